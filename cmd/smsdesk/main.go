@@ -1,0 +1,139 @@
+// Command smsdesk is the web desk from which staff send bulk SMS. This package
+// is the parts list: it turns flags and environment into values, builds each
+// part with exactly what it needs, starts every goroutine and stops them in
+// reverse. It holds no rules of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	_ "time/tzdata" // zones must not depend on the machine
+
+	"github.com/alecthomas/kong"
+
+	"smsdesk/storage"
+)
+
+// command is the whole command line; every flag is also a SMSDESK_… variable.
+type command struct {
+	Data      string `help:"Folder that holds the database, the inbox, the journal and the key." default:"data" env:"SMSDESK_DATA" type:"path"`
+	Database  string `help:"sqlite:PATH instead of smsdesk.db in the data folder." env:"SMSDESK_DATABASE"`
+	LogFormat string `help:"How log lines are written." enum:"text,json" default:"text" env:"SMSDESK_LOG_FORMAT"`
+
+	Serve   serveCommand   `cmd:"" help:"Run the desk."`
+	Sandbox sandboxCommand `cmd:"" help:"Play the bulk-SMS service, for tests of this and other programs."`
+	User    userCommand    `cmd:"" help:"Add and list people."`
+	Account accountCommand `cmd:"" help:"Add, show and test accounts at the provider."`
+	Doctor  doctorCommand  `cmd:"" help:"Check the data folder and say what is wrong."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// env is what every command gets.
+type env struct {
+	storage storage.Config
+	log     *slog.Logger
+	out     io.Writer
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// exit codes.
+const (
+	exitOK    = 0
+	exitFault = 1
+	exitUsage = 2
+)
+
+// faults lists everything that is wrong with a configuration.
+type faults []string
+
+func (f faults) Error() string { return strings.Join(f, "\n") }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	var c command
+	parser, err := kong.New(&c, kong.Name("smsdesk"), kong.Description("Send bulk SMS and see what became of every message."),
+		kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.BindTo(context.Background(), (*context.Context)(nil)))
+	if err != nil {
+		fmt.Fprintln(stderr, "smsdesk:", err)
+		return exitUsage
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "smsdesk: %s\nRun \"smsdesk --help\" for the commands and their flags.\n", err)
+		return exitUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	e := env{storage: storage.Config{Data: c.Data, Database: c.Database}, log: newLog(stderr, c.LogFormat), out: stdout}
+	err = parsed.Run(e)
+	var bad faults
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &bad):
+		for _, f := range bad {
+			fmt.Fprintln(stderr, "smsdesk:", f)
+		}
+		return exitUsage
+	default:
+		fmt.Fprintln(stderr, "smsdesk:", err)
+		return exitFault
+	}
+}
+
+func newLog(w io.Writer, format string) *slog.Logger {
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, nil))
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
+}
+
+// check lists the faults that every command shares.
+func (e env) check() faults {
+	var bad faults
+	if strings.TrimSpace(e.storage.Data) == "" {
+		bad = append(bad, "--data: name a folder")
+	} else if info, err := os.Stat(e.storage.Data); err == nil && !info.IsDir() {
+		bad = append(bad, fmt.Sprintf("--data: %s is a file, not a folder", e.storage.Data))
+	}
+	if err := e.storage.Check(); err != nil {
+		bad = append(bad, "--database: "+err.Error())
+	}
+	return bad
+}
+
+// open checks and opens the database for one command.
+func (e env) open(ctx context.Context, bad faults) (*storage.DB, error) {
+	if bad = append(e.check(), bad...); len(bad) > 0 {
+		return nil, bad
+	}
+	return storage.Open(ctx, e.storage)
+}
+
+type versionCommand struct{}
+
+// Run prints the version that the build recorded.
+func (versionCommand) Run(e env) error {
+	version, revision := "development", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" && info.Main.Version != "(devel)" {
+			version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = " " + s.Value[:min(12, len(s.Value))]
+			}
+		}
+	}
+	_, err := fmt.Fprintf(e.out, "smsdesk %s%s\n", version, revision)
+	return err
+}

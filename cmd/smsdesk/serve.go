@@ -1,0 +1,396 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/gateway"
+	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
+	"smsdesk/storage"
+)
+
+type serveCommand struct {
+	Listen         string `default:"127.0.0.1:8080" help:"Address of the pages." env:"SMSDESK_LISTEN"`
+	PublicURL      string `name:"public-url" help:"Address under which staff and the provider reach this desk; http://LISTEN where left out." env:"SMSDESK_PUBLIC_URL"`
+	CallbackListen string `help:"Address of its own for delivery reports and USSD." env:"SMSDESK_CALLBACK_LISTEN"`
+	CallsInFlight  int    `default:"8" help:"Most requests under way at once for one account; after a crash each of them needs a decision." env:"SMSDESK_CALLS_IN_FLIGHT"`
+	Sandbox        bool   `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
+	Dev            bool   `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
+}
+
+// stopCalls is how long calls in flight may take to finish at a stop (S-30).
+const stopCalls = 90 * time.Second
+
+// sandboxName is the name of the test account that the embedded sandbox plays.
+const sandboxName = "Sandbox"
+
+// Run serves until it is told to stop; then it stops claiming, lets calls in
+// flight finish, drains the inbox and closes.
+func (c serveCommand) Run(ctx context.Context, e env) error {
+	c, bad := c.complete()
+	db, err := e.open(ctx, bad)
+	if err != nil {
+		return err
+	}
+	s := &server{serveCommand: c, env: e, db: db, feed: desk.NewFeed(), stopping: make(chan struct{})}
+	defer s.close()
+	if err := s.build(ctx); err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+// complete fills in what follows from the rest and lists what is wrong.
+func (c serveCommand) complete() (serveCommand, faults) {
+	var bad faults
+	for _, l := range []struct{ flag, addr string }{{"--listen", c.Listen}, {"--callback-listen", c.CallbackListen}} {
+		if l.addr == "" {
+			continue
+		}
+		if _, port, err := net.SplitHostPort(l.addr); err != nil || port == "" {
+			bad = append(bad, fmt.Sprintf("%s: %q is not an address like 127.0.0.1:8080", l.flag, l.addr))
+		}
+	}
+	if c.CallbackListen != "" && c.CallbackListen == c.Listen {
+		bad = append(bad, "--callback-listen: leave it out to answer callbacks on --listen")
+	}
+	if c.CallsInFlight < 1 || c.CallsInFlight > 64 {
+		bad = append(bad, "--calls-in-flight: give a number from 1 to 64")
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + reachable(c.Listen)
+	} else {
+		bad = append(bad, checkPublicURL(c.PublicURL)...)
+	}
+	return c, bad
+}
+
+// reachable turns a listen address into one that this machine can call.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// server is a running desk: its parts, in the order in which they are closed.
+type server struct {
+	serveCommand
+	env
+	db         *storage.DB
+	feed       *desk.Feed
+	gateways   *desk.Gateways
+	desk       *desk.Desk
+	journal    *storage.Journal
+	inbox      *storage.Inbox
+	receiver   *desk.Receiver
+	dispatcher *desk.Dispatcher
+	reader     *desk.Reader
+	sandbox    *sandbox.Sandbox
+	tokens     atomic.Pointer[map[[32]byte]int64]
+	listeners  []listening
+	closers    []func() error
+	stopping   chan struct{}
+}
+
+type listening struct {
+	at     net.Listener
+	server *http.Server
+}
+
+func (s *server) close() {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		if err := s.closers[i](); err != nil {
+			s.log.Error("not closed cleanly", "error", err)
+		}
+	}
+	if err := s.db.Close(); err != nil {
+		s.log.Error("database not closed cleanly", "error", err)
+	}
+}
+
+func (s *server) build(ctx context.Context) error {
+	release, err := s.db.Dispatching()
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, func() error { release(); return nil })
+	if s.journal, err = storage.OpenJournal(s.storage.Data); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.journal.Close)
+	cursor, err := s.db.InboxCursor(ctx)
+	if err != nil {
+		return err
+	}
+	if s.inbox, err = storage.OpenInbox(ctx, s.storage.Data, cursor); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.inbox.Close)
+	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, time.Now)
+	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
+	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
+	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
+	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, time.Now)
+	if err := s.listen(); err != nil {
+		return err
+	}
+	if s.Sandbox {
+		if err := s.buildSandbox(ctx); err != nil {
+			return err
+		}
+	}
+	return s.readTokens(ctx)
+}
+
+// listen opens the listeners. Pages and callbacks get separate servers, so
+// that a flood of one does not starve the other (D-06), where both are given.
+func (s *server) listen() error {
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, Log: s.log}))
+	pages := callbacks
+	if s.CallbackListen != "" {
+		pages = nil
+	}
+	if err := s.open(s.Listen, &http.Server{Handler: s.pages(pages), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}); err != nil {
+		return err
+	}
+	if s.CallbackListen == "" {
+		return nil
+	}
+	return s.open(s.CallbackListen, &http.Server{Handler: callbacks, ReadHeaderTimeout: 3 * time.Second, ReadTimeout: 5 * time.Second,
+		WriteTimeout: 9 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10})
+}
+
+func (s *server) open(addr string, h *http.Server) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	h.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
+	s.listeners = append(s.listeners, listening{l, h})
+	return nil
+}
+
+// withDeadlines bounds one callback even on a listener that serves live pages.
+func withDeadlines(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, now := http.NewResponseController(w), time.Now()
+		if err := errors.Join(c.SetReadDeadline(now.Add(5*time.Second)), c.SetWriteDeadline(now.Add(9*time.Second))); err != nil {
+			http.Error(w, "", http.StatusInternalServerError)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) keep(ctx context.Context, account, at int64, remote, query string) error {
+	return s.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
+}
+
+func (s *server) account(hash [32]byte) (int64, bool) {
+	id, ok := (*s.tokens.Load())[hash]
+	return id, ok
+}
+
+// readTokens keeps the callback tokens in memory: a wrong one must not cost a
+// look into the database.
+func (s *server) readTokens(ctx context.Context) error {
+	list, err := s.db.CallbackTokens(ctx, time.Now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	tokens := make(map[[32]byte]int64, len(list))
+	for _, t := range list {
+		tokens[t.Hash] = t.AccountID
+	}
+	s.tokens.Store(&tokens)
+	return nil
+}
+
+// buildSandbox opens the embedded sandbox on a loopback port and points the
+// test account at it. Beyond that it is an account like any other.
+func (s *server) buildSandbox(ctx context.Context) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for the sandbox: %w", err)
+	}
+	base := "http://" + l.Addr().String() + "/v2"
+	a, secrets, err := s.sandboxAccount(ctx, base)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	addresses, err := s.db.CallbackAddresses(ctx, a.ID, sms.CallbackDLR, time.Now().UnixMilli())
+	if err != nil || len(addresses) == 0 {
+		return errors.Join(fmt.Errorf("find the sandbox's report address: %w", err), l.Close())
+	}
+	callbacks := s.listeners[len(s.listeners)-1].at.Addr().String()
+	s.sandbox, err = sandbox.New(sandbox.Config{APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
+		DLRURL: callbackURL("http://"+reachable(callbacks), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
+		Location: a.Location(), Currency: a.Currency, Seed: uint64(time.Now().UnixNano()), Log: s.log})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.closers = append(s.closers, s.sandbox.Close)
+	s.listeners = append(s.listeners, listening{l, &http.Server{Handler: s.sandbox.Handler(), ReadHeaderTimeout: 5 * time.Second}})
+	return nil
+}
+
+func (s *server) sandboxAccount(ctx context.Context, base string) (sms.Account, sms.Credentials, error) {
+	a, err := s.db.AccountNamed(ctx, sandboxName)
+	if errors.Is(err, sms.ErrNotFound) {
+		secrets := sms.Credentials{ClientID: desk.NewToken()[:16], APIKey: desk.NewToken()}
+		a, err = s.desk.CreateAccount(ctx, desk.Operator(), sms.Account{Name: sandboxName, BaseURL: base, Test: true, PerMinute: 1000,
+			Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}, secrets)
+		return a, secrets, err
+	}
+	if err != nil {
+		return a, sms.Credentials{}, err
+	}
+	if !a.Test {
+		return a, sms.Credentials{}, fmt.Errorf("the account %q is a real one: rename it, or run serve with --no-sandbox", sandboxName)
+	}
+	a, err = s.db.UpdateAccount(ctx, a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.BaseURL = base; return nil })
+	if err != nil {
+		return a, sms.Credentials{}, err
+	}
+	secrets, err := s.db.Credentials(ctx, a.ID)
+	return a, secrets, err
+}
+
+// run starts every goroutine and stops them in reverse.
+func (s *server) run(ctx context.Context) error {
+	inboxCtx, stopInbox := context.WithCancel(context.WithoutCancel(ctx))
+	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	loopCtx, stopLoops := context.WithCancel(ctx)
+	defer stopLoops()
+	var inbox, servers, loops errgroup.Group
+	inbox.Go(func() error { return s.inbox.Run(inboxCtx, s.receiver.Nudge) })
+	failed := make(chan error, 1)
+	fail := func(err error) error {
+		if err != nil {
+			select {
+			case failed <- err:
+			default:
+			}
+		}
+		return err
+	}
+	for _, l := range s.listeners {
+		servers.Go(func() error { return fail(serveUntil(serveCtx, l.server, l.at)) })
+	}
+	if s.sandbox != nil {
+		servers.Go(func() error { return fail(s.sandbox.Run(serveCtx)) })
+	}
+	loops.Go(func() error { s.receiver.Run(loopCtx); return nil })
+	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
+	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
+	loops.Go(func() error { return fail(s.dispatch(loopCtx)) })
+	s.welcome(ctx)
+
+	var err error
+	select {
+	case <-ctx.Done():
+		s.log.Info("stopping: no new calls, calls in flight may finish")
+	case err = <-failed:
+	}
+	stopLoops()
+	err = errors.Join(err, within(stopCalls, loops.Wait))
+	close(s.stopping)
+	stopServing()
+	err = errors.Join(err, servers.Wait())
+	stopInbox()
+	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)))
+}
+
+func within(most time.Duration, wait func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(most):
+		return fmt.Errorf("calls were still in flight after %s; they will need a decision", most)
+	}
+}
+
+func (s *server) keepTokens(ctx context.Context) {
+	news := s.feed.Listen(desk.AccountName(0))
+	defer news.Close()
+	for {
+		timer := time.NewTimer(time.Second)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-news.Nudged():
+			news.Take()
+		case <-timer.C:
+		}
+		timer.Stop()
+		if err := s.readTokens(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("callback addresses not read", "error", err)
+		}
+	}
+}
+
+// rollbackSetting is where the pages find the sentence of a rollback.
+const rollbackSetting = "rollback"
+
+// dispatch runs the Dispatcher, unless the journal is ahead of the database:
+// then nothing is sent until an administrator has accepted the rollback.
+func (s *server) dispatch(ctx context.Context) error {
+	said := ""
+	for ctx.Err() == nil {
+		ahead, err := s.journal.Ahead(ctx, s.db)
+		if err != nil {
+			return err
+		}
+		sentence := ""
+		if len(ahead) > 0 {
+			sentence = rollbackSentence(ahead)
+		}
+		if sentence != said || said == "" {
+			if err := s.db.PutSetting(ctx, rollbackSetting, sentence); err != nil {
+				return err
+			}
+			said = sentence
+		}
+		if sentence == "" {
+			return s.dispatcher.Run(ctx)
+		}
+		s.log.Error(sentence)
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+		}
+	}
+	return nil
+}
+
+// welcome prints where to go; the set-up address is shown here only.
+func (s *server) welcome(ctx context.Context) {
+	token, needed, err := s.desk.OpenSetup(ctx)
+	switch {
+	case err != nil:
+		s.log.Error("set-up not opened", "error", err)
+	case needed:
+		fmt.Fprintf(s.out, "smsdesk: open %s/setup?token=%s within 15 minutes to create the first administrator\n", s.PublicURL, token)
+	default:
+		fmt.Fprintf(s.out, "smsdesk: serving at %s\n", s.PublicURL)
+	}
+}

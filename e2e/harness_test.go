@@ -1,0 +1,364 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/storage"
+)
+
+// builds keeps each variant of the binary, built once for all tests.
+type builds struct {
+	mu     sync.Mutex
+	folder string
+	made   map[string]string
+}
+
+var binaries = &builds{made: map[string]string{}}
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "smsdesk-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binaries.folder = folder
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// binary builds cmd/smsdesk with the given build tags.
+func binary(t *testing.T, tags string) string {
+	t.Helper()
+	binaries.mu.Lock()
+	defer binaries.mu.Unlock()
+	if path, ok := binaries.made[tags]; ok {
+		return path
+	}
+	path := filepath.Join(binaries.folder, "smsdesk-"+tags)
+	build := exec.Command("go", "build", "-tags", tags, "-o", path, "smsdesk/cmd/smsdesk")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build with tags %q: %v\n%s", tags, err, out)
+	}
+	binaries.made[tags] = path
+	return path
+}
+
+// process is one running smsdesk.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	output *lockedBuffer
+	ended  chan struct{}
+	err    error
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start runs the binary until the test ends.
+func start(t *testing.T, path string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(path, args...), output: &lockedBuffer{}, ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
+	p.cmd.Env = append(os.Environ(), "TZ=UTC")
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("output of %s:\n%s", strings.Join(args, " "), tail(p.output.String(), 6000))
+		}
+	})
+	return p
+}
+
+func tail(s string, n int) string {
+	if len(s) > n {
+		return "…" + s[len(s)-n:]
+	}
+	return s
+}
+
+// kill ends the process at once, as a power cut would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// stop asks the process to end and waits for it.
+func (p *process) stop(most time.Duration) error {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.ended:
+		return p.err
+	case <-time.After(most):
+		p.t.Fatalf("still running %s after SIGTERM", most)
+		return nil
+	}
+}
+
+// command runs the binary once and returns what it printed and its exit code.
+func command(t *testing.T, path string, args ...string) (output string, code int) {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	out, err := cmd.CombinedOutput()
+	if exit, ok := err.(*exec.ExitError); ok {
+		return string(out), exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), 0
+}
+
+// must runs the binary once and fails the test unless it exits with 0.
+func must(t *testing.T, path string, args ...string) string {
+	t.Helper()
+	out, code := command(t, path, args...)
+	if code != 0 {
+		t.Fatalf("%s: exit %d\n%s", strings.Join(args, " "), code, out)
+	}
+	return out
+}
+
+// freeAddr returns a loopback address that nothing listens on.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// ready waits until the process answers /healthz.
+func (p *process) ready(addr string, most time.Duration) {
+	p.t.Helper()
+	waitFor(p.t, most, "an answer of "+addr+"/healthz", func() bool {
+		select {
+		case <-p.ended:
+			p.t.Fatalf("ended instead of serving: %v\n%s", p.err, p.output)
+		default:
+		}
+		resp, err := http.Get("http://" + addr + "/healthz")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+func waitFor(t *testing.T, most time.Duration, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(most); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %s in vain for %s", most, what)
+		}
+	}
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// executed is one line of the sandbox's ledger.
+type executed struct {
+	Number    string `json:"number"`
+	Text      string `json:"text"`
+	MessageID string `json:"messageId"`
+	Call      int64  `json:"call"`
+}
+
+func ledger(t *testing.T, addr string) []executed {
+	t.Helper()
+	var list []executed
+	getJSON(t, "http://"+addr+"/_sandbox/ledger", &list)
+	return list
+}
+
+func getJSON(t *testing.T, url string, v any) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		t.Fatalf("%s: %v", url, err)
+	}
+}
+
+func setFaults(t *testing.T, addr, faults string) {
+	t.Helper()
+	resp, err := http.Post("http://"+addr+"/_sandbox/faults", "application/json", strings.NewReader(faults))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		t.Fatalf("faults %s: %s %s", faults, resp.Status, body)
+	}
+}
+
+// pair is a desk and a sandbox that run as two processes.
+type pair struct {
+	t       *testing.T
+	bin     string
+	data    string
+	listen  string
+	sandbox string // address
+	flags   []string
+	db      *storage.DB
+	account sms.Account
+}
+
+// newPair starts a sandbox and makes a data folder with an account for it.
+func newPair(t *testing.T, bin string, callLimit int, sandboxFlags ...string) *pair {
+	t.Helper()
+	p := &pair{t: t, bin: bin, data: filepath.Join(t.TempDir(), "data"), listen: freeAddr(t), sandbox: freeAddr(t)}
+	must(t, bin, "--data", p.data, "account", "add", "--name", "Clinic", "--base-url", "http://"+p.sandbox+"/v2", "--client-id", "client-7",
+		"--api-key-file", writeFile(t, "key", "k+/y=="), "--per-minute", "100000", "--call-limit", fmt.Sprint(callLimit))
+	dlr := p.callback("DLR")
+	args := append([]string{"sandbox", "--listen", p.sandbox, "--api-key", "k+/y==", "--client-id", "client-7", "--dlr-url", dlr, "--per-minute", "0"}, sandboxFlags...)
+	start(t, bin, args...).ready(p.sandbox, 10*time.Second)
+	db, err := storage.Open(context.Background(), storage.Config{Data: p.data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	p.db = db
+	if p.account, err = db.AccountNamed(context.Background(), "Clinic"); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// callback returns a callback address as "account show" prints it.
+func (p *pair) callback(kind string) string {
+	p.t.Helper()
+	for _, line := range strings.Split(must(p.t, p.bin, "--data", p.data, "account", "show", "--name", "Clinic", "--public-url", "http://"+p.listen), "\n") {
+		if strings.Contains(line, kind) {
+			return line[strings.Index(line, "http"):]
+		}
+	}
+	p.t.Fatalf("account show prints no %s address", kind)
+	return ""
+}
+
+// serve starts the desk and waits until it answers.
+func (p *pair) serve() *process {
+	p.t.Helper()
+	s := start(p.t, p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"}, p.flags...)...)
+	s.ready(p.listen, 15*time.Second)
+	return s
+}
+
+// send makes and starts a campaign as the desk does for a person.
+func (p *pair) send(numbers []string, text string) sms.Campaign {
+	p.t.Helper()
+	ctx := context.Background()
+	waitFor(p.t, 20*time.Second, "the sender IDs", func() bool {
+		list, err := p.db.SenderIDs(ctx, p.account.ID)
+		return err == nil && len(list) > 0
+	})
+	d := desk.New(p.db, desk.NewGateways(nil, p.db, time.Now), desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	c, err := d.CreateCampaign(ctx, desk.Operator(), desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text, Token: desk.NewToken()})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if c, err = d.StartCampaign(ctx, desk.Operator(), c.ID, c.Version, false); err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// keepGoing does what a person does with a campaign that the breaker paused.
+func (p *pair) keepGoing(id int64) {
+	p.t.Helper()
+	_, err := p.db.UpdateCampaign(context.Background(), id, time.Now().UnixMilli(), func(c *sms.Campaign) error {
+		if c.MayContinue() {
+			c.State, c.Pause, c.Canary = sms.CampaignRunning, "", sms.CanaryPending
+		}
+		return nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// messages lists every message of a campaign.
+func (p *pair) messages(id int64) []sms.Message {
+	p.t.Helper()
+	list, _, err := p.db.Messages(context.Background(), sms.MessageFilter{CampaignID: id, Limit: 1_000_000})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return list
+}
+
+func (p *pair) campaign(id int64) sms.Campaign {
+	p.t.Helper()
+	c, err := p.db.Campaign(context.Background(), id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// numbersFrom makes n ordinary numbers, all delivered by the sandbox.
+func numbersFrom(first, n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("23480312%05d", first+i)
+	}
+	return list
+}

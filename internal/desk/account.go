@@ -1,0 +1,200 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+type accountStore interface {
+	CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials, now int64) (sms.Account, error)
+	UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (sms.Account, error)
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	ResumeAccount(ctx context.Context, id int64) (bool, error)
+	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
+	RotateCallback(ctx context.Context, account int64, kind string, now int64) error
+	PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error
+	PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error
+	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+}
+
+// withDefaults fills in what a new account needs and nobody said.
+func withDefaults(a sms.Account) sms.Account {
+	a.Name, a.BaseURL = strings.TrimSpace(a.Name), strings.TrimSuffix(strings.TrimSpace(a.BaseURL), "/")
+	a.Country = strings.ToUpper(strings.TrimSpace(a.Country))
+	a.Currency, a.Timezone = strings.TrimSpace(a.Currency), strings.TrimSpace(a.Timezone)
+	for _, d := range []struct {
+		field *int
+		value int
+	}{{&a.PerMinute, sms.DefaultPerMinute}, {&a.CallLimit, sms.DefaultCallLimit}, {&a.URLBudget, sms.DefaultURLBudget}, {&a.MaxParts, sms.DefaultMaxParts}} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if a.LateAfter == 0 {
+		a.LateAfter = sms.DefaultLateAfter
+	}
+	return a
+}
+
+func checkAccount(a sms.Account, c sms.Credentials, credentialsNeeded bool) error {
+	bad := sms.Invalid{}
+	if err := a.Check(); err != nil && !errors.As(err, &bad) {
+		return err
+	}
+	if credentialsNeeded && strings.TrimSpace(c.ClientID) == "" {
+		bad["client_id"] = "Enter the client ID from the provider dashboard"
+	}
+	if credentialsNeeded && strings.TrimSpace(c.APIKey) == "" {
+		bad["api_key"] = "Enter the API key from the provider dashboard"
+	}
+	return bad.Or()
+}
+
+var errNameTaken = sms.Invalid{"name": "There is already an account with this name. Choose another name"}
+
+// CreateAccount stores an account. It does not call the service: a desk can
+// be set up while the provider cannot be reached.
+func (d *Desk) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c sms.Credentials) (sms.Account, error) {
+	if err := may(by, sms.Administrator, "create account"); err != nil {
+		return sms.Account{}, err
+	}
+	a = withDefaults(a)
+	if err := checkAccount(a, c, true); err != nil {
+		return sms.Account{}, err
+	}
+	made, err := d.store.CreateAccount(ctx, a, trimmed(c), d.ms())
+	if errors.Is(err, sms.ErrConflict) {
+		return sms.Account{}, errNameTaken
+	}
+	if err != nil {
+		return sms.Account{}, err
+	}
+	d.audit(ctx, by, "account.create", AccountName(made.ID), made.Name)
+	d.feed.Tell(AccountName(made.ID), AccountName(0))
+	return made, nil
+}
+
+// SaveAccount changes an account; credentials left empty stay as they are.
+// New settings may cure what paused it, so a pause ends.
+func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (sms.Account, error) {
+	if err := may(by, sms.Administrator, "save account"); err != nil {
+		return sms.Account{}, err
+	}
+	_, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, c *sms.Credentials) error {
+		before := *a
+		change(a, c)
+		a.ID, a.Test = before.ID, before.Test
+		*a, *c = withDefaults(*a), trimmed(*c)
+		return checkAccount(*a, *c, false)
+	})
+	if errors.Is(err, sms.ErrConflict) {
+		return sms.Account{}, errNameTaken
+	}
+	if err != nil {
+		return sms.Account{}, err
+	}
+	if _, err := d.store.ResumeAccount(ctx, id); err != nil {
+		return sms.Account{}, err
+	}
+	d.audit(ctx, by, "account.save", AccountName(id), "")
+	d.feed.Tell(AccountName(id), AccountName(0))
+	return d.store.Account(ctx, id)
+}
+
+func trimmed(c sms.Credentials) sms.Credentials {
+	return sms.Credentials{ClientID: strings.TrimSpace(c.ClientID), APIKey: strings.TrimSpace(c.APIKey)}
+}
+
+// AccountTest is the proof that an account works.
+type AccountTest struct {
+	Balances  []sms.Balance
+	SenderIDs []sms.SenderID
+	Took      time.Duration // of the balance call
+}
+
+// TestAccount asks the service for the balance and the sender IDs and keeps
+// both. A test that succeeds ends a pause. The error's text may be shown.
+func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountTest, error) {
+	if err := may(by, sms.Administrator, "test account"); err != nil {
+		return AccountTest{}, err
+	}
+	a, err := d.store.Account(ctx, id)
+	if err != nil {
+		return AccountTest{}, err
+	}
+	t, err := refresh(ctx, d.store, d.gateways, a, d.now)
+	d.feed.Tell(AccountName(id))
+	if err != nil {
+		return AccountTest{}, err
+	}
+	if _, err := d.store.ResumeAccount(ctx, id); err != nil {
+		return AccountTest{}, err
+	}
+	d.audit(ctx, by, "account.test", AccountName(id), "")
+	d.feed.Tell(AccountName(id), AccountName(0))
+	return t, nil
+}
+
+type refreshStore interface {
+	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
+	PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error
+	PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error
+}
+
+// refresh reads an account's records from the service and stores them with
+// the time they were read.
+func refresh(ctx context.Context, store refreshStore, gateways *Gateways, a sms.Account, now func() time.Time) (t AccountTest, err error) {
+	g, err := gateways.For(ctx, a)
+	if err != nil {
+		return t, err
+	}
+	began := now()
+	t.Balances, err = g.Balance(ctx)
+	t.Took = now().Sub(began)
+	if err == nil {
+		t.SenderIDs, err = g.SenderIDs(ctx)
+	}
+	at := now().UnixMilli()
+	if err != nil {
+		if f := failure(err); f != "" {
+			err = errors.Join(err, store.MarkAccount(ctx, a.ID, f, at))
+		}
+		return t, err
+	}
+	return t, errors.Join(store.PutBalances(ctx, a.ID, t.Balances, at), store.PutSenderIDs(ctx, a.ID, t.SenderIDs, at), store.MarkAccount(ctx, a.ID, "", at))
+}
+
+// ResumeAccount ends a pause: sending starts again.
+func (d *Desk) ResumeAccount(ctx context.Context, by sms.User, id int64) error {
+	if err := may(by, sms.Manager, "resume account"); err != nil {
+		return err
+	}
+	resumed, err := d.store.ResumeAccount(ctx, id)
+	if err != nil || !resumed {
+		return err
+	}
+	d.audit(ctx, by, "account.resume", AccountName(id), "")
+	d.feed.Tell(AccountName(id), AccountName(0))
+	return nil
+}
+
+// RotateCallback makes a new callback address; the old one works for seven
+// more days.
+func (d *Desk) RotateCallback(ctx context.Context, by sms.User, account int64, kind string) error {
+	if err := may(by, sms.Administrator, "make a new callback address"); err != nil {
+		return err
+	}
+	if kind != sms.CallbackDLR && kind != sms.CallbackUSSD {
+		return sms.ErrNotFound
+	}
+	if err := d.store.RotateCallback(ctx, account, kind, d.ms()); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "callback.rotate", AccountName(account), kind)
+	d.feed.Tell(AccountName(0))
+	return nil
+}

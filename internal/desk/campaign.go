@@ -1,0 +1,263 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+type campaignStore interface {
+	CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces, now int64) (made sms.Campaign, created bool, err error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)
+	SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error)
+}
+
+// Order is what a person typed for a campaign to a few numbers or to a group.
+type Order struct {
+	AccountID int64
+	Name      string // proposed from the text when empty
+	SenderID  string
+	Numbers   string // as typed or pasted
+	GroupID   string // a gateway group instead of numbers
+	GroupName string
+	Text      string
+	Flash     bool
+	Token     string // one-use: the same token gives the same campaign
+	Replaces  int64  // a draft of the same person that this one takes the place of, or 0
+}
+
+// maxTyped is the most numbers that can be typed; more belong into a list.
+const maxTyped = 1000
+
+// CreateCampaign checks an order and stores it as a draft, for the person to
+// confirm. The fields of its Invalid are sender_id, numbers, text and name.
+func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, "create campaign"); err != nil {
+		return sms.Campaign{}, err
+	}
+	account, err := d.store.Account(ctx, o.AccountID)
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	if len(o.Token) < 32 || len(o.Token) > 128 {
+		return sms.Campaign{}, fmt.Errorf("create campaign: %w: the form is not one of ours", sms.ErrConflict)
+	}
+	if err := d.mayReplace(ctx, by, o.Replaces); err != nil {
+		return sms.Campaign{}, err
+	}
+	c, messages, bad := prepare(account, o)
+	if sentence, err := d.senderProblem(ctx, o.AccountID, o.SenderID); err != nil {
+		return sms.Campaign{}, err
+	} else if sentence != "" {
+		bad["sender_id"] = sentence
+	}
+	if err := bad.Or(); err != nil {
+		return sms.Campaign{}, err
+	}
+	c.CreatedBy, c.CreatedName = by.ID, by.Name
+	made, created, err := d.store.CreateDraft(ctx, c, o.Token, messages, o.Replaces, d.ms())
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	if made.CreatedBy != by.ID {
+		return sms.Campaign{}, fmt.Errorf("create campaign: %w: the form was used by somebody else", sms.ErrConflict)
+	}
+	if created {
+		d.feed.Tell(CampaignsName(o.AccountID))
+	}
+	return made, nil
+}
+
+func (d *Desk) mayReplace(ctx context.Context, by sms.User, id int64) error {
+	if id == 0 {
+		return nil
+	}
+	old, err := d.store.Campaign(ctx, id)
+	if errors.Is(err, sms.ErrNotFound) {
+		return nil
+	}
+	if err == nil && old.CreatedBy != by.ID {
+		err = fmt.Errorf("replace draft: %w", sms.ErrForbidden)
+	}
+	return err
+}
+
+func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Invalid) {
+	bad := sms.Invalid{}
+	text := strings.TrimSpace(strings.ReplaceAll(o.Text, "\r\n", "\n"))
+	segments := sms.CountSegments(text, false)
+	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" {
+		bad["text"] = sentence
+	}
+	name := strings.TrimSpace(o.Name)
+	if name == "" {
+		name = sms.NameFromText(text)
+	}
+	if len([]rune(name)) > 100 {
+		bad["name"] = "The name must have at most 100 characters"
+	}
+	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode, Flash: o.Flash,
+		GroupID: o.GroupID, GroupName: o.GroupName}
+	base := sms.Message{Text: text, Unicode: segments.Unicode, Parts: segments.Parts}
+	if o.GroupID != "" {
+		c.Recipients, c.Parts = 1, int64(segments.Parts)
+		c.Fingerprint = sms.Fingerprint(o.SenderID, text, []string{"group " + o.GroupID})
+		return c, []sms.Message{base}, bad
+	}
+	read := sms.ReadNumbers(o.Numbers, account.Country)
+	if sentence := numbersProblem(read); sentence != "" {
+		bad["numbers"] = sentence
+	}
+	messages := make([]sms.Message, len(read.Good))
+	for i, n := range read.Good {
+		messages[i] = base
+		messages[i].Row, messages[i].Number = int64(i+1), n
+	}
+	c.Recipients, c.Parts = int64(len(messages)), int64(len(messages)*segments.Parts)
+	c.Fingerprint = sms.Fingerprint(o.SenderID, text, read.Good)
+	return c, messages, bad
+}
+
+func numbersProblem(read sms.Numbers) string {
+	switch {
+	case len(read.Bad) == 1:
+		return read.Bad[0].Sentence
+	case len(read.Bad) > 1:
+		return fmt.Sprintf("%d numbers cannot be used. The first one: %s", len(read.Bad), read.Bad[0].Sentence)
+	case len(read.Good) == 0:
+		return "Enter at least one phone number"
+	case len(read.Good) > maxTyped:
+		return fmt.Sprintf("You can type up to 1,000 numbers. You have %d", len(read.Good))
+	}
+	return ""
+}
+
+// senderProblem says why a sender ID cannot be used, or "".
+func (d *Desk) senderProblem(ctx context.Context, account int64, sender string) (string, error) {
+	if strings.TrimSpace(sender) == "" {
+		return "Choose a sender ID", nil
+	}
+	list, err := d.store.SenderIDs(ctx, account)
+	for _, s := range list {
+		if s.Text == sender && s.Usable() {
+			return "", nil
+		}
+	}
+	return fmt.Sprintf("The sender ID %s is not approved and active at the provider. Choose another", sender), err
+}
+
+const sameWithin = 24 * time.Hour
+
+// SameCampaign finds a campaign with the same sender ID, text and numbers that
+// was started in the last 24 hours; sms.ErrNotFound when there is none.
+func (d *Desk) SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, error) {
+	return d.store.SameCampaign(ctx, c, d.now().Add(-sameWithin).UnixMilli())
+}
+
+// StartCampaign starts a draft. Whoever presses twice, reloads or goes back
+// gets the campaign as it is; when somebody else started it first, or changed
+// it, the error is sms.ErrConflict and the campaign says who and when. again
+// confirms that the same campaign was sent before; without it the error is
+// Invalid under "again".
+func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id, version int64, again bool) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, "start campaign"); err != nil {
+		return sms.Campaign{}, err
+	}
+	c, err := d.store.Campaign(ctx, id)
+	if err != nil {
+		return c, err
+	}
+	if !c.MayStart() {
+		return alreadyStarted(c, by)
+	}
+	if err := d.checkStart(ctx, c, again); err != nil {
+		return c, err
+	}
+	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
+		if !c.MayStart() || c.Version != version {
+			return sms.ErrConflict
+		}
+		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
+		return nil
+	})
+	if errors.Is(err, sms.ErrConflict) {
+		if c, err = d.store.Campaign(ctx, id); err != nil {
+			return c, err
+		}
+		return alreadyStarted(c, by)
+	}
+	if err != nil {
+		return c, err
+	}
+	d.audit(ctx, by, "campaign.start", CampaignName(id), fmt.Sprintf("%d messages, %d parts", started.Recipients, started.Parts))
+	d.feed.Tell(CampaignName(id), CampaignsName(started.AccountID))
+	return started, nil
+}
+
+func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
+	if c.StartedBy == by.ID && c.StartedAt > 0 {
+		return c, nil
+	}
+	return c, fmt.Errorf("start campaign %d: %w", c.ID, sms.ErrConflict)
+}
+
+func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, again bool) error {
+	bad := sms.Invalid{}
+	sentence, err := d.senderProblem(ctx, c.AccountID, c.SenderID)
+	if err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["sender_id"] = sentence
+	}
+	same, err := d.SameCampaign(ctx, c)
+	switch {
+	case errors.Is(err, sms.ErrNotFound):
+	case err != nil:
+		return err
+	case !again:
+		bad["again"] = fmt.Sprintf("This looks like the campaign %q: same text, same numbers. Tick the box to send it again", same.Name)
+	}
+	return bad.Or()
+}
+
+// StopCampaign keeps back what has not left. What is with the provider cannot
+// be called back.
+func (d *Desk) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+	return d.change(ctx, by, id, "campaign.stop", func(c *sms.Campaign) error {
+		if !c.MayStop() {
+			return sms.ErrConflict
+		}
+		c.State, c.Pause, c.PauseCode = sms.CampaignStopped, "", ""
+		return nil
+	})
+}
+
+// ContinueCampaign goes on sending, beginning with a small first call again.
+func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+	return d.change(ctx, by, id, "campaign.continue", func(c *sms.Campaign) error {
+		if !c.MayContinue() {
+			return sms.ErrConflict
+		}
+		c.State, c.Pause, c.PauseCode, c.Canary = sms.CampaignRunning, "", "", sms.CanaryPending
+		return nil
+	})
+}
+
+func (d *Desk) change(ctx context.Context, by sms.User, id int64, action string, change func(*sms.Campaign) error) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, action); err != nil {
+		return sms.Campaign{}, err
+	}
+	c, err := d.store.UpdateCampaign(ctx, id, d.ms(), change)
+	if err != nil {
+		return c, err
+	}
+	d.audit(ctx, by, action, CampaignName(id), "")
+	d.feed.Tell(CampaignName(id), CampaignsName(c.AccountID))
+	return c, nil
+}

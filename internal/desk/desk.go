@@ -1,0 +1,92 @@
+// Package desk is what staff do: orders. An order asks whether this person may,
+// whether it is valid, stores the result in one transaction and tells the Feed.
+// Beside the orders it holds the loops that work on their own: the Dispatcher,
+// the Receiver and the Reader. It must never know HTTP, SQL, HTML or how the
+// gateway words its requests; it asks for what it needs through the interfaces
+// declared here.
+package desk
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// Desk takes the orders of staff.
+type Desk struct {
+	store    Store
+	gateways *Gateways
+	feed     *Feed
+	log      *slog.Logger
+	now      func() time.Time
+	signin   *throttle
+	setup    *setup
+}
+
+// Store is what the orders need to be remembered.
+type Store interface {
+	accountStore
+	campaignStore
+	userStore
+	PutAudit(ctx context.Context, line sms.Audit) error
+}
+
+// New returns a desk. now is the wall clock.
+func New(store Store, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Desk {
+	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}}
+}
+
+// Operator is the person behind the command line: whoever may read the data
+// folder may do everything.
+func Operator() sms.User {
+	return sms.User{Name: "the command line", Role: sms.Administrator, Active: true}
+}
+
+func (d *Desk) ms() int64 { return d.now().UnixMilli() }
+
+// may refuses an order by a person whose role is too weak.
+func may(by sms.User, least sms.Role, doing string) error {
+	if !by.Active || !by.Role.AtLeast(least) {
+		return fmt.Errorf("%s: %w: the role %s is needed", doing, sms.ErrForbidden, least.Title())
+	}
+	return nil
+}
+
+// audit writes down what was done. The order itself is done by then, so a
+// failure is logged and not given back.
+func (d *Desk) audit(ctx context.Context, by sms.User, action, object, detail string) {
+	err := d.store.PutAudit(ctx, sms.Audit{At: d.ms(), User: by, Action: action, Object: object, Detail: detail})
+	if err != nil {
+		d.log.Error("audit line lost", "action", action, "object", object, "error", err)
+	}
+}
+
+// NewToken returns 256 random bits as text.
+func NewToken() string {
+	b := make([]byte, 32)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}
+
+// The names that the Feed carries.
+
+// CampaignName names one campaign.
+func CampaignName(id int64) string { return "campaign:" + strconv.FormatInt(id, 10) }
+
+// CampaignsName names the list of an account's campaigns.
+func CampaignsName(account int64) string { return "campaigns:" + strconv.FormatInt(account, 10) }
+
+// MessageName names one message.
+func MessageName(id int64) string { return "message:" + strconv.FormatInt(id, 10) }
+
+// AccountName names an account: its balance, connection and pause.
+func AccountName(id int64) string { return "account:" + strconv.FormatInt(id, 10) }
+
+// ReportsName names an account's delivery reports.
+func ReportsName(account int64) string { return "reports:" + strconv.FormatInt(account, 10) }

@@ -1,0 +1,368 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"smsdesk/internal/sms"
+)
+
+// Dispatcher is the loop that sends. It claims a call's worth of messages,
+// waits for the rate, and lets the gateway make one attempt; what became of it
+// is committed before anything else happens to those messages. It never
+// repeats an attempt that may have been executed (reliability.md, 1 to 3).
+type Dispatcher struct {
+	store    DispatchStore
+	journal  Journal
+	gateways *Gateways
+	feed     *Feed
+	log      *slog.Logger
+	now      func() time.Time
+	inFlight int
+}
+
+// DispatchStore is what the Dispatcher needs to be remembered.
+type DispatchStore interface {
+	Accounts(ctx context.Context) ([]sms.Account, error)
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	TakeLease(ctx context.Context, account int64) (epoch int64, err error)
+	Recover(ctx context.Context, account, now int64) (released, doubtful int64, err error)
+	Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (*sms.Attempt, error)
+	License(ctx context.Context, a *sms.Attempt, now int64) error
+	Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error)
+	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
+}
+
+// Journal is the dispatch journal.
+type Journal interface {
+	Append(a *sms.Attempt) error
+}
+
+// NewDispatcher returns a Dispatcher; Run makes it work. inFlight is the most
+// attempts under way for one account: each of them is in doubt after a crash.
+func NewDispatcher(store DispatchStore, journal Journal, gateways *Gateways, feed *Feed, inFlight int, log *slog.Logger, now func() time.Time) *Dispatcher {
+	return &Dispatcher{store: store, journal: journal, gateways: gateways, feed: feed, inFlight: inFlight, log: log, now: now}
+}
+
+const (
+	idle          = time.Second
+	settleFor     = time.Minute
+	settleEvery   = 500 * time.Millisecond
+	maxBackoff    = time.Minute
+	markReachedIn = 10 * time.Second
+)
+
+// Run sends until ctx ends, then lets the attempts in flight finish; the
+// gateway's own deadline bounds them. An error means that an outcome could not
+// be stored: the process must end, so that the next one finds the attempt
+// open and puts it in doubt.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	work, stopped := errgroup.WithContext(ctx)
+	running := map[int64]bool{}
+	news := d.feed.Listen(AccountName(0))
+	defer news.Close()
+	for {
+		accounts, err := d.store.Accounts(stopped)
+		if err != nil && stopped.Err() == nil {
+			d.log.Error("accounts not read", "error", err)
+		}
+		for _, a := range accounts {
+			if !running[a.ID] {
+				running[a.ID] = true
+				work.Go(func() error { return d.account(stopped, a.ID) })
+			}
+		}
+		if !pause(stopped, idle, news.Nudged()) {
+			return work.Wait()
+		}
+		news.Take()
+	}
+}
+
+// pause waits for a nudge or a time; false when ctx ended.
+func pause(ctx context.Context, most time.Duration, nudge <-chan struct{}) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-nudge:
+	case <-timer.C:
+	}
+	return ctx.Err() == nil
+}
+
+// line is the Dispatcher's work for one account.
+type line struct {
+	*Dispatcher
+	id     int64
+	epoch  int64
+	last   int64 // campaign served last
+	slots  chan struct{}
+	mu     sync.Mutex
+	fails  int // attempts in a row of which nothing left
+	until  time.Time
+	marked time.Time
+}
+
+func (d *Dispatcher) account(ctx context.Context, id int64) error {
+	l := &line{Dispatcher: d, id: id, slots: make(chan struct{}, d.inFlight)}
+	for !l.takeOver(ctx) {
+		if !pause(ctx, idle, nil) {
+			return nil
+		}
+	}
+	nudges := d.feed.Listen(CampaignsName(id), AccountName(id))
+	defer nudges.Close()
+	work, _ := errgroup.WithContext(ctx)
+	failed := make(chan struct{})
+	var once sync.Once
+	for l.alive(ctx, failed) {
+		a, account, gateway := l.next(ctx)
+		if a == nil {
+			if !pause(ctx, l.rest(gateway), nudges.Nudged()) {
+				break
+			}
+			nudges.Take()
+			continue
+		}
+		work.Go(func() error {
+			defer func() { <-l.slots }()
+			err := l.attempt(ctx, account, gateway, a)
+			if err != nil {
+				once.Do(func() { close(failed) })
+			}
+			return err
+		})
+	}
+	return work.Wait()
+}
+
+func (l *line) alive(ctx context.Context, failed <-chan struct{}) bool {
+	select {
+	case <-failed:
+		return false
+	default:
+		return ctx.Err() == nil
+	}
+}
+
+// takeOver makes this process the one that sends for the account and settles
+// what the one before it left open.
+func (l *line) takeOver(ctx context.Context) bool {
+	epoch, err := l.store.TakeLease(ctx, l.id)
+	if err == nil {
+		l.epoch = epoch
+		var released, doubtful int64
+		released, doubtful, err = l.store.Recover(ctx, l.id, l.now().UnixMilli())
+		if released+doubtful > 0 {
+			l.log.Warn("an earlier process was cut off", "account", l.id, "messages_released", released, "messages_in_doubt", doubtful)
+			l.feed.Tell(CampaignsName(l.id))
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		l.log.Error("account not taken over", "account", l.id, "error", err)
+	}
+	return err == nil
+}
+
+// next claims a call's worth when the account may send, the rate allows a
+// call now and a slot is free. The caller gives the slot back.
+func (l *line) next(ctx context.Context) (*sms.Attempt, sms.Account, Gateway) {
+	account, err := l.store.Account(ctx, l.id)
+	if err != nil || account.Pause != "" {
+		return nil, account, nil
+	}
+	gateway, err := l.gateways.For(ctx, account)
+	if err != nil {
+		l.complain(ctx, "account not opened", err)
+		return nil, account, nil
+	}
+	if l.backoff() > 0 || gateway.Wait() > 0 || !l.slot() {
+		return nil, account, gateway
+	}
+	a, err := l.store.Claim(ctx, l.id, l.epoch, l.last, account.CallLimit, l.now().UnixMilli())
+	if err != nil {
+		l.complain(ctx, "messages not claimed", err)
+	}
+	if a == nil {
+		<-l.slots
+		return nil, account, gateway
+	}
+	l.last = a.CampaignID
+	return a, account, gateway
+}
+
+func (l *line) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		l.log.Error(what, "account", l.id, "error", err)
+	}
+}
+
+// slot takes one of the places for attempts in flight. While nothing reaches
+// the service one probe at a time is enough.
+func (l *line) slot() bool {
+	l.mu.Lock()
+	probing := l.fails > 0
+	l.mu.Unlock()
+	if probing && len(l.slots) > 0 {
+		return false
+	}
+	select {
+	case l.slots <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *line) backoff() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.until.Sub(l.now())
+}
+
+// rest is how long to wait when nothing could be claimed.
+func (l *line) rest(g Gateway) time.Duration {
+	wait := l.backoff()
+	if g != nil {
+		wait = max(wait, g.Wait())
+	}
+	if len(l.slots) > 0 {
+		return 20 * time.Millisecond
+	}
+	if wait <= 0 {
+		return idle
+	}
+	return min(wait, idle)
+}
+
+// attempt makes one attempt and commits its outcome.
+func (l *line) attempt(ctx context.Context, account sms.Account, g Gateway, a *sms.Attempt) error {
+	before, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	disarm := l.cancelWhenStopped(ctx, cancel, a.CampaignID)
+	refused := false
+	licence := func() error {
+		disarm()
+		err := before.Err()
+		if err == nil {
+			err = l.store.License(context.WithoutCancel(ctx), a, l.now().UnixMilli())
+		}
+		if err == nil {
+			err = l.journal.Append(a)
+		}
+		refused = err != nil
+		return err
+	}
+	l.feed.Tell(CampaignName(a.CampaignID))
+	outcome := g.Send(before, a.Call, licence)
+	disarm()
+	if outcome.Class == sms.ClassRate && account.HoldOn429 {
+		outcome.Class = sms.ClassHold
+		outcome.Reason = "The provider said that requests come too fast. The account is set to hold such messages for a person."
+	}
+	l.note(ctx, account, outcome, refused || before.Err() != nil)
+	return l.settle(ctx, account, a, outcome)
+}
+
+// cancelWhenStopped ends the waiting for rate and connection when the campaign
+// or the process is stopped; after disarm nothing is cancelled any more.
+func (l *line) cancelWhenStopped(ctx context.Context, cancel func(), campaign int64) (disarm func()) {
+	changes := l.feed.Listen(CampaignName(campaign), AccountName(l.id))
+	done := make(chan struct{})
+	var once sync.Once
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer changes.Close()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				cancel()
+				return
+			case <-changes.Nudged():
+				changes.Take()
+				c, err := l.store.Campaign(ctx, campaign)
+				if err == nil && c.State != sms.CampaignRunning {
+					cancel()
+					return
+				}
+			}
+		}
+	})
+	return func() {
+		once.Do(func() { close(done) })
+		watching.Wait()
+	}
+}
+
+// note keeps the account's connection state and the backoff of class P. When
+// we ended the call ourselves, it says nothing about the provider.
+func (l *line) note(ctx context.Context, account sms.Account, o sms.Outcome, ended bool) {
+	l.mu.Lock()
+	mark, text := false, ""
+	if o.Class == sms.ClassNothingLeft && !ended {
+		l.fails++
+		most := min(maxBackoff, time.Second<<min(l.fails, 6))
+		l.until = l.now().Add(time.Second/2 + rand.N(most))
+		mark, text = true, o.Reason
+	} else if o.Class != sms.ClassNothingLeft {
+		mark = l.fails > 0 || l.now().Sub(l.marked) > markReachedIn
+		l.fails, l.until = 0, time.Time{}
+	}
+	if mark {
+		l.marked = l.now()
+	}
+	l.mu.Unlock()
+	if !mark {
+		return
+	}
+	if err := l.store.MarkAccount(context.WithoutCancel(ctx), account.ID, text, l.now().UnixMilli()); err != nil {
+		l.complain(ctx, "account not marked", err)
+	}
+	l.feed.Tell(AccountName(account.ID))
+}
+
+// settle commits the outcome, trying for a minute: the answer is only in
+// memory. After that the attempt stays open and the next start doubts it.
+func (l *line) settle(ctx context.Context, account sms.Account, a *sms.Attempt, o sms.Outcome) error {
+	ctx = context.WithoutCancel(ctx)
+	s := sms.Settle(a.Call.Recipients, o, account.Country)
+	judge := func(canary sms.Canary, recent []sms.Finished) sms.Verdict { return sms.Judge(o, canary, recent) }
+	deadline := l.now().Add(settleFor)
+	for {
+		alert, err := l.store.Settle(ctx, a, s, o, account.Country, judge, l.now().UnixMilli())
+		if err == nil {
+			l.report(a, s, o, alert)
+			l.feed.Tell(CampaignName(a.CampaignID), CampaignsName(a.AccountID), AccountName(a.AccountID))
+			return nil
+		}
+		l.log.Error("outcome not stored yet", "attempt", a.ID, "class", o.Class, "error", err)
+		if errors.Is(err, sms.ErrConflict) || !l.now().Before(deadline) {
+			return fmt.Errorf("store the outcome of attempt %d: %w", a.ID, err)
+		}
+		time.Sleep(settleEvery)
+	}
+}
+
+func (l *line) report(a *sms.Attempt, s sms.Settlement, o sms.Outcome, alert bool) {
+	level := slog.LevelInfo
+	if o.Class != sms.ClassAnswered {
+		level = slog.LevelWarn
+	}
+	l.log.Log(context.Background(), level, "attempt ended", "attempt", a.ID, "campaign", a.CampaignID, "class", o.Class, "recipients", a.Recipients,
+		"http_status", o.HTTPStatus, "code", o.Code, "reason", o.Reason, "written", o.Written, "strange_rows", len(s.Strange))
+	if alert {
+		l.log.Warn("sending paused", "campaign", a.CampaignID, "account", a.AccountID, "code", o.Code, "reason", o.Reason)
+	}
+}

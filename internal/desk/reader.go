@@ -1,0 +1,111 @@
+package desk
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// Reader keeps what pages show beside the campaigns fresh: balances, sender
+// IDs, lateness, old drafts and sessions. What it does may be repeated.
+type Reader struct {
+	store    ReaderStore
+	gateways *Gateways
+	feed     *Feed
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+// ReaderStore is what the Reader needs to be remembered.
+type ReaderStore interface {
+	refreshStore
+	Accounts(ctx context.Context) ([]sms.Account, error)
+	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	Campaigns(ctx context.Context, f sms.CampaignFilter) ([]sms.CampaignRow, bool, error)
+	MarkLate(ctx context.Context, account, before, now int64) ([]int64, error)
+	ForgetDrafts(ctx context.Context, before int64) error
+	ForgetSessions(ctx context.Context, idle, oldest int64) error
+}
+
+// NewReader returns a Reader; Run makes it work.
+func NewReader(store ReaderStore, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Reader {
+	return &Reader{store: store, gateways: gateways, feed: feed, log: log, now: now}
+}
+
+const (
+	readEvery   = 15 * time.Second
+	balanceAge  = 5 * time.Minute
+	retryAge    = time.Minute
+	draftAge    = 7 * 24 * time.Hour
+	readTimeout = 30 * time.Second
+)
+
+// Run reads and tidies until ctx ends.
+func (r *Reader) Run(ctx context.Context) {
+	news := r.feed.Listen(AccountName(0))
+	defer news.Close()
+	tried := map[int64]time.Time{}
+	for {
+		accounts, err := r.store.Accounts(ctx)
+		r.complain(ctx, "accounts not read", err)
+		for _, a := range accounts {
+			r.complain(ctx, "account not kept up", r.account(ctx, a, tried))
+		}
+		now := r.now()
+		r.complain(ctx, "old drafts not forgotten", r.store.ForgetDrafts(ctx, now.Add(-draftAge).UnixMilli()))
+		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, now.Add(-sessionIdle).UnixMilli(), now.Add(-sessionLife).UnixMilli()))
+		if !pause(ctx, readEvery, news.Nudged()) {
+			return
+		}
+		news.Take()
+	}
+}
+
+func (r *Reader) complain(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		r.log.Error(what, "error", err)
+	}
+}
+
+func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]time.Time) error {
+	late, err := r.store.MarkLate(ctx, a.ID, r.now().Add(-a.LateAfter).UnixMilli(), r.now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	for _, id := range late {
+		r.feed.Tell(CampaignName(id), CampaignsName(a.ID))
+	}
+	due, err := r.due(ctx, a)
+	if err != nil || !due || r.now().Sub(tried[a.ID]) < retryAge && a.ChangedAt < tried[a.ID].UnixMilli() {
+		return err
+	}
+	tried[a.ID] = r.now()
+	reading, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	if _, err := refresh(reading, r.store, r.gateways, a, r.now); err != nil && ctx.Err() == nil {
+		r.log.Warn("balance and sender IDs not read", "account", a.ID, "error", err)
+	}
+	r.feed.Tell(AccountName(a.ID))
+	return nil
+}
+
+// due says that the balance is old, or that a campaign ended after it was read.
+func (r *Reader) due(ctx context.Context, a sms.Account) (bool, error) {
+	balances, err := r.store.Balances(ctx, a.ID)
+	if err != nil || len(balances) == 0 {
+		return true, err
+	}
+	read := balances[0].ReadAt
+	if r.now().UnixMilli()-read > balanceAge.Milliseconds() {
+		return true, nil
+	}
+	latest, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignFinished}, Limit: 5})
+	for _, c := range latest {
+		if c.Campaign.FinishedAt >= read {
+			return true, nil
+		}
+	}
+	return false, err
+}

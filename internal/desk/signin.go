@@ -1,0 +1,213 @@
+package desk
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// How long a session lives: without use, and in all (ASVS 7.3.1, 7.3.2).
+const (
+	sessionIdle  = 2 * time.Hour
+	sessionLife  = 12 * time.Hour
+	sessionTouch = time.Minute // the time of last use is written at most this often
+	agentMost    = 200         // bytes kept of what a browser says it is
+)
+
+// ErrTimedOut is an sms.ErrNotFound of a session that was not used for too
+// long, or is too old.
+var ErrTimedOut = fmt.Errorf("the session is too old: %w", sms.ErrNotFound)
+
+type sessionStore interface {
+	CreateSession(ctx context.Context, hash [32]byte, user int64, agent string, now int64) error
+	Session(ctx context.Context, hash [32]byte) (sms.Session, error)
+	TouchSession(ctx context.Context, hash [32]byte, now int64) error
+	ChooseAccount(ctx context.Context, hash [32]byte, account int64) error
+	EndSession(ctx context.Context, hash [32]byte) error
+	EndSessions(ctx context.Context, user int64) error
+}
+
+const tooManyTries = "Too many tries. Wait 15 minutes or ask an administrator."
+
+func wrongPassword(left int) string {
+	switch left {
+	case 0:
+		return tooManyTries
+	case 1:
+		return "The email address or password is not right. You have 1 try left."
+	}
+	return fmt.Sprintf("The email address or password is not right. You have %d tries left.", left)
+}
+
+// SignIn opens a session and returns its secret. A wrong password, an unknown
+// address and a person who may not sign in any more look and take the same;
+// the sms.Invalid has the sentence under "email". ip is where the request
+// comes from, agent what the browser says it is.
+func (d *Desk) SignIn(ctx context.Context, email, password, ip, agent string) (token string, u sms.User, err error) {
+	email = canonical(email)
+	bad := sms.Invalid{}
+	if email == "" {
+		bad["email"] = "Enter your email address"
+	}
+	if password == "" {
+		bad["password"] = "Enter your password"
+	}
+	if len(bad) > 0 {
+		return "", sms.User{}, bad
+	}
+	left, ok := d.signin.begin(email, ip)
+	if !ok {
+		d.log.Warn("sign-in refused: too many tries", "ip", ip)
+		return "", sms.User{}, sms.Invalid{"email": tooManyTries}
+	}
+	u, hash, err := d.store.UserByEmail(ctx, email)
+	if errors.Is(err, sms.ErrNotFound) {
+		u, hash, err = sms.User{}, nobodysHash, nil
+	}
+	if err != nil {
+		return "", sms.User{}, err
+	}
+	if len(password) > passwordMost {
+		password = password[:passwordMost+1]
+	}
+	ok, err = d.signin.hashing.matches(ctx, password, hash)
+	if err != nil {
+		return "", sms.User{}, err
+	}
+	if !ok || !u.Active {
+		d.audit(ctx, u, "signin.fail", userName(u.ID), ip)
+		return "", sms.User{}, sms.Invalid{"email": wrongPassword(left)}
+	}
+	d.signin.passed(email)
+	if token, err = d.newSession(ctx, u, agent); err != nil {
+		return "", sms.User{}, err
+	}
+	d.audit(ctx, u, "signin", userName(u.ID), ip)
+	return token, u, nil
+}
+
+func (d *Desk) newSession(ctx context.Context, u sms.User, agent string) (token string, err error) {
+	if len(agent) > agentMost {
+		agent = agent[:agentMost]
+	}
+	token = NewToken()
+	return token, d.store.CreateSession(ctx, sha256.Sum256([]byte(token)), u.ID, strings.ToValidUTF8(agent, "?"), d.ms())
+}
+
+// Session finds the session behind a secret and remembers that it was used.
+// ErrTimedOut when it is too old, sms.ErrNotFound when there is none.
+func (d *Desk) Session(ctx context.Context, token string) (sms.Session, error) {
+	s, err := d.PeekSession(ctx, token)
+	if err != nil || d.ms()-s.SeenAt < sessionTouch.Milliseconds() {
+		return s, err
+	}
+	return s, d.store.TouchSession(ctx, sha256.Sum256([]byte(token)), d.ms())
+}
+
+// PeekSession is Session for what a page asks for by itself: it does not count
+// as use, so that a live page left open does not stay signed in for ever.
+func (d *Desk) PeekSession(ctx context.Context, token string) (sms.Session, error) {
+	hash := sha256.Sum256([]byte(token))
+	s, err := d.store.Session(ctx, hash)
+	if err != nil {
+		return sms.Session{}, err
+	}
+	if !s.User.Active {
+		return sms.Session{}, fmt.Errorf("the person may not sign in: %w", sms.ErrNotFound)
+	}
+	if now := d.ms(); now-s.SeenAt >= sessionIdle.Milliseconds() || now-s.CreatedAt >= sessionLife.Milliseconds() {
+		return sms.Session{}, ErrTimedOut
+	}
+	return s, nil
+}
+
+// SignOut ends a session. One that has ended already is not an error.
+func (d *Desk) SignOut(ctx context.Context, token string) error {
+	hash := sha256.Sum256([]byte(token))
+	s, err := d.store.Session(ctx, hash)
+	if errors.Is(err, sms.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.store.EndSession(ctx, hash); err != nil {
+		return err
+	}
+	d.audit(ctx, s.User, "signout", userName(s.User.ID), "")
+	return nil
+}
+
+// SignOutEverywhere ends every session of the person.
+func (d *Desk) SignOutEverywhere(ctx context.Context, by sms.User) error {
+	if err := may(by, sms.Viewer, "sign out everywhere"); err != nil {
+		return err
+	}
+	if err := d.store.EndSessions(ctx, by.ID); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "signout.everywhere", userName(by.ID), "")
+	return nil
+}
+
+// ChangePassword gives the person a new password, ends all their sessions and
+// opens a new one, of which it returns the secret.
+func (d *Desk) ChangePassword(ctx context.Context, by sms.User, current, wanted, ip, agent string) (token string, err error) {
+	if err := may(by, sms.Viewer, "change password"); err != nil {
+		return "", err
+	}
+	bad := sms.Invalid{}
+	if current == "" {
+		bad["current"] = "Enter your password of now"
+	}
+	if s := checkPassword(wanted, by); s != "" {
+		bad["password"] = s
+	}
+	if len(bad) > 0 {
+		return "", bad
+	}
+	left, ok := d.signin.begin(by.Email, ip)
+	if !ok {
+		return "", sms.Invalid{"current": tooManyTries}
+	}
+	u, hash, err := d.store.UserByEmail(ctx, by.Email)
+	if err != nil {
+		return "", err
+	}
+	if ok, err = d.signin.hashing.matches(ctx, current, hash); err != nil {
+		return "", err
+	}
+	if !ok {
+		d.audit(ctx, u, "password.fail", userName(u.ID), "")
+		return "", sms.Invalid{"current": wrongCurrent(left)}
+	}
+	d.signin.passed(by.Email)
+	if hash, err = d.signin.hashing.hash(ctx, wanted); err != nil {
+		return "", err
+	}
+	if err := d.store.SetPassword(ctx, u.ID, hash); err != nil {
+		return "", err
+	}
+	d.audit(ctx, u, "password.change", userName(u.ID), "")
+	return d.newSession(ctx, u, agent)
+}
+
+func wrongCurrent(left int) string {
+	if left == 0 {
+		return tooManyTries
+	}
+	return "This is not your password of now. Type it again"
+}
+
+// ChooseAccount remembers which account this browser works with.
+func (d *Desk) ChooseAccount(ctx context.Context, token string, account int64) error {
+	if _, err := d.store.Account(ctx, account); err != nil {
+		return err
+	}
+	return d.store.ChooseAccount(ctx, sha256.Sum256([]byte(token)), account)
+}

@@ -1,0 +1,285 @@
+package desk
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/mail"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"smsdesk/internal/sms"
+)
+
+const (
+	setupLife  = 15 * time.Minute
+	inviteLife = 24 * time.Hour
+	nameMost   = 80  // characters
+	emailMost  = 254 // bytes, the most that mail can carry
+)
+
+type userStore interface {
+	CreateUser(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error)
+	CreateFirstAdministrator(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error)
+	UpdateUser(ctx context.Context, id int64, change func(u *sms.User, administrators int64) error) (sms.User, error)
+	SetPassword(ctx context.Context, id int64, passwordHash string) error
+	UserByEmail(ctx context.Context, email string) (sms.User, string, error)
+	Administrators(ctx context.Context) (int64, error)
+	CreateInvite(ctx context.Context, hash [32]byte, i sms.Invite, by int64) error
+	Invite(ctx context.Context, hash [32]byte, now int64) (sms.Invite, error)
+	AcceptInvite(ctx context.Context, hash [32]byte, name, passwordHash string, now int64) (sms.User, error)
+	sessionStore
+}
+
+// userName names a person in the audit log.
+func userName(id int64) string { return "user:" + strconv.FormatInt(id, 10) }
+
+func canonical(email string) string {
+	return strings.ToLower(norm.NFC.String(strings.TrimSpace(email)))
+}
+
+func checkEmail(email string) string {
+	a, err := mail.ParseAddress(email)
+	switch {
+	case email == "":
+		return "Enter an email address"
+	case err != nil || a.Address != email || a.Name != "" || len(email) > emailMost || strings.ContainsAny(email, "<>\"\\"):
+		return "Enter an email address such as ada@example.com"
+	}
+	return ""
+}
+
+func checkName(name string) string {
+	switch {
+	case name == "":
+		return "Enter a name"
+	case utf8.RuneCountInString(name) > nameMost:
+		return fmt.Sprintf("The name is too long. Use at most %d letters", nameMost)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' }):
+		return "The name has a character that cannot be shown. Type it again"
+	}
+	return ""
+}
+
+// checkUser collects what is wrong with a new person.
+func checkUser(u sms.User, password string) sms.Invalid {
+	bad := sms.Invalid{}
+	for field, sentence := range map[string]string{"email": checkEmail(u.Email), "name": checkName(u.Name), "password": checkPassword(password, u)} {
+		if sentence != "" {
+			bad[field] = sentence
+		}
+	}
+	return bad
+}
+
+var (
+	errEmailTaken = sms.Invalid{"email": "There is already a person with this email address"}
+	errNoRole     = sms.Invalid{"role": "Choose a role"}
+)
+
+// CreateUser makes a person who can sign in at once. The command line uses it
+// with Operator.
+func (d *Desk) CreateUser(ctx context.Context, by sms.User, email, name string, role sms.Role, password string) (sms.User, error) {
+	if err := may(by, sms.Administrator, "create user"); err != nil {
+		return sms.User{}, err
+	}
+	u := sms.User{Email: canonical(email), Name: strings.TrimSpace(name), Role: role}
+	bad := checkUser(u, password)
+	if _, ok := sms.ParseRole(string(role)); !ok {
+		bad["role"] = errNoRole["role"]
+	}
+	if len(bad) > 0 {
+		return sms.User{}, bad
+	}
+	hash, err := d.signin.hashing.hash(ctx, password)
+	if err != nil {
+		return sms.User{}, err
+	}
+	u, err = d.store.CreateUser(ctx, u, hash, d.ms())
+	if errors.Is(err, sms.ErrConflict) {
+		return sms.User{}, errEmailTaken
+	}
+	if err != nil {
+		return sms.User{}, err
+	}
+	d.audit(ctx, by, "user.create", userName(u.ID), string(u.Role))
+	return u, nil
+}
+
+// RenameUser changes the person's own name.
+func (d *Desk) RenameUser(ctx context.Context, by sms.User, name string) error {
+	if err := may(by, sms.Viewer, "change name"); err != nil {
+		return err
+	}
+	name = strings.TrimSpace(name)
+	if s := checkName(name); s != "" {
+		return sms.Invalid{"name": s}
+	}
+	if _, err := d.store.UpdateUser(ctx, by.ID, func(u *sms.User, _ int64) error { u.Name = name; return nil }); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "user.rename", userName(by.ID), "")
+	return nil
+}
+
+const lastAdministrator = "This is the last administrator. Make somebody else an administrator first"
+
+// SaveUser changes a person's role and whether they may sign in. Either change
+// ends their sessions. The last administrator stays one: sms.Invalid under
+// "role" or "active".
+func (d *Desk) SaveUser(ctx context.Context, by sms.User, id int64, role sms.Role, active bool) (sms.User, error) {
+	if err := may(by, sms.Administrator, "change a person's rights"); err != nil {
+		return sms.User{}, err
+	}
+	if _, ok := sms.ParseRole(string(role)); !ok {
+		return sms.User{}, errNoRole
+	}
+	u, err := d.store.UpdateUser(ctx, id, func(u *sms.User, administrators int64) error {
+		if u.Active && u.Role == sms.Administrator && administrators <= 1 {
+			if !active {
+				return sms.Invalid{"active": lastAdministrator}
+			}
+			if role != sms.Administrator {
+				return sms.Invalid{"role": lastAdministrator}
+			}
+		}
+		u.Role, u.Active = role, active
+		return nil
+	})
+	if err != nil {
+		return sms.User{}, err
+	}
+	d.audit(ctx, by, "user.rights", userName(id), fmt.Sprintf("%s, active %t", role, active))
+	return u, nil
+}
+
+// Invite makes an invitation for one email address and one role and returns
+// its secret, which is shown once and works once within 24 hours.
+func (d *Desk) Invite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error) {
+	if err := may(by, sms.Administrator, "invite"); err != nil {
+		return "", err
+	}
+	email = canonical(email)
+	bad := sms.Invalid{}
+	if s := checkEmail(email); s != "" {
+		bad["email"] = s
+	} else if _, _, err := d.store.UserByEmail(ctx, email); err == nil {
+		bad["email"] = errEmailTaken["email"]
+	} else if !errors.Is(err, sms.ErrNotFound) {
+		return "", err
+	}
+	if _, ok := sms.ParseRole(string(role)); !ok {
+		bad["role"] = errNoRole["role"]
+	}
+	if len(bad) > 0 {
+		return "", bad
+	}
+	token = NewToken()
+	i := sms.Invite{Email: email, Role: role, CreatedAt: d.ms(), ExpiresAt: d.now().Add(inviteLife).UnixMilli()}
+	if err := d.store.CreateInvite(ctx, sha256.Sum256([]byte(token)), i, by.ID); err != nil {
+		return "", err
+	}
+	d.audit(ctx, by, "user.invite", email, string(role))
+	return token, nil
+}
+
+// OpenInvite finds the invitation behind a secret; sms.ErrNotFound when it is
+// used, too old or was never made.
+func (d *Desk) OpenInvite(ctx context.Context, token string) (sms.Invite, error) {
+	return d.store.Invite(ctx, sha256.Sum256([]byte(token)), d.ms())
+}
+
+// AcceptInvite makes the invited person, with the address and the role of the
+// invitation. It works once.
+func (d *Desk) AcceptInvite(ctx context.Context, token, name, password string) (sms.User, error) {
+	i, err := d.OpenInvite(ctx, token)
+	if err != nil {
+		return sms.User{}, err
+	}
+	u := sms.User{Email: i.Email, Name: strings.TrimSpace(name), Role: i.Role}
+	if bad := checkUser(u, password); len(bad) > 0 {
+		return sms.User{}, bad
+	}
+	hash, err := d.signin.hashing.hash(ctx, password)
+	if err != nil {
+		return sms.User{}, err
+	}
+	u, err = d.store.AcceptInvite(ctx, sha256.Sum256([]byte(token)), u.Name, hash, d.ms())
+	if errors.Is(err, sms.ErrConflict) {
+		return sms.User{}, errEmailTaken
+	}
+	if err != nil {
+		return sms.User{}, err
+	}
+	d.audit(ctx, u, "user.accept", userName(u.ID), string(u.Role))
+	return u, nil
+}
+
+// setup is the one-time way in for the first administrator. Its secret lives
+// in memory only and ends with the process.
+type setup struct {
+	mu    sync.Mutex
+	hash  [32]byte
+	until time.Time
+}
+
+func (s *setup) open(token string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hash := sha256.Sum256([]byte(token))
+	return now.Before(s.until) && subtle.ConstantTimeCompare(hash[:], s.hash[:]) == 1
+}
+
+func (s *setup) put(hash [32]byte, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hash, s.until = hash, until
+}
+
+// OpenSetup makes a new secret for the set-up page, good for 15 minutes, when
+// there is no administrator yet. An earlier one stops working.
+func (d *Desk) OpenSetup(ctx context.Context) (token string, needed bool, err error) {
+	n, err := d.store.Administrators(ctx)
+	if err != nil || n > 0 {
+		return "", false, err
+	}
+	token = NewToken()
+	d.setup.put(sha256.Sum256([]byte(token)), d.now().Add(setupLife))
+	return token, true, nil
+}
+
+// SetupOpen says whether the secret opens the set-up page at the moment.
+func (d *Desk) SetupOpen(token string) bool { return d.setup.open(token, d.now()) }
+
+// CreateFirstAdministrator makes the first administrator. sms.ErrNotFound when
+// the secret does not work (any more), sms.ErrConflict when there is an
+// administrator already, however that one came to be.
+func (d *Desk) CreateFirstAdministrator(ctx context.Context, token, email, name, password string) (sms.User, error) {
+	if !d.SetupOpen(token) {
+		return sms.User{}, fmt.Errorf("set up: %w", sms.ErrNotFound)
+	}
+	u := sms.User{Email: canonical(email), Name: strings.TrimSpace(name), Role: sms.Administrator}
+	if bad := checkUser(u, password); len(bad) > 0 {
+		return sms.User{}, bad
+	}
+	hash, err := d.signin.hashing.hash(ctx, password)
+	if err != nil {
+		return sms.User{}, err
+	}
+	u, err = d.store.CreateFirstAdministrator(ctx, u, hash, d.ms())
+	if err == nil || errors.Is(err, sms.ErrConflict) {
+		d.setup.put([32]byte{}, time.Time{})
+	}
+	if err != nil {
+		return sms.User{}, err
+	}
+	d.audit(ctx, u, "user.first", userName(u.ID), "")
+	return u, nil
+}

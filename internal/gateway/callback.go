@@ -1,0 +1,309 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"smsdesk/internal/sms"
+	"smsdesk/internal/ussd"
+)
+
+// Limits of the callbacks (§6.1, §6.2; reliability.md, sections 10 and 11).
+const (
+	maxReport        = 32 << 10
+	maxUSSD          = 16 << 10
+	maxCallsInFlight = 512
+	maxCallsWaiting  = 16 << 10
+	reportStop       = 8 * time.Second // the service gives up after 10 s
+	ussdStop         = 2 * time.Second
+)
+
+// The words a caller sees when a menu cannot answer.
+const (
+	ussdNoMenu = "This service has no menu for this code yet."
+	ussdFailed = "Sorry, this service is not available at the moment. Please try again."
+)
+
+// CallbackConfig says who may call back and where it goes.
+type CallbackConfig struct {
+	// Account finds the account whose token has this SHA-256 hash. It is asked
+	// for every call, from memory; comparing hashes lets timing tell nothing.
+	Account func(tokenHash [32]byte) (accountID int64, ok bool)
+	// Keep stores one raw report for good and returns after the fsync.
+	// receivedAt is in milliseconds since 1970 UTC.
+	Keep func(ctx context.Context, accountID int64, receivedAt int64, remote, rawQuery string) error
+	// USSD answers one stage of a session; nil ends every session politely.
+	USSD func(ctx context.Context, accountID int64, r ussd.Request) (ussd.Answer, error)
+	// Refused is told of every wrong token; may be nil.
+	Refused func()
+	Log     *slog.Logger
+	Now     func() time.Time // nil: time.Now
+}
+
+// Callback receives what the service calls: GET /dlr/{token} (§6.1) and
+// POST /ussd/{token} (§6.2). It answers alike whether an id is known or not.
+type Callback struct {
+	cfg        CallbackConfig
+	reports    *bulkhead
+	sessions   *bulkhead
+	reportStop time.Duration
+	ussdStop   time.Duration
+}
+
+// NewCallback makes the handler. Nothing is started.
+func NewCallback(cfg CallbackConfig) *Callback {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Refused == nil {
+		cfg.Refused = func() {}
+	}
+	return &Callback{
+		cfg:        cfg,
+		reports:    newBulkhead(maxCallsInFlight, maxCallsWaiting),
+		sessions:   newBulkhead(maxCallsInFlight, 0),
+		reportStop: reportStop,
+		ussdStop:   ussdStop,
+	}
+}
+
+// ServeHTTP answers both callbacks; every other path is not found.
+func (c *Callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// nil keeps net/http from guessing a type for answers without a body.
+	w.Header()["Content-Type"] = nil
+	defer func() {
+		if p := recover(); p != nil {
+			c.cfg.Log.Error("a callback panicked", "panic", fmt.Sprint(p))
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}()
+	if token, ok := strings.CutPrefix(r.URL.Path, "/dlr/"); ok {
+		c.serveReport(w, r, token)
+		return
+	}
+	if token, ok := strings.CutPrefix(r.URL.Path, "/ussd/"); ok {
+		c.serveUSSD(w, r, token)
+		return
+	}
+	w.WriteHeader(http.StatusNotFound)
+}
+
+// admit checks method and token; where it says no it has answered.
+func (c *Callback) admit(w http.ResponseWriter, r *http.Request, method, token string) (accountID int64, ok bool) {
+	if r.Method != method {
+		w.Header().Set("Allow", method)
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return 0, false
+	}
+	accountID, ok = c.cfg.Account(sha256.Sum256([]byte(token)))
+	if !ok {
+		c.cfg.Refused()
+		w.WriteHeader(http.StatusNotFound)
+	}
+	return accountID, ok
+}
+
+// serveReport answers 200 only after the report is stored. The service does
+// not repeat a report (§6.1), so whatever can be kept is kept, readable or not.
+func (c *Callback) serveReport(w http.ResponseWriter, r *http.Request, token string) {
+	accountID, ok := c.admit(w, r, http.MethodGet, token)
+	if !ok {
+		return
+	}
+	if len(r.URL.RawQuery) > maxReport {
+		w.WriteHeader(http.StatusRequestURITooLong)
+		return
+	}
+	receivedAt, remote, query := c.cfg.Now().UnixMilli(), r.RemoteAddr, r.URL.RawQuery
+	// The caller hanging up must not undo the storing of what it told us.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), c.reportStop)
+	defer cancel()
+	err := c.reports.do(ctx, func() error {
+		return c.cfg.Keep(ctx, accountID, receivedAt, remote, query)
+	})
+	if err != nil {
+		c.cfg.Log.Error("a delivery report was not kept", "account", accountID, "error", err)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+}
+
+// serveUSSD always answers a caller with a right token with 200 and a valid
+// answer: anything else leaves a person in front of a dead screen.
+func (c *Callback) serveUSSD(w http.ResponseWriter, r *http.Request, token string) {
+	accountID, ok := c.admit(w, r, http.MethodPost, token)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), c.ussdStop)
+	defer cancel()
+	req, err := readUSSD(r.Body)
+	answer := ussd.Answer{End: true, Text: ussdFailed}
+	if err == nil {
+		answer, err = c.answer(ctx, accountID, req)
+	}
+	if err != nil {
+		c.cfg.Log.Warn("a USSD request was not answered by a menu", "account", accountID, "error", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	if _, err := w.Write(answer.JSON(req)); err != nil {
+		c.cfg.Log.Warn("a USSD answer was not written", "account", accountID, "error", err)
+	}
+}
+
+func readUSSD(body io.Reader) (ussd.Request, error) {
+	b, err := io.ReadAll(io.LimitReader(body, maxUSSD+1))
+	if err != nil {
+		return ussd.Request{}, fmt.Errorf("read USSD request: %w", err)
+	}
+	if len(b) > maxUSSD {
+		return ussd.Request{}, ussd.ErrMalformed
+	}
+	return ussd.ParseRequest(b)
+}
+
+// answer asks the menu; the Answer it returns is valid even beside an error.
+func (c *Callback) answer(ctx context.Context, accountID int64, req ussd.Request) (ussd.Answer, error) {
+	if c.cfg.USSD == nil {
+		return ussd.Answer{End: true, Text: ussdNoMenu}, nil
+	}
+	answers := make(chan ussd.Answer, 1)
+	err := c.sessions.do(ctx, func() error {
+		a, err := c.cfg.USSD(ctx, accountID, req)
+		if err == nil {
+			answers <- a
+		}
+		return err
+	})
+	if err != nil {
+		return ussd.Answer{End: true, Text: ussdFailed}, err
+	}
+	return <-answers, nil
+}
+
+var errFull = errors.New("too many callbacks at once")
+
+// bulkhead lets a number of calls work at once and another number wait.
+type bulkhead struct {
+	room    int64
+	present atomic.Int64
+	places  chan struct{}
+}
+
+func newBulkhead(inFlight, waiting int) *bulkhead {
+	return &bulkhead{room: int64(inFlight + waiting), places: make(chan struct{}, inFlight)}
+}
+
+// do runs work in a place of its own and returns its error, errFull when there
+// is no room to wait, or ctx's error when that ends first; then the work is
+// left to finish by itself and keeps its place until it has. A panic is an error.
+func (b *bulkhead) do(ctx context.Context, work func() error) error {
+	if b.present.Add(1) > b.room {
+		b.present.Add(-1)
+		return errFull
+	}
+	select {
+	case b.places <- struct{}{}:
+	case <-ctx.Done():
+		b.present.Add(-1)
+		return ctx.Err()
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("panic: %v", p)
+			}
+			<-b.places
+			b.present.Add(-1)
+		}()
+		done <- work()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ParseReport reads the parameters of a delivery report (§2.6). It never
+// fails: names are found as specified first, then without regard to case; of
+// repeated names the first counts; an escape that cannot be decoded stays as
+// it is; ";" is an ordinary character. Only the fields that the query tells
+// are set.
+func ParseReport(rawQuery string) sms.DeliveryReport {
+	p := reportParams(rawQuery)
+	return sms.DeliveryReport{
+		ProviderID:   strings.TrimSpace(p.value("messageId")),
+		Mobile:       p.value("mobile"),
+		Status:       p.value("status"),
+		ErrorCode:    p.value("errorCode"),
+		SubmitDate:   p.value("submitDate"),
+		DoneDate:     p.value("doneDate"),
+		ShortMessage: p.value("shortMessage"),
+		Raw:          rawQuery,
+	}
+}
+
+type params []struct{ name, value string }
+
+func reportParams(rawQuery string) params {
+	var p params
+	for pair := range strings.SplitSeq(rawQuery, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		p = append(p, struct{ name, value string }{unescape(name), unescape(value)})
+	}
+	return p
+}
+
+func (p params) value(name string) string {
+	for _, q := range p {
+		if q.name == name {
+			return q.value
+		}
+	}
+	for _, q := range p {
+		if strings.EqualFold(q.name, name) {
+			return q.value
+		}
+	}
+	return ""
+}
+
+// unescape decodes what can be decoded, once. What is not UTF-8 afterwards, or
+// is NUL, which databases refuse, becomes U+FFFD.
+func unescape(s string) string {
+	if plain, err := url.QueryUnescape(s); err == nil {
+		s = plain
+	} else {
+		var b strings.Builder
+		for i := 0; i < len(s); i++ {
+			if c, err := url.QueryUnescape(s[i:min(i+3, len(s))]); s[i] == '%' && err == nil {
+				b.WriteString(c)
+				i += 2
+			} else if s[i] == '+' {
+				b.WriteByte(' ')
+			} else {
+				b.WriteByte(s[i])
+			}
+		}
+		s = b.String()
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, string(utf8.RuneError)), "\x00", string(utf8.RuneError))
+}

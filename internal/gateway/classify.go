@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"smsdesk/internal/sms"
+)
+
+// outcome says what may be concluded from the end of a send call
+// (reliability.md, section 3). Whatever is not proven is doubt. Numbers and
+// ids of rows stay as given, because they are compared; every other text of
+// the service has lost the credentials by the time it gets here.
+func (c *Client) outcome(call sms.Call, s shot) sms.Outcome {
+	o := c.judge(call, s)
+	o.HTTPStatus, o.Written = s.status, s.written
+	for i := range o.Rows {
+		o.Rows[i].Description = c.redact.brief(o.Rows[i].Description, maxDescription)
+	}
+	o.Excerpt = c.redact.brief(string(s.body[:min(len(s.body), redactSource+1)]), maxExcerpt)
+	return o
+}
+
+func (c *Client) judge(call sms.Call, s shot) sms.Outcome {
+	switch {
+	case s.written == 0:
+		return sms.Outcome{Class: sms.ClassNothingLeft, Reason: c.nothingLeft(s)}
+	case s.status == 0:
+		return lost(call, cause(s.err, c.redact))
+	case s.status == http.StatusTooManyRequests:
+		return c.judgeRate(call, s)
+	case s.status >= 500 || s.status == http.StatusRequestTimeout:
+		return unclear(call, fmt.Sprintf("HTTP status %d", s.status))
+	case s.status >= 300 && s.status < 400:
+		return held("The provider answered with a redirect, which is never followed. Check the provider's address. It was probably not sent.")
+	case s.err != nil:
+		return lost(call, cause(s.err, c.redact))
+	case s.status >= 400 && s.status < 500:
+		return c.judgeRefusal(call, s)
+	case s.status == http.StatusOK, s.status == http.StatusCreated, s.status == http.StatusAccepted:
+		e, err := c.envelope(s)
+		if err != nil {
+			return unclear(call, err.Error())
+		}
+		return judgeEnvelope(call, e)
+	}
+	return unclear(call, fmt.Sprintf("HTTP status %d", s.status))
+}
+
+// envelope parses an answer; its description has lost the credentials.
+func (c *Client) envelope(s shot) (envelope, error) {
+	e, err := parseEnvelope(s.body)
+	e.description = c.redact.brief(e.description, maxDescription)
+	return e, err
+}
+
+func (c *Client) nothingLeft(s shot) string {
+	var refused refusal
+	switch {
+	case s.limited() && !errors.Is(s.noPlace, context.Canceled):
+		return fmt.Sprintf("There was no place in time under the limit of %d requests a minute. Nothing was sent.", c.limiter.rate)
+	case errors.As(s.err, &refused):
+		return "The call was not allowed to go out. Nothing was sent. Cause: " + c.redact.brief(refused.Error(), maxDescription)
+	case errors.Is(s.err, context.Canceled):
+		return "The call was stopped before it went out. Nothing was sent."
+	}
+	return "We cannot reach the provider. Nothing was sent. Cause: " + cause(s.err, c.redact)
+}
+
+// judgeRate: 429 means by contract that the call was not executed (§8), unless
+// the same answer says that it was.
+func (c *Client) judgeRate(call sms.Call, s shot) sms.Outcome {
+	e, err := c.envelope(s)
+	if err == nil && (e.code == "000" || e.hasData()) {
+		return unclear(call, "HTTP status 429 and a result at once")
+	}
+	o := sms.Outcome{
+		Class:  sms.ClassRate,
+		Reason: fmt.Sprintf("Sending is at the provider's limit of %d requests a minute.", c.limiter.rate),
+	}
+	if err == nil {
+		o.Code, o.Description = e.code, e.description
+	}
+	if wait, ok := retryAfter(s.header.Get("Retry-After"), c.now()); ok {
+		o.RetryAfter = wait
+	}
+	return o
+}
+
+// judgeRefusal reads a status of 400 to 499. A body that is no JSON or knows
+// no ErrorCode leaves the status alone to speak; a broken envelope is doubt.
+func (c *Client) judgeRefusal(call sms.Call, s shot) sms.Outcome {
+	e, err := c.envelope(s)
+	switch {
+	case errors.Is(err, errNoEnvelope) && !looksLikeJSON(s.body), errors.Is(err, errNoCode) && !e.hasData():
+		reason := fmt.Sprintf("The provider refused the call with HTTP status %d, in a way we do not know. It was probably not sent.", s.status)
+		if s.status == http.StatusRequestEntityTooLarge || s.status == http.StatusRequestURITooLong {
+			reason += " Fewer recipients in one call may help."
+		}
+		return held(reason)
+	case err != nil:
+		return unclear(call, err.Error())
+	case e.code == "000":
+		return unclear(call, fmt.Sprintf("HTTP status %d and a success at once", s.status))
+	}
+	return judgeEnvelope(call, e)
+}
+
+func looksLikeJSON(body []byte) bool {
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	return bytes.HasPrefix(body, []byte("{")) || bytes.HasPrefix(body, []byte("["))
+}
+
+func judgeEnvelope(call sms.Call, e envelope) sms.Outcome {
+	doubt := func(detail string) sms.Outcome {
+		o := unclear(call, detail)
+		o.Code, o.Description = e.code, e.description
+		return o
+	}
+	switch {
+	case !e.exact:
+		return doubt("the names in the provider's answer are not those of its specification")
+	case e.code == "":
+		return doubt(errNoCode.Error())
+	case e.code == "000":
+		rows, err := e.rows()
+		if err != nil {
+			return doubt(err.Error())
+		}
+		if call.Kind == sms.CallGroup && len(rows) == 0 {
+			return doubt("the provider's answer names no recipient of the group")
+		}
+		return sms.Outcome{Class: sms.ClassAnswered, Code: e.code, Description: e.description, Rows: rows}
+	case e.hasData():
+		return doubt(fmt.Sprintf("error code %s and a result at once", e.code))
+	}
+	if listed, ok := sms.Listed(e.code); ok {
+		return sms.Outcome{Class: sms.ClassListed, Code: e.code, Description: e.description, Reason: listed.Sentence}
+	}
+	return sms.Outcome{Class: sms.ClassHold, Code: e.code, Description: e.description,
+		Reason: sms.UnlistedSentence(e.code, e.description)}
+}
+
+func held(reason string) sms.Outcome {
+	return sms.Outcome{Class: sms.ClassHold, Reason: reason}
+}
+
+// lost is doubt because the connection ended before a whole answer was read.
+func lost(call sms.Call, detail string) sms.Outcome {
+	what, they := sending(call)
+	return sms.Outcome{Class: sms.ClassDoubt,
+		Reason: fmt.Sprintf("We lost the connection while sending %s and cannot tell whether %s went out. Cause: %s", what, they, detail)}
+}
+
+// unclear is doubt because an answer was read that proves nothing.
+func unclear(call sms.Call, detail string) sms.Outcome {
+	what, they := sending(call)
+	return sms.Outcome{Class: sms.ClassDoubt,
+		Reason: fmt.Sprintf("The provider gave no clear answer while we were sending %s, and we cannot tell whether %s went out. Cause: %s", what, they, detail)}
+}
+
+func sending(call sms.Call) (what, they string) {
+	switch {
+	case call.Kind == sms.CallGroup:
+		return "to a group", "the messages"
+	case len(call.Recipients) == 1:
+		return "1 message", "it"
+	}
+	return fmt.Sprintf("%d messages", len(call.Recipients)), "they"
+}

@@ -1,0 +1,66 @@
+package sandbox
+
+import "strconv"
+
+// fate is what becomes of a text, by the number's ending: the last seven digits 00000NN, NN from 01 to 14.
+type fate int
+
+const (
+	fateOrdinary  fate = 0
+	fateOutOfLine fate = 7  // reported twice and out of order
+	fateCut       fate = 8  // the connection is lost after the text was accepted
+	fateEarly     fate = 9  // reported before the answer
+	fateRefused   fate = 10 // refused per recipient
+	fateThrottled fate = 11 // 429 once
+	lastFate      fate = 14
+)
+
+// course is a fate's delivery status words in the order they are reported, and the one MessageStatus ends
+// with. For ending 06 the report is lost, not the text.
+type course struct {
+	reports []string
+	final   string
+}
+
+var courses = map[fate]course{
+	fateOrdinary:  {[]string{"DELIVRD"}, "DELIVRD"},
+	1:             {[]string{"DELIVRD"}, "DELIVRD"},
+	2:             {[]string{"UNDELIV"}, "UNDELIV"},
+	3:             {[]string{"EXPIRED"}, "EXPIRED"},
+	4:             {[]string{"REJECTD"}, "REJECTD"},
+	5:             {[]string{"BLACKLIST"}, "BLACKLIST"},
+	6:             {nil, "DELIVRD"},
+	fateOutOfLine: {[]string{"DELIVRD", "ACCEPTD", "DELIVRD"}, "DELIVRD"},
+	fateCut:       {[]string{"DELIVRD"}, "DELIVRD"},
+	fateEarly:     {[]string{"DELIVRD"}, "DELIVRD"},
+	fateThrottled: {[]string{"DELIVRD"}, "DELIVRD"},
+	12:            {[]string{"UNKNOWN"}, "UNKNOWN"},
+	13:            {[]string{"DELETED"}, "DELETED"},
+	lastFate:      {[]string{"ACCEPTD"}, "ACCEPTD"},
+}
+
+// statusErrors is the errorCode beside a delivery status; the specification gives no values, three digits are
+// what is seen.
+var statusErrors = map[string]string{
+	"DELIVRD":   "000",
+	"ACCEPTD":   "000",
+	"UNDELIV":   "101",
+	"EXPIRED":   "102",
+	"REJECTD":   "103",
+	"BLACKLIST": "104",
+	"UNKNOWN":   "105",
+	"DELETED":   "106",
+}
+
+// fateOf expects digits only.
+func fateOf(number string) fate {
+	at := len(number) - 7
+	if at < 0 || number[at:at+5] != "00000" {
+		return fateOrdinary
+	}
+	n, err := strconv.Atoi(number[at+5:])
+	if err != nil || fate(n) > lastFate {
+		return fateOrdinary
+	}
+	return fate(n)
+}

@@ -1,0 +1,136 @@
+package sms
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Account is one set of credentials at one base URL, without the credentials.
+type Account struct {
+	ID            int64
+	Name          string
+	BaseURL       string
+	KeyHint       string // the ApiKey's last four characters
+	Test          bool   // the embedded sandbox
+	PerMinute     int    // request rate (§8)
+	CallLimit     int    // most recipients of one call; the service's own limit is not known
+	URLBudget     int    // most bytes of a GET's URL
+	MaxParts      int    // most parts of one message
+	PricePerPart  int64  // in hundredths of the currency, 0 when not known
+	Country       string // ISO 3166, helps to read numbers
+	Timezone      string // IANA name
+	Currency      string // sign or letters shown before amounts
+	DefaultSender string
+	LateAfter     time.Duration // after this without a final report a message counts as late
+	HoldOn429     bool          // hold messages on 429 instead of queueing them again
+	Pause         string        // why sending is paused, in plain words; "" when it is not
+	PauseCode     string        // the provider's code behind Pause
+	ReachedAt     int64         // the provider last answered
+	FailedAt      int64         // the provider could last not be reached
+	Failure       string        // why, in plain words; "" once it is reached again
+	CreatedAt     int64
+	ChangedAt     int64
+}
+
+// Credentials are the two secrets of §5. They are never shown, logged or put
+// into an error.
+type Credentials struct {
+	ClientID string
+	APIKey   string
+}
+
+// Defaults of an account where nothing else is said.
+const (
+	DefaultPerMinute = 100
+	DefaultCallLimit = 100
+	DefaultURLBudget = 2000
+	DefaultMaxParts  = 6
+	DefaultLateAfter = 72 * time.Hour
+)
+
+// Check lists everything that is wrong with the account's own fields.
+func (a Account) Check() error {
+	bad := Invalid{}
+	if strings.TrimSpace(a.Name) == "" {
+		bad["name"] = "Enter a name for this account"
+	}
+	if s := CheckBaseURL(a.BaseURL); s != "" {
+		bad["base_url"] = s
+	}
+	if a.PerMinute < 1 || a.PerMinute > 1_000_000 {
+		bad["per_minute"] = "Enter the requests allowed a minute, from 1 to 1,000,000"
+	}
+	if a.CallLimit < 1 || a.CallLimit > 10_000 {
+		bad["call_limit"] = "Enter the most recipients of one call, from 1 to 10,000"
+	}
+	if !KnownCountry(a.Country) {
+		bad["country"] = "Enter a country as two letters, for example NG"
+	}
+	if _, err := time.LoadLocation(a.Timezone); err != nil || a.Timezone == "" || a.Timezone == "Local" {
+		bad["timezone"] = "Enter a time zone, for example Africa/Lagos"
+	}
+	if len([]rune(a.Currency)) > 4 {
+		bad["currency"] = "Enter a currency sign of at most 4 characters, for example ₦"
+	}
+	return bad.Or()
+}
+
+// CheckBaseURL returns the sentence that says why raw cannot be a base URL
+// (§5, §9), or "".
+func CheckBaseURL(raw string) string {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil || u.Host == "" || u.Hostname() == "" {
+		return "Enter the provider's address, for example https://api.example.com/v2"
+	}
+	switch {
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "Enter the address without a user name, question mark or #"
+	case u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())):
+		return "The address must start with https://"
+	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/v2"):
+		return "The address must end with /v2"
+	}
+	return ""
+}
+
+// Loopback says that host names this machine.
+func Loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// LoopbackAddr says that a listen address is reached from this machine only.
+func LoopbackAddr(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && Loopback(host)
+}
+
+// Location is the account's zone; UTC when the name is not known any more.
+func (a Account) Location() *time.Location {
+	if l, err := time.LoadLocation(a.Timezone); err == nil && a.Timezone != "" {
+		return l
+	}
+	return time.UTC
+}
+
+// The kinds of callback address.
+const (
+	CallbackDLR  = "dlr"
+	CallbackUSSD = "ussd"
+)
+
+// CallbackToken is one secret of a callback address.
+type CallbackToken struct {
+	AccountID  int64
+	Kind       string
+	Hash       [32]byte // SHA-256 of the token
+	Token      string   // "" unless asked for with CallbackAddresses
+	CreatedAt  int64
+	ValidUntil int64 // 0: the current one
+}

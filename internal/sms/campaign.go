@@ -1,0 +1,119 @@
+package sms
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// CampaignState is where a campaign stands.
+type CampaignState string
+
+// The states of a campaign.
+const (
+	CampaignDraft    CampaignState = "draft"    // checked, waiting for the person to confirm
+	CampaignRunning  CampaignState = "running"  // messages may be claimed
+	CampaignPaused   CampaignState = "paused"   // stopped by smsdesk; Pause says why
+	CampaignStopped  CampaignState = "stopped"  // stopped by a person; can be continued
+	CampaignFinished CampaignState = "finished" // nothing is left to send
+)
+
+// Canary says how far a campaign has proved itself.
+type Canary string
+
+// The canary's states.
+const (
+	CanaryPending Canary = "pending" // the next call holds at most CanarySize messages
+	CanaryFlying  Canary = "flying"  // that call is under way
+	CanaryPassed  Canary = "passed"
+)
+
+// CanarySize is the most messages of a campaign's first call.
+const CanarySize = 5
+
+// Campaign is one order to send, by one person.
+type Campaign struct {
+	ID          int64
+	AccountID   int64
+	Name        string
+	SenderID    string
+	Text        string // own text, "" when every message has its own
+	Unicode     bool
+	Flash       bool
+	GroupID     string // a gateway group instead of numbers, "" otherwise
+	GroupName   string
+	State       CampaignState
+	Pause       string // why it is paused, in plain words
+	PauseCode   string
+	Canary      Canary
+	Version     int64 // for compare-and-set
+	Recipients  int64
+	Parts       int64
+	Fingerprint string // sender, text and recipients: tells repeated campaigns
+	CreatedBy   int64
+	CreatedName string
+	StartedBy   int64
+	StartedName string
+	CreatedAt   int64
+	StartedAt   int64
+	FinishedAt  int64
+	Test        bool // belongs to a test account
+}
+
+// MayStart says whether the campaign may go from a draft to running.
+func (c Campaign) MayStart() bool { return c.State == CampaignDraft }
+
+// MayStop says whether a person may stop it.
+func (c Campaign) MayStop() bool { return c.State == CampaignRunning || c.State == CampaignPaused }
+
+// MayContinue says whether a person may continue it.
+func (c Campaign) MayContinue() bool {
+	return c.State == CampaignPaused || c.State == CampaignStopped
+}
+
+// Fingerprint tells two campaigns with the same sender ID, text and set of
+// numbers apart from all others.
+func Fingerprint(senderID, text string, numbers []string) string {
+	sorted := slices.Clone(numbers)
+	slices.Sort(sorted)
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q", senderID, text)
+	for _, n := range slices.Compact(sorted) {
+		fmt.Fprintf(h, " %s", n)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// NameFromText proposes a campaign's name: the text's first words.
+func NameFromText(text string) string {
+	words := strings.Fields(text)
+	name := ""
+	for _, w := range words {
+		if len([]rune(name))+len([]rune(w)) > 48 {
+			break
+		}
+		name = strings.TrimSpace(name + " " + w)
+	}
+	if name == "" && len(words) > 0 {
+		name = string([]rune(words[0])[:min(48, len([]rune(words[0])))])
+	}
+	return name
+}
+
+// CampaignFilter says which campaigns are wanted, newest first.
+type CampaignFilter struct {
+	AccountID int64
+	States    []CampaignState // none: all
+	Decision  bool            // only those with messages that wait for a person
+	Name      string          // part of the name
+	Before    int64           // ids below this; 0: from the newest
+	Limit     int
+}
+
+// CampaignRow is one line of the list.
+type CampaignRow struct {
+	Campaign Campaign
+	Tally    Tally
+}

@@ -1,0 +1,41 @@
+package sms
+
+import (
+	"errors"
+	"sort"
+	"strings"
+)
+
+var (
+	// ErrNotFound: the thing asked for does not exist, or not for this account.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict: somebody else changed it first, or its state does not allow the order.
+	ErrConflict = errors.New("conflict")
+	// ErrForbidden: this person's role does not allow the order.
+	ErrForbidden = errors.New("forbidden")
+)
+
+// Invalid maps a form field to the sentence that says what is wrong with it
+// and what to do. The sentences are shown to people as they are.
+type Invalid map[string]string
+
+// Error lists the sentences in the order of the field names.
+func (e Invalid) Error() string {
+	fields := make([]string, 0, len(e))
+	for f := range e {
+		fields = append(fields, f)
+	}
+	sort.Strings(fields)
+	for i, f := range fields {
+		fields[i] = f + ": " + e[f]
+	}
+	return strings.Join(fields, "; ")
+}
+
+// Or returns e as an error, or nil when it holds nothing.
+func (e Invalid) Or() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}

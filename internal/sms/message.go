@@ -1,0 +1,95 @@
+package sms
+
+// State is where a message stands between us and the gateway. What the network
+// did with it afterwards is its Status.
+type State string
+
+// The states of a message (reliability.md, section 1).
+const (
+	Draft         State = "draft"
+	Queued        State = "queued"
+	Claimed       State = "claimed"
+	Sending       State = "sending"
+	Accepted      State = "accepted"
+	Refused       State = "refused"
+	InDoubt       State = "in_doubt"
+	Held          State = "held"
+	Skipped       State = "skipped"
+	Cancelled     State = "cancelled"
+	ClosedUnknown State = "closed_unknown"
+	ClosedResent  State = "closed_resent"
+)
+
+// States lists every state once, in the order in which a message meets them.
+func States() []State {
+	return []State{Draft, Queued, Claimed, Sending, Accepted, Refused, InDoubt, Held, Skipped, Cancelled, ClosedUnknown, ClosedResent}
+}
+
+// next is the whole transition table. SQLite holds the same table in a trigger.
+var next = map[State][]State{
+	Draft:   {Queued, Cancelled, Skipped},
+	Queued:  {Claimed, Cancelled, Skipped},
+	Claimed: {Sending, Queued},
+	Sending: {Accepted, Refused, InDoubt, Held, Queued},
+	InDoubt: {Accepted, ClosedUnknown, ClosedResent},
+	Held:    {Queued, ClosedUnknown, Cancelled},
+}
+
+// Next lists the states that may follow s; none for a final one.
+func (s State) Next() []State { return next[s] }
+
+// MayBecome says whether a message may go from s to t. The class is that of
+// the attempt which moves it: leaving Sending for Queued is allowed only when
+// the class proves that nothing was executed.
+func (s State) MayBecome(t State, class Class) bool {
+	for _, n := range next[s] {
+		if n == t {
+			return s != Sending || t != Queued || class.NothingExecuted()
+		}
+	}
+	return false
+}
+
+// Unsent says that the message is still ours to send: nothing of it has left.
+func (s State) Unsent() bool { return s == Draft || s == Queued || s == Claimed }
+
+// Message is one text to one number.
+type Message struct {
+	ID         int64
+	AccountID  int64
+	CampaignID int64
+	Row        int64  // row of the list it came from, 1 for the first typed number
+	Number     string // MSISDN as digits with country code, no "+"
+	Text       string
+	Unicode    bool // goes out with Is_Unicode
+	Parts      int  // what is paid for it
+	State      State
+	Reason     string // plain words or the provider's own, for refused, held, skipped…
+	Code       string // the provider's error code as shown, "" when none
+	AttemptID  int64  // the last attempt that held it, 0 when none
+	ProviderID string // MessageId (§2.1), "" until accepted
+	Evidence   string // how it became accepted: "" by the answer, "report", "person"
+	Delivery   Delivery
+	CreatedAt  int64
+	SentAt     int64 // when the licence of its last attempt was given
+	ChangedAt  int64
+}
+
+// Delivery is what is known of a message after the gateway accepted it.
+type Delivery struct {
+	Status    Status // "" until the first report
+	ErrorCode string // the report's errorCode (§2.6) as given
+	DoneDate  string // as given: its format is not specified
+	Conflict  bool   // two different final statuses were reported
+	Late      bool   // no final report within the account's limit
+}
+
+// MessageFilter says which messages of a campaign are wanted, by id.
+type MessageFilter struct {
+	CampaignID int64
+	Keys       []string // standing keys; none: all
+	After      int64    // ids above this
+	Before     int64    // ids below this, nearest first turned round; 0: unused
+	IDs        []int64  // only these (rows on screen); none: all
+	Limit      int
+}

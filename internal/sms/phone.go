@@ -1,0 +1,332 @@
+package sms
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// Phone is a number as it goes to the gateway, with what was repaired.
+type Phone struct {
+	Number string   // digits with country code, no "+" and no "00"
+	Fixes  []string // what was changed, in the words shown to staff; nil when nothing was
+}
+
+// KnownCountry says that numbers of the ISO 3166 region can be read.
+func KnownCountry(country string) bool {
+	return len(country) == 2 && phonenumbers.GetCountryCodeForRegion(strings.ToUpper(country)) != 0
+}
+
+// ParsePhone reads a number as people write it, in the given country unless it
+// says otherwise. abroad allows numbers of other countries. The error is an
+// Invalid with the one sentence under "phone".
+func ParsePhone(raw, country string, abroad bool) (Phone, error) {
+	cleaned, fixes, sentence := cleanPhone(raw)
+	if sentence != "" {
+		return Phone{}, Invalid{"phone": sentence}
+	}
+	n, sentence := readPhone(cleaned, strings.ToUpper(country), abroad)
+	if sentence != "" {
+		return Phone{}, Invalid{"phone": sentence}
+	}
+	return Phone{Number: n, Fixes: append(fixes, prefixFix(cleaned, n, country)...)}, nil
+}
+
+// cleanPhone turns a cell into "+" and ASCII digits, or says why it cannot.
+// The parser behind it would read "08031234567x" as a valid number, so
+// everything that is not part of one is refused here.
+func cleanPhone(raw string) (digits string, fixes []string, sentence string) {
+	s := strings.TrimSpace(raw)
+	if s == "" {
+		return "", nil, "Missing: enter a phone number"
+	}
+	if len(s) > 100 {
+		return "", nil, "Too long: has more than 100 characters"
+	}
+	if i := strings.IndexAny(s, "eE"); i > 0 && scientific(s) {
+		return "", nil, fmt.Sprintf("Excel has shortened this number (%s) and the last digits are lost. Set the column to Text and type the number again", s)
+	}
+	if t := strings.TrimSuffix(strings.TrimSuffix(s, "0"), "."); t != s && strings.HasSuffix(s, ".0") {
+		s, fixes = t, append(fixes, `Removed ".0"`)
+	}
+	if strings.ContainsAny(s, ",;/|&\n") {
+		return "", nil, "Two numbers in one cell. Put each on its own row"
+	}
+	var b strings.Builder
+	spaces := false
+	for i, r := range []rune(s) {
+		switch {
+		case r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case unicode.IsDigit(r):
+			b.WriteRune('0' + rune(digitValue(r)))
+			fixes = appendOnce(fixes, "Changed the digits to 0 to 9")
+		case r == '+' || r == '＋':
+			if b.Len() > 0 {
+				return "", nil, "Two numbers in one cell. Put each on its own row"
+			}
+			b.WriteByte('+')
+		case unicode.IsSpace(r) || strings.ContainsRune("-–—.()\u200b\u200e\u200f\u202a\u202c\ufeff'", r):
+			spaces = true
+		default:
+			return "", nil, fmt.Sprintf("Contains letters: %q has %s in place %d", s, string(r), i+1)
+		}
+	}
+	if spaces {
+		fixes = append(fixes, "Removed spaces")
+	}
+	if strings.Trim(b.String(), "+") == "" {
+		return "", nil, "Missing: enter a phone number"
+	}
+	return b.String(), fixes, ""
+}
+
+func scientific(s string) bool {
+	mantissa, exponent, ok := strings.Cut(strings.ToUpper(s), "E")
+	return ok && strings.Trim(mantissa, "0123456789.,") == "" && mantissa != "" &&
+		strings.Trim(exponent, "+0123456789") == "" && exponent != ""
+}
+
+func digitValue(r rune) int {
+	// Decimal digits stand in runs of ten in every script, so the value is
+	// the distance to the run's first digit.
+	v := 0
+	for v < 9 && unicode.IsDigit(r-rune(v)-1) {
+		v++
+	}
+	return v
+}
+
+func appendOnce(list []string, s string) []string {
+	for _, x := range list {
+		if x == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+func readPhone(digits, country string, abroad bool) (number, sentence string) {
+	code := fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))
+	plain := strings.TrimPrefix(digits, "+")
+	if strings.HasPrefix(plain, "00") && !strings.HasPrefix(digits, "+") {
+		digits, plain = "+"+plain[2:], plain[2:]
+	}
+	// 234(0)803…: people keep the national zero behind the country code.
+	if strings.HasPrefix(plain, code+"0") {
+		plain = code + plain[len(code)+1:]
+		digits = "+" + plain
+	}
+	for _, try := range []string{digits, "+" + plain} {
+		p, err := phonenumbers.Parse(try, country)
+		if err != nil || !phonenumbers.IsValidNumber(p) {
+			continue
+		}
+		local := p.GetCountryCode() == int32(phonenumbers.GetCountryCodeForRegion(country))
+		if !local && !abroad {
+			return "", "Not a mobile number in " + CountryName(country) + ", and sending abroad is turned off"
+		}
+		if local && !mobile(p) {
+			return "", "Not a mobile number in " + CountryName(country)
+		}
+		return strings.TrimPrefix(phonenumbers.Format(p, phonenumbers.E164), "+"), ""
+	}
+	return "", lengthSentence(plain, country)
+}
+
+func mobile(p *phonenumbers.PhoneNumber) bool {
+	t := phonenumbers.GetNumberType(p)
+	return t == phonenumbers.MOBILE || t == phonenumbers.FIXED_LINE_OR_MOBILE
+}
+
+func lengthSentence(digits, country string) string {
+	want, national := exampleDigits(country)
+	have := len(digits)
+	if strings.HasPrefix(digits, fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))) && have > national {
+		have = have - len(fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))) + want - national
+	} else if !strings.HasPrefix(digits, "0") && want > national {
+		have++
+	}
+	switch {
+	case want == 0 || have == want:
+		return "Not a mobile number in " + CountryName(country) + ". Check the digits"
+	case have < want:
+		return fmt.Sprintf("Too short: has %d digits, needs %d", have, want)
+	default:
+		return fmt.Sprintf("Too long: has %d digits, needs %d", have, want)
+	}
+}
+
+// exampleDigits counts the digits of a mobile number as people dial it in the
+// country, and without the leading zero.
+func exampleDigits(country string) (dialled, national int) {
+	p := phonenumbers.GetExampleNumberForType(country, phonenumbers.MOBILE)
+	if p == nil {
+		return 0, 0
+	}
+	for _, r := range phonenumbers.Format(p, phonenumbers.NATIONAL) {
+		if unicode.IsDigit(r) {
+			dialled++
+		}
+	}
+	return dialled, len(phonenumbers.GetNationalSignificantNumber(p))
+}
+
+func prefixFix(digits, number, country string) []string {
+	plain := strings.TrimPrefix(digits, "+")
+	code := fmt.Sprint(phonenumbers.GetCountryCodeForRegion(strings.ToUpper(country)))
+	if national := strings.TrimPrefix(number, code); plain == national && national != number {
+		return []string{"Added the missing 0"}
+	}
+	return nil
+}
+
+// MatchKey reduces a number in any of the forms that answers and reports use
+// to one that can be compared: the digits with country code where the number
+// can be read, else its bare digits. It never fails.
+func MatchKey(raw, country string) string {
+	var b strings.Builder
+	for _, r := range raw {
+		if r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		}
+	}
+	digits := b.String()
+	country = strings.ToUpper(country)
+	code := fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))
+	_, national := exampleDigits(country)
+	switch {
+	case national == 0:
+		return digits
+	case len(digits) == len(code)+national && strings.HasPrefix(digits, code):
+		return digits
+	case strings.HasPrefix(digits, "00"):
+		return digits[2:]
+	case len(digits) == national+1 && digits[0] == '0':
+		return code + digits[1:]
+	case len(digits) == national && !strings.HasPrefix(strings.TrimSpace(raw), "+"):
+		return code + digits
+	}
+	return digits
+}
+
+// ShowPhone writes a number as people of the country write it: national form
+// at home, "+" and country code abroad.
+func ShowPhone(number, country string) string {
+	p, err := phonenumbers.Parse("+"+number, strings.ToUpper(country))
+	if err != nil {
+		return number
+	}
+	if p.GetCountryCode() == int32(phonenumbers.GetCountryCodeForRegion(strings.ToUpper(country))) {
+		return phonenumbers.Format(p, phonenumbers.NATIONAL)
+	}
+	return phonenumbers.Format(p, phonenumbers.INTERNATIONAL)
+}
+
+// MaskPhone hides the middle of a shown number from people who may not see it
+// whole: "0803 ••• 0101".
+func MaskPhone(number, country string) string {
+	shown := []rune(ShowPhone(number, country))
+	digits := 0
+	for _, r := range shown {
+		if unicode.IsDigit(r) {
+			digits++
+		}
+	}
+	seen := 0
+	for i, r := range shown {
+		if unicode.IsDigit(r) {
+			if seen >= 4 && seen < digits-4 || digits < 9 && seen < digits-2 {
+				shown[i] = '•'
+			}
+			seen++
+		}
+	}
+	return string(shown)
+}
+
+// LogPhone masks a number for a log line: "2348••••0101".
+func LogPhone(number string) string {
+	if len(number) < 9 {
+		return "••••"
+	}
+	return number[:4] + "••••" + number[len(number)-4:]
+}
+
+// CountryName is the country's name on screen; the code itself where it has none here.
+func CountryName(country string) string {
+	names := map[string]string{"NG": "Nigeria", "KE": "Kenya", "GH": "Ghana", "ZA": "South Africa", "UG": "Uganda", "TZ": "Tanzania", "GB": "the United Kingdom", "US": "the United States", "IN": "India"}
+	if n, ok := names[strings.ToUpper(country)]; ok {
+		return n
+	}
+	return strings.ToUpper(country)
+}
+
+// Numbers is what was read from a text that people typed or pasted.
+type Numbers struct {
+	Good     []string // MSISDNs, each once, in the order of the text
+	Repeated int      // entries left out because the number stood there before
+	Bad      []BadNumber
+}
+
+// BadNumber is an entry that is no number we can send to.
+type BadNumber struct {
+	Raw      string
+	Sentence string
+}
+
+// ReadNumbers reads numbers that stand one on a line or parted by commas,
+// semicolons, tabs, bars or, where each piece is a number by itself, spaces.
+func ReadNumbers(text, country string) Numbers {
+	var n Numbers
+	seen := map[string]bool{}
+	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n\r,;\t|", r) }) {
+		entry = strings.TrimSpace(entry)
+		if entry == "" {
+			continue
+		}
+		phones, err := readEntry(entry, country)
+		if err != nil {
+			n.Bad = append(n.Bad, BadNumber{Raw: entry, Sentence: sentenceOf(err)})
+			continue
+		}
+		for _, p := range phones {
+			if seen[p.Number] {
+				n.Repeated++
+				continue
+			}
+			seen[p.Number] = true
+			n.Good = append(n.Good, p.Number)
+		}
+	}
+	return n
+}
+
+func readEntry(entry, country string) ([]Phone, error) {
+	p, err := ParsePhone(entry, country, false)
+	if err == nil {
+		return []Phone{p}, nil
+	}
+	pieces := strings.Fields(entry)
+	if len(pieces) < 2 {
+		return nil, err
+	}
+	var phones []Phone
+	for _, piece := range pieces {
+		p, bad := ParsePhone(piece, country, false)
+		if bad != nil {
+			return nil, err
+		}
+		phones = append(phones, p)
+	}
+	return phones, nil
+}
+
+func sentenceOf(err error) string {
+	if bad, ok := err.(Invalid); ok {
+		return bad["phone"]
+	}
+	return err.Error()
+}

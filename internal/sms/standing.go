@@ -1,0 +1,141 @@
+package sms
+
+// Tone is the meaning of a colour; never shown without words and an icon.
+type Tone string
+
+// The tones.
+const (
+	ToneMute Tone = "mute"
+	ToneInfo Tone = "info"
+	ToneOK   Tone = "ok"
+	ToneBad  Tone = "bad"
+	ToneWarn Tone = "warn"
+)
+
+// Tile is a group of standings that is counted together on a campaign's page.
+type Tile string
+
+// The tiles, in the order of the page. Every message is in exactly one.
+const (
+	TileWaiting   Tile = "waiting"
+	TileNetwork   Tile = "network"
+	TileDelivered Tile = "delivered"
+	TileFailed    Tile = "failed"
+	TileUnknown   Tile = "unknown"
+	TileDecision  Tile = "decision"
+	TileNotSent   Tile = "notsent"
+)
+
+// Tiles lists the tiles in the order of the page.
+func Tiles() []Tile {
+	return []Tile{TileWaiting, TileNetwork, TileDelivered, TileFailed, TileUnknown, TileDecision, TileNotSent}
+}
+
+// Words is the tile's name on screen.
+func (t Tile) Words() string {
+	return map[Tile]string{TileWaiting: "Waiting", TileNetwork: "With the network", TileDelivered: "Delivered", TileFailed: "Not delivered",
+		TileUnknown: "Unknown or late", TileDecision: "Need your decision", TileNotSent: "Not sent"}[t]
+}
+
+// Tone is the tile's tone.
+func (t Tile) Tone() Tone {
+	return map[Tile]Tone{TileWaiting: ToneMute, TileNetwork: ToneInfo, TileDelivered: ToneOK, TileFailed: ToneBad,
+		TileUnknown: ToneWarn, TileDecision: ToneWarn, TileNotSent: ToneMute}[t]
+}
+
+// Standing is what people are told about a message: one table for tiles,
+// filters, tags, downloads and the help page.
+type Standing struct {
+	Key   string // stable name, used in URLs
+	Words string
+	Tone  Tone
+	Icon  string // a symbol of the sprite
+	Tile  Tile
+	Final bool
+	Help  string
+}
+
+// Standings lists the table in the order of the help page.
+func Standings() []Standing {
+	return []Standing{
+		{"draft", "Not started", ToneMute, "clock", TileWaiting, false, "The campaign has not been confirmed yet."},
+		{"queued", "Waiting to send", ToneMute, "clock", TileWaiting, false, "We send as fast as the provider allows."},
+		{"sending", "Sending", ToneMute, "loader", TileWaiting, false, "The request to the provider is under way."},
+		{"network", "With the network", ToneInfo, "clock", TileNetwork, false, "The provider has it. We are waiting for the delivery report."},
+		{"delivered", "Delivered", ToneOK, "check", TileDelivered, true, "The network says the phone has it. Nobody can tell whether it was read."},
+		{"undelivered", "Not delivered", ToneBad, "x", TileFailed, true, "The network could not deliver it. Check the number. You can send it again."},
+		{"expired", "Not delivered, ran out of time", ToneBad, "x", TileFailed, true, "The phone was probably off or out of reach for too long. You can send it again."},
+		{"deleted", "Not delivered, removed", ToneBad, "x", TileFailed, true, "The network removed the message."},
+		{"rejected", "Refused by the network", ToneBad, "x", TileFailed, true, "The network refused it, often because of the sender ID or the text. Sending it again unchanged will not help."},
+		{"blocked", "Number is blocked", ToneBad, "ban", TileFailed, true, "This number is on a block list. Do not send to it again."},
+		{"unknown", "Unknown", ToneWarn, "alert", TileUnknown, false, "The network does not know what happened."},
+		{"late", "No report yet", ToneWarn, "clock", TileUnknown, false, "No report came. It may have been delivered. Reports are lost when this system cannot be reached."},
+		{"doubt", "Needs your decision", ToneWarn, "help", TileDecision, false, "It may or may not have been sent."},
+		{"held", "Held for you", ToneWarn, "help", TileDecision, false, "The provider refused it in a way we do not know. It was probably not sent."},
+		{"refused", "Refused by the provider", ToneBad, "x", TileNotSent, true, "The provider did not take this message. The reason is beside it."},
+		{"closed", "Closed, unknown", ToneMute, "archive", TileNotSent, true, "A person closed it without knowing whether it was sent."},
+		{"resent", "Sent again", ToneMute, "repeat", TileNotSent, true, "A person sent it again as a new message."},
+		{"stopped", "Stopped", ToneMute, "ban", TileNotSent, true, "A person stopped it before it was sent."},
+		{"leftout", "Left out", ToneMute, "ban", TileNotSent, true, "It was left out before sending. The reason is beside it."},
+	}
+}
+
+// StandingByKey finds a row of the table.
+func StandingByKey(key string) (Standing, bool) {
+	for _, s := range Standings() {
+		if s.Key == key {
+			return s, true
+		}
+	}
+	return Standing{}, false
+}
+
+// StandingKey names the row of a message with this state, status and lateness.
+// Each message has exactly one.
+func StandingKey(state State, status Status, late bool) string {
+	if state == Accepted {
+		return acceptedKey(status, late)
+	}
+	return map[State]string{Draft: "draft", Queued: "queued", Claimed: "sending", Sending: "sending", Refused: "refused", InDoubt: "doubt",
+		Held: "held", Skipped: "leftout", Cancelled: "stopped", ClosedUnknown: "closed", ClosedResent: "resent"}[state]
+}
+
+func acceptedKey(status Status, late bool) string {
+	switch {
+	case status == Unknown:
+		return "unknown"
+	case !status.Final() && late:
+		return "late"
+	case !status.Final():
+		return "network"
+	}
+	return map[Status]string{Delivrd: "delivered", Undeliv: "undelivered", Expired: "expired", Deleted: "deleted",
+		Rejectd: "rejected", Blacklist: "blocked"}[status]
+}
+
+// Standing is what people are told about the message.
+func (m Message) Standing() Standing {
+	s, _ := StandingByKey(StandingKey(m.State, m.Delivery.Status, m.Delivery.Late))
+	return s
+}
+
+// Tally counts a campaign's messages by standing key.
+type Tally map[string]int64
+
+// Tile adds up the standings of one tile.
+func (t Tally) Tile(tile Tile) (n int64) {
+	for _, s := range Standings() {
+		if s.Tile == tile {
+			n += t[s.Key]
+		}
+	}
+	return n
+}
+
+// Total adds up everything.
+func (t Tally) Total() (n int64) {
+	for _, c := range t {
+		n += c
+	}
+	return n
+}

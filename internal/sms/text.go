@@ -1,0 +1,28 @@
+package sms
+
+import "fmt"
+
+// CheckText says why a text cannot be sent, or "". maxParts is the account's
+// limit of parts a message.
+func CheckText(text string, s Segments, maxParts int) string {
+	if text == "" {
+		return "Enter the message"
+	}
+	limit := TextLimit(s.Unicode, maxParts)
+	if over := s.Units - limit; over > 0 || s.Parts > maxParts {
+		return fmt.Sprintf("Message is %d characters too long (limit %d). Shorten it", max(over, 1), limit)
+	}
+	return ""
+}
+
+// TextLimit is the most units of a text of at most maxParts parts.
+func TextLimit(unicode bool, maxParts int) int {
+	single, several := 160, 153
+	if unicode {
+		single, several = 70, 67
+	}
+	if maxParts <= 1 {
+		return single
+	}
+	return several * maxParts
+}

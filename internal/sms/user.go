@@ -1,0 +1,79 @@
+package sms
+
+import "strings"
+
+// Role is what a person may do. Each role may do all that the ones before it may.
+type Role string
+
+// The roles, weakest first.
+const (
+	Viewer        Role = "viewer"
+	Sender        Role = "sender"
+	Approver      Role = "approver"
+	Manager       Role = "manager"
+	Administrator Role = "administrator"
+)
+
+// Roles lists the roles, weakest first.
+func Roles() []Role { return []Role{Viewer, Sender, Approver, Manager, Administrator} }
+
+// ParseRole reads a role by its word, in any letter case.
+func ParseRole(s string) (Role, bool) {
+	r := Role(strings.ToLower(strings.TrimSpace(s)))
+	return r, r.rank() > 0
+}
+
+func (r Role) rank() int {
+	for i, x := range Roles() {
+		if r == x {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// AtLeast says that r may do what least may. An unknown role may do nothing.
+func (r Role) AtLeast(least Role) bool { return r.rank() > 0 && r.rank() >= least.rank() }
+
+// Title is the role's word on screen.
+func (r Role) Title() string {
+	if r == "" {
+		return ""
+	}
+	return strings.ToUpper(string(r[:1])) + string(r[1:])
+}
+
+// User is a member of staff. The zero User is nobody and may do nothing.
+type User struct {
+	ID        int64
+	Email     string // lower case, unique
+	Name      string
+	Role      Role
+	Active    bool
+	CreatedAt int64
+}
+
+// Session is one signed-in browser, stored under the SHA-256 of its id.
+type Session struct {
+	User      User
+	AccountID int64 // the account chosen in this browser, 0 for the first
+	CreatedAt int64
+	SeenAt    int64
+}
+
+// Invite is an unused invitation. Its address is shown once and never stored.
+type Invite struct {
+	Email     string
+	Role      Role
+	CreatedAt int64
+	ExpiresAt int64
+}
+
+// Audit is one line of who did what.
+type Audit struct {
+	At     int64
+	User   User
+	Action string
+	Object string
+	Detail string
+}

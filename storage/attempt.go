@@ -1,0 +1,414 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// Claim takes a call's worth of queued messages of one running campaign and
+// freezes them as a prepared attempt, in one transaction. Campaigns take
+// turns: the first one behind the id after that has something to send is
+// served. It returns nil when there is nothing to claim.
+func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (*sms.Attempt, error) {
+	var made *sms.Attempt
+	err := db.update(ctx, "claim messages", func(t *tx) error {
+		running, err := t.RunningCampaigns(ctx, account)
+		if err != nil {
+			return err
+		}
+		for _, c := range inTurn(running, after) {
+			if made, err = t.claimCampaign(ctx, c, epoch, limit, now); made != nil || err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return made, err
+}
+
+func inTurn(running []query.RunningCampaignsRow, after int64) []query.RunningCampaignsRow {
+	for i, c := range running {
+		if c.ID > after {
+			return append(append([]query.RunningCampaignsRow{}, running[i:]...), running[:i]...)
+		}
+	}
+	return running
+}
+
+func (t *tx) claimCampaign(ctx context.Context, turn query.RunningCampaignsRow, epoch int64, limit int, now int64) (*sms.Attempt, error) {
+	canary := turn.Canary != string(sms.CanaryPassed)
+	if canary {
+		open, err := t.OpenCanary(ctx, turn.ID)
+		if err != nil || open > 0 {
+			return nil, err
+		}
+		limit = min(limit, sms.CanarySize)
+	}
+	first, err := t.FirstQueued(ctx, turn.ID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	row, err := t.CampaignByID(ctx, turn.ID)
+	if err != nil {
+		return nil, err
+	}
+	c := campaign(row.Campaign, row.Test)
+	a := &sms.Attempt{UID: randomHex(16), AccountID: c.AccountID, CampaignID: c.ID, Epoch: epoch, State: sms.AttemptPrepared, Canary: canary, PreparedAt: now,
+		Call: sms.Call{Kind: sms.CallText, SenderID: c.SenderID, Text: first.Text, Unicode: first.Unicode, Flash: c.Flash, GroupID: c.GroupID}}
+	if c.GroupID != "" {
+		a.Call.Kind = sms.CallGroup
+	}
+	a.ID, err = t.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: a.AccountID, CampaignID: a.CampaignID, Epoch: epoch, Canary: canary,
+		Kind: string(a.Call.Kind), SenderID: c.SenderID, Text: first.Text, Unicode: first.Unicode, Flash: c.Flash, GroupID: c.GroupID, PreparedAt: now})
+	if err != nil {
+		return nil, err
+	}
+	return a, t.freeze(ctx, a, first.TextHash, limit, now)
+}
+
+// freeze picks messages of one text and one alphabet, each number once, none
+// that is in flight already, and binds them to the attempt.
+func (t *tx) freeze(ctx context.Context, a *sms.Attempt, hash []byte, limit int, now int64) error {
+	_, err := t.raw.ExecContext(ctx, `insert into attempt_message (attempt_id, message_id)
+select $1, min(c.id) from (
+  select m.id, m.number from message m
+  where m.campaign_id = $2 and m.state = 'queued' and m.text_hash = $3 and m.unicode = $4
+    and not exists (select 1 from in_flight f where f.account_id = m.account_id and f.number = m.number and f.text_hash = m.text_hash)
+  order by m.id limit $5 `+claimLock+`) c
+group by c.number`, a.ID, a.CampaignID, hash, a.Call.Unicode, limit)
+	if err != nil {
+		return fmt.Errorf("freeze recipients: %w", err)
+	}
+	if err := t.FreezeInFlight(ctx, a.ID); err != nil {
+		return fmt.Errorf("mark recipients in flight: %w", err)
+	}
+	rows, err := t.ClaimMessages(ctx, a.ID, now)
+	if err != nil {
+		return err
+	}
+	t.moved(a.CampaignID, "queued", "sending", int64(len(rows)))
+	a.Recipients = len(rows)
+	for _, r := range rows {
+		a.Messages = append(a.Messages, r.ID)
+		if a.Call.Kind != sms.CallGroup {
+			a.Call.Recipients = append(a.Call.Recipients, sms.Recipient{MessageID: r.ID, Number: r.Number})
+		}
+	}
+	if err := t.SetRecipients(ctx, a.ID, int64(len(rows))); err != nil {
+		return err
+	}
+	if a.Canary {
+		return t.SetCanary(ctx, a.CampaignID, string(sms.CanaryFlying))
+	}
+	return nil
+}
+
+// License commits the one permission to send an attempt (I7). It fails with
+// sms.ErrConflict when the attempt is not prepared any more, the lease was
+// taken by somebody else, or its campaign or account was stopped meanwhile.
+func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
+	err := db.update(ctx, "commit the licence", func(t *tx) error {
+		n, err := t.LicenseAttempt(ctx, a.ID, a.Epoch, now)
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			return fmt.Errorf("%w: sending was stopped before this call", sms.ErrConflict)
+		}
+		if n, err = t.LicenseMessages(ctx, a.ID, now); err != nil {
+			return err
+		}
+		if n != int64(a.Recipients) {
+			return fmt.Errorf("%w: %d messages instead of %d", errUnexpected, n, a.Recipients)
+		}
+		return nil
+	})
+	if err == nil {
+		a.State, a.LicensedAt = sms.AttemptSending, now
+	}
+	return err
+}
+
+// Settle commits the outcome of an attempt: its messages, the campaign's
+// canary, a pause where the verdict asks for one, and the reports that came
+// before the answer. alert is true when this settlement is the one that paused.
+func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
+	err = db.update(ctx, "commit the outcome", func(t *tx) error {
+		if err := t.endAttempt(ctx, a, &s, o, now); err != nil {
+			return err
+		}
+		from := sms.Sending
+		if a.State == sms.AttemptPrepared {
+			from = sms.Claimed
+		}
+		for _, m := range s.Messages {
+			if err := t.settleMessage(ctx, a, m, from, o.Class, now); err != nil {
+				return err
+			}
+		}
+		if a.Call.Kind == sms.CallGroup {
+			if err := t.settleGroup(ctx, a, s, o, now); err != nil {
+				return err
+			}
+		}
+		for _, m := range s.Messages {
+			if m.To == sms.Accepted {
+				if err := t.applyWaiting(ctx, a.AccountID, m.MessageID, country, now); err != nil {
+					return err
+				}
+			}
+		}
+		alert, err = t.afterAttempt(ctx, a, judge, now)
+		return err
+	})
+	return alert, err
+}
+
+func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s *sms.Settlement, o sms.Outcome, now int64) error {
+	state := s.State
+	if a.State == sms.AttemptPrepared {
+		state = sms.AttemptReleased
+	}
+	accepted := int64(0)
+	for _, m := range s.Messages {
+		if m.To == sms.Accepted {
+			accepted++
+		}
+	}
+	if a.Call.Kind == sms.CallGroup {
+		for _, r := range o.Rows {
+			if r.ProviderID != "" && r.Code == "" {
+				accepted++
+			}
+		}
+	}
+	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(state), Class: string(o.Class), HttpStatus: int64(o.HTTPStatus), Code: o.Code,
+		Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written, Accepted: accepted, EndedAt: now})
+	if err == nil && n != 1 {
+		err = errUnexpected
+	}
+	return err
+}
+
+func (t *tx) settleMessage(ctx context.Context, a *sms.Attempt, m sms.Settled, from sms.State, class sms.Class, now int64) error {
+	if !from.MayBecome(m.To, class) {
+		return fmt.Errorf("message %d may not go from %s to %s by class %s", m.MessageID, from, m.To, class)
+	}
+	reason, code := m.Reason, m.Code
+	if m.To == sms.Queued {
+		reason, code = "", ""
+	}
+	n, err := t.SettleMessage(ctx, query.SettleMessageParams{ID: m.MessageID, State: string(m.To), Reason: reason, Code: code, ProviderID: m.ProviderID,
+		Evidence: "", ChangedAt: now, State_2: string(from)})
+	if err != nil {
+		return err
+	}
+	if n != 1 {
+		return fmt.Errorf("message %d: %w", m.MessageID, errUnexpected)
+	}
+	t.moved(a.CampaignID, sms.StandingKey(from, "", false), sms.StandingKey(m.To, "", false), 1)
+	for _, alias := range m.Aliases {
+		if err := t.InsertAlias(ctx, a.AccountID, alias, m.MessageID); err != nil {
+			return err
+		}
+	}
+	if m.To == sms.InDoubt {
+		return nil
+	}
+	return t.DeleteInFlight(ctx, m.MessageID)
+}
+
+// settleGroup turns the answer of a group send into messages: before it the
+// recipients are unknown and one row without a number stands for them all.
+func (t *tx) settleGroup(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, now int64) error {
+	rows, err := t.AttemptMessages(ctx, a.ID)
+	if err != nil || len(rows) != 1 {
+		return fmt.Errorf("the group's row: %w", orUnexpected(err))
+	}
+	whole := message(rows[0])
+	if o.Class != sms.ClassAnswered {
+		from := sms.Sending
+		if a.State == sms.AttemptPrepared {
+			from = sms.Claimed
+		}
+		one := sms.Settle([]sms.Recipient{{MessageID: whole.ID}}, o, "").Messages[0]
+		return t.settleMessage(ctx, a, one, from, o.Class, now)
+	}
+	if err := errors.Join(t.DeleteInFlight(ctx, whole.ID), t.DeleteAttemptMessages(ctx, a.ID), t.DeleteMessage(ctx, whole.ID)); err != nil {
+		return err
+	}
+	t.count(a.CampaignID, whole.Standing().Key, -1)
+	for i, r := range o.Rows {
+		if err := t.insertResult(ctx, a, whole, r, int64(i+1), now); err != nil {
+			return err
+		}
+	}
+	return t.SetCampaignCounts(ctx, a.CampaignID, int64(len(o.Rows)-1), int64(whole.Parts*(len(o.Rows)-1)))
+}
+
+func (t *tx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.Message, r sms.ResultRow, row, now int64) error {
+	one := sms.Settle([]sms.Recipient{{Number: r.Number}}, sms.Outcome{Class: sms.ClassAnswered, Rows: []sms.ResultRow{r}}, "").Messages[0]
+	whole.Row, whole.Number, whole.State, whole.ProviderID = row, r.Number, one.To, one.ProviderID
+	whole.Reason, whole.Code, whole.AttemptID, whole.CreatedAt, whole.SentAt = one.Reason, one.Code, a.ID, now, a.LicensedAt
+	id, err := t.insertMessage(ctx, whole)
+	if err != nil {
+		return err
+	}
+	return t.InsertAttemptMessage(ctx, a.ID, id)
+}
+
+func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
+	row, err := t.CampaignByID(ctx, a.CampaignID)
+	if err != nil {
+		return false, err
+	}
+	c := campaign(row.Campaign, row.Test)
+	recent, err := t.RecentAttempts(ctx, c.ID, row.Campaign.WindowFrom)
+	if err != nil {
+		return false, err
+	}
+	v := judge(c.Canary, finished(recent))
+	if a.State == sms.AttemptPrepared && c.Canary == sms.CanaryFlying {
+		v.Canary = sms.CanaryPending
+	}
+	c.Canary = v.Canary
+	if v.PauseAccount {
+		n, err := t.PauseAccount(ctx, a.AccountID, v.Sentence, v.Code)
+		if err != nil {
+			return false, err
+		}
+		alert = n == 1
+	}
+	if err := t.finish(ctx, &c, now); err != nil {
+		return false, err
+	}
+	if v.PauseCampaign && c.State == sms.CampaignRunning {
+		c.State, c.Pause, c.PauseCode, alert = sms.CampaignPaused, v.Sentence, v.Code, true
+	}
+	return alert, t.putCampaign(ctx, &c, row.Campaign.WindowFrom, now)
+}
+
+// finish ends a started campaign that has nothing left to send.
+func (t *tx) finish(ctx context.Context, c *sms.Campaign, now int64) error {
+	if c.State == sms.CampaignDraft || c.State == sms.CampaignFinished {
+		return nil
+	}
+	left, err := t.CountUnsent(ctx, c.ID)
+	if err == nil && left == 0 {
+		c.State, c.Pause, c.PauseCode, c.FinishedAt = sms.CampaignFinished, "", "", now
+	}
+	return err
+}
+
+func finished(rows []query.RecentAttemptsRow) []sms.Finished {
+	list := make([]sms.Finished, len(rows))
+	for i, r := range rows {
+		list[i] = sms.Finished{Class: sms.Class(r.Class), Accepted: r.Accepted, Canary: r.Canary}
+	}
+	return list
+}
+
+// Recover settles what the last process left open (reliability.md, section
+// 5): prepared attempts are released, licensed ones are in doubt.
+func (db *DB) Recover(ctx context.Context, account, now int64) (released, doubtful int64, err error) {
+	err = db.update(ctx, "recover open attempts", func(t *tx) error {
+		open, err := t.OpenAttempts(ctx, account)
+		if err != nil {
+			return err
+		}
+		touched := []int64{}
+		for _, r := range open {
+			a := attempt(r)
+			n, err := t.recover(ctx, &a, now)
+			if err != nil {
+				return err
+			}
+			if touched = appendNew(touched, a.CampaignID); a.State == sms.AttemptPrepared {
+				released += n
+			} else {
+				doubtful += n
+			}
+		}
+		if err := t.ResetFlyingCanaries(ctx, account); err != nil {
+			return err
+		}
+		return t.finishAll(ctx, touched, now)
+	})
+	return released, doubtful, err
+}
+
+func (t *tx) finishAll(ctx context.Context, campaigns []int64, now int64) error {
+	for _, id := range campaigns {
+		row, err := t.CampaignByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		c := campaign(row.Campaign, row.Test)
+		if err := t.finish(ctx, &c, now); err != nil {
+			return err
+		}
+		if err := t.putCampaign(ctx, &c, row.Campaign.WindowFrom, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) recover(ctx context.Context, a *sms.Attempt, now int64) (int64, error) {
+	rows, err := t.AttemptMessages(ctx, a.ID)
+	if err != nil {
+		return 0, err
+	}
+	from, o := sms.Sending, sms.Outcome{Class: sms.ClassCrash, Reason: "This system stopped while the request was under way."}
+	if a.State == sms.AttemptPrepared {
+		from, o = sms.Claimed, sms.Outcome{Class: sms.ClassNothingLeft}
+	}
+	recipients := make([]sms.Recipient, len(rows))
+	for i, r := range rows {
+		recipients[i].MessageID = r.ID
+	}
+	s := sms.Settle(recipients, o, "")
+	if a.State == sms.AttemptPrepared {
+		s.State = sms.AttemptReleased
+	}
+	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(s.State), Class: string(o.Class), Reason: o.Reason, EndedAt: now})
+	if err != nil || n != 1 {
+		return 0, orUnexpected(err)
+	}
+	for _, m := range s.Messages {
+		if err := t.settleMessage(ctx, a, m, from, o.Class, now); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(rows)), nil
+}
+
+// RecentLicences lists when calls were licensed since the given time, for a
+// rate limiter that starts again.
+func (db *DB) RecentLicences(ctx context.Context, account, since int64) ([]time.Time, error) {
+	rows, err := db.read().RecentLicences(ctx, account, since)
+	if err != nil {
+		return nil, fmt.Errorf("list recent calls: %w", err)
+	}
+	list := make([]time.Time, len(rows))
+	for i, ms := range rows {
+		list[i] = time.UnixMilli(ms)
+	}
+	return list, nil
+}
+
+func attempt(r query.Attempt) sms.Attempt {
+	return sms.Attempt{ID: r.ID, UID: r.Uid, AccountID: r.AccountID, CampaignID: r.CampaignID, Epoch: r.Epoch, State: sms.AttemptState(r.State),
+		Canary: r.Canary, Recipients: int(r.Recipients), Class: sms.Class(r.Class), HTTPStatus: int(r.HttpStatus), Code: r.Code, Reason: r.Reason,
+		Excerpt: r.Excerpt, Written: r.Written, PreparedAt: r.PreparedAt, LicensedAt: r.LicensedAt, EndedAt: r.EndedAt,
+		Call: sms.Call{Kind: sms.CallKind(r.Kind), SenderID: r.SenderID, Text: r.Text, Unicode: r.Unicode, Flash: r.Flash, GroupID: r.GroupID}}
+}

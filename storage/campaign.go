@@ -1,0 +1,247 @@
+package storage
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// CreateDraft stores a checked campaign and its messages. The token makes it
+// one: a second call with the same token returns the first result and created
+// false. replaces names a draft that this one takes the place of, or 0.
+func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces, now int64) (made sms.Campaign, created bool, err error) {
+	err = db.update(ctx, "create campaign", func(t *tx) error {
+		first, err := t.CampaignByToken(ctx, token)
+		if err == nil {
+			made = campaign(first.Campaign, first.Test)
+			return nil
+		}
+		if !errors.Is(classify(err), sms.ErrNotFound) {
+			return err
+		}
+		if err := t.deleteDraft(ctx, replaces); err != nil {
+			return err
+		}
+		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID,
+			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: c.Recipients,
+			Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now})
+		if err != nil {
+			return err
+		}
+		for i, m := range messages {
+			m.AccountID, m.CampaignID, m.State, m.CreatedAt = c.AccountID, id, sms.Draft, now
+			if m.Row == 0 {
+				m.Row = int64(i + 1)
+			}
+			if _, err := t.insertMessage(ctx, m); err != nil {
+				return err
+			}
+		}
+		row, err := t.CampaignByID(ctx, id)
+		made, created = campaign(row.Campaign, row.Test), true
+		return err
+	})
+	return made, created, err
+}
+
+func (t *tx) insertMessage(ctx context.Context, m sms.Message) (int64, error) {
+	id, err := t.InsertMessage(ctx, query.InsertMessageParams{AccountID: m.AccountID, CampaignID: m.CampaignID, RowNo: m.Row, Number: m.Number,
+		Text: m.Text, TextHash: textHash(m.Text), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason, Code: m.Code,
+		AttemptID: m.AttemptID, ProviderID: m.ProviderID, CreatedAt: m.CreatedAt, SentAt: m.SentAt})
+	t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
+	return id, err
+}
+
+// textHash tells texts apart inside one account; eight bytes keep the index small.
+func textHash(text string) []byte {
+	h := sha256.Sum256([]byte(text))
+	return h[:8]
+}
+
+func (t *tx) deleteDraft(ctx context.Context, id int64) error {
+	row, err := t.CampaignByID(ctx, id)
+	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && row.Campaign.State != string(sms.CampaignDraft) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(t.DeleteDraftMessages(ctx, id), t.DeleteTally(ctx, id)); err != nil {
+		return err
+	}
+	_, err = t.DeleteDraft(ctx, id)
+	return err
+}
+
+// ForgetDrafts removes drafts made before the given time that nobody started.
+func (db *DB) ForgetDrafts(ctx context.Context, before int64) error {
+	return db.update(ctx, "forget old drafts", func(t *tx) error {
+		ids, err := t.OldDrafts(ctx, before)
+		for _, id := range ids {
+			err = errors.Join(err, t.deleteDraft(ctx, id))
+		}
+		return err
+	})
+}
+
+// Campaign finds a campaign by id.
+func (db *DB) Campaign(ctx context.Context, id int64) (sms.Campaign, error) {
+	row, err := db.read().CampaignByID(ctx, id)
+	if _, err := found(row, err, "read campaign"); err != nil {
+		return sms.Campaign{}, err
+	}
+	return campaign(row.Campaign, row.Test), nil
+}
+
+// UpdateCampaign changes a campaign in one transaction; the closure decides.
+// Starting a draft queues its messages in the same transaction.
+func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error) {
+	var after sms.Campaign
+	err := db.update(ctx, "save campaign", func(t *tx) error {
+		row, err := t.CampaignByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		before := campaign(row.Campaign, row.Test)
+		after = before
+		if err := change(&after); err != nil {
+			return err
+		}
+		window := row.Campaign.WindowFrom
+		if after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
+			window = now
+		}
+		if before.State == sms.CampaignDraft && after.State == sms.CampaignRunning {
+			n, err := t.QueueDrafts(ctx, id, now)
+			if err != nil {
+				return err
+			}
+			t.moved(id, "draft", "queued", n)
+		}
+		if err := t.finish(ctx, &after, now); err != nil {
+			return err
+		}
+		return t.putCampaign(ctx, &after, window, now)
+	})
+	return after, err
+}
+
+func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, window, now int64) error {
+	n, err := t.UpdateCampaign(ctx, query.UpdateCampaignParams{ID: c.ID, Version: c.Version, Name: c.Name, State: string(c.State), Pause: c.Pause,
+		PauseCode: c.PauseCode, Canary: string(c.Canary), WindowFrom: window, StartedBy: c.StartedBy, StartedName: c.StartedName,
+		StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now})
+	if err == nil && n != 1 {
+		err = errUnexpected
+	}
+	c.Version++
+	return err
+}
+
+// SameCampaign finds the latest other campaign of the account with the same
+// fingerprint that was started after the given time.
+func (db *DB) SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error) {
+	row, err := db.read().SameCampaign(ctx, query.SameCampaignParams{AccountID: c.AccountID, Fingerprint: c.Fingerprint, ID: c.ID, StartedAt: after})
+	if _, err := found(row, err, "look for the same campaign"); err != nil {
+		return sms.Campaign{}, err
+	}
+	return campaign(row.Campaign, row.Test), nil
+}
+
+// Tally counts a campaign's messages by standing.
+func (db *DB) Tally(ctx context.Context, id int64) (sms.Tally, error) {
+	rows, err := db.read().CampaignTally(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("count messages: %w", err)
+	}
+	tally := sms.Tally{}
+	for _, r := range rows {
+		tally[r.Key] = r.N
+	}
+	return tally, nil
+}
+
+// Decisions counts the messages of an account that wait for a person.
+func (db *DB) Decisions(ctx context.Context, account int64) (int64, error) {
+	n, err := db.read().DecisionCount(ctx, account)
+	return found(n, err, "count decisions")
+}
+
+// Campaigns lists campaigns; more says that there are older ones.
+func (db *DB) Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error) {
+	where, args := campaignConditions(f)
+	rows, err := db.reader.QueryContext(ctx, `select c.id from campaign c where `+where+fmt.Sprintf(` order by c.id desc limit %d`, f.Limit+1), args...)
+	if err != nil {
+		return nil, false, fmt.Errorf("list campaigns: %w", err)
+	}
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, false, errors.Join(fmt.Errorf("list campaigns: %w", err), rows.Close())
+		}
+		ids = append(ids, id)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, false, fmt.Errorf("list campaigns: %w", err)
+	}
+	if more = len(ids) > f.Limit; more {
+		ids = ids[:f.Limit]
+	}
+	for _, id := range ids {
+		c, err := db.Campaign(ctx, id)
+		if errors.Is(err, sms.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		tally, err := db.Tally(ctx, id)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, sms.CampaignRow{Campaign: c, Tally: tally})
+	}
+	return list, more, nil
+}
+
+func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	parts := []string{"c.account_id = " + arg(f.AccountID)}
+	if len(f.States) > 0 {
+		var in []string
+		for _, s := range f.States {
+			in = append(in, arg(string(s)))
+		}
+		parts = append(parts, "c.state in ("+strings.Join(in, ", ")+")")
+	}
+	if f.Decision {
+		parts = append(parts, "exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key in ('doubt', 'held') and t.n > 0)")
+	}
+	if f.Name != "" {
+		parts = append(parts, `lower(c.name) like `+arg("%"+likeEscape(strings.ToLower(f.Name))+"%")+` escape '\'`)
+	}
+	if f.Before > 0 {
+		parts = append(parts, "c.id < "+arg(f.Before))
+	}
+	return strings.Join(parts, " and "), args
+}
+
+func likeEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}
+
+func campaign(r query.Campaign, test bool) sms.Campaign {
+	return sms.Campaign{ID: r.ID, AccountID: r.AccountID, Name: r.Name, SenderID: r.SenderID, Text: r.Text, Unicode: r.Unicode, Flash: r.Flash,
+		GroupID: r.GroupID, GroupName: r.GroupName, State: sms.CampaignState(r.State), Pause: r.Pause, PauseCode: r.PauseCode,
+		Canary: sms.Canary(r.Canary), Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
+		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
+		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test}
+}

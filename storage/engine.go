@@ -1,0 +1,146 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlitelib "modernc.org/sqlite/lib"
+
+	"smsdesk/internal/sms"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Everything that differs between database engines is in this file.
+
+const (
+	sqliteReaders = 4
+	// claimLock keeps two nodes from claiming the same rows. SQLite has one
+	// writer, so there is nothing to lock.
+	claimLock = ""
+)
+
+// sqliteDSN makes the settings part of every connection. busy_timeout stands
+// first so that the switch to WAL waits for other processes too.
+func sqliteDSN(path string, pragmas ...string) string {
+	q := url.Values{}
+	q.Set("_txlock", "immediate")
+	q["_pragma"] = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, pragmas...)
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
+}
+
+func openSQLite(path string) (writer, reader *sql.DB, err error) {
+	writer, err = sql.Open("sqlite", sqliteDSN(path))
+	if err != nil {
+		return nil, nil, fmt.Errorf("open database: %w", err)
+	}
+	writer.SetMaxOpenConns(1)
+	reader, err = sql.Open("sqlite", sqliteDSN(path, "query_only(1)"))
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open database for reading: %w", err), writer.Close())
+	}
+	reader.SetMaxOpenConns(sqliteReaders)
+	reader.SetMaxIdleConns(sqliteReaders)
+	return writer, reader, nil
+}
+
+// assertSQLite reads the settings back: a driver that ignores one silently
+// would make "committed" mean less than the sending rules need.
+func assertSQLite(ctx context.Context, db *sql.DB) error {
+	want := map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1"}
+	for name, value := range want {
+		var got string
+		if err := db.QueryRowContext(ctx, "pragma "+name).Scan(&got); err != nil {
+			return fmt.Errorf("read setting %s: %w", name, err)
+		}
+		if !strings.EqualFold(got, value) {
+			return fmt.Errorf("the database's setting %s is %q, not %q", name, got, value)
+		}
+	}
+	var version string
+	if err := db.QueryRowContext(ctx, "select sqlite_version()").Scan(&version); err != nil {
+		return fmt.Errorf("read SQLite's version: %w", err)
+	}
+	if !atLeast(version, 3, 51, 3) {
+		return fmt.Errorf("SQLite is %s; 3.51.3 or newer is needed", version)
+	}
+	return nil
+}
+
+func atLeast(version string, want ...int) bool {
+	for i, part := range strings.SplitN(version, ".", 3) {
+		n := 0
+		if _, err := fmt.Sscanf(part, "%d", &n); err != nil {
+			return false
+		}
+		if n != want[i] {
+			return n > want[i]
+		}
+	}
+	return true
+}
+
+func migrate(ctx context.Context, db *sql.DB) error {
+	folder, err := fs.Sub(migrations, "migrations/sqlite")
+	if err != nil {
+		return fmt.Errorf("open migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("bring the database up to date: %w", err)
+	}
+	return nil
+}
+
+// classify turns a driver's error into one of ours where it has a meaning.
+func classify(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return sms.ErrNotFound
+	}
+	var e *sqlite.Error
+	if errors.As(err, &e) && (e.Code() == sqlitelib.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlitelib.SQLITE_CONSTRAINT_PRIMARYKEY) {
+		return fmt.Errorf("%w: %w", sms.ErrConflict, err)
+	}
+	return err
+}
+
+// checkURL says whether this engine can open the database that a person named.
+func checkURL(raw string) error {
+	if raw == "" || strings.HasPrefix(raw, "sqlite:") {
+		return nil
+	}
+	return fmt.Errorf("the database %q cannot be used: give a SQLite file as sqlite:PATH, or leave --database out to keep smsdesk.db in the data folder", redactURL(raw))
+}
+
+func redactURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		scheme, _, _ := strings.Cut(raw, ":")
+		return scheme + ":…"
+	}
+	return u.Scheme + "://" + u.Host + "/…"
+}
+
+// Check reads the whole database file and says what is damaged.
+func (db *DB) Check(ctx context.Context) error {
+	var verdict string
+	if err := db.reader.QueryRowContext(ctx, "pragma quick_check(1)").Scan(&verdict); err != nil {
+		return fmt.Errorf("check the database file: %w", err)
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("the database file is damaged: %s", verdict)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// Messages lists messages in the order of their rows; more says that there
+// are further ones in the direction asked for.
+func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error) {
+	where, args := messageConditions(f)
+	order := "asc"
+	if f.Before > 0 {
+		order = "desc"
+	}
+	rows, err := db.reader.QueryContext(ctx, `select `+messageColumns+` from message where `+where+fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1), args...)
+	if err != nil {
+		return nil, false, fmt.Errorf("list messages: %w", err)
+	}
+	for rows.Next() {
+		m, err := scanMessage(rows)
+		if err != nil {
+			return nil, false, errors.Join(fmt.Errorf("list messages: %w", err), rows.Close())
+		}
+		list = append(list, m)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, false, fmt.Errorf("list messages: %w", err)
+	}
+	if more = len(list) > f.Limit; more {
+		list = list[:f.Limit]
+	}
+	if f.Before > 0 {
+		for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+			list[i], list[j] = list[j], list[i]
+		}
+	}
+	return list, more, nil
+}
+
+const messageColumns = `id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
+  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at`
+
+func scanMessage(rows *sql.Rows) (sms.Message, error) {
+	var r query.Message
+	err := rows.Scan(&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash, &r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
+		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt, &r.SentAt, &r.ChangedAt)
+	return message(r), err
+}
+
+func messageConditions(f sms.MessageFilter) (where string, args []any) {
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	parts := []string{"campaign_id = " + arg(f.CampaignID)}
+	if len(f.Keys) > 0 {
+		parts = append(parts, "("+strings.Join(standingConditions(f.Keys), " or ")+")")
+	}
+	if f.After > 0 {
+		parts = append(parts, "id > "+arg(f.After))
+	}
+	if f.Before > 0 {
+		parts = append(parts, "id < "+arg(f.Before))
+	}
+	if len(f.IDs) > 0 {
+		var in []string
+		for _, id := range f.IDs {
+			in = append(in, arg(id))
+		}
+		parts = append(parts, "id in ("+strings.Join(in, ", ")+")")
+	}
+	return strings.Join(parts, " and "), args
+}
+
+// standingConditions turns standing keys into SQL by asking sms.StandingKey
+// about every combination, so that the table of words exists once. The values
+// are our own constants, never input.
+func standingConditions(keys []string) []string {
+	wanted := map[string]bool{}
+	for _, k := range keys {
+		wanted[k] = true
+	}
+	conditions := []string{"1 = 0"}
+	for _, state := range sms.States() {
+		if state != sms.Accepted {
+			if wanted[sms.StandingKey(state, "", false)] {
+				conditions = append(conditions, fmt.Sprintf("state = '%s'", state))
+			}
+			continue
+		}
+		for _, status := range append(sms.Statuses(), "") {
+			for _, late := range []bool{false, true} {
+				if wanted[sms.StandingKey(state, status, late)] {
+					conditions = append(conditions, fmt.Sprintf("(state = 'accepted' and status = '%s' and late = %t)", status, late))
+				}
+			}
+		}
+	}
+	return conditions
+}
+
+// Message finds a message by id.
+func (db *DB) Message(ctx context.Context, id int64) (sms.Message, error) {
+	r, err := db.read().MessageByID(ctx, id)
+	if _, err := found(r, err, "read message"); err != nil {
+		return sms.Message{}, err
+	}
+	return message(r), nil
+}
+
+// MessageAttempts lists the calls that held a message, oldest first.
+func (db *DB) MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error) {
+	rows, err := db.read().MessageAttempts(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("list a message's attempts: %w", err)
+	}
+	list := make([]sms.Attempt, len(rows))
+	for i, r := range rows {
+		list[i] = attempt(r)
+	}
+	return list, nil
+}
+
+// MarkLate marks messages without a final report that were sent before the
+// given time; it returns the campaigns that changed.
+func (db *DB) MarkLate(ctx context.Context, account, before, now int64) (campaigns []int64, err error) {
+	err = db.update(ctx, "mark late messages", func(t *tx) error {
+		rows, err := t.LateMessages(ctx, account, before)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			m := message(r)
+			after := m
+			after.Delivery.Late = true
+			if err := t.deliver(ctx, m, after, now); err != nil {
+				return err
+			}
+			campaigns = appendNew(campaigns, m.CampaignID)
+		}
+		return nil
+	})
+	return campaigns, err
+}
+
+func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) error {
+	d := after.Delivery
+	n, err := t.DeliverMessage(ctx, query.DeliverMessageParams{ID: after.ID, Status: string(d.Status), ErrorCode: d.ErrorCode, DoneDate: d.DoneDate,
+		Conflict: d.Conflict, Late: d.Late, ChangedAt: now})
+	if err == nil && n != 1 {
+		err = errUnexpected
+	}
+	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
+	return err
+}
+
+func appendNew(list []int64, id int64) []int64 {
+	for _, x := range list {
+		if x == id {
+			return list
+		}
+	}
+	return append(list, id)
+}
+
+func message(r query.Message) sms.Message {
+	return sms.Message{ID: r.ID, AccountID: r.AccountID, CampaignID: r.CampaignID, Row: r.RowNo, Number: r.Number, Text: r.Text, Unicode: r.Unicode,
+		Parts: int(r.Parts), State: sms.State(r.State), Reason: r.Reason, Code: r.Code, AttemptID: r.AttemptID, ProviderID: r.ProviderID, Evidence: r.Evidence,
+		Delivery:  sms.Delivery{Status: sms.Status(r.Status), ErrorCode: r.ErrorCode, DoneDate: r.DoneDate, Conflict: r.Conflict, Late: r.Late},
+		CreatedAt: r.CreatedAt, SentAt: r.SentAt, ChangedAt: r.ChangedAt}
+}

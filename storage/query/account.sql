@@ -1,0 +1,74 @@
+-- name: InsertAccount :one
+insert into account (uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part,
+  country, timezone, currency, default_sender, late_after, hold_on_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, '', '', 0, 0, '', 1, $19, $19)
+returning id;
+
+-- name: UpdateAccount :execrows
+update account set name = $2, base_url = $3, client_id = $4, api_key = $5, key_hint = $6, per_minute = $7, call_limit = $8, url_budget = $9,
+  max_parts = $10, price_per_part = $11, country = $12, timezone = $13, currency = $14, default_sender = $15, late_after = $16,
+  hold_on_429 = $17, changed_at = $18
+where id = $1;
+
+-- name: AccountByID :one
+select * from account where id = $1;
+
+-- name: AccountByName :one
+select * from account where name = $1;
+
+-- name: Accounts :many
+select * from account order by test, id;
+
+-- name: PauseAccount :execrows
+update account set pause = $2, pause_code = $3 where id = $1 and pause = '';
+
+-- name: ResumeAccount :execrows
+update account set pause = '', pause_code = '' where id = $1 and pause <> '';
+
+-- name: MarkReached :exec
+update account set reached_at = $2, failure = '' where id = $1;
+
+-- name: MarkFailed :exec
+update account set failed_at = $2, failure = $3 where id = $1;
+
+-- name: TakeLease :one
+update account set epoch = epoch + 1 where id = $1 returning epoch;
+
+-- name: InsertCallbackToken :exec
+insert into callback_token (hash, account_id, kind, sealed, created_at, valid_until) values ($1, $2, $3, $4, $5, 0);
+
+-- name: ExpireCallbackTokens :exec
+update callback_token set valid_until = $3 where account_id = $1 and kind = $2 and valid_until = 0;
+
+-- name: CallbackTokens :many
+select * from callback_token where valid_until = 0 or valid_until > $1 order by account_id, kind, created_at desc;
+
+-- name: SenderIDs :many
+select * from sender_id where account_id = $1 order by text, id;
+
+-- name: DeleteSenderIDs :exec
+delete from sender_id where account_id = $1;
+
+-- name: InsertSenderID :exec
+insert into sender_id (account_id, id, company_id, text, purpose, is_active, approve_status, created_date, approved_date, read_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+
+-- name: LatestBalances :many
+select b.* from balance b
+where b.account_id = $1 and b.id in (select max(id) from balance where account_id = $1 group by plugin_type)
+order by b.plugin_type;
+
+-- name: InsertBalance :exec
+insert into balance (account_id, plugin_type, credits, since, read_at) values ($1, $2, $3, $4, $4);
+
+-- name: TouchBalance :exec
+update balance set read_at = $2 where id = $1;
+
+-- name: Setting :one
+select value from setting where name = $1;
+
+-- name: PutSetting :exec
+insert into setting (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value;
+
+-- name: DeleteSetting :execrows
+delete from setting where name = $1;

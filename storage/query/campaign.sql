@@ -1,0 +1,52 @@
+-- name: InsertCampaign :one
+insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15)
+returning id;
+
+-- name: CampaignByID :one
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.id = $1;
+
+-- name: CampaignByToken :one
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.token = $1;
+
+-- name: UpdateCampaign :execrows
+update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
+  started_at = $11, finished_at = $12, changed_at = $13, version = version + 1
+where id = $1 and version = $2;
+
+-- name: SetCanary :exec
+update campaign set canary = $2 where id = $1;
+
+-- name: ResetFlyingCanaries :exec
+update campaign set canary = 'pending' where account_id = $1 and canary = 'flying';
+
+-- name: SetCampaignCounts :exec
+update campaign set recipients = recipients + $2, parts = parts + $3 where id = $1;
+
+-- name: RunningCampaigns :many
+select id, canary from campaign where account_id = $1 and state = 'running' order by id;
+
+-- name: SameCampaign :one
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id
+where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
+order by c.started_at desc limit 1;
+
+-- name: DeleteDraftMessages :exec
+delete from message where campaign_id = $1 and state = 'draft';
+
+-- name: DeleteTally :exec
+delete from campaign_tally where campaign_id = $1;
+
+-- name: DeleteDraft :execrows
+delete from campaign where id = $1 and state = 'draft';
+
+-- name: OldDrafts :many
+select id from campaign where state = 'draft' and created_at < $1 order by id limit 100;
+
+-- name: AddTally :exec
+insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)
+on conflict (campaign_id, key) do update set n = campaign_tally.n + excluded.n;
+
+-- name: CampaignTally :many
+select key, n from campaign_tally where campaign_id = $1 and n <> 0;

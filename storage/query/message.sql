@@ -1,0 +1,122 @@
+-- name: MessageByID :one
+select * from message where id = $1;
+
+-- name: MessagesByProviderID :many
+select m.* from message m where m.account_id = $1 and m.provider_id = $2
+union
+select m.* from message m join message_alias a on a.message_id = m.id where a.account_id = $1 and a.provider_id = $2;
+
+-- name: FirstQueued :one
+select id, text, text_hash, unicode from message where campaign_id = $1 and state = 'queued'
+  and not exists (select 1 from in_flight f where f.account_id = message.account_id and f.number = message.number and f.text_hash = message.text_hash)
+order by id limit 1;
+
+-- name: InsertAttempt :one
+insert into attempt (uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class,
+  http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at)
+values ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8, $9, $10, $11, 0, 0, '', 0, '', '', '', 0, $12, 0, 0)
+returning id;
+
+-- name: SetRecipients :exec
+update attempt set recipients = $2 where id = $1;
+
+-- name: DeleteAttempt :exec
+delete from attempt where id = $1;
+
+-- name: FreezeInFlight :exec
+insert into in_flight (account_id, number, text_hash, message_id)
+select m.account_id, m.number, m.text_hash, m.id from message m
+where m.id in (select am.message_id from attempt_message am where am.attempt_id = $1);
+
+-- name: ClaimMessages :many
+update message set state = 'claimed', attempt_id = $1, changed_at = $2
+where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'queued'
+returning id, number;
+
+-- name: LicenseAttempt :execrows
+update attempt set state = 'sending', licensed_at = $3
+where attempt.id = $1 and attempt.state = 'prepared' and attempt.epoch = $2
+  and attempt.epoch = (select a.epoch from account a where a.id = attempt.account_id and a.pause = '')
+  and exists (select 1 from campaign c where c.id = attempt.campaign_id and c.state = 'running');
+
+-- name: LicenseMessages :execrows
+update message set state = 'sending', sent_at = $2, changed_at = $2 where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'claimed' and attempt_id = $1;
+
+-- name: EndAttempt :execrows
+update attempt set state = $2, class = $3, http_status = $4, code = $5, reason = $6, excerpt = $7, written = $8, accepted = $9, ended_at = $10
+where id = $1 and state in ('prepared', 'sending');
+
+-- name: AttemptByID :one
+select * from attempt where id = $1;
+
+-- name: AttemptByUID :one
+select id, state, licensed_at from attempt where uid = $1;
+
+-- name: OpenAttempts :many
+select * from attempt where account_id = $1 and state in ('prepared', 'sending') order by id;
+
+-- name: AttemptMessages :many
+select m.* from message m where m.id in (select am.message_id from attempt_message am where am.attempt_id = $1) order by m.id;
+
+-- name: SettleMessage :execrows
+update message set state = $2, reason = $3, code = $4, provider_id = $5, evidence = $6, changed_at = $7 where id = $1 and state = $8;
+
+-- name: InsertAlias :exec
+insert into message_alias (account_id, provider_id, message_id) values ($1, $2, $3) on conflict (account_id, provider_id, message_id) do nothing;
+
+-- name: DeleteInFlight :exec
+delete from in_flight where message_id = $1;
+
+-- name: RecentAttempts :many
+select class, accepted, state, canary, code from attempt
+where campaign_id = $1 and state not in ('prepared', 'sending', 'released') and ended_at >= $2
+order by id desc limit 50;
+
+-- name: RecentLicences :many
+select licensed_at from attempt where account_id = $1 and licensed_at > $2 order by licensed_at;
+
+-- name: CountUnsent :one
+select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state in ('queued', 'claimed', 'sending') limit 1) q;
+
+-- name: CancelQueued :execrows
+update message set state = 'cancelled', reason = $2, changed_at = $3 where campaign_id = $1 and state = 'queued';
+
+-- name: QueueDrafts :execrows
+update message set state = 'queued', changed_at = $2 where campaign_id = $1 and state = 'draft';
+
+-- name: DeliverMessage :execrows
+update message set status = $2, error_code = $3, done_date = $4, conflict = $5, late = $6, changed_at = $7 where id = $1 and state = 'accepted';
+
+-- name: LateMessages :many
+select * from message where account_id = $1 and state = 'accepted' and late = false and status in ('', 'ACCEPTD', 'UNKNOWN') and sent_at < $2
+order by sent_at limit 500;
+
+-- name: MessageAttempts :many
+select a.* from attempt a join attempt_message am on am.attempt_id = a.id where am.message_id = $1 order by a.id;
+
+-- name: AcceptJournalLine :exec
+insert into journal_accepted (uid, accepted_at) values ($1, $2) on conflict (uid) do nothing;
+
+-- name: JournalLineAccepted :one
+select count(*) from journal_accepted where uid = $1;
+
+-- name: InsertAttemptMessage :exec
+insert into attempt_message (attempt_id, message_id) values ($1, $2);
+
+-- name: DecisionCount :one
+select cast(coalesce(sum(t.n), 0) as bigint) as n from campaign_tally t join campaign c on c.id = t.campaign_id where c.account_id = $1 and t.key in ('doubt', 'held');
+
+-- name: DeleteMessage :exec
+delete from message where id = $1;
+
+-- name: DeleteAttemptMessages :exec
+delete from attempt_message where attempt_id = $1;
+
+-- name: InsertMessage :one
+insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
+  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '', '', '', '', false, false, $14, $15, $14)
+returning id;
+
+-- name: OpenCanary :one
+select count(*) from attempt where campaign_id = $1 and state in ('prepared', 'sending');

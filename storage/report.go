@@ -1,0 +1,142 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+const inboxCursor = "inbox"
+
+// InboxCursor is the inbox id up to which reports have been applied.
+func (db *DB) InboxCursor(ctx context.Context) (int64, error) {
+	n, err := db.read().Cursor(ctx, inboxCursor)
+	if err = classify(err); err == sms.ErrNotFound {
+		return 0, nil
+	}
+	return found(n, err, "read the inbox cursor")
+}
+
+// ApplyReports stores reports, lets each decide about its message and moves
+// the cursor, in one transaction: a crash applies each once. The reports are
+// in the order of the inbox; countries holds each account's country.
+func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (done sms.Applied, err error) {
+	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
+		done = sms.Applied{}
+		for _, r := range reports {
+			if err := t.applyReport(ctx, r, countries[r.AccountID], &done, now); err != nil {
+				return err
+			}
+		}
+		return t.PutCursor(ctx, inboxCursor, cursor)
+	})
+	return done, err
+}
+
+func (t *tx) applyReport(ctx context.Context, r sms.DeliveryReport, country string, done *sms.Applied, now int64) error {
+	target, after, effect, err := t.match(ctx, r, country)
+	if err != nil {
+		return err
+	}
+	put, err := t.PutReport(ctx, query.PutReportParams{AccountID: r.AccountID, InboxID: r.ID, ReceivedAt: r.ReceivedAt, ProviderID: r.ProviderID,
+		Mobile: r.Mobile, Status: r.Status, ErrorCode: r.ErrorCode, SubmitDate: r.SubmitDate, DoneDate: r.DoneDate, ShortMessage: r.ShortMessage,
+		Raw: r.Raw, MessageID: target.ID, Effect: string(effect)})
+	if err != nil {
+		return err
+	}
+	if effect == sms.NotMatched {
+		done.Unmatched++
+		return nil
+	}
+	if put.Times > 1 {
+		if err := t.MatchReport(ctx, put.ID, target.ID, string(effect)); err != nil {
+			return err
+		}
+	}
+	done.Messages = appendNew(done.Messages, target.ID)
+	if effect == sms.Changed {
+		done.Campaigns = appendNew(done.Campaigns, target.CampaignID)
+		return t.deliver(ctx, target, after, now)
+	}
+	return nil
+}
+
+// match finds the message that a report is about. Ids are unique at the
+// service, but a wrong number with a right id is kept as such, never believed.
+func (t *tx) match(ctx context.Context, r sms.DeliveryReport, country string) (target, after sms.Message, effect sms.Effect, err error) {
+	effect = sms.NotMatched
+	if r.ProviderID == "" {
+		return
+	}
+	rows, err := t.MessagesByProviderID(ctx, r.AccountID, r.ProviderID)
+	if err != nil {
+		return target, after, effect, err
+	}
+	for _, row := range rows {
+		m := message(row)
+		changed, e := m.Apply(r, country)
+		if e == sms.NotMatched || effect != sms.NotMatched && e == sms.WrongNumber {
+			continue
+		}
+		target, after, effect = m, changed, e
+		if e != sms.WrongNumber {
+			break
+		}
+	}
+	return target, after, effect, nil
+}
+
+// applyWaiting lets reports that came before the answer decide about a
+// message that has just been accepted (D-02).
+func (t *tx) applyWaiting(ctx context.Context, account, id int64, country string, now int64) error {
+	row, err := t.MessageByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	waiting, err := t.UnmatchedFor(ctx, account, row.ProviderID)
+	if err != nil {
+		return err
+	}
+	m := message(row)
+	for _, w := range waiting {
+		after, effect := m.Apply(report(w).DeliveryReport, country)
+		if err := t.MatchReport(ctx, w.ID, id, string(effect)); err != nil {
+			return err
+		}
+		if effect == sms.Changed {
+			if err := t.deliver(ctx, m, after, now); err != nil {
+				return err
+			}
+			m = after
+		}
+	}
+	return nil
+}
+
+// MessageReports lists the reports of a message in the order of arrival.
+func (db *DB) MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error) {
+	rows, err := db.read().MessageReports(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("list a message's reports: %w", err)
+	}
+	list := make([]sms.StoredReport, len(rows))
+	for i, r := range rows {
+		list[i] = report(r)
+	}
+	return list, nil
+}
+
+// LastReportAt is when the last report of an account arrived, 0 for never.
+func (db *DB) LastReportAt(ctx context.Context, account int64) (int64, error) {
+	at, err := db.read().LastReportAt(ctx, account)
+	return found(at, err, "read the last report's time")
+}
+
+func report(r query.DeliveryReport) sms.StoredReport {
+	return sms.StoredReport{
+		DeliveryReport: sms.DeliveryReport{ID: r.InboxID, AccountID: r.AccountID, ReceivedAt: r.ReceivedAt, ProviderID: r.ProviderID, Mobile: r.Mobile,
+			Status: r.Status, ErrorCode: r.ErrorCode, SubmitDate: r.SubmitDate, DoneDate: r.DoneDate, ShortMessage: r.ShortMessage, Raw: r.Raw},
+		Times: r.Times, LastAt: r.LastAt, MessageID: r.MessageID, Effect: sms.Effect(r.Effect)}
+}

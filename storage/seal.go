@@ -1,0 +1,70 @@
+package storage
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// sealer encrypts secrets at rest with AES-256-GCM. The place of a secret
+// (table:row:column) is bound to it, so that a sealed value copied elsewhere
+// does not open.
+type sealer struct{ aead cipher.AEAD }
+
+func openSealer(path string) (sealer, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		raw, err = makeKey(path)
+	}
+	if err != nil {
+		return sealer{}, fmt.Errorf("read the key file: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(raw)))
+	if err != nil || len(key) != 32 {
+		return sealer{}, fmt.Errorf("the key file %s is damaged: it must hold 64 hexadecimal digits. Put back the one from your backup", path)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return sealer{}, fmt.Errorf("use the key file: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return sealer{}, fmt.Errorf("use the key file: %w", err)
+	}
+	return sealer{aead}, nil
+}
+
+// makeKey writes a new key beside its name first: a half-written key file
+// after a crash would lock every secret away.
+func makeKey(path string) ([]byte, error) {
+	key := make([]byte, 32)
+	rand.Read(key)
+	text := []byte(hex.EncodeToString(key) + "\n")
+	temp := path + ".new"
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	return text, os.Rename(temp, path)
+}
+
+func (s sealer) seal(secret, place string) []byte {
+	return s.aead.Seal(nil, nil, []byte(secret), []byte(place))
+}
+
+func (s sealer) open(sealed []byte, place string) (string, error) {
+	b, err := s.aead.Open(nil, nil, sealed, []byte(place))
+	if err != nil {
+		return "", fmt.Errorf("open the secret %s: the key file does not fit this database", place)
+	}
+	return string(b), nil
+}

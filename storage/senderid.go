@@ -1,0 +1,40 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// SenderIDs lists what was last read from the gateway, by text.
+func (db *DB) SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
+	rows, err := db.read().SenderIDs(ctx, account)
+	if err != nil {
+		return nil, fmt.Errorf("list sender IDs: %w", err)
+	}
+	list := make([]sms.SenderID, len(rows))
+	for i, r := range rows {
+		list[i] = sms.SenderID{ID: r.ID, CompanyID: r.CompanyID, Text: r.Text, Purpose: r.Purpose, IsActive: r.IsActive,
+			ApproveStatus: r.ApproveStatus, CreatedDate: r.CreatedDate, ApprovedDate: r.ApprovedDate, ReadAt: r.ReadAt}
+	}
+	return list, nil
+}
+
+// PutSenderIDs replaces what is known of an account's sender IDs.
+func (db *DB) PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error {
+	return db.update(ctx, "store sender IDs", func(t *tx) error {
+		if err := t.DeleteSenderIDs(ctx, account); err != nil {
+			return err
+		}
+		for _, s := range list {
+			err := t.InsertSenderID(ctx, query.InsertSenderIDParams{AccountID: account, ID: s.ID, CompanyID: s.CompanyID, Text: s.Text,
+				Purpose: s.Purpose, IsActive: s.IsActive, ApproveStatus: s.ApproveStatus, CreatedDate: s.CreatedDate, ApprovedDate: s.ApprovedDate, ReadAt: now})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
