@@ -270,16 +270,44 @@ func newPair(t *testing.T, bin string, callLimit int, sandboxFlags ...string) *p
 	dlr := p.callback("DLR")
 	args := append([]string{"sandbox", "--listen", p.sandbox, "--api-key", "k+/y==", "--client-id", "client-7", "--dlr-url", dlr, "--per-minute", "0"}, sandboxFlags...)
 	start(t, bin, args...).ready(p.sandbox, 10*time.Second)
-	db, err := storage.Open(context.Background(), storage.Config{Data: p.data})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	p.db = db
-	if p.account, err = db.AccountNamed(context.Background(), "Clinic"); err != nil {
+	p.openDB()
+	t.Cleanup(func() { _ = p.db.Close() })
+	var err error
+	if p.account, err = p.db.AccountNamed(context.Background(), "Clinic"); err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+func (p *pair) openDB() {
+	p.t.Helper()
+	db, err := storage.Open(context.Background(), storage.Config{Data: p.data})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.db = db
+}
+
+// copyDatabase copies one database file over another while nobody has either
+// open; closing it first brings everything out of the write-ahead log.
+func (p *pair) copyDatabase(from, to string) {
+	p.t.Helper()
+	if err := p.db.Close(); err != nil {
+		p.t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(p.data, from))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, leftover := range []string{"-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(p.data, to+leftover)); err != nil && !os.IsNotExist(err) {
+			p.t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(p.data, to), b, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	p.openDB()
 }
 
 // callback returns a callback address as "account show" prints it.

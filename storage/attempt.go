@@ -18,6 +18,13 @@ import (
 func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (*sms.Attempt, error) {
 	var made *sms.Attempt
 	err := db.update(ctx, "claim messages", func(t *tx) error {
+		row, err := t.AccountByID(ctx, account)
+		if err != nil {
+			return err
+		}
+		if row.Epoch != epoch {
+			return fmt.Errorf("%w: another process sends for this account now", sms.ErrConflict)
+		}
 		running, err := t.RunningCampaigns(ctx, account)
 		if err != nil {
 			return err
@@ -29,7 +36,10 @@ func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int,
 		}
 		return nil
 	})
-	return made, err
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
 }
 
 func inTurn(running []query.RunningCampaignsRow, after int64) []query.RunningCampaignsRow {
@@ -194,7 +204,7 @@ func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s *sms.Settlement, 
 	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(state), Class: string(o.Class), HttpStatus: int64(o.HTTPStatus), Code: o.Code,
 		Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written, Accepted: accepted, EndedAt: now})
 	if err == nil && n != 1 {
-		err = errUnexpected
+		err = fmt.Errorf("end attempt %d: %w", a.ID, errUnexpected)
 	}
 	return err
 }

@@ -136,7 +136,7 @@ func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, window, now int64
 		PauseCode: c.PauseCode, Canary: string(c.Canary), WindowFrom: window, StartedBy: c.StartedBy, StartedName: c.StartedName,
 		StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now})
 	if err == nil && n != 1 {
-		err = errUnexpected
+		err = fmt.Errorf("campaign %d: %w", c.ID, errUnexpected)
 	}
 	c.Version++
 	return err

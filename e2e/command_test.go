@@ -1,0 +1,241 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// TestCommandsWorkBeforeTheFirstServe: every command makes folder, key and
+// schema where they are missing, and needs no reachable service.
+func TestCommandsWorkBeforeTheFirstServe(t *testing.T) {
+	bin := binary(t, "")
+	password := writeFile(t, "password", "correct horse battery staple\n")
+	key := writeFile(t, "key", "CANARY-k3y/with+signs==\n")
+	for name, args := range map[string][]string{
+		"user add":    {"user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "administrator", "--password-file", password},
+		"user list":   {"user", "list"},
+		"account add": {"account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2", "--client-id", "c", "--api-key-file", key},
+		"doctor":      {"doctor"},
+		"version":     {"version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			must(t, bin, append([]string{"--data", filepath.Join(t.TempDir(), "new", "data")}, args...)...)
+		})
+	}
+}
+
+func TestAnAccountIsShownWithAddressesAndWithoutSecrets(t *testing.T) {
+	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
+	must(t, bin, "--data", data, "account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2", "--client-id", "CANARY-client",
+		"--api-key-file", writeFile(t, "key", "CANARY-k3y/with+signs=="))
+	out := must(t, bin, "--data", data, "account", "show", "--name", "Clinic", "--public-url", "https://sms.example.org")
+	if strings.Contains(out, "CANARY") {
+		t.Errorf("a secret is shown:\n%s", out)
+	}
+	for _, want := range []string{"https://sms.example.org/dlr/", "https://sms.example.org/ussd/", "100 requests a minute", "Africa/Lagos", "₦"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+	if out, code := command(t, bin, "--data", data, "account", "test", "--name", "Clinic"); code != 1 || strings.Contains(out, "CANARY") {
+		t.Errorf("testing an unreachable account: exit %d\n%s", code, out)
+	}
+}
+
+// TestBadConfigurationIsListedWholeAndOpensNothing: every fault at once, exit
+// 2, no folder made and no port opened.
+func TestBadConfigurationIsListedWholeAndOpensNothing(t *testing.T) {
+	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
+	out, code := command(t, bin, "--data", data, "--database", "postgres://user:secret@db.example/smsdesk", "serve", "--listen", "nowhere", "--callback-listen", "also-nowhere", "--public-url", "ftp://x", "--calls-in-flight", "0")
+	if code != 2 {
+		t.Errorf("exit %d, want 2", code)
+	}
+	for _, want := range []string{"--database", "--listen", "--callback-listen", "--public-url", "--calls-in-flight"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not named:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "secret") {
+		t.Errorf("the database's password is printed:\n%s", out)
+	}
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Error("the data folder was made")
+	}
+	for _, args := range [][]string{
+		{"account", "add", "--name", "", "--base-url", "http://gateway.example/v1", "--client-id", "c", "--api-key-file", "/does/not/exist", "--per-minute", "1000001", "--country", "Nigeria", "--timezone", "Lagos"},
+		{"user", "add", "--email", "x", "--name", "", "--role", "king", "--password-file", "/does/not/exist"},
+		{"serve", "--no-such-flag"},
+	} {
+		if out, code := command(t, bin, append([]string{"--data", data}, args...)...); code != 2 {
+			t.Errorf("%s: exit %d, want 2\n%s", strings.Join(args[:2], " "), code, out)
+		}
+	}
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Error("the data folder was made by a command with bad flags")
+	}
+}
+
+// TestServeAnswersSoonBesideCommandsAndStopsWithoutDoubt drives the whole by
+// the command line: serve runs, an account is added beside it, a campaign of
+// 300 goes out with a slow service, and SIGTERM leaves nothing in doubt.
+func TestServeAnswersSoonBesideCommandsAndStopsWithoutDoubt(t *testing.T) {
+	p := newPair(t, binary(t, ""), 10, "--faults", "latency=200ms")
+	p.serve().kill()
+	began := time.Now()
+	desk := p.serve()
+	took := time.Since(began)
+	t.Logf("healthz answered %d ms after the start on an existing folder", took.Milliseconds())
+	if took > time.Second {
+		t.Errorf("healthz answered after %s", took)
+	}
+	must(t, p.bin, "--data", p.data, "account", "test", "--name", "Clinic")
+	must(t, p.bin, "--data", p.data, "user", "list")
+	must(t, p.bin, "--data", p.data, "doctor")
+	if out, code := command(t, p.bin, "--data", p.data, "serve", "--listen", freeAddr(t)); code != 1 || !strings.Contains(out, "already serving") {
+		t.Errorf("a second serve on one folder: exit %d\n%s", code, out)
+	}
+	numbers := numbersFrom(2000, 300)
+	c := p.send(numbers, "Stop politely")
+	waitFor(t, 10*time.Second, "some accepted messages", func() bool {
+		tally, err := p.db.Tally(t.Context(), c.ID)
+		return err == nil && tally["network"]+tally["delivered"] > 15
+	})
+	if err := desk.stop(30 * time.Second); err != nil {
+		t.Errorf("exit: %v", err)
+	}
+	tally, err := p.db.Tally(t.Context(), c.ID)
+	if err != nil || tally["doubt"] != 0 || tally["sending"] != 0 || tally["queued"] == 0 || tally.Total() != 300 {
+		t.Errorf("after SIGTERM: %v %v", tally, err)
+	}
+	desk = p.serve()
+	waitFor(t, time.Minute, "the end", func() bool { return p.campaign(c.ID).State == sms.CampaignFinished })
+	for _, w := range p.dishonest(c.ID, numbers) {
+		t.Error(w)
+	}
+	if err := desk.stop(30 * time.Second); err != nil {
+		t.Errorf("exit: %v", err)
+	}
+	for _, secret := range []string{"k+/y==", "k%2B%2Fy%3D%3D", "client-7", "Stop politely", numbers[0]} {
+		if strings.Contains(desk.output.String(), secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+}
+
+// TestARestoredBackupSendsNothingAgain: an older copy of the database is put
+// back after messages were sent from it.
+func TestARestoredBackupSendsNothingAgain(t *testing.T) {
+	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms")
+	desk := p.serve()
+	numbers := numbersFrom(5000, 40)
+	c := p.send(numbers, "Restored")
+	stopBefore(t, p, desk, c.ID)
+	p.copyDatabase("smsdesk.db", "before.db")
+	setFaults(t, p.sandbox, "{}")
+	desk = p.serve()
+	p.keepGoing(c.ID)
+	waitFor(t, 20*time.Second, "the end", func() bool { return p.campaign(c.ID).State == sms.CampaignFinished })
+	if err := desk.stop(20 * time.Second); err != nil {
+		t.Error(err)
+	}
+	sent := len(ledger(t, p.sandbox))
+	p.copyDatabase("before.db", "smsdesk.db")
+	p.keepGoing(c.ID)
+	desk = p.serve()
+	time.Sleep(2 * time.Second)
+	if now := len(ledger(t, p.sandbox)); now != sent {
+		t.Fatalf("a restored copy sent %d messages again", now-sent)
+	}
+	out, code := command(t, p.bin, "--data", p.data, "doctor")
+	if code == 0 || !strings.Contains(out, "older than the dispatch journal") {
+		t.Errorf("doctor: exit %d\n%s", code, out)
+	}
+	must(t, p.bin, "--data", p.data, "doctor", "--accept-rollback")
+	waitFor(t, 30*time.Second, "the end after the rollback was accepted", func() bool {
+		p.keepGoing(c.ID)
+		return p.campaign(c.ID).State == sms.CampaignFinished
+	})
+	if now := len(ledger(t, p.sandbox)); now != sent {
+		t.Errorf("%d messages were sent again after the rollback was accepted", now-sent)
+	}
+	for _, m := range p.messages(c.ID) {
+		if m.State != sms.InDoubt && m.State != sms.Accepted {
+			t.Errorf("%s is %s", m.Number, m.State)
+		}
+	}
+	if err := desk.stop(20 * time.Second); err != nil {
+		t.Error(err)
+	}
+}
+
+// stopBefore keeps the campaign from sending and ends the desk, so that the
+// copy made next knows the messages as unsent.
+func stopBefore(t *testing.T, p *pair, desk *process, campaign int64) {
+	t.Helper()
+	_, err := p.db.UpdateCampaign(t.Context(), campaign, time.Now().UnixMilli(), func(c *sms.Campaign) error {
+		if c.MayStop() {
+			c.State = sms.CampaignStopped
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := desk.stop(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if len(ledger(t, p.sandbox)) == 40 {
+		t.Fatal("everything was sent before the campaign could be stopped: this run proves nothing")
+	}
+}
+
+// TestCallbacksOnTheirOwnAddress: with --callback-listen the pages' address
+// does not answer callbacks and the other way round.
+func TestCallbacksOnTheirOwnAddress(t *testing.T) {
+	p := newPair(t, binary(t, ""), 10)
+	callbacks := freeAddr(t)
+	p.flags = []string{"--callback-listen", callbacks}
+	p.serve()
+	path := strings.TrimPrefix(p.callback("DLR"), "http://"+p.listen)
+	query := "?messageId=x&mobile=2348030000101&submitDate=&doneDate=&status=DELIVRD&errorCode=000&shortMessage="
+	for address, want := range map[string]int{
+		callbacks + path + query:                              200,
+		callbacks + "/dlr/" + strings.Repeat("0", 64) + query: 404,
+		callbacks + "/signin":                                 404,
+		p.listen + "/healthz":                                 200,
+	} {
+		resp, err := http.Get("http://" + address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: %d %q, want %d", address, resp.StatusCode, body, want)
+		}
+	}
+	resp, err := http.DefaultTransport.RoundTrip(get(t, "http://"+p.listen+path+query))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		t.Error("the pages' address takes reports although they have an address of their own")
+	}
+}
+
+func get(t *testing.T, url string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

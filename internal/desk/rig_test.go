@@ -1,0 +1,179 @@
+package desk_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/gateway"
+	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
+	"smsdesk/storage"
+)
+
+// rig is a desk with real storage that talks to the sandbox over real HTTP.
+type rig struct {
+	t        *testing.T
+	ctx      context.Context
+	db       *storage.DB
+	feed     *desk.Feed
+	desk     *desk.Desk
+	gateways *desk.Gateways
+	sandbox  *sandbox.Sandbox
+	service  *httptest.Server
+	account  sms.Account
+	by       sms.User
+	stop     func()
+}
+
+type client struct{ *gateway.Client }
+
+func (c client) Wait() time.Duration { return c.Client.Wait(gateway.Bulk) }
+
+func open(a sms.Account, c sms.Credentials, recent []time.Time) (desk.Gateway, error) {
+	g, err := gateway.Open(gateway.Config{BaseURL: a.BaseURL, Credentials: c, Location: a.Location(), PerMinute: a.PerMinute, Recent: recent,
+		AnswerTimeout: 5 * time.Second, DialTimeout: time.Second})
+	return client{g}, err
+}
+
+const rigKey = "a+key/with=signs"
+
+// newRig starts everything but the Dispatcher.
+func newRig(t *testing.T, cfg sandbox.Config, change func(*sms.Account)) *rig {
+	t.Helper()
+	ctx := t.Context()
+	cfg.APIKey, cfg.ClientID, cfg.PerMinute = rigKey, "client-1", max(cfg.PerMinute, 100_000)
+	cfg.ReportMin, cfg.ReportMax = time.Millisecond, 2*time.Millisecond
+	service, err := sandbox.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(service.Handler())
+	t.Cleanup(server.Close)
+	data := t.TempDir()
+	db, err := storage.Open(ctx, storage.Config{Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	r := &rig{t: t, ctx: ctx, db: db, feed: desk.NewFeed(), sandbox: service, service: server, by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
+	r.gateways = desk.NewGateways(open, db, time.Now)
+	r.desk = desk.New(db, r.gateways, r.feed, slog.New(slog.DiscardHandler), time.Now)
+	a := sms.Account{Name: "Clinic", BaseURL: server.URL + "/v2", PerMinute: 100_000, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
+	if change != nil {
+		change(&a)
+	}
+	if r.account, err = r.desk.CreateAccount(ctx, r.by, a, sms.Credentials{ClientID: "client-1", APIKey: rigKey}); err != nil {
+		t.Fatal(err)
+	}
+	r.know("CLINIC", "PENDING1")
+	return r
+}
+
+// know makes sender IDs choosable without asking the service, so that its
+// answer to a send with them can be tested.
+func (r *rig) know(senders ...string) {
+	r.t.Helper()
+	var list []sms.SenderID
+	for i, s := range senders {
+		list = append(list, sms.SenderID{ID: int64(i + 1), Text: s, IsActive: true, ApproveStatus: "Approved"})
+	}
+	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, list, 1); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// dispatch starts the Dispatcher and returns what stops it and waits.
+func (r *rig) dispatch() (stop func()) { return r.dispatchFrom(false) }
+
+// dispatchFrom starts a Dispatcher that may lose its lease to a later one: its
+// open attempts then belong to the later one, and it ends with a conflict.
+func (r *rig) dispatchFrom(past bool) (stop func()) {
+	r.t.Helper()
+	journal, err := storage.OpenJournal(r.t.TempDir())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	d := desk.NewDispatcher(r.db, journal, r.gateways, r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
+	go func() { done <- d.Run(ctx) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-done; err != nil && !(past && errors.Is(err, sms.ErrConflict)) {
+				r.t.Errorf("dispatcher: %v", err)
+			}
+			_ = journal.Close()
+		})
+	}
+	r.t.Cleanup(stop)
+	return stop
+}
+
+func (r *rig) draft(sender, text string, numbers ...string) sms.Campaign {
+	r.t.Helper()
+	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: sender, Numbers: strings.Join(numbers, "\n"), Text: text, Token: desk.NewToken()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+func (r *rig) start(c sms.Campaign) sms.Campaign {
+	r.t.Helper()
+	c, err := r.desk.StartCampaign(r.ctx, r.by, c.ID, c.Version, true)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// until waits for a campaign to look as wanted.
+func (r *rig) until(id int64, what string, ok func(sms.Campaign, sms.Tally) bool) (sms.Campaign, sms.Tally) {
+	r.t.Helper()
+	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		c, err := r.db.Campaign(r.ctx, id)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		tally, err := r.db.Tally(r.ctx, id)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if ok(c, tally) {
+			return c, tally
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("waited in vain for %s: %s %q %v", what, c.State, c.Pause, tally)
+		}
+	}
+}
+
+func finished(c sms.Campaign, _ sms.Tally) bool { return c.State == sms.CampaignFinished }
+
+func paused(c sms.Campaign, _ sms.Tally) bool { return c.State == sms.CampaignPaused }
+
+// ledger counts executions by number.
+func (r *rig) ledger() map[string]int {
+	times := map[string]int{}
+	for _, e := range r.sandbox.Ledger() {
+		times[e.Number]++
+	}
+	return times
+}
+
+func ordinary(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = "08031" + string([]byte{'0' + byte(i/100000%10), '0' + byte(i/10000%10), '0' + byte(i/1000%10), '0' + byte(i/100%10), '0' + byte(i/10%10), '0' + byte(i%10)})
+	}
+	return list
+}
