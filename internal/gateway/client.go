@@ -280,8 +280,9 @@ func (c *Client) list(ctx context.Context, path string) ([]record, error) {
 	return records, nil
 }
 
-// change makes one call that changes a record, once: whatever becomes of it,
-// only a person repeats it. It returns the service's own words.
+// change makes one call that changes a record, once and in an urgent place, as
+// a person waits for it. Whatever becomes of it, only a person repeats it. It
+// returns the service's own words.
 func (c *Client) change(ctx context.Context, method, path string, query url.Values, fields map[string]any, about subject) (string, error) {
 	req, err := c.request(ctx, method, path, query, fields)
 	if err != nil {

@@ -3,8 +3,14 @@ package gateway
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"strconv"
@@ -164,4 +170,92 @@ func textCall(numbers ...string) sms.Call {
 		call.Recipients = append(call.Recipients, sms.Recipient{MessageID: int64(i + 1), Number: n})
 	}
 	return call
+}
+
+// certificate signs itself for 127.0.0.1 and example.com.
+func certificate(t *testing.T, ends time.Time) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: ends.Add(-48 * time.Hour), NotAfter: ends, IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"example.com"}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+}
+
+// secured wraps a script in TLS.
+func secured(cfg *tls.Config, script func(*peer, net.Conn)) func(*peer, net.Conn) {
+	return func(p *peer, c net.Conn) {
+		s := tls.Server(c, cfg)
+		if s.Handshake() == nil {
+			script(p, s)
+			s.Close()
+		}
+	}
+}
+
+// resolver answers every question with the given function, over a pipe.
+func resolver(answer func(question []byte) []byte) *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go func() {
+			defer there.Close()
+			for {
+				size := make([]byte, 2)
+				if _, err := io.ReadFull(there, size); err != nil {
+					return
+				}
+				q := make([]byte, int(size[0])<<8|int(size[1]))
+				if _, err := io.ReadFull(there, q); err != nil {
+					return
+				}
+				if a := answer(q); a != nil {
+					_, _ = there.Write(append([]byte{byte(len(a) >> 8), byte(len(a))}, a...))
+				}
+			}
+		}()
+		return here, nil
+	}}
+}
+
+// unknownName answers NXDOMAIN.
+func unknownName(q []byte) []byte {
+	a := append([]byte(nil), q[:questionEnd(q)]...)
+	copy(a[2:], []byte{0x81, 0x83, 0, 1, 0, 0, 0, 0, 0, 0})
+	return a
+}
+
+// pointsTo answers questions for A with an IPv4 address and others with nothing.
+func pointsTo(ip string) func([]byte) []byte {
+	return func(q []byte) []byte {
+		end := questionEnd(q)
+		a := append([]byte(nil), q[:end]...)
+		copy(a[2:], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0})
+		if q[end-3] == 1 {
+			a[7] = 1
+			a = append(a, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4)
+			a = append(a, net.ParseIP(ip).To4()...)
+		}
+		return a
+	}
+}
+
+func questionEnd(q []byte) int {
+	i := 12
+	for q[i] != 0 {
+		i += int(q[i]) + 1
+	}
+	return i + 5
 }

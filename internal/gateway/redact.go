@@ -99,11 +99,11 @@ func (r redactor) text(s string) string {
 	if r.forms == nil {
 		return s
 	}
-	s = r.forms.ReplaceAllString(s, redactedMark)
-	if r.forms.MatchString(s) {
+	out := r.forms.ReplaceAllString(s, redactedMark)
+	if out != s && r.forms.MatchString(out) {
 		return ""
 	}
-	return s
+	return out
 }
 
 // brief is the beginning of what the service said: at most n bytes of valid
@@ -118,14 +118,17 @@ func (r redactor) brief(s string, n int) string {
 		// The cut may have gone through a secret, which then was not recognised.
 		s = clip(s, max(0, len(s)-r.longest))
 	}
-	s = strings.Map(func(c rune) rune {
+	clean := strings.Map(func(c rune) rune {
 		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
 			return -1
 		}
 		return c
 	}, s)
-	// What was removed may have stood inside a secret.
-	return clip(r.text(s), n)
+	if clean != s {
+		// What was removed may have stood inside a secret.
+		clean = r.text(clean)
+	}
+	return clip(clean, n)
 }
 
 // clip cuts s to at most n bytes without cutting through a character.

@@ -26,15 +26,17 @@ func forms(secret string) []string {
 	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(secret)
-	inJSON := strings.Trim(strings.TrimSpace(plain.String()), `"`)
-	quoted := strings.Trim(fmt.Sprintf("%q", secret), `"`)
-	list := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), strings.Trim(string(escaped), `"`), inJSON, quoted,
+	inJSON := unquoted(strings.TrimSpace(plain.String()))
+	quoted := unquoted(fmt.Sprintf("%q", secret))
+	list := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), unquoted(string(escaped)), inJSON, quoted,
 		html.EscapeString(secret), url.QueryEscape(url.QueryEscape(secret)), strings.ReplaceAll(secret, "/", `\/`)}
 	for _, s := range []string{url.QueryEscape(secret), url.PathEscape(secret)} {
 		list = append(list, lowerHex(s))
 	}
 	return list
 }
+
+func unquoted(s string) string { return s[1 : len(s)-1] }
 
 func lowerHex(s string) string {
 	b := []byte(s)
