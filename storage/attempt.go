@@ -1,10 +1,12 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -14,7 +16,8 @@ import (
 // Claim takes a call's worth of queued messages of one running campaign and
 // freezes them as a prepared attempt, in one transaction. Campaigns take
 // turns: the first one behind the id after that has something to send is
-// served. It returns nil when there is nothing to claim.
+// served. It returns nil when there is nothing to claim or the account is
+// paused, and sms.ErrConflict when its lease has gone to another epoch.
 func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (*sms.Attempt, error) {
 	var made *sms.Attempt
 	err := db.update(ctx, "claim messages", func(t *tx) error {
@@ -25,12 +28,15 @@ func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int,
 		if row.Epoch != epoch {
 			return fmt.Errorf("%w: another process sends for this account now", sms.ErrConflict)
 		}
+		if row.Pause != "" {
+			return nil
+		}
 		running, err := t.RunningCampaigns(ctx, account)
 		if err != nil {
 			return err
 		}
 		for _, c := range inTurn(running, after) {
-			if made, err = t.claimCampaign(ctx, c, epoch, limit, now); made != nil || err != nil {
+			if made, err = t.claimCampaign(ctx, account, c, epoch, max(limit, 1), now); made != nil || err != nil {
 				return err
 			}
 		}
@@ -51,10 +57,10 @@ func inTurn(running []query.RunningCampaignsRow, after int64) []query.RunningCam
 	return running
 }
 
-func (t *tx) claimCampaign(ctx context.Context, turn query.RunningCampaignsRow, epoch int64, limit int, now int64) (*sms.Attempt, error) {
+func (t *tx) claimCampaign(ctx context.Context, account int64, turn query.RunningCampaignsRow, epoch int64, limit int, now int64) (*sms.Attempt, error) {
 	canary := turn.Canary != string(sms.CanaryPassed)
 	if canary {
-		open, err := t.OpenCanary(ctx, turn.ID)
+		open, err := t.OpenCanary(ctx, account, turn.ID)
 		if err != nil || open > 0 {
 			return nil, err
 		}
@@ -85,16 +91,18 @@ func (t *tx) claimCampaign(ctx context.Context, turn query.RunningCampaignsRow, 
 	return a, t.freeze(ctx, a, first.TextHash, limit, now)
 }
 
+const freezeRecipients = `insert into attempt_message (attempt_id, message_id)
+select $1, min(c.id) from (
+  select m.id, m.number from message m
+  where m.campaign_id = $2 and m.state = 'queued' and m.text_hash = $3 and m.text = $6 and m.unicode = $4
+    and not exists (select 1 from in_flight f where f.account_id = m.account_id and f.number = m.number and f.text_hash = m.text_hash)
+  order by m.id limit $5 ` + claimLock + `) c
+group by c.number`
+
 // freeze picks messages of one text and one alphabet, each number once, none
 // that is in flight already, and binds them to the attempt.
 func (t *tx) freeze(ctx context.Context, a *sms.Attempt, hash []byte, limit int, now int64) error {
-	_, err := t.raw.ExecContext(ctx, `insert into attempt_message (attempt_id, message_id)
-select $1, min(c.id) from (
-  select m.id, m.number from message m
-  where m.campaign_id = $2 and m.state = 'queued' and m.text_hash = $3 and m.unicode = $4
-    and not exists (select 1 from in_flight f where f.account_id = m.account_id and f.number = m.number and f.text_hash = m.text_hash)
-  order by m.id limit $5 `+claimLock+`) c
-group by c.number`, a.ID, a.CampaignID, hash, a.Call.Unicode, limit)
+	_, err := t.raw.ExecContext(ctx, freezeRecipients, a.ID, a.CampaignID, hash, a.Call.Unicode, limit, a.Call.Text)
 	if err != nil {
 		return fmt.Errorf("freeze recipients: %w", err)
 	}
@@ -105,8 +113,12 @@ group by c.number`, a.ID, a.CampaignID, hash, a.Call.Unicode, limit)
 	if err != nil {
 		return err
 	}
+	if len(rows) == 0 {
+		return fmt.Errorf("freeze recipients: %w", errUnexpected)
+	}
 	t.moved(a.CampaignID, "queued", "sending", int64(len(rows)))
 	a.Recipients = len(rows)
+	slices.SortFunc(rows, func(x, y query.ClaimMessagesRow) int { return cmp.Compare(x.ID, y.ID) })
 	for _, r := range rows {
 		a.Messages = append(a.Messages, r.ID)
 		if a.Call.Kind != sms.CallGroup {
@@ -150,63 +162,88 @@ func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
 
 // Settle commits the outcome of an attempt: its messages, the campaign's
 // canary, a pause where the verdict asks for one, and the reports that came
-// before the answer. alert is true when this settlement is the one that paused.
+// before the answer. Every message of the attempt must be in the settlement,
+// once. alert is true when this settlement is the one that paused. Repeating
+// it, or settling what Recover has settled, fails with sms.ErrConflict.
 func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	err = db.update(ctx, "commit the outcome", func(t *tx) error {
-		if err := t.endAttempt(ctx, a, &s, o, now); err != nil {
+		group := a.Call.Kind == sms.CallGroup
+		if group {
+			s = groupSettlement(s, o)
+		} else if len(s.Messages) != a.Recipients {
+			return fmt.Errorf("attempt %d: %d of %d messages settled: %w", a.ID, len(s.Messages), a.Recipients, errUnexpected)
+		}
+		accepted, err := t.endAttempt(ctx, a, s, o, now)
+		if err != nil {
 			return err
 		}
-		from := sms.Sending
-		if a.State == sms.AttemptPrepared {
-			from = sms.Claimed
-		}
 		for _, m := range s.Messages {
-			if err := t.settleMessage(ctx, a, m, from, o.Class, now); err != nil {
+			if err := t.settleMessage(ctx, a, m, held(a), o.Class, now); err != nil {
 				return err
 			}
 		}
-		if a.Call.Kind == sms.CallGroup {
-			if err := t.settleGroup(ctx, a, s, o, now); err != nil {
+		if group {
+			if err := t.settleGroup(ctx, a, s, o, country, now); err != nil {
 				return err
 			}
 		}
-		for _, m := range s.Messages {
-			if m.To == sms.Accepted {
-				if err := t.applyWaiting(ctx, a.AccountID, m.MessageID, country, now); err != nil {
-					return err
-				}
-			}
+		if err := t.applyWaiting(ctx, a.AccountID, providerIDs(s, o, group), country, now); err != nil {
+			return err
 		}
-		alert, err = t.afterAttempt(ctx, a, judge, now)
+		alert, err = t.afterAttempt(ctx, a, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge, now)
 		return err
 	})
-	return alert, err
+	return alert && err == nil, err
 }
 
-func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s *sms.Settlement, o sms.Outcome, now int64) error {
+// held is the state in which an open attempt holds its messages.
+func held(a *sms.Attempt) sms.State {
+	if a.State == sms.AttemptPrepared {
+		return sms.Claimed
+	}
+	return sms.Sending
+}
+
+// providerIDs lists the ids of what an answer accepted, each once.
+func providerIDs(s sms.Settlement, o sms.Outcome, group bool) []string {
+	var ids []string
+	for _, m := range s.Messages {
+		if m.To == sms.Accepted {
+			ids = append(append(ids, m.ProviderID), m.Aliases...)
+		}
+	}
+	for _, r := range o.Rows {
+		if group && o.Class == sms.ClassAnswered && taken(r) {
+			ids = append(ids, r.ProviderID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, now int64) (accepted int64, err error) {
 	state := s.State
 	if a.State == sms.AttemptPrepared {
 		state = sms.AttemptReleased
 	}
-	accepted := int64(0)
 	for _, m := range s.Messages {
 		if m.To == sms.Accepted {
 			accepted++
 		}
 	}
-	if a.Call.Kind == sms.CallGroup {
+	if a.Call.Kind == sms.CallGroup && o.Class == sms.ClassAnswered {
 		for _, r := range o.Rows {
-			if r.ProviderID != "" && r.Code == "" {
+			if taken(r) {
 				accepted++
 			}
 		}
 	}
 	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(state), Class: string(o.Class), HttpStatus: int64(o.HTTPStatus), Code: o.Code,
-		Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written, Accepted: accepted, EndedAt: now})
+		Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written, Accepted: accepted, EndedAt: now, State_2: string(a.State)})
 	if err == nil && n != 1 {
 		err = fmt.Errorf("end attempt %d: %w", a.ID, errUnexpected)
 	}
-	return err
+	return accepted, err
 }
 
 func (t *tx) settleMessage(ctx context.Context, a *sms.Attempt, m sms.Settled, from sms.State, class sms.Class, now int64) error {
@@ -218,7 +255,7 @@ func (t *tx) settleMessage(ctx context.Context, a *sms.Attempt, m sms.Settled, f
 		reason, code = "", ""
 	}
 	n, err := t.SettleMessage(ctx, query.SettleMessageParams{ID: m.MessageID, State: string(m.To), Reason: reason, Code: code, ProviderID: m.ProviderID,
-		Evidence: "", ChangedAt: now, State_2: string(from)})
+		Evidence: "", ChangedAt: now, State_2: string(from), AttemptID: a.ID})
 	if err != nil {
 		return err
 	}
@@ -237,58 +274,23 @@ func (t *tx) settleMessage(ctx context.Context, a *sms.Attempt, m sms.Settled, f
 	return t.DeleteInFlight(ctx, m.MessageID)
 }
 
-// settleGroup turns the answer of a group send into messages: before it the
-// recipients are unknown and one row without a number stands for them all.
-func (t *tx) settleGroup(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, now int64) error {
-	rows, err := t.AttemptMessages(ctx, a.ID)
-	if err != nil || len(rows) != 1 {
-		return fmt.Errorf("the group's row: %w", orUnexpected(err))
-	}
-	whole := message(rows[0])
-	if o.Class != sms.ClassAnswered {
-		from := sms.Sending
-		if a.State == sms.AttemptPrepared {
-			from = sms.Claimed
-		}
-		one := sms.Settle([]sms.Recipient{{MessageID: whole.ID}}, o, "").Messages[0]
-		return t.settleMessage(ctx, a, one, from, o.Class, now)
-	}
-	if err := errors.Join(t.DeleteInFlight(ctx, whole.ID), t.DeleteAttemptMessages(ctx, a.ID), t.DeleteMessage(ctx, whole.ID)); err != nil {
-		return err
-	}
-	t.count(a.CampaignID, whole.Standing().Key, -1)
-	for i, r := range o.Rows {
-		if err := t.insertResult(ctx, a, whole, r, int64(i+1), now); err != nil {
-			return err
-		}
-	}
-	return t.SetCampaignCounts(ctx, a.CampaignID, int64(len(o.Rows)-1), int64(whole.Parts*(len(o.Rows)-1)))
-}
-
-func (t *tx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.Message, r sms.ResultRow, row, now int64) error {
-	one := sms.Settle([]sms.Recipient{{Number: r.Number}}, sms.Outcome{Class: sms.ClassAnswered, Rows: []sms.ResultRow{r}}, "").Messages[0]
-	whole.Row, whole.Number, whole.State, whole.ProviderID = row, r.Number, one.To, one.ProviderID
-	whole.Reason, whole.Code, whole.AttemptID, whole.CreatedAt, whole.SentAt = one.Reason, one.Code, a.ID, now, a.LicensedAt
-	id, err := t.insertMessage(ctx, whole)
-	if err != nil {
-		return err
-	}
-	return t.InsertAttemptMessage(ctx, a.ID, id)
-}
-
-func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
+func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, ended sms.Finished, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	row, err := t.CampaignByID(ctx, a.CampaignID)
 	if err != nil {
 		return false, err
 	}
 	c := campaign(row.Campaign, row.Test)
-	recent, err := t.RecentAttempts(ctx, c.ID, row.Campaign.WindowFrom)
-	if err != nil {
-		return false, err
-	}
-	v := judge(c.Canary, finished(recent))
-	if a.State == sms.AttemptPrepared && c.Canary == sms.CanaryFlying {
-		v.Canary = sms.CanaryPending
+	v := sms.Verdict{Canary: c.Canary}
+	if a.State == sms.AttemptPrepared {
+		if a.Canary && c.Canary == sms.CanaryFlying {
+			v.Canary = sms.CanaryPending
+		}
+	} else {
+		before, err := t.RecentAttempts(ctx, c.ID, row.Campaign.WindowFrom, a.ID)
+		if err != nil {
+			return false, err
+		}
+		v = judge(c.Canary, append([]sms.Finished{ended}, finished(before)...))
 	}
 	c.Canary = v.Canary
 	if v.PauseAccount {
@@ -312,7 +314,7 @@ func (t *tx) finish(ctx context.Context, c *sms.Campaign, now int64) error {
 	if c.State == sms.CampaignDraft || c.State == sms.CampaignFinished {
 		return nil
 	}
-	left, err := t.CountUnsent(ctx, c.ID)
+	left, err := t.CountUnsent(ctx, c.ID, c.AccountID)
 	if err == nil && left == 0 {
 		c.State, c.Pause, c.PauseCode, c.FinishedAt = sms.CampaignFinished, "", "", now
 	}
@@ -378,24 +380,20 @@ func (t *tx) recover(ctx context.Context, a *sms.Attempt, now int64) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	from, o := sms.Sending, sms.Outcome{Class: sms.ClassCrash, Reason: "This system stopped while the request was under way."}
+	o := sms.Outcome{Class: sms.ClassCrash, Reason: "This system stopped while the request was under way."}
 	if a.State == sms.AttemptPrepared {
-		from, o = sms.Claimed, sms.Outcome{Class: sms.ClassNothingLeft}
+		o = sms.Outcome{Class: sms.ClassNothingLeft}
 	}
 	recipients := make([]sms.Recipient, len(rows))
 	for i, r := range rows {
 		recipients[i].MessageID = r.ID
 	}
 	s := sms.Settle(recipients, o, "")
-	if a.State == sms.AttemptPrepared {
-		s.State = sms.AttemptReleased
-	}
-	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(s.State), Class: string(o.Class), Reason: o.Reason, EndedAt: now})
-	if err != nil || n != 1 {
-		return 0, orUnexpected(err)
+	if _, err := t.endAttempt(ctx, a, s, o, now); err != nil {
+		return 0, err
 	}
 	for _, m := range s.Messages {
-		if err := t.settleMessage(ctx, a, m, from, o.Class, now); err != nil {
+		if err := t.settleMessage(ctx, a, m, held(a), o.Class, now); err != nil {
 			return 0, err
 		}
 	}

@@ -13,7 +13,8 @@ import (
 
 // CreateDraft stores a checked campaign and its messages. The token makes it
 // one: a second call with the same token returns the first result and created
-// false. replaces names a draft that this one takes the place of, or 0.
+// false. replaces names a draft of the same account that this one takes the
+// place of, or 0. The campaign has as many recipients as messages are given.
 func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces, now int64) (made sms.Campaign, created bool, err error) {
 	err = db.update(ctx, "create campaign", func(t *tx) error {
 		first, err := t.CampaignByToken(ctx, token)
@@ -24,11 +25,11 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		if !errors.Is(classify(err), sms.ErrNotFound) {
 			return err
 		}
-		if err := t.deleteDraft(ctx, replaces); err != nil {
+		if err := t.deleteDraft(ctx, c.AccountID, replaces); err != nil {
 			return err
 		}
 		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID,
-			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: c.Recipients,
+			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: int64(len(messages)),
 			Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now})
 		if err != nil {
 			return err
@@ -38,7 +39,7 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 			if m.Row == 0 {
 				m.Row = int64(i + 1)
 			}
-			if _, err := t.insertMessage(ctx, m); err != nil {
+			if _, err := t.insertMessage(ctx, m, c.GroupID); err != nil {
 				return err
 			}
 		}
@@ -49,26 +50,36 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 	return made, created, err
 }
 
-func (t *tx) insertMessage(ctx context.Context, m sms.Message) (int64, error) {
+// insertMessage stores a message. The row that stands for a gateway group has
+// no number; group tells it from that of another group with the same text.
+func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (int64, error) {
 	id, err := t.InsertMessage(ctx, query.InsertMessageParams{AccountID: m.AccountID, CampaignID: m.CampaignID, RowNo: m.Row, Number: m.Number,
-		Text: m.Text, TextHash: textHash(m.Text), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason, Code: m.Code,
+		Text: m.Text, TextHash: textHash(m.Text, group), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason, Code: m.Code,
 		AttemptID: m.AttemptID, ProviderID: m.ProviderID, CreatedAt: m.CreatedAt, SentAt: m.SentAt})
 	t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
 	return id, err
 }
 
 // textHash tells texts apart inside one account; eight bytes keep the index small.
-func textHash(text string) []byte {
+func textHash(text, group string) []byte {
+	if group != "" {
+		text = "group " + group + "\x00" + text
+	}
 	h := sha256.Sum256([]byte(text))
 	return h[:8]
 }
 
-func (t *tx) deleteDraft(ctx context.Context, id int64) error {
+// deleteDraft removes a draft. One of which messages were sent before an older
+// copy of the database was put back is kept: it is the record of that.
+func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	row, err := t.CampaignByID(ctx, id)
-	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && row.Campaign.State != string(sms.CampaignDraft) {
+	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.Campaign.State != string(sms.CampaignDraft) || row.Campaign.AccountID != account) {
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if moved, err := t.CountMoved(ctx, id); err != nil || moved > 0 {
 		return err
 	}
 	if err := errors.Join(t.DeleteDraftMessages(ctx, id), t.DeleteTally(ctx, id)); err != nil {
@@ -81,9 +92,9 @@ func (t *tx) deleteDraft(ctx context.Context, id int64) error {
 // ForgetDrafts removes drafts made before the given time that nobody started.
 func (db *DB) ForgetDrafts(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old drafts", func(t *tx) error {
-		ids, err := t.OldDrafts(ctx, before)
-		for _, id := range ids {
-			err = errors.Join(err, t.deleteDraft(ctx, id))
+		drafts, err := t.OldDrafts(ctx, before)
+		for _, d := range drafts {
+			err = errors.Join(err, t.deleteDraft(ctx, d.AccountID, d.ID))
 		}
 		return err
 	})
@@ -226,7 +237,7 @@ func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
 		parts = append(parts, "exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key in ('doubt', 'held') and t.n > 0)")
 	}
 	if f.Name != "" {
-		parts = append(parts, `lower(c.name) like `+arg("%"+likeEscape(strings.ToLower(f.Name))+"%")+` escape '\'`)
+		parts = append(parts, `lower(c.name) like lower(`+arg("%"+likeEscape(f.Name)+"%")+`) escape '\'`)
 	}
 	if f.Before > 0 {
 		parts = append(parts, "c.id < "+arg(f.Before))

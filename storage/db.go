@@ -94,7 +94,10 @@ func lockFile(path string, wait bool) (func(), error) {
 	if !wait {
 		how |= syscall.LOCK_NB
 	}
-	if err := syscall.Flock(int(f.Fd()), how); err != nil {
+	for err = syscall.EINTR; err == syscall.EINTR; {
+		err = syscall.Flock(int(f.Fd()), how)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	}
 	return func() { _ = f.Close() }, nil

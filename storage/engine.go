@@ -77,7 +77,8 @@ func assertSQLite(ctx context.Context, db *sql.DB) error {
 }
 
 func atLeast(version string, want ...int) bool {
-	for i, part := range strings.SplitN(version, ".", 3) {
+	parts := strings.SplitN(version, ".", len(want))
+	for i, part := range parts {
 		n := 0
 		if _, err := fmt.Sscanf(part, "%d", &n); err != nil {
 			return false
@@ -86,7 +87,7 @@ func atLeast(version string, want ...int) bool {
 			return n > want[i]
 		}
 	}
-	return true
+	return len(parts) == len(want)
 }
 
 func migrate(ctx context.Context, db *sql.DB) error {
@@ -124,11 +125,12 @@ func checkURL(raw string) error {
 	return fmt.Errorf("the database %q cannot be used: give a SQLite file as sqlite:PATH, or leave --database out to keep smsdesk.db in the data folder", redactURL(raw))
 }
 
+// redactURL keeps what tells a person which setting is meant. Whatever is no
+// plain scheme and host may be a password.
 func redactURL(raw string) string {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		scheme, _, _ := strings.Cut(raw, ":")
-		return scheme + ":…"
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		return "…"
 	}
 	return u.Scheme + "://" + u.Host + "/…"
 }

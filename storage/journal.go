@@ -22,6 +22,7 @@ import (
 type Journal struct {
 	mu   sync.Mutex
 	file *os.File
+	torn bool // the last write failed and may have left half a line
 }
 
 // OpenJournal opens the journal of a data folder for appending. A last line
@@ -52,9 +53,14 @@ func (j *Journal) Append(a *sms.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("write the dispatch journal: %w", err)
 	}
+	line = append(line, '\n')
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
+	if j.torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = j.file.Write(line)
+	if j.torn = err != nil; err != nil {
 		return fmt.Errorf("write the dispatch journal: %w", err)
 	}
 	if err := j.file.Sync(); err != nil {
@@ -149,36 +155,45 @@ func (db *DB) knowsLicence(ctx context.Context, uid string) (bool, error) {
 func (db *DB) AcceptRollback(ctx context.Context, lines []sms.Licence, now int64) (doubtful int64, err error) {
 	err = db.update(ctx, "accept the rollback", func(t *tx) error {
 		doubtful = 0
+		var touched []int64
 		for _, l := range lines {
 			for _, id := range l.Messages {
 				n, err := t.doubtAfterRollback(ctx, l, id, now)
 				if err != nil {
 					return err
 				}
-				doubtful += n
+				if doubtful += n; n > 0 {
+					touched = appendNew(touched, l.Campaign)
+				}
 			}
 			if err := t.AcceptJournalLine(ctx, l.UID, now); err != nil {
 				return err
 			}
 		}
-		return nil
+		return t.finishAll(ctx, touched, now)
 	})
 	return doubtful, err
 }
 
 // doubtAfterRollback walks an unsent message through the legal states into
-// doubt, in an attempt that says where the doubt comes from.
+// doubt, in an attempt that says where the doubt comes from. Ids are given
+// again after a rollback: a message made after the licence is another one.
 func (t *tx) doubtAfterRollback(ctx context.Context, l sms.Licence, id, now int64) (int64, error) {
 	row, err := t.MessageByID(ctx, id)
-	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.CampaignID != l.Campaign || !sms.State(row.State).Unsent()) {
+	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.CampaignID != l.Campaign || row.CreatedAt > l.At || !sms.State(row.State).Unsent()) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
 	m := message(row)
-	if m.State == sms.Draft {
+	switch m.State {
+	case sms.Draft:
 		return 0, t.cancelAfterRollback(ctx, m, now)
+	case sms.Claimed:
+		if err := t.release(ctx, m.AttemptID, now); err != nil {
+			return 0, err
+		}
 	}
 	a := sms.Attempt{UID: randomHex(16), AccountID: m.AccountID, CampaignID: m.CampaignID, State: sms.AttemptSending}
 	a.ID, err = t.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: m.AccountID, CampaignID: m.CampaignID, Epoch: l.Epoch, Kind: string(sms.CallText), PreparedAt: l.At})
@@ -188,24 +203,40 @@ func (t *tx) doubtAfterRollback(ctx context.Context, l sms.Licence, id, now int6
 	if err := errors.Join(t.SetRecipients(ctx, a.ID, 1), t.InsertAttemptMessage(ctx, a.ID, id)); err != nil {
 		return 0, err
 	}
-	if err := t.FreezeInFlight(ctx, a.ID); err != nil {
+	if err := t.DoubtInFlight(ctx, id); err != nil {
 		return 0, err
 	}
 	if _, err := t.ClaimMessages(ctx, a.ID, now); err != nil {
 		return 0, err
 	}
+	if n, err := t.LicenseLost(ctx, a.ID, l.At); err != nil || n != 1 {
+		return 0, orUnexpected(err)
+	}
 	if _, err := t.LicenseMessages(ctx, a.ID, l.At); err != nil {
 		return 0, err
 	}
 	t.moved(m.CampaignID, "queued", "sending", 1)
-	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(sms.AttemptInDoubt), Class: string(sms.ClassCrash), Reason: rollbackReason, EndedAt: now})
-	if err != nil || n != 1 {
-		return 0, orUnexpected(err)
+	if _, err := t.endAttempt(ctx, &a, sms.Settlement{State: sms.AttemptInDoubt}, sms.Outcome{Class: sms.ClassCrash, Reason: rollbackReason}, now); err != nil {
+		return 0, err
 	}
 	return 1, t.settleMessage(ctx, &a, sms.Settled{MessageID: id, To: sms.InDoubt, Reason: rollbackReason}, sms.Sending, sms.ClassCrash, now)
 }
 
 const rollbackReason = "An older copy of the database was put back after this message had been handed to the provider."
+
+// release ends the claim that the copy was made in the middle of.
+func (t *tx) release(ctx context.Context, attemptID, now int64) error {
+	row, err := t.AttemptByID(ctx, attemptID)
+	if err != nil {
+		return err
+	}
+	a := attempt(row)
+	if a.State != sms.AttemptPrepared {
+		return fmt.Errorf("attempt %d: %w", a.ID, errUnexpected)
+	}
+	_, err = t.recover(ctx, &a, now)
+	return err
+}
 
 // cancelAfterRollback: the copy knows the campaign only as a draft, but it was
 // started and sent from. Starting it again would send twice.

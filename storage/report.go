@@ -50,7 +50,7 @@ func (t *tx) applyReport(ctx context.Context, r sms.DeliveryReport, country stri
 		done.Unmatched++
 		return nil
 	}
-	if put.Times > 1 {
+	if put.Effect == string(sms.NotMatched) {
 		if err := t.MatchReport(ctx, put.ID, target.ID, string(effect)); err != nil {
 			return err
 		}
@@ -88,28 +88,31 @@ func (t *tx) match(ctx context.Context, r sms.DeliveryReport, country string) (t
 	return target, after, effect, nil
 }
 
-// applyWaiting lets reports that came before the answer decide about a
-// message that has just been accepted (D-02).
-func (t *tx) applyWaiting(ctx context.Context, account, id int64, country string, now int64) error {
-	row, err := t.MessageByID(ctx, id)
-	if err != nil {
-		return err
-	}
-	waiting, err := t.UnmatchedFor(ctx, account, row.ProviderID)
-	if err != nil {
-		return err
-	}
-	m := message(row)
-	for _, w := range waiting {
-		after, effect := m.Apply(report(w).DeliveryReport, country)
-		if err := t.MatchReport(ctx, w.ID, id, string(effect)); err != nil {
+// applyWaiting lets reports that came before the answer decide about the
+// messages whose ids it gave (D-02). One id may stand for several numbers, so
+// each report looks for its own message.
+func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, country string, now int64) error {
+	for _, id := range ids {
+		waiting, err := t.UnmatchedFor(ctx, account, id)
+		if err != nil {
 			return err
 		}
-		if effect == sms.Changed {
-			if err := t.deliver(ctx, m, after, now); err != nil {
+		for _, w := range waiting {
+			target, after, effect, err := t.match(ctx, report(w).DeliveryReport, country)
+			if err != nil {
 				return err
 			}
-			m = after
+			if effect == sms.NotMatched {
+				continue
+			}
+			if err := t.MatchReport(ctx, w.ID, target.ID, string(effect)); err != nil {
+				return err
+			}
+			if effect == sms.Changed {
+				if err := t.deliver(ctx, target, after, now); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil

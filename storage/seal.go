@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -54,7 +55,19 @@ func makeKey(path string) ([]byte, error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return nil, err
 	}
-	return text, os.Rename(temp, path)
+	if err := os.Rename(temp, path); err != nil {
+		return nil, err
+	}
+	return text, syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a rename in the folder survive a power loss.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func (s sealer) seal(secret, place string) []byte {

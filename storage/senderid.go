@@ -22,13 +22,19 @@ func (db *DB) SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, err
 	return list, nil
 }
 
-// PutSenderIDs replaces what is known of an account's sender IDs.
+// PutSenderIDs replaces what is known of an account's sender IDs. Of several
+// with one id the first counts: a careless list must not hide the others.
 func (db *DB) PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error {
 	return db.update(ctx, "store sender IDs", func(t *tx) error {
 		if err := t.DeleteSenderIDs(ctx, account); err != nil {
 			return err
 		}
+		known := map[int64]bool{}
 		for _, s := range list {
+			if known[s.ID] {
+				continue
+			}
+			known[s.ID] = true
 			err := t.InsertSenderID(ctx, query.InsertSenderIDParams{AccountID: account, ID: s.ID, CompanyID: s.CompanyID, Text: s.Text,
 				Purpose: s.Purpose, IsActive: s.IsActive, ApproveStatus: s.ApproveStatus, CreatedDate: s.CreatedDate, ApprovedDate: s.ApprovedDate, ReadAt: now})
 			if err != nil {

@@ -140,7 +140,9 @@ func (db *DB) Invites(ctx context.Context, now int64) ([]sms.Invite, error) {
 }
 
 // AcceptInvite uses an invitation once and makes its person. The address and
-// the role are those of the invitation, whatever the caller thinks.
+// the role are those of the invitation, whatever the caller thinks. One without
+// a role gives an active person of that address a new password and ends their
+// sessions; the name stays.
 func (db *DB) AcceptInvite(ctx context.Context, hash [32]byte, name, passwordHash string, now int64) (u sms.User, err error) {
 	err = db.update(ctx, "accept invitation", func(t *tx) error {
 		i, err := t.OpenInvite(ctx, hash[:], now)
@@ -150,11 +152,29 @@ func (db *DB) AcceptInvite(ctx context.Context, hash [32]byte, name, passwordHas
 		if n, err := t.UseInvite(ctx, hash[:], now); err != nil || n != 1 {
 			return fmt.Errorf("use the invitation: %w", orUnexpected(err))
 		}
+		if i.Role == "" {
+			u, err = t.newPassword(ctx, i.Email, passwordHash)
+			return err
+		}
 		u = sms.User{Email: i.Email, Name: name, Role: sms.Role(i.Role), Active: true, CreatedAt: now}
 		u.ID, err = t.InsertUser(ctx, query.InsertUserParams{Email: u.Email, Name: u.Name, Role: i.Role, PasswordHash: passwordHash, CreatedAt: now})
 		return err
 	})
 	return u, err
+}
+
+func (t *tx) newPassword(ctx context.Context, email, passwordHash string) (sms.User, error) {
+	row, err := t.UserByEmail(ctx, email)
+	if err != nil {
+		return sms.User{}, err
+	}
+	if !row.Active {
+		return sms.User{}, errUnexpected
+	}
+	if n, err := t.Queries.SetPassword(ctx, row.ID, passwordHash); err != nil || n != 1 {
+		return sms.User{}, orUnexpected(err)
+	}
+	return user(row), t.DeleteUserSessions(ctx, row.ID)
 }
 
 func orUnexpected(err error) error {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,15 +19,17 @@ import (
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
+	"smsdesk/web"
 )
 
 type serveCommand struct {
-	Listen         string `default:"127.0.0.1:8080" help:"Address of the pages." env:"SMSDESK_LISTEN"`
-	PublicURL      string `name:"public-url" help:"Address under which staff and the provider reach this desk; http://LISTEN where left out." env:"SMSDESK_PUBLIC_URL"`
-	CallbackListen string `help:"Address of its own for delivery reports and USSD." env:"SMSDESK_CALLBACK_LISTEN"`
-	CallsInFlight  int    `default:"8" help:"Most requests under way at once for one account; after a crash each of them needs a decision." env:"SMSDESK_CALLS_IN_FLIGHT"`
-	Sandbox        bool   `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
-	Dev            bool   `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
+	Listen         string   `default:"127.0.0.1:8080" help:"Address of the pages." env:"SMSDESK_LISTEN"`
+	PublicURL      string   `name:"public-url" help:"Address under which staff and the provider reach this desk; http://LISTEN where left out." env:"SMSDESK_PUBLIC_URL"`
+	CallbackListen string   `help:"Address of its own for delivery reports and USSD." env:"SMSDESK_CALLBACK_LISTEN"`
+	CallsInFlight  int      `default:"8" help:"Most requests under way at once for one account; after a crash each of them needs a decision." env:"SMSDESK_CALLS_IN_FLIGHT"`
+	Sandbox        bool     `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
+	TrustedProxy   []string `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
+	Dev            bool     `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
 }
 
 // stopCalls is how long calls in flight may take to finish at a stop (S-30).
@@ -65,6 +68,11 @@ func (c serveCommand) complete() (serveCommand, faults) {
 	if c.CallbackListen != "" && c.CallbackListen == c.Listen {
 		bad = append(bad, "--callback-listen: leave it out to answer callbacks on --listen")
 	}
+	for _, p := range c.TrustedProxy {
+		if _, _, err := net.ParseCIDR(p); err != nil {
+			bad = append(bad, fmt.Sprintf("--trusted-proxy: %q is not a network like 10.0.0.0/8", p))
+		}
+	}
 	if c.CallsInFlight < 1 || c.CallsInFlight > 64 {
 		bad = append(bad, "--calls-in-flight: give a number from 1 to 64")
 	}
@@ -102,6 +110,7 @@ type server struct {
 	dispatcher *desk.Dispatcher
 	reader     *desk.Reader
 	sandbox    *sandbox.Sandbox
+	sandboxURL string
 	tokens     atomic.Pointer[map[[32]byte]int64]
 	listeners  []listening
 	closers    []func() error
@@ -155,35 +164,54 @@ func (s *server) build(ctx context.Context) error {
 			return err
 		}
 	}
+	s.answer()
 	return s.readTokens(ctx)
 }
 
-// listen opens the listeners. Pages and callbacks get separate servers, so
-// that a flood of one does not starve the other (D-06), where both are given.
+// listen opens the addresses of the pages and, where they have one of their
+// own, of the callbacks.
 func (s *server) listen() error {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, Log: s.log}))
-	pages := callbacks
-	if s.CallbackListen != "" {
-		pages = nil
+	for _, addr := range []string{s.Listen, s.CallbackListen} {
+		if addr == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", addr, err)
+		}
+		s.listeners = append(s.listeners, listening{at: l})
 	}
-	if err := s.open(s.Listen, &http.Server{Handler: s.pages(pages), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}); err != nil {
-		return err
-	}
-	if s.CallbackListen == "" {
-		return nil
-	}
-	return s.open(s.CallbackListen, &http.Server{Handler: callbacks, ReadHeaderTimeout: 3 * time.Second, ReadTimeout: 5 * time.Second,
-		WriteTimeout: 9 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10})
+	return nil
 }
 
-func (s *server) open(addr string, h *http.Server) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w", addr, err)
+// callbackAddr is where this machine reaches the callbacks.
+func (s *server) callbackAddr() string {
+	if s.CallbackListen != "" {
+		return reachable(s.listeners[1].at.Addr().String())
 	}
-	h.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
-	s.listeners = append(s.listeners, listening{l, h})
-	return nil
+	return reachable(s.listeners[0].at.Addr().String())
+}
+
+// answer gives every listener its server. Pages and callbacks get separate
+// ones, where both are given, so that a flood of one does not starve the other
+// (D-06). The pages' server has no write time-out: live pages stay open.
+func (s *server) answer() {
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, Log: s.log}))
+	besides := callbacks
+	if s.CallbackListen != "" {
+		besides = nil
+		s.listeners[1].server = &http.Server{Handler: callbacks, ReadHeaderTimeout: 3 * time.Second, ReadTimeout: 5 * time.Second,
+			WriteTimeout: 9 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	}
+	s.listeners[0].server = &http.Server{Handler: s.pages().Routes(besides), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	for _, l := range s.listeners {
+		l.server.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
+	}
+}
+
+func (s *server) pages() *web.Web {
+	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Stopping: s.stopping})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.
@@ -238,14 +266,14 @@ func (s *server) buildSandbox(ctx context.Context) error {
 	if err != nil || len(addresses) == 0 {
 		return errors.Join(fmt.Errorf("find the sandbox's report address: %w", err), l.Close())
 	}
-	callbacks := s.listeners[len(s.listeners)-1].at.Addr().String()
 	s.sandbox, err = sandbox.New(sandbox.Config{APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
-		DLRURL: callbackURL("http://"+reachable(callbacks), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
+		DLRURL: callbackURL("http://"+s.callbackAddr(), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
 		Location: a.Location(), Currency: a.Currency, Seed: uint64(time.Now().UnixNano()), Log: s.log})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	s.closers = append(s.closers, s.sandbox.Close)
+	s.sandboxURL = "http://" + l.Addr().String() + "/_sandbox/"
 	s.listeners = append(s.listeners, listening{l, &http.Server{Handler: s.sandbox.Handler(), ReadHeaderTimeout: 5 * time.Second}})
 	return nil
 }

@@ -89,7 +89,7 @@ func (d *Desk) mayReplace(ctx context.Context, by sms.User, id int64) error {
 
 func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Invalid) {
 	bad := sms.Invalid{}
-	text := strings.TrimSpace(strings.ReplaceAll(o.Text, "\r\n", "\n"))
+	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(o.Text, "�"), "\r\n", "\n"))
 	segments := sms.CountSegments(text, false)
 	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" {
 		bad["text"] = sentence

@@ -19,9 +19,8 @@ const (
 	agentMost    = 200         // bytes kept of what a browser says it is
 )
 
-// ErrTimedOut is an sms.ErrNotFound of a session that was not used for too
-// long, or is too old.
-var ErrTimedOut = fmt.Errorf("the session is too old: %w", sms.ErrNotFound)
+// ErrTimedOut is the sms.ErrNotFound of a session that was not used for 2 hours.
+var ErrTimedOut = fmt.Errorf("the session was not used for too long: %w", sms.ErrNotFound)
 
 type sessionStore interface {
 	CreateSession(ctx context.Context, hash [32]byte, user int64, agent string, now int64) error
@@ -100,7 +99,7 @@ func (d *Desk) newSession(ctx context.Context, u sms.User, agent string) (token 
 }
 
 // Session finds the session behind a secret and remembers that it was used.
-// ErrTimedOut when it is too old, sms.ErrNotFound when there is none.
+// ErrTimedOut when that is too long ago, sms.ErrNotFound when there is none.
 func (d *Desk) Session(ctx context.Context, token string) (sms.Session, error) {
 	s, err := d.PeekSession(ctx, token)
 	if err != nil || d.ms()-s.SeenAt < sessionTouch.Milliseconds() {
@@ -120,7 +119,11 @@ func (d *Desk) PeekSession(ctx context.Context, token string) (sms.Session, erro
 	if !s.User.Active {
 		return sms.Session{}, fmt.Errorf("the person may not sign in: %w", sms.ErrNotFound)
 	}
-	if now := d.ms(); now-s.SeenAt >= sessionIdle.Milliseconds() || now-s.CreatedAt >= sessionLife.Milliseconds() {
+	now := d.ms()
+	if now-s.CreatedAt >= sessionLife.Milliseconds() {
+		return sms.Session{}, fmt.Errorf("the session is too old: %w", sms.ErrNotFound)
+	}
+	if now-s.SeenAt >= sessionIdle.Milliseconds() {
 		return sms.Session{}, ErrTimedOut
 	}
 	return s, nil
@@ -163,7 +166,7 @@ func (d *Desk) ChangePassword(ctx context.Context, by sms.User, current, wanted,
 	}
 	bad := sms.Invalid{}
 	if current == "" {
-		bad["current"] = "Enter your password of now"
+		bad["current"] = "Enter your current password"
 	}
 	if s := checkPassword(wanted, by); s != "" {
 		bad["password"] = s
@@ -201,7 +204,7 @@ func wrongCurrent(left int) string {
 	if left == 0 {
 		return tooManyTries
 	}
-	return "This is not your password of now. Type it again"
+	return "This is not your current password. Type it again"
 }
 
 // ChooseAccount remembers which account this browser works with.

@@ -181,12 +181,32 @@ func (d *Desk) Invite(ctx context.Context, by sms.User, email string, role sms.R
 	if len(bad) > 0 {
 		return "", bad
 	}
-	token = NewToken()
-	i := sms.Invite{Email: email, Role: role, CreatedAt: d.ms(), ExpiresAt: d.now().Add(inviteLife).UnixMilli()}
-	if err := d.store.CreateInvite(ctx, sha256.Sum256([]byte(token)), i, by.ID); err != nil {
+	if token, err = d.newInvite(ctx, by, email, role); err != nil {
 		return "", err
 	}
 	d.audit(ctx, by, "user.invite", email, string(role))
+	return token, nil
+}
+
+func (d *Desk) newInvite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error) {
+	token = NewToken()
+	i := sms.Invite{Email: email, Role: role, CreatedAt: d.ms(), ExpiresAt: d.now().Add(inviteLife).UnixMilli()}
+	return token, d.store.CreateInvite(ctx, sha256.Sum256([]byte(token)), i, by.ID)
+}
+
+// InviteAgain makes a secret with which a person who has forgotten the
+// password chooses a new one, once within 24 hours. Until then nothing changes.
+func (d *Desk) InviteAgain(ctx context.Context, by, who sms.User) (token string, err error) {
+	if err := may(by, sms.Administrator, "give a new password"); err != nil {
+		return "", err
+	}
+	if !who.Active {
+		return "", fmt.Errorf("give a new password: the person may not sign in: %w", sms.ErrConflict)
+	}
+	if token, err = d.newInvite(ctx, by, who.Email, ""); err != nil {
+		return "", err
+	}
+	d.audit(ctx, by, "user.password", userName(who.ID), "")
 	return token, nil
 }
 
@@ -197,13 +217,19 @@ func (d *Desk) OpenInvite(ctx context.Context, token string) (sms.Invite, error)
 }
 
 // AcceptInvite makes the invited person, with the address and the role of the
-// invitation. It works once.
+// invitation, or gives a new password to the one who was invited again. It
+// works once.
 func (d *Desk) AcceptInvite(ctx context.Context, token, name, password string) (sms.User, error) {
 	i, err := d.OpenInvite(ctx, token)
 	if err != nil {
 		return sms.User{}, err
 	}
 	u := sms.User{Email: i.Email, Name: strings.TrimSpace(name), Role: i.Role}
+	if i.Role == "" {
+		if u, _, err = d.store.UserByEmail(ctx, i.Email); err != nil {
+			return sms.User{}, err
+		}
+	}
 	if bad := checkUser(u, password); len(bad) > 0 {
 		return sms.User{}, bad
 	}
@@ -212,12 +238,13 @@ func (d *Desk) AcceptInvite(ctx context.Context, token, name, password string) (
 		return sms.User{}, err
 	}
 	u, err = d.store.AcceptInvite(ctx, sha256.Sum256([]byte(token)), u.Name, hash, d.ms())
-	if errors.Is(err, sms.ErrConflict) {
+	if errors.Is(err, sms.ErrConflict) && i.Role != "" {
 		return sms.User{}, errEmailTaken
 	}
 	if err != nil {
 		return sms.User{}, err
 	}
+	d.signin.passed(u.Email)
 	d.audit(ctx, u, "user.accept", userName(u.ID), string(u.Role))
 	return u, nil
 }
@@ -242,6 +269,8 @@ func (s *setup) put(hash [32]byte, until time.Time) {
 	defer s.mu.Unlock()
 	s.hash, s.until = hash, until
 }
+
+func (s *setup) close() { s.put([32]byte{}, time.Time{}) }
 
 // OpenSetup makes a new secret for the set-up page, good for 15 minutes, when
 // there is no administrator yet. An earlier one stops working.
@@ -274,12 +303,27 @@ func (d *Desk) CreateFirstAdministrator(ctx context.Context, token, email, name,
 		return sms.User{}, err
 	}
 	u, err = d.store.CreateFirstAdministrator(ctx, u, hash, d.ms())
-	if err == nil || errors.Is(err, sms.ErrConflict) {
-		d.setup.put([32]byte{}, time.Time{})
+	if errors.Is(err, sms.ErrConflict) {
+		return sms.User{}, d.setupConflict(ctx, err)
 	}
 	if err != nil {
 		return sms.User{}, err
 	}
+	d.setup.close()
 	d.audit(ctx, u, "user.first", userName(u.ID), "")
 	return u, nil
+}
+
+// setupConflict tells an administrator who was faster from an address that
+// belongs to somebody already.
+func (d *Desk) setupConflict(ctx context.Context, err error) error {
+	n, failed := d.store.Administrators(ctx)
+	if failed != nil {
+		return failed
+	}
+	if n == 0 {
+		return errEmailTaken
+	}
+	d.setup.close()
+	return err
 }

@@ -51,7 +51,8 @@ const (
 	DefaultLateAfter = 72 * time.Hour
 )
 
-// Check lists everything that is wrong with the account's own fields.
+// Check lists everything that is wrong with the account's own fields. A zero
+// URLBudget, MaxParts or LateAfter stands for its default.
 func (a Account) Check() error {
 	bad := Invalid{}
 	if strings.TrimSpace(a.Name) == "" {
@@ -65,6 +66,18 @@ func (a Account) Check() error {
 	}
 	if a.CallLimit < 1 || a.CallLimit > 10_000 {
 		bad["call_limit"] = "Enter the most recipients of one call, from 1 to 10,000"
+	}
+	if a.URLBudget < 0 || a.URLBudget > 0 && a.URLBudget < 500 {
+		bad["url_budget"] = "Enter the most bytes of an address, from 500"
+	}
+	if a.MaxParts < 0 || a.MaxParts > 255 {
+		bad["max_parts"] = "Enter the most parts of one message, from 1 to 255"
+	}
+	if a.PricePerPart < 0 {
+		bad["price_per_part"] = "Enter the price of one part, 0 when it is not known"
+	}
+	if a.LateAfter < 0 {
+		bad["late_after"] = "Enter the hours after which a missing report counts as late"
 	}
 	if !KnownCountry(a.Country) {
 		bad["country"] = "Enter a country as two letters, for example NG"
@@ -81,16 +94,17 @@ func (a Account) Check() error {
 // CheckBaseURL returns the sentence that says why raw cannot be a base URL
 // (§5, §9), or "".
 func CheckBaseURL(raw string) string {
-	u, err := url.Parse(strings.TrimSpace(raw))
+	raw = strings.TrimSpace(raw)
+	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Hostname() == "" {
 		return "Enter the provider's address, for example https://api.example.com/v2"
 	}
 	switch {
-	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+	case u.User != nil || strings.ContainsAny(raw, "?#"):
 		return "Enter the address without a user name, question mark or #"
 	case u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())):
 		return "The address must start with https://"
-	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/v2"):
+	case !strings.HasSuffix(strings.TrimSuffix(u.EscapedPath(), "/"), "/v2"):
 		return "The address must end with /v2"
 	}
 	return ""

@@ -86,18 +86,22 @@ func Fingerprint(senderID, text string, numbers []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// NameFromText proposes a campaign's name: the text's first words.
+const nameLength = 48
+
+// NameFromText proposes a campaign's name: the text's first words, at most 48
+// characters of them.
 func NameFromText(text string) string {
 	words := strings.Fields(text)
 	name := ""
 	for _, w := range words {
-		if len([]rune(name))+len([]rune(w)) > 48 {
+		longer := strings.TrimSpace(name + " " + w)
+		if len([]rune(longer)) > nameLength {
 			break
 		}
-		name = strings.TrimSpace(name + " " + w)
+		name = longer
 	}
 	if name == "" && len(words) > 0 {
-		name = string([]rune(words[0])[:min(48, len([]rune(words[0])))])
+		name = string([]rune(words[0])[:nameLength])
 	}
 	return name
 }

@@ -1,5 +1,7 @@
 package sms
 
+import "slices"
+
 // State is where a message stands between us and the gateway. What the network
 // did with it afterwards is its Status.
 type State string
@@ -36,18 +38,13 @@ var next = map[State][]State{
 }
 
 // Next lists the states that may follow s; none for a final one.
-func (s State) Next() []State { return next[s] }
+func (s State) Next() []State { return slices.Clone(next[s]) }
 
 // MayBecome says whether a message may go from s to t. The class is that of
 // the attempt which moves it: leaving Sending for Queued is allowed only when
 // the class proves that nothing was executed.
 func (s State) MayBecome(t State, class Class) bool {
-	for _, n := range next[s] {
-		if n == t {
-			return s != Sending || t != Queued || class.NothingExecuted()
-		}
-	}
-	return false
+	return slices.Contains(next[s], t) && (s != Sending || t != Queued || class.NothingExecuted())
 }
 
 // Unsent says that the message is still ours to send: nothing of it has left.

@@ -142,7 +142,7 @@ func mobile(p *phonenumbers.PhoneNumber) bool {
 }
 
 func lengthSentence(digits, country string) string {
-	want, national := exampleDigits(country)
+	want, national := dialledDigits(country), nationalDigits(country)
 	have := len(digits)
 	if strings.HasPrefix(digits, fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))) && have > national {
 		have = have - len(fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))) + want - national
@@ -150,6 +150,8 @@ func lengthSentence(digits, country string) string {
 		have++
 	}
 	switch {
+	case national > 0 && have >= 2*national:
+		return "Two numbers in one cell. Put each on its own row"
 	case want == 0 || have == want:
 		return "Not a mobile number in " + CountryName(country) + ". Check the digits"
 	case have < want:
@@ -159,19 +161,19 @@ func lengthSentence(digits, country string) string {
 	}
 }
 
-// exampleDigits counts the digits of a mobile number as people dial it in the
-// country, and without the leading zero.
-func exampleDigits(country string) (dialled, national int) {
+// dialledDigits counts the digits of a mobile number as people dial it in the
+// country.
+func dialledDigits(country string) (n int) {
 	p := phonenumbers.GetExampleNumberForType(country, phonenumbers.MOBILE)
 	if p == nil {
-		return 0, 0
+		return 0
 	}
 	for _, r := range phonenumbers.Format(p, phonenumbers.NATIONAL) {
 		if unicode.IsDigit(r) {
-			dialled++
+			n++
 		}
 	}
-	return dialled, len(phonenumbers.GetNationalSignificantNumber(p))
+	return n
 }
 
 func prefixFix(digits, number, country string) []string {
@@ -184,8 +186,10 @@ func prefixFix(digits, number, country string) []string {
 }
 
 // MatchKey reduces a number in any of the forms that answers and reports use
-// to one that can be compared: the digits with country code where the number
-// can be read, else its bare digits. It never fails.
+// to one that can be compared: the country code and the digits behind it, with
+// "+", "00" and the national zero taken away, for a number of the country; the
+// bare digits for any other. Only keys of the same country may be compared,
+// and a key is not a number to send to. It never fails.
 func MatchKey(raw, country string) string {
 	var b strings.Builder
 	for _, r := range raw {
@@ -193,23 +197,33 @@ func MatchKey(raw, country string) string {
 			b.WriteRune(r)
 		}
 	}
-	digits := b.String()
+	digits := strings.TrimPrefix(b.String(), "00")
 	country = strings.ToUpper(country)
+	national := nationalDigits(country)
+	if national == 0 || digits == "" {
+		return digits
+	}
 	code := fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))
-	_, national := exampleDigits(country)
+	rest, withCode := strings.CutPrefix(digits, code)
 	switch {
-	case national == 0:
-		return digits
-	case len(digits) == len(code)+national && strings.HasPrefix(digits, code):
-		return digits
-	case strings.HasPrefix(digits, "00"):
-		return digits[2:]
-	case len(digits) == national+1 && digits[0] == '0':
+	case digits[0] == '0':
 		return code + digits[1:]
-	case len(digits) == national && !strings.HasPrefix(strings.TrimSpace(raw), "+"):
+	case withCode && len(digits) > national:
+		return code + strings.TrimPrefix(rest, "0")
+	case len(digits) <= national:
 		return code + digits
 	}
 	return digits
+}
+
+// nationalDigits is the length of a mobile number of the country without its
+// leading zero; 0 for a country that is not known.
+func nationalDigits(country string) int {
+	p := phonenumbers.GetExampleNumberForType(country, phonenumbers.MOBILE)
+	if p == nil {
+		return 0
+	}
+	return len(phonenumbers.GetNationalSignificantNumber(p))
 }
 
 // ShowPhone writes a number as people of the country write it: national form

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -93,4 +94,95 @@ func FuzzMSISDN(f *testing.F) {
 			t.Fatalf("%q became %q, which became %q (%v)", raw, p.Number, again.Number, err)
 		}
 	})
+}
+
+func TestReadNumbersOfAPastedMess(t *testing.T) {
+	const one, two, three = "2348030000101", "2348030000102", "2348030000103"
+	for text, want := range map[string]Numbers{
+		"":                          {},
+		" \r\n,;\t| ":               {},
+		"08030000101":               {Good: []string{one}},
+		"0803 000 0101":             {Good: []string{one}},
+		"08030000101\r\n8030000102": {Good: []string{one, two}},
+		"08030000101, +234 803 000 0102; 2348030000103": {Good: []string{one, two, three}},
+		"08030000101 08030000102 08030000103":           {Good: []string{one, two, three}},
+		"08030000101\u00a008030000102\u202808030000103": {Good: []string{one, two, three}},
+		"08030000103\t08030000101|08030000102":          {Good: []string{three, one, two}},
+		"08030000101,,\n\n,08030000101, +2348030000101": {Good: []string{one}, Repeated: 2},
+		"0803-000-0101;(0803) 000 0102":                 {Good: []string{one, two}},
+		"Ada: 08030000101":                              {Bad: []BadNumber{{"Ada: 08030000101", `Contains letters: "Ada: 08030000101" has A in place 1`}}},
+		"08030000101,080300001,hello":                   {Good: []string{one}, Bad: []BadNumber{{"080300001", "Too short: has 9 digits, needs 11"}, {"hello", `Contains letters: "hello" has h in place 1`}}},
+		"08030000101 080300":                            {Bad: []BadNumber{{"08030000101 080300", "Too long: has 17 digits, needs 11"}}},
+		"0803 000 0101 0803 000 0102":                   {Bad: []BadNumber{{"0803 000 0101 0803 000 0102", "Two numbers in one cell. Put each on its own row"}}},
+		"0803000010108030000102":                        {Bad: []BadNumber{{"0803000010108030000102", "Two numbers in one cell. Put each on its own row"}}},
+		"08030000101/08030000102":                       {Bad: []BadNumber{{"08030000101/08030000102", "Two numbers in one cell. Put each on its own row"}}},
+		"2.34803E+12":                                   {Bad: []BadNumber{{"2.34803E+12", "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again"}}},
+		"+44 7400 123456":                               {Bad: []BadNumber{{"+44 7400 123456", "Not a mobile number in Nigeria, and sending abroad is turned off"}}},
+		"'08030000101\n=08030000102":                    {Good: []string{one}, Bad: []BadNumber{{"=08030000102", `Contains letters: "=08030000102" has = in place 1`}}},
+	} {
+		if d := cmp.Diff(want, ReadNumbers(text, "NG")); d != "" {
+			t.Errorf("%q:\n%s", text, d)
+		}
+	}
+}
+
+// TestReadNumbersLosesNothing: every entry is good, repeated or named as bad,
+// and the good ones are each there once.
+func TestReadNumbersLosesNothing(t *testing.T) {
+	forms := func(n string) []string {
+		return []string{n, "+" + n, "00" + n, "0" + n[3:], n[3:], "0" + n[3:6] + " " + n[6:9] + " " + n[9:], "+234 (0)" + n[3:]}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text, want, repeated, bad, seen := "", []string(nil), 0, 0, map[string]bool{}
+		for range rapid.IntRange(0, 12).Draw(t, "entries") {
+			if rapid.IntRange(0, 4).Draw(t, "bad") == 0 {
+				text += rapid.SampledFrom([]string{"x", "123", "0803 5S5 0101", "+", "1e9"}).Draw(t, "what")
+				bad++
+			} else {
+				n := "23480300001" + rapid.StringMatching(`[0-2]{2}`).Draw(t, "number")
+				text += rapid.SampledFrom(forms(n)).Draw(t, "form")
+				if seen[n] {
+					repeated++
+				} else {
+					seen[n], want = true, append(want, n)
+				}
+			}
+			text += rapid.SampledFrom([]string{"\n", "\r\n", ", ", ";", " \t", "|", ",,\n "}).Draw(t, "between")
+		}
+		got := ReadNumbers(text, "NG")
+		if d := cmp.Diff(want, got.Good); d != "" || got.Repeated != repeated || len(got.Bad) != bad {
+			t.Fatalf("%q: %+v, want %v, %d repeated, %d bad", text, got, want, repeated, bad)
+		}
+	})
+}
+
+// TestMatchKeyAbroad: a number of another country meets itself in every form,
+// and no two countries meet.
+func TestMatchKeyAbroad(t *testing.T) {
+	for _, n := range []string{"447400123456", "4712345678", "16502530000", "2250701020304", "233241234567"} {
+		for _, form := range []string{n, "+" + n, "00" + n, "+" + n[:2] + " " + n[2:]} {
+			if MatchKey(form, "NG") != MatchKey(n, "NG") {
+				t.Errorf("MatchKey(%q) = %q, of %q it is %q", form, MatchKey(form, "NG"), n, MatchKey(n, "NG"))
+			}
+		}
+		if MatchKey(n, "NG") == MatchKey("2348030000101", "NG") {
+			t.Errorf("%q meets a Nigerian number", n)
+		}
+	}
+	for country, forms := range map[string][]string{
+		"CI": {"2250701020304", "+225 07 01 02 03 04", "0701020304", "002250701020304"},
+		"DE": {"491711234567", "+49 171 1234567", "01711234567", "1711234567", "+49 (0)171 1234567"},
+		"US": {"16502530000", "+1 650 253 0000", "6502530000", "0016502530000"},
+		"KE": {"254712345678", "0712345678", "712345678", "+254 (0)712 345678"},
+		"GH": {"233231234567", "0231234567", "231234567"},
+	} {
+		for _, f := range forms {
+			if got, want := MatchKey(f, country), MatchKey(forms[0], country); got != want {
+				t.Errorf("%s: MatchKey(%q) = %q, of %q it is %q", country, f, got, forms[0], want)
+			}
+		}
+	}
+	if MatchKey("", "NG") != "" || MatchKey("•••", "NG") != "" || MatchKey("+234 803", "") != "234803" {
+		t.Error("what is no number became one")
+	}
 }

@@ -1,16 +1,23 @@
 package sms
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // CheckText says why a text cannot be sent, or "". maxParts is the account's
 // limit of parts a message.
 func CheckText(text string, s Segments, maxParts int) string {
-	if text == "" {
+	if strings.TrimSpace(text) == "" {
 		return "Enter the message"
 	}
 	limit := TextLimit(s.Unicode, maxParts)
 	if over := s.Units - limit; over > 0 || s.Parts > maxParts {
-		return fmt.Sprintf("Message is %d characters too long (limit %d). Shorten it", max(over, 1), limit)
+		unit := "characters"
+		if over = max(over, 1); over == 1 {
+			unit = "character"
+		}
+		return fmt.Sprintf("Message is %d %s too long (limit %d). Shorten it", over, unit, limit)
 	}
 	return ""
 }

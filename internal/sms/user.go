@@ -32,8 +32,9 @@ func (r Role) rank() int {
 	return 0
 }
 
-// AtLeast says that r may do what least may. An unknown role may do nothing.
-func (r Role) AtLeast(least Role) bool { return r.rank() > 0 && r.rank() >= least.rank() }
+// AtLeast says that r may do what least may. An unknown role may do nothing,
+// and what only an unknown role may do is for nobody.
+func (r Role) AtLeast(least Role) bool { return least.rank() > 0 && r.rank() >= least.rank() }
 
 // Title is the role's word on screen.
 func (r Role) Title() string {
@@ -62,6 +63,7 @@ type Session struct {
 }
 
 // Invite is an unused invitation. Its address is shown once and never stored.
+// Without a role it lets a person who is here already choose a new password.
 type Invite struct {
 	Email     string
 	Role      Role

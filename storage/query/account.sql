@@ -41,7 +41,8 @@ insert into callback_token (hash, account_id, kind, sealed, created_at, valid_un
 update callback_token set valid_until = $3 where account_id = $1 and kind = $2 and valid_until = 0;
 
 -- name: CallbackTokens :many
-select * from callback_token where valid_until = 0 or valid_until > $1 order by account_id, kind, created_at desc;
+select * from callback_token where valid_until = 0 or valid_until > $1
+order by account_id, kind, case when valid_until = 0 then 0 else 1 end, valid_until desc;
 
 -- name: SenderIDs :many
 select * from sender_id where account_id = $1 order by text, id;

@@ -143,7 +143,8 @@ func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
 }
 
 const callbackTokens = `-- name: CallbackTokens :many
-select hash, account_id, kind, sealed, created_at, valid_until from callback_token where valid_until = 0 or valid_until > $1 order by account_id, kind, created_at desc
+select hash, account_id, kind, sealed, created_at, valid_until from callback_token where valid_until = 0 or valid_until > $1
+order by account_id, kind, case when valid_until = 0 then 0 else 1 end, valid_until desc
 `
 
 func (q *Queries) CallbackTokens(ctx context.Context, validUntil int64) ([]CallbackToken, error) {

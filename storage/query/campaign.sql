@@ -42,7 +42,12 @@ delete from campaign_tally where campaign_id = $1;
 delete from campaign where id = $1 and state = 'draft';
 
 -- name: OldDrafts :many
-select id from campaign where state = 'draft' and created_at < $1 order by id limit 100;
+select c.id, c.account_id from campaign c
+where c.state = 'draft' and c.created_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state <> 'draft')
+order by c.id limit 100;
+
+-- name: CountMoved :one
+select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state <> 'draft' limit 1) q;
 
 -- name: AddTally :exec
 insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)

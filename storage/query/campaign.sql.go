@@ -141,6 +141,17 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 	return items, nil
 }
 
+const countMoved = `-- name: CountMoved :one
+select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state <> 'draft' limit 1) q
+`
+
+func (q *Queries) CountMoved(ctx context.Context, campaignID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countMoved, campaignID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteDraft = `-- name: DeleteDraft :execrows
 delete from campaign where id = $1 and state = 'draft'
 `
@@ -220,22 +231,29 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 }
 
 const oldDrafts = `-- name: OldDrafts :many
-select id from campaign where state = 'draft' and created_at < $1 order by id limit 100
+select c.id, c.account_id from campaign c
+where c.state = 'draft' and c.created_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state <> 'draft')
+order by c.id limit 100
 `
 
-func (q *Queries) OldDrafts(ctx context.Context, createdAt int64) ([]int64, error) {
+type OldDraftsRow struct {
+	ID        int64
+	AccountID int64
+}
+
+func (q *Queries) OldDrafts(ctx context.Context, createdAt int64) ([]OldDraftsRow, error) {
 	rows, err := q.db.QueryContext(ctx, oldDrafts, createdAt)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int64
+	var items []OldDraftsRow
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var i OldDraftsRow
+		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

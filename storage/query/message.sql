@@ -2,7 +2,7 @@
 select * from message where id = $1;
 
 -- name: MessagesByProviderID :many
-select m.* from message m where m.account_id = $1 and m.provider_id = $2
+select m.* from message m where m.account_id = $1 and m.provider_id = $2 and m.provider_id <> ''
 union
 select m.* from message m join message_alias a on a.message_id = m.id where a.account_id = $1 and a.provider_id = $2;
 
@@ -28,6 +28,11 @@ insert into in_flight (account_id, number, text_hash, message_id)
 select m.account_id, m.number, m.text_hash, m.id from message m
 where m.id in (select am.message_id from attempt_message am where am.attempt_id = $1);
 
+-- name: DoubtInFlight :exec
+insert into in_flight (account_id, number, text_hash, message_id)
+select m.account_id, m.number, m.text_hash, m.id from message m where m.id = $1
+on conflict do nothing;
+
 -- name: ClaimMessages :many
 update message set state = 'claimed', attempt_id = $1, changed_at = $2
 where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'queued'
@@ -39,12 +44,15 @@ where attempt.id = $1 and attempt.state = 'prepared' and attempt.epoch = $2
   and attempt.epoch = (select a.epoch from account a where a.id = attempt.account_id and a.pause = '')
   and exists (select 1 from campaign c where c.id = attempt.campaign_id and c.state = 'running');
 
+-- name: LicenseLost :execrows
+update attempt set state = 'sending', licensed_at = $2 where id = $1 and state = 'prepared';
+
 -- name: LicenseMessages :execrows
 update message set state = 'sending', sent_at = $2, changed_at = $2 where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'claimed' and attempt_id = $1;
 
 -- name: EndAttempt :execrows
 update attempt set state = $2, class = $3, http_status = $4, code = $5, reason = $6, excerpt = $7, written = $8, accepted = $9, ended_at = $10
-where id = $1 and state in ('prepared', 'sending');
+where id = $1 and state = $11;
 
 -- name: AttemptByID :one
 select * from attempt where id = $1;
@@ -59,7 +67,8 @@ select * from attempt where account_id = $1 and state in ('prepared', 'sending')
 select m.* from message m where m.id in (select am.message_id from attempt_message am where am.attempt_id = $1) order by m.id;
 
 -- name: SettleMessage :execrows
-update message set state = $2, reason = $3, code = $4, provider_id = $5, evidence = $6, changed_at = $7 where id = $1 and state = $8;
+update message set state = $2, reason = $3, code = $4, provider_id = $5, evidence = $6, changed_at = $7
+where id = $1 and state = $8 and attempt_id = $9;
 
 -- name: InsertAlias :exec
 insert into message_alias (account_id, provider_id, message_id) values ($1, $2, $3) on conflict (account_id, provider_id, message_id) do nothing;
@@ -68,15 +77,16 @@ insert into message_alias (account_id, provider_id, message_id) values ($1, $2, 
 delete from in_flight where message_id = $1;
 
 -- name: RecentAttempts :many
-select class, accepted, state, canary, code from attempt
-where campaign_id = $1 and state not in ('prepared', 'sending', 'released') and ended_at >= $2
-order by id desc limit 50;
+select class, accepted, canary from attempt
+where campaign_id = $1 and ended_at >= $2 and ended_at > 0 and id <> $3 and state not in ('prepared', 'sending', 'released') and class <> 'crash'
+order by ended_at desc, id desc limit 50;
 
 -- name: RecentLicences :many
 select licensed_at from attempt where account_id = $1 and licensed_at > $2 order by licensed_at;
 
 -- name: CountUnsent :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state in ('queued', 'claimed', 'sending') limit 1) q;
+select cast((select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'queued' limit 1) q)
+  + (select count(*) from attempt a where a.account_id = $2 and a.campaign_id = $1 and a.state in ('prepared', 'sending')) as bigint) as n;
 
 -- name: CancelQueued :execrows
 update message set state = 'cancelled', reason = $2, changed_at = $3 where campaign_id = $1 and state = 'queued';
@@ -110,7 +120,7 @@ select cast(coalesce(sum(t.n), 0) as bigint) as n from campaign_tally t join cam
 delete from message where id = $1;
 
 -- name: DeleteAttemptMessages :exec
-delete from attempt_message where attempt_id = $1;
+delete from attempt_message where message_id = $1;
 
 -- name: InsertMessage :one
 insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
@@ -119,4 +129,4 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '', '', '', '', 
 returning id;
 
 -- name: OpenCanary :one
-select count(*) from attempt where campaign_id = $1 and state in ('prepared', 'sending');
+select count(*) from attempt where account_id = $1 and campaign_id = $2 and state in ('prepared', 'sending');

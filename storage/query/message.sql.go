@@ -169,14 +169,15 @@ func (q *Queries) ClaimMessages(ctx context.Context, attemptID int64, changedAt 
 }
 
 const countUnsent = `-- name: CountUnsent :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state in ('queued', 'claimed', 'sending') limit 1) q
+select cast((select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'queued' limit 1) q)
+  + (select count(*) from attempt a where a.account_id = $2 and a.campaign_id = $1 and a.state in ('prepared', 'sending')) as bigint) as n
 `
 
-func (q *Queries) CountUnsent(ctx context.Context, campaignID int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countUnsent, campaignID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+func (q *Queries) CountUnsent(ctx context.Context, campaignID int64, accountID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countUnsent, campaignID, accountID)
+	var n int64
+	err := row.Scan(&n)
+	return n, err
 }
 
 const decisionCount = `-- name: DecisionCount :one
@@ -200,11 +201,11 @@ func (q *Queries) DeleteAttempt(ctx context.Context, id int64) error {
 }
 
 const deleteAttemptMessages = `-- name: DeleteAttemptMessages :exec
-delete from attempt_message where attempt_id = $1
+delete from attempt_message where message_id = $1
 `
 
-func (q *Queries) DeleteAttemptMessages(ctx context.Context, attemptID int64) error {
-	_, err := q.db.ExecContext(ctx, deleteAttemptMessages, attemptID)
+func (q *Queries) DeleteAttemptMessages(ctx context.Context, messageID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteAttemptMessages, messageID)
 	return err
 }
 
@@ -256,9 +257,20 @@ func (q *Queries) DeliverMessage(ctx context.Context, arg DeliverMessageParams) 
 	return result.RowsAffected()
 }
 
+const doubtInFlight = `-- name: DoubtInFlight :exec
+insert into in_flight (account_id, number, text_hash, message_id)
+select m.account_id, m.number, m.text_hash, m.id from message m where m.id = $1
+on conflict do nothing
+`
+
+func (q *Queries) DoubtInFlight(ctx context.Context, id int64) error {
+	_, err := q.db.ExecContext(ctx, doubtInFlight, id)
+	return err
+}
+
 const endAttempt = `-- name: EndAttempt :execrows
 update attempt set state = $2, class = $3, http_status = $4, code = $5, reason = $6, excerpt = $7, written = $8, accepted = $9, ended_at = $10
-where id = $1 and state in ('prepared', 'sending')
+where id = $1 and state = $11
 `
 
 type EndAttemptParams struct {
@@ -272,6 +284,7 @@ type EndAttemptParams struct {
 	Written    int64
 	Accepted   int64
 	EndedAt    int64
+	State_2    string
 }
 
 func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) (int64, error) {
@@ -286,6 +299,7 @@ func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) (int64, 
 		arg.Written,
 		arg.Accepted,
 		arg.EndedAt,
+		arg.State_2,
 	)
 	if err != nil {
 		return 0, err
@@ -515,6 +529,18 @@ func (q *Queries) LicenseAttempt(ctx context.Context, iD int64, epoch int64, lic
 	return result.RowsAffected()
 }
 
+const licenseLost = `-- name: LicenseLost :execrows
+update attempt set state = 'sending', licensed_at = $2 where id = $1 and state = 'prepared'
+`
+
+func (q *Queries) LicenseLost(ctx context.Context, iD int64, licensedAt int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, licenseLost, iD, licensedAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const licenseMessages = `-- name: LicenseMessages :execrows
 update message set state = 'sending', sent_at = $2, changed_at = $2 where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'claimed' and attempt_id = $1
 `
@@ -615,7 +641,7 @@ func (q *Queries) MessageByID(ctx context.Context, id int64) (Message, error) {
 }
 
 const messagesByProviderID = `-- name: MessagesByProviderID :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at from message m where m.account_id = $1 and m.provider_id = $2
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at from message m where m.account_id = $1 and m.provider_id = $2 and m.provider_id <> ''
 union
 select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at from message m join message_alias a on a.message_id = m.id where a.account_id = $1 and a.provider_id = $2
 `
@@ -720,11 +746,11 @@ func (q *Queries) OpenAttempts(ctx context.Context, accountID int64) ([]Attempt,
 }
 
 const openCanary = `-- name: OpenCanary :one
-select count(*) from attempt where campaign_id = $1 and state in ('prepared', 'sending')
+select count(*) from attempt where account_id = $1 and campaign_id = $2 and state in ('prepared', 'sending')
 `
 
-func (q *Queries) OpenCanary(ctx context.Context, campaignID int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, openCanary, campaignID)
+func (q *Queries) OpenCanary(ctx context.Context, accountID int64, campaignID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, openCanary, accountID, campaignID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -743,21 +769,19 @@ func (q *Queries) QueueDrafts(ctx context.Context, campaignID int64, changedAt i
 }
 
 const recentAttempts = `-- name: RecentAttempts :many
-select class, accepted, state, canary, code from attempt
-where campaign_id = $1 and state not in ('prepared', 'sending', 'released') and ended_at >= $2
-order by id desc limit 50
+select class, accepted, canary from attempt
+where campaign_id = $1 and ended_at >= $2 and ended_at > 0 and id <> $3 and state not in ('prepared', 'sending', 'released') and class <> 'crash'
+order by ended_at desc, id desc limit 50
 `
 
 type RecentAttemptsRow struct {
 	Class    string
 	Accepted int64
-	State    string
 	Canary   bool
-	Code     string
 }
 
-func (q *Queries) RecentAttempts(ctx context.Context, campaignID int64, endedAt int64) ([]RecentAttemptsRow, error) {
-	rows, err := q.db.QueryContext(ctx, recentAttempts, campaignID, endedAt)
+func (q *Queries) RecentAttempts(ctx context.Context, campaignID int64, endedAt int64, iD int64) ([]RecentAttemptsRow, error) {
+	rows, err := q.db.QueryContext(ctx, recentAttempts, campaignID, endedAt, iD)
 	if err != nil {
 		return nil, err
 	}
@@ -765,13 +789,7 @@ func (q *Queries) RecentAttempts(ctx context.Context, campaignID int64, endedAt 
 	var items []RecentAttemptsRow
 	for rows.Next() {
 		var i RecentAttemptsRow
-		if err := rows.Scan(
-			&i.Class,
-			&i.Accepted,
-			&i.State,
-			&i.Canary,
-			&i.Code,
-		); err != nil {
+		if err := rows.Scan(&i.Class, &i.Accepted, &i.Canary); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -822,7 +840,8 @@ func (q *Queries) SetRecipients(ctx context.Context, iD int64, recipients int64)
 }
 
 const settleMessage = `-- name: SettleMessage :execrows
-update message set state = $2, reason = $3, code = $4, provider_id = $5, evidence = $6, changed_at = $7 where id = $1 and state = $8
+update message set state = $2, reason = $3, code = $4, provider_id = $5, evidence = $6, changed_at = $7
+where id = $1 and state = $8 and attempt_id = $9
 `
 
 type SettleMessageParams struct {
@@ -834,6 +853,7 @@ type SettleMessageParams struct {
 	Evidence   string
 	ChangedAt  int64
 	State_2    string
+	AttemptID  int64
 }
 
 func (q *Queries) SettleMessage(ctx context.Context, arg SettleMessageParams) (int64, error) {
@@ -846,6 +866,7 @@ func (q *Queries) SettleMessage(ctx context.Context, arg SettleMessageParams) (i
 		arg.Evidence,
 		arg.ChangedAt,
 		arg.State_2,
+		arg.AttemptID,
 	)
 	if err != nil {
 		return 0, err

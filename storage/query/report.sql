@@ -4,7 +4,7 @@ insert into delivery_report (account_id, inbox_id, received_at, last_at, times, 
 values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + 1, last_at = excluded.last_at
-returning id, times;
+returning id, times, effect;
 
 -- name: MatchReport :exec
 update delivery_report set message_id = $2, effect = $3 where id = $1;
@@ -13,7 +13,7 @@ update delivery_report set message_id = $2, effect = $3 where id = $1;
 select * from delivery_report where account_id = $1 and provider_id = $2 and effect = 'not_matched' order by id;
 
 -- name: MessageReports :many
-select * from delivery_report where message_id = $1 order by received_at, id;
+select * from delivery_report where message_id = $1 and message_id > 0 order by received_at, id;
 
 -- name: LastReportAt :one
 select cast(coalesce(max(last_at), 0) as bigint) as at from delivery_report where account_id = $1;

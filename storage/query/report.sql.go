@@ -41,7 +41,7 @@ func (q *Queries) MatchReport(ctx context.Context, iD int64, messageID int64, ef
 }
 
 const messageReports = `-- name: MessageReports :many
-select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect from delivery_report where message_id = $1 order by received_at, id
+select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect from delivery_report where message_id = $1 and message_id > 0 order by received_at, id
 `
 
 func (q *Queries) MessageReports(ctx context.Context, messageID int64) ([]DeliveryReport, error) {
@@ -99,7 +99,7 @@ insert into delivery_report (account_id, inbox_id, received_at, last_at, times, 
 values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + 1, last_at = excluded.last_at
-returning id, times
+returning id, times, effect
 `
 
 type PutReportParams struct {
@@ -119,8 +119,9 @@ type PutReportParams struct {
 }
 
 type PutReportRow struct {
-	ID    int64
-	Times int64
+	ID     int64
+	Times  int64
+	Effect string
 }
 
 func (q *Queries) PutReport(ctx context.Context, arg PutReportParams) (PutReportRow, error) {
@@ -140,7 +141,7 @@ func (q *Queries) PutReport(ctx context.Context, arg PutReportParams) (PutReport
 		arg.Effect,
 	)
 	var i PutReportRow
-	err := row.Scan(&i.ID, &i.Times)
+	err := row.Scan(&i.ID, &i.Times, &i.Effect)
 	return i, err
 }
 

@@ -25,7 +25,7 @@ create table attempt (
   licensed_at integer not null,
   ended_at integer not null
 );
-create index attempt_campaign on attempt (campaign_id, id);
+create index attempt_ended on attempt (campaign_id, ended_at, id);
 create index attempt_open on attempt (account_id, id) where state in ('prepared', 'sending');
 create index attempt_licensed on attempt (account_id, licensed_at);
 
@@ -65,6 +65,7 @@ create table message_alias (
   message_id integer not null references message(id),
   primary key (account_id, provider_id, message_id)
 ) without rowid;
+create index message_alias_message on message_alias (message_id);
 
 create table attempt_message (
   attempt_id integer not null references attempt(id),

@@ -1,0 +1,79 @@
+# smsdesk. `make` alone lists what can be asked of it.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+export CGO_ENABLED := 0
+export PLAYWRIGHT_DRIVER_PATH ?= $(CURDIR)/.cache/playwright
+export PLAYWRIGHT_NODEJS_PATH ?= $(shell command -v node)
+
+TOOL := go tool -modfile=tools.mod
+TALLY := awk -v ci="$${CI:-}" -f .ci/tally.awk
+GENERATED := { grep -rl --include='*.go' '^// Code generated .* DO NOT EDIT' storage views || true; } | sort | xargs -r sha256sum
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: go
+go:
+	@command -v go >/dev/null || { echo "smsdesk is built with Go 1.26 or newer, and there is no go on the PATH. Install it from the Go project's download page, then run make again." >&2; exit 1; }
+
+.PHONY: deps
+deps: ## install what the browser tests need (as root; otherwise says the command)
+	@.ci/deps
+
+.PHONY: build
+build: go ## build bin/smsdesk
+	@go build -o bin/smsdesk ./cmd/smsdesk
+
+.PHONY: run
+run: build ## build and serve at http://127.0.0.1:8080, with the sandbox
+	@exec bin/smsdesk serve --listen 127.0.0.1:8080 --data data
+
+.PHONY: generate
+generate: go ## write the generated code again (templ, sqlc)
+	@$(TOOL) templ generate 2>&1 | { grep -v '(✓)' || true; }
+	@$(TOOL) sqlc generate
+
+.PHONY: check
+check: go ## generated code, format, vet, staticcheck, unit and storage tests
+	@echo "generated code"
+	@before="$$($(GENERATED))"; $(MAKE) --no-print-directory generate; after="$$($(GENERATED))"; \
+	if [ "$$before" != "$$after" ]; then \
+		echo "The generated code was not what its sources say. It has been written again; commit these files:" >&2; \
+		diff <(echo "$$before") <(echo "$$after") | awk '/^[<>]/ { print "  " $$3 }' | sort -u >&2; exit 1; \
+	fi
+	@echo "format"
+	@unformatted="$$(gofmt -l cmd e2e internal static storage views web)"; \
+	if [ -n "$$unformatted" ]; then echo "Run gofmt -w on: $$unformatted" >&2; exit 1; fi
+	@echo "vet"
+	@go vet ./...
+	@echo "staticcheck"
+	@$(TOOL) staticcheck ./...
+	@echo "unit and storage tests"
+	@mkdir -p .cache/tally
+	@go test -v -timeout 10m $$(go list ./... | grep -v '/e2e$$') 2>&1 | $(TALLY) -v out=.cache/tally/check
+
+.PHONY: e2e
+e2e: go deps ## drive the built program through whole stories, in a browser and by kill -9
+	@echo "stories"
+	@mkdir -p .cache/tally
+	@go test -v -count=1 -timeout 30m ./e2e/... 2>&1 | $(TALLY) -v out=.cache/tally/e2e
+
+.PHONY: test
+test: deps check e2e ## everything; in CI a skipped test is a failure
+	@awk '{ p += $$1; f += $$2; s += $$3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' .cache/tally/check .cache/tally/e2e
+
+.PHONY: bench
+bench: go ## measure
+	@go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: vuln
+vuln: go ## look for known vulnerabilities (needs the vulnerability database)
+	@go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+
+.PHONY: clean
+clean: ## remove what was built; the data folder stays
+	@rm -rf bin .cache

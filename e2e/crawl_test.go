@@ -1,0 +1,244 @@
+package e2e
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"smsdesk/internal/sms"
+)
+
+// crawler is a person of one role who opens every link and presses every button.
+type crawler struct {
+	t      *testing.T
+	role   sms.Role
+	base   *url.URL
+	client *http.Client
+	seen   map[string]bool
+	todo   []string
+	forms  int
+	pages  int
+}
+
+// TestEveryLinkAndButtonLeadsSomewhere crawls the desk once per role. A link
+// that is shown must open, a form that is shown must be taken or answered with
+// what is wrong; nothing is shown that the role may not do.
+func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
+	o := openOffice(t)
+	password := writeFile(t, "password", adaPassword)
+	for _, role := range sms.Roles() {
+		must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", string(role)+"@example.com", "--name", "A "+role.Title(), "--role", string(role), "--password-file", password)
+	}
+	seedForCrawl(t, o)
+	for _, role := range sms.Roles() {
+		t.Run(string(role), func(t *testing.T) {
+			c := newCrawler(t, o.base, role)
+			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/2")
+			t.Logf("%s: %d pages opened, %d forms pressed", role, c.pages, c.forms)
+			if c.pages < 10 || c.forms < 3 {
+				t.Errorf("only %d pages and %d forms: the crawl did not get in", c.pages, c.forms)
+			}
+		})
+	}
+}
+
+// seedForCrawl makes a finished campaign, one in doubt and a draft.
+func seedForCrawl(t *testing.T, o *office) {
+	t.Helper()
+	c := newCrawler(t, o.base, sms.Sender)
+	for _, numbers := range []string{"08030000001\n08030000002\n08030000010", "08030000008", "08030000003"} {
+		var page *goquery.Document
+		waitFor(t, patience, "an approved sender ID", func() bool {
+			_, page = c.get("/new")
+			return page.Find("select[name=sender_id] option[value=CLINIC]").Length() == 1
+		})
+		form := values(page.Find("form:has(textarea[name=numbers])"))
+		form.Set("numbers", numbers)
+		form.Set("text", "Crawl "+numbers)
+		form.Set("sender_id", "CLINIC")
+		resp := c.post("/new", form)
+		if resp.StatusCode != http.StatusSeeOther {
+			t.Fatalf("composing: %s", resp.Status)
+		}
+		confirm := resp.Header.Get("Location")
+		if strings.HasSuffix(numbers, "0003") {
+			return
+		}
+		_, page = c.get(confirm)
+		form = values(page.Find("form[action$='/start']"))
+		if resp := c.post(strings.TrimSuffix(confirm, "/confirm")+"/start", form); resp.StatusCode != http.StatusSeeOther {
+			t.Fatalf("starting: %s", resp.Status)
+		}
+	}
+}
+
+func newCrawler(t *testing.T, base string, role sms.Role) *crawler {
+	t.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &crawler{t: t, role: role, base: u, seen: map[string]bool{}, client: &http.Client{Jar: jar, Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if resp := c.post("/signin", url.Values{"email": {string(role) + "@example.com"}, "password": {adaPassword}}); resp.StatusCode != http.StatusSeeOther {
+		t.Fatalf("%s cannot sign in: %s", role, resp.Status)
+	}
+	return c
+}
+
+func (c *crawler) get(path string) (*http.Response, *goquery.Document) {
+	c.t.Helper()
+	resp, err := c.client.Get(c.base.String() + path)
+	if err != nil {
+		c.t.Fatalf("%s: %v", path, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	doc, err := goquery.NewDocumentFromReader(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return resp, doc
+}
+
+func (c *crawler) post(path string, form url.Values) *http.Response {
+	c.t.Helper()
+	req, err := http.NewRequest(http.MethodPost, c.base.String()+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	resp, err := c.client.Do(req)
+	if err != nil {
+		c.t.Fatalf("%s: %v", path, err)
+	}
+	_ = resp.Body.Close()
+	return resp
+}
+
+func (c *crawler) run(from ...string) {
+	c.todo = from
+	for len(c.todo) > 0 && c.pages < 400 {
+		path := c.todo[0]
+		c.todo = c.todo[1:]
+		if !c.seen[shape("GET", path)] {
+			c.seen[shape("GET", path)] = true
+			c.visit(path)
+		}
+	}
+}
+
+// shape makes addresses that differ only in a number or a one-use word one, so
+// that a crawl over lists ends.
+func shape(method, path string) string {
+	u, err := url.Parse(path)
+	if err != nil {
+		return path
+	}
+	q := u.Query()
+	for _, drop := range []string{"after", "before", "done", "token", "pause"} {
+		q.Del(drop)
+	}
+	return method + " " + regexp.MustCompile(`/\d{3,}`).ReplaceAllString(u.Path, "/N") + "?" + q.Encode()
+}
+
+func (c *crawler) visit(path string) {
+	resp, doc := c.get(path)
+	c.pages++
+	if location := resp.Header.Get("Location"); resp.StatusCode == http.StatusSeeOther && location != "" {
+		c.want(location)
+		return
+	}
+	if resp.StatusCode != http.StatusOK {
+		c.t.Errorf("%s is shown to a %s but answers %s", path, c.role, resp.Status)
+		return
+	}
+	doc.Find("a[href]").Each(func(_ int, a *goquery.Selection) {
+		href, _ := a.Attr("href")
+		if id, inside := strings.CutPrefix(href, "#"); inside {
+			if id != "" && doc.Find("#"+id).Length() == 0 {
+				c.t.Errorf("%s: the link %q leads to no place on the page", path, a.Text())
+			}
+			return
+		}
+		c.want(href)
+	})
+	doc.Find("form").Each(func(_ int, f *goquery.Selection) { c.press(path, f) })
+}
+
+func (c *crawler) want(href string) {
+	u, err := c.base.Parse(href)
+	if err != nil {
+		c.t.Errorf("%q is not an address", href)
+		return
+	}
+	if u.Host == c.base.Host && u.Fragment == "" {
+		c.todo = append(c.todo, u.RequestURI())
+	}
+}
+
+// press sends a form with what it holds. Signing out would end the crawl, and
+// ending all sessions too.
+func (c *crawler) press(page string, f *goquery.Selection) {
+	action := f.AttrOr("action", page)
+	u, err := c.base.Parse(action)
+	if err != nil {
+		c.t.Errorf("%s: the form's address %q cannot be read", page, action)
+		return
+	}
+	method := strings.ToUpper(f.AttrOr("method", "GET"))
+	if c.seen[shape(method+" form", u.RequestURI())] || strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") {
+		return
+	}
+	c.seen[shape(method+" form", u.RequestURI())] = true
+	c.forms++
+	form := values(f)
+	if method == "GET" {
+		u.RawQuery = form.Encode()
+		c.want(u.RequestURI())
+		return
+	}
+	switch resp := c.post(u.RequestURI(), form); resp.StatusCode {
+	case http.StatusOK, http.StatusSeeOther, http.StatusUnprocessableEntity, http.StatusConflict:
+		if l := resp.Header.Get("Location"); l != "" {
+			c.want(l)
+		}
+	default:
+		c.t.Errorf("%s: the button %q is shown to a %s, but %s answers %s", page, strings.TrimSpace(f.Find("button").First().Text()), c.role, u.Path, resp.Status)
+	}
+}
+
+// values is what a browser would send of a form that nobody touched.
+func values(f *goquery.Selection) url.Values {
+	v := url.Values{}
+	f.Find("input[name], textarea[name], select[name], button[name]").Each(func(_ int, e *goquery.Selection) {
+		name := e.AttrOr("name", "")
+		kind := e.AttrOr("type", "")
+		_, checked := e.Attr("checked")
+		switch {
+		case goquery.NodeName(e) == "textarea":
+			v.Add(name, e.Text())
+		case goquery.NodeName(e) == "select":
+			chosen := e.Find("option[selected]").First()
+			if chosen.Length() == 0 {
+				chosen = e.Find("option").First()
+			}
+			v.Add(name, chosen.AttrOr("value", ""))
+		case (kind == "checkbox" || kind == "radio") && !checked:
+		case goquery.NodeName(e) == "button" && v.Has(name):
+		default:
+			v.Add(name, e.AttrOr("value", ""))
+		}
+	})
+	return v
+}

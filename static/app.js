@@ -1,0 +1,71 @@
+/* Extras only: every page works without this file. Needs htmx, loaded before it. */
+(() => {
+  const d = document, root = d.documentElement, on = (name, f) => d.addEventListener(name, f);
+  const live = d.getElementById('live'), box = d.getElementById('say');
+  root.dataset.js = '';
+
+  /* A label changes in place; the button stays pressable, so that the server answers the second press. */
+  const label = (b, text) => {
+    const s = b.querySelector('span') || b;
+    s.dataset.was ??= s.textContent;
+    s.textContent = text;
+  };
+  const restore = () => d.querySelectorAll('[data-was]').forEach(s => {
+    s.textContent = s.dataset.was;
+    delete s.dataset.was;
+  });
+  on('submit', e => e.target.dataset.busy && e.submitter && label(e.submitter, e.target.dataset.busy));
+  addEventListener('pageshow', restore);
+  on('click', e => {
+    const b = e.target.closest('[data-copy]'), from = b && d.getElementById(b.dataset.copy);
+    if (!from) return;
+    from.select ? from.select() : getSelection().selectAllChildren(from);
+    if (d.execCommand('copy')) {
+      label(b, box.textContent = 'Copied');
+      setTimeout(restore, 2000);
+    }
+  });
+
+  /* Spoken summary: what [data-say] holds, when it changes, at most once in 30 s. */
+  let said, saidAt = 0, timer;
+  const speak = () => {
+    const text = [...d.querySelectorAll('[data-say]')].map(s => s.dataset.say).join(' ');
+    const wait = saidAt + 30000 - Date.now();
+    clearTimeout(timer);
+    if (said === undefined) said = text;
+    if (text === said) return;
+    if (wait > 0) return timer = setTimeout(speak, wait);
+    saidAt = Date.now();
+    box.textContent = said = text;
+  };
+  speak();
+  on('htmx:after:swap', speak);
+
+  /* A morph must not close what a person has opened. */
+  htmx.registerExtension('desk', {
+    htmx_before_morph_attr: (el, a) => !(a.attrName === 'open' && el.tagName === 'DETAILS'),
+  });
+
+  /* Live state in words, by :root[data-live]. The trigger of #live retries a stream that never opened. */
+  if (!live) return;
+  let fails = 0, refused = 0, over = false;
+  const fail = status => {
+    refused = status === 429;
+    over = [401, 403, 404].includes(status);
+    if (refused) new URLSearchParams(live.getAttribute('hx-sse:connect').split('?')[1]).getAll('t').forEach(t => htmx.trigger(live, t));
+    else if (++fails > 2 || over) root.dataset.live = 'stopped';
+  };
+  on('htmx:sse:after:connection', () => {
+    fails = 0;
+    root.dataset.live = 'on';
+  });
+  on('htmx:sse:error', e => fail(e.detail.status));
+  on('htmx:response:error', e => e.target === live && fail(e.detail.ctx.response.status));
+  on('htmx:error', e => e.target === live && fail());
+  on('htmx:sse:before:connection', e => (over || refused) && e.preventDefault());
+  on('htmx:config:request', e => {
+    if (e.target !== live) return;
+    refused = 0;
+    if (over || d.hidden) e.preventDefault();
+  });
+})();

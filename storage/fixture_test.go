@@ -1,0 +1,301 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"smsdesk/internal/sms"
+)
+
+// tb is what *testing.T and *rapid.T have in common.
+type tb interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// open opens the database of a folder, and closes it after the test.
+func open(t *testing.T, data string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), Config{Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// fixture is a database with one account that this process may send for.
+type fixture struct {
+	t       tb
+	ctx     context.Context
+	db      *DB
+	data    string
+	account sms.Account
+	epoch   int64
+	clock   *atomic.Int64
+}
+
+const began = 1_700_000_000_000
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	data := t.TempDir()
+	f := &fixture{t: t, ctx: t.Context(), db: open(t, data), data: data, clock: new(atomic.Int64)}
+	f.clock.Store(began)
+	return f.other(t, "Clinic")
+}
+
+// other is the same database seen from another account.
+func (f fixture) other(t tb, name string) *fixture {
+	t.Helper()
+	f.t = t
+	a, err := f.db.CreateAccount(f.ctx, anAccount(name), sms.Credentials{ClientID: "client", APIKey: "a-key-of-thirteen"}, f.now())
+	f.must(err)
+	f.account = a
+	f.lease()
+	return &f
+}
+
+func anAccount(name string) sms.Account {
+	return sms.Account{Name: name, BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 10, URLBudget: 2000, MaxParts: 6, Country: "NG",
+		Timezone: "Africa/Lagos", Currency: "₦", LateAfter: sms.DefaultLateAfter}
+}
+
+func (f *fixture) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatalf("%v", err)
+	}
+}
+
+// now is a clock that moves by a millisecond at each look.
+func (f *fixture) now() int64 { return f.clock.Add(1) }
+
+func (f *fixture) lease() {
+	f.t.Helper()
+	epoch, err := f.db.TakeLease(f.ctx, f.account.ID)
+	f.must(err)
+	f.epoch = epoch
+}
+
+func (f *fixture) newDraft(text string, numbers ...string) sms.Campaign {
+	f.t.Helper()
+	messages := make([]sms.Message, len(numbers))
+	for i, n := range numbers {
+		messages[i] = sms.Message{Number: n, Text: text, Parts: 1}
+	}
+	return f.draftOf(sms.Campaign{Text: text}, messages)
+}
+
+// newGroup drafts a campaign to a group kept at the gateway.
+func (f *fixture) newGroup(text, group string) sms.Campaign {
+	f.t.Helper()
+	return f.draftOf(sms.Campaign{Text: text, GroupID: group, GroupName: "Parents"}, []sms.Message{{Text: text, Parts: 2}})
+}
+
+func (f *fixture) draftOf(c sms.Campaign, messages []sms.Message) sms.Campaign {
+	f.t.Helper()
+	c.AccountID, c.Name, c.SenderID, c.CreatedBy, c.CreatedName = f.account.ID, "A campaign", "CLINIC", 1, "Ada Obi"
+	made, created, err := f.db.CreateDraft(f.ctx, c, randomHex(16), messages, 0, f.now())
+	f.must(err)
+	if !created || made.State != sms.CampaignDraft || made.Recipients != int64(len(messages)) {
+		f.t.Fatalf("draft %+v, created %v", made, created)
+	}
+	return made
+}
+
+// set orders a campaign into a state, as the desk does.
+func (f *fixture) set(id int64, state sms.CampaignState) sms.Campaign {
+	f.t.Helper()
+	c, err := f.db.UpdateCampaign(f.ctx, id, f.now(), func(c *sms.Campaign) error {
+		if state == sms.CampaignRunning && c.State != sms.CampaignDraft {
+			c.Canary, c.Pause, c.PauseCode = sms.CanaryPending, "", ""
+		}
+		c.State = state
+		return nil
+	})
+	f.must(err)
+	return c
+}
+
+// start makes a running campaign to the numbers.
+func (f *fixture) start(text string, numbers ...string) sms.Campaign {
+	f.t.Helper()
+	return f.set(f.newDraft(text, numbers...).ID, sms.CampaignRunning)
+}
+
+// proven makes a running campaign that needs no canary any more.
+func (f *fixture) proven(text string, numbers ...string) sms.Campaign {
+	f.t.Helper()
+	c := f.start(text, numbers...)
+	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Canary = sms.CanaryPassed; return nil })
+	f.must(err)
+	return c
+}
+
+func (f *fixture) campaign(id int64) sms.Campaign {
+	f.t.Helper()
+	c, err := f.db.Campaign(f.ctx, id)
+	f.must(err)
+	return c
+}
+
+func (f *fixture) claimAfter(after int64, limit int) *sms.Attempt {
+	f.t.Helper()
+	a, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, after, limit, f.now())
+	f.must(err)
+	return a
+}
+
+// claim claims where there must be something to claim.
+func (f *fixture) claim(limit int) *sms.Attempt {
+	f.t.Helper()
+	a := f.claimAfter(0, limit)
+	if a == nil {
+		f.t.Fatalf("nothing was claimed")
+	}
+	return a
+}
+
+func (f *fixture) license(a *sms.Attempt) *sms.Attempt {
+	f.t.Helper()
+	f.must(f.db.License(f.ctx, a, f.now()))
+	return a
+}
+
+func (f *fixture) settle(a *sms.Attempt, o sms.Outcome) (alert bool) {
+	f.t.Helper()
+	alert, err := f.trySettle(a, o)
+	f.must(err)
+	return alert
+}
+
+func (f *fixture) trySettle(a *sms.Attempt, o sms.Outcome) (alert bool, err error) {
+	judge := func(canary sms.Canary, recent []sms.Finished) sms.Verdict { return sms.Judge(o, canary, recent) }
+	return f.db.Settle(f.ctx, a, sms.Settle(a.Call.Recipients, o, "NG"), o, "NG", judge, f.now())
+}
+
+// answer accepts every recipient of a call under the id "id-<message>".
+func answer(a *sms.Attempt) sms.Outcome {
+	o := sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000"}
+	for _, r := range a.Call.Recipients {
+		o.Rows = append(o.Rows, sms.ResultRow{Number: r.Number, ProviderID: providerID(r.MessageID)})
+	}
+	return o
+}
+
+func providerID(message int64) string { return fmt.Sprintf("id-%d", message) }
+
+func numbers(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("23480300%05d", i)
+	}
+	return list
+}
+
+func (f *fixture) messages(campaign int64) []sms.Message {
+	f.t.Helper()
+	list, more, err := f.db.Messages(f.ctx, sms.MessageFilter{CampaignID: campaign, Limit: 100_000})
+	f.must(err)
+	if more {
+		f.t.Fatalf("more than 100,000 messages")
+	}
+	return list
+}
+
+func (f *fixture) message(id int64) sms.Message {
+	f.t.Helper()
+	m, err := f.db.Message(f.ctx, id)
+	f.must(err)
+	return m
+}
+
+func (f *fixture) wantStates(campaign int64, want map[sms.State]int) {
+	f.t.Helper()
+	got := map[sms.State]int{}
+	for _, m := range f.messages(campaign) {
+		got[m.State]++
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		f.t.Fatalf("states of campaign %d (-want +got):\n%s", campaign, d)
+	}
+}
+
+// one reads a single value.
+func one[T any](f *fixture, query string, args ...any) (v T) {
+	f.t.Helper()
+	f.must(f.db.reader.QueryRowContext(f.ctx, query, args...).Scan(&v))
+	return v
+}
+
+// column reads one column.
+func column[T any](f *fixture, query string, args ...any) (list []T) {
+	f.t.Helper()
+	rows, err := f.db.reader.QueryContext(f.ctx, query, args...)
+	f.must(err)
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var v T
+		f.must(rows.Scan(&v))
+		list = append(list, v)
+	}
+	f.must(rows.Err())
+	return list
+}
+
+// check holds the account against what must always be true: the tally is a
+// recount, nobody is lost, what is in flight is exactly what is claimed,
+// sending or in doubt, every open message has its open attempt, and a finished
+// campaign has nothing left to send.
+func (f *fixture) check() {
+	f.t.Helper()
+	for _, id := range column[int64](f, "select id from campaign where account_id = $1", f.account.ID) {
+		f.checkCampaign(f.campaign(id))
+	}
+	doubtful := column[int64](f, "select id from message where account_id = $1 and state in ('claimed', 'sending', 'in_doubt') order by id", f.account.ID)
+	flying := column[int64](f, "select message_id from in_flight where account_id = $1 order by message_id", f.account.ID)
+	if d := cmp.Diff(doubtful, flying); d != "" {
+		f.t.Fatalf("in flight (-messages +table):\n%s", d)
+	}
+	lost := column[int64](f, `select m.id from message m left join attempt a on a.id = m.attempt_id where m.account_id = $1
+  and (m.state = 'claimed' and coalesce(a.state, '') <> 'prepared' or m.state = 'sending' and coalesce(a.state, '') <> 'sending')`, f.account.ID)
+	if len(lost) > 0 {
+		f.t.Fatalf("messages %v are under way without an open attempt", lost)
+	}
+	idle := column[int64](f, `select a.id from attempt a where a.account_id = $1 and a.state in ('prepared', 'sending') and a.recipients <>
+  (select count(*) from message m where m.attempt_id = a.id and m.state = case when a.state = 'sending' then 'sending' else 'claimed' end)`, f.account.ID)
+	if len(idle) > 0 {
+		f.t.Fatalf("attempts %v do not hold their recipients", idle)
+	}
+}
+
+func (f *fixture) checkCampaign(c sms.Campaign) {
+	f.t.Helper()
+	got, err := f.db.Tally(f.ctx, c.ID)
+	f.must(err)
+	want, unsent := sms.Tally{}, 0
+	for _, m := range f.messages(c.ID) {
+		want[m.Standing().Key]++
+		if m.State.Unsent() || m.State == sms.Sending {
+			unsent++
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		f.t.Fatalf("tally of campaign %d (-recount +tally):\n%s", c.ID, d)
+	}
+	if got.Total() != c.Recipients {
+		f.t.Fatalf("campaign %d has %d recipients and %d messages", c.ID, c.Recipients, got.Total())
+	}
+	if c.State == sms.CampaignFinished && unsent > 0 {
+		f.t.Fatalf("campaign %d is finished and has %d messages to send", c.ID, unsent)
+	}
+	if started := c.State != sms.CampaignDraft; started && c.State != sms.CampaignFinished && unsent == 0 {
+		f.t.Fatalf("campaign %d is %s and has nothing left to send", c.ID, c.State)
+	}
+}

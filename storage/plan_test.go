@@ -1,0 +1,83 @@
+package storage
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"smsdesk/internal/sms"
+)
+
+// large are the tables that grow with every message; reading one from end to
+// end takes seconds where a page or a call has milliseconds.
+var large = regexp.MustCompile(`\bSCAN (message|m|attempt|am|delivery_report|in_flight|f|attempt_message|message_alias)\b`)
+
+func (f *fixture) plan(query string) string {
+	f.t.Helper()
+	places := 0
+	for strings.Contains(query, fmt.Sprintf("$%d", places+1)) {
+		places++
+	}
+	rows, err := f.db.writer.QueryContext(f.ctx, "explain query plan "+query, make([]any, places)...)
+	if err != nil {
+		f.t.Fatalf("%s: %v", query, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		f.must(rows.Scan(&id, &parent, &unused, &detail))
+		plan = append(plan, detail)
+	}
+	f.must(rows.Err())
+	return strings.Join(plan, "\n")
+}
+
+// TestNoHotQuestionReadsAWholeTable explains every query that there is.
+func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
+	f := newFixture(t)
+	queries := namedQueries(t)
+	for name, text := range queries {
+		queries[name] = strings.ReplaceAll(text, "sqlc.embed(c)", "c.*")
+	}
+	for name, filter := range map[string]sms.MessageFilter{
+		"page": {CampaignID: 1, Limit: 50}, "next page": {CampaignID: 1, After: 9, Limit: 50}, "page before": {CampaignID: 1, Before: 9, Limit: 50},
+		"page of a tile": {CampaignID: 1, Keys: []string{"doubt", "held"}, Limit: 50}, "page of the queue": {CampaignID: 1, Keys: []string{"queued"}, Limit: 50},
+		"page of delivered": {CampaignID: 1, Keys: []string{"delivered", "late"}, After: 9, Limit: 50}, "rows on screen": {CampaignID: 1, IDs: []int64{1, 2}, Limit: 50},
+	} {
+		where, _ := messageConditions(filter)
+		order := " order by id asc limit 51"
+		if filter.Before > 0 {
+			order = " order by id desc limit 51"
+		}
+		queries[name] = "select " + messageColumns + " from message where " + where + order
+	}
+	where, _ := campaignConditions(sms.CampaignFilter{AccountID: 1, Decision: true, Name: "a", Before: 9, States: []sms.CampaignState{"running"}})
+	queries["campaigns"] = "select c.id from campaign c where " + where + " order by c.id desc limit 51"
+	queries["freeze"] = freezeRecipients
+	plans := map[string]string{}
+	for name, text := range queries {
+		plans[name] = f.plan(text)
+		if large.MatchString(plans[name]) {
+			t.Errorf("%s reads a whole table:\n%s", name, plans[name])
+		}
+	}
+	for name, index := range map[string]string{
+		"FirstQueued": "message_queued", "freeze": "message_queued", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
+		"page of a tile": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
+		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_awaiting", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
+		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",
+		"RunningCampaigns": "campaign_running", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
+	} {
+		if !strings.Contains(plans[name], index) {
+			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])
+		}
+	}
+	for _, name := range []string{"page", "next page", "page before", "FirstQueued", "RecentAttempts", "LateMessages"} {
+		if strings.Contains(plans[name], "TEMP B-TREE") {
+			t.Errorf("%s sorts:\n%s", name, plans[name])
+		}
+	}
+}

@@ -1,0 +1,460 @@
+package views
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// CampaignListPage is the list of campaigns, newest first.
+type CampaignListPage struct {
+	Outlook
+	Rows    []sms.CampaignRow
+	Tab     string // a key of CampaignTabs
+	Name    string // part of the name that was searched for
+	CanSend bool
+	Next    string
+	Prev    string
+	Live    Refresh // of the rows that may still change
+}
+
+// CampaignTabs are the ways to look at the list: the word in the address and
+// the word on screen.
+func CampaignTabs() [][2]string {
+	return [][2]string{{"", "All"}, {"running", "Running"}, {"needs-decision", "Needs decision"}, {"finished", "Finished"}, {"drafts", "Drafts"}}
+}
+
+func (p CampaignListPage) tabs() []Tab {
+	var tabs []Tab
+	for _, t := range CampaignTabs() {
+		address := With(With("/campaigns", "state", t[0]), "name", p.Name)
+		tabs = append(tabs, Tab{Text: t[1], Href: address, Current: t[0] == p.Tab})
+	}
+	return tabs
+}
+
+func (p CampaignListPage) filtered() bool { return p.Name != "" || p.Tab != "" }
+
+func (p CampaignListPage) empty() EmptyProps {
+	switch {
+	case p.filtered():
+		return EmptyProps{Glyph: GlyphSearch, Title: "No campaigns match.", Action: Link{Text: "Clear filters", Href: "/campaigns"}}
+	case p.CanSend:
+		return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet.", Text: "Write to a few numbers. You see what it takes before anything is sent.", Action: Link{Text: "New message", Href: "/new"}}
+	}
+	return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet.", Text: "Campaigns appear here when somebody sends one."}
+}
+
+// moving says that a campaign's row may still change by itself.
+func moving(r sms.CampaignRow) bool {
+	switch r.Campaign.State {
+	case sms.CampaignRunning, sms.CampaignPaused:
+		return true
+	case sms.CampaignDraft:
+		return false
+	}
+	return r.Tally.Tile(sms.TileNetwork)+r.Tally.Tile(sms.TileUnknown)+r.Tally.Tile(sms.TileDecision) > 0
+}
+
+// Moving lists the rows that may still change by themselves.
+func Moving(rows []sms.CampaignRow) (ids []int64) {
+	for _, r := range rows {
+		if moving(r) {
+			ids = append(ids, r.Campaign.ID)
+		}
+	}
+	return ids
+}
+
+// campaignState is the one thing worth knowing about a campaign: where its
+// sending stands, or what is still to come after it. Green is only for a
+// campaign of which every message was delivered.
+func campaignState(c sms.Campaign, t sms.Tally) (Tone, Glyph, string) {
+	switch c.State {
+	case sms.CampaignDraft:
+		return ToneMute, GlyphTemplate, "Not sent yet"
+	case sms.CampaignPaused:
+		return ToneWarn, GlyphPaused, "Paused"
+	case sms.CampaignRunning:
+		return ToneInfo, GlyphCampaign, "Sending"
+	}
+	switch {
+	case t.Tile(sms.TileDecision) > 0:
+		return ToneWarn, GlyphDecide, "Needs your decision"
+	case c.State == sms.CampaignStopped:
+		return ToneMute, GlyphStopped, "Stopped"
+	case t.Tile(sms.TileNetwork) > 0:
+		return ToneInfo, GlyphWaiting, "Waiting for reports"
+	case t.Tile(sms.TileDelivered) == t.Total():
+		return ToneOK, GlyphTick, "Finished"
+	}
+	return ToneMute, GlyphTick, "Finished"
+}
+
+func campaignWhen(o Outlook, c sms.Campaign) string {
+	if c.StartedAt > 0 {
+		return o.When(c.StartedAt)
+	}
+	return o.When(c.CreatedAt)
+}
+
+func campaignWho(c sms.Campaign) string {
+	if c.StartedName != "" {
+		return c.StartedName
+	}
+	return c.CreatedName
+}
+
+func campaignTo(c sms.Campaign) string {
+	if c.GroupID != "" {
+		return "Group " + Shorten(c.GroupName, 40)
+	}
+	return Number(int(c.Recipients))
+}
+
+// segments are the shares of the bar, in the order of the tiles.
+func segments(t sms.Tally) []Segment {
+	var list []Segment
+	for _, tile := range sms.Tiles() {
+		list = append(list, Segment{Tone: toneOf(tile.Tone()), Words: tile.Words(), Count: int(t.Tile(tile))})
+	}
+	return list
+}
+
+func barLabel(t sms.Tally) string {
+	return Plural(int(t.Total()), "message", "messages") + " by state"
+}
+
+// CampaignPage is one campaign with what became of its messages.
+type CampaignPage struct {
+	Outlook
+	Campaign sms.Campaign
+	Tally    sms.Tally
+	Account  sms.Account
+	CanSend  bool
+	CanFix   bool // may let a paused account go on
+
+	Tile    sms.Tile // the chosen tile, "" for all
+	State   string   // the chosen standing's key, "" for all
+	Rows    []sms.Message
+	First   int   // the place of the first row in the filtered list, from 1
+	Next    bool  // there are further rows
+	Seen    int64 // messages that the filter had when the page was opened
+	Paused  bool  // the page is at rest
+	Changed []sms.Message
+	Live    Refresh
+}
+
+// Path is the page's address with a filter. The pause stays as it is.
+func (p CampaignPage) Path(tile sms.Tile, state string) string {
+	query := url.Values{}
+	if tile != "" {
+		query.Set("tile", string(tile))
+	}
+	if state != "" {
+		query.Set("state", state)
+	}
+	if p.Paused {
+		query.Set("pause", "1")
+	}
+	if len(query) == 0 {
+		return campaignPath(p.Campaign.ID)
+	}
+	return campaignPath(p.Campaign.ID) + "?" + query.Encode()
+}
+
+func (p CampaignPage) here() string { return p.Path(p.Tile, p.State) }
+
+func (p CampaignPage) sub() string {
+	c := p.Campaign
+	var parts []string
+	if c.StartedAt > 0 {
+		parts = append(parts, "Started by "+c.StartedName+" "+p.When(c.StartedAt))
+	} else {
+		parts = append(parts, "Written by "+c.CreatedName+" "+p.When(c.CreatedAt))
+	}
+	if c.GroupID != "" {
+		parts = append(parts, "to the group "+c.GroupName)
+	}
+	parts = append(parts, "sender ID "+c.SenderID)
+	if c.Text != "" {
+		parts = append(parts, Plural(sms.CountSegments(c.Text, c.Unicode).Parts, "part", "parts")+" each")
+	}
+	if c.Flash {
+		parts = append(parts, "flash message")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// alwaysShown is how many tiles stand there even with nothing in them, the one
+// for all messages included.
+const alwaysShown = 5
+
+func (p CampaignPage) tiles() []TileProps {
+	total := p.Tally.Total()
+	list := []TileProps{{ID: "tile-all", Label: "All", Value: Number(int(total)), Glyph: GlyphMessage, Href: p.Path("", ""), Current: p.Tile == "" && p.State == ""}}
+	for _, tile := range sms.Tiles() {
+		n := p.Tally.Tile(tile)
+		if n == 0 && len(list) >= alwaysShown && p.Tile != tile {
+			continue
+		}
+		t := TileProps{ID: "tile-" + string(tile), Label: tile.Words(), Value: Number(int(n)), Tone: toneOf(tile.Tone()), Glyph: tileGlyph(tile),
+			Href: p.Path(tile, ""), Current: p.Tile == tile}
+		if (tile == sms.TileDelivered || tile == sms.TileFailed) && n > 0 {
+			t.More = Percent(n, total)
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// states are the finer filters of the chosen tile, where it holds more than
+// one kind of message.
+func (p CampaignPage) states() []Chip {
+	if p.Tile == "" {
+		return nil
+	}
+	var chips []Chip
+	for _, s := range sms.Standings() {
+		n := p.Tally[s.Key]
+		if s.Tile != p.Tile || n == 0 && s.Key != p.State {
+			continue
+		}
+		c := Chip{Text: s.Words + " (" + Number(int(n)) + ")", Href: p.Path(p.Tile, s.Key), Glyph: glyphOf(s.Icon)}
+		if s.Key == p.State {
+			c = Chip{Text: "Only: " + c.Text, Href: p.Path(p.Tile, ""), Glyph: GlyphClose}
+		}
+		chips = append(chips, c)
+	}
+	if len(chips) < 2 && p.State == "" {
+		return nil
+	}
+	return chips
+}
+
+// Shown is how many messages pass the filter now.
+func (p CampaignPage) Shown() int64 {
+	switch {
+	case p.State != "":
+		return p.Tally[p.State]
+	case p.Tile != "":
+		return p.Tally.Tile(p.Tile)
+	}
+	return p.Tally.Total()
+}
+
+func (p CampaignPage) waiting() int64 { return p.Tally.Tile(sms.TileWaiting) }
+
+func (p CampaignPage) sending() bool {
+	return p.Campaign.State == sms.CampaignRunning && p.waiting() > 0 && p.Account.Pause == ""
+}
+
+// pace says how far the sending is and how long it still takes.
+func (p CampaignPage) pace() string {
+	if !p.sending() {
+		return p.rest()
+	}
+	if p.waiting() == p.Tally.Total() && p.Now.Sub(time.UnixMilli(p.Campaign.StartedAt)) < 30*time.Second {
+		return "Sending starts in a few seconds."
+	}
+	limit, rate := int64(max(p.Account.CallLimit, 1)), int64(max(p.Account.PerMinute, 1))
+	calls := (p.waiting() + limit - 1) / limit
+	return TimeLeft(time.Duration(calls)*time.Minute/time.Duration(rate)) + fmt.Sprintf(" at %s requests a minute.", Number(int(rate)))
+}
+
+// rest says how it is when nothing is being sent.
+func (p CampaignPage) rest() string {
+	network, decide := p.Tally.Tile(sms.TileNetwork), p.Tally.Tile(sms.TileDecision)
+	switch {
+	case p.Campaign.State == sms.CampaignFinished && network == 1:
+		return "Everything has left. 1 message waits for its report."
+	case p.Campaign.State == sms.CampaignFinished && network > 1:
+		return "Everything has left. " + Number(int(network)) + " messages wait for their reports."
+	case p.Campaign.State == sms.CampaignFinished && decide > 0:
+		return "Nothing else is left to send."
+	case p.Campaign.State == sms.CampaignFinished:
+		return "Nothing is left to send."
+	case p.Campaign.State == sms.CampaignRunning && p.Account.Pause == "":
+		return "The last requests are under way."
+	}
+	return ""
+}
+
+// TimeLeft says a duration roughly: "About 4 minutes left".
+func TimeLeft(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "Less than a minute left"
+	case d < 90*time.Minute:
+		return "About " + Plural(int((d+30*time.Second)/time.Minute), "minute", "minutes") + " left"
+	}
+	return "About " + Plural(int((d+30*time.Minute)/time.Hour), "hour", "hours") + " left"
+}
+
+// spoken is what a screen reader hears: quarters and decisions, so that it
+// changes seldom.
+func (p CampaignPage) spoken() string {
+	total := p.Tally.Total()
+	if total == 0 || p.Campaign.State == sms.CampaignDraft {
+		return ""
+	}
+	done := total - p.waiting() - p.Tally.Tile(sms.TileNetwork)
+	said := ""
+	switch quarter := done * 4 / total; {
+	case quarter == 4:
+		said = fmt.Sprintf("All %s done: %s delivered, %s not delivered.", Plural(int(total), "message", "messages"),
+			Number(int(p.Tally.Tile(sms.TileDelivered))), Number(int(p.Tally.Tile(sms.TileFailed))))
+	case quarter > 0:
+		said = fmt.Sprintf("%d%% of %s done.", quarter*25, Plural(int(total), "message", "messages"))
+	}
+	if n := p.Tally.Tile(sms.TileDecision); n > 0 {
+		said += " " + needDecision(n) + "."
+	}
+	return strings.TrimSpace(said)
+}
+
+func needDecision(n int64) string {
+	if n == 1 {
+		return "1 message needs your decision"
+	}
+	return Number(int(n)) + " messages need your decision"
+}
+
+// cannotReach says that the provider does not answer while messages wait.
+func (p CampaignPage) cannotReach() string {
+	if !p.sending() || p.Account.Failure == "" {
+		return ""
+	}
+	if p.waiting() == p.Tally.Total() {
+		return "We cannot reach the provider. Nothing was sent. We try again by ourselves."
+	}
+	return "We cannot reach the provider. " + waitingWords(p.waiting()) + ". We try again by ourselves."
+}
+
+func waitingWords(n int64) string {
+	if n == 1 {
+		return "1 message is waiting"
+	}
+	return Number(int(n)) + " messages are waiting"
+}
+
+func (p CampaignPage) kept() string {
+	n := p.Tally["queued"]
+	switch n {
+	case 0:
+		return "Nothing more is sent."
+	case 1:
+		return "1 message is kept back."
+	}
+	return Number(int(n)) + " messages are kept back."
+}
+
+// doubt says why a person has to decide, as far as one sentence can.
+func (p CampaignPage) doubt() string {
+	lost, held := p.Tally["doubt"], p.Tally["held"]
+	switch {
+	case lost > 0 && held > 0:
+		return "Some may or may not have been sent, others were refused in a way we do not know. Nothing is sent again by itself."
+	case held > 0:
+		return "The provider refused in a way we do not know. It was probably not sent. Nothing is sent again by itself."
+	}
+	return "We lost the connection while sending and cannot tell whether they went out. Nothing is sent again by itself."
+}
+
+func (p CampaignPage) caption() string {
+	shown := p.Shown()
+	if len(p.Rows) == 0 {
+		return "No messages"
+	}
+	last := int64(p.First + len(p.Rows) - 1)
+	return fmt.Sprintf("Messages %s to %s of %s", Number(p.First), Number(int(last)), Number(int(max(shown, last))))
+}
+
+func (p CampaignPage) newer() string {
+	if n := p.Shown() - p.Seen; n > 0 {
+		return Plural(int(n), "newer message", "newer messages") + "."
+	}
+	return ""
+}
+
+func (p CampaignPage) pager() PagerProps {
+	out := PagerProps{Text: p.caption()}
+	if len(p.Rows) == 0 {
+		return out
+	}
+	if p.First > 1 {
+		out.Previous = p.here()
+		if before := p.First - PageLength; before > 1 {
+			out.Previous = With(With(out.Previous, "before", id(p.Rows[0].ID)), "first", strconv.Itoa(before))
+		}
+	}
+	if p.Next {
+		out.Next = With(With(p.here(), "after", id(p.Rows[len(p.Rows)-1].ID)), "first", strconv.Itoa(p.First+len(p.Rows)))
+	}
+	return out
+}
+
+// PageLength is how many messages a page shows.
+const PageLength = 50
+
+func (p CampaignPage) noRows() EmptyProps {
+	if p.Tile == "" && p.State == "" {
+		return EmptyProps{Glyph: GlyphMessage, Title: "This campaign has no messages"}
+	}
+	return EmptyProps{Glyph: GlyphMessage, Title: "No messages here", Text: "Messages come and go as reports arrive.", Action: Link{Text: "Show all messages", Href: p.Path("", "")}}
+}
+
+// to is whom a message goes to, as far as this person may see it.
+func (p CampaignPage) to(m sms.Message) string {
+	if m.Number == "" {
+		return "Group " + Shorten(p.Campaign.GroupName, 40)
+	}
+	return p.Phone(m.Number)
+}
+
+// rawWords are the provider's own, for the line below a status.
+func rawWords(m sms.Message) string {
+	switch {
+	case m.State == sms.Accepted:
+		return reportWords(m.Delivery)
+	case m.State == sms.Refused && m.Reason != "" && m.Code != "":
+		return Shorten(m.Reason, 60) + ", code " + m.Code
+	case m.State == sms.Refused && m.Reason != "":
+		return Shorten(m.Reason, 60)
+	case m.Code != "":
+		return "code " + m.Code
+	}
+	return ""
+}
+
+// ownWords say why a person or a rule of ours kept a message back. What a
+// doubt is about stands above the table, for all of them.
+func ownWords(m sms.Message) string {
+	switch m.State {
+	case sms.Skipped, sms.Cancelled, sms.ClosedUnknown, sms.ClosedResent:
+		return Shorten(m.Reason, 60)
+	}
+	return ""
+}
+
+func reportWords(d sms.Delivery) string {
+	if d.Status == "" {
+		return ""
+	}
+	words := string(d.Status)
+	if d.ErrorCode != "" {
+		words += ", code " + d.ErrorCode
+	}
+	if d.Conflict {
+		words += ", reports disagree"
+	}
+	return words
+}
+
+func id(n int64) string { return strconv.FormatInt(n, 10) }
+
+func messagePath(n int64) string { return "/messages/" + id(n) }

@@ -1,0 +1,241 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"smsdesk/internal/sms"
+)
+
+// ComposePage is the form for a message to a few numbers, as typed so far.
+type ComposePage struct {
+	Token    string // one-use
+	Account  string // the account that the form was made for
+	Replaces string // the draft that this one takes the place of, or ""
+
+	Numbers, SenderID, Text, Name string
+	Flash                         bool
+
+	SenderIDs []string // those that may be chosen
+	Settings  Link     // where the connection is mended; empty for who may not
+	NoAccount bool     // nothing is connected yet
+	TestHint  bool     // says which numbers force an outcome
+	MaxParts  int
+
+	Unsent *Unsent      // what the same person wrote and did not send, nil for nothing
+	Gone   bool         // the message that was asked for is not there any more
+	Count  *sms.Numbers // what was read of Numbers, nil before anything was
+	Errors sms.Invalid  // by field: numbers, sender_id, text, name; others are about the whole
+}
+
+// Unsent is a draft to go on with.
+type Unsent struct{ Name, When, Href string }
+
+// badShown is the most wrong numbers that are listed one by one.
+const badShown = 20
+
+// bad are the numbers to list one by one; a single one that the sentence at
+// the field quotes already needs no list.
+func (p ComposePage) bad() []sms.BadNumber {
+	if p.Errors["numbers"] == "" || p.Count == nil || len(p.Count.Bad) == 1 && strings.Contains(p.Errors["numbers"], p.Count.Bad[0].Raw) {
+		return nil
+	}
+	return p.Count.Bad[:min(len(p.Count.Bad), badShown)]
+}
+
+func (p ComposePage) badLeft() int {
+	if p.bad() == nil {
+		return 0
+	}
+	return len(p.Count.Bad) - len(p.bad())
+}
+
+func (p ComposePage) field(name, label, hint, value string) Field {
+	return Field{Name: name, Label: label, Hint: hint, Value: value, Error: p.Errors[name]}
+}
+
+func (p ComposePage) senderOptions() []Option {
+	options := make([]Option, len(p.SenderIDs))
+	for i, s := range p.SenderIDs {
+		options[i] = Option{Value: s, Label: s}
+	}
+	return options
+}
+
+func (p ComposePage) parts() TextParts {
+	return TextParts{Text: p.Text, MaxParts: p.MaxParts}
+}
+
+// TextParts is what a text costs in parts.
+type TextParts struct {
+	Text     string
+	MaxParts int
+}
+
+// spoken is read out when it changes, and changes only with the number of
+// parts.
+func (p TextParts) spoken() string {
+	s := sms.CountSegments(p.Text, false)
+	switch {
+	case s.Parts == 0:
+		return ""
+	case s.Parts > p.MaxParts:
+		return fmt.Sprintf("Too long: %s, the most is %d", Plural(s.Parts, "part", "parts"), p.MaxParts)
+	}
+	return Plural(s.Parts, "part", "parts")
+}
+
+// more is only seen: what is left, and which letters make parts smaller.
+func (p TextParts) more() string {
+	s := sms.CountSegments(p.Text, false)
+	switch {
+	case s.Parts == 0:
+		return "The first part holds 160 characters."
+	case s.Parts > p.MaxParts:
+		return "· " + sentence(sms.CheckText(p.Text, s, p.MaxParts))
+	}
+	left := Plural(s.Left, "character", "characters") + " left"
+	if s.Parts > 1 {
+		left += " in the last part"
+	}
+	return "· " + left + "." + OddLetters(p.Text)
+}
+
+// OddLetters says what the letters outside the basic alphabet do to a text, as
+// a sentence with a space in front; "" where there are none.
+func OddLetters(text string) string {
+	s := sms.CountSegments(text, false)
+	if len(s.Odd) == 0 {
+		return ""
+	}
+	letters := oddNames(s.Odd)
+	if plain := sms.CountSegments(withoutOdd(text), false); plain.Parts < s.Parts {
+		return fmt.Sprintf(" This message needs %s because of %s. Without %s it needs %s.",
+			Plural(s.Parts, "part", "parts"), letters, them(s.Odd), Plural(plain.Parts, "part", "parts"))
+	}
+	size := 70
+	if s.Parts > 1 {
+		size = 67
+	}
+	return fmt.Sprintf(" A part holds %d characters because of %s.", size, letters)
+}
+
+const oddShown = 5
+
+func oddNames(odd []rune) string {
+	var names []string
+	for _, r := range odd {
+		if n := quoted(r); !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	if len(names) > oddShown {
+		names = append(names[:oddShown:oddShown], Plural(len(names)-oddShown, "other", "others"))
+	}
+	return and(names)
+}
+
+// A quotation mark within quotation marks cannot be told apart, and neither
+// can what has no shape of its own.
+func quoted(r rune) string {
+	switch r {
+	case '“', '”', '„':
+		return "the curly quotation mark " + string(r)
+	case '‘', '’':
+		return "the curly apostrophe " + string(r)
+	case '\u00a0', '\u202f', '\u2007':
+		return "a fixed space"
+	case '\u200b', '\u200c', '\u200d', '\ufeff', '\ufe0f':
+		return "a letter that cannot be seen"
+	case '\t':
+		return "a tab"
+	}
+	if unicode.Is(unicode.M, r) {
+		return "an accent mark of its own"
+	}
+	return "“" + string(r) + "”"
+}
+
+func them(odd []rune) string {
+	if len(odd) == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+func withoutOdd(text string) string {
+	plain := make([]rune, 0, len(text))
+	for _, r := range text {
+		if !sms.IsGSM7(r) {
+			r = 'a'
+		}
+		plain = append(plain, r)
+	}
+	return string(plain)
+}
+
+// NumberCount is what was read of the numbers typed.
+type NumberCount struct {
+	sms.Numbers
+	TooMany bool // so many that they were not counted
+}
+
+func (c NumberCount) spoken() string {
+	if c.TooMany {
+		return "More than 1,000 numbers"
+	}
+	if len(c.Good)+len(c.Bad)+c.Repeated == 0 {
+		return ""
+	}
+	return Plural(len(c.Good), "number", "numbers")
+}
+
+func (c NumberCount) more() string {
+	if c.spoken() == "" {
+		return "Up to 1,000 numbers."
+	}
+	more := ""
+	if c.Repeated > 0 {
+		more += "· " + Number(c.Repeated) + " repeated "
+	}
+	if len(c.Bad) > 0 {
+		more += "· " + Number(len(c.Bad)) + " cannot be used: " + Shorten(c.Bad[0].Raw, 24)
+		if len(c.Bad) > 1 {
+			more += " and others"
+		}
+	}
+	return more
+}
+
+func (p ComposePage) count() NumberCount {
+	if p.Count == nil {
+		return NumberCount{}
+	}
+	c := NumberCount{Numbers: *p.Count}
+	if p.Errors["numbers"] != "" {
+		c.Bad = nil
+	}
+	return c
+}
+
+// Nothing is preselected where a person has to think: more than one sender ID
+// and none of them chosen as the usual one.
+func (p ComposePage) prompt() string {
+	for _, s := range p.SenderIDs {
+		if s == p.SenderID {
+			return ""
+		}
+	}
+	return "Choose one"
+}
+
+func (p TextParts) preview() string {
+	if p.Text == "" {
+		return "Your message appears here."
+	}
+	return p.Text
+}
+
+func (p TextParts) under() string { return p.spoken() }

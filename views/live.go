@@ -1,0 +1,84 @@
+package views
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// Refresh says how a fragment renews itself: when one of the topics On is
+// named in the page's stream, the page gets URL and morphs the answer into the
+// element with this ID. The answer is that same element again, whole, with the
+// same ID. The zero value is an element at rest.
+type Refresh struct {
+	ID  string
+	URL string
+	On  []string
+}
+
+// LiveAttrs are the attributes of an element that renews itself; LiveRegion is
+// the usual such element, this is for a row, a list or a table body.
+func LiveAttrs(r Refresh) templ.Attributer {
+	if r.URL == "" || len(r.On) == 0 {
+		return templ.OrderedAttributes{{Key: "id", Value: r.ID}}
+	}
+	triggers := make([]string, len(r.On))
+	for i, topic := range r.On {
+		triggers[i] = topic + " from:body"
+	}
+	return templ.OrderedAttributes{
+		{Key: "id", Value: r.ID},
+		{Key: "hx-get", Value: r.URL},
+		{Key: "hx-trigger", Value: strings.Join(triggers, ", ")},
+		{Key: "hx-swap", Value: "outerMorph"},
+	}
+}
+
+// Watch says where an input's form is posted while a person types, and the id
+// of the element that the answer replaces. The zero value watches nothing.
+type Watch struct {
+	URL, Target string
+}
+
+func watchAttrs(w Watch) templ.Attributer {
+	if w.URL == "" {
+		return templ.OrderedAttributes{}
+	}
+	return templ.OrderedAttributes{
+		{Key: "hx-post", Value: w.URL},
+		{Key: "hx-trigger", Value: "input delay:300ms"},
+		{Key: "hx-target", Value: "#" + w.Target},
+		{Key: "hx-swap", Value: "outerMorph"},
+		{Key: "hx-sync", Value: "this:replace"},
+	}
+}
+
+// Opening a stream is tried on load, when a tab that was opened in the
+// background is shown, and every 5 s while there is none; all three do nothing
+// while one is open. The swap is none because an answer that is not a stream
+// would be swapped in. Two tabs on one page ask for the same address: without
+// no-store the second may wait for the browser's cache entry of the first.
+func streamAttrs(topics []string) templ.Attributer {
+	return templ.OrderedAttributes{
+		{Key: "hx-sse:connect", Value: "/live?" + url.Values{"t": topics}.Encode()},
+		{Key: "hx-trigger", Value: "load, every 5s, visibilitychange from:document"},
+		{Key: "hx-swap", Value: "none"},
+		{Key: "hx-config", Value: "cache:no-store"},
+	}
+}
+
+// No history: pages with personal data stay out of the browser's reach. An
+// answer of 4xx or 5xx leaves the page as it is. A stream comes back within 2 s
+// of the server.
+const htmxConfig = `{"mode":"same-origin","includeIndicatorCSS":false,"history":false,` +
+	`"noSwap":[204,304,"4xx","5xx"],"extensions":"sse,desk","defaultTimeout":15000,` +
+	`"sse":{"reconnectDelay":500,"reconnectMaxDelay":1500}}`
+
+// LiveMarkProps says whether the figures move. Path is the page's own address,
+// ReadAt the time of day its figures are from.
+type LiveMarkProps struct {
+	Path   string
+	Paused bool
+	ReadAt string
+}

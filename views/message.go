@@ -1,0 +1,287 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// MessagePage is one message with everything that happened to it.
+type MessagePage struct {
+	Outlook
+	Message  sms.Message
+	Campaign sms.Campaign
+	Attempts []sms.Attempt      // oldest first
+	Reports  []sms.StoredReport // in the order of arrival
+	Live     Refresh
+}
+
+// Title names the message by whom it goes to.
+func (p MessagePage) Title() string {
+	if p.Message.Number == "" {
+		return "Message to the group " + Shorten(p.Campaign.GroupName, 60)
+	}
+	return "Message to " + p.Phone(p.Message.Number)
+}
+
+func (p MessagePage) under() string { return Plural(p.Message.Parts, "part", "parts") }
+
+func (p MessagePage) facts() []Term {
+	m := p.Message
+	to := Term{Name: "Phone number", Text: p.Phone(m.Number)}
+	if m.Number == "" {
+		to = Term{Name: "Group", Text: p.Campaign.GroupName}
+	}
+	terms := []Term{to,
+		{Name: "Sender ID", Text: p.Campaign.SenderID},
+		{Name: "Parts", Text: Number(m.Parts)},
+		{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: campaignPath(p.Campaign.ID)})},
+		{Name: "Row", Text: Number(int(m.Row))},
+	}
+	if p.Campaign.Flash {
+		terms = append(terms, Term{Name: "Kind", Text: "Flash message"})
+	}
+	return terms
+}
+
+// spoken is what a screen reader hears when the message moves on.
+func (p MessagePage) spoken() string { return p.Message.Standing().Words + "." }
+
+// stale says how long a report has been awaited.
+func (p MessagePage) stale() string {
+	m := p.Message
+	if m.State != sms.Accepted || m.Delivery.Status.Final() || m.SentAt == 0 {
+		return ""
+	}
+	since := p.Now.Sub(time.UnixMilli(m.SentAt))
+	if since < time.Minute {
+		return "No report yet."
+	}
+	if len(p.Reports) > 0 {
+		return "No final report yet, " + lasting(since) + "."
+	}
+	return "No report yet, " + lasting(since) + "."
+}
+
+// lasting writes a duration in its largest unit: "2 hours".
+func lasting(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return Plural(int(d/time.Minute), "minute", "minutes")
+	case d < 48*time.Hour:
+		return Plural(int(d/time.Hour), "hour", "hours")
+	}
+	return Plural(int(d/(24*time.Hour)), "day", "days")
+}
+
+// event is a moment with the time by which it is put in order.
+type event struct {
+	at     int64
+	moment Moment
+}
+
+// moments is the timeline. A report can come before the answer to the call
+// that it is about, so the order is that of the clock.
+func (p MessagePage) moments() []Moment {
+	events := []event{p.event(p.Message.CreatedAt, Moment{ID: "written", Tone: ToneMute, Glyph: GlyphMessage, Title: "Written", Text: "By " + p.Campaign.CreatedName + "."})}
+	if c := p.Campaign; c.StartedAt > 0 {
+		events = append(events, p.event(c.StartedAt, Moment{ID: "started", Tone: ToneMute, Glyph: GlyphPlay, Title: "Campaign started", Text: "By " + c.StartedName + "."}))
+	}
+	for _, a := range p.Attempts {
+		events = append(events, p.attempt(a)...)
+	}
+	for _, r := range p.Reports {
+		events = append(events, p.report(r))
+	}
+	if e, ok := p.closing(); ok {
+		events = append(events, e)
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return int(min(max(a.at-b.at, -1), 1)) })
+	moments := make([]Moment, len(events))
+	for i, e := range events {
+		moments[i] = e.moment
+	}
+	return moments
+}
+
+func (p MessagePage) event(at int64, m Moment) event {
+	m.Time, m.Stamp = p.When(at), p.Stamp(at)
+	return event{at, m}
+}
+
+// attempt is what one call was: that it began, and what came of it.
+func (p MessagePage) attempt(a sms.Attempt) []event {
+	name := "Request " + id(a.ID)
+	began, ended := a.LicensedAt, a.EndedAt
+	if began == 0 {
+		began = a.PreparedAt
+	}
+	with := ""
+	if a.Recipients > 1 {
+		with = " The request carried " + Plural(a.Recipients, "message", "messages") + "."
+	}
+	switch a.State {
+	case sms.AttemptPrepared:
+		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphWaiting, Title: name + " is being prepared", Text: "Nothing has left yet." + with})}
+	case sms.AttemptSending:
+		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphSending, Title: name + " is on its way", Text: "We wait for the provider's answer." + with})}
+	}
+	m := p.outcome(a)
+	m.ID = domID("request", a.ID)
+	m.Title = name + " " + m.Title
+	if a.State != sms.AttemptInDoubt {
+		m.Text = strings.TrimSpace(m.Text + with)
+	}
+	m.Raw = attemptRaw(a)
+	if !p.Masked {
+		m.Source = a.Excerpt
+	}
+	if ended == 0 {
+		ended = began
+	}
+	return []event{p.event(ended, m)}
+}
+
+// outcome says in words what came of a call for this message.
+func (p MessagePage) outcome(a sms.Attempt) Moment {
+	m := p.Message
+	switch a.State {
+	case sms.AttemptReleased:
+		return Moment{Tone: ToneMute, Glyph: GlyphStopped, Title: "was taken back", Text: "Nothing had left. The message waited for the next request."}
+	case sms.AttemptNotSent:
+		return Moment{Tone: ToneWarn, Glyph: GlyphRefresh, Title: "was not sent", Text: notSent(a)}
+	case sms.AttemptHeld:
+		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was refused in a way we do not know", Text: strings.TrimSpace(sentence(a.Reason) + " It was probably not sent.")}
+	case sms.AttemptInDoubt:
+		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was lost", Text: sentence(a.Reason)}
+	}
+	switch {
+	case m.AttemptID != a.ID:
+		return Moment{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered"}
+	case m.State == sms.Accepted:
+		out := Moment{Tone: ToneInfo, Glyph: GlyphCampaign, Title: "was accepted", Text: "The provider has the message."}
+		if m.ProviderID != "" {
+			out.CopyName, out.CopyValue = "Message ID", m.ProviderID
+		}
+		return out
+	case m.State == sms.Refused:
+		return Moment{Tone: ToneBad, Glyph: GlyphFailed, Title: "was refused for this number", Text: p.said(m)}
+	case m.State == sms.InDoubt:
+		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was answered without this number", Text: sentence(m.Reason)}
+	}
+	return Moment{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered", Text: p.said(m)}
+}
+
+func (p MessagePage) said(m sms.Message) string {
+	if m.Reason == "" {
+		return "The provider gave no reason."
+	}
+	return sentence("The provider said: " + m.Reason)
+}
+
+func notSent(a sms.Attempt) string {
+	switch a.Class {
+	case sms.ClassRate:
+		return "The provider said that requests come too fast. Nothing was sent; the message waits for another request."
+	case sms.ClassListed:
+		if e, ok := sms.Listed(a.Code); ok {
+			return sentence(e.Sentence) + " Nothing was sent."
+		}
+	}
+	return strings.TrimSpace(sentence(a.Reason) + " Nothing was sent; the message waits for another request.")
+}
+
+func attemptRaw(a sms.Attempt) string {
+	var parts []string
+	if a.HTTPStatus != 0 {
+		parts = append(parts, fmt.Sprintf("HTTP status %d", a.HTTPStatus))
+	}
+	if a.Code != "" {
+		parts = append(parts, "code "+a.Code)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// report is one delivery report: what it says, whether it was believed, and
+// its own words.
+func (p MessagePage) report(r sms.StoredReport) event {
+	m := p.reportWords(r)
+	if r.Times > 1 {
+		m.Title += " × " + Number(int(r.Times))
+		m.Text = strings.TrimSpace(m.Text + " The same report came " + Plural(int(r.Times), "time", "times") + ", last " + p.When(r.LastAt) + ".")
+	}
+	m.ID = domID("report", r.ID)
+	m.Raw = reportRaw(r)
+	if !p.Masked {
+		m.Source = r.Raw
+	}
+	return p.event(r.ReceivedAt, m)
+}
+
+func (p MessagePage) reportWords(r sms.StoredReport) Moment {
+	status, known := sms.ParseStatus(r.Status)
+	switch {
+	case r.Effect == sms.WrongNumber:
+		return Moment{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report about another number",
+			Text: "It has this Message ID but names " + p.foreign(r.Mobile) + ". We did not believe it."}
+	case !known:
+		return Moment{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report with an unknown status",
+			Text: "The status " + quote(r.Status) + " is not one that the provider describes. It changed nothing."}
+	}
+	s, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, status, false))
+	m := Moment{Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: "Report: " + strings.ToLower(s.Words[:1]) + s.Words[1:], Text: s.Help}
+	if r.Effect == sms.Repeated {
+		m.Tone, m.Text = ToneMute, "It told nothing new."
+	}
+	return m
+}
+
+// foreign is a number that somebody else sent, as far as this person may see
+// it.
+func (p MessagePage) foreign(number string) string {
+	key := sms.MatchKey(number, p.Country)
+	if key == "" {
+		return "no number"
+	}
+	if p.Masked {
+		return sms.MaskPhone(key, p.Country)
+	}
+	return quote(number)
+}
+
+func quote(s string) string { return "“" + Shorten(s, 60) + "”" }
+
+// reportRaw keeps the dates as they came: their format and zone are not
+// specified.
+func reportRaw(r sms.StoredReport) string {
+	parts := []string{Shorten(r.Status, 40)}
+	if r.ErrorCode != "" {
+		parts = append(parts, "code "+Shorten(r.ErrorCode, 40))
+	}
+	if r.SubmitDate != "" {
+		parts = append(parts, "submitDate "+Shorten(r.SubmitDate, 40))
+	}
+	if r.DoneDate != "" {
+		parts = append(parts, "doneDate "+Shorten(r.DoneDate, 40))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// closing is how a message ended without a call.
+func (p MessagePage) closing() (event, bool) {
+	m := p.Message
+	switch m.State {
+	case sms.Cancelled, sms.Skipped, sms.ClosedUnknown, sms.ClosedResent:
+	default:
+		return event{}, false
+	}
+	s := m.Standing()
+	text := s.Help
+	if m.Reason != "" {
+		text = sentence(m.Reason)
+	}
+	return p.event(m.ChangedAt, Moment{ID: "closed", Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: s.Words, Text: text}), true
+}

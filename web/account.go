@@ -1,0 +1,337 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const (
+	accountsPath = "/settings/account"
+	testTimeout  = 30 * time.Second
+	// testShown is how long after a test its result may be shown by address.
+	testShown = 10 * time.Minute
+)
+
+func accountPath(id int64) string { return accountsPath + "/" + strconv.FormatInt(id, 10) }
+
+func (s *Web) accountList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	rows := make([]views.AccountRow, len(v.accounts))
+	for i, a := range v.accounts {
+		rows[i] = views.AccountRow{Href: accountPath(a.ID), Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Test: a.Test,
+			Rate: views.Number(a.PerMinute), Connection: connection(a, s.now())}
+	}
+	return s.render(w, r, http.StatusOK, views.Accounts(v.frame("Connection", "settings"), rows))
+}
+
+func (s *Web) accountNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+	like := sms.Account{PerMinute: sms.DefaultPerMinute}
+	for _, a := range v.accounts {
+		like.Country, like.Timezone, like.Currency = a.Country, a.Timezone, a.Currency
+	}
+	return s.showAccount(w, r, v, accountFields(like), nil)
+}
+
+func (s *Web) accountCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, bad := readAccount(r.PostForm), sms.Invalid{}
+	a := sms.Account{CallLimit: sms.DefaultCallLimit}
+	form.apply(&a, bad)
+	c := form.credentials()
+	merge(bad, a.Check())
+	if c.ClientID == "" {
+		bad["client_id"] = "Enter the client ID from the provider dashboard"
+	}
+	if c.APIKey == "" {
+		bad["api_key"] = "Enter the API key from the provider dashboard"
+	}
+	if len(bad) > 0 {
+		return s.showAccount(w, r, v, form.AccountForm, bad)
+	}
+	made, err := s.desk.CreateAccount(r.Context(), v.user, a, c)
+	if errors.As(err, &bad) {
+		return s.showAccount(w, r, v, form.AccountForm, bad)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.desk.ChooseAccount(r.Context(), v.token(), made.ID); err != nil {
+		return err
+	}
+	return s.testAccount(w, r, v, made.ID)
+}
+
+func (s *Web) accountForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.accountOf(r)
+	if err != nil {
+		return err
+	}
+	form := accountFields(a)
+	tested := r.URL.Query().Get("tested")
+	if tested == "" || s.now().UnixMilli()-max(a.ReachedAt, a.FailedAt) > testShown.Milliseconds() {
+		form.Trouble = a.Failure
+		return s.showAccount(w, r, v, form, nil)
+	}
+	ms, err := strconv.Atoi(tested)
+	if err == nil && ms >= 0 && a.Failure == "" {
+		form.Proof, err = s.proof(r.Context(), a, ms)
+		if err != nil {
+			return err
+		}
+		return s.showAccount(w, r, v, form, nil)
+	}
+	sentence := a.Failure
+	if sentence == "" {
+		sentence = "The settings are saved, but the test did not come to an end. Save and test again"
+	}
+	field := fieldOfFailure(sentence)
+	if field == "base_url" && sentence == unreachable {
+		sentence += ". Check the address and test again"
+	}
+	return s.showAccount(w, r, v, form, sms.Invalid{field: sentence})
+}
+
+func (s *Web) accountOf(r *http.Request) (sms.Account, error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return sms.Account{}, err
+	}
+	return s.store.Account(r.Context(), id)
+}
+
+// proof says what the provider answered, in figures that a person can compare.
+func (s *Web) proof(ctx context.Context, a sms.Account, ms int) (string, error) {
+	balances, err := s.store.Balances(ctx, a.ID)
+	if err != nil {
+		return "", err
+	}
+	senders, err := s.store.SenderIDs(ctx, a.ID)
+	if err != nil {
+		return "", err
+	}
+	sentence := "Connected."
+	if b := balanceView(balances, a); b.Text != "" {
+		sentence += " Balance " + b.Text + "."
+	}
+	return fmt.Sprintf("%s %s. %s ms.", sentence, views.Plural(len(senders), "sender ID", "sender IDs"), views.Number(ms)), nil
+}
+
+// unreachable is what the gateway says when no answer came at all.
+const unreachable = "We cannot reach the provider"
+
+// fieldOfFailure is where a person mends what the provider complains about.
+func fieldOfFailure(sentence string) string {
+	for _, code := range []string{"001", "007"} {
+		if e, ok := sms.Listed(code); ok && strings.HasPrefix(sentence, e.Sentence) {
+			return "api_key"
+		}
+	}
+	return "base_url"
+}
+
+func (s *Web) accountSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.accountOf(r)
+	if err != nil {
+		return err
+	}
+	form, bad := readAccount(r.PostForm), sms.Invalid{}
+	form.AccountForm = fixed(form.AccountForm, a)
+	changed := a
+	form.apply(&changed, bad)
+	merge(bad, changed.Check())
+	senders, err := s.usableSenders(v, a)
+	if err != nil {
+		return err
+	}
+	if d := changed.DefaultSender; d != "" && d != a.DefaultSender && !contains(senders, d) {
+		bad["default_sender"] = "Choose a sender ID"
+	}
+	if len(bad) > 0 {
+		return s.showAccount(w, r, v, form.AccountForm, bad)
+	}
+	_, err = s.desk.SaveAccount(r.Context(), v.user, a.ID, func(x *sms.Account, c *sms.Credentials) {
+		form.apply(x, sms.Invalid{})
+		if !a.Test {
+			*c = form.credentials()
+		}
+	})
+	if errors.As(err, &bad) {
+		return s.showAccount(w, r, v, form.AccountForm, bad)
+	}
+	if err != nil {
+		return err
+	}
+	return s.testAccount(w, r, v, a.ID)
+}
+
+// fixed puts back what a form may not change about this account: the
+// connection of a test account belongs to the sandbox.
+func fixed(form views.AccountForm, a sms.Account) views.AccountForm {
+	form.ID, form.Test, form.KeyHint = a.ID, a.Test, a.KeyHint
+	if a.Test {
+		form.Name, form.BaseURL = a.Name, a.BaseURL
+		form.Plan, form.PerMinute = planOf(a.PerMinute)
+	}
+	return form
+}
+
+func (s *Web) testAccount(w http.ResponseWriter, r *http.Request, v *visit, id int64) error {
+	ctx, cancel := context.WithTimeout(r.Context(), testTimeout)
+	defer cancel()
+	tested := "failed"
+	if proof, err := s.desk.TestAccount(ctx, v.user, id); err == nil {
+		tested = strconv.FormatInt(max(proof.Took.Milliseconds(), 1), 10)
+	} else {
+		s.log.Warn("connection test failed", "id", requestID(r.Context()), "account", id, "error", err)
+	}
+	redirect(w, r, views.With(accountPath(id), "tested", tested))
+	return nil
+}
+
+func (s *Web) accountResume(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if err := s.desk.ResumeAccount(r.Context(), v.user, id); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(accountPath(id), "resumed"))
+	return nil
+}
+
+func (s *Web) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form views.AccountForm, bad sms.Invalid) error {
+	form.Bad, form.Action, form.SandboxURL = bad, accountsPath, s.sandboxURL
+	title := "Connect a real account"
+	if form.ID != 0 {
+		a, err := s.store.Account(r.Context(), form.ID)
+		if err != nil {
+			return err
+		}
+		form.Action, form.Pause, title = accountPath(form.ID), a.Pause, a.Name
+		if form.Senders, err = s.usableSenders(v, a); err != nil {
+			return err
+		}
+	}
+	f := v.frame(title, "settings")
+	f.Crumbs = []views.Link{{Text: "Connection", Href: accountsPath}, {Text: title}}
+	f.Error = len(bad) > 0
+	return s.render(w, r, status(bad), views.AccountPage(f, form))
+}
+
+func (s *Web) usableSenders(v *visit, a sms.Account) ([]string, error) {
+	all, err := s.store.SenderIDs(v.r.Context(), a.ID)
+	if err != nil {
+		return nil, err
+	}
+	var usable []string
+	for _, id := range all {
+		if id.Usable() && !contains(usable, id.Text) {
+			usable = append(usable, id.Text)
+		}
+	}
+	return usable, nil
+}
+
+// merge adds the sentences of err, if it has any.
+func merge(bad sms.Invalid, err error) {
+	var more sms.Invalid
+	if errors.As(err, &more) {
+		for field, sentence := range more {
+			if bad[field] == "" {
+				bad[field] = sentence
+			}
+		}
+	}
+}
+
+// accountInput is the form as it was sent, with the secrets, which never go
+// back into a page.
+type accountInput struct {
+	views.AccountForm
+	clientID, apiKey string
+}
+
+func readAccount(form url.Values) accountInput {
+	field := func(name string) string { return strings.TrimSpace(form.Get(name)) }
+	return accountInput{
+		AccountForm: views.AccountForm{
+			Name: field("name"), BaseURL: field("base_url"), Plan: field("plan"), PerMinute: field("per_minute"), Country: field("country"),
+			Timezone: field("timezone"), Currency: field("currency"), Price: field("price_per_part"), DefaultSender: field("default_sender"),
+			SecretsLost: field("client_id") != "" || field("api_key") != "",
+		},
+		clientID: field("client_id"), apiKey: field("api_key"),
+	}
+}
+
+func (i accountInput) credentials() sms.Credentials {
+	return sms.Credentials{ClientID: i.clientID, APIKey: i.apiKey}
+}
+
+// apply writes the form onto an account; what cannot be read goes into bad,
+// or is left for the account's own check to refuse.
+func (i accountInput) apply(a *sms.Account, bad sms.Invalid) {
+	a.Name, a.BaseURL = i.Name, strings.TrimSuffix(i.BaseURL, "/")
+	a.Country, a.Timezone, a.Currency, a.DefaultSender = strings.ToUpper(i.Country), i.Timezone, i.Currency, i.DefaultSender
+	count := i.Plan
+	if i.Plan == views.OtherPlan {
+		count = strings.ReplaceAll(i.PerMinute, ",", "")
+	}
+	var err error
+	if a.PerMinute, err = strconv.Atoi(count); err != nil || a.PerMinute == 0 {
+		a.PerMinute = -1
+	}
+	if a.PricePerPart, err = parsePrice(i.Price); err != nil {
+		bad["price_per_part"] = "Enter a price such as 4.00, or leave it empty"
+	}
+}
+
+func accountFields(a sms.Account) views.AccountForm {
+	form := views.AccountForm{ID: a.ID, Test: a.Test, Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Country: a.Country,
+		Timezone: a.Timezone, Currency: a.Currency, Price: formatPrice(a.PricePerPart), DefaultSender: a.DefaultSender}
+	form.Plan, form.PerMinute = planOf(a.PerMinute)
+	return form
+}
+
+// planOf tells the two plans of §8 from any other rate.
+func planOf(perMinute int) (plan, other string) {
+	switch perMinute {
+	case 100, 1000:
+		return strconv.Itoa(perMinute), ""
+	}
+	return views.OtherPlan, strconv.Itoa(perMinute)
+}
+
+const priceMost = 1_000_000_00
+
+var errPrice = errors.New("not a price")
+
+// parsePrice reads a decimal amount into hundredths; "" is 0, not known.
+func parsePrice(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	whole, cents, _ := strings.Cut(strings.ReplaceAll(text, ",", ""), ".")
+	if len(cents) > 2 || whole == "" || strings.Trim(whole+cents, "0123456789") != "" || len(whole) > 9 {
+		return 0, errPrice
+	}
+	n, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
+	if err != nil || n > priceMost {
+		return 0, errPrice
+	}
+	return n, nil
+}
+
+func formatPrice(hundredths int64) string {
+	if hundredths == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
+}

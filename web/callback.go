@@ -1,0 +1,143 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const callbacksPath = "/settings/reports"
+
+func callbackPath(a sms.Account) string {
+	return callbacksPath + "?account=" + strconv.FormatInt(a.ID, 10)
+}
+
+// callbackAccount is the account that the address names, else the chosen one.
+func (s *Web) callbackAccount(r *http.Request, v *visit) (sms.Account, error) {
+	named := r.FormValue("account")
+	if named == "" {
+		if v.account.ID == 0 {
+			return sms.Account{}, sms.ErrNotFound
+		}
+		return v.account, nil
+	}
+	id, err := strconv.ParseInt(named, 10, 64)
+	if err != nil {
+		return sms.Account{}, sms.ErrNotFound
+	}
+	return s.store.Account(r.Context(), id)
+}
+
+// callbackList shows the addresses to give to the provider (ux.md, P24).
+func (s *Web) callbackList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.callbackAccount(r, v)
+	if errors.Is(err, sms.ErrNotFound) && len(v.accounts) == 0 {
+		redirect(w, r, "/settings/account/new")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	page := views.CallbackPage{Account: a.Name, Test: a.Test}
+	for _, c := range []struct {
+		kind string
+		to   *views.CallbackAddress
+	}{{sms.CallbackDLR, &page.Reports}, {sms.CallbackUSSD, &page.USSD}} {
+		if *c.to, err = s.callbackAddress(r, v, a, c.kind); err != nil {
+			return err
+		}
+	}
+	if page.Last, err = s.lastReport(r, v, a); err != nil {
+		return err
+	}
+	if u, err := url.Parse(s.publicURL); err != nil || sms.Loopback(u.Hostname()) {
+		page.OnlyHere = !a.Test
+	}
+	f := v.liveFrame("Delivery reports", "settings", desk.ReportsName(a.ID))
+	return s.render(w, r, http.StatusOK, views.Callbacks(f, page))
+}
+
+func (s *Web) callbackAddress(r *http.Request, v *visit, a sms.Account, kind string) (views.CallbackAddress, error) {
+	out := views.CallbackAddress{Kind: kind, Rotate: rotatePath(a.ID, kind)}
+	tokens, err := s.store.CallbackAddresses(r.Context(), a.ID, kind, s.now().UnixMilli())
+	if err != nil {
+		return out, err
+	}
+	for _, t := range tokens {
+		address := s.publicURL + "/" + kind + "/" + t.Token
+		if t.ValidUntil == 0 {
+			out.URL = address
+			continue
+		}
+		out.Old = append(out.Old, views.OldAddress{URL: address, Until: v.when(t.ValidUntil)})
+	}
+	return out, nil
+}
+
+func rotatePath(account int64, kind string) string {
+	return callbacksPath + "/rotate?" + url.Values{"account": {strconv.FormatInt(account, 10)}, "kind": {kind}}.Encode()
+}
+
+// callbackLast is the one part of the page that moves.
+func (s *Web) callbackLast(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.callbackAccount(r, v)
+	if err != nil {
+		return err
+	}
+	last, err := s.lastReport(r, v, a)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.LastReport(last))
+}
+
+func (s *Web) lastReport(r *http.Request, v *visit, a sms.Account) (views.LastReportNote, error) {
+	at, err := s.store.LastReportAt(r.Context(), a.ID)
+	note := views.LastReportNote{Again: callbackPath(a), Renew: views.Refresh{
+		ID: "last-report", URL: callbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10), On: []string{desk.ReportsName(a.ID)},
+	}}
+	if at > 0 {
+		note.When = views.When(time.UnixMilli(at).In(a.Location()), s.now())
+	}
+	return note, err
+}
+
+func (s *Web) callbackRotateForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, kind, err := s.rotated(r, v)
+	if err != nil {
+		return err
+	}
+	f := v.frame("Make a new address", "settings")
+	f.Crumbs = []views.Link{{Text: "Delivery reports", Href: callbackPath(a)}, {Text: "Make a new address"}}
+	return s.render(w, r, http.StatusOK, views.CallbackRotate(f, views.RotateForm{Action: callbacksPath + "/rotate", Back: callbackPath(a), AccountID: a.ID, Account: a.Name, Kind: kind}))
+}
+
+func (s *Web) callbackRotate(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, kind, err := s.rotated(r, v)
+	if err != nil {
+		return err
+	}
+	if err := s.desk.RotateCallback(r.Context(), v.user, a.ID, kind); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(callbackPath(a), "rotated"))
+	return nil
+}
+
+func (s *Web) rotated(r *http.Request, v *visit) (sms.Account, string, error) {
+	a, err := s.callbackAccount(r, v)
+	if err != nil {
+		return a, "", err
+	}
+	kind := r.FormValue("kind")
+	if kind != sms.CallbackDLR && kind != sms.CallbackUSSD {
+		return a, "", sms.ErrNotFound
+	}
+	return a, kind, nil
+}

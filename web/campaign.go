@@ -1,0 +1,375 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type campaignQuestions interface {
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
+	SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error)
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
+	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error)
+	MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error)
+}
+
+const (
+	campaignsPath = "/campaigns"
+	campaignsPage = 25
+	nameMost      = 100 // letters of a name that is searched for
+)
+
+func campaignPath(id int64) string { return campaignsPath + "/" + strconv.FormatInt(id, 10) }
+
+// outlook is for whom a page about an account's things is made.
+func (s *Web) outlook(v *visit, a sms.Account) views.Outlook {
+	return views.Outlook{Now: s.now().In(a.Location()), Country: a.Country, Masked: !v.user.Role.AtLeast(sms.Sender)}
+}
+
+// about fits a frame to a thing that may belong to another account than the
+// chosen one: what is said about test mode must be true of the thing.
+func about(f views.Frame, v *visit, a sms.Account) views.Frame {
+	if a.ID == v.account.ID {
+		return f
+	}
+	f.Account.Test = a.Test
+	f.Bands = append(f.Bands, views.Band{ID: "other-account", Tone: views.ToneWarn,
+		Text: "This belongs to the account " + a.Name + ". You are working with " + v.account.Name + "."})
+	return f
+}
+
+func (s *Web) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return sms.Campaign{}, sms.Account{}, err
+	}
+	c, err := s.store.Campaign(r.Context(), id)
+	if err != nil {
+		return c, sms.Account{}, err
+	}
+	a, err := s.store.Account(r.Context(), c.AccountID)
+	return c, a, err
+}
+
+// tabFilter says which campaigns a tab of the list shows.
+func tabFilter(tab string) (sms.CampaignFilter, bool) {
+	switch tab {
+	case "":
+		return sms.CampaignFilter{}, true
+	case "running":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignRunning, sms.CampaignPaused}}, true
+	case "needs-decision":
+		return sms.CampaignFilter{Decision: true}, true
+	case "finished":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignStopped}}, true
+	case "drafts":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignDraft}}, true
+	}
+	return sms.CampaignFilter{}, false
+}
+
+func (s *Web) campaignList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if isFragment(r) {
+		return s.campaignRows(w, r, v)
+	}
+	q := r.URL.Query()
+	p := views.CampaignListPage{Outlook: s.outlook(v, v.account), Tab: q.Get("state"), Name: firstLetters(strings.TrimSpace(q.Get("name")), nameMost),
+		CanSend: v.user.Role.AtLeast(sms.Sender)}
+	filter, known := tabFilter(p.Tab)
+	if !known {
+		p.Tab = ""
+	}
+	filter.AccountID, filter.Name, filter.Limit = v.account.ID, p.Name, campaignsPage
+	filter.Before = number(q.Get("before"))
+	rows, more, err := s.store.Campaigns(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	p.Rows = rows
+	p.Prev, p.Next = listPages(listAddress(p.Tab, p.Name), q.Get("trail"), filter.Before, rows, more)
+	f := v.liveFrame("Campaigns", "campaigns", desk.CampaignsName(v.account.ID))
+	p.Live = listLive(v.account.ID, views.Moving(rows), f.Paused)
+	return s.render(w, r, http.StatusOK, views.CampaignList(f, p))
+}
+
+func listAddress(tab, name string) string {
+	return views.With(views.With(campaignsPath, "state", tab), "name", name)
+}
+
+// listPages are the addresses of the pages before and after. The list is read
+// from the newest on, so the way back is kept in the address.
+func listPages(here, trail string, before int64, rows []sms.CampaignRow, more bool) (prev, next string) {
+	starts := numbers(trail)
+	if before > 0 {
+		prev = here
+		if len(starts) > 1 {
+			prev = views.With(views.With(here, "before", strconv.FormatInt(starts[len(starts)-2], 10)), "trail", joined(starts[:len(starts)-1]))
+		}
+	}
+	if more && len(rows) > 0 {
+		last := rows[len(rows)-1].Campaign.ID
+		next = views.With(views.With(here, "before", strconv.FormatInt(last, 10)), "trail", joined(append(starts, last)))
+	}
+	return prev, next
+}
+
+func listLive(account int64, ids []int64, paused bool) views.Refresh {
+	live := views.Refresh{ID: "campaigns-live", URL: campaignsPath + "?" + url.Values{"rows": {joined(ids)}}.Encode()}
+	if len(ids) > 0 && !paused {
+		live.On = []string{desk.CampaignsName(account)}
+	}
+	return live
+}
+
+// campaignRows renews rows of the list that are on screen.
+func (s *Web) campaignRows(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p := views.CampaignListPage{Outlook: s.outlook(v, v.account)}
+	for _, id := range numbers(r.URL.Query().Get("rows")) {
+		c, err := s.store.Campaign(r.Context(), id)
+		if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		tally, err := s.store.Tally(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		p.Rows = append(p.Rows, sms.CampaignRow{Campaign: c, Tally: tally})
+	}
+	p.Live = listLive(v.account.ID, views.Moving(p.Rows), false)
+	return s.render(w, r, http.StatusOK, views.CampaignRows(p))
+}
+
+func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	read := s.now().UnixMilli()
+	tally, err := s.store.Tally(r.Context(), c.ID)
+	if err != nil {
+		return err
+	}
+	p := views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Tally: tally, Account: a,
+		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
+	p.Tile, p.State = messageFilter(r.URL.Query())
+	if isFragment(r) {
+		return s.campaignLive(w, r, p, read)
+	}
+	if err := s.addMessages(r, &p); err != nil {
+		return err
+	}
+	f := about(v.liveFrame(c.Name, "campaigns", desk.CampaignName(c.ID), desk.AccountName(a.ID)), v, a)
+	f.Crumbs = []views.Link{{Text: "Campaigns", Href: campaignsPath}}
+	// The page says the same about its own account, and keeps it true.
+	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "account-paused" && a.ID == v.account.ID })
+	p.Paused, p.Seen = f.Paused, p.Shown()
+	ids := make([]int64, len(p.Rows))
+	for i, m := range p.Rows {
+		ids[i] = m.ID
+	}
+	p.Live = campaignRefresh(p, ids, read)
+	return s.render(w, r, http.StatusOK, views.CampaignShow(f, p))
+}
+
+// messageFilter reads the chosen tile and standing; what is not known filters
+// nothing.
+func messageFilter(q url.Values) (tile sms.Tile, state string) {
+	if s, ok := sms.StandingByKey(q.Get("state")); ok {
+		return s.Tile, s.Key
+	}
+	if t := sms.Tile(q.Get("tile")); slices.Contains(sms.Tiles(), t) {
+		return t, ""
+	}
+	return "", ""
+}
+
+// addMessages reads the page of messages that the address asks for.
+func (s *Web) addMessages(r *http.Request, p *views.CampaignPage) error {
+	q := r.URL.Query()
+	f := sms.MessageFilter{CampaignID: p.Campaign.ID, After: number(q.Get("after")), Before: number(q.Get("before")), Limit: views.PageLength}
+	if f.Before > 0 {
+		f.After = 0
+	}
+	switch {
+	case p.State != "":
+		f.Keys = []string{p.State}
+	case p.Tile != "":
+		for _, s := range sms.Standings() {
+			if s.Tile == p.Tile {
+				f.Keys = append(f.Keys, s.Key)
+			}
+		}
+	}
+	rows, more, err := s.store.Messages(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	p.Rows, p.Next, p.First = rows, more, 1
+	if f.After > 0 || f.Before > 0 {
+		p.First = int(max(min(number(q.Get("first")), 1_000_000_000), 1))
+	}
+	if f.Before > 0 {
+		p.Next = true
+	}
+	return nil
+}
+
+// changedMargin is how long a change may take from its time to its commit, so
+// that a refetch which asks for what changed since the last one misses none.
+const changedMargin = 15_000
+
+// campaignRefresh is the address at which the page asks for its figures and
+// for those of its rows that changed since it was read.
+func campaignRefresh(p views.CampaignPage, ids []int64, read int64) views.Refresh {
+	q := url.Values{"ids": {joined(ids)}, "since": {strconv.FormatInt(read, 10)}, "seen": {strconv.FormatInt(p.Seen, 10)}}
+	if p.Tile != "" {
+		q.Set("tile", string(p.Tile))
+	}
+	if p.State != "" {
+		q.Set("state", p.State)
+	}
+	live := views.Refresh{ID: "campaign-live", URL: campaignPath(p.Campaign.ID) + "?" + q.Encode()}
+	if !p.Paused {
+		live.On = []string{desk.CampaignName(p.Campaign.ID), desk.AccountName(p.Account.ID)}
+	}
+	return live
+}
+
+func (s *Web) campaignLive(w http.ResponseWriter, r *http.Request, p views.CampaignPage, read int64) error {
+	q := r.URL.Query()
+	ids := numbers(q.Get("ids"))
+	p.Seen = number(q.Get("seen"))
+	p.Live = campaignRefresh(p, ids, read)
+	if len(ids) > 0 {
+		rows, _, err := s.store.Messages(r.Context(), sms.MessageFilter{CampaignID: p.Campaign.ID, IDs: ids, Limit: len(ids)})
+		if err != nil {
+			return err
+		}
+		since := number(q.Get("since")) - changedMargin
+		p.Changed = slices.DeleteFunc(rows, func(m sms.Message) bool { return m.ChangedAt < since })
+	}
+	return s.render(w, r, http.StatusOK, views.CampaignLive(p))
+}
+
+func (s *Web) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if !c.MayStop() {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	tally, err := s.store.Tally(r.Context(), c.ID)
+	if err != nil {
+		return err
+	}
+	f := about(v.frame("Stop sending?", "campaigns"), v, a)
+	f.Crumbs = campaignCrumbs(c)
+	return s.render(w, r, http.StatusOK, views.StopCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
+}
+
+// campaignCrumbs lead up from a page about a part of a campaign.
+func campaignCrumbs(c sms.Campaign) []views.Link {
+	return []views.Link{{Text: "Campaigns", Href: campaignsPath}, {Text: firstLetters(c.Name, 60), Href: campaignPath(c.ID)}}
+}
+
+func (s *Web) campaignStop(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.campaignOrder(w, r, v, s.desk.StopCampaign)
+}
+
+func (s *Web) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.campaignOrder(w, r, v, s.desk.ContinueCampaign)
+}
+
+// campaignOrder carries out an order. Where the campaign's state does not
+// allow it any more, its page says why.
+func (s *Web) campaignOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if _, err := order(r.Context(), v.user, id); err != nil && !errors.Is(err, sms.ErrConflict) {
+		return err
+	}
+	redirect(w, r, campaignPath(id))
+	return nil
+}
+
+// campaignResume lets the campaign's account go on.
+func (s *Web) campaignResume(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.desk.ResumeAccount(r.Context(), v.user, a.ID); err != nil {
+		return err
+	}
+	redirect(w, r, campaignPath(c.ID))
+	return nil
+}
+
+// campaignBack answers an address that only takes forms, when it is opened as
+// a page: after signing in again, say.
+func (s *Web) campaignBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, campaignPath(id))
+	return nil
+}
+
+// firstLetters cuts a text that people typed; a name is no place for more.
+func firstLetters(text string, n int) string {
+	if letters := []rune(text); len(letters) > n {
+		return strings.TrimSpace(string(letters[:n-1])) + "…"
+	}
+	return text
+}
+
+// number reads a number above 0 out of an address, else 0.
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// mostNumbers bounds a list of ids in an address.
+const mostNumbers = 200
+
+// numbers reads what joined wrote; anything else in it is left out.
+func numbers(text string) []int64 {
+	var list []int64
+	for _, part := range strings.SplitN(text, ".", mostNumbers+1) {
+		if n := number(part); n > 0 && len(list) < mostNumbers {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+func joined(list []int64) string {
+	parts := make([]string, len(list))
+	for i, n := range list {
+		parts[i] = strconv.FormatInt(n, 10)
+	}
+	return strings.Join(parts, ".")
+}

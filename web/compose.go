@@ -1,0 +1,303 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const (
+	newPath = "/new"
+	// typedMost is the most numbers that the form takes (desk.CreateCampaign).
+	typedMost = 1000
+	// countedMost bounds what is counted while a person types.
+	countedMost = 64 << 10
+	// forgotten is how long an unsent message of the same person is offered.
+	forgotten = 24 * time.Hour
+	sameAge   = 24 * time.Hour
+)
+
+func (s *Web) composeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.composePage(r, v)
+	if err != nil {
+		return err
+	}
+	p.Token = desk.NewToken()
+	q := r.URL.Query()
+	draft, again := number(q.Get("draft")), number(q.Get("again"))
+	switch {
+	case draft > 0:
+		err = s.prefill(r, v, &p, draft, true)
+	case again > 0:
+		err = s.prefill(r, v, &p, again, false)
+	default:
+		err = s.offerDraft(r, v, &p)
+	}
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
+}
+
+// composePage is the empty form for the chosen account.
+func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) {
+	a := v.account
+	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1), NoAccount: a.ID == 0}
+	if v.user.Role.AtLeast(sms.Administrator) {
+		p.Settings = views.Link{Text: "Open the connection", Href: accountPath(a.ID)}
+		if p.NoAccount {
+			p.Settings = views.Link{Text: "Connect an account", Href: accountsPath + "/new"}
+		}
+	}
+	var err error
+	p.SenderIDs, err = s.usableSenders(v, a)
+	switch {
+	case contains(p.SenderIDs, a.DefaultSender):
+		p.SenderID = a.DefaultSender
+	case len(p.SenderIDs) == 1:
+		p.SenderID = p.SenderIDs[0]
+	}
+	return p, err
+}
+
+// prefill fills the form from a campaign: a draft of the same person is
+// changed, anything else is only the pattern for a new one.
+func (s *Web) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64, replace bool) error {
+	c, err := s.store.Campaign(r.Context(), id)
+	if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
+		p.Gone = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	messages, _, err := s.store.Messages(r.Context(), sms.MessageFilter{CampaignID: id, Limit: typedMost})
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, m := range messages {
+		if m.Number != "" {
+			lines = append(lines, sms.ShowPhone(m.Number, v.account.Country))
+		}
+	}
+	p.Numbers, p.Text, p.Flash, p.SenderID = strings.Join(lines, "\n"), c.Text, c.Flash, c.SenderID
+	if !contains(p.SenderIDs, c.SenderID) {
+		p.SenderID = ""
+	}
+	if c.Name != sms.NameFromText(c.Text) {
+		p.Name = c.Name
+	}
+	if replace && c.State == sms.CampaignDraft && c.CreatedBy == v.user.ID {
+		p.Replaces = strconv.FormatInt(id, 10)
+	}
+	read := sms.ReadNumbers(p.Numbers, v.account.Country)
+	p.Count = &read
+	return nil
+}
+
+// offerDraft finds what this person wrote and did not send: the browser's own
+// way back does not keep a form.
+func (s *Web) offerDraft(r *http.Request, v *visit, p *views.ComposePage) error {
+	rows, _, err := s.store.Campaigns(r.Context(), sms.CampaignFilter{AccountID: v.account.ID, States: []sms.CampaignState{sms.CampaignDraft}, Limit: 10})
+	for _, row := range rows {
+		c := row.Campaign
+		if c.CreatedBy == v.user.ID && s.now().UnixMilli()-c.CreatedAt < forgotten.Milliseconds() {
+			p.Unsent = &views.Unsent{Name: c.Name, When: v.when(c.CreatedAt), Href: newPath + "?draft=" + strconv.FormatInt(c.ID, 10)}
+			return nil
+		}
+	}
+	return err
+}
+
+// composeTyped is the form as it was sent.
+func (s *Web) composeTyped(r *http.Request, v *visit) (views.ComposePage, error) {
+	p, err := s.composePage(r, v)
+	f := r.PostForm
+	p.Token, p.Replaces = f.Get("token"), f.Get("replaces")
+	p.Numbers, p.SenderID, p.Text, p.Name = f.Get("numbers"), f.Get("sender_id"), lines(f.Get("text")), f.Get("name")
+	p.Flash = f.Get("flash") != ""
+	return p, err
+}
+
+// lines undoes what forms do to the ends of lines, which would count as a
+// character each.
+func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.composeTyped(r, v)
+	if err != nil {
+		return err
+	}
+	if typedFor := r.PostForm.Get("account"); typedFor != p.Account {
+		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " + v.account.Name + ". Look at the sender ID, then check the message again"})
+	}
+	c, err := s.desk.CreateCampaign(r.Context(), v.user, desk.Order{AccountID: v.account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
+		Text: p.Text, Flash: p.Flash, Token: tokenFor(p), Replaces: number(p.Replaces)})
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.composeAgain(w, r, v, p, bad)
+	}
+	if err != nil {
+		return err
+	}
+	if !c.MayStart() {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	to := campaignPath(c.ID) + "/confirm"
+	if read := sms.ReadNumbers(p.Numbers, v.account.Country); read.Repeated > 0 {
+		to = views.With(to, "repeated", strconv.Itoa(read.Repeated))
+	}
+	redirect(w, r, to)
+	return nil
+}
+
+// tokenFor makes the form's token good for one message: the same form sent
+// twice is one campaign, the same form with another text is another one.
+func tokenFor(p views.ComposePage) string {
+	if p.Token == "" {
+		return ""
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q %q %q %t", p.Token, p.SenderID, p.Numbers, p.Text, p.Name, p.Flash)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// composeAgain shows the form with what is wrong and everything that was typed.
+func (s *Web) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
+	read := sms.ReadNumbers(p.Numbers, v.account.Country)
+	p.Count, p.Errors = &read, bad
+	f := v.frame("New message", "new")
+	f.Error = true
+	return s.render(w, r, http.StatusUnprocessableEntity, views.Compose(f, p))
+}
+
+// composeParts counts the parts while a person types.
+func (s *Web) composeParts(w http.ResponseWriter, r *http.Request, v *visit) error {
+	text := lines(r.PostForm.Get("text"))
+	if len(text) > countedMost {
+		text = text[:countedMost]
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return s.render(w, r, http.StatusOK, views.ComposeParts(views.TextParts{Text: text, MaxParts: max(v.account.MaxParts, 1)}))
+}
+
+// composeNumbers counts the numbers while a person types.
+func (s *Web) composeNumbers(w http.ResponseWriter, r *http.Request, v *visit) error {
+	text := r.PostForm.Get("numbers")
+	if len(text) > countedMost {
+		return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
+	}
+	return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.account.Country)}))
+}
+
+func (s *Web) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if !c.MayStart() {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	return s.showConfirm(w, r, v, c, a, http.StatusOK, nil)
+}
+
+// previewed is how many of the numbers the confirm page names.
+const previewed = 3
+
+func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, status int, bad sms.Invalid) error {
+	ctx := r.Context()
+	p := views.ConfirmPage{Outlook: s.outlook(v, a), Campaign: c, Account: a, Errors: bad, Mine: c.CreatedBy == v.user.ID && a.ID == v.account.ID,
+		Repeated: int(min(number(r.URL.Query().Get("repeated")), 1_000_000)), Again: r.PostForm.Get("again") != "",
+		MaySetPrice: v.user.Role.AtLeast(sms.Administrator)}
+	messages, _, err := s.store.Messages(ctx, sms.MessageFilter{CampaignID: c.ID, Limit: previewed})
+	if err != nil {
+		return err
+	}
+	for _, m := range messages {
+		if m.Number != "" {
+			p.Numbers = append(p.Numbers, m.Number)
+		}
+	}
+	balances, err := s.store.Balances(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	p.Balance = smsBalance(balances)
+	switch same, err := s.store.SameCampaign(ctx, c, s.now().Add(-sameAge).UnixMilli()); {
+	case err == nil:
+		p.Same = &same
+	case !errors.Is(err, sms.ErrNotFound):
+		return err
+	}
+	f := about(v.frame("Check and send", "new"), v, a)
+	f.Error = len(bad) > 0
+	return s.render(w, r, status, views.Confirm(f, p))
+}
+
+// smsBalance is the credit for SMS; nil where there is more than one kind and
+// none is for SMS.
+func smsBalance(list []sms.Balance) *sms.Balance {
+	for i, b := range list {
+		if b.PluginType == "SMS" || len(list) == 1 {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	c, err := s.desk.StartCampaign(r.Context(), v.user, id, number(r.PostForm.Get("version")), r.PostForm.Get("again") != "")
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		a, err := s.store.Account(r.Context(), c.AccountID)
+		if err != nil {
+			return err
+		}
+		return s.showConfirm(w, r, v, c, a, http.StatusUnprocessableEntity, bad)
+	case errors.Is(err, sms.ErrConflict):
+		s.showProblem(w, r, v, s.startedAlready(v, c))
+		return nil
+	case err != nil:
+		return err
+	}
+	redirect(w, r, campaignPath(id))
+	return nil
+}
+
+// startedAlready is the page for whoever was not the first.
+func (s *Web) startedAlready(v *visit, c sms.Campaign) views.Problem {
+	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed in the meantime",
+		Text: "Nothing was sent by you. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: campaignPath(c.ID)}}
+	if c.StartedAt > 0 {
+		p.Title = "This campaign is already started"
+		p.Text = "Already started by " + c.StartedName + " " + v.when(c.StartedAt) + ". Nothing was sent twice."
+	}
+	return p
+}
+
+// confirmBack answers the start's address when it is opened as a page.
+func (s *Web) confirmBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, campaignPath(id)+"/confirm")
+	return nil
+}

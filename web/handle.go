@@ -1,0 +1,241 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// handler answers one request of one person. It renders or redirects, or it
+// returns an error, of which handle alone makes a page.
+type handler func(w http.ResponseWriter, r *http.Request, v *visit) error
+
+// errAnswered says that nothing is left to do.
+var errAnswered = errors.New("answered")
+
+// handle is the one way from an address to its handler: who is it, may they,
+// what did they send, answer; and whatever goes wrong becomes a page here.
+func (s *Web) handle(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.newVisit(r)
+		if err == nil {
+			err = s.admit(w, r, v, rt)
+		}
+		if err == nil {
+			err = readForm(r)
+		}
+		if err == nil {
+			err = rt.do(w, r, v)
+		}
+		if err != nil && !errors.Is(err, errAnswered) {
+			s.fail(w, r, v, rt, err)
+		}
+	})
+}
+
+// admit lets a person through, or sends them where they have to go first. A
+// route without a role lets nobody through.
+func (s *Web) admit(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
+	if rt.pattern != setupPath {
+		staffed, err := s.hasAdministrator(r.Context())
+		if err != nil {
+			return err
+		}
+		if !staffed {
+			redirect(w, r, setupPath)
+			return errAnswered
+		}
+	}
+	switch {
+	case rt.least == anyone:
+		return nil
+	case v.user.ID == 0:
+		return s.sendToSignIn(w, r, v, rt)
+	}
+	if _, known := sms.ParseRole(string(rt.least)); known && v.user.Role.AtLeast(rt.least) {
+		return nil
+	}
+	return sms.ErrForbidden
+}
+
+func (s *Web) hasAdministrator(ctx context.Context) (bool, error) {
+	if s.staffed.Load() {
+		return true, nil
+	}
+	n, err := s.store.Administrators(ctx)
+	if err == nil && n > 0 {
+		s.staffed.Store(true)
+	}
+	return n > 0, err
+}
+
+func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
+	if rt.pattern == livePath {
+		http.Error(w, "signed out", http.StatusUnauthorized)
+		return errAnswered
+	}
+	// The page, not the fragment, and never an address that only takes forms.
+	next := r.URL.RequestURI()
+	if isFragment(r) {
+		next = currentPage(r)
+	} else if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		next = ""
+		if s.opens(r.URL.Path) {
+			next = r.URL.Path
+		}
+	}
+	to := views.With(signinPath, "next", localPath(next, ""))
+	if errors.Is(v.lost, desk.ErrTimedOut) {
+		to = views.With(to, "why", "timeout")
+	} else if v.lost != nil {
+		to = views.With(to, "why", "ended")
+	}
+	if isFragment(r) {
+		w.Header().Set("HX-Redirect", to)
+		http.Error(w, "signed out", http.StatusUnauthorized)
+		return errAnswered
+	}
+	redirect(w, r, to)
+	return errAnswered
+}
+
+// readForm parses what was posted, so that handlers find it in r.PostForm.
+func readForm(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	if err := r.ParseForm(); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return err
+		}
+		return errUnreadable
+	}
+	return nil
+}
+
+// errUnreadable is a form that no browser of ours would send.
+var errUnreadable = errors.New("the form cannot be read")
+
+func (s *Web) fail(w http.ResponseWriter, r *http.Request, v *visit, rt route, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	p := problem(err, rt)
+	if p.Status >= http.StatusInternalServerError {
+		p.Reference = requestID(r.Context())
+		s.log.Error("request failed", "id", p.Reference, "method", r.Method, "route", rt.pattern, "user", v.user.ID, "error", err)
+	}
+	s.showProblem(w, r, v, p)
+}
+
+// problem finds the page for an error (ux.md, P28).
+func problem(err error, rt route) views.Problem {
+	var large *http.MaxBytesError
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &large):
+		return views.TooLarge("1MB")
+	case errors.As(err, &bad):
+		return views.Problem{Status: http.StatusUnprocessableEntity, Title: "What you sent was not accepted", Text: sentences(bad)}
+	case errors.Is(err, errUnreadable):
+		return views.Problem{Status: http.StatusBadRequest, Title: "What you sent cannot be read", Text: "Go back, load the page again and send it once more."}
+	case errors.Is(err, sms.ErrNotFound):
+		return views.NotFound()
+	case errors.Is(err, sms.ErrForbidden):
+		return forbidden(rt.least)
+	case errors.Is(err, sms.ErrConflict):
+		return views.Problem{Status: http.StatusConflict, Title: "It has changed in the meantime",
+			Text: "Somebody else was faster, or you did it already in another window. Nothing was done twice. Go back and load the page again."}
+	case errors.Is(err, context.DeadlineExceeded):
+		return views.Unavailable()
+	}
+	return views.Broken("")
+}
+
+func forbidden(least sms.Role) views.Problem {
+	if _, known := sms.ParseRole(string(least)); !known {
+		least = sms.Administrator
+	}
+	return views.Forbidden(least.Title())
+}
+
+func sentences(bad sms.Invalid) string {
+	var all []string
+	for _, s := range bad {
+		all = append(all, strings.TrimSuffix(s, ".")+".")
+	}
+	return strings.Join(all, " ")
+}
+
+// showProblem is a page for a person and one line for what a page fetched by
+// itself: htmx leaves a page as it is when an answer is not 2xx.
+func (s *Web) showProblem(w http.ResponseWriter, r *http.Request, v *visit, p views.Problem) {
+	if isFragment(r) {
+		http.Error(w, strings.TrimSpace(p.Title+". "+p.Text+" "+p.Reference), p.Status)
+		return
+	}
+	if err := s.render(w, r, p.Status, views.ErrorPage(v.frame(p.Title, ""), p)); err != nil {
+		s.log.Error("error page not shown", "error", err)
+		http.Error(w, p.Title, p.Status)
+	}
+}
+
+// render writes a whole component or nothing of it.
+func (s *Web) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+	var page bytes.Buffer
+	if err := c.Render(r.Context(), &page); err != nil {
+		return fmt.Errorf("render: %w", err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	// A browser that has gone away is nobody's error.
+	_, _ = page.WriteTo(w)
+	return nil
+}
+
+// redirect sends the browser on after a form, by GET. to is an address of
+// ours, never what somebody sent: see localPath.
+func redirect(w http.ResponseWriter, r *http.Request, to string) {
+	if isFragment(r) {
+		w.Header().Set("HX-Redirect", to)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// isFragment says that a page asks for a part of itself.
+func isFragment(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
+
+// localPath returns next where it is a path on this desk, else other: what
+// follows a sign-in must never lead to somebody else's site.
+func localPath(next, other string) string {
+	odd := func(c rune) bool { return c <= ' ' || c == '\\' || c == 0x7f || c == '\ufffd' }
+	if len(next) > 2000 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, odd) {
+		return other
+	}
+	if p, _, _ := strings.Cut(next, "?"); p == signinPath || p == "/signout" {
+		return other
+	}
+	return next
+}
+
+// pathID reads a number out of the address; anything else leads nowhere.
+func pathID(r *http.Request, name string) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
+	if err != nil || id < 1 {
+		return 0, fmt.Errorf("address: %w", sms.ErrNotFound)
+	}
+	return id, nil
+}

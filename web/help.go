@@ -1,0 +1,13 @@
+package web
+
+import (
+	"net/http"
+
+	"smsdesk/views"
+)
+
+const helpPath = "/help"
+
+func (s *Web) help(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.render(w, r, http.StatusOK, views.Help(v.frame("Help", "help")))
+}

@@ -1,0 +1,167 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"sync"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+// The contract of a live stream (ux.md 2.9, reliability.md W-01).
+const (
+	streamsPerSession = 4
+	streamsInAll      = 500
+	topicsPerStream   = 20
+	nudgeEvery        = 250 * time.Millisecond
+	writeDeadline     = 5 * time.Second
+	retryAfter        = "5" // seconds
+)
+
+var topicForm = regexp.MustCompile(`^(campaign|campaigns|message|account|reports):[1-9][0-9]{0,18}$`)
+
+// streams counts the open ones.
+type streams struct {
+	mu        sync.Mutex
+	all       int
+	of        map[string]int // by session
+	keepAlive time.Duration
+	recheck   time.Duration // how often a stream's session is looked at again
+}
+
+func newStreams() *streams {
+	return &streams{of: map[string]int{}, keepAlive: 15 * time.Second, recheck: time.Minute}
+}
+
+func (s *streams) enter(session string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= streamsInAll || s.of[session] >= streamsPerSession {
+		return false
+	}
+	s.all++
+	s.of[session]++
+	return true
+}
+
+func (s *streams) leave(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.of[session]--; s.of[session] == 0 {
+		delete(s.of, session)
+	}
+}
+
+// live streams the names of what changed, never data. It listens first and
+// then names every topic once, so that a page which slept is never stale; a
+// thousand changes between two nudges are one event.
+func (s *Web) live(w http.ResponseWriter, r *http.Request, v *visit) error {
+	topics, ok := topicsOf(r)
+	if !ok {
+		return errUnreadable
+	}
+	if !s.streams.enter(v.token()) {
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, "too many live pages are open", http.StatusTooManyRequests)
+		return nil
+	}
+	defer s.streams.leave(v.token())
+	listener := s.feed.Listen(topics...)
+	defer listener.Close()
+
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	out := eventWriter{w: w, control: http.NewResponseController(w)}
+	// The server's own limits are for requests that end.
+	if !possible(out.control.SetReadDeadline(time.Time{})) || !out.events(topics) {
+		return nil
+	}
+	s.stream(r, v, listener, out)
+	return nil
+}
+
+func topicsOf(r *http.Request) ([]string, bool) {
+	topics := r.URL.Query()["t"]
+	if len(topics) == 0 || len(topics) > topicsPerStream {
+		return nil, false
+	}
+	for _, t := range topics {
+		if !topicForm.MatchString(t) {
+			return nil, false
+		}
+	}
+	return topics, true
+}
+
+// stream runs until the browser, the session or the server ends.
+func (s *Web) stream(r *http.Request, v *visit, listener *desk.Listener, out eventWriter) {
+	keepAlive, recheck := time.NewTicker(s.streams.keepAlive), time.NewTicker(s.streams.recheck)
+	defer keepAlive.Stop()
+	defer recheck.Stop()
+	calm := time.NewTimer(nudgeEvery)
+	defer calm.Stop()
+	var nudged <-chan struct{}
+	for {
+		alive := true
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.stopping:
+			return
+		case <-nudged:
+			alive = out.events(listener.Take())
+			nudged = nil
+			calm.Reset(nudgeEvery)
+		case <-calm.C:
+			nudged = listener.Nudged()
+		case <-keepAlive.C:
+			alive = out.comment()
+		case <-recheck.C:
+			_, err := s.desk.PeekSession(r.Context(), v.token())
+			if err != nil && !errors.Is(err, sms.ErrNotFound) && r.Context().Err() == nil {
+				s.log.Error("session of a live stream not checked", "id", requestID(r.Context()), "error", err)
+			}
+			alive = err == nil
+		}
+		if !alive {
+			return
+		}
+	}
+}
+
+// eventWriter writes with a deadline each, so that a browser which does not
+// read costs one connection for a few seconds.
+type eventWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (e eventWriter) events(names []string) bool {
+	var b []byte
+	for _, n := range names {
+		b = append(b, "event: "+n+"\ndata: \n\n"...)
+	}
+	return e.write(b)
+}
+
+func (e eventWriter) comment() bool { return e.write([]byte(": keep-alive\n\n")) }
+
+func (e eventWriter) write(b []byte) bool {
+	if !possible(e.control.SetWriteDeadline(time.Now().Add(writeDeadline))) {
+		return false
+	}
+	if _, err := e.w.Write(b); err != nil {
+		return false
+	}
+	return e.control.Flush() == nil && possible(e.control.SetWriteDeadline(time.Time{}))
+}
+
+// possible says that a deadline was set, or that this connection has none.
+func possible(err error) bool { return err == nil || errors.Is(err, http.ErrNotSupported) }

@@ -1,0 +1,114 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/gorilla/sessions"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+func (s *Web) me(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showMe(w, r, v, nil)
+}
+
+func (s *Web) showMe(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	f := v.frame("My account", "me")
+	f.Error = len(bad) > 0
+	if f.Error {
+		f.Path = "/me"
+	}
+	name := v.user.Name
+	if r.PostForm.Has("name") {
+		name = r.PostForm.Get("name")
+	}
+	page := views.MePage{Name: name, Email: v.user.Email, Role: v.user.Role.Title(), SignedIn: v.when(v.since), Bad: bad}
+	return s.render(w, r, status(bad), views.Me(f, page))
+}
+
+// status is that of a page with a form: 422 while something is wrong with it.
+func status(bad sms.Invalid) int {
+	if len(bad) > 0 {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
+func (s *Web) meName(w http.ResponseWriter, r *http.Request, v *visit) error {
+	var bad sms.Invalid
+	err := s.desk.RenameUser(r.Context(), v.user, r.PostForm.Get("name"))
+	if errors.As(err, &bad) {
+		return s.showMe(w, r, v, bad)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone("/me", "saved"))
+	return nil
+}
+
+func (s *Web) mePassword(w http.ResponseWriter, r *http.Request, v *visit) error {
+	var bad sms.Invalid
+	token, err := s.desk.ChangePassword(r.Context(), v.user, r.PostForm.Get("current"), r.PostForm.Get("password"),
+		middleware.GetClientIP(r.Context()), r.UserAgent())
+	if errors.As(err, &bad) {
+		return s.showMe(w, r, v, bad)
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.begin(w, token); err != nil {
+		return err
+	}
+	redirect(w, r, withDone("/me", "password"))
+	return nil
+}
+
+func (s *Web) meSignOutEverywhere(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if err := s.desk.SignOutEverywhere(r.Context(), v.user); err != nil {
+		return err
+	}
+	return s.leave(w, r, v, "everywhere")
+}
+
+// accountChoose sets the account that this browser works with.
+func (s *Web) accountChoose(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := strconv.ParseInt(r.PostForm.Get("account"), 10, 64)
+	if err != nil {
+		return sms.ErrNotFound
+	}
+	if err := s.desk.ChooseAccount(r.Context(), v.token(), id); err != nil {
+		return err
+	}
+	redirect(w, r, localPath(r.PostForm.Get("next"), "/"))
+	return nil
+}
+
+const themeLife = 365 * 24 * time.Hour
+
+// The colours belong to a screen and not to a person, so the browser keeps
+// them; they also hold before the sign-in.
+func (s *Web) themeChoose(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	theme := r.PostForm.Get("theme")
+	options := s.sessions.options
+	options.MaxAge = int(themeLife / time.Second)
+	if theme != "light" && theme != "dark" {
+		theme, options.MaxAge = "", -1
+	}
+	http.SetCookie(w, sessions.NewCookie(cookieName("theme", s.secure), theme, &options))
+	redirect(w, r, localPath(r.PostForm.Get("next"), "/"))
+	return nil
+}
+
+func (v *visit) theme() string {
+	c, err := v.r.Cookie(cookieName("theme", v.web.secure))
+	if err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}

@@ -1,0 +1,50 @@
+package web
+
+import (
+	"net/http"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+func (s *Web) messageShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, a, err := s.message(r, v)
+	if err != nil {
+		return err
+	}
+	topics := []string{desk.MessageName(p.Message.ID), desk.CampaignName(p.Campaign.ID)}
+	p.Live = views.Refresh{ID: "message-live", URL: r.URL.Path, On: topics}
+	if isFragment(r) {
+		return s.render(w, r, http.StatusOK, views.MessageLive(p))
+	}
+	f := about(v.liveFrame(p.Title(), "campaigns", topics...), v, a)
+	f.Crumbs = campaignCrumbs(p.Campaign)
+	if f.Paused {
+		p.Live.On = nil
+	}
+	return s.render(w, r, http.StatusOK, views.MessageShow(f, p))
+}
+
+func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Account, err error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return p, a, err
+	}
+	ctx := r.Context()
+	if p.Message, err = s.store.Message(ctx, id); err != nil {
+		return p, a, err
+	}
+	if p.Campaign, err = s.store.Campaign(ctx, p.Message.CampaignID); err != nil {
+		return p, a, err
+	}
+	if a, err = s.store.Account(ctx, p.Message.AccountID); err != nil {
+		return p, a, err
+	}
+	if p.Attempts, err = s.store.MessageAttempts(ctx, id); err != nil {
+		return p, a, err
+	}
+	p.Reports, err = s.store.MessageReports(ctx, id)
+	p.Outlook = s.outlook(v, a)
+	return p, a, err
+}

@@ -1,0 +1,173 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"smsdesk/views"
+)
+
+const (
+	// formMost bounds what a form may send.
+	formMost = 1 << 20
+	// policy lets a page use its own files and nothing else.
+	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+)
+
+// recovered turns a panic into a page. It stands outermost, so the reference
+// comes from the answer's header.
+func (s *Web) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			id := ww.Header().Get(requestIDHeader)
+			s.log.Error("panic", "id", id, "method", r.Method, "panic", p, "stack", string(debug.Stack()))
+			if ww.Status() != 0 {
+				panic(http.ErrAbortHandler)
+			}
+			for _, name := range []string{"Content-Encoding", "Content-Length", "Set-Cookie"} {
+				ww.Header().Del(name)
+			}
+			s.showProblem(ww, r, &visit{web: s, r: r}, views.Broken(id))
+		}()
+		next.ServeHTTP(ww, r)
+	})
+}
+
+const requestIDHeader = "X-Request-Id"
+
+type requestIDKey struct{}
+
+// requestID names a request in the log and on an error page.
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// An id that the client sends is not taken: it would be a line of theirs in
+// our log.
+func identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := rand.Text()[:10]
+		w.Header().Set(requestIDHeader, id)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
+	})
+}
+
+func (s *Web) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+		if s.secure {
+			h.Set("Strict-Transport-Security", "max-age=63072000; includeSubDomains")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// clientIP decides whom a request comes from: the peer, unless the peer is a
+// proxy that we were told to believe.
+func (s *Web) clientIP(next http.Handler) http.Handler {
+	if len(s.proxies) > 0 {
+		return middleware.ClientIPFromXFF(s.proxies...)(next)
+	}
+	return middleware.ClientIPFromRemoteAddr(next)
+}
+
+// logged writes one line for every answer: never a query, a body or a cookie,
+// and no path that holds a secret.
+func (s *Web) logged(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		began, path := time.Now(), r.URL.Path
+		finished := false
+		defer func() {
+			status := ww.Status()
+			switch {
+			case !finished && status == 0:
+				status = http.StatusInternalServerError
+			case status == 0:
+				status = http.StatusOK
+			}
+			pattern := chi.RouteContext(r.Context()).RoutePattern()
+			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("id", requestID(r.Context())), slog.String("method", method(r)),
+				slog.String("path", loggable(path, pattern)), slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()),
+				slog.Duration("took", time.Since(began)), slog.String("ip", middleware.GetClientIP(r.Context())))
+		}()
+		next.ServeHTTP(ww, r)
+		finished = true
+	})
+}
+
+// A method is whatever the client typed.
+func method(r *http.Request) string {
+	if len(r.Method) > 10 {
+		return "other"
+	}
+	return r.Method
+}
+
+// loggable is the path, or its pattern where the path itself is a secret or
+// leads nowhere, which a mistyped secret does.
+func loggable(path, pattern string) string {
+	if pattern == "" || pattern == "/*" {
+		return "(none)"
+	}
+	if strings.Contains(pattern, "{token}") || strings.HasSuffix(pattern, "/*") {
+		return pattern
+	}
+	return path
+}
+
+// private keeps what a page shows out of every cache.
+func private(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Add("Vary", "HX-Request")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limited refuses a body that is too large, before it is read where its size
+// is told and while it is read where it is not.
+func (s *Web) limited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > formMost {
+			w.Header().Set("Connection", "close")
+			s.showProblem(w, r, &visit{web: s, r: r}, views.TooLarge("1MB"))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, formMost)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Web) denyCross(w http.ResponseWriter, r *http.Request) {
+	s.log.Warn("form from another site refused", "id", requestID(r.Context()), "method", r.Method)
+	s.showProblem(w, r, &visit{web: s, r: r}, views.Problem{
+		Status: http.StatusForbidden, Title: "This form came from another site",
+		Text: "Nothing was done. Open smsdesk in a new window and do it there.", Link: views.Link{Text: "Open smsdesk", Href: "/"},
+	})
+}

@@ -1,0 +1,190 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"smsdesk/internal/sms"
+	"smsdesk/static"
+	"smsdesk/views"
+)
+
+// Who may, beside the roles of sms. A route with neither lets nobody through.
+const (
+	// anyone: strangers too.
+	anyone sms.Role = "anyone"
+	// outside: no session is looked at, no cookie taken, no origin compared.
+	outside sms.Role = "outside"
+)
+
+// route is one line of the map of addresses: least is the weakest role that
+// may, do answers it. plain answers instead of do on routes that are outside;
+// there an empty method means any.
+type route struct {
+	method, pattern string
+	least           sms.Role
+	do              handler
+	plain           http.Handler
+}
+
+// Addresses that more than one place names.
+const (
+	signinPath = "/signin"
+	setupPath  = "/setup"
+	tasksPath  = "/setup/tasks"
+	livePath   = "/live"
+	sidePath   = "/side"
+)
+
+// table is every address there is, and who may. callbacks may be nil.
+func (s *Web) table(callbacks http.Handler) []route {
+	list := []route{
+		{method: "GET", pattern: "/", least: sms.Viewer, do: s.home},
+		{method: "GET", pattern: signinPath, least: anyone, do: s.signinForm},
+		{method: "POST", pattern: signinPath, least: anyone, do: s.signin},
+		{method: "POST", pattern: "/signout", least: anyone, do: s.signout},
+		{method: "GET", pattern: setupPath, least: anyone, do: s.setupForm},
+		{method: "POST", pattern: setupPath, least: anyone, do: s.setup},
+		{method: "GET", pattern: tasksPath, least: sms.Administrator, do: s.setupTasks},
+		{method: "GET", pattern: "/invite/{token}", least: anyone, do: s.inviteForm},
+		{method: "POST", pattern: "/invite/{token}", least: anyone, do: s.inviteAccept},
+
+		{method: "GET", pattern: "/me", least: sms.Viewer, do: s.me},
+		{method: "POST", pattern: "/me/name", least: sms.Viewer, do: s.meName},
+		{method: "POST", pattern: "/me/password", least: sms.Viewer, do: s.mePassword},
+		{method: "POST", pattern: "/me/sessions/end", least: sms.Viewer, do: s.meSignOutEverywhere},
+		{method: "POST", pattern: "/account", least: sms.Viewer, do: s.accountChoose},
+		{method: "POST", pattern: "/theme", least: anyone, do: s.themeChoose},
+		{method: "GET", pattern: sidePath, least: sms.Viewer, do: s.side},
+		{method: "GET", pattern: livePath, least: sms.Viewer, do: s.live},
+
+		{method: "GET", pattern: "/settings/account", least: sms.Administrator, do: s.accountList},
+		{method: "POST", pattern: "/settings/account", least: sms.Administrator, do: s.accountCreate},
+		{method: "GET", pattern: "/settings/account/new", least: sms.Administrator, do: s.accountNew},
+		{method: "GET", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountForm},
+		{method: "POST", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountSave},
+		{method: "POST", pattern: "/settings/account/{id}/resume", least: sms.Administrator, do: s.accountResume},
+		{method: "GET", pattern: "/settings/reports", least: sms.Administrator, do: s.callbackList},
+		{method: "GET", pattern: "/settings/reports/last", least: sms.Administrator, do: s.callbackLast},
+		{method: "GET", pattern: "/settings/reports/rotate", least: sms.Administrator, do: s.callbackRotateForm},
+		{method: "POST", pattern: "/settings/reports/rotate", least: sms.Administrator, do: s.callbackRotate},
+		{method: "GET", pattern: "/settings/team", least: sms.Administrator, do: s.userList},
+		{method: "POST", pattern: "/settings/team", least: sms.Administrator, do: s.userInvite},
+		{method: "GET", pattern: "/settings/team/{id}", least: sms.Administrator, do: s.userForm},
+		{method: "POST", pattern: "/settings/team/{id}", least: sms.Administrator, do: s.userSave},
+
+		{method: "GET", pattern: newPath, least: sms.Sender, do: s.composeForm},
+		{method: "POST", pattern: newPath, least: sms.Sender, do: s.composeCheck},
+		{method: "POST", pattern: newPath + "/parts", least: sms.Sender, do: s.composeParts},
+		{method: "POST", pattern: newPath + "/numbers", least: sms.Sender, do: s.composeNumbers},
+		{method: "GET", pattern: campaignsPath, least: sms.Viewer, do: s.campaignList},
+		{method: "GET", pattern: campaignsPath + "/{id}", least: sms.Viewer, do: s.campaignShow},
+		{method: "GET", pattern: campaignsPath + "/{id}/confirm", least: sms.Sender, do: s.confirmForm},
+		{method: "GET", pattern: campaignsPath + "/{id}/start", least: sms.Sender, do: s.confirmBack},
+		{method: "POST", pattern: campaignsPath + "/{id}/start", least: sms.Sender, do: s.campaignStart},
+		{method: "GET", pattern: campaignsPath + "/{id}/stop", least: sms.Sender, do: s.campaignStopForm},
+		{method: "POST", pattern: campaignsPath + "/{id}/stop", least: sms.Sender, do: s.campaignStop},
+		{method: "GET", pattern: campaignsPath + "/{id}/continue", least: sms.Sender, do: s.campaignBack},
+		{method: "POST", pattern: campaignsPath + "/{id}/continue", least: sms.Sender, do: s.campaignContinue},
+		{method: "GET", pattern: campaignsPath + "/{id}/resume", least: sms.Manager, do: s.campaignBack},
+		{method: "POST", pattern: campaignsPath + "/{id}/resume", least: sms.Manager, do: s.campaignResume},
+		{method: "GET", pattern: "/messages/{id}", least: sms.Viewer, do: s.messageShow},
+		{method: "GET", pattern: helpPath, least: sms.Viewer, do: s.help},
+
+		{method: "GET", pattern: static.Prefix + "*", least: outside, plain: static.Handler()},
+		{method: "GET", pattern: "/healthz", least: outside, plain: http.HandlerFunc(s.health)},
+	}
+	if callbacks != nil {
+		list = append(list,
+			route{pattern: "/dlr/*", least: outside, plain: callbacks},
+			route{pattern: "/ussd/*", least: outside, plain: callbacks})
+	}
+	if s.dev {
+		list = append(list, route{method: "GET", pattern: "/styleguide", least: sms.Viewer, do: s.styleguide})
+	}
+	return list
+}
+
+// Routes answers every address there is. callbacks answers /dlr and /ussd, and
+// is nil where those are on another listener.
+func (s *Web) Routes(callbacks http.Handler) http.Handler { return s.router(callbacks) }
+
+func (s *Web) router(callbacks http.Handler) *chi.Mux {
+	m := chi.NewRouter()
+	s.pages = m
+	m.Use(s.recovered, identified, s.guarded, s.clientIP, s.logged, middleware.GetHead)
+	nowhere := route{least: anyone, do: func(http.ResponseWriter, *http.Request, *visit) error { return sms.ErrNotFound }}
+	m.NotFound(s.page(nowhere).ServeHTTP)
+	m.MethodNotAllowed(s.page(route{least: anyone, do: s.wrongMethod(m)}).ServeHTTP)
+	for _, rt := range s.table(callbacks) {
+		h := rt.plain
+		if rt.least != outside || h == nil {
+			h = s.page(rt)
+		}
+		if rt.method == "" {
+			m.Handle(rt.pattern, h)
+			continue
+		}
+		m.Method(rt.method, rt.pattern, h)
+	}
+	return m
+}
+
+// page is everything between an address and its handler that needs to know
+// the route. A stream is never compressed, and neither is a page that shows a
+// secret beside words from the address: its length would tell about both.
+func (s *Web) page(rt route) http.Handler {
+	h := s.handle(rt)
+	if rt.pattern != livePath && !strings.HasPrefix(rt.pattern, "/settings/reports") && !strings.Contains(rt.pattern, "{token}") {
+		h = middleware.Compress(5, "text/html")(h)
+	}
+	return private(s.limited(s.cross.Handler(h)))
+}
+
+func (s *Web) wrongMethod(m *chi.Mux) handler {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		if m.Match(chi.NewRouteContext(), http.MethodGet, r.URL.Path) {
+			w.Header().Set("Allow", "GET, HEAD")
+		}
+		if m.Match(chi.NewRouteContext(), http.MethodPost, r.URL.Path) {
+			w.Header().Add("Allow", "POST")
+		}
+		s.showProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed, Title: "This address does not work that way",
+			Text: "It may be part of a form. Go back and load the page again.", Link: views.Link{Text: "Go to the overview", Href: "/"}})
+		return nil
+	}
+}
+
+// opens says that a page can be opened at this path.
+func (s *Web) opens(path string) bool {
+	return s.pages.Match(chi.NewRouteContext(), http.MethodGet, path)
+}
+
+func (s *Web) home(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	redirect(w, r, "/campaigns")
+	return nil
+}
+
+func (s *Web) health(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err := s.store.Ready(r.Context()); err != nil {
+		s.log.Error("not ready", "error", err)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("not ready\n"))
+		return
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+func (s *Web) styleguide(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.render(w, r, http.StatusOK, views.StyleGuide(v.frame("Style guide", "")))
+}
+
+// side is the navigation with its counts and the foot below it.
+func (s *Web) side(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.render(w, r, http.StatusOK, views.SideBody(v.liveFrame("", r.URL.Query().Get("nav"))))
+}

@@ -1,0 +1,167 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"smsdesk/internal/sms"
+)
+
+func developer(c *Config) { c.Dev = true }
+
+// Every address that the router answers has an entry in the table, and every
+// entry says who may.
+func TestEveryRouteIsInTheTable(t *testing.T) {
+	s := newSite(t, developer)
+	table := map[string]route{}
+	for _, rt := range s.web.table(callbacks) {
+		key := rt.method + " " + rt.pattern
+		if _, twice := table[key]; twice {
+			t.Errorf("%s is there twice", key)
+		}
+		table[key] = rt
+		_, role := sms.ParseRole(string(rt.least))
+		if !role && rt.least != anyone && rt.least != outside {
+			t.Errorf("%s does not say who may", key)
+		}
+		if (rt.do == nil) == (rt.plain == nil) || (rt.plain != nil) != (rt.least == outside) {
+			t.Errorf("%s needs one handler, a plain one only where it is outside", key)
+		}
+		if rt.method != "GET" && rt.method != "POST" && (rt.method != "" || rt.least != outside) {
+			t.Errorf("%s has an odd method", key)
+		}
+	}
+	walked := map[string]bool{}
+	err := chi.Walk(s.web.router(callbacks), func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		key := method + " " + pattern
+		if _, any := table[" "+pattern]; any {
+			key = " " + pattern
+		}
+		if _, ok := table[key]; !ok {
+			t.Errorf("%s %s is answered without an entry", method, pattern)
+		}
+		walked[key] = true
+		return nil
+	})
+	if err != nil || len(walked) != len(table) {
+		t.Errorf("%d of %d entries are answered: %v", len(walked), len(table), err)
+	}
+}
+
+func TestARouteWithoutARoleLetsNobodyThrough(t *testing.T) {
+	s := newSite(t)
+	for _, least := range []sms.Role{"", "king", outside} {
+		s.handler = s.web.page(route{method: "GET", pattern: "/x", least: least, do: func(w http.ResponseWriter, _ *http.Request, _ *visit) error {
+			w.WriteHeader(http.StatusOK)
+			return nil
+		}})
+		s.as(s.boss).get("/x").is(http.StatusForbidden)
+		if got := s.browser().get("/x"); got.status == http.StatusOK {
+			t.Errorf("least %q: a stranger gets in", least)
+		}
+	}
+}
+
+// The matrix: every role and a stranger at every address.
+func TestRolesByRoutes(t *testing.T) {
+	s := newSite(t, developer)
+	s.account(sms.Account{Name: "Clinic"})
+	people := map[sms.Role]sms.User{}
+	for _, role := range sms.Roles() {
+		people[role] = s.hire(string(role)+"@example.com", role)
+	}
+	for _, rt := range s.web.table(callbacks) {
+		if rt.least == outside {
+			continue
+		}
+		path := strings.NewReplacer("{id}", "1", "{token}", strings.Repeat("0", 64)).Replace(rt.pattern)
+		t.Run(rt.method+" "+rt.pattern, func(t *testing.T) {
+			stranger := s.browser()
+			switch got := request(t, stranger, rt.method, path); {
+			case rt.least == anyone:
+				if got.status == http.StatusForbidden || got.status >= 500 || strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
+					t.Errorf("a stranger gets %d", got.status)
+				}
+			case rt.pattern == livePath:
+				got.is(http.StatusUnauthorized)
+			default:
+				got.is(http.StatusSeeOther)
+				if !strings.HasPrefix(got.header.Get("Location"), signinPath) {
+					t.Errorf("a stranger is sent to %q", got.header.Get("Location"))
+				}
+			}
+			for _, role := range sms.Roles() {
+				got := request(t, s.as(people[role]), rt.method, path)
+				denied := rt.least != anyone && !role.AtLeast(rt.least)
+				if denied != (got.status == http.StatusForbidden) || got.status >= 500 || strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
+					t.Errorf("%s gets %d, location %q", role, got.status, got.header.Get("Location"))
+				}
+				if denied && !strings.Contains(got.text("main"), "Ask an administrator for the role "+rt.least.Title()) {
+					t.Errorf("%s is told %q", role, got.text("main"))
+				}
+			}
+		})
+	}
+}
+
+// request sends a bare request; a stream is cut off as soon as it has begun.
+func request(t *testing.T, b *browser, method, path string) answer {
+	t.Helper()
+	if path == livePath {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		return b.send(httptest.NewRequest(method, path+"?t=account:1", nil).WithContext(ctx))
+	}
+	if method == http.MethodGet {
+		return b.get(path)
+	}
+	return b.post(path)
+}
+
+func TestWrongMethodNamesTheRightOnes(t *testing.T) {
+	s := newSite(t)
+	for path, want := range map[string][]string{"/signout": {"POST"}, "/signin": {"GET, HEAD", "POST"}, "/healthz": {"GET, HEAD"}} {
+		for _, method := range []string{"PUT", "DELETE", "TRACE", "OPTIONS"} {
+			r := httptest.NewRequest(method, path, nil)
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+			got := s.browser().send(r).is(http.StatusMethodNotAllowed)
+			if allow := got.header.Values("Allow"); !slices.Equal(allow, want) {
+				t.Errorf("%s %s: Allow %v, want %v", method, path, allow, want)
+			}
+		}
+	}
+}
+
+func TestOddPathsLeadNowhere(t *testing.T) {
+	s := newSite(t, developer)
+	boss := s.as(s.boss)
+	for _, path := range []string{"/.git/config", "/.env", "/debug/pprof/", "/debug/vars", "/metrics", "/static/", "/static/../web.go", "/settings/account/0", "/settings/account/-1",
+		"/settings/account/1e3", "/settings/account/99999999999999999999", "/settings/team/7777", "/signin/", "//signin", "/settings/account/1%2f..", "/api/v1", "/invite/x"} {
+		boss.get(path).is(http.StatusNotFound)
+	}
+	staff := newSite(t)
+	staff.as(staff.boss).get("/styleguide").is(http.StatusNotFound)
+}
+
+func TestHealth(t *testing.T) {
+	s := newEmptySite(t)
+	if got := s.browser().get("/healthz").is(http.StatusOK); got.body != "ok\n" {
+		t.Errorf("%q", got.body)
+	}
+	if err := s.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.browser().get("/healthz").is(http.StatusServiceUnavailable)
+}
+
+func TestHeadIsGetWithoutBody(t *testing.T) {
+	s := newSite(t)
+	s.browser().send(httptest.NewRequest(http.MethodHead, "/signin", nil)).is(http.StatusOK)
+}

@@ -1,0 +1,162 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// setupForm is for the one person who reads the address in the terminal. An
+// existing administrator closes it.
+func (s *Web) setupForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	staffed, err := s.hasAdministrator(r.Context())
+	if err != nil {
+		return err
+	}
+	if staffed {
+		redirect(w, r, tasksPath)
+		return nil
+	}
+	token := r.URL.Query().Get("token")
+	if !s.desk.SetupOpen(token) {
+		return s.setupClosed(w, r, v, token != "")
+	}
+	return s.render(w, r, http.StatusOK, views.SetUp(v.bareFrame("Set up smsdesk"), views.SetUpForm{Token: token}))
+}
+
+func (s *Web) setupClosed(w http.ResponseWriter, r *http.Request, v *visit, tried bool) error {
+	if tried {
+		return s.render(w, r, http.StatusNotFound, views.SetUpClosed(v.bareFrame("This set-up address does not work any more"), true))
+	}
+	return s.render(w, r, http.StatusOK, views.SetUpClosed(v.bareFrame("Open the set-up address"), false))
+}
+
+func (s *Web) setup(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form := views.SetUpForm{Token: r.PostForm.Get("token"), Email: r.PostForm.Get("email"), Name: r.PostForm.Get("name")}
+	password := r.PostForm.Get("password")
+	u, err := s.desk.CreateFirstAdministrator(r.Context(), form.Token, form.Email, form.Name, password)
+	switch {
+	case errors.As(err, &form.Bad):
+		f := v.bareFrame("Set up smsdesk")
+		f.Error = true
+		return s.render(w, r, http.StatusUnprocessableEntity, views.SetUp(f, form))
+	case errors.Is(err, sms.ErrNotFound):
+		return s.setupClosed(w, r, v, true)
+	case err != nil:
+		return err
+	}
+	s.staffed.Store(true)
+	if err := s.openSession(w, r, v, u.Email, password); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(tasksPath, "setup"))
+	return nil
+}
+
+// setupTasks is what is left to do until this desk can send for real
+// (ux.md, P2). It listens for the first delivery report.
+func (s *Web) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error {
+	tasks, account, err := s.tasks(v)
+	if err != nil {
+		return err
+	}
+	list := views.TaskList{Tasks: tasks, Renew: views.Refresh{ID: "tasks"}}
+	for _, t := range tasks {
+		if t.Tone == views.ToneOK {
+			list.Done++
+		} else if list.Next.Href == "" {
+			list.Next = views.Link{Text: t.Text, Href: t.Href}
+		}
+	}
+	if account.ID != 0 {
+		list.Renew.URL, list.Renew.On = tasksPath, []string{desk.ReportsName(account.ID), desk.AccountName(account.ID)}
+	}
+	if isFragment(r) {
+		return s.render(w, r, http.StatusOK, views.SetUpTaskList(list))
+	}
+	f := v.liveFrame("Get smsdesk ready", "settings", list.Renew.On...)
+	return s.render(w, r, http.StatusOK, views.SetUpTasks(f, list))
+}
+
+// tasks tells where each task stands for the first real account.
+func (s *Web) tasks(v *visit) (list []views.Task, account sms.Account, err error) {
+	ctx := v.r.Context()
+	administrators, err := s.store.Administrators(ctx)
+	if err != nil {
+		return nil, account, err
+	}
+	for _, a := range v.accounts {
+		if !a.Test {
+			account = a
+			break
+		}
+	}
+	list = []views.Task{{Text: "Create the first administrator", Href: "/settings/team", Status: "Done", Tone: views.ToneOK}}
+	if account.ID == 0 {
+		list = append(list, notConnected()...)
+	} else {
+		connected, err := s.connectedTasks(v, account)
+		if err != nil {
+			return nil, account, err
+		}
+		list = append(list, connected...)
+	}
+	second := views.Task{Text: "Add a second administrator", Hint: "So that nobody is locked out when one of you is away.", Href: "/settings/team", Status: "Not started"}
+	if administrators > 1 {
+		second.Status, second.Tone = "Done", views.ToneOK
+	}
+	return append(list, second), account, nil
+}
+
+const (
+	taskConnect = "Connect to the provider"
+	taskReports = "Switch on delivery reports"
+	taskSender  = "Choose the default sender ID"
+	taskPrice   = "Set the price, currency, country and time zone"
+)
+
+func notConnected() []views.Task {
+	const add = "/settings/account/new"
+	return []views.Task{
+		{Text: taskConnect, Hint: "Until then you can try everything with the built-in test account.", Href: add, Status: "Not started"},
+		{Text: taskReports, Hint: "Connect to the provider first.", Href: add, Status: "Not started"},
+		{Text: taskSender, Hint: "Connect to the provider first.", Href: add, Status: "Not started"},
+		{Text: taskPrice, Hint: "Part of the connection.", Href: add, Status: "Not started"},
+	}
+}
+
+func (s *Web) connectedTasks(v *visit, a sms.Account) ([]views.Task, error) {
+	reportAt, err := s.store.LastReportAt(v.r.Context(), a.ID)
+	if err != nil {
+		return nil, err
+	}
+	senders, err := s.usableSenders(v, a)
+	if err != nil {
+		return nil, err
+	}
+	connect := views.Task{Text: taskConnect, Hint: a.Name, Href: accountPath(a.ID), Status: "Connected", Tone: views.ToneOK}
+	if a.Failure != "" || a.ReachedAt == 0 {
+		connect.Hint, connect.Status, connect.Tone = a.Failure, "Not connected", views.ToneBad
+	}
+	reports := views.Task{Text: taskReports, Href: callbackPath(a), Status: "Waiting for the first report", Tone: views.ToneWarn}
+	if reportAt > 0 {
+		reports.Status, reports.Tone = "Reports arrive", views.ToneOK
+	}
+	sender := views.Task{Text: taskSender, Href: accountPath(a.ID) + "#default_sender", Status: "Not started"}
+	switch {
+	case a.DefaultSender != "" && contains(senders, a.DefaultSender):
+		sender.Hint, sender.Status, sender.Tone = a.DefaultSender, "Done", views.ToneOK
+	case a.ReachedAt == 0:
+		sender.Hint = "Connect to the provider first."
+	case len(senders) == 0:
+		sender.Hint = "No approved sender ID yet. Ask the provider to approve one."
+	}
+	price := views.Task{Text: taskPrice, Href: accountPath(a.ID) + "#price_per_part", Status: "Not started"}
+	if a.PricePerPart > 0 {
+		price.Status, price.Tone = "Done", views.ToneOK
+	}
+	return []views.Task{connect, reports, sender, price}, nil
+}

@@ -1,0 +1,143 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5/middleware"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// whySignIn are the sentences for a person who was signed in before.
+var whySignIn = map[string]string{
+	"timeout": "You were signed out after 2 hours without use. Sign in to carry on where you were.",
+	"ended":   "You were signed out. Sign in to carry on where you were.",
+}
+
+func (s *Web) signinForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	next := localPath(r.URL.Query().Get("next"), "")
+	if v.user.ID != 0 {
+		redirect(w, r, orHome(next))
+		return nil
+	}
+	form := views.SignInForm{Next: next, Notice: whySignIn[r.URL.Query().Get("why")]}
+	return s.render(w, r, http.StatusOK, views.SignIn(v.frame("Sign in", ""), form))
+}
+
+func orHome(next string) string {
+	if next == "" {
+		return "/"
+	}
+	return next
+}
+
+func (s *Web) signin(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form := views.SignInForm{Email: r.PostForm.Get("email"), Next: localPath(r.PostForm.Get("next"), "")}
+	err := s.openSession(w, r, v, form.Email, r.PostForm.Get("password"))
+	if errors.As(err, &form.Bad) {
+		f := v.frame("Sign in", "")
+		f.Error = true
+		return s.render(w, r, http.StatusUnprocessableEntity, views.SignIn(f, form))
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, orHome(form.Next))
+	return nil
+}
+
+// openSession signs a person in with a fresh id; the session that the browser
+// had before, whoever's it was, is over.
+func (s *Web) openSession(w http.ResponseWriter, r *http.Request, v *visit, email, password string) error {
+	token, _, err := s.desk.SignIn(r.Context(), email, password, middleware.GetClientIP(r.Context()), r.UserAgent())
+	if err != nil {
+		return err
+	}
+	if old := v.token(); old != "" {
+		if err := s.desk.SignOut(r.Context(), old); err != nil {
+			return err
+		}
+	}
+	return v.begin(w, token)
+}
+
+func (s *Web) signout(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if token := v.token(); token != "" {
+		if err := s.desk.SignOut(r.Context(), token); err != nil {
+			return err
+		}
+	}
+	return s.leave(w, r, v, "signedout")
+}
+
+// leave forgets the browser: nothing that a page showed stays in it.
+func (s *Web) leave(w http.ResponseWriter, r *http.Request, v *visit, word string) error {
+	if err := v.end(w); err != nil {
+		return err
+	}
+	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
+	redirect(w, r, withDone(signinPath, word))
+	return nil
+}
+
+func (s *Web) inviteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	i, err := s.desk.OpenInvite(r.Context(), r.PathValue("token"))
+	if errors.Is(err, sms.ErrNotFound) {
+		return s.inviteOver(w, r, v)
+	}
+	if err != nil {
+		return err
+	}
+	form := views.InviteForm{Action: r.URL.Path, Email: i.Email, Role: i.Role}
+	return s.render(w, r, http.StatusOK, views.AcceptInvite(v.bareFrame(inviteTitle(i)), form))
+}
+
+func (s *Web) inviteAccept(w http.ResponseWriter, r *http.Request, v *visit) error {
+	i, err := s.desk.OpenInvite(r.Context(), r.PathValue("token"))
+	if errors.Is(err, sms.ErrNotFound) {
+		return s.inviteOver(w, r, v)
+	}
+	if err != nil {
+		return err
+	}
+	form := views.InviteForm{Action: r.URL.Path, Email: i.Email, Role: i.Role, Name: r.PostForm.Get("name")}
+	password := r.PostForm.Get("password")
+	u, err := s.desk.AcceptInvite(r.Context(), r.PathValue("token"), form.Name, password)
+	if errors.As(err, &form.Bad) {
+		f := v.bareFrame(inviteTitle(i))
+		f.Error = true
+		return s.render(w, r, http.StatusUnprocessableEntity, views.AcceptInvite(f, form))
+	}
+	if errors.Is(err, sms.ErrNotFound) {
+		return s.inviteOver(w, r, v)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.openSession(w, r, v, u.Email, password); err != nil {
+		return err
+	}
+	redirect(w, r, withDone("/me", "accepted"))
+	return nil
+}
+
+func inviteTitle(i sms.Invite) string {
+	if i.Role == "" {
+		return "Choose a new password"
+	}
+	return "Join smsdesk"
+}
+
+func (s *Web) inviteOver(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.render(w, r, http.StatusNotFound, views.ErrorPage(v.bareFrame(""), views.Problem{
+		Status: http.StatusNotFound, Title: "This invitation does not work any more",
+		Text: "An invitation works once, within 24 hours. Ask an administrator for a new one.", Link: views.Link{Text: "Sign in", Href: signinPath},
+	}))
+}
+
+// bareFrame is for the pages before a sign-in, whoever is signed in here.
+func (v *visit) bareFrame(title string) views.Frame {
+	return views.Frame{Title: title, Path: "/", Theme: v.theme()}
+}

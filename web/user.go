@@ -1,0 +1,181 @@
+package web
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const teamPath = "/settings/team"
+
+func (s *Web) userList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showTeam(w, r, v, views.TeamPage{Link: s.slips.take(v.token(), s.now())})
+}
+
+func (s *Web) showTeam(w http.ResponseWriter, r *http.Request, v *visit, page views.TeamPage) error {
+	users, err := s.store.Users(r.Context())
+	if err != nil {
+		return err
+	}
+	invites, err := s.store.Invites(r.Context(), s.now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	administrators := 0
+	for _, u := range users {
+		row := views.TeamRow{Href: userPath(u.ID), Name: u.Name, Email: u.Email, Role: u.Role.Title(), Active: u.Active, Me: u.ID == v.user.ID}
+		page.People = append(page.People, row)
+		if u.Active && u.Role == sms.Administrator {
+			administrators++
+		}
+	}
+	page.OnlyOne = administrators < 2
+	for _, i := range invites {
+		if i.Role == "" {
+			continue
+		}
+		page.Invited = append(page.Invited, views.InvitedRow{Email: i.Email, Role: i.Role.Title(), Until: v.when(i.ExpiresAt)})
+	}
+	f := v.frame("Team", "settings")
+	f.Error = len(page.Bad) > 0
+	return s.render(w, r, status(page.Bad), views.Team(f, page))
+}
+
+func (s *Web) userInvite(w http.ResponseWriter, r *http.Request, v *visit) error {
+	page := views.TeamPage{Email: r.PostForm.Get("email"), Role: r.PostForm.Get("role")}
+	token, err := s.desk.Invite(r.Context(), v.user, page.Email, sms.Role(page.Role))
+	if errors.As(err, &page.Bad) {
+		return s.showTeam(w, r, v, page)
+	}
+	if err != nil {
+		return err
+	}
+	s.showOnce(w, r, v, token)
+	return nil
+}
+
+// showOnce puts the invitation's address on the next page of the team.
+func (s *Web) showOnce(w http.ResponseWriter, r *http.Request, v *visit, token string) {
+	s.slips.put(v.token(), s.publicURL+"/invite/"+token, s.now())
+	redirect(w, r, teamPath)
+}
+
+func userPath(id int64) string { return teamPath + "/" + strconv.FormatInt(id, 10) }
+
+func (s *Web) person(r *http.Request) (sms.User, error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return sms.User{}, err
+	}
+	users, err := s.store.Users(r.Context())
+	if err != nil {
+		return sms.User{}, err
+	}
+	for _, u := range users {
+		if u.ID == id {
+			return u, nil
+		}
+	}
+	return sms.User{}, sms.ErrNotFound
+}
+
+func (s *Web) userForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	u, err := s.person(r)
+	if err != nil {
+		return err
+	}
+	return s.showPerson(w, r, v, u, nil)
+}
+
+func (s *Web) showPerson(w http.ResponseWriter, r *http.Request, v *visit, u sms.User, bad sms.Invalid) error {
+	f := v.frame(u.Name, "settings")
+	f.Crumbs = []views.Link{{Text: "Team", Href: teamPath}, {Text: u.Name}}
+	f.Error = len(bad) > 0
+	return s.render(w, r, status(bad), views.Person(f, views.PersonPage{Action: userPath(u.ID), User: u, Me: u.ID == v.user.ID, Bad: bad}))
+}
+
+// userSave changes the role or whether the person may sign in, or makes an
+// address to choose a new password at; each form of the page sends one of them.
+func (s *Web) userSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	u, err := s.person(r)
+	if err != nil {
+		return err
+	}
+	role, active := u.Role, u.Active
+	switch r.PostForm.Get("do") {
+	case "role":
+		role = sms.Role(r.PostForm.Get("role"))
+	case "deactivate":
+		active = false
+	case "activate":
+		active = true
+	case "password":
+		token, err := s.desk.InviteAgain(r.Context(), v.user, u)
+		if err != nil {
+			return err
+		}
+		s.showOnce(w, r, v, token)
+		return nil
+	default:
+		return errUnreadable
+	}
+	var bad sms.Invalid
+	_, err = s.desk.SaveUser(r.Context(), v.user, u.ID, role, active)
+	if errors.As(err, &bad) {
+		return s.showPerson(w, r, v, u, bad)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(teamPath, "rights"))
+	return nil
+}
+
+// slips hold what a browser is shown exactly once after a form, such as an
+// invitation's address: it is stored nowhere else, and an address that is
+// loaded again must not make another.
+type slips struct {
+	mu   sync.Mutex
+	held map[[32]byte]slip
+}
+
+type slip struct {
+	text  string
+	until time.Time
+}
+
+const (
+	slipLife = 5 * time.Minute
+	slipsCap = 1000
+)
+
+func newSlips() *slips { return &slips{held: map[[32]byte]slip{}} }
+
+func (s *slips) put(session, text string, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, held := range s.held {
+		if len(s.held) >= slipsCap || !now.Before(held.until) {
+			delete(s.held, k)
+		}
+	}
+	s.held[sha256.Sum256([]byte(session))] = slip{text, now.Add(slipLife)}
+}
+
+func (s *slips) take(session string, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sha256.Sum256([]byte(session))
+	held := s.held[key]
+	delete(s.held, key)
+	if !now.Before(held.until) {
+		return ""
+	}
+	return held.text
+}

@@ -1,0 +1,261 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/gorilla/sessions"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// visit is one request as a handler sees it: who asks and for which account.
+type visit struct {
+	web      *Web
+	r        *http.Request
+	session  *sessions.Session
+	user     sms.User // the zero User for a stranger
+	since    int64    // when this browser signed in
+	lost     error    // why a cookie leads to no session; nil without a cookie
+	account  sms.Account
+	accounts []sms.Account
+}
+
+// newVisit never returns nil, so that an error can be shown in any case.
+func (s *Web) newVisit(r *http.Request) (*visit, error) {
+	session, err := s.sessions.New(r, s.sessions.name)
+	v := &visit{web: s, r: r, session: session}
+	if errors.Is(err, sms.ErrNotFound) {
+		v.lost, err = err, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	known, ok := signedIn(session)
+	if !ok {
+		return v, nil
+	}
+	accounts, err := s.store.Accounts(r.Context())
+	if err != nil {
+		return v, err
+	}
+	v.user, v.since, v.accounts = known.User, known.CreatedAt, accounts
+	v.account = choose(accounts, known.AccountID)
+	return v, nil
+}
+
+// choose finds the account a browser works with; without a choice, or after
+// the chosen one has gone, it is the first.
+func choose(accounts []sms.Account, id int64) sms.Account {
+	for _, a := range accounts {
+		if a.ID == id {
+			return a
+		}
+	}
+	if len(accounts) > 0 {
+		return accounts[0]
+	}
+	return sms.Account{}
+}
+
+// token is the secret of this browser's session.
+func (v *visit) token() string { return v.session.ID }
+
+// now is the time in the chosen account's zone.
+func (v *visit) now() time.Time { return v.web.now().In(v.account.Location()) }
+
+// at is a stored time in the chosen account's zone.
+func (v *visit) at(ms int64) time.Time { return time.UnixMilli(ms).In(v.account.Location()) }
+
+// when says a stored time as people do: "today at 10:48am".
+func (v *visit) when(ms int64) string { return views.When(v.at(ms), v.now()) }
+
+// navigation is the whole of it; items that a role may not open are not shown.
+var navigation = []struct {
+	least sms.Role
+	item  views.NavItem
+}{
+	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
+	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
+	{sms.Viewer, views.NavItem{Key: "me", Href: "/me", Label: "My account", Glyph: views.GlyphContacts}},
+	{sms.Viewer, views.NavItem{Key: "help", Href: helpPath, Label: "Help", Glyph: views.GlyphInfo}},
+}
+
+// frame is everything around a page at rest. nav is the key of the open item.
+// What it asks for and does not get is left out: a page must not fail for it.
+func (v *visit) frame(title, nav string) views.Frame {
+	f := views.Frame{Title: title, Path: v.path(), Theme: v.theme(), Nav: nav}
+	if sentence := done[v.r.URL.Query().Get("done")]; sentence != "" {
+		f.Bands = append(f.Bands, views.Band{ID: "done", Tone: views.ToneOK, Text: sentence})
+	}
+	if v.user.ID == 0 {
+		return f
+	}
+	f.User = views.User{Name: v.user.Name, Email: v.user.Email, RoleName: v.user.Role.Title()}
+	f.CanSend = v.user.Role.AtLeast(sms.Sender)
+	for _, n := range navigation {
+		if v.user.Role.AtLeast(n.least) {
+			f.Items = append(f.Items, n.item)
+		}
+	}
+	for _, a := range v.accounts {
+		f.Accounts = append(f.Accounts, accountView(a))
+	}
+	if v.account.ID != 0 {
+		f.Account = accountView(v.account)
+		v.addAccount(&f)
+	}
+	return f
+}
+
+// liveFrame is frame for a page with figures that move: the page listens to
+// the topics, and its navigation, balance and connection renew themselves.
+// ?pause=1 keeps it still.
+func (v *visit) liveFrame(title, nav string, topics ...string) views.Frame {
+	f := v.frame(title, nav)
+	f.Paused = v.r.URL.Query().Get("pause") != ""
+	f.Live = topics
+	if v.account.ID != 0 {
+		side := []string{desk.AccountName(v.account.ID), desk.CampaignsName(v.account.ID)}
+		f.Side = views.Refresh{URL: sidePath + "?" + url.Values{"nav": {nav}, "path": {f.Path}}.Encode(), On: side}
+		for _, topic := range side {
+			if !contains(f.Live, topic) {
+				f.Live = append(f.Live, topic)
+			}
+		}
+	}
+	return f
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func accountView(a sms.Account) views.Account {
+	return views.Account{ID: strconv.FormatInt(a.ID, 10), Name: a.Name, Test: a.Test}
+}
+
+func (v *visit) addAccount(f *views.Frame) {
+	ctx, a := v.r.Context(), v.account
+	administers := v.user.Role.AtLeast(sms.Administrator)
+	if a.Test && administers {
+		f.ConnectHref = "/settings/account/new"
+	}
+	balances, err := v.web.store.Balances(ctx, a.ID)
+	if err == nil {
+		f.Balance = balanceView(balances, a)
+	}
+	decisions, failed := v.web.store.Decisions(ctx, a.ID)
+	f.NeedDecision = int(decisions)
+	if err := errors.Join(err, failed); err != nil && ctx.Err() == nil {
+		v.web.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
+	}
+	f.Connection = connection(a, v.web.now())
+	if a.Pause != "" {
+		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused. " + a.Pause + "."}
+		if administers {
+			band.Link = views.Link{Text: "Open the connection", Href: accountPath(a.ID)}
+		}
+		f.Bands = append(f.Bands, band)
+	}
+}
+
+// balanceView shows the credit for SMS, else the first there is.
+func balanceView(balances []sms.Balance, a sms.Account) views.Balance {
+	for i, b := range balances {
+		if b.PluginType == "SMS" || i == len(balances)-1 && len(balances) == 1 {
+			return views.Balance{Text: b.Credits, ReadAt: views.Clock(time.UnixMilli(b.ReadAt).In(a.Location()))}
+		}
+	}
+	if len(balances) > 0 {
+		return views.Balance{Text: balances[0].Credits, ReadAt: views.Clock(time.UnixMilli(balances[0].ReadAt).In(a.Location()))}
+	}
+	return views.Balance{}
+}
+
+// connection says in words whether the provider answers.
+func connection(a sms.Account, now time.Time) views.Connection {
+	switch {
+	case a.Failure != "" && a.ReachedAt == 0:
+		return views.Connection{Tone: views.ToneBad, Text: "Provider: not connected"}
+	case a.Failure != "":
+		since := views.When(time.UnixMilli(a.ReachedAt).In(a.Location()), now.In(a.Location()))
+		return views.Connection{Tone: views.ToneBad, Text: "Provider: not reached since " + since}
+	case a.ReachedAt == 0:
+		return views.Connection{Tone: views.ToneMute, Text: "Provider: not asked yet"}
+	}
+	return views.Connection{Tone: views.ToneOK, Text: "Provider: connected, " + ago(now.Sub(time.UnixMilli(a.ReachedAt)))}
+}
+
+// ago says how long something is past: "2 minutes ago".
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return views.Plural(int(d/time.Minute), "minute", "minutes") + " ago"
+	case d < 48*time.Hour:
+		return views.Plural(int(d/time.Hour), "hour", "hours") + " ago"
+	}
+	return views.Plural(int(d/(24*time.Hour)), "day", "days") + " ago"
+}
+
+// path is this page's address, without what was to be shown once. A page that
+// answers a form is the page that the form stands on.
+func (v *visit) path() string {
+	if v.r.URL.Path == sidePath {
+		return localPath(v.r.URL.Query().Get("path"), "/")
+	}
+	u := url.URL{Path: v.r.URL.Path}
+	if v.r.Method == http.MethodGet {
+		q := v.r.URL.Query()
+		for _, once := range []string{"done", "tested", "token"} {
+			q.Del(once)
+		}
+		u.RawQuery = q.Encode()
+	}
+	return localPath(u.String(), "/")
+}
+
+// done are the sentences that a page may show once, after a form; the address
+// carries the word, so a made-up one says nothing.
+var done = map[string]string{
+	"saved":        "Saved.",
+	"password":     "Your password is changed. Other browsers are signed out.",
+	"rights":       "Saved. The person has to sign in again.",
+	"rotated":      "There is a new address. Give it to the provider. The old one works for 7 more days.",
+	"resumed":      "Sending goes on.",
+	"setup":        "You are the first administrator.",
+	"signedout":    "You are signed out.",
+	"everywhere":   "You are signed out everywhere.",
+	"accepted":     "Welcome to smsdesk.",
+	"account-made": "The account is added.",
+}
+
+// withDone is address with the word of a sentence to show once.
+func withDone(address, word string) string {
+	if _, ok := done[word]; !ok {
+		panic(fmt.Sprintf("web: no sentence for %q", word))
+	}
+	return views.With(address, "done", word)
+}
+
+// currentPage is the page on which a fragment stands, as htmx tells.
+func currentPage(r *http.Request) string {
+	u, err := url.Parse(r.Header.Get("HX-Current-URL"))
+	if err != nil {
+		return ""
+	}
+	return localPath((&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String(), "")
+}

@@ -1,0 +1,109 @@
+// Package web is what a browser can ask: the map of addresses, sessions, forms
+// in, pages out, live nudges. A question goes to the storage through the narrow
+// interfaces declared here; an order goes to one method of the desk. It must
+// never know SQL, the gateway's wire form, or how a page is drawn.
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+// Store answers the questions of every page.
+type Store interface {
+	accountQuestions
+	userQuestions
+	campaignQuestions
+	// Ready says whether the storage answers at all.
+	Ready(ctx context.Context) error
+}
+
+type accountQuestions interface {
+	Accounts(ctx context.Context) ([]sms.Account, error)
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Decisions(ctx context.Context, account int64) (int64, error)
+	LastReportAt(ctx context.Context, account int64) (int64, error)
+	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
+}
+
+type userQuestions interface {
+	Users(ctx context.Context) ([]sms.User, error)
+	Administrators(ctx context.Context) (int64, error)
+	Invites(ctx context.Context, now int64) ([]sms.Invite, error)
+}
+
+// Config is what the pages need to work.
+type Config struct {
+	Desk  *desk.Desk
+	Store Store
+	Feed  *desk.Feed
+	Log   *slog.Logger
+	// PublicURL is where people and the provider reach this desk, such as
+	// https://desk.example.com, without a slash at its end.
+	PublicURL string
+	// Secure says that browsers come by https: cookies get the __Host- prefix
+	// and answers tell the browser to stay with https.
+	Secure bool
+	// Dev serves what only developers need.
+	Dev bool
+	Now func() time.Time
+	// SandboxURL is the control page of the embedded sandbox, "" without one.
+	SandboxURL string
+	// Proxies are the networks of reverse proxies, such as "10.0.0.0/8", whose
+	// X-Forwarded-For is believed. Without any, the peer is the client.
+	Proxies []string
+	// Stopping ends the live streams when it is closed, so that a graceful
+	// stop does not wait for them. Nil never stops them.
+	Stopping <-chan struct{}
+}
+
+// Web answers browsers.
+type Web struct {
+	desk       *desk.Desk
+	store      Store
+	feed       *desk.Feed
+	log        *slog.Logger
+	now        func() time.Time
+	publicURL  string
+	sandboxURL string
+	secure     bool
+	dev        bool
+	proxies    []string
+	stopping   <-chan struct{}
+	sessions   *sessionStore
+	cross      *http.CrossOriginProtection
+	streams    *streams
+	slips      *slips
+	pages      chi.Routes
+	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
+}
+
+// New returns the pages; Routes makes them answer.
+func New(c Config) *Web {
+	s := &Web{
+		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
+		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
+		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(),
+	}
+	s.sessions = newSessionStore(c.Desk, c.Secure)
+	// A proxy may change the Host that the browser's Origin is compared with.
+	if u, err := url.Parse(c.PublicURL); err == nil && u.Host != "" {
+		if err := s.cross.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
+			s.log.Error("the public address cannot be an origin", "error", err)
+		}
+	}
+	s.cross.SetDenyHandler(http.HandlerFunc(s.denyCross))
+	return s
+}

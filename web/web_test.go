@@ -1,0 +1,284 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/storage"
+)
+
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+// provider is a gateway that answers what a test sets.
+type provider struct {
+	desk.Gateway
+	err error
+}
+
+func (p *provider) Balance(context.Context) ([]sms.Balance, error) {
+	return []sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50"}}, p.err
+}
+
+func (p *provider) SenderIDs(context.Context) ([]sms.SenderID, error) {
+	return []sms.SenderID{
+		{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"},
+		{ID: 2, Text: "SCHOOL", IsActive: true, ApproveStatus: "Pending"},
+		{ID: 3, Text: "OLDNAME", IsActive: false, ApproveStatus: "Approved"},
+	}, p.err
+}
+
+// site is the whole desk behind its pages, with real storage.
+type site struct {
+	t        *testing.T
+	db       *storage.DB
+	desk     *desk.Desk
+	feed     *desk.Feed
+	web      *Web
+	handler  http.Handler
+	clock    *clock
+	log      *journal
+	provider *provider
+	boss     sms.User
+}
+
+const (
+	goodPassword = "correct pony battery lamp"
+	anyHash      = "$argon2id$v=19$m=19456,t=2,p=1$FJSnenLqLiBKt1Oko0EG+Q$tIXnluJQjuAnTxPIA3Iuc8ZQ3phaTs8StB63OFbaKAE"
+)
+
+// callbacks stands in for the gateway's own handler.
+var callbacks = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "OK") })
+
+// newSite has an administrator; newEmptySite has nobody.
+func newSite(t *testing.T, change ...func(*Config)) *site {
+	t.Helper()
+	s := newEmptySite(t, change...)
+	s.boss = s.hire("boss@example.com", sms.Administrator)
+	return s
+}
+
+func newEmptySite(t *testing.T, change ...func(*Config)) *site {
+	t.Helper()
+	db, err := storage.Open(t.Context(), storage.Config{Data: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s := &site{t: t, db: db, feed: desk.NewFeed(), clock: &clock{t: time.Date(2026, 6, 3, 9, 48, 0, 0, time.UTC)}, log: &journal{}, provider: &provider{}}
+	log := slog.New(slog.NewTextHandler(s.log, nil))
+	open := func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) { return s.provider, nil }
+	s.desk = desk.New(db, desk.NewGateways(open, db, s.clock.now), s.feed, log, s.clock.now)
+	c := Config{Desk: s.desk, Store: db, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
+	for _, f := range change {
+		f(&c)
+	}
+	s.web = New(c)
+	s.handler = s.web.Routes(callbacks)
+	return s
+}
+
+// hire makes a person without the cost of a real password.
+func (s *site) hire(email string, role sms.Role) sms.User {
+	s.t.Helper()
+	u, err := s.db.CreateUser(context.Background(), sms.User{Email: email, Name: "Ada Obi", Role: role}, anyHash, s.clock.now().UnixMilli())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return u
+}
+
+func (s *site) account(a sms.Account) sms.Account {
+	s.t.Helper()
+	a.Country, a.Timezone, a.Currency, a.PerMinute = "NG", "Africa/Lagos", "₦", 100
+	if a.BaseURL == "" {
+		a.BaseURL = "https://api.example.com/v2"
+	}
+	made, err := s.desk.CreateAccount(context.Background(), desk.Operator(), a, sms.Credentials{ClientID: "CANARY-CLIENT-0001", APIKey: "CANARY-KEY-abcd4f2a"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return made
+}
+
+// browser keeps cookies and does not follow redirects.
+type browser struct {
+	site    *site
+	cookies map[string]string
+	ip      string
+}
+
+func (s *site) browser() *browser {
+	return &browser{site: s, cookies: map[string]string{}, ip: "192.0.2.10"}
+}
+
+// as is a browser in which u is signed in.
+func (s *site) as(u sms.User) *browser {
+	s.t.Helper()
+	b, token := s.browser(), desk.NewToken()
+	if err := s.db.CreateSession(context.Background(), sha256.Sum256([]byte(token)), u.ID, "test", s.clock.now().UnixMilli()); err != nil {
+		s.t.Fatal(err)
+	}
+	b.cookies[s.web.sessions.name] = token
+	return b
+}
+
+type answer struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   string
+}
+
+func (b *browser) send(r *http.Request) answer {
+	b.site.t.Helper()
+	r.RemoteAddr = b.ip + ":40000"
+	for name, value := range b.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	rec := httptest.NewRecorder()
+	b.site.handler.ServeHTTP(rec, r)
+	for _, c := range rec.Result().Cookies() {
+		if c.MaxAge < 0 {
+			delete(b.cookies, c.Name)
+		} else {
+			b.cookies[c.Name] = c.Value
+		}
+	}
+	return answer{t: b.site.t, status: rec.Code, header: rec.Header(), body: rec.Body.String()}
+}
+
+func (b *browser) get(path string) answer {
+	b.site.t.Helper()
+	return b.send(httptest.NewRequest(http.MethodGet, path, nil))
+}
+
+func (b *browser) post(path string, pairs ...string) answer {
+	b.site.t.Helper()
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(values(pairs).Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	return b.send(r)
+}
+
+func values(pairs []string) url.Values {
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v.Add(pairs[i], pairs[i+1])
+	}
+	return v
+}
+
+func (a answer) page() *goquery.Document {
+	a.t.Helper()
+	doc, err := goquery.NewDocumentFromReader(strings.NewReader(a.body))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return doc
+}
+
+// text is what a person reads at the selector, with single spaces.
+func (a answer) text(selector string) string {
+	a.t.Helper()
+	return strings.Join(strings.Fields(a.page().Find(selector).Text()), " ")
+}
+
+func (a answer) is(status int) answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("status %d, want %d; location %q\n%.600s", a.status, status, a.header.Get("Location"), a.body)
+	}
+	return a
+}
+
+// to is a redirect to this address.
+func (a answer) to(location string) answer {
+	a.t.Helper()
+	if a.is(http.StatusSeeOther); a.header.Get("Location") != location {
+		a.t.Fatalf("redirect to %q, want %q", a.header.Get("Location"), location)
+	}
+	return a
+}
+
+func (a answer) has(words ...string) answer {
+	a.t.Helper()
+	text := a.text("body")
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			a.t.Errorf("the page does not say %q: %.1500s", w, text)
+		}
+	}
+	return a
+}
+
+func (a answer) lacks(words ...string) answer {
+	a.t.Helper()
+	for _, w := range words {
+		if strings.Contains(a.body, w) {
+			a.t.Errorf("the page says %q", w)
+		}
+	}
+	return a
+}
+
+// broken is a store of which some answers fail.
+type broken struct {
+	Store
+	panics bool
+}
+
+var errDisk = errors.New("the disk is on fire")
+
+func (b broken) Users(context.Context) ([]sms.User, error) {
+	if b.panics {
+		panic(errDisk)
+	}
+	return nil, errDisk
+}
