@@ -157,6 +157,10 @@ func TestARestoredBackupSendsNothingAgain(t *testing.T) {
 	if code == 0 || !strings.Contains(out, "older than the dispatch journal") {
 		t.Errorf("doctor: exit %d\n%s", code, out)
 	}
+	must(t, p.bin, "--data", p.data, "user", "add", "--email", "administrator@example.com", "--name", "Ada Obi", "--role", "administrator", "--password-file", writeFile(t, "password", adaPassword))
+	if _, page := newCrawler(t, "http://"+p.listen, sms.Administrator).get("/campaigns"); !strings.Contains(page.Text(), "older than the dispatch journal") {
+		t.Error("the pages do not say why nothing is sent")
+	}
 	must(t, p.bin, "--data", p.data, "doctor", "--accept-rollback")
 	waitFor(t, 30*time.Second, "the end after the rollback was accepted", func() bool {
 		p.keepGoing(c.ID)

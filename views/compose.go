@@ -112,8 +112,8 @@ func OddLetters(text string) string {
 	}
 	letters := oddNames(s.Odd)
 	if plain := sms.CountSegments(withoutOdd(text), false); plain.Parts < s.Parts {
-		return fmt.Sprintf(" This message needs %s because of %s. Without %s it needs %s.",
-			Plural(s.Parts, "part", "parts"), letters, them(s.Odd), Plural(plain.Parts, "part", "parts"))
+		return fmt.Sprintf(" This message needs %s because of %s. Without %s %s enough.",
+			Plural(s.Parts, "part", "parts"), letters, them(s.Odd), Plural(plain.Parts, "part is", "parts are"))
 	}
 	size := 70
 	if s.Parts > 1 {

@@ -119,7 +119,7 @@ func (p ConfirmPage) sums() []Term {
 	}
 	terms = append(terms, Term{Name: "Balance now", Text: p.Balance.Credits, Number: true})
 	if have, readable := p.Balance.Amount(); readable && known {
-		sign := strings.TrimSpace(strings.TrimRight(p.Balance.Credits[:strings.IndexFunc(p.Balance.Credits, unicode.IsDigit)], "-−"))
+		sign := strings.Trim(p.Balance.Credits[:strings.IndexFunc(p.Balance.Credits, unicode.IsDigit)], "-− ")
 		terms = append(terms, Term{Name: "Balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)), Number: true})
 	}
 	return terms

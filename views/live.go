@@ -57,8 +57,8 @@ func watchAttrs(w Watch) templ.Attributer {
 // Opening a stream is tried on load, when a tab that was opened in the
 // background is shown, and every 5 s while there is none; all three do nothing
 // while one is open. The swap is none because an answer that is not a stream
-// would be swapped in. Two tabs on one page ask for the same address: without
-// no-store the second may wait for the browser's cache entry of the first.
+// would be swapped in. The cache is left out, as a browser's own event source
+// does: two tabs on one page ask for the same address, for ever.
 func streamAttrs(topics []string) templ.Attributer {
 	return templ.OrderedAttributes{
 		{Key: "hx-sse:connect", Value: "/live?" + url.Values{"t": topics}.Encode()},

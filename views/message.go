@@ -135,7 +135,8 @@ func (p MessagePage) attempt(a sms.Attempt) []event {
 	if a.State != sms.AttemptInDoubt {
 		m.Text = strings.TrimSpace(m.Text + with)
 	}
-	m.Raw = attemptRaw(a)
+	m.Text = p.Foreign(m.Text)
+	m.Raw = p.Foreign(attemptRaw(a))
 	if !p.Masked {
 		m.Source = a.Excerpt
 	}
@@ -214,7 +215,7 @@ func (p MessagePage) report(r sms.StoredReport) event {
 		m.Text = strings.TrimSpace(m.Text + " The same report came " + Plural(int(r.Times), "time", "times") + ", last " + p.When(r.LastAt) + ".")
 	}
 	m.ID = domID("report", r.ID)
-	m.Raw = reportRaw(r)
+	m.Raw = p.Foreign(reportRaw(r, p.Masked))
 	if !p.Masked {
 		m.Source = r.Raw
 	}
@@ -229,7 +230,7 @@ func (p MessagePage) reportWords(r sms.StoredReport) Moment {
 			Text: "It has this Message ID but names " + p.foreign(r.Mobile) + ". We did not believe it."}
 	case !known:
 		return Moment{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report with an unknown status",
-			Text: "The status " + quote(r.Status) + " is not one that the provider describes. It changed nothing."}
+			Text: "The status " + quote(p.Foreign(r.Status)) + " is not one that the provider describes. It changed nothing."}
 	}
 	s, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, status, false))
 	m := Moment{Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: "Report: " + strings.ToLower(s.Words[:1]) + s.Words[1:], Text: s.Help}
@@ -255,11 +256,15 @@ func (p MessagePage) foreign(number string) string {
 func quote(s string) string { return "“" + Shorten(s, 60) + "”" }
 
 // reportRaw keeps the dates as they came: their format and zone are not
-// specified.
-func reportRaw(r sms.StoredReport) string {
+// specified. A date without its separators looks like a number, so that it
+// cannot be masked and is left out instead.
+func reportRaw(r sms.StoredReport, masked bool) string {
 	parts := []string{Shorten(r.Status, 40)}
 	if r.ErrorCode != "" {
 		parts = append(parts, "code "+Shorten(r.ErrorCode, 40))
+	}
+	if masked {
+		return strings.Join(parts, ", ")
 	}
 	if r.SubmitDate != "" {
 		parts = append(parts, "submitDate "+Shorten(r.SubmitDate, 40))
@@ -281,7 +286,7 @@ func (p MessagePage) closing() (event, bool) {
 	s := m.Standing()
 	text := s.Help
 	if m.Reason != "" {
-		text = sentence(m.Reason)
+		text = p.Foreign(sentence(m.Reason))
 	}
 	return p.event(m.ChangedAt, Moment{ID: "closed", Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: s.Words, Text: text}), true
 }

@@ -368,6 +368,26 @@ func TestLiveContract(t *testing.T) {
 	}
 }
 
+// htmx must meet its extensions and our script before it starts; see documentEnd.
+func TestScriptsComeInOrderAndLast(t *testing.T) {
+	for name, component := range map[string]templ.Component{"page": Page(frameOf("word")), "bare": Bare(frameOf("word"))} {
+		_, doc := render(t, component)
+		var order []string
+		doc.Find("#live, #say, script").Each(func(_ int, s *goquery.Selection) {
+			if s.AttrOr("defer", s.AttrOr("async", "no")) != "no" {
+				t.Errorf("%s: a script that may come late", name)
+			}
+			order = append(order, s.AttrOr("id", filepath.Base(s.AttrOr("src", ""))))
+		})
+		if want := []string{"live", "say", "htmx.min.js", "hx-sse.min.js", "app.js"}; !slices.Equal(order, want) {
+			t.Errorf("%s: %v, want %v", name, order, want)
+		}
+		if doc.Find("head script").Length() != 0 {
+			t.Errorf("%s: a script in the head", name)
+		}
+	}
+}
+
 func TestBarShares(t *testing.T) {
 	bar := BarProps{Label: "1,000,001 messages", Segments: []Segment{{Words: "Waiting", Count: 0}, {Words: "Delivered", Count: 1_000_000}, {Words: "Not delivered", Count: 1}, {Words: "Odd", Count: -3}}}
 	shares := bar.shares()

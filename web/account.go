@@ -223,7 +223,7 @@ func (s *Web) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form
 	f := v.frame(title, "settings")
 	f.Crumbs = []views.Link{{Text: "Connection", Href: accountsPath}, {Text: title}}
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(bad), views.AccountPage(f, form))
+	return s.render(w, r, status(r, bad), views.AccountPage(f, form))
 }
 
 func (s *Web) usableSenders(v *visit, a sms.Account) ([]string, error) {

@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"net/http"
 	"net/url"
 	"slices"
@@ -159,7 +161,6 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	read := s.now().UnixMilli()
 	tally, err := s.store.Tally(r.Context(), c.ID)
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
 	p.Tile, p.State = messageFilter(r.URL.Query())
 	if isFragment(r) {
-		return s.campaignLive(w, r, p, read)
+		return s.campaignLive(w, r, p)
 	}
 	if err := s.addMessages(r, &p); err != nil {
 		return err
@@ -178,11 +179,7 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	// The page says the same about its own account, and keeps it true.
 	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "account-paused" && a.ID == v.account.ID })
 	p.Paused, p.Seen = f.Paused, p.Shown()
-	ids := make([]int64, len(p.Rows))
-	for i, m := range p.Rows {
-		ids[i] = m.ID
-	}
-	p.Live = campaignRefresh(p, ids, read)
+	p.Live = campaignRefresh(p, p.Rows)
 	return s.render(w, r, http.StatusOK, views.CampaignShow(f, p))
 }
 
@@ -229,14 +226,14 @@ func (s *Web) addMessages(r *http.Request, p *views.CampaignPage) error {
 	return nil
 }
 
-// changedMargin is how long a change may take from its time to its commit, so
-// that a refetch which asks for what changed since the last one misses none.
-const changedMargin = 15_000
-
 // campaignRefresh is the address at which the page asks for its figures and
-// for those of its rows that changed since it was read.
-func campaignRefresh(p views.CampaignPage, ids []int64, read int64) views.Refresh {
-	q := url.Values{"ids": {joined(ids)}, "since": {strconv.FormatInt(read, 10)}, "seen": {strconv.FormatInt(p.Seen, 10)}}
+// for those of its rows that are not as it shows them any more.
+func campaignRefresh(p views.CampaignPage, rows []sms.Message) views.Refresh {
+	marks := make([]string, len(rows))
+	for i, m := range rows {
+		marks[i] = strconv.FormatInt(m.ID, 10) + "-" + mark(m)
+	}
+	q := url.Values{"rows": {strings.Join(marks, ".")}, "seen": {strconv.FormatInt(p.Seen, 10)}}
 	if p.Tile != "" {
 		q.Set("tile", string(p.Tile))
 	}
@@ -250,19 +247,43 @@ func campaignRefresh(p views.CampaignPage, ids []int64, read int64) views.Refres
 	return live
 }
 
-func (s *Web) campaignLive(w http.ResponseWriter, r *http.Request, p views.CampaignPage, read int64) error {
+// mark tells two looks of one row apart. The time alone would not do: two
+// changes can fall into one millisecond.
+func mark(m sms.Message) string {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%d %s %s %v", m.ChangedAt, m.State, m.Reason, m.Delivery)
+	return strconv.FormatUint(uint64(h.Sum32()), 36)
+}
+
+// shown reads which rows a page has, and how it shows them.
+func shown(text string) (ids []int64, marks map[int64]string) {
+	marks = map[int64]string{}
+	for _, part := range strings.SplitN(text, ".", views.PageLength+1) {
+		first, second, _ := strings.Cut(part, "-")
+		if id := number(first); id > 0 && len(ids) < views.PageLength {
+			ids, marks[id] = append(ids, id), second
+		}
+	}
+	return ids, marks
+}
+
+func (s *Web) campaignLive(w http.ResponseWriter, r *http.Request, p views.CampaignPage) error {
 	q := r.URL.Query()
-	ids := numbers(q.Get("ids"))
+	ids, marks := shown(q.Get("rows"))
 	p.Seen = number(q.Get("seen"))
-	p.Live = campaignRefresh(p, ids, read)
+	var rows []sms.Message
 	if len(ids) > 0 {
-		rows, _, err := s.store.Messages(r.Context(), sms.MessageFilter{CampaignID: p.Campaign.ID, IDs: ids, Limit: len(ids)})
-		if err != nil {
+		var err error
+		if rows, _, err = s.store.Messages(r.Context(), sms.MessageFilter{CampaignID: p.Campaign.ID, IDs: ids, Limit: len(ids)}); err != nil {
 			return err
 		}
-		since := number(q.Get("since")) - changedMargin
-		p.Changed = slices.DeleteFunc(rows, func(m sms.Message) bool { return m.ChangedAt < since })
 	}
+	for _, m := range rows {
+		if marks[m.ID] != mark(m) {
+			p.Changed = append(p.Changed, m)
+		}
+	}
+	p.Live = campaignRefresh(p, rows)
 	return s.render(w, r, http.StatusOK, views.CampaignLive(p))
 }
 
@@ -286,7 +307,7 @@ func (s *Web) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit)
 
 // campaignCrumbs lead up from a page about a part of a campaign.
 func campaignCrumbs(c sms.Campaign) []views.Link {
-	return []views.Link{{Text: "Campaigns", Href: campaignsPath}, {Text: firstLetters(c.Name, 60), Href: campaignPath(c.ID)}}
+	return []views.Link{{Text: "Campaigns", Href: campaignsPath}, {Text: firstLetters(c.Name, 36), Href: campaignPath(c.ID)}}
 }
 
 func (s *Web) campaignStop(w http.ResponseWriter, r *http.Request, v *visit) error {

@@ -182,8 +182,23 @@ func (s *Web) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p v
 	return s.render(w, r, http.StatusUnprocessableEntity, views.Compose(f, p))
 }
 
+// counting lets a person's form be counted while they type. The session of
+// somebody who thought for long may be over: leading them to sign in at once
+// would take the form away from under their hands, so nothing is answered and
+// the form's own button says so.
+func counting(w http.ResponseWriter, v *visit) bool {
+	if v.user.Role.AtLeast(sms.Sender) {
+		return true
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return false
+}
+
 // composeParts counts the parts while a person types.
 func (s *Web) composeParts(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if !counting(w, v) {
+		return nil
+	}
 	text := lines(r.PostForm.Get("text"))
 	if len(text) > countedMost {
 		text = text[:countedMost]
@@ -194,6 +209,9 @@ func (s *Web) composeParts(w http.ResponseWriter, r *http.Request, v *visit) err
 
 // composeNumbers counts the numbers while a person types.
 func (s *Web) composeNumbers(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if !counting(w, v) {
+		return nil
+	}
 	text := r.PostForm.Get("numbers")
 	if len(text) > countedMost {
 		return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))

@@ -28,12 +28,12 @@ func (s *Web) showMe(w http.ResponseWriter, r *http.Request, v *visit, bad sms.I
 		name = r.PostForm.Get("name")
 	}
 	page := views.MePage{Name: name, Email: v.user.Email, Role: v.user.Role.Title(), SignedIn: v.when(v.since), Bad: bad}
-	return s.render(w, r, status(bad), views.Me(f, page))
+	return s.render(w, r, status(r, bad), views.Me(f, page))
 }
 
-// status is that of a page with a form: 422 while something is wrong with it.
-func status(bad sms.Invalid) int {
-	if len(bad) > 0 {
+// status is that of a page with a form: 422 when what was sent is wrong.
+func status(r *http.Request, bad sms.Invalid) int {
+	if len(bad) > 0 && r.Method == http.MethodPost {
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusOK

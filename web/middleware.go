@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	// formMost bounds what a form may send.
+	// formMost bounds what a form may send, formTime how long that may take.
 	formMost = 1 << 20
+	formTime = time.Minute
 	// policy lets a page use its own files and nothing else.
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
@@ -158,6 +159,10 @@ func (s *Web) limited(next http.Handler) http.Handler {
 			w.Header().Set("Connection", "close")
 			s.showProblem(w, r, &visit{web: s, r: r}, views.TooLarge("1MB"))
 			return
+		}
+		if r.Body != http.NoBody {
+			// Where the connection has no deadline there is none to miss.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, formMost)
 		next.ServeHTTP(w, r)

@@ -78,8 +78,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 
 		{method: "GET", pattern: newPath, least: sms.Sender, do: s.composeForm},
 		{method: "POST", pattern: newPath, least: sms.Sender, do: s.composeCheck},
-		{method: "POST", pattern: newPath + "/parts", least: sms.Sender, do: s.composeParts},
-		{method: "POST", pattern: newPath + "/numbers", least: sms.Sender, do: s.composeNumbers},
+		{method: "POST", pattern: newPath + "/parts", least: anyone, do: s.composeParts},
+		{method: "POST", pattern: newPath + "/numbers", least: anyone, do: s.composeNumbers},
 		{method: "GET", pattern: campaignsPath, least: sms.Viewer, do: s.campaignList},
 		{method: "GET", pattern: campaignsPath + "/{id}", least: sms.Viewer, do: s.campaignShow},
 		{method: "GET", pattern: campaignsPath + "/{id}/confirm", least: sms.Sender, do: s.confirmForm},

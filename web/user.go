@@ -44,7 +44,7 @@ func (s *Web) showTeam(w http.ResponseWriter, r *http.Request, v *visit, page vi
 	}
 	f := v.frame("Team", "settings")
 	f.Error = len(page.Bad) > 0
-	return s.render(w, r, status(page.Bad), views.Team(f, page))
+	return s.render(w, r, status(r, page.Bad), views.Team(f, page))
 }
 
 func (s *Web) userInvite(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -97,7 +97,7 @@ func (s *Web) showPerson(w http.ResponseWriter, r *http.Request, v *visit, u sms
 	f := v.frame(u.Name, "settings")
 	f.Crumbs = []views.Link{{Text: "Team", Href: teamPath}, {Text: u.Name}}
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(bad), views.Person(f, views.PersonPage{Action: userPath(u.ID), User: u, Me: u.ID == v.user.ID, Bad: bad}))
+	return s.render(w, r, status(r, bad), views.Person(f, views.PersonPage{Action: userPath(u.ID), User: u, Me: u.ID == v.user.ID, Bad: bad}))
 }
 
 // userSave changes the role or whether the person may sign in, or makes an

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gorilla/sessions"
@@ -156,14 +157,18 @@ func (v *visit) addAccount(f *views.Frame) {
 	if err == nil {
 		f.Balance = balanceView(balances, a)
 	}
+	rollback, unknown := v.web.store.Setting(ctx, sms.SettingRollback)
+	if rollback != "" {
+		f.Bands = append(f.Bands, views.Band{ID: "rollback", Tone: views.ToneBad, Text: rollback})
+	}
 	decisions, failed := v.web.store.Decisions(ctx, a.ID)
 	f.NeedDecision = int(decisions)
-	if err := errors.Join(err, failed); err != nil && ctx.Err() == nil {
+	if err := errors.Join(err, unknown, failed); err != nil && ctx.Err() == nil {
 		v.web.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
 	}
 	f.Connection = connection(a, v.web.now())
 	if a.Pause != "" {
-		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused. " + a.Pause + "."}
+		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused. " + strings.TrimSuffix(a.Pause, ".") + "."}
 		if administers {
 			band.Link = views.Link{Text: "Open the connection", Href: accountPath(a.ID)}
 		}
@@ -231,16 +236,15 @@ func (v *visit) path() string {
 // done are the sentences that a page may show once, after a form; the address
 // carries the word, so a made-up one says nothing.
 var done = map[string]string{
-	"saved":        "Saved.",
-	"password":     "Your password is changed. Other browsers are signed out.",
-	"rights":       "Saved. The person has to sign in again.",
-	"rotated":      "There is a new address. Give it to the provider. The old one works for 7 more days.",
-	"resumed":      "Sending goes on.",
-	"setup":        "You are the first administrator.",
-	"signedout":    "You are signed out.",
-	"everywhere":   "You are signed out everywhere.",
-	"accepted":     "Welcome to smsdesk.",
-	"account-made": "The account is added.",
+	"saved":      "Saved.",
+	"password":   "Your password is changed. Other browsers are signed out.",
+	"rights":     "Saved. The person has to sign in again.",
+	"rotated":    "There is a new address. Give it to the provider. The old one works for 7 more days.",
+	"resumed":    "Sending goes on.",
+	"setup":      "You are the first administrator.",
+	"signedout":  "You are signed out.",
+	"everywhere": "You are signed out everywhere.",
+	"accepted":   "Welcome to smsdesk.",
 }
 
 // withDone is address with the word of a sentence to show once.

@@ -36,6 +36,8 @@ type accountQuestions interface {
 	Decisions(ctx context.Context, account int64) (int64, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
+	// Setting is "" for what was never set.
+	Setting(ctx context.Context, name string) (string, error)
 }
 
 type userQuestions interface {

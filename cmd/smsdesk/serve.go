@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -328,6 +329,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
 	loops.Go(func() error { return fail(s.dispatch(loopCtx)) })
+	s.warn()
 	s.welcome(ctx)
 
 	var err error
@@ -376,9 +378,6 @@ func (s *server) keepTokens(ctx context.Context) {
 	}
 }
 
-// rollbackSetting is where the pages find the sentence of a rollback.
-const rollbackSetting = "rollback"
-
 // dispatch runs the Dispatcher, unless the journal is ahead of the database:
 // then nothing is sent until an administrator has accepted the rollback.
 func (s *server) dispatch(ctx context.Context) error {
@@ -393,7 +392,7 @@ func (s *server) dispatch(ctx context.Context) error {
 			sentence = rollbackSentence(ahead)
 		}
 		if sentence != said || said == "" {
-			if err := s.db.PutSetting(ctx, rollbackSetting, sentence); err != nil {
+			if err := s.db.PutSetting(ctx, sms.SettingRollback, sentence); err != nil {
 				return err
 			}
 			said = sentence
@@ -408,6 +407,14 @@ func (s *server) dispatch(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// warn says what will not work although nothing is wrong with the flags.
+func (s *server) warn() {
+	u, err := url.Parse(s.PublicURL)
+	if err == nil && u.Scheme == "http" && !sms.Loopback(u.Hostname()) {
+		s.log.Warn("browsers on other machines will have every form refused over http: put a server that ends TLS in front and give its https address as --public-url")
+	}
 }
 
 // welcome prints where to go; the set-up address is shown here only.

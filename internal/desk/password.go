@@ -148,7 +148,7 @@ func repeats(r []rune, unit int) bool {
 
 var obviousPasswords = []string{
 	"1q2w3e4r5t6y7u8i", "1qaz2wsx3edc4rfv", "qwertyuiopasdfgh", "qwertyuiop12345", "qwertyuiop1234567890", "asdfghjklzxcvbnm", "zaq12wsxcde34rfv",
-	"administrator", "changemechangeme", "letmeinletmein", "correcthorsebatterystaple", "iloveyouiloveyou", "thisismypassword", "mypasswordismy",
+	"administrator", "changemechangeme", "letmeinletmein", "iloveyouiloveyou", "thisismypassword", "mypasswordismy",
 	"welcometosmsdesk", "welcome123456789", "whatisthepassword", "thequickbrownfox", "abcdefghijklmno", "supersecretpassword", "trustno1trustno1",
 	"passwordpassword", "password12345678", "adminadminadmin", "unitednations", "manchesterunited", "jesuschristislord", "godisgoodallthetime",
 }

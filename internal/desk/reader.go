@@ -55,7 +55,10 @@ func (r *Reader) Run(ctx context.Context) {
 		}
 		now := r.now()
 		r.complain(ctx, "old drafts not forgotten", r.store.ForgetDrafts(ctx, now.Add(-draftAge).UnixMilli()))
-		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, now.Add(-sessionIdle).UnixMilli(), now.Add(-sessionLife).UnixMilli()))
+		// Idle sessions are refused long before; until their life ends they
+		// tell whoever comes back why they are signed out.
+		oldest := now.Add(-sessionLife).UnixMilli()
+		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, oldest, oldest))
 		if !pause(ctx, readEvery, news.Nudged()) {
 			return
 		}

@@ -29,7 +29,6 @@ type rig struct {
 	service  *httptest.Server
 	account  sms.Account
 	by       sms.User
-	stop     func()
 }
 
 type client struct{ *gateway.Client }

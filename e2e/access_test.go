@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// TestEveryPageIsAccessibleAndFits runs axe (WCAG 2.2 AA and best practice)
+// over every page in light and dark, and looks for sideways scrolling from 320
+// to 1280 px.
+func TestEveryPageIsAccessibleAndFits(t *testing.T) {
+	axe := filepath.Join("..", ".cache", "axe", "package", "axe.min.js")
+	if _, err := os.Stat(axe); err != nil {
+		t.Fatal("axe-core is not here. Run: make deps")
+	}
+	o := openOffice(t)
+	b := newBrowser(t)
+	p := newTab(t, b, o.base)
+	p.open("/signin")
+	p.firstRun(o)
+	p.compose("Ọ dàbọ̀: a text with letters that cost a part and one_very_long_word_without_any_place_to_break_it_anywhere_at_all", "0803 000 0001", "0803 000 0002", "0803 000 0010")
+
+	p.press("Send 3 messages now")
+	p.row("0803 000 0001", "Delivered")
+	campaign := p.URL()
+	p.compose("Lost", "0803 000 0008")
+	draft := p.URL()
+
+	state, err := p.Context().StorageState()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := []string{"/new", draft, "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
+		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/no-such-page"}
+	checks := 0
+	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
+		for _, width := range []int{1280, 768, 390, 320} {
+			view := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(), ColorScheme: scheme,
+				Viewport: &playwright.Size{Width: width, Height: 900}, BypassCSP: playwright.Bool(true)})
+			for _, path := range pages {
+				view.open2(path)
+				view.fits(path, width)
+				if width == 1280 || width == 390 {
+					view.passesAxe(axe, path, string(*scheme), width)
+					checks++
+				}
+			}
+		}
+	}
+	t.Logf("measured: %d pages checked by axe, %d for sideways scrolling", checks, 8*len(pages))
+}
+
+// open2 opens a path or a whole address.
+func (p *tab) open2(path string) {
+	p.t.Helper()
+	if path[0] == '/' {
+		path = p.base + path
+	}
+	p.do2(p.Goto(path))
+}
+
+func (p *tab) fits(path string, width int) {
+	p.t.Helper()
+	over, err := p.Evaluate("document.documentElement.scrollWidth - innerWidth")
+	p.do(err)
+	if fmt.Sprint(over) != "0" {
+		p.t.Errorf("%s scrolls sideways by %v px at %d px", path, over, width)
+	}
+}
+
+func (p *tab) passesAxe(script, path, scheme string, width int) {
+	p.t.Helper()
+	p.do2(p.AddScriptTag(playwright.PageAddScriptTagOptions{Path: &script}))
+	result, err := p.Evaluate(`async () => {
+		const r = await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']});
+		return JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 160))})));
+	}`)
+	p.do(err)
+	var violations []struct {
+		ID, Help string
+		Nodes    []string
+	}
+	if err := json.Unmarshal([]byte(result.(string)), &violations); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, v := range violations {
+		p.t.Errorf("%s (%s, %d px): %s: %s %q", path, scheme, width, v.ID, v.Help, v.Nodes)
+	}
+}
