@@ -177,6 +177,8 @@ func TestTheCanaryFliesAlone(t *testing.T) {
 		t.Error("a second call beside the flying canary")
 	}
 	f.settle(a, sms.Outcome{Class: sms.ClassRate})
+	a = f.claim(100)
+	f.settle(a, sms.Outcome{Class: sms.ClassNothingLeft})
 	if f.campaign(c.ID).Canary != sms.CanaryPending {
 		t.Error("a canary that was not executed has passed")
 	}
@@ -260,6 +262,13 @@ func TestALicenceIsForOneUse(t *testing.T) {
 	if won.Load() != 1 {
 		t.Fatalf("%d licences", won.Load())
 	}
+	f.must(f.db.update(f.ctx, "license", func(t *tx) error {
+		n, err := t.LicenseAttempt(f.ctx, a.ID, a.Epoch, f.now())
+		if n != 0 {
+			return fmt.Errorf("%d rows were licensed again", n)
+		}
+		return err
+	}))
 	if a.State = sms.AttemptSending; f.db.License(f.ctx, a, f.now()) == nil {
 		t.Error("licensed again")
 	}

@@ -19,7 +19,6 @@ import (
 type campaignQuestions interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
-	SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error)
 	Tally(ctx context.Context, id int64) (sms.Tally, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
 	Message(ctx context.Context, id int64) (sms.Message, error)

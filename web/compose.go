@@ -23,7 +23,6 @@ const (
 	countedMost = 64 << 10
 	// forgotten is how long an unsent message of the same person is offered.
 	forgotten = 24 * time.Hour
-	sameAge   = 24 * time.Hour
 )
 
 func (s *Web) composeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -253,7 +252,7 @@ func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sm
 		return err
 	}
 	p.Balance = smsBalance(balances)
-	switch same, err := s.store.SameCampaign(ctx, c, s.now().Add(-sameAge).UnixMilli()); {
+	switch same, err := s.desk.SameCampaign(ctx, c); {
 	case err == nil:
 		p.Same = &same
 	case !errors.Is(err, sms.ErrNotFound):

@@ -3,9 +3,12 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/PuerkitoBio/goquery"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
@@ -137,10 +140,8 @@ func TestComposeSaysWhatIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := b.post("/new", b.get("/new").form(c.typed...)...).is(422)
 			var said []string
-			for _, li := range strings.Split(got.text("#errors ul"), "\n") {
-				said = append(said, li)
-			}
-			if strings.Join(said, "") != strings.Join(c.want, " ") && strings.Join(said, "") != strings.Join(c.want, "") {
+			got.page().Find("#errors li").Each(func(_ int, li *goquery.Selection) { said = append(said, strings.TrimSpace(li.Text())) })
+			if !slices.Equal(said, c.want) {
 				t.Errorf("said %q, want %q", said, c.want)
 			}
 		})
