@@ -213,7 +213,7 @@ func account(r query.Account) sms.Account {
 	return sms.Account{
 		ID: r.ID, Name: r.Name, BaseURL: r.BaseUrl, KeyHint: r.KeyHint, Test: r.Test, PerMinute: int(r.PerMinute), CallLimit: int(r.CallLimit),
 		URLBudget: int(r.UrlBudget), MaxParts: int(r.MaxParts), PricePerPart: r.PricePerPart, Country: r.Country, Timezone: r.Timezone,
-		Currency: r.Currency, DefaultSender: r.DefaultSender, LateAfter: time.Duration(r.LateAfter) * time.Millisecond, HoldOn429: r.HoldOn429,
+		Currency: r.Currency, DefaultSender: r.DefaultSender, LateAfter: time.Duration(r.LateAfter) * time.Millisecond, HoldOn429: r.HoldOn429, Doubt429: r.Doubt429,
 		Pause: r.Pause, PauseCode: r.PauseCode, ReachedAt: r.ReachedAt, FailedAt: r.FailedAt, Failure: r.Failure,
 		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt,
 	}

@@ -118,6 +118,43 @@ func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, coun
 	return nil
 }
 
+// DoubtRateAnswers looks through unmatched reports received before the given
+// time that it has not seen yet. A report for the number and text of a message
+// whose call was answered 429, under an id that nobody was given, proves that
+// this service executes such calls: from then on a 429 of the account is doubt.
+// proven is true for the call that finds the proof.
+func (db *DB) DoubtRateAnswers(ctx context.Context, account int64, country string, before int64) (proven bool, err error) {
+	err = db.update(ctx, "compare reports with calls answered 429", func(t *tx) error {
+		name := fmt.Sprintf("429:%d", account)
+		seen, err := t.Cursor(ctx, name)
+		if err != nil && classify(err) != sms.ErrNotFound {
+			return err
+		}
+		waiting, err := t.WaitingReports(ctx, account, seen, before)
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		for _, w := range waiting {
+			texts, err := t.TextsAnswered429(ctx, account, w.ReceivedAt-evidenceLife, sms.MatchKey(w.Mobile, country))
+			if err != nil {
+				return err
+			}
+			proven = proven || sms.SameText(w.ShortMessage, texts)
+		}
+		if err := t.PutCursor(ctx, name, waiting[len(waiting)-1].ID); err != nil || !proven {
+			return err
+		}
+		n, err := t.Queries.DoubtRateAnswers(ctx, account)
+		proven = n == 1
+		return err
+	})
+	return proven && err == nil, err
+}
+
+// evidenceLife is how long after a call a report may still speak for it, in
+// milliseconds.
+const evidenceLife = 72 * 60 * 60 * 1000
+
 // MessageReports lists the reports of a message in the order of arrival.
 func (db *DB) MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error) {
 	rows, err := db.read().MessageReports(ctx, id)

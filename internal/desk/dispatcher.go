@@ -266,7 +266,12 @@ func (l *line) attempt(ctx context.Context, account sms.Account, g Gateway, a *s
 	l.feed.Tell(CampaignName(a.CampaignID))
 	outcome := g.Send(before, a.Call, licence)
 	disarm()
-	if outcome.Class == sms.ClassRate && account.HoldOn429 {
+	switch {
+	case outcome.Class != sms.ClassRate:
+	case account.Doubt429:
+		outcome.Class = sms.ClassDoubt
+		outcome.Reason = "The provider said that requests come too fast, but it has sent messages in spite of that answer before. We cannot tell whether these went out."
+	case account.HoldOn429:
 		outcome.Class = sms.ClassHold
 		outcome.Reason = "The provider said that requests come too fast. The account is set to hold such messages for a person."
 	}

@@ -309,3 +309,30 @@ func TestTwoDispatchersOneOfThemFromThePastNeverSendTwice(t *testing.T) {
 		}
 	}
 }
+
+func TestA429OfAnAccountThatExecutesThemIsDoubt(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	c := r.start(r.draft("CLINIC", "Hello", "08030000011"))
+	stop := r.dispatch()
+	r.until(c.ID, "the first 429", func(_ sms.Campaign, tally sms.Tally) bool {
+		list, err := r.db.RecentLicences(r.ctx, r.account.ID, 0)
+		return err == nil && len(list) == 1 && tally["queued"] == 1
+	})
+	stop()
+	// The service executed it all the same: its report arrives under an id
+	// that nobody was given.
+	report := sms.DeliveryReport{ID: 1, AccountID: r.account.ID, ReceivedAt: time.Now().UnixMilli() - 200_000, ProviderID: "surprise", Mobile: "2348030000011", Status: "DELIVRD", ShortMessage: "Hello"}
+	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{report}, map[int64]string{r.account.ID: "NG"}, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	if proven, err := r.db.DoubtRateAnswers(r.ctx, r.account.ID, "NG", time.Now().UnixMilli()-120_000); err != nil || !proven {
+		t.Fatalf("proven %v, %v", proven, err)
+	}
+	second := r.start(r.draft("CLINIC", "Once more", "08050000011"))
+	r.gateways = desk.NewGateways(open, r.db, time.Now)
+	r.dispatch()
+	_, tally := r.until(second.ID, "the doubt", finished)
+	if tally["doubt"] != 1 {
+		t.Errorf("tally %v", tally)
+	}
+}

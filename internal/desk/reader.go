@@ -25,6 +25,7 @@ type ReaderStore interface {
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) ([]sms.CampaignRow, bool, error)
 	MarkLate(ctx context.Context, account, before, now int64) ([]int64, error)
+	DoubtRateAnswers(ctx context.Context, account int64, country string, before int64) (proven bool, err error)
 	ForgetDrafts(ctx context.Context, before int64) error
 	ForgetSessions(ctx context.Context, idle, oldest int64) error
 }
@@ -40,6 +41,7 @@ const (
 	retryAge    = time.Minute
 	draftAge    = 7 * 24 * time.Hour
 	readTimeout = 30 * time.Second
+	reportGrace = 2 * time.Minute
 )
 
 // Run reads and tidies until ctx ends.
@@ -80,6 +82,9 @@ func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]tim
 	for _, id := range late {
 		r.feed.Tell(CampaignName(id), CampaignsName(a.ID))
 	}
+	if err := r.compare(ctx, a); err != nil {
+		return err
+	}
 	due, err := r.due(ctx, a)
 	if err != nil || !due || r.now().Sub(tried[a.ID]) < retryAge && a.ChangedAt < tried[a.ID].UnixMilli() {
 		return err
@@ -92,6 +97,16 @@ func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]tim
 	}
 	r.feed.Tell(AccountName(a.ID))
 	return nil
+}
+
+// compare looks for the proof that a 429 of this account does not mean "not
+// executed". A report may come before its answer, so young ones are left alone.
+func (r *Reader) compare(ctx context.Context, a sms.Account) error {
+	proven, err := r.store.DoubtRateAnswers(ctx, a.ID, a.Country, r.now().Add(-reportGrace).UnixMilli())
+	if proven {
+		r.log.Warn("a report arrived for a call that was answered 429: from now on such calls are in doubt", "account", a.ID)
+	}
+	return err
 }
 
 // due says that the balance is old, or that a campaign ended after it was read.

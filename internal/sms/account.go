@@ -26,6 +26,7 @@ type Account struct {
 	DefaultSender string
 	LateAfter     time.Duration // after this without a final report a message counts as late
 	HoldOn429     bool          // hold messages on 429 instead of queueing them again
+	Doubt429      bool          // a report proved that this service executes calls that it answers with 429
 	Pause         string        // why sending is paused, in plain words; "" when it is not
 	PauseCode     string        // the provider's code behind Pause
 	ReachedAt     int64         // the provider last answered

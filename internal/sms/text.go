@@ -3,6 +3,8 @@ package sms
 import (
 	"fmt"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // CheckText says why a text cannot be sent, or "". maxParts is the account's
@@ -33,3 +35,20 @@ func TextLimit(unicode bool, maxParts int) int {
 	}
 	return several * maxParts
 }
+
+// SameText says whether a report's text is one of the given texts: compared in
+// Unicode's NFC and with white space folded. An empty text is nobody's.
+func SameText(reported string, texts []string) bool {
+	folded := foldText(reported)
+	if folded == "" {
+		return false
+	}
+	for _, t := range texts {
+		if foldText(t) == folded {
+			return true
+		}
+	}
+	return false
+}
+
+func foldText(s string) string { return strings.Join(strings.Fields(norm.NFC.String(s)), " ") }

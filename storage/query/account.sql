@@ -1,7 +1,7 @@
 -- name: InsertAccount :one
 insert into account (uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part,
-  country, timezone, currency, default_sender, late_after, hold_on_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, '', '', 0, 0, '', 1, $19, $19)
+  country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, false, '', '', 0, 0, '', 1, $19, $19)
 returning id;
 
 -- name: UpdateAccount :execrows
@@ -73,3 +73,6 @@ insert into setting (name, value) values ($1, $2) on conflict (name) do update s
 
 -- name: DeleteSetting :execrows
 delete from setting where name = $1;
+
+-- name: DoubtRateAnswers :execrows
+update account set doubt_429 = true where id = $1 and doubt_429 = false;

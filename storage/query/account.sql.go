@@ -10,7 +10,7 @@ import (
 )
 
 const accountByID = `-- name: AccountByID :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account where id = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account where id = $1
 `
 
 func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
@@ -36,6 +36,7 @@ func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
 		&i.DefaultSender,
 		&i.LateAfter,
 		&i.HoldOn429,
+		&i.Doubt429,
 		&i.Pause,
 		&i.PauseCode,
 		&i.ReachedAt,
@@ -49,7 +50,7 @@ func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
 }
 
 const accountByName = `-- name: AccountByName :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account where name = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account where name = $1
 `
 
 func (q *Queries) AccountByName(ctx context.Context, name string) (Account, error) {
@@ -75,6 +76,7 @@ func (q *Queries) AccountByName(ctx context.Context, name string) (Account, erro
 		&i.DefaultSender,
 		&i.LateAfter,
 		&i.HoldOn429,
+		&i.Doubt429,
 		&i.Pause,
 		&i.PauseCode,
 		&i.ReachedAt,
@@ -88,7 +90,7 @@ func (q *Queries) AccountByName(ctx context.Context, name string) (Account, erro
 }
 
 const accounts = `-- name: Accounts :many
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account order by test, id
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account order by test, id
 `
 
 func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
@@ -120,6 +122,7 @@ func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
 			&i.DefaultSender,
 			&i.LateAfter,
 			&i.HoldOn429,
+			&i.Doubt429,
 			&i.Pause,
 			&i.PauseCode,
 			&i.ReachedAt,
@@ -198,6 +201,18 @@ func (q *Queries) DeleteSetting(ctx context.Context, name string) (int64, error)
 	return result.RowsAffected()
 }
 
+const doubtRateAnswers = `-- name: DoubtRateAnswers :execrows
+update account set doubt_429 = true where id = $1 and doubt_429 = false
+`
+
+func (q *Queries) DoubtRateAnswers(ctx context.Context, id int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, doubtRateAnswers, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const expireCallbackTokens = `-- name: ExpireCallbackTokens :exec
 update callback_token set valid_until = $3 where account_id = $1 and kind = $2 and valid_until = 0
 `
@@ -209,8 +224,8 @@ func (q *Queries) ExpireCallbackTokens(ctx context.Context, accountID int64, kin
 
 const insertAccount = `-- name: InsertAccount :one
 insert into account (uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part,
-  country, timezone, currency, default_sender, late_after, hold_on_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, '', '', 0, 0, '', 1, $19, $19)
+  country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, false, '', '', 0, 0, '', 1, $19, $19)
 returning id
 `
 

@@ -24,6 +24,7 @@ type Account struct {
 	DefaultSender string
 	LateAfter     int64
 	HoldOn429     bool
+	Doubt429      bool
 	Pause         string
 	PauseCode     string
 	ReachedAt     int64

@@ -145,12 +145,84 @@ func (q *Queries) PutReport(ctx context.Context, arg PutReportParams) (PutReport
 	return i, err
 }
 
+const textsAnswered429 = `-- name: TextsAnswered429 :many
+select m.text from attempt a join attempt_message am on am.attempt_id = a.id join message m on m.id = am.message_id
+where a.account_id = $1 and a.class = 'C' and a.ended_at > $2 and m.number = $3 limit 20
+`
+
+func (q *Queries) TextsAnswered429(ctx context.Context, accountID int64, endedAt int64, number string) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, textsAnswered429, accountID, endedAt, number)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		items = append(items, text)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const unmatchedFor = `-- name: UnmatchedFor :many
 select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect from delivery_report where account_id = $1 and provider_id = $2 and effect = 'not_matched' order by id
 `
 
 func (q *Queries) UnmatchedFor(ctx context.Context, accountID int64, providerID string) ([]DeliveryReport, error) {
 	rows, err := q.db.QueryContext(ctx, unmatchedFor, accountID, providerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeliveryReport
+	for rows.Next() {
+		var i DeliveryReport
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.InboxID,
+			&i.ReceivedAt,
+			&i.LastAt,
+			&i.Times,
+			&i.ProviderID,
+			&i.Mobile,
+			&i.Status,
+			&i.ErrorCode,
+			&i.SubmitDate,
+			&i.DoneDate,
+			&i.ShortMessage,
+			&i.Raw,
+			&i.MessageID,
+			&i.Effect,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const waitingReports = `-- name: WaitingReports :many
+select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect from delivery_report where account_id = $1 and effect = 'not_matched' and id > $2 and received_at < $3 order by id limit 200
+`
+
+func (q *Queries) WaitingReports(ctx context.Context, accountID int64, iD int64, receivedAt int64) ([]DeliveryReport, error) {
+	rows, err := q.db.QueryContext(ctx, waitingReports, accountID, iD, receivedAt)
 	if err != nil {
 		return nil, err
 	}

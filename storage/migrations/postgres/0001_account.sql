@@ -19,6 +19,7 @@ create table account (
   default_sender text not null,
   late_after bigint not null,
   hold_on_429 boolean not null,
+  doubt_429 boolean not null,
   pause text not null,
   pause_code text not null,
   reached_at bigint not null,

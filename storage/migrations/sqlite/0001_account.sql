@@ -19,6 +19,7 @@ create table account (
   default_sender text not null,
   late_after integer not null,
   hold_on_429 integer not null,
+  doubt_429 integer not null,
   pause text not null,
   pause_code text not null,
   reached_at integer not null,

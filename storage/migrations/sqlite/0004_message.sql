@@ -29,6 +29,8 @@ create index attempt_ended on attempt (campaign_id, ended_at, id);
 create index attempt_open on attempt (account_id, id) where state in ('prepared', 'sending');
 create index attempt_licensed on attempt (account_id, licensed_at);
 
+create index attempt_rate on attempt (account_id, ended_at) where class = 'C';
+
 create table message (
   id integer primary key autoincrement,
   account_id integer not null,

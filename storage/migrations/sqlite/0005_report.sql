@@ -21,6 +21,7 @@ create unique index delivery_report_event on delivery_report (account_id, provid
 create index delivery_report_last on delivery_report (account_id, last_at);
 create index delivery_report_message on delivery_report (message_id) where message_id > 0;
 create index delivery_report_unmatched on delivery_report (account_id, provider_id) where effect = 'not_matched';
+create index delivery_report_waiting on delivery_report (account_id, id) where effect = 'not_matched';
 
 create table inbox_cursor (
   name text primary key,
