@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,15 @@ func (s *Web) composeForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 	}
 	p.Token = desk.NewToken()
 	q := r.URL.Query()
+	if typed, err := url.ParseQuery(s.typed.take(q.Get("kept"), s.now())); err == nil && len(typed) > 0 {
+		r.PostForm = typed
+		if p, err = s.composeTyped(r, v); err != nil {
+			return err
+		}
+		read := sms.ReadNumbers(p.Numbers, v.account.Country)
+		p.Count = &read
+		return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
+	}
 	draft, again := number(q.Get("draft")), number(q.Get("again"))
 	switch {
 	case draft > 0:

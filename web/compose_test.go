@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -374,4 +375,34 @@ func TestConfirmAsksAboutTheSameCampaign(t *testing.T) {
 	s.clock.pass(25 * time.Hour)
 	later := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
 	s.as(s.boss).get(campaignPath(later.ID)+"/confirm").count("[name=again]", 0)
+}
+
+// TestAMessageOutlivesItsSession: P1. Who wrote for more than two hours signs
+// in and finds the message as it was, once, and only after a real session.
+func TestAMessageOutlivesItsSession(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	u := s.hire("writer@example.com", sms.Sender)
+	b := s.as(u)
+	b.get("/new").is(200)
+	s.clock.pass(3 * time.Hour)
+	answer := b.post("/new", "numbers", "0803 555 0101", "text", "A long letter", "sender_id", "CLINIC", "token", desk.NewToken(), "account", "1").is(303)
+	signin, err := url.Parse(answer.header.Get("Location"))
+	s.must(err)
+	if signin.Path != "/signin" || signin.Query().Get("why") != "timeout" {
+		t.Fatalf("led to %s", signin)
+	}
+	kept := signin.Query().Get("next")
+	again := s.as(u)
+	page := again.get(kept).is(200)
+	if page.text("textarea[name=numbers]") != "0803 555 0101" || page.text("textarea[name=text]") != "A long letter" {
+		t.Errorf("what was typed is gone: %q %q", page.text("textarea[name=numbers]"), page.text("textarea[name=text]"))
+	}
+	if again.get(kept).is(200).text("textarea[name=text]") != "" {
+		t.Error("it is shown a second time")
+	}
+	stranger := s.browser().post("/new", "numbers", "0803 555 0101", "text", "From nobody").is(303)
+	if next := stranger.header.Get("Location"); strings.Contains(next, "kept") {
+		t.Errorf("a stranger's form was kept: %s", next)
+	}
 }

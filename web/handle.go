@@ -93,6 +93,9 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 		if s.opens(r.URL.Path) {
 			next = r.URL.Path
 		}
+		if kept := s.keepTyped(r, v, rt); kept != "" {
+			next = kept
+		}
 	}
 	to := views.With(signinPath, "next", localPath(next, ""))
 	if errors.Is(v.lost, desk.ErrTimedOut) {
@@ -107,6 +110,18 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 	}
 	redirect(w, r, to)
 	return errAnswered
+}
+
+// keepTyped keeps a message whose session ended while it was written, and
+// returns the address that shows it again. Only a session that was real and
+// has timed out earns this: strangers must not fill the memory.
+func (s *Web) keepTyped(r *http.Request, v *visit, rt route) string {
+	if rt.pattern != newPath || !errors.Is(v.lost, desk.ErrTimedOut) || readForm(r) != nil {
+		return ""
+	}
+	secret := desk.NewToken()
+	s.typed.put(secret, r.PostForm.Encode(), s.now())
+	return views.With(newPath, "kept", secret)
 }
 
 // readForm parses what was posted, so that handlers find it in r.PostForm.

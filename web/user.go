@@ -138,9 +138,11 @@ func (s *Web) userSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 }
 
 // slips hold what a browser is shown exactly once after a form, such as an
-// invitation's address: it is stored nowhere else, and an address that is
-// loaded again must not make another.
+// invitation's address, or a message that was typed when the session ended:
+// they are stored nowhere else, and an address that is loaded again must not
+// make another.
 type slips struct {
+	life time.Duration
 	mu   sync.Mutex
 	held map[[32]byte]slip
 }
@@ -150,14 +152,11 @@ type slip struct {
 	until time.Time
 }
 
-const (
-	slipLife = 5 * time.Minute
-	slipsCap = 1000
-)
+const slipsCap = 1000
 
-func newSlips() *slips { return &slips{held: map[[32]byte]slip{}} }
+func newSlips(life time.Duration) *slips { return &slips{life: life, held: map[[32]byte]slip{}} }
 
-func (s *slips) put(session, text string, now time.Time) {
+func (s *slips) put(secret, text string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, held := range s.held {
@@ -165,13 +164,13 @@ func (s *slips) put(session, text string, now time.Time) {
 			delete(s.held, k)
 		}
 	}
-	s.held[sha256.Sum256([]byte(session))] = slip{text, now.Add(slipLife)}
+	s.held[sha256.Sum256([]byte(secret))] = slip{text, now.Add(s.life)}
 }
 
-func (s *slips) take(session string, now time.Time) string {
+func (s *slips) take(secret string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := sha256.Sum256([]byte(session))
+	key := sha256.Sum256([]byte(secret))
 	held := s.held[key]
 	delete(s.held, key)
 	if !now.Before(held.until) {

@@ -225,7 +225,7 @@ func (v *visit) path() string {
 	u := url.URL{Path: v.r.URL.Path}
 	if v.r.Method == http.MethodGet {
 		q := v.r.URL.Query()
-		for _, once := range []string{"done", "tested", "token"} {
+		for _, once := range []string{"done", "tested", "token", "kept"} {
 			q.Del(once)
 		}
 		u.RawQuery = q.Encode()
