@@ -271,12 +271,12 @@ func Callbacks(f Frame, p CallbackPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						if p.Test {
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "The sandbox's phone calls this address.")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "A USSD code is answered at this address. There is no menu yet, so a session ends at once with a sentence that says so.")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
 						} else {
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "Give this address to the provider's support when you have a USSD code. The provider calls it for every step of a session.")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "The provider calls this address for every step of a USSD session. There is no menu yet, so a session ends at once with a sentence that says so.")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
