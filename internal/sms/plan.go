@@ -1,0 +1,198 @@
+package sms
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// PlanLimits is what one call may hold.
+type PlanLimits struct {
+	CallLimit int // most recipients of a call; 0: DefaultCallLimit
+	URLBudget int // most bytes of a GET's whole URL; 0: DefaultURLBudget; above 65,536: that
+
+	// Overhead is the bytes of the whole URL of GET /SendBulkSMS (§4.4) with
+	// every parameter in place, MobileNumber_Message empty and Is_Unicode false.
+	Overhead int
+}
+
+// PlanRow is one message that waits for its call.
+type PlanRow struct {
+	ID      int64  // names the message in an error
+	Number  string // as ParsePhone gives it
+	Text    string
+	Unicode bool // the call's Is_Unicode (§4.2)
+}
+
+// Plan says which call carries each message. Every message is in exactly one
+// call, no call holds a number twice, GSM-7 beside Unicode, or more than the
+// limits allow. A call is CallText where all of its messages have the same
+// text, otherwise CallPairs, and then no text holds "~" or "^". Calls are
+// numbered from 0 in the order of their first messages. The same messages,
+// added in the same order, make the same plan.
+type Plan struct {
+	Calls  int
+	ByKind map[CallKind]int
+	Assign []int32 // the call of each message, in the order of Add
+	pairs  []bool  // by call
+}
+
+// Kind is the form of one call of the plan.
+func (p Plan) Kind(call int32) CallKind {
+	if p.pairs[call] {
+		return CallPairs
+	}
+	return CallText
+}
+
+// maxURLBudget bounds the tables that are as long as a URL.
+const maxURLBudget = 1 << 16
+
+// Planner collects messages and divides them into as few calls as it can find
+// (§4.2, §4.4). It keeps about 40 bytes of a message and never its text, so a
+// million of them can be planned while they stream by.
+type Planner struct {
+	limits PlanLimits
+	rows   []planRow
+	texts  textIndex
+	buffer []byte
+}
+
+// planRow is what the planner remembers of a message.
+type planRow struct {
+	number uint64
+	text   int32
+	size   int32 // bytes in a list of pairs with the "~", 0: it cannot stand there
+}
+
+// NewPlanner makes a planner for about that many messages; 0: not known.
+func NewPlanner(l PlanLimits, messages int) *Planner {
+	if l.CallLimit == 0 {
+		l.CallLimit = DefaultCallLimit
+	}
+	if l.URLBudget == 0 {
+		l.URLBudget = DefaultURLBudget
+	}
+	l.CallLimit = max(l.CallLimit, 1)
+	l.URLBudget = min(l.URLBudget, maxURLBudget)
+	return &Planner{limits: l, rows: make([]planRow, 0, messages)}
+}
+
+// Add appends a message. It refuses what no call could carry: a number that is
+// not 1 to 18 digits, or a text that is not UTF-8.
+func (p *Planner) Add(r PlanRow) error {
+	number, ok := packNumber(r.Number)
+	switch {
+	case !ok:
+		return fmt.Errorf("plan message %d: %w", r.ID, errors.New("its number is not made of 1 to 18 digits"))
+	case !utf8.ValidString(r.Text):
+		return fmt.Errorf("plan message %d: %w", r.ID, errors.New("its text is not UTF-8"))
+	}
+	row := planRow{number: number}
+	if n, ok := PairBytes(r.Number, r.Text); ok && n < p.limits.URLBudget {
+		row.size = int32(n + encodedTilde)
+	}
+	p.buffer = append(p.buffer[:0], r.Text...)
+	row.text = p.texts.id(p.buffer, r.Unicode)
+	p.rows = append(p.rows, row)
+	return nil
+}
+
+// packNumber writes digits as one word, with a 1 before them so that leading
+// zeros count.
+func packNumber(digits string) (uint64, bool) {
+	if digits == "" || len(digits) > 18 || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n := uint64(1)
+	for i := range len(digits) {
+		n = n*10 + uint64(digits[i]-'0')
+	}
+	return n, true
+}
+
+// Plan divides the messages added so far. It takes about two seconds of one
+// core for a million of them and leaves the planner empty.
+func (p *Planner) Plan() Plan {
+	unicode := p.texts.unicode
+	p.texts = textIndex{}
+	d := newDivision(p.limits, p.rows, unicode)
+	d.divide(false)
+	d.divide(true)
+	p.rows = nil
+	return d.plan()
+}
+
+// capacity is the bytes that the pairs of one call may fill, each counted with
+// a "~" behind it; the last has none.
+func (l PlanLimits) capacity(unicode bool) int {
+	c := l.URLBudget - l.Overhead + encodedTilde
+	if unicode {
+		c += len("false") - len("true")
+	}
+	return max(c, 0)
+}
+
+// textIndex numbers texts, those of Unicode calls apart from the others. It
+// knows a text by 127 bits of its SHA-256: two texts taken for one would send
+// somebody's text to somebody else.
+type textIndex struct {
+	sums    [][16]byte
+	unicode []bool
+	slots   []int32 // open addressing; a text's number and one, 0: free
+}
+
+func (x *textIndex) id(text []byte, unicode bool) int32 {
+	whole := sha256.Sum256(text)
+	sum := [16]byte(whole[:16])
+	sum[15] &^= 1
+	if unicode {
+		sum[15] |= 1
+	}
+	if 2*len(x.sums) >= len(x.slots) {
+		x.grow()
+	}
+	at := x.find(sum)
+	if x.slots[at] == 0 {
+		x.sums = append(x.sums, sum)
+		x.unicode = append(x.unicode, unicode)
+		x.slots[at] = int32(len(x.sums))
+	}
+	return x.slots[at] - 1
+}
+
+func (x *textIndex) find(sum [16]byte) int {
+	mask := len(x.slots) - 1
+	at := int(binary.LittleEndian.Uint64(sum[:8])) & mask
+	for x.slots[at] != 0 && x.sums[x.slots[at]-1] != sum {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+func (x *textIndex) grow() {
+	x.slots = make([]int32, max(16, 2*len(x.slots)))
+	for i, sum := range x.sums {
+		x.slots[x.find(sum)] = int32(i + 1)
+	}
+}
+
+// repeated finds the numbers that stand in more than one row.
+func repeated(rows []planRow) map[uint64]bool {
+	numbers := make([]uint64, len(rows))
+	for i, r := range rows {
+		numbers[i] = r.number
+	}
+	slices.Sort(numbers)
+	again := map[uint64]bool{}
+	for i := 1; i < len(numbers); i++ {
+		if numbers[i] == numbers[i-1] {
+			again[numbers[i]] = true
+		}
+	}
+	return again
+}
