@@ -30,12 +30,14 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	campaign := p.URL()
 	p.compose("Lost", "0803 000 0008")
 	draft := p.URL()
+	p.compose("Later", "0803 000 0001")
+	scheduled := p.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am")
 
 	state, err := p.Context().StorageState()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := []string{"/new", draft, "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
+	pages := []string{"/new", draft, scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/no-such-page"}
 	checks := 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {

@@ -311,7 +311,7 @@ func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, ended sms.Finishe
 
 // finish ends a started campaign that has nothing left to send.
 func (t *tx) finish(ctx context.Context, c *sms.Campaign, now int64) error {
-	if c.State == sms.CampaignDraft || c.State == sms.CampaignFinished {
+	if c.State == sms.CampaignDraft || c.State == sms.CampaignFinished || c.MayReschedule() {
 		return nil
 	}
 	left, err := t.CountUnsent(ctx, c.ID, c.AccountID)

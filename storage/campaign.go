@@ -89,7 +89,7 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	return err
 }
 
-// ForgetDrafts removes drafts made before the given time that nobody started.
+// ForgetDrafts removes drafts that nobody started or changed since the given time.
 func (db *DB) ForgetDrafts(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old drafts", func(t *tx) error {
 		drafts, err := t.OldDrafts(ctx, before)
@@ -110,7 +110,7 @@ func (db *DB) Campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 }
 
 // UpdateCampaign changes a campaign in one transaction; the closure decides.
-// Starting a draft queues its messages in the same transaction.
+// The first start queues its messages in the same transaction.
 func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error) {
 	var after sms.Campaign
 	err := db.update(ctx, "save campaign", func(t *tx) error {
@@ -127,7 +127,7 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
 			window = now
 		}
-		if before.State == sms.CampaignDraft && after.State == sms.CampaignRunning {
+		if before.StartedAt == 0 && after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
 			n, err := t.QueueDrafts(ctx, id, now)
 			if err != nil {
 				return err
@@ -145,7 +145,8 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, window, now int64) error {
 	n, err := t.UpdateCampaign(ctx, query.UpdateCampaignParams{ID: c.ID, Version: c.Version, Name: c.Name, State: string(c.State), Pause: c.Pause,
 		PauseCode: c.PauseCode, Canary: string(c.Canary), WindowFrom: window, StartedBy: c.StartedBy, StartedName: c.StartedName,
-		StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now})
+		StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now, SendAt: c.SendAt, SendZone: c.SendZone, SendOffset: int64(c.SendOffset),
+		SendAgain: c.SendAgain})
 	if err == nil && n != 1 {
 		err = fmt.Errorf("campaign %d: %w", c.ID, errUnexpected)
 	}
@@ -161,6 +162,16 @@ func (db *DB) SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sm
 		return sms.Campaign{}, err
 	}
 	return campaign(row.Campaign, row.Test), nil
+}
+
+// DueCampaigns lists scheduled campaigns whose time has come, the earliest
+// first and at most 100.
+func (db *DB) DueCampaigns(ctx context.Context, now int64) ([]int64, error) {
+	ids, err := db.read().DueCampaigns(ctx, now)
+	if err != nil {
+		return nil, fmt.Errorf("list due campaigns: %w", err)
+	}
+	return ids, nil
 }
 
 // Tally counts a campaign's messages by standing.
@@ -254,5 +265,6 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		GroupID: r.GroupID, GroupName: r.GroupName, State: sms.CampaignState(r.State), Pause: r.Pause, PauseCode: r.PauseCode,
 		Canary: sms.Canary(r.Canary), Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
 		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
-		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test}
+		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone, SendOffset: int(r.SendOffset),
+		SendAgain: r.SendAgain}
 }

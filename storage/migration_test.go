@@ -27,6 +27,7 @@ type table struct {
 const onlySQLite = "transition"
 
 var (
+	addColumn   = regexp.MustCompile(`alter table (\w+) add column (.*?);`)
 	createTable = regexp.MustCompile(`(?s)create table (\w+) \((.*?)\n\)( without rowid)?;`)
 	createIndex = regexp.MustCompile(`(?s)create (?:unique )?index .*?;`)
 	dropTable   = regexp.MustCompile(`drop table (\w+);`)
@@ -66,6 +67,19 @@ func readMigration(t *testing.T, path string) (tables []table, indexes, dropped 
 	return tables, createIndex.FindAllString(up, -1), dropped
 }
 
+// added lists the columns that a migration adds to tables of earlier ones.
+func added(t *testing.T, path string) (columns [][2]string) {
+	t.Helper()
+	raw, err := fs.ReadFile(migrations, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range addColumn.FindAllStringSubmatch(string(raw), -1) {
+		columns = append(columns, [2]string{m[1], sameType(m[2])})
+	}
+	return columns
+}
+
 func TestBothEnginesHaveTheSameTables(t *testing.T) {
 	files, err := fs.Glob(migrations, "migrations/sqlite/*.sql")
 	if err != nil || len(files) == 0 {
@@ -89,6 +103,9 @@ func TestBothEnginesHaveTheSameTables(t *testing.T) {
 		if d := cmp.Diff(dropped, otherDropped); d != "" {
 			t.Errorf("way down of %s (-SQLite +PostgreSQL):\n%s", file, d)
 		}
+		if d := cmp.Diff(added(t, file), added(t, twin)); d != "" {
+			t.Errorf("columns added by %s (-SQLite +PostgreSQL):\n%s", file, d)
+		}
 		if len(dropped) != len(tables) {
 			t.Errorf("%s makes %d tables and drops %d", file, len(tables), len(dropped))
 		}
@@ -104,6 +121,12 @@ func TestTheParsedTablesAreTheRealOnes(t *testing.T) {
 	f := newFixture(t)
 	files, _ := fs.Glob(migrations, "migrations/sqlite/*.sql")
 	want := []string{onlySQLite, "goose_db_version"}
+	later := map[string][]string{}
+	for _, file := range files {
+		for _, c := range added(t, file) {
+			later[c[0]] = append(later[c[0]], strings.Fields(c[1])[0])
+		}
+	}
 	for _, file := range files {
 		tables, _, _ := readMigration(t, file)
 		for _, tbl := range tables {
@@ -114,6 +137,7 @@ func TestTheParsedTablesAreTheRealOnes(t *testing.T) {
 					columns = append(columns, strings.Fields(c)[0])
 				}
 			}
+			columns = append(columns, later[tbl.Name]...)
 			if d := cmp.Diff(column[string](f, "select name from pragma_table_info($1) order by cid", tbl.Name), columns); d != "" {
 				t.Errorf("%s:\n%s", tbl.Name, d)
 			}

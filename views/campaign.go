@@ -25,7 +25,7 @@ type CampaignListPage struct {
 // CampaignTabs are the ways to look at the list: the word in the address and
 // the word on screen.
 func CampaignTabs() [][2]string {
-	return [][2]string{{"", "All"}, {"running", "Running"}, {"needs-decision", "Needs decision"}, {"finished", "Finished"}, {"drafts", "Drafts"}}
+	return [][2]string{{"", "All"}, {"running", "Running"}, {"scheduled", "Scheduled"}, {"needs-decision", "Needs decision"}, {"finished", "Finished"}, {"drafts", "Drafts"}}
 }
 
 func (p CampaignListPage) tabs() []Tab {
@@ -52,7 +52,7 @@ func (p CampaignListPage) empty() EmptyProps {
 // moving says that a campaign's row may still change by itself.
 func moving(r sms.CampaignRow) bool {
 	switch r.Campaign.State {
-	case sms.CampaignRunning, sms.CampaignPaused:
+	case sms.CampaignRunning, sms.CampaignPaused, sms.CampaignScheduled:
 		return true
 	case sms.CampaignDraft:
 		return false
@@ -73,10 +73,12 @@ func Moving(rows []sms.CampaignRow) (ids []int64) {
 // campaignState is the one thing worth knowing about a campaign: where its
 // sending stands, or what is still to come after it. Green is only for a
 // campaign of which every message was delivered.
-func campaignState(c sms.Campaign, t sms.Tally) (Tone, Glyph, string) {
+func campaignState(o Outlook, c sms.Campaign, t sms.Tally) (Tone, Glyph, string) {
 	switch c.State {
 	case sms.CampaignDraft:
 		return ToneMute, GlyphTemplate, "Not sent yet"
+	case sms.CampaignScheduled:
+		return ToneInfo, GlyphScheduled, capital(o.startsAt(c))
 	case sms.CampaignPaused:
 		return ToneWarn, GlyphPaused, "Paused"
 	case sms.CampaignRunning:
@@ -343,7 +345,7 @@ func waitingWords(n int64) string {
 }
 
 func (p CampaignPage) kept() string {
-	n := p.Tally["queued"]
+	n := p.Tally["queued"] + p.Tally["draft"]
 	switch n {
 	case 0:
 		return "Nothing more is sent."

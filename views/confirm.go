@@ -23,6 +23,7 @@ type ConfirmPage struct {
 	Mine  bool // the person's own draft, which "Back" may change
 	// MaySetPrice says that the person may open the account's settings.
 	MaySetPrice bool
+	Later       SchedulePage
 	Errors      sms.Invalid
 }
 

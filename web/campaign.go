@@ -71,6 +71,8 @@ func tabFilter(tab string) (sms.CampaignFilter, bool) {
 		return sms.CampaignFilter{}, true
 	case "running":
 		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignRunning, sms.CampaignPaused}}, true
+	case "scheduled":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignScheduled}}, true
 	case "needs-decision":
 		return sms.CampaignFilter{Decision: true}, true
 	case "finished":

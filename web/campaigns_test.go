@@ -20,7 +20,7 @@ func TestCampaignListIsEmpty(t *testing.T) {
 	got.count(`main a[href="/new"]`, 1)
 	s.leads(got)
 	viewer.get("/campaigns").is(200).has("Nothing sent yet.").count(`a[href="/new"]`, 0)
-	for _, address := range []string{"/campaigns?name=zebra", "/campaigns?state=running", "/campaigns?state=needs-decision", "/campaigns?state=drafts", "/campaigns?state=finished"} {
+	for _, address := range []string{"/campaigns?name=zebra", "/campaigns?state=running", "/campaigns?state=scheduled", "/campaigns?state=needs-decision", "/campaigns?state=drafts", "/campaigns?state=finished"} {
 		got := boss.get(address).is(200).has("No campaigns match.")
 		if got.text(".empty a") != "Clear filters" {
 			t.Errorf("%s does not offer to clear the filters", address)

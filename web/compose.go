@@ -268,6 +268,8 @@ func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sm
 	case !errors.Is(err, sms.ErrNotFound):
 		return err
 	}
+	p.Later = s.schedulePage(r, v, c, a)
+	p.Later.Beside = true
 	f := about(v.frame("Check and send", "new"), v, a)
 	f.Error = len(bad) > 0
 	return s.render(w, r, status, views.Confirm(f, p))

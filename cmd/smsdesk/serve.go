@@ -109,6 +109,7 @@ type server struct {
 	inbox      *storage.Inbox
 	receiver   *desk.Receiver
 	dispatcher *desk.Dispatcher
+	scheduler  *desk.Scheduler
 	reader     *desk.Reader
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
@@ -156,6 +157,8 @@ func (s *server) build(ctx context.Context) error {
 	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
+	began := time.Now()
+	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
 	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, time.Now)
 	if err := s.listen(); err != nil {
 		return err
@@ -378,7 +381,7 @@ func (s *server) keepTokens(ctx context.Context) {
 	}
 }
 
-// dispatch runs the Dispatcher, unless the journal is ahead of the database:
+// dispatch runs the Dispatcher and the Scheduler, unless the journal is ahead of the database:
 // then nothing is sent until an administrator has accepted the rollback.
 func (s *server) dispatch(ctx context.Context) error {
 	said := ""
@@ -398,7 +401,10 @@ func (s *server) dispatch(ctx context.Context) error {
 			said = sentence
 		}
 		if sentence == "" {
-			return s.dispatcher.Run(ctx)
+			loops, sending := errgroup.WithContext(ctx)
+			loops.Go(func() error { s.scheduler.Run(sending); return nil })
+			loops.Go(func() error { return s.dispatcher.Run(sending) })
+			return loops.Wait()
 		}
 		s.log.Error(sentence)
 		select {

@@ -15,6 +15,7 @@ type campaignStore interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)
 	SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error)
+	DueCampaigns(ctx context.Context, now int64) ([]int64, error)
 }
 
 // Order is what a person typed for a campaign to a few numbers or to a group.
@@ -238,10 +239,20 @@ func (d *Desk) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Cam
 	})
 }
 
-// ContinueCampaign goes on sending, beginning with a small first call again.
+// ContinueCampaign goes on sending, beginning with a small first call again. A
+// campaign that was held at its scheduled time starts.
 func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, "campaign.continue"); err != nil {
+		return sms.Campaign{}, err
+	}
+	if c, err := d.store.Campaign(ctx, id); err != nil || c.Held() {
+		if err != nil {
+			return c, err
+		}
+		return d.release(ctx, by, c)
+	}
 	return d.change(ctx, by, id, "campaign.continue", func(c *sms.Campaign) error {
-		if !c.MayContinue() {
+		if !c.MayContinue() || c.Held() {
 			return sms.ErrConflict
 		}
 		c.State, c.Pause, c.PauseCode, c.Canary = sms.CampaignRunning, "", "", sms.CanaryPending

@@ -1,7 +1,7 @@
 // Package desk is what staff do: orders. An order asks whether this person may,
 // whether it is valid, stores the result in one transaction and tells the Feed.
 // Beside the orders it holds the loops that work on their own: the Dispatcher,
-// the Receiver and the Reader. It must never know HTTP, SQL, HTML or how the
+// the Scheduler, the Receiver and the Reader. It must never know HTTP, SQL, HTML or how the
 // gateway words its requests; it asks for what it needs through the interfaces
 // declared here.
 package desk

@@ -13,11 +13,12 @@ type CampaignState string
 
 // The states of a campaign.
 const (
-	CampaignDraft    CampaignState = "draft"    // checked, waiting for the person to confirm
-	CampaignRunning  CampaignState = "running"  // messages may be claimed
-	CampaignPaused   CampaignState = "paused"   // stopped by smsdesk; Pause says why
-	CampaignStopped  CampaignState = "stopped"  // stopped by a person; can be continued
-	CampaignFinished CampaignState = "finished" // nothing is left to send
+	CampaignDraft     CampaignState = "draft"     // checked, waiting for the person to confirm
+	CampaignScheduled CampaignState = "scheduled" // confirmed, starts by itself at SendAt
+	CampaignRunning   CampaignState = "running"   // messages may be claimed
+	CampaignPaused    CampaignState = "paused"    // stopped by smsdesk; Pause says why
+	CampaignStopped   CampaignState = "stopped"   // stopped by a person; can be continued
+	CampaignFinished  CampaignState = "finished"  // nothing is left to send
 )
 
 // Canary says how far a campaign has proved itself.
@@ -59,14 +60,35 @@ type Campaign struct {
 	CreatedAt   int64
 	StartedAt   int64
 	FinishedAt  int64
-	Test        bool // belongs to a test account
+	Test        bool   // belongs to a test account
+	SendAt      int64  // when it is or was to start by itself (ms), 0: at once
+	SendZone    string // the zone in which that was chosen
+	SendOffset  int    // its offset then, in seconds east of UTC
+	SendAgain   bool   // the person knew that the same campaign was sent before
 }
 
 // MayStart says whether the campaign may go from a draft to running.
 func (c Campaign) MayStart() bool { return c.State == CampaignDraft }
 
 // MayStop says whether a person may stop it.
-func (c Campaign) MayStop() bool { return c.State == CampaignRunning || c.State == CampaignPaused }
+func (c Campaign) MayStop() bool {
+	return c.State == CampaignRunning || c.State == CampaignPaused && !c.Held()
+}
+
+// Held says that it was due by its schedule but smsdesk left the start to a
+// person; Pause says why.
+func (c Campaign) Held() bool {
+	return c.State == CampaignPaused && c.SendAt > 0 && c.StartedAt == 0
+}
+
+// MayReschedule says whether its time may still be changed, or the schedule
+// taken back: until the minute it starts.
+func (c Campaign) MayReschedule() bool { return c.State == CampaignScheduled || c.Held() }
+
+// Schedule is when it is to start by itself.
+func (c Campaign) Schedule() Schedule {
+	return Schedule{At: c.SendAt, Zone: c.SendZone, Offset: c.SendOffset}
+}
 
 // MayContinue says whether a person may continue it.
 func (c Campaign) MayContinue() bool {

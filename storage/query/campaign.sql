@@ -12,7 +12,7 @@ select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_
 
 -- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
-  started_at = $11, finished_at = $12, changed_at = $13, version = version + 1
+  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, version = version + 1
 where id = $1 and version = $2;
 
 -- name: SetCanary :exec
@@ -26,6 +26,9 @@ update campaign set recipients = recipients + $2, parts = parts + $3 where id = 
 
 -- name: RunningCampaigns :many
 select id, canary from campaign where account_id = $1 and state = 'running' order by id;
+
+-- name: DueCampaigns :many
+select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100;
 
 -- name: SameCampaign :one
 select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id
@@ -43,7 +46,7 @@ delete from campaign where id = $1 and state = 'draft';
 
 -- name: OldDrafts :many
 select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.created_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state <> 'draft')
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state <> 'draft')
 order by c.id limit 100;
 
 -- name: CountMoved :one

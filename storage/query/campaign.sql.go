@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, a.test from campaign c join account a on a.id = c.account_id where c.id = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, a.test from campaign c join account a on a.id = c.account_id where c.id = $1
 `
 
 type CampaignByIDRow struct {
@@ -59,13 +59,17 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.StartedAt,
 		&i.Campaign.FinishedAt,
 		&i.Campaign.ChangedAt,
+		&i.Campaign.SendAt,
+		&i.Campaign.SendZone,
+		&i.Campaign.SendOffset,
+		&i.Campaign.SendAgain,
 		&i.Test,
 	)
 	return i, err
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, a.test from campaign c join account a on a.id = c.account_id where c.token = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, a.test from campaign c join account a on a.id = c.account_id where c.token = $1
 `
 
 type CampaignByTokenRow struct {
@@ -104,6 +108,10 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.StartedAt,
 		&i.Campaign.FinishedAt,
 		&i.Campaign.ChangedAt,
+		&i.Campaign.SendAt,
+		&i.Campaign.SendZone,
+		&i.Campaign.SendOffset,
+		&i.Campaign.SendAgain,
 		&i.Test,
 	)
 	return i, err
@@ -182,6 +190,33 @@ func (q *Queries) DeleteTally(ctx context.Context, campaignID int64) error {
 	return err
 }
 
+const dueCampaigns = `-- name: DueCampaigns :many
+select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100
+`
+
+func (q *Queries) DueCampaigns(ctx context.Context, sendAt int64) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, dueCampaigns, sendAt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertCampaign = `-- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
   recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at)
@@ -232,7 +267,7 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 
 const oldDrafts = `-- name: OldDrafts :many
 select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.created_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state <> 'draft')
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state <> 'draft')
 order by c.id limit 100
 `
 
@@ -241,8 +276,8 @@ type OldDraftsRow struct {
 	AccountID int64
 }
 
-func (q *Queries) OldDrafts(ctx context.Context, createdAt int64) ([]OldDraftsRow, error) {
-	rows, err := q.db.QueryContext(ctx, oldDrafts, createdAt)
+func (q *Queries) OldDrafts(ctx context.Context, changedAt int64) ([]OldDraftsRow, error) {
+	rows, err := q.db.QueryContext(ctx, oldDrafts, changedAt)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +341,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 }
 
 const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1
 `
@@ -359,6 +394,10 @@ func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (Sam
 		&i.Campaign.StartedAt,
 		&i.Campaign.FinishedAt,
 		&i.Campaign.ChangedAt,
+		&i.Campaign.SendAt,
+		&i.Campaign.SendZone,
+		&i.Campaign.SendOffset,
+		&i.Campaign.SendAgain,
 		&i.Test,
 	)
 	return i, err
@@ -384,7 +423,7 @@ func (q *Queries) SetCanary(ctx context.Context, iD int64, canary string) error 
 
 const updateCampaign = `-- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
-  started_at = $11, finished_at = $12, changed_at = $13, version = version + 1
+  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, version = version + 1
 where id = $1 and version = $2
 `
 
@@ -402,6 +441,10 @@ type UpdateCampaignParams struct {
 	StartedAt   int64
 	FinishedAt  int64
 	ChangedAt   int64
+	SendAt      int64
+	SendZone    string
+	SendOffset  int64
+	SendAgain   bool
 }
 
 func (q *Queries) UpdateCampaign(ctx context.Context, arg UpdateCampaignParams) (int64, error) {
@@ -419,6 +462,10 @@ func (q *Queries) UpdateCampaign(ctx context.Context, arg UpdateCampaignParams) 
 		arg.StartedAt,
 		arg.FinishedAt,
 		arg.ChangedAt,
+		arg.SendAt,
+		arg.SendZone,
+		arg.SendOffset,
+		arg.SendAgain,
 	)
 	if err != nil {
 		return 0, err

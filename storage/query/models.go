@@ -133,6 +133,10 @@ type Campaign struct {
 	StartedAt   int64
 	FinishedAt  int64
 	ChangedAt   int64
+	SendAt      int64
+	SendZone    string
+	SendOffset  int64
+	SendAgain   bool
 }
 
 type CampaignTally struct {

@@ -1,0 +1,146 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// Scheduler is the loop that starts campaigns at their time. It starts each
+// once, never early, and leaves to a person what is more than sms.LateMost
+// late, what became due because somebody set the clock, and what StartCampaign
+// would refuse (reliability.md, section 9).
+type Scheduler struct {
+	desk    *Desk
+	elapsed func() time.Duration
+	wall    time.Time     // of the last look, zero before the first
+	steady  time.Duration // of the last look
+}
+
+// Why a campaign was held instead of started.
+const (
+	holdLate   = "late"
+	holdClock  = "clock"
+	holdSender = "sender_id"
+	holdAgain  = "again"
+)
+
+// NewScheduler returns a Scheduler; Run makes it work. elapsed is a clock that
+// nobody can set: the time since some fixed moment.
+func NewScheduler(d *Desk, elapsed func() time.Duration) *Scheduler {
+	return &Scheduler{desk: d, elapsed: elapsed}
+}
+
+// Run looks once a second until ctx ends.
+func (s *Scheduler) Run(ctx context.Context) {
+	for {
+		s.look(ctx)
+		if !pause(ctx, time.Second, nil) {
+			return
+		}
+	}
+}
+
+// look starts what is due.
+func (s *Scheduler) look(ctx context.Context) {
+	now, jump := s.jumped(s.desk.now().Round(0), s.elapsed())
+	if jump > sms.JumpMost || jump < -sms.JumpMost {
+		s.desk.log.Warn("the clock jumped: no campaign is started at this look", "seconds", int(jump/time.Second))
+	}
+	ids, err := s.desk.store.DueCampaigns(ctx, now.UnixMilli())
+	if err != nil {
+		s.complain(ctx, 0, err)
+		return
+	}
+	for _, id := range ids {
+		if err := s.due(ctx, id, now, jump); err != nil && !errors.Is(err, sms.ErrConflict) {
+			s.complain(ctx, id, err)
+		}
+	}
+}
+
+// jumped notes both clocks and says by how much the wall clock ran away since
+// the last look.
+func (s *Scheduler) jumped(wall time.Time, steady time.Duration) (now time.Time, jump time.Duration) {
+	if !s.wall.IsZero() {
+		jump = wall.Sub(s.wall) - (steady - s.steady)
+	}
+	s.wall, s.steady = wall, steady
+	return wall, jump
+}
+
+func (s *Scheduler) complain(ctx context.Context, id int64, err error) {
+	if ctx.Err() == nil {
+		s.desk.log.Error("scheduled campaign not started", "campaign", id, "error", err)
+	}
+}
+
+// due starts one campaign, or holds it. What became due in a jump of the clock
+// is held: whether its time has really come is what nobody here can know.
+func (s *Scheduler) due(ctx context.Context, id int64, now time.Time, jump time.Duration) error {
+	d := s.desk
+	c, err := d.store.Campaign(ctx, id)
+	if err != nil {
+		return err
+	}
+	due, late := c.Schedule().Due(now)
+	if c.State != sms.CampaignScheduled || !due {
+		return nil
+	}
+	code, sentence := "", ""
+	switch {
+	case jump < -sms.JumpMost:
+		return nil
+	case jump > sms.JumpMost:
+		code, sentence = holdClock, sms.JumpSentence(jump)
+	case late:
+		code, sentence = holdLate, sms.LateSentence(c.Schedule())
+	default:
+		if code, sentence, err = d.refuses(ctx, c); err != nil {
+			return err
+		}
+	}
+	if sentence != "" {
+		d.log.Warn("scheduled campaign held for a person", "campaign", id, "reason", code)
+		_, err := d.hold(ctx, id, code, sentence)
+		return err
+	}
+	return d.startDue(ctx, c)
+}
+
+// refuses is what StartCampaign would say no to.
+func (d *Desk) refuses(ctx context.Context, c sms.Campaign) (code, sentence string, err error) {
+	if sentence, err = d.senderProblem(ctx, c.AccountID, c.SenderID); err != nil || sentence != "" {
+		return holdSender, sentence, err
+	}
+	same, err := d.SameCampaign(ctx, c)
+	switch {
+	case errors.Is(err, sms.ErrNotFound):
+		return "", "", nil
+	case err != nil || c.SendAgain:
+		return "", "", err
+	}
+	return holdAgain, fmt.Sprintf("The campaign %q with the same text and the same numbers was sent in the meantime", same.Name), nil
+}
+
+// startDue starts a campaign unless it was started, moved or cancelled since
+// it was read.
+func (d *Desk) startDue(ctx context.Context, c sms.Campaign) error {
+	started, err := d.store.UpdateCampaign(ctx, c.ID, d.ms(), func(now *sms.Campaign) error {
+		if now.State != sms.CampaignScheduled || now.Version != c.Version {
+			return sms.ErrConflict
+		}
+		now.State, now.StartedAt = sms.CampaignRunning, d.ms()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	by := sms.User{ID: c.StartedBy, Name: c.StartedName}
+	d.audit(ctx, by, "campaign.start", CampaignName(c.ID), fmt.Sprintf("%d messages, %d parts, as scheduled", started.Recipients, started.Parts))
+	d.feed.Tell(CampaignName(c.ID), CampaignsName(c.AccountID))
+	return nil
+}

@@ -1,0 +1,338 @@
+package desk_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
+	"smsdesk/storage"
+)
+
+// clocks are a wall clock that can be set and one that cannot. Both run with
+// the bubble's time.
+type clocks struct {
+	mu    sync.Mutex
+	began time.Time
+	set   time.Duration
+}
+
+func (c *clocks) wall() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.set)
+}
+
+func (c *clocks) elapsed() time.Duration { return time.Since(c.began) }
+
+func (c *clocks) jump(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set += d
+}
+
+// plan is a desk with a Scheduler and no Dispatcher, in a bubble of time.
+type plan struct {
+	*rig
+	clocks *clocks
+	log    bytes.Buffer
+	stop   func()
+	n      int
+}
+
+// scheduled runs play with a Scheduler under fake time and without the sandbox:
+// real sockets do not keep to such time.
+func scheduled(t *testing.T, play func(p *plan)) {
+	t.Helper()
+	data := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := storage.Open(t.Context(), storage.Config{Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		p := &plan{clocks: &clocks{began: time.Now()}}
+		open := func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) {
+			return nil, errors.New("nothing is sent here")
+		}
+		p.rig = &rig{t: t, ctx: t.Context(), db: db, feed: desk.NewFeed(), by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
+		p.gateways = desk.NewGateways(open, db, p.clocks.wall)
+		p.desk = desk.New(db, p.gateways, p.feed, slog.New(slog.NewTextHandler(&p.log, nil)), p.clocks.wall)
+		a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: 100, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
+		if p.account, err = p.desk.CreateAccount(t.Context(), p.by, a, sms.Credentials{ClientID: "c", APIKey: rigKey}); err != nil {
+			t.Fatal(err)
+		}
+		p.know("CLINIC", "PENDING1")
+		p.run()
+		play(p)
+		p.stop()
+	})
+}
+
+// run starts a Scheduler, as a process that begins does.
+func (p *plan) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	s := desk.NewScheduler(p.desk, p.clocks.elapsed)
+	go func() { defer close(done); s.Run(ctx) }()
+	p.stop = func() { cancel(); <-done }
+}
+
+// order schedules a new campaign for so long from now.
+func (p *plan) order(in time.Duration) sms.Campaign {
+	p.t.Helper()
+	p.n++
+	c := p.draft("CLINIC", strings.Repeat("x", p.n), ordinary(3)...)
+	c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, c.Version, sms.ScheduleAt(p.clocks.wall().Add(in)), false)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// pass lets time go by, and the loop do what there is to do.
+func (p *plan) pass(d time.Duration) { time.Sleep(d) }
+
+func (p *plan) is(id int64, state sms.CampaignState, pause string) sms.Campaign {
+	p.t.Helper()
+	c, err := p.db.Campaign(p.ctx, id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if c.State != state || !strings.Contains(c.Pause, pause) || pause == "" && c.Pause != "" {
+		p.t.Errorf("campaign %d is %s %q, want %s %q", id, c.State, c.Pause, state, pause)
+	}
+	return c
+}
+
+func TestASchedulerStartsAtTheMinuteAndOnce(t *testing.T) {
+	scheduled(t, func(p *plan) {
+		c := p.order(time.Hour)
+		p.pass(time.Hour - time.Second)
+		p.is(c.ID, sms.CampaignScheduled, "")
+		p.pass(3 * time.Second)
+		got := p.is(c.ID, sms.CampaignRunning, "")
+		if late := got.StartedAt - got.SendAt; late < 0 || late > 2000 || got.StartedName != "Ada Obi" {
+			t.Errorf("started %d ms after its time by %q", late, got.StartedName)
+		}
+		if tally, err := p.db.Tally(p.ctx, c.ID); err != nil || tally["queued"] != 3 {
+			t.Errorf("%v %v", tally, err)
+		}
+		// T-05: the clock is put back before the time of the start.
+		p.clocks.jump(-2 * time.Hour)
+		p.pass(3 * time.Hour)
+		if again := p.is(c.ID, sms.CampaignRunning, ""); again.Version != got.Version {
+			t.Error("it was started a second time")
+		}
+	})
+}
+
+// TestALateStartIsLeftToAPerson is T-06.
+func TestALateStartIsLeftToAPerson(t *testing.T) {
+	scheduled(t, func(p *plan) {
+		soon, late := p.order(40*time.Minute), p.order(5*time.Minute)
+		p.stop()
+		p.pass(sms.LateMost + 6*time.Minute + 5*time.Minute)
+		p.run()
+		p.pass(2 * time.Second)
+		p.is(soon.ID, sms.CampaignRunning, "")
+		held := p.is(late.ID, sms.CampaignPaused, "more than 30 minutes late, a person has to decide")
+		if tally, err := p.db.Tally(p.ctx, late.ID); err != nil || tally["draft"] != 3 || !held.Held() {
+			t.Errorf("%v %v", tally, err)
+		}
+		started, err := p.desk.ContinueCampaign(p.ctx, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}, late.ID)
+		if err != nil || started.State != sms.CampaignRunning || started.StartedName != "Bola" || started.StartedAt == 0 {
+			t.Errorf("%+v %v", started, err)
+		}
+		if tally, err := p.db.Tally(p.ctx, late.ID); err != nil || tally["queued"] != 3 {
+			t.Errorf("%v %v", tally, err)
+		}
+	})
+}
+
+// TestAJumpOfTheClockStartsNothing is T-04.
+func TestAJumpOfTheClockStartsNothing(t *testing.T) {
+	for _, by := range []time.Duration{2 * time.Minute, time.Hour, 24 * time.Hour} {
+		scheduled(t, func(p *plan) {
+			inside, after := p.order(by-30*time.Second), p.order(by+10*time.Minute)
+			p.pass(5 * time.Second)
+			p.clocks.jump(by)
+			p.pass(5 * time.Second)
+			p.is(inside.ID, sms.CampaignPaused, "clock of the computer that runs smsdesk jumped ahead")
+			p.is(after.ID, sms.CampaignScheduled, "")
+			if n := strings.Count(p.log.String(), "the clock jumped"); n != 1 {
+				t.Errorf("%s: said %d times", by, n)
+			}
+			p.pass(10 * time.Minute)
+			p.is(after.ID, sms.CampaignRunning, "")
+		})
+	}
+}
+
+// However clocks are set, nothing starts before its time by the wall, nothing
+// starts in a jump, and nothing starts twice.
+func TestSchedulesUnderRandomClocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 2))
+	scheduled(t, func(p *plan) {
+		starts := map[int64]int64{}
+		var list []int64
+		for round := range 150 {
+			list = append(list, p.order(time.Duration(1+random.IntN(7200))*time.Second).ID)
+			before := p.clocks.wall()
+			jump := time.Duration(0)
+			if random.IntN(3) == 0 {
+				jump = time.Duration(random.IntN(3)-1) * time.Duration(2+random.IntN(90)) * time.Minute
+				p.clocks.jump(jump)
+				p.pass(1500 * time.Millisecond)
+			}
+			for _, id := range list {
+				c, err := p.db.Campaign(p.ctx, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.StartedAt > 0 && starts[id] == 0 {
+					starts[id] = c.StartedAt
+					if c.StartedAt < c.SendAt {
+						t.Fatalf("round %d: started %d ms early", round, c.SendAt-c.StartedAt)
+					}
+					if jump > 0 && c.SendAt > before.Add(2*time.Second).UnixMilli() && c.SendAt < before.Add(jump).UnixMilli() {
+						t.Fatalf("round %d: started by a jump of %s", round, jump)
+					}
+				}
+				if starts[id] != c.StartedAt {
+					t.Fatalf("round %d: started again", round)
+				}
+			}
+			p.pass(time.Duration(random.IntN(600)) * time.Second)
+		}
+		if len(starts) < 30 {
+			t.Errorf("only %d were started: this proves nothing", len(starts))
+		}
+	})
+}
+
+func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
+	scheduled(t, func(p *plan) {
+		c := p.order(time.Minute)
+		p.know("OTHER")
+		p.pass(62 * time.Second)
+		p.is(c.ID, sms.CampaignPaused, "The sender ID CLINIC is not approved and active at the provider")
+		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignPaused {
+			t.Errorf("it goes on without a sender ID: %+v %v", got, err)
+		}
+		p.know("CLINIC")
+		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignRunning {
+			t.Errorf("%+v %v", got, err)
+		}
+	})
+	scheduled(t, func(p *plan) {
+		twin := func(again bool) sms.Campaign {
+			c := p.draft("CLINIC", "The same", ordinary(2)...)
+			c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, c.Version, sms.ScheduleAt(p.clocks.wall().Add(time.Minute)), again)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		first, second, meant := twin(false), twin(false), twin(true)
+		p.pass(62 * time.Second)
+		p.is(first.ID, sms.CampaignRunning, "")
+		p.is(second.ID, sms.CampaignPaused, "with the same text and the same numbers was sent in the meantime")
+		p.is(meant.ID, sms.CampaignRunning, "")
+	})
+}
+
+func TestOrdersAboutASchedule(t *testing.T) {
+	scheduled(t, func(p *plan) {
+		viewer, other := sms.User{ID: 9, Name: "V", Role: sms.Viewer, Active: true}, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}
+		c := p.draft("CLINIC", "Hello", ordinary(2)...)
+		at := func(d time.Duration) sms.Schedule { return sms.ScheduleAt(p.clocks.wall().Add(d)) }
+		if _, err := p.desk.ScheduleCampaign(p.ctx, viewer, c.ID, c.Version, at(time.Hour), false); !errors.Is(err, sms.ErrForbidden) {
+			t.Errorf("a viewer schedules: %v", err)
+		}
+		var bad sms.Invalid
+		for _, in := range []time.Duration{-time.Second, 0, 366 * 24 * time.Hour} {
+			if _, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, c.Version, at(in), false); !errors.As(err, &bad) || bad["time"] == "" {
+				t.Errorf("%s from now: %v", in, err)
+			}
+		}
+		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, c.Version, at(time.Hour), false); !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("a draft is rescheduled: %v", err)
+		}
+		when := at(time.Hour)
+		for range 2 {
+			if got, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, c.Version, when, false); err != nil || got.State != sms.CampaignScheduled {
+				t.Errorf("pressing twice: %+v %v", got, err)
+			}
+		}
+		if _, err := p.desk.ScheduleCampaign(p.ctx, other, c.ID, c.Version, when, false); !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("two people schedule: %v", err)
+		}
+		if _, err := p.desk.StartCampaign(p.ctx, other, c.ID, c.Version, true); !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("a scheduled campaign is started: %v", err)
+		}
+		if _, err := p.desk.StopCampaign(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("a scheduled campaign is stopped: %v", err)
+		}
+		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, c.Version, at(2*time.Hour), false); !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("an old page changes the time: %v", err)
+		}
+		c = p.is(c.ID, sms.CampaignScheduled, "")
+		if _, err := p.desk.RescheduleCampaign(p.ctx, other, c.ID, c.Version, at(2*time.Hour), false); err != nil {
+			t.Error(err)
+		}
+		p.pass(time.Hour + time.Minute)
+		if got := p.is(c.ID, sms.CampaignScheduled, ""); got.StartedName != "Bola" {
+			t.Errorf("%+v", got)
+		}
+		if got, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignDraft || got.SendAt != 0 {
+			t.Errorf("%+v %v", got, err)
+		}
+		if _, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("cancelled twice: %v", err)
+		}
+		p.pass(2 * time.Hour)
+		c = p.is(c.ID, sms.CampaignDraft, "")
+		if got, err := p.desk.StartCampaign(p.ctx, p.by, c.ID, c.Version, false); err != nil || got.State != sms.CampaignRunning {
+			t.Errorf("%+v %v", got, err)
+		}
+		if _, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("cancelled after its start: %v", err)
+		}
+	})
+}
+
+// A scheduled campaign goes out over the real client to the sandbox once.
+func TestAScheduledCampaignIsSentOnce(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.dispatch()
+	ctx, cancel := context.WithCancel(t.Context())
+	var loops sync.WaitGroup
+	for range 3 {
+		s := desk.NewScheduler(r.desk, func() time.Duration { return time.Duration(time.Now().UnixNano()) })
+		loops.Go(func() { s.Run(ctx) })
+	}
+	defer func() { cancel(); loops.Wait() }()
+	c := r.draft("CLINIC", "Hello", ordinary(7)...)
+	if _, err := r.desk.ScheduleCampaign(r.ctx, r.by, c.ID, c.Version, sms.ScheduleAt(time.Now().Add(700*time.Millisecond)), false); err != nil {
+		t.Fatal(err)
+	}
+	r.until(c.ID, "the end", finished)
+	for number, n := range r.ledger() {
+		if n != 1 {
+			t.Errorf("%s was executed %d times", number, n)
+		}
+	}
+	if len(r.ledger()) != 7 {
+		t.Errorf("%v", r.ledger())
+	}
+}

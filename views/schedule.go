@@ -1,0 +1,193 @@
+package views
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// The choices of "When to send".
+const (
+	WhenHour     = "hour"
+	WhenTomorrow = "tomorrow"
+	WhenAt       = "at"
+)
+
+// SchedulePage asks when a campaign is to start, and then, with Chosen, for
+// the last yes.
+type SchedulePage struct {
+	Outlook
+	Campaign sms.Campaign
+	Zone     *time.Location
+	When     string // one of the choices
+	Day      string // as typed
+	Time     string
+	Which    sms.Which
+	Ask      bool // the time of day comes twice on that day
+	Chosen   *sms.Schedule
+	Same     *sms.Campaign // was sent in the last 24 hours; nil when there is none
+	Again    bool
+	Beside   bool // the question stands beside the button that sends now
+	Errors   sms.Invalid
+}
+
+func schedulePath(id int64) string { return campaignPath(id) + "/schedule" }
+
+// moved says that the campaign has a time already.
+func (p SchedulePage) moved() bool { return p.Campaign.MayReschedule() }
+
+// Title is the page's heading.
+func (p SchedulePage) Title() string {
+	if p.moved() {
+		return "Change the time"
+	}
+	return "Schedule"
+}
+
+func (p SchedulePage) options() []Option {
+	now := p.Now.In(p.Zone)
+	hour, tomorrow := sms.InAnHour(p.Now, p.Zone).Time(), sms.TomorrowMorning(p.Now, p.Zone).Time()
+	return []Option{
+		{Value: WhenHour, Label: "In 1 hour", Hint: capital(When(hour, now))},
+		{Value: WhenTomorrow, Label: capital(strings.Replace(When(tomorrow, now), " at ", " ", 1)), Hint: tomorrow.Format("Monday 2 January 2006")},
+		{Value: WhenAt, Label: "At a date and time"},
+	}
+}
+
+// The question stands below the button that sends now on one page, and alone
+// on another.
+func (p SchedulePage) kind() Kind {
+	if p.Beside {
+		return Quiet
+	}
+	return Primary
+}
+
+func (p SchedulePage) zoneHint() string {
+	return "Times are " + ZoneWords(p.Now.In(p.Zone)) + ". It is " + Clock(p.Now.In(p.Zone)) + " there now. You can cancel until sending starts."
+}
+
+func (p SchedulePage) whiches() []Option {
+	read, err := time.Parse("15:04", p.Time)
+	words := p.Time
+	if err == nil {
+		words = Clock(read)
+	}
+	return []Option{{Value: string(sms.Earlier), Label: "The earlier " + words, Hint: "Before clocks are put back"},
+		{Value: string(sms.Later), Label: "The later " + words, Hint: "After clocks are put back"}}
+}
+
+func (p SchedulePage) button() string {
+	at := p.Chosen.Time()
+	words := When(at, p.Now.In(at.Location()))
+	if which := p.Chosen.WhichOf(); which != "" {
+		words += " (the " + string(which) + ")"
+	}
+	if p.moved() {
+		return "Change to " + words
+	}
+	return "Schedule for " + words
+}
+
+func (p SchedulePage) terms() []Term {
+	at := p.Chosen.Time()
+	clock := Clock(at)
+	if which := p.Chosen.WhichOf(); which != "" {
+		clock += ", the " + string(which) + " one"
+	}
+	to := Number(int(p.Campaign.Recipients))
+	if p.Campaign.GroupID != "" {
+		to = "Group " + p.Campaign.GroupName
+	}
+	return []Term{{Name: "Date", Text: at.Format("Monday 2 January 2006")}, {Name: "Time", Text: clock}, {Name: "Time zone", Text: ZoneWords(at)}, {Name: "Recipients", Text: to}}
+}
+
+// otherTime leads back to the question, with what was chosen in it.
+func (p SchedulePage) otherTime() string {
+	return With(With(schedulePath(p.Campaign.ID), "day", p.Day), "time", p.Time)
+}
+
+func (p SchedulePage) back() Link {
+	if p.moved() {
+		return Link{Text: "Leave it as it is", Href: campaignPath(p.Campaign.ID)}
+	}
+	return Link{Text: "Back", Href: campaignPath(p.Campaign.ID) + "/confirm"}
+}
+
+// ZoneWords names the zone of a moment: "West Africa Time", where its short
+// name is known and means one thing only, else "Berlin time (UTC+2)".
+func ZoneWords(at time.Time) string {
+	name := at.Location().String()
+	short, offset := at.Zone()
+	if strings.HasPrefix(name, "Africa/") {
+		if words := map[string]string{"WAT": "West Africa Time", "EAT": "East Africa Time", "CAT": "Central Africa Time", "SAST": "South Africa Standard Time",
+			"GMT": "Greenwich Mean Time"}[short]; words != "" {
+			return words
+		}
+	}
+	if name == "UTC" {
+		return "UTC"
+	}
+	city := strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], "_", " ")
+	return city + " time (" + offsetWords(offset) + ")"
+}
+
+func offsetWords(seconds int) string {
+	sign := "+"
+	if seconds < 0 {
+		sign, seconds = "-", -seconds
+	}
+	hours, minutes := seconds/3600, seconds/60%60
+	if minutes == 0 {
+		return "UTC" + sign + strconv.Itoa(hours)
+	}
+	return fmt.Sprintf("UTC%s%d:%02d", sign, hours, minutes)
+}
+
+func capital(words string) string {
+	if words == "" {
+		return ""
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// startsAt says when a scheduled campaign starts, in the zone in which that
+// was chosen.
+func (o Outlook) startsAt(c sms.Campaign) string {
+	at := c.Schedule().Time()
+	if due, _ := c.Schedule().Due(o.Now); due {
+		return "in a moment"
+	}
+	return When(at, o.Now)
+}
+
+func (p CampaignPage) startsZone() string {
+	at := p.Campaign.Schedule().Time()
+	return at.Format("Monday 2 January 2006") + ", " + Clock(at) + " " + ZoneWords(at) + ". Scheduled by " + p.Campaign.StartedName + ". You can cancel until sending starts."
+}
+
+// zoneMoved says that the zone's rules changed after the time was chosen.
+func (p CampaignPage) zoneMoved() string {
+	s := p.Campaign.Schedule()
+	if !s.Moved() {
+		return ""
+	}
+	return "The clocks of this time zone changed after the time was chosen: it was to be " + Clock(s.Meant()) + " and would now be " + Clock(s.Time()) + ". Look at the time."
+}
+
+func (p CampaignPage) continueWords() string {
+	if p.Campaign.Held() {
+		return "Send now"
+	}
+	return "Continue sending"
+}
+
+func (p CampaignPage) pausedTitle() string {
+	if p.Campaign.Held() {
+		return "It was not sent at its time"
+	}
+	return "Sending is paused"
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// schedulePage is the question with nothing chosen yet: tomorrow at nine, or
+// the time that the campaign has.
+func (s *Web) schedulePage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) views.SchedulePage {
+	p := views.SchedulePage{Outlook: s.outlook(v, a), Campaign: c, Zone: a.Location(), When: views.WhenTomorrow, Again: r.PostForm.Get("again") != "" || c.SendAgain}
+	if c.MayReschedule() {
+		at := c.Schedule().Time().In(p.Zone)
+		p.When, p.Day, p.Time = views.WhenAt, at.Format("2006-01-02"), at.Format("15:04")
+	}
+	return p
+}
+
+// scheduleTyped adds what was chosen. The times that are counted from now are
+// fixed here, so that the next page sets exactly the one that it shows.
+func (s *Web) scheduleTyped(r *http.Request, p views.SchedulePage) (views.SchedulePage, sms.Schedule, error) {
+	p.When, p.Day, p.Time, p.Which = r.Form.Get("when"), firstLetters(r.Form.Get("day"), 40), firstLetters(r.Form.Get("time"), 40), sms.Which(r.Form.Get("which"))
+	var at sms.Schedule
+	switch p.When {
+	case views.WhenHour:
+		at = sms.InAnHour(s.now(), p.Zone)
+	case views.WhenTomorrow:
+		at = sms.TomorrowMorning(s.now(), p.Zone)
+	case views.WhenAt:
+		var err error
+		if at, err = sms.ReadSchedule(p.Day, p.Time, p.Which, p.Zone, s.now()); err != nil {
+			return p, at, err
+		}
+	default:
+		return p, at, sms.Invalid{"when": "Choose when to send"}
+	}
+	p.Day, p.Time, p.Which = at.Time().Format("2006-01-02"), at.Time().Format("15:04"), at.WhichOf()
+	return p, at, nil
+}
+
+func (s *Web) scheduleForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if !c.MayStart() && !c.MayReschedule() {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	p := s.schedulePage(r, v, c, a)
+	if !r.Form.Has("when") {
+		if day, clock := r.Form.Get("day"), r.Form.Get("time"); day != "" {
+			p.When, p.Day, p.Time = views.WhenAt, firstLetters(day, 40), firstLetters(clock, 40)
+		}
+		return s.showSchedule(w, r, v, a, p, nil)
+	}
+	p, at, err := s.scheduleTyped(r, p)
+	if err != nil {
+		return s.showSchedule(w, r, v, a, p, err)
+	}
+	p.Chosen = &at
+	return s.showSchedule(w, r, v, a, p, nil)
+}
+
+// showSchedule shows the question, or the last page before the time is set.
+func (s *Web) showSchedule(w http.ResponseWriter, r *http.Request, v *visit, a sms.Account, p views.SchedulePage, problem error) error {
+	var bad sms.Invalid
+	if problem != nil && !errors.As(problem, &bad) {
+		return problem
+	}
+	p.Errors, p.Ask = bad, bad["which"] != "" || p.Which != "" && p.Chosen == nil
+	if p.Chosen != nil {
+		switch same, err := s.desk.SameCampaign(r.Context(), p.Campaign); {
+		case err == nil:
+			p.Same = &same
+		case !errors.Is(err, sms.ErrNotFound):
+			return err
+		}
+	}
+	f := about(v.frame(p.Title(), "campaigns"), v, a)
+	f.Crumbs = campaignCrumbs(p.Campaign)
+	status := http.StatusOK
+	if f.Error = len(bad) > 0; f.Error {
+		status = http.StatusUnprocessableEntity
+	}
+	return s.render(w, r, status, views.Schedule(f, p))
+}
+
+func (s *Web) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	p, at, err := s.scheduleTyped(r, s.schedulePage(r, v, c, a))
+	if err != nil {
+		return s.showSchedule(w, r, v, a, p, err)
+	}
+	order := s.desk.ScheduleCampaign
+	if c.MayReschedule() {
+		order = s.desk.RescheduleCampaign
+	}
+	c, err = order(r.Context(), v.user, c.ID, number(r.PostForm.Get("version")), at, r.PostForm.Get("again") != "")
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		if bad["time"] == "" {
+			p.Chosen = &at
+		}
+		return s.showSchedule(w, r, v, a, p, err)
+	case errors.Is(err, sms.ErrConflict):
+		s.showProblem(w, r, v, s.startedAlready(v, c))
+		return nil
+	case err != nil:
+		return err
+	}
+	redirect(w, r, campaignPath(c.ID))
+	return nil
+}
+
+func (s *Web) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if !c.MayReschedule() {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	f := about(v.frame("Cancel the schedule?", "campaigns"), v, a)
+	f.Crumbs = campaignCrumbs(c)
+	return s.render(w, r, http.StatusOK, views.CancelSchedule(f, views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Account: a}))
+}
+
+func (s *Web) scheduleCancel(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.campaignOrder(w, r, v, s.desk.CancelSchedule)
+}
