@@ -33,12 +33,19 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.compose("Later", "0803 000 0001")
 	scheduled := p.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am")
 
+	p.open("/settings/blocked")
+	p.fill("Phone numbers", "0803 000 0101, 0803 000 0102")
+	p.fill("Note (optional)", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.press("Block numbers")
+	p.sees("The numbers are blocked.")
+
 	state, err := p.Context().StorageState()
 	if err != nil {
 		t.Fatal(err)
 	}
 	pages := []string{"/new", draft, scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
-		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/no-such-page"}
+		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1",
+		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", "/no-such-page"}
 	checks := 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
 		for _, width := range []int{1280, 768, 390, 320} {

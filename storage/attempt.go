@@ -18,9 +18,11 @@ import (
 // turns: the first one behind the id after that has something to send is
 // served. It returns nil when there is nothing to claim or the account is
 // paused, and sms.ErrConflict when its lease has gone to another epoch.
-func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (*sms.Attempt, error) {
-	var made *sms.Attempt
-	err := db.update(ctx, "claim messages", func(t *tx) error {
+// Messages whose number is blocked by now are left out on the way; changed
+// lists the campaigns that had such.
+func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (made *sms.Attempt, changed []int64, err error) {
+	err = db.update(ctx, "claim messages", func(t *tx) error {
+		made, changed = nil, nil
 		row, err := t.AccountByID(ctx, account)
 		if err != nil {
 			return err
@@ -35,17 +37,23 @@ func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int,
 		if err != nil {
 			return err
 		}
+		zone := sms.Account{Timezone: row.Timezone}.Location()
 		for _, c := range inTurn(running, after) {
-			if made, err = t.claimCampaign(ctx, account, c, epoch, max(limit, 1), now); made != nil || err != nil {
+			skipped := false
+			made, skipped, err = t.claimCampaign(ctx, account, c, epoch, max(limit, 1), zone, now)
+			if skipped {
+				changed = append(changed, c.ID)
+			}
+			if made != nil || err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return made, nil
+	return made, changed, nil
 }
 
 func inTurn(running []query.RunningCampaignsRow, after int64) []query.RunningCampaignsRow {
@@ -57,23 +65,53 @@ func inTurn(running []query.RunningCampaignsRow, after int64) []query.RunningCam
 	return running
 }
 
-func (t *tx) claimCampaign(ctx context.Context, account int64, turn query.RunningCampaignsRow, epoch int64, limit int, now int64) (*sms.Attempt, error) {
+func (t *tx) claimCampaign(ctx context.Context, account int64, turn query.RunningCampaignsRow, epoch int64, limit int, zone *time.Location, now int64) (made *sms.Attempt, skipped bool, err error) {
 	canary := turn.Canary != string(sms.CanaryPassed)
 	if canary {
 		open, err := t.OpenCanary(ctx, account, turn.ID)
 		if err != nil || open > 0 {
-			return nil, err
+			return nil, false, err
 		}
 		limit = min(limit, sms.CanarySize)
 	}
-	first, err := t.FirstQueued(ctx, turn.ID)
+	first, skipped, err := t.firstAllowed(ctx, turn.ID, limit, zone, now)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+		if skipped {
+			err = t.finishAll(ctx, []int64{turn.ID}, now)
+			return nil, true, err
+		}
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, skipped, err
 	}
-	row, err := t.CampaignByID(ctx, turn.ID)
+	if first.ID == 0 {
+		return nil, true, nil
+	}
+	made, err = t.prepare(ctx, turn.ID, first, epoch, canary, limit, now)
+	return made, skipped, err
+}
+
+// firstAllowed finds the first message to send after those have been left out
+// whose number is blocked, so that freeze meets none of them. The id is 0 when
+// there were more of them than one transaction should leave out.
+func (t *tx) firstAllowed(ctx context.Context, campaign int64, limit int, zone *time.Location, now int64) (first query.FirstQueuedRow, skipped bool, err error) {
+	look := limit
+	for range blockedPasses {
+		if first, err = t.FirstQueued(ctx, campaign); err != nil {
+			return first, skipped, err
+		}
+		n, err := t.skipBlocked(ctx, campaign, first, look, zone, now)
+		if err != nil || n == 0 {
+			return first, skipped, err
+		}
+		skipped, look = true, max(limit, blockedPass)
+	}
+	return query.FirstQueuedRow{}, true, nil
+}
+
+func (t *tx) prepare(ctx context.Context, id int64, first query.FirstQueuedRow, epoch int64, canary bool, limit int, now int64) (*sms.Attempt, error) {
+	row, err := t.CampaignByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +174,8 @@ func (t *tx) freeze(ctx context.Context, a *sms.Attempt, hash []byte, limit int,
 
 // License commits the one permission to send an attempt (I7). It fails with
 // sms.ErrConflict when the attempt is not prepared any more, the lease was
-// taken by somebody else, or its campaign or account was stopped meanwhile.
+// taken by somebody else, its campaign or account was stopped meanwhile, or
+// one of its numbers was blocked.
 func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
 	err := db.update(ctx, "commit the licence", func(t *tx) error {
 		n, err := t.LicenseAttempt(ctx, a.ID, a.Epoch, now)

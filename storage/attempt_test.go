@@ -31,7 +31,7 @@ func TestAClaimFreezesACallsWorth(t *testing.T) {
 	c := f.draftOf(sms.Campaign{Text: "Hello", Flash: true}, []sms.Message{{Number: "1", Text: "Hello"}, {Number: "2", Text: "Hello"}, {Number: "3", Text: "Hello"}})
 	f.set(c.ID, sms.CampaignRunning)
 	at := f.now()
-	a, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, 0, 2, at)
+	a, _, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, 0, 2, at)
 	f.must(err)
 	list := f.messages(c.ID)
 	want := &sms.Attempt{ID: a.ID, UID: a.UID, AccountID: f.account.ID, CampaignID: c.ID, Epoch: f.epoch, State: sms.AttemptPrepared, Canary: true, Recipients: 2,
@@ -68,7 +68,7 @@ func TestOnlyRunningCampaignsAreClaimed(t *testing.T) {
 	}
 	old := f.epoch
 	f.lease()
-	if a, err := f.db.Claim(f.ctx, f.account.ID, old, 0, 10, f.now()); !errors.Is(err, sms.ErrConflict) || a != nil {
+	if a, _, err := f.db.Claim(f.ctx, f.account.ID, old, 0, 10, f.now()); !errors.Is(err, sms.ErrConflict) || a != nil {
 		t.Errorf("claimed under a lease that is gone: %+v %v", a, err)
 	}
 	f.pause()

@@ -14,7 +14,8 @@ import (
 // CreateDraft stores a checked campaign and its messages. The token makes it
 // one: a second call with the same token returns the first result and created
 // false. replaces names a draft of the same account that this one takes the
-// place of, or 0. The campaign has as many recipients as messages are given.
+// place of, or 0. The campaign has as many recipients as messages are given;
+// those that are skipped already stay so, with their reason.
 func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces, now int64) (made sms.Campaign, created bool, err error) {
 	err = db.update(ctx, "create campaign", func(t *tx) error {
 		first, err := t.CampaignByToken(ctx, token)
@@ -35,7 +36,10 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 			return err
 		}
 		for i, m := range messages {
-			m.AccountID, m.CampaignID, m.State, m.CreatedAt = c.AccountID, id, sms.Draft, now
+			if m.State != sms.Skipped {
+				m.State = sms.Draft
+			}
+			m.AccountID, m.CampaignID, m.CreatedAt = c.AccountID, id, now
 			if m.Row == 0 {
 				m.Row = int64(i + 1)
 			}

@@ -147,7 +147,7 @@ func (f *fixture) campaign(id int64) sms.Campaign {
 
 func (f *fixture) claimAfter(after int64, limit int) *sms.Attempt {
 	f.t.Helper()
-	a, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, after, limit, f.now())
+	a, _, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, after, limit, f.now())
 	f.must(err)
 	return a
 }

@@ -158,6 +158,9 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 		err = errUnexpected
 	}
 	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
+	if err == nil && d.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
+		err = t.blockReported(ctx, after, now)
+	}
 	return err
 }
 

@@ -21,6 +21,7 @@ type model struct {
 	flying    []*sms.Attempt // licensed
 	dead      []*sms.Attempt // settled, or of a process that was killed
 	executed  map[int64]int  // by message: what the service did
+	blocked   map[string]bool
 	given     []sms.DeliveryReport
 }
 
@@ -48,7 +49,7 @@ func (m *model) order(t *rapid.T, may func(sms.Campaign) bool, state sms.Campaig
 func (m *model) Create(t *rapid.T) {
 	var list []string
 	for range rapid.IntRange(1, 12).Draw(t, "recipients") {
-		list = append(list, fmt.Sprintf("23480300%05d", rapid.IntRange(0, 15).Draw(t, "number")))
+		list = append(list, m.number(t))
 	}
 	m.campaigns = append(m.campaigns, m.newDraft(fmt.Sprint("text ", rapid.IntRange(0, 2).Draw(t, "text")), list...).ID)
 }
@@ -63,10 +64,42 @@ func (m *model) Resume(t *rapid.T) {
 	m.must(second(m.db.ResumeAccount(m.ctx, m.account.ID)))
 }
 
+// Block and Unblock are a person at the list of blocked numbers.
+func (m *model) Block(t *rapid.T) {
+	n := m.number(t)
+	m.block(sms.BlockedByStaff, n)
+	m.blocked[n] = true
+}
+
+func (m *model) Unblock(t *rapid.T) {
+	n := m.number(t)
+	list, err := m.db.BlockedAmong(m.ctx, m.account.ID, []string{n})
+	m.must(err)
+	if _, is := list[n]; is != m.blocked[n] {
+		m.t.Fatalf("%s is blocked: %v, want %v", n, is, m.blocked[n])
+	}
+	if m.blocked[n] {
+		m.must(second(m.db.Unblock(m.ctx, list[n].ID)))
+		delete(m.blocked, n)
+	}
+}
+
+func (m *model) number(t *rapid.T) string {
+	return fmt.Sprintf("23480300%05d", rapid.IntRange(0, 15).Draw(t, "number"))
+}
+
+// holdsBlocked says that an attempt is about to send to a blocked number.
+func (m *model) holdsBlocked(a *sms.Attempt) bool {
+	return slices.ContainsFunc(a.Call.Recipients, func(r sms.Recipient) bool { return m.blocked[r.Number] })
+}
+
 func (m *model) Claim(t *rapid.T) {
 	a := m.claimAfter(rapid.SampledFrom(append(m.campaigns, 0)).Draw(t, "after"), rapid.IntRange(1, 8).Draw(t, "limit"))
 	if a == nil {
 		return
+	}
+	if m.holdsBlocked(a) {
+		m.t.Fatalf("a blocked number is claimed: %+v", a.Call.Recipients)
 	}
 	if a.Canary && a.Recipients > sms.CanarySize {
 		m.t.Fatalf("a canary of %d", a.Recipients)
@@ -96,8 +129,8 @@ func (m *model) License(t *rapid.T) {
 	account, err := m.db.Account(m.ctx, m.account.ID)
 	m.must(err)
 	err = m.db.License(m.ctx, a, m.now())
-	if may := c.State == sms.CampaignRunning && account.Pause == "" && a.Epoch == m.epoch; may != (err == nil) {
-		m.t.Fatalf("licence of a campaign %s, account %q, epoch %d of %d: %v", c.State, account.Pause, a.Epoch, m.epoch, err)
+	if may := c.State == sms.CampaignRunning && account.Pause == "" && a.Epoch == m.epoch && !m.holdsBlocked(a); may != (err == nil) {
+		m.t.Fatalf("licence of a campaign %s, account %q, epoch %d of %d, blocked %v: %v", c.State, account.Pause, a.Epoch, m.epoch, m.holdsBlocked(a), err)
 	}
 	m.claimed = without(m.claimed, a)
 	if err != nil {
@@ -207,6 +240,18 @@ func (m *model) Report(t *rapid.T) {
 		r.Mobile = "2348039999999"
 	}
 	m.apply(r, r)
+	m.reported()
+}
+
+// reported brings our own list up to date: a number is blocked from the
+// moment on at which a message of it stands as such.
+func (m *model) reported() {
+	for _, n := range column[string](m.fixture, "select number from blocked where account_id = $1 and kind = 'report'", m.account.ID) {
+		if one[int](m.fixture, "select count(*) from message where account_id = $1 and number = $2 and state = 'accepted'", m.account.ID, n) == 0 {
+			m.t.Fatalf("%s is blocked by a report that no message had", n)
+		}
+		m.blocked[n] = true
+	}
 }
 
 func (m *model) Late(t *rapid.T) {
@@ -262,7 +307,7 @@ func TestAnyLifeKeepsItsPromises(t *testing.T) {
 	lives := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		lives++
-		m := &model{fixture: base.other(rt, fmt.Sprint("life ", lives)), executed: map[int64]int{}}
+		m := &model{fixture: base.other(rt, fmt.Sprint("life ", lives)), executed: map[int64]int{}, blocked: map[string]bool{}}
 		actions := rapid.StateMachineActions(m)
 		rt.Repeat(actions)
 		m.finish()

@@ -11,7 +11,7 @@ import (
 
 // large are the tables that grow with every message; reading one from end to
 // end takes seconds where a page or a call has milliseconds.
-var large = regexp.MustCompile(`\bSCAN (message|m|attempt|am|delivery_report|in_flight|f|attempt_message|message_alias)\b`)
+var large = regexp.MustCompile(`\bSCAN (message|m|attempt|am|blocked|b|delivery_report|in_flight|f|attempt_message|message_alias)\b`)
 
 func (f *fixture) plan(query string) string {
 	f.t.Helper()
@@ -56,7 +56,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	}
 	where, _ := campaignConditions(sms.CampaignFilter{AccountID: 1, Decision: true, Name: "a", Before: 9, States: []sms.CampaignState{"running"}})
 	queries["campaigns"] = "select c.id from campaign c where " + where + " order by c.id desc limit 51"
-	queries["freeze"] = freezeRecipients
+	queries["freeze"], queries["blocked"] = freezeRecipients, blockedRecipients
 	plans := map[string]string{}
 	for name, text := range queries {
 		plans[name] = f.plan(text)
@@ -69,7 +69,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"page of a tile": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
 		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_awaiting", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",
-		"RunningCampaigns": "campaign_running", "DueCampaigns": "campaign_due", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
+		"RunningCampaigns": "campaign_running", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
 	} {
 		if !strings.Contains(plans[name], index) {
 			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])

@@ -438,9 +438,17 @@ func rawWords(m sms.Message) string {
 func ownWords(m sms.Message) string {
 	switch m.State {
 	case sms.Skipped, sms.Cancelled, sms.ClosedUnknown, sms.ClosedResent:
-		return Shorten(m.Reason, 60)
+		return Shorten(m.Reason, 120)
 	}
 	return ""
+}
+
+// leftOut tells how many messages were left out before sending.
+func leftOut(n int64) string {
+	if n == 1 {
+		return "1 blocked number is left out."
+	}
+	return Number(int(n)) + " blocked numbers are left out."
 }
 
 func reportWords(d sms.Delivery) string {

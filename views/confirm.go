@@ -16,6 +16,7 @@ type ConfirmPage struct {
 	Account  sms.Account
 	Numbers  []string     // the first recipients
 	Repeated int          // numbers left out because they stood there before
+	LeftOut  int64        // messages to blocked numbers, which are not sent
 	Balance  *sms.Balance // nil while it is not known
 	// Same was sent in the last 24 hours; nil when there is none.
 	Same  *sms.Campaign
@@ -29,11 +30,14 @@ type ConfirmPage struct {
 
 func campaignPath(id int64) string { return "/campaigns/" + strconv.FormatInt(id, 10) }
 
+// sent is how many messages the button sends.
+func (p ConfirmPage) sent() int64 { return p.Campaign.Recipients - p.LeftOut }
+
 func (p ConfirmPage) button() string {
 	if p.Campaign.GroupID != "" {
 		return "Send to the group " + Shorten(p.Campaign.GroupName, 40) + " now"
 	}
-	return "Send " + Plural(int(p.Campaign.Recipients), "message", "messages") + " now"
+	return "Send " + Plural(int(p.sent()), "message", "messages") + " now"
 }
 
 func (p ConfirmPage) back() string {
@@ -45,17 +49,17 @@ func (p ConfirmPage) back() string {
 }
 
 func (p ConfirmPage) partsEach() string {
-	if p.Campaign.Recipients == 0 {
+	if p.sent() == 0 {
 		return "–"
 	}
-	return Number(int(p.Campaign.Parts / p.Campaign.Recipients))
+	return Number(int(p.Campaign.Parts / p.sent()))
 }
 
 func (p ConfirmPage) recipients() string {
 	if p.Campaign.GroupID != "" {
 		return "Group " + p.Campaign.GroupName
 	}
-	return Number(int(p.Campaign.Recipients))
+	return Number(int(p.sent()))
 }
 
 func (p ConfirmPage) to() string {
@@ -66,7 +70,7 @@ func (p ConfirmPage) to() string {
 	for _, n := range p.Numbers {
 		shown = append(shown, p.Phone(n))
 	}
-	if rest := p.Campaign.Recipients - int64(len(shown)); rest > 0 && len(shown) > 0 {
+	if rest := p.sent() - int64(len(shown)); rest > 0 && len(shown) > 0 {
 		shown = append(shown, Plural(int(rest), "other", "others"))
 	}
 	return and(shown)

@@ -16,7 +16,16 @@ type MessagePage struct {
 	Campaign sms.Campaign
 	Attempts []sms.Attempt      // oldest first
 	Reports  []sms.StoredReport // in the order of arrival
+	Blocked  *sms.Blocked       // the number's entry on the list of blocked ones, nil for none
 	Live     Refresh
+}
+
+// Path is the message's address.
+func (p MessagePage) Path() string { return messagePath(p.Message.ID) }
+
+// MayBlock says that the number can be blocked and this person may.
+func (p MessagePage) MayBlock() bool {
+	return !p.Masked && p.Blocked == nil && sms.Blockable(p.Message.Number)
 }
 
 // Title names the message by whom it goes to.

@@ -248,7 +248,12 @@ func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sm
 	p := views.ConfirmPage{Outlook: s.outlook(v, a), Campaign: c, Account: a, Errors: bad, Mine: c.CreatedBy == v.user.ID && a.ID == v.account.ID,
 		Repeated: int(min(number(r.URL.Query().Get("repeated")), 1_000_000)), Again: r.PostForm.Get("again") != "",
 		MaySetPrice: v.user.Role.AtLeast(sms.Administrator)}
-	messages, _, err := s.store.Messages(ctx, sms.MessageFilter{CampaignID: c.ID, Limit: previewed})
+	tally, err := s.store.Tally(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	p.LeftOut = tally["leftout"]
+	messages, _, err := s.store.Messages(ctx, sms.MessageFilter{CampaignID: c.ID, Keys: []string{"draft"}, Limit: previewed})
 	if err != nil {
 		return err
 	}

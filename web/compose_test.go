@@ -317,7 +317,7 @@ func TestConfirmShowsWhatItTakes(t *testing.T) {
 	b.get(path).lacks("Balance after")
 
 	s.as(s.hire("v@example.com", sms.Viewer)).get(path).is(403)
-	s.as(s.hire("s@example.com", sms.Sender)).get(path).is(200).count(`a[href^="/settings"]`, 0)
+	s.as(s.hire("s@example.com", sms.Sender)).get(path).is(200).count(`main a[href^="/settings"]`, 0)
 	b.get("/campaigns/1/start").to("/campaigns/1/confirm")
 	one := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030000101", Flash: true})
 	if got := b.get(campaignPath(one.ID) + "/confirm").has("Flash message"); got.text("#send-now") != "Send 1 message now" {

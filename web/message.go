@@ -46,5 +46,12 @@ func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Acc
 	}
 	p.Reports, err = s.store.MessageReports(ctx, id)
 	p.Outlook = s.outlook(v, a)
+	if err != nil || p.Message.Number == "" {
+		return p, a, err
+	}
+	blocked, err := s.store.BlockedAmong(ctx, a.ID, []string{p.Message.Number})
+	if b, is := blocked[p.Message.Number]; is {
+		p.Blocked = &b
+	}
 	return p, a, err
 }

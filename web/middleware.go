@@ -153,9 +153,9 @@ func private(next http.Handler) http.Handler {
 
 // limited refuses a body that is too large, before it is read where its size
 // is told and while it is read where it is not.
-func (s *Web) limited(next http.Handler) http.Handler {
+func (s *Web) limited(most int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength > formMost {
+		if r.ContentLength > most {
 			w.Header().Set("Connection", "close")
 			s.showProblem(w, r, &visit{web: s, r: r}, views.TooLarge("1MB"))
 			return
@@ -164,7 +164,7 @@ func (s *Web) limited(next http.Handler) http.Handler {
 			// Where the connection has no deadline there is none to miss.
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, formMost)
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
 	})
 }

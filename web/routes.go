@@ -28,6 +28,7 @@ type route struct {
 	least           sms.Role
 	do              handler
 	plain           http.Handler
+	upload          bool // takes a file
 }
 
 // Addresses that more than one place names.
@@ -71,6 +72,12 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: "/settings/reports/last", least: sms.Administrator, do: s.callbackLast},
 		{method: "GET", pattern: "/settings/reports/rotate", least: sms.Administrator, do: s.callbackRotateForm},
 		{method: "POST", pattern: "/settings/reports/rotate", least: sms.Administrator, do: s.callbackRotate},
+		{method: "GET", pattern: blockedPath, least: sms.Sender, do: s.blockedList},
+		{method: "POST", pattern: blockedPath, least: sms.Sender, do: s.blockedAdd, upload: true},
+		{method: "GET", pattern: blockedPath + "/search", least: sms.Sender, do: s.blockedSearchBack},
+		{method: "POST", pattern: blockedPath + "/search", least: sms.Sender, do: s.blockedSearch},
+		{method: "GET", pattern: blockedPath + "/{id}/unblock", least: sms.Manager, do: s.unblockForm},
+		{method: "POST", pattern: blockedPath + "/{id}/unblock", least: sms.Manager, do: s.unblock},
 		{method: "GET", pattern: "/settings/team", least: sms.Administrator, do: s.userList},
 		{method: "POST", pattern: "/settings/team", least: sms.Administrator, do: s.userInvite},
 		{method: "GET", pattern: "/settings/team/{id}", least: sms.Administrator, do: s.userForm},
@@ -96,6 +103,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: campaignsPath + "/{id}/resume", least: sms.Manager, do: s.campaignBack},
 		{method: "POST", pattern: campaignsPath + "/{id}/resume", least: sms.Manager, do: s.campaignResume},
 		{method: "GET", pattern: "/messages/{id}", least: sms.Viewer, do: s.messageShow},
+		{method: "GET", pattern: "/messages/{id}/block", least: sms.Sender, do: s.messageBlockForm},
+		{method: "POST", pattern: "/messages/{id}/block", least: sms.Sender, do: s.messageBlock},
 		{method: "GET", pattern: helpPath, least: sms.Viewer, do: s.help},
 
 		{method: "GET", pattern: static.Prefix + "*", least: outside, plain: static.Handler()},
@@ -145,7 +154,11 @@ func (s *Web) page(rt route) http.Handler {
 	if rt.pattern != livePath && !strings.HasPrefix(rt.pattern, "/settings/reports") && !strings.Contains(rt.pattern, "{token}") {
 		h = middleware.Compress(5, "text/html")(h)
 	}
-	return private(s.limited(s.cross.Handler(h)))
+	most := int64(formMost)
+	if rt.upload {
+		most = uploadMost
+	}
+	return private(s.limited(most, s.cross.Handler(h)))
 }
 
 func (s *Web) wrongMethod(m *chi.Mux) handler {

@@ -98,7 +98,7 @@ func (s *site) send(account sms.Account, most int, answer func(sms.Call) sms.Out
 	s.must(err)
 	for range most {
 		now := s.clock.now().UnixMilli()
-		a, err := s.db.Claim(ctx, account.ID, epoch, 0, account.CallLimit, now)
+		a, _, err := s.db.Claim(ctx, account.ID, epoch, 0, account.CallLimit, now)
 		s.must(err)
 		if a == nil {
 			return

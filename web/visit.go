@@ -77,12 +77,14 @@ func (v *visit) at(ms int64) time.Time { return time.UnixMilli(ms).In(v.account.
 // when says a stored time as people do: "today at 10:48am".
 func (v *visit) when(ms int64) string { return views.When(v.at(ms), v.now()) }
 
-// navigation is the whole of it; items that a role may not open are not shown.
+// navigation is the whole of it; items that a role may not open are not shown,
+// and of two with one key the later takes the place of the earlier.
 var navigation = []struct {
 	least sms.Role
 	item  views.NavItem
 }{
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
+	{sms.Sender, views.NavItem{Key: "settings", Href: blockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Viewer, views.NavItem{Key: "me", Href: "/me", Label: "My account", Glyph: views.GlyphContacts}},
 	{sms.Viewer, views.NavItem{Key: "help", Href: helpPath, Label: "Help", Glyph: views.GlyphInfo}},
@@ -101,9 +103,13 @@ func (v *visit) frame(title, nav string) views.Frame {
 	f.User = views.User{Name: v.user.Name, Email: v.user.Email, RoleName: v.user.Role.Title()}
 	f.CanSend = v.user.Role.AtLeast(sms.Sender)
 	for _, n := range navigation {
-		if v.user.Role.AtLeast(n.least) {
-			f.Items = append(f.Items, n.item)
+		if !v.user.Role.AtLeast(n.least) {
+			continue
 		}
+		if last := len(f.Items) - 1; last >= 0 && f.Items[last].Key == n.item.Key {
+			f.Items = f.Items[:last]
+		}
+		f.Items = append(f.Items, n.item)
 	}
 	for _, a := range v.accounts {
 		f.Accounts = append(f.Accounts, accountView(a))
@@ -239,6 +245,9 @@ var done = map[string]string{
 	"saved":      "Saved.",
 	"password":   "Your password is changed. Other browsers are signed out.",
 	"rights":     "Saved. The person has to sign in again.",
+	"blocked":    "The numbers are blocked.",
+	"blockedone": "The number is blocked.",
+	"unblocked":  "The number is not blocked any more.",
 	"rotated":    "There is a new address. Give it to the provider. The old one works for 7 more days.",
 	"resumed":    "Sending goes on.",
 	"setup":      "You are the first administrator.",

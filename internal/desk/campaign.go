@@ -36,7 +36,8 @@ type Order struct {
 const maxTyped = 1000
 
 // CreateCampaign checks an order and stores it as a draft, for the person to
-// confirm. The fields of its Invalid are sender_id, numbers, text and name.
+// confirm. Blocked numbers are left out: their messages are skipped from the
+// start. The fields of its Invalid are sender_id, numbers, text and name.
 func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "create campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -56,6 +57,13 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 		return sms.Campaign{}, err
 	} else if sentence != "" {
 		bad["sender_id"] = sentence
+	}
+	if _, unreadable := bad["numbers"]; !unreadable {
+		if sentence, err := d.leaveOut(ctx, account, &c, messages); err != nil {
+			return sms.Campaign{}, err
+		} else if sentence != "" {
+			bad["numbers"] = sentence
+		}
 	}
 	if err := bad.Or(); err != nil {
 		return sms.Campaign{}, err

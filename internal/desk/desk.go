@@ -33,6 +33,7 @@ type Desk struct {
 type Store interface {
 	accountStore
 	campaignStore
+	blockedStore
 	userStore
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
@@ -87,6 +88,9 @@ func MessageName(id int64) string { return "message:" + strconv.FormatInt(id, 10
 
 // AccountName names an account: its balance, connection and pause.
 func AccountName(id int64) string { return "account:" + strconv.FormatInt(id, 10) }
+
+// BlockedName names the list of an account's blocked numbers.
+func BlockedName(account int64) string { return "blocked:" + strconv.FormatInt(account, 10) }
 
 // ReportsName names an account's delivery reports.
 func ReportsName(account int64) string { return "reports:" + strconv.FormatInt(account, 10) }

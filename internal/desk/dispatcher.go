@@ -35,7 +35,7 @@ type DispatchStore interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	TakeLease(ctx context.Context, account int64) (epoch int64, err error)
 	Recover(ctx context.Context, account, now int64) (released, doubtful int64, err error)
-	Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (*sms.Attempt, error)
+	Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (a *sms.Attempt, changed []int64, err error)
 	License(ctx context.Context, a *sms.Attempt, now int64) error
 	Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error)
 	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
@@ -189,9 +189,12 @@ func (l *line) next(ctx context.Context) (*sms.Attempt, sms.Account, Gateway) {
 	if l.backoff() > 0 || gateway.Wait() > 0 || !l.slot() {
 		return nil, account, gateway
 	}
-	a, err := l.store.Claim(ctx, l.id, l.epoch, l.last, account.CallLimit, l.now().UnixMilli())
+	a, changed, err := l.store.Claim(ctx, l.id, l.epoch, l.last, account.CallLimit, l.now().UnixMilli())
 	if err != nil {
 		l.complain(ctx, "messages not claimed", err)
+	}
+	for _, id := range changed {
+		l.feed.Tell(CampaignName(id), CampaignsName(l.id))
 	}
 	if a == nil {
 		<-l.slots

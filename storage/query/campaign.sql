@@ -36,7 +36,7 @@ where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at >
 order by c.started_at desc limit 1;
 
 -- name: DeleteDraftMessages :exec
-delete from message where campaign_id = $1 and state = 'draft';
+delete from message where campaign_id = $1 and state in ('draft', 'skipped');
 
 -- name: DeleteTally :exec
 delete from campaign_tally where campaign_id = $1;
@@ -46,11 +46,11 @@ delete from campaign where id = $1 and state = 'draft';
 
 -- name: OldDrafts :many
 select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state <> 'draft')
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state not in ('draft', 'skipped'))
 order by c.id limit 100;
 
 -- name: CountMoved :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state <> 'draft' limit 1) q;
+select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state not in ('draft', 'skipped') limit 1) q;
 
 -- name: AddTally :exec
 insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)

@@ -150,7 +150,7 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 }
 
 const countMoved = `-- name: CountMoved :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state <> 'draft' limit 1) q
+select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state not in ('draft', 'skipped') limit 1) q
 `
 
 func (q *Queries) CountMoved(ctx context.Context, campaignID int64) (int64, error) {
@@ -173,7 +173,7 @@ func (q *Queries) DeleteDraft(ctx context.Context, id int64) (int64, error) {
 }
 
 const deleteDraftMessages = `-- name: DeleteDraftMessages :exec
-delete from message where campaign_id = $1 and state = 'draft'
+delete from message where campaign_id = $1 and state in ('draft', 'skipped')
 `
 
 func (q *Queries) DeleteDraftMessages(ctx context.Context, campaignID int64) error {
@@ -267,7 +267,7 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 
 const oldDrafts = `-- name: OldDrafts :many
 select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state <> 'draft')
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state not in ('draft', 'skipped'))
 order by c.id limit 100
 `
 

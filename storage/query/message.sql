@@ -42,7 +42,9 @@ returning id, number;
 update attempt set state = 'sending', licensed_at = $3
 where attempt.id = $1 and attempt.state = 'prepared' and attempt.epoch = $2
   and attempt.epoch = (select a.epoch from account a where a.id = attempt.account_id and a.pause = '')
-  and exists (select 1 from campaign c where c.id = attempt.campaign_id and c.state = 'running');
+  and exists (select 1 from campaign c where c.id = attempt.campaign_id and c.state = 'running')
+  and not exists (select 1 from attempt_message am join message m on m.id = am.message_id
+    join blocked b on b.account_id = m.account_id and b.number = m.number where am.attempt_id = attempt.id);
 
 -- name: LicenseLost :execrows
 update attempt set state = 'sending', licensed_at = $2 where id = $1 and state = 'prepared';

@@ -96,6 +96,17 @@ type Balance struct {
 	ReadAt     int64
 }
 
+type Blocked struct {
+	ID        int64
+	AccountID int64
+	Number    string
+	Kind      string
+	Note      string
+	ByID      int64
+	ByName    string
+	Since     int64
+}
+
 type CallbackToken struct {
 	Hash       []byte
 	AccountID  int64

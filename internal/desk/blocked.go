@@ -1,0 +1,197 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"smsdesk/internal/sms"
+)
+
+type blockedStore interface {
+	Block(ctx context.Context, list []sms.Blocked) (added int64, err error)
+	Unblock(ctx context.Context, id int64) (sms.Blocked, error)
+	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+}
+
+// BlockOrder is what a person wants to be put onto an account's list of
+// blocked numbers.
+type BlockOrder struct {
+	AccountID int64
+	Numbers   string // as typed or pasted
+	File      []byte // a text or CSV file of numbers, nil for none
+	Note      string // why; may be empty
+}
+
+const (
+	noteMost = 200 // characters
+	fileMost = 1 << 20
+)
+
+// BlockNumbers puts numbers onto the list. Those that are there already keep
+// their day and reason; added counts the new ones among all. One entry that is
+// no number refuses the whole order. The fields of its Invalid are numbers,
+// file and note.
+func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (added, all int, err error) {
+	if err := may(by, sms.Sender, "block numbers"); err != nil {
+		return 0, 0, err
+	}
+	account, err := d.store.Account(ctx, o.AccountID)
+	if err != nil {
+		return 0, 0, err
+	}
+	list, bad := readBlocked(account, o)
+	note, sentence := checkNote(o.Note)
+	if sentence != "" {
+		bad["note"] = sentence
+	}
+	if err := bad.Or(); err != nil {
+		return 0, 0, err
+	}
+	for i := range list {
+		list[i].Note, list[i].ByID, list[i].ByName, list[i].Since = note, by.ID, by.Name, d.ms()
+	}
+	n, err := d.store.Block(ctx, list)
+	if err != nil {
+		return 0, 0, err
+	}
+	detail := fmt.Sprintf("%d new of %d numbers", n, len(list))
+	if len(list) == 1 {
+		detail = list[0].Number + ", " + detail
+	}
+	d.audit(ctx, by, "number.block", AccountName(account.ID), withNote(detail, note))
+	d.feed.Tell(BlockedName(account.ID))
+	return int(n), len(list), nil
+}
+
+func withNote(detail, note string) string {
+	if note == "" {
+		return detail
+	}
+	return detail + ": " + note
+}
+
+func checkNote(raw string) (note, sentence string) {
+	note = strings.Join(strings.Fields(strings.ToValidUTF8(raw, "�")), " ")
+	if utf8.RuneCountInString(note) > noteMost {
+		return note, fmt.Sprintf("The note is too long. Use at most %d characters", noteMost)
+	}
+	return note, ""
+}
+
+func readBlocked(account sms.Account, o BlockOrder) ([]sms.Blocked, sms.Invalid) {
+	bad := sms.Invalid{}
+	typed := sms.ReadNumbers(strings.ToValidUTF8(o.Numbers, "�"), account.Country)
+	if len(typed.Bad) > 0 {
+		bad["numbers"] = numbersProblem(typed)
+	}
+	file, sentence := readNumberFile(o.File, account.Country)
+	if sentence != "" {
+		bad["file"] = sentence
+	}
+	if len(typed.Good)+len(file.Good) == 0 && len(bad) == 0 {
+		bad["numbers"] = "Enter at least one phone number, or choose a file"
+	}
+	var list []sms.Blocked
+	seen := map[string]bool{}
+	add := func(numbers []string, kind sms.BlockKind) {
+		for _, n := range numbers {
+			if !seen[n] {
+				seen[n] = true
+				list = append(list, sms.Blocked{AccountID: account.ID, Number: n, Kind: kind})
+			}
+		}
+	}
+	add(typed.Good, sms.BlockedByStaff)
+	add(file.Good, sms.BlockedByFile)
+	return list, bad
+}
+
+// readNumberFile reads the numbers of a text or CSV file. Cells without any
+// digit are its headings and names.
+func readNumberFile(file []byte, country string) (read sms.Numbers, sentence string) {
+	switch {
+	case len(file) == 0:
+		return read, ""
+	case len(file) > fileMost:
+		return read, "The file must be smaller than 1MB. Send it in parts"
+	case !utf8.Valid(file) || strings.ContainsRune(string(file), 0):
+		return read, "This file is not plain text. Save it as CSV UTF-8 and choose it again"
+	}
+	text := strings.ReplaceAll(strings.TrimPrefix(string(file), "\ufeff"), `"`, "")
+	read = sms.ReadNumbers(text, country)
+	var wrong []sms.BadNumber
+	for _, b := range read.Bad {
+		if strings.ContainsFunc(b.Raw, unicode.IsDigit) {
+			wrong = append(wrong, b)
+		}
+	}
+	read.Bad = wrong
+	switch {
+	case len(wrong) > 0:
+		return read, numbersProblem(read)
+	case len(read.Good) == 0:
+		return read, "There is no phone number in this file"
+	}
+	return read, ""
+}
+
+// UnblockNumber takes a number off the list; why is written into the record of
+// who did what. The field of its Invalid is note.
+func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error) {
+	if err := may(by, sms.Manager, "unblock number"); err != nil {
+		return sms.Blocked{}, err
+	}
+	note, sentence := checkNote(why)
+	if note == "" {
+		sentence = "Say why messages may go to this number again"
+	}
+	if sentence != "" {
+		return sms.Blocked{}, sms.Invalid{"note": sentence}
+	}
+	gone, err := d.store.Unblock(ctx, id)
+	if err != nil {
+		return gone, err
+	}
+	detail := gone.Number + ", was blocked since " + time.UnixMilli(gone.Since).UTC().Format(time.DateOnly) + " (" + gone.Reason() + ")"
+	d.audit(ctx, by, "number.unblock", AccountName(gone.AccountID), withNote(detail, note))
+	d.feed.Tell(BlockedName(gone.AccountID))
+	return gone, nil
+}
+
+// leaveOut marks the messages to blocked numbers as left out, and says what is
+// wrong when nobody else is left.
+func (d *Desk) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaign, messages []sms.Message) (sentence string, err error) {
+	var numbers []string
+	for _, m := range messages {
+		if m.Number != "" {
+			numbers = append(numbers, m.Number)
+		}
+	}
+	blocked, err := d.store.BlockedAmong(ctx, account.ID, numbers)
+	if err != nil || len(blocked) == 0 {
+		return "", err
+	}
+	left, now := len(messages), d.now().In(account.Location())
+	for i, m := range messages {
+		b, is := blocked[m.Number]
+		if !is {
+			continue
+		}
+		messages[i].State, messages[i].Reason = sms.Skipped, b.Sentence(now)
+		c.Parts -= int64(m.Parts)
+		left--
+		sentence = b.Sentence(now)
+	}
+	switch {
+	case left > 0:
+		return "", nil
+	case len(messages) > 1:
+		return "All " + strconv.Itoa(len(messages)) + " numbers are on your blocked list", nil
+	}
+	return sentence, nil
+}

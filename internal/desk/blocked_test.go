@@ -1,0 +1,178 @@
+package desk_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
+)
+
+func (r *rig) block(numbers ...string) {
+	r.t.Helper()
+	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: strings.Join(numbers, "\n")}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) blocked() (list []string) {
+	r.t.Helper()
+	rows, _, err := r.db.BlockedNumbers(r.ctx, sms.BlockedFilter{AccountID: r.account.ID, Limit: 1000})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, b := range rows {
+		list = append(list, string(b.Kind)+" "+b.Number)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func TestBlockNumbersReadsTextAndFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		numbers, file string
+		want          []string
+		bad           sms.Invalid
+	}{
+		"typed":             {numbers: "0803 000 0101, +2348030000102\n0803 000 0101", want: []string{"staff 2348030000101", "staff 2348030000102"}},
+		"both":              {numbers: "0803 000 0101", file: "08030000101\n08030000102", want: []string{"file 2348030000102", "staff 2348030000101"}},
+		"CSV with headings": {file: "\ufeffName,\"Phone\"\r\nAda Obi,\"0803 000 0101\"\r\n", want: []string{"file 2348030000101"}},
+		"nothing":           {bad: sms.Invalid{"numbers": "Enter at least one phone number, or choose a file"}},
+		"a wrong number":    {numbers: "080312345", file: "08030000101", bad: sms.Invalid{"numbers": "Too short: has 9 digits, needs 11"}},
+		"wrong in the file": {file: "phone\n08030000101\n080312345\n08031", bad: sms.Invalid{"file": "2 numbers cannot be used. The first one: Too short: has 9 digits, needs 11"}},
+		"only headings":     {file: "phone,name\n", bad: sms.Invalid{"file": "There is no phone number in this file"}},
+		"a spreadsheet":     {file: "PK\x03\x04\x00\xff", bad: sms.Invalid{"file": "This file is not plain text. Save it as CSV UTF-8 and choose it again"}},
+		"UTF-16":            {file: "0\x008\x000\x003\x00", bad: sms.Invalid{"file": "This file is not plain text. Save it as CSV UTF-8 and choose it again"}},
+		"too large":         {file: strings.Repeat("\n", 1<<20+1), bad: sms.Invalid{"file": "The file must be smaller than 1MB. Send it in parts"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, sandbox.Config{}, nil)
+			_, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: c.numbers, File: []byte(c.file)})
+			var bad sms.Invalid
+			if errors.As(err, &bad); fmt.Sprint(bad) != fmt.Sprint(c.bad) || (err != nil) != (c.bad != nil) {
+				t.Errorf("%v, want %v", err, c.bad)
+			}
+			if got := r.blocked(); !slices.Equal(got, c.want) {
+				t.Errorf("blocked %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhoMayBlock(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	for _, role := range sms.Roles() {
+		u := sms.User{ID: 9, Name: "Bola", Role: role, Active: true}
+		added, all, err := r.desk.BlockNumbers(r.ctx, u, desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000101 08030000102", Note: "asked"})
+		if may := role.AtLeast(sms.Sender); may != (err == nil) || !may && !errors.Is(err, sms.ErrForbidden) || may && (all != 2 || added == 2 != (role == sms.Sender)) {
+			t.Errorf("%s blocks: %d of %d, %v", role, added, all, err)
+		}
+		list, _, err := r.db.BlockedNumbers(r.ctx, sms.BlockedFilter{AccountID: r.account.ID, Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := int64(1)
+		if len(list) > 0 {
+			id = list[0].ID
+		}
+		_, err = r.desk.UnblockNumber(r.ctx, u, id, "asked again")
+		if may := role.AtLeast(sms.Manager); may != (err == nil) || !may && !errors.Is(err, sms.ErrForbidden) {
+			t.Errorf("%s unblocks: %v", role, err)
+		}
+	}
+	var bad sms.Invalid
+	for _, why := range []string{" ", strings.Repeat("x", 201)} {
+		if _, err := r.desk.UnblockNumber(r.ctx, r.by, 1, why); !errors.As(err, &bad) || bad["note"] == "" {
+			t.Errorf("without a reason: %v", err)
+		}
+	}
+	if _, err := r.desk.UnblockNumber(r.ctx, r.by, 999, "why"); !errors.Is(err, sms.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+// TestBlockedNumbersAreLeftOut: before the check, after the start, and by a
+// report, no blocked number reaches the service's ledger.
+func TestBlockedNumbersAreLeftOut(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	list := ordinary(40)
+	r.block(list[0], list[7])
+	c := r.draft("CLINIC", "Hello", list...)
+	if c.Recipients != 40 || c.Parts != 38 {
+		t.Errorf("%d recipients, %d parts", c.Recipients, c.Parts)
+	}
+	r.block(list[1])
+	c = r.start(c)
+	r.block(list[39])
+	r.dispatch()
+	_, tally := r.until(c.ID, "the end", finished)
+	if tally["leftout"] != 4 || tally.Total() != 40 {
+		t.Errorf("tally %v", tally)
+	}
+	if got := r.ledger(); len(got) != 36 {
+		t.Errorf("%d numbers in the ledger", len(got))
+	}
+	for _, i := range []int{0, 1, 7, 39} {
+		if n := r.ledger()["234"+list[i][1:]]; n != 0 {
+			t.Errorf("number %d was sent to", i)
+		}
+	}
+	var bad sms.Invalid
+	order := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: list[0], Text: "Hello", Token: desk.NewToken()}
+	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) || !strings.HasPrefix(bad["numbers"], "Number is on your blocked list since ") {
+		t.Errorf("one blocked number: %v", err)
+	}
+	order.Numbers = list[0] + "\n" + list[1]
+	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) || bad["numbers"] != "All 2 numbers are on your blocked list" {
+		t.Errorf("only blocked numbers: %v", err)
+	}
+}
+
+// Blocked while the campaign runs: whatever the moment, what stands on the
+// list before its call is licensed never arrives.
+func TestBlockedWhileItRuns(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	list := ordinary(300)
+	c := r.start(r.draft("CLINIC", "Hello", list...))
+	r.dispatch()
+	for i := 299; i > 0; i -= 7 {
+		r.block(list[i])
+	}
+	_, tally := r.until(c.ID, "the end", finished)
+	messages, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: c.ID, Limit: 300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := r.db.BlockedAmong(r.ctx, r.account.ID, numbersOf(messages))
+	if err != nil || len(found) != 43 {
+		t.Fatalf("%d blocked, %v", len(found), err)
+	}
+	sent := r.ledger()
+	var skipped int64
+	for _, m := range messages {
+		b, blocked := found[m.Number]
+		switch {
+		case m.State == sms.Skipped && (!blocked || sent[m.Number] != 0):
+			t.Errorf("message %d was left out, blocked %v, executed %d times", m.ID, blocked, sent[m.Number])
+		case m.State == sms.Skipped:
+			skipped++
+		case blocked && m.SentAt > b.Since || sent[m.Number] != 1:
+			t.Errorf("message %d, blocked at %d, was sent at %d, %d times", m.ID, b.Since, m.SentAt, sent[m.Number])
+		}
+	}
+	if tally["leftout"] != skipped || tally.Total() != 300 {
+		t.Errorf("%d left out, tally %v", skipped, tally)
+	}
+	t.Logf("%d of %d were blocked in time", skipped, len(found))
+}
+
+func numbersOf(messages []sms.Message) (list []string) {
+	for _, m := range messages {
+		list = append(list, m.Number)
+	}
+	return list
+}

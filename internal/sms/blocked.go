@@ -1,0 +1,91 @@
+package sms
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// BlockKind says how a number came onto the list of blocked numbers.
+type BlockKind string
+
+// The kinds.
+const (
+	BlockedByStaff  BlockKind = "staff"
+	BlockedByFile   BlockKind = "file"
+	BlockedByReport BlockKind = "report" // a delivery report with the status BLACKLIST (§2.6)
+)
+
+// Blocked is a number to which an account sends nothing. It reaches no group
+// that is kept at the gateway: what is in one is not known here.
+type Blocked struct {
+	ID        int64
+	AccountID int64
+	Number    string // MSISDN as digits with country code, no "+"
+	Kind      BlockKind
+	Note      string // why, as a person wrote it; may be ""
+	ByID      int64  // 0 for a report
+	ByName    string
+	Since     int64
+}
+
+// Reason says in words how the number came onto the list.
+func (b Blocked) Reason() string {
+	switch {
+	case b.Kind == BlockedByReport:
+		return "BLACKLIST report"
+	case b.Kind == BlockedByFile && b.ByName != "":
+		return "from a file of " + b.ByName
+	case b.Kind == BlockedByFile:
+		return "from a file"
+	case b.ByName != "":
+		return "added by " + b.ByName
+	}
+	return "added by hand"
+}
+
+// Sentence is why a message to the number is left out. The day is that of
+// now's zone, with the year where it is another one than now's.
+func (b Blocked) Sentence(now time.Time) string {
+	since := time.UnixMilli(b.Since).In(now.Location())
+	day := since.Format("2 January")
+	if since.Year() != now.Year() {
+		day = since.Format("2 January 2006")
+	}
+	return "Number is on your blocked list since " + day + " (reason: " + b.Reason() + ")"
+}
+
+// Blockable says that a number can be put onto the list: a group's answer may
+// name its recipients in part only, and such a name would match nobody.
+func Blockable(number string) bool {
+	return number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// BlockedFilter says which blocked numbers of an account are wanted. Without
+// a prefix they come newest first.
+type BlockedFilter struct {
+	AccountID int64
+	Before    int64  // ids below this; 0: from the newest
+	Prefix    string // the number's first digits with country code, in the order of the numbers
+	Limit     int
+}
+
+// NumberPrefix reads the first digits of a number as people type them, in the
+// form in which numbers are kept; "" when it has no digits.
+func NumberPrefix(typed, country string) string {
+	digits := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, typed)
+	if national, ok := strings.CutPrefix(digits, "00"); ok {
+		return national
+	}
+	if national, ok := strings.CutPrefix(digits, "0"); ok {
+		return fmt.Sprint(phonenumbers.GetCountryCodeForRegion(strings.ToUpper(country))) + national
+	}
+	return digits
+}

@@ -1,0 +1,210 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// Block puts numbers onto their accounts' lists of blocked numbers. One that
+// is there already keeps its day and reason; added counts the others.
+func (db *DB) Block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
+	err = db.update(ctx, "block numbers", func(t *tx) error {
+		added = 0
+		for len(list) > 0 {
+			n := min(len(list), blockedAtOnce)
+			done, err := t.block(ctx, list[:n])
+			if err != nil {
+				return err
+			}
+			added, list = added+done, list[n:]
+		}
+		return nil
+	})
+	return added, err
+}
+
+// blockedAtOnce is how many numbers one statement takes.
+const blockedAtOnce = 100
+
+func (t *tx) block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
+	var rows []string
+	var args []any
+	for _, b := range list {
+		n := len(args)
+		rows = append(rows, fmt.Sprintf("($%d, $%d, $%d, $%d, $%d, $%d, $%d)", n+1, n+2, n+3, n+4, n+5, n+6, n+7))
+		args = append(args, b.AccountID, b.Number, string(b.Kind), b.Note, b.ByID, b.ByName, b.Since)
+	}
+	done, err := t.raw.ExecContext(ctx, `insert into blocked (account_id, number, kind, note, by_id, by_name, since) values `+strings.Join(rows, ", ")+
+		` on conflict (account_id, number) do nothing`, args...)
+	if err != nil {
+		return 0, fmt.Errorf("insert blocked numbers: %w", err)
+	}
+	return done.RowsAffected()
+}
+
+// blockReported puts the number of a message onto the list when its report
+// says BLACKLIST.
+func (t *tx) blockReported(ctx context.Context, m sms.Message, now int64) error {
+	if !sms.Blockable(m.Number) {
+		return nil
+	}
+	_, err := t.block(ctx, []sms.Blocked{{AccountID: m.AccountID, Number: m.Number, Kind: sms.BlockedByReport, Since: now}})
+	return err
+}
+
+// Unblock takes a number off its list and returns what stood there.
+func (db *DB) Unblock(ctx context.Context, id int64) (gone sms.Blocked, err error) {
+	err = db.update(ctx, "unblock number", func(t *tx) error {
+		row, err := t.DeleteBlocked(ctx, id)
+		gone = blocked(row)
+		return err
+	})
+	return gone, err
+}
+
+// BlockedNumber finds an entry of the list by id.
+func (db *DB) BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error) {
+	row, err := db.read().BlockedByID(ctx, id)
+	if _, err := found(row, err, "read blocked number"); err != nil {
+		return sms.Blocked{}, err
+	}
+	return blocked(row), nil
+}
+
+// CountBlocked counts the blocked numbers of an account.
+func (db *DB) CountBlocked(ctx context.Context, account int64) (int64, error) {
+	n, err := db.read().CountBlocked(ctx, account)
+	return found(n, err, "count blocked numbers")
+}
+
+// mostDigits is longer than any number.
+const mostDigits = "99999999999999999999"
+
+// BlockedNumbers lists blocked numbers; more says that there are further ones.
+func (db *DB) BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error) {
+	before := f.Before
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	var rows []query.Blocked
+	if f.Prefix == "" {
+		rows, err = db.read().BlockedPage(ctx, f.AccountID, before, int32(f.Limit+1))
+	} else {
+		rows, err = db.read().BlockedRange(ctx, query.BlockedRangeParams{AccountID: f.AccountID, Number: f.Prefix, Number_2: f.Prefix + mostDigits, Limit: int32(f.Limit + 1)})
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("list blocked numbers: %w", err)
+	}
+	if more = len(rows) > f.Limit; more {
+		rows = rows[:f.Limit]
+	}
+	for _, r := range rows {
+		list = append(list, blocked(r))
+	}
+	return list, more, nil
+}
+
+// BlockedAmong finds those of the numbers that are on the account's list.
+func (db *DB) BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error) {
+	list := map[string]sms.Blocked{}
+	for len(numbers) > 0 {
+		n := min(len(numbers), blockedAtOnce)
+		args := []any{account}
+		for _, number := range numbers[:n] {
+			args = append(args, number)
+		}
+		numbers = numbers[n:]
+		if err := db.eachBlocked(ctx, args, func(b sms.Blocked) { list[b.Number] = b }); err != nil {
+			return nil, fmt.Errorf("look for blocked numbers: %w", err)
+		}
+	}
+	return list, nil
+}
+
+func (db *DB) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
+	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var r query.Blocked
+		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		do(blocked(r))
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// places are n placeholders from $first on.
+func places(first, n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("$%d", first+i)
+	}
+	return strings.Join(list, ", ")
+}
+
+const (
+	// blockedPass is how many queued messages are looked at once a call has
+	// met a blocked one, blockedPasses how often one claim does that.
+	blockedPass   = 500
+	blockedPasses = 40
+)
+
+// blockedRecipients picks from the very messages that freezeRecipients would.
+const blockedRecipients = `select c.id, b.kind, b.by_name, b.since from (
+  select m.id, m.account_id, m.number from message m
+  where m.campaign_id = $1 and m.state = 'queued' and m.text_hash = $2 and m.text = $5 and m.unicode = $3
+    and not exists (select 1 from in_flight f where f.account_id = m.account_id and f.number = m.number and f.text_hash = m.text_hash)
+  order by m.id limit $4) c
+join blocked b on b.account_id = c.account_id and b.number = c.number`
+
+// skipBlocked leaves out those of the next messages whose number has been
+// blocked since the campaign was checked. It returns how many they were.
+func (t *tx) skipBlocked(ctx context.Context, campaign int64, first query.FirstQueuedRow, limit int, zone *time.Location, now int64) (int64, error) {
+	rows, err := t.raw.QueryContext(ctx, blockedRecipients, campaign, first.TextHash, first.Unicode, limit, first.Text)
+	if err != nil {
+		return 0, fmt.Errorf("look for blocked recipients: %w", err)
+	}
+	today := time.UnixMilli(now).In(zone)
+	why := map[string][]any{}
+	for rows.Next() {
+		var id int64
+		var b sms.Blocked
+		if err := rows.Scan(&id, &b.Kind, &b.ByName, &b.Since); err != nil {
+			return 0, errors.Join(fmt.Errorf("read blocked recipients: %w", err), rows.Close())
+		}
+		reason := b.Sentence(today)
+		why[reason] = append(why[reason], id)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return 0, fmt.Errorf("read blocked recipients: %w", err)
+	}
+	var skipped int64
+	for reason, ids := range why {
+		done, err := t.raw.ExecContext(ctx, `update message set state = 'skipped', reason = $1, changed_at = $2 where state = 'queued' and id in (`+places(3, len(ids))+`)`,
+			append([]any{reason, now}, ids...)...)
+		if err != nil {
+			return 0, fmt.Errorf("leave out blocked recipients: %w", err)
+		}
+		n, err := done.RowsAffected()
+		if err != nil || n != int64(len(ids)) {
+			return 0, errors.Join(err, fmt.Errorf("%w: %d of %d messages left out", errUnexpected, n, len(ids)))
+		}
+		skipped += n
+	}
+	t.moved(campaign, sms.StandingKey(sms.Queued, "", false), sms.StandingKey(sms.Skipped, "", false), skipped)
+	return skipped, nil
+}
+
+func blocked(r query.Blocked) sms.Blocked {
+	return sms.Blocked{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Kind: sms.BlockKind(r.Kind), Note: r.Note, ByID: r.ByID, ByName: r.ByName, Since: r.Since}
+}

@@ -1,0 +1,198 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type blockedQuestions interface {
+	BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error)
+	BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error)
+	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	CountBlocked(ctx context.Context, account int64) (int64, error)
+}
+
+const (
+	blockedPath = "/settings/blocked"
+	blockedPage = 50
+	// uploadMost is a file of 1 MiB and the form around it.
+	uploadMost = 1<<20 + 64<<10
+)
+
+// blockedList shows the list, newest first. No phone number stands in an
+// address: pages go by ids, and a search is a form.
+func (s *Web) blockedList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showBlocked(w, r, v, views.BlockedPage{})
+}
+
+func (s *Web) showBlocked(w http.ResponseWriter, r *http.Request, v *visit, p views.BlockedPage) error {
+	q := r.URL.Query()
+	f := sms.BlockedFilter{AccountID: v.account.ID, Before: number(q.Get("before")), Prefix: sms.NumberPrefix(p.Search, v.account.Country), Limit: blockedPage}
+	var err error
+	if p.Rows, p.More, err = s.store.BlockedNumbers(r.Context(), f); err != nil {
+		return err
+	}
+	if p.Total, err = s.store.CountBlocked(r.Context(), v.account.ID); err != nil {
+		return err
+	}
+	p.Outlook, p.Account, p.NoAccount = s.outlook(v, v.account), v.account.Name, v.account.ID == 0
+	p.MayUnblock, p.Administers = v.user.Role.AtLeast(sms.Manager), v.user.Role.AtLeast(sms.Administrator)
+	if f.Before > 0 {
+		p.First = blockedPath
+	}
+	if p.More && f.Prefix == "" {
+		p.Next = views.With(blockedPath, "before", strconv.FormatInt(p.Rows[len(p.Rows)-1].ID, 10))
+	}
+	fr := v.frame("Blocked numbers", "settings")
+	fr.Error = len(p.Bad) > 0
+	return s.render(w, r, status(r, p.Bad), views.BlockedNumbers(fr, p))
+}
+
+// blockedSearch shows the numbers that begin with what was typed.
+func (s *Web) blockedSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p := views.BlockedPage{Search: strings.TrimSpace(firstLetters(r.PostForm.Get("begins"), nameMost))}
+	if p.Search != "" && sms.NumberPrefix(p.Search, v.account.Country) == "" {
+		p.Bad = sms.Invalid{"begins": "Enter the first digits of a phone number"}
+	}
+	return s.showBlocked(w, r, v, p)
+}
+
+// blockedSearchBack answers an address that only takes forms.
+func (s *Web) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	redirect(w, r, blockedPath)
+	return nil
+}
+
+func (s *Web) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error {
+	file, err := uploaded(r, "file")
+	if err != nil {
+		return err
+	}
+	p := views.BlockedPage{Numbers: lines(r.PostForm.Get("numbers")), Note: r.PostForm.Get("note")}
+	_, _, err = s.desk.BlockNumbers(r.Context(), v.user, desk.BlockOrder{AccountID: v.account.ID, Numbers: p.Numbers, File: file, Note: p.Note})
+	if errors.As(err, &p.Bad) {
+		return s.showBlocked(w, r, v, p)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(blockedPath, "blocked"))
+	return nil
+}
+
+// uploaded reads a file of a form; nil when none was chosen. The body is
+// bounded already, so all of it may stay in memory.
+func uploaded(r *http.Request, name string) ([]byte, error) {
+	err := r.ParseMultipartForm(uploadMost)
+	if errors.Is(err, http.ErrNotMultipart) {
+		return nil, nil
+	}
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, errUnreadable
+	}
+	f, _, err := r.FormFile(name)
+	if errors.Is(err, http.ErrMissingFile) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, errUnreadable
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(f)
+}
+
+func (s *Web) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return sms.Blocked{}, sms.Account{}, err
+	}
+	b, err := s.store.BlockedNumber(r.Context(), id)
+	if err != nil {
+		return b, sms.Account{}, err
+	}
+	a, err := s.store.Account(r.Context(), b.AccountID)
+	return b, a, err
+}
+
+func (s *Web) unblockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showUnblock(w, r, v, "", nil)
+}
+
+func (s *Web) showUnblock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
+	b, a, err := s.blockedEntry(r)
+	if err != nil {
+		return err
+	}
+	f := about(v.frame("Unblock this number?", "settings"), v, a)
+	f.Crumbs, f.Error = []views.Link{{Text: "Blocked numbers", Href: blockedPath}}, len(bad) > 0
+	return s.render(w, r, status(r, bad), views.Unblock(f, views.UnblockPage{Outlook: s.outlook(v, a), Blocked: b, Note: note, Bad: bad}))
+}
+
+func (s *Web) unblock(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	note := r.PostForm.Get("note")
+	_, err = s.desk.UnblockNumber(r.Context(), v.user, id, note)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showUnblock(w, r, v, note, bad)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(blockedPath, "unblocked"))
+	return nil
+}
+
+func (s *Web) messageBlockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showMessageBlock(w, r, v, "", nil)
+}
+
+func (s *Web) showMessageBlock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
+	p, a, err := s.message(r, v)
+	if err != nil {
+		return err
+	}
+	if !p.MayBlock() {
+		redirect(w, r, p.Path())
+		return nil
+	}
+	f := about(v.frame("Block this number?", "campaigns"), v, a)
+	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
+	return s.render(w, r, status(r, bad), views.BlockMessage(f, views.BlockMessagePage{MessagePage: p, Note: note, Bad: bad}))
+}
+
+// messageBlock blocks the number that a message went to.
+func (s *Web) messageBlock(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, a, err := s.message(r, v)
+	if err != nil {
+		return err
+	}
+	if p.MayBlock() {
+		note := r.PostForm.Get("note")
+		_, _, err := s.desk.BlockNumbers(r.Context(), v.user, desk.BlockOrder{AccountID: a.ID, Numbers: "+" + p.Message.Number, Note: note})
+		var bad sms.Invalid
+		if errors.As(err, &bad) {
+			return s.showMessageBlock(w, r, v, note, bad)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	redirect(w, r, withDone(p.Path(), "blockedone"))
+	return nil
+}
