@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,22 +14,33 @@ import (
 )
 
 // Block puts numbers onto their accounts' lists of blocked numbers. One that
-// is there already keeps its day and reason; added counts the others.
+// is there already keeps its day and reason; added counts the others. A long
+// list is stored in several transactions, so that no outcome and no report
+// waits for it; after an error the same list can be given again.
 func (db *DB) Block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
-	err = db.update(ctx, "block numbers", func(t *tx) error {
-		added = 0
-		for len(list) > 0 {
-			n := min(len(list), blockedAtOnce)
-			done, err := t.block(ctx, list[:n])
-			if err != nil {
-				return err
+	for part := range slices.Chunk(list, blockedAtATime) {
+		var done int64
+		err := db.update(ctx, "block numbers", func(t *tx) error {
+			done = 0
+			for rows := range slices.Chunk(part, blockedAtOnce) {
+				n, err := t.block(ctx, rows)
+				if err != nil {
+					return err
+				}
+				done += n
 			}
-			added, list = added+done, list[n:]
+			return nil
+		})
+		if err != nil {
+			return added, err
 		}
-		return nil
-	})
-	return added, err
+		added += done
+	}
+	return added, nil
 }
+
+// blockedAtATime is how many numbers one transaction takes.
+const blockedAtATime = 2000
 
 // blockedAtOnce is how many numbers one statement takes.
 const blockedAtOnce = 100
