@@ -26,6 +26,7 @@ func (db *DB) CreateAccount(ctx context.Context, a sms.Account, c sms.Credential
 			PerMinute: int64(a.PerMinute), CallLimit: int64(a.CallLimit), UrlBudget: int64(a.URLBudget), MaxParts: int64(a.MaxParts),
 			PricePerPart: a.PricePerPart, Country: a.Country, Timezone: a.Timezone, Currency: a.Currency, DefaultSender: a.DefaultSender,
 			LateAfter: a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, CreatedAt: now,
+			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
 		})
 		if err != nil {
 			return err
@@ -77,6 +78,7 @@ func (db *DB) UpdateAccount(ctx context.Context, id, now int64, change func(*sms
 			PerMinute: int64(a.PerMinute), CallLimit: int64(a.CallLimit), UrlBudget: int64(a.URLBudget), MaxParts: int64(a.MaxParts),
 			PricePerPart: a.PricePerPart, Country: a.Country, Timezone: a.Timezone, Currency: a.Currency, DefaultSender: a.DefaultSender,
 			LateAfter: a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, ChangedAt: now,
+			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
 		})
 		return err
 	})
@@ -215,7 +217,7 @@ func account(r query.Account) sms.Account {
 		URLBudget: int(r.UrlBudget), MaxParts: int(r.MaxParts), PricePerPart: r.PricePerPart, Country: r.Country, Timezone: r.Timezone,
 		Currency: r.Currency, DefaultSender: r.DefaultSender, LateAfter: time.Duration(r.LateAfter) * time.Millisecond, HoldOn429: r.HoldOn429, Doubt429: r.Doubt429,
 		Pause: r.Pause, PauseCode: r.PauseCode, ReachedAt: r.ReachedAt, FailedAt: r.FailedAt, Failure: r.Failure,
-		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt,
+		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: sms.Hours{From: int(r.HoursFrom), To: int(r.HoursTo)}, TypeAbove: r.TypeAbove,
 	}
 }
 

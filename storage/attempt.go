@@ -134,7 +134,7 @@ select $1, min(c.id) from (
   select m.id, m.number from message m
   where m.campaign_id = $2 and m.state = 'queued' and m.text_hash = $3 and m.text = $6 and m.unicode = $4
     and not exists (select 1 from in_flight f where f.account_id = m.account_id and f.number = m.number and f.text_hash = m.text_hash)
-  order by m.id limit $5 ` + claimLock + `) c
+  order by m.call_no, m.id limit $5 ` + claimLock + `) c
 group by c.number`
 
 // freeze picks messages of one text and one alphabet, each number once, none

@@ -31,7 +31,8 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		}
 		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID,
 			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: int64(len(messages)),
-			Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now})
+			Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID,
+			CallsText: c.CallsText, CallsPairs: c.CallsPairs, Urgent: c.Urgent})
 		if err != nil {
 			return err
 		}
@@ -59,7 +60,7 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (int64, error) {
 	id, err := t.InsertMessage(ctx, query.InsertMessageParams{AccountID: m.AccountID, CampaignID: m.CampaignID, RowNo: m.Row, Number: m.Number,
 		Text: m.Text, TextHash: textHash(m.Text, group), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason, Code: m.Code,
-		AttemptID: m.AttemptID, ProviderID: m.ProviderID, CreatedAt: m.CreatedAt, SentAt: m.SentAt})
+		AttemptID: m.AttemptID, ProviderID: m.ProviderID, CreatedAt: m.CreatedAt, SentAt: m.SentAt, CallNo: int64(m.Call)})
 	t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
 	return id, err
 }
@@ -150,7 +151,7 @@ func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, window, now int64
 	n, err := t.UpdateCampaign(ctx, query.UpdateCampaignParams{ID: c.ID, Version: c.Version, Name: c.Name, State: string(c.State), Pause: c.Pause,
 		PauseCode: c.PauseCode, Canary: string(c.Canary), WindowFrom: window, StartedBy: c.StartedBy, StartedName: c.StartedName,
 		StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now, SendAt: c.SendAt, SendZone: c.SendZone, SendOffset: int64(c.SendOffset),
-		SendAgain: c.SendAgain})
+		SendAgain: c.SendAgain, HandOver: c.HandOver})
 	if err == nil && n != 1 {
 		err = fmt.Errorf("campaign %d: %w", c.ID, errUnexpected)
 	}
@@ -270,5 +271,5 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		Canary: sms.Canary(r.Canary), Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
 		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone, SendOffset: int(r.SendOffset),
-		SendAgain: r.SendAgain}
+		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver}
 }

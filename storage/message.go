@@ -45,12 +45,12 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 }
 
 const messageColumns = `id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
-  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at`
+  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no`
 
 func scanMessage(rows *sql.Rows) (sms.Message, error) {
 	var r query.Message
 	err := rows.Scan(&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash, &r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
-		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt, &r.SentAt, &r.ChangedAt)
+		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt, &r.SentAt, &r.ChangedAt, &r.CallNo)
 	return message(r), err
 }
 
@@ -177,5 +177,5 @@ func message(r query.Message) sms.Message {
 	return sms.Message{ID: r.ID, AccountID: r.AccountID, CampaignID: r.CampaignID, Row: r.RowNo, Number: r.Number, Text: r.Text, Unicode: r.Unicode,
 		Parts: int(r.Parts), State: sms.State(r.State), Reason: r.Reason, Code: r.Code, AttemptID: r.AttemptID, ProviderID: r.ProviderID, Evidence: r.Evidence,
 		Delivery:  sms.Delivery{Status: sms.Status(r.Status), ErrorCode: r.ErrorCode, DoneDate: r.DoneDate, Conflict: r.Conflict, Late: r.Late},
-		CreatedAt: r.CreatedAt, SentAt: r.SentAt, ChangedAt: r.ChangedAt}
+		CreatedAt: r.CreatedAt, SentAt: r.SentAt, ChangedAt: r.ChangedAt, Call: int32(r.CallNo)}
 }

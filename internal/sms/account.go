@@ -26,6 +26,9 @@ type Account struct {
 	DefaultSender string
 	LateAfter     time.Duration // after this without a final report a message counts as late
 	HoldOn429     bool          // hold messages on 429 instead of queueing them again
+	Abroad        bool          // numbers of other countries may be sent to
+	Hours         Hours         // when campaigns may send; zero: always
+	TypeAbove     int64         // campaigns with more recipients ask for their number to be typed; 0: none do
 	Doubt429      bool          // a report proved that this service executes calls that it answers with 429
 	Pause         string        // why sending is paused, in plain words; "" when it is not
 	PauseCode     string        // the provider's code behind Pause
@@ -50,6 +53,7 @@ const (
 	DefaultURLBudget = 2000
 	DefaultMaxParts  = 6
 	DefaultLateAfter = 72 * time.Hour
+	DefaultTypeAbove = 5000
 )
 
 // Check lists everything that is wrong with the account's own fields. A zero

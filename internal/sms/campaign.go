@@ -65,6 +65,11 @@ type Campaign struct {
 	SendZone    string // the zone in which that was chosen
 	SendOffset  int    // its offset then, in seconds east of UTC
 	SendAgain   bool   // the person knew that the same campaign was sent before
+	HandOver    bool   // at its start it goes to the service with SendAt as SchedTime (§4.2), and cannot be called back
+	Urgent      bool   // a single message that a person waits for: it takes the places kept free for such
+	ListID      int64  // the list it came from, 0: typed
+	CallsText   int64  // calls of the plan with one text for many numbers
+	CallsPairs  int64  // calls of the plan with a text for each number
 }
 
 // MayStart says whether the campaign may go from a draft to running.

@@ -58,8 +58,9 @@ type Message struct {
 	Row        int64  // row of the list it came from, 1 for the first typed number
 	Number     string // MSISDN as digits with country code, no "+"
 	Text       string
-	Unicode    bool // goes out with Is_Unicode
-	Parts      int  // what is paid for it
+	Unicode    bool  // goes out with Is_Unicode
+	Parts      int   // what is paid for it
+	Call       int32 // the call of the campaign's plan, from 0
 	State      State
 	Reason     string // plain words or the provider's own, for refused, held, skipped…
 	Code       string // the provider's error code as shown, "" when none

@@ -10,7 +10,7 @@ import (
 )
 
 const accountByID = `-- name: AccountByID :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account where id = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above from account where id = $1
 `
 
 func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
@@ -45,12 +45,16 @@ func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
 		&i.Epoch,
 		&i.CreatedAt,
 		&i.ChangedAt,
+		&i.Abroad,
+		&i.HoursFrom,
+		&i.HoursTo,
+		&i.TypeAbove,
 	)
 	return i, err
 }
 
 const accountByName = `-- name: AccountByName :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account where name = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above from account where name = $1
 `
 
 func (q *Queries) AccountByName(ctx context.Context, name string) (Account, error) {
@@ -85,12 +89,16 @@ func (q *Queries) AccountByName(ctx context.Context, name string) (Account, erro
 		&i.Epoch,
 		&i.CreatedAt,
 		&i.ChangedAt,
+		&i.Abroad,
+		&i.HoursFrom,
+		&i.HoursTo,
+		&i.TypeAbove,
 	)
 	return i, err
 }
 
 const accounts = `-- name: Accounts :many
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at from account order by test, id
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above from account order by test, id
 `
 
 func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
@@ -131,6 +139,10 @@ func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
 			&i.Epoch,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Abroad,
+			&i.HoursFrom,
+			&i.HoursTo,
+			&i.TypeAbove,
 		); err != nil {
 			return nil, err
 		}
@@ -224,8 +236,8 @@ func (q *Queries) ExpireCallbackTokens(ctx context.Context, accountID int64, kin
 
 const insertAccount = `-- name: InsertAccount :one
 insert into account (uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part,
-  country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, false, '', '', 0, 0, '', 1, $19, $19)
+  country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, false, '', '', 0, 0, '', 1, $19, $19, $20, $21, $22, $23)
 returning id
 `
 
@@ -249,6 +261,10 @@ type InsertAccountParams struct {
 	LateAfter     int64
 	HoldOn429     bool
 	CreatedAt     int64
+	Abroad        bool
+	HoursFrom     int64
+	HoursTo       int64
+	TypeAbove     int64
 }
 
 func (q *Queries) InsertAccount(ctx context.Context, arg InsertAccountParams) (int64, error) {
@@ -272,6 +288,10 @@ func (q *Queries) InsertAccount(ctx context.Context, arg InsertAccountParams) (i
 		arg.LateAfter,
 		arg.HoldOn429,
 		arg.CreatedAt,
+		arg.Abroad,
+		arg.HoursFrom,
+		arg.HoursTo,
+		arg.TypeAbove,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -515,7 +535,7 @@ func (q *Queries) TouchBalance(ctx context.Context, iD int64, readAt int64) erro
 const updateAccount = `-- name: UpdateAccount :execrows
 update account set name = $2, base_url = $3, client_id = $4, api_key = $5, key_hint = $6, per_minute = $7, call_limit = $8, url_budget = $9,
   max_parts = $10, price_per_part = $11, country = $12, timezone = $13, currency = $14, default_sender = $15, late_after = $16,
-  hold_on_429 = $17, changed_at = $18
+  hold_on_429 = $17, changed_at = $18, abroad = $19, hours_from = $20, hours_to = $21, type_above = $22
 where id = $1
 `
 
@@ -538,6 +558,10 @@ type UpdateAccountParams struct {
 	LateAfter     int64
 	HoldOn429     bool
 	ChangedAt     int64
+	Abroad        bool
+	HoursFrom     int64
+	HoursTo       int64
+	TypeAbove     int64
 }
 
 func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (int64, error) {
@@ -560,6 +584,10 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (i
 		arg.LateAfter,
 		arg.HoldOn429,
 		arg.ChangedAt,
+		arg.Abroad,
+		arg.HoursFrom,
+		arg.HoursTo,
+		arg.TypeAbove,
 	)
 	if err != nil {
 		return 0, err

@@ -1,7 +1,7 @@
 -- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15)
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19)
 returning id;
 
 -- name: CampaignByID :one
@@ -12,7 +12,7 @@ select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_
 
 -- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
-  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, version = version + 1
+  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, hand_over = $18, version = version + 1
 where id = $1 and version = $2;
 
 -- name: SetCanary :exec

@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, a.test from campaign c join account a on a.id = c.account_id where c.id = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, a.test from campaign c join account a on a.id = c.account_id where c.id = $1
 `
 
 type CampaignByIDRow struct {
@@ -63,13 +63,18 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.SendZone,
 		&i.Campaign.SendOffset,
 		&i.Campaign.SendAgain,
+		&i.Campaign.ListID,
+		&i.Campaign.CallsText,
+		&i.Campaign.CallsPairs,
+		&i.Campaign.Urgent,
+		&i.Campaign.HandOver,
 		&i.Test,
 	)
 	return i, err
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, a.test from campaign c join account a on a.id = c.account_id where c.token = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, a.test from campaign c join account a on a.id = c.account_id where c.token = $1
 `
 
 type CampaignByTokenRow struct {
@@ -112,6 +117,11 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.SendZone,
 		&i.Campaign.SendOffset,
 		&i.Campaign.SendAgain,
+		&i.Campaign.ListID,
+		&i.Campaign.CallsText,
+		&i.Campaign.CallsPairs,
+		&i.Campaign.Urgent,
+		&i.Campaign.HandOver,
 		&i.Test,
 	)
 	return i, err
@@ -219,8 +229,8 @@ func (q *Queries) DueCampaigns(ctx context.Context, sendAt int64) ([]int64, erro
 
 const insertCampaign = `-- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15)
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19)
 returning id
 `
 
@@ -240,6 +250,10 @@ type InsertCampaignParams struct {
 	CreatedBy   int64
 	CreatedName string
 	CreatedAt   int64
+	ListID      int64
+	CallsText   int64
+	CallsPairs  int64
+	Urgent      bool
 }
 
 func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) (int64, error) {
@@ -259,6 +273,10 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 		arg.CreatedBy,
 		arg.CreatedName,
 		arg.CreatedAt,
+		arg.ListID,
+		arg.CallsText,
+		arg.CallsPairs,
+		arg.Urgent,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -341,7 +359,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 }
 
 const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1
 `
@@ -398,6 +416,11 @@ func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (Sam
 		&i.Campaign.SendZone,
 		&i.Campaign.SendOffset,
 		&i.Campaign.SendAgain,
+		&i.Campaign.ListID,
+		&i.Campaign.CallsText,
+		&i.Campaign.CallsPairs,
+		&i.Campaign.Urgent,
+		&i.Campaign.HandOver,
 		&i.Test,
 	)
 	return i, err
@@ -423,7 +446,7 @@ func (q *Queries) SetCanary(ctx context.Context, iD int64, canary string) error 
 
 const updateCampaign = `-- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
-  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, version = version + 1
+  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, hand_over = $18, version = version + 1
 where id = $1 and version = $2
 `
 
@@ -445,6 +468,7 @@ type UpdateCampaignParams struct {
 	SendZone    string
 	SendOffset  int64
 	SendAgain   bool
+	HandOver    bool
 }
 
 func (q *Queries) UpdateCampaign(ctx context.Context, arg UpdateCampaignParams) (int64, error) {
@@ -466,6 +490,7 @@ func (q *Queries) UpdateCampaign(ctx context.Context, arg UpdateCampaignParams) 
 		arg.SendZone,
 		arg.SendOffset,
 		arg.SendAgain,
+		arg.HandOver,
 	)
 	if err != nil {
 		return 0, err

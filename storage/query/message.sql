@@ -9,7 +9,7 @@ select m.* from message m join message_alias a on a.message_id = m.id where a.ac
 -- name: FirstQueued :one
 select id, text, text_hash, unicode from message where campaign_id = $1 and state = 'queued'
   and not exists (select 1 from in_flight f where f.account_id = message.account_id and f.number = message.number and f.text_hash = message.text_hash)
-order by id limit 1;
+order by call_no, id limit 1;
 
 -- name: InsertAttempt :one
 insert into attempt (uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class,
@@ -126,8 +126,8 @@ delete from attempt_message where message_id = $1;
 
 -- name: InsertMessage :one
 insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
-  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '', '', '', '', false, false, $14, $15, $14)
+  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '', '', '', '', false, false, $14, $15, $14, $16)
 returning id;
 
 -- name: OpenCanary :one

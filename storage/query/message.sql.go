@@ -72,7 +72,7 @@ func (q *Queries) AttemptByUID(ctx context.Context, uid string) (AttemptByUIDRow
 }
 
 const attemptMessages = `-- name: AttemptMessages :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at from message m where m.id in (select am.message_id from attempt_message am where am.attempt_id = $1) order by m.id
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.id in (select am.message_id from attempt_message am where am.attempt_id = $1) order by m.id
 `
 
 func (q *Queries) AttemptMessages(ctx context.Context, attemptID int64) ([]Message, error) {
@@ -108,6 +108,7 @@ func (q *Queries) AttemptMessages(ctx context.Context, attemptID int64) ([]Messa
 			&i.CreatedAt,
 			&i.SentAt,
 			&i.ChangedAt,
+			&i.CallNo,
 		); err != nil {
 			return nil, err
 		}
@@ -310,7 +311,7 @@ func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) (int64, 
 const firstQueued = `-- name: FirstQueued :one
 select id, text, text_hash, unicode from message where campaign_id = $1 and state = 'queued'
   and not exists (select 1 from in_flight f where f.account_id = message.account_id and f.number = message.number and f.text_hash = message.text_hash)
-order by id limit 1
+order by call_no, id limit 1
 `
 
 type FirstQueuedRow struct {
@@ -405,8 +406,8 @@ func (q *Queries) InsertAttemptMessage(ctx context.Context, attemptID int64, mes
 
 const insertMessage = `-- name: InsertMessage :one
 insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
-  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '', '', '', '', false, false, $14, $15, $14)
+  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '', '', '', '', false, false, $14, $15, $14, $16)
 returning id
 `
 
@@ -426,6 +427,7 @@ type InsertMessageParams struct {
 	ProviderID string
 	CreatedAt  int64
 	SentAt     int64
+	CallNo     int64
 }
 
 func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) (int64, error) {
@@ -445,6 +447,7 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) (i
 		arg.ProviderID,
 		arg.CreatedAt,
 		arg.SentAt,
+		arg.CallNo,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -463,7 +466,7 @@ func (q *Queries) JournalLineAccepted(ctx context.Context, uid string) (int64, e
 }
 
 const lateMessages = `-- name: LateMessages :many
-select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at from message where account_id = $1 and state = 'accepted' and late = false and status in ('', 'ACCEPTD', 'UNKNOWN') and sent_at < $2
+select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no from message where account_id = $1 and state = 'accepted' and late = false and status in ('', 'ACCEPTD', 'UNKNOWN') and sent_at < $2
 order by sent_at limit 500
 `
 
@@ -500,6 +503,7 @@ func (q *Queries) LateMessages(ctx context.Context, accountID int64, sentAt int6
 			&i.CreatedAt,
 			&i.SentAt,
 			&i.ChangedAt,
+			&i.CallNo,
 		); err != nil {
 			return nil, err
 		}
@@ -608,7 +612,7 @@ func (q *Queries) MessageAttempts(ctx context.Context, messageID int64) ([]Attem
 }
 
 const messageByID = `-- name: MessageByID :one
-select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at from message where id = $1
+select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no from message where id = $1
 `
 
 func (q *Queries) MessageByID(ctx context.Context, id int64) (Message, error) {
@@ -638,14 +642,15 @@ func (q *Queries) MessageByID(ctx context.Context, id int64) (Message, error) {
 		&i.CreatedAt,
 		&i.SentAt,
 		&i.ChangedAt,
+		&i.CallNo,
 	)
 	return i, err
 }
 
 const messagesByProviderID = `-- name: MessagesByProviderID :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at from message m where m.account_id = $1 and m.provider_id = $2 and m.provider_id <> ''
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.account_id = $1 and m.provider_id = $2 and m.provider_id <> ''
 union
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at from message m join message_alias a on a.message_id = m.id where a.account_id = $1 and a.provider_id = $2
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m join message_alias a on a.message_id = m.id where a.account_id = $1 and a.provider_id = $2
 `
 
 func (q *Queries) MessagesByProviderID(ctx context.Context, accountID int64, providerID string) ([]Message, error) {
@@ -681,6 +686,7 @@ func (q *Queries) MessagesByProviderID(ctx context.Context, accountID int64, pro
 			&i.CreatedAt,
 			&i.SentAt,
 			&i.ChangedAt,
+			&i.CallNo,
 		); err != nil {
 			return nil, err
 		}

@@ -33,6 +33,10 @@ type Account struct {
 	Epoch         int64
 	CreatedAt     int64
 	ChangedAt     int64
+	Abroad        bool
+	HoursFrom     int64
+	HoursTo       int64
+	TypeAbove     int64
 }
 
 type AppUser struct {
@@ -148,6 +152,11 @@ type Campaign struct {
 	SendZone    string
 	SendOffset  int64
 	SendAgain   bool
+	ListID      int64
+	CallsText   int64
+	CallsPairs  int64
+	Urgent      bool
+	HandOver    bool
 }
 
 type CampaignTally struct {
@@ -226,6 +235,7 @@ type Message struct {
 	CreatedAt  int64
 	SentAt     int64
 	ChangedAt  int64
+	CallNo     int64
 }
 
 type MessageAlias struct {

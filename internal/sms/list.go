@@ -1,0 +1,166 @@
+package sms
+
+// ListState is how far an uploaded list has come.
+type ListState string
+
+// The states of a list.
+const (
+	ListUploaded ListState = "uploaded" // stored; its message and columns are not chosen yet
+	ListChecking ListState = "checking" // its rows are being read and checked
+	ListChecked  ListState = "checked"  // every row has a verdict; a person decides what to do with the bad ones
+	ListMaking   ListState = "making"   // its rows are being put into a campaign, which is not visible yet
+	ListMade     ListState = "made"     // the campaign is there
+	ListFailed   ListState = "failed"   // Problem says why; the file can be read in another way or replaced
+)
+
+// List is an uploaded file on its way to a campaign. It belongs to the person
+// who uploaded it and is forgotten ListKept after its last change unless a
+// campaign was made of it.
+type List struct {
+	ID          int64
+	UID         string // random; names it in URLs and in the data folder
+	AccountID   int64
+	State       ListState
+	Problem     string // a sentence for staff while ListFailed
+	Version     int64  // for compare-and-set
+	FileName    string // as given, at most 100 runes; shown, never used as a path
+	Size        int64  // bytes
+	Hash        string // SHA-256 of the file's bytes, hex
+	Reading     ListReading
+	HeaderKey   string // tells lists with the same column names; "" without names
+	Order       ListOrder
+	Tally       ListTally
+	Done        int64 // rows checked, or put into the campaign, so far
+	Total       int64 // of about so many
+	CampaignID  int64 // 0 until ListMade
+	CreatedBy   int64
+	CreatedName string
+	CreatedAt   int64
+	ChangedAt   int64
+}
+
+// ListReading is how a file is read: what was found out, or chosen instead.
+type ListReading struct {
+	Kind      string // "CSV", "pairs" or "XLSX"
+	Encoding  string
+	Delimiter string // one character
+	HeaderRow int    // number of the row with the column names, -1: the first row is data
+	Sheet     string
+	Hidden    bool // hidden rows are included
+	Columns   []string
+}
+
+// ListOrder says what to make of the rows. Columns are counted from 0, -1: none.
+type ListOrder struct {
+	Name     string // of the campaign; proposed from the file's name when empty
+	SenderID string
+	Template string // name of the service's template whose text Text is, "" for own text
+	Text     string // with marks ##Name##; "" when Message names a column
+	Flash    bool
+	Phone    int
+	Message  int
+	// Fields says which column fills a mark, Fixed which one text for everybody
+	// does; keys are MarkKey of the mark.
+	Fields map[string]int
+	Fixed  map[string]string
+}
+
+// RowKind is what the check has to say of a row. A bad row cannot be sent; a
+// left-out one is not sent; of the others something is worth knowing.
+type RowKind string
+
+// The kinds.
+const (
+	RowMissing    RowKind = "missing"    // bad: no number, or nothing for a mark
+	RowNumber     RowKind = "number"     // bad: the number cannot be used
+	RowText       RowKind = "text"       // bad: the text cannot be sent
+	RowUnreadable RowKind = "unreadable" // bad: the row itself cannot be read
+	RowBlocked    RowKind = "blocked"    // left out: the number is on the blocked list
+	RowRepeat     RowKind = "repeat"     // left out: same number and text as an earlier row
+	RowOtherText  RowKind = "othertext"  // worth knowing: the number has another text in an earlier row
+	RowRepaired   RowKind = "repaired"   // worth knowing: the number was written differently
+	RowLonger     RowKind = "longer"     // worth knowing: special letters make the text need more parts
+)
+
+// Bad says that a row of this kind stops the list until it is corrected or
+// left out.
+func (k RowKind) Bad() bool {
+	return k == RowMissing || k == RowNumber || k == RowText || k == RowUnreadable
+}
+
+// LeftOut says that a row of this kind is not sent without anybody deciding.
+func (k RowKind) LeftOut() bool { return k == RowBlocked || k == RowRepeat }
+
+// RowKinds lists the kinds in the order of the check page.
+func RowKinds() []RowKind {
+	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired, RowLonger}
+}
+
+// RowNote is what the check says of one row: one note a kind and row.
+type RowNote struct {
+	Row    int64 // as in the spreadsheet
+	Kind   RowKind
+	Column int      // where the fault is, -1: in no single cell
+	Text   string   // the sentence of the cell (ux 2.5)
+	Before string   // the value as it stands in the file
+	After  string   // for RowRepaired: the number as it will be used
+	Other  int64    // for RowRepeat and RowOtherText: the earlier row
+	Cells  []string // the row as it stands, at most the first 12 columns, each cut at 80 runes
+}
+
+// RowFilter says which notes are wanted, in the order of rows.
+type RowFilter struct {
+	Kinds []RowKind // none: the bad ones
+	After int64     // rows above this
+	Limit int
+}
+
+// ListTally counts the rows of a checked list.
+type ListTally struct {
+	Rows    int64 // all, without blank, hidden and header rows
+	Good    int64 // to be sent
+	Hidden  int64
+	Blank   int64
+	Kinds   map[RowKind]int64 // bad and left-out rows are in exactly one of those kinds
+	Fixes   map[string]int64  // what was repaired, in words, such as "Removed spaces"
+	Parts   int64             // of the rows to be sent
+	Unicode int64             // rows to be sent that need Unicode
+	Longest int64             // the row to be sent with the most parts, 0: none
+	Odd     int64             // the first row to be sent that needs Unicode, 0: none
+	Letters string            // the special letters that make texts longer, at most 20
+	Texts   int64             // different texts among the rows to be sent
+	// Same is the campaign of the last ListKept days that this list looks like.
+	Same *SameList
+}
+
+// Bad counts the rows that cannot be sent.
+func (t ListTally) Bad() (n int64) {
+	for k, of := range t.Kinds {
+		if k.Bad() {
+			n += of
+		}
+	}
+	return n
+}
+
+// LeftOut counts the rows that are not sent although nothing is wrong with
+// them.
+func (t ListTally) LeftOut() (n int64) {
+	for k, of := range t.Kinds {
+		if k.LeftOut() {
+			n += of
+		}
+	}
+	return n
+}
+
+// SameList is an earlier campaign that a list looks like.
+type SameList struct {
+	CampaignID int64
+	Name       string
+	ByName     string
+	StartedAt  int64
+	SameText   bool
+	Numbers    int64 // how many of the list's numbers it had
+	Of         int64 // of how many
+}
