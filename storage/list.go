@@ -52,6 +52,15 @@ func (db *DB) List(ctx context.Context, uid string) (sms.List, error) {
 	return list(row)
 }
 
+// ListByID finds a list by its id, as campaigns name it.
+func (db *DB) ListByID(ctx context.Context, id int64) (sms.List, error) {
+	row, err := db.read().ListByID(ctx, id)
+	if _, err := found(row, err, "read list"); err != nil {
+		return sms.List{}, err
+	}
+	return list(row)
+}
+
 // ListByToken finds the list that was made with a one-use token.
 func (db *DB) ListByToken(ctx context.Context, token string) (sms.List, error) {
 	row, err := db.read().ListByToken(ctx, token)

@@ -7,6 +7,9 @@ returning id;
 -- name: ListByUID :one
 select * from list where uid = $1;
 
+-- name: ListByID :one
+select * from list where id = $1;
+
 -- name: ListByToken :one
 select * from list where token = $1;
 

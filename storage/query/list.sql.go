@@ -289,6 +289,41 @@ func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, 
 	return id, err
 }
 
+const listByID = `-- name: ListByID :one
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where id = $1
+`
+
+func (q *Queries) ListByID(ctx context.Context, id int64) (List, error) {
+	row := q.db.QueryRowContext(ctx, listByID, id)
+	var i List
+	err := row.Scan(
+		&i.ID,
+		&i.Uid,
+		&i.Token,
+		&i.AccountID,
+		&i.State,
+		&i.Problem,
+		&i.Version,
+		&i.FileName,
+		&i.Size,
+		&i.Hash,
+		&i.HeaderKey,
+		&i.Reading,
+		&i.Choices,
+		&i.Tally,
+		&i.Checksum,
+		&i.Again,
+		&i.Done,
+		&i.Total,
+		&i.CampaignID,
+		&i.CreatedBy,
+		&i.CreatedName,
+		&i.CreatedAt,
+		&i.ChangedAt,
+	)
+	return i, err
+}
+
 const listByToken = `-- name: ListByToken :one
 select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where token = $1
 `
