@@ -1,6 +1,10 @@
 package views
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/a-h/templ"
+)
 
 // Field is what every input has. Name is the form name and, unless ID is set,
 // the id to which an error summary leads. Error is a whole sentence.
@@ -139,6 +143,10 @@ type CopyProps struct {
 type FieldError struct {
 	ID, Text string
 }
+
+// A fragment leads nowhere else whatever is in it; with a colon in it, templ
+// would take it for another scheme.
+func (e FieldError) href() templ.SafeURL { return templ.SafeURL("#" + e.ID) }
 
 // FormProps describes a form. Busy replaces the pressed button's words while
 // the answer is awaited; Upload sends files.
