@@ -1,9 +1,8 @@
 package views
 
 import (
+	"net/url"
 	"strings"
-
-	"github.com/a-h/templ"
 )
 
 // Field is what every input has. Name is the form name and, unless ID is set,
@@ -144,9 +143,8 @@ type FieldError struct {
 	ID, Text string
 }
 
-// A fragment leads nowhere else whatever is in it; with a colon in it, templ
-// would take it for another scheme.
-func (e FieldError) href() templ.SafeURL { return templ.SafeURL("#" + e.ID) }
+// With a colon in it, templ would take a fragment for another scheme.
+func (e FieldError) href() string { return "#" + url.QueryEscape(e.ID) }
 
 // FormProps describes a form. Busy replaces the pressed button's words while
 // the answer is awaited; Upload sends files.

@@ -73,7 +73,7 @@ func TestATemplateFillsTheTextAndKeepsTheRest(t *testing.T) {
 	}
 	wrong := send("field:date", "Monday").is(422)
 	s.leads(wrong)
-	if said := wrong.text(`#errors a[href="#field:name"]`); said != "Enter what stands in the place of ##Name## for everybody, or upload a list with a column for it" {
+	if said := wrong.text(`#errors a[href="#field%3Aname"]`); said != "Enter what stands in the place of ##Name## for everybody, or upload a list with a column for it" {
 		t.Errorf("the summary says %q", said)
 	}
 	if wrong.page().Find("[name='field:date']").AttrOr("value", "") != "Monday" || wrong.page().Find("[id='field:name'][aria-invalid]").Length() != 1 {
