@@ -67,8 +67,11 @@ test: deps check e2e ## everything; in CI a skipped test is a failure
 	@awk '{ p += $$1; f += $$2; s += $$3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' .cache/tally/check .cache/tally/e2e
 
 .PHONY: bench
-bench: go ## measure
-	@go test -run '^$$' -bench . -benchmem ./...
+bench: go ## measure, each figure beside a ceiling, a peer or a lower bound (needs sqlite3)
+	@.ci/deps bench
+	@go build -o bin/bench ./cmd/bench
+	@bin/bench $(BENCH)
+	@go test -run '^$$' -bench . -benchmem ./internal/...
 
 .PHONY: vuln
 vuln: go ## look for known vulnerabilities (needs the vulnerability database)
