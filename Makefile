@@ -62,8 +62,14 @@ e2e: go deps ## drive the built program through whole stories, in a browser and 
 	@mkdir -p .cache/tally
 	@go test -v -count=1 -timeout 30m ./e2e/... 2>&1 | $(TALLY) -v out=.cache/tally/e2e
 
+.PHONY: fuzz
+fuzz: export FUZZTIME ?= $(if $(CI),30s,5s)
+fuzz: go ## look for input that breaks the readers, FUZZTIME each (5s; 30s in CI)
+	@echo "fuzzing, $$FUZZTIME each"
+	@.ci/fuzz
+
 .PHONY: test
-test: deps check e2e ## everything; in CI a skipped test is a failure
+test: deps check fuzz e2e ## everything; in CI a skipped test is a failure
 	@awk '{ p += $$1; f += $$2; s += $$3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' .cache/tally/check .cache/tally/e2e
 
 .PHONY: bench
