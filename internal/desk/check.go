@@ -383,7 +383,7 @@ func cut(s string) string {
 	return s
 }
 
-// result is the tally of all rows.
+// result is the tally of all rows. It is the end of c.
 func (c *checker) result(read sheet.Tally) sms.ListTally {
 	t := c.tally
 	t.Hidden, t.Blank, t.Columns, t.Texts = int64(read.Hidden), int64(read.Blank), read.Columns, c.seen.texts()

@@ -99,7 +99,9 @@ func (im *Importer) work(ctx context.Context, l sms.List) {
 	if l.State == sms.ListMaking {
 		step = im.make
 	}
+	restore := sparingly()
 	err := step(ctx, l)
+	restore()
 	var bad sms.Invalid
 	switch {
 	case err == nil:
@@ -165,10 +167,12 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	if err != nil {
 		return err
 	}
-	tally := c.result(reader.Tally())
-	if tally.Same, err = im.same(ctx, l, c); err != nil {
+	same, err := im.same(ctx, l, c)
+	if err != nil {
 		return err
 	}
+	tally := c.result(reader.Tally())
+	tally.Same = same
 	_, err = im.change(ctx, l, func(now *sms.List) {
 		now.Tally, now.Sum, now.Done, now.Total, now.State = tally, sum, tally.Rows, tally.Rows, sms.ListChecked
 		if tally.Clean() {
