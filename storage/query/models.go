@@ -157,6 +157,7 @@ type Campaign struct {
 	CallsPairs  int64
 	Urgent      bool
 	HandOver    bool
+	Untidy      bool
 }
 
 type CampaignTally struct {
