@@ -58,12 +58,16 @@ func (db *DB) messagesOf(ctx context.Context, id int64) (sms.Campaign, error) {
 	return campaign(row.Campaign, row.Test), nil
 }
 
-// shown is a message as people see it.
+// shown is a message as people see it. One that waits or was cancelled has
+// changed with its campaign, though it may be moved later.
 func shown(m sms.Message, of sms.Campaign) sms.Message {
-	if state := of.Shows(m.State); state != m.State {
-		m.State = state
-		if state == sms.Cancelled {
-			m.Reason = of.Pause
+	stored := m.State
+	switch m.State = of.Shows(stored); m.State {
+	case sms.Queued:
+		m.ChangedAt = max(m.ChangedAt, of.StartedAt)
+	case sms.Cancelled:
+		if stored != sms.Cancelled {
+			m.Reason, m.ChangedAt = of.Pause, max(m.ChangedAt, of.FinishedAt)
 		}
 	}
 	return m
