@@ -236,13 +236,15 @@ func (f *fixture) wantStates(campaign int64, want map[sms.State]int) {
 	}
 }
 
-// tidy does all that dropping and cancelling left to be done.
+// tidy does all that removing and cancelling left to be done.
 func (f *fixture) tidy() (steps int) {
 	f.t.Helper()
 	for {
-		more, err := f.db.Tidy(f.ctx, f.now())
+		cancels, err := f.db.Tidy(f.ctx, f.now())
 		f.must(err)
-		if !more {
+		removes, err := f.db.SweepCampaigns(f.ctx)
+		f.must(err)
+		if !cancels && !removes {
 			return steps
 		}
 		steps++
@@ -281,7 +283,7 @@ const ofAccount = "campaign_id in (select id from campaign where account_id = $1
 // campaign has nothing left to send.
 func (f *fixture) check() {
 	f.t.Helper()
-	for _, id := range column[int64](f, "select id from campaign where account_id = $1 and state not in ('making', 'dropped')", f.account.ID) {
+	for _, id := range column[int64](f, "select id from campaign where account_id = $1 and state <> 'hidden'", f.account.ID) {
 		f.checkCampaign(f.campaign(id))
 	}
 	doubtful := column[int64](f, "select id from message where "+ofAccount+" and state in ('claimed', 'sending', 'in_doubt') order by id", f.account.ID)

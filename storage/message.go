@@ -88,7 +88,7 @@ func messageConditions(f sms.MessageFilter, of sms.Campaign) (where string, args
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"campaign_id = " + arg(f.CampaignID)}
+	parts := []string{"campaign_id = (select id from campaign where id = " + arg(f.CampaignID) + " and state <> 'hidden')"}
 	if len(f.Keys) > 0 {
 		parts = append(parts, "("+strings.Join(standingConditions(f.Keys, of), " or ")+")")
 	}
@@ -141,8 +141,11 @@ func (db *DB) Message(ctx context.Context, id int64) (sms.Message, error) {
 	if _, err := found(r, err, "read message"); err != nil {
 		return sms.Message{}, err
 	}
-	c, err := db.messagesOf(ctx, r.CampaignID)
-	return shown(message(r), c), err
+	c, err := db.Campaign(ctx, r.CampaignID)
+	if err != nil {
+		return sms.Message{}, fmt.Errorf("read message: %w", err)
+	}
+	return shown(message(r), c), nil
 }
 
 // MessageAttempts lists the calls that held a message, oldest first.

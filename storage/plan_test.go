@@ -68,7 +68,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	}
 	for name, index := range map[string]string{
 		"FirstQueued": "message_queued", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
-		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
+		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
 		"page of a tile": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
 		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_awaiting", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",

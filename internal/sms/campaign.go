@@ -1,10 +1,7 @@
 package sms
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -21,12 +18,7 @@ const (
 	CampaignStopped   CampaignState = "stopped"   // stopped by a person; can be continued
 	CampaignFinished  CampaignState = "finished"  // nothing is left to send
 	CampaignCancelled CampaignState = "cancelled" // given up by a person for good; what is under way still ends
-	CampaignMaking    CampaignState = "making"    // its messages are being put in; on no page
-	CampaignDropped   CampaignState = "dropped"   // its messages are being removed; on no page
 )
-
-// Hidden says that a campaign in this state is on no page and takes no orders.
-func (s CampaignState) Hidden() bool { return s == CampaignMaking || s == CampaignDropped }
 
 // The codes of pauses that are not the provider's.
 const (
@@ -95,12 +87,12 @@ func (c Campaign) MayStop() bool {
 
 // MayCancel says whether a person may give it up for good.
 func (c Campaign) MayCancel() bool {
-	return c.State != CampaignFinished && c.State != CampaignCancelled && !c.State.Hidden()
+	return c.State != CampaignFinished && c.State != CampaignCancelled
 }
 
 // Started says that its messages were released for sending.
 func (c Campaign) Started() bool {
-	return c.State != CampaignDraft && !c.State.Hidden() && !c.MayReschedule()
+	return c.State != CampaignDraft && !c.MayReschedule()
 }
 
 // Shows is the state that people see of a message of this campaign that is
@@ -151,19 +143,6 @@ func (c Campaign) Schedule() Schedule {
 // MayContinue says whether a person may continue it.
 func (c Campaign) MayContinue() bool {
 	return c.State == CampaignPaused || c.State == CampaignStopped
-}
-
-// Fingerprint tells two campaigns with the same sender ID, text and set of
-// numbers apart from all others.
-func Fingerprint(senderID, text string, numbers []string) string {
-	sorted := slices.Clone(numbers)
-	slices.Sort(sorted)
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", senderID, text)
-	for _, n := range slices.Compact(sorted) {
-		fmt.Fprintf(h, " %s", n)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 const nameLength = 48
