@@ -68,6 +68,9 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 	if err := bad.Or(); err != nil {
 		return sms.Campaign{}, err
 	}
+	if err := plan(account, &c, messages); err != nil {
+		return sms.Campaign{}, err
+	}
 	c.CreatedBy, c.CreatedName = by.ID, by.Name
 	made, created, err := d.store.CreateDraft(ctx, c, o.Token, messages, o.Replaces, d.ms())
 	if err != nil {
