@@ -47,6 +47,7 @@ type AppUser struct {
 	PasswordHash string
 	Active       bool
 	CreatedAt    int64
+	TestNumber   string
 }
 
 type Attempt struct {
@@ -157,6 +158,7 @@ type Campaign struct {
 	CallsPairs  int64
 	Urgent      bool
 	HandOver    bool
+	TestOf      int64
 }
 
 type CampaignTally struct {
