@@ -33,6 +33,7 @@ type Desk struct {
 type Store interface {
 	accountStore
 	campaignStore
+	confirmStore
 	blockedStore
 	userStore
 	PutAudit(ctx context.Context, line sms.Audit) error
