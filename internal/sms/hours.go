@@ -40,6 +40,10 @@ func (h Hours) Next(at time.Time) time.Time {
 	return at
 }
 
+// Pause is the part of the day in which they may not, such as "20:00 to
+// 08:00".
+func (h Hours) Pause() string { return Hours{From: h.To, To: h.From}.Words() }
+
 // Words is the part of the day as staff read it, such as "08:00 to 20:00".
 func (h Hours) Words() string {
 	return fmt.Sprintf("%02d:%02d to %02d:%02d", h.From/60, h.From%60, h.To/60, h.To%60)
