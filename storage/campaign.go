@@ -3,8 +3,10 @@ package storage
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -26,7 +28,7 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		if !errors.Is(classify(err), sms.ErrNotFound) {
 			return err
 		}
-		if err := t.deleteDraft(ctx, c.AccountID, replaces); err != nil {
+		if err := t.dropDraft(ctx, c.AccountID, replaces); err != nil {
 			return err
 		}
 		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID,
@@ -36,7 +38,8 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		if err != nil {
 			return err
 		}
-		for i, m := range messages {
+		for i := range messages {
+			m := &messages[i]
 			if m.State != sms.Skipped {
 				m.State = sms.Draft
 			}
@@ -44,9 +47,9 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 			if m.Row == 0 {
 				m.Row = int64(i + 1)
 			}
-			if _, err := t.insertMessage(ctx, m, c.GroupID); err != nil {
-				return err
-			}
+		}
+		if err := t.insertMessages(ctx, messages, c.GroupID); err != nil {
+			return err
 		}
 		row, err := t.CampaignByID(ctx, id)
 		made, created = campaign(row.Campaign, row.Test), true
@@ -65,6 +68,50 @@ func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (in
 	return id, err
 }
 
+// messagesAtOnce is how many messages one statement inserts.
+const messagesAtOnce = 16
+
+// insertMessages stores many messages as insertMessage does, without telling
+// their ids: they rise in the order of the list.
+func (t *tx) insertMessages(ctx context.Context, messages []sms.Message, group string) error {
+	var whole *sql.Stmt
+	for some := range slices.Chunk(messages, messagesAtOnce) {
+		args := make([]any, 0, len(some)*17)
+		for _, m := range some {
+			args = append(args, m.AccountID, m.CampaignID, m.Row, m.Number, m.Text, textHash(m.Text, group), m.Unicode, m.Parts, string(m.State), m.Reason, m.Code,
+				m.AttemptID, m.ProviderID, m.CreatedAt, m.SentAt, m.CreatedAt, m.Call)
+			t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
+		}
+		var err error
+		switch {
+		case len(some) < messagesAtOnce:
+			_, err = t.raw.ExecContext(ctx, insertMessageRows(len(some)), args...)
+		case whole == nil:
+			if whole, err = t.raw.PrepareContext(ctx, insertMessageRows(messagesAtOnce)); err != nil {
+				return fmt.Errorf("insert messages: %w", err)
+			}
+			defer func() { _ = whole.Close() }()
+			fallthrough
+		default:
+			_, err = whole.ExecContext(ctx, args...)
+		}
+		if err != nil {
+			return fmt.Errorf("insert messages: %w", err)
+		}
+	}
+	return nil
+}
+
+func insertMessageRows(n int) string {
+	rows := make([]string, n)
+	for i := range rows {
+		p := i * 17
+		rows[i] = "(" + places(p+1, 13) + ", '', '', '', '', false, false, " + places(p+14, 4) + ")"
+	}
+	return `insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
+  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no) values ` + strings.Join(rows, ", ")
+}
+
 // textHash tells texts apart inside one account; eight bytes keep the index small.
 func textHash(text, group string) []byte {
 	if group != "" {
@@ -74,11 +121,12 @@ func textHash(text, group string) []byte {
 	return h[:8]
 }
 
-// deleteDraft removes a draft. One of which messages were sent before an older
-// copy of the database was put back is kept: it is the record of that.
-func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
-	row, err := t.CampaignByID(ctx, id)
-	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.Campaign.State != string(sms.CampaignDraft) || row.Campaign.AccountID != account) {
+// dropDraft takes a draft off every page; Tidy removes it. One of which messages
+// were sent before an older copy of the database was put back is kept: it is
+// the record of that.
+func (t *tx) dropDraft(ctx context.Context, account, id int64) error {
+	c, err := t.campaign(ctx, id)
+	if errors.Is(err, sms.ErrNotFound) || err == nil && (c.State != sms.CampaignDraft || c.AccountID != account) {
 		return nil
 	}
 	if err != nil {
@@ -87,35 +135,87 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	if moved, err := t.CountMoved(ctx, id); err != nil || moved > 0 {
 		return err
 	}
-	if err := errors.Join(t.DeleteDraftMessages(ctx, id), t.DeleteTally(ctx, id)); err != nil {
-		return err
-	}
-	_, err = t.DeleteDraft(ctx, id)
-	return err
+	return t.DropCampaign(ctx, id, randomHex(16))
 }
 
-// ForgetDrafts removes drafts that nobody started or changed since the given time.
+// ForgetDrafts drops drafts that nobody started or changed since the given time.
 func (db *DB) ForgetDrafts(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old drafts", func(t *tx) error {
 		drafts, err := t.OldDrafts(ctx, before)
 		for _, d := range drafts {
-			err = errors.Join(err, t.deleteDraft(ctx, d.AccountID, d.ID))
+			err = errors.Join(err, t.dropDraft(ctx, d.AccountID, d.ID))
 		}
 		return err
 	})
 }
 
-// Campaign finds a campaign by id.
+// tidyAtATime is how many messages one transaction of Tidy moves or removes.
+const tidyAtATime = 1000
+
+// Tidy does a bounded piece of what dropping or cancelling a campaign leaves to
+// be done: nobody waits for it, and no other transaction waits long. more says
+// that something is left.
+func (db *DB) Tidy(ctx context.Context, now int64) (more bool, err error) {
+	err = db.update(ctx, "tidy campaigns", func(t *tx) error {
+		c, err := t.FirstUntidy(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		more = true
+		if c.State == string(sms.CampaignDropped) {
+			return t.removeSome(ctx, c.ID)
+		}
+		return t.cancelSome(ctx, c.ID, c.Pause, now)
+	})
+	return more && err == nil, err
+}
+
+func (t *tx) removeSome(ctx context.Context, id int64) error {
+	n, err := t.DeleteMessages(ctx, id, tidyAtATime)
+	if err != nil || n > 0 {
+		return err
+	}
+	return errors.Join(t.DeleteTally(ctx, id), t.DeleteCampaign(ctx, id))
+}
+
+// cancelSome brings messages of a cancelled campaign to what they are shown as.
+func (t *tx) cancelSome(ctx context.Context, id int64, reason string, now int64) error {
+	n, err := t.CancelQueued(ctx, query.CancelQueuedParams{CampaignID: id, Reason: reason, ChangedAt: now, Limit: tidyAtATime})
+	if err != nil || n > 0 {
+		return err
+	}
+	n, err = t.CancelDrafts(ctx, query.CancelDraftsParams{CampaignID: id, Reason: reason, ChangedAt: now, Limit: tidyAtATime})
+	if err != nil || n > 0 {
+		return err
+	}
+	return t.SetUntidy(ctx, id, false)
+}
+
+// Campaign finds a campaign by id, unless its state is hidden.
 func (db *DB) Campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 	row, err := db.read().CampaignByID(ctx, id)
 	if _, err := found(row, err, "read campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
-	return campaign(row.Campaign, row.Test), nil
+	c := campaign(row.Campaign, row.Test)
+	if c.State.Hidden() {
+		return sms.Campaign{}, fmt.Errorf("read campaign: %w", sms.ErrNotFound)
+	}
+	return c, nil
+}
+
+// campaign reads a campaign, whatever its state.
+func (t *tx) campaign(ctx context.Context, id int64) (sms.Campaign, error) {
+	row, err := t.CampaignByID(ctx, id)
+	return campaign(row.Campaign, row.Test), classify(err)
 }
 
 // UpdateCampaign changes a campaign in one transaction; the closure decides.
-// The first start queues its messages in the same transaction.
+// A start and a cancellation hold for all of its messages at once (see
+// sms.Campaign.Shows), however many they are.
 func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error) {
 	var after sms.Campaign
 	err := db.update(ctx, "save campaign", func(t *tx) error {
@@ -132,12 +232,11 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
 			window = now
 		}
-		if before.StartedAt == 0 && after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
-			n, err := t.QueueDrafts(ctx, id, now)
-			if err != nil {
-				return err
-			}
-			t.moved(id, "draft", "queued", n)
+		if before.State.Hidden() || before.State == sms.CampaignCancelled || before.Started() && !after.Started() {
+			return fmt.Errorf("from %s to %s: %w", before.State, after.State, errUnexpected)
+		}
+		if err := t.showAll(ctx, after); err != nil {
+			return err
 		}
 		if err := t.finish(ctx, &after, now); err != nil {
 			return err
@@ -145,6 +244,26 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		return t.putCampaign(ctx, &after, window, now)
 	})
 	return after, err
+}
+
+// showAll counts messages as what they are shown as after a change of their
+// campaign.
+func (t *tx) showAll(ctx context.Context, after sms.Campaign) error {
+	counted, err := t.CampaignTally(ctx, after.ID)
+	if err != nil {
+		return err
+	}
+	for _, r := range counted {
+		for _, state := range []sms.State{sms.Draft, sms.Queued} {
+			if r.Key == sms.StandingKey(state, "", false) {
+				t.moved(after.ID, r.Key, sms.StandingKey(after.Shows(state), "", false), r.N)
+			}
+		}
+	}
+	if after.State != sms.CampaignCancelled {
+		return nil
+	}
+	return t.SetUntidy(ctx, after.ID, true)
 }
 
 func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, window, now int64) error {
@@ -241,7 +360,7 @@ func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"c.account_id = " + arg(f.AccountID)}
+	parts := []string{"c.account_id = " + arg(f.AccountID), fmt.Sprintf("c.state not in ('%s', '%s')", sms.CampaignMaking, sms.CampaignDropped)}
 	if len(f.States) > 0 {
 		var in []string
 		for _, s := range f.States {

@@ -25,7 +25,7 @@ update campaign set canary = 'pending' where account_id = $1 and canary = 'flyin
 update campaign set recipients = recipients + $2, parts = parts + $3 where id = $1;
 
 -- name: RunningCampaigns :many
-select id, canary from campaign where account_id = $1 and state = 'running' order by id;
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset from campaign where account_id = $1 and state = 'running' order by id;
 
 -- name: DueCampaigns :many
 select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100;
@@ -35,22 +35,32 @@ select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1;
 
--- name: DeleteDraftMessages :exec
-delete from message where campaign_id = $1 and state in ('draft', 'skipped');
+-- name: DeleteMessages :execrows
+delete from message where id in (select m.id from message m where m.campaign_id = $1 order by m.id limit $2);
 
 -- name: DeleteTally :exec
 delete from campaign_tally where campaign_id = $1;
 
--- name: DeleteDraft :execrows
-delete from campaign where id = $1 and state = 'draft';
+-- name: DeleteCampaign :exec
+delete from campaign where id = $1 and state = 'dropped';
 
 -- name: OldDrafts :many
 select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state not in ('draft', 'skipped'))
-order by c.id limit 100;
+where c.state = 'draft' and c.changed_at < $1
+  and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n <> 0 and t.key not in ('draft', 'leftout'))
+order by c.changed_at limit 100;
 
 -- name: CountMoved :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state not in ('draft', 'skipped') limit 1) q;
+select count(*) from campaign_tally where campaign_id = $1 and n <> 0 and key not in ('draft', 'leftout');
+
+-- name: DropCampaign :exec
+update campaign set state = 'dropped', token = $2, version = version + 1, untidy = true where id = $1;
+
+-- name: SetUntidy :exec
+update campaign set untidy = $2 where id = $1;
+
+-- name: FirstUntidy :one
+select id, state, pause from campaign where untidy = true order by id limit 1;
 
 -- name: AddTally :exec
 insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)

@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.id = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.id = $1
 `
 
 type CampaignByIDRow struct {
@@ -68,6 +68,7 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
 		&i.Campaign.TestOf,
 		&i.Test,
 	)
@@ -75,7 +76,7 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.token = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.token = $1
 `
 
 type CampaignByTokenRow struct {
@@ -123,6 +124,7 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
 		&i.Campaign.TestOf,
 		&i.Test,
 	)
@@ -162,7 +164,7 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 }
 
 const countMoved = `-- name: CountMoved :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state not in ('draft', 'skipped') limit 1) q
+select count(*) from campaign_tally where campaign_id = $1 and n <> 0 and key not in ('draft', 'leftout')
 `
 
 func (q *Queries) CountMoved(ctx context.Context, campaignID int64) (int64, error) {
@@ -172,25 +174,25 @@ func (q *Queries) CountMoved(ctx context.Context, campaignID int64) (int64, erro
 	return count, err
 }
 
-const deleteDraft = `-- name: DeleteDraft :execrows
-delete from campaign where id = $1 and state = 'draft'
+const deleteCampaign = `-- name: DeleteCampaign :exec
+delete from campaign where id = $1 and state = 'dropped'
 `
 
-func (q *Queries) DeleteDraft(ctx context.Context, id int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, deleteDraft, id)
+func (q *Queries) DeleteCampaign(ctx context.Context, id int64) error {
+	_, err := q.db.ExecContext(ctx, deleteCampaign, id)
+	return err
+}
+
+const deleteMessages = `-- name: DeleteMessages :execrows
+delete from message where id in (select m.id from message m where m.campaign_id = $1 order by m.id limit $2)
+`
+
+func (q *Queries) DeleteMessages(ctx context.Context, campaignID int64, limit int32) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteMessages, campaignID, limit)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const deleteDraftMessages = `-- name: DeleteDraftMessages :exec
-delete from message where campaign_id = $1 and state in ('draft', 'skipped')
-`
-
-func (q *Queries) DeleteDraftMessages(ctx context.Context, campaignID int64) error {
-	_, err := q.db.ExecContext(ctx, deleteDraftMessages, campaignID)
-	return err
 }
 
 const deleteTally = `-- name: DeleteTally :exec
@@ -199,6 +201,15 @@ delete from campaign_tally where campaign_id = $1
 
 func (q *Queries) DeleteTally(ctx context.Context, campaignID int64) error {
 	_, err := q.db.ExecContext(ctx, deleteTally, campaignID)
+	return err
+}
+
+const dropCampaign = `-- name: DropCampaign :exec
+update campaign set state = 'dropped', token = $2, version = version + 1, untidy = true where id = $1
+`
+
+func (q *Queries) DropCampaign(ctx context.Context, iD int64, token string) error {
+	_, err := q.db.ExecContext(ctx, dropCampaign, iD, token)
 	return err
 }
 
@@ -227,6 +238,23 @@ func (q *Queries) DueCampaigns(ctx context.Context, sendAt int64) ([]int64, erro
 		return nil, err
 	}
 	return items, nil
+}
+
+const firstUntidy = `-- name: FirstUntidy :one
+select id, state, pause from campaign where untidy = true order by id limit 1
+`
+
+type FirstUntidyRow struct {
+	ID    int64
+	State string
+	Pause string
+}
+
+func (q *Queries) FirstUntidy(ctx context.Context) (FirstUntidyRow, error) {
+	row := q.db.QueryRowContext(ctx, firstUntidy)
+	var i FirstUntidyRow
+	err := row.Scan(&i.ID, &i.State, &i.Pause)
+	return i, err
 }
 
 const insertCampaign = `-- name: InsertCampaign :one
@@ -289,8 +317,9 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 
 const oldDrafts = `-- name: OldDrafts :many
 select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state not in ('draft', 'skipped'))
-order by c.id limit 100
+where c.state = 'draft' and c.changed_at < $1
+  and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n <> 0 and t.key not in ('draft', 'leftout'))
+order by c.changed_at limit 100
 `
 
 type OldDraftsRow struct {
@@ -331,12 +360,18 @@ func (q *Queries) ResetFlyingCanaries(ctx context.Context, accountID int64) erro
 }
 
 const runningCampaigns = `-- name: RunningCampaigns :many
-select id, canary from campaign where account_id = $1 and state = 'running' order by id
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset from campaign where account_id = $1 and state = 'running' order by id
 `
 
 type RunningCampaignsRow struct {
-	ID     int64
-	Canary string
+	ID         int64
+	Canary     string
+	SenderID   string
+	Urgent     bool
+	HandOver   bool
+	SendAt     int64
+	SendZone   string
+	SendOffset int64
 }
 
 func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]RunningCampaignsRow, error) {
@@ -348,7 +383,16 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 	var items []RunningCampaignsRow
 	for rows.Next() {
 		var i RunningCampaignsRow
-		if err := rows.Scan(&i.ID, &i.Canary); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Canary,
+			&i.SenderID,
+			&i.Urgent,
+			&i.HandOver,
+			&i.SendAt,
+			&i.SendZone,
+			&i.SendOffset,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -363,7 +407,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 }
 
 const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.test_of, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1
 `
@@ -425,6 +469,7 @@ func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (Sam
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
 		&i.Campaign.TestOf,
 		&i.Test,
 	)
@@ -446,6 +491,15 @@ update campaign set canary = $2 where id = $1
 
 func (q *Queries) SetCanary(ctx context.Context, iD int64, canary string) error {
 	_, err := q.db.ExecContext(ctx, setCanary, iD, canary)
+	return err
+}
+
+const setUntidy = `-- name: SetUntidy :exec
+update campaign set untidy = $2 where id = $1
+`
+
+func (q *Queries) SetUntidy(ctx context.Context, iD int64, untidy bool) error {
+	_, err := q.db.ExecContext(ctx, setUntidy, iD, untidy)
 	return err
 }
 

@@ -158,6 +158,7 @@ type Campaign struct {
 	CallsPairs  int64
 	Urgent      bool
 	HandOver    bool
+	Untidy      bool
 	TestOf      int64
 }
 
