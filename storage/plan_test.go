@@ -72,6 +72,8 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"page of a tile": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
 		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_awaiting", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",
+		"FirstDraft": "message_draft", "DraftLengths": "message_draft", "MessageFrom": "message_campaign", "LastMessage": "message_campaign", "LastBlocked": "blocked_newest",
+		"BlockedDrafts": "message_draft", "CountLicences": "attempt_licensed", "LastRateAnswer": "attempt_rate",
 		"RunningCampaigns": "campaign_running", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
 	} {
 		if !strings.Contains(plans[name], index) {
@@ -81,7 +83,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	if !strings.Contains(plans["CountUnsent"], "message_draft") {
 		t.Errorf("CountUnsent:\n%s", plans["CountUnsent"])
 	}
-	for _, name := range []string{"page", "next page", "page before", "FirstQueued", "call", "DraftCalls", "blocked", "RecentAttempts", "LateMessages"} {
+	for _, name := range []string{"page", "next page", "page before", "FirstQueued", "call", "DraftCalls", "blocked", "RecentAttempts", "LateMessages", "FirstDraft", "DraftLengths", "MessageFrom", "LastMessage", "LastBlocked", "BlockedDrafts", "LastRateAnswer"} {
 		if strings.Contains(plans[name], "TEMP B-TREE") {
 			t.Errorf("%s sorts:\n%s", name, plans[name])
 		}

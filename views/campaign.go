@@ -429,7 +429,7 @@ func rawWords(m sms.Message) string {
 		return Shorten(m.Reason, 60) + ", code " + m.Code
 	case m.State == sms.Refused && m.Reason != "":
 		return Shorten(m.Reason, 60)
-	case m.Code != "":
+	case m.Code != "" && m.State != sms.Skipped:
 		return "code " + m.Code
 	}
 	return ""
