@@ -35,6 +35,7 @@ type Store interface {
 	campaignStore
 	blockedStore
 	userStore
+	tokenStore
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 
