@@ -166,7 +166,7 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	path := campaignPath(c.ID)
 	sender.get(path).has("This campaign has not been sent").count(`a[href="`+path+`/confirm"]`, 1)
 	viewer.get(path).has("Somebody with the role Sender can send it.").count(`a[href="`+path+`/confirm"]`, 0)
-	c, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, c.Version, false)
+	c, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, desk.StartOrder{Version: c.Version})
 	s.must(err)
 	sender.get(path).has("Sending starts in a few seconds.").count("#stop", 1)
 	viewer.get(path).count("#stop", 0)

@@ -291,12 +291,17 @@ func smsBalance(list []sms.Balance) *sms.Balance {
 	return nil
 }
 
+// startOrder is what the person said with the button.
+func startOrder(r *http.Request) desk.StartOrder {
+	return desk.StartOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed")}
+}
+
 func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
 	}
-	c, err := s.desk.StartCampaign(r.Context(), v.user, id, number(r.PostForm.Get("version")), r.PostForm.Get("again") != "")
+	c, err := s.desk.StartCampaign(r.Context(), v.user, id, startOrder(r))
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):

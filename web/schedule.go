@@ -105,7 +105,7 @@ func (s *Web) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) err
 	if c.MayReschedule() {
 		order = s.desk.RescheduleCampaign
 	}
-	c, err = order(r.Context(), v.user, c.ID, number(r.PostForm.Get("version")), at, r.PostForm.Get("again") != "")
+	c, err = order(r.Context(), v.user, c.ID, at, startOrder(r))
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):

@@ -180,7 +180,7 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
-	c, err := s.desk.ScheduleCampaign(t.Context(), s.boss, c.ID, c.Version, sms.ScheduleAt(s.clock.now().Add(time.Hour).In(a.Location())), false)
+	c, err := s.desk.ScheduleCampaign(t.Context(), s.boss, c.ID, sms.ScheduleAt(s.clock.now().Add(time.Hour).In(a.Location())), desk.StartOrder{Version: c.Version})
 	s.must(err)
 	path := campaignPath(c.ID)
 	s.clock.pass(2 * time.Hour)

@@ -76,7 +76,7 @@ func (s *site) draft(by sms.User, o desk.Order) sms.Campaign {
 func (s *site) started(by sms.User, o desk.Order) sms.Campaign {
 	s.t.Helper()
 	c := s.draft(by, o)
-	c, err := s.desk.StartCampaign(context.Background(), by, c.ID, c.Version, true)
+	c, err := s.desk.StartCampaign(context.Background(), by, c.ID, desk.StartOrder{Version: c.Version, Again: true})
 	s.must(err)
 	return c
 }

@@ -68,6 +68,9 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 	if err := bad.Or(); err != nil {
 		return sms.Campaign{}, err
 	}
+	if err := plan(account, &c, messages); err != nil {
+		return sms.Campaign{}, err
+	}
 	c.CreatedBy, c.CreatedName = by.ID, by.Name
 	made, created, err := d.store.CreateDraft(ctx, c, o.Token, messages, o.Replaces, d.ms())
 	if err != nil {
@@ -168,12 +171,26 @@ func (d *Desk) SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, 
 	return d.store.SameCampaign(ctx, c, d.now().Add(-sameWithin).UnixMilli())
 }
 
+// StartOrder is what somebody says who lets a campaign go: now, at a time of
+// its own, or by the provider's schedule.
+type StartOrder struct {
+	Version int64 // of the campaign as it was shown; another one is sms.ErrConflict
+	// Again confirms that a campaign of the last 24 hours with the same sender
+	// ID, text and numbers is meant to be sent once more.
+	Again bool
+	// Typed is the number of recipients as a person typed it; it is looked at
+	// only above the account's TypeAbove.
+	Typed string
+	// FromToken says that a program gives the order with an API token. What asks
+	// a person is not asked then.
+	FromToken bool
+}
+
 // StartCampaign starts a draft. Whoever presses twice, reloads or goes back
 // gets the campaign as it is; when somebody else started it first, or changed
-// it, the error is sms.ErrConflict and the campaign says who and when. again
-// confirms that the same campaign was sent before; without it the error is
-// Invalid under "again".
-func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id, version int64, again bool) (sms.Campaign, error) {
+// it, the error is sms.ErrConflict and the campaign says who and when. The
+// fields of its Invalid are sender_id, again and typed.
+func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -184,11 +201,11 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id, version int64
 	if !c.MayStart() {
 		return alreadyStarted(c, by)
 	}
-	if err := d.checkStart(ctx, c, again); err != nil {
+	if err := d.checkStart(ctx, c, o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !c.MayStart() || c.Version != version {
+		if !c.MayStart() || c.Version != o.Version {
 			return sms.ErrConflict
 		}
 		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
@@ -215,7 +232,8 @@ func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
 	return c, fmt.Errorf("start campaign %d: %w", c.ID, sms.ErrConflict)
 }
 
-func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, again bool) error {
+// checkStart is what every way of letting a campaign go asks first.
+func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) error {
 	bad := sms.Invalid{}
 	sentence, err := d.senderProblem(ctx, c.AccountID, c.SenderID)
 	if err != nil {
@@ -229,7 +247,7 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, again bool) error
 	case errors.Is(err, sms.ErrNotFound):
 	case err != nil:
 		return err
-	case !again:
+	case !o.Again:
 		bad["again"] = fmt.Sprintf("This looks like the campaign %q: same text, same numbers. Tick the box to send it again", same.Name)
 	}
 	return bad.Or()
