@@ -59,7 +59,8 @@ func (j *journal) String() string {
 // provider is a gateway that answers what a test sets.
 type provider struct {
 	desk.Gateway
-	err error
+	err     error
+	senders []sms.SenderID // nil: the ones below
 }
 
 func (p *provider) Balance(context.Context) ([]sms.Balance, error) {
@@ -67,6 +68,9 @@ func (p *provider) Balance(context.Context) ([]sms.Balance, error) {
 }
 
 func (p *provider) SenderIDs(context.Context) ([]sms.SenderID, error) {
+	if p.senders != nil {
+		return p.senders, p.err
+	}
 	return []sms.SenderID{
 		{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"},
 		{ID: 2, Text: "SCHOOL", IsActive: true, ApproveStatus: "Pending"},

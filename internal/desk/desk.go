@@ -27,6 +27,7 @@ type Desk struct {
 	now      func() time.Time
 	signin   *throttle
 	setup    *setup
+	lookups  *lookups
 }
 
 // Store is what the orders need to be remembered.
@@ -41,7 +42,7 @@ type Store interface {
 
 // New returns a desk. now is the wall clock.
 func New(store Store, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Desk {
-	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}}
+	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}, lookups: newLookups()}
 }
 
 // Operator is the person behind the command line: whoever may read the data
