@@ -27,6 +27,7 @@ type route struct {
 	method, pattern string
 	least           sms.Role
 	do              handler
+	program         programHandler // instead of do, at addresses for other programs
 	plain           http.Handler
 	upload          bool // takes a file
 }
@@ -110,6 +111,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: static.Prefix + "*", least: outside, plain: static.Handler()},
 		{method: "GET", pattern: "/healthz", least: outside, plain: http.HandlerFunc(s.health)},
 	}
+	list = append(list, s.programTable()...)
 	if callbacks != nil {
 		list = append(list,
 			route{pattern: "/dlr/*", least: outside, plain: callbacks},
@@ -130,11 +132,14 @@ func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	s.pages = m
 	m.Use(s.recovered, identified, s.guarded, s.clientIP, s.logged, middleware.GetHead)
 	nowhere := route{least: anyone, do: func(http.ResponseWriter, *http.Request, *visit) error { return sms.ErrNotFound }}
-	m.NotFound(s.page(nowhere).ServeHTTP)
-	m.MethodNotAllowed(s.page(route{least: anyone, do: s.wrongMethod(m)}).ServeHTTP)
+	m.NotFound(apart(s.nowhereProgram, s.page(nowhere)))
+	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) { s.wrongMethodProgram(m, w, r) }, s.page(route{least: anyone, do: s.wrongMethod(m)})))
 	for _, rt := range s.table(callbacks) {
 		h := rt.plain
-		if rt.least != outside || h == nil {
+		switch {
+		case rt.program != nil:
+			h = s.handleProgram(rt)
+		case rt.least != outside || h == nil:
 			h = s.page(rt)
 		}
 		if rt.method == "" {
@@ -144,6 +149,17 @@ func (s *Web) router(callbacks http.Handler) *chi.Mux {
 		m.Method(rt.method, rt.pattern, h)
 	}
 	return m
+}
+
+// apart answers programs in one way and browsers in another.
+func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if forPrograms(r) {
+			programs(w, r)
+			return
+		}
+		browsers.ServeHTTP(w, r)
+	}
 }
 
 // page is everything between an address and its handler that needs to know

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/PuerkitoBio/goquery"
+	"github.com/getkin/kin-openapi/routers"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
@@ -90,6 +91,7 @@ type site struct {
 	log      *journal
 	provider *provider
 	boss     sms.User
+	openapi  routers.Router // of the description of the API
 }
 
 const (
@@ -285,4 +287,11 @@ func (b broken) Users(context.Context) ([]sms.User, error) {
 		panic(errDisk)
 	}
 	return nil, errDisk
+}
+
+func (b broken) CountCampaigns(ctx context.Context, f sms.CampaignFilter) ([]sms.CampaignCount, bool, error) {
+	if b.panics {
+		panic(errDisk)
+	}
+	return b.Store.CountCampaigns(ctx, f)
 }
