@@ -41,6 +41,11 @@ func (m *machine) send(r *http.Request) answer {
 	if cookies := rec.Result().Cookies(); len(cookies) > 0 {
 		m.site.t.Errorf("%s %s sets a cookie", r.Method, r.URL)
 	}
+	for name, want := range map[string]string{"Content-Security-Policy": wantPolicy, "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "", "Cache-Control": "no-store"} {
+		if a.header.Get(name) != want {
+			m.site.t.Errorf("%s %s: %s %q", r.Method, r.URL, name, a.header.Get(name))
+		}
+	}
 	m.site.described(r, a)
 	return a
 }

@@ -79,6 +79,10 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: blockedPath + "/search", least: sms.Sender, do: s.blockedSearch},
 		{method: "GET", pattern: blockedPath + "/{id}/unblock", least: sms.Manager, do: s.unblockForm},
 		{method: "POST", pattern: blockedPath + "/{id}/unblock", least: sms.Manager, do: s.unblock},
+		{method: "GET", pattern: tokensPath, least: sms.Viewer, do: s.tokenList},
+		{method: "POST", pattern: tokensPath, least: sms.Viewer, do: s.tokenCreate},
+		{method: "GET", pattern: tokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokenRevokeForm},
+		{method: "POST", pattern: tokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokenRevoke},
 		{method: "GET", pattern: "/settings/team", least: sms.Administrator, do: s.userList},
 		{method: "POST", pattern: "/settings/team", least: sms.Administrator, do: s.userInvite},
 		{method: "GET", pattern: "/settings/team/{id}", least: sms.Administrator, do: s.userForm},
@@ -167,7 +171,7 @@ func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
 // secret beside words from the address: its length would tell about both.
 func (s *Web) page(rt route) http.Handler {
 	h := s.handle(rt)
-	if rt.pattern != livePath && !strings.HasPrefix(rt.pattern, "/settings/reports") && !strings.Contains(rt.pattern, "{token}") {
+	if rt.pattern != livePath && !strings.HasPrefix(rt.pattern, "/settings/reports") && rt.pattern != tokensPath && !strings.Contains(rt.pattern, "{token}") {
 		h = middleware.Compress(5, "text/html")(h)
 	}
 	most := int64(formMost)
