@@ -121,7 +121,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 		c.Fingerprint = sms.Fingerprint(o.SenderID, text, []string{"group " + o.GroupID})
 		return c, []sms.Message{base}, bad
 	}
-	read := sms.ReadNumbers(o.Numbers, account.Country)
+	read := sms.ReadNumbers(o.Numbers, account.Country, account.Abroad)
 	if sentence := numbersProblem(read); sentence != "" {
 		bad["numbers"] = sentence
 	}

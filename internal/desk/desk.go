@@ -28,6 +28,7 @@ type Desk struct {
 	signin   *throttle
 	setup    *setup
 	lookups  *lookups
+	profiles *profiles
 }
 
 // Store is what the orders need to be remembered.
@@ -35,6 +36,7 @@ type Store interface {
 	accountStore
 	campaignStore
 	blockedStore
+	listStore
 	userStore
 	tokenStore
 	PutAudit(ctx context.Context, line sms.Audit) error
@@ -42,7 +44,7 @@ type Store interface {
 
 // New returns a desk. now is the wall clock.
 func New(store Store, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Desk {
-	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}, lookups: newLookups()}
+	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
 }
 
 // Operator is the person behind the command line: whoever may read the data
