@@ -251,6 +251,7 @@ var done = map[string]string{
 	"rotated":    "There is a new address. Give it to the provider. The old one works for 7 more days.",
 	"resumed":    "Sending goes on.",
 	"refreshed":  "Sender IDs, templates and balance are read again.",
+	"revoked":    "The token does not work any more.",
 	"setup":      "You are the first administrator.",
 	"signedout":  "You are signed out.",
 	"everywhere": "You are signed out everywhere.",

@@ -154,18 +154,6 @@ func numbersProblem(read sms.Numbers) string {
 	return ""
 }
 
-// senderProblem says why a sender ID cannot be used, or "".
-func (d *Desk) senderProblem(ctx context.Context, account int64, sender string) (string, error) {
-	if strings.TrimSpace(sender) == "" {
-		return "Choose a sender ID", nil
-	}
-	list, err := d.store.SenderIDs(ctx, account)
-	if sms.UsableSender(list, sender) {
-		return "", nil
-	}
-	return fmt.Sprintf("The sender ID %s is not approved and active at the provider. Choose another", sender), err
-}
-
 const sameWithin = 24 * time.Hour
 
 // SameCampaign finds a campaign with the same sender ID, text and numbers that

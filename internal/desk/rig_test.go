@@ -83,7 +83,7 @@ func (r *rig) know(senders ...string) {
 	for i, s := range senders {
 		list = append(list, sms.SenderID{ID: int64(i + 1), Text: s, IsActive: true, ApproveStatus: "Approved"})
 	}
-	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, list, 1); err != nil {
+	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, list, time.Now().UnixMilli()); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -47,7 +47,6 @@ type AppUser struct {
 	PasswordHash string
 	Active       bool
 	CreatedAt    int64
-	TestNumber   string
 }
 
 type Attempt struct {
@@ -158,8 +157,6 @@ type Campaign struct {
 	CallsPairs  int64
 	Urgent      bool
 	HandOver    bool
-	Untidy      bool
-	TestOf      int64
 }
 
 type CampaignSketch struct {
@@ -312,20 +309,21 @@ type Setting struct {
 	Value string
 }
 
-type Template struct {
-	AccountID    int64
-	ID           int64
-	CompanyID    int64
-	Name         string
-	Text         string
-	IsApproved   bool
-	IsActive     bool
-	CreatedDate  string
-	ApprovedDate string
+type Token struct {
+	ID        int64
+	Name      string
+	UserID    int64
+	Hash      []byte
+	Hint      string
+	CreatedAt int64
+	UsedAt    int64
+	RevokedAt int64
 }
 
-type TemplateReading struct {
-	AccountID int64
-	ReadAt    int64
-	Failure   string
+type TokenRequest struct {
+	TokenID    int64
+	Key        string
+	Request    []byte
+	CampaignID int64
+	CreatedAt  int64
 }
