@@ -160,18 +160,13 @@ type ListMessagePage struct {
 	Errors    sms.Invalid // by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
 }
 
-// Values of the selects that are no column.
-const (
-	// FixedText says that one text for everybody takes the place of a mark.
-	FixedText = "fixed"
-)
+// FixedText says in a mark's select that one text for everybody takes its
+// place.
+const FixedText = "fixed"
 
-// ListField is the name of the form's field that says which column fills a
-// mark; ListFixed of the one with one text for everybody.
-func ListField(mark string) string { return "field:" + sms.MarkKey(mark) }
-
-// ListFixed is the name of the field with one text for everybody.
-func ListFixed(mark string) string { return "fixed:" + sms.MarkKey(mark) }
+// FixedName is the name of the field with one text for everybody in place of a
+// mark; MarkName is that of the column.
+func FixedName(mark string) string { return "fixed:" + sms.MarkKey(mark) }
 
 // listMarksMost is the most marks that get a row.
 const listMarksMost = 50
@@ -187,7 +182,7 @@ func (p ListMessagePage) marks() []string {
 func (p ListMessagePage) summary() []FieldError {
 	fields := []string{"phone", "sender_id", "template", "message", "text"}
 	for _, m := range p.marks() {
-		fields = append(fields, ListField(m), ListFixed(m))
+		fields = append(fields, MarkName(m), FixedName(m))
 	}
 	return Summary(p.Errors, append(fields, "name", "encoding", "delimiter", "header", "sheet")...)
 }
@@ -242,14 +237,14 @@ func (p ListMessagePage) markField(mark string) SelectProps {
 		hint = p.examples(column)
 	}
 	return SelectProps{
-		Field:   Field{Name: ListField(mark), Label: "##" + mark + "##", Hint: hint, Error: p.Errors[ListField(mark)], Value: value},
+		Field:   Field{Name: MarkName(mark), Label: "##" + mark + "##", Hint: hint, Error: p.Errors[MarkName(mark)], Value: value},
 		Options: append(p.columnOptions(), Option{Value: FixedText, Label: "One text for everybody"}),
 		Prompt:  "Choose",
 	}
 }
 
 func (p ListMessagePage) fixedField(mark string) InputProps {
-	return InputProps{Field: Field{Name: ListFixed(mark), Label: "Text for everybody in place of ##" + mark + "##", Error: p.Errors[ListFixed(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
+	return InputProps{Field: Field{Name: FixedName(mark), Label: "Text for everybody in place of ##" + mark + "##", Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
 }
 
 func (p ListMessagePage) senderOptions() []Option {
@@ -459,4 +454,11 @@ func (p ListMessagePage) markHint() string {
 		marks = append(marks[:columnsNamed], "…")
 	}
 	return "For words from the file, write " + strings.Join(marks, ", ")
+}
+
+func theRows(n int) string {
+	if n == 1 {
+		return "the row"
+	}
+	return "the " + Number(n) + " rows"
 }
