@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -48,11 +49,27 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 				return err
 			}
 		}
+		if sketch := sketchOf(messages); sketch.Size() > 0 {
+			if err := t.PutSketch(ctx, id, sketch.Bytes()); err != nil {
+				return err
+			}
+		}
 		row, err := t.CampaignByID(ctx, id)
 		made, created = campaign(row.Campaign, row.Test), true
 		return err
 	})
 	return made, created, err
+}
+
+// sketchOf is the sketch of typed numbers, each of which stands there once.
+func sketchOf(messages []sms.Message) *sms.Sketch {
+	s := &sms.Sketch{}
+	for _, m := range messages {
+		if n, err := strconv.ParseInt(m.Number, 10, 64); err == nil {
+			s.Add(n)
+		}
+	}
+	return s
 }
 
 // insertMessage stores a message. The row that stands for a gateway group has
@@ -85,6 +102,13 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 		return err
 	}
 	if moved, err := t.CountMoved(ctx, id); err != nil || moved > 0 {
+		return err
+	}
+	if row.Campaign.Recipients > sweepAtOnce {
+		_, err := t.HideDraft(ctx, id)
+		return err
+	}
+	if err := t.DeleteSketch(ctx, id); err != nil {
 		return err
 	}
 	if err := errors.Join(t.DeleteDraftMessages(ctx, id), t.DeleteTally(ctx, id)); err != nil {
@@ -241,7 +265,7 @@ func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"c.account_id = " + arg(f.AccountID)}
+	parts := []string{"c.account_id = " + arg(f.AccountID), "c.state <> 'hidden'"}
 	if len(f.States) > 0 {
 		var in []string
 		for _, s := range f.States {

@@ -59,7 +59,7 @@ func messageConditions(f sms.MessageFilter) (where string, args []any) {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"campaign_id = " + arg(f.CampaignID)}
+	parts := []string{"campaign_id = (select id from campaign where id = " + arg(f.CampaignID) + " and state <> 'hidden')"}
 	if len(f.Keys) > 0 {
 		parts = append(parts, "("+strings.Join(standingConditions(f.Keys), " or ")+")")
 	}
@@ -111,6 +111,9 @@ func (db *DB) Message(ctx context.Context, id int64) (sms.Message, error) {
 	r, err := db.read().MessageByID(ctx, id)
 	if _, err := found(r, err, "read message"); err != nil {
 		return sms.Message{}, err
+	}
+	if _, err := db.Campaign(ctx, r.CampaignID); err != nil {
+		return sms.Message{}, fmt.Errorf("read message: %w", err)
 	}
 	return message(r), nil
 }

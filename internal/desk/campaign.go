@@ -70,6 +70,9 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 	if err := bad.Or(); err != nil {
 		return sms.Campaign{}, err
 	}
+	if err := plan(account, &c, messages); err != nil {
+		return sms.Campaign{}, err
+	}
 	c.CreatedBy, c.CreatedName = by.ID, by.Name
 	made, created, err := d.store.CreateDraft(ctx, c, o.Token, messages, o.Replaces, d.ms())
 	if err != nil {
@@ -120,7 +123,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 		c.Fingerprint = sms.Fingerprint(o.SenderID, text, []string{"group " + o.GroupID})
 		return c, []sms.Message{base}, bad
 	}
-	read := sms.ReadNumbers(o.Numbers, account.Country)
+	read := sms.ReadNumbers(o.Numbers, account.Country, account.Abroad)
 	if sentence := numbersProblem(read); sentence != "" {
 		bad["numbers"] = sentence
 	}

@@ -1,12 +1,6 @@
 package sms
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // CampaignState is where a campaign stands.
 type CampaignState string
@@ -98,19 +92,6 @@ func (c Campaign) Schedule() Schedule {
 // MayContinue says whether a person may continue it.
 func (c Campaign) MayContinue() bool {
 	return c.State == CampaignPaused || c.State == CampaignStopped
-}
-
-// Fingerprint tells two campaigns with the same sender ID, text and set of
-// numbers apart from all others.
-func Fingerprint(senderID, text string, numbers []string) string {
-	sorted := slices.Clone(numbers)
-	slices.Sort(sorted)
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", senderID, text)
-	for _, n := range slices.Compact(sorted) {
-		fmt.Fprintf(h, " %s", n)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 const nameLength = 48

@@ -293,7 +293,8 @@ type BadNumber struct {
 
 // ReadNumbers reads numbers that stand one on a line or parted by commas,
 // semicolons, tabs, bars or, where each piece is a number by itself, spaces.
-func ReadNumbers(text, country string) Numbers {
+// abroad allows numbers of other countries.
+func ReadNumbers(text, country string, abroad bool) Numbers {
 	var n Numbers
 	seen := map[string]bool{}
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n\r,;\t|", r) }) {
@@ -301,9 +302,9 @@ func ReadNumbers(text, country string) Numbers {
 		if entry == "" {
 			continue
 		}
-		phones, err := readEntry(entry, country)
+		phones, err := readEntry(entry, country, abroad)
 		if err != nil {
-			n.Bad = append(n.Bad, BadNumber{Raw: entry, Sentence: sentenceOf(err)})
+			n.Bad = append(n.Bad, BadNumber{Raw: entry, Sentence: Sentence(err, "phone")})
 			continue
 		}
 		for _, p := range phones {
@@ -318,8 +319,8 @@ func ReadNumbers(text, country string) Numbers {
 	return n
 }
 
-func readEntry(entry, country string) ([]Phone, error) {
-	p, err := ParsePhone(entry, country, false)
+func readEntry(entry, country string, abroad bool) ([]Phone, error) {
+	p, err := ParsePhone(entry, country, abroad)
 	if err == nil {
 		return []Phone{p}, nil
 	}
@@ -329,18 +330,11 @@ func readEntry(entry, country string) ([]Phone, error) {
 	}
 	var phones []Phone
 	for _, piece := range pieces {
-		p, bad := ParsePhone(piece, country, false)
+		p, bad := ParsePhone(piece, country, abroad)
 		if bad != nil {
 			return nil, err
 		}
 		phones = append(phones, p)
 	}
 	return phones, nil
-}
-
-func sentenceOf(err error) string {
-	if bad, ok := err.(Invalid); ok {
-		return bad["phone"]
-	}
-	return err.Error()
 }

@@ -5,10 +5,10 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, 
 returning id;
 
 -- name: CampaignByID :one
-select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.id = $1;
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden';
 
 -- name: CampaignByToken :one
-select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.token = $1;
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden';
 
 -- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
@@ -46,11 +46,11 @@ delete from campaign where id = $1 and state = 'draft';
 
 -- name: OldDrafts :many
 select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state not in ('draft', 'skipped'))
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key not in ('draft', 'leftout') and t.n <> 0)
 order by c.id limit 100;
 
 -- name: CountMoved :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state not in ('draft', 'skipped') limit 1) q;
+select count(*) from campaign_tally t where t.campaign_id = $1 and t.key not in ('draft', 'leftout') and t.n <> 0;
 
 -- name: AddTally :exec
 insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)

@@ -159,6 +159,11 @@ type Campaign struct {
 	HandOver    bool
 }
 
+type CampaignSketch struct {
+	CampaignID int64
+	Sketch     []byte
+}
+
 type CampaignTally struct {
 	CampaignID int64
 	Key        string
@@ -209,6 +214,39 @@ type Invite struct {
 type JournalAccepted struct {
 	Uid        string
 	AcceptedAt int64
+}
+
+type List struct {
+	ID          int64
+	Uid         string
+	Token       string
+	AccountID   int64
+	State       string
+	Problem     string
+	Version     int64
+	FileName    string
+	Size        int64
+	Hash        string
+	HeaderKey   string
+	Reading     string
+	Choices     string
+	Tally       string
+	Checksum    int64
+	Again       bool
+	Done        int64
+	Total       int64
+	CampaignID  int64
+	CreatedBy   int64
+	CreatedName string
+	CreatedAt   int64
+	ChangedAt   int64
+}
+
+type ListMapping struct {
+	AccountID int64
+	HeaderKey string
+	Choices   string
+	ChangedAt int64
 }
 
 type Message struct {
