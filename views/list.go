@@ -71,6 +71,14 @@ func (p UploadPage) sub() string {
 	return "One message to many people, or to each their own. Nothing is sent before you have checked it."
 }
 
+func (p UploadPage) drawn() []ListFirst {
+	rows := make([]ListFirst, len(p.Example))
+	for i, cells := range p.Example {
+		rows[i] = ListFirst{Row: i + 1, Cells: cells}
+	}
+	return rows
+}
+
 func (p UploadPage) example(kind string) string {
 	return With(uploadPath+"/example."+kind, "for", p.For)
 }
@@ -132,6 +140,13 @@ func (s ListSheet) label() string {
 	return label
 }
 
+// ListFirst is a row as the page draws it; Row 0 has no number, as names of
+// columns that no row of the file holds.
+type ListFirst struct {
+	Row   int
+	Cells []string
+}
+
 // ListFilled is the text for one row.
 type ListFilled struct {
 	Row     int64
@@ -149,8 +164,10 @@ type ListMessagePage struct {
 	Columns   []ListColumn
 	Sheets    []ListSheet
 	Encodings []string
-	First     [][]string // the names of the columns and the first rows
+	First     []ListFirst // the names of the columns and the first rows
 	Notices   []string
+	Question  string // asks for the phone column; "" when it was found
+	Read      bool   // the file was just read another way
 	SenderIDs []string
 	Settings  Link
 	Templates []sms.Template
@@ -197,6 +214,14 @@ func (p ListMessagePage) columnOptions() []Option {
 		options[i] = Option{Value: strconv.Itoa(i), Label: Shorten(c.Name, 60)}
 	}
 	return options
+}
+
+// phoneHint shows what the column holds, or asks for it.
+func (p ListMessagePage) phoneHint() string {
+	if p.Order.Phone < 0 {
+		return p.Question
+	}
+	return p.examples(p.Order.Phone)
 }
 
 func columnValue(i int) string {
@@ -388,13 +413,13 @@ func (p ListMessagePage) readingOpen() bool {
 			return true
 		}
 	}
-	return len(p.Notices) > 0
+	return p.Read
 }
 
-func sheetWidth(rows [][]string) int {
+func sheetWidth(rows []ListFirst) int {
 	width := 0
 	for _, row := range rows {
-		width = max(width, len(row))
+		width = max(width, len(row.Cells))
 	}
 	return width
 }

@@ -693,7 +693,7 @@ func listNotes(p ListCheckPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if noteBeside(n, len(p.columns())) {
-						templ_7745c5c3_Err = noteWords(n, "").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = noteWords(p.Outlook, n, "").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -709,7 +709,7 @@ func listNotes(p ListCheckPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = noteWords(n, noteCell(n, i)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = noteWords(p.Outlook, n, noteCell(n, i)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -763,7 +763,7 @@ func listNotes(p ListCheckPage) templ.Component {
 }
 
 // noteWords is a cell with what is to be said of it.
-func noteWords(n sms.RowNote, given string) templ.Component {
+func noteWords(o Outlook, n sms.RowNote, given string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -821,9 +821,9 @@ func noteWords(n sms.RowNote, given string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var33 string
-				templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(n.After)
+				templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(o.Phone(n.After))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 150, Col: 22}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 150, Col: 31}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 				if templ_7745c5c3_Err != nil {

@@ -456,7 +456,7 @@ func listPhone(p ListMessagePage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Select(SelectProps{Field: p.field("phone", "Column with the phone numbers", p.examples(p.Order.Phone), columnValue(p.Order.Phone)), Options: p.columnOptions(), Prompt: promptUnless(columnValue(p.Order.Phone), p.columnOptions()), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Select(SelectProps{Field: p.field("phone", "Column with the phone numbers", p.phoneHint(), columnValue(p.Order.Phone)), Options: p.columnOptions(), Prompt: promptUnless(columnValue(p.Order.Phone), p.columnOptions()), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -25,6 +25,7 @@ type Store interface {
 	userQuestions
 	campaignQuestions
 	blockedQuestions
+	listQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }
