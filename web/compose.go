@@ -71,6 +71,9 @@ func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) 
 	if p.Templates, err = s.usableTemplates(r.Context(), a); err != nil {
 		return p, err
 	}
+	if p.Upload, err = s.uploadFile(r.Context(), a.ID, ""); err != nil {
+		return p, err
+	}
 	p.SenderIDs, err = s.usableSenders(v, a)
 	switch {
 	case contains(p.SenderIDs, a.DefaultSender):

@@ -29,7 +29,8 @@ type route struct {
 	do              handler
 	program         programHandler // instead of do, at addresses for other programs
 	plain           http.Handler
-	upload          bool // takes a file
+	upload          bool // takes a small file
+	stream          bool // takes a file of any size, and looks after its size itself
 }
 
 // Addresses that more than one place names.
@@ -95,6 +96,22 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: templatePath, least: sms.Sender, do: s.composeTemplate},
 		{method: "POST", pattern: newPath + "/parts", least: anyone, do: s.composeParts},
 		{method: "POST", pattern: newPath + "/numbers", least: anyone, do: s.composeNumbers},
+		{method: "GET", pattern: uploadPath, least: sms.Sender, do: s.uploadForm},
+		{method: "POST", pattern: uploadPath, least: sms.Sender, do: s.upload, stream: true},
+		{method: "GET", pattern: uploadPath + "/example.xlsx", least: sms.Sender, do: s.uploadExample("xlsx")},
+		{method: "GET", pattern: uploadPath + "/example.csv", least: sms.Sender, do: s.uploadExample("csv")},
+		{method: "GET", pattern: listMessagePath, least: sms.Sender, do: s.listMessageForm},
+		{method: "POST", pattern: listMessagePath, least: sms.Sender, do: s.listMessage},
+		{method: "POST", pattern: listsPath + "/preview", least: anyone, do: s.listPreview},
+		{method: "GET", pattern: listsPath + "/check", least: sms.Sender, do: s.listCheck},
+		{method: "GET", pattern: listsPath + "/make", least: sms.Sender, do: s.listBack},
+		{method: "POST", pattern: listsPath + "/make", least: sms.Sender, do: s.listMake},
+		{method: "GET", pattern: listsPath + "/hidden", least: sms.Sender, do: s.listBack},
+		{method: "POST", pattern: listsPath + "/hidden", least: sms.Sender, do: s.listHidden},
+		{method: "GET", pattern: listsPath + "/rejected.xlsx", least: sms.Sender, do: s.rejected("xlsx")},
+		{method: "GET", pattern: listsPath + "/rejected.csv", least: sms.Sender, do: s.rejected("csv")},
+		{method: "GET", pattern: listsPath + "/delete", least: sms.Sender, do: s.listDeleteForm},
+		{method: "POST", pattern: listsPath + "/delete", least: sms.Sender, do: s.listDelete},
 		{method: "GET", pattern: campaignsPath, least: sms.Viewer, do: s.campaignList},
 		{method: "GET", pattern: campaignsPath + "/{id}", least: sms.Viewer, do: s.campaignShow},
 		{method: "GET", pattern: campaignsPath + "/{id}/confirm", least: sms.Sender, do: s.confirmForm},
@@ -180,6 +197,9 @@ func (s *Web) page(rt route) http.Handler {
 	most := int64(formMost)
 	if rt.upload {
 		most = uploadMost
+	}
+	if rt.stream {
+		return private(patient(s.cross.Handler(h)))
 	}
 	return private(s.limited(most, s.cross.Handler(h)))
 }

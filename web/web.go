@@ -26,6 +26,7 @@ type Store interface {
 	campaignQuestions
 	blockedQuestions
 	apiQuestions
+	listQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }
