@@ -339,7 +339,9 @@ func (p Preview) runs() []Run {
 	return runs
 }
 
-func (p Preview) marked() bool { return slices.ContainsFunc(p.runs(), func(r Run) bool { return r.Filled }) }
+func (p Preview) marked() bool {
+	return slices.ContainsFunc(p.runs(), func(r Run) bool { return r.Filled })
+}
 
 func (p Preview) under() string { return partsWhy(p.Message.Text, p.Message.Unicode) }
 
@@ -460,3 +462,14 @@ func (p StopPage) sentence() string {
 	}
 	return out + Number(int(kept)) + " will be kept back."
 }
+
+func (p StopPage) kept() int { return int(p.Tally["queued"] + p.Tally["draft"]) }
+
+func (p StopPage) never() string {
+	if p.kept() == 1 {
+		return "1 message is then never sent."
+	}
+	return Number(p.kept()) + " messages are then never sent."
+}
+
+func (p StopPage) neverButton() string { return "Cancel " + Plural(p.kept(), "message", "messages") }

@@ -24,6 +24,7 @@ type Store interface {
 	accountQuestions
 	userQuestions
 	campaignQuestions
+	confirmQuestions
 	blockedQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
