@@ -280,7 +280,11 @@ func campaignRefresh(p views.CampaignPage, rows []sms.Message) views.Refresh {
 // changes can fall into one millisecond.
 func mark(m sms.Message) string {
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%d %s %s %v", m.ChangedAt, m.State, m.Reason, m.Delivery)
+	at := m.ChangedAt
+	if m.State == sms.Queued {
+		at = 0 // a start moves its messages a few at a time, which is no news to anybody
+	}
+	fmt.Fprintf(h, "%d %s %s %v", at, m.State, m.Reason, m.Delivery)
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
