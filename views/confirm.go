@@ -50,6 +50,9 @@ func (p ConfirmPage) messages() string {
 	return Plural(int(p.Out.Messages), "message", "messages")
 }
 
+// nothing says that nobody is left to send to.
+func (p ConfirmPage) nothing() bool { return p.Campaign.GroupID == "" && p.Out.Messages <= 0 }
+
 // button says what pressing it does, for the chosen time.
 func (p ConfirmPage) button() string {
 	switch {
@@ -296,8 +299,11 @@ func (p Preview) at(row int64) string { return With(confirmPath(p.Campaign.ID), 
 
 // row names the row.
 func (p Preview) row() string {
-	if p.Listed {
+	switch {
+	case p.Listed:
 		return "Row " + Number(int(p.Message.Row))
+	case p.Count < 2:
+		return ""
 	}
 	return "Message " + Number(int(p.Message.Row)) + " of " + Number(int(p.Count))
 }
@@ -313,9 +319,11 @@ func (p Preview) goTo() string {
 func (p Preview) to() string {
 	switch {
 	case p.Campaign.GroupID != "":
-		return "to everybody in the group " + p.Campaign.GroupName
+		return "To everybody in the group " + p.Campaign.GroupName
 	case p.Message.Number == "":
 		return "has no number"
+	case p.row() == "":
+		return "To " + p.Phone(p.Message.Number)
 	}
 	return "to " + p.Phone(p.Message.Number)
 }
@@ -339,7 +347,9 @@ func (p Preview) runs() []Run {
 	return runs
 }
 
-func (p Preview) marked() bool { return slices.ContainsFunc(p.runs(), func(r Run) bool { return r.Filled }) }
+func (p Preview) marked() bool {
+	return slices.ContainsFunc(p.runs(), func(r Run) bool { return r.Filled })
+}
 
 func (p Preview) under() string { return partsWhy(p.Message.Text, p.Message.Unicode) }
 
@@ -408,7 +418,7 @@ func (p Plan) ends() string {
 		return words + "It would take more than a year."
 	case f.Pauses > 0:
 		return words + "Sending pauses from " + p.Hours.Pause() + "; " + ends + "."
-	case f.Takes < time.Minute && words != "":
+	case f.Takes < time.Minute:
 		return strings.TrimSpace(words)
 	}
 	return words + capital(ends) + "."
@@ -460,3 +470,14 @@ func (p StopPage) sentence() string {
 	}
 	return out + Number(int(kept)) + " will be kept back."
 }
+
+func (p StopPage) kept() int { return int(p.Tally["queued"] + p.Tally["draft"]) }
+
+func (p StopPage) never() string {
+	if p.kept() == 1 {
+		return "1 message is then never sent."
+	}
+	return Number(p.kept()) + " messages are then never sent."
+}
+
+func (p StopPage) neverButton() string { return "Cancel " + Plural(p.kept(), "message", "messages") }

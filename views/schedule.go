@@ -31,8 +31,8 @@ type SchedulePage struct {
 	Chosen   *sms.Schedule
 	Same     *sms.Campaign // was sent in the last 24 hours; nil when there is none
 	Again    bool
-	Fresh    bool // it may also be sent now
-	HandOver bool // the provider is to keep it until then
+	Fresh    bool  // it may also be sent now
+	HandOver bool  // the provider is to keep it until then
 	Asked    int64 // the number of recipients where it has to be typed, 0 where not
 	Typed    string
 	Errors   sms.Invalid

@@ -111,6 +111,21 @@ func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sm
 	return s.render(w, r, status(r, bad), views.Confirm(f, p))
 }
 
+// listOf is the list that a campaign was made of, nil without one.
+func (s *Web) listOf(ctx context.Context, c sms.Campaign) (*sms.List, error) {
+	store, ok := s.store.(interface {
+		ListByID(ctx context.Context, id int64) (sms.List, error)
+	})
+	if c.ListID == 0 || !ok {
+		return nil, nil
+	}
+	l, err := store.ListByID(ctx, c.ListID)
+	if errors.Is(err, sms.ErrNotFound) {
+		return nil, nil
+	}
+	return &l, err
+}
+
 // measuredMost is the longest campaign without a list whose texts are measured
 // for the preview.
 const measuredMost = 10_000
@@ -153,7 +168,7 @@ func (s *Web) preview(r *http.Request, v *visit, c sms.Campaign, a sms.Account, 
 		}
 		p.Longest, p.Odd = e.Longest, e.Odd
 	}
-	p.Test, err = s.testForm(r, v, c, bad)
+	p.Test, err = s.testForm(r, v, c, a, bad)
 	return p, err
 }
 
@@ -174,8 +189,8 @@ func (s *Web) previewed(r *http.Request, c sms.Campaign) (sms.Message, error) {
 	return m, err
 }
 
-func (s *Web) testForm(r *http.Request, v *visit, c sms.Campaign, bad sms.Invalid) (views.TestForm, error) {
-	t := views.TestForm{Token: desk.NewToken(), Number: v.outlookOf(c).Phone(v.user.TestNumber), Error: bad["test_number"]}
+func (s *Web) testForm(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.TestForm, error) {
+	t := views.TestForm{Token: desk.NewToken(), Number: views.Outlook{Country: a.Country}.Phone(v.user.TestNumber), Error: bad["test_number"]}
 	if t.Error != "" {
 		t.Number = firstLetters(r.PostForm.Get("test_number"), 100)
 	}
@@ -322,7 +337,7 @@ func (s *Web) startLater(w http.ResponseWriter, r *http.Request, v *visit, c sms
 		}
 		return s.showSchedule(w, r, v, a, p, nil)
 	}
-	c, err = s.later(p)(r.Context(), v.user, c.ID, promised, startOrder(r))
+	c, err = s.later(c, p)(r.Context(), v.user, c.ID, promised, startOrder(r))
 	switch {
 	case errors.As(err, &bad):
 		return s.showConfirm(w, r, v, c, a, bad)
@@ -334,6 +349,17 @@ func (s *Web) startLater(w http.ResponseWriter, r *http.Request, v *visit, c sms
 	}
 	redirect(w, r, campaignPath(c.ID))
 	return nil
+}
+
+// later is the order that sets the time.
+func (s *Web) later(c sms.Campaign, p views.SchedulePage) func(context.Context, sms.User, int64, sms.Schedule, desk.StartOrder) (sms.Campaign, error) {
+	switch {
+	case p.HandOver && c.MayStart():
+		return s.desk.HandOverCampaign
+	case c.MayReschedule():
+		return s.desk.RescheduleCampaign
+	}
+	return s.desk.ScheduleCampaign
 }
 
 // promisedTime is the time that the button named, if that is still what the

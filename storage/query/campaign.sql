@@ -25,7 +25,7 @@ update campaign set canary = 'pending' where account_id = $1 and canary = 'flyin
 update campaign set recipients = recipients + $2, parts = parts + $3 where id = $1;
 
 -- name: RunningCampaigns :many
-select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset from campaign where account_id = $1 and state = 'running' order by id;
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset, test_of from campaign where account_id = $1 and state = 'running' order by id;
 
 -- name: DueCampaigns :many
 select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100;

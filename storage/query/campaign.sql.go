@@ -361,7 +361,7 @@ func (q *Queries) ResetFlyingCanaries(ctx context.Context, accountID int64) erro
 }
 
 const runningCampaigns = `-- name: RunningCampaigns :many
-select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset from campaign where account_id = $1 and state = 'running' order by id
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset, test_of from campaign where account_id = $1 and state = 'running' order by id
 `
 
 type RunningCampaignsRow struct {
@@ -373,6 +373,7 @@ type RunningCampaignsRow struct {
 	SendAt     int64
 	SendZone   string
 	SendOffset int64
+	TestOf     int64
 }
 
 func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]RunningCampaignsRow, error) {
@@ -393,6 +394,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 			&i.SendAt,
 			&i.SendZone,
 			&i.SendOffset,
+			&i.TestOf,
 		); err != nil {
 			return nil, err
 		}
