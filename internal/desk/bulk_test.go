@@ -80,6 +80,35 @@ func BenchmarkBulk(b *testing.B) {
 	b.ReportMetric(float64(b.N*20)/b.Elapsed().Seconds(), "rows/s")
 }
 
+// BenchmarkRate measures over two minutes how much of the allowed rate a
+// campaign uses against a service that counts strictly. One 429 fails it.
+func BenchmarkRate(b *testing.B) {
+	const rate, minutes = 1200, 2
+	for range b.N {
+		r := newRig(b, sandbox.Config{PerMinute: rate}, func(a *sms.Account) { a.PerMinute, a.CallLimit = rate, 1 })
+		c := r.start(r.list("list", rows(1, rate*(minutes+1))))
+		began := time.Now()
+		stop := r.dispatch()
+		time.Sleep(minutes * time.Minute)
+		stop()
+		calls, refused := 0, 0
+		for _, call := range r.calls() {
+			if calls++; call.Status == http.StatusTooManyRequests {
+				refused++
+			}
+		}
+		if refused > 0 || float64(calls) < 0.99*rate*minutes {
+			b.Errorf("%d of %d allowed calls used, %d answered 429", calls, rate*minutes, refused)
+		}
+		tally, err := r.db.Tally(r.ctx, c.ID)
+		if err != nil || tally["network"] != int64(calls) {
+			b.Errorf("tally %v after %d calls, %v", tally, calls, err)
+		}
+		b.ReportMetric(100*float64(calls)/(rate*minutes), "%rate")
+		b.ReportMetric(time.Since(began).Seconds(), "s")
+	}
+}
+
 // TestARunningListIsSentOnceEachAsPlanned: many texts, each to its own number,
 // in as many calls as the plan says and a first small one.
 func TestARunningListIsSentOnceEachAsPlanned(t *testing.T) {
