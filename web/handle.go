@@ -88,6 +88,9 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 	next := r.URL.RequestURI()
 	if isFragment(r) {
 		next = currentPage(r)
+		if kept := s.keepTyped(r, v, rt); kept != "" {
+			next = kept
+		}
 	} else if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		next = ""
 		if s.opens(r.URL.Path) {
@@ -116,7 +119,7 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 // returns the address that shows it again. Only a session that was real and
 // has timed out earns this: strangers must not fill the memory.
 func (s *Web) keepTyped(r *http.Request, v *visit, rt route) string {
-	if rt.pattern != newPath || !errors.Is(v.lost, desk.ErrTimedOut) || readForm(r) != nil {
+	if rt.pattern != newPath && rt.pattern != templatePath || !errors.Is(v.lost, desk.ErrTimedOut) || readForm(r) != nil {
 		return ""
 	}
 	secret := desk.NewToken()

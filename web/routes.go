@@ -68,6 +68,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountForm},
 		{method: "POST", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountSave},
 		{method: "POST", pattern: "/settings/account/{id}/resume", least: sms.Administrator, do: s.accountResume},
+		{method: "POST", pattern: "/settings/account/{id}/refresh", least: sms.Administrator, do: s.accountRefresh},
 		{method: "GET", pattern: "/settings/reports", least: sms.Administrator, do: s.callbackList},
 		{method: "GET", pattern: "/settings/reports/last", least: sms.Administrator, do: s.callbackLast},
 		{method: "GET", pattern: "/settings/reports/rotate", least: sms.Administrator, do: s.callbackRotateForm},
@@ -85,6 +86,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 
 		{method: "GET", pattern: newPath, least: sms.Sender, do: s.composeForm},
 		{method: "POST", pattern: newPath, least: sms.Sender, do: s.composeCheck},
+		{method: "GET", pattern: templatePath, least: sms.Sender, do: s.composeBack},
+		{method: "POST", pattern: templatePath, least: sms.Sender, do: s.composeTemplate},
 		{method: "POST", pattern: newPath + "/parts", least: anyone, do: s.composeParts},
 		{method: "POST", pattern: newPath + "/numbers", least: anyone, do: s.composeNumbers},
 		{method: "GET", pattern: campaignsPath, least: sms.Viewer, do: s.campaignList},

@@ -250,6 +250,7 @@ var done = map[string]string{
 	"unblocked":  "The number is not blocked any more.",
 	"rotated":    "There is a new address. Give it to the provider. The old one works for 7 more days.",
 	"resumed":    "Sending goes on.",
+	"refreshed":  "Sender IDs, templates and balance are read again.",
 	"setup":      "You are the first administrator.",
 	"signedout":  "You are signed out.",
 	"everywhere": "You are signed out everywhere.",

@@ -27,6 +27,7 @@ type Order struct {
 	GroupID   string // a gateway group instead of numbers
 	GroupName string
 	Text      string
+	Fixed     map[string]string // what stands in the place of each mark of Text, for everybody; by sms.MarkKey
 	Flash     bool
 	Token     string // one-use: the same token gives the same campaign
 	Replaces  int64  // a draft of the same person that this one takes the place of, or 0
@@ -37,7 +38,8 @@ const maxTyped = 1000
 
 // CreateCampaign checks an order and stores it as a draft, for the person to
 // confirm. Blocked numbers are left out: their messages are skipped from the
-// start. The fields of its Invalid are sender_id, numbers, text and name.
+// start. The fields of its Invalid are sender_id, numbers, text, name and, for a
+// mark without a text, "field:" with its sms.MarkKey.
 func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "create campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -101,7 +103,7 @@ func (d *Desk) mayReplace(ctx context.Context, by sms.User, id int64) error {
 
 func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Invalid) {
 	bad := sms.Invalid{}
-	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(o.Text, "�"), "\r\n", "\n"))
+	text := filled(o, bad)
 	segments := sms.CountSegments(text, false)
 	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" {
 		bad["text"] = sentence

@@ -309,3 +309,21 @@ type Setting struct {
 	Name  string
 	Value string
 }
+
+type Template struct {
+	AccountID    int64
+	ID           int64
+	CompanyID    int64
+	Name         string
+	Text         string
+	IsApproved   bool
+	IsActive     bool
+	CreatedDate  string
+	ApprovedDate string
+}
+
+type TemplateReading struct {
+	AccountID int64
+	ReadAt    int64
+	Failure   string
+}
