@@ -64,7 +64,7 @@ func (s *Web) composeWith(w http.ResponseWriter, r *http.Request, v *visit, p vi
 	if len(bad) > 0 && !isFragment(r) {
 		return s.composeAgain(w, r, v, p, bad)
 	}
-	read := sms.ReadNumbers(p.Numbers, v.account.Country)
+	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 	p.Count, p.Errors = &read, bad
 	return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
 }

@@ -16,8 +16,18 @@ type Gateway interface {
 	// stands and before the first byte; an error from it ends the call unsent.
 	// ctx ends the waiting before the licence and nothing after it.
 	Send(ctx context.Context, call sms.Call, licence func() error) sms.Outcome
-	// Wait is how long until a call of a campaign could start, 0 for now.
+	// SendUrgent is Send in one of the places that are kept for a single
+	// message that a person waits for.
+	SendUrgent(ctx context.Context, call sms.Call, licence func() error) sms.Outcome
+	// Wait is how long until a call of a campaign could start, 0 for now;
+	// WaitUrgent is the same for an urgent one.
 	Wait() time.Duration
+	WaitUrgent() time.Duration
+	// PairsOverhead is the bytes of the whole URL of GET /SendBulkSMS (§4.4)
+	// with MobileNumber_Message empty and Is_Unicode false; Overhead is the
+	// same for a call as it is, whose recipients it does not look at.
+	PairsOverhead(senderID string, flash bool) int
+	Overhead(call sms.Call) int
 	Balance(ctx context.Context) ([]sms.Balance, error)
 	SenderIDs(ctx context.Context) ([]sms.SenderID, error)
 	Templates(ctx context.Context) ([]sms.Template, error)

@@ -164,6 +164,9 @@ func (c *Client) Interactive() *Client {
 // lower bound while calls are under way.
 func (c *Client) Wait(p Priority) time.Duration { return c.limiter.wait(p) }
 
+// WaitUrgent is Wait for the places that are kept for urgent single sends.
+func (c *Client) WaitUrgent() time.Duration { return c.Wait(Urgent) }
+
 // Rate is the number of requests a minute now in force: the configured one, or
 // fewer for a while after the service answered 429 (§8).
 func (c *Client) Rate() int { return c.limiter.rateNow() }
@@ -179,6 +182,9 @@ func (c *Client) query(v url.Values) string {
 	q.Set("ClientId", c.secrets.ClientID)
 	return strings.ReplaceAll(q.Encode(), "+", "%20")
 }
+
+// target is the whole URL of a GET or DELETE.
+func (c *Client) target(path string, v url.Values) string { return c.base + path + "?" + c.query(v) }
 
 // body adds the credentials to the fields of a POST or PUT (§5).
 func (c *Client) body(fields map[string]any) ([]byte, error) {
@@ -200,7 +206,7 @@ func (c *Client) body(fields map[string]any) ([]byte, error) {
 func (c *Client) request(ctx context.Context, method, path string, query url.Values, fields map[string]any) (*http.Request, error) {
 	target, body := c.base+path, []byte(nil)
 	if fields == nil {
-		target += "?" + c.query(query)
+		target = c.target(path, query)
 	} else {
 		var err error
 		if body, err = c.body(fields); err != nil {

@@ -81,6 +81,21 @@ func (c *Client) sendRequest(call sms.Call, byGet bool) (*http.Request, error) {
 	})
 }
 
+// PairsOverhead is the bytes of the whole URL of a GET /SendBulkSMS (§4.4)
+// without its pairs: credentials and every parameter in place,
+// MobileNumber_Message empty, Is_Unicode false and no time to send at.
+func (c *Client) PairsOverhead(senderID string, flash bool) int {
+	return c.Overhead(sms.Call{SenderID: senderID, Flash: flash})
+}
+
+// Overhead is the bytes of the whole URL of a GET /SendBulkSMS with everything
+// that the call says but its recipients.
+func (c *Client) Overhead(call sms.Call) int {
+	q := c.sendQuery(call)
+	q.Set("MobileNumber_Message", "")
+	return len(c.target("/SendBulkSMS", q))
+}
+
 // sendQuery holds what both GET forms share.
 func (c *Client) sendQuery(call sms.Call) url.Values {
 	q := url.Values{

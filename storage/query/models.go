@@ -47,6 +47,7 @@ type AppUser struct {
 	PasswordHash string
 	Active       bool
 	CreatedAt    int64
+	TestNumber   string
 }
 
 type Attempt struct {
@@ -157,6 +158,13 @@ type Campaign struct {
 	CallsPairs  int64
 	Urgent      bool
 	HandOver    bool
+	Untidy      bool
+	TestOf      int64
+}
+
+type CampaignSketch struct {
+	CampaignID int64
+	Sketch     []byte
 }
 
 type CampaignTally struct {
@@ -209,6 +217,39 @@ type Invite struct {
 type JournalAccepted struct {
 	Uid        string
 	AcceptedAt int64
+}
+
+type List struct {
+	ID          int64
+	Uid         string
+	Token       string
+	AccountID   int64
+	State       string
+	Problem     string
+	Version     int64
+	FileName    string
+	Size        int64
+	Hash        string
+	HeaderKey   string
+	Reading     string
+	Choices     string
+	Tally       string
+	Checksum    int64
+	Again       bool
+	Done        int64
+	Total       int64
+	CampaignID  int64
+	CreatedBy   int64
+	CreatedName string
+	CreatedAt   int64
+	ChangedAt   int64
+}
+
+type ListMapping struct {
+	AccountID int64
+	HeaderKey string
+	Choices   string
+	ChangedAt int64
 }
 
 type Message struct {
@@ -287,4 +328,23 @@ type TemplateReading struct {
 	AccountID int64
 	ReadAt    int64
 	Failure   string
+}
+
+type Token struct {
+	ID        int64
+	Name      string
+	UserID    int64
+	Hash      []byte
+	Hint      string
+	CreatedAt int64
+	UsedAt    int64
+	RevokedAt int64
+}
+
+type TokenRequest struct {
+	TokenID    int64
+	Key        string
+	Request    []byte
+	CampaignID int64
+	CreatedAt  int64
 }
