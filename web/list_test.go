@@ -364,7 +364,7 @@ func TestListsOfAPerson(t *testing.T) {
 		t.Errorf("it goes on at %q", got.attr("#lists a", "href"))
 	}
 	s.leads(b.get(at + "/delete").is(200).has("Delete this list?"))
-	b.post(at+"/delete").to("/new/list?done=listdeleted")
+	b.post(at + "/delete").to("/new/list?done=listdeleted")
 	b.get("/new/list?done=listdeleted").is(200).has("The list is deleted.").count("#lists", 0)
 	b.get(at + "/message").is(http.StatusNotFound)
 	s.noUploads()
@@ -412,7 +412,7 @@ func TestExamples(t *testing.T) {
 	at := b.uploads("list.csv", cleanList)
 	b.post(at+"/message", b.get(at+"/message").filled("text", cleanText)...).is(http.StatusSeeOther)
 	uid := strings.TrimPrefix(at, "/lists/")
-	page := b.get("/new/list?replaces=" + uid).is(200).has("Upload a new file", "The message and the columns of list.csv are kept.", "first_name")
+	page := b.get("/new/list?replaces="+uid).is(200).has("Upload a new file", "The message and the columns of list.csv are kept.", "first_name")
 	if got := b.get(page.attr("#example-csv", "href")).is(200); !strings.Contains(got.body, "first_name") {
 		t.Errorf("the example has not the text's columns: %q", got.body)
 	}
@@ -495,4 +495,3 @@ func (d deadlineWriter) SetReadDeadline(at time.Time) error {
 	*d.read = append(*d.read, at)
 	return nil
 }
-
