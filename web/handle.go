@@ -205,9 +205,14 @@ func sentences(bad sms.Invalid) string {
 	return strings.Join(all, " ")
 }
 
-// showProblem is a page for a person and one line for what a page fetched by
-// itself: htmx leaves a page as it is when an answer is not 2xx.
+// showProblem is a page for a person, problem details for a program, and one
+// line for what a page fetched by itself: htmx leaves a page as it is when an
+// answer is not 2xx.
 func (s *Web) showProblem(w http.ResponseWriter, r *http.Request, v *visit, p views.Problem) {
+	if forPrograms(r) {
+		s.writeProblem(w, problemOf(p))
+		return
+	}
 	if isFragment(r) {
 		http.Error(w, strings.TrimSpace(p.Title+". "+p.Text+" "+p.Reference), p.Status)
 		return

@@ -24,6 +24,7 @@ import (
 
 type listQuestions interface {
 	List(ctx context.Context, uid string) (sms.List, error)
+	ListByID(ctx context.Context, id int64) (sms.List, error)
 	Lists(ctx context.Context, account, user int64, limit int) ([]sms.List, error)
 	ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error)
 }
