@@ -150,7 +150,7 @@ func TestAListThatLooksLikeAnEarlierCampaign(t *testing.T) {
 	at := b.uploads("june.csv", cleanList)
 	b.post(at+"/message", b.get(at+"/message").filled("text", cleanText)...).is(http.StatusSeeOther)
 	c := s.campaign(s.list(at).CampaignID)
-	_, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, c.Version, false)
+	_, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, desk.StartOrder{Version: c.Version})
 	s.must(err)
 	at, page := b.checks("renamed.csv", cleanList, cleanText)
 	s.leads(page)
