@@ -46,7 +46,7 @@ func TestWhoMayRevokeAToken(t *testing.T) {
 	m.get(apiPath + "/campaigns").is(200)
 	s.as(ada).post(path).to(tokensPath + "?done=revoked")
 	m.get(apiPath + "/campaigns").problem(401)
-	s.as(ada).get(tokensPath + "?done=revoked").has("The token does not work any more.", "Revoked")
+	s.as(ada).get(tokensPath+"?done=revoked").has("The token does not work any more.", "Revoked")
 	s.as(ada).get(path).to(tokensPath)
 
 	boss := s.as(s.boss)

@@ -79,6 +79,8 @@ func (p *provider) SenderIDs(context.Context) ([]sms.SenderID, error) {
 	}, p.err
 }
 
+func (p *provider) PairsOverhead(string, bool) int { return 120 }
+
 // site is the whole desk behind its pages, with real storage.
 type site struct {
 	t        *testing.T
