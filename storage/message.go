@@ -14,7 +14,11 @@ import (
 // Messages lists messages in the order of their rows; more says that there
 // are further ones in the direction asked for.
 func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error) {
-	where, args := messageConditions(f)
+	c, err := db.messagesOf(ctx, f.CampaignID)
+	if err != nil {
+		return nil, false, err
+	}
+	where, args := messageConditions(f, c)
 	order := "asc"
 	if f.Before > 0 {
 		order = "desc"
@@ -28,7 +32,7 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 		if err != nil {
 			return nil, false, errors.Join(fmt.Errorf("list messages: %w", err), rows.Close())
 		}
-		list = append(list, m)
+		list = append(list, shown(m, c))
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, false, fmt.Errorf("list messages: %w", err)
@@ -44,6 +48,31 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 	return list, more, nil
 }
 
+// messagesOf is the campaign of messages that are asked for; it may be hidden
+// or gone.
+func (db *DB) messagesOf(ctx context.Context, id int64) (sms.Campaign, error) {
+	row, err := db.read().CampaignByID(ctx, id)
+	if err = classify(err); err != nil && !errors.Is(err, sms.ErrNotFound) {
+		return sms.Campaign{}, fmt.Errorf("read the campaign of messages: %w", err)
+	}
+	return campaign(row.Campaign, row.Test), nil
+}
+
+// shown is a message as people see it. One that waits or was cancelled has
+// changed with its campaign, though it may be moved later.
+func shown(m sms.Message, of sms.Campaign) sms.Message {
+	stored := m.State
+	switch m.State = of.Shows(stored); m.State {
+	case sms.Queued:
+		m.ChangedAt = max(m.ChangedAt, of.StartedAt)
+	case sms.Cancelled:
+		if stored != sms.Cancelled {
+			m.Reason, m.ChangedAt = of.Pause, max(m.ChangedAt, of.FinishedAt)
+		}
+	}
+	return m
+}
+
 const messageColumns = `id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
   status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no`
 
@@ -54,14 +83,14 @@ func scanMessage(rows *sql.Rows) (sms.Message, error) {
 	return message(r), err
 }
 
-func messageConditions(f sms.MessageFilter) (where string, args []any) {
+func messageConditions(f sms.MessageFilter, of sms.Campaign) (where string, args []any) {
 	arg := func(v any) string {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
 	parts := []string{"campaign_id = (select id from campaign where id = " + arg(f.CampaignID) + " and state <> 'hidden')"}
 	if len(f.Keys) > 0 {
-		parts = append(parts, "("+strings.Join(standingConditions(f.Keys), " or ")+")")
+		parts = append(parts, "("+strings.Join(standingConditions(f.Keys, of), " or ")+")")
 	}
 	if len(f.States) > 0 {
 		parts = append(parts, "state in "+states(f.States, arg))
@@ -92,7 +121,7 @@ func messageConditions(f sms.MessageFilter) (where string, args []any) {
 // standingConditions turns standing keys into SQL by asking sms.StandingKey
 // about every combination, so that the table of words exists once. The values
 // are our own constants, never input.
-func standingConditions(keys []string) []string {
+func standingConditions(keys []string, of sms.Campaign) []string {
 	wanted := map[string]bool{}
 	for _, k := range keys {
 		wanted[k] = true
@@ -100,7 +129,7 @@ func standingConditions(keys []string) []string {
 	conditions := []string{"1 = 0"}
 	for _, state := range sms.States() {
 		if state != sms.Accepted {
-			if wanted[sms.StandingKey(state, "", false)] {
+			if wanted[sms.StandingKey(of.Shows(state), "", false)] {
 				conditions = append(conditions, fmt.Sprintf("state = '%s'", state))
 			}
 			continue
@@ -122,10 +151,11 @@ func (db *DB) Message(ctx context.Context, id int64) (sms.Message, error) {
 	if _, err := found(r, err, "read message"); err != nil {
 		return sms.Message{}, err
 	}
-	if _, err := db.Campaign(ctx, r.CampaignID); err != nil {
+	c, err := db.Campaign(ctx, r.CampaignID)
+	if err != nil {
 		return sms.Message{}, fmt.Errorf("read message: %w", err)
 	}
-	return message(r), nil
+	return shown(message(r), c), nil
 }
 
 // MessageAttempts lists the calls that held a message, oldest first.

@@ -1,6 +1,9 @@
 package views
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 // Field is what every input has. Name is the form name and, unless ID is set,
 // the id to which an error summary leads. Error is a whole sentence.
@@ -140,12 +143,16 @@ type FieldError struct {
 	ID, Text string
 }
 
+// With a colon in it, templ would take a fragment for another scheme.
+func (e FieldError) href() string { return "#" + url.QueryEscape(e.ID) }
+
 // FormProps describes a form. Busy replaces the pressed button's words while
 // the answer is awaited; Upload sends files.
 type FormProps struct {
 	ID, Action, Busy string
 	Method           string // "post" unless "get"
 	Upload           bool
+	Part             string // id of the element that the answer of a "get" form takes the place of, "" for the page
 }
 
 func (p FormProps) method() string {

@@ -29,7 +29,8 @@ type route struct {
 	do              handler
 	program         programHandler // instead of do, at addresses for other programs
 	plain           http.Handler
-	upload          bool // takes a file
+	upload          bool // takes a small file
+	stream          bool // takes a file of any size, and looks after its size itself
 }
 
 // Addresses that more than one place names.
@@ -69,6 +70,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountForm},
 		{method: "POST", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountSave},
 		{method: "POST", pattern: "/settings/account/{id}/resume", least: sms.Administrator, do: s.accountResume},
+		{method: "POST", pattern: "/settings/account/{id}/refresh", least: sms.Administrator, do: s.accountRefresh},
 		{method: "GET", pattern: "/settings/reports", least: sms.Administrator, do: s.callbackList},
 		{method: "GET", pattern: "/settings/reports/last", least: sms.Administrator, do: s.callbackLast},
 		{method: "GET", pattern: "/settings/reports/rotate", least: sms.Administrator, do: s.callbackRotateForm},
@@ -90,19 +92,44 @@ func (s *Web) table(callbacks http.Handler) []route {
 
 		{method: "GET", pattern: newPath, least: sms.Sender, do: s.composeForm},
 		{method: "POST", pattern: newPath, least: sms.Sender, do: s.composeCheck},
+		{method: "GET", pattern: templatePath, least: sms.Sender, do: s.composeBack},
+		{method: "POST", pattern: templatePath, least: sms.Sender, do: s.composeTemplate},
 		{method: "POST", pattern: newPath + "/parts", least: anyone, do: s.composeParts},
 		{method: "POST", pattern: newPath + "/numbers", least: anyone, do: s.composeNumbers},
+		{method: "GET", pattern: uploadPath, least: sms.Sender, do: s.uploadForm},
+		{method: "POST", pattern: uploadPath, least: sms.Sender, do: s.upload, stream: true},
+		{method: "GET", pattern: uploadPath + "/example.xlsx", least: sms.Sender, do: s.uploadExample("xlsx")},
+		{method: "GET", pattern: uploadPath + "/example.csv", least: sms.Sender, do: s.uploadExample("csv")},
+		{method: "GET", pattern: listMessagePath, least: sms.Sender, do: s.listMessageForm},
+		{method: "POST", pattern: listMessagePath, least: sms.Sender, do: s.listMessage},
+		{method: "POST", pattern: listsPath + "/preview", least: anyone, do: s.listPreview},
+		{method: "GET", pattern: listsPath + "/check", least: sms.Sender, do: s.listCheck},
+		{method: "GET", pattern: listsPath + "/make", least: sms.Sender, do: s.listBack},
+		{method: "POST", pattern: listsPath + "/make", least: sms.Sender, do: s.listMake},
+		{method: "GET", pattern: listsPath + "/hidden", least: sms.Sender, do: s.listBack},
+		{method: "POST", pattern: listsPath + "/hidden", least: sms.Sender, do: s.listHidden},
+		{method: "GET", pattern: listsPath + "/rejected.xlsx", least: sms.Sender, do: s.rejected("xlsx")},
+		{method: "GET", pattern: listsPath + "/rejected.csv", least: sms.Sender, do: s.rejected("csv")},
+		{method: "GET", pattern: listsPath + "/delete", least: sms.Sender, do: s.listDeleteForm},
+		{method: "POST", pattern: listsPath + "/delete", least: sms.Sender, do: s.listDelete},
 		{method: "GET", pattern: campaignsPath, least: sms.Viewer, do: s.campaignList},
 		{method: "GET", pattern: campaignsPath + "/{id}", least: sms.Viewer, do: s.campaignShow},
 		{method: "GET", pattern: campaignsPath + "/{id}/confirm", least: sms.Sender, do: s.confirmForm},
 		{method: "GET", pattern: campaignsPath + "/{id}/start", least: sms.Sender, do: s.confirmBack},
 		{method: "POST", pattern: campaignsPath + "/{id}/start", least: sms.Sender, do: s.campaignStart},
+		{method: "POST", pattern: campaignsPath + "/{id}/when", least: anyone, do: s.confirmWhen},
+		{method: "GET", pattern: campaignsPath + "/{id}/test", least: sms.Sender, do: s.confirmBack},
+		{method: "POST", pattern: campaignsPath + "/{id}/test", least: sms.Sender, do: s.sendTest},
+		{method: "GET", pattern: campaignsPath + "/{id}/name", least: sms.Sender, do: s.confirmBack},
+		{method: "POST", pattern: campaignsPath + "/{id}/name", least: sms.Sender, do: s.campaignName},
 		{method: "GET", pattern: campaignsPath + "/{id}/schedule", least: sms.Sender, do: s.scheduleForm},
 		{method: "POST", pattern: campaignsPath + "/{id}/schedule", least: sms.Sender, do: s.scheduleSave},
 		{method: "GET", pattern: campaignsPath + "/{id}/cancel", least: sms.Sender, do: s.scheduleCancelForm},
 		{method: "POST", pattern: campaignsPath + "/{id}/cancel", least: sms.Sender, do: s.scheduleCancel},
 		{method: "GET", pattern: campaignsPath + "/{id}/stop", least: sms.Sender, do: s.campaignStopForm},
 		{method: "POST", pattern: campaignsPath + "/{id}/stop", least: sms.Sender, do: s.campaignStop},
+		{method: "GET", pattern: campaignsPath + "/{id}/give-up", least: sms.Sender, do: s.campaignGiveUpForm},
+		{method: "POST", pattern: campaignsPath + "/{id}/give-up", least: sms.Sender, do: s.campaignGiveUp},
 		{method: "GET", pattern: campaignsPath + "/{id}/continue", least: sms.Sender, do: s.campaignBack},
 		{method: "POST", pattern: campaignsPath + "/{id}/continue", least: sms.Sender, do: s.campaignContinue},
 		{method: "GET", pattern: campaignsPath + "/{id}/resume", least: sms.Manager, do: s.campaignBack},
@@ -177,6 +204,9 @@ func (s *Web) page(rt route) http.Handler {
 	most := int64(formMost)
 	if rt.upload {
 		most = uploadMost
+	}
+	if rt.stream {
+		return private(patient(s.cross.Handler(h)))
 	}
 	return private(s.limited(most, s.cross.Handler(h)))
 }

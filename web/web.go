@@ -24,8 +24,10 @@ type Store interface {
 	accountQuestions
 	userQuestions
 	campaignQuestions
+	confirmQuestions
 	blockedQuestions
 	apiQuestions
+	listQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }
@@ -35,6 +37,8 @@ type accountQuestions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+	TemplateReading(ctx context.Context, account int64) (sms.TemplateReading, error)
 	Decisions(ctx context.Context, account int64) (int64, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)

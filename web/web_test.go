@@ -81,6 +81,14 @@ func (p *provider) SenderIDs(context.Context) ([]sms.SenderID, error) {
 
 func (p *provider) PairsOverhead(string, bool) int { return 120 }
 
+func (p *provider) Templates(context.Context) ([]sms.Template, error) {
+	return []sms.Template{
+		{ID: 7, Name: "Appointment", Text: "Dear ##Name##,\r\ncome on ##Date##.", IsApproved: true, IsActive: true},
+		{ID: 8, Name: "Fees", Text: "Fees are due.", IsActive: true},
+		{ID: 9, Name: "Old", Text: "Old", IsApproved: true},
+	}, p.err
+}
+
 // site is the whole desk behind its pages, with real storage.
 type site struct {
 	t        *testing.T

@@ -27,9 +27,11 @@ type Order struct {
 	GroupID   string // a gateway group instead of numbers
 	GroupName string
 	Text      string
+	Fixed     map[string]string // what stands in the place of each mark of Text, for everybody; by sms.MarkKey
 	Flash     bool
 	Token     string // one-use: the same token gives the same campaign
 	Replaces  int64  // a draft of the same person that this one takes the place of, or 0
+	testOf    int64  // the campaign whose text is tried on the person's own phone, or 0
 }
 
 // maxTyped is the most numbers that can be typed; more belong into a list.
@@ -37,7 +39,8 @@ const maxTyped = 1000
 
 // CreateCampaign checks an order and stores it as a draft, for the person to
 // confirm. Blocked numbers are left out: their messages are skipped from the
-// start. The fields of its Invalid are sender_id, numbers, text and name.
+// start. The fields of its Invalid are sender_id, numbers, text, name and, for a
+// mark without a text, "field:" with its sms.MarkKey.
 func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "create campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -71,7 +74,7 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 	if err := plan(account, &c, messages); err != nil {
 		return sms.Campaign{}, err
 	}
-	c.CreatedBy, c.CreatedName = by.ID, by.Name
+	c.CreatedBy, c.CreatedName, c.TestOf = by.ID, by.Name, o.testOf
 	made, created, err := d.store.CreateDraft(ctx, c, o.Token, messages, o.Replaces, d.ms())
 	if err != nil {
 		return sms.Campaign{}, err
@@ -101,7 +104,7 @@ func (d *Desk) mayReplace(ctx context.Context, by sms.User, id int64) error {
 
 func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Invalid) {
 	bad := sms.Invalid{}
-	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(o.Text, "�"), "\r\n", "\n"))
+	text := filled(o, bad)
 	segments := sms.CountSegments(text, false)
 	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" {
 		bad["text"] = sentence
@@ -110,8 +113,10 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 	if name == "" {
 		name = sms.NameFromText(text)
 	}
-	if len([]rune(name)) > 100 {
-		bad["name"] = "The name must have at most 100 characters"
+	if name != "" {
+		if _, sentence := checkCampaignName(name); sentence != "" {
+			bad["name"] = sentence
+		}
 	}
 	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode, Flash: o.Flash,
 		GroupID: o.GroupID, GroupName: o.GroupName}
@@ -229,6 +234,12 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 	if sentence != "" {
 		bad["sender_id"] = sentence
 	}
+	if sentence, err = d.checkTyped(ctx, c, o); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["typed"] = sentence
+	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {
 	case errors.Is(err, sms.ErrNotFound):
@@ -253,7 +264,8 @@ func (d *Desk) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Cam
 }
 
 // ContinueCampaign goes on sending, beginning with a small first call again. A
-// campaign that was held at its scheduled time starts.
+// campaign that was held at its scheduled time starts, and one that could not
+// be handed over in time sends the rest by itself.
 func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "campaign.continue"); err != nil {
 		return sms.Campaign{}, err
@@ -269,6 +281,28 @@ func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64) (sms
 			return sms.ErrConflict
 		}
 		c.State, c.Pause, c.PauseCode, c.Canary = sms.CampaignRunning, "", "", sms.CanaryPending
+		if c.HandOverLate(d.now()) {
+			c.HandOver = false
+		}
+		return nil
+	})
+}
+
+// CancelCampaign gives a campaign up for good: what has not left is never sent
+// and nobody can continue it. Calls under way end as they end. Whoever cancels
+// a cancelled one gets it as it is; one that has finished is sms.ErrConflict.
+func (d *Desk) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, "campaign.cancel"); err != nil {
+		return sms.Campaign{}, err
+	}
+	if c, err := d.store.Campaign(ctx, id); err != nil || c.State == sms.CampaignCancelled {
+		return c, err
+	}
+	return d.change(ctx, by, id, "campaign.cancel", func(c *sms.Campaign) error {
+		if !c.MayCancel() {
+			return sms.ErrConflict
+		}
+		c.State, c.Pause, c.PauseCode, c.FinishedAt = sms.CampaignCancelled, "Cancelled by "+by.Name, "", d.ms()
 		return nil
 	})
 }

@@ -203,6 +203,18 @@ func newChecker(account sms.Account, l sms.List, blocked map[int64]string) *chec
 	return c
 }
 
+// judge gives the verdicts on a batch.
+func (c *checker) judge(batch read) judged {
+	j := judged{rows: make([]sms.ListRow, 0, len(batch.rows))}
+	for _, r := range batch.rows {
+		row, notes := c.row(r)
+		j.rows, j.notes = append(j.rows, row), append(j.notes, notes...)
+	}
+	j.total = c.tally.Rows
+	j.about = about(j.total, batch.share)
+	return j
+}
+
 // row is the verdict on one row, with notes where something is to be said.
 func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	v = sms.ListRow{Row: int64(r.Number)}
@@ -374,41 +386,6 @@ func cut(s string) string {
 		}
 	}
 	return s
-}
-
-// phoneReader reads the numbers of one list.
-type phoneReader struct {
-	country string
-	abroad  bool
-}
-
-// phoneRead is a number with what was repaired.
-type phoneRead struct {
-	number int64
-	fixes  []string
-}
-
-func newPhoneReader(a sms.Account) *phoneReader {
-	return &phoneReader{country: a.Country, abroad: a.Abroad}
-}
-
-func (p *phoneReader) read(raw string) (phoneRead, sms.RowKind, string) {
-	if fault := sheet.CellFault(raw); fault != "" {
-		return phoneRead{}, sms.RowNumber, fault
-	}
-	phone, err := sms.ParsePhone(raw, p.country, p.abroad)
-	if err != nil {
-		sentence := sms.Sentence(err, "phone")
-		if strings.HasPrefix(sentence, "Missing") {
-			return phoneRead{}, sms.RowMissing, sentence
-		}
-		return phoneRead{}, sms.RowNumber, sentence
-	}
-	n, err := strconv.ParseInt(phone.Number, 10, 64)
-	if err != nil {
-		return phoneRead{}, sms.RowNumber, "Not a number that can be sent to. Check the digits"
-	}
-	return phoneRead{n, phone.Fixes}, "", ""
 }
 
 // result is the tally of all rows.

@@ -35,6 +35,7 @@ type Desk struct {
 type Store interface {
 	accountStore
 	campaignStore
+	confirmStore
 	blockedStore
 	listStore
 	userStore

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -52,8 +54,10 @@ const (
 	failuresMost = 3
 	// uploadAge is how old a folder without a list must be to be a leftover.
 	uploadAge = 10 * time.Minute
-	// rowsAtOnce is how many rows go from hand to hand.
-	rowsAtOnce = 256
+	// rowsAtOnce is how many rows go from hand to hand, batchesWaiting how many
+	// such batches may wait.
+	rowsAtOnce     = 256
+	batchesWaiting = 4
 	// messagesAtOnce is how many messages one transaction stores.
 	messagesAtOnce = 1000
 	progressEvery  = 500 * time.Millisecond
@@ -184,32 +188,83 @@ func (im *Importer) blocked(ctx context.Context, account sms.Account) (map[int64
 	return blocked, err
 }
 
+// read is a batch of rows on its way to the checker.
+type read struct {
+	rows  []sheet.Row
+	share float64 // of the file that is read
+}
+
+// judged is a batch of verdicts on its way to the staging file.
+type judged struct {
+	rows  []sms.ListRow
+	notes []sms.RowNote
+	total int64 // rows judged so far
+	about int64 // of about so many
+}
+
+// checkRows lets three hands work at once: one reads, one judges, and this one
+// stages.
 func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Reader, c *checker, put func([]sms.ListRow, []sms.RowNote) error) error {
-	said := im.desk.now()
-	rows, notes := make([]sms.ListRow, 0, rowsAtOnce), []sms.RowNote(nil)
-	for {
-		r, err := reader.Next()
-		if err == io.EOF {
-			return put(rows, notes)
-		}
-		if err != nil {
-			return err
-		}
-		row, said1 := c.row(r)
-		rows, notes = append(rows, row), append(notes, said1...)
-		if len(rows) < rowsAtOnce {
-			continue
-		}
-		if err := errors.Join(ctx.Err(), put(rows, notes)); err != nil {
-			return err
-		}
-		rows, notes = rows[:0], notes[:0]
-		if now := im.desk.now(); now.Sub(said) >= progressEvery {
-			said = now
-			if err := im.progress(ctx, l, c.tally.Rows, about(c.tally.Rows, reader.Progress())); err != nil {
-				return err
+	hands, ctx := errgroup.WithContext(ctx)
+	unread, unstaged := make(chan read, batchesWaiting), make(chan judged, batchesWaiting)
+	hands.Go(func() error {
+		defer close(unread)
+		return readRows(ctx, reader, unread)
+	})
+	hands.Go(func() error {
+		defer close(unstaged)
+		for batch := range unread {
+			if !hand(ctx, unstaged, c.judge(batch)) {
+				return ctx.Err()
 			}
 		}
+		return nil
+	})
+	hands.Go(func() error {
+		said := im.desk.now()
+		for batch := range unstaged {
+			if err := errors.Join(ctx.Err(), put(batch.rows, batch.notes)); err != nil {
+				return err
+			}
+			if now := im.desk.now(); now.Sub(said) >= progressEvery {
+				said = now
+				if err := im.progress(ctx, l, batch.total, batch.about); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return hands.Wait()
+}
+
+func readRows(ctx context.Context, reader *sheet.Reader, to chan<- read) error {
+	for {
+		batch := read{rows: make([]sheet.Row, 0, rowsAtOnce)}
+		var err error
+		for err == nil && len(batch.rows) < rowsAtOnce {
+			var r sheet.Row
+			if r, err = reader.Next(); err == nil {
+				batch.rows = append(batch.rows, r)
+			}
+		}
+		batch.share = reader.Progress()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if !hand(ctx, to, batch) || err == io.EOF {
+			return ctx.Err()
+		}
+	}
+}
+
+// hand gives a batch on, unless the work has ended.
+func hand[T any](ctx context.Context, to chan<- T, batch T) bool {
+	select {
+	case to <- batch:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

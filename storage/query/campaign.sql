@@ -1,7 +1,7 @@
 -- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19)
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19, $20)
 returning id;
 
 -- name: CampaignByID :one
@@ -25,7 +25,7 @@ update campaign set canary = 'pending' where account_id = $1 and canary = 'flyin
 update campaign set recipients = recipients + $2, parts = parts + $3 where id = $1;
 
 -- name: RunningCampaigns :many
-select id, canary from campaign where account_id = $1 and state = 'running' order by id;
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset, test_of from campaign where account_id = $1 and state = 'running' order by id;
 
 -- name: DueCampaigns :many
 select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100;
@@ -45,12 +45,18 @@ delete from campaign_tally where campaign_id = $1;
 delete from campaign where id = $1 and state = 'draft';
 
 -- name: OldDrafts :many
-select c.id, c.account_id from campaign c
+select c.id, c.account_id, c.recipients from campaign c
 where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key not in ('draft', 'leftout') and t.n <> 0)
-order by c.id limit 100;
+order by c.changed_at limit 100;
 
 -- name: CountMoved :one
 select count(*) from campaign_tally t where t.campaign_id = $1 and t.key not in ('draft', 'leftout') and t.n <> 0;
+
+-- name: SetUntidy :exec
+update campaign set untidy = $2 where id = $1;
+
+-- name: FirstUntidy :one
+select id, pause from campaign where untidy = true order by id limit 1;
 
 -- name: AddTally :exec
 insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)

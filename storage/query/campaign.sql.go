@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
 `
 
 type CampaignByIDRow struct {
@@ -68,13 +68,15 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
+		&i.Campaign.TestOf,
 		&i.Test,
 	)
 	return i, err
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
 `
 
 type CampaignByTokenRow struct {
@@ -122,6 +124,8 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
+		&i.Campaign.TestOf,
 		&i.Test,
 	)
 	return i, err
@@ -238,10 +242,26 @@ func (q *Queries) DueCampaigns(ctx context.Context, sendAt int64) ([]int64, erro
 	return items, nil
 }
 
+const firstUntidy = `-- name: FirstUntidy :one
+select id, pause from campaign where untidy = true order by id limit 1
+`
+
+type FirstUntidyRow struct {
+	ID    int64
+	Pause string
+}
+
+func (q *Queries) FirstUntidy(ctx context.Context) (FirstUntidyRow, error) {
+	row := q.db.QueryRowContext(ctx, firstUntidy)
+	var i FirstUntidyRow
+	err := row.Scan(&i.ID, &i.Pause)
+	return i, err
+}
+
 const insertCampaign = `-- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19)
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19, $20)
 returning id
 `
 
@@ -265,6 +285,7 @@ type InsertCampaignParams struct {
 	CallsText   int64
 	CallsPairs  int64
 	Urgent      bool
+	TestOf      int64
 }
 
 func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) (int64, error) {
@@ -288,6 +309,7 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 		arg.CallsText,
 		arg.CallsPairs,
 		arg.Urgent,
+		arg.TestOf,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -295,14 +317,15 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 }
 
 const oldDrafts = `-- name: OldDrafts :many
-select c.id, c.account_id from campaign c
+select c.id, c.account_id, c.recipients from campaign c
 where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key not in ('draft', 'leftout') and t.n <> 0)
-order by c.id limit 100
+order by c.changed_at limit 100
 `
 
 type OldDraftsRow struct {
-	ID        int64
-	AccountID int64
+	ID         int64
+	AccountID  int64
+	Recipients int64
 }
 
 func (q *Queries) OldDrafts(ctx context.Context, changedAt int64) ([]OldDraftsRow, error) {
@@ -314,7 +337,7 @@ func (q *Queries) OldDrafts(ctx context.Context, changedAt int64) ([]OldDraftsRo
 	var items []OldDraftsRow
 	for rows.Next() {
 		var i OldDraftsRow
-		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
+		if err := rows.Scan(&i.ID, &i.AccountID, &i.Recipients); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -338,12 +361,19 @@ func (q *Queries) ResetFlyingCanaries(ctx context.Context, accountID int64) erro
 }
 
 const runningCampaigns = `-- name: RunningCampaigns :many
-select id, canary from campaign where account_id = $1 and state = 'running' order by id
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset, test_of from campaign where account_id = $1 and state = 'running' order by id
 `
 
 type RunningCampaignsRow struct {
-	ID     int64
-	Canary string
+	ID         int64
+	Canary     string
+	SenderID   string
+	Urgent     bool
+	HandOver   bool
+	SendAt     int64
+	SendZone   string
+	SendOffset int64
+	TestOf     int64
 }
 
 func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]RunningCampaignsRow, error) {
@@ -355,7 +385,17 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 	var items []RunningCampaignsRow
 	for rows.Next() {
 		var i RunningCampaignsRow
-		if err := rows.Scan(&i.ID, &i.Canary); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Canary,
+			&i.SenderID,
+			&i.Urgent,
+			&i.HandOver,
+			&i.SendAt,
+			&i.SendZone,
+			&i.SendOffset,
+			&i.TestOf,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -370,7 +410,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 }
 
 const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1
 `
@@ -432,6 +472,8 @@ func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (Sam
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
+		&i.Campaign.TestOf,
 		&i.Test,
 	)
 	return i, err
@@ -452,6 +494,15 @@ update campaign set canary = $2 where id = $1
 
 func (q *Queries) SetCanary(ctx context.Context, iD int64, canary string) error {
 	_, err := q.db.ExecContext(ctx, setCanary, iD, canary)
+	return err
+}
+
+const setUntidy = `-- name: SetUntidy :exec
+update campaign set untidy = $2 where id = $1
+`
+
+func (q *Queries) SetUntidy(ctx context.Context, iD int64, untidy bool) error {
+	_, err := q.db.ExecContext(ctx, setUntidy, iD, untidy)
 	return err
 }
 

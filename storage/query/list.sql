@@ -61,7 +61,7 @@ update campaign set state = 'draft', recipients = $2, parts = $3, unicode = $4, 
 where id = $1 and state = 'hidden';
 
 -- name: HideDraft :execrows
-update campaign set state = 'hidden' where id = $1 and state = 'draft';
+update campaign set state = 'hidden', token = 'hidden ' || token where id = $1 and state = 'draft';
 
 -- name: AbandonedCampaigns :many
 select c.id from campaign c where c.state = 'hidden'

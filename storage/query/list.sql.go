@@ -185,7 +185,7 @@ func (q *Queries) DeleteSomeMessages(ctx context.Context, campaignID int64, limi
 }
 
 const hideDraft = `-- name: HideDraft :execrows
-update campaign set state = 'hidden' where id = $1 and state = 'draft'
+update campaign set state = 'hidden', token = 'hidden ' || token where id = $1 and state = 'draft'
 `
 
 func (q *Queries) HideDraft(ctx context.Context, id int64) (int64, error) {

@@ -47,6 +47,7 @@ type AppUser struct {
 	PasswordHash string
 	Active       bool
 	CreatedAt    int64
+	TestNumber   string
 }
 
 type Attempt struct {
@@ -157,6 +158,8 @@ type Campaign struct {
 	CallsPairs  int64
 	Urgent      bool
 	HandOver    bool
+	Untidy      bool
+	TestOf      int64
 }
 
 type CampaignSketch struct {
@@ -307,6 +310,24 @@ type Session struct {
 type Setting struct {
 	Name  string
 	Value string
+}
+
+type Template struct {
+	AccountID    int64
+	ID           int64
+	CompanyID    int64
+	Name         string
+	Text         string
+	IsApproved   bool
+	IsActive     bool
+	CreatedDate  string
+	ApprovedDate string
+}
+
+type TemplateReading struct {
+	AccountID int64
+	ReadAt    int64
+	Failure   string
 }
 
 type Token struct {

@@ -98,7 +98,7 @@ func (q *Queries) SetTokenRequest(ctx context.Context, tokenID int64, key string
 }
 
 const tokenByHash = `-- name: TokenByHash :one
-select t.id, t.name, t.user_id, t.hash, t.hint, t.created_at, t.used_at, t.revoked_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at from token t join app_user u on u.id = t.user_id where t.hash = $1
+select t.id, t.name, t.user_id, t.hash, t.hint, t.created_at, t.used_at, t.revoked_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at, u.test_number from token t join app_user u on u.id = t.user_id where t.hash = $1
 `
 
 type TokenByHashRow struct {
@@ -125,12 +125,13 @@ func (q *Queries) TokenByHash(ctx context.Context, hash []byte) (TokenByHashRow,
 		&i.AppUser.PasswordHash,
 		&i.AppUser.Active,
 		&i.AppUser.CreatedAt,
+		&i.AppUser.TestNumber,
 	)
 	return i, err
 }
 
 const tokenByID = `-- name: TokenByID :one
-select t.id, t.name, t.user_id, t.hash, t.hint, t.created_at, t.used_at, t.revoked_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at from token t join app_user u on u.id = t.user_id where t.id = $1
+select t.id, t.name, t.user_id, t.hash, t.hint, t.created_at, t.used_at, t.revoked_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at, u.test_number from token t join app_user u on u.id = t.user_id where t.id = $1
 `
 
 type TokenByIDRow struct {
@@ -157,6 +158,7 @@ func (q *Queries) TokenByID(ctx context.Context, id int64) (TokenByIDRow, error)
 		&i.AppUser.PasswordHash,
 		&i.AppUser.Active,
 		&i.AppUser.CreatedAt,
+		&i.AppUser.TestNumber,
 	)
 	return i, err
 }
@@ -179,7 +181,7 @@ func (q *Queries) TokenRequest(ctx context.Context, tokenID int64, key string) (
 }
 
 const tokens = `-- name: Tokens :many
-select t.id, t.name, t.user_id, t.hash, t.hint, t.created_at, t.used_at, t.revoked_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at from token t join app_user u on u.id = t.user_id
+select t.id, t.name, t.user_id, t.hash, t.hint, t.created_at, t.used_at, t.revoked_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at, u.test_number from token t join app_user u on u.id = t.user_id
 where t.user_id = $1 or $1 = 0
 order by case when t.revoked_at = 0 then 0 else 1 end, t.id desc limit 500
 `
@@ -214,6 +216,7 @@ func (q *Queries) Tokens(ctx context.Context, userID int64) ([]TokensRow, error)
 			&i.AppUser.PasswordHash,
 			&i.AppUser.Active,
 			&i.AppUser.CreatedAt,
+			&i.AppUser.TestNumber,
 		); err != nil {
 			return nil, err
 		}
