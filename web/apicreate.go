@@ -219,7 +219,7 @@ func (s *Web) create(ctx context.Context, p program, c received, token string) (
 			return 0, wrongField(http.StatusUnprocessableEntity, "scheduleAt", sentence)
 		}
 	}
-	text, err := s.commonText(ctx, account, c.order)
+	text, err := s.commonText(ctx, p, account, c.order)
 	if err != nil {
 		return 0, err
 	}
@@ -254,14 +254,15 @@ func (s *Web) accountFor(ctx context.Context, name string) (sms.Account, error) 
 }
 
 // commonText is the text of the order or of its template.
-func (s *Web) commonText(ctx context.Context, a sms.Account, o campaignOrder) (string, error) {
+func (s *Web) commonText(ctx context.Context, p program, a sms.Account, o campaignOrder) (string, error) {
 	switch {
 	case o.Template == "":
 		return o.Text, nil
 	case o.Text != "":
 		return "", wrongField(http.StatusUnprocessableEntity, "template", "Give a template or a text, not both")
 	}
-	return "", wrongField(http.StatusUnprocessableEntity, "template", "There is no template of this name")
+	t, err := s.desk.UsableTemplate(ctx, p.user, a.ID, o.Template)
+	return t.Text, err
 }
 
 func (s *Web) takeList(ctx context.Context, p program, a sms.Account, c received, token string) (sms.List, error) {

@@ -294,6 +294,68 @@ func TestCreateStartsOrSchedules(t *testing.T) {
 	}
 }
 
+func TestCreateFromATemplate(t *testing.T) {
+	s, m := factory(t)
+	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","template":%q,"rows":[{"phone":"08030000101","fields":{"name":"Ada","DATE":"Friday"}}]}`
+	f := form[apiCampaign](m.create(fmt.Sprintf(body, "Appointment")).is(201))
+	if got := s.texts(f.ID); strings.Join(got, "|") != "1 2348030000101 Dear Ada,\ncome on Friday." {
+		t.Errorf("%q", got)
+	}
+	for name, words := range map[string]string{"Fees": "not approved and active", "Nothing": "no template"} {
+		if p := m.create(fmt.Sprintf(body, name)).problem(422); len(p.Errors) != 1 || p.Errors[0].Field != "template" || !strings.Contains(p.Errors[0].Detail, words) {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	both := strings.Replace(fmt.Sprintf(body, "Appointment"), `"name":"June"`, `"text":"Hello"`, 1)
+	if p := m.create(both).problem(422); p.Errors[0].Field != "template" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestCancelForPrograms(t *testing.T) {
+	s, m := factory(t)
+	a, err := s.db.AccountNamed(t.Context(), "Clinic")
+	s.must(err)
+	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[` + strings.Repeat(`{"phone":"0803000%04d"},`, 24)
+	var numbers []any
+	for i := range 24 {
+		numbers = append(numbers, 1000+i)
+	}
+	body = strings.TrimSuffix(fmt.Sprintf(body, numbers...), ",") + "]}"
+	f := form[apiCampaign](m.create(body).is(201))
+	s.send(a, 1, accept)
+	path := fmt.Sprintf("%s/campaigns/%d", apiPath, f.ID)
+	for range 2 {
+		got := form[apiCampaign](m.post(path+"/cancel", "").is(200))
+		if got.State != "cancelled" || got.Counts != (apiCounts{Accepted: 5, Cancelled: 19}) || got.Delivery != (apiDelivery{None: 5}) || got.FinishedAt == nil {
+			t.Errorf("%+v", got)
+		}
+	}
+	for word, n := range map[string]int{"cancelled": 19, "queued": 0, "accepted": 5} {
+		list := form[apiMessagePage](m.get(path + "/messages?state=" + word).is(200))
+		if len(list.Items) != n {
+			t.Errorf("%d are %s", len(list.Items), word)
+		}
+		for _, item := range list.Items {
+			if item.State != word || word == "accepted" && (item.Status != "none" || item.MessageID == "") {
+				t.Errorf("%+v", item)
+			}
+		}
+	}
+	if list := form[apiMessagePage](m.get(path + "/messages?status=none").is(200)); len(list.Items) != 5 {
+		t.Errorf("%d without a report", len(list.Items))
+	}
+	for _, order := range []string{"send", "stop", "continue"} {
+		if p := m.post(path+"/"+order, "").problem(409); p.Type != problemState || !strings.Contains(p.Detail, "cancelled") {
+			t.Errorf("%s: %+v", order, p)
+		}
+	}
+	draft := form[apiCampaign](m.create(strings.Replace(body, `"send":true`, `"send":false`, 1)).is(201))
+	if got := form[apiCampaign](m.post(fmt.Sprintf("%s/campaigns/%d/cancel", apiPath, draft.ID), "").is(200)); got.State != "cancelled" || got.Counts != (apiCounts{Cancelled: 24}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAKeyMakesOneCampaign(t *testing.T) {
 	s, m := factory(t)
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[{"phone":"08030000101","fields":{"a":"1","b":"2"}}]}`
