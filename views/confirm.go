@@ -311,9 +311,9 @@ func (p Preview) row() string {
 // goTo names the field that asks for a row.
 func (p Preview) goTo() string {
 	if p.Listed {
-		return "Row number"
+		return "Row"
 	}
-	return "Message number"
+	return "Number"
 }
 
 func (p Preview) to() string {
