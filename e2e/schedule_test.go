@@ -25,7 +25,7 @@ func (p *tab) later(choice, button string) string {
 	if scripts, err := p.Evaluate("'js' in document.documentElement.dataset"); err == nil && scripts == true {
 		p.do(named.First().WaitFor())
 	} else {
-		p.press("Send ")
+		p.do(p.Locator("#send-now").Click())
 	}
 	p.press(button)
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
