@@ -68,10 +68,11 @@ func (t *tx) withinHours(ctx context.Context, a *sms.Attempt, now int64) error {
 // it, or settling what Recover has settled, fails with sms.ErrConflict.
 func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	err = db.update(ctx, "commit the outcome", func(t *tx) error {
-		of, err := t.campaign(ctx, a.CampaignID)
+		row, err := t.CampaignByID(ctx, a.CampaignID)
 		if err != nil {
 			return err
 		}
+		of := campaign(row.Campaign, row.Test)
 		group := a.Call.Kind == sms.CallGroup
 		if group {
 			s = groupSettlement(s, o)
@@ -93,7 +94,7 @@ func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sm
 		if err := t.applyWaiting(ctx, a.AccountID, providerIDs(s, o, group), country, now); err != nil {
 			return err
 		}
-		alert, err = t.afterAttempt(ctx, a, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge, now)
+		alert, err = t.afterAttempt(ctx, a, of, row.Campaign.WindowFrom, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge, now)
 		return err
 	})
 	return alert && err == nil, err
@@ -213,19 +214,16 @@ func (t *tx) settleSome(ctx context.Context, args []any, list []sms.Settled) err
 	return nil
 }
 
-func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, ended sms.Finished, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
-	row, err := t.CampaignByID(ctx, a.CampaignID)
-	if err != nil {
-		return false, err
-	}
-	c := campaign(row.Campaign, row.Test)
+// afterAttempt brings the attempt's campaign up to date: its canary, a pause, its
+// end. window is since when its attempts are judged.
+func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, c sms.Campaign, window int64, ended sms.Finished, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	v := sms.Verdict{Canary: c.Canary}
 	if a.State == sms.AttemptPrepared {
 		if a.Canary && c.Canary == sms.CanaryFlying {
 			v.Canary = sms.CanaryPending
 		}
 	} else {
-		before, err := t.RecentAttempts(ctx, c.ID, row.Campaign.WindowFrom, a.ID)
+		before, err := t.RecentAttempts(ctx, c.ID, window, a.ID)
 		if err != nil {
 			return false, err
 		}
@@ -245,7 +243,7 @@ func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, ended sms.Finishe
 	if v.PauseCampaign && c.State == sms.CampaignRunning {
 		c.State, c.Pause, c.PauseCode, alert = sms.CampaignPaused, v.Sentence, v.Code, true
 	}
-	return alert, t.putCampaign(ctx, &c, row.Campaign.WindowFrom, now)
+	return alert, t.putCampaign(ctx, &c, window, now)
 }
 
 // finish ends a started campaign that has nothing left to send.

@@ -6,7 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -28,7 +28,7 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		if !errors.Is(classify(err), sms.ErrNotFound) {
 			return err
 		}
-		if err := t.dropDraft(ctx, c.AccountID, replaces); err != nil {
+		if err := t.deleteDraft(ctx, c.AccountID, replaces); err != nil {
 			return err
 		}
 		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID,
@@ -38,8 +38,7 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		if err != nil {
 			return err
 		}
-		for i := range messages {
-			m := &messages[i]
+		for i, m := range messages {
 			if m.State != sms.Skipped {
 				m.State = sms.Draft
 			}
@@ -47,15 +46,31 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 			if m.Row == 0 {
 				m.Row = int64(i + 1)
 			}
+			if _, err := t.insertMessage(ctx, m, c.GroupID); err != nil {
+				return err
+			}
 		}
-		if err := t.insertMessages(ctx, messages, c.GroupID); err != nil {
-			return err
+		if sketch := sketchOf(messages); sketch.Size() > 0 {
+			if err := t.PutSketch(ctx, id, sketch.Bytes()); err != nil {
+				return err
+			}
 		}
 		row, err := t.CampaignByID(ctx, id)
 		made, created = campaign(row.Campaign, row.Test), true
 		return err
 	})
 	return made, created, err
+}
+
+// sketchOf is the sketch of typed numbers, each of which stands there once.
+func sketchOf(messages []sms.Message) *sms.Sketch {
+	s := &sms.Sketch{}
+	for _, m := range messages {
+		if n, err := strconv.ParseInt(m.Number, 10, 64); err == nil {
+			s.Add(n)
+		}
+	}
+	return s
 }
 
 // insertMessage stores a message. The row that stands for a gateway group has
@@ -68,50 +83,6 @@ func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (in
 	return id, err
 }
 
-// messagesAtOnce is how many messages one statement inserts.
-const messagesAtOnce = 16
-
-// insertMessages stores many messages as insertMessage does, without telling
-// their ids: they rise in the order of the list.
-func (t *tx) insertMessages(ctx context.Context, messages []sms.Message, group string) error {
-	var whole *sql.Stmt
-	for some := range slices.Chunk(messages, messagesAtOnce) {
-		args := make([]any, 0, len(some)*17)
-		for _, m := range some {
-			args = append(args, m.AccountID, m.CampaignID, m.Row, m.Number, m.Text, textHash(m.Text, group), m.Unicode, m.Parts, string(m.State), m.Reason, m.Code,
-				m.AttemptID, m.ProviderID, m.CreatedAt, m.SentAt, m.CreatedAt, m.Call)
-			t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
-		}
-		var err error
-		switch {
-		case len(some) < messagesAtOnce:
-			_, err = t.raw.ExecContext(ctx, insertMessageRows(len(some)), args...)
-		case whole == nil:
-			if whole, err = t.raw.PrepareContext(ctx, insertMessageRows(messagesAtOnce)); err != nil {
-				return fmt.Errorf("insert messages: %w", err)
-			}
-			defer func() { _ = whole.Close() }()
-			fallthrough
-		default:
-			_, err = whole.ExecContext(ctx, args...)
-		}
-		if err != nil {
-			return fmt.Errorf("insert messages: %w", err)
-		}
-	}
-	return nil
-}
-
-func insertMessageRows(n int) string {
-	rows := make([]string, n)
-	for i := range rows {
-		p := i * 17
-		rows[i] = "(" + places(p+1, 13) + ", '', '', '', '', false, false, " + places(p+14, 4) + ")"
-	}
-	return `insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
-  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no) values ` + strings.Join(rows, ", ")
-}
-
 // textHash tells texts apart inside one account; eight bytes keep the index small.
 func textHash(text, group string) []byte {
 	if group != "" {
@@ -121,12 +92,12 @@ func textHash(text, group string) []byte {
 	return h[:8]
 }
 
-// dropDraft takes a draft off every page; Tidy removes it. One of which messages
-// were sent before an older copy of the database was put back is kept: it is
-// the record of that.
-func (t *tx) dropDraft(ctx context.Context, account, id int64) error {
-	c, err := t.campaign(ctx, id)
-	if errors.Is(err, sms.ErrNotFound) || err == nil && (c.State != sms.CampaignDraft || c.AccountID != account) {
+// deleteDraft removes a draft, a long one by and by. One of which messages were
+// sent before an older copy of the database was put back is kept: it is the
+// record of that.
+func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
+	row, err := t.CampaignByID(ctx, id)
+	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.Campaign.State != string(sms.CampaignDraft) || row.Campaign.AccountID != account) {
 		return nil
 	}
 	if err != nil {
@@ -135,26 +106,39 @@ func (t *tx) dropDraft(ctx context.Context, account, id int64) error {
 	if moved, err := t.CountMoved(ctx, id); err != nil || moved > 0 {
 		return err
 	}
-	return t.DropCampaign(ctx, id, randomHex(16))
+	if row.Campaign.Recipients > sweepAtOnce {
+		_, err := t.HideDraft(ctx, id)
+		return err
+	}
+	if err := t.DeleteSketch(ctx, id); err != nil {
+		return err
+	}
+	if err := errors.Join(t.DeleteDraftMessages(ctx, id), t.DeleteTally(ctx, id)); err != nil {
+		return err
+	}
+	_, err = t.DeleteDraft(ctx, id)
+	return err
 }
 
-// ForgetDrafts drops drafts that nobody started or changed since the given time.
+// ForgetDrafts removes drafts that nobody started or changed since the given
+// time, as many at once as one short transaction can.
 func (db *DB) ForgetDrafts(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old drafts", func(t *tx) error {
 		drafts, err := t.OldDrafts(ctx, before)
-		for _, d := range drafts {
-			err = errors.Join(err, t.dropDraft(ctx, d.AccountID, d.ID))
+		for removed := int64(0); len(drafts) > 0 && removed < sweepAtOnce && err == nil; drafts = drafts[1:] {
+			removed += drafts[0].Recipients
+			err = t.deleteDraft(ctx, drafts[0].AccountID, drafts[0].ID)
 		}
 		return err
 	})
 }
 
-// tidyAtATime is how many messages one transaction of Tidy moves or removes.
+// tidyAtATime is how many messages one transaction of Tidy moves.
 const tidyAtATime = 1000
 
-// Tidy does a bounded piece of what dropping or cancelling a campaign leaves to
-// be done: nobody waits for it, and no other transaction waits long. more says
-// that something is left.
+// Tidy does a bounded piece of what cancelling a campaign leaves to be done:
+// nobody waits for it, and no other transaction waits long. more says that
+// something is left.
 func (db *DB) Tidy(ctx context.Context, now int64) (more bool, err error) {
 	err = db.update(ctx, "tidy campaigns", func(t *tx) error {
 		c, err := t.FirstUntidy(ctx)
@@ -165,20 +149,9 @@ func (db *DB) Tidy(ctx context.Context, now int64) (more bool, err error) {
 			return err
 		}
 		more = true
-		if c.State == string(sms.CampaignDropped) {
-			return t.removeSome(ctx, c.ID)
-		}
 		return t.cancelSome(ctx, c.ID, c.Pause, now)
 	})
 	return more && err == nil, err
-}
-
-func (t *tx) removeSome(ctx context.Context, id int64) error {
-	n, err := t.DeleteMessages(ctx, id, tidyAtATime)
-	if err != nil || n > 0 {
-		return err
-	}
-	return errors.Join(t.DeleteTally(ctx, id), t.DeleteCampaign(ctx, id))
 }
 
 // cancelSome brings messages of a cancelled campaign to what they are shown as.
@@ -194,20 +167,16 @@ func (t *tx) cancelSome(ctx context.Context, id int64, reason string, now int64)
 	return t.SetUntidy(ctx, id, false)
 }
 
-// Campaign finds a campaign by id, unless its state is hidden.
+// Campaign finds a campaign by id.
 func (db *DB) Campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 	row, err := db.read().CampaignByID(ctx, id)
 	if _, err := found(row, err, "read campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
-	c := campaign(row.Campaign, row.Test)
-	if c.State.Hidden() {
-		return sms.Campaign{}, fmt.Errorf("read campaign: %w", sms.ErrNotFound)
-	}
-	return c, nil
+	return campaign(row.Campaign, row.Test), nil
 }
 
-// campaign reads a campaign, whatever its state.
+// campaign finds a campaign by id.
 func (t *tx) campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 	row, err := t.CampaignByID(ctx, id)
 	return campaign(row.Campaign, row.Test), classify(err)
@@ -232,7 +201,7 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
 			window = now
 		}
-		if before.State.Hidden() || before.State == sms.CampaignCancelled || before.Started() && !after.Started() {
+		if before.State == sms.CampaignCancelled || before.Started() && !after.Started() {
 			return fmt.Errorf("from %s to %s: %w", before.State, after.State, errUnexpected)
 		}
 		if err := t.showAll(ctx, after); err != nil {
@@ -306,7 +275,9 @@ func (db *DB) Tally(ctx context.Context, id int64) (sms.Tally, error) {
 	}
 	tally := sms.Tally{}
 	for _, r := range rows {
-		tally[r.Key] = r.N
+		if r.Key != interimKey {
+			tally[r.Key] = r.N
+		}
 	}
 	return tally, nil
 }
@@ -319,24 +290,9 @@ func (db *DB) Decisions(ctx context.Context, account int64) (int64, error) {
 
 // Campaigns lists campaigns; more says that there are older ones.
 func (db *DB) Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error) {
-	where, args := campaignConditions(f)
-	rows, err := db.reader.QueryContext(ctx, `select c.id from campaign c where `+where+fmt.Sprintf(` order by c.id desc limit %d`, f.Limit+1), args...)
+	ids, more, err := db.campaignIDs(ctx, f)
 	if err != nil {
-		return nil, false, fmt.Errorf("list campaigns: %w", err)
-	}
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, false, errors.Join(fmt.Errorf("list campaigns: %w", err), rows.Close())
-		}
-		ids = append(ids, id)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, false, fmt.Errorf("list campaigns: %w", err)
-	}
-	if more = len(ids) > f.Limit; more {
-		ids = ids[:f.Limit]
+		return nil, false, err
 	}
 	for _, id := range ids {
 		c, err := db.Campaign(ctx, id)
@@ -360,13 +316,12 @@ func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"c.account_id = " + arg(f.AccountID), fmt.Sprintf("c.state not in ('%s', '%s')", sms.CampaignMaking, sms.CampaignDropped)}
+	parts := []string{"c.state <> 'hidden'"}
+	if f.AccountID > 0 {
+		parts = append(parts, "c.account_id = "+arg(f.AccountID))
+	}
 	if len(f.States) > 0 {
-		var in []string
-		for _, s := range f.States {
-			in = append(in, arg(string(s)))
-		}
-		parts = append(parts, "c.state in ("+strings.Join(in, ", ")+")")
+		parts = append(parts, "c.state in "+states(f.States, arg))
 	}
 	if f.Decision {
 		parts = append(parts, "exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key in ('doubt', 'held') and t.n > 0)")

@@ -183,7 +183,7 @@ func (c *claiming) firstQueued(ctx context.Context, campaign int64) (*query.Firs
 		if err != nil || last < 0 {
 			return nil, err
 		}
-		if _, err := c.QueueDrafts(ctx, query.QueueDraftsParams{CampaignID: campaign, CallNo: last, ChangedAt: c.now, Limit: queuedAtATime + maxCall}); err != nil {
+		if _, err := c.QueueDrafts(ctx, campaign, last, queuedAtATime+maxCall); err != nil {
 			return nil, err
 		}
 	}

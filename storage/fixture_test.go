@@ -236,13 +236,15 @@ func (f *fixture) wantStates(campaign int64, want map[sms.State]int) {
 	}
 }
 
-// tidy does all that dropping and cancelling left to be done.
+// tidy does all that removing and cancelling left to be done.
 func (f *fixture) tidy() (steps int) {
 	f.t.Helper()
 	for {
-		more, err := f.db.Tidy(f.ctx, f.now())
+		cancels, err := f.db.Tidy(f.ctx, f.now())
 		f.must(err)
-		if !more {
+		removes, err := f.db.SweepCampaigns(f.ctx)
+		f.must(err)
+		if !cancels && !removes {
 			return steps
 		}
 		steps++
@@ -281,7 +283,7 @@ const ofAccount = "campaign_id in (select id from campaign where account_id = $1
 // campaign has nothing left to send.
 func (f *fixture) check() {
 	f.t.Helper()
-	for _, id := range column[int64](f, "select id from campaign where account_id = $1 and state not in ('making', 'dropped')", f.account.ID) {
+	for _, id := range column[int64](f, "select id from campaign where account_id = $1 and state <> 'hidden'", f.account.ID) {
 		f.checkCampaign(f.campaign(id))
 	}
 	doubtful := column[int64](f, "select id from message where "+ofAccount+" and state in ('claimed', 'sending', 'in_doubt') order by id", f.account.ID)
@@ -306,14 +308,32 @@ func (f *fixture) checkCampaign(c sms.Campaign) {
 	got, err := f.db.Tally(f.ctx, c.ID)
 	f.must(err)
 	want, unsent := sms.Tally{}, 0
+	counted, err := f.db.CountCampaign(f.ctx, c.ID)
+	f.must(err)
 	for _, m := range f.messages(c.ID) {
 		want[m.Standing().Key]++
+		counted.States[m.State]--
+		if m.State == sms.Accepted && m.Delivery.Status == "" {
+			counted.Delivery[sms.NoReport]--
+		} else if m.State == sms.Accepted {
+			counted.Delivery[m.Delivery.Status]--
+		}
 		if m.State.Unsent() || m.State == sms.Sending {
 			unsent++
 		}
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		f.t.Fatalf("tally of campaign %d (-recount +tally):\n%s", c.ID, d)
+	}
+	for state, n := range counted.States {
+		if n != 0 {
+			f.t.Fatalf("campaign %d counts %d more messages that are %s than there are", c.ID, n, state)
+		}
+	}
+	for status, n := range counted.Delivery {
+		if n != 0 {
+			f.t.Fatalf("campaign %d counts %d more messages reported %s than there are", c.ID, n, status)
+		}
 	}
 	if got.Total() != c.Recipients {
 		f.t.Fatalf("campaign %d has %d recipients and %d messages", c.ID, c.Recipients, got.Total())

@@ -58,12 +58,16 @@ func (db *DB) messagesOf(ctx context.Context, id int64) (sms.Campaign, error) {
 	return campaign(row.Campaign, row.Test), nil
 }
 
-// shown is a message as people see it.
+// shown is a message as people see it. One that waits or was cancelled has
+// changed with its campaign, though it may be moved later.
 func shown(m sms.Message, of sms.Campaign) sms.Message {
-	if state := of.Shows(m.State); state != m.State {
-		m.State = state
-		if state == sms.Cancelled {
-			m.Reason = of.Pause
+	stored := m.State
+	switch m.State = of.Shows(stored); m.State {
+	case sms.Queued:
+		m.ChangedAt = max(m.ChangedAt, of.StartedAt)
+	case sms.Cancelled:
+		if stored != sms.Cancelled {
+			m.Reason, m.ChangedAt = of.Pause, max(m.ChangedAt, of.FinishedAt)
 		}
 	}
 	return m
@@ -84,9 +88,19 @@ func messageConditions(f sms.MessageFilter, of sms.Campaign) (where string, args
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"campaign_id = " + arg(f.CampaignID)}
+	parts := []string{"campaign_id = (select id from campaign where id = " + arg(f.CampaignID) + " and state <> 'hidden')"}
 	if len(f.Keys) > 0 {
 		parts = append(parts, "("+strings.Join(standingConditions(f.Keys, of), " or ")+")")
+	}
+	if len(f.States) > 0 {
+		parts = append(parts, "state in "+states(f.States, arg))
+	}
+	switch f.Status {
+	case "":
+	case sms.NoReport:
+		parts = append(parts, "state = 'accepted' and status = ''")
+	default:
+		parts = append(parts, "state = 'accepted' and status = "+arg(string(f.Status)))
 	}
 	if f.After > 0 {
 		parts = append(parts, "id > "+arg(f.After))
@@ -137,8 +151,11 @@ func (db *DB) Message(ctx context.Context, id int64) (sms.Message, error) {
 	if _, err := found(r, err, "read message"); err != nil {
 		return sms.Message{}, err
 	}
-	c, err := db.messagesOf(ctx, r.CampaignID)
-	return shown(message(r), c), err
+	c, err := db.Campaign(ctx, r.CampaignID)
+	if err != nil {
+		return sms.Message{}, fmt.Errorf("read message: %w", err)
+	}
+	return shown(message(r), c), nil
 }
 
 // MessageAttempts lists the calls that held a message, oldest first.
@@ -184,6 +201,7 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 		err = errUnexpected
 	}
 	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
+	t.count(after.CampaignID, interimKey, interim(after)-interim(before))
 	if err == nil && d.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
 		err = t.blockReported(ctx, after, now)
 	}

@@ -38,7 +38,7 @@ func (s *Web) composeForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 		if p, err = s.composeTyped(r, v); err != nil {
 			return err
 		}
-		read := sms.ReadNumbers(p.Numbers, v.account.Country)
+		read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 		p.Count = &read
 		return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
 	}
@@ -68,6 +68,12 @@ func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) 
 		}
 	}
 	var err error
+	if p.Templates, err = s.usableTemplates(r.Context(), a); err != nil {
+		return p, err
+	}
+	if p.Upload, err = s.uploadFile(r.Context(), a.ID, ""); err != nil {
+		return p, err
+	}
 	p.SenderIDs, err = s.usableSenders(v, a)
 	switch {
 	case contains(p.SenderIDs, a.DefaultSender):
@@ -109,7 +115,7 @@ func (s *Web) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64,
 	if replace && c.State == sms.CampaignDraft && c.CreatedBy == v.user.ID {
 		p.Replaces = strconv.FormatInt(id, 10)
 	}
-	read := sms.ReadNumbers(p.Numbers, v.account.Country)
+	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 	p.Count = &read
 	return nil
 }
@@ -134,7 +140,7 @@ func (s *Web) composeTyped(r *http.Request, v *visit) (views.ComposePage, error)
 	f := r.PostForm
 	p.Token, p.Replaces = f.Get("token"), f.Get("replaces")
 	p.Numbers, p.SenderID, p.Text, p.Name = f.Get("numbers"), f.Get("sender_id"), lines(f.Get("text")), f.Get("name")
-	p.Flash = f.Get("flash") != ""
+	p.Template, p.Fixed, p.Flash = f.Get("template"), fixedTexts(p.Text, f), f.Get("flash") != ""
 	return p, err
 }
 
@@ -151,7 +157,7 @@ func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) err
 		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " + v.account.Name + ". Look at the sender ID, then check the message again"})
 	}
 	c, err := s.desk.CreateCampaign(r.Context(), v.user, desk.Order{AccountID: v.account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
-		Text: p.Text, Flash: p.Flash, Token: tokenFor(p), Replaces: number(p.Replaces)})
+		Text: p.Text, Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p), Replaces: number(p.Replaces)})
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.composeAgain(w, r, v, p, bad)
@@ -164,7 +170,7 @@ func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) err
 		return nil
 	}
 	to := campaignPath(c.ID) + "/confirm"
-	if read := sms.ReadNumbers(p.Numbers, v.account.Country); read.Repeated > 0 {
+	if read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad); read.Repeated > 0 {
 		to = views.With(to, "repeated", strconv.Itoa(read.Repeated))
 	}
 	redirect(w, r, to)
@@ -178,13 +184,13 @@ func tokenFor(p views.ComposePage) string {
 		return ""
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %q %q %t", p.Token, p.SenderID, p.Numbers, p.Text, p.Name, p.Flash)
+	fmt.Fprintf(h, "%q %q %q %q %q %t %q", p.Token, p.SenderID, p.Numbers, p.Text, p.Name, p.Flash, p.Fixed)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
 // composeAgain shows the form with what is wrong and everything that was typed.
 func (s *Web) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
-	read := sms.ReadNumbers(p.Numbers, v.account.Country)
+	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 	p.Count, p.Errors = &read, bad
 	f := v.frame("New message", "new")
 	f.Error = true
@@ -213,7 +219,7 @@ func (s *Web) composeParts(w http.ResponseWriter, r *http.Request, v *visit) err
 		text = text[:countedMost]
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return s.render(w, r, http.StatusOK, views.ComposeParts(views.TextParts{Text: text, MaxParts: max(v.account.MaxParts, 1)}))
+	return s.render(w, r, http.StatusOK, views.ComposeParts(views.ComposePage{Text: text, Fixed: fixedTexts(text, r.PostForm), MaxParts: max(v.account.MaxParts, 1)}))
 }
 
 // composeNumbers counts the numbers while a person types.
@@ -225,5 +231,5 @@ func (s *Web) composeNumbers(w http.ResponseWriter, r *http.Request, v *visit) e
 	if len(text) > countedMost {
 		return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
 	}
-	return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.account.Country)}))
+	return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.account.Country, v.account.Abroad)}))
 }

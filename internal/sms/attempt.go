@@ -158,14 +158,15 @@ func Settle(to []Recipient, o Outcome, country string) Settlement {
 	if o.Class != ClassAnswered {
 		return settleWhole(to, o)
 	}
+	keys := keysOf(country)
 	byNumber := map[string][]ResultRow{}
 	for _, r := range o.Rows {
-		k := MatchKey(r.Number, country)
+		k := keys.key(r.Number)
 		byNumber[k] = append(byNumber[k], r)
 	}
 	s := Settlement{State: AttemptAccepted}
 	for _, r := range to {
-		k := MatchKey(r.Number, country)
+		k := keys.key(r.Number)
 		m := settleRows(byNumber[k])
 		m.MessageID = r.MessageID
 		if m.To != Accepted {
@@ -175,7 +176,7 @@ func Settle(to []Recipient, o Outcome, country string) Settlement {
 		byNumber[k] = nil
 	}
 	for _, r := range o.Rows {
-		if byNumber[MatchKey(r.Number, country)] != nil {
+		if byNumber[keys.key(r.Number)] != nil {
 			s.Strange = append(s.Strange, r)
 		}
 	}

@@ -1,10 +1,7 @@
 package sms
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -21,12 +18,7 @@ const (
 	CampaignStopped   CampaignState = "stopped"   // stopped by a person; can be continued
 	CampaignFinished  CampaignState = "finished"  // nothing is left to send
 	CampaignCancelled CampaignState = "cancelled" // given up by a person for good; what is under way still ends
-	CampaignMaking    CampaignState = "making"    // its messages are being put in; on no page
-	CampaignDropped   CampaignState = "dropped"   // its messages are being removed; on no page
 )
-
-// Hidden says that a campaign in this state is on no page and takes no orders.
-func (s CampaignState) Hidden() bool { return s == CampaignMaking || s == CampaignDropped }
 
 // The codes of pauses that are not the provider's.
 const (
@@ -96,12 +88,12 @@ func (c Campaign) MayStop() bool {
 
 // MayCancel says whether a person may give it up for good.
 func (c Campaign) MayCancel() bool {
-	return c.State != CampaignFinished && c.State != CampaignCancelled && !c.State.Hidden()
+	return c.State != CampaignFinished && c.State != CampaignCancelled
 }
 
 // Started says that its messages were released for sending.
 func (c Campaign) Started() bool {
-	return c.State != CampaignDraft && !c.State.Hidden() && !c.MayReschedule()
+	return c.State != CampaignDraft && !c.MayReschedule()
 }
 
 // Shows is the state that people see of a message of this campaign that is
@@ -154,19 +146,6 @@ func (c Campaign) MayContinue() bool {
 	return c.State == CampaignPaused || c.State == CampaignStopped
 }
 
-// Fingerprint tells two campaigns with the same sender ID, text and set of
-// numbers apart from all others.
-func Fingerprint(senderID, text string, numbers []string) string {
-	sorted := slices.Clone(numbers)
-	slices.Sort(sorted)
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", senderID, text)
-	for _, n := range slices.Compact(sorted) {
-		fmt.Fprintf(h, " %s", n)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 const nameLength = 48
 
 // NameFromText proposes a campaign's name: the text's first words, at most 48
@@ -189,7 +168,7 @@ func NameFromText(text string) string {
 
 // CampaignFilter says which campaigns are wanted, newest first.
 type CampaignFilter struct {
-	AccountID int64
+	AccountID int64           // 0: those of every account
 	States    []CampaignState // none: all
 	Decision  bool            // only those with messages that wait for a person
 	Name      string          // part of the name

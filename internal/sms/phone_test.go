@@ -78,14 +78,30 @@ func TestPhoneIsShownAndMasked(t *testing.T) {
 }
 
 func FuzzMSISDN(f *testing.F) {
-	for _, s := range []string{"08030000101", "+234 (0)803", "2.34803E+12", "\x00", "٠٨٠٣", "+++", "0803 5S5 0101"} {
+	for _, s := range []string{"08030000101", "+234 (0)803 000 0101", "2348030000101.0", "2.34803E+12", "\x00", "٠٨٠٣٠٠٠٠١٠١", "+++", "0803 5S5 0101", "+44 7400 123456", "+1 202 555 0123", "00254712345678", "'0803-000-0101"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		p, err := ParsePhone(raw, "NG", true)
 		MatchKey(raw, "NG")
 		if err != nil {
+			var bad Invalid
+			if !errors.As(err, &bad) || bad["phone"] == "" || len(bad) != 1 {
+				t.Fatalf("%q refused without a sentence: %v", raw, err)
+			}
 			return
+		}
+		key := MatchKey(p.Number, "NG")
+		if key != MatchKey("+"+p.Number, "NG") || key != MatchKey("00"+p.Number, "NG") || strings.HasPrefix(p.Number, "234") && key != p.Number {
+			t.Fatalf("%q became %q, but a report of it is looked for as %q", raw, p.Number, key)
+		}
+		home, err := ParsePhone(raw, "NG", false)
+		if err == nil && home.Number != p.Number || err != nil && strings.HasPrefix(p.Number, "234") {
+			t.Fatalf("%q is %q where abroad is allowed and %q where not (%v)", raw, p.Number, home.Number, err)
+		}
+		shown := ShowPhone(p.Number, "NG")
+		if back, err := ParsePhone(shown, "NG", true); err != nil || back.Number != p.Number {
+			t.Fatalf("%q became %q, shown as %q, which became %q (%v)", raw, p.Number, shown, back.Number, err)
 		}
 		if strings.Trim(p.Number, "0123456789") != "" || len(p.Number) < 8 || len(p.Number) > 15 {
 			t.Fatalf("%q became %q", raw, p.Number)
@@ -120,7 +136,7 @@ func TestReadNumbersOfAPastedMess(t *testing.T) {
 		"+44 7400 123456":                               {Bad: []BadNumber{{"+44 7400 123456", "Not a mobile number in Nigeria, and sending abroad is turned off"}}},
 		"'08030000101\n=08030000102":                    {Good: []string{one}, Bad: []BadNumber{{"=08030000102", `Contains letters: "=08030000102" has = in place 1`}}},
 	} {
-		if d := cmp.Diff(want, ReadNumbers(text, "NG")); d != "" {
+		if d := cmp.Diff(want, ReadNumbers(text, "NG", false)); d != "" {
 			t.Errorf("%q:\n%s", text, d)
 		}
 	}
@@ -149,7 +165,7 @@ func TestReadNumbersLosesNothing(t *testing.T) {
 			}
 			text += rapid.SampledFrom([]string{"\n", "\r\n", ", ", ";", " \t", "|", ",,\n "}).Draw(t, "between")
 		}
-		got := ReadNumbers(text, "NG")
+		got := ReadNumbers(text, "NG", false)
 		if d := cmp.Diff(want, got.Good); d != "" || got.Repeated != repeated || len(got.Bad) != bad {
 			t.Fatalf("%q: %+v, want %v, %d repeated, %d bad", text, got, want, repeated, bad)
 		}

@@ -5,10 +5,10 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, 
 returning id;
 
 -- name: CampaignByID :one
-select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.id = $1;
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden';
 
 -- name: CampaignByToken :one
-select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.token = $1;
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden';
 
 -- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
@@ -35,32 +35,28 @@ select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1;
 
--- name: DeleteMessages :execrows
-delete from message where id in (select m.id from message m where m.campaign_id = $1 order by m.id limit $2);
+-- name: DeleteDraftMessages :exec
+delete from message where campaign_id = $1 and state in ('draft', 'skipped');
 
 -- name: DeleteTally :exec
 delete from campaign_tally where campaign_id = $1;
 
--- name: DeleteCampaign :exec
-delete from campaign where id = $1 and state = 'dropped';
+-- name: DeleteDraft :execrows
+delete from campaign where id = $1 and state = 'draft';
 
 -- name: OldDrafts :many
-select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1
-  and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n <> 0 and t.key not in ('draft', 'leftout'))
+select c.id, c.account_id, c.recipients from campaign c
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key not in ('draft', 'leftout') and t.n <> 0)
 order by c.changed_at limit 100;
 
 -- name: CountMoved :one
-select count(*) from campaign_tally where campaign_id = $1 and n <> 0 and key not in ('draft', 'leftout');
-
--- name: DropCampaign :exec
-update campaign set state = 'dropped', token = $2, version = version + 1, untidy = true where id = $1;
+select count(*) from campaign_tally t where t.campaign_id = $1 and t.key not in ('draft', 'leftout') and t.n <> 0;
 
 -- name: SetUntidy :exec
 update campaign set untidy = $2 where id = $1;
 
 -- name: FirstUntidy :one
-select id, state, pause from campaign where untidy = true order by id limit 1;
+select id, pause from campaign where untidy = true order by id limit 1;
 
 -- name: AddTally :exec
 insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)
@@ -68,3 +64,6 @@ on conflict (campaign_id, key) do update set n = campaign_tally.n + excluded.n;
 
 -- name: CampaignTally :many
 select key, n from campaign_tally where campaign_id = $1 and n <> 0;
+
+-- name: CountClaimed :one
+select cast(coalesce(sum(recipients), 0) as bigint) as n from attempt where account_id = $1 and campaign_id = $2 and state = 'prepared' and state in ('prepared', 'sending');

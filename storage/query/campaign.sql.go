@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.id = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
 `
 
 type CampaignByIDRow struct {
@@ -76,7 +76,7 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.token = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
 `
 
 type CampaignByTokenRow struct {
@@ -163,8 +163,19 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 	return items, nil
 }
 
+const countClaimed = `-- name: CountClaimed :one
+select cast(coalesce(sum(recipients), 0) as bigint) as n from attempt where account_id = $1 and campaign_id = $2 and state = 'prepared' and state in ('prepared', 'sending')
+`
+
+func (q *Queries) CountClaimed(ctx context.Context, accountID int64, campaignID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countClaimed, accountID, campaignID)
+	var n int64
+	err := row.Scan(&n)
+	return n, err
+}
+
 const countMoved = `-- name: CountMoved :one
-select count(*) from campaign_tally where campaign_id = $1 and n <> 0 and key not in ('draft', 'leftout')
+select count(*) from campaign_tally t where t.campaign_id = $1 and t.key not in ('draft', 'leftout') and t.n <> 0
 `
 
 func (q *Queries) CountMoved(ctx context.Context, campaignID int64) (int64, error) {
@@ -174,25 +185,25 @@ func (q *Queries) CountMoved(ctx context.Context, campaignID int64) (int64, erro
 	return count, err
 }
 
-const deleteCampaign = `-- name: DeleteCampaign :exec
-delete from campaign where id = $1 and state = 'dropped'
+const deleteDraft = `-- name: DeleteDraft :execrows
+delete from campaign where id = $1 and state = 'draft'
 `
 
-func (q *Queries) DeleteCampaign(ctx context.Context, id int64) error {
-	_, err := q.db.ExecContext(ctx, deleteCampaign, id)
-	return err
-}
-
-const deleteMessages = `-- name: DeleteMessages :execrows
-delete from message where id in (select m.id from message m where m.campaign_id = $1 order by m.id limit $2)
-`
-
-func (q *Queries) DeleteMessages(ctx context.Context, campaignID int64, limit int32) (int64, error) {
-	result, err := q.db.ExecContext(ctx, deleteMessages, campaignID, limit)
+func (q *Queries) DeleteDraft(ctx context.Context, id int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteDraft, id)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const deleteDraftMessages = `-- name: DeleteDraftMessages :exec
+delete from message where campaign_id = $1 and state in ('draft', 'skipped')
+`
+
+func (q *Queries) DeleteDraftMessages(ctx context.Context, campaignID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteDraftMessages, campaignID)
+	return err
 }
 
 const deleteTally = `-- name: DeleteTally :exec
@@ -201,15 +212,6 @@ delete from campaign_tally where campaign_id = $1
 
 func (q *Queries) DeleteTally(ctx context.Context, campaignID int64) error {
 	_, err := q.db.ExecContext(ctx, deleteTally, campaignID)
-	return err
-}
-
-const dropCampaign = `-- name: DropCampaign :exec
-update campaign set state = 'dropped', token = $2, version = version + 1, untidy = true where id = $1
-`
-
-func (q *Queries) DropCampaign(ctx context.Context, iD int64, token string) error {
-	_, err := q.db.ExecContext(ctx, dropCampaign, iD, token)
 	return err
 }
 
@@ -241,19 +243,18 @@ func (q *Queries) DueCampaigns(ctx context.Context, sendAt int64) ([]int64, erro
 }
 
 const firstUntidy = `-- name: FirstUntidy :one
-select id, state, pause from campaign where untidy = true order by id limit 1
+select id, pause from campaign where untidy = true order by id limit 1
 `
 
 type FirstUntidyRow struct {
 	ID    int64
-	State string
 	Pause string
 }
 
 func (q *Queries) FirstUntidy(ctx context.Context) (FirstUntidyRow, error) {
 	row := q.db.QueryRowContext(ctx, firstUntidy)
 	var i FirstUntidyRow
-	err := row.Scan(&i.ID, &i.State, &i.Pause)
+	err := row.Scan(&i.ID, &i.Pause)
 	return i, err
 }
 
@@ -316,15 +317,15 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 }
 
 const oldDrafts = `-- name: OldDrafts :many
-select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1
-  and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n <> 0 and t.key not in ('draft', 'leftout'))
+select c.id, c.account_id, c.recipients from campaign c
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key not in ('draft', 'leftout') and t.n <> 0)
 order by c.changed_at limit 100
 `
 
 type OldDraftsRow struct {
-	ID        int64
-	AccountID int64
+	ID         int64
+	AccountID  int64
+	Recipients int64
 }
 
 func (q *Queries) OldDrafts(ctx context.Context, changedAt int64) ([]OldDraftsRow, error) {
@@ -336,7 +337,7 @@ func (q *Queries) OldDrafts(ctx context.Context, changedAt int64) ([]OldDraftsRo
 	var items []OldDraftsRow
 	for rows.Next() {
 		var i OldDraftsRow
-		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
+		if err := rows.Scan(&i.ID, &i.AccountID, &i.Recipients); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

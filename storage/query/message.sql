@@ -104,8 +104,8 @@ select cast(coalesce(max(q.call_no), -1) as bigint) as last from (
   select m.call_no from message m where m.campaign_id = $1 and m.state = 'draft' order by m.call_no, m.id limit $2) q;
 
 -- name: QueueDrafts :execrows
-update message set state = 'queued', changed_at = $3
-where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' and m.call_no <= $2 order by m.call_no, m.id limit $4) and state = 'draft';
+update message set state = 'queued'
+where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' and m.call_no <= $2 order by m.call_no, m.id limit $3) and state = 'draft';
 
 -- name: QueueDraft :execrows
 update message set state = 'queued', changed_at = $2 where id = $1 and state = 'draft';

@@ -813,24 +813,12 @@ func (q *Queries) QueueDraft(ctx context.Context, iD int64, changedAt int64) (in
 }
 
 const queueDrafts = `-- name: QueueDrafts :execrows
-update message set state = 'queued', changed_at = $3
-where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' and m.call_no <= $2 order by m.call_no, m.id limit $4) and state = 'draft'
+update message set state = 'queued'
+where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' and m.call_no <= $2 order by m.call_no, m.id limit $3) and state = 'draft'
 `
 
-type QueueDraftsParams struct {
-	CampaignID int64
-	CallNo     int64
-	ChangedAt  int64
-	Limit      int32
-}
-
-func (q *Queries) QueueDrafts(ctx context.Context, arg QueueDraftsParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, queueDrafts,
-		arg.CampaignID,
-		arg.CallNo,
-		arg.ChangedAt,
-		arg.Limit,
-	)
+func (q *Queries) QueueDrafts(ctx context.Context, campaignID int64, callNo int64, limit int32) (int64, error) {
+	result, err := q.db.ExecContext(ctx, queueDrafts, campaignID, callNo, limit)
 	if err != nil {
 		return 0, err
 	}

@@ -162,6 +162,11 @@ type Campaign struct {
 	TestOf      int64
 }
 
+type CampaignSketch struct {
+	CampaignID int64
+	Sketch     []byte
+}
+
 type CampaignTally struct {
 	CampaignID int64
 	Key        string
@@ -212,6 +217,39 @@ type Invite struct {
 type JournalAccepted struct {
 	Uid        string
 	AcceptedAt int64
+}
+
+type List struct {
+	ID          int64
+	Uid         string
+	Token       string
+	AccountID   int64
+	State       string
+	Problem     string
+	Version     int64
+	FileName    string
+	Size        int64
+	Hash        string
+	HeaderKey   string
+	Reading     string
+	Choices     string
+	Tally       string
+	Checksum    int64
+	Again       bool
+	Done        int64
+	Total       int64
+	CampaignID  int64
+	CreatedBy   int64
+	CreatedName string
+	CreatedAt   int64
+	ChangedAt   int64
+}
+
+type ListMapping struct {
+	AccountID int64
+	HeaderKey string
+	Choices   string
+	ChangedAt int64
 }
 
 type Message struct {
@@ -272,4 +310,41 @@ type Session struct {
 type Setting struct {
 	Name  string
 	Value string
+}
+
+type Template struct {
+	AccountID    int64
+	ID           int64
+	CompanyID    int64
+	Name         string
+	Text         string
+	IsApproved   bool
+	IsActive     bool
+	CreatedDate  string
+	ApprovedDate string
+}
+
+type TemplateReading struct {
+	AccountID int64
+	ReadAt    int64
+	Failure   string
+}
+
+type Token struct {
+	ID        int64
+	Name      string
+	UserID    int64
+	Hash      []byte
+	Hint      string
+	CreatedAt int64
+	UsedAt    int64
+	RevokedAt int64
+}
+
+type TokenRequest struct {
+	TokenID    int64
+	Key        string
+	Request    []byte
+	CampaignID int64
+	CreatedAt  int64
 }
