@@ -81,9 +81,9 @@ func (p ConfirmPage) back() Link {
 	id := strconv.FormatInt(p.Campaign.ID, 10)
 	switch {
 	case p.List != nil && p.List.Tally.Bad()+p.List.Tally.LeftOut() > 0:
-		return Link{Text: "Back to the check", Href: "/lists/" + p.List.UID + "/check"}
+		return Link{Text: "Back to the check", Href: ListPath(p.List.UID, "/check")}
 	case p.List != nil:
-		return Link{Text: "Back: change the message", Href: "/lists/" + p.List.UID + "/message"}
+		return Link{Text: "Back: change the message", Href: ListPath(p.List.UID, "/message")}
 	case p.Mine:
 		return Link{Text: "Back: change the message", Href: "/new?draft=" + id}
 	}
@@ -188,29 +188,13 @@ func (p ConfirmPage) left() []Term {
 	} else {
 		for _, k := range sms.RowKinds() {
 			if k.Bad() || k.LeftOut() {
-				add(leftKind(k), p.List.Tally.Kinds[k])
+				add(capital(wordsOf(k).many), p.List.Tally.Kinds[k])
 			}
 		}
 		add("Hidden rows", p.List.Tally.Hidden)
 	}
 	add("Numbers blocked since then", p.Out.Blocked)
 	return terms
-}
-
-func leftKind(k sms.RowKind) string {
-	switch k {
-	case sms.RowMissing:
-		return "Rows with something missing"
-	case sms.RowNumber:
-		return "Numbers that cannot be used"
-	case sms.RowText:
-		return "Messages that cannot be sent"
-	case sms.RowUnreadable:
-		return "Rows that cannot be read"
-	case sms.RowBlocked:
-		return "Blocked numbers"
-	}
-	return "Repeats of an earlier row"
 }
 
 // listNotes are what is worth knowing about rows that are sent.
@@ -351,7 +335,12 @@ func (p Preview) marked() bool {
 	return slices.ContainsFunc(p.runs(), func(r Run) bool { return r.Filled })
 }
 
-func (p Preview) under() string { return partsWhy(p.Message.Text, p.Message.Unicode) }
+func (p Preview) under() string {
+	if p.Message.Text == "" {
+		return "No text"
+	}
+	return partsWhy(p.Message.Text, p.Message.Unicode)
+}
 
 // partsWhy counts a text, and names the letters where they are why it needs
 // that many parts.

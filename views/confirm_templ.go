@@ -53,7 +53,7 @@ func Confirm(f Frame, p ConfirmPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.List != nil {
-				templ_7745c5c3_Err = Steps([]string{"Upload", "Message", "Check", "Confirm"}, 3).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Steps(listSteps(), 3).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

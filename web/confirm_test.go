@@ -105,7 +105,7 @@ func TestConfirmOfAList(t *testing.T) {
 	b := s.as(s.boss)
 	page := b.get(confirmPath(c.ID)).is(200)
 	page.has("Row 2 to 0803 000 1000", "The marked words were filled in.", "4 requests: 1 with one text for many numbers, 3 with a text for each number.",
-		"Rows with something missing1", "Blocked numbers2", "Repeats of an earlier row1", "Hidden rows14",
+		"Rows with something missing1", "Rows with blocked numbers2", "Rows that repeat an earlier one1", "Hidden rows14",
 		"We fixed 212 numbers: added the missing 0 (200) and removed spaces (12).", "3 numbers get more than one message, because the texts differ.",
 		"8 messages need more parts because of “ọ”.", "Recipients2", "Parts in total2")
 	page.lacks("Parts each", "Rows that cannot be read")
