@@ -197,6 +197,13 @@ func (p ConfirmPage) left() []Term {
 	return terms
 }
 
+func (p ConfirmPage) leftTitle() string {
+	if len(p.left()) > 0 {
+		return "What is left out"
+	}
+	return "Worth knowing"
+}
+
 // listNotes are what is worth knowing about rows that are sent.
 func (p ConfirmPage) listNotes() []string {
 	var notes []string

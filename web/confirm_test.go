@@ -157,8 +157,8 @@ func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
 	b.get(confirmPath(all.ID)).has("Nobody is left to send to.").count("#send-now", 0)
 }
 
-// chosen is the form of the page with a time in it.
-func (a answer) chosen(when string, pairs ...string) []string {
+// timed is the form of the page with a time in it.
+func (a answer) timed(when string, pairs ...string) []string {
 	a.t.Helper()
 	return append([]string{"version", a.attr("form#send [name=version]", "value"), "when", when}, pairs...)
 }
@@ -201,13 +201,13 @@ func TestOneListOfTimes(t *testing.T) {
 		at    string
 		want  string
 	}{
-		"a stale button":       {page.chosen("now", "sure", "1780560000000"), "when", "The time was changed a moment ago. Look at the button, then press it again"},
-		"handing over at once": {page.chosen("now", "sure", "now", "hand_over", "yes"), "hand_over", "Choose a time for the provider to send it, or take this back"},
-		"no date":              {page.chosen("at", "sure", "", "day", "", "time", "09:00"), "day", "Enter a date, for example 2026-06-04"},
-		"a gap":                {page.chosen("at", "sure", "", "day", "2027-03-28", "time", "01:30"), "time", "There is no 1:30am on that day: clocks are put forward. Choose another time"},
-		"an overlap":           {page.chosen("at", "sure", "", "day", "2026-10-25", "time", "01:30"), "which", "Clocks are put back on that day and 1:30am comes twice. Choose the earlier or the later one"},
-		"nothing":              {page.chosen("never", "sure", ""), "when", "Choose when to send"},
-		"too soon to hand over": {page.chosen("at", "sure", strconv.FormatInt(time.Date(2026, 6, 3, 9, 51, 0, 0, time.UTC).UnixMilli(), 10), "day", "2026-06-03", "time", "10:51", "hand_over", "yes"), "time",
+		"a stale button":       {page.timed("now", "sure", "1780560000000"), "when", "The time was changed a moment ago. Look at the button, then press it again"},
+		"handing over at once": {page.timed("now", "sure", "now", "hand_over", "yes"), "hand_over", "Choose a time for the provider to send it, or take this back"},
+		"no date":              {page.timed("at", "sure", "", "day", "", "time", "09:00"), "day", "Enter a date, for example 2026-06-04"},
+		"a gap":                {page.timed("at", "sure", "", "day", "2027-03-28", "time", "01:30"), "time", "There is no 1:30am on that day: clocks are put forward. Choose another time"},
+		"an overlap":           {page.timed("at", "sure", "", "day", "2026-10-25", "time", "01:30"), "which", "Clocks are put back on that day and 1:30am comes twice. Choose the earlier or the later one"},
+		"nothing":              {page.timed("never", "sure", ""), "when", "Choose when to send"},
+		"too soon to hand over": {page.timed("at", "sure", strconv.FormatInt(time.Date(2026, 6, 3, 9, 51, 0, 0, time.UTC).UnixMilli(), 10), "day", "2026-06-03", "time", "10:51", "hand_over", "yes"), "time",
 			"Handing over takes up to 6 minutes. Choose a later time"},
 	} {
 		got := b.post(start, c.pairs...).is(422)
@@ -223,7 +223,7 @@ func TestOneListOfTimes(t *testing.T) {
 	// The button said the hour as it was two minutes ago: that is what is set.
 	hour := renewed("when", "hour")
 	s.clock.pass(2 * time.Minute)
-	b.post(start, page.chosen("hour", "sure", hour.attr("#send-now", "value"))...).to(path)
+	b.post(start, page.timed("hour", "sure", hour.attr("#send-now", "value"))...).to(path)
 	if got := s.campaign(c.ID); got.State != sms.CampaignScheduled || got.SendAt != time.Date(2026, 6, 3, 10, 48, 0, 0, time.UTC).UnixMilli() {
 		t.Errorf("%s %s", got.State, got.Schedule().Time())
 	}
@@ -231,7 +231,7 @@ func TestOneListOfTimes(t *testing.T) {
 
 	// Without script the button knows nothing of the choice, so it is asked.
 	page = b.get(confirmPath(c.ID))
-	asked := b.post(start, page.chosen("at", "sure", "now", "day", "2026-06-05", "time", "16:45", "hand_over", "yes")...).is(200)
+	asked := b.post(start, page.timed("at", "sure", "now", "day", "2026-06-05", "time", "16:45", "hand_over", "yes")...).is(200)
 	s.leads(asked)
 	asked.has("It cannot be called back from here.")
 	if asked.text("#schedule-for") != "Hand over for Friday 5 June at 4:45pm" {
@@ -242,7 +242,7 @@ func TestOneListOfTimes(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	b.get(path).has("Handed to the provider", "The provider sends it Friday 5 June at 4:45pm, London time (UTC+1). It cannot be called back from here.")
-	b.post(start, page.chosen("tomorrow", "sure", "now")...).is(409)
+	b.post(start, page.timed("tomorrow", "sure", "now")...).is(409)
 	s.browser().post(path+"/when", "when", "now").is(http.StatusNoContent)
 }
 
