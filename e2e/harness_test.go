@@ -343,7 +343,7 @@ func (p *pair) send(numbers []string, text string) sms.Campaign {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if c, err = d.StartCampaign(ctx, desk.Operator(), c.ID, c.Version, false); err != nil {
+	if c, err = d.StartCampaign(ctx, desk.Operator(), c.ID, desk.StartOrder{Version: c.Version}); err != nil {
 		p.t.Fatal(err)
 	}
 	return c

@@ -152,7 +152,7 @@ func (p *pair) schedule(numbers []string, text string) sms.Campaign {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if c, err = d.ScheduleCampaign(ctx, desk.Operator(), c.ID, c.Version, sms.ScheduleAt(time.Now().Add(time.Hour)), false); err != nil {
+	if c, err = d.ScheduleCampaign(ctx, desk.Operator(), c.ID, sms.ScheduleAt(time.Now().Add(time.Hour)), desk.StartOrder{Version: c.Version}); err != nil {
 		p.t.Fatal(err)
 	}
 	return c

@@ -92,6 +92,16 @@ func messageConditions(f sms.MessageFilter, of sms.Campaign) (where string, args
 	if len(f.Keys) > 0 {
 		parts = append(parts, "("+strings.Join(standingConditions(f.Keys, of), " or ")+")")
 	}
+	if len(f.States) > 0 {
+		parts = append(parts, "state in "+states(f.States, arg))
+	}
+	switch f.Status {
+	case "":
+	case sms.NoReport:
+		parts = append(parts, "state = 'accepted' and status = ''")
+	default:
+		parts = append(parts, "state = 'accepted' and status = "+arg(string(f.Status)))
+	}
 	if f.After > 0 {
 		parts = append(parts, "id > "+arg(f.After))
 	}
@@ -191,6 +201,7 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 		err = errUnexpected
 	}
 	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
+	t.count(after.CampaignID, interimKey, interim(after)-interim(before))
 	if err == nil && d.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
 		err = t.blockReported(ctx, after, now)
 	}

@@ -18,6 +18,8 @@ type ComposePage struct {
 	Numbers, SenderID, Text, Name string
 	Flash                         bool
 
+	Upload UploadForm // for many people at once
+
 	Templates []sms.Template    // those that may be chosen
 	Template  string            // the id of the one that was used, "" for own text
 	Fixed     map[string]string // what stands in the place of the text's marks, by sms.MarkKey

@@ -54,6 +54,27 @@ func watchAttrs(w Watch) templ.Attributer {
 	}
 }
 
+// partAttrs let a link or a form fetch url and put the answer into the place
+// of the element with this id. Without script the page is loaded.
+func partAttrs(url, id string) templ.Attributer {
+	if id == "" {
+		return templ.OrderedAttributes{}
+	}
+	return templ.OrderedAttributes{
+		{Key: "hx-get", Value: url},
+		{Key: "hx-target", Value: "#" + id},
+		{Key: "hx-swap", Value: "outerMorph"},
+	}
+}
+
+// PartLinkProps describes a link drawn as a small button that renews one part
+// of the page.
+type PartLinkProps struct {
+	ID, Text, Href string
+	Part           string // id of the part
+	Glyph          Glyph
+}
+
 // renewAttrs let a button of a form post it to url and put the part of the
 // answered page that has this id in the place of its own. It is not morphed: a
 // morph leaves alone what was typed, and the answer is to take its place.

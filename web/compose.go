@@ -71,6 +71,9 @@ func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) 
 	if p.Templates, err = s.usableTemplates(r.Context(), a); err != nil {
 		return p, err
 	}
+	if p.Upload, err = s.uploadFile(r.Context(), a.ID, ""); err != nil {
+		return p, err
+	}
 	p.SenderIDs, err = s.usableSenders(v, a)
 	switch {
 	case contains(p.SenderIDs, a.DefaultSender):
@@ -229,112 +232,4 @@ func (s *Web) composeNumbers(w http.ResponseWriter, r *http.Request, v *visit) e
 		return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
 	}
 	return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.account.Country, v.account.Abroad)}))
-}
-
-func (s *Web) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) error {
-	c, a, err := s.campaignOf(r)
-	if err != nil {
-		return err
-	}
-	if !c.MayStart() {
-		redirect(w, r, campaignPath(c.ID))
-		return nil
-	}
-	return s.showConfirm(w, r, v, c, a, http.StatusOK, nil)
-}
-
-// previewed is how many of the numbers the confirm page names.
-const previewed = 3
-
-func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, status int, bad sms.Invalid) error {
-	ctx := r.Context()
-	p := views.ConfirmPage{Outlook: s.outlook(v, a), Campaign: c, Account: a, Errors: bad, Mine: c.CreatedBy == v.user.ID && a.ID == v.account.ID,
-		Repeated: int(min(number(r.URL.Query().Get("repeated")), 1_000_000)), Again: r.PostForm.Get("again") != "",
-		MaySetPrice: v.user.Role.AtLeast(sms.Administrator)}
-	tally, err := s.store.Tally(ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	p.LeftOut = tally["leftout"]
-	messages, _, err := s.store.Messages(ctx, sms.MessageFilter{CampaignID: c.ID, Keys: []string{"draft"}, Limit: previewed})
-	if err != nil {
-		return err
-	}
-	for _, m := range messages {
-		if m.Number != "" {
-			p.Numbers = append(p.Numbers, m.Number)
-		}
-	}
-	balances, err := s.store.Balances(ctx, a.ID)
-	if err != nil {
-		return err
-	}
-	p.Balance = smsBalance(balances)
-	switch same, err := s.desk.SameCampaign(ctx, c); {
-	case err == nil:
-		p.Same = &same
-	case !errors.Is(err, sms.ErrNotFound):
-		return err
-	}
-	p.Later = s.schedulePage(r, v, c, a)
-	p.Later.Beside = true
-	f := about(v.frame("Check and send", "new"), v, a)
-	f.Error = len(bad) > 0
-	return s.render(w, r, status, views.Confirm(f, p))
-}
-
-// smsBalance is the credit for SMS; nil where there is more than one kind and
-// none is for SMS.
-func smsBalance(list []sms.Balance) *sms.Balance {
-	for i, b := range list {
-		if b.PluginType == "SMS" || len(list) == 1 {
-			return &list[i]
-		}
-	}
-	return nil
-}
-
-func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
-	if err != nil {
-		return err
-	}
-	c, err := s.desk.StartCampaign(r.Context(), v.user, id, number(r.PostForm.Get("version")), r.PostForm.Get("again") != "")
-	var bad sms.Invalid
-	switch {
-	case errors.As(err, &bad):
-		a, err := s.store.Account(r.Context(), c.AccountID)
-		if err != nil {
-			return err
-		}
-		return s.showConfirm(w, r, v, c, a, http.StatusUnprocessableEntity, bad)
-	case errors.Is(err, sms.ErrConflict):
-		s.showProblem(w, r, v, s.startedAlready(v, c))
-		return nil
-	case err != nil:
-		return err
-	}
-	redirect(w, r, campaignPath(id))
-	return nil
-}
-
-// startedAlready is the page for whoever was not the first.
-func (s *Web) startedAlready(v *visit, c sms.Campaign) views.Problem {
-	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed in the meantime",
-		Text: "Nothing was sent by you. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: campaignPath(c.ID)}}
-	if c.StartedAt > 0 {
-		p.Title = "This campaign is already started"
-		p.Text = "Already started by " + c.StartedName + " " + v.when(c.StartedAt) + ". Nothing was sent twice."
-	}
-	return p
-}
-
-// confirmBack answers the start's address when it is opened as a page.
-func (s *Web) confirmBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
-	if err != nil {
-		return err
-	}
-	redirect(w, r, campaignPath(id)+"/confirm")
-	return nil
 }

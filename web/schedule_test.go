@@ -41,10 +41,10 @@ func TestConfirmOffersToSendLater(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	page := s.as(s.boss).get(campaignPath(c.ID) + "/confirm").is(200)
 	s.leads(page)
-	page.has("Or send it later", "In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time", "Times are West Africa Time. It is 10:48am there now. You can cancel until sending starts.")
+	page.has("Now In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time", "Times are West Africa Time. It is 10:48am there now. You can cancel until sending starts.")
 	page.count("main .btn:not(.quiet)", 1)
-	if page.attr("form#when-form", "method") != "get" || page.text("#send-now") != "Send 5 messages now" {
-		t.Error("the two ways are not apart")
+	if page.attr("[name=when][checked]", "value") != "now" || page.attr("#send-now", "value") != "now" || page.text("#send-now") != "Send 5 messages now" {
+		t.Error("it is not sent now unless another time is chosen")
 	}
 }
 
@@ -180,7 +180,7 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
-	c, err := s.desk.ScheduleCampaign(t.Context(), s.boss, c.ID, c.Version, sms.ScheduleAt(s.clock.now().Add(time.Hour).In(a.Location())), false)
+	c, err := s.desk.ScheduleCampaign(t.Context(), s.boss, c.ID, sms.ScheduleAt(s.clock.now().Add(time.Hour).In(a.Location())), desk.StartOrder{Version: c.Version})
 	s.must(err)
 	path := campaignPath(c.ID)
 	s.clock.pass(2 * time.Hour)

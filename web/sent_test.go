@@ -47,6 +47,7 @@ func (s *site) know(account int64, senders ...string) {
 	for i, text := range senders {
 		list = append(list, sms.SenderID{ID: int64(i + 1), Text: text, IsActive: true, ApproveStatus: "Approved"})
 	}
+	s.provider.senders = list
 	s.must(s.db.PutSenderIDs(context.Background(), account, list, s.clock.now().UnixMilli()))
 }
 
@@ -76,7 +77,7 @@ func (s *site) draft(by sms.User, o desk.Order) sms.Campaign {
 func (s *site) started(by sms.User, o desk.Order) sms.Campaign {
 	s.t.Helper()
 	c := s.draft(by, o)
-	c, err := s.desk.StartCampaign(context.Background(), by, c.ID, c.Version, true)
+	c, err := s.desk.StartCampaign(context.Background(), by, c.ID, desk.StartOrder{Version: c.Version, Again: true})
 	s.must(err)
 	return c
 }

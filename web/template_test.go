@@ -57,7 +57,7 @@ func TestATemplateFillsTheTextAndKeepsTheRest(t *testing.T) {
 		t.Errorf("the text is %q", text)
 	}
 	if form.Find("[name=numbers]").Text() != "08030000101" || form.Find("#sender_id option[selected]").AttrOr("value", "") != "SCHOOL" || form.Find("[name=name]").AttrOr("value", "") != "June" ||
-		form.Find("[name=flash][checked]").Length() != 1 || form.Find("[name=token]").AttrOr("value", "") != page.attr("[name=token]", "value") || form.Find("#template option[selected]").Text() != "Appointment" {
+		form.Find("[name=flash][checked]").Length() != 1 || form.Find("[name=token]").AttrOr("value", "") != page.attr("#compose [name=token]", "value") || form.Find("#template option[selected]").Text() != "Appointment" {
 		t.Error("something typed was lost")
 	}
 	labels := form.Find("#marks label").Map(func(_ int, l *goquery.Selection) string { return l.Text() })

@@ -1,4 +1,4 @@
-// Package web is what a browser can ask: the map of addresses, sessions, forms
+// Package web is what a browser or another program can ask: the map of addresses, sessions, forms
 // in, pages out, live nudges. A question goes to the storage through the narrow
 // interfaces declared here; an order goes to one method of the desk. It must
 // never know SQL, the gateway's wire form, or how a page is drawn.
@@ -24,7 +24,10 @@ type Store interface {
 	accountQuestions
 	userQuestions
 	campaignQuestions
+	confirmQuestions
 	blockedQuestions
+	apiQuestions
+	listQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }
@@ -93,6 +96,7 @@ type Web struct {
 	slips      *slips
 	typed      *slips // forms sent after the session's end, for whoever signs in again
 	pages      chi.Routes
+	pace       *pace       // of programs
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
 }
 
@@ -101,7 +105,7 @@ func New(c Config) *Web {
 	s := &Web{
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
-		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
+		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute), pace: newPace(),
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

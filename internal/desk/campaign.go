@@ -31,6 +31,7 @@ type Order struct {
 	Flash     bool
 	Token     string // one-use: the same token gives the same campaign
 	Replaces  int64  // a draft of the same person that this one takes the place of, or 0
+	testOf    int64  // the campaign whose text is tried on the person's own phone, or 0
 }
 
 // maxTyped is the most numbers that can be typed; more belong into a list.
@@ -73,7 +74,7 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 	if err := plan(account, &c, messages); err != nil {
 		return sms.Campaign{}, err
 	}
-	c.CreatedBy, c.CreatedName = by.ID, by.Name
+	c.CreatedBy, c.CreatedName, c.TestOf = by.ID, by.Name, o.testOf
 	made, created, err := d.store.CreateDraft(ctx, c, o.Token, messages, o.Replaces, d.ms())
 	if err != nil {
 		return sms.Campaign{}, err
@@ -112,8 +113,10 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 	if name == "" {
 		name = sms.NameFromText(text)
 	}
-	if len([]rune(name)) > 100 {
-		bad["name"] = "The name must have at most 100 characters"
+	if name != "" {
+		if _, sentence := checkCampaignName(name); sentence != "" {
+			bad["name"] = sentence
+		}
 	}
 	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode, Flash: o.Flash,
 		GroupID: o.GroupID, GroupName: o.GroupName}
@@ -151,18 +154,6 @@ func numbersProblem(read sms.Numbers) string {
 	return ""
 }
 
-// senderProblem says why a sender ID cannot be used, or "".
-func (d *Desk) senderProblem(ctx context.Context, account int64, sender string) (string, error) {
-	if strings.TrimSpace(sender) == "" {
-		return "Choose a sender ID", nil
-	}
-	list, err := d.store.SenderIDs(ctx, account)
-	if sms.UsableSender(list, sender) {
-		return "", nil
-	}
-	return fmt.Sprintf("The sender ID %s is not approved and active at the provider. Choose another", sender), err
-}
-
 const sameWithin = 24 * time.Hour
 
 // SameCampaign finds a campaign with the same sender ID, text and numbers that
@@ -171,12 +162,26 @@ func (d *Desk) SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, 
 	return d.store.SameCampaign(ctx, c, d.now().Add(-sameWithin).UnixMilli())
 }
 
+// StartOrder is what somebody says who lets a campaign go: now, at a time of
+// its own, or by the provider's schedule.
+type StartOrder struct {
+	Version int64 // of the campaign as it was shown; another one is sms.ErrConflict
+	// Again confirms that a campaign of the last 24 hours with the same sender
+	// ID, text and numbers is meant to be sent once more.
+	Again bool
+	// Typed is the number of recipients as a person typed it; it is looked at
+	// only above the account's TypeAbove.
+	Typed string
+	// FromToken says that a program gives the order with an API token. What asks
+	// a person is not asked then.
+	FromToken bool
+}
+
 // StartCampaign starts a draft. Whoever presses twice, reloads or goes back
 // gets the campaign as it is; when somebody else started it first, or changed
-// it, the error is sms.ErrConflict and the campaign says who and when. again
-// confirms that the same campaign was sent before; without it the error is
-// Invalid under "again".
-func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id, version int64, again bool) (sms.Campaign, error) {
+// it, the error is sms.ErrConflict and the campaign says who and when. The
+// fields of its Invalid are sender_id, again and typed.
+func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -187,11 +192,11 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id, version int64
 	if !c.MayStart() {
 		return alreadyStarted(c, by)
 	}
-	if err := d.checkStart(ctx, c, again); err != nil {
+	if err := d.checkStart(ctx, c, o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !c.MayStart() || c.Version != version {
+		if !c.MayStart() || c.Version != o.Version {
 			return sms.ErrConflict
 		}
 		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
@@ -218,7 +223,8 @@ func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
 	return c, fmt.Errorf("start campaign %d: %w", c.ID, sms.ErrConflict)
 }
 
-func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, again bool) error {
+// checkStart is what every way of letting a campaign go asks first.
+func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) error {
 	bad := sms.Invalid{}
 	sentence, err := d.senderProblem(ctx, c.AccountID, c.SenderID)
 	if err != nil {
@@ -227,12 +233,18 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, again bool) error
 	if sentence != "" {
 		bad["sender_id"] = sentence
 	}
+	if sentence, err = d.checkTyped(ctx, c, o); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["typed"] = sentence
+	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {
 	case errors.Is(err, sms.ErrNotFound):
 	case err != nil:
 		return err
-	case !again:
+	case !o.Again:
 		bad["again"] = fmt.Sprintf("This looks like the campaign %q: same text, same numbers. Tick the box to send it again", same.Name)
 	}
 	return bad.Or()

@@ -87,7 +87,7 @@ func (r *rig) know(senders ...string) {
 	for i, s := range senders {
 		list = append(list, sms.SenderID{ID: int64(i + 1), Text: s, IsActive: true, ApproveStatus: "Approved"})
 	}
-	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, list, 1); err != nil {
+	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, list, time.Now().UnixMilli()); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -132,7 +132,7 @@ func (r *rig) draft(sender, text string, numbers ...string) sms.Campaign {
 
 func (r *rig) start(c sms.Campaign) sms.Campaign {
 	r.t.Helper()
-	c, err := r.desk.StartCampaign(r.ctx, r.by, c.ID, c.Version, true)
+	c, err := r.desk.StartCampaign(r.ctx, r.by, c.ID, desk.StartOrder{Version: c.Version, Again: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -11,18 +11,18 @@ import (
 // ScheduleCampaign makes a draft start by itself at the given moment, which
 // must be to come and at most a year away. Like StartCampaign it gives the
 // campaign as it is to whoever presses twice, and sms.ErrConflict to whoever
-// was not the first. The fields of its Invalid are time, sender_id and again.
-func (d *Desk) ScheduleCampaign(ctx context.Context, by sms.User, id, version int64, at sms.Schedule, again bool) (sms.Campaign, error) {
-	return d.schedule(ctx, by, id, version, at, again, "campaign.schedule", sms.Campaign.MayStart)
+// was not the first. The fields of its Invalid are time and those of StartCampaign.
+func (d *Desk) ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
+	return d.schedule(ctx, by, id, at, o, "campaign.schedule", sms.Campaign.MayStart)
 }
 
 // RescheduleCampaign gives a campaign that has not started by its schedule yet
 // another moment. Errors are those of ScheduleCampaign.
-func (d *Desk) RescheduleCampaign(ctx context.Context, by sms.User, id, version int64, at sms.Schedule, again bool) (sms.Campaign, error) {
-	return d.schedule(ctx, by, id, version, at, again, "campaign.reschedule", sms.Campaign.MayReschedule)
+func (d *Desk) RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
+	return d.schedule(ctx, by, id, at, o, "campaign.reschedule", sms.Campaign.MayReschedule)
 }
 
-func (d *Desk) schedule(ctx context.Context, by sms.User, id, version int64, at sms.Schedule, again bool, action string, from func(sms.Campaign) bool) (sms.Campaign, error) {
+func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder, action string, from func(sms.Campaign) bool) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, action); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -39,15 +39,15 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id, version int64, at 
 	if sentence := at.Check(d.now()); sentence != "" {
 		return c, sms.Invalid{"time": sentence}
 	}
-	if err := d.checkStart(ctx, c, again); err != nil {
+	if err := d.checkStart(ctx, c, o); err != nil {
 		return c, err
 	}
 	set, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !from(*c) || c.Version != version {
+		if !from(*c) || c.Version != o.Version {
 			return sms.ErrConflict
 		}
 		c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName = sms.CampaignScheduled, "", "", by.ID, by.Name
-		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = at.At, at.Zone, at.Offset, again
+		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = at.At, at.Zone, at.Offset, o.Again
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {

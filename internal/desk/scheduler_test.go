@@ -92,7 +92,7 @@ func (p *plan) order(in time.Duration) sms.Campaign {
 	p.t.Helper()
 	p.n++
 	c := p.draft("CLINIC", strings.Repeat("x", p.n), ordinary(3)...)
-	c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, c.Version, sms.ScheduleAt(p.clocks.wall().Add(in)), false)
+	c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(in)), desk.StartOrder{Version: c.Version})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 		c := p.order(time.Minute)
 		p.know("OTHER")
 		p.pass(62 * time.Second)
-		p.is(c.ID, sms.CampaignPaused, "The sender ID CLINIC is not approved and active at the provider")
+		p.is(c.ID, sms.CampaignPaused, "The sender ID CLINIC is not known to be approved, and the provider could not be asked")
 		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignPaused {
 			t.Errorf("it goes on without a sender ID: %+v %v", got, err)
 		}
@@ -237,7 +237,7 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 	scheduled(t, func(p *plan) {
 		twin := func(again bool) sms.Campaign {
 			c := p.draft("CLINIC", "The same", ordinary(2)...)
-			c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, c.Version, sms.ScheduleAt(p.clocks.wall().Add(time.Minute)), again)
+			c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(time.Minute)), desk.StartOrder{Version: c.Version, Again: again})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,38 +256,38 @@ func TestOrdersAboutASchedule(t *testing.T) {
 		viewer, other := sms.User{ID: 9, Name: "V", Role: sms.Viewer, Active: true}, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}
 		c := p.draft("CLINIC", "Hello", ordinary(2)...)
 		at := func(d time.Duration) sms.Schedule { return sms.ScheduleAt(p.clocks.wall().Add(d)) }
-		if _, err := p.desk.ScheduleCampaign(p.ctx, viewer, c.ID, c.Version, at(time.Hour), false); !errors.Is(err, sms.ErrForbidden) {
+		if _, err := p.desk.ScheduleCampaign(p.ctx, viewer, c.ID, at(time.Hour), desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrForbidden) {
 			t.Errorf("a viewer schedules: %v", err)
 		}
 		var bad sms.Invalid
 		for _, in := range []time.Duration{-time.Second, 0, 366 * 24 * time.Hour} {
-			if _, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, c.Version, at(in), false); !errors.As(err, &bad) || bad["time"] == "" {
+			if _, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, at(in), desk.StartOrder{Version: c.Version}); !errors.As(err, &bad) || bad["time"] == "" {
 				t.Errorf("%s from now: %v", in, err)
 			}
 		}
-		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, c.Version, at(time.Hour), false); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, at(time.Hour), desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("a draft is rescheduled: %v", err)
 		}
 		when := at(time.Hour)
 		for range 2 {
-			if got, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, c.Version, when, false); err != nil || got.State != sms.CampaignScheduled {
+			if got, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, when, desk.StartOrder{Version: c.Version}); err != nil || got.State != sms.CampaignScheduled {
 				t.Errorf("pressing twice: %+v %v", got, err)
 			}
 		}
-		if _, err := p.desk.ScheduleCampaign(p.ctx, other, c.ID, c.Version, when, false); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.desk.ScheduleCampaign(p.ctx, other, c.ID, when, desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("two people schedule: %v", err)
 		}
-		if _, err := p.desk.StartCampaign(p.ctx, other, c.ID, c.Version, true); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.desk.StartCampaign(p.ctx, other, c.ID, desk.StartOrder{Version: c.Version, Again: true}); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("a scheduled campaign is started: %v", err)
 		}
 		if _, err := p.desk.StopCampaign(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("a scheduled campaign is stopped: %v", err)
 		}
-		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, c.Version, at(2*time.Hour), false); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, at(2*time.Hour), desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("an old page changes the time: %v", err)
 		}
 		c = p.is(c.ID, sms.CampaignScheduled, "")
-		if _, err := p.desk.RescheduleCampaign(p.ctx, other, c.ID, c.Version, at(2*time.Hour), false); err != nil {
+		if _, err := p.desk.RescheduleCampaign(p.ctx, other, c.ID, at(2*time.Hour), desk.StartOrder{Version: c.Version}); err != nil {
 			t.Error(err)
 		}
 		p.pass(time.Hour + time.Minute)
@@ -302,7 +302,7 @@ func TestOrdersAboutASchedule(t *testing.T) {
 		}
 		p.pass(2 * time.Hour)
 		c = p.is(c.ID, sms.CampaignDraft, "")
-		if got, err := p.desk.StartCampaign(p.ctx, p.by, c.ID, c.Version, false); err != nil || got.State != sms.CampaignRunning {
+		if got, err := p.desk.StartCampaign(p.ctx, p.by, c.ID, desk.StartOrder{Version: c.Version}); err != nil || got.State != sms.CampaignRunning {
 			t.Errorf("%+v %v", got, err)
 		}
 		if _, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
@@ -323,7 +323,7 @@ func TestAScheduledCampaignIsSentOnce(t *testing.T) {
 	}
 	defer func() { cancel(); loops.Wait() }()
 	c := r.draft("CLINIC", "Hello", ordinary(7)...)
-	if _, err := r.desk.ScheduleCampaign(r.ctx, r.by, c.ID, c.Version, sms.ScheduleAt(time.Now().Add(700*time.Millisecond)), false); err != nil {
+	if _, err := r.desk.ScheduleCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(time.Now().Add(700*time.Millisecond)), desk.StartOrder{Version: c.Version}); err != nil {
 		t.Fatal(err)
 	}
 	r.until(c.ID, "the end", finished)

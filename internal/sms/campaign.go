@@ -75,6 +75,7 @@ type Campaign struct {
 	ListID      int64  // the list it came from, 0: typed
 	CallsText   int64  // calls of the plan with one text for many numbers
 	CallsPairs  int64  // calls of the plan with a text for each number
+	TestOf      int64  // the campaign whose text a person tries on a phone of their own, 0: none
 }
 
 // MayStart says whether the campaign may go from a draft to running.
@@ -167,7 +168,7 @@ func NameFromText(text string) string {
 
 // CampaignFilter says which campaigns are wanted, newest first.
 type CampaignFilter struct {
-	AccountID int64
+	AccountID int64           // 0: those of every account
 	States    []CampaignState // none: all
 	Decision  bool            // only those with messages that wait for a person
 	Name      string          // part of the name

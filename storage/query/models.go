@@ -47,6 +47,7 @@ type AppUser struct {
 	PasswordHash string
 	Active       bool
 	CreatedAt    int64
+	TestNumber   string
 }
 
 type Attempt struct {
@@ -158,6 +159,7 @@ type Campaign struct {
 	Urgent      bool
 	HandOver    bool
 	Untidy      bool
+	TestOf      int64
 }
 
 type CampaignSketch struct {
@@ -326,4 +328,23 @@ type TemplateReading struct {
 	AccountID int64
 	ReadAt    int64
 	Failure   string
+}
+
+type Token struct {
+	ID        int64
+	Name      string
+	UserID    int64
+	Hash      []byte
+	Hint      string
+	CreatedAt int64
+	UsedAt    int64
+	RevokedAt int64
+}
+
+type TokenRequest struct {
+	TokenID    int64
+	Key        string
+	Request    []byte
+	CampaignID int64
+	CreatedAt  int64
 }
