@@ -39,7 +39,7 @@ func tidyOrder(o sms.ListOrder, file string) sms.ListOrder {
 
 func sameOrder(a, b sms.ListOrder) bool {
 	return maps.Equal(a.Fields, b.Fields) && maps.Equal(a.Fixed, b.Fixed) && a.Name == b.Name && a.SenderID == b.SenderID && a.Template == b.Template &&
-		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message
+		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message && a.Own == b.Own
 }
 
 // checkOrder says what is wrong with a tidy order as far as no row is needed.
@@ -54,7 +54,9 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 	switch {
 	case o.Text == "" && (o.Message < 0 || o.Message >= columns):
 		bad["text"] = "Enter the message, or choose the column that holds it"
-	case o.Text != "" && o.Message >= 0:
+	case o.Own && o.Message >= columns:
+		bad["message"] = "Choose the column that holds the messages"
+	case o.Text != "" && o.Message >= 0 && !o.Own:
 		bad["message"] = "Enter a message or choose a column that holds it, not both"
 	case o.Text == "" && o.Message == o.Phone:
 		bad["message"] = "The numbers and the messages cannot be in the same column. Choose another"
@@ -79,6 +81,7 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 type filling struct {
 	text    string
 	message int
+	own     bool              // text is for rows without a message of their own
 	by      map[string]source // by the name of a mark as written
 }
 
@@ -89,8 +92,8 @@ type source struct {
 }
 
 func newFilling(o sms.ListOrder) filling {
-	f := filling{text: o.Text, message: o.Message, by: map[string]source{}}
-	if o.Text != "" {
+	f := filling{text: o.Text, message: o.Message, own: o.Own && o.Text != "" && o.Message >= 0, by: map[string]source{}}
+	if o.Text != "" && !f.own {
 		f.message = -1
 	}
 	sms.Fill(o.Text, func(name string) (string, bool) {
@@ -134,7 +137,9 @@ func (f filling) value(cells []string, name string) string {
 
 func (f filling) fill(cells []string) (text string, missing []string) {
 	if f.message >= 0 {
-		return cell(cells, f.message), nil
+		if own := cell(cells, f.message); own != "" || !f.own {
+			return own, nil
+		}
 	}
 	return sms.Fill(f.text, func(name string) (string, bool) {
 		v := f.value(cells, name)
@@ -165,7 +170,7 @@ type checker struct {
 	fill    filling
 	columns []int // that the message needs, beside the phone number
 	phones  *phoneReader
-	blocked map[int64]string // the sentence by number
+	blocked []int64 // in order
 	seen    *seen
 	sketch  sms.Sketch
 	tally   sms.ListTally
@@ -183,7 +188,7 @@ type message struct {
 	fault string // why it cannot be sent
 }
 
-func newChecker(account sms.Account, l sms.List, blocked map[int64]string) *checker {
+func newChecker(account sms.Account, l sms.List, blocked []int64) *checker {
 	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked, seen: newSeen(),
 		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}}
 	if c.fill.message >= 0 {
@@ -242,9 +247,9 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 		return bad(kind, column, sentence)
 	}
 	v.Number, v.Text, v.Unicode, v.Parts = phone.number, m.text, m.count.Unicode, m.count.Parts
-	if sentence, is := c.blocked[v.Number]; is {
+	if _, is := slices.BinarySearch(c.blocked, v.Number); is {
 		v.Kind = sms.RowBlocked
-		note(sms.RowBlocked, c.list.Order.Phone, sentence)
+		note(sms.RowBlocked, c.list.Order.Phone, "Number is on your blocked list").After = v.MSISDN()
 		return v, notes
 	}
 	fresh := c.seen.first.n
@@ -307,7 +312,7 @@ func (c *checker) message(cells []string) (m message, kind sms.RowKind, column i
 	if len(missing) > 0 {
 		return m, sms.RowMissing, c.fill.by[missing[0]].column, "Missing: enter " + article(missing[0])
 	}
-	if c.fill.message >= 0 && text == "" {
+	if c.fill.message >= 0 && !c.fill.own && text == "" {
 		return m, sms.RowMissing, c.fill.message, "Missing: enter a message"
 	}
 	if text = strings.TrimSpace(text); text != c.last.text || text == "" {
@@ -383,7 +388,7 @@ func cut(s string) string {
 	return s
 }
 
-// result is the tally of all rows.
+// result is the tally of all rows. It is the end of c.
 func (c *checker) result(read sheet.Tally) sms.ListTally {
 	t := c.tally
 	t.Hidden, t.Blank, t.Columns, t.Texts = int64(read.Hidden), int64(read.Blank), read.Columns, c.seen.texts()

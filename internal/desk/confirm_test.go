@@ -151,6 +151,7 @@ func TestSendTest(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	r.know("SCHOOL")
+	r.service.Close()
 	if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: "08030000101", Token: desk.NewToken()}); said(err, "sender_id") == "" {
 		t.Errorf("the sender ID is not approved any more: %v", err)
 	}
