@@ -165,7 +165,7 @@ type checker struct {
 	fill    filling
 	columns []int // that the message needs, beside the phone number
 	phones  *phoneReader
-	blocked map[int64]string // the sentence by number
+	blocked []int64 // in order
 	seen    *seen
 	sketch  sms.Sketch
 	tally   sms.ListTally
@@ -183,7 +183,7 @@ type message struct {
 	fault string // why it cannot be sent
 }
 
-func newChecker(account sms.Account, l sms.List, blocked map[int64]string) *checker {
+func newChecker(account sms.Account, l sms.List, blocked []int64) *checker {
 	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked, seen: newSeen(),
 		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}}
 	if c.fill.message >= 0 {
@@ -242,9 +242,9 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 		return bad(kind, column, sentence)
 	}
 	v.Number, v.Text, v.Unicode, v.Parts = phone.number, m.text, m.count.Unicode, m.count.Parts
-	if sentence, is := c.blocked[v.Number]; is {
+	if _, is := slices.BinarySearch(c.blocked, v.Number); is {
 		v.Kind = sms.RowBlocked
-		note(sms.RowBlocked, c.list.Order.Phone, sentence)
+		note(sms.RowBlocked, c.list.Order.Phone, "Number is on your blocked list").After = v.MSISDN()
 		return v, notes
 	}
 	fresh := c.seen.first.n
@@ -383,7 +383,7 @@ func cut(s string) string {
 	return s
 }
 
-// result is the tally of all rows.
+// result is the tally of all rows. It is the end of c.
 func (c *checker) result(read sheet.Tally) sms.ListTally {
 	t := c.tally
 	t.Hidden, t.Blank, t.Columns, t.Texts = int64(read.Hidden), int64(read.Blank), read.Columns, c.seen.texts()

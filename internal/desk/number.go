@@ -31,9 +31,9 @@ const (
 	rangesMost = 1 << 16
 )
 
-// ranged are the countries in which a range is used as a whole, which a test
-// holds against the parser.
-var ranged = map[string]bool{"NG": true, "KE": true, "GH": true, "ZA": true, "UG": true, "TZ": true, "GB": true, "US": true, "IN": true}
+// ranged are the countries in which every range is used as a whole or not at
+// all. In others, such as South Africa, it is not so.
+var ranged = map[string]bool{"NG": true, "KE": true, "GH": true, "UG": true, "TZ": true, "IN": true}
 
 func newPhoneReader(a sms.Account) *phoneReader {
 	p := &phoneReader{country: a.Country, abroad: a.Abroad}
