@@ -217,7 +217,7 @@ func (s *server) answer() {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Stopping: s.stopping})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Stopping: s.stopping})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.

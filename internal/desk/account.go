@@ -17,6 +17,7 @@ type accountStore interface {
 	RotateCallback(ctx context.Context, account int64, kind string, now int64) error
 	refreshStore
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 }
 
 // withDefaults fills in what a new account needs and nobody said.

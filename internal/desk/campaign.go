@@ -200,6 +200,7 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o Start
 			return sms.ErrConflict
 		}
 		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
+		c.SendAt, c.SendZone, c.SendOffset = 0, "", 0
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {
