@@ -3,9 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -46,123 +44,61 @@ func dirtyRows(n int) string {
 func (p *tab) upload(name, content string) string {
 	p.t.Helper()
 	p.open("/new/list")
-	p.choose(name, content)
-	p.do(p.WaitForURL(regexp.MustCompile(`/lists/[0-9a-f]{32}/message$`)))
+	p.choose(writeFile(p.t, name, content))
+	p.reaches(atMessage)
 	return strings.TrimSuffix(strings.TrimPrefix(p.URL(), p.base), "/message")
 }
 
-func (p *tab) choose(name, content string) {
-	p.t.Helper()
-	file := filepath.Join(p.t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
-	p.do(p.Locator("input[type=file]").SetInputFiles(file))
-}
-
-func (p *tab) from(sender string) {
-	p.t.Helper()
-	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{sender}}))
-}
-
-// TestACleanListInFourPagesAndFourClicks: New message, the file, Check, Send.
-func TestACleanListInFourPagesAndFourClicks(t *testing.T) {
+// A file that is refused takes nothing away of what was typed on the same
+// page; another one goes.
+func TestARefusedFileKeepsThePage(t *testing.T) {
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
-	p.open("/settings/account/1")
-	p.do2(p.Locator("select[name=default_sender]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
-	p.press("Save")
-	var list strings.Builder
-	list.WriteString("Phone,First name,Date\n")
-	for i := range 1200 {
-		fmt.Fprintf(&list, "0803123%04d,Ada,%d June\n", i, i%30+1)
+	p.open("/new")
+	p.fill("Message", "Half a thought")
+	p.choose(writeFile(t, "scan.csv", "%PDF-1.7 and so on"))
+	p.sees("The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF")
+	if text, err := p.Locator("#text").InputValue(); err != nil || text != "Half a thought" {
+		t.Errorf("the message is %q, %v", text, err)
 	}
-	p.open("/campaigns")
-	var pages []string
-	p.OnFrameNavigated(func(f playwright.Frame) { pages = append(pages, strings.TrimPrefix(f.URL(), p.base)) })
-	p.follow("New message")
-	p.sees("To many people")
-	p.choose("june-list.csv", list.String())
-	p.do(p.WaitForURL(regexp.MustCompile(`/message$`)))
-	p.fill("Message", "Dear ##First name##, your appointment is on ##Date##.")
-	p.sees("Dear Ada, your appointment is on 1 June.")
-	p.press("Check 1,200 rows")
-	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
-	p.press("Send 1,200 messages now")
-	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
-	want := regexp.MustCompile(`^/new /lists/[0-9a-f]{32}/message /campaigns/\d+/confirm /campaigns/\d+$`)
-	if got := strings.Join(pages, " "); !want.MatchString(got) {
-		t.Errorf("the way was %s", got)
+	if focus, err := p.Evaluate("document.activeElement.id"); err != nil || focus != "file" {
+		t.Errorf("the focus is on %v, %v", focus, err)
 	}
-	p.calm()
+	if title, err := p.Title(); err != nil || !strings.Contains(title, "Error: ") {
+		t.Errorf("the title is %q, %v", title, err)
+	}
+	p.choose(writeFile(t, "june.csv", dirtyRows(3)))
+	p.reaches(atMessage)
 }
 
-// TestADirtyList: what is wrong is seen at its cell, the rows to fix are
-// downloaded, the others go.
-func TestADirtyList(t *testing.T) {
-	for name, script := range map[string]bool{"with script": true, "without script": false} {
-		t.Run(name, func(t *testing.T) {
-			o := openOffice(t)
-			p := newTab(t, newBrowser(t), o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: &script, AcceptDownloads: playwright.Bool(true)})
-			p.firstRun(o)
-			p.open("/new/list")
-			p.choose("scan.csv", "%PDF-1.7 and so on")
-			p.go1(script)
-			p.sees("The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF")
-			p.choose("june.csv", dirtyRows(1200))
-			p.go1(script)
-			p.do(p.WaitForURL(regexp.MustCompile(`/message$`)))
-			p.from("CLINIC")
-			p.fill("Message", "Dear ##name##, your appointment is on ##when##.")
-			if !script {
-				p.press("Show preview")
-			}
-			p.do2(p.GetByLabel("##when##").SelectOption(playwright.SelectOptionValues{Labels: &[]string{"date of the appointment"}}))
-			p.press("Check 1,200 rows")
-			p.do(p.WaitForURL(regexp.MustCompile(`/check$`)))
-			p.sees("4 rows to fix, out of 1,200")
-			for row, fault := range map[string]string{"14": "Too short: has 9 digits, needs 11", "31": "Excel has shortened this number", "77": "Missing: enter a name", "98": "has S in place 7"} {
-				if cell := p.text("#row-" + row + " .cell-err b"); !strings.Contains(cell, fault) {
-					t.Errorf("row %s says %q", row, cell)
-				}
-			}
-			p.sees("We fixed 396 phone numbers.")
-			p.picture("check " + name)
-			file, err := p.ExpectDownload(func() error { return p.Locator("#rejected-csv").Click() })
-			p.do(err)
-			path, err := file.Path()
-			p.do(err)
-			saved, err := os.ReadFile(path)
-			if err != nil || strings.Count(string(saved), "\n") != 5 {
-				t.Errorf("%v, saved as %q: %s", err, file.SuggestedFilename(), saved)
-			}
-			p.press("Leave out 4 rows and continue")
-			p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
-			p.press("Send 1,196 messages now")
-			p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
-			p.calm()
-		})
+// An upload shows how far it is, and Cancel leaves nothing of it.
+func TestAnUploadIsCancelled(t *testing.T) {
+	o := openOffice(t)
+	p := newTab(t, newBrowser(t), o.base)
+	p.firstRun(o)
+	p.open("/new/list")
+	line, err := p.Context().NewCDPSession(p.Page)
+	p.do(err)
+	p.do2(line.Send("Network.enable", nil))
+	p.do2(line.Send("Network.emulateNetworkConditions", map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200 << 10}))
+	p.choose(writeFile(t, "slow.csv", "phone\n"+strings.Repeat("08031234567\n", 500_000)))
+	p.sees("Uploading slow.csv")
+	share := p.Locator(".going > span").Filter(playwright.LocatorFilterOptions{HasText: "%"})
+	p.do(share.WaitFor())
+	p.picture("list-uploading")
+	p.press("Cancel")
+	if visible(p.Locator(".going")) {
+		t.Error("the progress stays")
 	}
-}
-
-// go1 presses what only a browser without script shows.
-func (p *tab) go1(script bool) {
-	p.t.Helper()
-	if !script {
-		p.press("Upload")
+	p.do2(p.Reload())
+	if n, err := p.Locator("#lists").Count(); err != nil || n != 0 {
+		t.Errorf("%d tables of lists, %v", n, err)
 	}
-}
-
-// calm fails the test when the browser complained about more than refused
-// forms.
-func (p *tab) calm() {
-	p.t.Helper()
-	for _, c := range p.complaints {
-		if !strings.Contains(c, "422") {
-			p.t.Errorf("the browser complains: %s", c)
-		}
-	}
+	waitFor(t, patience, "nothing left of the file", func() bool {
+		left, err := filepath.Glob(filepath.Join(o.data, "lists", "*"))
+		return err == nil && len(left) == 0
+	})
 }
 
 // A file over the limit is refused in words within a second, whether the
@@ -179,8 +115,10 @@ func TestAFileOverTheLimit(t *testing.T) {
 			}
 			p.do(err)
 			p.open("/new/list")
-			p.choose("big.csv", "phone\n"+strings.Repeat("08031234567\n", 3_000_000))
-			p.go1(script)
+			p.choose(writeFile(t, "big.csv", "phone\n"+strings.Repeat("08031234567\n", 3_000_000)))
+			if !script {
+				p.press("Upload")
+			}
 			p.sees("The selected file must be smaller than 1MB. Yours is 35MB. Remove sheets, pictures and columns you do not need")
 		})
 	}
