@@ -218,8 +218,8 @@ type pace struct {
 }
 
 const (
-	paceRate  = 100 // requests a second of one token
-	paceBurst = 200
+	paceRate  = 200 // requests a second of one token
+	paceBurst = 1000
 	paceWait  = 5 * time.Second // the most that a request waits for its turn
 )
 
