@@ -62,6 +62,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	queries["call"], queries["blocked"] = callRecipients, blockedRecipients
 	queries["settle"] = fmt.Sprintf(settleStatement, "(cast($7 as bigint), $8), (cast($9 as bigint), $10)")
 	queries["early"] = fmt.Sprintf(earlyIDs, "$2, $3")
+	queries["recipients"], queries["sketches"], queries["drafts"] = someRecipients, eachSketch, insertDrafts(2)
 	plans := map[string]string{}
 	for name, text := range queries {
 		plans[name] = f.plan(text)
@@ -70,7 +71,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		}
 	}
 	for name, index := range map[string]string{
-		"FirstQueued": "message_queued", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
+		"FirstQueued": "message_queued", "recipients": "message_campaign", "sketches": "campaign_started", "BusyLists": "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed", "AbandonedCampaigns": "campaign_hidden", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
 		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
 		"page of a tile": "message_campaign", "page of a state": "message_campaign", "page of a status": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
 		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_awaiting", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",

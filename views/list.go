@@ -413,7 +413,7 @@ func (p ListMessagePage) readingOpen() bool {
 			return true
 		}
 	}
-	return p.Read
+	return p.Read || len(p.Notices) > 0
 }
 
 func sheetWidth(rows []ListFirst) int {

@@ -175,7 +175,7 @@ func (p ListCheckPage) title() string {
 	case t.Good == 0:
 		return "Nothing is left to send"
 	}
-	return "Ready, with something to know"
+	return Plural(int(t.Good), "message is", "messages are") + " ready"
 }
 
 // Title is the page's name, also in the browser's tab.
@@ -255,9 +255,20 @@ func (p ListCheckPage) hiddenRows() string {
 	return Plural(int(p.tally().Hidden), "hidden row was", "hidden rows were") + " left out"
 }
 
+func (p ListCheckPage) sub() string {
+	out := "Out of " + Plural(int(p.tally().Rows), "row", "rows") + " of " + Shorten(p.List.FileName, 60) + "."
+	if p.tally().Good == 0 {
+		return out
+	}
+	return out + " Look at the notes below, then continue."
+}
+
 // onward says what the way on leads to. Nothing is sent by it.
 func (p ListCheckPage) onward() string {
-	words := Plural(int(p.tally().Good), "message is", "messages are") + " ready. "
+	words := ""
+	if p.tally().Bad() > 0 {
+		words = Plural(int(p.tally().Good), "message is", "messages are") + " ready. "
+	}
 	if n := int(p.tally().LeftOut()); n > 0 {
 		words += Plural(n, "row is", "rows are") + " left out. "
 	}

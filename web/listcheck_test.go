@@ -154,7 +154,7 @@ func TestAListThatLooksLikeAnEarlierCampaign(t *testing.T) {
 	s.must(err)
 	at, page := b.checks("renamed.csv", cleanList, cleanText)
 	s.leads(page)
-	page.has("Ready, with something to know", "This looks like the campaign “june” from today at 10:48am, sent by Ada Obi: same text, 3 of 3 numbers the same.", "Continue with 3 messages")
+	page.has("3 messages are ready", "This looks like the campaign “june” from today at 10:48am, sent by Ada Obi: same text, 3 of 3 numbers the same.", "Continue with 3 messages")
 	version := page.attr("#make [name=version]", "value")
 	got := b.post(at+"/make", "version", version).is(http.StatusUnprocessableEntity)
 	if got.text("#again-error") == "" || got.attr(`#errors a`, "href") != "#again" || !strings.HasPrefix(got.text("title"), "Error: ") {

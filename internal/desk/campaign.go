@@ -245,7 +245,7 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 	case errors.Is(err, sms.ErrNotFound):
 	case err != nil:
 		return err
-	case !o.Again:
+	case !o.Again && !c.SendAgain:
 		bad["again"] = fmt.Sprintf("This looks like the campaign %q: same text, same numbers. Tick the box to send it again", same.Name)
 	}
 	return bad.Or()

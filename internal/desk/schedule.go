@@ -63,7 +63,7 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 			return sms.ErrConflict
 		}
 		c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName = sms.CampaignScheduled, "", "", by.ID, by.Name
-		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = at.At, at.Zone, at.Offset, o.Again
+		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = at.At, at.Zone, at.Offset, o.Again || c.SendAgain
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {

@@ -1,7 +1,7 @@
 -- name: InsertList :one
 insert into list (uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total,
   campaign_id, created_by, created_name, created_at, changed_at)
-values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, 0, 0, $12, $13, $14, $14)
+values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, $15, 0, $12, $13, $14, $14)
 returning id;
 
 -- name: ListByUID :one
@@ -20,10 +20,10 @@ select * from list where account_id = $1 and created_by = $2 order by id desc li
 select * from list where state in ('checking', 'making') order by id;
 
 -- name: OldLists :many
-select l.* from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.id limit 100;
+select l.* from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.changed_at limit 100;
 
 -- name: CheckedLists :many
-select * from list where changed_at > $1 and state = 'checked' order by id;
+select * from list where changed_at > $1 and state = 'checked' order by changed_at;
 
 -- name: UpdateList :execrows
 update list set state = $3, problem = $4, header_key = $5, reading = $6, choices = $7, tally = $8, checksum = $9, again = $10, done = $11, total = $12,

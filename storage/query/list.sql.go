@@ -89,7 +89,7 @@ func (q *Queries) BusyLists(ctx context.Context) ([]List, error) {
 }
 
 const checkedLists = `-- name: CheckedLists :many
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where changed_at > $1 and state = 'checked' order by id
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where changed_at > $1 and state = 'checked' order by changed_at
 `
 
 func (q *Queries) CheckedLists(ctx context.Context, changedAt int64) ([]List, error) {
@@ -246,7 +246,7 @@ func (q *Queries) InsertHiddenCampaign(ctx context.Context, arg InsertHiddenCamp
 const insertList = `-- name: InsertList :one
 insert into list (uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total,
   campaign_id, created_by, created_name, created_at, changed_at)
-values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, 0, 0, $12, $13, $14, $14)
+values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, $15, 0, $12, $13, $14, $14)
 returning id
 `
 
@@ -265,6 +265,7 @@ type InsertListParams struct {
 	CreatedBy   int64
 	CreatedName string
 	CreatedAt   int64
+	Total       int64
 }
 
 func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, error) {
@@ -283,6 +284,7 @@ func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, 
 		arg.CreatedBy,
 		arg.CreatedName,
 		arg.CreatedAt,
+		arg.Total,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -466,7 +468,7 @@ func (q *Queries) ListProgress(ctx context.Context, arg ListProgressParams) (int
 }
 
 const oldLists = `-- name: OldLists :many
-select l.id, l.uid, l.token, l.account_id, l.state, l.problem, l.version, l.file_name, l.size, l.hash, l.header_key, l.reading, l.choices, l.tally, l.checksum, l.again, l.done, l.total, l.campaign_id, l.created_by, l.created_name, l.created_at, l.changed_at from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.id limit 100
+select l.id, l.uid, l.token, l.account_id, l.state, l.problem, l.version, l.file_name, l.size, l.hash, l.header_key, l.reading, l.choices, l.tally, l.checksum, l.again, l.done, l.total, l.campaign_id, l.created_by, l.created_name, l.created_at, l.changed_at from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.changed_at limit 100
 `
 
 func (q *Queries) OldLists(ctx context.Context, changedAt int64) ([]List, error) {

@@ -1,0 +1,242 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"smsdesk/internal/sms"
+)
+
+func (f *fixture) newList(name string) sms.List {
+	f.t.Helper()
+	l, created, err := f.db.CreateList(f.ctx, sms.List{UID: randomHex(16), AccountID: f.account.ID, FileName: name, CreatedBy: 1, CreatedName: "Ada Obi",
+		Reading: sms.ListReading{Columns: []string{"phone"}}, Order: sms.ListOrder{Text: "Hello", Fields: map[string]int{"a": 1}}}, randomHex(16), f.now())
+	f.must(err)
+	if !created {
+		f.t.Fatalf("the list was there already")
+	}
+	return l
+}
+
+func (f *fixture) making(l sms.List) sms.List {
+	f.t.Helper()
+	l, err := f.db.UpdateList(f.ctx, l.UID, f.now(), func(l *sms.List) error { l.State = sms.ListMaking; return nil })
+	f.must(err)
+	return l
+}
+
+func (f *fixture) listRows(campaign int64, n int) []sms.Message {
+	list := make([]sms.Message, n)
+	for i := range list {
+		list[i] = sms.Message{AccountID: f.account.ID, Row: int64(i + 2), Number: fmt.Sprintf("23480300%05d", i), Text: "Hello", Parts: 1, State: sms.Draft, Call: int32(i / 10)}
+		if i%7 == 3 {
+			list[i].State, list[i].Reason, list[i].Code = sms.Skipped, "Too short", string(sms.RowNumber)
+		}
+	}
+	return list
+}
+
+// visible counts what questions can see of the account's campaigns.
+func (f *fixture) visible(id int64, message int64) (n int) {
+	f.t.Helper()
+	list, _, err := f.db.Campaigns(f.ctx, sms.CampaignFilter{AccountID: f.account.ID, Limit: 100})
+	f.must(err)
+	n = len(list)
+	for _, err := range []error{outcome(f.db.Campaign(f.ctx, id)), outcome(f.db.Message(f.ctx, message)),
+		outcome(f.db.UpdateCampaign(f.ctx, id, f.now(), func(*sms.Campaign) error { return nil }))} {
+		if err == nil {
+			n++
+		} else if !errors.Is(err, sms.ErrNotFound) {
+			f.t.Fatalf("%v", err)
+		}
+	}
+	n += len(f.messages(id))
+	tally, err := f.db.Tally(f.ctx, id)
+	f.must(err)
+	return n + int(tally.Total())
+}
+
+func outcome[T any](_ T, err error) error { return err }
+
+func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
+	f := newFixture(t)
+	l := f.making(f.newList("a.csv"))
+	c := sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID, Recipients: 1005, CreatedBy: 1}
+	var err error
+	c.ID, err = f.db.BeginCampaign(f.ctx, l, c, f.now())
+	f.must(err)
+	rows := f.listRows(c.ID, 1005)
+	f.must(f.db.PutMessages(f.ctx, c.ID, rows[:500], f.now()))
+	f.must(f.db.PutMessages(f.ctx, c.ID, rows[500:], f.now()))
+	first := one[int64](f, "select min(id) from message where campaign_id = $1", c.ID)
+	if n := f.visible(c.ID, first); n != 0 {
+		t.Fatalf("%d things are seen of a campaign that is not whole", n)
+	}
+	if more, err := f.db.SweepCampaigns(f.ctx); more || err != nil || one[int](f, "select count(*) from message") != 1005 {
+		t.Fatalf("a campaign in the making was swept: %v", err)
+	}
+	tally, sketch := sms.Tally{"draft": 861, "leftout": 144}, &sms.Sketch{}
+	sketch.Add(1)
+	c.Parts, c.Fingerprint, c.CallsText = 861, "f", 87
+	stale := l
+	stale.Version--
+	if err := f.db.ShowCampaign(f.ctx, stale, c, tally, sketch, f.now()); !errors.Is(err, sms.ErrConflict) {
+		t.Fatalf("shown for a list that changed: %v", err)
+	}
+	if n := f.visible(c.ID, first); n != 0 {
+		t.Fatalf("%d things are seen after a conflict", n)
+	}
+	f.must(f.db.ShowCampaign(f.ctx, l, c, tally, sketch, f.now()))
+	f.check()
+	l, err = f.db.List(f.ctx, l.UID)
+	f.must(err)
+	got := f.campaign(c.ID)
+	if l.State != sms.ListMade || l.CampaignID != c.ID || got.State != sms.CampaignDraft || got.Parts != 861 || got.CallsText != 87 || got.ListID != l.ID {
+		t.Errorf("%+v %+v", l, got)
+	}
+	want := append([]sms.Message(nil), rows...)
+	messages := f.messages(c.ID)
+	for i, m := range messages {
+		want[i].ID, want[i].CampaignID, want[i].CreatedAt, want[i].ChangedAt = m.ID, c.ID, m.CreatedAt, m.ChangedAt
+	}
+	if d := cmp.Diff(want, messages); d != "" {
+		t.Errorf("messages (-want +got):\n%s", d)
+	}
+	if err := f.db.ShowCampaign(f.ctx, l, c, tally, sketch, f.now()); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("shown twice: %v", err)
+	}
+}
+
+// TestAbandonedCampaignsAreSwept: begun anew, dropped with its list, and a long
+// draft that was replaced.
+func TestAbandonedCampaignsAreSwept(t *testing.T) {
+	f := newFixture(t)
+	l := f.making(f.newList("a.csv"))
+	c := sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID, CreatedBy: 1}
+	begin := func() sms.Campaign {
+		c := c
+		id, err := f.db.BeginCampaign(f.ctx, l, c, f.now())
+		f.must(err)
+		c.ID = id
+		f.must(f.db.PutMessages(f.ctx, id, f.listRows(id, 2500), f.now()))
+		return c
+	}
+	sweep := func() {
+		for more := true; more; {
+			var err error
+			more, err = f.db.SweepCampaigns(f.ctx)
+			f.must(err)
+		}
+	}
+	count := func() int { return one[int](f, "select count(*) from message") }
+	begin()
+	again := begin()
+	if sweep(); count() != 2500 {
+		t.Fatalf("%d messages are left", count())
+	}
+	again.Recipients = 2500
+	f.must(f.db.ShowCampaign(f.ctx, l, again, sms.Tally{"draft": 2143, "leftout": 357}, &sms.Sketch{}, f.now()))
+	f.must(f.db.ForgetDrafts(f.ctx, f.now()))
+	if n := f.visible(again.ID, one[int64](f, "select min(id) from message")); n-2500 != 0 {
+		t.Errorf("%d things are seen of a forgotten draft", n-2500)
+	}
+	sweep()
+	if count() != 0 || one[int](f, "select count(*) from campaign")+one[int](f, "select count(*) from campaign_tally")+one[int](f, "select count(*) from campaign_sketch") != 0 {
+		t.Error("something is left of a forgotten draft")
+	}
+}
+
+func TestListsAreStored(t *testing.T) {
+	f := newFixture(t)
+	l := f.newList("a.csv")
+	got, err := f.db.List(f.ctx, l.UID)
+	f.must(err)
+	if d := cmp.Diff(l, got); d != "" || got.Version != 1 || got.State != sms.ListUploaded {
+		t.Errorf("%s", d)
+	}
+	byID, err := f.db.ListByID(f.ctx, l.ID)
+	if err != nil || byID.UID != l.UID {
+		t.Error(byID, err)
+	}
+	f.must(f.db.PutListProgress(f.ctx, got, 5, 10))
+	changed, err := f.db.UpdateList(f.ctx, l.UID, f.now(), func(l *sms.List) error {
+		l.State, l.Tally, l.Sum = sms.ListChecked, sms.ListTally{Rows: 10, Kinds: map[sms.RowKind]int64{sms.RowText: 1}, Same: &sms.SameList{Name: "x"}}, 77
+		return nil
+	})
+	f.must(err)
+	again, err := f.db.List(f.ctx, l.UID)
+	f.must(err)
+	if d := cmp.Diff(changed, again); d != "" || again.Done != 5 || again.Total != 10 {
+		t.Errorf("%+v %s", again, d)
+	}
+	if err := f.db.PutListProgress(f.ctx, got, 6, 10); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("progress of an old version: %v", err)
+	}
+	if err := f.db.DeleteList(f.ctx, got); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("an old version was deleted: %v", err)
+	}
+	if _, err := f.db.ListMapping(f.ctx, f.account.ID, "k"); !errors.Is(err, sms.ErrNotFound) {
+		t.Error(err)
+	}
+	for _, name := range []string{"A", "B"} {
+		f.must(f.db.PutListMapping(f.ctx, f.account.ID, "k", sms.ListOrder{SenderID: name}, f.now()))
+		if o, err := f.db.ListMapping(f.ctx, f.account.ID, "k"); err != nil || o.SenderID != name {
+			t.Error(o, err)
+		}
+	}
+	f.must(f.db.DeleteList(f.ctx, again))
+	if _, err := f.db.List(f.ctx, l.UID); !errors.Is(err, sms.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestStagedRowsComeBackAsTheyWere(t *testing.T) {
+	f := newFixture(t)
+	_, _, err := f.db.KeepUpload("abc", strings.NewReader("x"), 10)
+	f.must(err)
+	rows := []sms.ListRow{{Row: 2, Number: 2348031234567, Text: "Hello", Parts: 1}, {Row: 4, Kind: sms.RowMissing}, {Row: 5, Number: 1, Text: "ọ", Unicode: true, Parts: 200},
+		{Row: 9, Number: 2, Text: "", Kind: sms.RowRepeat, Parts: 3}}
+	notes := []sms.RowNote{{Row: 4, Kind: sms.RowMissing, Column: -1, Text: "Missing", Cells: []string{"a", "\"b"}}, {Row: 9, Kind: sms.RowRepeat, Text: "Same", Other: 2},
+		{Row: 9, Kind: sms.RowRepaired, Text: "Removed", Before: "x", After: "y"}}
+	sum, err := f.db.StageRows(f.ctx, "abc", func(put func([]sms.ListRow, []sms.RowNote) error) error {
+		return errors.Join(put(rows[:1], nil), put(rows[1:], notes))
+	})
+	f.must(err)
+	want := append([]sms.ListRow(nil), rows...)
+	want[1].Reason, want[3].Reason = "Missing", "Same"
+	var got []sms.ListRow
+	for r, err := range f.db.StagedRows(f.ctx, "abc", sum) {
+		f.must(err)
+		got = append(got, r)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("rows (-want +got):\n%s", d)
+	}
+	for kind, want := range map[sms.RowKind][]sms.RowNote{"": notes[:1], sms.RowRepeat: notes[1:2], sms.RowRepaired: notes[2:], sms.RowText: nil} {
+		filter := sms.RowFilter{Limit: 10}
+		if kind != "" {
+			filter.Kinds = []sms.RowKind{kind}
+		}
+		list, more, err := f.db.ListNotes(f.ctx, "abc", filter)
+		if d := cmp.Diff(want, list); d != "" || more || err != nil {
+			t.Errorf("notes %q (-want +got):\n%s %v", kind, d, err)
+		}
+	}
+	var last error
+	for _, err := range f.db.StagedRows(f.ctx, "abc", sum+1) {
+		last = err
+	}
+	if !errors.Is(last, sms.ErrConflict) {
+		t.Errorf("other rows than were staged: %v", last)
+	}
+	if _, err := f.db.StageRows(f.ctx, "abc", func(func([]sms.ListRow, []sms.RowNote) error) error { return sms.ErrForbidden }); !errors.Is(err, sms.ErrForbidden) {
+		t.Error(err)
+	}
+	if _, _, err := f.db.ListNotes(f.ctx, "abc", sms.RowFilter{Limit: 1}); !errors.Is(err, sms.ErrNotFound) {
+		t.Errorf("what a failed check staged is still there: %v", err)
+	}
+}
