@@ -58,7 +58,7 @@ func (s *seen) has(number int64, text uint64) (in, same bool) {
 // numbers counts the different numbers.
 func (s *seen) numbers() int64 { return int64(s.first.n) }
 
-// texts counts the different texts. They are taken in turns by their first
+// texts counts the different texts. They are taken in turns by some of their
 // bits, so that the table of those met stays small. Nothing can be asked of s
 // afterwards.
 func (s *seen) texts() (n int64) {
