@@ -1,6 +1,10 @@
 package e2e
 
 import (
+	"bytes"
+	"errors"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -36,6 +40,7 @@ func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
 		must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", string(role)+"@example.com", "--name", "A "+role.Title(), "--role", string(role), "--password-file", password)
 	}
 	seedForCrawl(t, o)
+	seedLists(t, o)
 	for _, role := range sms.Roles() {
 		t.Run(string(role), func(t *testing.T) {
 			c := newCrawler(t, o.base, role)
@@ -74,6 +79,31 @@ func seedForCrawl(t *testing.T, o *office) {
 		form = values(page.Find("form[action$='/start']"))
 		if resp := c.post(strings.TrimSuffix(confirm, "/confirm")+"/start", form); resp.StatusCode != http.StatusSeeOther {
 			t.Fatalf("starting: %s", resp.Status)
+		}
+	}
+}
+
+// seedLists uploads two lists: one without a message, one with rows to fix.
+func seedLists(t *testing.T, o *office) {
+	t.Helper()
+	c := newCrawler(t, o.base, sms.Sender)
+	for name, text := range map[string]string{"fresh.csv": "", "dirty.csv": "Dear ##name##, hello"} {
+		_, page := c.get("/new/list")
+		resp := c.send("/new/list", values(page.Find("form#upload")), name, dirtyRows(120))
+		message := resp.Header.Get("Location")
+		if resp.StatusCode != http.StatusSeeOther || !strings.HasSuffix(message, "/message") {
+			t.Fatalf("uploading: %s, to %q", resp.Status, message)
+		}
+		if text == "" {
+			continue
+		}
+		_, page = c.get(message)
+		form := values(page.Find("form#list"))
+		form.Set("text", text)
+		form.Set("sender_id", "CLINIC")
+		form.Set("do", "check")
+		if resp := c.post(message, form); !strings.HasSuffix(resp.Header.Get("Location"), "/check") {
+			t.Fatalf("checking: %s, to %q", resp.Status, resp.Header.Get("Location"))
 		}
 	}
 }
@@ -117,6 +147,37 @@ func (c *crawler) post(path string, form url.Values) *http.Response {
 		c.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	resp, err := c.client.Do(req)
+	if err != nil {
+		c.t.Fatalf("%s: %v", path, err)
+	}
+	_ = resp.Body.Close()
+	return resp
+}
+
+// send posts a form with a file.
+func (c *crawler) send(path string, form url.Values, name, content string) *http.Response {
+	c.t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for field, all := range form {
+		if err := w.WriteField(field, all[0]); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	part, err := w.CreateFormFile("file", name)
+	if err == nil {
+		_, err = io.WriteString(part, content)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		c.t.Fatal(err)
+	}
+	req, err := http.NewRequest(http.MethodPost, c.base.String()+path, &body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", w.FormDataContentType())
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	resp, err := c.client.Do(req)
 	if err != nil {
@@ -188,7 +249,7 @@ func (c *crawler) want(href string) {
 }
 
 // press sends a form with what it holds. Signing out would end the crawl, and
-// ending all sessions too.
+// ending all sessions too; a list that is deleted has links that were seen.
 func (c *crawler) press(page string, f *goquery.Selection) {
 	action := f.AttrOr("action", page)
 	u, err := c.base.Parse(action)
@@ -197,7 +258,8 @@ func (c *crawler) press(page string, f *goquery.Selection) {
 		return
 	}
 	method := strings.ToUpper(f.AttrOr("method", "GET"))
-	if c.seen[shape(method+" form", u.RequestURI())] || strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") {
+	if c.seen[shape(method+" form", u.RequestURI())] || strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") ||
+		strings.HasPrefix(u.Path, "/lists/") && strings.HasSuffix(u.Path, "/delete") {
 		return
 	}
 	c.seen[shape(method+" form", u.RequestURI())] = true

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -93,7 +94,7 @@ func messageConditions(f sms.MessageFilter, of sms.Campaign) (where string, args
 		parts = append(parts, "("+strings.Join(standingConditions(f.Keys, of), " or ")+")")
 	}
 	if len(f.States) > 0 {
-		parts = append(parts, "state in "+states(f.States, arg))
+		parts = append(parts, "state in "+states(stored(f.States, of), arg))
 	}
 	switch f.Status {
 	case "":
@@ -116,6 +117,17 @@ func messageConditions(f sms.MessageFilter, of sms.Campaign) (where string, args
 		parts = append(parts, "id in ("+strings.Join(in, ", ")+")")
 	}
 	return strings.Join(parts, " and "), args
+}
+
+// stored are the states in which messages are kept that a campaign shows in
+// these.
+func stored(wanted []sms.State, of sms.Campaign) (list []sms.State) {
+	for _, s := range sms.States() {
+		if slices.Contains(wanted, of.Shows(s)) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // standingConditions turns standing keys into SQL by asking sms.StandingKey

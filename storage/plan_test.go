@@ -47,7 +47,8 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	for name, filter := range map[string]sms.MessageFilter{
 		"page": {CampaignID: 1, Limit: 50}, "next page": {CampaignID: 1, After: 9, Limit: 50}, "page before": {CampaignID: 1, Before: 9, Limit: 50},
 		"page of a tile": {CampaignID: 1, Keys: []string{"doubt", "held"}, Limit: 50}, "page of the queue": {CampaignID: 1, Keys: []string{"queued"}, Limit: 50},
-		"page of delivered": {CampaignID: 1, Keys: []string{"delivered", "late"}, After: 9, Limit: 50}, "rows on screen": {CampaignID: 1, IDs: []int64{1, 2}, Limit: 50},
+		"page of delivered": {CampaignID: 1, Keys: []string{"delivered", "late"}, After: 9, Limit: 50},
+		"page of a state":   {CampaignID: 1, States: []sms.State{sms.InDoubt}, After: 9, Limit: 50}, "page of a status": {CampaignID: 1, Status: sms.NoReport, Limit: 50}, "rows on screen": {CampaignID: 1, IDs: []int64{1, 2}, Limit: 50},
 	} {
 		where, _ := messageConditions(filter, sms.Campaign{State: sms.CampaignRunning})
 		order := " order by id asc limit 51"
@@ -72,7 +73,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	for name, index := range map[string]string{
 		"FirstQueued": "message_queued", "recipients": "message_campaign", "sketches": "campaign_started", "BusyLists": "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed", "AbandonedCampaigns": "campaign_hidden", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
 		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
-		"page of a tile": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
+		"page of a tile": "message_campaign", "page of a state": "message_campaign", "page of a status": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
 		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_awaiting", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",
 		"FirstDraft": "message_draft", "DraftLengths": "message_draft", "MessageFrom": "message_campaign", "LastMessage": "message_campaign", "LastBlocked": "blocked_newest",

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"smsdesk/internal/sms"
 )
@@ -140,11 +142,23 @@ func (p ListCheckPage) beside() bool {
 
 func noteBeside(n sms.RowNote, columns int) bool { return n.Column < 0 || n.Column >= columns }
 
+// cellCut is where a RowNote cuts its cells, in runes.
+const cellCut = 80
+
 func noteCell(n sms.RowNote, i int) string {
-	if i < len(n.Cells) {
-		return n.Cells[i]
+	if i >= len(n.Cells) {
+		return ""
 	}
-	return ""
+	if utf8.RuneCountInString(n.Cells[i]) >= cellCut {
+		return n.Cells[i] + "…"
+	}
+	return n.Cells[i]
+}
+
+// usedAs is a repaired number as it will be used, without the spaces that make
+// it easy to read: they may be what was repaired.
+func (o Outlook) usedAs(number string) string {
+	return strings.ReplaceAll(o.Phone(number), " ", "")
 }
 
 func (p ListCheckPage) title() string {
@@ -161,7 +175,7 @@ func (p ListCheckPage) title() string {
 	case t.Good == 0:
 		return "Nothing is left to send"
 	}
-	return "Ready, with something to know"
+	return Plural(int(t.Good), "message is", "messages are") + " ready"
 }
 
 // Title is the page's name, also in the browser's tab.
@@ -241,9 +255,20 @@ func (p ListCheckPage) hiddenRows() string {
 	return Plural(int(p.tally().Hidden), "hidden row was", "hidden rows were") + " left out"
 }
 
+func (p ListCheckPage) sub() string {
+	out := "Out of " + Plural(int(p.tally().Rows), "row", "rows") + " of " + Shorten(p.List.FileName, 60) + "."
+	if p.tally().Good == 0 {
+		return out
+	}
+	return out + " Look at the notes below, then continue."
+}
+
 // onward says what the way on leads to. Nothing is sent by it.
 func (p ListCheckPage) onward() string {
-	words := Plural(int(p.tally().Good), "message is", "messages are") + " ready. "
+	words := ""
+	if p.tally().Bad() > 0 {
+		words = Plural(int(p.tally().Good), "message is", "messages are") + " ready. "
+	}
 	if n := int(p.tally().LeftOut()); n > 0 {
 		words += Plural(n, "row is", "rows are") + " left out. "
 	}

@@ -22,6 +22,7 @@ func TestParsePhoneReadsWhatPeopleWrite(t *testing.T) {
 		"٠٨٠٣٠٠٠٠١٠١":          "2348030000101",
 		"\u200e0803 000 0101":  "2348030000101",
 		"'08030000101":         "2348030000101",
+		`="08030000101"`:       "2348030000101",
 		"2340803 000 0101":     "2348030000101",
 	} {
 		got, err := ParsePhone(raw, "NG", false)
@@ -33,15 +34,18 @@ func TestParsePhoneReadsWhatPeopleWrite(t *testing.T) {
 
 func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 	for raw, want := range map[string]string{
-		"":                          "Missing: enter a phone number",
-		"080312345":                 "Too short: has 9 digits, needs 11",
-		"08031234567890":            "Too long: has 14 digits, needs 11",
-		"0803 5S5 0101":             `Contains letters: "0803 5S5 0101" has S in place 7`,
-		"08031234567x":              `Contains letters: "08031234567x" has x in place 12`,
-		"2.34803E+12":               "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again",
-		"08030000101/08030000102":   "Two numbers in one cell. Put each on its own row",
-		"08030000101+2348030000102": "Two numbers in one cell. Put each on its own row",
-		"+447400123456":             "Not a mobile number in Nigeria, and sending abroad is turned off",
+		"":                                "Missing: enter a phone number",
+		"080312345":                       "Too short: has 9 digits, needs 11",
+		"08031234567890":                  "Too long: has 14 digits, needs 11",
+		"0803 5S5 0101":                   `Contains letters: "0803 5S5 0101" has S in place 7`,
+		"08031234567x":                    `Contains letters: "08031234567x" has x in place 12`,
+		"2.34803E+12":                     "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again",
+		"0803 000 0101 ::: 0805 000 0101": "Two numbers in one cell. Put each on its own row",
+		`="2.34803E+12"`:                  "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again",
+		`="08030000101`:                   `Contains letters: "=\"08030000101" has = in place 1`,
+		"08030000101/08030000102":         "Two numbers in one cell. Put each on its own row",
+		"08030000101+2348030000102":       "Two numbers in one cell. Put each on its own row",
+		"+447400123456":                   "Not a mobile number in Nigeria, and sending abroad is turned off",
 	} {
 		_, err := ParsePhone(raw, "NG", false)
 		var bad Invalid
