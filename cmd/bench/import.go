@@ -92,21 +92,30 @@ func newChecking(ctx context.Context, e env, path string) (*checking, error) {
 		return nil, err
 	}
 	c := &checking{db: db, feed: desk.NewFeed()}
-	gateways := desk.NewGateways(func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) {
+	c.desk = benchDesk(db, c.feed)
+	account, err := benchAccount(ctx, db, c.desk)
+	if err == nil {
+		c.list, err = uploadFile(ctx, c.desk, desk.Operator(), account.ID, path)
+	}
+	return c, err
+}
+
+// benchDesk is a desk that gives orders on a database and never sends.
+func benchDesk(db *storage.DB, feed *desk.Feed) *desk.Desk {
+	closed := func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) {
 		return nil, errors.New("nobody sends here")
-	}, db, time.Now)
-	c.desk = desk.New(db, gateways, c.feed, slog.New(slog.DiscardHandler), time.Now)
-	account, err := c.desk.CreateAccount(ctx, desk.Operator(), sms.Account{Name: "Bench", BaseURL: "http://127.0.0.1:1/v2", Country: "NG", Timezone: "Africa/Lagos",
+	}
+	return desk.New(db, desk.NewGateways(closed, db, time.Now), feed, slog.New(slog.DiscardHandler), time.Now)
+}
+
+// benchAccount is an account whose service is not there, with a sender ID.
+func benchAccount(ctx context.Context, db *storage.DB, d *desk.Desk) (sms.Account, error) {
+	a, err := d.CreateAccount(ctx, desk.Operator(), sms.Account{Name: "Bench", BaseURL: "http://127.0.0.1:1/v2", Country: "NG", Timezone: "Africa/Lagos",
 		PerMinute: 100, CallLimit: 100}, sms.Credentials{ClientID: "c", APIKey: "k"})
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	err = db.PutSenderIDs(ctx, account.ID, []sms.SenderID{{ID: 1, Text: importSender, IsActive: true, ApproveStatus: "Approved"}}, 1)
-	if err != nil {
-		return nil, err
-	}
-	c.list, err = uploadFile(ctx, c.desk, desk.Operator(), account.ID, path)
-	return c, err
+	return a, db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 1, Text: importSender, IsActive: true, ApproveStatus: "Approved"}}, 1)
 }
 
 func (c *checking) close() error { return c.db.Close() }
@@ -211,19 +220,11 @@ func p99(all []time.Duration) time.Duration {
 	return all[(len(all)*99-1)/100]
 }
 
-// serve builds smsdesk and starts it with its sandbox.
+// serve builds smsdesk and starts it with an account and a person.
 func serve(ctx context.Context, e env) (s *served, err error) {
 	binary, data := e.path("smsdesk"), e.path("served")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "smsdesk/cmd/smsdesk").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build smsdesk: %w: %s", err, out)
-	}
-	secret := e.path("password")
-	if err := os.WriteFile(secret, []byte("a long enough pass phrase"), 0o600); err != nil {
-		return nil, err
-	}
-	add := exec.CommandContext(ctx, binary, "--data", data, "user", "add", "--email", "bench@example.com", "--name", "Bench", "--role", "administrator", "--password-file", secret)
-	if out, err := add.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("add a person: %w: %s", err, out)
 	}
 	at, err := freeAddress()
 	if err != nil {
@@ -234,8 +235,7 @@ func serve(ctx context.Context, e env) (s *served, err error) {
 		return nil, err
 	}
 	s = &served{base: "http://" + at, client: &http.Client{Jar: jar, Timeout: time.Minute}}
-	s.process = exec.CommandContext(ctx, binary, "--data", data, "serve", "--listen", at)
-	if err := s.process.Start(); err != nil {
+	if s.db, err = storage.Open(ctx, storage.Config{Data: data}); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -243,14 +243,29 @@ func serve(ctx context.Context, e env) (s *served, err error) {
 			s.stop()
 		}
 	}()
-	if err := s.ready(ctx); err != nil {
+	d := benchDesk(s.db, desk.NewFeed())
+	if s.account, err = benchAccount(ctx, s.db, d); err != nil {
 		return s, err
 	}
-	if s.db, err = storage.Open(ctx, storage.Config{Data: data}); err != nil {
+	if s.by, err = d.CreateUser(ctx, desk.Operator(), benchPerson, "Bench", sms.Administrator, benchPassword); err != nil {
+		return s, err
+	}
+	addresses, err := s.db.CallbackAddresses(ctx, s.account.ID, sms.CallbackDLR, time.Now().UnixMilli())
+	if err != nil || len(addresses) == 0 {
+		return s, errors.Join(err, errors.New("the account has no address for reports"))
+	}
+	s.callback = s.base + "/dlr/" + addresses[0].Token
+	s.process = exec.CommandContext(ctx, binary, "--data", data, "serve", "--listen", at, "--no-sandbox")
+	if err := s.process.Start(); err != nil {
 		return s, err
 	}
 	return s, s.enter(ctx)
 }
+
+const (
+	benchPerson   = "bench@example.com"
+	benchPassword = "a long enough pass phrase"
+)
 
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -261,52 +276,28 @@ func freeAddress() (string, error) {
 }
 
 func (s *served) stop() {
-	_ = s.process.Process.Kill()
-	_ = s.process.Wait()
-	if s.db != nil {
-		_ = s.db.Close()
+	if s.process != nil && s.process.Process != nil {
+		_ = s.process.Process.Kill()
+		_ = s.process.Wait()
 	}
+	_ = s.db.Close()
 }
 
-func (s *served) ready(ctx context.Context) error {
+// enter waits until smsdesk answers and signs in.
+func (s *served) enter(ctx context.Context) error {
+	var last error
 	for range 200 {
-		if resp, err := s.client.Get(s.base + "/healthz"); err == nil {
+		resp, err := s.client.PostForm(s.base+"/signin", url.Values{"email": {benchPerson}, "password": {benchPassword}})
+		if err == nil {
 			_ = resp.Body.Close()
-			return nil
+			return s.get(s.base + "/campaigns")
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return errors.New("smsdesk does not answer")
-}
-
-// enter signs in and finds the sandbox's account, its sender IDs and where its
-// reports go.
-func (s *served) enter(ctx context.Context) (err error) {
-	resp, err := s.client.PostForm(s.base+"/signin", url.Values{"email": {"bench@example.com"}, "password": {"a long enough pass phrase"}})
-	if err != nil {
-		return err
-	}
-	_ = resp.Body.Close()
-	if s.by, _, err = s.db.UserByEmail(ctx, "bench@example.com"); err != nil {
-		return err
-	}
-	for range 600 {
-		if s.account, err = s.db.AccountNamed(ctx, "Sandbox"); err == nil {
-			if list, _ := s.db.SenderIDs(ctx, s.account.ID); len(list) > 0 {
-				break
-			}
+		if last = errors.Join(err, ctx.Err()); ctx.Err() != nil {
+			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	addresses, err := s.db.CallbackAddresses(ctx, s.account.ID, sms.CallbackDLR, time.Now().UnixMilli())
-	if err != nil || len(addresses) == 0 {
-		return errors.Join(err, errors.New("the sandbox has no address for reports"))
-	}
-	s.callback = s.base + "/dlr/" + addresses[0].Token
-	return s.get(s.base + "/campaigns")
+	return last
 }
 
 func (s *served) get(address string) error {
@@ -326,21 +317,13 @@ func (s *served) get(address string) error {
 
 // importList orders the import as a person does and waits for the campaign.
 func (s *served) importList(ctx context.Context, path string) (checked time.Duration, err error) {
-	d := desk.New(s.db, desk.NewGateways(nil, s.db, time.Now), desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	d := benchDesk(s.db, desk.NewFeed())
 	l, err := uploadFile(ctx, d, s.by, s.account.ID, path)
 	if err != nil {
 		return 0, err
 	}
-	senders, err := s.db.SenderIDs(ctx, s.account.ID)
-	if err != nil {
-		return 0, err
-	}
 	o := l.Order
-	for _, id := range senders {
-		if id.Usable() {
-			o.SenderID = id.Text
-		}
-	}
+	o.SenderID = importSender
 	began := time.Now()
 	if l, err = d.CheckList(ctx, s.by, l.UID, l.Version, o); err != nil {
 		return 0, err

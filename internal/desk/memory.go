@@ -3,20 +3,58 @@ package desk
 import (
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
-// importMemory is how much memory a list in work should add to the process.
-const importMemory = 44 << 20
+const (
+	// sparingHeap is up to which size of what is in use garbage is collected
+	// early. What is larger cannot be kept small by that.
+	sparingHeap = 80 << 20
+	// sparingGarbage is how much garbage there may be then.
+	sparingGarbage = 8 << 20
+	sparingEvery   = 20 * time.Millisecond
+)
 
-// sparingly keeps the process small until restore: garbage is collected when
-// importMemory more than now is in use, not when the heap has doubled. That
-// costs little, as the tables of a list hold no pointers, and nothing fails
-// when more is needed.
+// sparingly keeps the process small until restore is called: garbage is
+// collected when there are sparingGarbage of it, not when there is as much as
+// is in use. That costs little, as the tables of a list hold no pointers to
+// follow. It is for one list at a time.
 func sparingly() (restore func()) {
 	debug.FreeOSMemory()
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	before := debug.SetGCPercent(100)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		defer debug.SetGCPercent(before)
+		ticker := time.NewTicker(sparingEvery)
+		defer ticker.Stop()
+		for set := 100; ; {
+			if wanted := gcPercent(liveHeap(), before); wanted < set*9/10 || wanted > set {
+				set = wanted
+				debug.SetGCPercent(set)
+			}
+			select {
+			case <-ticker.C:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return func() { close(stop); <-stopped }
+}
+
+// gcPercent is how much garbage may come on top of what is in use, in percent
+// of it.
+func gcPercent(live uint64, usual int) int {
+	if live == 0 || live > sparingHeap {
+		return max(usual, 10)
+	}
+	return int(min(max(sparingGarbage*100/live, 10), 100))
+}
+
+// liveHeap is what the last collection found in use.
+func liveHeap() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
-	before := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(before, int64(s[0].Value.Uint64()-s[1].Value.Uint64())+importMemory))
-	return func() { debug.SetMemoryLimit(before) }
+	return s[0].Value.Uint64()
 }

@@ -58,28 +58,41 @@ func (s *seen) has(number int64, text uint64) (in, same bool) {
 // numbers counts the different numbers.
 func (s *seen) numbers() int64 { return int64(s.first.n) }
 
-// texts counts the different texts. Nothing can be asked of s afterwards.
+// texts counts the different texts. They are taken in turns by some of their
+// bits, so that the table of those met stays small. Nothing can be asked of s
+// afterwards.
 func (s *seen) texts() (n int64) {
 	s.first.slots, s.more.slots = nil, nil
-	met := make([]uint64, 2<<bits.Len(uint(s.first.n+s.more.n)))
-	mask := uint64(len(met) - 1)
-	for _, t := range []*seenTable{&s.first, &s.more} {
-		for i := range t.n {
-			// 0 stands for a free place; the one text that it could be is
-			// taken for its neighbour.
-			h := max(t.row(i).text, 1)
-			at := h & mask
-			for met[at] != 0 && met[at] != h {
-				at = (at + 1) & mask
-			}
-			if met[at] == 0 {
-				met[at] = h
-				n++
+	met := make([]uint64, 64<<bits.Len(uint(s.first.n+s.more.n)>>8))
+	for turn := range uint64(textTurns) {
+		clear(met)
+		for _, t := range []*seenTable{&s.first, &s.more} {
+			for i := range t.n {
+				// 0 stands for a free place; the one text that it could be is
+				// taken for its neighbour.
+				if h := max(t.row(i).text, 1); h%textTurns == turn && meet(met, h) {
+					n++
+				}
 			}
 		}
-		t.chunks = nil
 	}
 	return n
+}
+
+const textTurns = 16
+
+// meet puts a text among those met and says whether it is new there.
+func meet(met []uint64, h uint64) bool {
+	mask := uint64(len(met) - 1)
+	at := h / textTurns & mask
+	for met[at] != 0 {
+		if met[at] == h {
+			return false
+		}
+		at = (at + 1) & mask
+	}
+	met[at] = h
+	return true
 }
 
 // The keys spread rows over the slots, unpredictably for whoever wrote the

@@ -141,10 +141,15 @@ func (l PlanLimits) capacity(unicode bool) int {
 // knows a text by 127 bits of its SHA-256: two texts taken for one would send
 // somebody's text to somebody else.
 type textIndex struct {
-	sums    [][16]byte
+	sums    [][][16]byte // in chunks, which are never copied
+	n       int
 	unicode []bool
 	slots   []int32 // open addressing; a text's number and one, 0: free
 }
+
+const textChunk = 1 << 12
+
+func (x *textIndex) sum(i int) *[16]byte { return &x.sums[i/textChunk][i%textChunk] }
 
 func (x *textIndex) id(text []byte, unicode bool) int32 {
 	whole := sha256.Sum256(text)
@@ -153,14 +158,18 @@ func (x *textIndex) id(text []byte, unicode bool) int32 {
 	if unicode {
 		sum[15] |= 1
 	}
-	if 2*len(x.sums) >= len(x.slots) {
+	if 4*x.n >= 3*len(x.slots) {
 		x.grow()
 	}
 	at := x.find(sum)
 	if x.slots[at] == 0 {
-		x.sums = append(x.sums, sum)
+		if x.n%textChunk == 0 {
+			x.sums = append(x.sums, make([][16]byte, textChunk))
+		}
+		*x.sum(x.n) = sum
+		x.n++
 		x.unicode = append(x.unicode, unicode)
-		x.slots[at] = int32(len(x.sums))
+		x.slots[at] = int32(x.n)
 	}
 	return x.slots[at] - 1
 }
@@ -168,7 +177,7 @@ func (x *textIndex) id(text []byte, unicode bool) int32 {
 func (x *textIndex) find(sum [16]byte) int {
 	mask := len(x.slots) - 1
 	at := int(binary.LittleEndian.Uint64(sum[:8])) & mask
-	for x.slots[at] != 0 && x.sums[x.slots[at]-1] != sum {
+	for x.slots[at] != 0 && *x.sum(int(x.slots[at]) - 1) != sum {
 		at = (at + 1) & mask
 	}
 	return at
@@ -176,8 +185,8 @@ func (x *textIndex) find(sum [16]byte) int {
 
 func (x *textIndex) grow() {
 	x.slots = make([]int32, max(16, 2*len(x.slots)))
-	for i, sum := range x.sums {
-		x.slots[x.find(sum)] = int32(i + 1)
+	for i := range x.n {
+		x.slots[x.find(*x.sum(i))] = int32(i + 1)
 	}
 }
 
