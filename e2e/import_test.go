@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"archive/zip"
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -64,6 +67,11 @@ func (p *pair) list(uid string) sms.List {
 	return l
 }
 
+// longText is a text of 120 characters that stands in no other row.
+func longText(i int) string {
+	return fmt.Sprintf("Dear customer, your parcel %09d is with us. Please bring this code when you come for it, and pay no one who asks.......", i)
+}
+
 // bigList writes a CSV of a number and 120 characters a row.
 func bigList(t *testing.T, rows int) string {
 	t.Helper()
@@ -74,7 +82,7 @@ func bigList(t *testing.T, rows int) string {
 	w := bufio.NewWriterSize(f, 1<<20)
 	fmt.Fprint(w, "phone,message\n")
 	for i := range rows {
-		fmt.Fprintf(w, "%011d,\"%-120s\"\n", 8030000000+i, fmt.Sprintf("Dear customer, your parcel %09d is with us. Please bring this code when you come for it, and pay no one who asks.", i))
+		fmt.Fprintf(w, "%011d,\"%s\"\n", 8030000000+i, longText(i))
 	}
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
@@ -105,27 +113,150 @@ func (p *process) peak() int64 {
 	return 0
 }
 
-// TestMemoryOfAMillionRows: the whole process stays below 100 MiB from the
-// upload to the campaign.
-func TestMemoryOfAMillionRows(t *testing.T) {
-	const rows = 1_000_000
+// bigBook writes a workbook of that many rows, with its texts where Excel puts
+// them.
+func bigBook(t *testing.T, rows int) string {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "list.xlsx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	part := func(name string, write func(w io.Writer)) {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := bufio.NewWriter(w)
+		fmt.Fprint(b, `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`)
+		write(b)
+		if err := b.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := func(s string) func(io.Writer) { return func(w io.Writer) { fmt.Fprint(w, s) } }
+	const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+	part("xl/workbook.xml", text(`<workbook xmlns:r="`+office+`"><sheets><sheet name="List" sheetId="1" r:id="rId1"/></sheets></workbook>`))
+	part("xl/_rels/workbook.xml.rels", text(`<Relationships><Relationship Id="rId1" Type="`+office+`/worksheet" Target="worksheets/sheet1.xml"/>`+
+		`<Relationship Id="rId2" Type="`+office+`/sharedStrings" Target="sharedStrings.xml"/></Relationships>`))
+	part("xl/worksheets/sheet1.xml", func(w io.Writer) {
+		fmt.Fprint(w, `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>`)
+		for i := range rows {
+			fmt.Fprintf(w, `<row r="%d"><c r="A%d"><v>%d</v></c><c r="B%d" t="s"><v>%d</v></c></row>`, i+2, i+2, 2348030000000+i, i+2, i+2)
+		}
+		fmt.Fprint(w, `</sheetData></worksheet>`)
+	})
+	part("xl/sharedStrings.xml", func(w io.Writer) {
+		fmt.Fprint(w, `<sst><si><t>phone</t></si><si><t>message</t></si>`)
+		for i := range rows {
+			fmt.Fprintf(w, `<si><t>%s</t></si>`, longText(i))
+		}
+		fmt.Fprint(w, `</sst>`)
+	})
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
+}
+
+// TestMemoryOfLargeLists: the whole process stays below 100 MiB from the upload
+// to the campaign.
+func TestMemoryOfLargeLists(t *testing.T) {
+	for _, c := range []struct {
+		rows  int
+		write func(*testing.T, int) string
+	}{{1_000_000, bigList}, {200_000, bigBook}} {
+		path := c.write(t, c.rows)
+		t.Run(filepath.Ext(path), func(t *testing.T) {
+			p := newPair(t, binary(t, ""), 100)
+			s := p.serve()
+			idle := s.peak()
+			l := p.upload(path, "")
+			state, checked := l.State, int64(0)
+			waitFor(t, 5*time.Minute, "the campaign", func() bool {
+				if l = p.list(l.UID); l.State == sms.ListMaking && state == sms.ListChecking {
+					checked = s.peak()
+				}
+				state = l.State
+				return l.State != sms.ListChecking && l.State != sms.ListMaking
+			})
+			if l.State != sms.ListMade || l.Tally.Good != int64(c.rows) || p.campaign(l.CampaignID).Recipients != int64(c.rows) {
+				t.Fatalf("%+v", l)
+			}
+			t.Logf("%d rows: %d MiB at the peak, %d before and %d after the check", c.rows, s.peak()>>20, idle>>20, checked>>20)
+			if s.peak() > memoryMost {
+				t.Errorf("%d MiB were resident, at most %d may be", s.peak()>>20, memoryMost>>20)
+			}
+		})
+	}
+}
+
+const (
+	killedRows  = 200_000
+	importKills = 14
+)
+
+// TestKillsDuringAnImport kills the desk with kill -9 while it checks a list
+// and while it makes a campaign of it. Whatever is seen in between is nothing,
+// and in the end it is all of it, once.
+func TestKillsDuringAnImport(t *testing.T) {
 	p := newPair(t, binary(t, ""), 100)
 	s := p.serve()
-	before := s.peak()
-	l := p.upload(bigList(t, rows), "")
-	state, peaks := l.State, map[sms.ListState]int64{}
-	waitFor(t, 5*time.Minute, "the campaign", func() bool {
-		l = p.list(l.UID)
-		if l.State != state {
-			peaks[state], state = s.peak(), l.State
+	l := p.upload(bigList(t, killedRows), "")
+	random := rand.New(rand.NewPCG(9, 9))
+	killed := map[sms.ListState]int{}
+	for i := 0; i < importKills; i++ {
+		// Half of the kills hit the check, which comes first, and the others
+		// wait until it is over.
+		if i >= importKills/2 {
+			waitFor(t, time.Minute, "the end of the check", func() bool { return p.list(l.UID).State != sms.ListChecking })
 		}
-		return l.State != sms.ListChecking && l.State != sms.ListMaking
-	})
-	if l.State != sms.ListMade || l.Tally.Good != rows || p.campaign(l.CampaignID).Recipients != rows {
-		t.Fatalf("%+v", l)
+		time.Sleep(time.Duration(random.IntN(600)) * time.Millisecond)
+		s.kill()
+		l = p.list(l.UID)
+		killed[l.State]++
+		p.noneOrAll(l)
+		if l.State == sms.ListMade {
+			break
+		}
+		s = p.serve()
 	}
-	t.Logf("peak: %d MiB idle, %d after the check, %d at the end", before>>20, peaks[sms.ListChecking]>>20, s.peak()>>20)
-	if s.peak() > memoryMost {
-		t.Errorf("%d MiB were resident, at most %d may be", s.peak()>>20, memoryMost>>20)
+	waitFor(t, 2*time.Minute, "the campaign", func() bool { return p.list(l.UID).State == sms.ListMade })
+	l = p.list(l.UID)
+	p.noneOrAll(l)
+	t.Logf("kills by what was under way: %v", killed)
+	if killed[sms.ListChecking] < 3 || killed[sms.ListMaking] < 3 {
+		t.Errorf("kills by what was under way: %v: this run proves nothing", killed)
+	}
+	seen := map[string]bool{}
+	for _, m := range p.messages(l.CampaignID) {
+		if seen[m.Number] || m.State != sms.Draft {
+			t.Fatalf("%+v", m)
+		}
+		seen[m.Number] = true
+	}
+	if len(seen) != killedRows {
+		t.Errorf("%d messages of %d", len(seen), killedRows)
+	}
+	if err := s.stop(20 * time.Second); err != nil {
+		t.Errorf("stopping: %v", err)
+	}
+}
+
+// noneOrAll asks what can be seen of a list's campaign.
+func (p *pair) noneOrAll(l sms.List) {
+	p.t.Helper()
+	rows, _, err := p.db.Campaigns(context.Background(), sms.CampaignFilter{AccountID: p.account.ID, Limit: 100})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	switch {
+	case l.State != sms.ListMade && len(rows) == 0 && l.CampaignID == 0:
+	case l.State == sms.ListMade && len(rows) == 1 && rows[0].Campaign.ID == l.CampaignID && rows[0].Tally[string(sms.Draft)] == killedRows && rows[0].Campaign.Recipients == killedRows:
+	default:
+		p.t.Errorf("the list is %s, and %d campaigns are seen: %+v", l.State, len(rows), rows)
 	}
 }

@@ -162,33 +162,36 @@ func (db *DB) StageRows(ctx context.Context, uid string, fill func(put func([]sm
 	return s.sum.value(), tx.Commit()
 }
 
-// stager puts rows and notes with prepared statements.
+// stager puts rows and notes with prepared statements. Rows that follow each
+// other without a gap wait for their statement together, and SQLite numbers
+// them by itself, which it does fastest.
 type stager struct {
 	ctx             context.Context
-	many, one, note *sql.Stmt
+	run, next, note *sql.Stmt
+	jump            *sql.Stmt // for a row behind a gap
 	waiting         []any
+	last            int64 // row
 	sum             rowSum
 }
 
+// rowValues is how many values a row of a run has.
+const rowValues = 3
+
 func newStager(ctx context.Context, tx *sql.Tx) (*stager, error) {
-	s := &stager{ctx: ctx, waiting: make([]any, 0, 4*stagingRows)}
-	var errs [3]error
-	s.many, errs[0] = tx.PrepareContext(ctx, "insert into row values "+strings.Repeat("(?, ?, ?, ?), ", stagingRows-1)+"(?, ?, ?, ?)")
-	s.one, errs[1] = tx.PrepareContext(ctx, "insert into row values (?, ?, ?, ?)")
-	s.note, errs[2] = tx.PrepareContext(ctx, "insert into note values (?, ?, ?, ?, ?, ?, ?, ?)")
+	s := &stager{ctx: ctx, waiting: make([]any, 0, rowValues*stagingRows)}
+	var errs [4]error
+	const one = "insert into row (number, text, verdict) values (?, ?, ?)"
+	s.run, errs[0] = tx.PrepareContext(ctx, one+strings.Repeat(", (?, ?, ?)", stagingRows-1))
+	s.next, errs[1] = tx.PrepareContext(ctx, one)
+	s.jump, errs[2] = tx.PrepareContext(ctx, "insert into row (row_no, number, text, verdict) values (?, ?, ?, ?)")
+	s.note, errs[3] = tx.PrepareContext(ctx, "insert into note values (?, ?, ?, ?, ?, ?, ?, ?)")
 	return s, errors.Join(errs[:]...)
 }
 
 func (s *stager) put(rows []sms.ListRow, notes []sms.RowNote) error {
 	for _, r := range rows {
-		v := verdict(r)
-		s.sum.add(r.Row, r.Number, v, r.Text)
-		s.waiting = append(s.waiting, r.Row, r.Number, r.Text, v)
-		if len(s.waiting) == cap(s.waiting) {
-			if _, err := s.many.ExecContext(s.ctx, s.waiting...); err != nil {
-				return fmt.Errorf("put rows: %w", err)
-			}
-			s.waiting = s.waiting[:0]
+		if err := s.putRow(r); err != nil {
+			return fmt.Errorf("put rows: %w", err)
 		}
 	}
 	for _, n := range notes {
@@ -203,9 +206,29 @@ func (s *stager) put(rows []sms.ListRow, notes []sms.RowNote) error {
 	return nil
 }
 
+func (s *stager) putRow(r sms.ListRow) error {
+	v := verdict(r)
+	s.sum.add(r.Row, r.Number, v, r.Text)
+	if r.Row != s.last+1 || s.last == 0 {
+		s.last = r.Row
+		if err := s.flush(); err != nil {
+			return err
+		}
+		_, err := s.jump.ExecContext(s.ctx, r.Row, r.Number, r.Text, v)
+		return err
+	}
+	s.last = r.Row
+	if s.waiting = append(s.waiting, r.Number, r.Text, v); len(s.waiting) < cap(s.waiting) {
+		return nil
+	}
+	_, err := s.run.ExecContext(s.ctx, s.waiting...)
+	s.waiting = s.waiting[:0]
+	return err
+}
+
 func (s *stager) flush() error {
-	for row := range slices.Chunk(s.waiting, 4) {
-		if _, err := s.one.ExecContext(s.ctx, row...); err != nil {
+	for row := range slices.Chunk(s.waiting, rowValues) {
+		if _, err := s.next.ExecContext(s.ctx, row...); err != nil {
 			return fmt.Errorf("put rows: %w", err)
 		}
 	}

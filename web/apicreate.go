@@ -347,33 +347,12 @@ func (s *Web) check(ctx context.Context, p program, a sms.Account, c received, l
 func (s *Web) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.ListOrder, error) {
 	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1, Message: -1, Fields: map[string]int{}}
 	if c.rows != nil {
-		o.Phone, o.Fields["phone"], o.Fields["text"] = columnPhone, columnPhone, columnText
-		for key, column := range c.rows.fields {
-			o.Fields[key] = column
-		}
+		c.rows.columns(&o)
 		if o.Name == "" {
 			o.Name = nameOf(text, s.now().In(a.Location()))
 		}
-		if c.rows.own || text == "" {
-			o.Message, o.Own = columnText, text != ""
-		}
-	} else {
-		_, profile, err := s.desk.ListProfile(ctx, p.user, l.UID)
-		if err != nil {
-			return o, err
-		}
-		guess := sheet.Guess(profile.Header, profile.Sample, a.Country)
-		o.Phone = guess.Phone
-		if text == "" {
-			o.Message = guess.Message
-		}
-		for i, name := range l.Reading.Columns {
-			if key := sms.MarkKey(name); key != "" {
-				if _, there := o.Fields[key]; !there {
-					o.Fields[key] = i
-				}
-			}
-		}
+	} else if err := s.fileColumns(ctx, p, a, l, &o); err != nil {
+		return o, err
 	}
 	if c.order.PhoneColumn == "" {
 		return o, nil
@@ -384,6 +363,26 @@ func (s *Web) listOrder(ctx context.Context, p program, a sms.Account, c receive
 	}
 	o.Phone = column
 	return o, nil
+}
+
+// fileColumns finds the columns of a file by their names and contents alone:
+// what a person chose for such files before must not change what a program gets.
+func (s *Web) fileColumns(ctx context.Context, p program, a sms.Account, l sms.List, o *sms.ListOrder) error {
+	_, profile, err := s.desk.ListProfile(ctx, p.user, l.UID)
+	if err != nil {
+		return err
+	}
+	guess := sheet.Guess(profile.Header, profile.Sample, a.Country)
+	if o.Phone = guess.Phone; o.Text == "" {
+		o.Message = guess.Message
+	}
+	for i, name := range l.Reading.Columns {
+		key := sms.MarkKey(name)
+		if _, there := o.Fields[key]; !there && key != "" {
+			o.Fields[key] = i
+		}
+	}
+	return nil
 }
 
 // nameOf proposes a campaign's name.

@@ -152,3 +152,14 @@ func (w *rowWriter) finish() (list io.Reader, size int64, err error) {
 func (w *rowWriter) reading() *sms.ListReading {
 	return &sms.ListReading{Kind: string(sheet.CSV), Encoding: string(sheet.UTF8), Delimiter: ",", HeaderRow: sheet.NoHeader}
 }
+
+// columns says which column is what.
+func (w *rowWriter) columns(o *sms.ListOrder) {
+	o.Phone, o.Fields["phone"], o.Fields["text"] = columnPhone, columnPhone, columnText
+	for key, column := range w.fields {
+		o.Fields[key] = column
+	}
+	if w.own || o.Text == "" {
+		o.Message, o.Own = columnText, o.Text != ""
+	}
+}

@@ -32,6 +32,7 @@ func benches() []bench {
 		{"plan", "a million messages divided into calls", benchPlan},
 		{"csv", "a CSV of a million rows read", benchCSV},
 		{"xlsx", "a workbook of 200,000 rows read", benchXLSX},
+		{"import", "a list of a million rows checked and made into a campaign", benchImport},
 	}
 }
 

@@ -103,8 +103,10 @@ func answer(out io.Writer, name string, args []string) error {
 // peak is the most bytes that this process had resident. What the system says
 // of a child that has ended counts the parent's memory too, so the child looks
 // itself.
-func peak() (float64, error) {
-	status, err := os.ReadFile("/proc/self/status")
+func peak() (float64, error) { return peakIn("/proc/self/status") }
+
+func peakIn(path string) (float64, error) {
+	status, err := os.ReadFile(path)
 	if err != nil {
 		return 0, fmt.Errorf("measure memory (only Linux tells): %w", err)
 	}

@@ -330,15 +330,15 @@ func TestHandOver(t *testing.T) {
 		"This is more than a year away. Choose an earlier date":                             at.AddDate(2, 0, 0),
 	} {
 		var bad sms.Invalid
-		if _, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(wrong), desk.StartOrder{Version: c.Version}); !errors.As(err, &bad) || bad["time"] != name {
+		if _, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(wrong), desk.StartOrder{Version: c.Version, Again: false}); !errors.As(err, &bad) || bad["time"] != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	got, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(at), desk.StartOrder{Version: c.Version})
+	got, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(at), desk.StartOrder{Version: c.Version, Again: false})
 	if err != nil || got.State != sms.CampaignRunning || !got.HandOver || got.SendAt != at.UnixMilli() {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if again, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(at), desk.StartOrder{Version: c.Version}); err != nil || again.ID != c.ID {
+	if again, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(at), desk.StartOrder{Version: c.Version, Again: false}); err != nil || again.ID != c.ID {
 		t.Errorf("pressed twice: %v", err)
 	}
 	r.dispatch()

@@ -206,6 +206,7 @@ func newChecker(account sms.Account, l sms.List, blocked []int64) *checker {
 // judge gives the verdicts on a batch.
 func (c *checker) judge(batch read) judged {
 	j := judged{rows: make([]sms.ListRow, 0, len(batch.rows))}
+	c.seen.expect(about(c.tally.Rows, batch.share))
 	for _, r := range batch.rows {
 		row, notes := c.row(r)
 		j.rows, j.notes = append(j.rows, row), append(j.notes, notes...)

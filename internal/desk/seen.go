@@ -2,7 +2,9 @@ package desk
 
 import (
 	"hash/maphash"
-	"slices"
+	"math/bits"
+
+	"smsdesk/internal/sheet"
 )
 
 // seen remembers which numbers a list has had with which texts, in about 32
@@ -18,34 +20,39 @@ func newSeen() *seen { return &seen{seed: maphash.MakeSeed()} }
 
 func (s *seen) hash(text string) uint64 { return maphash.String(s.seed, text) }
 
+// expect says how many rows there may be in all.
+func (s *seen) expect(rows int64) { s.first.expected = int(min(rows, sheet.MaxRows)) }
+
 // add takes in a row that may be sent. repeat is the earlier row with the same
 // number and text, other the first row of the same number with another text; 0
 // where there is none.
 func (s *seen) add(number int64, text uint64, row int64) (repeat, other int64) {
-	key := s.mix(uint64(number), 0)
-	if at := s.first.find(key, func(r *seenRow) bool { return r.number == uint64(number) }); at != nil {
-		if at.text == text {
-			return int64(at.row), 0
-		}
-		key = s.mix(uint64(number), text)
-		if again := s.more.find(key, func(r *seenRow) bool { return r.number == uint64(number) && r.text == text }); again != nil {
-			return int64(again.row), 0
-		}
-		s.more.put(key, seenRow{uint64(number), text, uint32(row)}, s.moreKey)
-		return 0, int64(at.row)
+	r := seenRow{uint64(number), text, uint32(row)}
+	key := s.numberKey(r)
+	at := s.first.find(key, func(o seenRow) bool { return o.number == r.number })
+	if at == nil {
+		s.first.put(key, r, s.numberKey)
+		return 0, 0
 	}
-	s.first.put(key, seenRow{uint64(number), text, uint32(row)}, s.firstKey)
-	return 0, 0
+	if at.text == text {
+		return int64(at.row), 0
+	}
+	key = s.pairKey(r)
+	if again := s.more.find(key, r.samePair); again != nil {
+		return int64(again.row), 0
+	}
+	s.more.put(key, r, s.pairKey)
+	return 0, int64(at.row)
 }
 
 // has says whether a number is in the list, and whether it has that text.
 func (s *seen) has(number int64, text uint64) (in, same bool) {
-	at := s.first.find(s.mix(uint64(number), 0), func(r *seenRow) bool { return r.number == uint64(number) })
+	r := seenRow{number: uint64(number), text: text}
+	at := s.first.find(s.numberKey(r), func(o seenRow) bool { return o.number == r.number })
 	if at == nil || at.text == text {
 		return at != nil, at != nil
 	}
-	again := s.more.find(s.mix(uint64(number), text), func(r *seenRow) bool { return r.number == uint64(number) && r.text == text })
-	return true, again != nil
+	return true, s.more.find(s.pairKey(r), r.samePair) != nil
 }
 
 // numbers counts the different numbers.
@@ -54,24 +61,32 @@ func (s *seen) numbers() int64 { return int64(s.first.n) }
 // texts counts the different texts. Nothing can be asked of s afterwards.
 func (s *seen) texts() (n int64) {
 	s.first.slots, s.more.slots = nil, nil
-	all := make([]uint64, 0, s.first.n+s.more.n)
+	met := make([]uint64, 2<<bits.Len(uint(s.first.n+s.more.n)))
+	mask := uint64(len(met) - 1)
 	for _, t := range []*seenTable{&s.first, &s.more} {
 		for i := range t.n {
-			all = append(all, t.row(i).text)
+			// 0 stands for a free place; the one text that it could be is
+			// taken for its neighbour.
+			h := max(t.row(i).text, 1)
+			at := h & mask
+			for met[at] != 0 && met[at] != h {
+				at = (at + 1) & mask
+			}
+			if met[at] == 0 {
+				met[at] = h
+				n++
+			}
 		}
 		t.chunks = nil
 	}
-	slices.Sort(all)
-	return int64(len(slices.Compact(all)))
+	return n
 }
 
-func (s *seen) firstKey(r *seenRow) uint64 { return s.mix(r.number, 0) }
-func (s *seen) moreKey(r *seenRow) uint64  { return s.mix(r.number, r.text) }
-
-// mix spreads a number and a text over the slots, unpredictably for whoever
-// wrote the file.
-func (s *seen) mix(number, text uint64) uint64 {
-	return maphash.Comparable(s.seed, [2]uint64{number, text})
+// The keys spread rows over the slots, unpredictably for whoever wrote the
+// file.
+func (s *seen) numberKey(r seenRow) uint64 { return maphash.Comparable(s.seed, r.number) }
+func (s *seen) pairKey(r seenRow) uint64 {
+	return maphash.Comparable(s.seed, [2]uint64{r.number, r.text})
 }
 
 type seenRow struct {
@@ -79,49 +94,69 @@ type seenRow struct {
 	row          uint32
 }
 
-const seenChunk = 1 << 14
+func (r seenRow) samePair(o seenRow) bool { return o.number == r.number && o.text == r.text }
+
+const (
+	seenChunk = 1 << 14
+	// placeBits is how much of a slot is the place of a row; the rest is a part
+	// of its key, so that a row is rarely looked at in vain.
+	placeBits = 20
+	placeMask = 1<<placeBits - 1
+)
+
+// A slot has room for the place of every row that a list may have.
+const _ = uint(placeMask - 1 - sheet.MaxRows)
 
 // seenTable is a hash table with open addressing whose rows stay where they
 // are when it grows.
 type seenTable struct {
-	chunks [][]seenRow
-	slots  []uint32 // place of a row and one, 0: free
-	n      int
+	chunks   [][]seenRow
+	slots    []uint32 // place of a row and one, 0: free
+	n        int
+	expected int
 }
 
 func (t *seenTable) row(i int) *seenRow { return &t.chunks[i/seenChunk][i%seenChunk] }
 
-func (t *seenTable) find(key uint64, is func(*seenRow) bool) *seenRow {
+func (t *seenTable) find(key uint64, is func(seenRow) bool) *seenRow {
 	if t.n == 0 {
 		return nil
 	}
-	for at := key & uint64(len(t.slots)-1); t.slots[at] != 0; at = (at + 1) & uint64(len(t.slots)-1) {
-		if r := t.row(int(t.slots[at] - 1)); is(r) {
+	mask, tag := uint64(len(t.slots)-1), uint32(key>>32)>>placeBits
+	for at := key & mask; ; at = (at + 1) & mask {
+		slot := t.slots[at]
+		if slot == 0 {
+			return nil
+		}
+		if slot>>placeBits != tag {
+			continue
+		}
+		if r := t.row(int(slot&placeMask) - 1); is(*r) {
 			return r
 		}
 	}
-	return nil
 }
 
-func (t *seenTable) put(key uint64, r seenRow, keyOf func(*seenRow) uint64) {
+func (t *seenTable) put(key uint64, r seenRow, keyOf func(seenRow) uint64) {
 	if 4*(t.n+1) > 3*len(t.slots) {
-		t.slots = make([]uint32, max(64, 2*len(t.slots)))
+		t.slots = make([]uint32, 1<<bits.Len(uint(max(63, 2*len(t.slots)-1, t.expected/3*4))))
 		for i := range t.n {
-			t.place(keyOf(t.row(i)), i)
+			t.place(keyOf(*t.row(i)), i)
 		}
 	}
 	if t.n%seenChunk == 0 {
 		t.chunks = append(t.chunks, make([]seenRow, seenChunk))
 	}
-	t.chunks[t.n/seenChunk][t.n%seenChunk] = r
+	*t.row(t.n) = r
 	t.place(key, t.n)
 	t.n++
 }
 
 func (t *seenTable) place(key uint64, i int) {
-	at := key & uint64(len(t.slots)-1)
+	mask := uint64(len(t.slots) - 1)
+	at := key & mask
 	for t.slots[at] != 0 {
-		at = (at + 1) & uint64(len(t.slots)-1)
+		at = (at + 1) & mask
 	}
-	t.slots[at] = uint32(i + 1)
+	t.slots[at] = uint32(key>>32)>>placeBits<<placeBits | uint32(i+1)
 }

@@ -268,11 +268,15 @@ func (r *Reader) seek(n int) (record, error) {
 	}
 }
 
-// sample looks at the first rows. Columns at the end that have neither a name
-// nor anything in these rows are left out: they come from formatting.
+// sample looks at the first rows. Beside columns with names, those at the end
+// that have no name and nothing in these rows are left out: they come from
+// formatting.
 func (r *Reader) sample(rows []record) {
 	width := used(r.profile.Header)
 	for _, rec := range rows {
+		if r.profile.Header == nil {
+			width = max(width, len(rec.Cells))
+		}
 		width = max(width, used(rec.Cells))
 		if !rec.Hidden || r.profile.Options.IncludeHidden {
 			r.profile.Sample = append(r.profile.Sample, rec.Row)

@@ -192,6 +192,8 @@ func TestDelimitersAndHeaders(t *testing.T) {
 		{"names with spaces and quotes", " \"Phone No.\" ,\"Full, name\"\n08035550101,Ada\n", ',', 1, "Phone No.|Full, name", "2: 08035550101|Ada"},
 		{"the name of a phone column among the data", "line,channel\n08035550101,mobile\n08035550102,tel\n", ',', 1, "line|channel", "2: 08035550101|mobile"},
 		{"two titles with dates", "Due 2026-06-01\nPrinted 2026-05-30\nphone,name\n08035550101,Ada\n", ',', 3, "phone|name", "4: 08035550101|Ada"},
+		{"formatted columns", "phone,name,,\n08035550101,Ada,,\n", ',', 1, "phone|name", "2: 08035550101|Ada||"},
+		{"an empty last column without names", "08035550101,\n08035550102,\n", ',', NoHeader, "Column A|Column B", "1: 08035550101|"},
 		{"names only words", "who,what\nAda,a\n", ',', 1, "who|what", "2: Ada|a"},
 	} {
 		got := mustRead(t, c.data, Options{})

@@ -1,0 +1,414 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/storage"
+)
+
+const (
+	importRows   = 1_000_000
+	importSender = "CLINIC"
+	// reportsEach and pagesEach are how often a report comes and a page is
+	// asked for while a list is imported.
+	reportsEach = 5 * time.Millisecond
+	pagesEach   = 50 * time.Millisecond
+	// The bars of a report's answer and of a page.
+	reportBar = 200 * time.Millisecond
+	pageBar   = 100 * time.Millisecond
+)
+
+// benchImport measures the check of a list, which reads, normalises, finds
+// repetitions, judges and stores its rows, against the sqlite3 command's
+// .import of the same file, and then a whole import in a running smsdesk to
+// which reports and people come meanwhile.
+func benchImport(ctx context.Context, e env) ([]line, error) {
+	path := e.path("import.csv")
+	if err := writeFile(path, ordinaryList(importRows)); err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(path) }()
+	ours, err := newChecking(ctx, e, path)
+	if err != nil {
+		return nil, err
+	}
+	took, err := turns(ctx, func() error { return ours.check(ctx) }, func() error { return shellImport(ctx, e, path) })
+	if err = errors.Join(err, ours.close()); err != nil {
+		return nil, err
+	}
+	lines := []line{{name: "import: a million rows checked and stored", figure: rate(importRows, took[0]),
+		against: "sqlite3 .import into the same table, journal and synchronous off " + rate(importRows, took[1]), ratio: took[1].Seconds() / took[0].Seconds(), bar: 1}}
+	more, err := benchServing(ctx, e, path)
+	return append(lines, more...), err
+}
+
+// shellImport has the sqlite3 command import the file. Its table is that of
+// the staged rows without the column of the verdicts, which the file does not
+// have; the row's number is the rowid in both.
+func shellImport(ctx context.Context, e env, path string) error {
+	target := e.path("peer.db")
+	if err := os.Remove(target); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	c := exec.CommandContext(ctx, "sqlite3", target)
+	c.Stdin = strings.NewReader("pragma page_size=8192; pragma journal_mode=off; pragma synchronous=off; pragma locking_mode=exclusive; pragma cache_size=-4000;\n" +
+		"create table row (number integer not null, text text not null);\n.import --csv --skip 1 " + path + " row\nselect count(*) from row;\n")
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), strconv.Itoa(importRows)) {
+		return errors.Join(err, fmt.Errorf("import by sqlite3: %.300s", out))
+	}
+	return nil
+}
+
+// checking is a desk that checks one list again and again.
+type checking struct {
+	db   *storage.DB
+	desk *desk.Desk
+	feed *desk.Feed
+	list sms.List
+}
+
+func newChecking(ctx context.Context, e env, path string) (*checking, error) {
+	db, err := storage.Open(ctx, storage.Config{Data: e.path("import")})
+	if err != nil {
+		return nil, err
+	}
+	c := &checking{db: db, feed: desk.NewFeed()}
+	gateways := desk.NewGateways(func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) {
+		return nil, errors.New("nobody sends here")
+	}, db, time.Now)
+	c.desk = desk.New(db, gateways, c.feed, slog.New(slog.DiscardHandler), time.Now)
+	account, err := c.desk.CreateAccount(ctx, desk.Operator(), sms.Account{Name: "Bench", BaseURL: "http://127.0.0.1:1/v2", Country: "NG", Timezone: "Africa/Lagos",
+		PerMinute: 100, CallLimit: 100}, sms.Credentials{ClientID: "c", APIKey: "k"})
+	if err != nil {
+		return nil, err
+	}
+	err = db.PutSenderIDs(ctx, account.ID, []sms.SenderID{{ID: 1, Text: importSender, IsActive: true, ApproveStatus: "Approved"}}, 1)
+	if err != nil {
+		return nil, err
+	}
+	c.list, err = uploadFile(ctx, c.desk, desk.Operator(), account.ID, path)
+	return c, err
+}
+
+func (c *checking) close() error { return c.db.Close() }
+
+func uploadFile(ctx context.Context, d *desk.Desk, by sms.User, account int64, path string) (sms.List, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sms.List{}, err
+	}
+	defer func() { _ = f.Close() }()
+	return d.UploadList(ctx, by, desk.UploadOrder{AccountID: account, FileName: filepath.Base(path), Token: desk.NewToken()}, f)
+}
+
+// check orders the check and waits until every row has its verdict. The
+// campaign that follows is not waited for.
+func (c *checking) check(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	o := c.list.Order
+	o.SenderID = importSender
+	list, err := c.desk.CheckList(ctx, desk.Operator(), c.list.UID, c.list.Version, o)
+	if err != nil {
+		return err
+	}
+	news := c.feed.Listen(desk.ListName(list.UID))
+	defer news.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- desk.NewImporter(c.desk, c.db).Run(ctx) }()
+	for list.State == sms.ListChecking {
+		<-news.Nudged()
+		if list, err = c.db.List(ctx, list.UID); err != nil {
+			return err
+		}
+	}
+	if list.Tally.Good != importRows {
+		return fmt.Errorf("of the list %d rows are good: %s %s", list.Tally.Good, list.State, list.Problem)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		return err
+	}
+	// The same file can be checked again: the campaign was not made.
+	c.list, err = c.db.UpdateList(context.WithoutCancel(ctx), list.UID, 1, func(l *sms.List) error { l.State = sms.ListUploaded; return nil })
+	return err
+}
+
+// served is a running smsdesk with a person who is signed in.
+type served struct {
+	db       *storage.DB
+	process  *exec.Cmd
+	base     string
+	client   *http.Client
+	account  sms.Account
+	by       sms.User
+	callback string
+}
+
+func benchServing(ctx context.Context, e env, path string) ([]line, error) {
+	s, err := serve(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	idle, err := s.load(ctx, e, func() error { time.Sleep(5 * time.Second); return nil })
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	var checked time.Duration
+	busy, err := s.load(ctx, e, func() error {
+		checked, err = s.importList(ctx, path)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	whole := time.Since(began)
+	peak, err := peakOf(s.process.Process.Pid)
+	return []line{
+		{name: "import: from the press to the campaign, in a running smsdesk", figure: rate(importRows, whole), against: "of them the check alone " + rate(importRows, checked),
+			ratio: checked.Seconds() / whole.Seconds()},
+		memory("import: memory of the running smsdesk", peak),
+		latency("import: reports answered meanwhile", busy.reports, idle.reports, reportBar),
+		latency("import: pages answered meanwhile", busy.pages, idle.pages, pageBar),
+	}, err
+}
+
+// latency is the line of the slowest of a hundred answers.
+func latency(name string, busy, idle []time.Duration, bar time.Duration) line {
+	at := p99(busy)
+	return line{name: name, figure: fmt.Sprintf("p99 %.1f ms of %d", ms(at), len(busy)), against: fmt.Sprintf("of %.0f ms (idle %.1f ms)", ms(bar), ms(p99(idle))),
+		ratio: at.Seconds() / bar.Seconds(), bar: 1, most: true}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func p99(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[(len(all)*99-1)/100]
+}
+
+// serve builds smsdesk and starts it with its sandbox.
+func serve(ctx context.Context, e env) (s *served, err error) {
+	binary, data := e.path("smsdesk"), e.path("served")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "smsdesk/cmd/smsdesk").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build smsdesk: %w: %s", err, out)
+	}
+	secret := e.path("password")
+	if err := os.WriteFile(secret, []byte("a long enough pass phrase"), 0o600); err != nil {
+		return nil, err
+	}
+	add := exec.CommandContext(ctx, binary, "--data", data, "user", "add", "--email", "bench@example.com", "--name", "Bench", "--role", "administrator", "--password-file", secret)
+	if out, err := add.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("add a person: %w: %s", err, out)
+	}
+	at, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	s = &served{base: "http://" + at, client: &http.Client{Jar: jar, Timeout: time.Minute}}
+	s.process = exec.CommandContext(ctx, binary, "--data", data, "serve", "--listen", at)
+	if err := s.process.Start(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.stop()
+		}
+	}()
+	if err := s.ready(ctx); err != nil {
+		return s, err
+	}
+	if s.db, err = storage.Open(ctx, storage.Config{Data: data}); err != nil {
+		return s, err
+	}
+	return s, s.enter(ctx)
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func (s *served) stop() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+	if s.db != nil {
+		_ = s.db.Close()
+	}
+}
+
+func (s *served) ready(ctx context.Context) error {
+	for range 200 {
+		if resp, err := s.client.Get(s.base + "/healthz"); err == nil {
+			_ = resp.Body.Close()
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return errors.New("smsdesk does not answer")
+}
+
+// enter signs in and finds the sandbox's account, its sender IDs and where its
+// reports go.
+func (s *served) enter(ctx context.Context) (err error) {
+	resp, err := s.client.PostForm(s.base+"/signin", url.Values{"email": {"bench@example.com"}, "password": {"a long enough pass phrase"}})
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	if s.by, _, err = s.db.UserByEmail(ctx, "bench@example.com"); err != nil {
+		return err
+	}
+	for range 600 {
+		if s.account, err = s.db.AccountNamed(ctx, "Sandbox"); err == nil {
+			if list, _ := s.db.SenderIDs(ctx, s.account.ID); len(list) > 0 {
+				break
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	addresses, err := s.db.CallbackAddresses(ctx, s.account.ID, sms.CallbackDLR, time.Now().UnixMilli())
+	if err != nil || len(addresses) == 0 {
+		return errors.Join(err, errors.New("the sandbox has no address for reports"))
+	}
+	s.callback = s.base + "/dlr/" + addresses[0].Token
+	return s.get(s.base + "/campaigns")
+}
+
+func (s *served) get(address string) error {
+	resp, err := s.client.Get(address)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK || strings.Contains(resp.Request.URL.Path, "signin") {
+		return fmt.Errorf("%s: %s at %s", address, resp.Status, resp.Request.URL.Path)
+	}
+	return nil
+}
+
+// importList orders the import as a person does and waits for the campaign.
+func (s *served) importList(ctx context.Context, path string) (checked time.Duration, err error) {
+	d := desk.New(s.db, desk.NewGateways(nil, s.db, time.Now), desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	l, err := uploadFile(ctx, d, s.by, s.account.ID, path)
+	if err != nil {
+		return 0, err
+	}
+	senders, err := s.db.SenderIDs(ctx, s.account.ID)
+	if err != nil {
+		return 0, err
+	}
+	o := l.Order
+	for _, id := range senders {
+		if id.Usable() {
+			o.SenderID = id.Text
+		}
+	}
+	began := time.Now()
+	if l, err = d.CheckList(ctx, s.by, l.UID, l.Version, o); err != nil {
+		return 0, err
+	}
+	for l.State == sms.ListChecking || l.State == sms.ListMaking {
+		time.Sleep(10 * time.Millisecond)
+		if l, err = s.db.List(ctx, l.UID); err != nil {
+			return 0, err
+		}
+		if l.State == sms.ListMaking && checked == 0 {
+			checked = time.Since(began)
+		}
+	}
+	if l.State != sms.ListMade || l.Tally.Good != importRows {
+		err = fmt.Errorf("the list is %s: %s %+v", l.State, l.Problem, l.Tally)
+	}
+	return checked, err
+}
+
+// answers are how long answers took, from the moment at which each was due to
+// be asked for, so that a queue of them counts too.
+type answers struct{ reports, pages []time.Duration }
+
+// load sends reports and asks for pages while do runs.
+func (s *served) load(ctx context.Context, _ env, do func() error) (a answers, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var faults [2]error
+	var wg sync.WaitGroup
+	report := func(i int) error {
+		return s.get(s.callback + "?status=DELIVRD&errorCode=000&messageId=bench-" + strconv.Itoa(i) + "&mobile=2348031234567&doneDate=" + strconv.FormatInt(time.Now().UnixNano(), 10))
+	}
+	pages := []string{"/campaigns", "/new", "/new/list", "/settings/account"}
+	page := func(i int) error { return s.get(s.base + pages[i%len(pages)]) }
+	wg.Go(func() { a.reports, faults[0] = paced(ctx, reportsEach, report) })
+	wg.Go(func() { a.pages, faults[1] = paced(ctx, pagesEach, page) })
+	err = do()
+	stop()
+	wg.Wait()
+	return a, errors.Join(err, faults[0], faults[1])
+}
+
+// paced asks at fixed times, whether or not earlier answers have come, with at
+// most a few hundred under way.
+func paced(ctx context.Context, each time.Duration, ask func(i int) error) (took []time.Duration, err error) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	places := make(chan struct{}, 256)
+	due := time.Now()
+	for i := 0; ctx.Err() == nil; i++ {
+		due = due.Add(each)
+		time.Sleep(time.Until(due))
+		places <- struct{}{}
+		asked := due
+		wg.Go(func() {
+			fault := ask(i)
+			mu.Lock()
+			defer mu.Unlock()
+			took = append(took, time.Since(asked))
+			if err == nil {
+				err = fault
+			}
+			<-places
+		})
+	}
+	wg.Wait()
+	return took, err
+}
+
+// peakOf is the most bytes that a process had resident.
+func peakOf(pid int) (float64, error) { return peakIn(fmt.Sprintf("/proc/%d/status", pid)) }

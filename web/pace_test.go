@@ -1,0 +1,62 @@
+package web
+
+import (
+	"testing"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+func TestCampaignSaysHowFastItLeaves(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic(func(a *sms.Account) { a.PerMinute = 1; a.Hours = sms.Hours{From: 8 * 60, To: 11 * 60} })
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(100)})
+	b := s.as(s.boss)
+	path := campaignPath(c.ID)
+	s.clock.pass(time.Minute)
+	b.get(path).has("About 10 minutes left at 1 request a minute.").lacks("in the last minute", "Sending pauses")
+	s.send(a, 1, accept)
+	b.get(path).has("1 request went out in the last minute.")
+	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(100), Text: "Another"})
+	got := b.get(path).has("About 20 minutes left at 1 request a minute.", "Sending pauses from 11:00 to 08:00; ends tomorrow about 8:10am.")
+	s.leads(got)
+
+	s.send(a, 2, func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassRate, HTTPStatus: 429} })
+	band := b.get(path).has("Sending is at the provider's limit", "The provider said today at 10:49am that requests come too fast. We go on more slowly by ourselves, and no message is lost.")
+	band.count("#too-fast.warn", 1)
+	s.clock.pass(5 * time.Minute)
+	b.get(path).count("#too-fast", 0).lacks("in the last minute")
+
+	s.clock.pass(time.Hour)
+	rest := b.get(path).has("Sending goes on tomorrow at 8:00am", "This account sends from 08:00 to 11:00 only.", "95 messages are waiting.").count("#stop", 1)
+	s.leads(rest)
+	rest.lacks("minutes left")
+	fresh := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "Fresh"})
+	b.get(campaignPath(fresh.ID)).has("Sending starts tomorrow at 8:00am")
+	test, err := s.desk.SendTest(t.Context(), s.boss, c.ID, desk.TestOrder{MessageID: 1, Number: "08030000101", Token: desk.NewToken()})
+	s.must(err)
+	b.get(campaignPath(test.ID)).has("Sending starts in a few seconds.").count("#resting", 0)
+}
+
+func TestCampaignIsGivenUp(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(12)})
+	s.send(a, 1, accept)
+	path := campaignPath(c.ID)
+	b := s.as(s.hire("s@example.com", sms.Sender))
+	b.get(path + "/give-up").to(path)
+	b.post(path + "/stop").to(path)
+	page := b.get(b.get(path).attr("#give-up", "href")).is(200).has("Cancel the rest?", "7 messages are then never sent.", "This cannot be undone.")
+	s.leads(page)
+	if page.text("#cancel-rest") != "Cancel 7 messages" {
+		t.Errorf("the button says %q", page.text("#cancel-rest"))
+	}
+	s.as(s.hire("v@example.com", sms.Viewer)).post(path + "/give-up").is(403)
+	b.post(path + "/give-up").to(path)
+	b.post(path + "/give-up").to(path)
+	got := b.get(path).is(200).has("This campaign was cancelled", "7 messages are never sent.").count("#continue, #stop, #give-up", 0)
+	s.leads(got)
+	b.get("/campaigns?state=finished").has("Cancelled")
+}
