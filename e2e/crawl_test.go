@@ -161,6 +161,7 @@ func (c *crawler) send(path string, form url.Values, name, content string) *http
 	c.t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
+	form.Del("file")
 	for field, all := range form {
 		if err := w.WriteField(field, all[0]); err != nil {
 			c.t.Fatal(err)
