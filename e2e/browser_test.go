@@ -143,7 +143,7 @@ func (p *tab) text(selector string) string {
 // sees waits until the page shows the words.
 func (p *tab) sees(words string) {
 	p.t.Helper()
-	err := p.GetByText(words).First().WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateVisible})
+	err := p.GetByText(words).Filter(playwright.LocatorFilterOptions{Visible: playwright.Bool(true)}).First().WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateVisible})
 	if err != nil {
 		p.t.Fatalf("%q does not appear on %s: %v", words, p.URL(), err)
 	}

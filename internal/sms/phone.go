@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"github.com/nyaruka/phonenumbers"
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 )
 
 // Phone is a number as it goes to the gateway, with what was repaired.
@@ -132,8 +134,8 @@ func readPhone(digits, country string, abroad bool) (number, sentence string) {
 		if !local && !abroad {
 			return "", "Not a mobile number in " + CountryName(country) + ", and sending abroad is turned off"
 		}
-		if local && !mobile(p) {
-			return "", "Not a mobile number in " + CountryName(country)
+		if !mobile(p) {
+			return "", "Not a mobile number in " + CountryName(phonenumbers.GetRegionCodeForNumber(p))
 		}
 		return strings.TrimPrefix(phonenumbers.Format(p, phonenumbers.E164), "+"), ""
 	}
@@ -291,13 +293,18 @@ func LogPhone(number string) string {
 	return number[:4] + "••••" + number[len(number)-4:]
 }
 
-// CountryName is the country's name on screen; the code itself where it has none here.
+// CountryName is the name on screen of the ISO 3166 region, with its article:
+// "the United Kingdom"; "this country" for what is no country.
 func CountryName(country string) string {
-	names := map[string]string{"NG": "Nigeria", "KE": "Kenya", "GH": "Ghana", "ZA": "South Africa", "UG": "Uganda", "TZ": "Tanzania", "GB": "the United Kingdom", "US": "the United States", "IN": "India"}
-	if n, ok := names[strings.ToUpper(country)]; ok {
-		return n
+	region, err := language.ParseRegion(country)
+	if err != nil || !region.IsCountry() {
+		return "this country"
 	}
-	return strings.ToUpper(country)
+	name := display.English.Regions().Name(region)
+	if strings.HasPrefix(name, "United ") {
+		return "the " + name
+	}
+	return name
 }
 
 // Numbers is what was read from a text that people typed or pasted.
