@@ -133,6 +133,9 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 			window = now
 		}
 		if before.StartedAt == 0 && after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
+			if err := t.takeOver(ctx, after, after.StartedName, now); err != nil {
+				return err
+			}
 			n, err := t.QueueDrafts(ctx, id, now)
 			if err != nil {
 				return err

@@ -67,15 +67,19 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	for name, index := range map[string]string{
 		"FirstQueued": "message_queued", "freeze": "message_queued", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
 		"page of a tile": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
-		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_awaiting", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
+		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_silent", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",
 		"RunningCampaigns": "campaign_running", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
+		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence", "NextAsked": "asked_waiting", "MessageAsked": "asked_message",
+		"DecisionAttempts": "message_decision", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
+		"ReportsPage": "delivery_report_page", "UnmatchedPage": "delivery_report_", "RepeatedPage": "delivery_report_again", "NewerReports": "delivery_report_page", "NewerUnmatched": "delivery_report_", "NewerRepeated": "delivery_report_again",
+		"SuspiciousReports": "delivery_report_suspicious", "ForgetUnmatched": "delivery_report_", "CountSilent": "message_silent", "NextSilent": "message_silent", "NextLate": "message_late", "Pulses": "PRIMARY KEY", "RefusedMinutes": "receiver_refused", "RunningInquiry": "inquiry_running", "InquiryAt": "inquiry_gap",
 	} {
 		if !strings.Contains(plans[name], index) {
 			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])
 		}
 	}
-	for _, name := range []string{"page", "next page", "page before", "FirstQueued", "RecentAttempts", "LateMessages"} {
+	for _, name := range []string{"page", "next page", "page before", "FirstQueued", "RecentAttempts", "LateMessages", "ReportsPage", "UnmatchedPage", "RepeatedPage", "NextSilent", "NextLate", "DecisionAttempts", "WaitingOf", "RefusedMinutes"} {
 		if strings.Contains(plans[name], "TEMP B-TREE") {
 			t.Errorf("%s sorts:\n%s", name, plans[name])
 		}

@@ -34,6 +34,7 @@ type Store interface {
 	accountStore
 	campaignStore
 	blockedStore
+	doubtStore
 	userStore
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
