@@ -25,6 +25,8 @@ type Store interface {
 	userQuestions
 	campaignQuestions
 	blockedQuestions
+	doubtQuestions
+	reportQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }

@@ -49,8 +49,8 @@ type CallbackConfig struct {
 	// Answered is told how long the answer to a report took, and whether the
 	// report was kept; may be nil.
 	Answered func(accountID int64, took time.Duration, kept bool)
-	Log     *slog.Logger
-	Now     func() time.Time // nil: time.Now
+	Log      *slog.Logger
+	Now      func() time.Time // nil: time.Now
 }
 
 // Callback receives what the service calls: GET /dlr/{token} (§6.1) and
