@@ -56,7 +56,11 @@ func fitText(sent, reported string) Fit {
 		return FitWhole
 	}
 	told = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(told, "…"), "..."), " ")
-	if utf8.RuneCountInString(told) >= cutLeast && strings.HasPrefix(text, told) {
+	letters := utf8.RuneCountInString(told)
+	if strings.TrimRight(reported, " ") != reported {
+		letters++ // cut behind a space, which folding has taken away
+	}
+	if letters >= cutLeast && strings.HasPrefix(text, told) {
 		return FitPart
 	}
 	return FitNone
