@@ -106,7 +106,7 @@ func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
 type silent struct {
 	spans  [][2]int64
 	pulses map[[2]int64]sms.Pulse
-	broken bool
+	broken atomic.Bool
 }
 
 func (s *silent) Beat(_ context.Context, span, now int64) (int64, error) {
@@ -119,7 +119,7 @@ func (s *silent) Beat(_ context.Context, span, now int64) (int64, error) {
 }
 
 func (s *silent) AddPulses(_ context.Context, list []sms.Pulse) error {
-	if s.broken {
+	if s.broken.Load() {
 		return fmt.Errorf("broken")
 	}
 	for _, p := range list {
@@ -144,12 +144,12 @@ func TestPulseTellsWhenNobodyAnswered(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { p.Run(ctx); close(ended) }()
 		time.Sleep(25 * time.Second)
-		store.broken = true
+		store.broken.Store(true)
 		p.Answered(7, 3*time.Millisecond, true)
 		p.Answered(7, time.Millisecond, false)
 		p.Refused()
 		time.Sleep(10 * time.Second)
-		store.broken = false
+		store.broken.Store(false)
 		p.Refused()
 		deaf.Store(true)
 		time.Sleep(2 * time.Minute)
