@@ -200,6 +200,13 @@ func (db *DB) DropDecision(ctx context.Context, id int64, by sms.User, now int64
 	return d, err
 }
 
+// HintedDoubts counts the messages in doubt of a campaign to whose number an
+// unmatched report came, up to 1,000.
+func (db *DB) HintedDoubts(ctx context.Context, campaign int64) (int64, error) {
+	n, err := db.read().HintedDoubts(ctx, campaign)
+	return found(n, err, "count hints")
+}
+
 // Proposals lists the decisions of a campaign that wait for a second person.
 func (db *DB) Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error) {
 	rows, err := db.read().ProposedDecisions(ctx, campaign)

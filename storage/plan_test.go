@@ -71,7 +71,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",
 		"RunningCampaigns": "campaign_running", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
 		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence", "NextAsked": "asked_waiting", "MessageAsked": "asked_message",
-		"DecisionAttempts": "message_decision", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
+		"DecisionAttempts": "message_decision", "HintedDoubts": "message_decision", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
 		"ReportsPage": "delivery_report_page", "UnmatchedPage": "delivery_report_", "RepeatedPage": "delivery_report_again", "NewerReports": "delivery_report_page", "NewerUnmatched": "delivery_report_", "NewerRepeated": "delivery_report_again",
 		"SuspiciousReports": "delivery_report_suspicious", "ForgetUnmatched": "delivery_report_", "CountSilent": "message_silent", "NextSilent": "message_silent", "NextLate": "message_late", "Pulses": "PRIMARY KEY", "RefusedMinutes": "receiver_refused", "RunningInquiry": "inquiry_running", "InquiryAt": "inquiry_gap",
 	} {

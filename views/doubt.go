@@ -14,6 +14,9 @@ type DoubtPage struct {
 	Waiting  int64 // messages of the whole campaign that wait now
 	// WaitedBefore is how many waited when the page was read.
 	WaitedBefore int64
+	// Hinted are messages to whose number a report came that fits no id, and
+	// HintedBefore how many there were when the page was read.
+	Hinted, HintedBefore int64
 	Groups       []sms.DoubtGroup
 	CanDecide    bool
 	Me           int64 // the person who looks
@@ -292,6 +295,14 @@ func (p DoubtPage) settledMeanwhile() string {
 		return "1 message was settled since you opened this page."
 	}
 	return Number(int(n)) + " messages were settled since you opened this page."
+}
+
+// newHints says that reports came which may be about these messages.
+func (p DoubtPage) newHints() string {
+	if p.Hinted <= p.HintedBefore {
+		return ""
+	}
+	return Plural(int(p.Hinted-p.HintedBefore), "new report", "new reports") + " may be about these messages."
 }
 
 func evidenceGlyph(t Tone) Glyph {

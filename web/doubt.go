@@ -18,6 +18,7 @@ type doubtQuestions interface {
 	DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error)
 	Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error)
 	Decision(ctx context.Context, id int64) (sms.Decision, error)
+	HintedDoubts(ctx context.Context, campaign int64) (int64, error)
 }
 
 // doubtPage is how many lost calls one page shows; each holds up to a call's
@@ -43,13 +44,19 @@ func (s *Web) doubtShow(w http.ResponseWriter, r *http.Request, v *visit) error 
 // doubtNews is the part of the page that moves.
 func (s *Web) doubtNews(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.DoubtPage, error) {
 	tally, err := s.store.Tally(r.Context(), c.ID)
-	p := views.DoubtPage{Outlook: s.outlook(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision), WaitedBefore: number(r.URL.Query().Get("waited"))}
-	p.Live = doubtRefresh(c.ID, p.WaitedBefore)
+	if err != nil {
+		return views.DoubtPage{}, err
+	}
+	q := r.URL.Query()
+	p := views.DoubtPage{Outlook: s.outlook(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision), WaitedBefore: number(q.Get("waited")), HintedBefore: number(q.Get("hinted"))}
+	p.Hinted, err = s.store.HintedDoubts(r.Context(), c.ID)
+	p.Live = doubtRefresh(c, p.WaitedBefore, p.HintedBefore)
 	return p, err
 }
 
-func doubtRefresh(campaign, waited int64) views.Refresh {
-	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(campaign) + "?waited=" + strconv.FormatInt(waited, 10), On: []string{desk.CampaignName(campaign)}}
+func doubtRefresh(c sms.Campaign, waited, hinted int64) views.Refresh {
+	q := url.Values{"waited": {strconv.FormatInt(waited, 10)}, "hinted": {strconv.FormatInt(hinted, 10)}}
+	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(c.ID) + "?" + q.Encode(), On: []string{desk.CampaignName(c.ID), desk.ReportsName(c.AccountID)}}
 }
 
 func (s *Web) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, status int, p views.DoubtPage) error {
@@ -59,6 +66,7 @@ func (s *Web) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c sms.
 		return err
 	}
 	p.Outlook, p.Campaign, p.Waiting, p.WaitedBefore = news.Outlook, c, news.Waiting, news.Waiting
+	p.Hinted, p.HintedBefore = news.Hinted, news.Hinted
 	p.CanDecide, p.Me, p.ReadAt = v.user.Role.AtLeast(sms.Manager), v.user.ID, s.now().UnixMilli()
 	after, more := number(r.FormValue("after")), false
 	if p.Groups, more, err = s.store.DoubtGroups(ctx, c, a.Country, after-1, doubtPage, s.now().UnixMilli()); err != nil {
@@ -73,10 +81,9 @@ func (s *Web) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c sms.
 	if more {
 		p.Next = views.With(views.DoubtPath(c.ID), "after", strconv.FormatInt(p.Groups[len(p.Groups)-1].Attempt.ID+1, 10))
 	}
-	topic := desk.CampaignName(c.ID)
-	f := about(v.liveFrame("Decide: "+c.Name, "campaigns", topic), v, a)
+	p.Live = doubtRefresh(c, p.Waiting, p.Hinted)
+	f := about(v.liveFrame("Decide: "+c.Name, "campaigns", p.Live.On...), v, a)
 	f.Crumbs, f.Error = campaignCrumbs(c), status != http.StatusOK
-	p.Live = doubtRefresh(c.ID, p.Waiting)
 	if f.Paused {
 		p.Live.On = nil
 	}

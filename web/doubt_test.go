@@ -46,7 +46,7 @@ func TestDecidingByCallAndByMessage(t *testing.T) {
 	boss, path := s.as(s.boss), "/campaigns/"+ids(c.ID)+"/doubt"
 	page := boss.get(path).is(http.StatusOK).has("3 messages need a decision", "Nothing is sent again unless you say so", "The connection was closed before an answer came.",
 		"it may or may not have been sent", "₦57,524.50", "0803 000 1000", "That proves nothing")
-	if got := page.page().Find("#sidebar a[href='"+path+"'], nav a[href='"+path+"'], a[href='"+path+"']").Length(); got == 0 {
+	if got := page.page().Find("#sidebar a[href='" + path + "'], nav a[href='" + path + "'], a[href='" + path + "']").Length(); got == 0 {
 		t.Error("the navigation does not lead to the one campaign that waits")
 	}
 	form := page.page().Find("form#decide")
@@ -194,7 +194,9 @@ func TestHeldMessagesAreQueuedAgain(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2)})
-	s.send(a, 1, func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassHold, HTTPStatus: 200, Code: "042", Reason: "Too many numbers"} })
+	s.send(a, 1, func(sms.Call) sms.Outcome {
+		return sms.Outcome{Class: sms.ClassHold, HTTPStatus: 200, Code: "042", Reason: "Too many numbers"}
+	})
 	path := "/campaigns/" + ids(c.ID) + "/doubt"
 	list, _, err := s.db.Messages(context.Background(), sms.MessageFilter{CampaignID: c.ID, Limit: 9})
 	s.must(err)

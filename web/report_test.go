@@ -93,7 +93,7 @@ func TestLinkingAReport(t *testing.T) {
 	page := boss.get("/reports?kind=unmatched").has("Same number and the beginning of the text of row 1", "needs your decision", "Link to row 1")
 	action := page.attr("form[action$='/link']", "action")
 	s.as(s.hire("sender@example.com", sms.Sender)).get("/reports?kind=unmatched").count("form[action$='/link']", 0)
-	boss.get("/campaigns/"+ids(list[0].CampaignID)+"/doubt").has("with the same number and the beginning of the text. Probably it was sent.")
+	boss.get("/campaigns/" + ids(list[0].CampaignID) + "/doubt").has("with the same number and the beginning of the text. Probably it was sent.")
 	boss.post(action, "message", "999").is(http.StatusNotFound)
 	boss.post(action, "message", ids(list[0].ID)).to("/reports?done=linked&kind=unmatched")
 	if s.state(list[0].ID) != sms.Accepted {
@@ -156,7 +156,7 @@ func TestHealthOfTheReceiver(t *testing.T) {
 	s.clock.pass(35 * time.Minute)
 	boss.get("/reports").has("No report for 35 minutes although 2 messages are with the network.", "Check the address")
 	s.clock.pass(24 * time.Hour)
-	s.as(s.boss).get("/reports").has("1 day ago").lacks("2,304")
+	s.as(s.boss).get("/reports").has("24 hours ago").lacks("2,304")
 }
 
 // TestExportOfReports: streamed, whole, numbers as text, no formula.

@@ -290,6 +290,18 @@ func (q *Queries) EndDecision(ctx context.Context, arg EndDecisionParams) (int64
 	return result.RowsAffected()
 }
 
+const hintedDoubts = `-- name: HintedDoubts :one
+select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'in_doubt' and m.number <> ''
+  and exists (select 1 from delivery_report r where r.account_id = m.account_id and r.match_key = m.number and r.effect = 'not_matched' and r.received_at >= m.sent_at - 300000) limit 1000) q
+`
+
+func (q *Queries) HintedDoubts(ctx context.Context, campaignID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, hintedDoubts, campaignID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const keyReport = `-- name: KeyReport :exec
 update delivery_report set match_key = $2 where id = $1
 `
