@@ -17,17 +17,17 @@ type DoubtPage struct {
 	// Hinted are messages to whose number a report came that fits no id, and
 	// HintedBefore how many there were when the page was read.
 	Hinted, HintedBefore int64
-	Groups       []sms.DoubtGroup
-	CanDecide    bool
-	Me           int64 // the person who looks
-	Proposals    []sms.Decision
-	ReadAt       int64                 // when the page was made
-	Chosen       map[string]sms.Choice // by field name, for a form that comes back
-	First        string                // address of the first page of calls, "" on it
-	Next         string
-	Overtaken    []sms.Message // settled by somebody or something else before this form came
-	Bad          sms.Invalid
-	Live         Refresh
+	Groups               []sms.DoubtGroup
+	CanDecide            bool
+	Me                   int64 // the person who looks
+	Proposals            []sms.Decision
+	ReadAt               int64                 // when the page was made
+	Chosen               map[string]sms.Choice // by field name, for a form that comes back
+	First                string                // address of the first page of calls, "" on it
+	Next                 string
+	Overtaken            []sms.Message // settled by somebody or something else before this form came
+	Bad                  sms.Invalid
+	Live                 Refresh
 }
 
 // CallField and MessageField are the names of a call's and a message's choice;
@@ -93,7 +93,7 @@ func (p DoubtPage) groupTitle(g sms.DoubtGroup) string {
 	if g.Attempt.LicensedAt == 0 {
 		return n + " of request " + id(g.Attempt.ID)
 	}
-	return n + " sent " + p.When(g.Attempt.LicensedAt)
+	return n + ", tried " + p.When(g.Attempt.LicensedAt)
 }
 
 // happened says what went wrong with a call, in words.
@@ -104,6 +104,9 @@ func happened(g sms.DoubtGroup) string {
 	}
 	if held(g) {
 		return strings.TrimSpace(reason + " The provider refused it in a way we do not know. It was probably not sent.")
+	}
+	if strings.Contains(reason, "cannot tell") {
+		return reason
 	}
 	return strings.TrimSpace(reason + " The request had left, so it may or may not have been sent.")
 }

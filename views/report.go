@@ -76,9 +76,9 @@ func (p ReportPage) tiles() []TileProps {
 	h := p.Health
 	last := TileProps{ID: "last", Label: "Last report", Value: "Never", Glyph: GlyphReports}
 	if h.Last > 0 {
-		last.Value, last.More = agoShort(p.Now.Sub(time.UnixMilli(h.Last))), p.When(h.Last)
+		last.Value, last.More = agoShort(p.Now.Sub(time.UnixMilli(h.Last))), "ago"
 	}
-	answered := TileProps{ID: "answered", Label: "Answered in", Value: "–", More: "99 of 100 of today", Glyph: GlyphFlash}
+	answered := TileProps{ID: "answered", Label: "Answered in", Value: "–", More: "99% of today", Glyph: GlyphFlash}
 	if took := h.Today.Took.Within(0.99); took > 0 {
 		answered.Value = strconv.FormatInt(took.Milliseconds(), 10) + " ms"
 		if took > time.Second {
@@ -107,19 +107,19 @@ func toneAbove(n int64) Tone {
 	return ToneMute
 }
 
-// agoShort says how long something is past, in one unit: "14 s ago".
+// agoShort says how long something is past, in one unit: "14 s".
 func agoShort(d time.Duration) string {
 	switch {
 	case d < 0:
-		return "0 s ago"
+		return "0 s"
 	case d < time.Minute:
-		return strconv.Itoa(int(d/time.Second)) + " s ago"
+		return strconv.Itoa(int(d/time.Second)) + " s"
 	case d < time.Hour:
-		return strconv.Itoa(int(d/time.Minute)) + " min ago"
+		return strconv.Itoa(int(d/time.Minute)) + " min"
 	case d < 48*time.Hour:
-		return Plural(int(d/time.Hour), "hour", "hours") + " ago"
+		return Plural(int(d/time.Hour), "hour", "hours")
 	}
-	return Plural(int(d/(24*time.Hour)), "day", "days") + " ago"
+	return Plural(int(d/(24*time.Hour)), "day", "days")
 }
 
 // alarm is the sentence that something is wrong with the receiving, or "".
