@@ -291,7 +291,7 @@ func (q *Queries) EndDecision(ctx context.Context, arg EndDecisionParams) (int64
 }
 
 const hintedDoubts = `-- name: HintedDoubts :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'in_doubt' and m.number <> ''
+select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state in ('in_doubt', 'held') and m.state = 'in_doubt' and m.number <> ''
   and exists (select 1 from delivery_report r where r.account_id = m.account_id and r.match_key = m.number and r.effect = 'not_matched' and r.received_at >= m.sent_at - 300000) limit 1000) q
 `
 
