@@ -227,6 +227,7 @@ func TestDecidingInABrowser(t *testing.T) {
 		view.do(view.GetByText("As received").First().Click())
 		view.picture("reports-" + name)
 		view.quiet()
+		p.do(view.Close()) // a session may have four live pages open
 	}
 	p.do(p.GetByLabel("Send again").First().Check())
 	p.press("Save decisions")

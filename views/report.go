@@ -78,7 +78,7 @@ func (p ReportPage) tiles() []TileProps {
 	if h.Last > 0 {
 		last.Value, last.More = agoShort(p.Now.Sub(time.UnixMilli(h.Last))), "ago"
 	}
-	answered := TileProps{ID: "answered", Label: "Answered in", Value: "–", More: "99% of today", Glyph: GlyphFlash}
+	answered := TileProps{ID: "answered", Label: "Answered in", Value: "–", More: "for 99%", Glyph: GlyphFlash}
 	if took := h.Today.Took.Within(0.99); took > 0 {
 		answered.Value = strconv.FormatInt(took.Milliseconds(), 10) + " ms"
 		if took > time.Second {
