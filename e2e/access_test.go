@@ -33,6 +33,11 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.compose("Later", "0803 000 0001")
 	scheduled := p.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am")
 
+	p.compose("A text whose answer is lost, and nobody knows", "0803 000 0008")
+	p.press("Send 1 message now")
+	p.row("0803 000 0008", "Needs your decision")
+	doubt := p.URL() + "/doubt"
+
 	p.open("/settings/blocked")
 	p.fill("Phone numbers", "0803 000 0101, 0803 000 0102")
 	p.fill("Note (optional)", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
@@ -59,7 +64,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	pages := []string{"/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
-		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", "/no-such-page"}
+		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page"}
 	checks := 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
 		for _, width := range []int{1280, 768, 390, 320} {

@@ -207,6 +207,11 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if err := t.showAll(ctx, after); err != nil {
 			return err
 		}
+		if before.StartedAt == 0 && after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
+			if err := t.takeOver(ctx, after, after.StartedName, now); err != nil {
+				return err
+			}
+		}
 		if err := t.finish(ctx, &after, now); err != nil {
 			return err
 		}

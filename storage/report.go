@@ -44,7 +44,7 @@ func (t *tx) applyReport(ctx context.Context, r sms.DeliveryReport, country stri
 	}
 	put, err := t.PutReport(ctx, query.PutReportParams{AccountID: r.AccountID, InboxID: r.ID, ReceivedAt: r.ReceivedAt, ProviderID: r.ProviderID,
 		Mobile: r.Mobile, Status: r.Status, ErrorCode: r.ErrorCode, SubmitDate: r.SubmitDate, DoneDate: r.DoneDate, ShortMessage: r.ShortMessage,
-		Raw: r.Raw, MessageID: target.ID, Effect: string(effect)})
+		Raw: r.Raw, MessageID: target.ID, Effect: string(effect), MatchKey: reportKey(r.Mobile, country)})
 	if err != nil {
 		return err
 	}
@@ -214,5 +214,5 @@ func report(r query.DeliveryReport) sms.StoredReport {
 	return sms.StoredReport{
 		DeliveryReport: sms.DeliveryReport{ID: r.InboxID, AccountID: r.AccountID, ReceivedAt: r.ReceivedAt, ProviderID: r.ProviderID, Mobile: r.Mobile,
 			Status: r.Status, ErrorCode: r.ErrorCode, SubmitDate: r.SubmitDate, DoneDate: r.DoneDate, ShortMessage: r.ShortMessage, Raw: r.Raw},
-		Times: r.Times, LastAt: r.LastAt, MessageID: r.MessageID, Effect: sms.Effect(r.Effect)}
+		Key: r.ID, Times: r.Times, LastAt: r.LastAt, MessageID: r.MessageID, Effect: sms.Effect(r.Effect), Suspicious: r.Suspicious}
 }

@@ -72,8 +72,8 @@ func TestAReportMovesItsMessage(t *testing.T) {
 	f.apply(weaker)
 	got := f.reports(id)
 	first.ID, weaker.ID = 1, 4
-	want := []sms.StoredReport{{DeliveryReport: first, Times: 3, LastAt: again.ReceivedAt, MessageID: id, Effect: sms.Changed},
-		{DeliveryReport: weaker, Times: 1, LastAt: weaker.ReceivedAt, MessageID: id, Effect: sms.Repeated}}
+	want := []sms.StoredReport{{DeliveryReport: first, Key: got[0].Key, Times: 3, LastAt: again.ReceivedAt, MessageID: id, Effect: sms.Changed},
+		{DeliveryReport: weaker, Key: got[len(got)-1].Key, Times: 1, LastAt: weaker.ReceivedAt, MessageID: id, Effect: sms.Repeated}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -114,7 +114,11 @@ func (s *Web) logged(next http.Handler) http.Handler {
 				status = http.StatusOK
 			}
 			pattern := chi.RouteContext(r.Context()).RoutePattern()
-			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("id", requestID(r.Context())), slog.String("method", method(r)),
+			level := slog.LevelInfo
+			if r.Method == http.MethodOptions && pattern == "/dlr/*" {
+				level = slog.LevelDebug // the receiver's own heartbeat
+			}
+			s.log.LogAttrs(r.Context(), level, "request", slog.String("id", requestID(r.Context())), slog.String("method", method(r)),
 				slog.String("path", loggable(path, pattern)), slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()),
 				slog.Duration("took", time.Since(began)), slog.String("ip", middleware.GetClientIP(r.Context())))
 		}()

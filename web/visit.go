@@ -84,6 +84,7 @@ var navigation = []struct {
 	item  views.NavItem
 }{
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
+	{sms.Viewer, views.NavItem{Key: "reports", Href: reportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
 	{sms.Sender, views.NavItem{Key: "settings", Href: blockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Viewer, views.NavItem{Key: "me", Href: "/me", Label: "My account", Glyph: views.GlyphContacts}},
@@ -168,7 +169,9 @@ func (v *visit) addAccount(f *views.Frame) {
 		f.Bands = append(f.Bands, views.Band{ID: "rollback", Tone: views.ToneBad, Text: rollback})
 	}
 	decisions, failed := v.web.store.Decisions(ctx, a.ID)
-	f.NeedDecision = int(decisions)
+	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
+		f.NeedDecisionHref, failed = v.web.decisionHref(ctx, a.ID)
+	}
 	if err := errors.Join(err, unknown, failed); err != nil && ctx.Err() == nil {
 		v.web.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
 	}
@@ -257,6 +260,12 @@ var done = map[string]string{
 	"everywhere":  "You are signed out everywhere.",
 	"accepted":    "Welcome to smsdesk.",
 	"listdeleted": "The list is deleted.",
+	"decided":    "Your decisions are saved.",
+	"proposed":   "Saved. A second person has to agree before anything happens.",
+	"dropped":    "Taken back. Nothing was decided.",
+	"linked":     "The report is linked.",
+	"asking":     "We ask the provider about these messages, as far as sending leaves room.",
+	"notasking":  "We stopped asking.",
 }
 
 // withDone is address with the word of a sentence to show once.

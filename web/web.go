@@ -28,6 +28,8 @@ type Store interface {
 	blockedQuestions
 	apiQuestions
 	listQuestions
+	doubtQuestions
+	reportQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }

@@ -24,13 +24,14 @@ import (
 )
 
 type serveCommand struct {
-	Listen         string   `default:"127.0.0.1:8080" help:"Address of the pages." env:"SMSDESK_LISTEN"`
-	PublicURL      string   `name:"public-url" help:"Address under which staff and the provider reach this desk; http://LISTEN where left out." env:"SMSDESK_PUBLIC_URL"`
-	CallbackListen string   `help:"Address of its own for delivery reports and USSD." env:"SMSDESK_CALLBACK_LISTEN"`
-	CallsInFlight  int      `default:"8" help:"Most requests under way at once for one account; after a crash each of them needs a decision." env:"SMSDESK_CALLS_IN_FLIGHT"`
-	Sandbox        bool     `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
-	TrustedProxy   []string `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
-	Dev            bool     `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
+	Listen         string        `default:"127.0.0.1:8080" help:"Address of the pages." env:"SMSDESK_LISTEN"`
+	PublicURL      string        `name:"public-url" help:"Address under which staff and the provider reach this desk; http://LISTEN where left out." env:"SMSDESK_PUBLIC_URL"`
+	CallbackListen string        `help:"Address of its own for delivery reports and USSD." env:"SMSDESK_CALLBACK_LISTEN"`
+	CallsInFlight  int           `default:"8" help:"Most requests under way at once for one account; after a crash each of them needs a decision." env:"SMSDESK_CALLS_IN_FLIGHT"`
+	Sandbox        bool          `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
+	TrustedProxy   []string      `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
+	Heartbeat      time.Duration `default:"10s" help:"How often is written down that callbacks are answered; what is missing there is shown as a gap." env:"SMSDESK_HEARTBEAT"`
+	Dev            bool          `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
 }
 
 // stopCalls is how long calls in flight may take to finish at a stop (S-30).
@@ -74,6 +75,9 @@ func (c serveCommand) complete() (serveCommand, faults) {
 			bad = append(bad, fmt.Sprintf("--trusted-proxy: %q is not a network like 10.0.0.0/8", p))
 		}
 	}
+	if c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Minute {
+		bad = append(bad, "--heartbeat: give a time from 100ms to 1m")
+	}
 	if c.CallsInFlight < 1 || c.CallsInFlight > 64 {
 		bad = append(bad, "--calls-in-flight: give a number from 1 to 64")
 	}
@@ -112,6 +116,8 @@ type server struct {
 	scheduler  *desk.Scheduler
 	importer   *desk.Importer
 	reader     *desk.Reader
+	reconciler *desk.Reconciler
+	pulse      *desk.Pulse
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
 	tokens     atomic.Pointer[map[[32]byte]int64]
@@ -162,6 +168,8 @@ func (s *server) build(ctx context.Context) error {
 	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
 	s.importer = desk.NewImporter(s.desk, s.db)
 	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, time.Now)
+	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, time.Now)
+	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, time.Now)
 	if err := s.listen(); err != nil {
 		return err
 	}
@@ -202,7 +210,8 @@ func (s *server) callbackAddr() string {
 // ones, where both are given, so that a flood of one does not starve the other
 // (D-06). The pages' server has no write time-out: live pages stay open.
 func (s *server) answer() {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, Log: s.log}))
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, Refused: s.pulse.Refused,
+		Answered: s.pulse.Answered, Log: s.log}))
 	besides := callbacks
 	if s.CallbackListen != "" {
 		besides = nil
@@ -230,6 +239,25 @@ func withDeadlines(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// answersCallbacks asks this server itself, by the way that the provider's
+// calls take inside this machine. The wrong method gets an answer that needs no
+// token and counts for nothing.
+func (s *server) answersCallbacks(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodOptions, "http://"+s.callbackAddr()+"/dlr/", nil)
+	if err != nil {
+		return false
+	}
+	req.Close = true
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusMethodNotAllowed
 }
 
 func (s *server) keep(ctx context.Context, account, at int64, remote, query string) error {
@@ -310,9 +338,10 @@ func (s *server) sandboxAccount(ctx context.Context, base string) (sms.Account, 
 func (s *server) run(ctx context.Context) error {
 	inboxCtx, stopInbox := context.WithCancel(context.WithoutCancel(ctx))
 	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	beatCtx, stopBeats := context.WithCancel(context.WithoutCancel(ctx))
 	loopCtx, stopLoops := context.WithCancel(ctx)
 	defer stopLoops()
-	var inbox, servers, loops errgroup.Group
+	var inbox, servers, loops, beats errgroup.Group
 	inbox.Go(func() error { return s.inbox.Run(inboxCtx, s.receiver.Nudge) })
 	failed := make(chan error, 1)
 	fail := func(err error) error {
@@ -334,6 +363,9 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
 	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })
+	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
+	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
+	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
 	loops.Go(func() error { return fail(s.dispatch(loopCtx)) })
 	s.warn()
 	s.welcome(ctx)
@@ -347,6 +379,9 @@ func (s *server) run(ctx context.Context) error {
 	stopLoops()
 	err = errors.Join(err, within(stopCalls, loops.Wait))
 	close(s.stopping)
+	// The last beat is taken while callbacks are still answered.
+	stopBeats()
+	err = errors.Join(err, beats.Wait())
 	stopServing()
 	err = errors.Join(err, servers.Wait())
 	stopInbox()

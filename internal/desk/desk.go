@@ -38,6 +38,7 @@ type Store interface {
 	confirmStore
 	blockedStore
 	listStore
+	doubtStore
 	userStore
 	tokenStore
 	PutAudit(ctx context.Context, line sms.Audit) error

@@ -46,8 +46,11 @@ type CallbackConfig struct {
 	USSD func(ctx context.Context, accountID int64, r ussd.Request) (ussd.Answer, error)
 	// Refused is told of every wrong token; may be nil.
 	Refused func()
-	Log     *slog.Logger
-	Now     func() time.Time // nil: time.Now
+	// Answered is told how long the answer to a report took, and whether the
+	// report was kept; may be nil.
+	Answered func(accountID int64, took time.Duration, kept bool)
+	Log      *slog.Logger
+	Now      func() time.Time // nil: time.Now
 }
 
 // Callback receives what the service calls: GET /dlr/{token} (§6.1) and
@@ -70,6 +73,9 @@ func NewCallback(cfg CallbackConfig) *Callback {
 	}
 	if cfg.Refused == nil {
 		cfg.Refused = func() {}
+	}
+	if cfg.Answered == nil {
+		cfg.Answered = func(int64, time.Duration, bool) {}
 	}
 	return &Callback{
 		cfg:        cfg,
@@ -119,6 +125,7 @@ func (c *Callback) admit(w http.ResponseWriter, r *http.Request, method, token s
 // serveReport answers 200 only after the report is stored. The service does
 // not repeat a report (§6.1), so whatever can be kept is kept, readable or not.
 func (c *Callback) serveReport(w http.ResponseWriter, r *http.Request, token string) {
+	began := time.Now()
 	accountID, ok := c.admit(w, r, http.MethodGet, token)
 	if !ok {
 		return
@@ -134,6 +141,7 @@ func (c *Callback) serveReport(w http.ResponseWriter, r *http.Request, token str
 	err := c.reports.do(ctx, func() error {
 		return c.cfg.Keep(ctx, accountID, receivedAt, remote, query)
 	})
+	c.cfg.Answered(accountID, time.Since(began), err == nil)
 	if err != nil {
 		c.cfg.Log.Error("a delivery report was not kept", "account", accountID, "error", err)
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -28,6 +28,7 @@ type Faults struct {
 	MissingRows             float64       // a row of Data is left out
 	EarlyReports            float64       // the reports of a call come before its answer
 	Duplicates              float64       // a report comes twice
+	HoldReports             bool          // reports that are due wait until this is off
 	Inactive, Unauthorized  bool          // every call is answered 008, or 010
 	CodeForm                string        // how ErrorCode is written: number (the default), text007, text7, bare007
 	NumberForm              string        // numbers in answers and reports: asked (as they were given, the default), plus (+234…), zero (0…)
@@ -60,6 +61,7 @@ func (f *Faults) settings() []setting {
 		{Name: "missingRows", Help: "a row of Data left out", Probability: &f.MissingRows},
 		{Name: "earlyReports", Help: "reports before the answer", Probability: &f.EarlyReports},
 		{Name: "duplicates", Help: "a report sent twice", Probability: &f.Duplicates},
+		{Name: "holdReports", Help: "reports wait until this is off", Switch: &f.HoldReports},
 		{Name: "inactive", Help: "008 Account inactive", Switch: &f.Inactive},
 		{Name: "unauthorized", Help: "010 Unauthorized API access", Switch: &f.Unauthorized},
 		{Name: "codeForm", Help: "how ErrorCode is written", Choice: &f.CodeForm, Choices: codeForms},

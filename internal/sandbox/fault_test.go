@@ -224,7 +224,7 @@ func TestParseFaults(t *testing.T) {
 
 func TestFaultsSurviveJSON(t *testing.T) {
 	want := Faults{Latency: time.Second, TooMany: 0.1, ErrorBefore: 0.2, ErrorAfter: 0.3, ErrorStatus: 500, CutBefore: 0.4, CutAfter: 0.5, HTMLBefore: 0.6, HTMLAfter: 0.7,
-		MissingRows: 0.8, EarlyReports: 0.9, Duplicates: 1, Inactive: true, Unauthorized: true, CodeForm: "text7", NumberForm: "zero"}
+		MissingRows: 0.8, EarlyReports: 0.9, Duplicates: 1, HoldReports: true, Inactive: true, Unauthorized: true, CodeForm: "text7", NumberForm: "zero"}
 	for i, n := 0, reflect.ValueOf(want); i < n.NumField(); i++ {
 		if n.Field(i).IsZero() {
 			t.Fatalf("%s is not in this test", n.Type().Field(i).Name)

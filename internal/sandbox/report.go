@@ -119,7 +119,7 @@ func (s *Sandbox) nextReport() (r report, wait time.Duration, ok bool) {
 	const longest = 200 * time.Millisecond
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) == 0 || s.dlr.Load() == nil {
+	if len(s.queue) == 0 || s.dlr.Load() == nil || s.luck.current().HoldReports {
 		return report{}, longest, false
 	}
 	wait = time.Duration(s.queue[0].due-s.now().UnixMilli()) * time.Millisecond

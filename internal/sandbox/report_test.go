@@ -146,3 +146,21 @@ func BenchmarkReports(b *testing.B) {
 		b.Errorf("%d texts, %d received, %+v", sent, len(v.dlr.all()), got)
 	}
 }
+
+// TestHeldReportsComeLater: nothing is lost while reports are held back.
+func TestHeldReportsComeLater(t *testing.T) {
+	v := start(t)
+	if r := v.do("POST", "/_sandbox/faults", `{"holdReports":true}`, "Content-Type", "application/json"); r.status != http.StatusOK {
+		t.Fatalf("%+v", r)
+	}
+	v.sendTo("2348031234567", "held")
+	time.Sleep(300 * time.Millisecond)
+	if got := v.dlr.all(); len(got) != 0 {
+		t.Errorf("reports came although they are held: %v", got)
+	}
+	v.do("POST", "/_sandbox/faults", `{}`, "Content-Type", "application/json")
+	v.settled(t)
+	if got := v.dlr.all(); len(got) != 1 {
+		t.Errorf("%d reports", len(got))
+	}
+}

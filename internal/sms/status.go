@@ -117,10 +117,12 @@ func stronger(s Status, r DeliveryReport, d Delivery) bool {
 // StoredReport is a stored delivery report.
 type StoredReport struct {
 	DeliveryReport
-	Times     int64 // how often it arrived
-	LastAt    int64
-	MessageID int64 // ours, 0 while not matched
-	Effect    Effect
+	Key        int64 // names it; its own ID is its place in the inbox
+	Times      int64 // how often it arrived
+	LastAt     int64
+	MessageID  int64 // ours, 0 while not matched
+	Effect     Effect
+	Suspicious bool // the service does not know its id (§4.8)
 }
 
 // Applied says what changed when reports were applied.

@@ -50,6 +50,25 @@ type AppUser struct {
 	TestNumber   string
 }
 
+type Asked struct {
+	ID         int64
+	AccountID  int64
+	MessageID  int64
+	ProviderID string
+	Why        string
+	InquiryID  int64
+	CreatedAt  int64
+	AskedAt    int64
+	Number     string
+	Status     string
+	ErrorCode  string
+	DoneDate   string
+	Raw        string
+	Code       string
+	Words      string
+	Effect     string
+}
+
 type Attempt struct {
 	ID         int64
 	Uid        string
@@ -173,6 +192,21 @@ type CampaignTally struct {
 	N          int64
 }
 
+type Decision struct {
+	ID         int64
+	AccountID  int64
+	CampaignID int64
+	State      string
+	N          int64
+	Choices    string
+	ByID       int64
+	ByName     string
+	At         int64
+	SecondID   int64
+	SecondName string
+	DecidedAt  int64
+}
+
 type DeliveryReport struct {
 	ID           int64
 	AccountID    int64
@@ -190,6 +224,8 @@ type DeliveryReport struct {
 	Raw          string
 	MessageID    int64
 	Effect       string
+	MatchKey     string
+	Suspicious   bool
 }
 
 type InFlight struct {
@@ -202,6 +238,23 @@ type InFlight struct {
 type InboxCursor struct {
 	Name     string
 	Position int64
+}
+
+type Inquiry struct {
+	ID        int64
+	AccountID int64
+	FromAt    int64
+	UntilAt   int64
+	State     string
+	Total     int64
+	Asked     int64
+	Learnt    int64
+	CursorAt  int64
+	CursorID  int64
+	ByID      int64
+	ByName    string
+	StartedAt int64
+	EndedAt   int64
 }
 
 type Invite struct {
@@ -283,6 +336,27 @@ type MessageAlias struct {
 	AccountID  int64
 	ProviderID string
 	MessageID  int64
+}
+
+type ReceiverMinute struct {
+	AccountID int64
+	Minute    int64
+	Answered  int64
+	Refused   int64
+	Lost      int64
+	Took      string
+}
+
+type ReceiverSpan struct {
+	ID      int64
+	FromAt  int64
+	UntilAt int64
+}
+
+type Resend struct {
+	MessageID   int64
+	SuccessorID int64
+	CampaignID  int64
 }
 
 type SenderID struct {

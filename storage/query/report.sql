@@ -1,7 +1,7 @@
 -- name: PutReport :one
 insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date,
-  short_message, raw, message_id, effect)
-values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+  short_message, raw, message_id, effect, match_key)
+values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + 1, last_at = excluded.last_at
 returning id, times, effect;

@@ -41,7 +41,7 @@ func (q *Queries) MatchReport(ctx context.Context, iD int64, messageID int64, ef
 }
 
 const messageReports = `-- name: MessageReports :many
-select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect from delivery_report where message_id = $1 and message_id > 0 order by received_at, id
+select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect, match_key, suspicious from delivery_report where message_id = $1 and message_id > 0 order by received_at, id
 `
 
 func (q *Queries) MessageReports(ctx context.Context, messageID int64) ([]DeliveryReport, error) {
@@ -70,6 +70,8 @@ func (q *Queries) MessageReports(ctx context.Context, messageID int64) ([]Delive
 			&i.Raw,
 			&i.MessageID,
 			&i.Effect,
+			&i.MatchKey,
+			&i.Suspicious,
 		); err != nil {
 			return nil, err
 		}
@@ -95,8 +97,8 @@ func (q *Queries) PutCursor(ctx context.Context, name string, position int64) er
 
 const putReport = `-- name: PutReport :one
 insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date,
-  short_message, raw, message_id, effect)
-values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+  short_message, raw, message_id, effect, match_key)
+values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + 1, last_at = excluded.last_at
 returning id, times, effect
@@ -116,6 +118,7 @@ type PutReportParams struct {
 	Raw          string
 	MessageID    int64
 	Effect       string
+	MatchKey     string
 }
 
 type PutReportRow struct {
@@ -139,6 +142,7 @@ func (q *Queries) PutReport(ctx context.Context, arg PutReportParams) (PutReport
 		arg.Raw,
 		arg.MessageID,
 		arg.Effect,
+		arg.MatchKey,
 	)
 	var i PutReportRow
 	err := row.Scan(&i.ID, &i.Times, &i.Effect)
@@ -174,7 +178,7 @@ func (q *Queries) TextsAnswered429(ctx context.Context, accountID int64, endedAt
 }
 
 const unmatchedFor = `-- name: UnmatchedFor :many
-select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect from delivery_report where account_id = $1 and provider_id = $2 and effect = 'not_matched' order by id
+select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect, match_key, suspicious from delivery_report where account_id = $1 and provider_id = $2 and effect = 'not_matched' order by id
 `
 
 func (q *Queries) UnmatchedFor(ctx context.Context, accountID int64, providerID string) ([]DeliveryReport, error) {
@@ -203,6 +207,8 @@ func (q *Queries) UnmatchedFor(ctx context.Context, accountID int64, providerID 
 			&i.Raw,
 			&i.MessageID,
 			&i.Effect,
+			&i.MatchKey,
+			&i.Suspicious,
 		); err != nil {
 			return nil, err
 		}
@@ -218,7 +224,7 @@ func (q *Queries) UnmatchedFor(ctx context.Context, accountID int64, providerID 
 }
 
 const waitingReports = `-- name: WaitingReports :many
-select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect from delivery_report where account_id = $1 and effect = 'not_matched' and id > $2 and received_at < $3 order by id limit 200
+select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect, match_key, suspicious from delivery_report where account_id = $1 and effect = 'not_matched' and id > $2 and received_at < $3 order by id limit 200
 `
 
 func (q *Queries) WaitingReports(ctx context.Context, accountID int64, iD int64, receivedAt int64) ([]DeliveryReport, error) {
@@ -247,6 +253,8 @@ func (q *Queries) WaitingReports(ctx context.Context, accountID int64, iD int64,
 			&i.Raw,
 			&i.MessageID,
 			&i.Effect,
+			&i.MatchKey,
+			&i.Suspicious,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,205 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+type doubtStore interface {
+	Decide(ctx context.Context, d sms.Decision, since, now int64) (sms.Carried, error)
+	Agree(ctx context.Context, id int64, second sms.User, now int64) (sms.Carried, error)
+	DropDecision(ctx context.Context, id int64, by sms.User, now int64) (sms.Decision, error)
+	Decision(ctx context.Context, id int64) (sms.Decision, error)
+	LinkReport(ctx context.Context, key, message int64, country string, now int64) (sms.Applied, error)
+	Report(ctx context.Context, key int64) (sms.StoredReport, error)
+	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
+	OpenInquiry(ctx context.Context, i sms.Inquiry) error
+	StopInquiry(ctx context.Context, account, from, now int64) error
+	Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error)
+}
+
+// decideWithin is the time in which the decisions of one person are added up
+// for sms.SecondFrom.
+const decideWithin = 24 * time.Hour
+
+// DecideDoubts carries out what a person chose about messages of a campaign
+// that are in doubt or held, whole or not at all: sms.Overtaken names those
+// that were settled meanwhile. readAt is when the person's page was made. Too
+// many at once wait for a second person (the decision's state says so). What
+// is to be sent again stands in a draft of its own afterwards, to be confirmed.
+func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided, readAt int64) (sms.Carried, error) {
+	if err := may(by, sms.Manager, "decide about messages in doubt"); err != nil {
+		return sms.Carried{}, err
+	}
+	c, err := d.store.Campaign(ctx, campaign)
+	if err != nil {
+		return sms.Carried{}, err
+	}
+	choices = slices.DeleteFunc(slices.Clone(choices), func(x sms.Decided) bool { return x.Message == 0 && x.Choice == sms.ChooseLater })
+	if !slices.ContainsFunc(choices, func(x sms.Decided) bool { return x.Choice != sms.ChooseLater }) {
+		return sms.Carried{}, sms.Invalid{"choices": "Choose what to do with at least one message"}
+	}
+	out, err := d.store.Decide(ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by, At: readAt}, d.now().Add(-decideWithin).UnixMilli(), d.ms())
+	if err != nil {
+		return out, err
+	}
+	action := "doubt.decide"
+	if out.Decision.State == sms.DecisionProposed {
+		action = "doubt.propose"
+	}
+	d.decided(ctx, by, action, c, out)
+	return out, nil
+}
+
+// AgreeDoubts carries out what somebody else proposed. The same person cannot
+// do both.
+func (d *Desk) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carried, error) {
+	if err := may(by, sms.Manager, "agree to decisions"); err != nil {
+		return sms.Carried{}, err
+	}
+	out, err := d.store.Agree(ctx, id, by, d.ms())
+	if err != nil {
+		return out, err
+	}
+	c, err := d.store.Campaign(ctx, out.Decision.CampaignID)
+	if err != nil {
+		return out, err
+	}
+	d.decided(ctx, by, "doubt.agree", c, out)
+	return out, nil
+}
+
+// DropDoubts takes a proposal back: the person who made it, or anybody else who
+// might have agreed.
+func (d *Desk) DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decision, error) {
+	if err := may(by, sms.Manager, "take decisions back"); err != nil {
+		return sms.Decision{}, err
+	}
+	out, err := d.store.DropDecision(ctx, id, by, d.ms())
+	if err != nil {
+		return out, err
+	}
+	d.audit(ctx, by, "doubt.drop", CampaignName(out.CampaignID), fmt.Sprintf("decision %d by %s, %d messages", out.ID, out.By.Name, out.N))
+	d.feed.Tell(CampaignName(out.CampaignID))
+	return out, nil
+}
+
+func (d *Desk) decided(ctx context.Context, by sms.User, action string, c sms.Campaign, out sms.Carried) {
+	detail := fmt.Sprintf("decision %d: %s", out.Decision.ID, countChoices(out.Counts))
+	if out.Decision.Second.ID > 0 {
+		detail += ", proposed by " + out.Decision.By.Name
+	}
+	if out.Campaign.ID > 0 {
+		detail += fmt.Sprintf(", to be sent again in %s", CampaignName(out.Campaign.ID))
+	}
+	d.audit(ctx, by, action, CampaignName(c.ID), detail+". "+choiceList(out.Decision.Choices))
+	d.feed.Tell(CampaignName(c.ID), CampaignsName(c.AccountID))
+	if out.Campaign.ID > 0 {
+		d.feed.Tell(CampaignName(out.Campaign.ID))
+	}
+}
+
+func countChoices(counts map[sms.Choice]int) string {
+	var words []string
+	for _, c := range []sms.Choice{sms.ChooseSent, sms.ChooseAgain, sms.ChooseClose, sms.ChooseQueue} {
+		if n := counts[c]; n > 0 {
+			words = append(words, fmt.Sprintf("%s %d", c, n))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// choiceList writes every choice for the audit log, by call and message.
+func choiceList(list []sms.Decided) string {
+	words := make([]string, len(list))
+	for i, c := range list {
+		words[i] = fmt.Sprintf("attempt %d: %s (%d)", c.Attempt, c.Choice, c.Seen)
+		if c.Message > 0 {
+			words[i] = fmt.Sprintf("message %d: %s", c.Message, c.Choice)
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+// LinkReport ties a report that no id matches to a message of the same number
+// and text, which it settles as "sent". It fails with sms.ErrConflict when
+// either is not as it was.
+func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) error {
+	if err := may(by, sms.Manager, "link a report"); err != nil {
+		return err
+	}
+	r, err := d.store.Report(ctx, key)
+	if err != nil {
+		return err
+	}
+	a, err := d.store.Account(ctx, r.AccountID)
+	if err != nil {
+		return err
+	}
+	done, err := d.store.LinkReport(ctx, key, message, a.Country, d.ms())
+	if err != nil {
+		return err
+	}
+	d.audit(ctx, by, "report.link", MessageName(message), fmt.Sprintf("report %d", key))
+	d.feed.Tell(appliedNames(a.ID, done)...)
+	return nil
+}
+
+// gapLeast is the shortest time without callbacks that counts as a gap, and
+// gapsBack how far back gaps are shown.
+const (
+	gapLeast = 2 * time.Second
+	gapsBack = 7 * 24 * time.Hour
+)
+
+// Gaps lists when callbacks were not answered in the last seven days, oldest
+// first.
+func (d *Desk) Gaps(ctx context.Context) ([]sms.Gap, error) {
+	return d.store.Gaps(ctx, d.now().Add(-gapsBack).UnixMilli(), gapLeast.Milliseconds())
+}
+
+// AskAboutGap asks the service what became of the messages whose reports may
+// have been lost in a gap, which its beginning names. The questions take only
+// places that nobody else needs; it may be stopped.
+func (d *Desk) AskAboutGap(ctx context.Context, by sms.User, account, from int64) error {
+	if err := may(by, sms.Sender, "ask about lost reports"); err != nil {
+		return err
+	}
+	gaps, err := d.Gaps(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(gaps, func(g sms.Gap) bool { return g.From == from })
+	if i < 0 {
+		return fmt.Errorf("ask about lost reports: %w", sms.ErrNotFound)
+	}
+	g := gaps[i]
+	n, err := d.store.CountSilent(ctx, account, g.From-sms.GapReach.Milliseconds(), g.Until)
+	if err != nil {
+		return err
+	}
+	if err := d.store.OpenInquiry(ctx, sms.Inquiry{AccountID: account, Gap: g, Total: n, By: by, StartedAt: d.ms()}); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "gap.ask", AccountName(account), fmt.Sprintf("%d messages", n))
+	d.feed.Tell(ReportsName(account))
+	return nil
+}
+
+// StopAsking ends the questions about a gap.
+func (d *Desk) StopAsking(ctx context.Context, by sms.User, account, from int64) error {
+	if err := may(by, sms.Sender, "stop asking about lost reports"); err != nil {
+		return err
+	}
+	if err := d.store.StopInquiry(ctx, account, from, d.ms()); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "gap.stop", AccountName(account), "")
+	d.feed.Tell(ReportsName(account))
+	return nil
+}

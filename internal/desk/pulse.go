@@ -1,0 +1,157 @@
+package desk
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// Pulse counts what the callbacks' receiver does, in memory, and writes it down
+// now and then together with the fact that callbacks are answered at all: what
+// is missing there is a time in which reports were lost. Counting costs no look
+// into the database, whoever calls (D-08).
+type Pulse struct {
+	store PulseStore
+	alive func(context.Context) bool
+	feed  *Feed
+	log   *slog.Logger
+	now   func() time.Time
+	every time.Duration
+
+	mu     sync.Mutex
+	counts map[pulseKey]*sms.Pulse
+}
+
+type pulseKey struct{ account, minute int64 }
+
+// PulseStore is what the Pulse needs to be remembered.
+type PulseStore interface {
+	Beat(ctx context.Context, span, now int64) (int64, error)
+	AddPulses(ctx context.Context, list []sms.Pulse) error
+}
+
+// NewPulse returns a Pulse; Run makes it beat. alive says whether callbacks are
+// answered at this moment; every is the time between two beats, 0 for the
+// usual one.
+func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Duration, feed *Feed, log *slog.Logger, now func() time.Time) *Pulse {
+	if every == 0 {
+		every = beatEvery
+	}
+	return &Pulse{store: store, alive: alive, every: every, feed: feed, log: log, now: now, counts: map[pulseKey]*sms.Pulse{}}
+}
+
+const (
+	beatEvery = 10 * time.Second
+	// beatsMissed is how many beats may be late before it is a gap.
+	beatsMissed = 3
+	// mostPulses bounds the memory while the database cannot be written.
+	mostPulses = 10_000
+)
+
+// Answered counts one report of an account and the time that its answer took.
+// kept is false for one that was turned away and is lost.
+func (p *Pulse) Answered(account int64, took time.Duration, kept bool) {
+	p.count(account, func(c *sms.Pulse) {
+		if !kept {
+			c.Lost++
+			return
+		}
+		c.Answered++
+		c.Took.Add(took)
+	})
+}
+
+// Refused counts one call with a wrong token.
+func (p *Pulse) Refused() { p.count(0, func(c *sms.Pulse) { c.Refused++ }) }
+
+func (p *Pulse) count(account int64, add func(*sms.Pulse)) {
+	key := pulseKey{account, p.now().Truncate(time.Minute).UnixMilli()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.counts[key]
+	if c == nil {
+		if len(p.counts) >= mostPulses {
+			return
+		}
+		c = &sms.Pulse{AccountID: key.account, Minute: key.minute}
+		p.counts[key] = c
+	}
+	add(c)
+}
+
+// Run beats until ctx ends, and once more then: a stop in good order leaves no
+// gap but the time until the next start.
+func (p *Pulse) Run(ctx context.Context) {
+	var span int64
+	var last time.Time
+	beat := func(ctx context.Context) {
+		now := p.now()
+		// The monotonic clock decides: setting the wall clock is no gap, and a
+		// process that was stopped for a while is one.
+		if !last.IsZero() && now.Sub(last) > beatsMissed*p.every {
+			span = 0
+		}
+		if p.alive(ctx) {
+			next, err := p.store.Beat(ctx, span, p.now().UnixMilli())
+			if err != nil {
+				p.log.Error("not noted that callbacks are answered", "error", err)
+			} else {
+				span, last = next, now
+			}
+		}
+		p.flush(ctx)
+	}
+	for {
+		beat(ctx)
+		if !pause(ctx, p.every, nil) {
+			after, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.every)
+			beat(after)
+			cancel()
+			return
+		}
+	}
+}
+
+// flush writes the counts down. What cannot be written is kept for the next time.
+func (p *Pulse) flush(ctx context.Context) {
+	p.mu.Lock()
+	taken := p.counts
+	p.counts = map[pulseKey]*sms.Pulse{}
+	p.mu.Unlock()
+	if len(taken) == 0 {
+		return
+	}
+	list := make([]sms.Pulse, 0, len(taken))
+	for _, c := range taken {
+		list = append(list, *c)
+	}
+	if err := p.store.AddPulses(ctx, list); err != nil {
+		p.log.Error("counts of callbacks not written", "error", err)
+		p.putBack(taken)
+		return
+	}
+	names := map[string]bool{}
+	for _, c := range list {
+		names[ReportsName(c.AccountID)] = true
+	}
+	for n := range names {
+		p.feed.Tell(n)
+	}
+}
+
+func (p *Pulse) putBack(taken map[pulseKey]*sms.Pulse) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, c := range taken {
+		now := p.counts[key]
+		if now == nil {
+			p.counts[key] = c
+			continue
+		}
+		now.Answered, now.Refused, now.Lost = now.Answered+c.Answered, now.Refused+c.Refused, now.Lost+c.Lost
+		now.Took.Merge(c.Took)
+	}
+}

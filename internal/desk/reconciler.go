@@ -1,0 +1,225 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// Reconciler lowers doubt by evidence (reliability.md, section 4): it compares
+// reports with messages in doubt, and asks the service about ids and lost
+// reports as far as the rate has room to spare. It only ever moves a message
+// towards "was sent".
+type Reconciler struct {
+	store    ReconcileStore
+	gateways *Gateways
+	feed     *Feed
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+// ReconcileStore is what the Reconciler needs to be remembered.
+type ReconcileStore interface {
+	Accounts(ctx context.Context) ([]sms.Account, error)
+	// Reconcile compares everything there is with what waits.
+	Reconcile(ctx context.Context, account int64, country string, now int64, each func(sms.Applied)) error
+	NextAsked(ctx context.Context, account int64) (sms.Asked, error)
+	PutAnswer(ctx context.Context, a sms.Asked, country string) (sms.Message, sms.Effect, error)
+	NextInquired(ctx context.Context, account, now int64) (sms.Inquiry, sms.Message, error)
+	PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked, country string) (sms.Message, sms.Effect, error)
+	ForgetUnmatched(ctx context.Context, account, before int64) (more bool, err error)
+	ForgetPulses(ctx context.Context, accounts []int64, before int64) error
+}
+
+// Asker is a Gateway that can be asked about one message (§4.8). The places
+// that it takes under the rate are those for reads that nobody waits for.
+type Asker interface {
+	MessageStatus(ctx context.Context, id string) (sms.MessageStatus, error)
+}
+
+// NewReconciler returns a Reconciler; Compare and Ask make it work, each in a
+// goroutine of its own.
+func NewReconciler(store ReconcileStore, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Reconciler {
+	return &Reconciler{store: store, gateways: gateways, feed: feed, log: log, now: now}
+}
+
+const (
+	compareEvery  = 30 * time.Second
+	compareRests  = 5 * time.Second // between two comparisons, however much commits
+	askRests      = 5 * time.Second
+	askTimeout    = 20 * time.Second
+	quarantineAge = 14 * 24 * time.Hour // D-07
+	pulseAge      = 400 * 24 * time.Hour
+	forgetEvery     = time.Hour
+)
+
+// Compare looks for evidence until ctx ends: every 30 s, and sooner when a call
+// of an account has been committed (D-02).
+func (r *Reconciler) Compare(ctx context.Context) {
+	tidied := time.Time{}
+	for {
+		accounts, err := r.store.Accounts(ctx)
+		r.complain(ctx, "accounts not read", err)
+		names := []string{AccountName(0)}
+		for _, a := range accounts {
+			names = append(names, CampaignsName(a.ID))
+		}
+		news := r.feed.Listen(names...)
+		for _, a := range accounts {
+			r.complain(ctx, "reports not compared with doubts", r.compare(ctx, a))
+		}
+		if r.now().Sub(tidied) > forgetEvery {
+			tidied = r.now()
+			r.complain(ctx, "old reports not forgotten", r.forget(ctx, accounts))
+		}
+		ok := pause(ctx, compareRests, nil) && pause(ctx, compareEvery-compareRests, news.Nudged())
+		news.Close()
+		if !ok {
+			return
+		}
+	}
+}
+
+func (r *Reconciler) complain(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		r.log.Error(what, "error", err)
+	}
+}
+
+func (r *Reconciler) compare(ctx context.Context, a sms.Account) error {
+	return r.store.Reconcile(ctx, a.ID, a.Country, r.now().UnixMilli(), func(done sms.Applied) {
+		if len(done.Messages) == 0 {
+			return
+		}
+		r.log.Info("messages in doubt settled by reports", "account", a.ID, "count", len(done.Messages))
+		r.tell(a.ID, done)
+	})
+}
+
+func (r *Reconciler) tell(account int64, done sms.Applied) {
+	r.feed.Tell(appliedNames(account, done)...)
+}
+
+// appliedNames names what reports have changed.
+func appliedNames(account int64, done sms.Applied) []string {
+	names := []string{ReportsName(account), CampaignsName(account)}
+	for _, id := range done.Campaigns {
+		names = append(names, CampaignName(id))
+	}
+	for _, id := range done.Messages {
+		names = append(names, MessageName(id))
+	}
+	return names
+}
+
+func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {
+	now := r.now()
+	var ids []int64
+	for _, a := range accounts {
+		ids = append(ids, a.ID)
+		for more := true; more; {
+			var err error
+			if more, err = r.store.ForgetUnmatched(ctx, a.ID, now.Add(-quarantineAge).UnixMilli()); err != nil {
+				return err
+			}
+		}
+	}
+	return r.store.ForgetPulses(ctx, ids, now.Add(-pulseAge).UnixMilli())
+}
+
+// Ask puts the questions that wait to the service until ctx ends, one after
+// another for each account.
+func (r *Reconciler) Ask(ctx context.Context) {
+	for {
+		accounts, err := r.store.Accounts(ctx)
+		r.complain(ctx, "accounts not read", err)
+		asked := false
+		for _, a := range accounts {
+			did, err := r.ask(ctx, a)
+			asked = asked || did
+			r.complain(ctx, "the provider was not asked about a message", err)
+		}
+		if asked && ctx.Err() == nil {
+			continue
+		}
+		if !pause(ctx, askRests, nil) {
+			return
+		}
+	}
+}
+
+// ask puts one question of an account. It did not when nothing waits, when the
+// rate has no room to spare, or when no answer came: then it is put again.
+func (r *Reconciler) ask(ctx context.Context, a sms.Account) (did bool, err error) {
+	q, err := r.store.NextAsked(ctx, a.ID)
+	if err == nil {
+		if did, err = r.question(ctx, a, &q); !did {
+			return false, err
+		}
+		after, effect, err := r.store.PutAnswer(ctx, q, a.Country)
+		r.answered(after, effect)
+		return err == nil, err
+	}
+	if !errors.Is(err, sms.ErrNotFound) {
+		return false, err
+	}
+	i, m, err := r.store.NextInquired(ctx, a.ID, r.now().UnixMilli())
+	if errors.Is(err, sms.ErrNotFound) {
+		if i.ID > 0 {
+			r.feed.Tell(ReportsName(a.ID))
+		}
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	q = sms.Asked{AccountID: a.ID, MessageID: m.ID, ProviderID: m.ProviderID}
+	if did, err = r.question(ctx, a, &q); !did {
+		return false, err
+	}
+	after, effect, err := r.store.PutInquired(ctx, i, m, q, a.Country)
+	r.answered(after, effect)
+	return err == nil, err
+}
+
+// question asks the service. An error of the account (§7) is no answer about
+// the message, and neither is silence.
+func (r *Reconciler) question(ctx context.Context, a sms.Account, q *sms.Asked) (did bool, err error) {
+	g, err := r.gateways.For(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	asker, ok := g.(Asker)
+	if !ok {
+		return false, nil
+	}
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	q.Answer, err = asker.MessageStatus(asking, q.ProviderID)
+	q.AskedAt = r.now().UnixMilli()
+	if err == nil {
+		return true, nil
+	}
+	var said interface{ ProviderCode() string }
+	if errors.As(err, &said) {
+		if _, listed := sms.Listed(said.ProviderCode()); !listed && said.ProviderCode() != "" {
+			q.Code, q.Words = said.ProviderCode(), err.Error()
+			return true, nil
+		}
+	}
+	r.log.Debug("the provider was not asked", "account", a.ID, "error", err)
+	return false, nil
+}
+
+func (r *Reconciler) answered(m sms.Message, effect sms.Effect) {
+	if m.ID == 0 {
+		return
+	}
+	if effect == sms.Suspicious {
+		r.log.Warn("a report settled a doubt, but the provider does not know its message ID", "account", m.AccountID, "campaign", m.CampaignID, "message", m.ID)
+	}
+	r.tell(m.AccountID, sms.Applied{Campaigns: []int64{m.CampaignID}, Messages: []int64{m.ID}})
+}

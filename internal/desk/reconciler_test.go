@@ -1,0 +1,178 @@
+package desk_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
+)
+
+// reconcile runs both loops of a Reconciler with a clock that is ahead.
+func (r *rig) reconcile(ahead time.Duration) {
+	r.t.Helper()
+	now := func() time.Time { return time.Now().Add(ahead) }
+	rec := desk.NewReconciler(r.db, r.gateways, r.feed, slog.New(slog.DiscardHandler), now)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{}, 2)
+	for _, loop := range []func(context.Context){rec.Compare, rec.Ask} {
+		go func() { loop(ctx); done <- struct{}{} }()
+	}
+	r.t.Cleanup(func() { cancel(); <-done; <-done })
+}
+
+// lost sends to a number whose answer is lost and returns its message.
+func (r *rig) lost(text string) sms.Message {
+	r.t.Helper()
+	c := r.start(r.draft("CLINIC", text, "08030000008"))
+	r.until(c.ID, "doubt", func(_ sms.Campaign, t sms.Tally) bool { return t["doubt"] == 1 })
+	return r.first(c.ID)
+}
+
+func (r *rig) first(campaign int64) sms.Message {
+	r.t.Helper()
+	list, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: campaign, Limit: 1})
+	if err != nil || len(list) != 1 {
+		r.t.Fatal(list, err)
+	}
+	return list[0]
+}
+
+// arrived stores a report as the receiver does.
+func (r *rig) arrived(x sms.DeliveryReport) {
+	r.t.Helper()
+	cursor, err := r.db.InboxCursor(r.ctx)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	x.AccountID, x.ID, x.ReceivedAt = r.account.ID, cursor+1, time.Now().UnixMilli()
+	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{x}, map[int64]string{r.account.ID: "NG"}, x.ID, x.ReceivedAt); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestAReportSettlesAndTheProviderConfirms: the whole way, with the sandbox's
+// own MessageStatus (§4.8) as the second witness; and a forged id is found out.
+func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.dispatch()
+	honest, forged := r.lost("Honest"), r.lost("Forged")
+	real := ""
+	for _, e := range r.sandbox.Ledger() {
+		if e.Text == "Honest" {
+			real = e.MessageID
+		}
+	}
+	r.arrived(sms.DeliveryReport{ProviderID: real, Mobile: honest.Number, Status: "ACCEPTD", ShortMessage: "Honest"})
+	r.arrived(sms.DeliveryReport{ProviderID: "00000000-0000-4000-8000-000000000000", Mobile: forged.Number, Status: "DELIVRD", ShortMessage: "Forged"})
+	r.reconcile(3 * time.Minute)
+	asked := func(id int64) sms.Asked {
+		for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			list, err := r.db.MessageAsked(r.ctx, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) == 1 && list[0].AskedAt > 0 {
+				return list[0]
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("message %d was not asked about: %+v", id, list)
+			}
+		}
+	}
+	// The sandbox knows that it delivered the text; the report only said ACCEPTD.
+	if a := asked(honest.ID); a.Effect != sms.Changed || a.Answer.Status != "DELIVRD" || !strings.Contains(a.Answer.Raw, real) {
+		t.Errorf("%+v", a)
+	}
+	if a := asked(forged.ID); a.Effect != sms.Suspicious || a.Code == "" || a.Words == "" {
+		t.Errorf("%+v", a)
+	}
+	if m := r.first(honest.CampaignID); m.State != sms.Accepted || m.Evidence != sms.ByReport || m.Delivery.Status != sms.Delivrd {
+		t.Errorf("%+v", m)
+	}
+	if m := r.first(forged.CampaignID); m.State != sms.Accepted {
+		t.Errorf("suspicion took %q back to %s", m.Evidence, m.State)
+	}
+}
+
+// silent plays the database of a Pulse.
+type silent struct {
+	spans  [][2]int64
+	pulses map[[2]int64]sms.Pulse
+	broken atomic.Bool
+}
+
+func (s *silent) Beat(_ context.Context, span, now int64) (int64, error) {
+	if span == 0 {
+		s.spans = append(s.spans, [2]int64{now, now})
+		return int64(len(s.spans)), nil
+	}
+	s.spans[span-1][1] = now
+	return span, nil
+}
+
+func (s *silent) AddPulses(_ context.Context, list []sms.Pulse) error {
+	if s.broken.Load() {
+		return fmt.Errorf("broken")
+	}
+	for _, p := range list {
+		k := [2]int64{p.AccountID, p.Minute}
+		old := s.pulses[k]
+		old.Answered, old.Refused, old.Lost = old.Answered+p.Answered, old.Refused+p.Refused, old.Lost+p.Lost
+		s.pulses[k] = old
+	}
+	return nil
+}
+
+// TestPulseTellsWhenNobodyAnswered: beats while callbacks are answered, a gap
+// where they are not, and a last beat at a stop in good order. No count is lost
+// while the database cannot be written.
+func TestPulseTellsWhenNobodyAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &silent{pulses: map[[2]int64]sms.Pulse{}}
+		var deaf atomic.Bool
+		began := time.Now()
+		p := desk.NewPulse(store, func(context.Context) bool { return !deaf.Load() }, 10*time.Second, desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { p.Run(ctx); close(ended) }()
+		time.Sleep(25 * time.Second)
+		store.broken.Store(true)
+		p.Answered(7, 3*time.Millisecond, true)
+		p.Answered(7, time.Millisecond, false)
+		p.Refused()
+		time.Sleep(10 * time.Second)
+		store.broken.Store(false)
+		p.Refused()
+		deaf.Store(true)
+		time.Sleep(2 * time.Minute)
+		deaf.Store(false)
+		time.Sleep(27 * time.Second)
+		cancel()
+		<-ended
+		if len(store.spans) != 2 {
+			t.Fatalf("%d stretches: %v", len(store.spans), store.spans)
+		}
+		at := func(ms int64) time.Duration { return time.UnixMilli(ms).Sub(began).Round(time.Second) }
+		if from, until := at(store.spans[0][1]), at(store.spans[1][0]); from != 30*time.Second || until != 160*time.Second {
+			t.Errorf("a gap from %s to %s", from, until)
+		}
+		if last := at(store.spans[1][1]); last != 182*time.Second {
+			t.Errorf("the last beat is at %s", last)
+		}
+		var sum sms.Pulse
+		for _, c := range store.pulses {
+			sum.Answered, sum.Refused, sum.Lost = sum.Answered+c.Answered, sum.Refused+c.Refused, sum.Lost+c.Lost
+		}
+		if sum.Answered != 1 || sum.Lost != 1 || sum.Refused != 2 {
+			t.Errorf("%+v", sum)
+		}
+	})
+}

@@ -1,0 +1,500 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// mostWaiting is the most messages of one call that are listed: no call holds more.
+const mostWaiting = 1000
+
+// DoubtGroups lists the calls behind the given attempt that left messages of a
+// campaign waiting for a decision. more says that there are further ones.
+func (db *DB) DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error) {
+	q := db.read()
+	ids, err := q.DecisionAttempts(ctx, c.ID, after, int32(limit+1))
+	if err != nil {
+		return nil, false, fmt.Errorf("list lost calls: %w", err)
+	}
+	if more = len(ids) > limit; more {
+		ids = ids[:limit]
+	}
+	for _, id := range ids {
+		g, err := doubtGroup(ctx, q, c, id, country, now)
+		if err != nil {
+			return nil, false, fmt.Errorf("read a lost call: %w", err)
+		}
+		list = append(list, g)
+	}
+	return list, more, nil
+}
+
+func doubtGroup(ctx context.Context, q *query.Queries, c sms.Campaign, id int64, country string, now int64) (g sms.DoubtGroup, err error) {
+	row, err := q.AttemptByID(ctx, id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return g, err
+	}
+	g = sms.DoubtGroup{Attempt: attempt(row), Hints: map[int64][]sms.Hint{}, Again: map[int64]sms.Campaign{}}
+	g.Attempt.ID = id
+	rows, err := q.WaitingOf(ctx, c.ID, id, mostWaiting)
+	if err != nil {
+		return g, err
+	}
+	for _, r := range rows {
+		m := message(r)
+		g.Messages = append(g.Messages, m)
+		if m.State != sms.InDoubt {
+			continue
+		}
+		if g.Hints[m.ID], err = hints(ctx, q, m, country, now); err != nil {
+			return g, err
+		}
+		s, err := q.SuccessorOf(ctx, m.ID)
+		if err == nil && planned(s) {
+			g.Again[m.ID] = sms.Campaign{ID: s.CampaignID, Name: s.Name, State: sms.CampaignState(s.CampaignState)}
+		} else if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return g, err
+		}
+	}
+	g.Before, g.After, err = balancesAround(ctx, q, c.AccountID, g.Attempt)
+	return g, err
+}
+
+// planned says that a successor is still going to be sent.
+func planned(s query.SuccessorOfRow) bool {
+	switch sms.CampaignState(s.CampaignState) {
+	case sms.CampaignDraft, sms.CampaignScheduled, sms.CampaignPaused:
+		return s.MessageState == string(sms.Draft)
+	}
+	return false
+}
+
+func balancesAround(ctx context.Context, q *query.Queries, account int64, a sms.Attempt) (before, after sms.Balance, err error) {
+	if a.LicensedAt == 0 {
+		return before, after, nil
+	}
+	b, err := q.BalanceBefore(ctx, account, a.LicensedAt)
+	if err == nil {
+		before = sms.Balance{PluginType: b.PluginType, Credits: b.Credits, ReadAt: min(b.ReadAt, a.LicensedAt)}
+	} else if !errors.Is(err, sql.ErrNoRows) {
+		return before, after, err
+	}
+	b, err = q.BalanceAfter(ctx, account, max(a.EndedAt, a.LicensedAt))
+	switch {
+	case err == nil:
+		after = sms.Balance{PluginType: b.PluginType, Credits: b.Credits, ReadAt: max(b.Since, a.EndedAt)}
+	case errors.Is(err, sql.ErrNoRows):
+		err = nil
+	}
+	return before, after, err
+}
+
+// hints lists the unmatched reports that may be about a message in doubt.
+func hints(ctx context.Context, q *query.Queries, m sms.Message, country string, now int64) ([]sms.Hint, error) {
+	if m.Number == "" {
+		return nil, nil
+	}
+	rows, err := q.UnmatchedTo(ctx, m.AccountID, m.Number)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	rivals, err := q.MayHaveLeft(ctx, m.AccountID, m.Number, m.SentAt-evidenceLife)
+	if err != nil {
+		return nil, err
+	}
+	var list []sms.Hint
+	for _, row := range rows {
+		r := report(row)
+		h := sms.Hint{Report: r, Fit: sms.FitReport(m, r.DeliveryReport, country), Young: now-r.ReceivedAt <= sms.EvidenceGrace.Milliseconds()}
+		if h.Fit == sms.FitNone {
+			continue
+		}
+		for _, other := range rivals {
+			if o := message(other); o.ID != m.ID && sms.FitReport(o, r.DeliveryReport, country) != sms.FitNone {
+				h.Rivals++
+			}
+		}
+		list = append(list, h)
+	}
+	return list, nil
+}
+
+// Decide carries out what a person chose, whole or not at all; d.At is when
+// the person was shown what there was to decide. It fails with sms.Overtaken when any of the messages was settled meanwhile. Where the
+// messages marked as sent or sent again, with those of the same person after
+// since, are more than sms.SecondFrom, only the proposal is stored.
+func (db *DB) Decide(ctx context.Context, d sms.Decision, since, now int64) (out sms.Carried, err error) {
+	err = db.update(ctx, "store decisions", func(t *tx) error {
+		out = sms.Carried{Decision: d, Counts: map[sms.Choice]int{}}
+		picked, err := t.pick(ctx, d, true)
+		if err != nil {
+			return err
+		}
+		for _, p := range picked {
+			if p.choice.NeedsSecond() {
+				out.Decision.N++
+			}
+			out.Counts[p.choice]++
+		}
+		alone, err := t.DecidedAlone(ctx, d.CampaignID, d.By.ID, since)
+		if err != nil {
+			return err
+		}
+		out.Decision.At, out.Decision.State = now, sms.DecisionDone
+		if out.Decision.N > 0 && out.Decision.N+int(alone) > sms.SecondFrom {
+			out.Decision.State = sms.DecisionProposed
+		}
+		if err := t.putDecision(ctx, &out.Decision); err != nil || out.Decision.State == sms.DecisionProposed {
+			return err
+		}
+		out.Campaign, err = t.carryOut(ctx, out.Decision, picked, now)
+		return err
+	})
+	return out, err
+}
+
+// Agree carries out what another person proposed. Messages that were settled
+// meanwhile are left as they are: evidence only ever says "was sent". The
+// second person must not be the first; then it is sms.ErrForbidden.
+func (db *DB) Agree(ctx context.Context, id int64, second sms.User, now int64) (out sms.Carried, err error) {
+	err = db.update(ctx, "agree to decisions", func(t *tx) error {
+		out = sms.Carried{Counts: map[sms.Choice]int{}}
+		d, err := t.decision(ctx, id)
+		if err != nil {
+			return err
+		}
+		if d.By.ID == second.ID {
+			return fmt.Errorf("%w: a second person has to agree", sms.ErrForbidden)
+		}
+		if err := t.endDecision(ctx, &d, sms.DecisionDone, second, now); err != nil {
+			return err
+		}
+		out.Decision = d
+		picked, err := t.pick(ctx, d, false)
+		if err != nil {
+			return err
+		}
+		for _, p := range picked {
+			out.Counts[p.choice]++
+		}
+		out.Campaign, err = t.carryOut(ctx, d, picked, now)
+		return err
+	})
+	return out, err
+}
+
+// DropDecision takes a proposal back.
+func (db *DB) DropDecision(ctx context.Context, id int64, by sms.User, now int64) (d sms.Decision, err error) {
+	err = db.update(ctx, "take a decision back", func(t *tx) error {
+		if d, err = t.decision(ctx, id); err != nil {
+			return err
+		}
+		return t.endDecision(ctx, &d, sms.DecisionDropped, by, now)
+	})
+	return d, err
+}
+
+// HintedDoubts counts the messages in doubt of a campaign to whose number an
+// unmatched report came, up to 1,000.
+func (db *DB) HintedDoubts(ctx context.Context, campaign int64) (int64, error) {
+	n, err := db.read().HintedDoubts(ctx, campaign)
+	return found(n, err, "count hints")
+}
+
+// Proposals lists the decisions of a campaign that wait for a second person.
+func (db *DB) Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error) {
+	rows, err := db.read().ProposedDecisions(ctx, campaign)
+	if err != nil {
+		return nil, fmt.Errorf("list proposals: %w", err)
+	}
+	list := make([]sms.Decision, len(rows))
+	for i, r := range rows {
+		if list[i], err = decision(r); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Decision finds a decision by id.
+func (db *DB) Decision(ctx context.Context, id int64) (sms.Decision, error) {
+	r, err := db.read().DecisionByID(ctx, id)
+	if _, err := found(r, err, "read a decision"); err != nil {
+		return sms.Decision{}, err
+	}
+	return decision(r)
+}
+
+func (t *tx) decision(ctx context.Context, id int64) (sms.Decision, error) {
+	r, err := t.DecisionByID(ctx, id)
+	if err != nil {
+		return sms.Decision{}, err
+	}
+	return decision(r)
+}
+
+func (t *tx) putDecision(ctx context.Context, d *sms.Decision) error {
+	raw, err := json.Marshal(d.Choices)
+	if err != nil {
+		return fmt.Errorf("write choices: %w", err)
+	}
+	decidedAt := int64(0)
+	if d.State == sms.DecisionDone {
+		decidedAt = d.At
+	}
+	d.ID, err = t.PutDecision(ctx, query.PutDecisionParams{AccountID: d.AccountID, CampaignID: d.CampaignID, State: string(d.State), N: int64(d.N),
+		Choices: string(raw), ByID: d.By.ID, ByName: d.By.Name, At: d.At, DecidedAt: decidedAt})
+	return err
+}
+
+func (t *tx) endDecision(ctx context.Context, d *sms.Decision, state sms.DecisionState, second sms.User, now int64) error {
+	n, err := t.EndDecision(ctx, query.EndDecisionParams{ID: d.ID, State: string(state), SecondID: second.ID, SecondName: second.Name, DecidedAt: now})
+	if err != nil || n != 1 {
+		return orUnexpected(err)
+	}
+	d.State, d.Second, d.DecidedAt = state, second, now
+	return nil
+}
+
+func decision(r query.Decision) (sms.Decision, error) {
+	d := sms.Decision{ID: r.ID, CampaignID: r.CampaignID, AccountID: r.AccountID, State: sms.DecisionState(r.State), N: int(r.N),
+		By: sms.User{ID: r.ByID, Name: r.ByName}, At: r.At, Second: sms.User{ID: r.SecondID, Name: r.SecondName}, DecidedAt: r.DecidedAt}
+	if err := json.Unmarshal([]byte(r.Choices), &d.Choices); err != nil {
+		return d, fmt.Errorf("read choices: %w", err)
+	}
+	return d, nil
+}
+
+type picked struct {
+	message sms.Message
+	choice  sms.Choice
+}
+
+// pick turns choices into messages. With strict, a message that is not as the
+// person saw it is sms.Overtaken; without, it is left out.
+func (t *tx) pick(ctx context.Context, d sms.Decision, strict bool) ([]picked, error) {
+	own := map[int64]sms.Choice{}
+	for _, c := range d.Choices {
+		if c.Message > 0 {
+			own[c.Message] = c.Choice
+		}
+	}
+	var list []picked
+	var gone sms.Overtaken
+	changed := false
+	for _, c := range d.Choices {
+		rows, err := t.chosen(ctx, d, c)
+		if err != nil {
+			return nil, err
+		}
+		if strict && c.Message == 0 && len(rows) != c.Seen {
+			changed = true
+			late, err := t.DecidedSince(ctx, c.Attempt, d.At)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range late {
+				gone.Messages = append(gone.Messages, message(r))
+			}
+			continue
+		}
+		for _, m := range rows {
+			if _, has := own[m.ID]; has && c.Message == 0 {
+				continue
+			}
+			_, ok := c.Choice.Becomes(m.State)
+			ok = ok && m.CampaignID == d.CampaignID && m.AttemptID == c.Attempt
+			if !ok && strict {
+				if changed = true; m.CampaignID == d.CampaignID {
+					gone.Messages = append(gone.Messages, m)
+				}
+			}
+			if ok && c.Choice != sms.ChooseLater {
+				list = append(list, picked{m, c.Choice})
+			}
+		}
+	}
+	if changed {
+		return nil, gone
+	}
+	return list, nil
+}
+
+func (t *tx) chosen(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.Message, error) {
+	var rows []query.Message
+	var err error
+	if c.Message > 0 {
+		row, e := t.MessageByID(ctx, c.Message)
+		rows, err = []query.Message{row}, e
+	} else {
+		rows, err = t.WaitingOf(ctx, d.CampaignID, c.Attempt, mostWaiting)
+	}
+	list := make([]sms.Message, len(rows))
+	for i, r := range rows {
+		list[i] = message(r)
+	}
+	return list, err
+}
+
+// carryOut moves the messages. The tally commits with them.
+func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, now int64) (made sms.Campaign, err error) {
+	var again []sms.Message
+	requeued := false
+	for _, p := range list {
+		switch p.choice {
+		case sms.ChooseSent:
+			err = t.leaveDoubt(ctx, p.message, sms.Accepted, "", "", sms.ByPerson, now)
+		case sms.ChooseClose:
+			err = t.leaveDoubt(ctx, p.message, sms.ClosedUnknown, "", "Closed by "+d.By.Name+".", sms.ByPerson, now)
+		case sms.ChooseQueue:
+			requeued, err = true, t.queueHeld(ctx, p.message, now)
+		case sms.ChooseAgain:
+			again = append(again, p.message)
+		}
+		if err != nil {
+			return made, err
+		}
+	}
+	if requeued {
+		if err := t.reopen(ctx, d.CampaignID, now); err != nil {
+			return made, err
+		}
+	}
+	if len(again) > 0 {
+		made, err = t.draftAgain(ctx, d, again, now)
+	}
+	return made, err
+}
+
+// queueHeld puts a held message back. Its class is H, so that nothing is known
+// to have been executed only because a person says so: this is the one way
+// back into the queue that a person may take, and only from "held".
+func (t *tx) queueHeld(ctx context.Context, m sms.Message, now int64) error {
+	n, err := t.QueueHeld(ctx, m.ID, now, m.AttemptID)
+	if err != nil || n != 1 {
+		return orUnexpected(err)
+	}
+	t.moved(m.CampaignID, sms.StandingKey(sms.Held, "", false), sms.StandingKey(sms.Queued, "", false), 1)
+	return nil
+}
+
+// reopen lets a finished campaign send what was put back, beginning with a
+// small first call; one that is stopped or paused stays so.
+func (t *tx) reopen(ctx context.Context, id, now int64) error {
+	row, err := t.CampaignByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	c := campaign(row.Campaign, row.Test)
+	window := row.Campaign.WindowFrom
+	if c.State == sms.CampaignFinished {
+		c.State, c.Canary, c.FinishedAt, window = sms.CampaignRunning, sms.CanaryPending, 0, now
+	}
+	return t.putCampaign(ctx, &c, window, now)
+}
+
+// draftAgain makes new messages in place of doubtful ones, in a draft of their
+// own. The doubtful ones are closed when that starts, and not before: a draft
+// may be thrown away, and a report may still come.
+func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message, now int64) (made sms.Campaign, err error) {
+	row, err := t.CampaignByID(ctx, d.CampaignID)
+	if err != nil {
+		return made, err
+	}
+	from := campaign(row.Campaign, row.Test)
+	numbers := make([]string, len(list))
+	parts := int64(0)
+	for i, m := range list {
+		s, err := t.SuccessorOf(ctx, m.ID)
+		if err == nil && planned(s) {
+			return made, fmt.Errorf("message %d is to be sent again already: %w", m.ID, errUnexpected)
+		}
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return made, err
+		}
+		numbers[i] = m.Number
+		parts += int64(m.Parts)
+	}
+	id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: from.AccountID, Token: randomHex(32), Name: againName(from.Name), SenderID: from.SenderID,
+		Text: from.Text, Unicode: from.Unicode, Flash: from.Flash, GroupID: from.GroupID, GroupName: from.GroupName, Recipients: int64(len(list)), Parts: parts,
+		Fingerprint: sms.Fingerprint(from.SenderID, from.Text, numbers), CreatedBy: d.By.ID, CreatedName: d.By.Name, CreatedAt: now})
+	if err != nil {
+		return made, err
+	}
+	for i, m := range list {
+		next := sms.Message{AccountID: m.AccountID, CampaignID: id, Row: int64(i + 1), Number: m.Number, Text: m.Text, Unicode: m.Unicode, Parts: m.Parts,
+			Call: m.Call, State: sms.Draft, CreatedAt: now}
+		nextID, err := t.insertMessage(ctx, next, from.GroupID)
+		if err == nil {
+			_, err = t.Succeed(ctx, m.ID, nextID, id)
+		}
+		if err != nil {
+			return made, err
+		}
+	}
+	row, err = t.CampaignByID(ctx, id)
+	return campaign(row.Campaign, row.Test), err
+}
+
+const againLength = 90
+
+func againName(name string) string {
+	letters := []rune(name)
+	return string(letters[:min(len(letters), againLength)]) + ", again"
+}
+
+// takeOver closes the doubtful messages whose successors are about to be
+// queued. One that a report or a person has settled meanwhile was sent, or is
+// somebody else's to decide: its successor is left out.
+func (t *tx) takeOver(ctx context.Context, c sms.Campaign, by string, now int64) error {
+	rows, err := t.Predecessors(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.State != string(sms.InDoubt) {
+			n, err := t.SkipSuccessor(ctx, r.SuccessorID, settledMeanwhile(sms.State(r.State)), now)
+			if err != nil {
+				return err
+			}
+			t.moved(c.ID, sms.StandingKey(c.Shows(sms.Draft), "", false), sms.StandingKey(sms.Skipped, "", false), n)
+			continue
+		}
+		n, err := t.CloseResent(ctx, r.MessageID, "Sent again by "+by+".", now)
+		if err != nil || n != 1 {
+			return orUnexpected(err)
+		}
+		t.moved(r.CampaignID, sms.StandingKey(sms.InDoubt, "", false), sms.StandingKey(sms.ClosedResent, "", false), 1)
+		if err := t.DeleteInFlight(ctx, r.MessageID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func settledMeanwhile(s sms.State) string {
+	if s == sms.Accepted {
+		return "The first message was sent after all: a report came."
+	}
+	return "The first message was decided in another way."
+}
+
+// Resent says which message took the place of another: both 0 where there is none.
+func (db *DB) Resent(ctx context.Context, message int64) (predecessor, successor int64, err error) {
+	q := db.read()
+	predecessor, err = q.PredecessorOf(ctx, message)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, fmt.Errorf("look for a message's predecessor: %w", err)
+	}
+	s, err := q.SuccessorOf(ctx, message)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, fmt.Errorf("look for a message's successor: %w", err)
+	}
+	return predecessor, s.SuccessorID, nil
+}

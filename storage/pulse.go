@@ -1,0 +1,119 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// Beat says that callbacks are answered now. With span 0 it begins a new
+// stretch of time; otherwise it makes the stretch longer. It returns the
+// stretch.
+func (db *DB) Beat(ctx context.Context, span, now int64) (int64, error) {
+	err := db.update(ctx, "note that callbacks are answered", func(t *tx) error {
+		if span != 0 {
+			n, err := t.ExtendSpan(ctx, span, now)
+			if err != nil || n == 1 {
+				return err
+			}
+		}
+		id, err := t.OpenSpan(ctx, now)
+		span = id
+		return err
+	})
+	return span, err
+}
+
+// Gaps lists the times since the given one in which callbacks were not
+// answered for at least the given length, oldest first. A gap that has not
+// ended yet is not among them: then this process would not be asked.
+func (db *DB) Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error) {
+	spans, err := db.read().Spans(ctx, since)
+	if err != nil {
+		return nil, fmt.Errorf("list when callbacks were answered: %w", err)
+	}
+	slices.Reverse(spans)
+	var gaps []sms.Gap
+	for i := 1; i < len(spans); i++ {
+		if g := (sms.Gap{From: spans[i-1].UntilAt, Until: spans[i].FromAt}); g.Until-g.From >= least {
+			gaps = append(gaps, g)
+		}
+	}
+	return gaps, nil
+}
+
+// AddPulses adds what the receiver did. Each minute and account stands in the
+// list once.
+func (db *DB) AddPulses(ctx context.Context, list []sms.Pulse) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return db.update(ctx, "count callbacks", func(t *tx) error {
+		for _, p := range list {
+			old, err := t.PulseAt(ctx, p.AccountID, p.Minute)
+			if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
+				return err
+			}
+			p.Took.Merge(sms.ParseTimings(old.Took))
+			if err := t.AddPulse(ctx, query.AddPulseParams{AccountID: p.AccountID, Minute: p.Minute, Answered: p.Answered, Refused: p.Refused, Lost: p.Lost, Took: p.Took.String()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// PulseSince adds up what the receiver did for an account since the given
+// minute; account 0 is for wrong tokens.
+func (db *DB) PulseSince(ctx context.Context, account, since int64) (sum sms.Pulse, err error) {
+	rows, err := db.read().Pulses(ctx, account, since)
+	if err != nil {
+		return sum, fmt.Errorf("read what the receiver did: %w", err)
+	}
+	sum.AccountID, sum.Minute = account, since
+	for _, r := range rows {
+		p := pulse(r)
+		sum.Answered, sum.Refused, sum.Lost = sum.Answered+p.Answered, sum.Refused+p.Refused, sum.Lost+p.Lost
+		sum.Took.Merge(p.Took)
+	}
+	return sum, nil
+}
+
+// Refused lists the minutes before the given one in which calls with a wrong
+// token came, newest first. before 0 begins with the newest.
+func (db *DB) Refused(ctx context.Context, before int64, limit int) (list []sms.Pulse, more bool, err error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	rows, err := db.read().RefusedMinutes(ctx, before, int32(limit+1))
+	if err != nil {
+		return nil, false, fmt.Errorf("list refused callbacks: %w", err)
+	}
+	if more = len(rows) > limit; more {
+		rows = rows[:limit]
+	}
+	for _, r := range rows {
+		list = append(list, pulse(r))
+	}
+	return list, more, nil
+}
+
+// ForgetPulses removes counts and stretches of time older than the given one.
+func (db *DB) ForgetPulses(ctx context.Context, accounts []int64, before int64) error {
+	return db.update(ctx, "forget old counts of callbacks", func(t *tx) error {
+		err := t.ForgetSpans(ctx, before)
+		for _, a := range append([]int64{0}, accounts...) {
+			err = errors.Join(err, t.ForgetPulses(ctx, a, before))
+		}
+		return err
+	})
+}
+
+func pulse(r query.ReceiverMinute) sms.Pulse {
+	return sms.Pulse{AccountID: r.AccountID, Minute: r.Minute, Answered: r.Answered, Refused: r.Refused, Lost: r.Lost, Took: sms.ParseTimings(r.Took)}
+}

@@ -1,0 +1,354 @@
+package views
+
+import (
+	"strconv"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// ReportPage is the log of delivery reports.
+type ReportPage struct {
+	Outlook
+	Kind      string // a key of ReportTabs
+	Rows      []ReportRow
+	Refused   []sms.Pulse // minutes with wrong tokens, for the tab of that name
+	First     string      // address of the newest page, "" on it
+	Next      string
+	CanLink   bool
+	CanAsk    bool
+	CanExport bool
+	CanSetUp  bool // may open the settings with the address
+	Health    ReportHealth
+	Live      Refresh
+}
+
+// ReportHealth is how the receiving of reports stands.
+type ReportHealth struct {
+	Last       int64     // 0: never
+	Today      sms.Pulse // of the account, since midnight
+	Refused    int64     // wrong tokens today, of all accounts
+	Suspicious int64
+	Forgotten  int64
+	Silent     int64 // messages sent since about the last report that have none; 0 where that is no alarm
+	Gaps       []GapRow
+	Newer      int64 // reports of this kind that came after the page
+}
+
+// GapRow is one time in which callbacks were not answered.
+type GapRow struct {
+	Gap     sms.Gap
+	Silent  int64        // messages from then without a report
+	Inquiry *sms.Inquiry // nil while nobody asked
+}
+
+// ReportRow is one report with the message it is or may be about.
+type ReportRow struct {
+	Report     sms.StoredReport
+	Message    *sms.Message  // the one it belongs to
+	Likely     *sms.Message  // the one it may belong to
+	Campaign   *sms.Campaign // of either
+	Rivals     int           // further ones that it may belong to
+	MayLink    bool
+	StillYoung bool
+}
+
+// ReportsPath is the log's address.
+const ReportsPath = "/reports"
+
+// ReportTabs are the ways to look at the log: the word in the address and the
+// word on screen.
+func ReportTabs() [][2]string {
+	return [][2]string{{"", "All"}, {"unmatched", "Not matched"}, {"duplicates", "Duplicates"}, {"refused", "Refused"}}
+}
+
+func (p ReportPage) tabs() []Tab {
+	var tabs []Tab
+	for _, t := range ReportTabs() {
+		tabs = append(tabs, Tab{Text: t[1], Href: With(ReportsPath, "kind", t[0]), Current: t[0] == p.Kind})
+	}
+	return tabs
+}
+
+func (p ReportPage) never() bool { return p.Health.Last == 0 && p.Kind != "refused" }
+
+func (p ReportPage) tiles() []TileProps {
+	h := p.Health
+	last := TileProps{ID: "last", Label: "Last report", Value: "Never", Glyph: GlyphReports}
+	if h.Last > 0 {
+		last.Value, last.More = agoShort(p.Now.Sub(time.UnixMilli(h.Last))), "ago"
+	}
+	answered := TileProps{ID: "answered", Label: "Answered in", Value: "–", More: "for 99%", Glyph: GlyphFlash}
+	if took := h.Today.Took.Within(0.99); took > 0 {
+		answered.Value = strconv.FormatInt(took.Milliseconds(), 10) + " ms"
+		if took > time.Second {
+			answered.Tone = ToneWarn
+		}
+	}
+	tiles := []TileProps{last, {ID: "today", Label: "Today", Value: Number(int(h.Today.Answered)), More: plural(h.Today.Answered, "report", "reports"), Glyph: GlyphTick}, answered,
+		{ID: "refused", Label: "Refused today", Value: Number(int(h.Refused)), More: "wrong token", Tone: toneAbove(h.Refused), Glyph: GlyphBlocked, Href: With(ReportsPath, "kind", "refused"), Current: p.Kind == "refused"}}
+	if h.Today.Lost > 0 {
+		tiles = append(tiles, TileProps{ID: "lost", Label: "Turned away today", Value: Number(int(h.Today.Lost)), More: "they are lost", Tone: ToneBad, Glyph: GlyphFailed})
+	}
+	return tiles
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+func toneAbove(n int64) Tone {
+	if n > 0 {
+		return ToneWarn
+	}
+	return ToneMute
+}
+
+// agoShort says how long something is past, in one unit: "14 s".
+func agoShort(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + " s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + " min"
+	case d < 48*time.Hour:
+		return Plural(int(d/time.Hour), "hour", "hours")
+	}
+	return Plural(int(d/(24*time.Hour)), "day", "days")
+}
+
+// alarm is the sentence that something is wrong with the receiving, or "".
+func (p ReportPage) alarm() string {
+	h := p.Health
+	if h.Silent == 0 {
+		return ""
+	}
+	since := lasting(p.Now.Sub(time.UnixMilli(h.Last)))
+	verb := " messages are"
+	if h.Silent == 1 {
+		verb = " message is"
+	}
+	return "No report for " + since + " although " + most(h.Silent) + verb + " with the network."
+}
+
+// most writes a count that stops at sms.CountMost.
+func most(n int64) string {
+	if n > sms.CountMost {
+		return "more than " + Number(sms.CountMost)
+	}
+	return Number(int(n))
+}
+
+func (p ReportPage) suspicious() string {
+	n := Number(int(p.Health.Suspicious)) + " reports"
+	if p.Health.Suspicious == 1 {
+		n = "1 report"
+	}
+	return n + " settled a message in doubt, but the provider does not know the message ID. Somebody who knows the secret address may have made it up."
+}
+
+func (p ReportPage) newer() string {
+	if p.Health.Newer >= 1000 {
+		return "More than 1,000 newer reports."
+	}
+	return Plural(int(p.Health.Newer), "newer report", "newer reports") + "."
+}
+
+func (p ReportPage) here() string { return With(ReportsPath, "kind", p.Kind) }
+
+func (p ReportPage) empty() EmptyProps {
+	switch {
+	case p.Kind == "refused":
+		return EmptyProps{Glyph: GlyphTick, Title: "No call with a wrong token.", Text: "Calls to an address with another token than ours are counted here. Nothing else of them is kept."}
+	case p.Health.Last == 0:
+		e := EmptyProps{Glyph: GlyphReports, Title: "No report has ever arrived.", Text: "Check that the provider has turned reports on and knows our address."}
+		if p.CanSetUp {
+			e.Action = Link{Text: "Copy the address", Href: "/settings/reports"}
+		}
+		return e
+	case p.Kind == "unmatched":
+		return EmptyProps{Glyph: GlyphTick, Title: "Every report has its message.", Text: "Reports that no message ID matches stand here for 14 days."}
+	case p.Kind == "duplicates":
+		return EmptyProps{Glyph: GlyphTick, Title: "No report came twice."}
+	}
+	return EmptyProps{Glyph: GlyphSearch, Title: "No reports here.", Action: Link{Text: "Show the newest", Href: p.here()}}
+}
+
+func (p ReportPage) caption() string {
+	return map[string]string{"": "Delivery reports, newest first", "unmatched": "Reports without a message, newest first",
+		"duplicates": "Reports that came more than once, newest first", "refused": "Minutes with refused calls, newest first"}[p.Kind]
+}
+
+// status is the tone, glyph and words of what a report says.
+func (p ReportPage) status(r sms.StoredReport) (Tone, Glyph, string) {
+	status, known := sms.ParseStatus(r.Status)
+	if !known {
+		return ToneWarn, GlyphWarning, "Unrecognised: " + Shorten(p.Foreign(r.Status), 24)
+	}
+	s, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, status, false))
+	return toneOf(s.Tone), glyphOf(s.Icon), s.Words
+}
+
+func (p ReportPage) raw(r sms.StoredReport) string {
+	raw := Shorten(r.Status, 40)
+	if r.ErrorCode != "" {
+		raw += ", code " + Shorten(r.ErrorCode, 20)
+	}
+	return p.Foreign(raw)
+}
+
+// number is the reported number as far as this person may see it.
+func (p ReportPage) number(r sms.StoredReport) string {
+	key := sms.MatchKey(r.Mobile, p.Country)
+	if key == "" {
+		return "no number"
+	}
+	return p.Phone(key)
+}
+
+func (p ReportPage) messageID(r sms.StoredReport) string {
+	if r.ProviderID == "" {
+		return "none"
+	}
+	return Shorten(r.ProviderID, 60)
+}
+
+// effect says what a report did.
+func (p ReportPage) effect(row ReportRow) string {
+	r := row.Report
+	switch {
+	case r.Effect == sms.NotMatched:
+		return p.reason(row)
+	case r.Effect == sms.WrongNumber:
+		return "It names another number than the message has. Not believed."
+	case r.Effect == sms.Unrecognised:
+		return "Not a status of the provider's list. It changed nothing."
+	case r.Effect == sms.Repeated:
+		return "It told nothing new."
+	}
+	return ""
+}
+
+// reason says why a report has no message, as far as can be told.
+func (p ReportPage) reason(row ReportRow) string {
+	r := row.Report
+	if row.Likely != nil {
+		fit := "Same number and text as"
+		if sms.FitReport(*row.Likely, r.DeliveryReport, p.Country) == sms.FitPart {
+			fit = "Same number and the beginning of the text of"
+		}
+		out := fit + " row " + Number(int(row.Likely.Row))
+		if row.Campaign != nil {
+			out += " of " + Shorten(row.Campaign.Name, 40)
+		}
+		out += ", " + lower(row.Likely.Standing().Words)
+		if row.Rivals > 0 {
+			out += ", and as " + Plural(row.Rivals, "other message", "other messages")
+		}
+		return out + "."
+	}
+	switch {
+	case r.ProviderID == "":
+		return "It names no message ID."
+	case row.StillYoung:
+		return "It has just come. The answer to its request may be on the way."
+	}
+	return "No message of ours fits. Another program may use this account."
+}
+
+func lower(words string) string {
+	if words == "" {
+		return ""
+	}
+	return string(words[0]|0x20) + words[1:]
+}
+
+func (p ReportPage) times(r sms.StoredReport) string {
+	if r.Times < 2 {
+		return ""
+	}
+	return "× " + Number(int(r.Times)) + ", last " + p.Brief(r.LastAt)
+}
+
+// gapTitle says when callbacks were not answered.
+func (p ReportPage) gapTitle(g GapRow) string {
+	from, until := p.When(g.Gap.From), p.at(g.Gap.Until)
+	to := Clock(until)
+	if !midnight(until).Equal(midnight(p.at(g.Gap.From))) {
+		to = When(until, p.Now)
+	}
+	if d := time.Duration(g.Gap.Until-g.Gap.From) * time.Millisecond; d < 2*time.Minute {
+		return "Down for " + Plural(int(d/time.Second), "second", "seconds") + " " + from
+	}
+	return "Down " + from + " to " + to
+}
+
+func (p ReportPage) gapText(g GapRow) string {
+	switch {
+	case g.Silent == 0 && g.Inquiry != nil:
+		return "Every message from then has its report or a status."
+	case g.Silent == 1:
+		return "1 message from then has no report."
+	}
+	return most(g.Silent) + " messages from then have no report."
+}
+
+func (p ReportPage) askWords(g GapRow) string {
+	if g.Silent == 1 {
+		return "Ask the provider about 1 message"
+	}
+	return "Ask the provider about " + most(g.Silent) + " messages"
+}
+
+func (p ReportPage) asked(i sms.Inquiry) string {
+	learnt := Number(int(i.Learnt)) + " have a status now"
+	if i.Learnt == 1 {
+		learnt = "1 has a status now"
+	}
+	switch i.State {
+	case sms.InquiryRunning:
+		return "Asking: " + Number(int(i.Asked)) + " of " + most(i.Total) + ". " + learnt + "."
+	case sms.InquiryStopped:
+		return "Stopped after " + Number(int(i.Asked)) + " of " + most(i.Total) + " questions, " + p.When(i.EndedAt) + ". " + learnt + "."
+	}
+	return "Asked about " + Plural(int(i.Asked), "message", "messages") + ", " + p.When(i.EndedAt) + ". " + learnt + "."
+}
+
+// gaps are those that matter: messages have no report, or somebody asked.
+func (p ReportPage) gaps() (matter, rest []GapRow) {
+	for _, g := range p.Health.Gaps {
+		if g.Silent > 0 || g.Inquiry != nil {
+			matter = append(matter, g)
+		} else {
+			rest = append(rest, g)
+		}
+	}
+	return matter, rest
+}
+
+func (p ReportPage) spoken() string {
+	if s := p.alarm(); s != "" {
+		return s
+	}
+	return ""
+}
+
+func (p ReportPage) rowWords(row ReportRow) string {
+	words := "Row " + Number(int(row.Message.Row))
+	if row.Campaign != nil {
+		words += " of " + Shorten(row.Campaign.Name, 40)
+	}
+	return words
+}
+
+func gapTone(g GapRow) Tone {
+	if g.Silent == 0 {
+		return ToneOK
+	}
+	return ToneWarn
+}

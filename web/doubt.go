@@ -1,0 +1,287 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type doubtQuestions interface {
+	DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error)
+	Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error)
+	Decision(ctx context.Context, id int64) (sms.Decision, error)
+	HintedDoubts(ctx context.Context, campaign int64) (int64, error)
+}
+
+// doubtPage is how many lost calls one page shows; each holds up to a call's
+// worth of messages.
+const doubtPage = 10
+
+// doubtShow is what of a campaign waits for a decision (ux.md, P11).
+func (s *Web) doubtShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if isFragment(r) {
+		p, err := s.doubtNews(r, v, c, a)
+		if err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusOK, views.DoubtNews(p))
+	}
+	return s.showDoubt(w, r, v, c, a, http.StatusOK, views.DoubtPage{})
+}
+
+// doubtNews is the part of the page that moves.
+func (s *Web) doubtNews(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.DoubtPage, error) {
+	tally, err := s.store.Tally(r.Context(), c.ID)
+	if err != nil {
+		return views.DoubtPage{}, err
+	}
+	q := r.URL.Query()
+	p := views.DoubtPage{Outlook: s.outlook(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision), WaitedBefore: number(q.Get("waited")), HintedBefore: number(q.Get("hinted"))}
+	p.Hinted, err = s.store.HintedDoubts(r.Context(), c.ID)
+	p.Live = doubtRefresh(c, p.WaitedBefore, p.HintedBefore)
+	return p, err
+}
+
+func doubtRefresh(c sms.Campaign, waited, hinted int64) views.Refresh {
+	q := url.Values{"waited": {strconv.FormatInt(waited, 10)}, "hinted": {strconv.FormatInt(hinted, 10)}}
+	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(c.ID) + "?" + q.Encode(), On: []string{desk.CampaignName(c.ID), desk.ReportsName(c.AccountID)}}
+}
+
+func (s *Web) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, status int, p views.DoubtPage) error {
+	ctx := r.Context()
+	news, err := s.doubtNews(r, v, c, a)
+	if err != nil {
+		return err
+	}
+	p.Outlook, p.Campaign, p.Waiting, p.WaitedBefore = news.Outlook, c, news.Waiting, news.Waiting
+	p.Hinted, p.HintedBefore = news.Hinted, news.Hinted
+	p.CanDecide, p.Me, p.ReadAt = v.user.Role.AtLeast(sms.Manager), v.user.ID, s.now().UnixMilli()
+	after, more := number(r.FormValue("after")), false
+	if p.Groups, more, err = s.store.DoubtGroups(ctx, c, a.Country, after-1, doubtPage, s.now().UnixMilli()); err != nil {
+		return err
+	}
+	if p.Proposals, err = s.store.Proposals(ctx, c.ID); err != nil {
+		return err
+	}
+	if after > 0 {
+		p.First = views.DoubtPath(c.ID)
+	}
+	if more {
+		p.Next = views.With(views.DoubtPath(c.ID), "after", strconv.FormatInt(p.Groups[len(p.Groups)-1].Attempt.ID+1, 10))
+	}
+	p.Live = doubtRefresh(c, p.Waiting, p.Hinted)
+	f := about(v.liveFrame("Decide: "+c.Name, "campaigns", p.Live.On...), v, a)
+	f.Crumbs, f.Error = campaignCrumbs(c), status != http.StatusOK
+	if f.Paused {
+		p.Live.On = nil
+	}
+	return s.render(w, r, status, views.DoubtShow(f, p))
+}
+
+// doubtChoices reads the form: which calls it showed, with how many messages,
+// and what was chosen for each and for single messages of them.
+func doubtChoices(form url.Values) (list []sms.Decided, chosen map[string]sms.Choice) {
+	chosen = map[string]sms.Choice{}
+	for name := range form {
+		kind, digits, _ := strings.Cut(name, "-")
+		id, choice := number(digits), sms.Choice(form.Get(name))
+		switch {
+		case id < 0 || choice == "":
+			continue
+		case kind == "call":
+			chosen[name] = choice
+			list = append(list, sms.Decided{Attempt: id, Seen: int(number(form.Get(views.SeenField(id)))), Choice: choice})
+		case kind == "message":
+			chosen[name] = choice
+			list = append(list, sms.Decided{Message: id, Choice: choice})
+		}
+	}
+	slices.SortFunc(list, func(a, b sms.Decided) int { return int(min(max(a.Message-b.Message+a.Attempt-b.Attempt, -1), 1)) })
+	return list, chosen
+}
+
+// doubtSave carries decisions out. Whoever wants to send again sees first what
+// that may do.
+func (s *Web) doubtSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	list, chosen := doubtChoices(r.PostForm)
+	if list, err = s.withAttempts(r.Context(), list); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(list, func(x sms.Decided) bool { return x.Choice == sms.ChooseAgain }) && r.PostForm.Get("confirmed") == "" {
+		p, err := s.againPage(r, v, c, a, list)
+		if err != nil {
+			return err
+		}
+		f := about(v.frame("Send again?", "campaigns"), v, a)
+		f.Crumbs = append(campaignCrumbs(c), views.Link{Text: "Decide", Href: views.DoubtPath(c.ID)})
+		return s.render(w, r, http.StatusOK, views.SendAgain(f, p))
+	}
+	done, err := s.desk.DecideDoubts(r.Context(), v.user, c.ID, list, number(r.PostForm.Get("read")))
+	var bad sms.Invalid
+	var gone sms.Overtaken
+	switch {
+	case errors.As(err, &bad):
+		return s.showDoubt(w, r, v, c, a, http.StatusUnprocessableEntity, views.DoubtPage{Bad: bad, Chosen: chosen})
+	case errors.As(err, &gone):
+		return s.showDoubt(w, r, v, c, a, http.StatusConflict, views.DoubtPage{Overtaken: gone.Messages, Chosen: chosen,
+			Bad: sms.Invalid{"overtaken": "Some of these messages were settled meanwhile. Nothing of yours was saved. Look at the rest and save again."}})
+	case err != nil:
+		return err
+	}
+	s.afterDecision(w, r, c, done)
+	return nil
+}
+
+// withAttempts finds the call of each message that was chosen for itself: the
+// form need not be trusted with it.
+func (s *Web) withAttempts(ctx context.Context, list []sms.Decided) ([]sms.Decided, error) {
+	for i, x := range list {
+		if x.Message == 0 {
+			continue
+		}
+		m, err := s.store.Message(ctx, x.Message)
+		if err != nil {
+			return nil, err
+		}
+		list[i].Attempt = m.AttemptID
+	}
+	return list, nil
+}
+
+func (s *Web) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campaign, done sms.Carried) {
+	switch {
+	case done.Decision.State == sms.DecisionProposed:
+		redirect(w, r, withDone(views.DoubtPath(c.ID), "proposed"))
+	case done.Campaign.ID > 0:
+		redirect(w, r, campaignPath(done.Campaign.ID)+"/confirm")
+	default:
+		redirect(w, r, withDone(views.DoubtPath(c.ID), "decided"))
+	}
+}
+
+// namedAgain is how many numbers the warning names.
+const namedAgain = 5
+
+func (s *Web) againPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account, list []sms.Decided) (views.AgainPage, error) {
+	p := views.AgainPage{Outlook: s.outlook(v, a), Campaign: c}
+	own, others := map[int64]bool{}, 0
+	for _, x := range list {
+		own[x.Message] = true
+		if x.Choice != sms.ChooseAgain && x.Choice != sms.ChooseLater {
+			others++
+		}
+	}
+	add := func(m sms.Message) {
+		if p.N++; len(p.Numbers) < namedAgain && m.Number != "" {
+			p.Numbers = append(p.Numbers, m.Number)
+		}
+	}
+	for _, x := range list {
+		if x.Choice != sms.ChooseAgain {
+			continue
+		}
+		if x.Message > 0 {
+			m, err := s.store.Message(r.Context(), x.Message)
+			if err != nil {
+				return p, err
+			}
+			add(m)
+			continue
+		}
+		groups, _, err := s.store.DoubtGroups(r.Context(), c, a.Country, x.Attempt-1, 1, s.now().UnixMilli())
+		if err != nil {
+			return p, err
+		}
+		for _, g := range groups {
+			for _, m := range g.Messages {
+				if g.Attempt.ID == x.Attempt && !own[m.ID] {
+					add(m)
+				}
+			}
+		}
+	}
+	if others > 0 {
+		p.Others = "Your other decisions on that page are saved with it."
+	}
+	for name, values := range r.PostForm {
+		if kind, _, _ := strings.Cut(name, "-"); kind == "call" || kind == "message" || kind == "seen" || name == "read" {
+			p.Fields = append(p.Fields, [2]string{name, values[0]})
+		}
+	}
+	slices.SortFunc(p.Fields, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return p, nil
+}
+
+// doubtOf reads the decision that a form names; it must be this campaign's.
+func (s *Web) doubtOf(r *http.Request) (sms.Campaign, sms.Decision, error) {
+	c, _, err := s.campaignOf(r)
+	if err != nil {
+		return c, sms.Decision{}, err
+	}
+	d, err := s.store.Decision(r.Context(), number(r.PostForm.Get("decision")))
+	if err == nil && d.CampaignID != c.ID {
+		err = sms.ErrNotFound
+	}
+	return c, d, err
+}
+
+func (s *Web) doubtAgree(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, d, err := s.doubtOf(r)
+	if err != nil {
+		return err
+	}
+	done, err := s.desk.AgreeDoubts(r.Context(), v.user, d.ID)
+	if err != nil {
+		return err
+	}
+	s.afterDecision(w, r, c, done)
+	return nil
+}
+
+func (s *Web) doubtDrop(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, d, err := s.doubtOf(r)
+	if err != nil {
+		return err
+	}
+	if _, err := s.desk.DropDoubts(r.Context(), v.user, d.ID); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.DoubtPath(c.ID), "dropped"))
+	return nil
+}
+
+// doubtBack answers an address that only takes forms.
+func (s *Web) doubtBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, views.DoubtPath(id))
+	return nil
+}
+
+// decisionHref leads to the one campaign that waits for a decision, or to the
+// list of those that do.
+func (s *Web) decisionHref(ctx context.Context, account int64) (string, error) {
+	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: account, Decision: true, Limit: 2})
+	if err != nil || len(rows) != 1 {
+		return "", err
+	}
+	return views.DoubtPath(rows[0].Campaign.ID), nil
+}

@@ -1,0 +1,284 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type reportQuestions interface {
+	Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error)
+	Report(ctx context.Context, key int64) (sms.StoredReport, error)
+	NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error)
+	SuspiciousReports(ctx context.Context, account int64) (int64, error)
+	Forgotten(ctx context.Context, account int64) (int64, error)
+	Candidates(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error)
+	PulseSince(ctx context.Context, account, since int64) (sms.Pulse, error)
+	Refused(ctx context.Context, before int64, limit int) (list []sms.Pulse, more bool, err error)
+	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
+	Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, error)
+}
+
+const (
+	reportsPath = views.ReportsPath
+	reportsPage = 50
+	// silenceAfter is how long no report may come while messages wait for one.
+	silenceAfter = 30 * time.Minute
+	// silenceReach is how long before the last report a message may have been
+	// sent that makes the silence odd.
+	silenceReach = 10 * time.Minute
+	shownGaps    = 20
+)
+
+// reportList is the log of delivery reports (ux.md, P14).
+func (s *Web) reportList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	q := r.URL.Query()
+	p := views.ReportPage{Outlook: s.outlook(v, v.account), Kind: q.Get("kind")}
+	if !slices.ContainsFunc(views.ReportTabs(), func(t [2]string) bool { return t[0] == p.Kind }) {
+		p.Kind = ""
+	}
+	p.CanLink, p.CanAsk, p.CanSetUp = v.user.Role.AtLeast(sms.Manager), v.user.Role.AtLeast(sms.Sender), v.user.Role.AtLeast(sms.Administrator)
+	p.CanExport = p.CanAsk
+	seen := number(q.Get("seen"))
+	if !isFragment(r) {
+		var err error
+		if seen, err = s.addReports(r, v, &p); err != nil {
+			return err
+		}
+	}
+	if err := s.addHealth(r, v, &p, seen); err != nil {
+		return err
+	}
+	p.Live = views.Refresh{ID: "reports-live", URL: reportsPath + "?" + url.Values{"kind": {p.Kind}, "seen": {strconv.FormatInt(seen, 10)}}.Encode(),
+		On: []string{desk.ReportsName(max(v.account.ID, 1))}}
+	if isFragment(r) {
+		return s.render(w, r, http.StatusOK, views.ReportsLive(p))
+	}
+	f := v.liveFrame("Delivery reports", "reports", p.Live.On...)
+	if f.Paused {
+		p.Live.On = nil
+	}
+	return s.render(w, r, http.StatusOK, views.ReportLog(f, p))
+}
+
+// addReports reads the page's rows. seen is the newest report there was.
+func (s *Web) addReports(r *http.Request, v *visit, p *views.ReportPage) (seen int64, err error) {
+	ctx, before := r.Context(), number(r.URL.Query().Get("before"))
+	here := views.With(reportsPath, "kind", p.Kind)
+	if before > 0 {
+		p.First = here
+	}
+	if p.Kind == "refused" {
+		more := false
+		if p.Refused, more, err = s.store.Refused(ctx, before, reportsPage); err == nil && more {
+			p.Next = views.With(here, "before", strconv.FormatInt(p.Refused[len(p.Refused)-1].Minute, 10))
+		}
+		return 0, err
+	}
+	f := sms.ReportFilter{AccountID: v.account.ID, Kind: sms.ReportKind(p.Kind), Before: before, Limit: reportsPage}
+	list, more, err := s.store.Reports(ctx, f)
+	if err != nil {
+		return 0, err
+	}
+	for _, x := range list {
+		row, err := s.reportRow(ctx, v, x)
+		if err != nil {
+			return 0, err
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	if more {
+		p.Next = views.With(here, "before", strconv.FormatInt(list[len(list)-1].Key, 10))
+	}
+	if len(list) > 0 && before == 0 {
+		return list[0].Key, nil
+	}
+	return before, nil
+}
+
+func (s *Web) reportRow(ctx context.Context, v *visit, x sms.StoredReport) (row views.ReportRow, err error) {
+	row = views.ReportRow{Report: x, StillYoung: s.now().UnixMilli()-x.ReceivedAt <= sms.EvidenceGrace.Milliseconds()}
+	var of *sms.Message
+	if x.MessageID > 0 {
+		m, err := s.store.Message(ctx, x.MessageID)
+		if err != nil && !errors.Is(err, sms.ErrNotFound) {
+			return row, err
+		}
+		if err == nil {
+			row.Message, of = &m, &m
+		}
+	} else if x.Effect == sms.NotMatched {
+		list, err := s.store.Candidates(ctx, x, v.account.Country)
+		if err != nil {
+			return row, err
+		}
+		if len(list) > 0 {
+			i := max(slices.IndexFunc(list, func(m sms.Message) bool { return sms.MayLink(m, x.DeliveryReport, v.account.Country) }), 0)
+			row.Likely, of, row.Rivals = &list[i], &list[i], len(list)-1
+			row.MayLink = sms.MayLink(list[i], x.DeliveryReport, v.account.Country)
+		}
+	}
+	if of != nil {
+		c, err := s.store.Campaign(ctx, of.CampaignID)
+		if err == nil {
+			row.Campaign = &c
+		} else if !errors.Is(err, sms.ErrNotFound) {
+			return row, err
+		}
+	}
+	return row, nil
+}
+
+// addHealth reads how the receiving of reports stands.
+func (s *Web) addHealth(r *http.Request, v *visit, p *views.ReportPage, seen int64) error {
+	ctx, a, now := r.Context(), v.account, v.now()
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()).UnixMilli()
+	h := &p.Health
+	refused, err := s.store.PulseSince(ctx, 0, midnight)
+	if err != nil {
+		return err
+	}
+	h.Refused = refused.Refused
+	for _, ask := range []func() error{
+		func() (err error) { h.Last, err = s.store.LastReportAt(ctx, a.ID); return },
+		func() (err error) { h.Today, err = s.store.PulseSince(ctx, a.ID, midnight); return },
+		func() (err error) { h.Suspicious, err = s.store.SuspiciousReports(ctx, a.ID); return },
+		func() (err error) { h.Forgotten, err = s.store.Forgotten(ctx, a.ID); return },
+		func() (err error) { h.Gaps, err = s.gaps(ctx, a.ID); return },
+		func() (err error) { h.Silent, err = s.silence(ctx, a, h.Last); return },
+		func() (err error) {
+			h.Newer, err = s.store.NewerReports(ctx, a.ID, sms.ReportKind(p.Kind), seen)
+			return
+		},
+	} {
+		if err := ask(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// silence counts the messages sent since about the last report, when that is
+// long ago. Reports that never came at all are another page's matter.
+func (s *Web) silence(ctx context.Context, a sms.Account, last int64) (int64, error) {
+	now := s.now()
+	if last == 0 || now.Sub(time.UnixMilli(last)) < silenceAfter {
+		return 0, nil
+	}
+	return s.store.CountSilent(ctx, a.ID, last-silenceReach.Milliseconds(), now.Add(-silenceReach).UnixMilli())
+}
+
+// gaps are the times without callbacks, newest first, with what is missing
+// from them.
+func (s *Web) gaps(ctx context.Context, account int64) ([]views.GapRow, error) {
+	list, err := s.desk.Gaps(ctx)
+	if err != nil || account == 0 {
+		return nil, err
+	}
+	slices.Reverse(list)
+	var rows []views.GapRow
+	for _, g := range list[:min(len(list), shownGaps)] {
+		row := views.GapRow{Gap: g}
+		if row.Silent, err = s.store.CountSilent(ctx, account, g.From-sms.GapReach.Milliseconds(), g.Until); err != nil {
+			return nil, err
+		}
+		switch i, err := s.store.Inquiry(ctx, account, g.From); {
+		case err == nil:
+			row.Inquiry = &i
+		case !errors.Is(err, sms.ErrNotFound):
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// reportLink ties a report to the message that it is about.
+func (s *Web) reportLink(w http.ResponseWriter, r *http.Request, v *visit) error {
+	key, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if err := s.desk.LinkReport(r.Context(), v.user, key, number(r.PostForm.Get("message"))); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.With(reportsPath, "kind", string(sms.ReportsUnmatched)), "linked"))
+	return nil
+}
+
+func (s *Web) gapAsk(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.gapOrder(w, r, v, s.desk.AskAboutGap, "asking")
+}
+
+func (s *Web) gapStop(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.gapOrder(w, r, v, s.desk.StopAsking, "notasking")
+}
+
+func (s *Web) gapOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64, int64) error, done string) error {
+	if err := order(r.Context(), v.user, v.account.ID, number(r.PostForm.Get("from"))); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(reportsPath, done))
+	return nil
+}
+
+// reportBack answers addresses that only take forms.
+func (s *Web) reportBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	redirect(w, r, reportsPath)
+	return nil
+}
+
+// reportExport writes the log as CSV while it is read, page by page.
+func (s *Web) reportExport(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := sms.ReportFilter{AccountID: v.account.ID, Kind: sms.ReportKind(r.URL.Query().Get("kind")), Limit: 1000}
+	list, more, err := s.store.Reports(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="delivery-reports-`+v.now().Format("2006-01-02")+`.csv"`)
+	// A long download is not a slow page.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	out := sheet.NewRecordWriter(w)
+	out.Write("Received", "Last received", "Times", "Phone number", "Status", "Error code", "Message ID", "Submit date", "Done date", "Text", "What it did", "Message", "Suspicious", "As received")
+	for {
+		for _, x := range list {
+			out.Write(s.reportRecord(v, x)...)
+		}
+		if err := out.Flush(); err != nil || !more {
+			return nil
+		}
+		f.Before = list[len(list)-1].Key
+		if list, more, err = s.store.Reports(r.Context(), f); err != nil {
+			// The answer has begun: cutting it off is all that can be said.
+			s.log.Error("a download was cut off", "error", err)
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+func (s *Web) reportRecord(v *visit, x sms.StoredReport) []string {
+	mobile, stamp := x.Mobile, func(ms int64) string { return v.at(ms).Format(time.RFC3339) }
+	if key := sms.MatchKey(x.Mobile, v.account.Country); key != "" {
+		mobile = key
+	}
+	message, odd := "", ""
+	if x.MessageID > 0 {
+		message = fmt.Sprint(x.MessageID)
+	}
+	if x.Suspicious {
+		odd = "yes"
+	}
+	return []string{stamp(x.ReceivedAt), stamp(x.LastAt), fmt.Sprint(x.Times), mobile, x.Status, x.ErrorCode, x.ProviderID, x.SubmitDate, x.DoneDate,
+		x.ShortMessage, string(x.Effect), message, odd, x.Raw}
+}
