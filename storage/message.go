@@ -19,7 +19,11 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 	if f.Before > 0 {
 		order = "desc"
 	}
-	rows, err := db.reader.QueryContext(ctx, `select `+messageColumns+` from message where `+where+fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1), args...)
+	query := `select ` + messageColumns + ` from message where ` + where + fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1)
+	if len(f.Keys) > 0 && len(f.IDs) == 0 {
+		query = standingMessages(f, order)
+	}
+	rows, err := db.reader.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, false, fmt.Errorf("list messages: %w", err)
 	}
@@ -47,10 +51,11 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 const messageColumns = `id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
   status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no`
 
-func scanMessage(rows *sql.Rows) (sms.Message, error) {
+// scanMessage reads messageColumns and what stands behind them.
+func scanMessage(rows *sql.Rows, more ...any) (sms.Message, error) {
 	var r query.Message
-	err := rows.Scan(&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash, &r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
-		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt, &r.SentAt, &r.ChangedAt, &r.CallNo)
+	err := rows.Scan(append([]any{&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash, &r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
+		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt, &r.SentAt, &r.ChangedAt, &r.CallNo}, more...)...)
 	return message(r), err
 }
 
@@ -60,9 +65,6 @@ func messageConditions(f sms.MessageFilter) (where string, args []any) {
 		return fmt.Sprintf("$%d", len(args))
 	}
 	parts := []string{"campaign_id = " + arg(f.CampaignID)}
-	if len(f.Keys) > 0 {
-		parts = append(parts, "("+strings.Join(standingConditions(f.Keys), " or ")+")")
-	}
 	if f.After > 0 {
 		parts = append(parts, "id > "+arg(f.After))
 	}
@@ -77,33 +79,6 @@ func messageConditions(f sms.MessageFilter) (where string, args []any) {
 		parts = append(parts, "id in ("+strings.Join(in, ", ")+")")
 	}
 	return strings.Join(parts, " and "), args
-}
-
-// standingConditions turns standing keys into SQL by asking sms.StandingKey
-// about every combination, so that the table of words exists once. The values
-// are our own constants, never input.
-func standingConditions(keys []string) []string {
-	wanted := map[string]bool{}
-	for _, k := range keys {
-		wanted[k] = true
-	}
-	conditions := []string{"1 = 0"}
-	for _, state := range sms.States() {
-		if state != sms.Accepted {
-			if wanted[sms.StandingKey(state, "", false)] {
-				conditions = append(conditions, fmt.Sprintf("state = '%s'", state))
-			}
-			continue
-		}
-		for _, status := range append(sms.Statuses(), "") {
-			for _, late := range []bool{false, true} {
-				if wanted[sms.StandingKey(state, status, late)] {
-					conditions = append(conditions, fmt.Sprintf("(state = 'accepted' and status = '%s' and late = %t)", status, late))
-				}
-			}
-		}
-	}
-	return conditions
 }
 
 // Message finds a message by id.

@@ -157,6 +157,7 @@ type Campaign struct {
 	CallsPairs  int64
 	Urgent      bool
 	HandOver    bool
+	AgainOf     int64
 }
 
 type CampaignTally struct {
