@@ -321,7 +321,7 @@ func TestSenderIDsAreReplacedAsAWhole(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if list, err := f.db.SenderIDs(f.ctx, f.other(t, "Other").account.ID); err != nil || len(list) != 0 {
+	if list, err := f.db.SenderIDs(f.ctx, f.other(t, "Other").account.ID); err != nil || len(list) != 1 {
 		t.Errorf("%v %v", list, err)
 	}
 }

@@ -1,183 +1,26 @@
 package storage
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
 
-// Claim takes a call's worth of queued messages of one running campaign and
-// freezes them as a prepared attempt, in one transaction. Campaigns take
-// turns: the first one behind the id after that has something to send is
-// served. It returns nil when there is nothing to claim or the account is
-// paused, and sms.ErrConflict when its lease has gone to another epoch.
-// Messages whose number is blocked by now are left out on the way; changed
-// lists the campaigns that had such.
-func (db *DB) Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (made *sms.Attempt, changed []int64, err error) {
-	err = db.update(ctx, "claim messages", func(t *tx) error {
-		made, changed = nil, nil
-		row, err := t.AccountByID(ctx, account)
-		if err != nil {
-			return err
-		}
-		if row.Epoch != epoch {
-			return fmt.Errorf("%w: another process sends for this account now", sms.ErrConflict)
-		}
-		if row.Pause != "" {
-			return nil
-		}
-		running, err := t.RunningCampaigns(ctx, account)
-		if err != nil {
-			return err
-		}
-		zone := sms.Account{Timezone: row.Timezone}.Location()
-		for _, c := range inTurn(running, after) {
-			skipped := false
-			made, skipped, err = t.claimCampaign(ctx, account, c, epoch, max(limit, 1), zone, now)
-			if skipped {
-				changed = append(changed, c.ID)
-			}
-			if made != nil || err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return made, changed, nil
-}
-
-func inTurn(running []query.RunningCampaignsRow, after int64) []query.RunningCampaignsRow {
-	for i, c := range running {
-		if c.ID > after {
-			return append(append([]query.RunningCampaignsRow{}, running[i:]...), running[:i]...)
-		}
-	}
-	return running
-}
-
-func (t *tx) claimCampaign(ctx context.Context, account int64, turn query.RunningCampaignsRow, epoch int64, limit int, zone *time.Location, now int64) (made *sms.Attempt, skipped bool, err error) {
-	canary := turn.Canary != string(sms.CanaryPassed)
-	if canary {
-		open, err := t.OpenCanary(ctx, account, turn.ID)
-		if err != nil || open > 0 {
-			return nil, false, err
-		}
-		limit = min(limit, sms.CanarySize)
-	}
-	first, skipped, err := t.firstAllowed(ctx, turn.ID, limit, zone, now)
-	if errors.Is(err, sql.ErrNoRows) {
-		if skipped {
-			err = t.finishAll(ctx, []int64{turn.ID}, now)
-			return nil, true, err
-		}
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, skipped, err
-	}
-	if first.ID == 0 {
-		return nil, true, nil
-	}
-	made, err = t.prepare(ctx, turn.ID, first, epoch, canary, limit, now)
-	return made, skipped, err
-}
-
-// firstAllowed finds the first message to send after those have been left out
-// whose number is blocked, so that freeze meets none of them. The id is 0 when
-// there were more of them than one transaction should leave out.
-func (t *tx) firstAllowed(ctx context.Context, campaign int64, limit int, zone *time.Location, now int64) (first query.FirstQueuedRow, skipped bool, err error) {
-	look := limit
-	for range blockedPasses {
-		if first, err = t.FirstQueued(ctx, campaign); err != nil {
-			return first, skipped, err
-		}
-		n, err := t.skipBlocked(ctx, campaign, first, look, zone, now)
-		if err != nil || n == 0 {
-			return first, skipped, err
-		}
-		skipped, look = true, max(limit, blockedPass)
-	}
-	return query.FirstQueuedRow{}, true, nil
-}
-
-func (t *tx) prepare(ctx context.Context, id int64, first query.FirstQueuedRow, epoch int64, canary bool, limit int, now int64) (*sms.Attempt, error) {
-	row, err := t.CampaignByID(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	c := campaign(row.Campaign, row.Test)
-	a := &sms.Attempt{UID: randomHex(16), AccountID: c.AccountID, CampaignID: c.ID, Epoch: epoch, State: sms.AttemptPrepared, Canary: canary, PreparedAt: now,
-		Call: sms.Call{Kind: sms.CallText, SenderID: c.SenderID, Text: first.Text, Unicode: first.Unicode, Flash: c.Flash, GroupID: c.GroupID}}
-	if c.GroupID != "" {
-		a.Call.Kind = sms.CallGroup
-	}
-	a.ID, err = t.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: a.AccountID, CampaignID: a.CampaignID, Epoch: epoch, Canary: canary,
-		Kind: string(a.Call.Kind), SenderID: c.SenderID, Text: first.Text, Unicode: first.Unicode, Flash: c.Flash, GroupID: c.GroupID, PreparedAt: now})
-	if err != nil {
-		return nil, err
-	}
-	return a, t.freeze(ctx, a, first.TextHash, limit, now)
-}
-
-const freezeRecipients = `insert into attempt_message (attempt_id, message_id)
-select $1, min(c.id) from (
-  select m.id, m.number from message m
-  where m.campaign_id = $2 and m.state = 'queued' and m.text_hash = $3 and m.text = $6 and m.unicode = $4
-    and not exists (select 1 from in_flight f where f.account_id = m.account_id and f.number = m.number and f.text_hash = m.text_hash)
-  order by m.call_no, m.id limit $5 ` + claimLock + `) c
-group by c.number`
-
-// freeze picks messages of one text and one alphabet, each number once, none
-// that is in flight already, and binds them to the attempt.
-func (t *tx) freeze(ctx context.Context, a *sms.Attempt, hash []byte, limit int, now int64) error {
-	_, err := t.raw.ExecContext(ctx, freezeRecipients, a.ID, a.CampaignID, hash, a.Call.Unicode, limit, a.Call.Text)
-	if err != nil {
-		return fmt.Errorf("freeze recipients: %w", err)
-	}
-	if err := t.FreezeInFlight(ctx, a.ID); err != nil {
-		return fmt.Errorf("mark recipients in flight: %w", err)
-	}
-	rows, err := t.ClaimMessages(ctx, a.ID, now)
-	if err != nil {
-		return err
-	}
-	if len(rows) == 0 {
-		return fmt.Errorf("freeze recipients: %w", errUnexpected)
-	}
-	t.moved(a.CampaignID, "queued", "sending", int64(len(rows)))
-	a.Recipients = len(rows)
-	slices.SortFunc(rows, func(x, y query.ClaimMessagesRow) int { return cmp.Compare(x.ID, y.ID) })
-	for _, r := range rows {
-		a.Messages = append(a.Messages, r.ID)
-		if a.Call.Kind != sms.CallGroup {
-			a.Call.Recipients = append(a.Call.Recipients, sms.Recipient{MessageID: r.ID, Number: r.Number})
-		}
-	}
-	if err := t.SetRecipients(ctx, a.ID, int64(len(rows))); err != nil {
-		return err
-	}
-	if a.Canary {
-		return t.SetCanary(ctx, a.CampaignID, string(sms.CanaryFlying))
-	}
-	return nil
-}
-
 // License commits the one permission to send an attempt (I7). It fails with
 // sms.ErrConflict when the attempt is not prepared any more, the lease was
-// taken by somebody else, its campaign or account was stopped meanwhile, or
-// one of its numbers was blocked.
+// taken by somebody else, its campaign or account was stopped meanwhile,
+// one of its numbers was blocked, or the account's sending hours are over.
 func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
 	err := db.update(ctx, "commit the licence", func(t *tx) error {
+		if err := t.withinHours(ctx, a, now); err != nil {
+			return err
+		}
 		n, err := t.LicenseAttempt(ctx, a.ID, a.Epoch, now)
 		if err != nil {
 			return err
@@ -199,6 +42,25 @@ func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
 	return err
 }
 
+func (t *tx) withinHours(ctx context.Context, a *sms.Attempt, now int64) error {
+	row, err := t.AccountByID(ctx, a.AccountID)
+	if err != nil {
+		return err
+	}
+	of := account(row)
+	if of.Hours.Always() {
+		return nil
+	}
+	c, err := t.campaign(ctx, a.CampaignID)
+	if err != nil {
+		return err
+	}
+	if at := time.UnixMilli(now); sms.SendsAt(of, c, at).After(at) {
+		return fmt.Errorf("%w: the sending hours were over before this call", sms.ErrConflict)
+	}
+	return nil
+}
+
 // Settle commits the outcome of an attempt: its messages, the campaign's
 // canary, a pause where the verdict asks for one, and the reports that came
 // before the answer. Every message of the attempt must be in the settlement,
@@ -206,6 +68,11 @@ func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
 // it, or settling what Recover has settled, fails with sms.ErrConflict.
 func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	err = db.update(ctx, "commit the outcome", func(t *tx) error {
+		row, err := t.CampaignByID(ctx, a.CampaignID)
+		if err != nil {
+			return err
+		}
+		of := campaign(row.Campaign, row.Test)
 		group := a.Call.Kind == sms.CallGroup
 		if group {
 			s = groupSettlement(s, o)
@@ -216,20 +83,18 @@ func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sm
 		if err != nil {
 			return err
 		}
-		for _, m := range s.Messages {
-			if err := t.settleMessage(ctx, a, m, held(a), o.Class, now); err != nil {
-				return err
-			}
+		if err := t.settleMessages(ctx, of, a, s.Messages, held(a), o.Class, now); err != nil {
+			return err
 		}
 		if group {
-			if err := t.settleGroup(ctx, a, s, o, country, now); err != nil {
+			if err := t.settleGroup(ctx, of, a, s, o, country, now); err != nil {
 				return err
 			}
 		}
 		if err := t.applyWaiting(ctx, a.AccountID, providerIDs(s, o, group), country, now); err != nil {
 			return err
 		}
-		alert, err = t.afterAttempt(ctx, a, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge, now)
+		alert, err = t.afterAttempt(ctx, a, of, row.Campaign.WindowFrom, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge, now)
 		return err
 	})
 	return alert && err == nil, err
@@ -285,47 +150,80 @@ func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s sms.Settlement, o
 	return accepted, err
 }
 
-func (t *tx) settleMessage(ctx context.Context, a *sms.Attempt, m sms.Settled, from sms.State, class sms.Class, now int64) error {
-	if !from.MayBecome(m.To, class) {
-		return fmt.Errorf("message %d may not go from %s to %s by class %s", m.MessageID, from, m.To, class)
+// settleAtOnce is how many messages one statement settles.
+const settleAtOnce = 200
+
+// settleMessages moves messages of an attempt of the campaign to what they
+// became.
+func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt, list []sms.Settled, from sms.State, class sms.Class, now int64) error {
+	type ending struct {
+		to           sms.State
+		reason, code string
 	}
-	reason, code := m.Reason, m.Code
-	if m.To == sms.Queued {
-		reason, code = "", ""
+	ends := map[ending][]sms.Settled{}
+	for _, m := range list {
+		if !from.MayBecome(m.To, class) {
+			return fmt.Errorf("message %d may not go from %s to %s by class %s", m.MessageID, from, m.To, class)
+		}
+		end := ending{m.To, m.Reason, m.Code}
+		if m.To == sms.Queued {
+			end.reason, end.code = "", ""
+		}
+		ends[end] = append(ends[end], m)
 	}
-	n, err := t.SettleMessage(ctx, query.SettleMessageParams{ID: m.MessageID, State: string(m.To), Reason: reason, Code: code, ProviderID: m.ProviderID,
-		Evidence: "", ChangedAt: now, State_2: string(from), AttemptID: a.ID})
-	if err != nil {
-		return err
-	}
-	if n != 1 {
-		return fmt.Errorf("message %d: %w", m.MessageID, errUnexpected)
-	}
-	t.moved(a.CampaignID, sms.StandingKey(from, "", false), sms.StandingKey(m.To, "", false), 1)
-	for _, alias := range m.Aliases {
-		if err := t.InsertAlias(ctx, a.AccountID, alias, m.MessageID); err != nil {
-			return err
+	for end, all := range ends {
+		for some := range slices.Chunk(all, settleAtOnce) {
+			args := []any{string(end.to), end.reason, end.code, now, string(from), a.ID}
+			if err := t.settleSome(ctx, args, some); err != nil {
+				return err
+			}
+		}
+		t.moved(of.ID, sms.StandingKey(from, "", false), sms.StandingKey(of.Shows(end.to), "", false), int64(len(all)))
+		if of.Shows(end.to) != end.to {
+			if err := t.SetUntidy(ctx, of.ID, true); err != nil {
+				return err
+			}
 		}
 	}
-	if m.To == sms.InDoubt {
-		return nil
+	for _, m := range list {
+		for _, alias := range m.Aliases {
+			if err := t.InsertAlias(ctx, a.AccountID, alias, m.MessageID); err != nil {
+				return err
+			}
+		}
 	}
-	return t.DeleteInFlight(ctx, m.MessageID)
+	return t.DeleteSettledInFlight(ctx, a.ID)
 }
 
-func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, ended sms.Finished, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
-	row, err := t.CampaignByID(ctx, a.CampaignID)
-	if err != nil {
-		return false, err
+const settleStatement = `update message set state = $1, reason = $2, code = $3, provider_id = s.column2, evidence = '', changed_at = $4
+from (values %s) as s where message.id = s.column1 and message.state = $5 and message.attempt_id = $6`
+
+func (t *tx) settleSome(ctx context.Context, args []any, list []sms.Settled) error {
+	rows := make([]string, len(list))
+	for i, m := range list {
+		rows[i] = fmt.Sprintf("(cast($%d as bigint), $%d)", len(args)+1, len(args)+2)
+		args = append(args, m.MessageID, m.ProviderID)
 	}
-	c := campaign(row.Campaign, row.Test)
+	done, err := t.raw.ExecContext(ctx, fmt.Sprintf(settleStatement, strings.Join(rows, ", ")), args...)
+	if err != nil {
+		return fmt.Errorf("settle messages: %w", err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n != int64(len(list)) {
+		return errors.Join(err, fmt.Errorf("%d of %d messages settled: %w", n, len(list), errUnexpected))
+	}
+	return nil
+}
+
+// afterAttempt brings the attempt's campaign up to date: its canary, a pause, its
+// end. window is since when its attempts are judged.
+func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, c sms.Campaign, window int64, ended sms.Finished, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	v := sms.Verdict{Canary: c.Canary}
 	if a.State == sms.AttemptPrepared {
 		if a.Canary && c.Canary == sms.CanaryFlying {
 			v.Canary = sms.CanaryPending
 		}
 	} else {
-		before, err := t.RecentAttempts(ctx, c.ID, row.Campaign.WindowFrom, a.ID)
+		before, err := t.RecentAttempts(ctx, c.ID, window, a.ID)
 		if err != nil {
 			return false, err
 		}
@@ -345,12 +243,12 @@ func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, ended sms.Finishe
 	if v.PauseCampaign && c.State == sms.CampaignRunning {
 		c.State, c.Pause, c.PauseCode, alert = sms.CampaignPaused, v.Sentence, v.Code, true
 	}
-	return alert, t.putCampaign(ctx, &c, row.Campaign.WindowFrom, now)
+	return alert, t.putCampaign(ctx, &c, window, now)
 }
 
 // finish ends a started campaign that has nothing left to send.
 func (t *tx) finish(ctx context.Context, c *sms.Campaign, now int64) error {
-	if c.State == sms.CampaignDraft || c.State == sms.CampaignFinished || c.MayReschedule() {
+	if !c.Started() || c.State == sms.CampaignFinished || c.State == sms.CampaignCancelled {
 		return nil
 	}
 	left, err := t.CountUnsent(ctx, c.ID, c.AccountID)
@@ -431,12 +329,11 @@ func (t *tx) recover(ctx context.Context, a *sms.Attempt, now int64) (int64, err
 	if _, err := t.endAttempt(ctx, a, s, o, now); err != nil {
 		return 0, err
 	}
-	for _, m := range s.Messages {
-		if err := t.settleMessage(ctx, a, m, held(a), o.Class, now); err != nil {
-			return 0, err
-		}
+	of, err := t.campaign(ctx, a.CampaignID)
+	if err != nil {
+		return 0, err
 	}
-	return int64(len(rows)), nil
+	return int64(len(rows)), t.settleMessages(ctx, of, a, s.Messages, held(a), o.Class, now)
 }
 
 // RecentLicences lists when calls were licensed since the given time, for a

@@ -31,8 +31,9 @@ func TestAClaimFreezesACallsWorth(t *testing.T) {
 	c := f.draftOf(sms.Campaign{Text: "Hello", Flash: true}, []sms.Message{{Number: "1", Text: "Hello"}, {Number: "2", Text: "Hello"}, {Number: "3", Text: "Hello"}})
 	f.set(c.ID, sms.CampaignRunning)
 	at := f.now()
-	a, _, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, 0, 2, at)
+	claim, err := f.db.Claim(f.ctx, f.order(0, 2), at)
 	f.must(err)
+	a := claim.Attempt
 	list := f.messages(c.ID)
 	want := &sms.Attempt{ID: a.ID, UID: a.UID, AccountID: f.account.ID, CampaignID: c.ID, Epoch: f.epoch, State: sms.AttemptPrepared, Canary: true, Recipients: 2,
 		Messages: []int64{list[0].ID, list[1].ID}, PreparedAt: at,
@@ -66,10 +67,10 @@ func TestOnlyRunningCampaignsAreClaimed(t *testing.T) {
 	if other := f.other(t, "Other"); other.claimAfter(0, 10) != nil {
 		t.Error("another account's campaign was claimed")
 	}
-	old := f.epoch
+	old := f.order(0, 10)
 	f.lease()
-	if a, _, err := f.db.Claim(f.ctx, f.account.ID, old, 0, 10, f.now()); !errors.Is(err, sms.ErrConflict) || a != nil {
-		t.Errorf("claimed under a lease that is gone: %+v %v", a, err)
+	if claim, err := f.db.Claim(f.ctx, old, f.now()); !errors.Is(err, sms.ErrConflict) || claim.Attempt != nil {
+		t.Errorf("claimed under a lease that is gone: %+v %v", claim, err)
 	}
 	f.pause()
 	if f.claimAfter(0, 10) != nil {
@@ -136,27 +137,6 @@ func TestRepeatedNumbersGoOutOneAfterTheOther(t *testing.T) {
 	}
 	if !slices.IsSorted(got) || f.campaign(c.ID).State != sms.CampaignFinished {
 		t.Errorf("%v %s", got, f.campaign(c.ID).State)
-	}
-}
-
-// TestOneTextToACall: messages of one campaign with different texts or
-// alphabets never share a call, even where the short hash would.
-func TestOneTextToACall(t *testing.T) {
-	f := newFixture(t)
-	c := f.draftOf(sms.Campaign{}, []sms.Message{{Number: "1", Text: "a"}, {Number: "2", Text: "b"}, {Number: "3", Text: "a", Unicode: true}, {Number: "4", Text: "a"}})
-	_, err := f.db.writer.ExecContext(f.ctx, "update message set text_hash = x'0102030405060708' where campaign_id = $1", c.ID)
-	f.must(err)
-	f.set(c.ID, sms.CampaignRunning)
-	f.must(second(f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Canary = sms.CanaryPassed; return nil })))
-	for _, want := range []struct {
-		text    string
-		unicode bool
-		numbers []string
-	}{{"a", false, []string{"1", "4"}}, {"b", false, []string{"2"}}, {"a", true, []string{"3"}}} {
-		a := f.claim(10)
-		if got := numbersOf(t, a); a.Call.Text != want.text || a.Call.Unicode != want.unicode || !slices.Equal(got, want.numbers) {
-			t.Errorf("%q unicode=%v to %v, want %+v", a.Call.Text, a.Call.Unicode, got, want)
-		}
 	}
 }
 

@@ -141,7 +141,19 @@ func (db *DB) BlockedAmong(ctx context.Context, account int64, numbers []string)
 }
 
 func (db *DB) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
-	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
+	return db.blockedWhere(ctx, `account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args, do)
+}
+
+// EachBlocked gives all blocked numbers of an account.
+func (db *DB) EachBlocked(ctx context.Context, account int64, do func(sms.Blocked)) error {
+	if err := db.blockedWhere(ctx, "account_id = $1", []any{account}, do); err != nil {
+		return fmt.Errorf("list blocked numbers: %w", err)
+	}
+	return nil
+}
+
+func (db *DB) blockedWhere(ctx context.Context, where string, args []any, do func(sms.Blocked)) error {
+	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since from blocked where `+where, args...)
 	if err != nil {
 		return err
 	}
@@ -168,42 +180,39 @@ const (
 	// blockedPass is how many queued messages are looked at once a call has
 	// met a blocked one, blockedPasses how often one claim does that.
 	blockedPass   = 500
-	blockedPasses = 40
+	blockedPasses = 4
 )
 
-// blockedRecipients picks from the very messages that freezeRecipients would.
+// blockedRecipients picks from the messages that the next claims would serve.
 const blockedRecipients = `select c.id, b.kind, b.by_name, b.since from (
-  select m.id, m.account_id, m.number from message m
-  where m.campaign_id = $1 and m.state = 'queued' and m.text_hash = $2 and m.text = $5 and m.unicode = $3
-    and not exists (select 1 from in_flight f where f.account_id = m.account_id and f.number = m.number and f.text_hash = m.text_hash)
-  order by m.id limit $4) c
+  select m.id, m.account_id, m.number from message m where ` + waiting + ` order by m.call_no, m.id limit $2) c
 join blocked b on b.account_id = c.account_id and b.number = c.number`
 
-// skipBlocked leaves out those of the next messages whose number has been
-// blocked since the campaign was checked. It returns how many they were.
-func (t *tx) skipBlocked(ctx context.Context, campaign int64, first query.FirstQueuedRow, limit int, zone *time.Location, now int64) (int64, error) {
-	rows, err := t.raw.QueryContext(ctx, blockedRecipients, campaign, first.TextHash, first.Unicode, limit, first.Text)
-	if err != nil {
-		return 0, fmt.Errorf("look for blocked recipients: %w", err)
-	}
-	today := time.UnixMilli(now).In(zone)
-	why := map[string][]any{}
-	for rows.Next() {
-		var id int64
-		var b sms.Blocked
-		if err := rows.Scan(&id, &b.Kind, &b.ByName, &b.Since); err != nil {
-			return 0, errors.Join(fmt.Errorf("read blocked recipients: %w", err), rows.Close())
+// skipBlocked leaves out those messages of a call whose number has been
+// blocked since the campaign was checked, and then those of the calls behind
+// it too: a long list of them must not cost a pass a call. It returns how many
+// they were.
+func (c *claiming) skipBlocked(ctx context.Context, campaign int64, call []callRow) (int64, error) {
+	today := time.UnixMilli(c.now).In(c.account.Location())
+	why := map[int64]string{}
+	for _, r := range call {
+		if r.blocked != nil {
+			why[r.MessageID] = r.blocked.Sentence(today)
 		}
-		reason := b.Sentence(today)
-		why[reason] = append(why[reason], id)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return 0, fmt.Errorf("read blocked recipients: %w", err)
+	if len(why) == 0 {
+		return 0, nil
 	}
-	var skipped int64
-	for reason, ids := range why {
-		done, err := t.raw.ExecContext(ctx, `update message set state = 'skipped', reason = $1, changed_at = $2 where state = 'queued' and id in (`+places(3, len(ids))+`)`,
-			append([]any{reason, now}, ids...)...)
+	if err := c.blockedAhead(ctx, campaign, func(id int64, b sms.Blocked) { why[id] = b.Sentence(today) }); err != nil {
+		return 0, err
+	}
+	same := map[string][]any{}
+	for id, reason := range why {
+		same[reason] = append(same[reason], id)
+	}
+	for reason, ids := range same {
+		done, err := c.raw.ExecContext(ctx, `update message set state = 'skipped', reason = $1, changed_at = $2 where state = 'queued' and id in (`+places(3, len(ids))+`)`,
+			append([]any{reason, c.now}, ids...)...)
 		if err != nil {
 			return 0, fmt.Errorf("leave out blocked recipients: %w", err)
 		}
@@ -211,10 +220,28 @@ func (t *tx) skipBlocked(ctx context.Context, campaign int64, first query.FirstQ
 		if err != nil || n != int64(len(ids)) {
 			return 0, errors.Join(err, fmt.Errorf("%w: %d of %d messages left out", errUnexpected, n, len(ids)))
 		}
-		skipped += n
 	}
-	t.moved(campaign, sms.StandingKey(sms.Queued, "", false), sms.StandingKey(sms.Skipped, "", false), skipped)
-	return skipped, nil
+	c.moved(campaign, sms.StandingKey(sms.Queued, "", false), sms.StandingKey(sms.Skipped, "", false), int64(len(why)))
+	return int64(len(why)), nil
+}
+
+func (c *claiming) blockedAhead(ctx context.Context, campaign int64, do func(id int64, b sms.Blocked)) error {
+	rows, err := c.raw.QueryContext(ctx, blockedRecipients, campaign, blockedPass)
+	if err != nil {
+		return fmt.Errorf("look for blocked recipients: %w", err)
+	}
+	for rows.Next() {
+		var id int64
+		var b sms.Blocked
+		if err := rows.Scan(&id, &b.Kind, &b.ByName, &b.Since); err != nil {
+			return errors.Join(fmt.Errorf("read blocked recipients: %w", err), rows.Close())
+		}
+		do(id, b)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("read blocked recipients: %w", err)
+	}
+	return nil
 }
 
 func blocked(r query.Blocked) sms.Blocked {

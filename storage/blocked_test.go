@@ -134,10 +134,11 @@ func TestBlockedAfterTheStartIsNotSent(t *testing.T) {
 	c := f.proven("Hello", numbers(9)...)
 	n := numbers(9)
 	f.block(sms.BlockedByStaff, n[0], n[2], n[8])
-	a, changed, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, 0, 3, f.now())
+	claim, err := f.db.Claim(f.ctx, f.order(0, 3), f.now())
 	f.must(err)
-	if !slices.Equal(changed, []int64{c.ID}) || a.Recipients != 3 || a.Call.Recipients[0].Number != n[1] {
-		t.Fatalf("changed %v, claimed %+v", changed, a.Call.Recipients)
+	a := claim.Attempt
+	if !slices.Equal(claim.Changed, []int64{c.ID}) || a.Recipients != 3 || a.Call.Recipients[0].Number != n[1] {
+		t.Fatalf("changed %v, claimed %+v", claim.Changed, a.Call.Recipients)
 	}
 	f.check()
 	f.block(sms.BlockedByFile, n[3])
@@ -174,20 +175,23 @@ func TestBlockedAfterTheStartIsNotSent(t *testing.T) {
 func TestACampaignOfBlockedNumbersEndsByItself(t *testing.T) {
 	f := newFixture(t)
 	var list []string
-	for i := range blockedPass*blockedPasses + 50 {
+	for i := range 3*blockedPass*blockedPasses + 50 {
 		list = append(list, fmt.Sprintf("234803%07d", i))
 	}
 	c := f.start("Hello", list...)
 	f.block(sms.BlockedByFile, list...)
 	later := f.proven("Another", "2348099000000")
-	a, changed, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, 0, 5, f.now())
+	claim, err := f.db.Claim(f.ctx, f.order(0, 5), f.now())
 	f.must(err)
-	if a == nil || a.CampaignID != later.ID || !slices.Equal(changed, []int64{c.ID}) {
-		t.Fatalf("claimed %+v, changed %v", a, changed)
+	a := claim.Attempt
+	if a == nil || a.CampaignID != later.ID || !slices.Equal(claim.Changed, []int64{c.ID}) {
+		t.Fatalf("claimed %+v, changed %v", a, claim.Changed)
 	}
 	f.settle(f.license(a), answer(a))
-	if a := f.claimAfter(0, 5); a != nil {
-		t.Fatalf("claimed %+v", a)
+	for range 3 {
+		if a := f.claimAfter(0, 5); a != nil {
+			t.Fatalf("claimed %+v", a)
+		}
 	}
 	f.check()
 	f.wantStates(c.ID, map[sms.State]int{sms.Skipped: len(list)})
@@ -201,7 +205,7 @@ func TestADraftKeepsWhatIsLeftOut(t *testing.T) {
 	f := newFixture(t)
 	draft := func(replaces int64) sms.Campaign {
 		messages := []sms.Message{{Number: "2348030000001", Text: "Hello", Parts: 1, State: sms.Skipped, Reason: "why"}, {Number: "2348030000002", Text: "Hello", Parts: 1}}
-		c, _, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, Text: "Hello"}, randomHex(16), messages, replaces, f.now())
+		c, _, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, SenderID: "CLINIC", Text: "Hello"}, randomHex(16), messages, replaces, f.now())
 		f.must(err)
 		return c
 	}

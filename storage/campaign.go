@@ -3,8 +3,10 @@ package storage
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -48,11 +50,27 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 				return err
 			}
 		}
+		if sketch := sketchOf(messages); sketch.Size() > 0 {
+			if err := t.PutSketch(ctx, id, sketch.Bytes()); err != nil {
+				return err
+			}
+		}
 		row, err := t.CampaignByID(ctx, id)
 		made, created = campaign(row.Campaign, row.Test), true
 		return err
 	})
 	return made, created, err
+}
+
+// sketchOf is the sketch of typed numbers, each of which stands there once.
+func sketchOf(messages []sms.Message) *sms.Sketch {
+	s := &sms.Sketch{}
+	for _, m := range messages {
+		if n, err := strconv.ParseInt(m.Number, 10, 64); err == nil {
+			s.Add(n)
+		}
+	}
+	return s
 }
 
 // insertMessage stores a message. The row that stands for a gateway group has
@@ -74,8 +92,9 @@ func textHash(text, group string) []byte {
 	return h[:8]
 }
 
-// deleteDraft removes a draft. One of which messages were sent before an older
-// copy of the database was put back is kept: it is the record of that.
+// deleteDraft removes a draft, a long one by and by. One of which messages were
+// sent before an older copy of the database was put back is kept: it is the
+// record of that.
 func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	row, err := t.CampaignByID(ctx, id)
 	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.Campaign.State != string(sms.CampaignDraft) || row.Campaign.AccountID != account) {
@@ -87,6 +106,13 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	if moved, err := t.CountMoved(ctx, id); err != nil || moved > 0 {
 		return err
 	}
+	if row.Campaign.Recipients > sweepAtOnce {
+		_, err := t.HideDraft(ctx, id)
+		return err
+	}
+	if err := t.DeleteSketch(ctx, id); err != nil {
+		return err
+	}
 	if err := errors.Join(t.DeleteDraftMessages(ctx, id), t.DeleteTally(ctx, id)); err != nil {
 		return err
 	}
@@ -94,15 +120,51 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	return err
 }
 
-// ForgetDrafts removes drafts that nobody started or changed since the given time.
+// ForgetDrafts removes drafts that nobody started or changed since the given
+// time, as many at once as one short transaction can.
 func (db *DB) ForgetDrafts(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old drafts", func(t *tx) error {
 		drafts, err := t.OldDrafts(ctx, before)
-		for _, d := range drafts {
-			err = errors.Join(err, t.deleteDraft(ctx, d.AccountID, d.ID))
+		for removed := int64(0); len(drafts) > 0 && removed < sweepAtOnce && err == nil; drafts = drafts[1:] {
+			removed += drafts[0].Recipients
+			err = t.deleteDraft(ctx, drafts[0].AccountID, drafts[0].ID)
 		}
 		return err
 	})
+}
+
+// tidyAtATime is how many messages one transaction of Tidy moves.
+const tidyAtATime = 1000
+
+// Tidy does a bounded piece of what cancelling a campaign leaves to be done:
+// nobody waits for it, and no other transaction waits long. more says that
+// something is left.
+func (db *DB) Tidy(ctx context.Context, now int64) (more bool, err error) {
+	err = db.update(ctx, "tidy campaigns", func(t *tx) error {
+		c, err := t.FirstUntidy(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		more = true
+		return t.cancelSome(ctx, c.ID, c.Pause, now)
+	})
+	return more && err == nil, err
+}
+
+// cancelSome brings messages of a cancelled campaign to what they are shown as.
+func (t *tx) cancelSome(ctx context.Context, id int64, reason string, now int64) error {
+	n, err := t.CancelQueued(ctx, query.CancelQueuedParams{CampaignID: id, Reason: reason, ChangedAt: now, Limit: tidyAtATime})
+	if err != nil || n > 0 {
+		return err
+	}
+	n, err = t.CancelDrafts(ctx, query.CancelDraftsParams{CampaignID: id, Reason: reason, ChangedAt: now, Limit: tidyAtATime})
+	if err != nil || n > 0 {
+		return err
+	}
+	return t.SetUntidy(ctx, id, false)
 }
 
 // Campaign finds a campaign by id.
@@ -114,8 +176,15 @@ func (db *DB) Campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 	return campaign(row.Campaign, row.Test), nil
 }
 
+// campaign finds a campaign by id.
+func (t *tx) campaign(ctx context.Context, id int64) (sms.Campaign, error) {
+	row, err := t.CampaignByID(ctx, id)
+	return campaign(row.Campaign, row.Test), classify(err)
+}
+
 // UpdateCampaign changes a campaign in one transaction; the closure decides.
-// The first start queues its messages in the same transaction.
+// A start and a cancellation hold for all of its messages at once (see
+// sms.Campaign.Shows), however many they are.
 func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error) {
 	var after sms.Campaign
 	err := db.update(ctx, "save campaign", func(t *tx) error {
@@ -132,12 +201,11 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
 			window = now
 		}
-		if before.StartedAt == 0 && after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
-			n, err := t.QueueDrafts(ctx, id, now)
-			if err != nil {
-				return err
-			}
-			t.moved(id, "draft", "queued", n)
+		if before.State == sms.CampaignCancelled || before.Started() && !after.Started() {
+			return fmt.Errorf("from %s to %s: %w", before.State, after.State, errUnexpected)
+		}
+		if err := t.showAll(ctx, after); err != nil {
+			return err
 		}
 		if err := t.finish(ctx, &after, now); err != nil {
 			return err
@@ -145,6 +213,26 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		return t.putCampaign(ctx, &after, window, now)
 	})
 	return after, err
+}
+
+// showAll counts messages as what they are shown as after a change of their
+// campaign.
+func (t *tx) showAll(ctx context.Context, after sms.Campaign) error {
+	counted, err := t.CampaignTally(ctx, after.ID)
+	if err != nil {
+		return err
+	}
+	for _, r := range counted {
+		for _, state := range []sms.State{sms.Draft, sms.Queued} {
+			if r.Key == sms.StandingKey(state, "", false) {
+				t.moved(after.ID, r.Key, sms.StandingKey(after.Shows(state), "", false), r.N)
+			}
+		}
+	}
+	if after.State != sms.CampaignCancelled {
+		return nil
+	}
+	return t.SetUntidy(ctx, after.ID, true)
 }
 
 func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, window, now int64) error {
@@ -241,7 +329,7 @@ func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"c.account_id = " + arg(f.AccountID)}
+	parts := []string{"c.account_id = " + arg(f.AccountID), "c.state <> 'hidden'"}
 	if len(f.States) > 0 {
 		var in []string
 		for _, s := range f.States {

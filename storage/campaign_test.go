@@ -120,6 +120,7 @@ func TestADraftReplacesOnlyADraftOfItsAccount(t *testing.T) {
 	if _, err := f.db.Campaign(f.ctx, draft.ID); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("the replaced draft is still there: %v", err)
 	}
+	f.tidy()
 	if n := one[int](f, "select count(*) from message where campaign_id = $1", draft.ID) + one[int](f, "select count(*) from campaign_tally where campaign_id = $1", draft.ID); n != 0 {
 		t.Errorf("%d rows of the replaced draft are left", n)
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"smsdesk/internal/sms"
@@ -32,10 +33,11 @@ func (c Config) Check() error { return checkURL(c.Database) }
 // DB is everything that is remembered except the inbox and the journal.
 // It is safe for use by many goroutines and by several processes at once.
 type DB struct {
-	data   string
-	writer *sql.DB
-	reader *sql.DB
-	seal   sealer
+	data    string
+	writer  *sql.DB
+	reader  *sql.DB
+	seal    sealer
+	waiting atomic.Int64 // writers that wait for their turn
 }
 
 // Open opens the database, making the folder, the key file and the schema
@@ -131,7 +133,9 @@ func (t *tx) moved(campaign int64, from, to string, n int64) {
 
 // update runs fn in one writing transaction. fn may run once only.
 func (db *DB) update(ctx context.Context, doing string, fn func(*tx) error) error {
+	db.waiting.Add(1)
 	raw, err := db.writer.BeginTx(ctx, nil)
+	db.waiting.Add(-1)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}

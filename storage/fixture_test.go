@@ -57,6 +57,7 @@ func (f fixture) other(t tb, name string) *fixture {
 	a, err := f.db.CreateAccount(f.ctx, anAccount(name), sms.Credentials{ClientID: "client", APIKey: "a-key-of-thirteen"}, f.now())
 	f.must(err)
 	f.account = a
+	f.must(f.db.PutSenderIDs(f.ctx, a.ID, []sms.SenderID{{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"}}, f.now()))
 	f.lease()
 	return &f
 }
@@ -147,9 +148,17 @@ func (f *fixture) campaign(id int64) sms.Campaign {
 
 func (f *fixture) claimAfter(after int64, limit int) *sms.Attempt {
 	f.t.Helper()
-	a, _, err := f.db.Claim(f.ctx, f.account.ID, f.epoch, after, limit, f.now())
+	claim, err := f.db.Claim(f.ctx, f.order(after, limit), f.now())
 	f.must(err)
-	return a
+	return claim.Attempt
+}
+
+// urlOverhead is what a list of pairs' URL takes besides its pairs.
+const urlOverhead = 150
+
+func (f *fixture) order(after int64, limit int) sms.ClaimOrder {
+	return sms.ClaimOrder{AccountID: f.account.ID, Epoch: f.epoch, After: after, Urgent: true, Bulk: true, CallLimit: limit, URLBudget: 2000,
+		Overhead: func(sms.Call) int { return urlOverhead }}
 }
 
 // claim claims where there must be something to claim.
@@ -227,6 +236,21 @@ func (f *fixture) wantStates(campaign int64, want map[sms.State]int) {
 	}
 }
 
+// tidy does all that removing and cancelling left to be done.
+func (f *fixture) tidy() (steps int) {
+	f.t.Helper()
+	for {
+		cancels, err := f.db.Tidy(f.ctx, f.now())
+		f.must(err)
+		removes, err := f.db.SweepCampaigns(f.ctx)
+		f.must(err)
+		if !cancels && !removes {
+			return steps
+		}
+		steps++
+	}
+}
+
 // one reads a single value.
 func one[T any](f *fixture, query string, args ...any) (v T) {
 	f.t.Helper()
@@ -259,7 +283,7 @@ const ofAccount = "campaign_id in (select id from campaign where account_id = $1
 // campaign has nothing left to send.
 func (f *fixture) check() {
 	f.t.Helper()
-	for _, id := range column[int64](f, "select id from campaign where account_id = $1", f.account.ID) {
+	for _, id := range column[int64](f, "select id from campaign where account_id = $1 and state <> 'hidden'", f.account.ID) {
 		f.checkCampaign(f.campaign(id))
 	}
 	doubtful := column[int64](f, "select id from message where "+ofAccount+" and state in ('claimed', 'sending', 'in_doubt') order by id", f.account.ID)
@@ -299,7 +323,7 @@ func (f *fixture) checkCampaign(c sms.Campaign) {
 	if c.State == sms.CampaignFinished && unsent > 0 {
 		f.t.Fatalf("campaign %d is finished and has %d messages to send", c.ID, unsent)
 	}
-	if started := c.State != sms.CampaignDraft && !c.MayReschedule(); started && c.State != sms.CampaignFinished && unsent == 0 {
+	if c.Started() && c.State != sms.CampaignFinished && c.State != sms.CampaignCancelled && unsent == 0 {
 		f.t.Fatalf("campaign %d is %s and has nothing left to send", c.ID, c.State)
 	}
 }

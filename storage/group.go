@@ -33,7 +33,7 @@ func groupSettlement(s sms.Settlement, o sms.Outcome) sms.Settlement {
 
 // settleGroup turns the answer of a group send into messages. An answer that
 // names nobody proves nothing: the whole group stays in doubt.
-func (t *tx) settleGroup(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, now int64) error {
+func (t *tx) settleGroup(ctx context.Context, of sms.Campaign, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, now int64) error {
 	rows, err := t.AttemptMessages(ctx, a.ID)
 	if err != nil || len(rows) != 1 {
 		return fmt.Errorf("the group's row: %w", orUnexpected(err))
@@ -41,11 +41,11 @@ func (t *tx) settleGroup(ctx context.Context, a *sms.Attempt, s sms.Settlement, 
 	whole := message(rows[0])
 	if s.State == sms.AttemptInDoubt && o.Class == sms.ClassAnswered {
 		one := sms.Settled{MessageID: whole.ID, To: sms.InDoubt, Reason: "The provider's answer names no recipient of the group."}
-		return t.settleMessage(ctx, a, one, held(a), o.Class, now)
+		return t.settleMessages(ctx, of, a, []sms.Settled{one}, held(a), o.Class, now)
 	}
 	if o.Class != sms.ClassAnswered {
 		one := sms.Settle([]sms.Recipient{{MessageID: whole.ID}}, o, "").Messages[0]
-		return t.settleMessage(ctx, a, one, held(a), o.Class, now)
+		return t.settleMessages(ctx, of, a, []sms.Settled{one}, held(a), o.Class, now)
 	}
 	if err := errors.Join(t.DeleteInFlight(ctx, whole.ID), t.DeleteAttemptMessages(ctx, whole.ID), t.DeleteMessage(ctx, whole.ID)); err != nil {
 		return err

@@ -186,21 +186,31 @@ func (t *tx) doubtAfterRollback(ctx context.Context, l sms.Licence, id, now int6
 	if err != nil {
 		return 0, err
 	}
-	m := message(row)
-	switch m.State {
-	case sms.Draft:
-		return 0, t.cancelAfterRollback(ctx, m, now)
-	case sms.Claimed:
-		if err := t.release(ctx, m.AttemptID, now); err != nil {
-			return 0, err
-		}
-	}
-	a := sms.Attempt{UID: randomHex(16), AccountID: m.AccountID, CampaignID: m.CampaignID, State: sms.AttemptSending}
-	a.ID, err = t.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: m.AccountID, CampaignID: m.CampaignID, Epoch: l.Epoch, Kind: string(sms.CallText), PreparedAt: l.At})
+	of, err := t.campaign(ctx, row.CampaignID)
 	if err != nil {
 		return 0, err
 	}
-	if err := errors.Join(t.SetRecipients(ctx, a.ID, 1), t.InsertAttemptMessage(ctx, a.ID, id)); err != nil {
+	m := message(row)
+	shown := of.Shows(m.State)
+	switch {
+	case shown == sms.Draft:
+		return 0, t.cancelAfterRollback(ctx, m, now)
+	case m.State == sms.Draft:
+		if n, err := t.QueueDraft(ctx, id, now); err != nil || n != 1 {
+			return 0, orUnexpected(err)
+		}
+	case m.State == sms.Claimed:
+		if err := t.release(ctx, m.AttemptID, now); err != nil {
+			return 0, err
+		}
+		shown = of.Shows(sms.Queued)
+	}
+	a := sms.Attempt{UID: randomHex(16), AccountID: m.AccountID, CampaignID: m.CampaignID, State: sms.AttemptSending}
+	a.ID, err = t.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: m.AccountID, CampaignID: m.CampaignID, Epoch: l.Epoch, Kind: string(sms.CallText), Recipients: 1, PreparedAt: l.At})
+	if err != nil {
+		return 0, err
+	}
+	if err := t.InsertAttemptMessage(ctx, a.ID, id); err != nil {
 		return 0, err
 	}
 	if err := t.DoubtInFlight(ctx, id); err != nil {
@@ -215,11 +225,11 @@ func (t *tx) doubtAfterRollback(ctx context.Context, l sms.Licence, id, now int6
 	if _, err := t.LicenseMessages(ctx, a.ID, l.At); err != nil {
 		return 0, err
 	}
-	t.moved(m.CampaignID, "queued", "sending", 1)
+	t.moved(m.CampaignID, sms.StandingKey(shown, "", false), "sending", 1)
 	if _, err := t.endAttempt(ctx, &a, sms.Settlement{State: sms.AttemptInDoubt}, sms.Outcome{Class: sms.ClassCrash, Reason: rollbackReason}, now); err != nil {
 		return 0, err
 	}
-	return 1, t.settleMessage(ctx, &a, sms.Settled{MessageID: id, To: sms.InDoubt, Reason: rollbackReason}, sms.Sending, sms.ClassCrash, now)
+	return 1, t.settleMessages(ctx, of, &a, []sms.Settled{{MessageID: id, To: sms.InDoubt, Reason: rollbackReason}}, sms.Sending, sms.ClassCrash, now)
 }
 
 const rollbackReason = "An older copy of the database was put back after this message had been handed to the provider."

@@ -14,14 +14,21 @@ import (
 // Messages lists messages in the order of their rows; more says that there
 // are further ones in the direction asked for.
 func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error) {
-	where, args := messageConditions(f)
+	c, err := db.messagesOf(ctx, f.CampaignID)
+	if err != nil {
+		return nil, false, err
+	}
+	if c.ID == 0 {
+		return nil, false, nil
+	}
 	order := "asc"
 	if f.Before > 0 {
 		order = "desc"
 	}
+	where, args := messageConditions(f)
 	query := `select ` + messageColumns + ` from message where ` + where + fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1)
 	if len(f.Keys) > 0 && len(f.IDs) == 0 {
-		query = standingMessages(f, order)
+		query = standingMessages(f, c, order)
 	}
 	rows, err := db.reader.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -32,7 +39,7 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 		if err != nil {
 			return nil, false, errors.Join(fmt.Errorf("list messages: %w", err), rows.Close())
 		}
-		list = append(list, m)
+		list = append(list, shown(m, c))
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, false, fmt.Errorf("list messages: %w", err)
@@ -46,6 +53,31 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 		}
 	}
 	return list, more, nil
+}
+
+// messagesOf is the campaign of messages that are asked for; it may be hidden
+// or gone.
+func (db *DB) messagesOf(ctx context.Context, id int64) (sms.Campaign, error) {
+	row, err := db.read().CampaignByID(ctx, id)
+	if err = classify(err); err != nil && !errors.Is(err, sms.ErrNotFound) {
+		return sms.Campaign{}, fmt.Errorf("read the campaign of messages: %w", err)
+	}
+	return campaign(row.Campaign, row.Test), nil
+}
+
+// shown is a message as people see it. One that waits or was cancelled has
+// changed with its campaign, though it may be moved later.
+func shown(m sms.Message, of sms.Campaign) sms.Message {
+	stored := m.State
+	switch m.State = of.Shows(stored); m.State {
+	case sms.Queued:
+		m.ChangedAt = max(m.ChangedAt, of.StartedAt)
+	case sms.Cancelled:
+		if stored != sms.Cancelled {
+			m.Reason, m.ChangedAt = of.Pause, max(m.ChangedAt, of.FinishedAt)
+		}
+	}
+	return m
 }
 
 const messageColumns = `id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
@@ -87,7 +119,11 @@ func (db *DB) Message(ctx context.Context, id int64) (sms.Message, error) {
 	if _, err := found(r, err, "read message"); err != nil {
 		return sms.Message{}, err
 	}
-	return message(r), nil
+	c, err := db.Campaign(ctx, r.CampaignID)
+	if err != nil {
+		return sms.Message{}, fmt.Errorf("read message: %w", err)
+	}
+	return shown(message(r), c), nil
 }
 
 // MessageAttempts lists the calls that held a message, oldest first.

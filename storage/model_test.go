@@ -44,15 +44,22 @@ func (m *model) order(t *rapid.T, may func(sms.Campaign) bool, state sms.Campaig
 	}
 }
 
-// Create drafts a campaign of a few numbers, often repeated, with one of few
-// texts, so that the same message is often wanted twice.
+// Create drafts a campaign of a few numbers, often repeated, with few texts,
+// so that the same message is often wanted twice, in calls as a plan or as
+// nobody made them.
 func (m *model) Create(t *rapid.T) {
-	var list []string
+	var list []sms.Message
+	texts := rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "texts")
 	for range rapid.IntRange(1, 12).Draw(t, "recipients") {
-		list = append(list, m.number(t))
+		list = append(list, sms.Message{Number: m.number(t), Text: fmt.Sprint("text ", rapid.IntRange(0, texts).Draw(t, "text")), Call: int32(rapid.IntRange(0, 3).Draw(t, "call")), Parts: 1})
 	}
-	m.campaigns = append(m.campaigns, m.newDraft(fmt.Sprint("text ", rapid.IntRange(0, 2).Draw(t, "text")), list...).ID)
+	m.campaigns = append(m.campaigns, m.draftOf(sms.Campaign{}, list).ID)
 }
+
+// Cancel gives a campaign up for good, whatever is under way.
+func (m *model) Cancel(t *rapid.T) { m.order(t, sms.Campaign.MayCancel, sms.CampaignCancelled) }
+
+func (m *model) Tidy(*rapid.T) { m.must(second(m.db.Tidy(m.ctx, m.now()))) }
 
 func (m *model) Start(t *rapid.T) { m.order(t, sms.Campaign.MayStart, sms.CampaignRunning) }
 
@@ -334,6 +341,7 @@ func (m *model) finish() {
 		m.execute(a, true)
 		m.settle(a, answer(a))
 	}
+	m.tidy()
 	m.check()
 	for _, id := range m.campaigns {
 		waits := 0
@@ -346,7 +354,7 @@ func (m *model) finish() {
 				m.t.Fatalf("message %d waits for nothing", msg.ID)
 			}
 		}
-		if c := m.campaign(id); (c.State == sms.CampaignFinished) != (waits == 0) {
+		if c := m.campaign(id); c.State != sms.CampaignCancelled && (c.State == sms.CampaignFinished) != (waits == 0) {
 			m.t.Fatalf("campaign %d is %s with %d messages waiting", id, c.State, waits)
 		}
 	}

@@ -47,7 +47,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"page of a tile": {CampaignID: 1, Keys: []string{"doubt", "held"}, Limit: 50}, "page of the queue": {CampaignID: 1, Keys: []string{"queued"}, Limit: 50},
 		"page of delivered": {CampaignID: 1, Keys: []string{"delivered", "late"}, After: 9, Limit: 50}, "rows on screen": {CampaignID: 1, IDs: []int64{1, 2}, Limit: 50},
 	} {
-		where, _ := messageConditions(filter)
+		where, _ := messageConditions(filter, sms.Campaign{State: sms.CampaignRunning})
 		order := " order by id asc limit 51"
 		if filter.Before > 0 {
 			order = " order by id desc limit 51"
@@ -56,7 +56,9 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	}
 	where, _ := campaignConditions(sms.CampaignFilter{AccountID: 1, Decision: true, Name: "a", Before: 9, States: []sms.CampaignState{"running"}})
 	queries["campaigns"] = "select c.id from campaign c where " + where + " order by c.id desc limit 51"
-	queries["freeze"], queries["blocked"] = freezeRecipients, blockedRecipients
+	queries["call"], queries["blocked"] = callRecipients, blockedRecipients
+	queries["settle"] = fmt.Sprintf(settleStatement, "(cast($7 as bigint), $8), (cast($9 as bigint), $10)")
+	queries["early"] = fmt.Sprintf(earlyIDs, "$2, $3")
 	plans := map[string]string{}
 	for name, text := range queries {
 		plans[name] = f.plan(text)
@@ -65,7 +67,8 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		}
 	}
 	for name, index := range map[string]string{
-		"FirstQueued": "message_queued", "freeze": "message_queued", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
+		"FirstQueued": "message_queued", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
+		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
 		"page of a tile": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
 		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_awaiting", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",
@@ -75,7 +78,10 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])
 		}
 	}
-	for _, name := range []string{"page", "next page", "page before", "FirstQueued", "RecentAttempts", "LateMessages"} {
+	if !strings.Contains(plans["CountUnsent"], "message_draft") {
+		t.Errorf("CountUnsent:\n%s", plans["CountUnsent"])
+	}
+	for _, name := range []string{"page", "next page", "page before", "FirstQueued", "call", "DraftCalls", "blocked", "RecentAttempts", "LateMessages"} {
 		if strings.Contains(plans[name], "TEMP B-TREE") {
 			t.Errorf("%s sorts:\n%s", name, plans[name])
 		}

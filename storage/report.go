@@ -2,7 +2,9 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -92,7 +94,11 @@ func (t *tx) match(ctx context.Context, r sms.DeliveryReport, country string) (t
 // messages whose ids it gave (D-02). One id may stand for several numbers, so
 // each report looks for its own message.
 func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, country string, now int64) error {
-	for _, id := range ids {
+	early, err := t.early(ctx, account, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range early {
 		waiting, err := t.UnmatchedFor(ctx, account, id)
 		if err != nil {
 			return err
@@ -116,6 +122,36 @@ func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, coun
 		}
 	}
 	return nil
+}
+
+// earlyIDs finds those ids of an answer for which a report is there already.
+const earlyIDs = `select distinct r.provider_id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' and r.provider_id in (%s)`
+
+// idsAtOnce is how many ids one statement looks for.
+const idsAtOnce = 500
+
+func (t *tx) early(ctx context.Context, account int64, ids []string) (found []string, err error) {
+	for some := range slices.Chunk(ids, idsAtOnce) {
+		args := []any{account}
+		for _, id := range some {
+			args = append(args, id)
+		}
+		rows, err := t.raw.QueryContext(ctx, fmt.Sprintf(earlyIDs, places(2, len(some))), args...)
+		if err != nil {
+			return nil, fmt.Errorf("look for early reports: %w", err)
+		}
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return nil, errors.Join(fmt.Errorf("look for early reports: %w", err), rows.Close())
+			}
+			found = append(found, id)
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil, fmt.Errorf("look for early reports: %w", err)
+		}
+	}
+	return found, nil
 }
 
 // DoubtRateAnswers looks through unmatched reports received before the given

@@ -25,8 +25,8 @@ const (
 	tailMost = 20_000
 	// tailLook is about how many of them are held against the other conditions.
 	tailLook = 300
-	// searchCampaigns is how many campaigns are looked into at a time.
-	searchCampaigns = 60
+	// campaignsAtOnce is how many campaigns are looked into at a time.
+	campaignsAtOnce = 60
 )
 
 // arguments collects what stands for $1, $2 and so on.
@@ -44,11 +44,11 @@ type fate struct {
 	late   bool
 }
 
-// fates lists the combinations behind standing keys, by asking sms.StandingKey
-// about each there is, so that the table of words exists once.
-func fates(keys []string) (list []fate) {
+// fates lists the combinations behind standing keys in a campaign, by asking
+// sms.StandingKey about each there is, so that the table of words exists once.
+func fates(keys []string, of sms.Campaign) (list []fate) {
 	add := func(f fate) {
-		if slices.Contains(keys, sms.StandingKey(f.state, f.status, f.late)) {
+		if slices.Contains(keys, sms.StandingKey(of.Shows(f.state), f.status, f.late)) {
 			list = append(list, f)
 		}
 	}
@@ -65,15 +65,15 @@ func fates(keys []string) (list []fate) {
 	return list
 }
 
-// standingPage asks for the ids of a campaign's messages with these standings,
-// in order: each fate has its own stretch of message_standing, which is in the
+// standingPage asks for the ids of campaign $1's messages with these fates, in
+// order: each fate has its own stretch of message_standing, which is in the
 // order of ids, and a page of each is enough for a page of all. The values are
 // our own constants, never input.
-func standingPage(keys []string, campaign, beyond, order string, limit int) string {
+func standingPage(fates []fate, beyond, order string, limit int) string {
 	var arms []string
-	for _, f := range fates(keys) {
-		arms = append(arms, fmt.Sprintf("select * from (select id from message where campaign_id = %s and state = '%s' and status = '%s' and late = %t%s order by id %s limit %d) q%d",
-			campaign, f.state, f.status, f.late, beyond, order, limit, len(arms)))
+	for _, f := range fates {
+		arms = append(arms, fmt.Sprintf("select * from (select id from message where campaign_id = $1 and state = '%s' and status = '%s' and late = %t%s order by id %s limit %d) q%d",
+			f.state, f.status, f.late, beyond, order, limit, len(arms)))
 	}
 	if len(arms) == 0 {
 		return "select id from message where 1 = 0"
@@ -83,7 +83,7 @@ func standingPage(keys []string, campaign, beyond, order string, limit int) stri
 
 // standingMessages is a page of a campaign's messages with the wanted
 // standings. Its arguments are those of messageConditions.
-func standingMessages(f sms.MessageFilter, order string) string {
+func standingMessages(f sms.MessageFilter, of sms.Campaign, order string) string {
 	beyond := ""
 	n := 1
 	for _, bound := range []struct {
@@ -95,24 +95,14 @@ func standingMessages(f sms.MessageFilter, order string) string {
 			beyond += fmt.Sprintf(" and id %s $%d", bound.op, n)
 		}
 	}
-	return "select " + messageColumns + " from message where id in (" + standingPage(f.Keys, "$1", beyond, order, f.Limit+1) + ") order by id " + order
+	return "select " + messageColumns + " from message where id in (" + standingPage(fates(f.Keys, of), beyond, order, f.Limit+1) + ") order by id " + order
 }
 
 // CampaignNames lists the latest started campaigns of an account, of which
-// only id and name are filled in.
-func (db *DB) CampaignNames(ctx context.Context, account int64, limit int) (list []sms.Campaign, err error) {
-	rows, err := db.reader.QueryContext(ctx, "select id, name from campaign where account_id = $1 and started_at > 0 order by id desc limit $2", account, limit)
+// only what decides how their messages are shown is filled in.
+func (db *DB) CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
+	list, err := readCampaigns(db.reader.QueryContext(ctx, "select "+campaignShows+" from campaign c where account_id = $1 and started_at > 0 order by id desc limit $2", account, limit))
 	if err != nil {
-		return nil, fmt.Errorf("list campaigns' names: %w", err)
-	}
-	for rows.Next() {
-		var c sms.Campaign
-		if err := rows.Scan(&c.ID, &c.Name); err != nil {
-			return nil, errors.Join(fmt.Errorf("list campaigns' names: %w", err), rows.Close())
-		}
-		list = append(list, c)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, fmt.Errorf("list campaigns' names: %w", err)
 	}
 	return list, nil
@@ -123,58 +113,59 @@ func (db *DB) CampaignNames(ctx context.Context, account int64, limit int) (list
 // messages than the limit, even none, and still have one behind it, where
 // there was too much to look through at once.
 func (db *DB) SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
-	var ids []int64
-	var seen int64
 	if f.Number != "" || f.Ends != "" {
-		ids, seen, err = db.numberIDs(ctx, f)
+		list, next, err = db.searchNumber(ctx, f)
 	} else {
-		ids, err = db.searchIDs(ctx, f)
+		list, next, err = db.searchCampaigns(ctx, f)
 	}
 	if err != nil {
-		return nil, next, fmt.Errorf("search messages: %w", err)
-	}
-	more := len(ids) > f.Limit
-	if more {
-		ids = ids[:f.Limit]
-	}
-	if list, err = db.foundMessages(ctx, ids); err != nil {
-		return nil, next, err
-	}
-	switch {
-	case more && len(list) > 0:
-		last := list[len(list)-1]
-		next = sms.Place{CampaignID: last.CampaignID, MessageID: last.ID}
-	case seen > 0:
-		next = sms.Place{MessageID: seen}
+		return nil, sms.Place{}, fmt.Errorf("search messages: %w", err)
 	}
 	return list, next, nil
 }
 
-// numberIDs finds by a number or its last digits. The index gives the ids; the
-// other conditions are held against each of them, and after tailLook of them
-// the rest is left to the next page: seen is where that begins.
-func (db *DB) numberIDs(ctx context.Context, f sms.MessageSearch) (ids []int64, seen int64, err error) {
+// searchNumber finds by a number or its last digits. The index gives the ids;
+// the other conditions are held against each of the messages, and after
+// tailLook of them the rest is left to the next page.
+func (db *DB) searchNumber(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
 	query, args := numberQuery(f)
 	candidates, err := db.ids(ctx, query, args)
 	if err != nil {
-		return nil, 0, err
+		return nil, next, err
 	}
 	looked := 0
 	for part := range slices.Chunk(candidates, f.Limit+1) {
 		if looked >= tailLook {
-			return ids, candidates[looked-1], nil
+			return list, sms.Place{MessageID: candidates[looked-1]}, nil
 		}
 		looked += len(part)
-		query, args := numberFilter(f, part)
-		found, err := db.ids(ctx, query, args)
+		found, err := db.foundMessages(ctx, part)
 		if err != nil {
-			return nil, 0, err
+			return nil, next, err
 		}
-		if ids = append(ids, found...); len(ids) > f.Limit {
-			return ids[:f.Limit+1], 0, nil
+		for _, m := range found {
+			if !wanted(f, m) {
+				continue
+			}
+			if len(list) == f.Limit {
+				return list, place(list), nil
+			}
+			list = append(list, m)
 		}
 	}
-	return ids, 0, nil
+	return list, next, nil
+}
+
+func place(list []sms.FoundMessage) sms.Place {
+	last := list[len(list)-1]
+	return sms.Place{CampaignID: last.CampaignID, MessageID: last.ID}
+}
+
+// wanted holds all conditions but that on the last digits against a message.
+func wanted(f sms.MessageSearch, m sms.FoundMessage) bool {
+	c := m.Campaign
+	return (f.Number == "" || m.Number == f.Number) && c.Started() && c.StartedAt >= max(f.From, f.Since, 1) && (f.To == 0 || c.StartedAt < f.To) &&
+		(f.CampaignID == 0 || c.ID == f.CampaignID) && (len(f.Keys) == 0 || slices.Contains(f.Keys, m.Standing().Key))
 }
 
 // numberQuery asks for the messages behind a number or its last digits,
@@ -194,77 +185,79 @@ func numberQuery(f sms.MessageSearch) (string, arguments) {
 	return fmt.Sprintf("select id from (select id from message where %s limit %d) q order by id desc", where, tailMost), a
 }
 
-// numberFilter holds the other conditions against some of the messages.
-func numberFilter(f sms.MessageSearch, ids []int64) (string, arguments) {
-	var a arguments
-	in := make([]string, len(ids))
-	for i, id := range ids {
-		in[i] = a.add(id)
-	}
-	where := []string{"m.id in (" + strings.Join(in, ", ") + ")", "c.id = m.campaign_id" + startedIn(f, "+c.started_at", &a)}
-	if f.Number != "" {
-		where = append(where, "m.number = "+a.add(f.Number))
-	}
-	if f.CampaignID > 0 {
-		where = append(where, "m.campaign_id = "+a.add(f.CampaignID))
-	}
-	if len(f.Keys) > 0 {
-		any := []string{"1 = 0"}
-		for _, s := range fates(f.Keys) {
-			any = append(any, fmt.Sprintf("m.state = '%s' and m.status = '%s' and m.late = %t", s.state, s.status, s.late))
-		}
-		where = append(where, "("+strings.Join(any, " or ")+")")
-	}
-	return "select m.id from message m cross join campaign c where " + strings.Join(where, " and ") + " order by m.id desc", a
-}
-
 // padded is how the index has a number of fewer than ten digits.
 func padded(backwards string) string {
 	return backwards + strings.Repeat("0", max(0, 10-len(backwards)))
 }
 
-// searchIDs finds without a number: campaign by campaign from the newest, and
-// only in those that have what is looked for. Each campaign that is looked
+// searchCampaigns finds without a number: campaign by campaign from the newest,
+// and only in those that have what is looked for. Each campaign that is looked
 // into gives at least one message, so that a page costs a bounded number of
 // questions.
-func (db *DB) searchIDs(ctx context.Context, f sms.MessageSearch) (ids []int64, err error) {
+func (db *DB) searchCampaigns(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
 	first, last, err := db.campaignSpan(ctx, f)
 	if err != nil || last == 0 {
-		return nil, err
+		return nil, next, err
 	}
 	if f.Before.CampaignID > 0 {
 		last = min(last, f.Before.CampaignID)
 	}
-	newest, err := db.reader.PrepareContext(ctx, newestQuery(f))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = newest.Close() }()
+	newest := statements{db: db.reader, made: map[string]*sql.Stmt{}}
+	defer newest.close()
+	var ids []int64
 	for len(ids) <= f.Limit && first <= last {
 		query, args := campaignsQuery(f, first, last)
-		campaigns, err := db.ids(ctx, query, args)
+		campaigns, err := readCampaigns(db.reader.QueryContext(ctx, query, args...))
 		if err != nil {
-			return nil, err
+			return nil, next, err
 		}
 		for _, c := range campaigns {
 			before := int64(math.MaxInt64)
-			if c == f.Before.CampaignID {
+			if c.ID == f.Before.CampaignID {
 				before = f.Before.MessageID
 			}
-			found, err := readIDs(newest.QueryContext(ctx, c, before))
+			found, err := newest.ids(ctx, newestQuery(f, c), c.ID, before)
 			if err != nil {
-				return nil, err
+				return nil, next, err
 			}
 			if ids = append(ids, found...); len(ids) > f.Limit {
-				return ids[:f.Limit+1], nil
+				break
 			}
-			last = c - 1
+			last = c.ID - 1
 		}
-		if len(campaigns) < searchCampaigns {
+		if len(campaigns) < campaignsAtOnce {
 			break
 		}
 	}
-	return ids, nil
+	more := len(ids) > f.Limit
+	list, err = db.foundMessages(ctx, ids[:min(len(ids), f.Limit)])
+	if more && len(list) > 0 {
+		next = place(list)
+	}
+	return list, next, err
+}
+
+// statements are questions that are asked again and again with other values.
+type statements struct {
+	db   *sql.DB
+	made map[string]*sql.Stmt
+}
+
+func (s statements) ids(ctx context.Context, query string, args ...any) ([]int64, error) {
+	if s.made[query] == nil {
+		made, err := s.db.PrepareContext(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		s.made[query] = made
+	}
+	return readIDs(s.made[query].QueryContext(ctx, args...))
+}
+
+func (s statements) close() {
+	for _, made := range s.made {
+		_ = made.Close()
+	}
 }
 
 // campaignSpan is the first and the last of the campaigns that were started in
@@ -303,23 +296,44 @@ func startedIn(f sms.MessageSearch, column string, a *arguments) string {
 func campaignsQuery(f sms.MessageSearch, first, last int64) (string, arguments) {
 	var a arguments
 	account, from, to := a.add(f.AccountID), a.add(first), a.add(last)
-	started := startedIn(f, "+c.started_at", &a)
+	started := startedIn(f, "+c.started_at", &a) + " and c.state <> 'hidden'"
 	if len(f.Keys) == 0 {
-		return fmt.Sprintf("select c.id from campaign c where c.account_id = %s and c.id between %s and %s%s and exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n > 0) order by c.id desc limit %d",
-			account, from, to, started, searchCampaigns), a
+		return fmt.Sprintf(`select %s from campaign c where c.account_id = %s and c.id between %s and %s%s
+  and exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n > 0) order by c.id desc limit %d`, campaignShows, account, from, to, started, campaignsAtOnce), a
 	}
 	var arms []string
 	for i, k := range f.Keys {
-		arms = append(arms, fmt.Sprintf("select * from (select t.campaign_id as id from campaign_tally t cross join campaign c where t.key = %s and t.n > 0 and t.campaign_id between %s and %s and c.id = t.campaign_id and +c.account_id = %s%s order by t.campaign_id desc limit %d) k%d",
-			a.add(k), from, to, account, started, searchCampaigns, i))
+		arms = append(arms, fmt.Sprintf(`select * from (select %s from campaign_tally t cross join campaign c where t.key = %s and t.n > 0 and t.campaign_id between %s and %s
+  and c.id = t.campaign_id and +c.account_id = %s%s order by t.campaign_id desc limit %d) k%d`, campaignShows, a.add(k), from, to, account, started, campaignsAtOnce, i))
 	}
-	return "select id from (" + strings.Join(arms, " union ") + fmt.Sprintf(") c order by id desc limit %d", searchCampaigns), a
+	return "select * from (" + strings.Join(arms, " union ") + fmt.Sprintf(") c order by id desc limit %d", campaignsAtOnce), a
+}
+
+// campaignShows is what of a campaign decides how its messages are shown.
+const campaignShows = "c.id, c.name, c.group_name, c.sender_id, c.state, c.pause, c.send_at, c.started_at, c.finished_at"
+
+func showsOf(c *sms.Campaign) []any {
+	return []any{&c.ID, &c.Name, &c.GroupName, &c.SenderID, &c.State, &c.Pause, &c.SendAt, &c.StartedAt, &c.FinishedAt}
+}
+
+func readCampaigns(rows *sql.Rows, err error) (list []sms.Campaign, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var c sms.Campaign
+		if err := rows.Scan(showsOf(&c)...); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		list = append(list, c)
+	}
+	return list, errors.Join(rows.Err(), rows.Close())
 }
 
 // newestQuery asks for the newest messages of campaign $1 below id $2.
-func newestQuery(f sms.MessageSearch) string {
+func newestQuery(f sms.MessageSearch, of sms.Campaign) string {
 	if len(f.Keys) > 0 {
-		return standingPage(f.Keys, "$1", " and id < $2", "desc", f.Limit+1)
+		return standingPage(fates(f.Keys, of), " and id < $2", "desc", f.Limit+1)
 	}
 	return fmt.Sprintf("select id from message where campaign_id = $1 and id < $2 order by id desc limit %d", f.Limit+1)
 }
@@ -352,18 +366,19 @@ func (db *DB) foundMessages(ctx context.Context, ids []int64) ([]sms.FoundMessag
 	for i, id := range ids {
 		args[i] = id
 	}
-	rows, err := db.reader.QueryContext(ctx, "select m.*, c.name, c.group_name, c.sender_id from (select "+messageColumns+" from message where id in ("+places(1, len(ids))+`)) m
-  join campaign c on c.id = m.campaign_id`, args...)
+	rows, err := db.reader.QueryContext(ctx, "select m.*, "+campaignShows+" from (select "+messageColumns+" from message where id in ("+places(1, len(ids))+`)) m
+  join campaign c on c.id = m.campaign_id and c.state <> 'hidden'`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}
 	by := map[int64]sms.FoundMessage{}
 	for rows.Next() {
-		var found sms.FoundMessage
-		if found.Message, err = scanMessage(rows, &found.CampaignName, &found.GroupName, &found.SenderID); err != nil {
+		var c sms.Campaign
+		m, err := scanMessage(rows, showsOf(&c)...)
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("read messages: %w", err), rows.Close())
 		}
-		by[found.ID] = found
+		by[m.ID] = sms.FoundMessage{Message: shown(m, c), Campaign: c}
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)

@@ -14,12 +14,21 @@ func (db *DB) SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, err
 	if err != nil {
 		return nil, fmt.Errorf("list sender IDs: %w", err)
 	}
+	return senderIDs(rows), nil
+}
+
+func (t *tx) senderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
+	rows, err := t.SenderIDs(ctx, account)
+	return senderIDs(rows), err
+}
+
+func senderIDs(rows []query.SenderID) []sms.SenderID {
 	list := make([]sms.SenderID, len(rows))
 	for i, r := range rows {
 		list[i] = sms.SenderID{ID: r.ID, CompanyID: r.CompanyID, Text: r.Text, Purpose: r.Purpose, IsActive: r.IsActive,
 			ApproveStatus: r.ApproveStatus, CreatedDate: r.CreatedDate, ApprovedDate: r.ApprovedDate, ReadAt: r.ReadAt}
 	}
-	return list, nil
+	return list
 }
 
 // PutSenderIDs replaces what is known of an account's sender IDs. Of several

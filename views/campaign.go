@@ -89,6 +89,8 @@ func campaignState(o Outlook, c sms.Campaign, t sms.Tally) (Tone, Glyph, string)
 		return ToneWarn, GlyphDecide, "Needs your decision"
 	case c.State == sms.CampaignStopped:
 		return ToneMute, GlyphStopped, "Stopped"
+	case c.State == sms.CampaignCancelled:
+		return ToneMute, GlyphStopped, "Cancelled"
 	case t.Tile(sms.TileNetwork) > 0:
 		return ToneInfo, GlyphWaiting, "Waiting for reports"
 	case t.Tile(sms.TileDelivered) == t.Total():

@@ -95,8 +95,8 @@ func (p SearchPage) recipient(m sms.FoundMessage) string {
 	switch {
 	case m.Number != "":
 		return p.Phone(m.Number)
-	case m.GroupName != "":
-		return "Group " + Shorten(m.GroupName, 40)
+	case m.Campaign.GroupName != "":
+		return "Group " + Shorten(m.Campaign.GroupName, 40)
 	}
 	return "No number"
 }

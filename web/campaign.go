@@ -76,7 +76,7 @@ func tabFilter(tab string) (sms.CampaignFilter, bool) {
 	case "needs-decision":
 		return sms.CampaignFilter{Decision: true}, true
 	case "finished":
-		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignStopped}}, true
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignStopped, sms.CampaignCancelled}}, true
 	case "drafts":
 		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignDraft}}, true
 	}

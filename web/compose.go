@@ -38,7 +38,7 @@ func (s *Web) composeForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 		if p, err = s.composeTyped(r, v); err != nil {
 			return err
 		}
-		read := sms.ReadNumbers(p.Numbers, v.account.Country)
+		read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 		p.Count = &read
 		return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
 	}
@@ -109,7 +109,7 @@ func (s *Web) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64,
 	if replace && c.State == sms.CampaignDraft && c.CreatedBy == v.user.ID {
 		p.Replaces = strconv.FormatInt(id, 10)
 	}
-	read := sms.ReadNumbers(p.Numbers, v.account.Country)
+	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 	p.Count = &read
 	return nil
 }
@@ -164,7 +164,7 @@ func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) err
 		return nil
 	}
 	to := campaignPath(c.ID) + "/confirm"
-	if read := sms.ReadNumbers(p.Numbers, v.account.Country); read.Repeated > 0 {
+	if read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad); read.Repeated > 0 {
 		to = views.With(to, "repeated", strconv.Itoa(read.Repeated))
 	}
 	redirect(w, r, to)
@@ -184,7 +184,7 @@ func tokenFor(p views.ComposePage) string {
 
 // composeAgain shows the form with what is wrong and everything that was typed.
 func (s *Web) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
-	read := sms.ReadNumbers(p.Numbers, v.account.Country)
+	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 	p.Count, p.Errors = &read, bad
 	f := v.frame("New message", "new")
 	f.Error = true
@@ -225,7 +225,7 @@ func (s *Web) composeNumbers(w http.ResponseWriter, r *http.Request, v *visit) e
 	if len(text) > countedMost {
 		return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
 	}
-	return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.account.Country)}))
+	return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.account.Country, v.account.Abroad)}))
 }
 
 func (s *Web) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) error {

@@ -17,8 +17,8 @@ import (
 
 type searchQuestions interface {
 	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
-	// CampaignNames lists the latest started campaigns, of which only id and
-	// name are filled in.
+	// CampaignNames lists the latest started campaigns, of which little
+	// more than id and name is filled in.
 	CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
 }
 

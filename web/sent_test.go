@@ -98,8 +98,9 @@ func (s *site) send(account sms.Account, most int, answer func(sms.Call) sms.Out
 	s.must(err)
 	for range most {
 		now := s.clock.now().UnixMilli()
-		a, _, err := s.db.Claim(ctx, account.ID, epoch, 0, account.CallLimit, now)
+		claim, err := s.db.Claim(ctx, sms.ClaimOrder{AccountID: account.ID, Epoch: epoch, Urgent: true, Bulk: true, CallLimit: account.CallLimit, Overhead: func(sms.Call) int { return 0 }}, now)
 		s.must(err)
+		a := claim.Attempt
 		if a == nil {
 			return
 		}

@@ -110,6 +110,7 @@ type server struct {
 	receiver   *desk.Receiver
 	dispatcher *desk.Dispatcher
 	scheduler  *desk.Scheduler
+	importer   *desk.Importer
 	reader     *desk.Reader
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
@@ -159,6 +160,7 @@ func (s *server) build(ctx context.Context) error {
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()
 	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
+	s.importer = desk.NewImporter(s.desk, s.db)
 	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, time.Now)
 	if err := s.listen(); err != nil {
 		return err
@@ -331,6 +333,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.receiver.Run(loopCtx); return nil })
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
+	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })
 	loops.Go(func() error { return fail(s.dispatch(loopCtx)) })
 	s.warn()
 	s.welcome(ctx)

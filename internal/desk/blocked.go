@@ -85,11 +85,11 @@ func checkNote(raw string) (note, sentence string) {
 
 func readBlocked(account sms.Account, o BlockOrder) ([]sms.Blocked, sms.Invalid) {
 	bad := sms.Invalid{}
-	typed := sms.ReadNumbers(strings.ToValidUTF8(o.Numbers, "�"), account.Country)
+	typed := sms.ReadNumbers(strings.ToValidUTF8(o.Numbers, "�"), account.Country, account.Abroad)
 	if len(typed.Bad) > 0 {
 		bad["numbers"] = numbersProblem(typed)
 	}
-	file, sentence := readNumberFile(o.File, account.Country)
+	file, sentence := readNumberFile(o.File, account.Country, account.Abroad)
 	if sentence != "" {
 		bad["file"] = sentence
 	}
@@ -113,7 +113,7 @@ func readBlocked(account sms.Account, o BlockOrder) ([]sms.Blocked, sms.Invalid)
 
 // readNumberFile reads the numbers of a text or CSV file. Cells without any
 // digit are its headings and names.
-func readNumberFile(file []byte, country string) (read sms.Numbers, sentence string) {
+func readNumberFile(file []byte, country string, abroad bool) (read sms.Numbers, sentence string) {
 	switch {
 	case len(file) == 0:
 		return read, ""
@@ -123,7 +123,7 @@ func readNumberFile(file []byte, country string) (read sms.Numbers, sentence str
 		return read, "This file is not plain text. Save it as CSV UTF-8 and choose it again"
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(string(file), "\ufeff"), `"`, "")
-	read = sms.ReadNumbers(text, country)
+	read = sms.ReadNumbers(text, country, abroad)
 	var wrong []sms.BadNumber
 	for _, b := range read.Bad {
 		if strings.ContainsFunc(b.Raw, unicode.IsDigit) {

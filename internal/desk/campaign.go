@@ -121,7 +121,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 		c.Fingerprint = sms.Fingerprint(o.SenderID, text, []string{"group " + o.GroupID})
 		return c, []sms.Message{base}, bad
 	}
-	read := sms.ReadNumbers(o.Numbers, account.Country)
+	read := sms.ReadNumbers(o.Numbers, account.Country, account.Abroad)
 	if sentence := numbersProblem(read); sentence != "" {
 		bad["numbers"] = sentence
 	}
@@ -155,10 +155,8 @@ func (d *Desk) senderProblem(ctx context.Context, account int64, sender string) 
 		return "Choose a sender ID", nil
 	}
 	list, err := d.store.SenderIDs(ctx, account)
-	for _, s := range list {
-		if s.Text == sender && s.Usable() {
-			return "", nil
-		}
+	if sms.UsableSender(list, sender) {
+		return "", nil
 	}
 	return fmt.Sprintf("The sender ID %s is not approved and active at the provider. Choose another", sender), err
 }
@@ -266,7 +264,8 @@ func (d *Desk) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Cam
 }
 
 // ContinueCampaign goes on sending, beginning with a small first call again. A
-// campaign that was held at its scheduled time starts.
+// campaign that was held at its scheduled time starts, and one that could not
+// be handed over in time sends the rest by itself.
 func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "campaign.continue"); err != nil {
 		return sms.Campaign{}, err
@@ -282,6 +281,28 @@ func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64) (sms
 			return sms.ErrConflict
 		}
 		c.State, c.Pause, c.PauseCode, c.Canary = sms.CampaignRunning, "", "", sms.CanaryPending
+		if c.HandOverLate(d.now()) {
+			c.HandOver = false
+		}
+		return nil
+	})
+}
+
+// CancelCampaign gives a campaign up for good: what has not left is never sent
+// and nobody can continue it. Calls under way end as they end. Whoever cancels
+// a cancelled one gets it as it is; one that has finished is sms.ErrConflict.
+func (d *Desk) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, "campaign.cancel"); err != nil {
+		return sms.Campaign{}, err
+	}
+	if c, err := d.store.Campaign(ctx, id); err != nil || c.State == sms.CampaignCancelled {
+		return c, err
+	}
+	return d.change(ctx, by, id, "campaign.cancel", func(c *sms.Campaign) error {
+		if !c.MayCancel() {
+			return sms.ErrConflict
+		}
+		c.State, c.Pause, c.PauseCode, c.FinishedAt = sms.CampaignCancelled, "Cancelled by "+by.Name, "", d.ms()
 		return nil
 	})
 }

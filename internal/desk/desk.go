@@ -27,6 +27,7 @@ type Desk struct {
 	now      func() time.Time
 	signin   *throttle
 	setup    *setup
+	profiles *profiles
 }
 
 // Store is what the orders need to be remembered.
@@ -34,13 +35,14 @@ type Store interface {
 	accountStore
 	campaignStore
 	blockedStore
+	listStore
 	userStore
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 
 // New returns a desk. now is the wall clock.
 func New(store Store, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Desk {
-	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}}
+	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}}
 }
 
 // Operator is the person behind the command line: whoever may read the data

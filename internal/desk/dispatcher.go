@@ -35,7 +35,7 @@ type DispatchStore interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	TakeLease(ctx context.Context, account int64) (epoch int64, err error)
 	Recover(ctx context.Context, account, now int64) (released, doubtful int64, err error)
-	Claim(ctx context.Context, account, epoch, after int64, limit int, now int64) (a *sms.Attempt, changed []int64, err error)
+	Claim(ctx context.Context, o sms.ClaimOrder, now int64) (sms.Claim, error)
 	License(ctx context.Context, a *sms.Attempt, now int64) error
 	Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error)
 	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
@@ -47,7 +47,8 @@ type Journal interface {
 }
 
 // NewDispatcher returns a Dispatcher; Run makes it work. inFlight is the most
-// attempts under way for one account: each of them is in doubt after a crash.
+// attempts under way for one account, beside urgentInFlight for urgent
+// campaigns: each of them is in doubt after a crash.
 func NewDispatcher(store DispatchStore, journal Journal, gateways *Gateways, feed *Feed, inFlight int, log *slog.Logger, now func() time.Time) *Dispatcher {
 	return &Dispatcher{store: store, journal: journal, gateways: gateways, feed: feed, inFlight: inFlight, log: log, now: now}
 }
@@ -58,6 +59,10 @@ const (
 	settleEvery   = 500 * time.Millisecond
 	maxBackoff    = time.Minute
 	markReachedIn = 10 * time.Second
+
+	// urgentInFlight is how many urgent attempts of an account are under way at
+	// once: each is of one message.
+	urgentInFlight = 2
 )
 
 // Run sends until ctx ends, then lets the attempts in flight finish; the
@@ -105,16 +110,25 @@ type line struct {
 	*Dispatcher
 	id     int64
 	epoch  int64
-	last   int64 // campaign served last
-	slots  chan struct{}
+	last   int64 // bulk campaign served last
+	bulk   slots
+	urgent slots
+	freed  chan struct{} // a slot is free again
 	mu     sync.Mutex
 	fails  int // attempts in a row of which nothing left
 	until  time.Time
 	marked time.Time
 }
 
+// slots are places for attempts under way.
+type slots chan struct{}
+
+// free says that there is a place. Only the line's own goroutine takes places,
+// so one that is free stays so until it does.
+func (s slots) free() bool { return len(s) < cap(s) }
+
 func (d *Dispatcher) account(ctx context.Context, id int64) error {
-	l := &line{Dispatcher: d, id: id, slots: make(chan struct{}, d.inFlight)}
+	l := &line{Dispatcher: d, id: id, bulk: make(slots, d.inFlight), urgent: make(slots, urgentInFlight), freed: make(chan struct{}, 1)}
 	for !l.takeOver(ctx) {
 		if !pause(ctx, idle, nil) {
 			return nil
@@ -126,17 +140,16 @@ func (d *Dispatcher) account(ctx context.Context, id int64) error {
 	failed := make(chan struct{})
 	var once sync.Once
 	for l.alive(ctx, failed) {
-		a, account, gateway := l.next(ctx)
-		if a == nil {
-			if !pause(ctx, l.rest(gateway), nudges.Nudged()) {
+		t, rest := l.next(ctx)
+		if t == nil {
+			if !l.pause(ctx, rest, nudges) {
 				break
 			}
-			nudges.Take()
 			continue
 		}
 		work.Go(func() error {
-			defer func() { <-l.slots }()
-			err := l.attempt(ctx, account, gateway, a)
+			defer l.giveBack(t.slots)
+			err := l.attempt(ctx, t)
 			if err != nil {
 				once.Do(func() { close(failed) })
 			}
@@ -144,6 +157,28 @@ func (d *Dispatcher) account(ctx context.Context, id int64) error {
 		})
 	}
 	return work.Wait()
+}
+
+// pause waits until there may be something to do; false when ctx ended.
+func (l *line) pause(ctx context.Context, most time.Duration, news *Listener) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-news.Nudged():
+		news.Take()
+	case <-l.freed:
+	case <-timer.C:
+	}
+	return ctx.Err() == nil
+}
+
+func (l *line) giveBack(s slots) {
+	<-s
+	select {
+	case l.freed <- struct{}{}:
+	default:
+	}
 }
 
 func (l *line) alive(ctx context.Context, failed <-chan struct{}) bool {
@@ -174,34 +209,89 @@ func (l *line) takeOver(ctx context.Context) bool {
 	return err == nil
 }
 
+// turn is one attempt on its way.
+type turn struct {
+	*sms.Attempt
+	account sms.Account
+	gateway Gateway
+	urgent  bool
+	slots   slots // where it holds a place
+}
+
 // next claims a call's worth when the account may send, the rate allows a
-// call now and a slot is free. The caller gives the slot back.
-func (l *line) next(ctx context.Context) (*sms.Attempt, sms.Account, Gateway) {
+// call now and a slot is free, which the caller gives back. Urgent campaigns
+// have places and slots of their own, so that no other call holds them up.
+// Without one it says how long to rest.
+func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 	account, err := l.store.Account(ctx, l.id)
 	if err != nil || account.Pause != "" {
-		return nil, account, nil
+		return nil, idle
 	}
 	gateway, err := l.gateways.For(ctx, account)
 	if err != nil {
 		l.complain(ctx, "account not opened", err)
-		return nil, account, nil
+		return nil, idle
 	}
-	if l.backoff() > 0 || gateway.Wait() > 0 || !l.slot() {
-		return nil, account, gateway
+	wait, urgently := l.waits(gateway)
+	o := sms.ClaimOrder{AccountID: l.id, Epoch: l.epoch, After: l.last, CallLimit: account.CallLimit, URLBudget: account.URLBudget, Overhead: gateway.Overhead,
+		Bulk: wait <= 0 && l.bulk.free(), Urgent: urgently <= 0 && l.urgent.free()}
+	if !o.Bulk && !o.Urgent {
+		return nil, l.rest(wait, urgently)
 	}
-	a, changed, err := l.store.Claim(ctx, l.id, l.epoch, l.last, account.CallLimit, l.now().UnixMilli())
+	claim, err := l.store.Claim(ctx, o, l.now().UnixMilli())
 	if err != nil {
 		l.complain(ctx, "messages not claimed", err)
 	}
-	for _, id := range changed {
+	l.tell(claim)
+	if claim.Attempt == nil {
+		if o.Bulk {
+			return nil, idle
+		}
+		return nil, l.rest(wait, idle)
+	}
+	t := &turn{Attempt: claim.Attempt, account: account, gateway: gateway, urgent: claim.Urgent, slots: l.bulk}
+	if t.urgent {
+		t.slots = l.urgent
+	} else {
+		l.last = t.CampaignID
+	}
+	t.slots <- struct{}{}
+	return t, 0
+}
+
+// waits is how long a bulk and an urgent call must wait. While nothing reaches
+// the service one probe at a time is enough.
+func (l *line) waits(g Gateway) (bulk, urgent time.Duration) {
+	l.mu.Lock()
+	probing, backoff := l.fails > 0, l.until.Sub(l.now())
+	l.mu.Unlock()
+	if probing && len(l.bulk)+len(l.urgent) > 0 {
+		backoff = idle
+	}
+	return max(backoff, g.Wait()), max(backoff, g.WaitUrgent())
+}
+
+// rest is how long to wait for a place under the rate. A slot that comes free
+// ends the waiting by itself.
+func (l *line) rest(bulk, urgent time.Duration) time.Duration {
+	rest := idle
+	if bulk > 0 {
+		rest = min(rest, bulk)
+	}
+	if urgent > 0 {
+		rest = min(rest, urgent)
+	}
+	return rest
+}
+
+// tell says what a claim changed on the way.
+func (l *line) tell(c sms.Claim) {
+	for _, id := range c.Changed {
 		l.feed.Tell(CampaignName(id), CampaignsName(l.id))
 	}
-	if a == nil {
-		<-l.slots
-		return nil, account, gateway
+	for _, p := range c.Paused {
+		l.log.Warn("sending paused", "campaign", p.ID, "account", l.id, "code", p.PauseCode, "reason", p.Pause)
 	}
-	l.last = a.CampaignID
-	return a, account, gateway
 }
 
 func (l *line) complain(ctx context.Context, what string, err error) {
@@ -210,46 +300,9 @@ func (l *line) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// slot takes one of the places for attempts in flight. While nothing reaches
-// the service one probe at a time is enough.
-func (l *line) slot() bool {
-	l.mu.Lock()
-	probing := l.fails > 0
-	l.mu.Unlock()
-	if probing && len(l.slots) > 0 {
-		return false
-	}
-	select {
-	case l.slots <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (l *line) backoff() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.until.Sub(l.now())
-}
-
-// rest is how long to wait when nothing could be claimed.
-func (l *line) rest(g Gateway) time.Duration {
-	wait := l.backoff()
-	if g != nil {
-		wait = max(wait, g.Wait())
-	}
-	if len(l.slots) > 0 {
-		return 20 * time.Millisecond
-	}
-	if wait <= 0 {
-		return idle
-	}
-	return min(wait, idle)
-}
-
 // attempt makes one attempt and commits its outcome.
-func (l *line) attempt(ctx context.Context, account sms.Account, g Gateway, a *sms.Attempt) error {
+func (l *line) attempt(ctx context.Context, t *turn) error {
+	account, a := t.account, t.Attempt
 	before, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	disarm := l.cancelWhenStopped(ctx, cancel, a.CampaignID)
@@ -267,7 +320,11 @@ func (l *line) attempt(ctx context.Context, account sms.Account, g Gateway, a *s
 		return err
 	}
 	l.feed.Tell(CampaignName(a.CampaignID))
-	outcome := g.Send(before, a.Call, licence)
+	send := t.gateway.Send
+	if t.urgent {
+		send = t.gateway.SendUrgent
+	}
+	outcome := send(before, a.Call, licence)
 	disarm()
 	switch {
 	case outcome.Class != sms.ClassRate:
@@ -291,6 +348,9 @@ func (l *line) cancelWhenStopped(ctx context.Context, cancel func(), campaign in
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		defer changes.Close()
+		// Another process may have stopped it: that tells nobody here.
+		looks := time.NewTicker(idle)
+		defer looks.Stop()
 		for {
 			select {
 			case <-done:
@@ -298,13 +358,13 @@ func (l *line) cancelWhenStopped(ctx context.Context, cancel func(), campaign in
 			case <-ctx.Done():
 				cancel()
 				return
+			case <-looks.C:
 			case <-changes.Nudged():
 				changes.Take()
-				c, err := l.store.Campaign(ctx, campaign)
-				if err == nil && c.State != sms.CampaignRunning {
-					cancel()
-					return
-				}
+			}
+			if c, err := l.store.Campaign(ctx, campaign); err == nil && c.State != sms.CampaignRunning {
+				cancel()
+				return
 			}
 		}
 	})

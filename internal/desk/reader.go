@@ -27,6 +27,7 @@ type ReaderStore interface {
 	MarkLate(ctx context.Context, account, before, now int64) ([]int64, error)
 	DoubtRateAnswers(ctx context.Context, account int64, country string, before int64) (proven bool, err error)
 	ForgetDrafts(ctx context.Context, before int64) error
+	Tidy(ctx context.Context, now int64) (more bool, err error)
 	ForgetSessions(ctx context.Context, idle, oldest int64) error
 }
 
@@ -42,6 +43,8 @@ const (
 	draftAge    = 7 * 24 * time.Hour
 	readTimeout = 30 * time.Second
 	reportGrace = 2 * time.Minute
+	tidyFor     = 10 * time.Second
+	tidyRests   = 20 * time.Millisecond
 )
 
 // Run reads and tidies until ctx ends.
@@ -57,6 +60,7 @@ func (r *Reader) Run(ctx context.Context) {
 		}
 		now := r.now()
 		r.complain(ctx, "old drafts not forgotten", r.store.ForgetDrafts(ctx, now.Add(-draftAge).UnixMilli()))
+		r.complain(ctx, "campaigns not tidied", r.tidy(ctx))
 		// Idle sessions are refused long before; until their life ends they
 		// tell whoever comes back why they are signed out.
 		oldest := now.Add(-sessionLife).UnixMilli()
@@ -66,6 +70,18 @@ func (r *Reader) Run(ctx context.Context) {
 		}
 		news.Take()
 	}
+}
+
+// tidy finishes what dropped and cancelled campaigns left to be done, in steps
+// between which everything else has its turn, and not for longer than a while.
+func (r *Reader) tidy(ctx context.Context) error {
+	for until := r.now().Add(tidyFor); r.now().Before(until); {
+		more, err := r.store.Tidy(ctx, r.now().UnixMilli())
+		if err != nil || !more || !pause(ctx, tidyRests, nil) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Reader) complain(ctx context.Context, what string, err error) {

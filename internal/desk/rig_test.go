@@ -19,7 +19,7 @@ import (
 
 // rig is a desk with real storage that talks to the sandbox over real HTTP.
 type rig struct {
-	t        *testing.T
+	t        testing.TB
 	ctx      context.Context
 	db       *storage.DB
 	feed     *desk.Feed
@@ -44,7 +44,7 @@ func open(a sms.Account, c sms.Credentials, recent []time.Time) (desk.Gateway, e
 const rigKey = "a+key/with=signs"
 
 // newRig starts everything but the Dispatcher.
-func newRig(t *testing.T, cfg sandbox.Config, change func(*sms.Account)) *rig {
+func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 	t.Helper()
 	ctx := t.Context()
 	cfg.APIKey, cfg.ClientID, cfg.PerMinute = rigKey, "client-1", max(cfg.PerMinute, 100_000)

@@ -24,7 +24,7 @@ type Scheduler struct {
 const (
 	holdLate   = "late"
 	holdClock  = "clock"
-	holdSender = "sender_id"
+	holdSender = sms.PauseSender
 	holdAgain  = "again"
 )
 

@@ -91,6 +91,28 @@ type Attempt struct {
 	EndedAt    int64
 }
 
+// ClaimOrder asks for a call's worth of messages of one account.
+type ClaimOrder struct {
+	AccountID int64
+	Epoch     int64 // the lease under which is asked
+	After     int64 // bulk campaigns take turns: the first one with a higher id is served
+	Urgent    bool  // urgent campaigns may be served; they come first
+	Bulk      bool  // the others may be served
+	CallLimit int   // most recipients of a call
+	URLBudget int   // most bytes of a GET's whole URL; 0: DefaultURLBudget
+	// Overhead is the bytes of the whole URL of the call as a list of pairs
+	// (§4.4), without its pairs.
+	Overhead func(Call) int
+}
+
+// Claim is what came of a ClaimOrder.
+type Claim struct {
+	Attempt *Attempt   // nil: there was nothing to claim
+	Urgent  bool       // it is of an urgent campaign
+	Changed []int64    // campaigns that changed on the way: messages left out, paused, finished
+	Paused  []Campaign // those that were paused, each once
+}
+
 // Outcome is what was observed of a call.
 type Outcome struct {
 	Class       Class
@@ -136,14 +158,15 @@ func Settle(to []Recipient, o Outcome, country string) Settlement {
 	if o.Class != ClassAnswered {
 		return settleWhole(to, o)
 	}
+	keys := keysOf(country)
 	byNumber := map[string][]ResultRow{}
 	for _, r := range o.Rows {
-		k := MatchKey(r.Number, country)
+		k := keys.key(r.Number)
 		byNumber[k] = append(byNumber[k], r)
 	}
 	s := Settlement{State: AttemptAccepted}
 	for _, r := range to {
-		k := MatchKey(r.Number, country)
+		k := keys.key(r.Number)
 		m := settleRows(byNumber[k])
 		m.MessageID = r.MessageID
 		if m.To != Accepted {
@@ -153,7 +176,7 @@ func Settle(to []Recipient, o Outcome, country string) Settlement {
 		byNumber[k] = nil
 	}
 	for _, r := range o.Rows {
-		if byNumber[MatchKey(r.Number, country)] != nil {
+		if byNumber[keys.key(r.Number)] != nil {
 			s.Strange = append(s.Strange, r)
 		}
 	}

@@ -1,11 +1,9 @@
 package sms
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 )
 
 // CampaignState is where a campaign stands.
@@ -19,6 +17,13 @@ const (
 	CampaignPaused    CampaignState = "paused"    // stopped by smsdesk; Pause says why
 	CampaignStopped   CampaignState = "stopped"   // stopped by a person; can be continued
 	CampaignFinished  CampaignState = "finished"  // nothing is left to send
+	CampaignCancelled CampaignState = "cancelled" // given up by a person for good; what is under way still ends
+)
+
+// The codes of pauses that are not the provider's.
+const (
+	PauseSender   = "sender_id" // the sender ID cannot be used
+	PauseHandOver = "hand_over" // too late to hand over for the campaign's time
 )
 
 // Canary says how far a campaign has proved itself.
@@ -46,7 +51,7 @@ type Campaign struct {
 	GroupID     string // a gateway group instead of numbers, "" otherwise
 	GroupName   string
 	State       CampaignState
-	Pause       string // why it is paused, in plain words
+	Pause       string // why it is paused or who cancelled it, in plain words
 	PauseCode   string
 	Canary      Canary
 	Version     int64 // for compare-and-set
@@ -80,6 +85,46 @@ func (c Campaign) MayStop() bool {
 	return c.State == CampaignRunning || c.State == CampaignPaused && !c.Held()
 }
 
+// MayCancel says whether a person may give it up for good.
+func (c Campaign) MayCancel() bool {
+	return c.State != CampaignFinished && c.State != CampaignCancelled
+}
+
+// Started says that its messages were released for sending.
+func (c Campaign) Started() bool {
+	return c.State != CampaignDraft && !c.MayReschedule()
+}
+
+// Shows is the state that people see of a message of this campaign that is
+// stored in state s. A start and a cancellation hold for all messages at once,
+// while a million of them are moved later and a few at a time: a draft of a
+// started campaign is queued, and what is unsent of a cancelled one is
+// cancelled. A call under way is shown as what it is.
+func (c Campaign) Shows(s State) State {
+	switch {
+	case c.State == CampaignCancelled && (s == Draft || s == Queued):
+		return Cancelled
+	case c.Started() && s == Draft:
+		return Queued
+	}
+	return s
+}
+
+// handOverLead is how long before its SchedTime a call must leave: the time is
+// given in whole minutes, and the service's clock may differ from ours.
+const handOverLead = time.Minute
+
+// HandOverLate says that it is too late to hand messages over to the service
+// for the campaign's time.
+func (c Campaign) HandOverLate(now time.Time) bool {
+	return c.HandOver && now.Add(handOverLead).UnixMilli() > c.SendAt
+}
+
+// HandOverLateSentence says so to a person.
+func (c Campaign) HandOverLateSentence() string {
+	return fmt.Sprintf("Not everything was handed over to the provider before the time it is to go out, %s. Continue to send the rest at once", c.Schedule().Time().Format("2 January at 15:04"))
+}
+
 // Held says that it was due by its schedule but smsdesk left the start to a
 // person; Pause says why.
 func (c Campaign) Held() bool {
@@ -98,19 +143,6 @@ func (c Campaign) Schedule() Schedule {
 // MayContinue says whether a person may continue it.
 func (c Campaign) MayContinue() bool {
 	return c.State == CampaignPaused || c.State == CampaignStopped
-}
-
-// Fingerprint tells two campaigns with the same sender ID, text and set of
-// numbers apart from all others.
-func Fingerprint(senderID, text string, numbers []string) string {
-	sorted := slices.Clone(numbers)
-	slices.Sort(sorted)
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", senderID, text)
-	for _, n := range slices.Compact(sorted) {
-		fmt.Fprintf(h, " %s", n)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 const nameLength = 48

@@ -11,6 +11,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict: somebody else changed it first, or its state does not allow the order.
 	ErrConflict = errors.New("conflict")
+	// ErrTooLarge: what was sent is larger than allowed.
+	ErrTooLarge = errors.New("too large")
 	// ErrForbidden: this person's role does not allow the order.
 	ErrForbidden = errors.New("forbidden")
 )
@@ -38,4 +40,13 @@ func (e Invalid) Or() error {
 		return nil
 	}
 	return e
+}
+
+// Sentence is what err says about one field, else all it says.
+func Sentence(err error, field string) string {
+	var bad Invalid
+	if errors.As(err, &bad) && bad[field] != "" {
+		return bad[field]
+	}
+	return err.Error()
 }

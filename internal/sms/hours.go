@@ -26,18 +26,35 @@ func (h Hours) Open(at time.Time) bool {
 }
 
 // Next is the first moment from at on in which campaigns may send: at itself
-// when they may now.
+// when they may now. On a day on which the clocks change it goes by what they
+// show: an opening that is left out is where the clocks go on, one that comes
+// twice counts both times.
 func (h Hours) Next(at time.Time) time.Time {
-	if h.Open(at) {
-		return at
-	}
-	for day := range 2 {
-		opens := time.Date(at.Year(), at.Month(), at.Day()+day, h.From/60, h.From%60, 0, 0, at.Location())
-		if opens.After(at) {
-			return opens
+	for !h.Open(at) {
+		at = at.Add(-time.Duration(at.Second())*time.Second - time.Duration(at.Nanosecond()))
+		minute := at.Hour()*60 + at.Minute()
+		opens := at.Add(time.Duration((h.From-minute+minutesOfDay)%minutesOfDay) * time.Minute)
+		if _, change := at.ZoneBounds(); !change.IsZero() && !opens.Before(change) {
+			opens = change
 		}
+		at = opens
 	}
 	return at
+}
+
+const minutesOfDay = 24 * 60
+
+// SendsAt is the first moment from at on at which a campaign of the account may
+// send: at itself when it may now. Sending hours hold for every campaign, the
+// urgent ones too: whoever gets a text at night does not know how it was
+// ordered. They are about phones: a campaign that is handed over to the service
+// may be handed over at any hour, and its own time was checked when a person
+// chose it.
+func SendsAt(a Account, c Campaign, at time.Time) time.Time {
+	if c.HandOver {
+		return at
+	}
+	return a.Hours.Next(at.In(a.Location()))
 }
 
 // Words is the part of the day as staff read it, such as "08:00 to 20:00".

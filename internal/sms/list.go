@@ -1,5 +1,10 @@
 package sms
 
+import (
+	"strconv"
+	"time"
+)
+
 // ListState is how far an uploaded list has come.
 type ListState string
 
@@ -33,6 +38,8 @@ type List struct {
 	Done        int64 // rows checked, or put into the campaign, so far
 	Total       int64 // of about so many
 	CampaignID  int64 // 0 until ListMade
+	Again       bool  // the person knows that it looks like an earlier campaign
+	Sum         int64 // of the rows as staged: tells what a power cut damaged
 	CreatedBy   int64
 	CreatedName string
 	CreatedAt   int64
@@ -129,7 +136,8 @@ type ListTally struct {
 	Odd     int64             // the first row to be sent that needs Unicode, 0: none
 	Letters string            // the special letters that make texts longer, at most 20
 	Texts   int64             // different texts among the rows to be sent
-	// Same is the campaign of the last ListKept days that this list looks like.
+	Columns int               // of the widest row
+	// Same is the campaign of the time SameWithin that this list looks like.
 	Same *SameList
 }
 
@@ -163,4 +171,48 @@ type SameList struct {
 	SameText   bool
 	Numbers    int64 // how many of the list's numbers it had
 	Of         int64 // of how many
+}
+
+const (
+	// ListKept is how long a list of which no campaign was made is kept after
+	// its last change.
+	ListKept = 24 * time.Hour
+	// ListMost is the largest file where nothing else is set, in bytes.
+	ListMost = 256 << 20
+	// SameWithin is how far back a list is compared with earlier campaigns.
+	SameWithin = 30 * 24 * time.Hour
+)
+
+// SettingListMost names the setting that holds the largest file in bytes.
+const SettingListMost = "upload_most"
+
+// ListRow is the verdict on one row of a checked list.
+type ListRow struct {
+	Row     int64 // as in the spreadsheet
+	Number  int64 // MSISDN with country code; 0 when it could not be read
+	Text    string
+	Unicode bool
+	Parts   int
+	Kind    RowKind // why it is not sent; "" when it is
+	Reason  string  // the sentence of Kind; only where staged rows are read
+}
+
+// MSISDN is the number as messages hold it, "" for none.
+func (r ListRow) MSISDN() string {
+	if r.Number == 0 {
+		return ""
+	}
+	return strconv.FormatInt(r.Number, 10)
+}
+
+// Clean says that nothing about a checked list needs a person's eye, so that a
+// campaign is made of it at once.
+func (t ListTally) Clean() bool {
+	return t.Good > 0 && t.Bad() == 0 && t.LeftOut() == 0 && t.Hidden == 0 && t.Kinds[RowOtherText] == 0 && t.Same == nil
+}
+
+// File is an uploaded file, open for reading.
+type File interface {
+	ReadAt(p []byte, off int64) (n int, err error)
+	Close() error
 }

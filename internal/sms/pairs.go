@@ -42,3 +42,42 @@ var plainInQuery = func() (plain [256]bool) {
 	}
 	return plain
 }()
+
+// FillCall makes one call of the first message and as many of the others as
+// fit with it, in their order: at most limit of them and no number twice. They
+// go as CallText where all have one text, otherwise as CallPairs, and then
+// their pairs fill at most room bytes of the URL and no text holds "~" or "^".
+// A first message that cannot stand in a list of pairs goes with those of its
+// own text.
+func FillCall(messages []Recipient, limit, room int) (kind CallKind, taken []Recipient) {
+	if len(messages) == 0 {
+		return CallText, nil
+	}
+	first := messages[0].Text
+	same := fill(messages, limit, func(r Recipient) bool { return r.Text == first })
+	room++ // the last pair has no "~" behind it
+	pairs := fill(messages, limit, func(r Recipient) bool {
+		n, ok := PairBytes(r.Number, r.Text)
+		if !ok || n+encodedTilde > room {
+			return false
+		}
+		room -= n + encodedTilde
+		return true
+	})
+	if len(pairs) <= len(same) || pairs[0] != messages[0] {
+		return CallText, same
+	}
+	return CallPairs, pairs
+}
+
+// fill takes messages in their order that fit, each number once.
+func fill(messages []Recipient, limit int, fits func(Recipient) bool) (taken []Recipient) {
+	numbers := make(map[string]bool, len(messages))
+	for _, r := range messages {
+		if len(taken) < max(limit, 1) && !numbers[r.Number] && fits(r) {
+			numbers[r.Number] = true
+			taken = append(taken, r)
+		}
+	}
+	return taken
+}

@@ -190,28 +190,46 @@ func prefixFix(digits, number, country string) []string {
 // "+", "00" and the national zero taken away, for a number of the country; the
 // bare digits for any other. Only keys of the same country may be compared,
 // and a key is not a number to send to. It never fails.
-func MatchKey(raw, country string) string {
-	var b strings.Builder
-	for _, r := range raw {
-		if r >= '0' && r <= '9' {
-			b.WriteRune(r)
-		}
-	}
-	digits := strings.TrimPrefix(b.String(), "00")
+func MatchKey(raw, country string) string { return keysOf(country).key(raw) }
+
+// matchKeys makes the match keys of one country.
+type matchKeys struct {
+	code     string // "" for a country that is not known
+	national int    // digits of a mobile number without its leading zero
+}
+
+func keysOf(country string) matchKeys {
 	country = strings.ToUpper(country)
 	national := nationalDigits(country)
-	if national == 0 || digits == "" {
+	if national == 0 {
+		return matchKeys{}
+	}
+	return matchKeys{fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country)), national}
+}
+
+func (k matchKeys) key(raw string) string {
+	digits := raw
+	if strings.Trim(raw, "0123456789") != "" {
+		var b strings.Builder
+		for _, r := range raw {
+			if r >= '0' && r <= '9' {
+				b.WriteRune(r)
+			}
+		}
+		digits = b.String()
+	}
+	digits = strings.TrimPrefix(digits, "00")
+	if k.national == 0 || digits == "" {
 		return digits
 	}
-	code := fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))
-	rest, withCode := strings.CutPrefix(digits, code)
+	rest, withCode := strings.CutPrefix(digits, k.code)
 	switch {
 	case digits[0] == '0':
-		return code + digits[1:]
-	case withCode && len(digits) > national:
-		return code + strings.TrimPrefix(rest, "0")
-	case len(digits) <= national:
-		return code + digits
+		return k.code + digits[1:]
+	case withCode && len(digits) > k.national:
+		return k.code + strings.TrimPrefix(rest, "0")
+	case len(digits) <= k.national:
+		return k.code + digits
 	}
 	return digits
 }
@@ -293,7 +311,8 @@ type BadNumber struct {
 
 // ReadNumbers reads numbers that stand one on a line or parted by commas,
 // semicolons, tabs, bars or, where each piece is a number by itself, spaces.
-func ReadNumbers(text, country string) Numbers {
+// abroad allows numbers of other countries.
+func ReadNumbers(text, country string, abroad bool) Numbers {
 	var n Numbers
 	seen := map[string]bool{}
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n\r,;\t|", r) }) {
@@ -301,9 +320,9 @@ func ReadNumbers(text, country string) Numbers {
 		if entry == "" {
 			continue
 		}
-		phones, err := readEntry(entry, country)
+		phones, err := readEntry(entry, country, abroad)
 		if err != nil {
-			n.Bad = append(n.Bad, BadNumber{Raw: entry, Sentence: sentenceOf(err)})
+			n.Bad = append(n.Bad, BadNumber{Raw: entry, Sentence: Sentence(err, "phone")})
 			continue
 		}
 		for _, p := range phones {
@@ -318,8 +337,8 @@ func ReadNumbers(text, country string) Numbers {
 	return n
 }
 
-func readEntry(entry, country string) ([]Phone, error) {
-	p, err := ParsePhone(entry, country, false)
+func readEntry(entry, country string, abroad bool) ([]Phone, error) {
+	p, err := ParsePhone(entry, country, abroad)
 	if err == nil {
 		return []Phone{p}, nil
 	}
@@ -329,18 +348,11 @@ func readEntry(entry, country string) ([]Phone, error) {
 	}
 	var phones []Phone
 	for _, piece := range pieces {
-		p, bad := ParsePhone(piece, country, false)
+		p, bad := ParsePhone(piece, country, abroad)
 		if bad != nil {
 			return nil, err
 		}
 		phones = append(phones, p)
 	}
 	return phones, nil
-}
-
-func sentenceOf(err error) string {
-	if bad, ok := err.(Invalid); ok {
-		return bad["phone"]
-	}
-	return err.Error()
 }

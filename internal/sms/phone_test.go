@@ -120,7 +120,7 @@ func TestReadNumbersOfAPastedMess(t *testing.T) {
 		"+44 7400 123456":                               {Bad: []BadNumber{{"+44 7400 123456", "Not a mobile number in Nigeria, and sending abroad is turned off"}}},
 		"'08030000101\n=08030000102":                    {Good: []string{one}, Bad: []BadNumber{{"=08030000102", `Contains letters: "=08030000102" has = in place 1`}}},
 	} {
-		if d := cmp.Diff(want, ReadNumbers(text, "NG")); d != "" {
+		if d := cmp.Diff(want, ReadNumbers(text, "NG", false)); d != "" {
 			t.Errorf("%q:\n%s", text, d)
 		}
 	}
@@ -149,7 +149,7 @@ func TestReadNumbersLosesNothing(t *testing.T) {
 			}
 			text += rapid.SampledFrom([]string{"\n", "\r\n", ", ", ";", " \t", "|", ",,\n "}).Draw(t, "between")
 		}
-		got := ReadNumbers(text, "NG")
+		got := ReadNumbers(text, "NG", false)
 		if d := cmp.Diff(want, got.Good); d != "" || got.Repeated != repeated || len(got.Bad) != bad {
 			t.Fatalf("%q: %+v, want %v, %d repeated, %d bad", text, got, want, repeated, bad)
 		}

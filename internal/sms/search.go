@@ -30,12 +30,11 @@ type MessageSearch struct {
 // Place is a message's place among those found.
 type Place struct{ CampaignID, MessageID int64 }
 
-// FoundMessage is one message found, with what its row tells of its campaign.
+// FoundMessage is one message found, with what its row tells of its campaign:
+// id, name, group, sender ID and where it stands.
 type FoundMessage struct {
 	Message
-	CampaignName string
-	GroupName    string
-	SenderID     string
+	Campaign Campaign
 }
 
 // SoughtNumber reads what a person typed to find somebody: a whole number in
@@ -55,7 +54,7 @@ func SoughtNumber(typed, country string) (number, ends string, err error) {
 	case len(digits) < leastTail:
 		return "", "", Invalid{"number": "Enter the whole number, or at least its last 4 digits"}
 	case len(digits) > tailDigits || strings.HasPrefix(digits, "0") && len(digits) >= dialledDigits(strings.ToUpper(country)):
-		return "", "", Invalid{"number": sentenceOf(err)}
+		return "", "", Invalid{"number": Sentence(err, "phone")}
 	}
 	return "", digits, nil
 }

@@ -1,6 +1,10 @@
 package sms
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // SenderID is one record of §2.4.
 type SenderID struct {
@@ -18,4 +22,14 @@ type SenderID struct {
 // Usable says that the sender ID may be chosen: approved and active.
 func (s SenderID) Usable() bool {
 	return s.IsActive && strings.EqualFold(strings.TrimSpace(s.ApproveStatus), "Approved")
+}
+
+// UsableSender says that the list holds the sender ID as one that may be used.
+func UsableSender(list []SenderID, text string) bool {
+	return slices.ContainsFunc(list, func(s SenderID) bool { return s.Text == text && s.Usable() })
+}
+
+// SenderGone says why a running campaign cannot go on with its sender ID.
+func SenderGone(text string) string {
+	return fmt.Sprintf("The sender ID %s is not approved and active at the provider any more. Nothing more is sent with it", text)
 }

@@ -5,10 +5,10 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, 
 returning id;
 
 -- name: CampaignByID :one
-select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.id = $1;
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden';
 
 -- name: CampaignByToken :one
-select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.token = $1;
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden';
 
 -- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
@@ -25,7 +25,7 @@ update campaign set canary = 'pending' where account_id = $1 and canary = 'flyin
 update campaign set recipients = recipients + $2, parts = parts + $3 where id = $1;
 
 -- name: RunningCampaigns :many
-select id, canary from campaign where account_id = $1 and state = 'running' order by id;
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset from campaign where account_id = $1 and state = 'running' order by id;
 
 -- name: DueCampaigns :many
 select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100;
@@ -45,12 +45,18 @@ delete from campaign_tally where campaign_id = $1;
 delete from campaign where id = $1 and state = 'draft';
 
 -- name: OldDrafts :many
-select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state not in ('draft', 'skipped'))
-order by c.id limit 100;
+select c.id, c.account_id, c.recipients from campaign c
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key not in ('draft', 'leftout') and t.n <> 0)
+order by c.changed_at limit 100;
 
 -- name: CountMoved :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state not in ('draft', 'skipped') limit 1) q;
+select count(*) from campaign_tally t where t.campaign_id = $1 and t.key not in ('draft', 'leftout') and t.n <> 0;
+
+-- name: SetUntidy :exec
+update campaign set untidy = $2 where id = $1;
+
+-- name: FirstUntidy :one
+select id, pause from campaign where untidy = true order by id limit 1;
 
 -- name: AddTally :exec
 insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)

@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.again_of, a.test from campaign c join account a on a.id = c.account_id where c.id = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.again_of, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
 `
 
 type CampaignByIDRow struct {
@@ -68,6 +68,7 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
 		&i.Campaign.AgainOf,
 		&i.Test,
 	)
@@ -75,7 +76,7 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.again_of, a.test from campaign c join account a on a.id = c.account_id where c.token = $1
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.again_of, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
 `
 
 type CampaignByTokenRow struct {
@@ -123,6 +124,7 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
 		&i.Campaign.AgainOf,
 		&i.Test,
 	)
@@ -162,7 +164,7 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 }
 
 const countMoved = `-- name: CountMoved :one
-select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state not in ('draft', 'skipped') limit 1) q
+select count(*) from campaign_tally t where t.campaign_id = $1 and t.key not in ('draft', 'leftout') and t.n <> 0
 `
 
 func (q *Queries) CountMoved(ctx context.Context, campaignID int64) (int64, error) {
@@ -229,6 +231,22 @@ func (q *Queries) DueCampaigns(ctx context.Context, sendAt int64) ([]int64, erro
 	return items, nil
 }
 
+const firstUntidy = `-- name: FirstUntidy :one
+select id, pause from campaign where untidy = true order by id limit 1
+`
+
+type FirstUntidyRow struct {
+	ID    int64
+	Pause string
+}
+
+func (q *Queries) FirstUntidy(ctx context.Context) (FirstUntidyRow, error) {
+	row := q.db.QueryRowContext(ctx, firstUntidy)
+	var i FirstUntidyRow
+	err := row.Scan(&i.ID, &i.Pause)
+	return i, err
+}
+
 const insertCampaign = `-- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
   recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent)
@@ -286,14 +304,15 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 }
 
 const oldDrafts = `-- name: OldDrafts :many
-select c.id, c.account_id from campaign c
-where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from message m where m.campaign_id = c.id and m.state not in ('draft', 'skipped'))
-order by c.id limit 100
+select c.id, c.account_id, c.recipients from campaign c
+where c.state = 'draft' and c.changed_at < $1 and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key not in ('draft', 'leftout') and t.n <> 0)
+order by c.changed_at limit 100
 `
 
 type OldDraftsRow struct {
-	ID        int64
-	AccountID int64
+	ID         int64
+	AccountID  int64
+	Recipients int64
 }
 
 func (q *Queries) OldDrafts(ctx context.Context, changedAt int64) ([]OldDraftsRow, error) {
@@ -305,7 +324,7 @@ func (q *Queries) OldDrafts(ctx context.Context, changedAt int64) ([]OldDraftsRo
 	var items []OldDraftsRow
 	for rows.Next() {
 		var i OldDraftsRow
-		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
+		if err := rows.Scan(&i.ID, &i.AccountID, &i.Recipients); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -329,12 +348,18 @@ func (q *Queries) ResetFlyingCanaries(ctx context.Context, accountID int64) erro
 }
 
 const runningCampaigns = `-- name: RunningCampaigns :many
-select id, canary from campaign where account_id = $1 and state = 'running' order by id
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset from campaign where account_id = $1 and state = 'running' order by id
 `
 
 type RunningCampaignsRow struct {
-	ID     int64
-	Canary string
+	ID         int64
+	Canary     string
+	SenderID   string
+	Urgent     bool
+	HandOver   bool
+	SendAt     int64
+	SendZone   string
+	SendOffset int64
 }
 
 func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]RunningCampaignsRow, error) {
@@ -346,7 +371,16 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 	var items []RunningCampaignsRow
 	for rows.Next() {
 		var i RunningCampaignsRow
-		if err := rows.Scan(&i.ID, &i.Canary); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Canary,
+			&i.SenderID,
+			&i.Urgent,
+			&i.HandOver,
+			&i.SendAt,
+			&i.SendZone,
+			&i.SendOffset,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -361,7 +395,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 }
 
 const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.again_of, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.again_of, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1
 `
@@ -423,6 +457,7 @@ func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (Sam
 		&i.Campaign.CallsPairs,
 		&i.Campaign.Urgent,
 		&i.Campaign.HandOver,
+		&i.Campaign.Untidy,
 		&i.Campaign.AgainOf,
 		&i.Test,
 	)
@@ -444,6 +479,15 @@ update campaign set canary = $2 where id = $1
 
 func (q *Queries) SetCanary(ctx context.Context, iD int64, canary string) error {
 	_, err := q.db.ExecContext(ctx, setCanary, iD, canary)
+	return err
+}
+
+const setUntidy = `-- name: SetUntidy :exec
+update campaign set untidy = $2 where id = $1
+`
+
+func (q *Queries) SetUntidy(ctx context.Context, iD int64, untidy bool) error {
+	_, err := q.db.ExecContext(ctx, setUntidy, iD, untidy)
 	return err
 }
 

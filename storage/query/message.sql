@@ -7,18 +7,15 @@ union
 select m.* from message m join message_alias a on a.message_id = m.id where a.account_id = $1 and a.provider_id = $2;
 
 -- name: FirstQueued :one
-select id, text, text_hash, unicode from message where campaign_id = $1 and state = 'queued'
+select id, call_no, unicode from message where campaign_id = $1 and state = 'queued'
   and not exists (select 1 from in_flight f where f.account_id = message.account_id and f.number = message.number and f.text_hash = message.text_hash)
 order by call_no, id limit 1;
 
 -- name: InsertAttempt :one
 insert into attempt (uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class,
   http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at)
-values ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8, $9, $10, $11, 0, 0, '', 0, '', '', '', 0, $12, 0, 0)
+values ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8, $9, $10, $11, $12, 0, '', 0, '', '', '', 0, $13, 0, 0)
 returning id;
-
--- name: SetRecipients :exec
-update attempt set recipients = $2 where id = $1;
 
 -- name: DeleteAttempt :exec
 delete from attempt where id = $1;
@@ -33,10 +30,9 @@ insert into in_flight (account_id, number, text_hash, message_id)
 select m.account_id, m.number, m.text_hash, m.id from message m where m.id = $1
 on conflict do nothing;
 
--- name: ClaimMessages :many
+-- name: ClaimMessages :execrows
 update message set state = 'claimed', attempt_id = $1, changed_at = $2
-where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'queued'
-returning id, number;
+where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'queued';
 
 -- name: LicenseAttempt :execrows
 update attempt set state = 'sending', licensed_at = $3
@@ -78,6 +74,10 @@ insert into message_alias (account_id, provider_id, message_id) values ($1, $2, 
 -- name: DeleteInFlight :exec
 delete from in_flight where message_id = $1;
 
+-- name: DeleteSettledInFlight :exec
+delete from in_flight where message_id in (
+  select m.id from attempt_message am join message m on m.id = am.message_id where am.attempt_id = $1 and m.state not in ('claimed', 'sending', 'in_doubt'));
+
 -- name: RecentAttempts :many
 select class, accepted, canary from attempt
 where campaign_id = $1 and ended_at >= $2 and ended_at > 0 and id <> $3 and state not in ('prepared', 'sending', 'released') and class <> 'crash'
@@ -88,13 +88,27 @@ select licensed_at from attempt where account_id = $1 and licensed_at > $2 order
 
 -- name: CountUnsent :one
 select cast((select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'queued' limit 1) q)
+  + (select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' limit 1) d)
   + (select count(*) from attempt a where a.account_id = $2 and a.campaign_id = $1 and a.state in ('prepared', 'sending')) as bigint) as n;
 
 -- name: CancelQueued :execrows
-update message set state = 'cancelled', reason = $2, changed_at = $3 where campaign_id = $1 and state = 'queued';
+update message set state = 'cancelled', reason = $2, changed_at = $3
+where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'queued' order by m.call_no, m.id limit $4) and state = 'queued';
+
+-- name: CancelDrafts :execrows
+update message set state = 'cancelled', reason = $2, changed_at = $3
+where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' order by m.call_no, m.id limit $4) and state = 'draft';
+
+-- name: DraftCalls :one
+select cast(coalesce(max(q.call_no), -1) as bigint) as last from (
+  select m.call_no from message m where m.campaign_id = $1 and m.state = 'draft' order by m.call_no, m.id limit $2) q;
 
 -- name: QueueDrafts :execrows
-update message set state = 'queued', changed_at = $2 where campaign_id = $1 and state = 'draft';
+update message set state = 'queued'
+where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' and m.call_no <= $2 order by m.call_no, m.id limit $3) and state = 'draft';
+
+-- name: QueueDraft :execrows
+update message set state = 'queued', changed_at = $2 where id = $1 and state = 'draft';
 
 -- name: DeliverMessage :execrows
 update message set status = $2, error_code = $3, done_date = $4, conflict = $5, late = $6, changed_at = $7 where id = $1 and state = 'accepted';

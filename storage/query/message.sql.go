@@ -123,54 +123,72 @@ func (q *Queries) AttemptMessages(ctx context.Context, attemptID int64) ([]Messa
 	return items, nil
 }
 
-const cancelQueued = `-- name: CancelQueued :execrows
-update message set state = 'cancelled', reason = $2, changed_at = $3 where campaign_id = $1 and state = 'queued'
+const cancelDrafts = `-- name: CancelDrafts :execrows
+update message set state = 'cancelled', reason = $2, changed_at = $3
+where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' order by m.call_no, m.id limit $4) and state = 'draft'
 `
 
-func (q *Queries) CancelQueued(ctx context.Context, campaignID int64, reason string, changedAt int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, cancelQueued, campaignID, reason, changedAt)
+type CancelDraftsParams struct {
+	CampaignID int64
+	Reason     string
+	ChangedAt  int64
+	Limit      int32
+}
+
+func (q *Queries) CancelDrafts(ctx context.Context, arg CancelDraftsParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, cancelDrafts,
+		arg.CampaignID,
+		arg.Reason,
+		arg.ChangedAt,
+		arg.Limit,
+	)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
 }
 
-const claimMessages = `-- name: ClaimMessages :many
-update message set state = 'claimed', attempt_id = $1, changed_at = $2
-where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'queued'
-returning id, number
+const cancelQueued = `-- name: CancelQueued :execrows
+update message set state = 'cancelled', reason = $2, changed_at = $3
+where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'queued' order by m.call_no, m.id limit $4) and state = 'queued'
 `
 
-type ClaimMessagesRow struct {
-	ID     int64
-	Number string
+type CancelQueuedParams struct {
+	CampaignID int64
+	Reason     string
+	ChangedAt  int64
+	Limit      int32
 }
 
-func (q *Queries) ClaimMessages(ctx context.Context, attemptID int64, changedAt int64) ([]ClaimMessagesRow, error) {
-	rows, err := q.db.QueryContext(ctx, claimMessages, attemptID, changedAt)
+func (q *Queries) CancelQueued(ctx context.Context, arg CancelQueuedParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, cancelQueued,
+		arg.CampaignID,
+		arg.Reason,
+		arg.ChangedAt,
+		arg.Limit,
+	)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	defer rows.Close()
-	var items []ClaimMessagesRow
-	for rows.Next() {
-		var i ClaimMessagesRow
-		if err := rows.Scan(&i.ID, &i.Number); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
+	return result.RowsAffected()
+}
+
+const claimMessages = `-- name: ClaimMessages :execrows
+update message set state = 'claimed', attempt_id = $1, changed_at = $2
+where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'queued'
+`
+
+func (q *Queries) ClaimMessages(ctx context.Context, attemptID int64, changedAt int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, claimMessages, attemptID, changedAt)
+	if err != nil {
+		return 0, err
 	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+	return result.RowsAffected()
 }
 
 const countUnsent = `-- name: CountUnsent :one
 select cast((select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'queued' limit 1) q)
+  + (select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' limit 1) d)
   + (select count(*) from attempt a where a.account_id = $2 and a.campaign_id = $1 and a.state in ('prepared', 'sending')) as bigint) as n
 `
 
@@ -228,6 +246,16 @@ func (q *Queries) DeleteMessage(ctx context.Context, id int64) error {
 	return err
 }
 
+const deleteSettledInFlight = `-- name: DeleteSettledInFlight :exec
+delete from in_flight where message_id in (
+  select m.id from attempt_message am join message m on m.id = am.message_id where am.attempt_id = $1 and m.state not in ('claimed', 'sending', 'in_doubt'))
+`
+
+func (q *Queries) DeleteSettledInFlight(ctx context.Context, attemptID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteSettledInFlight, attemptID)
+	return err
+}
+
 const deliverMessage = `-- name: DeliverMessage :execrows
 update message set status = $2, error_code = $3, done_date = $4, conflict = $5, late = $6, changed_at = $7 where id = $1 and state = 'accepted'
 `
@@ -267,6 +295,18 @@ on conflict do nothing
 func (q *Queries) DoubtInFlight(ctx context.Context, id int64) error {
 	_, err := q.db.ExecContext(ctx, doubtInFlight, id)
 	return err
+}
+
+const draftCalls = `-- name: DraftCalls :one
+select cast(coalesce(max(q.call_no), -1) as bigint) as last from (
+  select m.call_no from message m where m.campaign_id = $1 and m.state = 'draft' order by m.call_no, m.id limit $2) q
+`
+
+func (q *Queries) DraftCalls(ctx context.Context, campaignID int64, limit int32) (int64, error) {
+	row := q.db.QueryRowContext(ctx, draftCalls, campaignID, limit)
+	var last int64
+	err := row.Scan(&last)
+	return last, err
 }
 
 const endAttempt = `-- name: EndAttempt :execrows
@@ -309,27 +349,21 @@ func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) (int64, 
 }
 
 const firstQueued = `-- name: FirstQueued :one
-select id, text, text_hash, unicode from message where campaign_id = $1 and state = 'queued'
+select id, call_no, unicode from message where campaign_id = $1 and state = 'queued'
   and not exists (select 1 from in_flight f where f.account_id = message.account_id and f.number = message.number and f.text_hash = message.text_hash)
 order by call_no, id limit 1
 `
 
 type FirstQueuedRow struct {
-	ID       int64
-	Text     string
-	TextHash []byte
-	Unicode  bool
+	ID      int64
+	CallNo  int64
+	Unicode bool
 }
 
 func (q *Queries) FirstQueued(ctx context.Context, campaignID int64) (FirstQueuedRow, error) {
 	row := q.db.QueryRowContext(ctx, firstQueued, campaignID)
 	var i FirstQueuedRow
-	err := row.Scan(
-		&i.ID,
-		&i.Text,
-		&i.TextHash,
-		&i.Unicode,
-	)
+	err := row.Scan(&i.ID, &i.CallNo, &i.Unicode)
 	return i, err
 }
 
@@ -356,7 +390,7 @@ func (q *Queries) InsertAlias(ctx context.Context, accountID int64, providerID s
 const insertAttempt = `-- name: InsertAttempt :one
 insert into attempt (uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class,
   http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at)
-values ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8, $9, $10, $11, 0, 0, '', 0, '', '', '', 0, $12, 0, 0)
+values ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8, $9, $10, $11, $12, 0, '', 0, '', '', '', 0, $13, 0, 0)
 returning id
 `
 
@@ -372,6 +406,7 @@ type InsertAttemptParams struct {
 	Unicode    bool
 	Flash      bool
 	GroupID    string
+	Recipients int64
 	PreparedAt int64
 }
 
@@ -388,6 +423,7 @@ func (q *Queries) InsertAttempt(ctx context.Context, arg InsertAttemptParams) (i
 		arg.Unicode,
 		arg.Flash,
 		arg.GroupID,
+		arg.Recipients,
 		arg.PreparedAt,
 	)
 	var id int64
@@ -764,12 +800,25 @@ func (q *Queries) OpenCanary(ctx context.Context, accountID int64, campaignID in
 	return count, err
 }
 
-const queueDrafts = `-- name: QueueDrafts :execrows
-update message set state = 'queued', changed_at = $2 where campaign_id = $1 and state = 'draft'
+const queueDraft = `-- name: QueueDraft :execrows
+update message set state = 'queued', changed_at = $2 where id = $1 and state = 'draft'
 `
 
-func (q *Queries) QueueDrafts(ctx context.Context, campaignID int64, changedAt int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, queueDrafts, campaignID, changedAt)
+func (q *Queries) QueueDraft(ctx context.Context, iD int64, changedAt int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, queueDraft, iD, changedAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const queueDrafts = `-- name: QueueDrafts :execrows
+update message set state = 'queued'
+where id in (select m.id from message m where m.campaign_id = $1 and m.state = 'draft' and m.call_no <= $2 order by m.call_no, m.id limit $3) and state = 'draft'
+`
+
+func (q *Queries) QueueDrafts(ctx context.Context, campaignID int64, callNo int64, limit int32) (int64, error) {
+	result, err := q.db.ExecContext(ctx, queueDrafts, campaignID, callNo, limit)
 	if err != nil {
 		return 0, err
 	}
@@ -836,15 +885,6 @@ func (q *Queries) RecentLicences(ctx context.Context, accountID int64, licensedA
 		return nil, err
 	}
 	return items, nil
-}
-
-const setRecipients = `-- name: SetRecipients :exec
-update attempt set recipients = $2 where id = $1
-`
-
-func (q *Queries) SetRecipients(ctx context.Context, iD int64, recipients int64) error {
-	_, err := q.db.ExecContext(ctx, setRecipients, iD, recipients)
-	return err
 }
 
 const settleMessage = `-- name: SettleMessage :execrows

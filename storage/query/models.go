@@ -157,7 +157,13 @@ type Campaign struct {
 	CallsPairs  int64
 	Urgent      bool
 	HandOver    bool
+	Untidy      bool
 	AgainOf     int64
+}
+
+type CampaignSketch struct {
+	CampaignID int64
+	Sketch     []byte
 }
 
 type CampaignTally struct {
@@ -210,6 +216,39 @@ type Invite struct {
 type JournalAccepted struct {
 	Uid        string
 	AcceptedAt int64
+}
+
+type List struct {
+	ID          int64
+	Uid         string
+	Token       string
+	AccountID   int64
+	State       string
+	Problem     string
+	Version     int64
+	FileName    string
+	Size        int64
+	Hash        string
+	HeaderKey   string
+	Reading     string
+	Choices     string
+	Tally       string
+	Checksum    int64
+	Again       bool
+	Done        int64
+	Total       int64
+	CampaignID  int64
+	CreatedBy   int64
+	CreatedName string
+	CreatedAt   int64
+	ChangedAt   int64
+}
+
+type ListMapping struct {
+	AccountID int64
+	HeaderKey string
+	Choices   string
+	ChangedAt int64
 }
 
 type Message struct {

@@ -1,0 +1,414 @@
+package desk
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+)
+
+// tidyOrder writes an order the way it is stored.
+func tidyOrder(o sms.ListOrder, file string) sms.ListOrder {
+	o.Text = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(o.Text, "�"), "\r\n", "\n"))
+	if o.Name = strings.TrimSpace(strings.ToValidUTF8(o.Name, "�")); o.Name == "" {
+		o.Name = nameFromFile(file)
+	}
+	if o.Text == "" {
+		o.Template = ""
+	}
+	fields, fixed := map[string]int{}, map[string]string{}
+	for k, v := range o.Fields {
+		if v >= 0 {
+			fields[k] = v
+		}
+	}
+	for k, v := range o.Fixed {
+		if v = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(v, "�"), "\r\n", "\n")); v != "" {
+			fixed[k] = v
+			delete(fields, k)
+		}
+	}
+	o.Fields, o.Fixed = fields, fixed
+	return o
+}
+
+func sameOrder(a, b sms.ListOrder) bool {
+	return maps.Equal(a.Fields, b.Fields) && maps.Equal(a.Fixed, b.Fixed) && a.Name == b.Name && a.SenderID == b.SenderID && a.Template == b.Template &&
+		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message
+}
+
+// checkOrder says what is wrong with a tidy order as far as no row is needed.
+func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
+	bad, columns := sms.Invalid{}, len(l.Reading.Columns)
+	if utf8.RuneCountInString(o.Name) > 100 {
+		bad["name"] = "The name must have at most 100 characters"
+	}
+	if o.Phone < 0 || o.Phone >= columns {
+		bad["phone"] = "Choose the column with the phone numbers"
+	}
+	switch {
+	case o.Text == "" && (o.Message < 0 || o.Message >= columns):
+		bad["text"] = "Enter the message, or choose the column that holds it"
+	case o.Text != "" && o.Message >= 0:
+		bad["message"] = "Enter a message or choose a column that holds it, not both"
+	case o.Text == "" && o.Message == o.Phone:
+		bad["message"] = "The numbers and the messages cannot be in the same column. Choose another"
+	}
+	marks := sms.Marks(o.Text)
+	for _, m := range marks {
+		key := sms.MarkKey(m)
+		column, chosen := o.Fields[key]
+		if _, fixed := o.Fixed[key]; !fixed && (!chosen || column >= columns) {
+			bad["field:"+key] = sheet.MarkQuestion(m)
+		}
+	}
+	if o.Text != "" && len(marks) == 0 {
+		if sentence := sms.CheckText(o.Text, sms.CountSegments(o.Text, false), account.MaxParts); sentence != "" {
+			bad["text"] = sentence
+		}
+	}
+	return bad
+}
+
+// filling makes the text of a row.
+type filling struct {
+	text    string
+	message int
+	by      map[string]source // by the name of a mark as written
+}
+
+// source is what fills a mark: a column, or one text for everybody.
+type source struct {
+	column int
+	fixed  string
+}
+
+func newFilling(o sms.ListOrder) filling {
+	f := filling{text: o.Text, message: o.Message, by: map[string]source{}}
+	if o.Text != "" {
+		f.message = -1
+	}
+	sms.Fill(o.Text, func(name string) (string, bool) {
+		key := sms.MarkKey(name)
+		if fixed := o.Fixed[key]; fixed != "" {
+			f.by[name] = source{-1, fixed}
+		} else if column, ok := o.Fields[key]; ok {
+			f.by[name] = source{column, ""}
+		} else {
+			f.by[name] = source{-1, ""}
+		}
+		return "", true
+	})
+	return f
+}
+
+// constant says that every row gets the same text.
+func (f filling) constant() bool {
+	for _, s := range f.by {
+		if s.column >= 0 {
+			return false
+		}
+	}
+	return f.message < 0
+}
+
+func cell(cells []string, i int) string {
+	if i < 0 || i >= len(cells) {
+		return ""
+	}
+	return strings.TrimSpace(cells[i])
+}
+
+func (f filling) value(cells []string, name string) string {
+	s := f.by[name]
+	if s.fixed != "" {
+		return s.fixed
+	}
+	return cell(cells, s.column)
+}
+
+func (f filling) fill(cells []string) (text string, missing []string) {
+	if f.message >= 0 {
+		return cell(cells, f.message), nil
+	}
+	return sms.Fill(f.text, func(name string) (string, bool) {
+		v := f.value(cells, name)
+		return v, v != ""
+	})
+}
+
+// preview is fill for a page.
+func (f filling) preview(cells []string) (text string, missing []string) {
+	text, missing = f.fill(cells)
+	return strings.TrimSpace(text), missing
+}
+
+const (
+	// noteCells and noteRunes are how much of a row stands in its note.
+	noteCells, noteRunes = 12, 80
+	// knownNotes is how many notes of one kind are kept that stop nobody; all
+	// are counted.
+	knownNotes  = 1000
+	lettersMost = 20
+)
+
+// checker gives the verdict on one row after the other. It is for one
+// goroutine.
+type checker struct {
+	account sms.Account
+	list    sms.List
+	fill    filling
+	columns []int // that the message needs, beside the phone number
+	phones  *phoneReader
+	blocked map[int64]string // the sentence by number
+	seen    *seen
+	sketch  sms.Sketch
+	tally   sms.ListTally
+	letters map[rune]bool
+	longest int // parts of the longest text so far
+
+	last message // the text of the row before, which often is that of the next
+}
+
+// message is a text with what is known of it.
+type message struct {
+	text  string
+	count sms.Segments
+	hash  uint64
+	fault string // why it cannot be sent
+}
+
+func newChecker(account sms.Account, l sms.List, blocked map[int64]string) *checker {
+	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked, seen: newSeen(),
+		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}}
+	if c.fill.message >= 0 {
+		c.columns = []int{c.fill.message}
+	}
+	for _, s := range c.fill.by {
+		if s.column >= 0 && !slices.Contains(c.columns, s.column) {
+			c.columns = append(c.columns, s.column)
+		}
+	}
+	slices.Sort(c.columns)
+	return c
+}
+
+// row is the verdict on one row, with notes where something is to be said.
+func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
+	v = sms.ListRow{Row: int64(r.Number)}
+	c.tally.Rows++
+	note := func(kind sms.RowKind, column int, text string) *sms.RowNote {
+		c.tally.Kinds[kind]++
+		if !kind.Bad() && !kind.LeftOut() && c.tally.Kinds[kind] > knownNotes {
+			return &sms.RowNote{}
+		}
+		n := sms.RowNote{Row: v.Row, Kind: kind, Column: column, Text: text, Cells: noteRow(r.Cells)}
+		if column >= 0 && column < len(r.Cells) {
+			n.Before = cut(r.Cells[column])
+		}
+		notes = append(notes, n)
+		return &notes[len(notes)-1]
+	}
+	bad := func(kind sms.RowKind, column int, text string) (sms.ListRow, []sms.RowNote) {
+		note(kind, column, text)
+		return sms.ListRow{Row: v.Row, Kind: kind}, notes
+	}
+	if r.Problem != "" {
+		return bad(sms.RowUnreadable, -1, r.Problem)
+	}
+	phone, kind, sentence := c.phones.read(cell(r.Cells, c.list.Order.Phone))
+	if kind != "" {
+		return bad(kind, c.list.Order.Phone, sentence)
+	}
+	m, kind, column, sentence := c.message(r.Cells)
+	if kind != "" {
+		return bad(kind, column, sentence)
+	}
+	v.Number, v.Text, v.Unicode, v.Parts = phone.number, m.text, m.count.Unicode, m.count.Parts
+	if sentence, is := c.blocked[v.Number]; is {
+		v.Kind = sms.RowBlocked
+		note(sms.RowBlocked, c.list.Order.Phone, sentence)
+		return v, notes
+	}
+	fresh := c.seen.first.n
+	repeat, other := c.seen.add(v.Number, m.hash, v.Row)
+	if repeat != 0 {
+		v.Kind = sms.RowRepeat
+		note(sms.RowRepeat, c.list.Order.Phone, "Same number and message as row "+strconv.FormatInt(repeat, 10)).Other = repeat
+		return v, notes
+	}
+	if c.seen.first.n > fresh {
+		c.sketch.Add(v.Number)
+	}
+	if other != 0 {
+		note(sms.RowOtherText, c.list.Order.Phone, "This number is also in row "+strconv.FormatInt(other, 10)).Other = other
+	}
+	if len(phone.fixes) > 0 {
+		for _, f := range phone.fixes {
+			c.tally.Fixes[f]++
+		}
+		note(sms.RowRepaired, c.list.Order.Phone, strings.Join(phone.fixes, ", ")).After = v.MSISDN()
+	}
+	if sentence := longer(m); sentence != "" {
+		note(sms.RowLonger, c.fill.message, sentence)
+	}
+	c.good(v, m.count)
+	return v, notes
+}
+
+// good counts a row that is to be sent.
+func (c *checker) good(v sms.ListRow, count sms.Segments) {
+	t := &c.tally
+	t.Good++
+	t.Parts += int64(v.Parts)
+	if v.Parts > c.longest {
+		t.Longest, c.longest = v.Row, v.Parts
+	}
+	if !v.Unicode {
+		return
+	}
+	if t.Unicode++; t.Odd == 0 {
+		t.Odd = v.Row
+	}
+	for _, r := range count.Odd {
+		if len(c.letters) < lettersMost && !c.letters[r] {
+			c.letters[r] = true
+			t.Letters += string(r)
+		}
+	}
+}
+
+// message makes the text of a row and says why it cannot be sent, with the
+// column that is at fault.
+func (c *checker) message(cells []string) (m message, kind sms.RowKind, column int, sentence string) {
+	for _, i := range c.columns {
+		if fault := sheet.CellFault(cell(cells, i)); fault != "" {
+			return m, sms.RowText, i, fault
+		}
+	}
+	text, missing := c.fill.fill(cells)
+	if len(missing) > 0 {
+		return m, sms.RowMissing, c.fill.by[missing[0]].column, "Missing: enter " + article(missing[0])
+	}
+	if c.fill.message >= 0 && text == "" {
+		return m, sms.RowMissing, c.fill.message, "Missing: enter a message"
+	}
+	if text = strings.TrimSpace(text); text != c.last.text || text == "" {
+		c.last = message{text: text, count: sms.CountSegments(text, false), hash: c.seen.hash(text)}
+		c.last.fault = sms.CheckText(text, c.last.count, c.account.MaxParts)
+	}
+	if c.last.fault == "" {
+		return c.last, "", -1, ""
+	}
+	if text == "" {
+		return m, sms.RowText, -1, "Message is empty after filling in the columns"
+	}
+	column, name := c.widest(cells)
+	if name != "" {
+		return m, sms.RowText, column, strings.Replace(c.last.fault, "Shorten it", "Shorten "+strconv.Quote(name), 1)
+	}
+	return m, sms.RowText, column, c.last.fault
+}
+
+// widest is the column that makes a text long, and its name.
+func (c *checker) widest(cells []string) (column int, name string) {
+	column = -1
+	for _, i := range c.columns {
+		if column < 0 || len(cell(cells, i)) > len(cell(cells, column)) {
+			column = i
+		}
+	}
+	if names := c.list.Reading.Columns; c.fill.message < 0 && column >= 0 && column < len(names) {
+		name = names[column]
+	}
+	return column, name
+}
+
+// article is a mark's name in a sentence: "a name", "an amount".
+func article(name string) string {
+	name = strings.ToLower(name)
+	if name != "" && strings.ContainsRune("aeiou", rune(name[0])) {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// longer is the notice about a text that special letters make longer, or "".
+func longer(m message) string {
+	if !m.count.Unicode || m.count.Parts == 1 || len(m.count.Odd) == 0 || m.count.Units <= 160 && m.count.Parts <= 1 {
+		return ""
+	}
+	plain := 1
+	if m.count.Units > 160 {
+		plain = (m.count.Units + 152) / 153
+	}
+	if plain >= m.count.Parts {
+		return ""
+	}
+	return fmt.Sprintf("This message needs %d parts because of %q", m.count.Parts, string(m.count.Odd[0]))
+}
+
+func noteRow(cells []string) []string {
+	some := make([]string, min(len(cells), noteCells))
+	for i := range some {
+		some[i] = cut(cells[i])
+	}
+	return some
+}
+
+func cut(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > noteRunes {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// phoneReader reads the numbers of one list.
+type phoneReader struct {
+	country string
+	abroad  bool
+}
+
+// phoneRead is a number with what was repaired.
+type phoneRead struct {
+	number int64
+	fixes  []string
+}
+
+func newPhoneReader(a sms.Account) *phoneReader {
+	return &phoneReader{country: a.Country, abroad: a.Abroad}
+}
+
+func (p *phoneReader) read(raw string) (phoneRead, sms.RowKind, string) {
+	if fault := sheet.CellFault(raw); fault != "" {
+		return phoneRead{}, sms.RowNumber, fault
+	}
+	phone, err := sms.ParsePhone(raw, p.country, p.abroad)
+	if err != nil {
+		sentence := sms.Sentence(err, "phone")
+		if strings.HasPrefix(sentence, "Missing") {
+			return phoneRead{}, sms.RowMissing, sentence
+		}
+		return phoneRead{}, sms.RowNumber, sentence
+	}
+	n, err := strconv.ParseInt(phone.Number, 10, 64)
+	if err != nil {
+		return phoneRead{}, sms.RowNumber, "Not a number that can be sent to. Check the digits"
+	}
+	return phoneRead{n, phone.Fixes}, "", ""
+}
+
+// result is the tally of all rows.
+func (c *checker) result(read sheet.Tally) sms.ListTally {
+	t := c.tally
+	t.Hidden, t.Blank, t.Columns, t.Texts = int64(read.Hidden), int64(read.Blank), read.Columns, c.seen.texts()
+	return t
+}

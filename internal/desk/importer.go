@@ -1,0 +1,389 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"time"
+
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+)
+
+// Importer is the loop that works on uploaded lists: it checks their rows,
+// makes campaigns of them and tidies up behind them. What a crash interrupts
+// is begun anew; nobody ever sees the half of it.
+type Importer struct {
+	desk   *Desk
+	store  ImporterStore
+	failed map[string]int // failures in a row by UID, this process
+}
+
+// ImporterStore is what the Importer needs to be remembered.
+type ImporterStore interface {
+	BusyLists(ctx context.Context) ([]sms.List, error)
+	OldLists(ctx context.Context, before int64) ([]sms.List, error)
+	CheckedLists(ctx context.Context, after int64) ([]sms.List, error)
+	PutListProgress(ctx context.Context, l sms.List, done, total int64) error
+	Uploads(before time.Time) ([]string, error)
+	StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error)
+	StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error]
+	EachBlocked(ctx context.Context, account int64, do func(sms.Blocked)) error
+	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
+	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
+	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
+	SweepCampaigns(ctx context.Context) (more bool, err error)
+	EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error
+	EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error
+}
+
+// NewImporter returns an Importer; Run makes it work.
+func NewImporter(d *Desk, store ImporterStore) *Importer {
+	return &Importer{desk: d, store: store, failed: map[string]int{}}
+}
+
+const (
+	importEvery = 500 * time.Millisecond
+	tidyEvery   = 10 * time.Minute
+	// failuresMost is how often the work on a list is tried.
+	failuresMost = 3
+	// uploadAge is how old a folder without a list must be to be a leftover.
+	uploadAge = 10 * time.Minute
+	// rowsAtOnce is how many rows go from hand to hand.
+	rowsAtOnce = 256
+	// messagesAtOnce is how many messages one transaction stores.
+	messagesAtOnce = 1000
+	progressEvery  = 500 * time.Millisecond
+)
+
+// Run works until ctx ends. It returns nil then.
+func (im *Importer) Run(ctx context.Context) error {
+	news := im.desk.feed.Listen(importName)
+	defer news.Close()
+	im.complain(ctx, "checked lists not looked at", im.verify(ctx))
+	tidied := time.Time{}
+	for {
+		news.Take()
+		busy, err := im.store.BusyLists(ctx)
+		im.complain(ctx, "lists not read", err)
+		for _, l := range busy {
+			im.work(ctx, l)
+		}
+		if now := im.desk.now(); now.Sub(tidied) > tidyEvery || now.Before(tidied) {
+			im.complain(ctx, "lists not tidied", im.tidy(ctx))
+			tidied = now
+		}
+		if len(busy) == 0 && !pause(ctx, importEvery, news.Nudged()) || ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+func (im *Importer) complain(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		im.desk.log.Error(what, "error", err)
+	}
+}
+
+// work does the next step of a list. A list that was changed or dropped
+// meanwhile is left alone.
+func (im *Importer) work(ctx context.Context, l sms.List) {
+	step := im.check
+	if l.State == sms.ListMaking {
+		step = im.make
+	}
+	err := step(ctx, l)
+	var bad sms.Invalid
+	switch {
+	case err == nil:
+		delete(im.failed, l.UID)
+		return
+	case ctx.Err() != nil || im.moved(ctx, l):
+		return
+	case errors.As(err, &bad):
+		im.fail(ctx, l, sms.Sentence(bad, "file"))
+		return
+	}
+	im.failed[l.UID]++
+	im.desk.log.Error("list not finished", slog.String("list", l.UID), slog.String("state", string(l.State)), slog.Any("error", err))
+	if im.failed[l.UID] >= failuresMost {
+		delete(im.failed, l.UID)
+		im.fail(ctx, l, "Something went wrong on our side while this list was worked on. Upload the file again")
+		return
+	}
+	pause(ctx, importEvery, nil)
+}
+
+// moved says that a list is not what it was when it was read.
+func (im *Importer) moved(ctx context.Context, l sms.List) bool {
+	now, err := im.desk.store.List(ctx, l.UID)
+	return errors.Is(err, sms.ErrNotFound) || err == nil && now.Version != l.Version
+}
+
+func (im *Importer) fail(ctx context.Context, l sms.List, sentence string) {
+	_, err := im.change(ctx, l, func(now *sms.List) { now.State, now.Problem = sms.ListFailed, sentence })
+	im.complain(ctx, "failure of a list not stored", err)
+}
+
+// change moves a list on, unless somebody else did.
+func (im *Importer) change(ctx context.Context, l sms.List, change func(*sms.List)) (sms.List, error) {
+	return im.desk.changeList(ctx, l, func(now *sms.List) error {
+		if now.Version != l.Version {
+			return sms.ErrConflict
+		}
+		change(now)
+		return nil
+	})
+}
+
+// check gives every row its verdict and stages them.
+func (im *Importer) check(ctx context.Context, l sms.List) error {
+	account, err := im.desk.store.Account(ctx, l.AccountID)
+	if err != nil {
+		return err
+	}
+	blocked, err := im.blocked(ctx, account)
+	if err != nil {
+		return err
+	}
+	reader, file, err := im.desk.openList(account, l, l.Reading)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
+	c := newChecker(account, l, blocked)
+	sum, err := im.store.StageRows(ctx, l.UID, func(put func([]sms.ListRow, []sms.RowNote) error) error {
+		return im.checkRows(ctx, l, reader, c, put)
+	})
+	if err != nil {
+		return err
+	}
+	tally := c.result(reader.Tally())
+	if tally.Same, err = im.same(ctx, l, c); err != nil {
+		return err
+	}
+	_, err = im.change(ctx, l, func(now *sms.List) {
+		now.Tally, now.Sum, now.Done, now.Total, now.State = tally, sum, tally.Rows, tally.Rows, sms.ListChecked
+		if tally.Clean() {
+			now.State, now.Done = sms.ListMaking, 0
+		}
+	})
+	return err
+}
+
+func (im *Importer) blocked(ctx context.Context, account sms.Account) (map[int64]string, error) {
+	blocked, today := map[int64]string{}, im.desk.now().In(account.Location())
+	err := im.store.EachBlocked(ctx, account.ID, func(b sms.Blocked) {
+		if n := numberOf(b.Number); n > 0 {
+			blocked[n] = b.Sentence(today)
+		}
+	})
+	return blocked, err
+}
+
+func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Reader, c *checker, put func([]sms.ListRow, []sms.RowNote) error) error {
+	said := im.desk.now()
+	rows, notes := make([]sms.ListRow, 0, rowsAtOnce), []sms.RowNote(nil)
+	for {
+		r, err := reader.Next()
+		if err == io.EOF {
+			return put(rows, notes)
+		}
+		if err != nil {
+			return err
+		}
+		row, said1 := c.row(r)
+		rows, notes = append(rows, row), append(notes, said1...)
+		if len(rows) < rowsAtOnce {
+			continue
+		}
+		if err := errors.Join(ctx.Err(), put(rows, notes)); err != nil {
+			return err
+		}
+		rows, notes = rows[:0], notes[:0]
+		if now := im.desk.now(); now.Sub(said) >= progressEvery {
+			said = now
+			if err := im.progress(ctx, l, c.tally.Rows, about(c.tally.Rows, reader.Progress())); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// about guesses how many rows there are after a share of the file.
+func about(rows int64, share float64) int64 {
+	if share <= 0 {
+		return rows
+	}
+	return max(rows, int64(float64(rows)/share))
+}
+
+func (im *Importer) progress(ctx context.Context, l sms.List, done, total int64) error {
+	if err := im.store.PutListProgress(ctx, l, done, total); err != nil {
+		return err
+	}
+	im.desk.feed.Tell(ListName(l.UID))
+	return nil
+}
+
+// make puts the rows into a campaign.
+func (im *Importer) make(ctx context.Context, l sms.List) error {
+	account, err := im.desk.store.Account(ctx, l.AccountID)
+	if err != nil {
+		return err
+	}
+	p, err := im.plan(ctx, account, l)
+	if errors.Is(err, sms.ErrConflict) || errors.Is(err, sms.ErrNotFound) {
+		im.desk.log.Warn("the staged rows of a list are damaged: it is checked again", "list", l.UID, "error", err)
+		_, err = im.change(ctx, l, func(now *sms.List) { now.State, now.Done = sms.ListChecking, 0 })
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	c := p.campaign
+	if c.ID, err = im.store.BeginCampaign(ctx, l, c, im.desk.ms()); err != nil {
+		return err
+	}
+	tally, err := im.makeMessages(ctx, l, c, p.plan)
+	if err != nil {
+		return err
+	}
+	if err := im.store.ShowCampaign(ctx, l, c, tally, &p.sketch, im.desk.ms()); err != nil {
+		return err
+	}
+	by := sms.User{ID: l.CreatedBy, Name: l.CreatedName}
+	im.desk.audit(ctx, by, "campaign.draft", CampaignName(c.ID), fmt.Sprintf("%d rows of %s", c.Recipients, l.FileName))
+	im.desk.feed.Tell(ListName(l.UID), CampaignsName(l.AccountID), CampaignName(c.ID))
+	return nil
+}
+
+// planned is a campaign before its messages are stored.
+type planned struct {
+	campaign sms.Campaign
+	plan     sms.Plan
+	sketch   sms.Sketch
+}
+
+// plan reads the staged rows once and divides those to be sent into calls.
+func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (p planned, err error) {
+	gateway, err := im.desk.gateways.For(ctx, account)
+	if err != nil {
+		return p, err
+	}
+	c := sms.Campaign{AccountID: l.AccountID, Name: l.Order.Name, SenderID: l.Order.SenderID, Flash: l.Order.Flash, ListID: l.ID, Recipients: l.Tally.Rows,
+		Parts: l.Tally.Parts, CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again}
+	if newFilling(l.Order).constant() && len(sms.Marks(l.Order.Text)) == 0 {
+		c.Text = l.Order.Text
+	}
+	planner := sms.NewPlanner(sms.PlanLimits{CallLimit: account.CallLimit, URLBudget: account.URLBudget,
+		Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, int(l.Tally.Good))
+	var print sms.Print
+	for r, err := range im.store.StagedRows(ctx, l.UID, l.Sum) {
+		if err != nil {
+			return p, err
+		}
+		if r.Kind != "" {
+			continue
+		}
+		c.Unicode = c.Unicode || r.Unicode
+		print.Add(r.MSISDN(), r.Text)
+		p.sketch.Add(r.Number)
+		if err := planner.Add(sms.PlanRow{ID: r.Row, Number: r.MSISDN(), Text: r.Text, Unicode: r.Unicode}); err != nil {
+			return p, err
+		}
+	}
+	p.plan = planner.Plan()
+	c.CallsText, c.CallsPairs = int64(p.plan.ByKind[sms.CallText]), int64(p.plan.ByKind[sms.CallPairs])
+	c.Fingerprint = print.Of(c.SenderID)
+	p.campaign = c
+	return p, nil
+}
+
+// makeMessages stores the messages of a hidden campaign, one for each row.
+func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign, plan sms.Plan) (sms.Tally, error) {
+	tally, done, sent, said := sms.Tally{}, int64(0), 0, im.desk.now()
+	some := make([]sms.Message, 0, messagesAtOnce)
+	store := func() error {
+		if len(some) == 0 {
+			return ctx.Err()
+		}
+		if err := im.store.PutMessages(ctx, c.ID, some, im.desk.ms()); err != nil {
+			return err
+		}
+		done += int64(len(some))
+		some = some[:0]
+		if now := im.desk.now(); now.Sub(said) >= progressEvery {
+			said = now
+			return im.progress(ctx, l, done, l.Tally.Rows)
+		}
+		return nil
+	}
+	for r, err := range im.store.StagedRows(ctx, l.UID, l.Sum) {
+		if err != nil {
+			return nil, err
+		}
+		m := messageOf(r, c)
+		if m.State == sms.Draft {
+			m.Call = plan.Assign[sent]
+			sent++
+		}
+		tally[sms.StandingKey(m.State, "", false)]++
+		if some = append(some, m); len(some) == messagesAtOnce {
+			if err := store(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return tally, store()
+}
+
+func messageOf(r sms.ListRow, c sms.Campaign) sms.Message {
+	m := sms.Message{AccountID: c.AccountID, CampaignID: c.ID, Row: r.Row, Number: r.MSISDN(), Text: r.Text, Unicode: r.Unicode, Parts: r.Parts, State: sms.Draft}
+	if r.Kind != "" {
+		m.State, m.Reason, m.Code = sms.Skipped, r.Reason, string(r.Kind)
+	}
+	return m
+}
+
+// verify looks whether the staged rows of lists that wait for a person are
+// whole; a power cut may have taken some. Such a list is checked again.
+func (im *Importer) verify(ctx context.Context) error {
+	list, err := im.store.CheckedLists(ctx, im.desk.now().Add(-sms.ListKept).UnixMilli())
+	for _, l := range list {
+		for _, bad := range im.store.StagedRows(ctx, l.UID, l.Sum) {
+			if bad != nil && ctx.Err() == nil {
+				im.desk.log.Warn("the staged rows of a list are damaged: it is checked again", "list", l.UID, "error", bad)
+				_, changed := im.change(ctx, l, func(now *sms.List) { now.State, now.Done = sms.ListChecking, 0 })
+				err = errors.Join(err, changed)
+			}
+		}
+	}
+	return err
+}
+
+// tidy forgets lists that were not used, folders that belong to none, and what
+// is left of campaigns that were never finished.
+func (im *Importer) tidy(ctx context.Context) error {
+	old, err := im.store.OldLists(ctx, im.desk.now().Add(-sms.ListKept).UnixMilli())
+	if err != nil {
+		return err
+	}
+	for _, l := range old {
+		err = errors.Join(err, im.desk.store.DeleteList(ctx, l), im.desk.store.DropUpload(l.UID))
+	}
+	folders, bad := im.store.Uploads(im.desk.now().Add(-uploadAge))
+	err = errors.Join(err, bad)
+	for _, uid := range folders {
+		if _, missing := im.desk.store.List(ctx, uid); errors.Is(missing, sms.ErrNotFound) {
+			err = errors.Join(err, im.desk.store.DropUpload(uid))
+		}
+	}
+	for more := true; more && err == nil && ctx.Err() == nil; {
+		more, err = im.store.SweepCampaigns(ctx)
+	}
+	return err
+}

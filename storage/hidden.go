@@ -1,0 +1,197 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// A campaign of many messages is written while it is hidden: no question finds
+// it or its messages, and what a crash leaves of it is swept away.
+
+// BeginCampaign stores the hidden campaign of a list that is being made. It
+// fails with sms.ErrConflict when the list was changed meanwhile.
+func (db *DB) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (id int64, err error) {
+	err = db.update(ctx, "begin campaign", func(t *tx) error {
+		id, err = t.InsertHiddenCampaign(ctx, query.InsertHiddenCampaignParams{AccountID: c.AccountID, Token: randomHex(32), Name: c.Name, SenderID: c.SenderID,
+			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, Recipients: c.Recipients, Parts: c.Parts, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName,
+			CreatedAt: now, SendAgain: c.SendAgain, ListID: l.ID})
+		if err != nil {
+			return err
+		}
+		n, err := t.ListCampaign(ctx, l.ID, l.Version, id)
+		if err == nil && n != 1 {
+			err = errUnexpected
+		}
+		return err
+	})
+	return id, err
+}
+
+const (
+	// messagesAtOnce is how many messages one statement takes.
+	messagesAtOnce = 10
+	// sweepAtOnce is how many messages of an abandoned campaign go in one
+	// transaction.
+	sweepAtOnce = 1000
+)
+
+// PutMessages adds messages to a hidden campaign in one short transaction that
+// lets every other writer go first.
+func (db *DB) PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error {
+	if err := db.yield(ctx); err != nil {
+		return err
+	}
+	return db.update(ctx, "store messages", func(t *tx) error {
+		for some := range slices.Chunk(messages, messagesAtOnce) {
+			if err := t.putMessages(ctx, campaign, some, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *tx) putMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error {
+	args := []any{messages[0].AccountID, campaign, now}
+	var rows []string
+	for _, m := range messages {
+		n := len(args)
+		args = append(args, m.Row, m.Number, m.Text, textHash(m.Text, ""), m.Unicode, int64(m.Parts), string(m.State), m.Reason, m.Code)
+		rows = append(rows, "($1, $2, "+places(n+1, 9)+", 0, '', '', '', '', '', false, false, $3, 0, $3, "+strconv.Itoa(int(m.Call))+")")
+	}
+	_, err := t.raw.ExecContext(ctx, `insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id,
+  provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no) values `+strings.Join(rows, ", "), args...)
+	return err
+}
+
+// ShowCampaign makes a hidden campaign a draft and its list made, in one
+// transaction. tally counts its messages by standing. It fails with
+// sms.ErrConflict when the list was changed or dropped meanwhile.
+func (db *DB) ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error {
+	return db.update(ctx, "show campaign", func(t *tx) error {
+		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts, Unicode: c.Unicode,
+			Fingerprint: c.Fingerprint, CallsText: c.CallsText, CallsPairs: c.CallsPairs, CreatedAt: now})
+		if err != nil || n != 1 {
+			return orUnexpected(err)
+		}
+		if n, err = t.ListMade(ctx, query.ListMadeParams{ID: l.ID, Version: l.Version, CampaignID: c.ID, ChangedAt: now}); err != nil || n != 1 {
+			return orUnexpected(err)
+		}
+		for key, n := range tally {
+			t.count(c.ID, key, n)
+		}
+		return t.PutSketch(ctx, c.ID, sketch.Bytes())
+	})
+}
+
+// SweepCampaigns removes some of what is left of hidden campaigns that nobody
+// makes any more; more says that there is more to remove.
+func (db *DB) SweepCampaigns(ctx context.Context) (more bool, err error) {
+	ids, err := db.read().AbandonedCampaigns(ctx)
+	if err != nil {
+		return false, fmt.Errorf("list abandoned campaigns: %w", err)
+	}
+	for _, id := range ids {
+		if err := db.yield(ctx); err != nil {
+			return false, err
+		}
+		err := db.update(ctx, "remove an abandoned campaign", func(t *tx) error {
+			n, err := t.DeleteSomeMessages(ctx, id, sweepAtOnce)
+			if more = n == sweepAtOnce; err != nil || more {
+				return err
+			}
+			if err := t.DeleteTally(ctx, id); err != nil {
+				return err
+			}
+			if err := t.DeleteSketch(ctx, id); err != nil {
+				return err
+			}
+			_, err = t.DeleteHidden(ctx, id)
+			return err
+		})
+		if err != nil || more {
+			return more, err
+		}
+	}
+	return false, nil
+}
+
+// yield waits until no other writer of this process waits, and a moment
+// longer, but not for ever.
+func (db *DB) yield(ctx context.Context) error {
+	for range 100 {
+		if db.waiting.Load() == 0 {
+			return ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return nil
+}
+
+const eachSketch = `select s.campaign_id, s.sketch from campaign c join campaign_sketch s on s.campaign_id = c.id
+where c.account_id = $1 and c.started_at > $2 and c.started_at > 0`
+
+// EachSketch gives the sketches of an account's campaigns started after the
+// given time.
+func (db *DB) EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error {
+	rows, err := db.reader.QueryContext(ctx, eachSketch, account, after)
+	if err != nil {
+		return fmt.Errorf("list sketches: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id int64
+		var raw []byte
+		if err := rows.Scan(&id, &raw); err != nil {
+			return fmt.Errorf("list sketches: %w", err)
+		}
+		s, err := sms.ReadSketch(raw)
+		if err != nil {
+			return fmt.Errorf("campaign %d: %w", id, err)
+		}
+		do(id, &s)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("list sketches: %w", err)
+	}
+	return nil
+}
+
+const someRecipients = `select id, number, text from message where campaign_id = $1 and id > $2 and state <> 'skipped' order by id limit $3`
+
+// recipientsAtOnce bounds how long one read keeps the write-ahead log.
+const recipientsAtOnce = 5000
+
+// EachRecipient gives the numbers and texts of a campaign's messages that were
+// not left out.
+func (db *DB) EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error {
+	for last, n := int64(0), recipientsAtOnce; n == recipientsAtOnce; {
+		rows, err := db.reader.QueryContext(ctx, someRecipients, campaign, last, recipientsAtOnce)
+		if err != nil {
+			return fmt.Errorf("list recipients: %w", err)
+		}
+		for n = 0; rows.Next(); n++ {
+			var number, text string
+			if err := rows.Scan(&last, &number, &text); err != nil {
+				return errors.Join(fmt.Errorf("list recipients: %w", err), rows.Close())
+			}
+			do(number, text)
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return fmt.Errorf("list recipients: %w", err)
+		}
+	}
+	return nil
+}

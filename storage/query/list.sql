@@ -1,0 +1,80 @@
+-- name: InsertList :one
+insert into list (uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total,
+  campaign_id, created_by, created_name, created_at, changed_at)
+values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, 0, 0, $12, $13, $14, $14)
+returning id;
+
+-- name: ListByUID :one
+select * from list where uid = $1;
+
+-- name: ListByID :one
+select * from list where id = $1;
+
+-- name: ListByToken :one
+select * from list where token = $1;
+
+-- name: RecentLists :many
+select * from list where account_id = $1 and created_by = $2 order by id desc limit $3;
+
+-- name: BusyLists :many
+select * from list where state in ('checking', 'making') order by id;
+
+-- name: OldLists :many
+select l.* from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.id limit 100;
+
+-- name: CheckedLists :many
+select * from list where changed_at > $1 and state = 'checked' order by id;
+
+-- name: UpdateList :execrows
+update list set state = $3, problem = $4, header_key = $5, reading = $6, choices = $7, tally = $8, checksum = $9, again = $10, done = $11, total = $12,
+  changed_at = $13, version = version + 1
+where id = $1 and version = $2;
+
+-- name: ListProgress :execrows
+update list set done = $3, total = $4 where id = $1 and version = $2;
+
+-- name: ListCampaign :execrows
+update list set campaign_id = $3 where id = $1 and version = $2 and state = 'making';
+
+-- name: ListMade :execrows
+update list set state = 'made', changed_at = $4, done = total, version = version + 1 where id = $1 and version = $2 and state = 'making' and campaign_id = $3;
+
+-- name: DeleteList :execrows
+delete from list where id = $1 and version = $2;
+
+-- name: ListMapping :one
+select choices from list_mapping where account_id = $1 and header_key = $2;
+
+-- name: PutListMapping :exec
+insert into list_mapping (account_id, header_key, choices, changed_at) values ($1, $2, $3, $4)
+on conflict (account_id, header_key) do update set choices = excluded.choices, changed_at = excluded.changed_at;
+
+-- name: InsertHiddenCampaign :one
+insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at,
+  send_again, list_id)
+values ($1, $2, $3, $4, $5, $6, $7, '', '', 'hidden', '', '', 'pending', 1, $8, $9, '', 0, $10, $11, 0, '', $12, 0, 0, $12, $13, $14)
+returning id;
+
+-- name: ShowCampaign :execrows
+update campaign set state = 'draft', recipients = $2, parts = $3, unicode = $4, fingerprint = $5, calls_text = $6, calls_pairs = $7, created_at = $8, changed_at = $8
+where id = $1 and state = 'hidden';
+
+-- name: HideDraft :execrows
+update campaign set state = 'hidden', token = 'hidden ' || token where id = $1 and state = 'draft';
+
+-- name: AbandonedCampaigns :many
+select c.id from campaign c where c.state = 'hidden'
+  and not exists (select 1 from list l where l.campaign_id = c.id and l.state = 'making') order by c.id limit 10;
+
+-- name: DeleteSomeMessages :execrows
+delete from message where id in (select m.id from message m where m.campaign_id = $1 order by m.id limit $2);
+
+-- name: DeleteHidden :execrows
+delete from campaign where id = $1 and state = 'hidden';
+
+-- name: PutSketch :exec
+insert into campaign_sketch (campaign_id, sketch) values ($1, $2) on conflict (campaign_id) do update set sketch = excluded.sketch;
+
+-- name: DeleteSketch :exec
+delete from campaign_sketch where campaign_id = $1;

@@ -1,0 +1,363 @@
+package storage
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// Every uploaded list has a folder of its own under "lists" in the data
+// folder, with the file as it came and, once it is checked, a staging file
+// with the verdict on each row. So a check writes nothing into the database
+// that reports and calls wait for.
+const (
+	uploadName  = "upload"
+	stagingName = "rows.db"
+)
+
+// ListFolder is the folder of a list's files.
+func (db *DB) ListFolder(uid string) string { return filepath.Join(db.data, "lists", uid) }
+
+// KeepUpload stores what body holds as the file of a new list, synced to disk.
+// More than most bytes are sms.ErrTooLarge. Nothing is left behind on an error.
+func (db *DB) KeepUpload(uid string, body io.Reader, most int64) (size int64, hash string, err error) {
+	folder := db.ListFolder(uid)
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+		return 0, "", fmt.Errorf("make the folder of lists: %w", err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return 0, "", fmt.Errorf("make a list's folder: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.DropUpload(uid))
+		}
+	}()
+	f, err := os.OpenFile(filepath.Join(folder, uploadName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, "", fmt.Errorf("make a list's file: %w", err)
+	}
+	sum := sha256.New()
+	size, err = io.Copy(io.MultiWriter(f, sum), io.LimitReader(body, most+1))
+	if err == nil && size > most {
+		err = sms.ErrTooLarge
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return size, "", fmt.Errorf("store the uploaded file: %w", err)
+	}
+	return size, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// Upload opens the file of a list for reading.
+func (db *DB) Upload(uid string) (sms.File, error) {
+	f, err := os.Open(filepath.Join(db.ListFolder(uid), uploadName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open the uploaded file: %w", sms.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the uploaded file: %w", err)
+	}
+	return f, nil
+}
+
+// DropUpload removes everything that belongs to a list's file.
+func (db *DB) DropUpload(uid string) error {
+	if err := os.RemoveAll(db.ListFolder(uid)); err != nil {
+		return fmt.Errorf("remove a list's files: %w", err)
+	}
+	return nil
+}
+
+// DropStaged removes the verdicts on a list's rows and keeps its file.
+func (db *DB) DropStaged(uid string) error {
+	err := os.Remove(filepath.Join(db.ListFolder(uid), stagingName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the staged rows: %w", err)
+	}
+	return nil
+}
+
+// Uploads lists the UIDs of the folders of lists not touched since before.
+func (db *DB) Uploads(before time.Time) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(db.data, "lists"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the folders of lists: %w", err)
+	}
+	var uids []string
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
+			uids = append(uids, e.Name())
+		}
+	}
+	return uids, nil
+}
+
+// FreeSpace is how many bytes the disk of the data folder still takes.
+func (db *DB) FreeSpace() (int64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(db.data, &s); err != nil {
+		return 0, fmt.Errorf("look how full the disk is: %w", err)
+	}
+	return int64(s.Bavail) * s.Bsize, nil
+}
+
+// StageRows writes the verdicts on a list's rows, in place of earlier ones.
+// fill puts them in the order of the rows; they are whole once StageRows has
+// returned, and sum tells them from any others.
+func (db *DB) StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error) {
+	if err := db.DropStaged(uid); err != nil {
+		return 0, err
+	}
+	file, err := openStaging(filepath.Join(db.ListFolder(uid), stagingName), true)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err = errors.Join(err, file.Close()); err != nil {
+			err = errors.Join(fmt.Errorf("stage the rows of a list: %w", err), db.DropStaged(uid))
+		}
+	}()
+	if _, err := file.ExecContext(ctx, stagingSchema); err != nil {
+		return 0, err
+	}
+	tx, err := file.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	s, err := newStager(ctx, tx)
+	if err == nil {
+		err = fill(s.put)
+	}
+	if err == nil {
+		err = s.flush(ctx)
+	}
+	if err != nil {
+		return 0, errors.Join(err, tx.Rollback())
+	}
+	return s.sum.value(), tx.Commit()
+}
+
+// stager puts rows and notes with prepared statements.
+type stager struct {
+	ctx             context.Context
+	many, one, note *sql.Stmt
+	waiting         []any
+	sum             rowSum
+}
+
+func newStager(ctx context.Context, tx *sql.Tx) (*stager, error) {
+	s := &stager{ctx: ctx, waiting: make([]any, 0, 4*stagingRows)}
+	var errs [3]error
+	s.many, errs[0] = tx.PrepareContext(ctx, "insert into row values "+strings.Repeat("(?, ?, ?, ?), ", stagingRows-1)+"(?, ?, ?, ?)")
+	s.one, errs[1] = tx.PrepareContext(ctx, "insert into row values (?, ?, ?, ?)")
+	s.note, errs[2] = tx.PrepareContext(ctx, "insert into note values (?, ?, ?, ?, ?, ?, ?, ?)")
+	return s, errors.Join(errs[:]...)
+}
+
+func (s *stager) put(rows []sms.ListRow, notes []sms.RowNote) error {
+	for _, r := range rows {
+		v := verdict(r)
+		s.sum.add(r.Row, r.Number, v, r.Text)
+		s.waiting = append(s.waiting, r.Row, r.Number, r.Text, v)
+		if len(s.waiting) == cap(s.waiting) {
+			if _, err := s.many.ExecContext(s.ctx, s.waiting...); err != nil {
+				return fmt.Errorf("put rows: %w", err)
+			}
+			s.waiting = s.waiting[:0]
+		}
+	}
+	for _, n := range notes {
+		cells, err := json.Marshal(n.Cells)
+		if err != nil {
+			return fmt.Errorf("put a note: %w", err)
+		}
+		if _, err := s.note.ExecContext(s.ctx, kindCode(n.Kind), n.Row, n.Column, n.Text, n.Before, n.After, n.Other, string(cells)); err != nil {
+			return fmt.Errorf("put a note: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *stager) flush(ctx context.Context) error {
+	for row := range slices.Chunk(s.waiting, 4) {
+		if _, err := s.one.ExecContext(ctx, row...); err != nil {
+			return fmt.Errorf("put rows: %w", err)
+		}
+	}
+	s.waiting = s.waiting[:0]
+	return nil
+}
+
+// rowSum tells one set of staged rows from another.
+type rowSum struct {
+	crc    uint32
+	rows   uint32
+	buffer []byte
+}
+
+func (s *rowSum) add(row, number, verdict int64, text string) {
+	b := s.buffer[:0]
+	b = binary.LittleEndian.AppendUint64(b, uint64(row))
+	b = binary.LittleEndian.AppendUint64(b, uint64(number))
+	b = binary.LittleEndian.AppendUint64(b, uint64(verdict))
+	b = append(b, text...)
+	s.crc = crc32.Update(s.crc, crc32.MakeTable(crc32.Castagnoli), b)
+	s.rows++
+	s.buffer = b
+}
+
+func (s *rowSum) value() int64 { return int64(s.crc)<<31 ^ int64(s.rows) }
+
+func verdict(r sms.ListRow) int64 {
+	v := int64(r.Parts) << 1
+	if r.Unicode {
+		v |= 1
+	}
+	return v | kindCode(r.Kind)<<16
+}
+
+// kinds stand in a staging file as their places, counted from 1.
+var kinds = sms.RowKinds()
+
+func kindCode(k sms.RowKind) int64 { return int64(slices.Index(kinds, k) + 1) }
+
+func kindOf(code int64) sms.RowKind {
+	if code < 1 || code > int64(len(kinds)) {
+		return ""
+	}
+	return kinds[code-1]
+}
+
+const stagedRows = `select r.row_no, r.number, r.text, r.verdict, coalesce(n.text, '') from row r
+left join note n on r.verdict >= 65536 and n.kind = r.verdict >> 16 and n.row_no = r.row_no order by r.row_no`
+
+// StagedRows reads the verdicts on a list's rows in their order, and what is
+// wrong with a row that is not sent. At the end it fails with sms.ErrConflict
+// when they are not those of which StageRows gave the sum.
+func (db *DB) StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error] {
+	return func(yield func(sms.ListRow, error) bool) {
+		if err := db.eachStaged(ctx, uid, sum, func(r sms.ListRow) bool { return yield(r, nil) }); err != nil {
+			yield(sms.ListRow{}, fmt.Errorf("read the staged rows: %w", err))
+		}
+	}
+}
+
+func (db *DB) eachStaged(ctx context.Context, uid string, sum int64, do func(sms.ListRow) bool) error {
+	file, err := db.staging(uid)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	rows, err := file.QueryContext(ctx, stagedRows)
+	if err != nil {
+		return damaged(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var got rowSum
+	for rows.Next() {
+		var r sms.ListRow
+		var v int64
+		if err := rows.Scan(&r.Row, &r.Number, &r.Text, &v, &r.Reason); err != nil {
+			return damaged(err)
+		}
+		got.add(r.Row, r.Number, v, r.Text)
+		r.Parts, r.Unicode, r.Kind = int(v&0xffff>>1), v&1 == 1, kindOf(v>>16)
+		if !do(r) {
+			return nil
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return damaged(err)
+	}
+	if got.value() != sum {
+		return damaged(errors.New("they are others than were written"))
+	}
+	return nil
+}
+
+func damaged(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sms.ErrConflict, err)
+}
+
+func (db *DB) staging(uid string) (*sql.DB, error) {
+	path := filepath.Join(db.ListFolder(uid), stagingName)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("open the staged rows: %w", sms.ErrNotFound)
+	}
+	return openStaging(path, false)
+}
+
+// ListNotes lists what the check of a list has to say, in the order of rows;
+// more says that there are further notes.
+func (db *DB) ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error) {
+	file, err := db.staging(uid)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { _ = file.Close() }()
+	kinds := f.Kinds
+	if len(kinds) == 0 {
+		kinds = slices.DeleteFunc(sms.RowKinds(), func(k sms.RowKind) bool { return !k.Bad() })
+	}
+	for _, k := range kinds {
+		some, err := notesOf(ctx, file, k, f)
+		if err != nil {
+			return nil, false, fmt.Errorf("list the notes of a list: %w", err)
+		}
+		list = append(list, some...)
+	}
+	slices.SortStableFunc(list, func(a, b sms.RowNote) int { return int(a.Row - b.Row) })
+	if more = len(list) > f.Limit; more {
+		list = list[:f.Limit]
+	}
+	return list, more, nil
+}
+
+// notesOf reads one kind, so that each is a walk along the index however many
+// notes there are.
+func notesOf(ctx context.Context, file *sql.DB, kind sms.RowKind, f sms.RowFilter) (list []sms.RowNote, err error) {
+	rows, err := file.QueryContext(ctx, "select row_no, col, text, before, after, other, cells from note where kind = ? and row_no > ? order by row_no limit ?",
+		kindCode(kind), f.After, f.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		n := sms.RowNote{Kind: kind}
+		var cells string
+		if err := rows.Scan(&n.Row, &n.Column, &n.Text, &n.Before, &n.After, &n.Other, &cells); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(cells), &n.Cells); err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, rows.Err()
+}
