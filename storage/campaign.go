@@ -34,7 +34,7 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID,
 			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: int64(len(messages)),
 			Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID,
-			CallsText: c.CallsText, CallsPairs: c.CallsPairs, Urgent: c.Urgent})
+			CallsText: c.CallsText, CallsPairs: c.CallsPairs, Urgent: c.Urgent, TestOf: c.TestOf})
 		if err != nil {
 			return err
 		}
@@ -359,5 +359,5 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		Canary: sms.Canary(r.Canary), Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
 		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone, SendOffset: int(r.SendOffset),
-		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver}
+		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf}
 }

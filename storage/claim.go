@@ -87,7 +87,7 @@ type claiming struct {
 // serve claims from one campaign, if it may send now and has something to.
 func (c *claiming) serve(ctx context.Context, turn query.RunningCampaignsRow) error {
 	at := time.UnixMilli(c.now)
-	terms := sms.Campaign{ID: turn.ID, Urgent: turn.Urgent, HandOver: turn.HandOver, SendAt: turn.SendAt, SendZone: turn.SendZone, SendOffset: int(turn.SendOffset)}
+	terms := sms.Campaign{ID: turn.ID, Urgent: turn.Urgent, HandOver: turn.HandOver, SendAt: turn.SendAt, SendZone: turn.SendZone, SendOffset: int(turn.SendOffset), TestOf: turn.TestOf}
 	if sms.SendsAt(c.account, terms, at).After(at) {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (db *DB) Session(ctx context.Context, hash [32]byte) (sms.Session, error) {
 		return sms.Session{}, err
 	}
 	return sms.Session{
-		User:      sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active, CreatedAt: r.CreatedAt},
+		User:      sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active, CreatedAt: r.CreatedAt, TestNumber: r.TestNumber},
 		AccountID: r.ChosenAccount, CreatedAt: r.SignedInAt, SeenAt: r.SeenAt,
 	}, nil
 }

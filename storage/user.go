@@ -100,6 +100,11 @@ func (db *DB) SetPassword(ctx context.Context, id int64, passwordHash string) er
 	})
 }
 
+// SetTestNumber remembers where a person sent a test message.
+func (db *DB) SetTestNumber(ctx context.Context, id int64, number string) error {
+	return db.update(ctx, "remember the test number", func(t *tx) error { return t.Queries.SetTestNumber(ctx, id, number) })
+}
+
 // Administrators counts the active administrators.
 func (db *DB) Administrators(ctx context.Context) (int64, error) {
 	n, err := db.read().CountAdministrators(ctx)
@@ -107,7 +112,7 @@ func (db *DB) Administrators(ctx context.Context) (int64, error) {
 }
 
 func user(r query.AppUser) sms.User {
-	return sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active, CreatedAt: r.CreatedAt}
+	return sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active, CreatedAt: r.CreatedAt, TestNumber: r.TestNumber}
 }
 
 // CreateInvite stores an invitation under the SHA-256 of its token.

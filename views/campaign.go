@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"smsdesk/internal/sms"
 )
@@ -150,6 +149,7 @@ type CampaignPage struct {
 	Seen    int64 // messages that the filter had when the page was opened
 	Paused  bool  // the page is at rest
 	Changed []sms.Message
+	Pace    Pace
 	Live    Refresh
 }
 
@@ -190,6 +190,9 @@ func (p CampaignPage) sub() string {
 	}
 	if c.Flash {
 		parts = append(parts, "flash message")
+	}
+	if c.TestOf > 0 {
+		parts = append(parts, "a test to one phone")
 	}
 	return strings.Join(parts, " · ")
 }
@@ -255,48 +258,6 @@ func (p CampaignPage) waiting() int64 { return p.Tally.Tile(sms.TileWaiting) }
 
 func (p CampaignPage) sending() bool {
 	return p.Campaign.State == sms.CampaignRunning && p.waiting() > 0 && p.Account.Pause == ""
-}
-
-// pace says how far the sending is and how long it still takes.
-func (p CampaignPage) pace() string {
-	if !p.sending() {
-		return p.rest()
-	}
-	if p.waiting() == p.Tally.Total() && p.Now.Sub(time.UnixMilli(p.Campaign.StartedAt)) < 30*time.Second {
-		return "Sending starts in a few seconds."
-	}
-	limit, rate := int64(max(p.Account.CallLimit, 1)), int64(max(p.Account.PerMinute, 1))
-	calls := (p.waiting() + limit - 1) / limit
-	return TimeLeft(time.Duration(calls)*time.Minute/time.Duration(rate)) + fmt.Sprintf(" at %s requests a minute.", Number(int(rate)))
-}
-
-// rest says how it is when nothing is being sent.
-func (p CampaignPage) rest() string {
-	network, decide := p.Tally.Tile(sms.TileNetwork), p.Tally.Tile(sms.TileDecision)
-	switch {
-	case p.Campaign.State == sms.CampaignFinished && network == 1:
-		return "Everything has left. 1 message waits for its report."
-	case p.Campaign.State == sms.CampaignFinished && network > 1:
-		return "Everything has left. " + Number(int(network)) + " messages wait for their reports."
-	case p.Campaign.State == sms.CampaignFinished && decide > 0:
-		return "Nothing else is left to send."
-	case p.Campaign.State == sms.CampaignFinished:
-		return "Nothing is left to send."
-	case p.Campaign.State == sms.CampaignRunning && p.Account.Pause == "":
-		return "The last requests are under way."
-	}
-	return ""
-}
-
-// TimeLeft says a duration roughly: "About 4 minutes left".
-func TimeLeft(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "Less than a minute left"
-	case d < 90*time.Minute:
-		return "About " + Plural(int((d+30*time.Second)/time.Minute), "minute", "minutes") + " left"
-	}
-	return "About " + Plural(int((d+30*time.Minute)/time.Hour), "hour", "hours") + " left"
 }
 
 // spoken is what a screen reader hears: quarters and decisions, so that it
@@ -429,7 +390,7 @@ func rawWords(m sms.Message) string {
 		return Shorten(m.Reason, 60) + ", code " + m.Code
 	case m.State == sms.Refused && m.Reason != "":
 		return Shorten(m.Reason, 60)
-	case m.Code != "":
+	case m.Code != "" && m.State != sms.Skipped:
 		return "code " + m.Code
 	}
 	return ""
@@ -448,9 +409,9 @@ func ownWords(m sms.Message) string {
 // leftOut tells how many messages were left out before sending.
 func leftOut(n int64) string {
 	if n == 1 {
-		return "1 blocked number is left out."
+		return "1 message is left out. The reason is beside it."
 	}
-	return Number(int(n)) + " blocked numbers are left out."
+	return Number(int(n)) + " messages are left out. The reason is beside each."
 }
 
 func reportWords(d sms.Delivery) string {

@@ -2,8 +2,10 @@ package views
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"smsdesk/internal/sms"
@@ -14,77 +16,104 @@ type ConfirmPage struct {
 	Outlook
 	Campaign sms.Campaign
 	Account  sms.Account
-	Numbers  []string     // the first recipients
-	Repeated int          // numbers left out because they stood there before
-	LeftOut  int64        // messages to blocked numbers, which are not sent
+	Out      sms.Outgoing
+	List     *sms.List // nil unless it was made of one
+	Repeated int       // numbers left out because they stood there before, of a typed campaign
+	Preview  Preview
+	Plan     Plan
+	Later    SchedulePage // when to send
 	Balance  *sms.Balance // nil while it is not known
 	// Same was sent in the last 24 hours; nil when there is none.
 	Same  *sms.Campaign
-	Again bool // the person wants to send it again all the same
-	Mine  bool // the person's own draft, which "Back" may change
+	Again bool   // the person wants to send it again all the same
+	Typed string // the number of recipients as typed
+	Name  string // as typed
+	Mine  bool   // the person's own draft, which "Back" may change
 	// MaySetPrice says that the person may open the account's settings.
 	MaySetPrice bool
-	Later       SchedulePage
+	Live        Refresh // of what it takes
 	Errors      sms.Invalid
 }
 
+// confirmOrder is the order of the fields on the page.
+var confirmOrder = []string{"test_number", "when", "day", "time", "which", "hand_over", "again", "typed", "name"}
+
 func campaignPath(id int64) string { return "/campaigns/" + strconv.FormatInt(id, 10) }
 
-// sent is how many messages the button sends.
-func (p ConfirmPage) sent() int64 { return p.Campaign.Recipients - p.LeftOut }
+func confirmPath(id int64) string { return campaignPath(id) + "/confirm" }
 
-func (p ConfirmPage) button() string {
+// number is how many messages leave, as the button says it.
+func (p ConfirmPage) messages() string {
 	if p.Campaign.GroupID != "" {
-		return "Send to the group " + Shorten(p.Campaign.GroupName, 40) + " now"
+		return "to the group " + Shorten(p.Campaign.GroupName, 40)
 	}
-	return "Send " + Plural(int(p.sent()), "message", "messages") + " now"
+	return Plural(int(p.Out.Messages), "message", "messages")
 }
 
-func (p ConfirmPage) back() string {
+// nothing says that nobody is left to send to.
+func (p ConfirmPage) nothing() bool { return p.Campaign.GroupID == "" && p.Out.Messages <= 0 }
+
+// button says what pressing it does, for the chosen time.
+func (p ConfirmPage) button() string {
+	switch {
+	case p.Later.When != WhenNow && p.Later.Chosen == nil:
+		return "Schedule"
+	case p.Later.When != WhenNow:
+		return p.Later.button()
+	case !p.Plan.Forecast.Starts.After(p.Plan.From):
+		return "Send " + p.messages() + " now"
+	}
+	return "Send " + p.messages() + " from " + When(p.Plan.Forecast.Starts, p.Now) + " on"
+}
+
+// sure is what the button promises; the server does nothing else than that.
+func (p ConfirmPage) sure() string {
+	switch {
+	case p.Later.When == WhenNow:
+		return WhenNow
+	case p.Later.Chosen == nil:
+		return ""
+	}
+	return strconv.FormatInt(p.Later.Chosen.At, 10)
+}
+
+func (p ConfirmPage) back() Link {
 	id := strconv.FormatInt(p.Campaign.ID, 10)
-	if p.Mine {
-		return "/new?draft=" + id
+	switch {
+	case p.List != nil && p.List.Tally.Bad()+p.List.Tally.LeftOut() > 0:
+		return Link{Text: "Back to the check", Href: "/lists/" + p.List.UID + "/check"}
+	case p.List != nil:
+		return Link{Text: "Back: change the message", Href: "/lists/" + p.List.UID + "/message"}
+	case p.Mine:
+		return Link{Text: "Back: change the message", Href: "/new?draft=" + id}
 	}
-	return "/new?again=" + id
-}
-
-func (p ConfirmPage) partsEach() string {
-	if p.sent() == 0 {
-		return "–"
-	}
-	return Number(int(p.Campaign.Parts / p.sent()))
+	return Link{Text: "Back: change the message", Href: "/new?again=" + id}
 }
 
 func (p ConfirmPage) recipients() string {
 	if p.Campaign.GroupID != "" {
 		return "Group " + p.Campaign.GroupName
 	}
-	return Number(int(p.sent()))
+	return p.most() + Number(int(p.Out.Messages))
 }
 
-func (p ConfirmPage) to() string {
-	if p.Campaign.GroupID != "" {
-		return "the group " + p.Campaign.GroupName
+// most stands before figures that may turn out lower.
+func (p ConfirmPage) most() string {
+	if p.Out.Unsure {
+		return "at most "
 	}
-	var shown []string
-	for _, n := range p.Numbers {
-		shown = append(shown, p.Phone(n))
-	}
-	if rest := p.sent() - int64(len(shown)); rest > 0 && len(shown) > 0 {
-		shown = append(shown, Plural(int(rest), "other", "others"))
-	}
-	return and(shown)
+	return ""
 }
 
 func (p ConfirmPage) cost() (*big.Rat, bool) {
 	if p.Account.PricePerPart <= 0 || p.Campaign.GroupID != "" {
 		return nil, false
 	}
-	cost := new(big.Rat).SetInt64(p.Campaign.Parts)
+	cost := new(big.Rat).SetInt64(p.Out.Parts)
 	return cost.Mul(cost, big.NewRat(p.Account.PricePerPart, 100)), true
 }
 
-// Short says that the balance is known and less than the estimated cost.
+// short says that the balance is known and less than the estimated cost.
 func (p ConfirmPage) short() (string, bool) {
 	cost, known := p.cost()
 	if !known || p.Balance == nil {
@@ -101,19 +130,22 @@ func (p ConfirmPage) short() (string, bool) {
 // never guessed.
 func (p ConfirmPage) sums() []Term {
 	terms := []Term{{Name: "Recipients", Text: p.recipients(), Number: true}}
-	if p.Campaign.GroupID == "" {
-		terms = append(terms,
-			Term{Name: "Parts each", Text: p.partsEach(), Number: true},
-			Term{Name: "Parts in total", Text: Number(int(p.Campaign.Parts)), Number: true})
-	} else {
+	each := p.Out.Messages > 0 && p.Out.Parts%p.Out.Messages == 0 && p.Campaign.Text != ""
+	switch {
+	case p.Campaign.GroupID != "":
 		terms = append(terms, Term{Name: "Parts each", Text: Number(int(p.Campaign.Parts)), Number: true})
+	case each:
+		terms = append(terms, Term{Name: "Parts each", Text: Number(int(p.Out.Parts / p.Out.Messages)), Number: true})
+		fallthrough
+	default:
+		terms = append(terms, Term{Name: "Parts in total", Text: p.most() + Number(int(p.Out.Parts)), Number: true})
 	}
 	cost, known := p.cost()
 	switch {
 	case known:
 		terms = append(terms,
 			Term{Name: "Price of a part", Text: Money(p.Account.Currency, p.Account.PricePerPart), Number: true},
-			Term{Name: "Estimated cost", View: strong(amount(p.Account.Currency, cost)), Number: true})
+			Term{Name: "Estimated cost", View: strong(p.most() + amount(p.Account.Currency, cost)), Number: true})
 	case p.Campaign.GroupID != "":
 		terms = append(terms, Term{Name: "Cost", Text: "Not known: the provider keeps the group's numbers", Number: true})
 	default:
@@ -128,6 +160,296 @@ func (p ConfirmPage) sums() []Term {
 		terms = append(terms, Term{Name: "Balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)), Number: true})
 	}
 	return terms
+}
+
+// whyParts says why messages need more parts than their length alone.
+func (p ConfirmPage) whyParts() string {
+	if p.List == nil {
+		return strings.TrimSpace(OddLetters(p.Campaign.Text))
+	}
+	n := p.List.Tally.Kinds[sms.RowLonger]
+	if n == 0 || p.List.Tally.Letters == "" {
+		return ""
+	}
+	return Plural(int(n), "message needs", "messages need") + " more parts because of " + oddNames([]rune(p.List.Tally.Letters)) + "."
+}
+
+// left are the lines about rows that are not sent, by kind.
+func (p ConfirmPage) left() []Term {
+	var terms []Term
+	add := func(words string, n int64) {
+		if n > 0 {
+			terms = append(terms, Term{Name: words, Text: Number(int(n)), Number: true})
+		}
+	}
+	if p.List == nil {
+		add("Blocked numbers", p.Out.LeftOut)
+		add("Repeated numbers", int64(p.Repeated))
+	} else {
+		for _, k := range sms.RowKinds() {
+			if k.Bad() || k.LeftOut() {
+				add(leftKind(k), p.List.Tally.Kinds[k])
+			}
+		}
+		add("Hidden rows", p.List.Tally.Hidden)
+	}
+	add("Numbers blocked since then", p.Out.Blocked)
+	return terms
+}
+
+func leftKind(k sms.RowKind) string {
+	switch k {
+	case sms.RowMissing:
+		return "Rows with something missing"
+	case sms.RowNumber:
+		return "Numbers that cannot be used"
+	case sms.RowText:
+		return "Messages that cannot be sent"
+	case sms.RowUnreadable:
+		return "Rows that cannot be read"
+	case sms.RowBlocked:
+		return "Blocked numbers"
+	}
+	return "Repeats of an earlier row"
+}
+
+// listNotes are what is worth knowing about rows that are sent.
+func (p ConfirmPage) listNotes() []string {
+	var notes []string
+	if p.Repeated > 0 {
+		notes = append(notes, "Each number gets the message once.")
+	}
+	if p.Out.Unsure {
+		notes = append(notes, "Numbers were blocked after this list was checked. Those among them are left out when their turn comes.")
+	}
+	if p.List == nil {
+		return notes
+	}
+	t := p.List.Tally
+	if n := t.Kinds[sms.RowRepaired]; n > 0 {
+		notes = append(notes, "We fixed "+Plural(int(n), "number", "numbers")+": "+fixes(t.Fixes)+".")
+	}
+	if n := t.Kinds[sms.RowOtherText]; n > 0 {
+		notes = append(notes, Plural(int(n), "number gets", "numbers get")+" more than one message, because the texts differ.")
+	}
+	return notes
+}
+
+// fixes says what was repaired, the most frequent first.
+func fixes(list map[string]int64) string {
+	var words []string
+	for w := range list {
+		words = append(words, w)
+	}
+	slices.SortFunc(words, func(a, b string) int {
+		if list[a] != list[b] {
+			return int(list[b] - list[a])
+		}
+		return strings.Compare(a, b)
+	})
+	for i, w := range words {
+		words[i] = strings.ToLower(w[:1]) + w[1:] + " (" + Number(int(list[w])) + ")"
+	}
+	return and(words)
+}
+
+// typedField asks for the number of recipients.
+func (p ConfirmPage) typedField() InputProps {
+	n := strconv.FormatInt(p.Out.Messages, 10)
+	return InputProps{Field: Field{Name: "typed", Label: "Type " + n + " to confirm", Hint: "This account asks for it above " + Number(int(p.Account.TypeAbove)) + " recipients.",
+		Value: p.Typed, Error: p.Errors["typed"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}
+}
+
+// jump is what the link beside the heading leads to: the last thing to do.
+func (p ConfirmPage) jump() string {
+	if p.Out.Asks(p.Account) {
+		return "#typed"
+	}
+	return "#send-now"
+}
+
+func (p ConfirmPage) nameField() InputProps {
+	return InputProps{Field: Field{Name: "name", Label: "Name of the campaign", Hint: "Only you and your colleagues see it.", Value: p.Name, Error: p.Errors["name"]}, Autocomplete: "off"}
+}
+
+// Preview is one row of a campaign as its recipient sees it.
+type Preview struct {
+	Outlook
+	Campaign       sms.Campaign
+	Message        sms.Message
+	Template       string // the text with its marks that Message was filled from, "" when not known
+	Listed         bool   // rows are those of a spreadsheet
+	Count          int64  // of rows
+	Previous, Next int64  // rows beside this one, 0 for none
+	Longest, Odd   int64  // rows worth a look, 0 for none
+	Test           TestForm
+}
+
+// TestForm sends the row to the person's own phone.
+type TestForm struct {
+	Token  string // one-use
+	Number string // as typed, or where the last one went
+	Sent   *sms.Campaign
+	SentTo string
+	Error  string
+}
+
+// at is the address of the page with another row in it.
+func (p Preview) at(row int64) string { return With(confirmPath(p.Campaign.ID), "row", id(row)) }
+
+// row names the row.
+func (p Preview) row() string {
+	switch {
+	case p.Listed:
+		return "Row " + Number(int(p.Message.Row))
+	case p.Count < 2:
+		return ""
+	}
+	return "Message " + Number(int(p.Message.Row)) + " of " + Number(int(p.Count))
+}
+
+// goTo names the field that asks for a row.
+func (p Preview) goTo() string {
+	if p.Listed {
+		return "Row number"
+	}
+	return "Message number"
+}
+
+func (p Preview) to() string {
+	switch {
+	case p.Campaign.GroupID != "":
+		return "To everybody in the group " + p.Campaign.GroupName
+	case p.Message.Number == "":
+		return "has no number"
+	case p.row() == "":
+		return "To " + p.Phone(p.Message.Number)
+	}
+	return "to " + p.Phone(p.Message.Number)
+}
+
+// leftOut says why the row is not sent.
+func (p Preview) leftOut() string {
+	if p.Message.State != sms.Skipped {
+		return ""
+	}
+	if p.Message.Reason == "" {
+		return "This row is left out."
+	}
+	return "This row is left out: " + sentence(p.Message.Reason)
+}
+
+func (p Preview) runs() []Run {
+	var runs []Run
+	for _, s := range sms.Stretches(p.Template, p.Message.Text) {
+		runs = append(runs, Run{Text: s.Text, Filled: s.Filled})
+	}
+	return runs
+}
+
+func (p Preview) marked() bool {
+	return slices.ContainsFunc(p.runs(), func(r Run) bool { return r.Filled })
+}
+
+func (p Preview) under() string { return partsWhy(p.Message.Text, p.Message.Unicode) }
+
+// partsWhy counts a text, and names the letters where they are why it needs
+// that many parts.
+func partsWhy(text string, uni bool) string {
+	s := sms.CountSegments(text, uni)
+	words := Plural(s.Parts, "part", "parts")
+	if len(s.Odd) > 0 && sms.CountSegments(withoutOdd(text), false).Parts < s.Parts {
+		return words + " because of " + oddNames(s.Odd)
+	}
+	return words + ", " + Plural(s.Units, "character", "characters")
+}
+
+// Plan says how a campaign is sent, and when it has left.
+type Plan struct {
+	Now       time.Time
+	Text      int64 // calls with one text for many numbers
+	Pairs     int64 // calls with a text for each number
+	PerMinute int
+	Hours     sms.Hours
+	Others    int // other campaigns of the account that are being sent
+	Group     bool
+	HandOver  bool
+	From      time.Time // when it is to start
+	Forecast  sms.Forecast
+}
+
+// requests says in how many calls it leaves.
+func (p Plan) requests() string {
+	switch {
+	case p.Group:
+		return "1 request. The provider sends it to everybody in the group."
+	case p.Text+p.Pairs == 1:
+		return "1 request."
+	case p.Pairs == 0:
+		return Number(int(p.Text)) + " requests, each with one text for many numbers."
+	case p.Text == 0:
+		return Number(int(p.Pairs)) + " requests, each with a text for each number."
+	}
+	return Number(int(p.Text+p.Pairs)) + " requests: " + Number(int(p.Text)) + " with one text for many numbers, " + Number(int(p.Pairs)) + " with a text for each number."
+}
+
+// takes says how long the sending is.
+func (p Plan) takes() string {
+	rate := "at " + Plural(p.PerMinute, "request", "requests") + " a minute"
+	words := "Takes " + roughly(p.Forecast.Takes) + " " + rate + "."
+	switch {
+	case p.Others == 1:
+		words += " Another campaign of this account is being sent and takes turns with it."
+	case p.Others > 1:
+		words += " " + Number(p.Others) + " other campaigns of this account are being sent and take turns with it."
+	}
+	return words
+}
+
+// ends says when the last has left, and what the sending hours do to it.
+func (p Plan) ends() string {
+	f, words := p.Forecast, ""
+	if f.Starts.After(p.From) {
+		words = "Starts " + When(f.Starts, p.Now) + ", because the sending hours are " + p.Hours.Words() + ". "
+	}
+	ends := "ends " + about(f.Ends, p.Now, f.Takes)
+	switch {
+	case f.Ends.IsZero():
+		return words + "It would take more than a year."
+	case f.Pauses > 0:
+		return words + "Sending pauses from " + p.Hours.Pause() + "; " + ends + "."
+	case f.Takes < time.Minute:
+		return strings.TrimSpace(words)
+	}
+	return words + capital(ends) + "."
+}
+
+// about says a time that is not certain: in steps of a minute, or of five
+// where it is further away.
+func about(t, now time.Time, takes time.Duration) string {
+	step := time.Minute
+	if takes >= 10*time.Minute {
+		step = 5 * time.Minute
+	}
+	if over := time.Duration(t.Minute())*time.Minute%step + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond()); over > 0 {
+		t = t.Add(step - over)
+	}
+	words := When(t, now)
+	cut := strings.LastIndex(words, " at ")
+	return words[:cut] + " about " + words[cut+len(" at "):]
+}
+
+// roughly says a duration: "about 4 minutes".
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "less than a minute"
+	case d < 90*time.Minute:
+		return "about " + Plural(int((d+30*time.Second)/time.Minute), "minute", "minutes")
+	case d < 48*time.Hour:
+		return "about " + Plural(int((d+30*time.Minute)/time.Hour), "hour", "hours")
+	}
+	return "about " + Plural(int((d+12*time.Hour)/(24*time.Hour)), "day", "days")
 }
 
 // StopPage says what stopping a campaign does before it is done.
@@ -149,6 +471,13 @@ func (p StopPage) sentence() string {
 	return out + Number(int(kept)) + " will be kept back."
 }
 
-func (p ConfirmPage) under() string {
-	return Plural(sms.CountSegments(p.Campaign.Text, false).Parts, "part", "parts")
+func (p StopPage) kept() int { return int(p.Tally["queued"] + p.Tally["draft"]) }
+
+func (p StopPage) never() string {
+	if p.kept() == 1 {
+		return "1 message is then never sent."
+	}
+	return Number(p.kept()) + " messages are then never sent."
 }
+
+func (p StopPage) neverButton() string { return "Cancel " + Plural(p.kept(), "message", "messages") }

@@ -146,6 +146,7 @@ type FormProps struct {
 	ID, Action, Busy string
 	Method           string // "post" unless "get"
 	Upload           bool
+	Part             string // id of the element that the answer of a "get" form takes the place of, "" for the page
 }
 
 func (p FormProps) method() string {

@@ -54,6 +54,27 @@ func watchAttrs(w Watch) templ.Attributer {
 	}
 }
 
+// partAttrs let a link or a form fetch url and put the answer into the place
+// of the element with this id. Without script the page is loaded.
+func partAttrs(url, id string) templ.Attributer {
+	if id == "" {
+		return templ.OrderedAttributes{}
+	}
+	return templ.OrderedAttributes{
+		{Key: "hx-get", Value: url},
+		{Key: "hx-target", Value: "#" + id},
+		{Key: "hx-swap", Value: "outerMorph"},
+	}
+}
+
+// PartLinkProps describes a link drawn as a small button that renews one part
+// of the page.
+type PartLinkProps struct {
+	ID, Text, Href string
+	Part           string // id of the part
+	Glyph          Glyph
+}
+
 // Opening a stream is tried on load, when a tab that was opened in the
 // background is shown, and every 5 s while there is none; all three do nothing
 // while one is open. The swap is none because an answer that is not a stream

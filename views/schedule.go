@@ -11,6 +11,7 @@ import (
 
 // The choices of "When to send".
 const (
+	WhenNow      = "now"
 	WhenHour     = "hour"
 	WhenTomorrow = "tomorrow"
 	WhenAt       = "at"
@@ -30,7 +31,10 @@ type SchedulePage struct {
 	Chosen   *sms.Schedule
 	Same     *sms.Campaign // was sent in the last 24 hours; nil when there is none
 	Again    bool
-	Beside   bool // the question stands beside the button that sends now
+	Fresh    bool  // it may also be sent now
+	HandOver bool  // the provider is to keep it until then
+	Asked    int64 // the number of recipients where it has to be typed, 0 where not
+	Typed    string
 	Errors   sms.Invalid
 }
 
@@ -50,20 +54,14 @@ func (p SchedulePage) Title() string {
 func (p SchedulePage) options() []Option {
 	now := p.Now.In(p.Zone)
 	hour, tomorrow := sms.InAnHour(p.Now, p.Zone).Time(), sms.TomorrowMorning(p.Now, p.Zone).Time()
-	return []Option{
-		{Value: WhenHour, Label: "In 1 hour", Hint: capital(When(hour, now))},
-		{Value: WhenTomorrow, Label: capital(strings.Replace(When(tomorrow, now), " at ", " ", 1)), Hint: tomorrow.Format("Monday 2 January 2006")},
-		{Value: WhenAt, Label: "At a date and time"},
+	var options []Option
+	if p.Fresh {
+		options = append(options, Option{Value: WhenNow, Label: "Now"})
 	}
-}
-
-// The question stands below the button that sends now on one page, and alone
-// on another.
-func (p SchedulePage) kind() Kind {
-	if p.Beside {
-		return Quiet
-	}
-	return Primary
+	return append(options,
+		Option{Value: WhenHour, Label: "In 1 hour", Hint: capital(When(hour, now))},
+		Option{Value: WhenTomorrow, Label: capital(strings.Replace(When(tomorrow, now), " at ", " ", 1)), Hint: tomorrow.Format("Monday 2 January 2006")},
+		Option{Value: WhenAt, Label: "At a date and time"})
 }
 
 func (p SchedulePage) zoneHint() string {
@@ -86,11 +84,16 @@ func (p SchedulePage) button() string {
 	if which := p.Chosen.WhichOf(); which != "" {
 		words += " (the " + string(which) + ")"
 	}
-	if p.moved() {
+	switch {
+	case p.HandOver:
+		return "Hand over for " + words
+	case p.moved():
 		return "Change to " + words
 	}
 	return "Schedule for " + words
 }
+
+func (p SchedulePage) typedLabel() string { return "Type " + id(p.Asked) + " to confirm" }
 
 func (p SchedulePage) terms() []Term {
 	at := p.Chosen.Time()

@@ -160,7 +160,7 @@ func TestLeftOutNumbersAreCounted(t *testing.T) {
 	b.post("/settings/blocked", "numbers", "08030001000 08030001003").to("/settings/blocked?done=blocked")
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	path := campaignPath(c.ID)
-	page := b.get(path+"/confirm").is(200).has("2 blocked numbers are left out.", "To 0803 000 1001, 0803 000 1002 and 0803 000 1004", "Recipients3", "Parts each1", "Parts in total3", "Estimated cost₦3.00")
+	page := b.get(path+"/confirm").is(200).has("What is left out", "Blocked numbers2", "Message 2 of 5 to 0803 000 1001", "Recipients3", "Parts each1", "Parts in total3", "Estimated cost₦3.00")
 	s.leads(page)
 	if got := page.text("#send-now"); got != "Send 3 messages now" {
 		t.Errorf("the button says %q", got)
@@ -168,7 +168,7 @@ func TestLeftOutNumbersAreCounted(t *testing.T) {
 	b.post(path+"/start", "version", fmt.Sprint(c.Version)).to(path)
 	b.post("/settings/blocked", "numbers", "08030001004").to("/settings/blocked?done=blocked")
 	s.send(a, 5, accept)
-	page = b.get(path).is(200).has("3 blocked numbers are left out.", "Left out", "Number is on your blocked list since 3 June (reason: added by Ada Obi)", "Everything has left.")
+	page = b.get(path).is(200).has("3 messages are left out. The reason is beside each.", "Left out", "Number is on your blocked list since 3 June (reason: added by Ada Obi)", "Everything has left.")
 	s.leads(page)
 	b.get(page.attr("#left-out-show", "href")).is(200).count("#messages tbody tr", 3)
 	s.as(s.hire("v@example.com", sms.Viewer)).get(path).has("0803 ••• 1000").lacks("0803 000 1000")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
@@ -169,6 +170,9 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	p := views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Tally: tally, Account: a,
 		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
 	p.Tile, p.State = messageFilter(r.URL.Query())
+	if err := s.addPace(r.Context(), &p); err != nil {
+		return err
+	}
 	if isFragment(r) {
 		return s.campaignLive(w, r, p)
 	}
@@ -182,6 +186,30 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	p.Paused, p.Seen = f.Paused, p.Shown()
 	p.Live = campaignRefresh(p, p.Rows)
 	return s.render(w, r, http.StatusOK, views.CampaignShow(f, p))
+}
+
+const (
+	paceWindow = time.Minute
+	// tooFastShown is how long an answer about the rate is worth a band.
+	tooFastShown = 2 * time.Minute
+)
+
+// addPace says how fast a campaign that is being sent leaves.
+func (s *Web) addPace(ctx context.Context, p *views.CampaignPage) error {
+	if p.Campaign.State != sms.CampaignRunning {
+		return nil
+	}
+	calls, _, err := s.store.Pace(ctx, p.Account.ID, s.now().Add(-paceWindow).UnixMilli())
+	if err != nil {
+		return err
+	}
+	_, tooFast, err := s.store.Pace(ctx, p.Account.ID, s.now().Add(-tooFastShown).UnixMilli())
+	if err != nil {
+		return err
+	}
+	p.Pace = views.Pace{LastMinute: calls, TooFast: tooFast}
+	p.Pace.Others, err = s.callsLeft(ctx, p.Account, p.Campaign.ID)
+	return err
 }
 
 // messageFilter reads the chosen tile and standing; what is not known filters
@@ -252,7 +280,11 @@ func campaignRefresh(p views.CampaignPage, rows []sms.Message) views.Refresh {
 // changes can fall into one millisecond.
 func mark(m sms.Message) string {
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%d %s %s %v", m.ChangedAt, m.State, m.Reason, m.Delivery)
+	at := m.ChangedAt
+	if m.State == sms.Queued {
+		at = 0 // a start moves its messages a few at a time, which is no news to anybody
+	}
+	fmt.Fprintf(h, "%d %s %s %v", at, m.State, m.Reason, m.Delivery)
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
@@ -313,6 +345,28 @@ func campaignCrumbs(c sms.Campaign) []views.Link {
 
 func (s *Web) campaignStop(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.campaignOrder(w, r, v, s.desk.StopCampaign)
+}
+
+func (s *Web) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if !c.MayContinue() {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	tally, err := s.store.Tally(r.Context(), c.ID)
+	if err != nil {
+		return err
+	}
+	f := about(v.frame("Cancel the rest?", "campaigns"), v, a)
+	f.Crumbs = campaignCrumbs(c)
+	return s.render(w, r, http.StatusOK, views.GiveUpCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
+}
+
+func (s *Web) campaignGiveUp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.campaignOrder(w, r, v, s.desk.CancelCampaign)
 }
 
 func (s *Web) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit) error {

@@ -162,7 +162,7 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	viewer, sender, manager := s.as(s.hire("v@example.com", sms.Viewer)), s.as(s.hire("s@example.com", sms.Sender)), s.as(s.hire("m@example.com", sms.Manager))
-	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(20)})
+	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
 	path := campaignPath(c.ID)
 	sender.get(path).has("This campaign has not been sent").count(`a[href="`+path+`/confirm"]`, 1)
 	viewer.get(path).has("Somebody with the role Sender can send it.").count(`a[href="`+path+`/confirm"]`, 0)
@@ -172,8 +172,8 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	viewer.get(path).count("#stop", 0)
 	s.clock.pass(time.Minute)
 	sender.get(path).has("Less than a minute left at 100 requests a minute.")
-	s.update(a.ID, func(a *sms.Account) { a.CallLimit, a.PerMinute = 1, 5 })
-	sender.get(path).has("About 4 minutes left at 5 requests a minute.")
+	s.update(a.ID, func(a *sms.Account) { a.PerMinute = 1 })
+	sender.get(path).has("About 4 minutes left at 1 request a minute.")
 	s.must(s.db.MarkAccount(t.Context(), a.ID, "We cannot reach the provider", s.clock.now().UnixMilli()))
 	sender.get(path).has("We cannot reach the provider. Nothing was sent. We try again by ourselves.")
 	s.must(s.db.MarkAccount(t.Context(), a.ID, "", s.clock.now().UnixMilli()))
@@ -193,7 +193,7 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	s.send(a, 1, func(sms.Call) sms.Outcome {
 		return sms.Outcome{Class: sms.ClassHold, HTTPStatus: 200, Code: "042", Reason: `The provider answered "too many" (code 042)`}
 	})
-	got = sender.get(path).has("Sending is paused", `The provider answered "too many" (code 042). `, "5 messages need your decision", "15 messages are kept back.")
+	got = sender.get(path).has("Sending is paused", `The provider answered "too many" (code 042). `, "5 messages need your decision", "35 messages are kept back.")
 	s.leads(got)
 	got.count("#continue", 1)
 	viewer.get(path).has("5 messages need your decision").count("#continue", 0)
@@ -232,7 +232,7 @@ func TestCampaignOfAGroup(t *testing.T) {
 		t.Errorf("the message without a number is called %q", link)
 	}
 	b.get(got.attr("#messages tbody a", "href")).has("Message to the group Parents")
-	b.get(campaignPath(c.ID)+"/confirm").is(200).has("Send to the group Parents now", "To the group Parents", "Not known: the provider keeps the group's numbers")
+	b.get(campaignPath(c.ID)+"/confirm").is(200).has("Send to the group Parents now", "To everybody in the group Parents", "1 request. The provider sends it to everybody in the group.", "Not known: the provider keeps the group's numbers")
 }
 
 // What is shown about test mode must be true of the thing on the page.

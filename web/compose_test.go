@@ -299,7 +299,7 @@ func TestConfirmShowsWhatItTakes(t *testing.T) {
 	path := to.header.Get("Location")
 	got := b.get(path).is(200)
 	s.leads(got)
-	got.has("From CLINIC", "To 0803 000 0101, 0803 000 0102, 0803 000 0103 and 2 others", "Recipients5", "Parts each2", "Parts in total10", "Balance now₦57,524.50", "1 repeated number left out.",
+	got.has("From CLINIC", "Message 1 of 5 to 0803 000 0101", "2 parts, 161 characters", "Recipients5", "Parts each2", "Parts in total10", "Balance now₦57,524.50", "Repeated numbers1", "Each number gets the message once.",
 		"not known: set the price of a part in Settings")
 	got.lacks("Balance after")
 	if got.text("#send-now") != "Send 5 messages now" {

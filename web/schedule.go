@@ -22,6 +22,7 @@ func (s *Web) schedulePage(r *http.Request, v *visit, c sms.Campaign, a sms.Acco
 // scheduleTyped adds what was chosen. The times that are counted from now are
 // fixed here, so that the next page sets exactly the one that it shows.
 func (s *Web) scheduleTyped(r *http.Request, p views.SchedulePage) (views.SchedulePage, sms.Schedule, error) {
+	p.HandOver = r.Form.Get("hand_over") != ""
 	p.When, p.Day, p.Time, p.Which = r.Form.Get("when"), firstLetters(r.Form.Get("day"), 40), firstLetters(r.Form.Get("time"), 40), sms.Which(r.Form.Get("which"))
 	var at sms.Schedule
 	switch p.When {
@@ -101,16 +102,15 @@ func (s *Web) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return s.showSchedule(w, r, v, a, p, err)
 	}
-	order := s.desk.ScheduleCampaign
-	if c.MayReschedule() {
-		order = s.desk.RescheduleCampaign
-	}
-	c, err = order(r.Context(), v.user, c.ID, at, startOrder(r))
+	c, err = s.later(c, p)(r.Context(), v.user, c.ID, at, startOrder(r))
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
 		if bad["time"] == "" {
 			p.Chosen = &at
+			if err := s.askTyped(r, &p, c, a); err != nil {
+				return err
+			}
 		}
 		return s.showSchedule(w, r, v, a, p, err)
 	case errors.Is(err, sms.ErrConflict):

@@ -41,10 +41,10 @@ func TestConfirmOffersToSendLater(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	page := s.as(s.boss).get(campaignPath(c.ID) + "/confirm").is(200)
 	s.leads(page)
-	page.has("Or send it later", "In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time", "Times are West Africa Time. It is 10:48am there now. You can cancel until sending starts.")
+	page.has("Now In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time", "Times are West Africa Time. It is 10:48am there now. You can cancel until sending starts.")
 	page.count("main .btn:not(.quiet)", 1)
-	if page.attr("form#when-form", "method") != "get" || page.text("#send-now") != "Send 5 messages now" {
-		t.Error("the two ways are not apart")
+	if page.attr("[name=when][checked]", "value") != "now" || page.attr("#send-now", "value") != "now" || page.text("#send-now") != "Send 5 messages now" {
+		t.Error("it is not sent now unless another time is chosen")
 	}
 }
 

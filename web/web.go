@@ -24,6 +24,7 @@ type Store interface {
 	accountQuestions
 	userQuestions
 	campaignQuestions
+	confirmQuestions
 	blockedQuestions
 	searchQuestions
 	// Ready says whether the storage answers at all.

@@ -182,7 +182,7 @@ func (d *Desk) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaig
 		if !is {
 			continue
 		}
-		messages[i].State, messages[i].Reason = sms.Skipped, b.Sentence(now)
+		messages[i].State, messages[i].Reason, messages[i].Code = sms.Skipped, b.Sentence(now), string(sms.RowBlocked)
 		c.Parts -= int64(m.Parts)
 		left--
 		sentence = b.Sentence(now)

@@ -30,6 +30,7 @@ type Order struct {
 	Flash     bool
 	Token     string // one-use: the same token gives the same campaign
 	Replaces  int64  // a draft of the same person that this one takes the place of, or 0
+	testOf    int64  // the campaign whose text is tried on the person's own phone, or 0
 }
 
 // maxTyped is the most numbers that can be typed; more belong into a list.
@@ -71,7 +72,7 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 	if err := plan(account, &c, messages); err != nil {
 		return sms.Campaign{}, err
 	}
-	c.CreatedBy, c.CreatedName = by.ID, by.Name
+	c.CreatedBy, c.CreatedName, c.TestOf = by.ID, by.Name, o.testOf
 	made, created, err := d.store.CreateDraft(ctx, c, o.Token, messages, o.Replaces, d.ms())
 	if err != nil {
 		return sms.Campaign{}, err
@@ -110,8 +111,10 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 	if name == "" {
 		name = sms.NameFromText(text)
 	}
-	if len([]rune(name)) > 100 {
-		bad["name"] = "The name must have at most 100 characters"
+	if name != "" {
+		if _, sentence := checkCampaignName(name); sentence != "" {
+			bad["name"] = sentence
+		}
 	}
 	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode, Flash: o.Flash,
 		GroupID: o.GroupID, GroupName: o.GroupName}
@@ -239,6 +242,12 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 	}
 	if sentence != "" {
 		bad["sender_id"] = sentence
+	}
+	if sentence, err = d.checkTyped(ctx, c, o); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["typed"] = sentence
 	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {

@@ -34,6 +34,7 @@ type Desk struct {
 type Store interface {
 	accountStore
 	campaignStore
+	confirmStore
 	blockedStore
 	listStore
 	userStore

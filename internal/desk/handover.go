@@ -14,8 +14,8 @@ import (
 // (§4.4), in whole minutes of the account's zone. The service has no way to
 // call back what was handed over. Whoever presses twice gets the campaign as it
 // is, as from StartCampaign, and other errors are the same; the fields of its
-// Invalid are time, sender_id and again.
-func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id, version int64, at sms.Schedule, again bool) (sms.Campaign, error) {
+// Invalid are time and those of StartCampaign.
+func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "hand over campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -33,15 +33,15 @@ func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id, version in
 	if sentence := handOverProblem(account, c, at, d.now()); sentence != "" {
 		return c, sms.Invalid{"time": sentence}
 	}
-	if err := d.checkStart(ctx, c, again); err != nil {
+	if err := d.checkStart(ctx, c, o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !c.MayStart() || c.Version != version {
+		if !c.MayStart() || c.Version != o.Version {
 			return sms.ErrConflict
 		}
 		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
-		c.HandOver, c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = true, at.At, at.Zone, at.Offset, again
+		c.HandOver, c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = true, at.At, at.Zone, at.Offset, o.Again
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {

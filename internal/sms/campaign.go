@@ -75,6 +75,7 @@ type Campaign struct {
 	ListID      int64  // the list it came from, 0: typed
 	CallsText   int64  // calls of the plan with one text for many numbers
 	CallsPairs  int64  // calls of the plan with a text for each number
+	TestOf      int64  // the campaign whose text a person tries on a phone of their own, 0: none
 }
 
 // MayStart says whether the campaign may go from a draft to running.

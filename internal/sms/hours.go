@@ -42,6 +42,10 @@ func (h Hours) Next(at time.Time) time.Time {
 	return at
 }
 
+// Pause is the part of the day in which they may not, such as "20:00 to
+// 08:00".
+func (h Hours) Pause() string { return Hours{From: h.To, To: h.From}.Words() }
+
 const minutesOfDay = 24 * 60
 
 // SendsAt is the first moment from at on at which a campaign of the account may
@@ -49,9 +53,9 @@ const minutesOfDay = 24 * 60
 // urgent ones too: whoever gets a text at night does not know how it was
 // ordered. They are about phones: a campaign that is handed over to the service
 // may be handed over at any hour, and its own time was checked when a person
-// chose it.
+// chose it. And a test goes to the phone of the person who waits for it.
 func SendsAt(a Account, c Campaign, at time.Time) time.Time {
-	if c.HandOver {
+	if c.HandOver || c.TestOf > 0 {
 		return at
 	}
 	return a.Hours.Next(at.In(a.Location()))

@@ -83,7 +83,7 @@ func TestSendsAt(t *testing.T) {
 	for _, c := range []struct {
 		campaign Campaign
 		want     time.Time
-	}{{Campaign{}, morning}, {Campaign{Urgent: true}, morning}, {Campaign{HandOver: true, SendAt: morning.UnixMilli()}, night}} {
+	}{{Campaign{}, morning}, {Campaign{Urgent: true}, morning}, {Campaign{HandOver: true, SendAt: morning.UnixMilli()}, night}, {Campaign{TestOf: 7}, night}} {
 		if got := SendsAt(a, c.campaign, night.UTC()); !got.Equal(c.want) {
 			t.Errorf("%+v: %s, want %s", c.campaign, got, c.want)
 		}

@@ -82,6 +82,13 @@ type Delivery struct {
 	Late      bool   // no final report within the account's limit
 }
 
+// Extremes are the rows worth looking at before a campaign is sent; 0 where
+// there is none.
+type Extremes struct {
+	Longest int64 // row of the message with the most parts, then the most letters
+	Odd     int64 // first row that needs Unicode
+}
+
 // MessageFilter says which messages of a campaign are wanted, by id.
 type MessageFilter struct {
 	CampaignID int64

@@ -52,6 +52,8 @@ type User struct {
 	Role      Role
 	Active    bool
 	CreatedAt int64
+	// TestNumber is where the person last sent a test message, "" for nowhere.
+	TestNumber string
 }
 
 // Session is one signed-in browser, stored under the SHA-256 of its id.

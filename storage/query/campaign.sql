@@ -1,7 +1,7 @@
 -- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19)
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19, $20)
 returning id;
 
 -- name: CampaignByID :one
@@ -25,7 +25,7 @@ update campaign set canary = 'pending' where account_id = $1 and canary = 'flyin
 update campaign set recipients = recipients + $2, parts = parts + $3 where id = $1;
 
 -- name: RunningCampaigns :many
-select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset from campaign where account_id = $1 and state = 'running' order by id;
+select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset, test_of from campaign where account_id = $1 and state = 'running' order by id;
 
 -- name: DueCampaigns :many
 select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100;

@@ -47,6 +47,7 @@ type AppUser struct {
 	PasswordHash string
 	Active       bool
 	CreatedAt    int64
+	TestNumber   string
 }
 
 type Attempt struct {
@@ -158,6 +159,7 @@ type Campaign struct {
 	Urgent      bool
 	HandOver    bool
 	Untidy      bool
+	TestOf      int64
 	AgainOf     int64
 }
 

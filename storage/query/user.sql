@@ -54,3 +54,6 @@ select * from invite where used_at = 0 and expires_at > $1 order by created_at;
 
 -- name: InsertAudit :exec
 insert into audit (at, user_id, user_name, action, object, detail) values ($1, $2, $3, $4, $5, $6);
+
+-- name: SetTestNumber :exec
+update app_user set test_number = $2 where id = $1;

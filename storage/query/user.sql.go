@@ -212,7 +212,7 @@ func (q *Queries) OpenInvites(ctx context.Context, expiresAt int64) ([]Invite, e
 }
 
 const sessionByHash = `-- name: SessionByHash :one
-select s.account_id as chosen_account, s.created_at as signed_in_at, s.seen_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at from session s join app_user u on u.id = s.user_id where s.hash = $1
+select s.account_id as chosen_account, s.created_at as signed_in_at, s.seen_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at, u.test_number from session s join app_user u on u.id = s.user_id where s.hash = $1
 `
 
 type SessionByHashRow struct {
@@ -226,6 +226,7 @@ type SessionByHashRow struct {
 	PasswordHash  string
 	Active        bool
 	CreatedAt     int64
+	TestNumber    string
 }
 
 func (q *Queries) SessionByHash(ctx context.Context, hash []byte) (SessionByHashRow, error) {
@@ -242,6 +243,7 @@ func (q *Queries) SessionByHash(ctx context.Context, hash []byte) (SessionByHash
 		&i.PasswordHash,
 		&i.Active,
 		&i.CreatedAt,
+		&i.TestNumber,
 	)
 	return i, err
 }
@@ -256,6 +258,15 @@ func (q *Queries) SetPassword(ctx context.Context, iD int64, passwordHash string
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const setTestNumber = `-- name: SetTestNumber :exec
+update app_user set test_number = $2 where id = $1
+`
+
+func (q *Queries) SetTestNumber(ctx context.Context, iD int64, testNumber string) error {
+	_, err := q.db.ExecContext(ctx, setTestNumber, iD, testNumber)
+	return err
 }
 
 const setUser = `-- name: SetUser :execrows
@@ -304,7 +315,7 @@ func (q *Queries) UseInvite(ctx context.Context, hash []byte, usedAt int64) (int
 }
 
 const userByEmail = `-- name: UserByEmail :one
-select id, email, name, role, password_hash, active, created_at from app_user where email = $1
+select id, email, name, role, password_hash, active, created_at, test_number from app_user where email = $1
 `
 
 func (q *Queries) UserByEmail(ctx context.Context, email string) (AppUser, error) {
@@ -318,12 +329,13 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (AppUser, error
 		&i.PasswordHash,
 		&i.Active,
 		&i.CreatedAt,
+		&i.TestNumber,
 	)
 	return i, err
 }
 
 const userByID = `-- name: UserByID :one
-select id, email, name, role, password_hash, active, created_at from app_user where id = $1
+select id, email, name, role, password_hash, active, created_at, test_number from app_user where id = $1
 `
 
 func (q *Queries) UserByID(ctx context.Context, id int64) (AppUser, error) {
@@ -337,12 +349,13 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (AppUser, error) {
 		&i.PasswordHash,
 		&i.Active,
 		&i.CreatedAt,
+		&i.TestNumber,
 	)
 	return i, err
 }
 
 const users = `-- name: Users :many
-select id, email, name, role, password_hash, active, created_at from app_user order by name, id
+select id, email, name, role, password_hash, active, created_at, test_number from app_user order by name, id
 `
 
 func (q *Queries) Users(ctx context.Context) ([]AppUser, error) {
@@ -362,6 +375,7 @@ func (q *Queries) Users(ctx context.Context) ([]AppUser, error) {
 			&i.PasswordHash,
 			&i.Active,
 			&i.CreatedAt,
+			&i.TestNumber,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,173 @@
+package desk
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+type confirmStore interface {
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	BlockedSince(ctx context.Context, c sms.Campaign, most int) (messages, parts int64, known bool, err error)
+	SetTestNumber(ctx context.Context, user int64, number string) error
+}
+
+// countedMost is the longest campaign whose newly blocked numbers are counted
+// while a person waits for the page.
+const countedMost = 20_000
+
+// Outgoing counts what of a draft would leave.
+func (d *Desk) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, error) {
+	tally, err := d.store.Tally(ctx, c.ID)
+	if err != nil {
+		return sms.Outgoing{}, err
+	}
+	blocked, parts, known, err := d.store.BlockedSince(ctx, c, countedMost)
+	return sms.Outgoing{Messages: tally["draft"] - blocked, Parts: c.Parts - parts, LeftOut: tally["leftout"], Blocked: blocked, Unsure: !known}, err
+}
+
+// checkTyped asks a person for the number of recipients of a large campaign.
+func (d *Desk) checkTyped(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
+	if o.FromToken || !c.MayStart() || c.GroupID != "" {
+		return "", nil
+	}
+	account, err := d.store.Account(ctx, c.AccountID)
+	if err != nil {
+		return "", err
+	}
+	out, err := d.Outgoing(ctx, c)
+	if err != nil || !out.Asks(account) {
+		return "", err
+	}
+	return out.TypedProblem(o.Typed), nil
+}
+
+const campaignNameMost = 100 // characters
+
+func checkCampaignName(name string) (trimmed, sentence string) {
+	name = strings.Join(strings.Fields(strings.ToValidUTF8(name, "�")), " ")
+	switch {
+	case name == "":
+		return name, "Enter a name for the campaign"
+	case len([]rune(name)) > campaignNameMost:
+		return name, "The name must have at most 100 characters"
+	}
+	return name, ""
+}
+
+// RenameCampaign gives a campaign that has not started another name. The field
+// of its Invalid is name.
+func (d *Desk) RenameCampaign(ctx context.Context, by sms.User, id int64, name string) (sms.Campaign, error) {
+	name, sentence := checkCampaignName(name)
+	if sentence != "" {
+		return sms.Campaign{}, sms.Invalid{"name": sentence}
+	}
+	return d.change(ctx, by, id, "campaign.rename", func(c *sms.Campaign) error {
+		if !c.MayStart() && !c.MayReschedule() {
+			return sms.ErrConflict
+		}
+		c.Name = name
+		return nil
+	})
+}
+
+// TestOrder asks for one message of a draft to be sent to a phone of the
+// person's own.
+type TestOrder struct {
+	MessageID int64
+	Number    string // as typed
+	Token     string // one-use: the same token gives the same test
+}
+
+// SendTest sends the text of one message of a draft to one number, as a
+// campaign of its own that starts at once: it is in every record, costs what
+// it costs, and goes to no blocked number. The person's number is remembered.
+// The fields of its Invalid are test_number and sender_id.
+func (d *Desk) SendTest(ctx context.Context, by sms.User, campaign int64, o TestOrder) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, "send test"); err != nil {
+		return sms.Campaign{}, err
+	}
+	c, err := d.store.Campaign(ctx, campaign)
+	if err != nil {
+		return c, err
+	}
+	m, err := d.store.Message(ctx, o.MessageID)
+	if err == nil && m.CampaignID != c.ID {
+		err = fmt.Errorf("send test of message %d: %w", m.ID, sms.ErrNotFound)
+	}
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	account, err := d.store.Account(ctx, c.AccountID)
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	number, err := testNumber(o.Number, account)
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	made, err := d.CreateCampaign(ctx, by, Order{AccountID: c.AccountID, Name: testName(c.Name), SenderID: c.SenderID, Numbers: "+" + number,
+		Text: m.Text, Flash: c.Flash, Token: testToken(campaign, o), testOf: c.ID})
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return sms.Campaign{}, testInvalid(bad)
+	}
+	if err != nil {
+		return made, err
+	}
+	if made, err = d.StartCampaign(ctx, by, made.ID, StartOrder{Version: made.Version, Again: true}); err != nil {
+		return made, err
+	}
+	d.audit(ctx, by, "campaign.test", CampaignName(campaign), "as campaign "+strconv.FormatInt(made.ID, 10))
+	return made, d.store.SetTestNumber(ctx, by.ID, number)
+}
+
+// testNumber reads the one number of a test.
+func testNumber(typed string, account sms.Account) (string, error) {
+	if strings.TrimSpace(typed) == "" {
+		return "", sms.Invalid{"test_number": "Enter the number of your own phone"}
+	}
+	if strings.ContainsAny(typed, ",;/|&\n") {
+		return "", sms.Invalid{"test_number": "Enter one number only"}
+	}
+	phone, err := sms.ParsePhone(typed, account.Country, account.Abroad)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return "", sms.Invalid{"test_number": bad["phone"]}
+	}
+	return phone.Number, err
+}
+
+func testName(name string) string {
+	letters := []rune("Test of " + name)
+	return string(letters[:min(len(letters), campaignNameMost)])
+}
+
+// testToken makes a form's token good for one message to one number.
+func testToken(campaign int64, o TestOrder) string {
+	if o.Token == "" {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "test %q %d %d %q", o.Token, campaign, o.MessageID, o.Number))
+	return hex.EncodeToString(sum[:])
+}
+
+// testInvalid puts the sentences of a campaign to the one field of a test.
+func testInvalid(bad sms.Invalid) sms.Invalid {
+	if sentence := bad["sender_id"]; sentence != "" {
+		return sms.Invalid{"sender_id": sentence}
+	}
+	for _, field := range []string{"numbers", "text", "name"} {
+		if sentence := bad[field]; sentence != "" {
+			return sms.Invalid{"test_number": sentence}
+		}
+	}
+	return bad
+}

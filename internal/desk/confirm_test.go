@@ -1,0 +1,153 @@
+package desk_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
+)
+
+func said(err error, field string) string {
+	var bad sms.Invalid
+	errors.As(err, &bad)
+	return bad[field]
+}
+
+func TestLargeCampaignsAreTyped(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.TypeAbove = 3 })
+	small, large := r.draft("CLINIC", "Hello", ordinary(3)...), r.draft("CLINIC", "Hello", ordinary(5)...)
+	if _, err := r.desk.StartCampaign(r.ctx, r.by, small.ID, desk.StartOrder{Version: small.Version}); err != nil {
+		t.Errorf("three are asked for: %v", err)
+	}
+	at := sms.ScheduleAt(time.Now().Add(time.Hour))
+	for typed, want := range map[string]string{"": "Type 5 to confirm", "4": "You typed 4. There are 5 recipients", "five": "You typed five. There are 5 recipients",
+		"05": "You typed 05. There are 5 recipients", strings.Repeat("9", 50): "You typed " + strings.Repeat("9", 20) + "…. There are 5 recipients"} {
+		order := desk.StartOrder{Version: large.Version, Typed: typed}
+		if _, err := r.desk.StartCampaign(r.ctx, r.by, large.ID, order); said(err, "typed") != want {
+			t.Errorf("started with %q: %v", typed, err)
+		}
+		if _, err := r.desk.ScheduleCampaign(r.ctx, r.by, large.ID, at, order); said(err, "typed") != want {
+			t.Errorf("scheduled with %q: %v", typed, err)
+		}
+	}
+	// A number that was blocked in the meantime is not sent to, and not counted.
+	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: ordinary(1)[0]}); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.desk.Outgoing(r.ctx, large); err != nil || out != (sms.Outgoing{Messages: 4, Parts: 4, Blocked: 1}) {
+		t.Errorf("%+v %v", out, err)
+	}
+	if _, err := r.desk.StartCampaign(r.ctx, r.by, large.ID, desk.StartOrder{Version: large.Version, Typed: "5"}); said(err, "typed") != "You typed 5. There are 4 recipients" {
+		t.Errorf("the old number is taken: %v", err)
+	}
+	large, err := r.desk.ScheduleCampaign(r.ctx, r.by, large.ID, at, desk.StartOrder{Version: large.Version, Typed: " 4 "})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = r.desk.RescheduleCampaign(r.ctx, r.by, large.ID, sms.ScheduleAt(time.Now().Add(2*time.Hour)), desk.StartOrder{Version: large.Version}); err != nil {
+		t.Errorf("asked again for another time: %v", err)
+	}
+	for name, order := range map[string]desk.StartOrder{"a token": {FromToken: true}, "a thousand with a comma": {Typed: "1,000"}} {
+		n := 4
+		if order.Typed != "" {
+			n = 1000
+		}
+		c := r.draft("CLINIC", name, ordinary(n + 1)[1:]...)
+		order.Version = c.Version
+		if _, err := r.desk.StartCampaign(r.ctx, r.by, c.ID, order); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestNobodyTypesWhereTheAccountDoesNotAsk(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.TypeAbove = 0 })
+	c := r.draft("CLINIC", "Hello", ordinary(900)...)
+	if _, err := r.desk.StartCampaign(r.ctx, r.by, c.ID, desk.StartOrder{Version: c.Version}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRenameCampaign(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	c := r.draft("CLINIC", "Hello", ordinary(2)...)
+	if got, err := r.desk.RenameCampaign(r.ctx, r.by, c.ID, "  June \n reminders "); err != nil || got.Name != "June reminders" {
+		t.Errorf("%q %v", got.Name, err)
+	}
+	for name, want := range map[string]string{" ": "Enter a name for the campaign", strings.Repeat("n", 101): "The name must have at most 100 characters"} {
+		if _, err := r.desk.RenameCampaign(r.ctx, r.by, c.ID, name); said(err, "name") != want {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := r.desk.RenameCampaign(r.ctx, sms.User{ID: 2, Role: sms.Viewer, Active: true}, c.ID, "Other"); !errors.Is(err, sms.ErrForbidden) {
+		t.Errorf("a viewer: %v", err)
+	}
+	r.start(r.draft("CLINIC", "Started", ordinary(2)...))
+	started := r.start(r.draft("CLINIC", "Started too", ordinary(2)...))
+	if _, err := r.desk.RenameCampaign(r.ctx, r.by, started.ID, "Other"); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("a started one: %v", err)
+	}
+}
+
+func TestSendTest(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.TypeAbove = 1 })
+	ada, err := r.db.CreateUser(r.ctx, sms.User{Email: "ada@example.com", Name: "Ada Obi", Role: sms.Sender}, "x", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada.Active = true
+	c := r.draft("CLINIC", "Dear Ada, come on Friday.", ordinary(3)...)
+	rows, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: c.ID, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := desk.TestOrder{MessageID: rows[1].ID, Number: "0803 000 0101", Token: desk.NewToken()}
+	made, err := r.desk.SendTest(r.ctx, ada, c.ID, order)
+	if err != nil || made.State != sms.CampaignRunning || made.TestOf != c.ID || made.Name != "Test of Dear Ada, come on Friday." || made.Recipients != 1 || !made.Urgent {
+		t.Fatalf("%+v %v", made, err)
+	}
+	if again, err := r.desk.SendTest(r.ctx, ada, c.ID, order); err != nil || again.ID != made.ID {
+		t.Errorf("pressed twice: campaign %d, %v", again.ID, err)
+	}
+	second := order
+	second.Token = desk.NewToken()
+	if other, err := r.desk.SendTest(r.ctx, ada, c.ID, second); err != nil || other.ID == made.ID {
+		t.Errorf("a second test: campaign %d, %v", other.ID, err)
+	}
+	if u, _, err := r.db.UserByEmail(r.ctx, "ada@example.com"); err != nil || u.TestNumber != "2348030000101" {
+		t.Errorf("remembered %q, %v", u.TestNumber, err)
+	}
+	for number, want := range map[string]string{" ": "Enter the number of your own phone", "0803 000 010": "Too short: has 10 digits, needs 11", "08030000101, 08030000102": "Enter one number only"} {
+		if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: number, Token: desk.NewToken()}); said(err, "test_number") != want {
+			t.Errorf("%q: %v", number, err)
+		}
+	}
+	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000199"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: "08030000199", Token: desk.NewToken()}); !strings.HasPrefix(said(err, "test_number"), "Number is on your blocked list") {
+		t.Errorf("a blocked number: %v", err)
+	}
+	other := r.draft("CLINIC", "Other", ordinary(1)...)
+	if _, err := r.desk.SendTest(r.ctx, ada, other.ID, order); !errors.Is(err, sms.ErrNotFound) {
+		t.Errorf("a message of another campaign: %v", err)
+	}
+	if _, err := r.desk.SendTest(r.ctx, sms.User{ID: 2, Role: sms.Viewer, Active: true}, c.ID, order); !errors.Is(err, sms.ErrForbidden) {
+		t.Errorf("a viewer: %v", err)
+	}
+	if now, err := r.db.Campaign(r.ctx, c.ID); err != nil || now.State != sms.CampaignDraft {
+		t.Errorf("the campaign itself: %v %v", now.State, err)
+	}
+	r.know("SCHOOL")
+	if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: "08030000101", Token: desk.NewToken()}); said(err, "sender_id") == "" {
+		t.Errorf("the sender ID is not approved any more: %v", err)
+	}
+	if n := fmt.Sprint(r.ledger()); n != "map[]" {
+		t.Errorf("something was sent without the dispatcher: %s", n)
+	}
+}

@@ -1,0 +1,137 @@
+package views
+
+import (
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// Pace is how fast a campaign leaves.
+type Pace struct {
+	LastMinute int64 // requests of the account that left in the last minute
+	TooFast    int64 // when the provider last said that they come too fast, 0 when not lately
+	Others     []int64
+}
+
+// CallsLeft estimates how many calls a campaign still has before it.
+func CallsLeft(c sms.Campaign, t sms.Tally, a sms.Account) int64 {
+	waiting, all := t.Tile(sms.TileWaiting), t.Total()-t["leftout"]
+	if waiting <= 0 || all <= 0 {
+		return 0
+	}
+	planned := c.CallsText + c.CallsPairs
+	if planned == 0 {
+		limit := int64(max(a.CallLimit, 1))
+		planned = (all + limit - 1) / limit
+	}
+	return (planned*waiting + all - 1) / all
+}
+
+// forecast says when the last message has left.
+func (p CampaignPage) forecast() sms.Forecast {
+	hours := p.Account.Hours
+	if !hours.Open(p.Now) && !sms.SendsAt(p.Account, p.Campaign, p.Now).After(p.Now) {
+		hours = sms.Hours{} // they do not hold this one back
+	}
+	return sms.Foresee(sms.Turns(CallsLeft(p.Campaign, p.Tally, p.Account), p.Pace.Others), p.Account.PerMinute, hours, p.Now)
+}
+
+// resting says when sending goes on, while the sending hours hold it back.
+func (p CampaignPage) resting() string {
+	at := sms.SendsAt(p.Account, p.Campaign, p.Now)
+	if !p.sending() || !at.After(p.Now) {
+		return ""
+	}
+	if p.waiting() == p.Tally.Total()-p.Tally["leftout"] {
+		return "Sending starts " + When(at, p.Now)
+	}
+	return "Sending goes on " + When(at, p.Now)
+}
+
+// pace says how far the sending is and how long it still takes.
+func (p CampaignPage) pace() string {
+	if !p.sending() {
+		return p.rest()
+	}
+	if p.resting() != "" {
+		return waitingWords(p.waiting()) + "."
+	}
+	untouched := p.waiting() == p.Tally.Total()-p.Tally["leftout"]
+	if untouched && p.Now.Sub(time.UnixMilli(p.Campaign.StartedAt)) < 30*time.Second {
+		return "Sending starts in a few seconds."
+	}
+	words := p.timeLeft()
+	if p.Pace.LastMinute > 0 {
+		words += " " + Plural(int(p.Pace.LastMinute), "request", "requests") + " left in the last minute."
+	}
+	return words
+}
+
+// timeLeft says how long the sending still takes.
+func (p CampaignPage) timeLeft() string {
+	f := p.forecast()
+	words := TimeLeft(f.Takes) + " at " + Plural(p.Account.PerMinute, "request", "requests") + " a minute."
+	if f.Pauses > 0 && !f.Ends.IsZero() {
+		words += " Sending pauses from " + p.Account.Hours.Pause() + "; ends " + about(f.Ends, p.Now, f.Takes) + "."
+	}
+	return words
+}
+
+// tooFast says what the provider's answer about the rate means.
+func (p CampaignPage) tooFast() string {
+	if p.Pace.TooFast == 0 || !p.sending() || p.Account.HoldOn429 {
+		return ""
+	}
+	return "The provider said " + p.When(p.Pace.TooFast) + " that requests come too fast. We go on more slowly by ourselves, and no message is lost. " + p.timeLeft()
+}
+
+// rest says how it is when nothing is being sent.
+func (p CampaignPage) rest() string {
+	network, decide := p.Tally.Tile(sms.TileNetwork), p.Tally.Tile(sms.TileDecision)
+	switch {
+	case p.Campaign.State == sms.CampaignFinished && p.handed():
+		return "The provider has all of it."
+	case p.Campaign.State == sms.CampaignFinished && network == 1:
+		return "Everything has left. 1 message waits for its report."
+	case p.Campaign.State == sms.CampaignFinished && network > 1:
+		return "Everything has left. " + Number(int(network)) + " messages wait for their reports."
+	case p.Campaign.State == sms.CampaignFinished && decide > 0:
+		return "Nothing else is left to send."
+	case p.Campaign.State == sms.CampaignFinished:
+		return "Nothing is left to send."
+	case p.Campaign.State == sms.CampaignRunning && p.Account.Pause == "":
+		return "The last requests are under way."
+	}
+	return ""
+}
+
+// handed says that the provider keeps what was handed over until a time that
+// is still to come.
+func (p CampaignPage) handed() bool {
+	return p.Campaign.HandOver && p.Campaign.StartedAt > 0 && p.Now.UnixMilli() < p.Campaign.SendAt
+}
+
+// handedWords say what the provider was told.
+func (p CampaignPage) handedWords() string {
+	at := p.Campaign.Schedule().Time()
+	return "The provider sends it " + When(at, p.Now) + ", " + ZoneWords(at) + ". It cannot be called back from here."
+}
+
+// cancelledWords say what became of a campaign that was given up.
+func (p CampaignPage) cancelledWords() string {
+	words := sentence(p.Campaign.Pause)
+	if words != "" {
+		words += " "
+	}
+	switch n := p.Tally["stopped"] + p.Tally["queued"] + p.Tally["draft"]; n {
+	case 0:
+		return words + "Everything had left by then."
+	case 1:
+		return words + "1 message is never sent."
+	default:
+		return words + Number(int(n)) + " messages are never sent."
+	}
+}
+
+// TimeLeft says a duration roughly: "About 4 minutes left".
+func TimeLeft(d time.Duration) string { return capital(roughly(d)) + " left" }

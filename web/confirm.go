@@ -1,0 +1,454 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type confirmQuestions interface {
+	FirstToSend(ctx context.Context, campaign int64) (sms.Message, error)
+	MessageAtRow(ctx context.Context, campaign, row int64) (sms.Message, error)
+	Extremes(ctx context.Context, campaign int64, most int) (sms.Extremes, error)
+	Pace(ctx context.Context, account, since int64) (calls, tooFast int64, err error)
+}
+
+func confirmPath(id int64) string { return campaignPath(id) + "/confirm" }
+
+func (s *Web) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if !c.MayStart() {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	q := r.URL.Query()
+	switch {
+	case isFragment(r) && q.Get("part") == "cost":
+		p, err := s.confirmPage(r, v, c, a)
+		if err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusOK, views.ConfirmCost(p))
+	case isFragment(r):
+		p, err := s.preview(r, v, c, a, nil)
+		if err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusOK, views.ConfirmPreview(p))
+	}
+	return s.showConfirm(w, r, v, c, a, nil)
+}
+
+// confirmPage is the page with what was chosen in the form so far. What cannot
+// be read of it is not complained about here.
+func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.ConfirmPage, error) {
+	ctx, f := r.Context(), r.PostForm
+	p := views.ConfirmPage{Outlook: s.outlook(v, a), Campaign: c, Account: a, Mine: c.CreatedBy == v.user.ID && a.ID == v.account.ID,
+		Repeated: int(min(number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "", Typed: firstLetters(f.Get("typed"), 40), Name: c.Name,
+		MaySetPrice: v.user.Role.AtLeast(sms.Administrator)}
+	var err error
+	if p.Out, err = s.desk.Outgoing(ctx, c); err != nil {
+		return p, err
+	}
+	if p.List, err = s.listOf(ctx, c); err != nil {
+		return p, err
+	}
+	balances, err := s.store.Balances(ctx, a.ID)
+	if err != nil {
+		return p, err
+	}
+	p.Balance = smsBalance(balances)
+	p.Later = s.schedulePage(r, v, c, a)
+	p.Later.Fresh, p.Later.When = true, views.WhenNow
+	if f.Get("when") != "" {
+		later, at, err := s.scheduleTyped(r, p.Later)
+		if p.Later = later; err == nil && p.Later.When != views.WhenNow {
+			p.Later.Chosen = &at
+		}
+		var bad sms.Invalid
+		p.Later.Ask = errors.As(err, &bad) && bad["which"] != "" || p.Later.Which != ""
+	}
+	p.Plan, err = s.plan(ctx, c, a, p.Later)
+	p.Live = views.Refresh{ID: "cost", URL: views.With(confirmPath(c.ID), "part", "cost"), On: []string{desk.AccountName(a.ID)}}
+	if p.Repeated > 0 {
+		p.Live.URL = views.With(p.Live.URL, "repeated", strconv.Itoa(p.Repeated))
+	}
+	return p, err
+}
+
+// showConfirm shows the page, or shows it again with what is wrong.
+func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
+	p, err := s.confirmPage(r, v, c, a)
+	if err != nil {
+		return err
+	}
+	if p.Preview, err = s.preview(r, v, c, a, bad); err != nil {
+		return err
+	}
+	switch same, err := s.desk.SameCampaign(r.Context(), c); {
+	case err == nil:
+		p.Same = &same
+	case !errors.Is(err, sms.ErrNotFound):
+		return err
+	}
+	p.Errors, p.Later.Errors = bad, bad
+	if bad["name"] != "" {
+		p.Name = r.PostForm.Get("name")
+	}
+	f := about(v.liveFrame("Check and send", "new", desk.AccountName(a.ID)), v, a)
+	if f.Error = len(bad) > 0; f.Paused {
+		p.Live.On = nil
+	}
+	return s.render(w, r, status(r, bad), views.Confirm(f, p))
+}
+
+// listOf is the list that a campaign was made of, nil without one.
+func (s *Web) listOf(ctx context.Context, c sms.Campaign) (*sms.List, error) {
+	store, ok := s.store.(interface {
+		ListByID(ctx context.Context, id int64) (sms.List, error)
+	})
+	if c.ListID == 0 || !ok {
+		return nil, nil
+	}
+	l, err := store.ListByID(ctx, c.ListID)
+	if errors.Is(err, sms.ErrNotFound) {
+		return nil, nil
+	}
+	return &l, err
+}
+
+// measuredMost is the longest campaign without a list whose texts are measured
+// for the preview.
+const measuredMost = 10_000
+
+// preview is the row that the address asks for; without one it is the first
+// that is sent.
+func (s *Web) preview(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.Preview, error) {
+	ctx := r.Context()
+	p := views.Preview{Outlook: s.outlook(v, a), Campaign: c, Count: c.Recipients}
+	m, err := s.previewed(r, c)
+	if err != nil {
+		return p, err
+	}
+	p.Message = m
+	for _, side := range []struct {
+		filter sms.MessageFilter
+		row    *int64
+	}{{sms.MessageFilter{CampaignID: c.ID, Before: m.ID, Limit: 1}, &p.Previous}, {sms.MessageFilter{CampaignID: c.ID, After: m.ID, Limit: 1}, &p.Next}} {
+		beside, _, err := s.store.Messages(ctx, side.filter)
+		if err != nil {
+			return p, err
+		}
+		if len(beside) > 0 {
+			*side.row = beside[0].Row
+		}
+	}
+	list, err := s.listOf(ctx, c)
+	switch {
+	case err != nil:
+		return p, err
+	case list != nil:
+		p.Listed, p.Template, p.Longest, p.Odd = true, list.Order.Text, list.Tally.Longest, list.Tally.Odd
+		if list.Tally.Texts == 1 {
+			p.Longest, p.Odd = 0, 0
+		}
+	case c.Text == "" && c.Recipients <= measuredMost:
+		e, err := s.store.Extremes(ctx, c.ID, measuredMost)
+		if err != nil {
+			return p, err
+		}
+		p.Longest, p.Odd = e.Longest, e.Odd
+	}
+	p.Test, err = s.testForm(r, v, c, a, bad)
+	return p, err
+}
+
+func (s *Web) previewed(r *http.Request, c sms.Campaign) (sms.Message, error) {
+	ctx := r.Context()
+	if id := number(r.PostForm.Get("message")); id > 0 {
+		if m, err := s.store.Message(ctx, id); err == nil && m.CampaignID == c.ID {
+			return m, nil
+		}
+	}
+	if q := r.URL.Query(); q.Get("row") != "" {
+		return s.store.MessageAtRow(ctx, c.ID, number(q.Get("row")))
+	}
+	m, err := s.store.FirstToSend(ctx, c.ID)
+	if errors.Is(err, sms.ErrNotFound) {
+		return s.store.MessageAtRow(ctx, c.ID, 1)
+	}
+	return m, err
+}
+
+func (s *Web) testForm(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.TestForm, error) {
+	t := views.TestForm{Token: desk.NewToken(), Number: views.Outlook{Country: a.Country}.Phone(v.user.TestNumber), Error: bad["test_number"]}
+	if t.Error != "" {
+		t.Number = firstLetters(r.PostForm.Get("test_number"), 100)
+	}
+	id := number(r.URL.Query().Get("tested"))
+	if id == 0 {
+		return t, nil
+	}
+	sent, err := s.store.Campaign(r.Context(), id)
+	if errors.Is(err, sms.ErrNotFound) || err == nil && (sent.TestOf != c.ID || sent.CreatedBy != v.user.ID) {
+		return t, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	to, _, err := s.store.Messages(r.Context(), sms.MessageFilter{CampaignID: id, Limit: 1})
+	if len(to) > 0 {
+		t.Sent, t.SentTo = &sent, to[0].Number
+	}
+	return t, err
+}
+
+// plan says how the campaign leaves when it is started at the chosen time.
+func (s *Web) plan(ctx context.Context, c sms.Campaign, a sms.Account, later views.SchedulePage) (views.Plan, error) {
+	now := s.now().In(a.Location())
+	p := views.Plan{Now: now, Text: c.CallsText, Pairs: c.CallsPairs, PerMinute: a.PerMinute, Hours: a.Hours, Group: c.GroupID != "", From: now}
+	calls := c.CallsText + c.CallsPairs
+	if calls == 0 {
+		limit := int64(max(a.CallLimit, 1))
+		p.Text = (c.Recipients + limit - 1) / limit
+		calls = p.Text
+	}
+	if c.Recipients > sms.CanarySize {
+		calls++
+	}
+	if later.Chosen != nil {
+		p.From, p.HandOver = later.Chosen.Time().In(a.Location()), later.HandOver
+	} else {
+		others, err := s.callsLeft(ctx, a, c.ID)
+		if err != nil {
+			return p, err
+		}
+		p.Others, calls = len(others), sms.Turns(calls, others)
+	}
+	p.Forecast = sms.Foresee(calls, a.PerMinute, a.Hours, p.From)
+	return p, nil
+}
+
+// callsLeft estimates how many calls each of the account's other campaigns
+// that are being sent has before it.
+func (s *Web) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64, error) {
+	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignRunning}, Limit: 20})
+	var left []int64
+	for _, row := range rows {
+		if n := views.CallsLeft(row.Campaign, row.Tally, a); n > 0 && row.Campaign.ID != not {
+			left = append(left, n)
+		}
+	}
+	return left, err
+}
+
+// smsBalance is the credit for SMS; nil where there is more than one kind and
+// none is for SMS.
+func smsBalance(list []sms.Balance) *sms.Balance {
+	for i, b := range list {
+		if b.PluginType == "SMS" || len(list) == 1 {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// startOrder is what the person said with the button.
+func startOrder(r *http.Request) desk.StartOrder {
+	return desk.StartOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed")}
+}
+
+// confirmWhen renews what the page says of the chosen time.
+func (s *Web) confirmWhen(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if !counting(w, v) {
+		return nil
+	}
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	p, err := s.confirmPage(r, v, c, a)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.ConfirmWhen(p))
+}
+
+// campaignStart does what the button said: it sends now, or sets the chosen
+// time. Where the button said something else than the choice, as it does
+// without script, the time is shown for a last yes.
+func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	f := r.PostForm
+	if when := f.Get("when"); when != "" && when != views.WhenNow {
+		return s.startLater(w, r, v, c, a)
+	}
+	var bad sms.Invalid
+	switch sure := f.Get("sure"); {
+	case sure != "" && sure != views.WhenNow:
+		err = sms.Invalid{"when": "The time was changed a moment ago. Look at the button, then press it again"}
+	case f.Get("hand_over") != "":
+		err = sms.Invalid{"hand_over": "Choose a time for the provider to send it, or take this back"}
+	default:
+		c, err = s.desk.StartCampaign(r.Context(), v.user, c.ID, startOrder(r))
+	}
+	switch {
+	case errors.As(err, &bad):
+		return s.showConfirm(w, r, v, c, a, bad)
+	case errors.Is(err, sms.ErrConflict):
+		s.showProblem(w, r, v, s.startedAlready(v, c))
+		return nil
+	case err != nil:
+		return err
+	}
+	redirect(w, r, campaignPath(c.ID))
+	return nil
+}
+
+func (s *Web) startLater(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account) error {
+	if !c.MayStart() {
+		return s.scheduleSave(w, r, v)
+	}
+	p, at, err := s.scheduleTyped(r, s.schedulePage(r, v, c, a))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showConfirm(w, r, v, c, a, bad)
+	}
+	if err != nil {
+		return err
+	}
+	promised, sure := promisedTime(r.PostForm.Get("sure"), at, p.When, s.now())
+	if !sure {
+		p.Chosen = &at
+		if err := s.askTyped(r, &p, c, a); err != nil {
+			return err
+		}
+		return s.showSchedule(w, r, v, a, p, nil)
+	}
+	c, err = s.later(c, p)(r.Context(), v.user, c.ID, promised, startOrder(r))
+	switch {
+	case errors.As(err, &bad):
+		return s.showConfirm(w, r, v, c, a, bad)
+	case errors.Is(err, sms.ErrConflict):
+		s.showProblem(w, r, v, s.startedAlready(v, c))
+		return nil
+	case err != nil:
+		return err
+	}
+	redirect(w, r, campaignPath(c.ID))
+	return nil
+}
+
+// later is the order that sets the time.
+func (s *Web) later(c sms.Campaign, p views.SchedulePage) func(context.Context, sms.User, int64, sms.Schedule, desk.StartOrder) (sms.Campaign, error) {
+	switch {
+	case p.HandOver && c.MayStart():
+		return s.desk.HandOverCampaign
+	case c.MayReschedule():
+		return s.desk.RescheduleCampaign
+	}
+	return s.desk.ScheduleCampaign
+}
+
+// promisedTime is the time that the button named, if that is still what the
+// choice means: an hour from now is another minute when the button is pressed.
+func promisedTime(sure string, at sms.Schedule, when string, now time.Time) (sms.Schedule, bool) {
+	said := number(sure)
+	if said == at.At {
+		return at, true
+	}
+	ahead := time.UnixMilli(said).Sub(now)
+	if when != views.WhenHour || said == 0 || ahead < 30*time.Minute || ahead > 62*time.Minute {
+		return at, false
+	}
+	return sms.ScheduleAt(time.UnixMilli(said).In(at.Time().Location())), true
+}
+
+// askTyped lets the page for a time ask for the number of recipients too.
+func (s *Web) askTyped(r *http.Request, p *views.SchedulePage, c sms.Campaign, a sms.Account) error {
+	if !c.MayStart() || c.GroupID != "" {
+		return nil
+	}
+	out, err := s.desk.Outgoing(r.Context(), c)
+	if err == nil && out.Asks(a) {
+		p.Asked, p.Typed = out.Messages, firstLetters(r.PostForm.Get("typed"), 40)
+	}
+	return err
+}
+
+// sendTest sends the shown row to the person's own phone.
+func (s *Web) sendTest(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	f := r.PostForm
+	made, err := s.desk.SendTest(r.Context(), v.user, c.ID, desk.TestOrder{MessageID: number(f.Get("message")), Number: f.Get("test_number"), Token: f.Get("token")})
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showConfirm(w, r, v, c, a, bad)
+	}
+	if err != nil {
+		return err
+	}
+	m, err := s.store.Message(r.Context(), number(f.Get("message")))
+	if err != nil {
+		return err
+	}
+	to := views.With(confirmPath(c.ID), "row", strconv.FormatInt(m.Row, 10))
+	redirect(w, r, views.With(to, "tested", strconv.FormatInt(made.ID, 10)))
+	return nil
+}
+
+func (s *Web) campaignName(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.RenameCampaign(r.Context(), v.user, c.ID, r.PostForm.Get("name"))
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		return s.showConfirm(w, r, v, c, a, bad)
+	case errors.Is(err, sms.ErrConflict):
+		s.showProblem(w, r, v, s.startedAlready(v, c))
+		return nil
+	case err != nil:
+		return err
+	}
+	redirect(w, r, withDone(confirmPath(c.ID), "saved"))
+	return nil
+}
+
+// startedAlready is the page for whoever was not the first.
+func (s *Web) startedAlready(v *visit, c sms.Campaign) views.Problem {
+	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed in the meantime",
+		Text: "Nothing was sent by you. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: campaignPath(c.ID)}}
+	if c.StartedAt > 0 {
+		p.Title = "This campaign is already started"
+		p.Text = "Already started by " + c.StartedName + " " + v.when(c.StartedAt) + ". Nothing was sent twice."
+	}
+	return p
+}
+
+// confirmBack answers the start's address when it is opened as a page.
+func (s *Web) confirmBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, campaignPath(id)+"/confirm")
+	return nil
+}
