@@ -27,6 +27,7 @@ type Store interface {
 	confirmQuestions
 	blockedQuestions
 	searchQuestions
+	againQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }

@@ -36,6 +36,7 @@ type Store interface {
 	campaignStore
 	confirmStore
 	blockedStore
+	againStore
 	listStore
 	userStore
 	PutAudit(ctx context.Context, line sms.Audit) error
