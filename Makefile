@@ -62,13 +62,22 @@ e2e: go deps ## drive the built program through whole stories, in a browser and 
 	@mkdir -p .cache/tally
 	@go test -v -count=1 -timeout 30m ./e2e/... 2>&1 | $(TALLY) -v out=.cache/tally/e2e
 
+.PHONY: fuzz
+fuzz: export FUZZTIME ?= $(if $(CI),30s,5s)
+fuzz: go ## look for input that breaks the readers, FUZZTIME each (5s; 30s in CI)
+	@echo "fuzzing, $$FUZZTIME each"
+	@.ci/fuzz
+
 .PHONY: test
-test: deps check e2e ## everything; in CI a skipped test is a failure
+test: deps check fuzz e2e ## everything; in CI a skipped test is a failure
 	@awk '{ p += $$1; f += $$2; s += $$3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' .cache/tally/check .cache/tally/e2e
 
 .PHONY: bench
-bench: go ## measure
-	@go test -run '^$$' -bench . -benchmem ./...
+bench: go ## measure, each figure beside a ceiling, a peer or a lower bound (needs sqlite3)
+	@.ci/deps bench
+	@go build -o bin/bench ./cmd/bench
+	@bin/bench $(BENCH)
+	@go test -run '^$$' -bench . -benchmem ./internal/...
 
 .PHONY: vuln
 vuln: go ## look for known vulnerabilities (needs the vulnerability database)

@@ -78,7 +78,7 @@ func (p *pair) begin(c sms.Campaign) {
 		return err == nil && len(list) > 0
 	})
 	d := desk.New(p.db, desk.NewGateways(nil, p.db, time.Now), desk.NewFeed(), slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
-	_, err := d.StartCampaign(context.Background(), desk.Operator(), c.ID, c.Version, true)
+	_, err := d.StartCampaign(context.Background(), desk.Operator(), c.ID, desk.StartOrder{Version: c.Version, Again: true})
 	p.must(err)
 }
 

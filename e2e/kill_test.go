@@ -41,11 +41,12 @@ func TestKillLoopNoticesNaiveRetry(t *testing.T) {
 }
 
 func killLoop(t *testing.T, tags string, kills int) (caught int, wrong []string, summary string) {
-	p := newPair(t, binary(t, tags), 10, "--faults", "latency=300ms")
+	p := newPair(t, binary(t, tags), 10, "--faults", "latency=300ms", "--retry-after", "2s")
 	p.flags = []string{"--calls-in-flight", "1"}
 	desk := p.serve()
 	numbers := numbersFrom(1, killMessages)
-	c := p.send(numbers, "Kill loop")
+	c, _ := p.seed(killRows(numbers))
+	p.begin(c)
 	random := rand.New(rand.NewPCG(7, uint64(kills)))
 	for i := range kills {
 		if i == kills/2 {
@@ -70,7 +71,25 @@ func killLoop(t *testing.T, tags string, kills int) (caught int, wrong []string,
 		t.Errorf("stopping: %v", err)
 	}
 	wrong = append(wrong, p.dishonest(c.ID, numbers)...)
+	for _, e := range ledger(t, p.sandbox) {
+		if e.Text != "Kill loop" && e.Text != "Kill loop for "+e.Number {
+			wrong = append(wrong, fmt.Sprintf("%s got the text %q", e.Number, e.Text))
+		}
+	}
 	return caught, wrong, p.summary(c.ID, kills, caught)
+}
+
+// killRows gives every other number a text of its own, so that calls with one
+// text and lists of pairs both die.
+func killRows(numbers []string) []sms.Message {
+	list := make([]sms.Message, len(numbers))
+	for i, n := range numbers {
+		list[i] = sms.Message{Number: n, Text: "Kill loop", Parts: 1}
+		if i%2 == 1 {
+			list[i].Text += " for " + n
+		}
+	}
+	return list
 }
 
 // inFlight is 1 when the last process left a licensed call open.

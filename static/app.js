@@ -41,6 +41,46 @@
   speak();
   on('htmx:after:swap', speak);
 
+  /* Uploads: a file that is chosen goes at once. The answer leads on, or is the form again with what is wrong. */
+  const upload = f => {
+    const x = new XMLHttpRequest(), data = new FormData(f), input = f.elements.file, file = input.files[0];
+    const going = f.querySelector('.going'), [name, bar, share, cancel] = going.children, fault = f.lastElementChild;
+    const end = text => {
+      going.hidden = true;
+      input.value = '';
+      fault.textContent = text;
+      input.focus();
+    };
+    if (file) {
+      name.lastElementChild.textContent = file.name;
+      data.set('size', file.size);
+      if (file.size > f.dataset.upload) data.delete('file');
+    }
+    fault.textContent = '';
+    going.hidden = !file;
+    cancel.onclick = () => end('', x.abort());
+    x.upload.onprogress = e => {
+      bar.value = 100 * e.loaded / e.total;
+      share.textContent = e.loaded < e.total ? Math.floor(bar.value) + '%' : 'Reading it…';
+    };
+    x.onerror = () => end('The connection broke off. Choose the file again');
+    x.onload = () => {
+      const to = x.getResponseHeader('HX-Redirect');
+      if (to) return location.assign(to);
+      const page = new DOMParser().parseFromString(x.responseText, 'text/html'), again = page.getElementById(f.id);
+      if (!again) return end(x.responseText);
+      f.replaceWith(again);
+      d.title = page.title;
+      again.elements.file.focus();
+    };
+    x.open('POST', f.action);
+    x.setRequestHeader('HX-Request', 'true');
+    x.send(data);
+  };
+  on('change', e => e.target.form?.dataset.upload && e.target.form.requestSubmit());
+  on('submit', e => e.target.dataset.upload && upload(e.target, e.preventDefault()));
+  ['dragover', 'drop'].forEach(n => on(n, e => e.target.type !== 'file' && e.dataTransfer.types.includes('Files') && e.preventDefault()));
+
   /* A morph must not close what a person has opened. */
   htmx.registerExtension('desk', {
     htmx_before_morph_attr: (el, a) => !(a.attrName === 'open' && el.tagName === 'DETAILS'),

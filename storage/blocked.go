@@ -141,19 +141,7 @@ func (db *DB) BlockedAmong(ctx context.Context, account int64, numbers []string)
 }
 
 func (db *DB) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
-	return db.blockedWhere(ctx, `account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args, do)
-}
-
-// EachBlocked gives all blocked numbers of an account.
-func (db *DB) EachBlocked(ctx context.Context, account int64, do func(sms.Blocked)) error {
-	if err := db.blockedWhere(ctx, "account_id = $1", []any{account}, do); err != nil {
-		return fmt.Errorf("list blocked numbers: %w", err)
-	}
-	return nil
-}
-
-func (db *DB) blockedWhere(ctx context.Context, where string, args []any, do func(sms.Blocked)) error {
-	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since from blocked where `+where, args...)
+	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
 	if err != nil {
 		return err
 	}
@@ -165,6 +153,25 @@ func (db *DB) blockedWhere(ctx context.Context, where string, args []any, do fun
 		do(blocked(r))
 	}
 	return errors.Join(rows.Err(), rows.Close())
+}
+
+// EachBlocked gives all blocked numbers of an account.
+func (db *DB) EachBlocked(ctx context.Context, account int64, do func(number string)) error {
+	rows, err := db.reader.QueryContext(ctx, `select number from blocked where account_id = $1`, account)
+	if err != nil {
+		return fmt.Errorf("list blocked numbers: %w", err)
+	}
+	for rows.Next() {
+		var number string
+		if err := rows.Scan(&number); err != nil {
+			return errors.Join(fmt.Errorf("list blocked numbers: %w", err), rows.Close())
+		}
+		do(number)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("list blocked numbers: %w", err)
+	}
+	return nil
 }
 
 // places are n placeholders from $first on.

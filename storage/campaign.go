@@ -275,7 +275,9 @@ func (db *DB) Tally(ctx context.Context, id int64) (sms.Tally, error) {
 	}
 	tally := sms.Tally{}
 	for _, r := range rows {
-		tally[r.Key] = r.N
+		if r.Key != interimKey {
+			tally[r.Key] = r.N
+		}
 	}
 	return tally, nil
 }
@@ -288,24 +290,9 @@ func (db *DB) Decisions(ctx context.Context, account int64) (int64, error) {
 
 // Campaigns lists campaigns; more says that there are older ones.
 func (db *DB) Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error) {
-	where, args := campaignConditions(f)
-	rows, err := db.reader.QueryContext(ctx, `select c.id from campaign c where `+where+fmt.Sprintf(` order by c.id desc limit %d`, f.Limit+1), args...)
+	ids, more, err := db.campaignIDs(ctx, f)
 	if err != nil {
-		return nil, false, fmt.Errorf("list campaigns: %w", err)
-	}
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, false, errors.Join(fmt.Errorf("list campaigns: %w", err), rows.Close())
-		}
-		ids = append(ids, id)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, false, fmt.Errorf("list campaigns: %w", err)
-	}
-	if more = len(ids) > f.Limit; more {
-		ids = ids[:f.Limit]
+		return nil, false, err
 	}
 	for _, id := range ids {
 		c, err := db.Campaign(ctx, id)
@@ -329,13 +316,12 @@ func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"c.account_id = " + arg(f.AccountID), "c.state <> 'hidden'"}
+	parts := []string{"c.state <> 'hidden'"}
+	if f.AccountID > 0 {
+		parts = append(parts, "c.account_id = "+arg(f.AccountID))
+	}
 	if len(f.States) > 0 {
-		var in []string
-		for _, s := range f.States {
-			in = append(in, arg(string(s)))
-		}
-		parts = append(parts, "c.state in ("+strings.Join(in, ", ")+")")
+		parts = append(parts, "c.state in "+states(f.States, arg))
 	}
 	if f.Decision {
 		parts = append(parts, "exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key in ('doubt', 'held') and t.n > 0)")

@@ -308,14 +308,32 @@ func (f *fixture) checkCampaign(c sms.Campaign) {
 	got, err := f.db.Tally(f.ctx, c.ID)
 	f.must(err)
 	want, unsent := sms.Tally{}, 0
+	counted, err := f.db.CountCampaign(f.ctx, c.ID)
+	f.must(err)
 	for _, m := range f.messages(c.ID) {
 		want[m.Standing().Key]++
+		counted.States[m.State]--
+		if m.State == sms.Accepted && m.Delivery.Status == "" {
+			counted.Delivery[sms.NoReport]--
+		} else if m.State == sms.Accepted {
+			counted.Delivery[m.Delivery.Status]--
+		}
 		if m.State.Unsent() || m.State == sms.Sending {
 			unsent++
 		}
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		f.t.Fatalf("tally of campaign %d (-recount +tally):\n%s", c.ID, d)
+	}
+	for state, n := range counted.States {
+		if n != 0 {
+			f.t.Fatalf("campaign %d counts %d more messages that are %s than there are", c.ID, n, state)
+		}
+	}
+	for status, n := range counted.Delivery {
+		if n != 0 {
+			f.t.Fatalf("campaign %d counts %d more messages reported %s than there are", c.ID, n, status)
+		}
 	}
 	if got.Total() != c.Recipients {
 		f.t.Fatalf("campaign %d has %d recipients and %d messages", c.ID, c.Recipients, got.Total())

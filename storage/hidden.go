@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,25 +48,52 @@ func (db *DB) PutMessages(ctx context.Context, campaign int64, messages []sms.Me
 		return err
 	}
 	return db.update(ctx, "store messages", func(t *tx) error {
-		for some := range slices.Chunk(messages, messagesAtOnce) {
-			if err := t.putMessages(ctx, campaign, some, now); err != nil {
+		many, err := t.raw.PrepareContext(ctx, insertDrafts(messagesAtOnce))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = many.Close() }()
+		for len(messages) > 0 {
+			n := 0
+			for n < len(messages) && n < messagesAtOnce && messages[n].State == sms.Draft {
+				n++
+			}
+			if n == messagesAtOnce {
+				_, err = many.ExecContext(ctx, draftArgs(campaign, messages[:n], now)...)
+			} else {
+				n, err = 1, t.putMessage(ctx, campaign, messages[0], now)
+			}
+			if err != nil {
 				return err
 			}
+			messages = messages[n:]
 		}
 		return nil
 	})
 }
 
-func (t *tx) putMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error {
-	args := []any{messages[0].AccountID, campaign, now}
-	var rows []string
-	for _, m := range messages {
-		n := len(args)
-		args = append(args, m.Row, m.Number, m.Text, textHash(m.Text, ""), m.Unicode, int64(m.Parts), string(m.State), m.Reason, m.Code)
-		rows = append(rows, "($1, $2, "+places(n+1, 9)+", 0, '', '', '', '', '', false, false, $3, 0, $3, "+strconv.Itoa(int(m.Call))+")")
+func insertDrafts(n int) string {
+	rows := make([]string, n)
+	for i := range rows {
+		rows[i] = "($1, $2, " + places(4+7*i, 7) + ", 'draft', '', '', 0, '', '', '', '', '', false, false, $3, 0, $3)"
 	}
-	_, err := t.raw.ExecContext(ctx, `insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id,
-  provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no) values `+strings.Join(rows, ", "), args...)
+	return `insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, call_no, state, reason, code, attempt_id,
+  provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at) values ` + strings.Join(rows, ", ")
+}
+
+func draftArgs(campaign int64, messages []sms.Message, now int64) []any {
+	args := make([]any, 0, 3+7*len(messages))
+	args = append(args, messages[0].AccountID, campaign, now)
+	for _, m := range messages {
+		args = append(args, m.Row, m.Number, m.Text, textHash(m.Text, ""), m.Unicode, int64(m.Parts), int64(m.Call))
+	}
+	return args
+}
+
+func (t *tx) putMessage(ctx context.Context, campaign int64, m sms.Message, now int64) error {
+	_, err := t.InsertMessage(ctx, query.InsertMessageParams{AccountID: m.AccountID, CampaignID: campaign, RowNo: m.Row, Number: m.Number, Text: m.Text,
+		TextHash: textHash(m.Text, ""), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason, Code: m.Code, CreatedAt: now,
+		CallNo: int64(m.Call)})
 	return err
 }
 

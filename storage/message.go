@@ -27,7 +27,7 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 	}
 	where, args := messageConditions(f)
 	query := `select ` + messageColumns + ` from message where ` + where + fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1)
-	if len(f.Keys) > 0 && len(f.IDs) == 0 {
+	if narrow := len(f.Keys) > 0 || len(f.States) > 0 || f.Status != ""; narrow && len(f.IDs) == 0 {
 		query = standingMessages(f, c, order)
 	}
 	rows, err := db.reader.QueryContext(ctx, query, args...)
@@ -169,6 +169,7 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 		err = errUnexpected
 	}
 	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
+	t.count(after.CampaignID, interimKey, interim(after)-interim(before))
 	if err == nil && d.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
 		err = t.blockReported(ctx, after, now)
 	}

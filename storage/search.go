@@ -44,11 +44,11 @@ type fate struct {
 	late   bool
 }
 
-// fates lists the combinations behind standing keys in a campaign, by asking
-// sms.StandingKey about each there is, so that the table of words exists once.
-func fates(keys []string, of sms.Campaign) (list []fate) {
+// fates lists the combinations in a campaign that a condition on its messages
+// as people see them admits.
+func fates(of sms.Campaign, admits func(m sms.Message) bool) (list []fate) {
 	add := func(f fate) {
-		if slices.Contains(keys, sms.StandingKey(of.Shows(f.state), f.status, f.late)) {
+		if admits(sms.Message{State: of.Shows(f.state), Delivery: sms.Delivery{Status: f.status, Late: f.late}}) {
 			list = append(list, f)
 		}
 	}
@@ -63,6 +63,22 @@ func fates(keys []string, of sms.Campaign) (list []fate) {
 		}
 	}
 	return list
+}
+
+// standing admits messages of these standings, all where there are none.
+func standing(keys []string) func(m sms.Message) bool {
+	return func(m sms.Message) bool { return len(keys) == 0 || slices.Contains(keys, m.Standing().Key) }
+}
+
+// filtered admits what a filter wants by standing, state and status.
+func filtered(f sms.MessageFilter) func(m sms.Message) bool {
+	return func(m sms.Message) bool {
+		reported := m.Delivery.Status
+		if reported == "" {
+			reported = sms.NoReport
+		}
+		return standing(f.Keys)(m) && (len(f.States) == 0 || slices.Contains(f.States, m.State)) && (f.Status == "" || m.State == sms.Accepted && f.Status == reported)
+	}
 }
 
 // standingPage asks for the ids of campaign $1's messages with these fates, in
@@ -95,7 +111,7 @@ func standingMessages(f sms.MessageFilter, of sms.Campaign, order string) string
 			beyond += fmt.Sprintf(" and id %s $%d", bound.op, n)
 		}
 	}
-	return "select " + messageColumns + " from message where id in (" + standingPage(fates(f.Keys, of), beyond, order, f.Limit+1) + ") order by id " + order
+	return "select " + messageColumns + " from message where id in (" + standingPage(fates(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
 }
 
 // CampaignNames lists the latest started campaigns of an account, of which
@@ -165,7 +181,7 @@ func place(list []sms.FoundMessage) sms.Place {
 func wanted(f sms.MessageSearch, m sms.FoundMessage) bool {
 	c := m.Campaign
 	return (f.Number == "" || m.Number == f.Number) && c.Started() && c.StartedAt >= max(f.From, f.Since, 1) && (f.To == 0 || c.StartedAt < f.To) &&
-		(f.CampaignID == 0 || c.ID == f.CampaignID) && (len(f.Keys) == 0 || slices.Contains(f.Keys, m.Standing().Key))
+		(f.CampaignID == 0 || c.ID == f.CampaignID) && standing(f.Keys)(m.Message)
 }
 
 // numberQuery asks for the messages behind a number or its last digits,
@@ -333,7 +349,7 @@ func readCampaigns(rows *sql.Rows, err error) (list []sms.Campaign, _ error) {
 // newestQuery asks for the newest messages of campaign $1 below id $2.
 func newestQuery(f sms.MessageSearch, of sms.Campaign) string {
 	if len(f.Keys) > 0 {
-		return standingPage(fates(f.Keys, of), " and id < $2", "desc", f.Limit+1)
+		return standingPage(fates(of, standing(f.Keys)), " and id < $2", "desc", f.Limit+1)
 	}
 	return fmt.Sprintf("select id from message where campaign_id = $1 and id < $2 order by id desc limit %d", f.Limit+1)
 }

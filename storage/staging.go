@@ -147,12 +147,14 @@ func (db *DB) StageRows(ctx context.Context, uid string, fill func(put func([]sm
 	if err != nil {
 		return 0, err
 	}
-	s, err := newStager(ctx, tx)
+	// The rows of a file come in a million statements, and the driver starts a
+	// goroutine for each whose context can end. fill ends with ctx instead.
+	s, err := newStager(context.WithoutCancel(ctx), tx)
 	if err == nil {
 		err = fill(s.put)
 	}
 	if err == nil {
-		err = s.flush(ctx)
+		err = s.flush()
 	}
 	if err != nil {
 		return 0, errors.Join(err, tx.Rollback())
@@ -201,9 +203,9 @@ func (s *stager) put(rows []sms.ListRow, notes []sms.RowNote) error {
 	return nil
 }
 
-func (s *stager) flush(ctx context.Context) error {
+func (s *stager) flush() error {
 	for row := range slices.Chunk(s.waiting, 4) {
-		if _, err := s.one.ExecContext(ctx, row...); err != nil {
+		if _, err := s.one.ExecContext(s.ctx, row...); err != nil {
 			return fmt.Errorf("put rows: %w", err)
 		}
 	}

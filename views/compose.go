@@ -18,6 +18,12 @@ type ComposePage struct {
 	Numbers, SenderID, Text, Name string
 	Flash                         bool
 
+	Upload UploadForm // for many people at once
+
+	Templates []sms.Template    // those that may be chosen
+	Template  string            // the id of the one that was used, "" for own text
+	Fixed     map[string]string // what stands in the place of the text's marks, by sms.MarkKey
+
 	SenderIDs []string // those that may be chosen
 	Settings  Link     // where the connection is mended; empty for who may not
 	NoAccount bool     // nothing is connected yet
@@ -27,7 +33,7 @@ type ComposePage struct {
 	Unsent *Unsent      // what the same person wrote and did not send, nil for nothing
 	Gone   bool         // the message that was asked for is not there any more
 	Count  *sms.Numbers // what was read of Numbers, nil before anything was
-	Errors sms.Invalid  // by field: numbers, sender_id, text, name; others are about the whole
+	Errors sms.Invalid  // by field: numbers, sender_id, template, text, a mark's MarkName, name; others are about the whole
 }
 
 // Unsent is a draft to go on with.
@@ -65,7 +71,7 @@ func (p ComposePage) senderOptions() []Option {
 }
 
 func (p ComposePage) parts() TextParts {
-	return TextParts{Text: p.Text, MaxParts: p.MaxParts}
+	return TextParts{Text: p.filled(), MaxParts: p.MaxParts}
 }
 
 // TextParts is what a text costs in parts.

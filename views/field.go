@@ -1,6 +1,9 @@
 package views
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 // Field is what every input has. Name is the form name and, unless ID is set,
 // the id to which an error summary leads. Error is a whole sentence.
@@ -139,6 +142,9 @@ type CopyProps struct {
 type FieldError struct {
 	ID, Text string
 }
+
+// With a colon in it, templ would take a fragment for another scheme.
+func (e FieldError) href() string { return "#" + url.QueryEscape(e.ID) }
 
 // FormProps describes a form. Busy replaces the pressed button's words while
 // the answer is awaited; Upload sends files.

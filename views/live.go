@@ -75,6 +75,18 @@ type PartLinkProps struct {
 	Glyph          Glyph
 }
 
+// renewAttrs let a button of a form post it to url and put the part of the
+// answered page that has this id in the place of its own. It is not morphed: a
+// morph leaves alone what was typed, and the answer is to take its place.
+func renewAttrs(url, part string) templ.Attributer {
+	return templ.OrderedAttributes{
+		{Key: "hx-post", Value: url},
+		{Key: "hx-target", Value: "#" + part},
+		{Key: "hx-select", Value: "#" + part},
+		{Key: "hx-swap", Value: "outerHTML"},
+	}
+}
+
 // Opening a stream is tried on load, when a tab that was opened in the
 // background is shown, and every 5 s while there is none; all three do nothing
 // while one is open. The swap is none because an answer that is not a stream

@@ -219,6 +219,9 @@ func (s *Web) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form
 		if form.Senders, err = s.usableSenders(v, a); err != nil {
 			return err
 		}
+		if form.Records, err = s.records(v, a); err != nil {
+			return err
+		}
 	}
 	f := v.frame(title, "settings")
 	f.Crumbs = []views.Link{{Text: "Connection", Href: accountsPath}, {Text: title}}

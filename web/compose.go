@@ -68,6 +68,12 @@ func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) 
 		}
 	}
 	var err error
+	if p.Templates, err = s.usableTemplates(r.Context(), a); err != nil {
+		return p, err
+	}
+	if p.Upload, err = s.uploadFile(r.Context(), a.ID, ""); err != nil {
+		return p, err
+	}
 	p.SenderIDs, err = s.usableSenders(v, a)
 	switch {
 	case contains(p.SenderIDs, a.DefaultSender):
@@ -134,7 +140,7 @@ func (s *Web) composeTyped(r *http.Request, v *visit) (views.ComposePage, error)
 	f := r.PostForm
 	p.Token, p.Replaces = f.Get("token"), f.Get("replaces")
 	p.Numbers, p.SenderID, p.Text, p.Name = f.Get("numbers"), f.Get("sender_id"), lines(f.Get("text")), f.Get("name")
-	p.Flash = f.Get("flash") != ""
+	p.Template, p.Fixed, p.Flash = f.Get("template"), fixedTexts(p.Text, f), f.Get("flash") != ""
 	return p, err
 }
 
@@ -151,7 +157,7 @@ func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) err
 		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " + v.account.Name + ". Look at the sender ID, then check the message again"})
 	}
 	c, err := s.desk.CreateCampaign(r.Context(), v.user, desk.Order{AccountID: v.account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
-		Text: p.Text, Flash: p.Flash, Token: tokenFor(p), Replaces: number(p.Replaces)})
+		Text: p.Text, Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p), Replaces: number(p.Replaces)})
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.composeAgain(w, r, v, p, bad)
@@ -178,7 +184,7 @@ func tokenFor(p views.ComposePage) string {
 		return ""
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %q %q %t", p.Token, p.SenderID, p.Numbers, p.Text, p.Name, p.Flash)
+	fmt.Fprintf(h, "%q %q %q %q %q %t %q", p.Token, p.SenderID, p.Numbers, p.Text, p.Name, p.Flash, p.Fixed)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -213,7 +219,7 @@ func (s *Web) composeParts(w http.ResponseWriter, r *http.Request, v *visit) err
 		text = text[:countedMost]
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return s.render(w, r, http.StatusOK, views.ComposeParts(views.TextParts{Text: text, MaxParts: max(v.account.MaxParts, 1)}))
+	return s.render(w, r, http.StatusOK, views.ComposeParts(views.ComposePage{Text: text, Fixed: fixedTexts(text, r.PostForm), MaxParts: max(v.account.MaxParts, 1)}))
 }
 
 // composeNumbers counts the numbers while a person types.

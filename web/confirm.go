@@ -59,7 +59,7 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 	if p.Out, err = s.desk.Outgoing(ctx, c); err != nil {
 		return p, err
 	}
-	if p.List, err = s.listOf(ctx, c); err != nil {
+	if p.List, err = s.listBehind(ctx, c); err != nil {
 		return p, err
 	}
 	balances, err := s.store.Balances(ctx, a.ID)
@@ -111,15 +111,12 @@ func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sm
 	return s.render(w, r, status(r, bad), views.Confirm(f, p))
 }
 
-// listOf is the list that a campaign was made of, nil without one.
-func (s *Web) listOf(ctx context.Context, c sms.Campaign) (*sms.List, error) {
-	store, ok := s.store.(interface {
-		ListByID(ctx context.Context, id int64) (sms.List, error)
-	})
-	if c.ListID == 0 || !ok {
+// listBehind is the list that a campaign was made of, nil without one.
+func (s *Web) listBehind(ctx context.Context, c sms.Campaign) (*sms.List, error) {
+	if c.ListID == 0 {
 		return nil, nil
 	}
-	l, err := store.ListByID(ctx, c.ListID)
+	l, err := s.store.ListByID(ctx, c.ListID)
 	if errors.Is(err, sms.ErrNotFound) {
 		return nil, nil
 	}
@@ -152,7 +149,7 @@ func (s *Web) preview(r *http.Request, v *visit, c sms.Campaign, a sms.Account, 
 			*side.row = beside[0].Row
 		}
 	}
-	list, err := s.listOf(ctx, c)
+	list, err := s.listBehind(ctx, c)
 	switch {
 	case err != nil:
 		return p, err

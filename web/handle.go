@@ -87,7 +87,12 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 	// The page, not the fragment, and never an address that only takes forms.
 	next := r.URL.RequestURI()
 	if isFragment(r) {
-		next = currentPage(r)
+		if next = currentPage(r); next == "" && s.opens(r.URL.Path) {
+			next = r.URL.Path
+		}
+		if kept := s.keepTyped(r, v, rt); kept != "" {
+			next = kept
+		}
 	} else if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		next = ""
 		if s.opens(r.URL.Path) {
@@ -116,12 +121,19 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 // returns the address that shows it again. Only a session that was real and
 // has timed out earns this: strangers must not fill the memory.
 func (s *Web) keepTyped(r *http.Request, v *visit, rt route) string {
-	if rt.pattern != newPath || !errors.Is(v.lost, desk.ErrTimedOut) || readForm(r) != nil {
+	page := ""
+	switch rt.pattern {
+	case newPath, templatePath:
+		page = newPath
+	case listMessagePath:
+		page = r.URL.Path
+	}
+	if page == "" || !errors.Is(v.lost, desk.ErrTimedOut) || readForm(r) != nil {
 		return ""
 	}
 	secret := desk.NewToken()
 	s.typed.put(secret, r.PostForm.Encode(), s.now())
-	return views.With(newPath, "kept", secret)
+	return views.With(page, "kept", secret)
 }
 
 // readForm parses what was posted, so that handlers find it in r.PostForm.
@@ -193,9 +205,14 @@ func sentences(bad sms.Invalid) string {
 	return strings.Join(all, " ")
 }
 
-// showProblem is a page for a person and one line for what a page fetched by
-// itself: htmx leaves a page as it is when an answer is not 2xx.
+// showProblem is a page for a person, problem details for a program, and one
+// line for what a page fetched by itself: htmx leaves a page as it is when an
+// answer is not 2xx.
 func (s *Web) showProblem(w http.ResponseWriter, r *http.Request, v *visit, p views.Problem) {
+	if forPrograms(r) {
+		s.writeProblem(w, problemOf(p))
+		return
+	}
 	if isFragment(r) {
 		http.Error(w, strings.TrimSpace(p.Title+". "+p.Text+" "+p.Reference), p.Status)
 		return

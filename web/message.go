@@ -44,7 +44,7 @@ func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Acc
 	if p.Attempts, err = s.store.MessageAttempts(ctx, id); err != nil {
 		return p, a, err
 	}
-	if l, err := s.listOf(ctx, p.Campaign); err != nil {
+	if l, err := s.listBehind(ctx, p.Campaign); err != nil {
 		return p, a, err
 	} else if l != nil {
 		p.Template = l.Order.Text

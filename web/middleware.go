@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -167,6 +168,32 @@ func (s *Web) limited(most int64, next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// patient lets a body take as long as it wants while it keeps coming. How much
+// of it there may be, its handler says.
+func patient(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != http.NoBody {
+			r.Body = &patientBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+type patientBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	until   time.Time
+}
+
+func (b *patientBody) Read(p []byte) (int, error) {
+	if now := time.Now(); b.until.Sub(now) < formTime/2 {
+		b.until = now.Add(formTime)
+		// Where the connection has no deadline there is none to miss.
+		_ = b.control.SetReadDeadline(b.until)
+	}
+	return b.ReadCloser.Read(p)
 }
 
 func (s *Web) denyCross(w http.ResponseWriter, r *http.Request) {

@@ -324,6 +324,8 @@ func TestHostileWordsStayWords(t *testing.T) {
 			s.db.MarkAccount(ctx, paused.ID, words, now),
 			s.db.PutBalances(ctx, a.ID, []sms.Balance{{PluginType: "SMS", Credits: words}}, now),
 			s.db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 1, Text: words, IsActive: true, ApproveStatus: "Approved", Purpose: words}}, now),
+			s.db.PutTemplates(ctx, a.ID, []sms.Template{{ID: 1, Name: words, Text: "##" + strings.NewReplacer("#", "", "\n", "").Replace(words) + "a## " + words, IsApproved: true, IsActive: true}}, now),
+			s.db.MarkTemplates(ctx, a.ID, words),
 			s.desk.RenameUser(ctx, s.boss, words),
 		} {
 			if err != nil {
@@ -333,7 +335,7 @@ func TestHostileWordsStayWords(t *testing.T) {
 		boss := s.as(s.boss)
 		shapes := map[string]string{}
 		for _, path := range []string{"/me", "/settings/account", accountPath(a.ID), accountPath(a.ID) + "?tested=failed", "/settings/team", userPath(s.boss.ID), "/settings/reports", "/setup/tasks",
-			"/settings/reports/rotate?account=1&kind=dlr", "/side?nav=me&path=/me", "/nowhere", "/campaigns"} {
+			"/settings/reports/rotate?account=1&kind=dlr", "/side?nav=me&path=/me", "/nowhere", "/campaigns", "/new"} {
 			shapes[path] = outline(boss.get(path))
 		}
 		form := []string{"name", words, "base_url", words, "country", words, "timezone", words, "currency", words, "price_per_part", words, "email", words, "plan", "100", "token", words, "next", "/me"}

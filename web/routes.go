@@ -27,8 +27,10 @@ type route struct {
 	method, pattern string
 	least           sms.Role
 	do              handler
+	program         programHandler // instead of do, at addresses for other programs
 	plain           http.Handler
-	upload          bool // takes a file
+	upload          bool // takes a small file
+	stream          bool // takes a file of any size, and looks after its size itself
 }
 
 // Addresses that more than one place names.
@@ -68,6 +70,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountForm},
 		{method: "POST", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountSave},
 		{method: "POST", pattern: "/settings/account/{id}/resume", least: sms.Administrator, do: s.accountResume},
+		{method: "POST", pattern: "/settings/account/{id}/refresh", least: sms.Administrator, do: s.accountRefresh},
 		{method: "GET", pattern: "/settings/reports", least: sms.Administrator, do: s.callbackList},
 		{method: "GET", pattern: "/settings/reports/last", least: sms.Administrator, do: s.callbackLast},
 		{method: "GET", pattern: "/settings/reports/rotate", least: sms.Administrator, do: s.callbackRotateForm},
@@ -78,6 +81,10 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: blockedPath + "/search", least: sms.Sender, do: s.blockedSearch},
 		{method: "GET", pattern: blockedPath + "/{id}/unblock", least: sms.Manager, do: s.unblockForm},
 		{method: "POST", pattern: blockedPath + "/{id}/unblock", least: sms.Manager, do: s.unblock},
+		{method: "GET", pattern: tokensPath, least: sms.Viewer, do: s.tokenList},
+		{method: "POST", pattern: tokensPath, least: sms.Viewer, do: s.tokenCreate},
+		{method: "GET", pattern: tokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokenRevokeForm},
+		{method: "POST", pattern: tokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokenRevoke},
 		{method: "GET", pattern: "/settings/team", least: sms.Administrator, do: s.userList},
 		{method: "POST", pattern: "/settings/team", least: sms.Administrator, do: s.userInvite},
 		{method: "GET", pattern: "/settings/team/{id}", least: sms.Administrator, do: s.userForm},
@@ -85,8 +92,26 @@ func (s *Web) table(callbacks http.Handler) []route {
 
 		{method: "GET", pattern: newPath, least: sms.Sender, do: s.composeForm},
 		{method: "POST", pattern: newPath, least: sms.Sender, do: s.composeCheck},
+		{method: "GET", pattern: templatePath, least: sms.Sender, do: s.composeBack},
+		{method: "POST", pattern: templatePath, least: sms.Sender, do: s.composeTemplate},
 		{method: "POST", pattern: newPath + "/parts", least: anyone, do: s.composeParts},
 		{method: "POST", pattern: newPath + "/numbers", least: anyone, do: s.composeNumbers},
+		{method: "GET", pattern: uploadPath, least: sms.Sender, do: s.uploadForm},
+		{method: "POST", pattern: uploadPath, least: sms.Sender, do: s.upload, stream: true},
+		{method: "GET", pattern: uploadPath + "/example.xlsx", least: sms.Sender, do: s.uploadExample("xlsx")},
+		{method: "GET", pattern: uploadPath + "/example.csv", least: sms.Sender, do: s.uploadExample("csv")},
+		{method: "GET", pattern: listMessagePath, least: sms.Sender, do: s.listMessageForm},
+		{method: "POST", pattern: listMessagePath, least: sms.Sender, do: s.listMessage},
+		{method: "POST", pattern: listsPath + "/preview", least: anyone, do: s.listPreview},
+		{method: "GET", pattern: listsPath + "/check", least: sms.Sender, do: s.listCheck},
+		{method: "GET", pattern: listsPath + "/make", least: sms.Sender, do: s.listBack},
+		{method: "POST", pattern: listsPath + "/make", least: sms.Sender, do: s.listMake},
+		{method: "GET", pattern: listsPath + "/hidden", least: sms.Sender, do: s.listBack},
+		{method: "POST", pattern: listsPath + "/hidden", least: sms.Sender, do: s.listHidden},
+		{method: "GET", pattern: listsPath + "/rejected.xlsx", least: sms.Sender, do: s.rejected("xlsx")},
+		{method: "GET", pattern: listsPath + "/rejected.csv", least: sms.Sender, do: s.rejected("csv")},
+		{method: "GET", pattern: listsPath + "/delete", least: sms.Sender, do: s.listDeleteForm},
+		{method: "POST", pattern: listsPath + "/delete", least: sms.Sender, do: s.listDelete},
 		{method: "GET", pattern: campaignsPath, least: sms.Viewer, do: s.campaignList},
 		{method: "GET", pattern: campaignsPath + "/{id}", least: sms.Viewer, do: s.campaignShow},
 		{method: "GET", pattern: campaignsPath + "/{id}/confirm", least: sms.Sender, do: s.confirmForm},
@@ -124,6 +149,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: static.Prefix + "*", least: outside, plain: static.Handler()},
 		{method: "GET", pattern: "/healthz", least: outside, plain: http.HandlerFunc(s.health)},
 	}
+	list = append(list, s.programTable()...)
 	if callbacks != nil {
 		list = append(list,
 			route{pattern: "/dlr/*", least: outside, plain: callbacks},
@@ -144,11 +170,14 @@ func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	s.pages = m
 	m.Use(s.recovered, identified, s.guarded, s.clientIP, s.logged, middleware.GetHead)
 	nowhere := route{least: anyone, do: func(http.ResponseWriter, *http.Request, *visit) error { return sms.ErrNotFound }}
-	m.NotFound(s.page(nowhere).ServeHTTP)
-	m.MethodNotAllowed(s.page(route{least: anyone, do: s.wrongMethod(m)}).ServeHTTP)
+	m.NotFound(apart(s.nowhereProgram, s.page(nowhere)))
+	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) { s.wrongMethodProgram(m, w, r) }, s.page(route{least: anyone, do: s.wrongMethod(m)})))
 	for _, rt := range s.table(callbacks) {
 		h := rt.plain
-		if rt.least != outside || h == nil {
+		switch {
+		case rt.program != nil:
+			h = s.handleProgram(rt)
+		case rt.least != outside || h == nil:
 			h = s.page(rt)
 		}
 		if rt.method == "" {
@@ -160,17 +189,31 @@ func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	return m
 }
 
+// apart answers programs in one way and browsers in another.
+func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if forPrograms(r) {
+			programs(w, r)
+			return
+		}
+		browsers.ServeHTTP(w, r)
+	}
+}
+
 // page is everything between an address and its handler that needs to know
 // the route. A stream is never compressed, and neither is a page that shows a
 // secret beside words from the address: its length would tell about both.
 func (s *Web) page(rt route) http.Handler {
 	h := s.handle(rt)
-	if rt.pattern != livePath && !strings.HasPrefix(rt.pattern, "/settings/reports") && !strings.Contains(rt.pattern, "{token}") {
+	if rt.pattern != livePath && !strings.HasPrefix(rt.pattern, "/settings/reports") && rt.pattern != tokensPath && !strings.Contains(rt.pattern, "{token}") {
 		h = middleware.Compress(5, "text/html")(h)
 	}
 	most := int64(formMost)
 	if rt.upload {
 		most = uploadMost
+	}
+	if rt.stream {
+		return private(patient(s.cross.Handler(h)))
 	}
 	return private(s.limited(most, s.cross.Handler(h)))
 }

@@ -31,8 +31,17 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 		if !role && rt.least != anyone && rt.least != outside {
 			t.Errorf("%s does not say who may", key)
 		}
-		if (rt.do == nil) == (rt.plain == nil) || (rt.plain != nil) != (rt.least == outside) {
-			t.Errorf("%s needs one handler, a plain one only where it is outside", key)
+		handlers := 0
+		for _, there := range []bool{rt.do != nil, rt.program != nil, rt.plain != nil} {
+			if there {
+				handlers++
+			}
+		}
+		if handlers != 1 || (rt.plain != nil) != (rt.least == outside) || rt.program != nil && !role {
+			t.Errorf("%s needs one handler, a plain one only where it is outside, and programs need a role", key)
+		}
+		if strings.HasPrefix(rt.pattern, apiPath) != (rt.program != nil) && rt.plain == nil {
+			t.Errorf("%s is for people and programs alike", key)
 		}
 		if rt.method != "GET" && rt.method != "POST" && (rt.method != "" || rt.least != outside) {
 			t.Errorf("%s has an odd method", key)
@@ -78,7 +87,7 @@ func TestRolesByRoutes(t *testing.T) {
 		people[role] = s.hire(string(role)+"@example.com", role)
 	}
 	for _, rt := range s.web.table(callbacks) {
-		if rt.least == outside {
+		if rt.least == outside || rt.program != nil {
 			continue
 		}
 		path := strings.NewReplacer("{id}", "1", "{token}", strings.Repeat("0", 64)).Replace(rt.pattern)

@@ -47,6 +47,7 @@ func (s *site) know(account int64, senders ...string) {
 	for i, text := range senders {
 		list = append(list, sms.SenderID{ID: int64(i + 1), Text: text, IsActive: true, ApproveStatus: "Approved"})
 	}
+	s.provider.senders = list
 	s.must(s.db.PutSenderIDs(context.Background(), account, list, s.clock.now().UnixMilli()))
 }
 

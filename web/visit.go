@@ -243,18 +243,21 @@ func (v *visit) path() string {
 // done are the sentences that a page may show once, after a form; the address
 // carries the word, so a made-up one says nothing.
 var done = map[string]string{
-	"saved":      "Saved.",
-	"password":   "Your password is changed. Other browsers are signed out.",
-	"rights":     "Saved. The person has to sign in again.",
-	"blocked":    "The numbers are blocked.",
-	"blockedone": "The number is blocked.",
-	"unblocked":  "The number is not blocked any more.",
-	"rotated":    "There is a new address. Give it to the provider. The old one works for 7 more days.",
-	"resumed":    "Sending goes on.",
-	"setup":      "You are the first administrator.",
-	"signedout":  "You are signed out.",
-	"everywhere": "You are signed out everywhere.",
-	"accepted":   "Welcome to smsdesk.",
+	"saved":       "Saved.",
+	"password":    "Your password is changed. Other browsers are signed out.",
+	"rights":      "Saved. The person has to sign in again.",
+	"blocked":     "The numbers are blocked.",
+	"blockedone":  "The number is blocked.",
+	"unblocked":   "The number is not blocked any more.",
+	"rotated":     "There is a new address. Give it to the provider. The old one works for 7 more days.",
+	"resumed":     "Sending goes on.",
+	"refreshed":   "Sender IDs, templates and balance are read again.",
+	"revoked":     "The token does not work any more.",
+	"setup":       "You are the first administrator.",
+	"signedout":   "You are signed out.",
+	"everywhere":  "You are signed out everywhere.",
+	"accepted":    "Welcome to smsdesk.",
+	"listdeleted": "The list is deleted.",
 }
 
 // withDone is address with the word of a sentence to show once.

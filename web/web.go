@@ -1,4 +1,4 @@
-// Package web is what a browser can ask: the map of addresses, sessions, forms
+// Package web is what a browser or another program can ask: the map of addresses, sessions, forms
 // in, pages out, live nudges. A question goes to the storage through the narrow
 // interfaces declared here; an order goes to one method of the desk. It must
 // never know SQL, the gateway's wire form, or how a page is drawn.
@@ -28,6 +28,8 @@ type Store interface {
 	blockedQuestions
 	searchQuestions
 	againQuestions
+	apiQuestions
+	listQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }
@@ -37,6 +39,8 @@ type accountQuestions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+	TemplateReading(ctx context.Context, account int64) (sms.TemplateReading, error)
 	Decisions(ctx context.Context, account int64) (int64, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
@@ -95,6 +99,7 @@ type Web struct {
 	searches   *slips // what people look for, by the word in the address
 	typed      *slips // forms sent after the session's end, for whoever signs in again
 	pages      chi.Routes
+	pace       *pace       // of programs
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
 }
 
@@ -103,7 +108,7 @@ func New(c Config) *Web {
 	s := &Web{
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
-		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute), searches: newSlips(searchLife),
+		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute), searches: newSlips(searchLife), pace: newPace(),
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

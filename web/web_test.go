@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/PuerkitoBio/goquery"
+	"github.com/getkin/kin-openapi/routers"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
@@ -59,7 +60,8 @@ func (j *journal) String() string {
 // provider is a gateway that answers what a test sets.
 type provider struct {
 	desk.Gateway
-	err error
+	err     error
+	senders []sms.SenderID // nil: the ones below
 }
 
 func (p *provider) Balance(context.Context) ([]sms.Balance, error) {
@@ -67,10 +69,21 @@ func (p *provider) Balance(context.Context) ([]sms.Balance, error) {
 }
 
 func (p *provider) SenderIDs(context.Context) ([]sms.SenderID, error) {
+	if p.senders != nil {
+		return p.senders, p.err
+	}
 	return []sms.SenderID{
 		{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"},
 		{ID: 2, Text: "SCHOOL", IsActive: true, ApproveStatus: "Pending"},
 		{ID: 3, Text: "OLDNAME", IsActive: false, ApproveStatus: "Approved"},
+	}, p.err
+}
+
+func (p *provider) Templates(context.Context) ([]sms.Template, error) {
+	return []sms.Template{
+		{ID: 7, Name: "Appointment", Text: "Dear ##Name##,\r\ncome on ##Date##.", IsApproved: true, IsActive: true},
+		{ID: 8, Name: "Fees", Text: "Fees are due.", IsActive: true},
+		{ID: 9, Name: "Old", Text: "Old", IsApproved: true},
 	}, p.err
 }
 
@@ -86,6 +99,7 @@ type site struct {
 	log      *journal
 	provider *provider
 	boss     sms.User
+	openapi  routers.Router // of the description of the API
 }
 
 const (
@@ -281,4 +295,11 @@ func (b broken) Users(context.Context) ([]sms.User, error) {
 		panic(errDisk)
 	}
 	return nil, errDisk
+}
+
+func (b broken) CountCampaigns(ctx context.Context, f sms.CampaignFilter) ([]sms.CampaignCount, bool, error) {
+	if b.panics {
+		panic(errDisk)
+	}
+	return b.Store.CountCampaigns(ctx, f)
 }

@@ -32,6 +32,7 @@ type command struct {
 	Sandbox sandboxCommand `cmd:"" help:"Play the bulk-SMS service, for tests of this and other programs."`
 	User    userCommand    `cmd:"" help:"Add and list people."`
 	Account accountCommand `cmd:"" help:"Add, show and test accounts at the provider."`
+	Token   tokenCommand   `cmd:"" help:"Add, list and revoke tokens of other programs."`
 	Doctor  doctorCommand  `cmd:"" help:"Check the data folder and say what is wrong."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

@@ -14,10 +14,8 @@ type accountStore interface {
 	UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (sms.Account, error)
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	ResumeAccount(ctx context.Context, id int64) (bool, error)
-	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
 	RotateCallback(ctx context.Context, account int64, kind string, now int64) error
-	PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error
-	PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error
+	refreshStore
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
 }
 
@@ -113,11 +111,12 @@ func trimmed(c sms.Credentials) sms.Credentials {
 type AccountTest struct {
 	Balances  []sms.Balance
 	SenderIDs []sms.SenderID
-	Took      time.Duration // of the balance call
+	Templates []sms.Template // as they were read now; none when only they could not be
+	Took      time.Duration  // of the balance call
 }
 
-// TestAccount asks the service for the balance and the sender IDs and keeps
-// both. A test that succeeds ends a pause. The error's text may be shown.
+// TestAccount asks the service for the balance, the sender IDs and the
+// templates and keeps them. A test that succeeds ends a pause. The error's text may be shown.
 func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountTest, error) {
 	if err := may(by, sms.Administrator, "test account"); err != nil {
 		return AccountTest{}, err
@@ -139,14 +138,32 @@ func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountT
 	return t, nil
 }
 
+// RefreshAccount reads the balance, the sender IDs and the templates again.
+// The error's text may be shown.
+func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error {
+	if err := may(by, sms.Sender, "refresh account"); err != nil {
+		return err
+	}
+	a, err := d.store.Account(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = refresh(ctx, d.store, d.gateways, a, d.now)
+	d.feed.Tell(AccountName(id))
+	return err
+}
+
 type refreshStore interface {
 	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
 	PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error
 	PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error
+	PutTemplates(ctx context.Context, account int64, list []sms.Template, now int64) error
+	MarkTemplates(ctx context.Context, account int64, failure string) error
 }
 
 // refresh reads an account's records from the service and stores them with
-// the time they were read.
+// the time they were read. Templates are a convenience: an account that may
+// not list them can send all the same, so why they failed is only kept.
 func refresh(ctx context.Context, store refreshStore, gateways *Gateways, a sms.Account, now func() time.Time) (t AccountTest, err error) {
 	g, err := gateways.For(ctx, a)
 	if err != nil {
@@ -165,7 +182,19 @@ func refresh(ctx context.Context, store refreshStore, gateways *Gateways, a sms.
 		}
 		return t, err
 	}
-	return t, errors.Join(store.PutBalances(ctx, a.ID, t.Balances, at), store.PutSenderIDs(ctx, a.ID, t.SenderIDs, at), store.MarkAccount(ctx, a.ID, "", at))
+	err = errors.Join(store.PutBalances(ctx, a.ID, t.Balances, at), store.PutSenderIDs(ctx, a.ID, t.SenderIDs, at), store.MarkAccount(ctx, a.ID, "", at))
+	if err != nil {
+		return t, err
+	}
+	list, err := g.Templates(ctx)
+	if err != nil {
+		if f := failure(err); f != "" {
+			return t, store.MarkTemplates(ctx, a.ID, f)
+		}
+		return t, nil
+	}
+	t.Templates = list
+	return t, store.PutTemplates(ctx, a.ID, list, now().UnixMilli())
 }
 
 // ResumeAccount ends a pause: sending starts again.

@@ -27,6 +27,7 @@ type Order struct {
 	GroupID   string // a gateway group instead of numbers
 	GroupName string
 	Text      string
+	Fixed     map[string]string // what stands in the place of each mark of Text, for everybody; by sms.MarkKey
 	Flash     bool
 	Token     string // one-use: the same token gives the same campaign
 	Replaces  int64  // a draft of the same person that this one takes the place of, or 0
@@ -38,7 +39,8 @@ const maxTyped = 1000
 
 // CreateCampaign checks an order and stores it as a draft, for the person to
 // confirm. Blocked numbers are left out: their messages are skipped from the
-// start. The fields of its Invalid are sender_id, numbers, text and name.
+// start. The fields of its Invalid are sender_id, numbers, text, name and, for a
+// mark without a text, "field:" with its sms.MarkKey.
 func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "create campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -102,7 +104,7 @@ func (d *Desk) mayReplace(ctx context.Context, by sms.User, id int64) error {
 
 func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Invalid) {
 	bad := sms.Invalid{}
-	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(o.Text, "�"), "\r\n", "\n"))
+	text := filled(o, bad)
 	segments := sms.CountSegments(text, false)
 	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" {
 		bad["text"] = sentence
@@ -150,18 +152,6 @@ func numbersProblem(read sms.Numbers) string {
 		return fmt.Sprintf("You can type up to 1,000 numbers. You have %d", len(read.Good))
 	}
 	return ""
-}
-
-// senderProblem says why a sender ID cannot be used, or "".
-func (d *Desk) senderProblem(ctx context.Context, account int64, sender string) (string, error) {
-	if strings.TrimSpace(sender) == "" {
-		return "Choose a sender ID", nil
-	}
-	list, err := d.store.SenderIDs(ctx, account)
-	if sms.UsableSender(list, sender) {
-		return "", nil
-	}
-	return fmt.Sprintf("The sender ID %s is not approved and active at the provider. Choose another", sender), err
 }
 
 const sameWithin = 24 * time.Hour

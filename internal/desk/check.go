@@ -165,7 +165,7 @@ type checker struct {
 	fill    filling
 	columns []int // that the message needs, beside the phone number
 	phones  *phoneReader
-	blocked map[int64]string // the sentence by number
+	blocked []int64 // in order
 	seen    *seen
 	sketch  sms.Sketch
 	tally   sms.ListTally
@@ -183,7 +183,7 @@ type message struct {
 	fault string // why it cannot be sent
 }
 
-func newChecker(account sms.Account, l sms.List, blocked map[int64]string) *checker {
+func newChecker(account sms.Account, l sms.List, blocked []int64) *checker {
 	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked, seen: newSeen(),
 		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}}
 	if c.fill.message >= 0 {
@@ -196,6 +196,18 @@ func newChecker(account sms.Account, l sms.List, blocked map[int64]string) *chec
 	}
 	slices.Sort(c.columns)
 	return c
+}
+
+// judge gives the verdicts on a batch.
+func (c *checker) judge(batch read) judged {
+	j := judged{rows: make([]sms.ListRow, 0, len(batch.rows))}
+	for _, r := range batch.rows {
+		row, notes := c.row(r)
+		j.rows, j.notes = append(j.rows, row), append(j.notes, notes...)
+	}
+	j.total = c.tally.Rows
+	j.about = about(j.total, batch.share)
+	return j
 }
 
 // row is the verdict on one row, with notes where something is to be said.
@@ -230,9 +242,9 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 		return bad(kind, column, sentence)
 	}
 	v.Number, v.Text, v.Unicode, v.Parts = phone.number, m.text, m.count.Unicode, m.count.Parts
-	if sentence, is := c.blocked[v.Number]; is {
+	if _, is := slices.BinarySearch(c.blocked, v.Number); is {
 		v.Kind = sms.RowBlocked
-		note(sms.RowBlocked, c.list.Order.Phone, sentence)
+		note(sms.RowBlocked, c.list.Order.Phone, "Number is on your blocked list").After = v.MSISDN()
 		return v, notes
 	}
 	fresh := c.seen.first.n
@@ -371,42 +383,7 @@ func cut(s string) string {
 	return s
 }
 
-// phoneReader reads the numbers of one list.
-type phoneReader struct {
-	country string
-	abroad  bool
-}
-
-// phoneRead is a number with what was repaired.
-type phoneRead struct {
-	number int64
-	fixes  []string
-}
-
-func newPhoneReader(a sms.Account) *phoneReader {
-	return &phoneReader{country: a.Country, abroad: a.Abroad}
-}
-
-func (p *phoneReader) read(raw string) (phoneRead, sms.RowKind, string) {
-	if fault := sheet.CellFault(raw); fault != "" {
-		return phoneRead{}, sms.RowNumber, fault
-	}
-	phone, err := sms.ParsePhone(raw, p.country, p.abroad)
-	if err != nil {
-		sentence := sms.Sentence(err, "phone")
-		if strings.HasPrefix(sentence, "Missing") {
-			return phoneRead{}, sms.RowMissing, sentence
-		}
-		return phoneRead{}, sms.RowNumber, sentence
-	}
-	n, err := strconv.ParseInt(phone.Number, 10, 64)
-	if err != nil {
-		return phoneRead{}, sms.RowNumber, "Not a number that can be sent to. Check the digits"
-	}
-	return phoneRead{n, phone.Fixes}, "", ""
-}
-
-// result is the tally of all rows.
+// result is the tally of all rows. It is the end of c.
 func (c *checker) result(read sheet.Tally) sms.ListTally {
 	t := c.tally
 	t.Hidden, t.Blank, t.Columns, t.Texts = int64(read.Hidden), int64(read.Blank), read.Columns, c.seen.texts()

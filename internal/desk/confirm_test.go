@@ -3,6 +3,8 @@ package desk_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +145,11 @@ func TestSendTest(t *testing.T) {
 	if now, err := r.db.Campaign(r.ctx, c.ID); err != nil || now.State != sms.CampaignDraft {
 		t.Errorf("the campaign itself: %v %v", now.State, err)
 	}
+	answer, err := http.PostForm(r.service.URL+"/_sandbox/senderid/101", url.Values{"active": {"true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
 	r.know("SCHOOL")
 	if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: "08030000101", Token: desk.NewToken()}); said(err, "sender_id") == "" {
 		t.Errorf("the sender ID is not approved any more: %v", err)

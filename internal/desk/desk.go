@@ -27,6 +27,7 @@ type Desk struct {
 	now      func() time.Time
 	signin   *throttle
 	setup    *setup
+	lookups  *lookups
 	profiles *profiles
 }
 
@@ -39,12 +40,13 @@ type Store interface {
 	againStore
 	listStore
 	userStore
+	tokenStore
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 
 // New returns a desk. now is the wall clock.
 func New(store Store, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Desk {
-	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}}
+	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
 }
 
 // Operator is the person behind the command line: whoever may read the data

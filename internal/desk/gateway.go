@@ -30,6 +30,7 @@ type Gateway interface {
 	Overhead(call sms.Call) int
 	Balance(ctx context.Context) ([]sms.Balance, error)
 	SenderIDs(ctx context.Context) ([]sms.SenderID, error)
+	Templates(ctx context.Context) ([]sms.Template, error)
 }
 
 // Opener makes a Gateway. recent are calls already made in the last minute,

@@ -7,7 +7,10 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
@@ -17,9 +20,8 @@ import (
 // makes campaigns of them and tidies up behind them. What a crash interrupts
 // is begun anew; nobody ever sees the half of it.
 type Importer struct {
-	desk   *Desk
-	store  ImporterStore
-	failed map[string]int // failures in a row by UID, this process
+	desk  *Desk
+	store ImporterStore
 }
 
 // ImporterStore is what the Importer needs to be remembered.
@@ -29,9 +31,10 @@ type ImporterStore interface {
 	CheckedLists(ctx context.Context, after int64) ([]sms.List, error)
 	PutListProgress(ctx context.Context, l sms.List, done, total int64) error
 	Uploads(before time.Time) ([]string, error)
+	DropStaged(uid string) error
 	StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error)
 	StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error]
-	EachBlocked(ctx context.Context, account int64, do func(sms.Blocked)) error
+	EachBlocked(ctx context.Context, account int64, do func(number string)) error
 	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
 	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
@@ -42,12 +45,14 @@ type ImporterStore interface {
 
 // NewImporter returns an Importer; Run makes it work.
 func NewImporter(d *Desk, store ImporterStore) *Importer {
-	return &Importer{desk: d, store: store, failed: map[string]int{}}
+	return &Importer{desk: d, store: store}
 }
 
 const (
 	importEvery = 500 * time.Millisecond
 	tidyEvery   = 10 * time.Minute
+	// shortList is the bytes of a list that is worked on beside a long one.
+	shortList = 1 << 20
 	// failuresMost is how often the work on a list is tried.
 	failuresMost = 3
 	// uploadAge is how old a folder without a list must be to be a leftover.
@@ -55,32 +60,50 @@ const (
 	// againAge is how old a hidden campaign that sends messages again must be to
 	// be a leftover.
 	againAge = time.Hour
-	// rowsAtOnce is how many rows go from hand to hand.
-	rowsAtOnce = 256
+	// fileKept is how long the file of a campaign's list is kept.
+	fileKept = 30 * 24 * time.Hour
+	// rowsAtOnce is how many rows go from hand to hand, batchesWaiting how many
+	// such batches may wait.
+	rowsAtOnce     = 256
+	batchesWaiting = 4
 	// messagesAtOnce is how many messages one transaction stores.
 	messagesAtOnce = 1000
 	progressEvery  = 500 * time.Millisecond
 )
 
-// Run works until ctx ends. It returns nil then.
+// Run works until ctx ends. It returns nil then. A short list does not wait
+// for a long one.
 func (im *Importer) Run(ctx context.Context) error {
+	im.complain(ctx, "checked lists not looked at", im.verify(ctx))
+	var lanes errgroup.Group
+	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return l.Size <= shortList }); return nil })
+	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return l.Size > shortList }); return nil })
+	lanes.Go(func() error {
+		for {
+			im.complain(ctx, "lists not tidied", im.tidy(ctx))
+			if !pause(ctx, tidyEvery, nil) {
+				return nil
+			}
+		}
+	})
+	return lanes.Wait()
+}
+
+// lane works on some of the lists, the oldest first.
+func (im *Importer) lane(ctx context.Context, mine func(sms.List) bool) {
 	news := im.desk.feed.Listen(importName)
 	defer news.Close()
-	im.complain(ctx, "checked lists not looked at", im.verify(ctx))
-	tidied := time.Time{}
+	failed := map[string]int{}
 	for {
 		news.Take()
 		busy, err := im.store.BusyLists(ctx)
 		im.complain(ctx, "lists not read", err)
-		for _, l := range busy {
-			im.work(ctx, l)
+		at := slices.IndexFunc(busy, mine)
+		if at >= 0 {
+			im.work(ctx, busy[at], failed)
 		}
-		if now := im.desk.now(); now.Sub(tidied) > tidyEvery || now.Before(tidied) {
-			im.complain(ctx, "lists not tidied", im.tidy(ctx))
-			tidied = now
-		}
-		if len(busy) == 0 && !pause(ctx, importEvery, news.Nudged()) || ctx.Err() != nil {
-			return nil
+		if ctx.Err() != nil || at < 0 && !pause(ctx, importEvery, news.Nudged()) {
+			return
 		}
 	}
 }
@@ -92,17 +115,20 @@ func (im *Importer) complain(ctx context.Context, what string, err error) {
 }
 
 // work does the next step of a list. A list that was changed or dropped
-// meanwhile is left alone.
-func (im *Importer) work(ctx context.Context, l sms.List) {
+// meanwhile is left alone. failed counts failures in a row by UID.
+func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int) {
 	step := im.check
 	if l.State == sms.ListMaking {
 		step = im.make
 	}
-	err := step(ctx, l)
+	if l.Size > shortList {
+		defer sparingly()()
+	}
+	err := unharmed(func() error { return step(ctx, l) })()
 	var bad sms.Invalid
 	switch {
 	case err == nil:
-		delete(im.failed, l.UID)
+		delete(failed, l.UID)
 		return
 	case ctx.Err() != nil || im.moved(ctx, l):
 		return
@@ -110,10 +136,10 @@ func (im *Importer) work(ctx context.Context, l sms.List) {
 		im.fail(ctx, l, sms.Sentence(bad, "file"))
 		return
 	}
-	im.failed[l.UID]++
+	failed[l.UID]++
 	im.desk.log.Error("list not finished", slog.String("list", l.UID), slog.String("state", string(l.State)), slog.Any("error", err))
-	if im.failed[l.UID] >= failuresMost {
-		delete(im.failed, l.UID)
+	if failed[l.UID] >= failuresMost {
+		delete(failed, l.UID)
 		im.fail(ctx, l, "Something went wrong on our side while this list was worked on. Upload the file again")
 		return
 	}
@@ -164,10 +190,12 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	if err != nil {
 		return err
 	}
-	tally := c.result(reader.Tally())
-	if tally.Same, err = im.same(ctx, l, c); err != nil {
+	same, err := im.same(ctx, l, c)
+	if err != nil {
 		return err
 	}
+	tally := c.result(reader.Tally())
+	tally.Same = same
 	_, err = im.change(ctx, l, func(now *sms.List) {
 		now.Tally, now.Sum, now.Done, now.Total, now.State = tally, sum, tally.Rows, tally.Rows, sms.ListChecked
 		if tally.Clean() {
@@ -177,42 +205,136 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	return err
 }
 
-func (im *Importer) blocked(ctx context.Context, account sms.Account) (map[int64]string, error) {
-	blocked, today := map[int64]string{}, im.desk.now().In(account.Location())
-	err := im.store.EachBlocked(ctx, account.ID, func(b sms.Blocked) {
-		if n := numberOf(b.Number); n > 0 {
-			blocked[n] = b.Sentence(today)
-		}
-	})
-	return blocked, err
+// blocked are the account's blocked numbers in order. There may be many, so
+// only the numbers are kept.
+func (im *Importer) blocked(ctx context.Context, account sms.Account) (list []int64, err error) {
+	err = im.store.EachBlocked(ctx, account.ID, func(number string) { list = append(list, numberOf(number)) })
+	slices.Sort(list)
+	return list, err
 }
 
-func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Reader, c *checker, put func([]sms.ListRow, []sms.RowNote) error) error {
-	said := im.desk.now()
-	rows, notes := make([]sms.ListRow, 0, rowsAtOnce), []sms.RowNote(nil)
-	for {
-		r, err := reader.Next()
-		if err == io.EOF {
-			return put(rows, notes)
+// why says why the blocked numbers of a batch are blocked.
+func (im *Importer) why(ctx context.Context, account sms.Account, j judged) error {
+	var numbers []string
+	for _, r := range j.rows {
+		if r.Kind == sms.RowBlocked {
+			numbers = append(numbers, r.MSISDN())
 		}
-		if err != nil {
-			return err
-		}
-		row, said1 := c.row(r)
-		rows, notes = append(rows, row), append(notes, said1...)
-		if len(rows) < rowsAtOnce {
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	known, err := im.desk.store.BlockedAmong(ctx, account.ID, numbers)
+	if err != nil {
+		return err
+	}
+	today := im.desk.now().In(account.Location())
+	for i, n := range j.notes {
+		if n.Kind != sms.RowBlocked {
 			continue
 		}
-		if err := errors.Join(ctx.Err(), put(rows, notes)); err != nil {
-			return err
+		if b, is := known[n.After]; is {
+			j.notes[i].Text = b.Sentence(today)
 		}
-		rows, notes = rows[:0], notes[:0]
-		if now := im.desk.now(); now.Sub(said) >= progressEvery {
-			said = now
-			if err := im.progress(ctx, l, c.tally.Rows, about(c.tally.Rows, reader.Progress())); err != nil {
+		j.notes[i].After = ""
+	}
+	return nil
+}
+
+// read is a batch of rows on its way to the checker.
+type read struct {
+	rows  []sheet.Row
+	share float64 // of the file that is read
+}
+
+// judged is a batch of verdicts on its way to the staging file.
+type judged struct {
+	rows  []sms.ListRow
+	notes []sms.RowNote
+	total int64 // rows judged so far
+	about int64 // of about so many
+}
+
+// checkRows lets three hands work at once: one reads, one judges, and this one
+// stages.
+func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Reader, c *checker, put func([]sms.ListRow, []sms.RowNote) error) error {
+	hands, ctx := errgroup.WithContext(ctx)
+	unread, unstaged := make(chan read, batchesWaiting), make(chan judged, batchesWaiting)
+	hands.Go(unharmed(func() error {
+		defer close(unread)
+		return readRows(ctx, reader, unread)
+	}))
+	hands.Go(unharmed(func() error {
+		defer close(unstaged)
+		for batch := range unread {
+			j := c.judge(batch)
+			if err := im.why(ctx, c.account, j); err != nil {
 				return err
 			}
+			if !hand(ctx, unstaged, j) {
+				return ctx.Err()
+			}
 		}
+		return nil
+	}))
+	hands.Go(unharmed(func() error {
+		said := im.desk.now()
+		for batch := range unstaged {
+			if err := errors.Join(ctx.Err(), put(batch.rows, batch.notes)); err != nil {
+				return err
+			}
+			if now := im.desk.now(); now.Sub(said) >= progressEvery {
+				said = now
+				if err := im.progress(ctx, l, batch.total, batch.about); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+	return hands.Wait()
+}
+
+// unharmed makes a panic over a hostile file a failure of its list, which would
+// otherwise end the process at every start.
+func unharmed(do func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("work on a list: panic: %v", p)
+			}
+		}()
+		return do()
+	}
+}
+
+func readRows(ctx context.Context, reader *sheet.Reader, to chan<- read) error {
+	for {
+		batch := read{rows: make([]sheet.Row, 0, rowsAtOnce)}
+		var err error
+		for err == nil && len(batch.rows) < rowsAtOnce {
+			var r sheet.Row
+			if r, err = reader.Next(); err == nil {
+				batch.rows = append(batch.rows, r)
+			}
+		}
+		batch.share = reader.Progress()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if !hand(ctx, to, batch) || err == io.EOF {
+			return ctx.Err()
+		}
+	}
+}
+
+// hand gives a batch on, unless the work has ended.
+func hand[T any](ctx context.Context, to chan<- T, batch T) bool {
+	select {
+	case to <- batch:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -381,12 +503,27 @@ func (im *Importer) tidy(ctx context.Context) error {
 	folders, bad := im.store.Uploads(im.desk.now().Add(-uploadAge))
 	err = errors.Join(err, bad)
 	for _, uid := range folders {
-		if _, missing := im.desk.store.List(ctx, uid); errors.Is(missing, sms.ErrNotFound) {
-			err = errors.Join(err, im.desk.store.DropUpload(uid))
-		}
+		err = errors.Join(err, im.tidyFolder(ctx, uid))
 	}
 	for more := true; more && err == nil && ctx.Err() == nil; {
 		more, err = im.store.SweepCampaigns(ctx, im.desk.now().Add(-againAge).UnixMilli())
 	}
 	return err
+}
+
+// tidyFolder removes what is not needed any more of the files of a list.
+func (im *Importer) tidyFolder(ctx context.Context, uid string) error {
+	l, err := im.desk.store.List(ctx, uid)
+	age := im.desk.now().Sub(time.UnixMilli(l.ChangedAt))
+	switch {
+	case errors.Is(err, sms.ErrNotFound):
+		return im.desk.store.DropUpload(uid)
+	case err != nil || l.State != sms.ListMade:
+		return err
+	case age > fileKept:
+		return im.desk.store.DropUpload(uid)
+	case age > sms.ListKept:
+		return im.store.DropStaged(uid)
+	}
+	return nil
 }

@@ -79,14 +79,6 @@ func (r *rig) checked(l sms.List, o sms.ListOrder) sms.List {
 	return r.settled(l.UID)
 }
 
-func (r *rig) made(l sms.List, m desk.MakeOrder) sms.List {
-	r.t.Helper()
-	if _, err := r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, m); err != nil {
-		r.t.Fatal(err)
-	}
-	return r.settled(l.UID)
-}
-
 func (r *rig) listMessages(campaign int64) []sms.Message {
 	r.t.Helper()
 	list, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: campaign, Limit: 10_000})

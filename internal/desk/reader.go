@@ -9,7 +9,7 @@ import (
 )
 
 // Reader keeps what pages show beside the campaigns fresh: balances, sender
-// IDs, lateness, old drafts and sessions. What it does may be repeated.
+// IDs, templates, lateness, old drafts and sessions. What it does may be repeated.
 type Reader struct {
 	store    ReaderStore
 	gateways *Gateways
@@ -109,7 +109,7 @@ func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]tim
 	reading, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	if _, err := refresh(reading, r.store, r.gateways, a, r.now); err != nil && ctx.Err() == nil {
-		r.log.Warn("balance and sender IDs not read", "account", a.ID, "error", err)
+		r.log.Warn("balance, sender IDs and templates not read", "account", a.ID, "error", err)
 	}
 	r.feed.Tell(AccountName(a.ID))
 	return nil

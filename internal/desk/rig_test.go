@@ -22,6 +22,7 @@ type rig struct {
 	t        testing.TB
 	ctx      context.Context
 	db       *storage.DB
+	data     string
 	feed     *desk.Feed
 	desk     *desk.Desk
 	gateways *desk.Gateways
@@ -47,7 +48,10 @@ const rigKey = "a+key/with=signs"
 func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 	t.Helper()
 	ctx := t.Context()
-	cfg.APIKey, cfg.ClientID, cfg.PerMinute = rigKey, "client-1", max(cfg.PerMinute, 100_000)
+	cfg.APIKey, cfg.ClientID = rigKey, "client-1"
+	if cfg.PerMinute == 0 {
+		cfg.PerMinute = 100_000
+	}
 	cfg.ReportMin, cfg.ReportMax = time.Millisecond, 2*time.Millisecond
 	service, err := sandbox.New(cfg)
 	if err != nil {
@@ -61,7 +65,7 @@ func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	r := &rig{t: t, ctx: ctx, db: db, feed: desk.NewFeed(), sandbox: service, service: server, by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
+	r := &rig{t: t, ctx: ctx, db: db, data: data, feed: desk.NewFeed(), sandbox: service, service: server, by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
 	r.gateways = desk.NewGateways(open, db, time.Now)
 	r.desk = desk.New(db, r.gateways, r.feed, slog.New(slog.DiscardHandler), time.Now)
 	a := sms.Account{Name: "Clinic", BaseURL: server.URL + "/v2", PerMinute: 100_000, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
@@ -83,7 +87,7 @@ func (r *rig) know(senders ...string) {
 	for i, s := range senders {
 		list = append(list, sms.SenderID{ID: int64(i + 1), Text: s, IsActive: true, ApproveStatus: "Approved"})
 	}
-	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, list, 1); err != nil {
+	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, list, time.Now().UnixMilli()); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 
 	"smsdesk/internal/sms"
 )
@@ -78,13 +77,4 @@ func (im *Importer) compare(ctx context.Context, campaign int64, c *checker) (*s
 	}
 	return &sms.SameList{CampaignID: campaign, Name: earlier.Name, ByName: earlier.StartedName, StartedAt: earlier.StartedAt, SameText: true,
 		Numbers: numbers, Of: of}, nil
-}
-
-// numberOf is a message's number as it stands in a list's rows, 0 for none.
-func numberOf(msisdn string) int64 {
-	n, err := strconv.ParseInt(msisdn, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }

@@ -225,7 +225,7 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 		c := p.order(time.Minute)
 		p.know("OTHER")
 		p.pass(62 * time.Second)
-		p.is(c.ID, sms.CampaignPaused, "The sender ID CLINIC is not approved and active at the provider")
+		p.is(c.ID, sms.CampaignPaused, "The sender ID CLINIC is not known to be approved, and the provider could not be asked")
 		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignPaused {
 			t.Errorf("it goes on without a sender ID: %+v %v", got, err)
 		}

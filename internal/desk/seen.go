@@ -51,13 +51,15 @@ func (s *seen) has(number int64, text uint64) (in, same bool) {
 // numbers counts the different numbers.
 func (s *seen) numbers() int64 { return int64(s.first.n) }
 
-// texts counts the different texts.
-func (s *seen) texts() int64 {
+// texts counts the different texts. Nothing can be asked of s afterwards.
+func (s *seen) texts() (n int64) {
+	s.first.slots, s.more.slots = nil, nil
 	all := make([]uint64, 0, s.first.n+s.more.n)
 	for _, t := range []*seenTable{&s.first, &s.more} {
 		for i := range t.n {
 			all = append(all, t.row(i).text)
 		}
+		t.chunks = nil
 	}
 	slices.Sort(all)
 	return int64(len(slices.Compact(all)))

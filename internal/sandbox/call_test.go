@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -93,6 +95,41 @@ func FuzzCall(f *testing.F) {
 		}
 		if !utf8.ValidString(redactBody([]byte(body))) {
 			t.Errorf("not UTF-8: %q", body)
+		}
+	})
+}
+
+// FuzzBulkPairs reads lists of pairs as the service does (§4.4): what was
+// encoded arrives as it was, and whatever stands in a value, there are as many
+// recipients as "~" part, or none at all.
+func FuzzBulkPairs(f *testing.F) {
+	f.Add("2348031230101", "Hello", "2348031230102", "1+1=2 & \u1eb9\n%7E%5E")
+	f.Add("2348031230101", "hi~2348099999999^pay here", "2348031230102", "x^y")
+	f.Add("", "", "~", "^")
+	f.Fuzz(func(t *testing.T, n1, t1, n2, t2 string) {
+		s, err := New(Config{APIKey: testKey, ClientID: testClient, PerMinute: -1, Credit: 1 << 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := n1 + "^" + t1 + "~" + n2 + "^" + t2
+		c := &call{method: "GET", query: queryValues("SenderId=CLINIC&MobileNumber_Message=" + url.QueryEscape(value))}
+		if got := c.value("mobilenumber_message"); got != value {
+			t.Fatalf("%q arrived as %q", value, got)
+		}
+		a := s.sendPairs(c)
+		var sent []recipient
+		for _, m := range s.Ledger() {
+			sent = append(sent, recipient{m.Number, m.Text})
+		}
+		rows, _ := a.data.([]any)
+		if len(rows) > 0 && len(rows) != strings.Count(value, "~")+1 || len(sent) > len(rows) {
+			t.Fatalf("%q made %d rows and %d messages", value, len(rows), len(sent))
+		}
+		plain := func(number, text string) bool {
+			return wellFormed(number) && fateOf(number) == 0 && strings.TrimSpace(text) != "" && !strings.ContainsAny(text, "~^")
+		}
+		if plain(n1, t1) && plain(n2, t2) && n1 != n2 && !slices.Equal(sent, []recipient{{n1, t1}, {n2, t2}}) {
+			t.Fatalf("%q was sent as %q", value, sent)
 		}
 	})
 }

@@ -251,7 +251,13 @@ func (s *Sandbox) seed() error {
 	}
 	entries = append(entries,
 		entry{Group: &group{ID: id + 1, Name: "Parents", Contacts: parents}},
-		entry{Group: &group{ID: id + 2, Name: "Staff", Contacts: staff}})
+		entry{Group: &group{ID: id + 2, Name: "Staff", Contacts: staff}},
+		entry{Template: &messageTemplate{ID: id + 3, CompanyID: companyID, Name: "Holiday", Text: "We are closed on public holidays. In an emergency call 0700 000 0000.",
+			IsApproved: true, IsActive: true, CreatedDate: created, ApprovedDate: approvedOn}},
+		entry{Template: &messageTemplate{ID: id + 4, CompanyID: companyID, Name: "Results ready", Text: "Dear ##Name##, your results are ready. Come to ##Place## between 8:00 and 16:00 before ##Date##.",
+			IsApproved: true, IsActive: true, CreatedDate: created, ApprovedDate: approvedOn}},
+		entry{Template: &messageTemplate{ID: id + 5, CompanyID: companyID, Name: "Old price list", Text: "A visit costs ##Amount## from ##Date##.",
+			IsApproved: true, CreatedDate: created, ApprovedDate: approvedOn}})
 	for _, e := range entries {
 		if err := s.commit(e); err != nil {
 			return err

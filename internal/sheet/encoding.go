@@ -25,7 +25,7 @@ const (
 
 // Encodings are the ones that can be chosen, the likely ones first.
 func Encodings() []Encoding {
-	return []Encoding{UTF8, Windows1252, UTF16LE, UTF16BE, "Windows-1250", "Windows-1251", "Windows-1256", "IBM850", "Macintosh"}
+	return []Encoding{UTF8, Windows1252, UTF16LE, UTF16BE, "Windows-1250", "Windows-1251", "Windows-1254", "Windows-1256", "IBM850", "Macintosh"}
 }
 
 // codec is nil for UTF-8 and for what is not an encoding of ours.
@@ -41,6 +41,8 @@ func (e Encoding) codec() encoding.Encoding {
 		return charmap.Windows1250
 	case "Windows-1251":
 		return charmap.Windows1251
+	case "Windows-1254":
+		return charmap.Windows1254
 	case "Windows-1256":
 		return charmap.Windows1256
 	case "IBM850":

@@ -21,9 +21,9 @@ var examples = map[string][3]string{
 	"code":      {"4711", "0815", "2903"},
 }
 
-// exampleRows are the rows of an example for a text with marks: the names of
+// ExampleRows are the rows of an example for a text with marks: the names of
 // the columns and three made-up people.
-func exampleRows(marks []string) [][]string {
+func ExampleRows(marks []string) [][]string {
 	rows := [][]string{{"phone"}, {"08035550101"}, {"08035550102"}, {"08035550103"}}
 	for _, m := range marks {
 		rows[0] = append(rows[0], m)
@@ -49,7 +49,7 @@ func exampleRows(marks []string) [][]string {
 // three made-up rows. Without marks there is a column "message" instead.
 func Example(w io.Writer, marks []string) error {
 	return writeBook(w, "", func(put func([]string) error) error {
-		for _, row := range exampleRows(marks) {
+		for _, row := range ExampleRows(marks) {
 			if err := put(row); err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func Example(w io.Writer, marks []string) error {
 func ExampleCSV(w io.Writer, marks []string) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(UTF8.mark())
-	for _, row := range exampleRows(marks) {
+	for _, row := range ExampleRows(marks) {
 		writeRecord(b, row)
 	}
 	if err := b.Flush(); err != nil {

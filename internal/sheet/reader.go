@@ -268,14 +268,17 @@ func (r *Reader) seek(n int) (record, error) {
 	}
 }
 
+// sample looks at the first rows. Columns at the end that have neither a name
+// nor anything in these rows are left out: they come from formatting.
 func (r *Reader) sample(rows []record) {
-	width := len(r.profile.Header)
+	width := used(r.profile.Header)
 	for _, rec := range rows {
-		width = max(width, len(rec.Cells))
+		width = max(width, used(rec.Cells))
 		if !rec.Hidden || r.profile.Options.IncludeHidden {
 			r.profile.Sample = append(r.profile.Sample, rec.Row)
 		}
 	}
+	r.profile.Header = r.profile.Header[:min(len(r.profile.Header), width)]
 	for i := range width {
 		name := "Column " + ColumnName(i)
 		if i < len(r.profile.Header) && r.profile.Header[i] != "" {
@@ -285,16 +288,15 @@ func (r *Reader) sample(rows []record) {
 	}
 }
 
-func blank(rec record) bool {
-	if rec.Problem != "" {
-		return false
+func blank(rec record) bool { return rec.Problem == "" && used(rec.Cells) == 0 }
+
+// used counts the cells up to the last one in which something stands.
+func used(cells []string) int {
+	n := len(cells)
+	for n > 0 && strings.Trim(cells[n-1], " \t\r\n\u00a0\x1a") == "" {
+		n--
 	}
-	for _, c := range rec.Cells {
-		if strings.Trim(c, " \t\r\n\u00a0\x1a") != "" {
-			return false
-		}
-	}
-	return true
+	return n
 }
 
 // tap is the file, remembering a failure of the disk that the layers above

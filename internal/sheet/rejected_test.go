@@ -133,6 +133,13 @@ func isText(t *testing.T, book []byte, cells ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	own, err := f.GetCellStyle("Sheet1", cells[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if style, err := f.GetStyle(own); err != nil || style.CustomNumFmt == nil || *style.CustomNumFmt != "@" {
+		t.Errorf("%s itself is not Text: %+v %v", cells[0], style, err)
+	}
 	for _, cell := range cells {
 		column, _, err := excelize.SplitCellName(cell)
 		if err != nil {

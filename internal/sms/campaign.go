@@ -169,7 +169,7 @@ func NameFromText(text string) string {
 
 // CampaignFilter says which campaigns are wanted, newest first.
 type CampaignFilter struct {
-	AccountID int64
+	AccountID int64           // 0: those of every account
 	States    []CampaignState // none: all
 	Decision  bool            // only those with messages that wait for a person
 	Name      string          // part of the name

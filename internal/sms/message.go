@@ -93,6 +93,8 @@ type Extremes struct {
 type MessageFilter struct {
 	CampaignID int64
 	Keys       []string // standing keys; none: all
+	States     []State  // none: all
+	Status     Status   // the last one reported, or NoReport; "": any
 	After      int64    // ids above this
 	Before     int64    // ids below this, nearest first turned round; 0: unused
 	IDs        []int64  // only these (rows on screen); none: all

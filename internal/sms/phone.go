@@ -45,13 +45,17 @@ func cleanPhone(raw string) (digits string, fixes []string, sentence string) {
 	if len(s) > 100 {
 		return "", nil, "Too long: has more than 100 characters"
 	}
+	// ="0803…" is how programs keep Excel from eating the zero.
+	if inner, ok := strings.CutPrefix(s, `="`); ok && strings.HasSuffix(inner, `"`) {
+		s, fixes = strings.TrimSpace(strings.TrimSuffix(inner, `"`)), append(fixes, `Removed ="…"`)
+	}
 	if i := strings.IndexAny(s, "eE"); i > 0 && scientific(s) {
 		return "", nil, fmt.Sprintf("Excel has shortened this number (%s) and the last digits are lost. Set the column to Text and type the number again", s)
 	}
 	if t := strings.TrimSuffix(strings.TrimSuffix(s, "0"), "."); t != s && strings.HasSuffix(s, ".0") {
 		s, fixes = t, append(fixes, `Removed ".0"`)
 	}
-	if strings.ContainsAny(s, ",;/|&\n") {
+	if strings.ContainsAny(s, ",;/|&\n") || strings.Contains(s, ":::") {
 		return "", nil, "Two numbers in one cell. Put each on its own row"
 	}
 	var b strings.Builder

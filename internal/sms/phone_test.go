@@ -22,6 +22,7 @@ func TestParsePhoneReadsWhatPeopleWrite(t *testing.T) {
 		"٠٨٠٣٠٠٠٠١٠١":          "2348030000101",
 		"\u200e0803 000 0101":  "2348030000101",
 		"'08030000101":         "2348030000101",
+		`="08030000101"`:       "2348030000101",
 		"2340803 000 0101":     "2348030000101",
 	} {
 		got, err := ParsePhone(raw, "NG", false)
@@ -33,15 +34,18 @@ func TestParsePhoneReadsWhatPeopleWrite(t *testing.T) {
 
 func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 	for raw, want := range map[string]string{
-		"":                          "Missing: enter a phone number",
-		"080312345":                 "Too short: has 9 digits, needs 11",
-		"08031234567890":            "Too long: has 14 digits, needs 11",
-		"0803 5S5 0101":             `Contains letters: "0803 5S5 0101" has S in place 7`,
-		"08031234567x":              `Contains letters: "08031234567x" has x in place 12`,
-		"2.34803E+12":               "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again",
-		"08030000101/08030000102":   "Two numbers in one cell. Put each on its own row",
-		"08030000101+2348030000102": "Two numbers in one cell. Put each on its own row",
-		"+447400123456":             "Not a mobile number in Nigeria, and sending abroad is turned off",
+		"":                                "Missing: enter a phone number",
+		"080312345":                       "Too short: has 9 digits, needs 11",
+		"08031234567890":                  "Too long: has 14 digits, needs 11",
+		"0803 5S5 0101":                   `Contains letters: "0803 5S5 0101" has S in place 7`,
+		"08031234567x":                    `Contains letters: "08031234567x" has x in place 12`,
+		"2.34803E+12":                     "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again",
+		"0803 000 0101 ::: 0805 000 0101": "Two numbers in one cell. Put each on its own row",
+		`="2.34803E+12"`:                  "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again",
+		`="08030000101`:                   `Contains letters: "=\"08030000101" has = in place 1`,
+		"08030000101/08030000102":         "Two numbers in one cell. Put each on its own row",
+		"08030000101+2348030000102":       "Two numbers in one cell. Put each on its own row",
+		"+447400123456":                   "Not a mobile number in Nigeria, and sending abroad is turned off",
 	} {
 		_, err := ParsePhone(raw, "NG", false)
 		var bad Invalid
@@ -78,14 +82,30 @@ func TestPhoneIsShownAndMasked(t *testing.T) {
 }
 
 func FuzzMSISDN(f *testing.F) {
-	for _, s := range []string{"08030000101", "+234 (0)803", "2.34803E+12", "\x00", "٠٨٠٣", "+++", "0803 5S5 0101"} {
+	for _, s := range []string{"08030000101", "+234 (0)803 000 0101", "2348030000101.0", "2.34803E+12", "\x00", "٠٨٠٣٠٠٠٠١٠١", "+++", "0803 5S5 0101", "+44 7400 123456", "+1 202 555 0123", "00254712345678", "'0803-000-0101"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		p, err := ParsePhone(raw, "NG", true)
 		MatchKey(raw, "NG")
 		if err != nil {
+			var bad Invalid
+			if !errors.As(err, &bad) || bad["phone"] == "" || len(bad) != 1 {
+				t.Fatalf("%q refused without a sentence: %v", raw, err)
+			}
 			return
+		}
+		key := MatchKey(p.Number, "NG")
+		if key != MatchKey("+"+p.Number, "NG") || key != MatchKey("00"+p.Number, "NG") || strings.HasPrefix(p.Number, "234") && key != p.Number {
+			t.Fatalf("%q became %q, but a report of it is looked for as %q", raw, p.Number, key)
+		}
+		home, err := ParsePhone(raw, "NG", false)
+		if err == nil && home.Number != p.Number || err != nil && strings.HasPrefix(p.Number, "234") {
+			t.Fatalf("%q is %q where abroad is allowed and %q where not (%v)", raw, p.Number, home.Number, err)
+		}
+		shown := ShowPhone(p.Number, "NG")
+		if back, err := ParsePhone(shown, "NG", true); err != nil || back.Number != p.Number {
+			t.Fatalf("%q became %q, shown as %q, which became %q (%v)", raw, p.Number, shown, back.Number, err)
 		}
 		if strings.Trim(p.Number, "0123456789") != "" || len(p.Number) < 8 || len(p.Number) > 15 {
 			t.Fatalf("%q became %q", raw, p.Number)

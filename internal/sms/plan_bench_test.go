@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"smsdesk/internal/sms"
 )
@@ -111,64 +109,6 @@ func TestPlanIsNearTheLowerBound(t *testing.T) {
 			t.Errorf("%s: %d calls %v, lower bound %.1f, ratio %.4f, want at most %.4f", m.name, p.Calls, p.ByKind, least, ratio, m.most)
 		}
 	}
-}
-
-// BenchmarkPlan plans a million rows that stream by. add-s and plan-s are the
-// seconds that both halves take, without the making of the rows; live-MB is
-// what the planner holds when all rows are added.
-func BenchmarkPlan(b *testing.B) {
-	const n, batch = 1_000_000, 10_000
-	for _, m := range mixtures {
-		b.Run(m.name, func(b *testing.B) {
-			l := sms.PlanLimits{CallLimit: m.limit, URLBudget: m.budget, Overhead: 200}
-			var p sms.Plan
-			var adding, planning time.Duration
-			var live float64
-			for range b.N {
-				rng := rand.New(rand.NewPCG(1, 1))
-				before := liveBytes()
-				planner := sms.NewPlanner(l, n)
-				rows := make([]sms.PlanRow, batch)
-				for i := 0; i < n; i += batch {
-					for k := range rows {
-						rows[k] = m.row(i+k, n, rng)
-					}
-					began := time.Now()
-					for _, r := range rows {
-						if err := planner.Add(r); err != nil {
-							b.Fatal(err)
-						}
-					}
-					adding += time.Since(began)
-				}
-				clear(rows)
-				live = liveBytes() - before
-				began := time.Now()
-				p = planner.Plan()
-				planning += time.Since(began)
-			}
-			b.StopTimer()
-			rng, bound := rand.New(rand.NewPCG(1, 1)), newBound(l, nil)
-			for i := range n {
-				bound.add(m.row(i, n, rng))
-			}
-			least := bound.calls()
-			b.ReportMetric(live/1e6, "live-MB")
-			b.ReportMetric(adding.Seconds()/float64(b.N), "add-s")
-			b.ReportMetric(planning.Seconds()/float64(b.N), "plan-s")
-			b.ReportMetric(float64(p.Calls), "calls")
-			b.ReportMetric(least, "bound")
-			b.ReportMetric(float64(p.Calls)/least, "ratio")
-			b.ReportMetric(0, "ns/op")
-		})
-	}
-}
-
-func liveBytes() float64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
 }
 
 // bound reckons a number of calls that no plan can go below. It weighs each

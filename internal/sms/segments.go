@@ -26,6 +26,9 @@ func IsGSM7(r rune) bool { return septets(r) > 0 }
 // A character of two units is never cut in two by the end of a part. A byte that is not UTF-8 counts
 // as U+FFFD.
 func CountSegments(text string, unicode bool) Segments {
+	if !unicode && plainText(text) {
+		return plainSegments(len(text))
+	}
 	s := Segments{Unicode: unicode}
 	seen := map[rune]bool{}
 	for _, r := range text {
@@ -57,6 +60,32 @@ func CountSegments(text string, unicode bool) Segments {
 		s.Parts, s.Left = parts, several-used
 	}
 	return s
+}
+
+// plainText tells whether each byte of text is a letter of one septet, as in
+// most texts.
+func plainText(text string) bool {
+	for i := range len(text) {
+		if !oneSeptet[text[i]] {
+			return false
+		}
+	}
+	return text != ""
+}
+
+var oneSeptet = func() (one [256]bool) {
+	for c := range byte(0x80) {
+		one[c] = septets(rune(c)) == 1
+	}
+	return one
+}()
+
+func plainSegments(septets int) Segments {
+	if septets <= 160 {
+		return Segments{Parts: 1, Units: septets, Left: 160 - septets}
+	}
+	parts := (septets + 152) / 153
+	return Segments{Parts: parts, Units: septets, Left: 153*parts - septets}
 }
 
 // septets is the width of r in GSM-7, 0 where GSM-7 does not have it.

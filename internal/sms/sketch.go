@@ -13,27 +13,28 @@ const sketchSize = 256
 // without comparing them number by number: the numbers whose scattered values
 // are the lowest. Two sets draw the same sample from what they share.
 type Sketch struct {
-	size  int64 // numbers of the set
-	low   []uint64
-	dirty bool
+	size  int64    // numbers of the set
+	low   []uint64 // the lowest values, and those met since they were last sorted
+	bound uint64   // values from here on are too high; 0: none is
 }
 
 // Add puts a number into the set. Each number may be added once only.
 func (s *Sketch) Add(number int64) {
 	s.size++
 	v := scatter(uint64(number))
-	if len(s.low) >= 2*sketchSize {
-		s.settle()
+	if s.bound > 0 && v >= s.bound {
+		return
 	}
-	if len(s.low) < sketchSize || v < s.low[sketchSize-1] || s.dirty {
-		s.low, s.dirty = append(s.low, v), true
+	if s.low = append(s.low, v); len(s.low) == 2*sketchSize {
+		s.settle()
 	}
 }
 
 func (s *Sketch) settle() {
-	if s.dirty {
-		slices.Sort(s.low)
-		s.low, s.dirty = s.low[:min(len(s.low), sketchSize)], false
+	slices.Sort(s.low)
+	if len(s.low) >= sketchSize {
+		s.low = s.low[:sketchSize]
+		s.bound = s.low[sketchSize-1]
 	}
 }
 

@@ -64,3 +64,6 @@ on conflict (campaign_id, key) do update set n = campaign_tally.n + excluded.n;
 
 -- name: CampaignTally :many
 select key, n from campaign_tally where campaign_id = $1 and n <> 0;
+
+-- name: CountClaimed :one
+select cast(coalesce(sum(recipients), 0) as bigint) as n from attempt where account_id = $1 and campaign_id = $2 and state = 'prepared' and state in ('prepared', 'sending');

@@ -165,6 +165,17 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 	return items, nil
 }
 
+const countClaimed = `-- name: CountClaimed :one
+select cast(coalesce(sum(recipients), 0) as bigint) as n from attempt where account_id = $1 and campaign_id = $2 and state = 'prepared' and state in ('prepared', 'sending')
+`
+
+func (q *Queries) CountClaimed(ctx context.Context, accountID int64, campaignID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countClaimed, accountID, campaignID)
+	var n int64
+	err := row.Scan(&n)
+	return n, err
+}
+
 const countMoved = `-- name: CountMoved :one
 select count(*) from campaign_tally t where t.campaign_id = $1 and t.key not in ('draft', 'leftout') and t.n <> 0
 `

@@ -312,3 +312,40 @@ type Setting struct {
 	Name  string
 	Value string
 }
+
+type Template struct {
+	AccountID    int64
+	ID           int64
+	CompanyID    int64
+	Name         string
+	Text         string
+	IsApproved   bool
+	IsActive     bool
+	CreatedDate  string
+	ApprovedDate string
+}
+
+type TemplateReading struct {
+	AccountID int64
+	ReadAt    int64
+	Failure   string
+}
+
+type Token struct {
+	ID        int64
+	Name      string
+	UserID    int64
+	Hash      []byte
+	Hint      string
+	CreatedAt int64
+	UsedAt    int64
+	RevokedAt int64
+}
+
+type TokenRequest struct {
+	TokenID    int64
+	Key        string
+	Request    []byte
+	CampaignID int64
+	CreatedAt  int64
+}

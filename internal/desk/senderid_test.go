@@ -1,0 +1,62 @@
+package desk_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
+)
+
+func (r *rig) trySender(sender string) string {
+	r.t.Helper()
+	_, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: sender, Numbers: "08030000101", Text: "Hello", Token: desk.NewToken()})
+	var bad sms.Invalid
+	if err != nil && !errors.As(err, &bad) {
+		r.t.Fatal(err)
+	}
+	return bad["sender_id"]
+}
+
+// A sender ID that is not known, or was read long ago, is looked up before
+// anybody is told that it cannot be used.
+func TestAnUnknownSenderIDIsLookedUp(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, nil, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.trySender("CLINIC"); got != "" {
+		t.Errorf("one that the service knows: %q", got)
+	}
+	if list, err := r.db.SenderIDs(r.ctx, r.account.ID); err != nil || len(list) < 2 {
+		t.Errorf("what was read is not kept: %v %v", list, err)
+	}
+	if got := r.trySender("NOBODY"); !strings.Contains(got, "is not approved and active at the provider") {
+		t.Errorf("one that nobody knows: %q", got)
+	}
+	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, nil, 1); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		r.trySender("NOBODY")
+	}
+	if list, err := r.db.SenderIDs(r.ctx, r.account.ID); err != nil || len(list) > 0 {
+		t.Errorf("the service was asked again within two seconds: %v %v", list, err)
+	}
+}
+
+func TestWhatWasReadLastCountsWhileTheServiceIsAway(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, []sms.SenderID{{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"}}, 1); err != nil {
+		t.Fatal(err)
+	}
+	r.service.Close()
+	if got := r.trySender("CLINIC"); got != "" {
+		t.Errorf("one that was usable: %q", got)
+	}
+	if got := r.trySender("OTHER"); !strings.Contains(got, "the provider could not be asked") {
+		t.Errorf("one that is not known: %q", got)
+	}
+}

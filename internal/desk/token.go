@@ -1,0 +1,101 @@
+package desk
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+type tokenStore interface {
+	CreateToken(ctx context.Context, hash [32]byte, t sms.Token) (sms.Token, error)
+	TokenByHash(ctx context.Context, hash [32]byte) (sms.Token, error)
+	Token(ctx context.Context, id int64) (sms.Token, error)
+	TouchToken(ctx context.Context, id, now int64) error
+	RevokeToken(ctx context.Context, id, now int64) (bool, error)
+}
+
+// tokenTouch is how exactly it is known when a token was last used.
+const tokenTouch = time.Minute
+
+func tokenName(id int64) string { return "token:" + strconv.FormatInt(id, 10) }
+
+// mayHold refuses whoever is neither the token's person nor an administrator.
+func mayHold(by, owner sms.User, doing string) error {
+	if by.ID != 0 && by.ID == owner.ID {
+		return may(by, sms.Viewer, doing)
+	}
+	return may(by, sms.Administrator, doing)
+}
+
+// CreateToken makes a token that acts as owner and returns its secret, which is
+// shown once and stored nowhere. The fields of its Invalid are name and user.
+func (d *Desk) CreateToken(ctx context.Context, by, owner sms.User, name string) (secret string, made sms.Token, err error) {
+	if err := mayHold(by, owner, "create token"); err != nil {
+		return "", made, err
+	}
+	name = strings.TrimSpace(name)
+	bad := sms.Invalid{}
+	if s := checkName(name); s != "" {
+		bad["name"] = s
+	}
+	if !owner.Active || owner.ID == 0 {
+		bad["user"] = "This person may not sign in, so a token of theirs would not work"
+	}
+	if err := bad.Or(); err != nil {
+		return "", made, err
+	}
+	secret = sms.TokenPrefix + NewToken()
+	made, err = d.store.CreateToken(ctx, sha256.Sum256([]byte(secret)), sms.Token{Name: name, User: owner, Hint: sms.HintOf(secret), CreatedAt: d.ms()})
+	if err != nil {
+		return "", made, err
+	}
+	d.audit(ctx, by, "token.create", tokenName(made.ID), fmt.Sprintf("%s, for %s", name, userName(owner.ID)))
+	return secret, made, nil
+}
+
+// RevokeToken ends a token at once. One that has ended already is not an error.
+func (d *Desk) RevokeToken(ctx context.Context, by sms.User, id int64) (sms.Token, error) {
+	t, err := d.store.Token(ctx, id)
+	if err != nil {
+		return t, err
+	}
+	if err := mayHold(by, t.User, "revoke token"); err != nil {
+		return sms.Token{}, err
+	}
+	revoked, err := d.store.RevokeToken(ctx, id, d.ms())
+	if err != nil {
+		return t, err
+	}
+	if revoked {
+		d.audit(ctx, by, "token.revoke", tokenName(id), t.Name)
+	}
+	return d.store.Token(ctx, id)
+}
+
+// UseToken finds the token behind a secret. sms.ErrNotFound when it does not
+// work: unknown, revoked, or of a person who may not sign in.
+func (d *Desk) UseToken(ctx context.Context, secret string) (sms.Token, error) {
+	if !sms.TokenLike(secret) {
+		return sms.Token{}, fmt.Errorf("use token: %w", sms.ErrNotFound)
+	}
+	t, err := d.store.TokenByHash(ctx, sha256.Sum256([]byte(secret)))
+	if err != nil {
+		return sms.Token{}, err
+	}
+	if !t.Works() {
+		return sms.Token{}, fmt.Errorf("the token does not work any more: %w", sms.ErrNotFound)
+	}
+	if now := d.ms(); now-t.UsedAt >= tokenTouch.Milliseconds() {
+		// When it was last used is a help to people; no request fails for it.
+		if err := d.store.TouchToken(ctx, t.ID, now); err != nil && !errors.Is(err, context.Canceled) {
+			d.log.Error("use of a token not noted", "token", t.ID, "error", err)
+		}
+	}
+	return t, nil
+}

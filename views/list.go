@@ -1,0 +1,489 @@
+package views
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+const uploadPath = "/new/list"
+
+// listSteps are the pages from a file to a campaign.
+func listSteps() []string { return []string{"Upload", "Message", "Check", "Confirm"} }
+
+// ListPath is the address of a list, or of one of its pages.
+func ListPath(uid, page string) string { return "/lists/" + url.PathEscape(uid) + page }
+
+// UploadForm sends a file. Its zero value but for the token and the account is
+// a form for a new list.
+type UploadForm struct {
+	Token    string // one-use
+	Account  string // the account that the form was made for
+	Replaces string // UID of the list whose message and columns are kept, or ""
+	Most     int64  // bytes
+	Label    string // "" for the usual one
+	Error    string
+}
+
+func (p UploadForm) field() Field {
+	f := Field{Name: "file", Label: p.Label, Error: p.Error,
+		Hint: "CSV, TSV, TXT or XLSX, up to " + megabytes(p.Most) + " and 1,000,000 rows. One row for each person."}
+	if f.Label == "" {
+		f.Label = "Drop a file here, or choose one"
+	}
+	return f
+}
+
+func megabytes(bytes int64) string { return Number(int(bytes>>20)) + "MB" }
+
+// listTypes are what a file picker offers first; what a file is, its content
+// says.
+const listTypes = ".csv,.tsv,.txt,.xlsx,text/csv,text/tab-separated-values,text/plain,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+// UploadPage is the page on which a file is chosen.
+type UploadPage struct {
+	Outlook
+	NoAccount bool
+	Settings  Link // where an account is connected; empty for who may not
+	Form      UploadForm
+	// Replaces is the list whose message and columns are kept; nil for none.
+	Replaces *sms.List
+	Example  [][]string // names of columns and rows below them
+	For      string     // UID whose text the example is for, or ""
+	Lists    []sms.List // the person's own, newest first
+	Errors   sms.Invalid
+}
+
+func (p UploadPage) title() string {
+	if p.Replaces != nil {
+		return "Upload a new file"
+	}
+	return "Upload a list"
+}
+
+func (p UploadPage) sub() string {
+	if p.Replaces != nil {
+		return "The message and the columns of " + Shorten(p.Replaces.FileName, 60) + " are kept."
+	}
+	return "One message to many people, or to each their own. Nothing is sent before you have checked it."
+}
+
+func (p UploadPage) drawn() []ListFirst {
+	rows := make([]ListFirst, len(p.Example))
+	for i, cells := range p.Example {
+		rows[i] = ListFirst{Row: i + 1, Cells: cells}
+	}
+	return rows
+}
+
+func (p UploadPage) example(kind string) string {
+	return With(uploadPath+"/example."+kind, "for", p.For)
+}
+
+// listStanding says in words how far a list is, and where it goes on.
+func (o Outlook) listStanding(l sms.List) (tone Tone, words string, next Link) {
+	path := ListPath(l.UID, "/check")
+	switch l.State {
+	case sms.ListChecking:
+		return ToneInfo, "Being checked", Link{Text: "Show", Href: path}
+	case sms.ListMaking:
+		return ToneInfo, "Being made", Link{Text: "Show", Href: path}
+	case sms.ListChecked:
+		if bad := l.Tally.Bad(); bad > 0 {
+			return ToneBad, Plural(int(bad), "row to fix", "rows to fix"), Link{Text: "Continue", Href: path}
+		}
+		return ToneInfo, "Checked", Link{Text: "Continue", Href: path}
+	case sms.ListFailed:
+		return ToneBad, "Cannot be used", Link{Text: "Show", Href: path}
+	case sms.ListMade:
+		return ToneOK, "Campaign made", Link{Text: "Send again with a new file", Href: With(uploadPath, "replaces", l.UID)}
+	}
+	return ToneMute, "No message yet", Link{Text: "Continue", Href: ListPath(l.UID, "/message")}
+}
+
+func listGlyph(t Tone) Glyph {
+	switch t {
+	case ToneBad:
+		return GlyphAlert
+	case ToneOK:
+		return GlyphDelivered
+	case ToneInfo:
+		return GlyphWaiting
+	}
+	return GlyphTemplate
+}
+
+// ListColumn is a column of the file as the page names it.
+type ListColumn struct {
+	Name     string
+	Examples []string // the first different values
+}
+
+// ListSheet is a sheet of the workbook.
+type ListSheet struct {
+	Name   string
+	Rows   int // -1: not counted
+	Hidden bool
+}
+
+func (s ListSheet) label() string {
+	label := s.Name
+	if s.Rows >= 0 {
+		label += " (" + Plural(s.Rows, "row", "rows") + ")"
+	}
+	if s.Hidden {
+		label += ", hidden"
+	}
+	return label
+}
+
+// ListFirst is a row as the page draws it; Row 0 has no number, as names of
+// columns that no row of the file holds.
+type ListFirst struct {
+	Row   int
+	Cells []string
+}
+
+// ListFilled is the text for one row.
+type ListFilled struct {
+	Row     int64
+	Text    string
+	Runs    []Run    // Text, with the words from the row marked
+	Missing []string // marks for which there is nothing
+}
+
+// ListMessagePage is the page on which the message and the columns of a list
+// are chosen.
+type ListMessagePage struct {
+	Outlook
+	List      sms.List
+	Order     sms.ListOrder // as chosen so far
+	Columns   []ListColumn
+	Sheets    []ListSheet
+	Encodings []string
+	First     []ListFirst // the names of the columns and the first rows
+	Notices   []string
+	Question  string // asks for the phone column; "" when it was found
+	Read      bool   // the file was just read another way
+	SenderIDs []string
+	Settings  Link
+	Templates []sms.Template
+	Template  string // the id of the one that was used, "" for own text
+	MaxParts  int
+	Filled    ListFilled
+	Errors    sms.Invalid // by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
+}
+
+// FixedText says in a mark's select that one text for everybody takes its
+// place.
+const FixedText = "fixed"
+
+// FixedName is the name of the field with one text for everybody in place of a
+// mark; MarkName is that of the column.
+func FixedName(mark string) string { return "fixed:" + sms.MarkKey(mark) }
+
+// listMarksMost is the most marks that get a row.
+const listMarksMost = 50
+
+func (p ListMessagePage) marks() []string {
+	if p.Order.Message >= 0 {
+		return nil
+	}
+	marks := sms.Marks(p.Order.Text)
+	return marks[:min(len(marks), listMarksMost)]
+}
+
+func (p ListMessagePage) summary() []FieldError {
+	fields := []string{"phone", "sender_id", "template", "message", "text"}
+	for _, m := range p.marks() {
+		fields = append(fields, MarkName(m), FixedName(m))
+	}
+	return Summary(p.Errors, append(fields, "name", "encoding", "delimiter", "header", "sheet")...)
+}
+
+func (p ListMessagePage) field(name, label, hint, value string) Field {
+	return Field{Name: name, Label: label, Hint: hint, Value: value, Error: p.Errors[name]}
+}
+
+func (p ListMessagePage) columnOptions() []Option {
+	options := make([]Option, len(p.Columns))
+	for i, c := range p.Columns {
+		options[i] = Option{Value: strconv.Itoa(i), Label: Shorten(c.Name, 60)}
+	}
+	return options
+}
+
+// phoneHint shows what the column holds, or asks for it.
+func (p ListMessagePage) phoneHint() string {
+	if p.Order.Phone < 0 {
+		return p.Question
+	}
+	return p.examples(p.Order.Phone)
+}
+
+func columnValue(i int) string {
+	if i < 0 {
+		return ""
+	}
+	return strconv.Itoa(i)
+}
+
+func (p ListMessagePage) examples(column int) string {
+	if column < 0 || column >= len(p.Columns) || len(p.Columns[column].Examples) == 0 {
+		return ""
+	}
+	var short []string
+	for _, e := range p.Columns[column].Examples {
+		short = append(short, Shorten(e, 24))
+	}
+	return "e.g. " + strings.Join(short, ", ")
+}
+
+// chosen is what stands in the select of a mark: a column's number, FixedText
+// or "".
+func (p ListMessagePage) chosen(mark string) string {
+	key := sms.MarkKey(mark)
+	if _, fixed := p.Order.Fixed[key]; fixed {
+		return FixedText
+	}
+	if column, ok := p.Order.Fields[key]; ok {
+		return columnValue(column)
+	}
+	return ""
+}
+
+func (p ListMessagePage) markField(mark string) SelectProps {
+	value := p.chosen(mark)
+	hint := ""
+	if column, err := strconv.Atoi(value); err == nil {
+		hint = p.examples(column)
+	}
+	return SelectProps{
+		Field:   Field{Name: MarkName(mark), Label: "##" + mark + "##", Hint: hint, Error: p.Errors[MarkName(mark)], Value: value},
+		Options: append(p.columnOptions(), Option{Value: FixedText, Label: "One text for everybody"}),
+		Prompt:  "Choose",
+	}
+}
+
+func (p ListMessagePage) fixedField(mark string) InputProps {
+	return InputProps{Field: Field{Name: FixedName(mark), Label: "Text for everybody in place of ##" + mark + "##", Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
+}
+
+func (p ListMessagePage) senderOptions() []Option {
+	options := make([]Option, len(p.SenderIDs))
+	for i, s := range p.SenderIDs {
+		options[i] = Option{Value: s, Label: s}
+	}
+	return options
+}
+
+// promptUnless asks to choose while nothing that can be chosen is.
+func promptUnless(value string, options []Option) string {
+	if slices.ContainsFunc(options, func(o Option) bool { return o.Value == value && value != "" }) {
+		return ""
+	}
+	return "Choose one"
+}
+
+func (p ListMessagePage) templateOptions() []Option {
+	options := make([]Option, len(p.Templates))
+	for i, t := range p.Templates {
+		options[i] = Option{Value: strconv.FormatInt(t.ID, 10), Label: Shorten(t.Name, 60)}
+	}
+	return options
+}
+
+func (p ListMessagePage) messageOptions() []Option {
+	options := []Option{{Label: "The text below, the same for all or with words from the columns"}}
+	for i, c := range p.Columns {
+		if i != p.Order.Phone {
+			options = append(options, Option{Value: strconv.Itoa(i), Label: "A text in each row: the column “" + Shorten(c.Name, 40) + "”"})
+		}
+	}
+	return options
+}
+
+func (p ListMessagePage) parts() TextParts {
+	return TextParts{Text: p.Filled.Text, MaxParts: p.MaxParts}
+}
+
+func (p ListMessagePage) bubble() BubbleProps {
+	b := BubbleProps{From: p.Order.SenderID, Text: p.Filled.Runs, Under: p.parts().spoken()}
+	if p.Filled.Text == "" {
+		b.Text = Plain("Your message appears here.")
+	}
+	return b
+}
+
+func (p ListMessagePage) sub() string {
+	if n := p.List.Total; n > 0 {
+		return Shorten(p.List.FileName, 60) + " · " + Plural(int(n), "row", "rows")
+	}
+	return Shorten(p.List.FileName, 60)
+}
+
+func (p ListMessagePage) button() string {
+	if n := p.List.Total; n > 0 {
+		return "Check " + Plural(int(n), "row", "rows")
+	}
+	return "Check the rows"
+}
+
+// delimiters are those that lists have, as forms send them and as staff read
+// them.
+var delimiters = []Option{{Value: ",", Label: "Comma"}, {Value: ";", Label: "Semicolon"}, {Value: "\t", Label: "Tab"}, {Value: "|", Label: "Bar |"}}
+
+func delimiterWords(d string) string {
+	for _, o := range delimiters {
+		if o.Value == d {
+			return o.Label
+		}
+	}
+	return d
+}
+
+func (p ListMessagePage) text() bool { return p.List.Reading.Kind != "XLSX" }
+func (p ListMessagePage) csv() bool  { return p.List.Reading.Kind == "CSV" }
+
+// noNames is the value that says that the first row is data.
+const noNames = "-1"
+
+func (p ListMessagePage) headerOptions() []Option {
+	options := []Option{{Value: noNames, Label: "None: the first row is data"}}
+	for i := 1; i <= max(10, p.List.Reading.HeaderRow); i++ {
+		options = append(options, Option{Value: strconv.Itoa(i), Label: "Row " + strconv.Itoa(i)})
+	}
+	return options
+}
+
+func (p ListMessagePage) encodingOptions() []Option {
+	options := make([]Option, len(p.Encodings))
+	for i, e := range p.Encodings {
+		options[i] = Option{Value: e, Label: e}
+	}
+	return options
+}
+
+func (p ListMessagePage) sheetOptions() []Option {
+	options := make([]Option, len(p.Sheets))
+	for i, s := range p.Sheets {
+		options[i] = Option{Value: s.Name, Label: s.label()}
+	}
+	return options
+}
+
+// reading is how the file was read, in words.
+func (p ListMessagePage) reading() []Term {
+	r := p.List.Reading
+	kind := map[string]string{"CSV": "Text with columns (CSV)", "pairs": "Pairs of phone^message", "XLSX": "Excel workbook (XLSX)"}[r.Kind]
+	terms := []Term{{Name: "File", Text: kind}}
+	if p.text() {
+		terms = append(terms, Term{Name: "Letters", Text: r.Encoding})
+	}
+	if p.csv() {
+		terms = append(terms, Term{Name: "Between columns", Text: delimiterWords(r.Delimiter)})
+	}
+	if r.Sheet != "" {
+		terms = append(terms, Term{Name: "Sheet", Text: r.Sheet})
+	}
+	if r.Kind != "pairs" {
+		names := "Row " + strconv.Itoa(r.HeaderRow)
+		if r.HeaderRow < 0 {
+			names = "None: the first row is data"
+		}
+		terms = append(terms, Term{Name: "Column names", Text: names})
+	}
+	if r.Kind == "XLSX" {
+		hidden := "Left out"
+		if r.Hidden {
+			hidden = "Included"
+		}
+		terms = append(terms, Term{Name: "Hidden rows", Text: hidden})
+	}
+	return terms
+}
+
+// readingOpen says that the page opens with the way to read the file again.
+func (p ListMessagePage) readingOpen() bool {
+	for _, name := range []string{"encoding", "delimiter", "header", "sheet", "file"} {
+		if p.Errors[name] != "" {
+			return true
+		}
+	}
+	return p.Read
+}
+
+func sheetWidth(rows []ListFirst) int {
+	width := 0
+	for _, row := range rows {
+		width = max(width, len(row.Cells))
+	}
+	return width
+}
+
+// sheetColumn is the letter that spreadsheet programs give column i.
+func sheetColumn(i int) string {
+	name := ""
+	for i++; i > 0; i = (i - 1) / 26 {
+		name = string(rune('A'+(i-1)%26)) + name
+	}
+	return name
+}
+
+func listRows(l sms.List) string {
+	switch {
+	case l.Tally.Rows > 0:
+		return Number(int(l.Tally.Rows))
+	case l.Total > 0:
+		return Number(int(l.Total))
+	}
+	return "–"
+}
+
+func (p ListMessagePage) previewTitle() string {
+	if p.Filled.Row > 0 {
+		return "Row " + Number(int(p.Filled.Row)) + " on the phone"
+	}
+	return "On the phone"
+}
+
+func (p ListMessagePage) missing() []string {
+	var names []string
+	for _, m := range p.Filled.Missing {
+		names = append(names, "##"+m+"##")
+	}
+	return names
+}
+
+// columnsNamed is the most columns that the hint at the message names.
+const columnsNamed = 6
+
+// markHint says how the columns are named in a message.
+func (p ListMessagePage) markHint() string {
+	var marks []string
+	for i, c := range p.Columns {
+		if i == p.Order.Phone || len(p.Columns) == 1 {
+			continue
+		}
+		if mark := "##" + c.Name + "##"; len(sms.Marks(mark)) == 1 && len([]rune(c.Name)) <= 30 {
+			marks = append(marks, mark)
+		}
+	}
+	if len(marks) == 0 {
+		return ""
+	}
+	if len(marks) > columnsNamed {
+		marks = append(marks[:columnsNamed], "…")
+	}
+	return "For words from the file, write " + strings.Join(marks, ", ")
+}
+
+func theRows(n int) string {
+	if n == 1 {
+		return "the row"
+	}
+	return "the " + Number(n) + " rows"
+}

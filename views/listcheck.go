@@ -1,0 +1,269 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"smsdesk/internal/sms"
+)
+
+// ListCheckPage is a list while it is checked, and what the check found.
+type ListCheckPage struct {
+	Outlook
+	List   sms.List
+	Kind   string // the filter: a RowKind, or "" for the rows that stop the list
+	Notes  []sms.RowNote
+	Prev   string
+	Next   string
+	Upload UploadForm // for the corrected file
+	Again  bool       // the person wants to send it again
+	Live   Refresh    // of the figures while rows are checked or made
+	Errors sms.Invalid
+}
+
+// kindWords are what a kind of rows is called on the page.
+type kindWords struct {
+	tab  string // of the filter
+	many string // "4 rows …", after a number
+	one  string // "1 row …", after a number
+}
+
+func wordsOf(k sms.RowKind) kindWords {
+	switch k {
+	case sms.RowMissing:
+		return kindWords{"Something missing", "rows with something missing", "row with something missing"}
+	case sms.RowNumber:
+		return kindWords{"Phone number", "phone numbers that cannot be used", "phone number that cannot be used"}
+	case sms.RowText:
+		return kindWords{"Message", "messages that cannot be sent", "message that cannot be sent"}
+	case sms.RowUnreadable:
+		return kindWords{"Unreadable", "rows that cannot be read", "row that cannot be read"}
+	case sms.RowBlocked:
+		return kindWords{"Blocked", "rows with blocked numbers", "row with a blocked number"}
+	case sms.RowRepeat:
+		return kindWords{"Repeated", "rows that repeat an earlier one", "row that repeats an earlier one"}
+	case sms.RowOtherText:
+		return kindWords{"Other text", "rows with another text to the same number", "row with another text to the same number"}
+	case sms.RowRepaired:
+		return kindWords{"Fixed by us", "phone numbers that we fixed", "phone number that we fixed"}
+	}
+	return kindWords{"More parts", "messages that need more parts", "message that needs more parts"}
+}
+
+func (p ListCheckPage) path() string { return ListPath(p.List.UID, "/check") }
+
+func (p ListCheckPage) tally() sms.ListTally { return p.List.Tally }
+
+// of counts the rows of a kind.
+func (p ListCheckPage) of(k sms.RowKind) int { return int(p.List.Tally.Kinds[k]) }
+
+// Filter is the address of the rows of one kind.
+func (p ListCheckPage) filter(k sms.RowKind) string {
+	return With(p.path(), "kind", string(k)) + "#rows"
+}
+
+// todo is what a person has to do, each with the way to its rows.
+func (p ListCheckPage) todo() []Link {
+	var list []Link
+	for _, k := range sms.RowKinds() {
+		n := p.of(k)
+		if !k.Bad() || n == 0 {
+			continue
+		}
+		words := ""
+		switch k {
+		case sms.RowMissing:
+			words = "enter what is missing in " + Plural(n, "row", "rows")
+		case sms.RowNumber:
+			words = "fix " + Plural(n, "phone number", "phone numbers")
+		case sms.RowText:
+			words = "change the message in " + Plural(n, "row", "rows")
+		default:
+			words = "look at " + Plural(n, "row", "rows") + " that we cannot read"
+		}
+		list = append(list, Link{Text: words, Href: p.filter(k)})
+	}
+	return list
+}
+
+// tabs are the filters: the rows to fix together and one by one, then what is
+// only worth knowing.
+func (p ListCheckPage) tabs() []Tab {
+	var tabs []Tab
+	bad := 0
+	for _, k := range sms.RowKinds() {
+		if k.Bad() && p.of(k) > 0 {
+			bad++
+		}
+	}
+	if bad > 1 {
+		tabs = append(tabs, Tab{Text: "All to fix", Href: p.path() + "#rows", Current: p.Kind == "", Count: int(p.tally().Bad())})
+	}
+	for _, k := range sms.RowKinds() {
+		if n := p.of(k); n > 0 {
+			here := p.Kind == string(k) || p.Kind == "" && bad == 1 && k.Bad()
+			tabs = append(tabs, Tab{Text: wordsOf(k).tab, Href: p.filter(k), Current: here, Count: n})
+		}
+	}
+	return tabs
+}
+
+func (p ListCheckPage) caption() string {
+	if p.Kind == "" {
+		return Plural(int(p.tally().Bad()), "row", "rows") + " to fix, out of " + Number(int(p.tally().Rows))
+	}
+	k := sms.RowKind(p.Kind)
+	return Plural(p.of(k), wordsOf(k).one, wordsOf(k).many)
+}
+
+// cellsShown is the most columns of a row that the table shows, as RowNote has.
+const cellsShown = 12
+
+// columns are the headings of the table.
+func (p ListCheckPage) columns() []string {
+	width := 0
+	for _, n := range p.Notes {
+		width = max(width, len(n.Cells), min(n.Column+1, cellsShown))
+	}
+	names := slices.Clone(p.List.Reading.Columns[:min(len(p.List.Reading.Columns), cellsShown)])
+	for len(names) < width {
+		names = append(names, "Column "+sheetColumn(len(names)))
+	}
+	return names
+}
+
+// beside says that some fault is in none of the cells shown.
+func (p ListCheckPage) beside() bool {
+	return slices.ContainsFunc(p.Notes, func(n sms.RowNote) bool { return noteBeside(n, len(p.columns())) })
+}
+
+func noteBeside(n sms.RowNote, columns int) bool { return n.Column < 0 || n.Column >= columns }
+
+func noteCell(n sms.RowNote, i int) string {
+	if i < len(n.Cells) {
+		return n.Cells[i]
+	}
+	return ""
+}
+
+func (p ListCheckPage) title() string {
+	t := p.tally()
+	switch {
+	case p.List.State == sms.ListFailed:
+		return "This list cannot be used"
+	case p.List.State == sms.ListMaking:
+		return "Making the campaign"
+	case p.List.State != sms.ListChecked:
+		return "Checking the list"
+	case t.Bad() > 0:
+		return "There is a problem with " + Shorten(p.List.FileName, 60)
+	case t.Good == 0:
+		return "Nothing is left to send"
+	}
+	return "Ready, with something to know"
+}
+
+// Title is the page's name, also in the browser's tab.
+func (p ListCheckPage) Title() string { return p.title() }
+
+// progress says how far the work is.
+func (p ListCheckPage) progress() string {
+	verb, what := "Checked ", "rows"
+	if p.List.State == sms.ListMaking {
+		verb, what = "Made ", "messages"
+	}
+	if p.List.Total <= 0 {
+		return verb + Number(int(p.List.Done)) + " " + what
+	}
+	return verb + Number(int(p.List.Done)) + " of " + Number(int(max(p.List.Total, p.List.Done))) + " " + what
+}
+
+// spoken changes at every quarter only.
+func (p ListCheckPage) spoken() string {
+	if p.List.Total <= 0 {
+		return p.title()
+	}
+	return fmt.Sprintf("%s: %d%%", p.title(), min(p.List.Done*4/p.List.Total, 4)*25)
+}
+
+func (p ListCheckPage) good() string { return Plural(int(p.tally().Good), "message", "messages") }
+
+func (p ListCheckPage) button() string {
+	if bad := int(p.tally().Bad()); bad > 0 {
+		return "Leave out " + Plural(bad, "row", "rows") + " and continue"
+	}
+	return "Continue with " + p.good()
+}
+
+// fixes are what was repaired, most first.
+func (p ListCheckPage) fixes() []string {
+	type fix struct {
+		words string
+		n     int64
+	}
+	var list []fix
+	for words, n := range p.tally().Fixes {
+		list = append(list, fix{words, n})
+	}
+	slices.SortFunc(list, func(a, b fix) int {
+		if a.n != b.n {
+			return int(b.n - a.n)
+		}
+		return slices.Compare([]byte(a.words), []byte(b.words))
+	})
+	var words []string
+	for _, f := range list {
+		words = append(words, f.words+" ("+Number(int(f.n))+")")
+	}
+	return words
+}
+
+func (p ListCheckPage) same() string {
+	s := p.tally().Same
+	words := "This looks like the campaign “" + Shorten(s.Name, 60) + "”"
+	if s.StartedAt > 0 {
+		words += " from " + p.When(s.StartedAt)
+	}
+	if s.ByName != "" {
+		words += ", sent by " + s.ByName
+	}
+	words += ": "
+	if s.SameText {
+		words += "same text, "
+	}
+	return words + Number(int(s.Numbers)) + " of " + Plural(int(s.Of), "number", "numbers") + " the same."
+}
+
+func (p ListCheckPage) version() string { return strconv.FormatInt(p.List.Version, 10) }
+
+func (p ListCheckPage) hiddenRows() string {
+	return Plural(int(p.tally().Hidden), "hidden row was", "hidden rows were") + " left out"
+}
+
+// onward says what the way on leads to. Nothing is sent by it.
+func (p ListCheckPage) onward() string {
+	words := Plural(int(p.tally().Good), "message is", "messages are") + " ready. "
+	if n := int(p.tally().LeftOut()); n > 0 {
+		words += Plural(n, "row is", "rows are") + " left out. "
+	}
+	if p.tally().Bad() > 0 {
+		return words + "You can download the rows to fix, and send them as another list."
+	}
+	return words + "You see the cost on the next page. Nothing is sent yet."
+}
+
+func (p ListCheckPage) onwardTitle() string {
+	if p.tally().Bad() > 0 {
+		return "Or continue without these rows"
+	}
+	return ""
+}
+
+// onwardKind: with rows to fix, the one loud button uploads the corrected file.
+func (p ListCheckPage) onwardKind() Kind {
+	if p.tally().Bad() > 0 {
+		return Quiet
+	}
+	return Primary
+}

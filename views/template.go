@@ -1,0 +1,74 @@
+package views
+
+import (
+	"strconv"
+
+	"smsdesk/internal/sms"
+)
+
+// Records is what is kept of an account's records at the provider.
+type Records struct {
+	SenderIDs, UsableSenderIDs int
+	Templates, UsableTemplates int
+	ReadAt                     string // when, in words; "" for never
+	Failure                    string // why the templates could not be read the last time
+}
+
+func (r Records) readAt() string {
+	if r.ReadAt == "" {
+		return "Not read yet."
+	}
+	return "Read " + r.ReadAt + "."
+}
+
+func ofWhich(all, usable int) string {
+	switch {
+	case all == 0:
+		return "None"
+	case usable == all:
+		return Number(all)
+	}
+	return Number(all) + ", of which " + Number(usable) + " can be used"
+}
+
+// marksShown is the most marks that get a field; a text with more is not a
+// message to a few numbers.
+const marksShown = 20
+
+// MarkName is the name of the form's field for a mark.
+func MarkName(mark string) string { return "field:" + sms.MarkKey(mark) }
+
+func (p ComposePage) marks() []string {
+	marks := sms.Marks(p.Text)
+	return marks[:min(len(marks), marksShown)]
+}
+
+func (p ComposePage) markField(mark string) Field {
+	return Field{Name: MarkName(mark), Label: "In the place of ##" + mark + "##", Value: p.Fixed[sms.MarkKey(mark)], Error: p.Errors[MarkName(mark)]}
+}
+
+func (p ComposePage) templateOptions() []Option {
+	options := make([]Option, len(p.Templates))
+	for i, t := range p.Templates {
+		options[i] = Option{Value: strconv.FormatInt(t.ID, 10), Label: Shorten(t.Name, 60)}
+	}
+	return options
+}
+
+// errorFields are the fields in the order of the form.
+func (p ComposePage) errorFields() []string {
+	fields := []string{"numbers", "sender_id", "template", "text"}
+	for _, m := range p.marks() {
+		fields = append(fields, MarkName(m))
+	}
+	return append(fields, "name")
+}
+
+// filled is the text with what stands in the place of its marks so far.
+func (p ComposePage) filled() string {
+	text, _ := sms.Fill(p.Text, func(mark string) (string, bool) {
+		value := p.Fixed[sms.MarkKey(mark)]
+		return value, value != ""
+	})
+	return text
+}

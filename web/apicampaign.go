@@ -1,0 +1,269 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+// apiCounts are a campaign's messages by state. Their sum is the number of its
+// rows; a message that waits for the campaign's start counts as queued.
+type apiCounts struct {
+	Queued        int64 `json:"queued"`
+	Claimed       int64 `json:"claimed"`
+	Sending       int64 `json:"sending"`
+	Accepted      int64 `json:"accepted"`
+	Refused       int64 `json:"refused"`
+	InDoubt       int64 `json:"inDoubt"`
+	Held          int64 `json:"held"`
+	Skipped       int64 `json:"skipped"`
+	Cancelled     int64 `json:"cancelled"`
+	ClosedUnknown int64 `json:"closedUnknown"`
+	ClosedResent  int64 `json:"closedResent"`
+}
+
+// apiDelivery are the accepted messages by what was last reported.
+type apiDelivery struct {
+	Delivrd   int64 `json:"DELIVRD"`
+	Undeliv   int64 `json:"UNDELIV"`
+	Expired   int64 `json:"EXPIRED"`
+	Deleted   int64 `json:"DELETED"`
+	Unknown   int64 `json:"UNKNOWN"`
+	Acceptd   int64 `json:"ACCEPTD"`
+	Rejectd   int64 `json:"REJECTD"`
+	Blacklist int64 `json:"BLACKLIST"`
+	None      int64 `json:"none"`
+}
+
+// apiPlan is how a campaign's messages go to the provider.
+type apiPlan struct {
+	Calls   int64   `json:"calls"`
+	Text    int64   `json:"text"`    // calls with one text for many numbers
+	Pairs   int64   `json:"pairs"`   // calls with a text for each number
+	Minutes float64 `json:"minutes"` // at the account's rate
+}
+
+type apiCampaign struct {
+	ID         int64       `json:"id"`
+	Name       string      `json:"name"`
+	Account    string      `json:"account"`
+	SenderID   string      `json:"senderId"`
+	Text       string      `json:"text"`
+	State      string      `json:"state"`
+	Reason     string      `json:"reason"` // why smsdesk paused it
+	Test       bool        `json:"test"`
+	Rows       int64       `json:"rows"`
+	Parts      int64       `json:"parts"`
+	Counts     apiCounts   `json:"counts"`
+	Delivery   apiDelivery `json:"delivery"`
+	Plan       apiPlan     `json:"plan"`
+	CreatedAt  *string     `json:"createdAt"`
+	CreatedBy  string      `json:"createdBy"`
+	ScheduleAt *string     `json:"scheduleAt"`
+	StartedAt  *string     `json:"startedAt"`
+	StartedBy  string      `json:"startedBy"`
+	FinishedAt *string     `json:"finishedAt"`
+}
+
+type apiCampaignPage struct {
+	Items      []apiCampaign `json:"items"`
+	NextCursor *string       `json:"nextCursor"`
+}
+
+// campaignForm is a campaign as programs see it. One whose account smsdesk has
+// paused is paused: nothing of it is sent.
+func campaignForm(c sms.CampaignCount, a sms.Account) apiCampaign {
+	x, n, d := c.Campaign, c.States, c.Delivery
+	f := apiCampaign{ID: x.ID, Name: x.Name, Account: a.Name, SenderID: x.SenderID, Text: x.Text, State: string(x.State), Reason: x.Pause, Test: x.Test,
+		Rows: total(n), Parts: x.Parts, CreatedAt: moment(x.CreatedAt), CreatedBy: x.CreatedName, ScheduleAt: moment(x.SendAt), StartedAt: moment(x.StartedAt),
+		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt)}
+	if x.State == sms.CampaignRunning && a.Pause != "" {
+		f.State, f.Reason = string(sms.CampaignPaused), a.Pause
+	}
+	f.Counts = apiCounts{Queued: n[sms.Draft] + n[sms.Queued], Claimed: n[sms.Claimed], Sending: n[sms.Sending], Accepted: n[sms.Accepted], Refused: n[sms.Refused],
+		InDoubt: n[sms.InDoubt], Held: n[sms.Held], Skipped: n[sms.Skipped], Cancelled: n[sms.Cancelled], ClosedUnknown: n[sms.ClosedUnknown], ClosedResent: n[sms.ClosedResent]}
+	f.Delivery = apiDelivery{Delivrd: d[sms.Delivrd], Undeliv: d[sms.Undeliv], Expired: d[sms.Expired], Deleted: d[sms.Deleted], Unknown: d[sms.Unknown],
+		Acceptd: d[sms.Acceptd], Rejectd: d[sms.Rejectd], Blacklist: d[sms.Blacklist], None: d[sms.NoReport]}
+	calls := x.CallsText + x.CallsPairs
+	f.Plan = apiPlan{Calls: calls, Text: x.CallsText, Pairs: x.CallsPairs, Minutes: math.Round(100*float64(calls)/float64(max(a.PerMinute, 1))) / 100}
+	return f
+}
+
+func total(n map[sms.State]int64) (sum int64) {
+	for _, of := range n {
+		sum += of
+	}
+	return sum
+}
+
+// programCampaign finds the campaign of an address with its account.
+func (s *Web) programCampaign(r *http.Request) (sms.CampaignCount, sms.Account, error) {
+	id, err := apiID(r)
+	if err != nil {
+		return sms.CampaignCount{}, sms.Account{}, err
+	}
+	return s.countCampaign(r.Context(), id)
+}
+
+func (s *Web) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, sms.Account, error) {
+	c, err := s.store.CountCampaign(ctx, id)
+	if err != nil {
+		return c, sms.Account{}, err
+	}
+	a, err := s.store.Account(ctx, c.Campaign.AccountID)
+	return c, a, err
+}
+
+func (s *Web) apiCampaign(w http.ResponseWriter, r *http.Request, _ program) error {
+	c, a, err := s.programCampaign(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, campaignForm(c, a))
+}
+
+// apiCampaignList lists campaigns from the newest on.
+func (s *Web) apiCampaignList(w http.ResponseWriter, r *http.Request, _ program) error {
+	p, err := readPage(r)
+	if err != nil {
+		return err
+	}
+	f := sms.CampaignFilter{Before: p.cursor, Limit: p.limit}
+	if name := r.URL.Query().Get("account"); name != "" {
+		a, err := s.store.AccountNamed(r.Context(), name)
+		if errors.Is(err, sms.ErrNotFound) {
+			return wrongField(http.StatusBadRequest, "account", "There is no account of this name")
+		}
+		if err != nil {
+			return err
+		}
+		f.AccountID = a.ID
+	}
+	list, more, err := s.store.CountCampaigns(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	accounts, err := s.store.Accounts(r.Context())
+	if err != nil {
+		return err
+	}
+	by := map[int64]sms.Account{}
+	for _, a := range accounts {
+		by[a.ID] = a
+	}
+	answer := apiCampaignPage{Items: []apiCampaign{}}
+	for _, c := range list {
+		answer.Items = append(answer.Items, campaignForm(c, by[c.Campaign.AccountID]))
+		answer.NextCursor = cursorAfter(more, c.Campaign.ID)
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
+// programOrder gives an order about the campaign of an address and answers with
+// the campaign as it is then.
+func (s *Web) programOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign, sms.Account) error) error {
+	c, a, err := s.programCampaign(r)
+	if err != nil {
+		return err
+	}
+	err = order(r.Context(), c.Campaign, a)
+	if errors.Is(err, sms.ErrConflict) {
+		return s.stateProblem(r.Context(), c.Campaign.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if c, a, err = s.countCampaign(r.Context(), c.Campaign.ID); err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, campaignForm(c, a))
+}
+
+// stateProblem says that a campaign's state does not allow an order.
+func (s *Web) stateProblem(ctx context.Context, id int64) error {
+	c, err := s.store.Campaign(ctx, id)
+	if err != nil {
+		return err
+	}
+	detail := fmt.Sprintf("The campaign is %s, which does not allow this", c.State)
+	if c.StartedAt > 0 && c.StartedName != "" {
+		detail += fmt.Sprintf(". %s started it at %s", c.StartedName, *moment(c.StartedAt))
+	}
+	p := newProblem(http.StatusConflict, detail)
+	p.Type = problemState
+	return p
+}
+
+// apiSend starts a draft, or schedules it where it was made with a time. Asking
+// again gives the campaign as it is, as long as it is on its way.
+func (s *Web) apiSend(w http.ResponseWriter, r *http.Request, p program) error {
+	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
+		_, err := s.startFor(ctx, p, c, a)
+		return err
+	})
+}
+
+// startFor gives the order to send. What asks a person is not asked.
+func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account) (sms.Campaign, error) {
+	if !c.MayStart() {
+		if c.State == sms.CampaignStopped || c.StartedBy != p.user.ID {
+			return c, fmt.Errorf("send campaign %d: %w", c.ID, sms.ErrConflict)
+		}
+		return c, nil
+	}
+	o := desk.StartOrder{Version: c.Version, Again: true, FromToken: true}
+	if c.SendAt > 0 {
+		return s.desk.ScheduleCampaign(ctx, p.user, c.ID, scheduleFor(c.SendAt, a), o)
+	}
+	return s.desk.StartCampaign(ctx, p.user, c.ID, o)
+}
+
+// apiStop keeps back what has not left.
+func (s *Web) apiStop(w http.ResponseWriter, r *http.Request, p program) error {
+	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
+		if c.State == sms.CampaignStopped {
+			return nil
+		}
+		_, err := s.desk.StopCampaign(ctx, p.user, c.ID)
+		return err
+	})
+}
+
+// apiContinue lets a campaign go on, and its account where smsdesk paused that;
+// for the account a stronger role is needed.
+func (s *Web) apiContinue(w http.ResponseWriter, r *http.Request, p program) error {
+	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
+		if c.State != sms.CampaignRunning && !c.MayContinue() {
+			return fmt.Errorf("continue campaign %d: %w", c.ID, sms.ErrConflict)
+		}
+		if a.Pause != "" {
+			if err := s.desk.ResumeAccount(ctx, p.user, a.ID); err != nil {
+				return err
+			}
+		}
+		if c.State == sms.CampaignRunning {
+			return nil
+		}
+		_, err := s.desk.ContinueCampaign(ctx, p.user, c.ID)
+		return err
+	})
+}
+
+// apiCancel gives up what has not been sent, for good.
+func (s *Web) apiCancel(w http.ResponseWriter, r *http.Request, p program) error {
+	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
+		_, err := s.desk.CancelSchedule(ctx, p.user, c.ID)
+		return err
+	})
+}
+
+// scheduleFor is a moment as the account's people see it.
+func scheduleFor(ms int64, a sms.Account) sms.Schedule {
+	return sms.ScheduleAt(time.UnixMilli(ms).In(a.Location()))
+}

@@ -1,0 +1,390 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type listQuestions interface {
+	List(ctx context.Context, uid string) (sms.List, error)
+	ListByID(ctx context.Context, id int64) (sms.List, error)
+	Lists(ctx context.Context, account, user int64, limit int) ([]sms.List, error)
+	ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error)
+}
+
+const (
+	uploadPath      = newPath + "/list"
+	listsPath       = "/lists/{uid}"
+	listMessagePath = listsPath + "/message"
+	listsShown      = 20
+	// settleMost is how long an answer waits for the Importer, so that a small
+	// list needs no page that says so.
+	settleMost = 1500 * time.Millisecond
+)
+
+// listOf is the list of the address, for its own person only.
+func (s *Web) listOf(r *http.Request, v *visit) (sms.List, sms.Account, error) {
+	l, err := s.store.List(r.Context(), r.PathValue("uid"))
+	if err == nil && l.CreatedBy != v.user.ID {
+		err = fmt.Errorf("list of somebody else: %w", sms.ErrNotFound)
+	}
+	if err != nil {
+		return l, sms.Account{}, err
+	}
+	a, err := s.store.Account(r.Context(), l.AccountID)
+	return l, a, err
+}
+
+func busy(l sms.List) bool { return l.State == sms.ListChecking || l.State == sms.ListMaking }
+
+// settled waits a moment until a list needs a person or has its campaign.
+func (s *Web) settled(ctx context.Context, l sms.List) (sms.List, error) {
+	news := s.feed.Listen(desk.ListName(l.UID))
+	defer news.Close()
+	patience := time.NewTimer(settleMost)
+	defer patience.Stop()
+	for {
+		var err error
+		if l, err = s.store.List(ctx, l.UID); err != nil || !busy(l) {
+			return l, err
+		}
+		select {
+		case <-news.Nudged():
+			news.Take()
+		case <-patience.C:
+			return l, nil
+		case <-ctx.Done():
+			return l, ctx.Err()
+		}
+	}
+}
+
+// listNext is the page on which a list goes on.
+func listNext(l sms.List) string {
+	switch l.State {
+	case sms.ListMade:
+		return campaignPath(l.CampaignID) + "/confirm"
+	case sms.ListUploaded:
+		return views.ListPath(l.UID, "/message")
+	}
+	return views.ListPath(l.UID, "/check")
+}
+
+// goOn leads to where a list is once the Importer had its moment.
+func (s *Web) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error {
+	l, err := s.settled(r.Context(), l)
+	if err != nil {
+		return err
+	}
+	redirect(w, r, listNext(l))
+	return nil
+}
+
+func (s *Web) uploadMost(ctx context.Context) (int64, error) {
+	set, err := s.store.Setting(ctx, sms.SettingListMost)
+	if n, bad := strconv.ParseInt(set, 10, 64); err == nil && bad == nil && n > 0 {
+		return n, nil
+	}
+	return sms.ListMost, err
+}
+
+// uploadForm is the form for a file; replaces is the list whose order is kept.
+func (s *Web) uploadFile(ctx context.Context, account int64, replaces string) (views.UploadForm, error) {
+	most, err := s.uploadMost(ctx)
+	return views.UploadForm{Token: desk.NewToken(), Account: strconv.FormatInt(account, 10), Replaces: replaces, Most: most}, err
+}
+
+func (s *Web) uploadForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showUpload(w, r, v, r.URL.Query().Get("replaces"), http.StatusOK, nil)
+}
+
+func (s *Web) showUpload(w http.ResponseWriter, r *http.Request, v *visit, replaces string, status int, bad sms.Invalid) error {
+	ctx, a := r.Context(), v.account
+	p := views.UploadPage{Outlook: s.outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad, Example: sheet.ExampleRows([]string{"name", "date"})}
+	if p.NoAccount && v.user.Role.AtLeast(sms.Administrator) {
+		p.Settings = views.Link{Text: "Connect an account", Href: accountsPath + "/new"}
+	}
+	if replaces != "" {
+		old, err := s.store.List(ctx, replaces)
+		if err == nil && old.CreatedBy != v.user.ID {
+			err = fmt.Errorf("list of somebody else: %w", sms.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		p.Replaces, p.Example = &old, sheet.ExampleRows(sms.Marks(old.Order.Text))
+	}
+	var err error
+	if p.Form, err = s.uploadFile(ctx, a.ID, replaces); err != nil {
+		return err
+	}
+	p.Form.Error = bad["file"]
+	if p.Lists, err = s.store.Lists(ctx, a.ID, v.user.ID, listsShown); err != nil {
+		return err
+	}
+	f := v.frame("Upload a list", "new")
+	f.Error = len(bad) > 0
+	return s.render(w, r, status, views.Upload(f, p))
+}
+
+// parcel is what a form with a file brings; the file itself is still to be
+// read.
+type parcel struct {
+	token, account, replaces string
+	size                     int64 // as the page's script measured it, 0: not known
+	name                     string
+	file                     *fileReader // nil: no file was chosen
+}
+
+// fileReader keeps apart a browser that went away and a disk that is full.
+type fileReader struct {
+	io.Reader
+	broken error
+}
+
+func (f *fileReader) Read(b []byte) (int, error) {
+	n, err := f.Reader.Read(b)
+	if err != nil && err != io.EOF {
+		f.broken = err
+	}
+	return n, err
+}
+
+const (
+	parcelParts = 10
+	parcelField = 1 << 10
+	// parcelFrame is about what a form weighs around its file.
+	parcelFrame = 2 << 10
+)
+
+// openParcel reads a form up to its file. The small fields stand before it.
+func openParcel(r *http.Request) (parcel, error) {
+	var p parcel
+	reader, err := r.MultipartReader()
+	if errors.Is(err, http.ErrNotMultipart) {
+		return p, nil
+	}
+	if err != nil {
+		return p, errUnreadable
+	}
+	for range parcelParts {
+		part, err := reader.NextPart()
+		if err == io.EOF {
+			return p, nil
+		}
+		if err != nil {
+			return p, errUnreadable
+		}
+		if part.FormName() == "file" {
+			if p.name = part.FileName(); p.name != "" {
+				p.file = &fileReader{Reader: part}
+			}
+			return p, nil
+		}
+		value, err := io.ReadAll(io.LimitReader(part, parcelField))
+		if err != nil || len(value) == parcelField {
+			return p, errUnreadable
+		}
+		switch part.FormName() {
+		case "token":
+			p.token = string(value)
+		case "account":
+			p.account = string(value)
+		case "replaces":
+			p.replaces = string(value)
+		case "size":
+			p.size = number(string(value))
+		}
+	}
+	return p, errUnreadable
+}
+
+// key makes the form's token good for one file: pressed twice it is one list,
+// with another file it is another.
+func (p parcel) key(length int64) string {
+	if p.token == "" {
+		return ""
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %d", p.token, p.name, length)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// upload stores the file of a form as it comes in.
+func (s *Web) upload(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := openParcel(r)
+	if err != nil {
+		return err
+	}
+	if p.size == 0 && r.ContentLength > parcelFrame {
+		p.size = r.ContentLength - parcelFrame
+	}
+	l, err := s.takeIn(r, v, p)
+	var bad sms.Invalid
+	switch {
+	case p.file != nil && p.file.broken != nil:
+		w.Header().Set("Connection", "close")
+		return errUnreadable
+	case errors.As(err, &bad):
+		status := http.StatusUnprocessableEntity
+		if errors.Is(err, sms.ErrTooLarge) {
+			// What is left of the body is not worth waiting for.
+			w.Header().Set("Connection", "close")
+			status = http.StatusRequestEntityTooLarge
+		}
+		return s.uploadAgain(w, r, v, p.replaces, status, bad)
+	case err != nil:
+		return err
+	}
+	return s.afterUpload(w, r, v, p, l)
+}
+
+func (s *Web) takeIn(r *http.Request, v *visit, p parcel) (sms.List, error) {
+	most, err := s.uploadMost(r.Context())
+	if err != nil {
+		return sms.List{}, err
+	}
+	var body io.Reader = p.file
+	switch {
+	case p.size > most:
+		body = http.NoBody
+	case p.file == nil:
+		return sms.List{}, sms.Invalid{"file": "Select a file to upload"}
+	case p.account != strconv.FormatInt(v.account.ID, 10):
+		return sms.List{}, sms.Invalid{"file": "You are working with another account now: " + v.account.Name + ". Choose the file again"}
+	}
+	return s.desk.UploadList(r.Context(), v.user, desk.UploadOrder{AccountID: v.account.ID, FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
+}
+
+// uploadAgain shows the form with what is wrong. A list that is not there any
+// more is no reason to keep the sentence from anybody.
+func (s *Web) uploadAgain(w http.ResponseWriter, r *http.Request, v *visit, replaces string, status int, bad sms.Invalid) error {
+	err := s.showUpload(w, r, v, replaces, status, bad)
+	if errors.Is(err, sms.ErrNotFound) {
+		err = s.showUpload(w, r, v, "", status, bad)
+	}
+	return err
+}
+
+// afterUpload asks for the message, unless the file takes the place of another
+// one and fits its message as it is.
+func (s *Web) afterUpload(w http.ResponseWriter, r *http.Request, v *visit, p parcel, l sms.List) error {
+	if p.replaces == "" || l.State != sms.ListUploaded {
+		redirect(w, r, listNext(l))
+		return nil
+	}
+	checked, err := s.desk.CheckList(r.Context(), v.user, l.UID, l.Version, l.Order)
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad) || errors.Is(err, sms.ErrConflict):
+		redirect(w, r, listNext(l))
+		return nil
+	case err != nil:
+		return err
+	}
+	return s.goOn(w, r, checked)
+}
+
+// uploadExample is a file to begin from, with the columns that a text needs.
+func (s *Web) uploadExample(kind string) handler {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		marks := []string{"name", "date"}
+		if uid := r.URL.Query().Get("for"); uid != "" {
+			l, err := s.store.List(r.Context(), uid)
+			if err == nil && l.CreatedBy == v.user.ID {
+				marks = sms.Marks(l.Order.Text)
+			} else if err != nil && !errors.Is(err, sms.ErrNotFound) {
+				return err
+			}
+		}
+		write := sheet.ExampleCSV
+		if kind == "xlsx" {
+			write = sheet.Example
+		}
+		var file bytes.Buffer
+		if err := write(&file, marks); err != nil {
+			return err
+		}
+		attach(w, "example."+kind)
+		_, _ = file.WriteTo(w)
+		return nil
+	}
+}
+
+// attach makes the answer a file to be saved.
+func attach(w http.ResponseWriter, name string) {
+	kind := "text/csv; charset=utf-8"
+	if strings.HasSuffix(name, ".xlsx") {
+		kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+}
+
+// rejected is the download of the rows to fix.
+func (s *Web) rejected(kind string) handler {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		l, _, err := s.listOf(r, v)
+		if err != nil {
+			return err
+		}
+		layout, rows, err := s.desk.RejectedRows(r.Context(), v.user, l.UID)
+		if err != nil {
+			return err
+		}
+		write := func(w io.Writer, l sheet.Layout, rows iter.Seq2[sheet.Rejected, error]) error {
+			return sheet.WriteCSV(w, l, rows)
+		}
+		if kind == "xlsx" {
+			write = func(w io.Writer, l sheet.Layout, rows iter.Seq2[sheet.Rejected, error]) error {
+				return sheet.WriteXLSX(w, l, rows)
+			}
+		}
+		attach(w, strings.TrimSuffix(l.FileName, path.Ext(l.FileName))+" – to fix."+kind)
+		if err := write(w, layout, rows); err != nil {
+			// Half a file must not look like a whole one.
+			s.log.Error("download broken off", "id", requestID(r.Context()), "error", err)
+			panic(http.ErrAbortHandler)
+		}
+		return nil
+	}
+}
+
+func (s *Web) listDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	l, a, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	f := about(v.frame("Delete this list?", "new"), v, a)
+	f.Crumbs = []views.Link{{Text: "Upload a list", Href: uploadPath}, {Text: l.FileName}}
+	return s.render(w, r, http.StatusOK, views.DeleteList(f, l))
+}
+
+func (s *Web) listDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+	l, _, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	if err := s.desk.DropList(r.Context(), v.user, l.UID); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(uploadPath, "listdeleted"))
+	return nil
+}

@@ -1,0 +1,172 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const notesShown = 50
+
+// listCheck shows how far a list is, what the check found, or leads on.
+func (s *Web) listCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
+	l, a, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	if l.State == sms.ListUploaded || l.State == sms.ListMade {
+		redirect(w, r, listNext(l))
+		return nil
+	}
+	if isFragment(r) && !busy(l) {
+		redirect(w, r, views.ListPath(l.UID, "/check"))
+		return nil
+	}
+	return s.showListCheck(w, r, v, l, a, http.StatusOK, nil)
+}
+
+func (s *Web) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l sms.List, a sms.Account, status int, bad sms.Invalid) error {
+	path := views.ListPath(l.UID, "/check")
+	p := views.ListCheckPage{Outlook: s.outlook(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
+	p.Live = views.Refresh{ID: "list-live", URL: path}
+	if busy(l) {
+		f := about(v.liveFrame(p.Title(), "new", desk.ListName(l.UID)), v, a)
+		if !f.Paused {
+			p.Live.On = []string{desk.ListName(l.UID)}
+		}
+		if isFragment(r) {
+			return s.render(w, r, status, views.ListProgress(p))
+		}
+		return s.render(w, r, status, views.ListCheck(f, p))
+	}
+	var err error
+	if p.Upload, err = s.uploadFile(r.Context(), a.ID, l.UID); err != nil {
+		return err
+	}
+	if l.State == sms.ListChecked {
+		if err := s.readNotes(r, &p); err != nil {
+			return err
+		}
+		p.Upload.Label = "Upload the corrected file"
+	}
+	f := about(v.frame(p.Title(), "new"), v, a)
+	f.Path, f.Error = path, len(bad) > 0 || l.State == sms.ListFailed || l.Tally.Bad() > 0
+	return s.render(w, r, status, views.ListCheck(f, p))
+}
+
+// readNotes reads the rows that the page shows: of the kind asked for, else
+// the ones to fix, else of the first kind that there is.
+func (s *Web) readNotes(r *http.Request, p *views.ListCheckPage) error {
+	q, t := r.URL.Query(), p.List.Tally
+	filter := sms.RowFilter{After: number(q.Get("after")), Limit: notesShown}
+	kind := sms.RowKind(q.Get("kind"))
+	if !slices.Contains(sms.RowKinds(), kind) || t.Kinds[kind] == 0 {
+		kind = ""
+	}
+	if kind == "" && t.Bad() == 0 {
+		for _, k := range sms.RowKinds() {
+			if kind == "" && t.Kinds[k] > 0 {
+				kind = k
+			}
+		}
+		if kind == "" {
+			return nil
+		}
+	}
+	if kind != "" {
+		filter.Kinds = []sms.RowKind{kind}
+	}
+	notes, more, err := s.store.ListNotes(r.Context(), p.List.UID, filter)
+	if err != nil {
+		return err
+	}
+	p.Kind, p.Notes = string(kind), notes
+	p.Prev, p.Next = notePages(views.With(views.ListPath(p.List.UID, "/check"), "kind", string(kind)), q.Get("trail"), filter.After, notes, more)
+	return nil
+}
+
+// notePages are the addresses of the pages before and after; the way back is
+// kept in the address.
+func notePages(here, trail string, after int64, notes []sms.RowNote, more bool) (prev, next string) {
+	at := func(starts []int64) string {
+		if len(starts) == 0 {
+			return here + "#rows"
+		}
+		to := views.With(here, "after", strconv.FormatInt(starts[len(starts)-1], 10))
+		return views.With(to, "trail", joined(starts)) + "#rows"
+	}
+	starts := numbers(trail)
+	if after > 0 {
+		prev = at(starts[:max(len(starts)-1, 0)])
+	}
+	if more && len(notes) > 0 {
+		next = at(append(starts, notes[len(notes)-1].Row))
+	}
+	return prev, next
+}
+
+// listMake has a campaign made of the rows that can be sent.
+func (s *Web) listMake(w http.ResponseWriter, r *http.Request, v *visit) error {
+	l, a, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	f := r.PostForm
+	order := desk.MakeOrder{LeaveOut: f.Get("leave_out") != "", Again: f.Get("again") != ""}
+	after, err := s.desk.MakeCampaign(r.Context(), v.user, l.UID, number(f.Get("version")), order)
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		return s.showListCheck(w, r, v, l, a, http.StatusUnprocessableEntity, bad)
+	case errors.Is(err, sms.ErrConflict):
+		redirect(w, r, listNext(l))
+		return nil
+	case err != nil:
+		return err
+	}
+	return s.goOn(w, r, after)
+}
+
+// listHidden reads the hidden rows too and checks all of them again.
+func (s *Web) listHidden(w http.ResponseWriter, r *http.Request, v *visit) error {
+	l, _, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	reading := l.Reading
+	reading.Hidden = true
+	read, err := s.desk.ReadList(r.Context(), v.user, l.UID, reading)
+	if errors.Is(err, sms.ErrConflict) {
+		return s.goOn(w, r, l)
+	}
+	if err != nil {
+		return err
+	}
+	order := read.Order
+	order.Name = l.Order.Name
+	checked, err := s.desk.CheckList(r.Context(), v.user, l.UID, read.Version, order)
+	var bad sms.Invalid
+	if errors.As(err, &bad) || errors.Is(err, sms.ErrConflict) {
+		redirect(w, r, listNext(read))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.goOn(w, r, checked)
+}
+
+// listBack answers addresses that only take forms.
+func (s *Web) listBack(w http.ResponseWriter, r *http.Request, v *visit) error {
+	l, _, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	redirect(w, r, listNext(l))
+	return nil
+}

@@ -1,0 +1,316 @@
+package web
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const (
+	// examplesShown is how many values of a column stand beside its name, and
+	// how many rows of the file the page draws.
+	examplesShown = 3
+	// drawnColumns is how many columns of them.
+	drawnColumns = 8
+)
+
+func (s *Web) listMessageForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	l, a, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	if busy(l) || l.State == sms.ListMade {
+		redirect(w, r, listNext(l))
+		return nil
+	}
+	p, profile, err := s.listMessagePage(r, v, l, a)
+	if err != nil {
+		return err
+	}
+	if typed, err := url.ParseQuery(s.typed.take(r.URL.Query().Get("kept"), s.now())); err == nil && len(typed) > 0 {
+		typeInto(&p, typed)
+	}
+	return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
+}
+
+// listMessagePage is the form as the desk proposes it.
+func (s *Web) listMessagePage(r *http.Request, v *visit, l sms.List, a sms.Account) (views.ListMessagePage, sheet.Profile, error) {
+	ctx := r.Context()
+	p := views.ListMessagePage{Outlook: s.outlook(v, a), List: l, Order: l.Order, MaxParts: max(a.MaxParts, 1)}
+	_, profile, err := s.desk.ListProfile(ctx, v.user, l.UID)
+	if err != nil {
+		return p, profile, err
+	}
+	if v.user.Role.AtLeast(sms.Administrator) {
+		p.Settings = views.Link{Text: "Open the connection", Href: accountPath(a.ID)}
+	}
+	if p.SenderIDs, err = s.usableSenders(v, a); err != nil {
+		return p, profile, err
+	}
+	if !contains(p.SenderIDs, p.Order.SenderID) {
+		p.Order.SenderID = ""
+	}
+	if p.Order.SenderID == "" && len(p.SenderIDs) == 1 {
+		p.Order.SenderID = p.SenderIDs[0]
+	}
+	if p.Templates, err = s.usableTemplates(ctx, a); err != nil {
+		return p, profile, err
+	}
+	for _, t := range p.Templates {
+		if t.Name == p.Order.Template && t.Name != "" {
+			p.Template = strconv.FormatInt(t.ID, 10)
+		}
+	}
+	drawFile(&p, profile)
+	matchMarks(&p, nil)
+	p.Question = sheet.Guess(profile.Header, profile.Sample, a.Country).Question(profile.Columns)
+	return p, profile, nil
+}
+
+// drawFile puts what the file looks like on the page.
+func drawFile(p *views.ListMessagePage, profile sheet.Profile) {
+	for i, name := range profile.Columns {
+		c := views.ListColumn{Name: name}
+		for _, row := range profile.Sample {
+			if i >= len(row.Cells) || len(c.Examples) == examplesShown {
+				continue
+			}
+			if value := strings.TrimSpace(row.Cells[i]); value != "" && !contains(c.Examples, value) {
+				c.Examples = append(c.Examples, value)
+			}
+		}
+		p.Columns = append(p.Columns, c)
+	}
+	for _, t := range profile.Sheets {
+		p.Sheets = append(p.Sheets, views.ListSheet{Name: t.Name, Rows: t.Rows, Hidden: t.Hidden})
+	}
+	for _, e := range sheet.Encodings() {
+		p.Encodings = append(p.Encodings, string(e))
+	}
+	p.First = append(p.First, views.ListFirst{Cells: profile.Columns[:min(len(profile.Columns), drawnColumns)]})
+	if profile.Header != nil {
+		p.First[0].Row = profile.Options.HeaderRow
+	}
+	for _, row := range profile.Sample[:min(len(profile.Sample), examplesShown)] {
+		p.First = append(p.First, views.ListFirst{Row: row.Number, Cells: row.Cells[:min(len(row.Cells), drawnColumns)]})
+	}
+	p.Notices = profile.Notices()
+}
+
+// matchMarks finds columns for the marks of the text of which the form says
+// nothing.
+func matchMarks(p *views.ListMessagePage, form url.Values) {
+	fields, fixed := maps.Clone(p.Order.Fields), maps.Clone(p.Order.Fixed)
+	if fields == nil {
+		fields = map[string]int{}
+	}
+	if fixed == nil {
+		fixed = map[string]string{}
+	}
+	names := make([]string, len(p.Columns))
+	for i, c := range p.Columns {
+		names[i] = c.Name
+	}
+	marks := sms.Marks(p.Order.Text)
+	guessed := sheet.MatchMarks(marks, names)
+	for _, m := range marks {
+		key := sms.MarkKey(m)
+		column, known := fields[key]
+		_, all := fixed[key]
+		switch chosen := form.Get(views.MarkName(m)); {
+		case form.Has(views.MarkName(m)):
+			delete(fields, key)
+			delete(fixed, key)
+			if n, err := strconv.Atoi(chosen); err == nil && n >= 0 && n < len(names) {
+				fields[key] = n
+			} else if chosen == views.FixedText {
+				fixed[key] = lines(form.Get(views.FixedName(m)))
+			}
+		case all || known && column < len(names):
+		default:
+			delete(fields, key)
+			if column, ok := guessed[m]; ok {
+				fields[key] = column
+			}
+		}
+	}
+	p.Order.Fields, p.Order.Fixed = fields, fixed
+}
+
+// typeInto puts what a person filled in into the page.
+func typeInto(p *views.ListMessagePage, form url.Values) {
+	typeText(p, form)
+	p.Order.Phone, p.Order.Message = columnOf(form.Get("phone"), len(p.Columns)), columnOf(form.Get("message"), len(p.Columns))
+	matchMarks(p, form)
+}
+
+// typeText is typeInto without what depends on the columns.
+func typeText(p *views.ListMessagePage, form url.Values) {
+	o := &p.Order
+	o.Text, o.Name, o.Flash = strings.ReplaceAll(lines(form.Get("text")), "\x00", ""), form.Get("name"), form.Get("flash") != ""
+	if form.Has("sender_id") {
+		o.SenderID = form.Get("sender_id")
+	}
+	p.Template, o.Template = form.Get("template"), ""
+	for _, t := range p.Templates {
+		if strconv.FormatInt(t.ID, 10) == p.Template && lines(t.Text) == o.Text {
+			o.Template = t.Name
+		}
+	}
+}
+
+// columnOf reads the value of a select of columns; -1 is none of them.
+func columnOf(value string, columns int) int {
+	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < columns {
+		return n
+	}
+	return -1
+}
+
+func (s *Web) showListMessage(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile, status int) error {
+	if err := s.fillFirst(r, v, &p, profile); err != nil {
+		return err
+	}
+	f := about(v.frame("Message and columns", "new"), v, a)
+	f.Path = views.ListPath(p.List.UID, "/message")
+	f.Error = len(p.Errors) > 0
+	return s.render(w, r, status, views.ListMessage(f, p))
+}
+
+// fillFirst writes the message for the first row. The signs around each mark
+// come back around the words that took its place, and a cell has none of them.
+func (s *Web) fillFirst(r *http.Request, v *visit, p *views.ListMessagePage, profile sheet.Profile) error {
+	if len(profile.Sample) == 0 {
+		return nil
+	}
+	const sign = "\x00"
+	o := p.Order
+	o.Text, _ = sms.Fill(o.Text, func(name string) (string, bool) { return sign + "##" + name + "##" + sign, true })
+	text, missing, err := s.desk.PreviewList(r.Context(), v.user, p.List.UID, o, 0)
+	if err != nil {
+		return err
+	}
+	p.Filled = views.ListFilled{Row: int64(profile.Sample[0].Number), Text: strings.ReplaceAll(text, sign, ""), Missing: missing}
+	for i, run := range strings.Split(text, sign) {
+		if run != "" {
+			p.Filled.Runs = append(p.Filled.Runs, views.Run{Text: run, Filled: i%2 == 1})
+		}
+	}
+	return nil
+}
+
+// listPreview shows the first row's message while a person types.
+func (s *Web) listPreview(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if !counting(w, v) {
+		return nil
+	}
+	l, a, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	p, profile, err := s.listMessagePage(r, v, l, a)
+	if err != nil {
+		return err
+	}
+	form := r.PostForm
+	if text := form.Get("text"); len(text) > countedMost {
+		form.Set("text", strings.ToValidUTF8(text[:countedMost], "\uFFFD"))
+	}
+	typeInto(&p, form)
+	if err := s.fillFirst(r, v, &p, profile); err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.ListMessageParts(p))
+}
+
+// listMessage answers every button of the form.
+func (s *Web) listMessage(w http.ResponseWriter, r *http.Request, v *visit) error {
+	l, a, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	if busy(l) || l.State == sms.ListMade {
+		return s.goOn(w, r, l)
+	}
+	p, profile, err := s.listMessagePage(r, v, l, a)
+	if err != nil {
+		return err
+	}
+	typeInto(&p, r.PostForm)
+	switch r.PostForm.Get("do") {
+	case "preview":
+		return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
+	case "template":
+		return s.listTemplate(w, r, v, p, a, profile)
+	case "read":
+		return s.listRead(w, r, v, p, a, profile)
+	}
+	l, err = s.desk.CheckList(r.Context(), v.user, l.UID, number(r.PostForm.Get("version")), p.Order)
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		p.Errors = bad
+		if p.Question != "" && bad["phone"] != "" {
+			bad["phone"] = p.Question
+		}
+		return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)
+	case errors.Is(err, sms.ErrConflict) && !busy(l) && l.State != sms.ListMade:
+		p.List, p.Errors = l, sms.Invalid{"list": "You changed this list in another window. Look at it again, then check it"}
+		return s.showListMessage(w, r, v, p, a, profile, http.StatusConflict)
+	case err != nil && !errors.Is(err, sms.ErrConflict):
+		return err
+	}
+	return s.goOn(w, r, l)
+}
+
+// listTemplate puts a template's text into the form.
+func (s *Web) listTemplate(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
+	for _, t := range p.Templates {
+		if strconv.FormatInt(t.ID, 10) == p.Template {
+			p.Order.Text, p.Order.Template, p.Order.Message = lines(t.Text), t.Name, -1
+			matchMarks(&p, r.PostForm)
+			return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
+		}
+	}
+	p.Errors = sms.Invalid{"template": "Choose a template, or write your own text"}
+	return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)
+}
+
+// listRead reads the file another way. The columns are then guessed anew; the
+// text stays.
+func (s *Web) listRead(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
+	form, reading := r.PostForm, p.List.Reading
+	reading.Encoding, reading.Delimiter, reading.Sheet, reading.Hidden = form.Get("encoding"), form.Get("delimiter"), form.Get("sheet"), form.Get("hidden") != ""
+	if form.Has("header") {
+		reading.HeaderRow, _ = strconv.Atoi(form.Get("header"))
+	}
+	if reading.Sheet != "" && reading.Sheet != p.List.Reading.Sheet && reading.HeaderRow == p.List.Reading.HeaderRow {
+		reading.HeaderRow = 0
+	}
+	l, err := s.desk.ReadList(r.Context(), v.user, p.List.UID, reading)
+	if errors.As(err, &p.Errors) {
+		p.List.Reading = reading
+		return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)
+	}
+	if errors.Is(err, sms.ErrConflict) {
+		return s.goOn(w, r, l)
+	}
+	if err != nil {
+		return err
+	}
+	fresh, profile, err := s.listMessagePage(r, v, l, a)
+	if err != nil {
+		return err
+	}
+	typeText(&fresh, form)
+	matchMarks(&fresh, nil)
+	fresh.Read = true
+	return s.showListMessage(w, r, v, fresh, a, profile, http.StatusOK)
+}

@@ -1,0 +1,146 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// problemDetails is what a program is told of an error (RFC 9457).
+type problemDetails struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+	// Instance names the request in smsdesk's log.
+	Instance string       `json:"instance,omitempty"`
+	Errors   []fieldError `json:"errors,omitempty"`
+	// BadRows counts the rows that cannot be sent; Rows lists the first of them.
+	BadRows int64      `json:"badRows,omitempty"`
+	Rows    []rowError `json:"rows,omitempty"`
+
+	retryAfter int // seconds, 0: none
+}
+
+type fieldError struct {
+	Field  string `json:"field"`
+	Detail string `json:"detail"`
+}
+
+type rowError struct {
+	Row    int64  `json:"row"`
+	Detail string `json:"detail"`
+}
+
+func (p *problemDetails) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail) }
+
+const problemJSON = "application/problem+json"
+
+// The problems that have a name of their own; the others are about:blank, of
+// which the status says everything.
+const (
+	problemBlank   = "about:blank"
+	problemBadRows = "urn:smsdesk:problem:bad-rows"
+	problemFields  = "urn:smsdesk:problem:fields"
+	problemKey     = "urn:smsdesk:problem:idempotency-key"
+	problemState   = "urn:smsdesk:problem:state"
+)
+
+func newProblem(status int, detail string) *problemDetails {
+	return &problemDetails{Type: problemBlank, Title: http.StatusText(status), Status: status, Detail: stopped(detail)}
+}
+
+// stopped ends a sentence.
+func stopped(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
+	return strings.TrimSuffix(sentence, ".") + "."
+}
+
+// wrongField is a problem with one field of a request.
+func wrongField(status int, field, sentence string) *problemDetails {
+	return wrongFields(status, sms.Invalid{field: sentence})
+}
+
+func wrongFields(status int, bad sms.Invalid) *problemDetails {
+	p := newProblem(status, "")
+	p.Type, p.Title = problemFields, "What was sent was not accepted"
+	for _, field := range slices.Sorted(maps.Keys(bad)) {
+		p.Errors = append(p.Errors, fieldError{field, stopped(bad[field])})
+	}
+	p.Detail = p.Errors[0].Field + ": " + p.Errors[0].Detail
+	return p
+}
+
+// apiField is the name in a request of what an order calls by a form's name.
+func apiField(name string) string {
+	if mark, ok := strings.CutPrefix(name, "field:"); ok {
+		return "fields." + mark
+	}
+	if known := map[string]string{"sender_id": "senderId", "numbers": "rows", "time": "scheduleAt", "which": "scheduleAt", "phone": "phoneColumn", "message": "text"}[name]; known != "" {
+		return known
+	}
+	return name
+}
+
+// apiProblem finds the problem details for an error.
+func apiProblem(err error) *problemDetails {
+	var p *problemDetails
+	var large *http.MaxBytesError
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &large):
+		return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("The body may have at most %d bytes", large.Limit))
+	case errors.As(err, &bad) && len(bad) > 0:
+		named := sms.Invalid{}
+		for field, sentence := range bad {
+			named[apiField(field)] = sentence
+		}
+		return wrongFields(http.StatusUnprocessableEntity, named)
+	case errors.Is(err, sms.ErrNotFound):
+		return newProblem(http.StatusNotFound, "There is nothing at this address")
+	case errors.Is(err, sms.ErrForbidden):
+		return newProblem(http.StatusForbidden, "The person as whom this token acts may not do this")
+	case errors.Is(err, sms.ErrConflict):
+		p := newProblem(http.StatusConflict, "It has changed in the meantime. Nothing was done twice")
+		p.Type = problemState
+		return p
+	case errors.Is(err, context.DeadlineExceeded):
+		p := newProblem(http.StatusServiceUnavailable, "It took too long. Ask again in a while")
+		p.retryAfter = 10
+		return p
+	}
+	return newProblem(http.StatusInternalServerError, "Something went wrong in smsdesk")
+}
+
+// problemOf is a page's problem for a program.
+func problemOf(v views.Problem) *problemDetails {
+	p := newProblem(v.Status, v.Text)
+	p.Instance = v.Reference
+	return p
+}
+
+func (s *Web) writeProblem(w http.ResponseWriter, p *problemDetails) {
+	body, err := json.Marshal(p)
+	if err != nil {
+		s.log.Error("problem not written", "error", err)
+	}
+	w.Header().Set("Content-Type", problemJSON)
+	w.Header().Set("Cache-Control", "no-store")
+	if p.retryAfter > 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(p.retryAfter))
+	}
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(append(body, '\n'))
+}

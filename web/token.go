@@ -1,0 +1,120 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const tokensPath = "/settings/tokens"
+
+// tokenSlip tells a new token from whatever else this browser is shown once.
+func tokenSlip(v *visit) string { return "token " + v.token() }
+
+func (s *Web) tokenList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showTokens(w, r, v, views.TokensPage{Secret: s.slips.take(tokenSlip(v), s.now()), User: strconv.FormatInt(v.user.ID, 10)})
+}
+
+// showTokens shows a person their own tokens, and an administrator everybody's.
+func (s *Web) showTokens(w http.ResponseWriter, r *http.Request, v *visit, p views.TokensPage) error {
+	p.Outlook, p.Mine, p.Administers = s.outlook(v, v.account), v.user.ID, v.user.Role.AtLeast(sms.Administrator)
+	whose := v.user.ID
+	if p.Administers {
+		whose = 0
+		users, err := s.store.Users(r.Context())
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			if u.Active {
+				p.People = append(p.People, views.Option{Value: strconv.FormatInt(u.ID, 10), Label: u.Name + ", " + u.Role.Title()})
+			}
+		}
+	}
+	var err error
+	if p.Rows, err = s.store.Tokens(r.Context(), whose); err != nil {
+		return err
+	}
+	f := v.frame("API tokens", tokenNav(v))
+	f.Error = len(p.Bad) > 0
+	return s.render(w, r, status(r, p.Bad), views.Tokens(f, p))
+}
+
+// tokenNav is the item of the navigation from which this person came.
+func tokenNav(v *visit) string {
+	if v.user.Role.AtLeast(sms.Administrator) {
+		return "settings"
+	}
+	return "me"
+}
+
+// tokenCreate makes a token for the person, or for anybody by an administrator.
+func (s *Web) tokenCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p := views.TokensPage{Name: r.PostForm.Get("name"), User: strconv.FormatInt(v.user.ID, 10)}
+	owner := v.user
+	if id := number(r.PostForm.Get("user")); id > 0 && id != owner.ID {
+		p.User = r.PostForm.Get("user")
+		users, err := s.store.Users(r.Context())
+		if err != nil {
+			return err
+		}
+		owner = sms.User{}
+		for _, u := range users {
+			if u.ID == id {
+				owner = u
+			}
+		}
+	}
+	secret, _, err := s.desk.CreateToken(r.Context(), v.user, owner, p.Name)
+	if errors.As(err, &p.Bad) {
+		return s.showTokens(w, r, v, p)
+	}
+	if err != nil {
+		return err
+	}
+	s.slips.put(tokenSlip(v), secret, s.now())
+	redirect(w, r, tokensPath)
+	return nil
+}
+
+// tokenOf finds the token of an address, if this person may see it.
+func (s *Web) tokenOf(r *http.Request, v *visit) (sms.Token, error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return sms.Token{}, err
+	}
+	t, err := s.store.Token(r.Context(), id)
+	if err == nil && t.User.ID != v.user.ID && !v.user.Role.AtLeast(sms.Administrator) {
+		err = sms.ErrNotFound
+	}
+	return t, err
+}
+
+func (s *Web) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	t, err := s.tokenOf(r, v)
+	if err != nil {
+		return err
+	}
+	if t.RevokedAt > 0 {
+		redirect(w, r, tokensPath)
+		return nil
+	}
+	f := v.frame("Revoke this token?", tokenNav(v))
+	f.Crumbs = []views.Link{{Text: "API tokens", Href: tokensPath}}
+	return s.render(w, r, http.StatusOK, views.RevokeToken(f, views.RevokePage{Outlook: s.outlook(v, v.account), Token: t}))
+}
+
+func (s *Web) tokenRevoke(w http.ResponseWriter, r *http.Request, v *visit) error {
+	t, err := s.tokenOf(r, v)
+	if err != nil {
+		return err
+	}
+	if _, err := s.desk.RevokeToken(r.Context(), v.user, t.ID); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(tokensPath, "revoked"))
+	return nil
+}

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"smsdesk/internal/sms"
+)
+
+func TestATokenIsShownOnce(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	ada := s.hire("ada@example.com", sms.Sender)
+	b := s.as(ada)
+	page := b.get(tokensPath).is(200).has("No API tokens.", "It acts as you").count("#user", 0)
+	s.leads(page)
+	b.post(tokensPath, "name", " ").is(422).has("Enter a name")
+	b.post(tokensPath, "name", "Billing").to(tokensPath)
+	shown := b.get(tokensPath).is(200).has("The token is ready", "1 token that works", "Billing")
+	s.leads(shown)
+	secret := shown.attr("#token-secret", "value")
+	b.get(tokensPath).is(200).lacks(secret, "The token is ready").has("…" + secret[len(secret)-4:])
+	m := &machine{site: s, secret: secret}
+	m.get(apiPath + "/campaigns").is(200)
+	if b.get(tokensPath).is(200).text("#tokens tbody td:nth-of-type(3)") == "–" {
+		t.Error("the use of the token is not seen")
+	}
+	if strings.Contains(s.log.String(), secret[len(sms.TokenPrefix):]) {
+		t.Error("the token stands in the log")
+	}
+}
+
+func TestWhoMayRevokeAToken(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	ada, eve := s.hire("ada@example.com", sms.Viewer), s.hire("eve@example.com", sms.Manager)
+	m := s.machine(ada)
+	path := fmt.Sprintf("%s/%d/revoke", tokensPath, m.token.ID)
+	s.as(eve).get(tokensPath).is(200).has("No API tokens.")
+	s.as(eve).get(path).is(404)
+	s.as(eve).post(path).is(404)
+	s.as(eve).post(tokensPath, "name", "For Ada", "user", fmt.Sprint(ada.ID)).is(403)
+	ask := s.as(ada).get(path).is(200).has("Revoke Billing?", "It was never used.", "It cannot be brought back.")
+	s.leads(ask)
+	m.get(apiPath + "/campaigns").is(200)
+	s.as(ada).post(path).to(tokensPath + "?done=revoked")
+	m.get(apiPath + "/campaigns").problem(401)
+	s.as(ada).get(tokensPath+"?done=revoked").has("The token does not work any more.", "Revoked")
+	s.as(ada).get(path).to(tokensPath)
+
+	boss := s.as(s.boss)
+	page := boss.get(tokensPath).is(200).has("Acts as", "Ada Obi")
+	s.leads(page)
+	boss.post(tokensPath, "name", "For Ada", "user", fmt.Sprint(ada.ID)).to(tokensPath)
+	secret := boss.get(tokensPath).attr("#token-secret", "value")
+	other := &machine{site: s, secret: secret}
+	other.get(apiPath + "/campaigns").is(200)
+	other.post(apiPath+"/campaigns/1/send", "").problem(403)
+	boss.post(tokensPath, "name", "For nobody", "user", "7777").is(422).has("This person may not sign in")
+	list, err := s.db.Tokens(t.Context(), ada.ID)
+	s.must(err)
+	boss.post(fmt.Sprintf("%s/%d/revoke", tokensPath, list[0].ID)).to(tokensPath + "?done=revoked")
+	other.get(apiPath + "/campaigns").problem(401)
+}
