@@ -96,6 +96,7 @@ type Web struct {
 	cross      *http.CrossOriginProtection
 	streams    *streams
 	slips      *slips
+	downloads  chan struct{}
 	searches   *slips // what people look for, by the word in the address
 	typed      *slips // forms sent after the session's end, for whoever signs in again
 	pages      chi.Routes
@@ -108,7 +109,7 @@ func New(c Config) *Web {
 	s := &Web{
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
-		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute), searches: newSlips(searchLife), pace: newPace(),
+		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute), searches: newSlips(searchLife), downloads: make(chan struct{}, downloadsMost), pace: newPace(),
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

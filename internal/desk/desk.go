@@ -38,6 +38,7 @@ type Store interface {
 	confirmStore
 	blockedStore
 	againStore
+	downloadStore
 	listStore
 	userStore
 	tokenStore
