@@ -38,13 +38,17 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.fill("Note (optional)", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
 	p.press("Block numbers")
 	p.sees("The numbers are blocked.")
+	p.open("/settings/tokens")
+	p.fill("What is it for?", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.press("Make a token")
+	p.sees("The token is ready")
 
 	state, err := p.Context().StorageState()
 	if err != nil {
 		t.Fatal(err)
 	}
 	pages := []string{"/new", draft, scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
-		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1",
+		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", "/no-such-page"}
 	checks := 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {

@@ -21,6 +21,7 @@ func TestCommandsWorkBeforeTheFirstServe(t *testing.T) {
 	for name, args := range map[string][]string{
 		"user add":    {"user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "administrator", "--password-file", password},
 		"user list":   {"user", "list"},
+		"token list":  {"token", "list"},
 		"account add": {"account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2", "--client-id", "c", "--api-key-file", key},
 		"doctor":      {"doctor"},
 		"version":     {"version"},
@@ -28,6 +29,38 @@ func TestCommandsWorkBeforeTheFirstServe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			must(t, bin, append([]string{"--data", filepath.Join(t.TempDir(), "new", "data")}, args...)...)
 		})
+	}
+}
+
+// TestATokenIsPrintedOnce: its secret is the last word of what makes it, and
+// stands nowhere afterwards.
+func TestATokenIsPrintedOnce(t *testing.T) {
+	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
+	must(t, bin, "--data", data, "user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "sender", "--password-file", writeFile(t, "password", adaPassword))
+	out := must(t, bin, "--data", data, "token", "add", "--name", "Billing", "--user", "Ada@Example.com")
+	words := strings.Fields(out)
+	secret := words[len(words)-1]
+	if !sms.TokenLike(secret) || strings.Count(out, secret) != 1 {
+		t.Fatalf("the last word of %q is no token", out)
+	}
+	for _, args := range [][]string{{"token", "list"}, {"token", "revoke", "--id", "1"}, {"token", "revoke", "--id", "1"}, {"token", "list"}, {"doctor"}} {
+		if out := must(t, bin, append([]string{"--data", data}, args...)...); strings.Contains(out, secret[len(sms.TokenPrefix):]) {
+			t.Errorf("%v prints the secret", args)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(data, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if raw, err := os.ReadFile(file); err == nil && strings.Contains(string(raw), secret[len(sms.TokenPrefix):]) {
+			t.Errorf("%s holds the secret", filepath.Base(file))
+		}
+	}
+	for _, args := range [][]string{{"token", "add", "--name", "Billing", "--user", "nobody@example.com"}, {"token", "add", "--name", " ", "--user", "ada@example.com"}, {"token", "revoke", "--id", "9"}} {
+		if out, code := command(t, bin, append([]string{"--data", data}, args...)...); code != 2 || !strings.Contains(out, "smsdesk: --") {
+			t.Errorf("%v: exit %d\n%s", args, code, out)
+		}
 	}
 }
 

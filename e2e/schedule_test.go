@@ -21,7 +21,12 @@ import (
 func (p *tab) later(choice, button string) string {
 	p.t.Helper()
 	p.do(p.GetByLabel(choice, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Check())
-	p.press("Check the time")
+	named := p.GetByRole("button", playwright.PageGetByRoleOptions{Name: button})
+	if scripts, err := p.Evaluate("'js' in document.documentElement.dataset"); err == nil && scripts == true {
+		p.do(named.First().WaitFor())
+	} else {
+		p.do(p.Locator("#send-now").Click())
+	}
 	p.press(button)
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
 	p.sees("Sending starts ")

@@ -28,7 +28,7 @@ func (db *DB) CreateList(ctx context.Context, l sms.List, token string, now int6
 		}
 		_, err = t.InsertList(ctx, query.InsertListParams{Uid: l.UID, Token: token, AccountID: l.AccountID, State: string(sms.ListUploaded), FileName: l.FileName,
 			Size: l.Size, Hash: l.Hash, HeaderKey: l.HeaderKey, Reading: r.Reading, Choices: r.Choices, Tally: r.Tally, CreatedBy: l.CreatedBy,
-			CreatedName: l.CreatedName, CreatedAt: now})
+			CreatedName: l.CreatedName, CreatedAt: now, Total: l.Total})
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 	}
 	where, args := messageConditions(f)
 	query := `select ` + messageColumns + ` from message where ` + where + fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1)
-	if narrow := len(f.Keys) > 0 || len(f.States) > 0 || f.Status != ""; narrow && len(f.IDs) == 0 {
+	if narrow(f) {
 		query = standingMessages(f, c, order)
 	}
 	rows, err := db.reader.QueryContext(ctx, query, args...)

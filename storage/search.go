@@ -97,6 +97,11 @@ func standingPage(fates []fate, beyond, order string, limit int) string {
 	return "select id from (" + strings.Join(arms, " union all ") + fmt.Sprintf(") ids order by id %s limit %d", order, limit)
 }
 
+// narrow says that a filter goes by what became of the messages.
+func narrow(f sms.MessageFilter) bool {
+	return (len(f.Keys) > 0 || len(f.States) > 0 || f.Status != "") && len(f.IDs) == 0
+}
+
 // standingMessages is a page of a campaign's messages with the wanted
 // standings. Its arguments are those of messageConditions.
 func standingMessages(f sms.MessageFilter, of sms.Campaign, order string) string {

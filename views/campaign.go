@@ -377,7 +377,10 @@ func (p CampaignPage) noRows() EmptyProps {
 
 // to is whom a message goes to, as far as this person may see it.
 func (p CampaignPage) to(m sms.Message) string {
-	if m.Number == "" {
+	switch {
+	case m.Number == "" && p.Campaign.GroupID == "":
+		return "No number"
+	case m.Number == "":
 		return "Group " + Shorten(p.Campaign.GroupName, 40)
 	}
 	return p.Phone(m.Number)

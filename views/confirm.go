@@ -81,9 +81,9 @@ func (p ConfirmPage) back() Link {
 	id := strconv.FormatInt(p.Campaign.ID, 10)
 	switch {
 	case p.List != nil && p.List.Tally.Bad()+p.List.Tally.LeftOut() > 0:
-		return Link{Text: "Back to the check", Href: "/lists/" + p.List.UID + "/check"}
+		return Link{Text: "Back to the check", Href: ListPath(p.List.UID, "/check")}
 	case p.List != nil:
-		return Link{Text: "Back: change the message", Href: "/lists/" + p.List.UID + "/message"}
+		return Link{Text: "Back: change the message", Href: ListPath(p.List.UID, "/message")}
 	case p.Mine:
 		return Link{Text: "Back: change the message", Href: "/new?draft=" + id}
 	}
@@ -188,7 +188,7 @@ func (p ConfirmPage) left() []Term {
 	} else {
 		for _, k := range sms.RowKinds() {
 			if k.Bad() || k.LeftOut() {
-				add(leftKind(k), p.List.Tally.Kinds[k])
+				add(capital(wordsOf(k).many), p.List.Tally.Kinds[k])
 			}
 		}
 		add("Hidden rows", p.List.Tally.Hidden)
@@ -197,20 +197,11 @@ func (p ConfirmPage) left() []Term {
 	return terms
 }
 
-func leftKind(k sms.RowKind) string {
-	switch k {
-	case sms.RowMissing:
-		return "Rows with something missing"
-	case sms.RowNumber:
-		return "Numbers that cannot be used"
-	case sms.RowText:
-		return "Messages that cannot be sent"
-	case sms.RowUnreadable:
-		return "Rows that cannot be read"
-	case sms.RowBlocked:
-		return "Blocked numbers"
+func (p ConfirmPage) leftTitle() string {
+	if len(p.left()) > 0 {
+		return "What is left out"
 	}
-	return "Repeats of an earlier row"
+	return "Worth knowing"
 }
 
 // listNotes are what is worth knowing about rows that are sent.
@@ -311,9 +302,9 @@ func (p Preview) row() string {
 // goTo names the field that asks for a row.
 func (p Preview) goTo() string {
 	if p.Listed {
-		return "Row number"
+		return "Row"
 	}
-	return "Message number"
+	return "Number"
 }
 
 func (p Preview) to() string {
@@ -351,7 +342,12 @@ func (p Preview) marked() bool {
 	return slices.ContainsFunc(p.runs(), func(r Run) bool { return r.Filled })
 }
 
-func (p Preview) under() string { return partsWhy(p.Message.Text, p.Message.Unicode) }
+func (p Preview) under() string {
+	if p.Message.Text == "" {
+		return "No text"
+	}
+	return partsWhy(p.Message.Text, p.Message.Unicode)
+}
 
 // partsWhy counts a text, and names the letters where they are why it needs
 // that many parts.

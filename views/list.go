@@ -269,7 +269,7 @@ func (p ListMessagePage) markField(mark string) SelectProps {
 }
 
 func (p ListMessagePage) fixedField(mark string) InputProps {
-	return InputProps{Field: Field{Name: FixedName(mark), Label: "Text for everybody in place of ##" + mark + "##", Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
+	return InputProps{Field: Field{Name: FixedName(mark), Label: "##" + mark + "## for everybody", Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
 }
 
 func (p ListMessagePage) senderOptions() []Option {
@@ -297,10 +297,10 @@ func (p ListMessagePage) templateOptions() []Option {
 }
 
 func (p ListMessagePage) messageOptions() []Option {
-	options := []Option{{Label: "The text below, the same for all or with words from the columns"}}
+	options := []Option{{Label: "The text below"}}
 	for i, c := range p.Columns {
 		if i != p.Order.Phone {
-			options = append(options, Option{Value: strconv.Itoa(i), Label: "A text in each row: the column “" + Shorten(c.Name, 40) + "”"})
+			options = append(options, Option{Value: strconv.Itoa(i), Label: "The text in the column “" + Shorten(c.Name, 40) + "”"})
 		}
 	}
 	return options

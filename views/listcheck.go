@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"smsdesk/internal/sms"
 )
@@ -140,11 +142,23 @@ func (p ListCheckPage) beside() bool {
 
 func noteBeside(n sms.RowNote, columns int) bool { return n.Column < 0 || n.Column >= columns }
 
+// cellCut is where a RowNote cuts its cells, in runes.
+const cellCut = 80
+
 func noteCell(n sms.RowNote, i int) string {
-	if i < len(n.Cells) {
-		return n.Cells[i]
+	if i >= len(n.Cells) {
+		return ""
 	}
-	return ""
+	if utf8.RuneCountInString(n.Cells[i]) >= cellCut {
+		return n.Cells[i] + "…"
+	}
+	return n.Cells[i]
+}
+
+// usedAs is a repaired number as it will be used, without the spaces that make
+// it easy to read: they may be what was repaired.
+func (o Outlook) usedAs(number string) string {
+	return strings.ReplaceAll(o.Phone(number), " ", "")
 }
 
 func (p ListCheckPage) title() string {

@@ -55,7 +55,10 @@ func (p MessagePage) MayRepeat() bool {
 
 // Title names the message by whom it goes to.
 func (p MessagePage) Title() string {
-	if p.Message.Number == "" {
+	switch {
+	case p.Message.Number == "" && p.Campaign.GroupID == "":
+		return "Row " + Number(int(p.Message.Row)) + " of " + Shorten(p.Campaign.Name, 60)
+	case p.Message.Number == "":
 		return "Message to the group " + Shorten(p.Campaign.GroupName, 60)
 	}
 	return "Message to " + p.Phone(p.Message.Number)
@@ -66,7 +69,10 @@ func (p MessagePage) under() string { return Plural(p.Message.Parts, "part", "pa
 func (p MessagePage) facts() []Term {
 	m := p.Message
 	to := Term{Name: "Phone number", Text: p.Phone(m.Number)}
-	if m.Number == "" {
+	switch {
+	case m.Number == "" && p.Campaign.GroupID == "":
+		to.Text = "None that can be used"
+	case m.Number == "":
 		to = Term{Name: "Group", Text: p.Campaign.GroupName}
 	}
 	terms := []Term{to}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -60,21 +61,27 @@ func (p CampaignPage) pace() string {
 	if untouched && p.Now.Sub(time.UnixMilli(p.Campaign.StartedAt)) < 30*time.Second {
 		return "Sending starts in a few seconds."
 	}
-	words := p.timeLeft()
-	if p.Pace.LastMinute > 0 {
-		words += " " + Plural(int(p.Pace.LastMinute), "request", "requests") + " left in the last minute."
-	}
-	return words
+	return p.timeLeft()
 }
 
 // timeLeft says how long the sending still takes.
 func (p CampaignPage) timeLeft() string {
-	f := p.forecast()
-	words := TimeLeft(f.Takes) + " at " + Plural(p.Account.PerMinute, "request", "requests") + " a minute."
-	if f.Pauses > 0 && !f.Ends.IsZero() {
-		words += " Sending pauses from " + p.Account.Hours.Pause() + "; ends " + about(f.Ends, p.Now, f.Takes) + "."
+	return TimeLeft(p.forecast().Takes) + " at " + Plural(p.Account.PerMinute, "request", "requests") + " a minute."
+}
+
+// further says what else there is to know of the pace.
+func (p CampaignPage) further() string {
+	var words []string
+	if !p.sending() || p.resting() != "" {
+		return ""
 	}
-	return words
+	if f := p.forecast(); f.Pauses > 0 && !f.Ends.IsZero() {
+		words = append(words, "Sending pauses from "+p.Account.Hours.Pause()+"; ends "+about(f.Ends, p.Now, f.Takes)+".")
+	}
+	if n := p.Pace.LastMinute; n > 0 {
+		words = append(words, Plural(int(n), "request", "requests")+" went out in the last minute.")
+	}
+	return strings.Join(words, " ")
 }
 
 // tooFast says what the provider's answer about the rate means.

@@ -42,7 +42,7 @@ func (s *Web) accountNew(w http.ResponseWriter, r *http.Request, v *visit) error
 
 func (s *Web) accountCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, bad := readAccount(r.PostForm), sms.Invalid{}
-	a := sms.Account{CallLimit: sms.DefaultCallLimit}
+	a := sms.Account{CallLimit: sms.DefaultCallLimit, TypeAbove: sms.DefaultTypeAbove}
 	form.apply(&a, bad)
 	c := form.credentials()
 	merge(bad, a.Check())
@@ -216,6 +216,9 @@ func (s *Web) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form
 			return err
 		}
 		form.Action, form.Pause, title = accountPath(form.ID), a.Pause, a.Name
+		if form.Sending.Action == "" {
+			form.Sending = s.sendingFields(a)
+		}
 		if form.Senders, err = s.usableSenders(v, a); err != nil {
 			return err
 		}
@@ -291,7 +294,7 @@ func (i accountInput) apply(a *sms.Account, bad sms.Invalid) {
 	if a.PerMinute, err = strconv.Atoi(count); err != nil || a.PerMinute == 0 {
 		a.PerMinute = -1
 	}
-	if a.PricePerPart, err = parsePrice(i.Price); err != nil {
+	if a.PricePerPart, err = sms.ReadPrice(i.Price); err != nil {
 		bad["price_per_part"] = "Enter a price such as 4.00, or leave it empty"
 	}
 }
@@ -310,26 +313,6 @@ func planOf(perMinute int) (plan, other string) {
 		return strconv.Itoa(perMinute), ""
 	}
 	return views.OtherPlan, strconv.Itoa(perMinute)
-}
-
-const priceMost = 1_000_000_00
-
-var errPrice = errors.New("not a price")
-
-// parsePrice reads a decimal amount into hundredths; "" is 0, not known.
-func parsePrice(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	whole, cents, _ := strings.Cut(strings.ReplaceAll(text, ",", ""), ".")
-	if len(cents) > 2 || whole == "" || strings.Trim(whole+cents, "0123456789") != "" || len(whole) > 9 {
-		return 0, errPrice
-	}
-	n, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
-	if err != nil || n > priceMost {
-		return 0, errPrice
-	}
-	return n, nil
 }
 
 func formatPrice(hundredths int64) string {

@@ -45,6 +45,8 @@ type apiQuestions interface {
 	CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error)
 	Tokens(ctx context.Context, user int64) ([]sms.Token, error)
 	Token(ctx context.Context, id int64) (sms.Token, error)
+	List(ctx context.Context, uid string) (sms.List, error)
+	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
 }
 
 // programTable is every address for programs, and who may.
@@ -53,6 +55,7 @@ func (s *Web) programTable() []route {
 	return []route{
 		{method: "GET", pattern: apiPath + "/openapi.yaml", least: outside, plain: http.HandlerFunc(openAPI)},
 		{method: "GET", pattern: campaigns, least: sms.Viewer, program: s.apiCampaignList},
+		{method: "POST", pattern: campaigns, least: sms.Sender, program: s.apiCreate, upload: true},
 		{method: "GET", pattern: campaigns + "/{id}", least: sms.Viewer, program: s.apiCampaign},
 		{method: "GET", pattern: campaigns + "/{id}/messages", least: sms.Viewer, program: s.apiMessageList},
 		{method: "POST", pattern: campaigns + "/{id}/send", least: sms.Sender, program: s.apiSend},
@@ -215,8 +218,8 @@ type pace struct {
 }
 
 const (
-	paceRate  = 100 // requests a second of one token
-	paceBurst = 200
+	paceRate  = 200 // requests a second of one token
+	paceBurst = 1000
 	paceWait  = 5 * time.Second // the most that a request waits for its turn
 )
 

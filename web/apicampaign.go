@@ -56,7 +56,7 @@ type apiCampaign struct {
 	SenderID   string      `json:"senderId"`
 	Text       string      `json:"text"`
 	State      string      `json:"state"`
-	Reason     string      `json:"reason"` // why smsdesk paused it
+	Reason     string      `json:"reason"` // why smsdesk paused it, or who cancelled it
 	Test       bool        `json:"test"`
 	Rows       int64       `json:"rows"`
 	Parts      int64       `json:"parts"`
@@ -212,7 +212,7 @@ func (s *Web) apiSend(w http.ResponseWriter, r *http.Request, p program) error {
 // startFor gives the order to send. What asks a person is not asked.
 func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account) (sms.Campaign, error) {
 	if !c.MayStart() {
-		if c.State == sms.CampaignStopped || c.StartedBy != p.user.ID {
+		if c.State == sms.CampaignStopped || c.State == sms.CampaignCancelled || c.StartedBy != p.user.ID {
 			return c, fmt.Errorf("send campaign %d: %w", c.ID, sms.ErrConflict)
 		}
 		return c, nil
@@ -258,7 +258,7 @@ func (s *Web) apiContinue(w http.ResponseWriter, r *http.Request, p program) err
 // apiCancel gives up what has not been sent, for good.
 func (s *Web) apiCancel(w http.ResponseWriter, r *http.Request, p program) error {
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
-		_, err := s.desk.CancelSchedule(ctx, p.user, c.ID)
+		_, err := s.desk.CancelCampaign(ctx, p.user, c.ID)
 		return err
 	})
 }

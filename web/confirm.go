@@ -53,7 +53,7 @@ func (s *Web) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.ConfirmPage, error) {
 	ctx, f := r.Context(), r.PostForm
 	p := views.ConfirmPage{Outlook: s.outlook(v, a), Campaign: c, Account: a, Mine: c.CreatedBy == v.user.ID && a.ID == v.account.ID,
-		Repeated: int(min(number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "", Typed: firstLetters(f.Get("typed"), 40), Name: c.Name,
+		Repeated: int(min(number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "" || c.SendAgain, Typed: firstLetters(f.Get("typed"), 40), Name: c.Name,
 		MaySetPrice: v.user.Role.AtLeast(sms.Administrator)}
 	var err error
 	if p.Out, err = s.desk.Outgoing(ctx, c); err != nil {

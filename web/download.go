@@ -69,7 +69,7 @@ func (s *Web) campaignEvidence(w http.ResponseWriter, r *http.Request, v *visit)
 func (s *Web) download(w http.ResponseWriter, r *http.Request, v *visit, open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error), kind string) error {
 	select {
 	case s.downloads <- struct{}{}:
-		defer func() { <-s.downloads }()
+		defer s.downloads.leave()
 	default:
 		s.showProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Other downloads are being written", Text: "Try again in a minute."})
 		return nil

@@ -420,16 +420,16 @@ func TestConnectionWords(t *testing.T) {
 
 func TestPrices(t *testing.T) {
 	for text, want := range map[string]int64{"": 0, "4": 400, "4.0": 400, "4.05": 405, "0.01": 1, "1,250.50": 125050, "1000000": 100000000} {
-		got, err := parsePrice(text)
+		got, err := sms.ReadPrice(text)
 		if err != nil || got != want {
 			t.Errorf("%q is %d, %v", text, got, err)
 		}
-		if again, err := parsePrice(formatPrice(got)); err != nil || again != got {
+		if again, err := sms.ReadPrice(formatPrice(got)); err != nil || again != got {
 			t.Errorf("%d does not survive being shown: %d %v", got, again, err)
 		}
 	}
 	for _, text := range []string{".", ".5", "-1", "+1", "1.234", "1e3", "٤", "4 000", "1000000.01", "NaN", "0x10"} {
-		if got, err := parsePrice(text); err == nil {
+		if got, err := sms.ReadPrice(text); err == nil {
 			t.Errorf("%q is read as %d", text, got)
 		}
 	}

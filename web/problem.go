@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
@@ -116,6 +117,8 @@ func apiProblem(err error) *problemDetails {
 		p := newProblem(http.StatusConflict, "It has changed in the meantime. Nothing was done twice")
 		p.Type = problemState
 		return p
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return newProblem(http.StatusRequestTimeout, "The body came too slowly")
 	case errors.Is(err, context.DeadlineExceeded):
 		p := newProblem(http.StatusServiceUnavailable, "It took too long. Ask again in a while")
 		p.retryAfter = 10

@@ -69,6 +69,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: "/settings/account/new", least: sms.Administrator, do: s.accountNew},
 		{method: "GET", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountForm},
 		{method: "POST", pattern: "/settings/account/{id}", least: sms.Administrator, do: s.accountSave},
+		{method: "POST", pattern: "/settings/account/{id}/sending", least: sms.Administrator, do: s.sendingSave},
 		{method: "POST", pattern: "/settings/account/{id}/resume", least: sms.Administrator, do: s.accountResume},
 		{method: "POST", pattern: "/settings/account/{id}/refresh", least: sms.Administrator, do: s.accountRefresh},
 		{method: "GET", pattern: "/settings/reports", least: sms.Administrator, do: s.callbackList},

@@ -90,7 +90,7 @@ func TestRolesByRoutes(t *testing.T) {
 		if rt.least == outside || rt.program != nil {
 			continue
 		}
-		path := strings.NewReplacer("{id}", "1", "{token}", strings.Repeat("0", 64)).Replace(rt.pattern)
+		path := strings.NewReplacer("{id}", "1", "{uid}", strings.Repeat("0", 32), "{token}", strings.Repeat("0", 64)).Replace(rt.pattern)
 		t.Run(rt.method+" "+rt.pattern, func(t *testing.T) {
 			stranger := s.browser()
 			switch got := request(t, stranger, rt.method, path); {

@@ -74,6 +74,9 @@ type Config struct {
 	// Proxies are the networks of reverse proxies, such as "10.0.0.0/8", whose
 	// X-Forwarded-For is believed. Without any, the peer is the client.
 	Proxies []string
+	// Spool is the folder for what programs send, until it is a list; "" is the
+	// system's for such files.
+	Spool string
 	// Stopping ends the live streams when it is closed, so that a graceful
 	// stop does not wait for them. Nil never stops them.
 	Stopping <-chan struct{}
@@ -96,11 +99,14 @@ type Web struct {
 	cross      *http.CrossOriginProtection
 	streams    *streams
 	slips      *slips
-	downloads  chan struct{}
+	downloads  seats // for what people take away
 	searches   *slips // what people look for, by the word in the address
 	typed      *slips // forms sent after the session's end, for whoever signs in again
 	pages      chi.Routes
-	pace       *pace       // of programs
+	pace       *pace // of programs
+	uploads    seats // for what programs send
+	keys       *keys // Idempotency-Keys in work
+	spool      string
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
 }
 
@@ -109,7 +115,8 @@ func New(c Config) *Web {
 	s := &Web{
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
-		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute), searches: newSlips(searchLife), downloads: make(chan struct{}, downloadsMost), pace: newPace(),
+		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
+		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

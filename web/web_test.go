@@ -79,6 +79,8 @@ func (p *provider) SenderIDs(context.Context) ([]sms.SenderID, error) {
 	}, p.err
 }
 
+func (p *provider) PairsOverhead(string, bool) int { return 120 }
+
 func (p *provider) Templates(context.Context) ([]sms.Template, error) {
 	return []sms.Template{
 		{ID: 7, Name: "Appointment", Text: "Dear ##Name##,\r\ncome on ##Date##.", IsApproved: true, IsActive: true},

@@ -32,6 +32,11 @@ type accountAdd struct {
 	Country    string `default:"NG" help:"Country in which numbers are read, as two letters."`
 	Timezone   string `default:"Africa/Lagos" help:"Time zone of the account."`
 	Currency   string `default:"₦" help:"Currency sign."`
+	Price      string `help:"Price of one part, such as 4.00; estimates of cost use it."`
+	Hours      string `help:"Part of the day in which campaigns may send, such as 08:00-20:00; without it they send at any hour."`
+	Abroad     bool   `help:"Let messages go to numbers of other countries."`
+	URLBudget  int    `default:"2000" name:"url-budget" help:"Most bytes of a request's address, 500 to 8,000."`
+	TypeAbove  int64  `default:"5000" name:"type-above" help:"Whoever sends to more recipients than this types their number first; 0 never asks."`
 }
 
 // Run stores an account; the provider need not be reachable.
@@ -41,7 +46,15 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 	if err != nil {
 		bad = append(bad, "--api-key-file: "+err.Error())
 	}
-	a := sms.Account{Name: c.Name, BaseURL: c.BaseURL, PerMinute: c.PerMinute, CallLimit: c.CallLimit, Country: c.Country, Timezone: c.Timezone, Currency: c.Currency}
+	a := sms.Account{Name: c.Name, BaseURL: c.BaseURL, PerMinute: c.PerMinute, CallLimit: c.CallLimit, Country: c.Country, Timezone: c.Timezone, Currency: c.Currency,
+		Abroad: c.Abroad, URLBudget: c.URLBudget, TypeAbove: c.TypeAbove}
+	if a.PricePerPart, err = sms.ReadPrice(c.Price); err != nil {
+		bad = append(bad, "--price: enter a price such as 4.00")
+	}
+	from, to, _ := strings.Cut(c.Hours, "-")
+	if a.Hours, err = sms.ReadHours(from, to); err != nil {
+		bad = append(bad, "--hours: enter two times of day, such as 08:00-20:00")
+	}
 	if err := a.Check(); err != nil {
 		var list faults
 		if !errors.As(sentences(err), &list) {
@@ -85,7 +98,7 @@ func (c accountShow) Run(ctx context.Context, e env) error {
 		state = "paused: " + a.Pause
 	}
 	for _, line := range [][2]string{{"Name", a.Name}, {"Address", a.BaseURL}, {"API key", "ends …" + a.KeyHint}, {"Rate", fmt.Sprintf("%d requests a minute", a.PerMinute)},
-		{"Country", a.Country}, {"Time zone", a.Timezone}, {"Currency", a.Currency}, {"State", state}} {
+		{"Country", a.Country}, {"Time zone", a.Timezone}, {"Currency", a.Currency}, {"Sending hours", hoursOf(a)}, {"State", state}} {
 		fmt.Fprintf(w, "%s:\t%s\n", line[0], line[1])
 	}
 	for _, kind := range []struct{ key, label string }{{sms.CallbackDLR, "Delivery reports (DLR)"}, {sms.CallbackUSSD, "USSD"}} {
@@ -102,6 +115,13 @@ func (c accountShow) Run(ctx context.Context, e env) error {
 		}
 	}
 	return w.Flush()
+}
+
+func hoursOf(a sms.Account) string {
+	if a.Hours.Always() {
+		return "any"
+	}
+	return a.Hours.Words()
 }
 
 func callbackURL(public, kind, token string) string {

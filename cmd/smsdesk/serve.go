@@ -217,7 +217,7 @@ func (s *server) answer() {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Stopping: s.stopping})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Stopping: s.stopping})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.
@@ -289,7 +289,7 @@ func (s *server) sandboxAccount(ctx context.Context, base string) (sms.Account, 
 	if errors.Is(err, sms.ErrNotFound) {
 		secrets := sms.Credentials{ClientID: desk.NewToken()[:16], APIKey: desk.NewToken()}
 		a, err = s.desk.CreateAccount(ctx, desk.Operator(), sms.Account{Name: sandboxName, BaseURL: base, Test: true, PerMinute: 1000,
-			Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}, secrets)
+			Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", TypeAbove: sms.DefaultTypeAbove}, secrets)
 		return a, secrets, err
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ type accountStore interface {
 	RotateCallback(ctx context.Context, account int64, kind string, now int64) error
 	refreshStore
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 }
 
 // withDefaults fills in what a new account needs and nobody said.
@@ -101,6 +103,38 @@ func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change fu
 	d.audit(ctx, by, "account.save", AccountName(id), "")
 	d.feed.Tell(AccountName(id), AccountName(0))
 	return d.store.Account(ctx, id)
+}
+
+// Sending is how an account sends, apart from its connection.
+type Sending struct {
+	Hours     sms.Hours
+	Abroad    bool
+	TypeAbove int64
+	CallLimit int
+	URLBudget int
+}
+
+// SaveSending changes how an account sends. Campaigns that are planned already
+// keep their calls. The fields of its Invalid are those of sms.Account.Check.
+func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending) (sms.Account, error) {
+	if err := may(by, sms.Administrator, "save account"); err != nil {
+		return sms.Account{}, err
+	}
+	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.Hours, a.Abroad, a.TypeAbove, a.CallLimit, a.URLBudget = s.Hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget
+		return a.Check()
+	})
+	if err != nil {
+		return a, err
+	}
+	hours := "at any hour"
+	if !s.Hours.Always() {
+		hours = s.Hours.Words()
+	}
+	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, %d recipients a request, %d bytes an address",
+		hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget))
+	d.feed.Tell(AccountName(id), AccountName(0))
+	return a, nil
 }
 
 func trimmed(c sms.Credentials) sms.Credentials {

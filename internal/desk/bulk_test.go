@@ -297,7 +297,7 @@ func TestCancelGivesUpWhatHasNotLeft(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"continued": second(r.desk.ContinueCampaign(r.ctx, r.by, c.ID)), "stopped": second(r.desk.StopCampaign(r.ctx, r.by, c.ID)),
-		"started": second(r.desk.StartCampaign(r.ctx, sms.User{ID: 9, Role: sms.Sender, Active: true}, c.ID, c.Version, true)),
+		"started": second(r.desk.StartCampaign(r.ctx, sms.User{ID: 9, Role: sms.Sender, Active: true}, c.ID, desk.StartOrder{Version: c.Version, Again: true})),
 	} {
 		if !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("%s after it was cancelled: %v", name, err)
@@ -330,15 +330,15 @@ func TestHandOver(t *testing.T) {
 		"This is more than a year away. Choose an earlier date":                             at.AddDate(2, 0, 0),
 	} {
 		var bad sms.Invalid
-		if _, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, c.Version, sms.ScheduleAt(wrong), false); !errors.As(err, &bad) || bad["time"] != name {
+		if _, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(wrong), desk.StartOrder{Version: c.Version, Again: false}); !errors.As(err, &bad) || bad["time"] != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	got, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, c.Version, sms.ScheduleAt(at), false)
+	got, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(at), desk.StartOrder{Version: c.Version, Again: false})
 	if err != nil || got.State != sms.CampaignRunning || !got.HandOver || got.SendAt != at.UnixMilli() {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if again, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, c.Version, sms.ScheduleAt(at), false); err != nil || again.ID != c.ID {
+	if again, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(at), desk.StartOrder{Version: c.Version, Again: false}); err != nil || again.ID != c.ID {
 		t.Errorf("pressed twice: %v", err)
 	}
 	r.dispatch()

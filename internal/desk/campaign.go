@@ -200,6 +200,7 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o Start
 			return sms.ErrConflict
 		}
 		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
+		c.SendAt, c.SendZone, c.SendOffset = 0, "", 0
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {
@@ -244,7 +245,7 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 	case errors.Is(err, sms.ErrNotFound):
 	case err != nil:
 		return err
-	case !o.Again:
+	case !o.Again && !c.SendAgain:
 		bad["again"] = fmt.Sprintf("This looks like the campaign %q: same text, same numbers. Tick the box to send it again", same.Name)
 	}
 	return bad.Or()

@@ -39,7 +39,7 @@ func tidyOrder(o sms.ListOrder, file string) sms.ListOrder {
 
 func sameOrder(a, b sms.ListOrder) bool {
 	return maps.Equal(a.Fields, b.Fields) && maps.Equal(a.Fixed, b.Fixed) && a.Name == b.Name && a.SenderID == b.SenderID && a.Template == b.Template &&
-		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message
+		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message && a.Own == b.Own
 }
 
 // checkOrder says what is wrong with a tidy order as far as no row is needed.
@@ -54,7 +54,9 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 	switch {
 	case o.Text == "" && (o.Message < 0 || o.Message >= columns):
 		bad["text"] = "Enter the message, or choose the column that holds it"
-	case o.Text != "" && o.Message >= 0:
+	case o.Own && o.Message >= columns:
+		bad["message"] = "Choose the column that holds the messages"
+	case o.Text != "" && o.Message >= 0 && !o.Own:
 		bad["message"] = "Enter a message or choose a column that holds it, not both"
 	case o.Text == "" && o.Message == o.Phone:
 		bad["message"] = "The numbers and the messages cannot be in the same column. Choose another"
@@ -79,6 +81,7 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 type filling struct {
 	text    string
 	message int
+	own     bool              // text is for rows without a message of their own
 	by      map[string]source // by the name of a mark as written
 }
 
@@ -89,8 +92,8 @@ type source struct {
 }
 
 func newFilling(o sms.ListOrder) filling {
-	f := filling{text: o.Text, message: o.Message, by: map[string]source{}}
-	if o.Text != "" {
+	f := filling{text: o.Text, message: o.Message, own: o.Own && o.Text != "" && o.Message >= 0, by: map[string]source{}}
+	if o.Text != "" && !f.own {
 		f.message = -1
 	}
 	sms.Fill(o.Text, func(name string) (string, bool) {
@@ -134,7 +137,9 @@ func (f filling) value(cells []string, name string) string {
 
 func (f filling) fill(cells []string) (text string, missing []string) {
 	if f.message >= 0 {
-		return cell(cells, f.message), nil
+		if own := cell(cells, f.message); own != "" || !f.own {
+			return own, nil
+		}
 	}
 	return sms.Fill(f.text, func(name string) (string, bool) {
 		v := f.value(cells, name)
@@ -307,7 +312,7 @@ func (c *checker) message(cells []string) (m message, kind sms.RowKind, column i
 	if len(missing) > 0 {
 		return m, sms.RowMissing, c.fill.by[missing[0]].column, "Missing: enter " + article(missing[0])
 	}
-	if c.fill.message >= 0 && text == "" {
+	if c.fill.message >= 0 && !c.fill.own && text == "" {
 		return m, sms.RowMissing, c.fill.message, "Missing: enter a message"
 	}
 	if text = strings.TrimSpace(text); text != c.last.text || text == "" {

@@ -3,8 +3,6 @@ package desk_test
 import (
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -145,13 +143,13 @@ func TestSendTest(t *testing.T) {
 	if now, err := r.db.Campaign(r.ctx, c.ID); err != nil || now.State != sms.CampaignDraft {
 		t.Errorf("the campaign itself: %v %v", now.State, err)
 	}
-	answer, err := http.PostForm(r.service.URL+"/_sandbox/senderid/101", url.Values{"active": {"true"}})
+	pending := r.draft("PENDING1", "Hello", ordinary(1)...)
+	r.know("SCHOOL")
+	first, err := r.db.FirstToSend(r.ctx, pending.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close()
-	r.know("SCHOOL")
-	if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: "08030000101", Token: desk.NewToken()}); said(err, "sender_id") == "" {
+	if _, err := r.desk.SendTest(r.ctx, ada, pending.ID, desk.TestOrder{MessageID: first.ID, Number: "08030000101", Token: desk.NewToken()}); said(err, "sender_id") == "" {
 		t.Errorf("the sender ID is not approved any more: %v", err)
 	}
 	if n := fmt.Sprint(r.ledger()); n != "map[]" {

@@ -41,7 +41,7 @@ func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at s
 			return sms.ErrConflict
 		}
 		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
-		c.HandOver, c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = true, at.At, at.Zone, at.Offset, o.Again
+		c.HandOver, c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = true, at.At, at.Zone, at.Offset, o.Again || c.SendAgain
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {

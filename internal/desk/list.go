@@ -61,6 +61,8 @@ const (
 	// sniffMost is how long a page waits for a file to be opened; a workbook
 	// at its limits takes seconds.
 	sniffMost = 20 * time.Second
+	// countMost is how long the rows of a new list may be counted.
+	countMost = 250 * time.Millisecond
 	// importName is what the Importer listens to.
 	importName = "import"
 )
@@ -119,11 +121,11 @@ func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l s
 	if o.Reading != nil {
 		reading = *o.Reading
 	}
-	profile, err := d.sniff(ctx, account, l, reading)
+	profile, rows, err := d.sniff(ctx, account, l, reading, countMost)
 	if err != nil {
 		return sms.List{}, err
 	}
-	l.Reading, l.HeaderKey = readingOf(profile), sheet.HeaderKey(profile.Header)
+	l.Reading, l.HeaderKey, l.Total = readingOf(profile), sheet.HeaderKey(profile.Header), rows
 	if l.Order, err = d.proposed(ctx, account, l, profile); err != nil {
 		return sms.List{}, err
 	}
@@ -233,10 +235,12 @@ func (d *Desk) ownList(ctx context.Context, by sms.User, uid string) (sms.List, 
 	return l, err
 }
 
-// sniff opens a list's file far enough to say how it is read.
-func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading) (sheet.Profile, error) {
+// sniff opens a list's file far enough to say how it is read. Rows are counted
+// as long as count; 0: that was not long enough.
+func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading, count time.Duration) (sheet.Profile, int64, error) {
 	type answer struct {
 		profile sheet.Profile
+		rows    int64
 		err     error
 	}
 	done := make(chan answer, 1)
@@ -246,19 +250,35 @@ func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms
 			done <- answer{err: err}
 			return
 		}
-		p := reader.Profile()
-		done <- answer{p, errors.Join(reader.Close(), closer.Close())}
+		a := answer{profile: reader.Profile(), rows: countRows(reader, count)}
+		a.err = errors.Join(reader.Close(), closer.Close())
+		done <- a
 	}()
 	timer := time.NewTimer(sniffMost)
 	defer timer.Stop()
 	select {
 	case a := <-done:
-		return a.profile, a.err
+		return a.profile, a.rows, a.err
 	case <-timer.C:
-		return sheet.Profile{}, sms.Invalid{"file": "This file takes too long to open. Remove sheets, pictures and columns you do not need"}
+		return sheet.Profile{}, 0, sms.Invalid{"file": "This file takes too long to open. Remove sheets, pictures and columns you do not need"}
 	case <-ctx.Done():
-		return sheet.Profile{}, ctx.Err()
+		return sheet.Profile{}, 0, ctx.Err()
 	}
+}
+
+// countRows counts the rows unless that takes longer than most. What is wrong
+// with them is for the check to say.
+func countRows(reader *sheet.Reader, most time.Duration) int64 {
+	for began := time.Now(); time.Since(began) < most; {
+		for range rowsAtOnce {
+			if _, err := reader.Next(); err == io.EOF {
+				return int64(reader.Tally().Rows)
+			} else if err != nil {
+				return 0
+			}
+		}
+	}
+	return 0
 }
 
 // openList opens a list's file. The closer is that of the file.
@@ -304,7 +324,7 @@ func (d *Desk) ReadList(ctx context.Context, by sms.User, uid string, r sms.List
 	if err != nil {
 		return l, err
 	}
-	profile, err := d.sniff(ctx, account, l, r)
+	profile, rows, err := d.sniff(ctx, account, l, r, countMost)
 	if err != nil {
 		return l, err
 	}
@@ -319,7 +339,7 @@ func (d *Desk) ReadList(ctx context.Context, by sms.User, uid string, r sms.List
 			return sms.ErrConflict
 		}
 		now.Reading, now.HeaderKey, now.Order = fresh.Reading, fresh.HeaderKey, fresh.Order
-		now.State, now.Problem, now.Tally, now.Sum, now.Done, now.Total, now.Again = sms.ListUploaded, "", sms.ListTally{}, 0, 0, 0, false
+		now.State, now.Problem, now.Tally, now.Sum, now.Done, now.Total, now.Again = sms.ListUploaded, "", sms.ListTally{}, 0, 0, rows, false
 		return nil
 	})
 }
@@ -350,7 +370,7 @@ func (d *Desk) ListProfile(ctx context.Context, by sms.User, uid string) (sms.Li
 	if err != nil {
 		return l, sheet.Profile{}, err
 	}
-	p, err := d.sniff(ctx, account, l, l.Reading)
+	p, _, err := d.sniff(ctx, account, l, l.Reading, 0)
 	if err == nil {
 		d.profiles.keep(l, p)
 	}
@@ -466,7 +486,7 @@ func (d *Desk) CheckList(ctx context.Context, by sms.User, uid string, version i
 			return sms.ErrConflict
 		}
 		now.Order, now.State, now.Problem = o, sms.ListChecking, ""
-		now.Tally, now.Sum, now.Done, now.Total, now.Again = sms.ListTally{}, 0, 0, 0, false
+		now.Tally, now.Sum, now.Done, now.Again = sms.ListTally{}, 0, 0, false
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {

@@ -2,14 +2,19 @@ package desk_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
 
@@ -129,5 +134,333 @@ func TestWhatIsRefusedLeavesNothingBehind(t *testing.T) {
 	}
 	if left := r.leftovers(); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// dirty is a list of the kind that people have.
+const dirty = `Phone,First name,Date
+0803 123 4501,Ada,3 June
+8031234502,Bola,4 June
+080312345,Chidi,5 June
+,Dayo,5 June
+08031234504,,6 June
+08031234505,Ẹni,#N/A
+0803 5S5 0101,Femi,7 June
+08031234501,Ada,3 June
+08031234502,Gbenga,8 June
+08031234506,Blocked,8 June
+2.34803E+12,Hauwa,9 June
+08031234507;08031234508,Ife,9 June
+`
+
+func (r *rig) notes(uid string, kinds ...sms.RowKind) (list []string) {
+	r.t.Helper()
+	f := sms.RowFilter{Kinds: kinds, Limit: 2}
+	for {
+		notes, more, err := r.db.ListNotes(r.ctx, uid, f)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, n := range notes {
+			list = append(list, fmt.Sprintf("%d %s %d %s", n.Row, n.Kind, n.Column, n.Text))
+			f.After = n.Row
+		}
+		if !more {
+			return list
+		}
+	}
+}
+
+func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.block("08031234506")
+	r.importer()
+	l := r.upload("dirty.csv", dirty)
+	if l.Total != 12 {
+		t.Errorf("%d rows were counted", l.Total)
+	}
+	l = r.checked(l, order(l, "Dear ##First name##, see you on ##Date##."))
+	if l.State != sms.ListChecked || l.Tally.Rows != 12 || l.Tally.Good != 3 || l.Tally.Bad() != 7 || l.Tally.LeftOut() != 2 {
+		t.Fatalf("%s %+v", l.State, l.Tally)
+	}
+	want := []string{
+		"4 number 0 Too short: has 9 digits, needs 11",
+		"5 missing 0 Missing: enter a phone number",
+		"6 missing 1 Missing: enter a first name",
+		"7 text 2 Shows #N/A, the failure of a formula. Correct the formula",
+		`8 number 0 Contains letters: "0803 5S5 0101" has S in place 7`,
+		"12 number 0 Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again",
+		"13 number 0 Two numbers in one cell. Put each on its own row",
+	}
+	if d := cmp.Diff(want, r.notes(l.UID)); d != "" {
+		t.Errorf("bad rows (-want +got):\n%s", d)
+	}
+	blocked := r.notes(l.UID, sms.RowBlocked)
+	if len(blocked) != 1 || !strings.HasPrefix(blocked[0], "11 blocked 0 Number is on your blocked list since ") {
+		t.Errorf("%q", blocked)
+	}
+	want = []string{"2 repaired 0 Removed spaces", "3 repaired 0 Added the missing 0", "9 repeat 0 Same number and message as row 2", "10 othertext 0 This number is also in row 3"}
+	if d := cmp.Diff(want, r.notes(l.UID, sms.RowRepeat, sms.RowOtherText, sms.RowRepaired, sms.RowLonger)); d != "" {
+		t.Errorf("others (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(map[string]int64{"Removed spaces": 1, "Added the missing 0": 1}, l.Tally.Fixes); d != "" {
+		t.Error(d)
+	}
+	var bad sms.Invalid
+	_, err := r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{})
+	if errors.As(err, &bad); bad["rows"] != "7 rows have errors. Correct them and upload the list again, or leave them out" {
+		t.Errorf("%v", err)
+	}
+	l = r.made(l, desk.MakeOrder{LeaveOut: true})
+	var got []string
+	for _, m := range r.listMessages(l.CampaignID) {
+		got = append(got, fmt.Sprintf("%d %s %s %s %.12s", m.Row, m.State, m.Code, m.Number, m.Reason))
+	}
+	want = []string{"2 draft  2348031234501 ", "3 draft  2348031234502 ", "4 skipped number  Too short: h", "5 skipped missing  Missing: ent", "6 skipped missing  Missing: ent",
+		"7 skipped text  Shows #N/A, ", "8 skipped number  Contains let", "9 skipped repeat 2348031234501 Same number ", "10 draft  2348031234502 ",
+		"11 skipped blocked 2348031234506 Number is on", "12 skipped number  Excel has sh", "13 skipped number  Two numbers "}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("messages (-want +got):\n%s", d)
+	}
+	c, err := r.db.Campaign(r.ctx, l.CampaignID)
+	if err != nil || c.Recipients != 12 || c.Parts != 3 {
+		t.Errorf("%+v %v", c, err)
+	}
+	tally, err := r.db.Tally(r.ctx, c.ID)
+	if d := cmp.Diff(sms.Tally{"draft": 3, "leftout": 9}, tally); d != "" || err != nil {
+		t.Errorf("%s %v", d, err)
+	}
+	r.rejected(l)
+}
+
+// rejected downloads the bad rows of the dirty list.
+func (r *rig) rejected(l sms.List) {
+	r.t.Helper()
+	layout, rows, err := r.desk.RejectedRows(r.ctx, r.by, l.UID)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := sheet.WriteCSV(&b, layout, rows); err != nil {
+		r.t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\r\n")
+	if len(lines) != 8 || lines[0] != "\ufeff"+`"Phone","First name","Date","What to fix"` || lines[1] != `"080312345","Chidi","5 June","Too short: has 9 digits, needs 11"` ||
+		lines[5] != `"0803 5S5 0101","Femi","7 June","Contains letters: ""0803 5S5 0101"" has S in place 7"` {
+		r.t.Errorf("%q", lines)
+	}
+}
+
+func TestWhatWasChosenIsRemembered(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.importer()
+	l := r.upload("a.csv", "Nr,Line,Who\n1,08031234567,Ada\n2,08031234568,Bola\n")
+	o := order(l, "Dear ##Name##, hello from ##Us##")
+	o.Phone, o.Fields, o.Fixed = 1, map[string]int{"name": 2}, map[string]string{"us": "the clinic"}
+	var bad sms.Invalid
+	_, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Dear ##Name##"))
+	if errors.As(err, &bad); bad["field:name"] != "The message uses ##Name##, but no column is chosen for it. Choose a column or type one text for everybody" {
+		t.Errorf("%v", err)
+	}
+	text, missing, err := r.desk.PreviewList(r.ctx, r.by, l.UID, o, 1)
+	if text != "Dear Bola, hello from the clinic" || missing != nil || err != nil {
+		t.Errorf("%q %v %v", text, missing, err)
+	}
+	if made := r.checked(l, o); made.State != sms.ListMade {
+		t.Fatalf("%+v", made)
+	}
+	again := r.upload("b.csv", "NR,line,who\n1,08031234567,Ada\n")
+	if again.Order.Phone != 1 || again.Order.Fields["name"] != 2 || again.Order.Fixed["us"] != "the clinic" || again.Order.SenderID != "CLINIC" || again.Order.Text != "" || again.Order.Name != "b" {
+		t.Errorf("%+v", again.Order)
+	}
+	// Send again with a new file, whose columns stand in another order.
+	l, err = r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: "c.csv", Token: desk.NewToken(), Replaces: l.UID},
+		strings.NewReader("Who,Line\nChidi,08031234569\n"))
+	if err != nil || l.Order.Phone != 1 || l.Order.Fields["name"] != 0 || l.Order.Text != o.Text || l.Order.Name != "c" {
+		t.Errorf("%+v %v", l.Order, err)
+	}
+}
+
+func TestAListIsItsOwnPersonsAlone(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	l := r.upload("a.csv", "phone\n08031234567\n")
+	other := sms.User{ID: 2, Name: "Bola Ade", Role: sms.Administrator, Active: true}
+	viewer := r.by
+	viewer.Role = sms.Viewer
+	for name, by := range map[string]sms.User{"somebody else": other, "a viewer": viewer} {
+		want := sms.ErrNotFound
+		if name == "a viewer" {
+			want = sms.ErrForbidden
+		}
+		_, check := r.desk.CheckList(r.ctx, by, l.UID, l.Version, order(l, "Hello"))
+		_, read := r.desk.ReadList(r.ctx, by, l.UID, l.Reading)
+		_, makes := r.desk.MakeCampaign(r.ctx, by, l.UID, l.Version, desk.MakeOrder{})
+		_, _, rows := r.desk.RejectedRows(r.ctx, by, l.UID)
+		for doing, err := range map[string]error{"check": check, "read": read, "make": makes, "rows": rows, "drop": r.desk.DropList(r.ctx, by, l.UID)} {
+			if !errors.Is(err, want) {
+				t.Errorf("%s by %s: %v", doing, name, err)
+			}
+		}
+	}
+	if err := r.desk.DropList(r.ctx, r.by, l.UID); err != nil {
+		t.Error(err)
+	}
+	if left := r.leftovers(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestEverybodyPressesTwice: one list a token, one campaign a list.
+func TestEverybodyPressesTwice(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	token := desk.NewToken()
+	at := func(n int, do func() (sms.List, error)) (all []sms.List) {
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for range n {
+			wg.Go(func() {
+				l, err := do()
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				all = append(all, l)
+				mu.Unlock()
+			})
+		}
+		wg.Wait()
+		return all
+	}
+	var l sms.List
+	for _, one := range at(20, func() (sms.List, error) {
+		return r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: "a.csv", Token: token}, strings.NewReader("phone\n08031234567\n080312\n"))
+	}) {
+		if l.UID != "" && one.UID != l.UID {
+			t.Fatal("two lists of one form")
+		}
+		l = one
+	}
+	if left := r.leftovers(); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+	at(20, func() (sms.List, error) { return r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Hello")) })
+	if _, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Another text")); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("another order under an old version: %v", err)
+	}
+	r.importer()
+	l = r.settled(l.UID)
+	at(20, func() (sms.List, error) {
+		return r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{LeaveOut: true})
+	})
+	r.settled(l.UID)
+	at(20, func() (sms.List, error) {
+		return r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{LeaveOut: true})
+	})
+	list, _, err := r.db.Campaigns(r.ctx, sms.CampaignFilter{AccountID: r.account.ID, Limit: 10})
+	if err != nil || len(list) != 1 {
+		t.Errorf("%d campaigns, %v", len(list), err)
+	}
+}
+
+func TestWhatWasSentBeforeIsFound(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.importer()
+	rows := func(first, n int) string {
+		var b strings.Builder
+		b.WriteString("phone,name\n")
+		for i := range n {
+			fmt.Fprintf(&b, "0803%07d,Person %d\n", first+i, first+i)
+		}
+		return b.String()
+	}
+	send := func(text, content string) sms.List {
+		l := r.upload("a.csv", content)
+		return r.checked(l, order(l, text))
+	}
+	const text = "Dear ##name##, we are closed."
+	first := send(text, rows(0, 1000))
+	if first.State != sms.ListMade {
+		t.Fatalf("%+v", first)
+	}
+	if l := send(text, rows(0, 1000)); l.State != sms.ListMade {
+		t.Errorf("compared with a campaign that nobody started: %+v", l.Tally.Same)
+	}
+	c, err := r.db.Campaign(r.ctx, first.CampaignID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.start(c)
+	by := r.by
+	r.by = sms.User{ID: 7, Name: "Bola Ade", Role: sms.Sender, Active: true}
+	for name, c := range map[string]struct {
+		text, content string
+		numbers       int64
+	}{
+		"the same":             {text, rows(0, 1000), 1000},
+		"nearly the same":      {text, rows(50, 1000), 950},
+		"others":               {text, rows(500, 1000), 0},
+		"another text":         {"Dear ##name##, we are open.", rows(0, 1000), 0},
+		"a part":               {text, rows(0, 500), 0},
+		"the same, other name": {text, strings.ReplaceAll(rows(0, 1000), "Person", "Dr"), 0},
+	} {
+		l := send(c.text, c.content)
+		if c.numbers == 0 {
+			if l.State != sms.ListMade || l.Tally.Same != nil {
+				t.Errorf("%s: %s %+v", name, l.State, l.Tally.Same)
+			}
+			continue
+		}
+		s := l.Tally.Same
+		if l.State != sms.ListChecked || s == nil || s.CampaignID != first.CampaignID || s.ByName != by.Name || s.Numbers != c.numbers || s.Of != 1000 || !s.SameText {
+			t.Errorf("%s: %s %+v", name, l.State, s)
+			continue
+		}
+		var bad sms.Invalid
+		_, err := r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{})
+		if errors.As(err, &bad); bad["again"] == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		l = r.made(l, desk.MakeOrder{Again: true})
+		if made, err := r.db.Campaign(r.ctx, l.CampaignID); err != nil || !made.SendAgain {
+			t.Errorf("%s: %+v %v", name, made, err)
+		}
+	}
+}
+
+// TestATypedCampaignIsComparedToo and its fingerprint is that of a list.
+func TestATypedCampaignIsComparedToo(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.importer()
+	typed := r.start(r.draft("CLINIC", "Hello", "08031234567", "08031234568"))
+	l := r.upload("a.csv", "phone\n08031234568\n08031234567\n")
+	l = r.checked(l, order(l, "Hello"))
+	if s := l.Tally.Same; s == nil || s.CampaignID != typed.ID || s.Numbers != 2 {
+		t.Fatalf("%s %+v", l.State, s)
+	}
+	l = r.made(l, desk.MakeOrder{Again: true})
+	if c, err := r.db.Campaign(r.ctx, l.CampaignID); err != nil || c.Fingerprint != typed.Fingerprint || c.Text != "Hello" || c.CallsText != 1 {
+		t.Errorf("%+v %v", c, err)
+	}
+}
+
+func TestNumbersAbroadAreASetting(t *testing.T) {
+	for _, abroad := range []bool{false, true} {
+		r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.Abroad = abroad })
+		r.importer()
+		l := r.upload("a.csv", "phone\n+447911123456\n08031234567\n")
+		l = r.checked(l, order(l, "Hello"))
+		typed := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: "+447911123456", Text: "Hello", Token: desk.NewToken()}
+		_, err := r.desk.CreateCampaign(r.ctx, r.by, typed)
+		const want = "Not a mobile number in Nigeria, and sending abroad is turned off"
+		if abroad {
+			if l.State != sms.ListMade || err != nil {
+				t.Errorf("%+v %v", l, err)
+			}
+			continue
+		}
+		var bad sms.Invalid
+		if errors.As(err, &bad); bad["numbers"] != want || fmt.Sprint(r.notes(l.UID)) != "[2 number 0 "+want+"]" {
+			t.Errorf("%v %q", err, r.notes(l.UID))
+		}
 	}
 }

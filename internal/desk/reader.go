@@ -29,6 +29,7 @@ type ReaderStore interface {
 	ForgetDrafts(ctx context.Context, before int64) error
 	Tidy(ctx context.Context, now int64) (more bool, err error)
 	ForgetSessions(ctx context.Context, idle, oldest int64) error
+	ForgetTokenRequests(ctx context.Context, before int64) error
 }
 
 // NewReader returns a Reader; Run makes it work.
@@ -41,6 +42,7 @@ const (
 	balanceAge  = 5 * time.Minute
 	retryAge    = time.Minute
 	draftAge    = 7 * 24 * time.Hour
+	requestAge  = 90 * 24 * time.Hour // of a program's Idempotency-Key
 	readTimeout = 30 * time.Second
 	reportGrace = 2 * time.Minute
 	tidyFor     = 10 * time.Second
@@ -65,6 +67,7 @@ func (r *Reader) Run(ctx context.Context) {
 		// tell whoever comes back why they are signed out.
 		oldest := now.Add(-sessionLife).UnixMilli()
 		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, oldest, oldest))
+		r.complain(ctx, "old requests of programs not forgotten", r.store.ForgetTokenRequests(ctx, now.Add(-requestAge).UnixMilli()))
 		if !pause(ctx, readEvery, news.Nudged()) {
 			return
 		}

@@ -16,6 +16,22 @@ func (d *Desk) ScheduleCampaign(ctx context.Context, by sms.User, id int64, at s
 	return d.schedule(ctx, by, id, at, o, "campaign.schedule", sms.Campaign.MayStart)
 }
 
+// ProposeSchedule writes down on a draft when it is meant to start. Nothing
+// starts by it before somebody schedules the campaign. The field of its Invalid
+// is time.
+func (d *Desk) ProposeSchedule(ctx context.Context, by sms.User, id int64, at sms.Schedule) (sms.Campaign, error) {
+	if sentence := at.Check(d.now()); sentence != "" {
+		return sms.Campaign{}, sms.Invalid{"time": sentence}
+	}
+	return d.change(ctx, by, id, "campaign.propose", func(c *sms.Campaign) error {
+		if !c.MayStart() {
+			return sms.ErrConflict
+		}
+		c.SendAt, c.SendZone, c.SendOffset = at.At, at.Zone, at.Offset
+		return nil
+	})
+}
+
 // RescheduleCampaign gives a campaign that has not started by its schedule yet
 // another moment. Errors are those of ScheduleCampaign.
 func (d *Desk) RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
@@ -47,7 +63,7 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 			return sms.ErrConflict
 		}
 		c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName = sms.CampaignScheduled, "", "", by.ID, by.Name
-		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = at.At, at.Zone, at.Offset, o.Again
+		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = at.At, at.Zone, at.Offset, o.Again || c.SendAgain
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {

@@ -4,42 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 )
 
-const (
-	// senderAge is how long what was read of a sender ID is believed. The
-	// Reader reads much more often while the provider answers.
-	senderAge = 15 * time.Minute
-	// lookupEvery is the least time between two questions for one account:
-	// each takes a place under its rate.
-	lookupEvery   = 2 * time.Second
-	lookupTimeout = 10 * time.Second
-)
-
-// lookups remembers when an account's sender IDs were last asked for.
-type lookups struct {
-	mu sync.Mutex
-	by map[int64]*lookup
-}
-
-type lookup struct {
-	mu    sync.Mutex
-	asked time.Time
-	err   error
-}
-
-func newLookups() *lookups { return &lookups{by: map[int64]*lookup{}} }
-
-func (l *lookups) of(account int64) *lookup {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.by[account] == nil {
-		l.by[account] = &lookup{}
-	}
-	return l.by[account]
-}
+// senderAge is how long what was read of a sender ID is believed. The Reader
+// reads much more often while the provider answers.
+const senderAge = 15 * time.Minute
 
 // senderProblem says why a sender ID cannot be used, or "". One that is not
 // known to be usable, or was read long ago, is looked up at the service first.
@@ -77,39 +47,12 @@ func (d *Desk) knownSender(ctx context.Context, account int64, sender string) (u
 }
 
 // lookUpSenders reads an account's sender IDs from the service and stores them.
-// Whoever comes while they are read, or just afterwards, shares the answer.
 func (d *Desk) lookUpSenders(ctx context.Context, account int64) error {
-	l := d.lookups.of(account)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now := d.now(); now.Sub(l.asked) >= lookupEvery || now.Before(l.asked) {
-		l.err = d.readSenders(ctx, account)
-		l.asked = d.now()
-		if l.err != nil && ctx.Err() == nil {
-			d.log.Warn("sender IDs not read", "account", account, "error", l.err)
+	return d.lookUp(ctx, "sender IDs", account, func(ctx context.Context, g Gateway) error {
+		list, err := g.SenderIDs(ctx)
+		if err != nil {
+			return err
 		}
-	}
-	return l.err
-}
-
-func (d *Desk) readSenders(ctx context.Context, account int64) error {
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	a, err := d.store.Account(ctx, account)
-	if err != nil {
-		return err
-	}
-	g, err := d.gateways.For(ctx, a)
-	if err != nil {
-		return err
-	}
-	list, err := g.SenderIDs(ctx)
-	if err != nil {
-		return err
-	}
-	if err := d.store.PutSenderIDs(ctx, account, list, d.ms()); err != nil {
-		return err
-	}
-	d.feed.Tell(AccountName(account))
-	return nil
+		return d.store.PutSenderIDs(ctx, account, list, d.ms())
+	})
 }

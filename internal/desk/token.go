@@ -18,6 +18,8 @@ type tokenStore interface {
 	Token(ctx context.Context, id int64) (sms.Token, error)
 	TouchToken(ctx context.Context, id, now int64) error
 	RevokeToken(ctx context.Context, id, now int64) (bool, error)
+	OpenTokenRequest(ctx context.Context, r sms.TokenRequest, now int64) (sms.TokenRequest, error)
+	EndTokenRequest(ctx context.Context, r sms.TokenRequest) error
 }
 
 // tokenTouch is how exactly it is known when a token was last used.
@@ -98,4 +100,27 @@ func (d *Desk) UseToken(ctx context.Context, secret string) (sms.Token, error) {
 		}
 	}
 	return t, nil
+}
+
+// OpenRequest writes down what a program asks for under a key of its own. When
+// the same was asked for before it returns that with its result, if there is
+// one; sms.ErrConflict when the key was used for something else.
+func (d *Desk) OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest) (sms.TokenRequest, error) {
+	if err := may(by, sms.Sender, "open request"); err != nil {
+		return r, err
+	}
+	first, err := d.store.OpenTokenRequest(ctx, r, d.ms())
+	if err == nil && first.Request != r.Request {
+		err = fmt.Errorf("open request: %w: the key was used for another one", sms.ErrConflict)
+	}
+	return first, err
+}
+
+// EndRequest writes down the result of a request. Without one the key is free
+// again: what was refused may be asked for in another way.
+func (d *Desk) EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error {
+	if err := may(by, sms.Sender, "end request"); err != nil {
+		return err
+	}
+	return d.store.EndTokenRequest(ctx, r)
 }

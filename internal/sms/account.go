@@ -1,9 +1,11 @@
 package sms
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -51,6 +53,8 @@ const (
 	DefaultPerMinute = 100
 	DefaultCallLimit = 100
 	DefaultURLBudget = 2000
+	MinURLBudget     = 500
+	MaxURLBudget     = 8000
 	DefaultMaxParts  = 6
 	DefaultLateAfter = 72 * time.Hour
 	DefaultTypeAbove = 5000
@@ -72,8 +76,14 @@ func (a Account) Check() error {
 	if a.CallLimit < 1 || a.CallLimit > 10_000 {
 		bad["call_limit"] = "Enter the most recipients of one call, from 1 to 10,000"
 	}
-	if a.URLBudget < 0 || a.URLBudget > 0 && a.URLBudget < 500 {
-		bad["url_budget"] = "Enter the most bytes of an address, from 500"
+	if a.URLBudget < 0 || a.URLBudget > 0 && (a.URLBudget < MinURLBudget || a.URLBudget > MaxURLBudget) {
+		bad["url_budget"] = "Enter the most bytes of a request's address, from 500 to 8,000"
+	}
+	if a.TypeAbove < 0 || a.TypeAbove > 1_000_000 {
+		bad["type_above"] = "Enter a number of recipients from 0 to 1,000,000"
+	}
+	if !a.Hours.Valid() {
+		bad["hours_from"] = "Enter two times of day, for example 08:00 and 20:00"
 	}
 	if a.MaxParts < 0 || a.MaxParts > 255 {
 		bad["max_parts"] = "Enter the most parts of one message, from 1 to 255"
@@ -113,6 +123,26 @@ func CheckBaseURL(raw string) string {
 		return "The address must end with /v2"
 	}
 	return ""
+}
+
+const mostPrice = 1_000_000_00
+
+var errPrice = errors.New("not a price")
+
+// ReadPrice reads a decimal amount into hundredths; "" is 0, not known.
+func ReadPrice(text string) (int64, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		return 0, nil
+	}
+	whole, cents, _ := strings.Cut(strings.ReplaceAll(text, ",", ""), ".")
+	if len(cents) > 2 || whole == "" || strings.Trim(whole+cents, "0123456789") != "" || len(whole) > 9 {
+		return 0, errPrice
+	}
+	n, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
+	if err != nil || n > mostPrice {
+		return 0, errPrice
+	}
+	return n, nil
 }
 
 // Loopback says that host names this machine.

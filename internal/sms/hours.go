@@ -2,6 +2,7 @@ package sms
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -9,6 +10,46 @@ import (
 // midnight of the account's zone: from From until before To. Equal ones mean
 // always; a To before From lies on the next day.
 type Hours struct{ From, To int }
+
+// ReadHours reads two times of day. The fields of its Invalid are hours_from
+// and hours_to; two empty ones are no quiet hours.
+func ReadHours(from, to string) (Hours, error) {
+	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+	if from == "" && to == "" {
+		return Hours{}, nil
+	}
+	bad := Invalid{}
+	read := func(field, text string) int {
+		hour, minute, ok := readClock(text)
+		switch {
+		case text == "":
+			bad[field] = "Enter both times, or leave both empty"
+		case !ok:
+			bad[field] = "Enter a time of day, for example 08:00"
+		}
+		return hour*60 + minute
+	}
+	h := Hours{From: read("hours_from", from), To: read("hours_to", to)}
+	if len(bad) == 0 && h.From == h.To {
+		bad["hours_to"] = "Enter two different times, or leave both empty"
+	}
+	return h, bad.Or()
+}
+
+// Valid says that both ends are minutes of a day.
+func (h Hours) Valid() bool {
+	return h.From >= 0 && h.From < minutesOfDay && h.To >= 0 && h.To < minutesOfDay
+}
+
+// Ends are the two times of day as a form shows them, both "" without quiet
+// hours.
+func (h Hours) Ends() (from, to string) {
+	if h.Always() {
+		return "", ""
+	}
+	from, to, _ = strings.Cut(h.Words(), " to ")
+	return from, to
+}
 
 // Always says that there are no quiet hours.
 func (h Hours) Always() bool { return h.From == h.To }

@@ -1,8 +1,11 @@
 package sms
 
 import (
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func zoned(t *testing.T, zone, at string) time.Time {
@@ -90,5 +93,38 @@ func TestSendsAt(t *testing.T) {
 	}
 	if got := SendsAt(Account{Timezone: "Africa/Lagos"}, Campaign{}, night); !got.Equal(night) {
 		t.Errorf("without quiet hours: %s", got)
+	}
+}
+
+func TestReadHours(t *testing.T) {
+	const both, one, different = "Enter both times, or leave both empty", "Enter a time of day, for example 08:00", "Enter two different times, or leave both empty"
+	for _, c := range []struct {
+		from, to string
+		want     Hours
+		bad      Invalid
+	}{
+		{"", "", Hours{}, nil},
+		{" 08:00 ", "20:00", Hours{480, 1200}, nil},
+		{"8am", "8:30pm", Hours{480, 1230}, nil},
+		{"22:00", "06:00", Hours{1320, 360}, nil},
+		{"08:00", "", Hours{}, Invalid{"hours_to": both}},
+		{"", "20:00", Hours{}, Invalid{"hours_from": both}},
+		{"early", "25:00", Hours{}, Invalid{"hours_from": one, "hours_to": one}},
+		{"08:00", "08:00", Hours{}, Invalid{"hours_to": different}},
+	} {
+		got, err := ReadHours(c.from, c.to)
+		var bad Invalid
+		errors.As(err, &bad)
+		if d := cmp.Diff(c.bad, bad); d != "" || c.bad == nil && got != c.want {
+			t.Errorf("%q to %q: %v %s", c.from, c.to, got, d)
+		}
+		if from, to := got.Ends(); c.bad == nil {
+			if again, err := ReadHours(from, to); err != nil || again != got {
+				t.Errorf("%q to %q shown as %q to %q: %v", c.from, c.to, from, to, again)
+			}
+		}
+	}
+	if got := (Hours{480, 1200}).Pause(); got != "20:00 to 08:00" {
+		t.Errorf("the pause is %q", got)
 	}
 }

@@ -66,6 +66,7 @@ type ListOrder struct {
 	Flash    bool
 	Phone    int
 	Message  int
+	Own      bool // Text and Message are both given: a row with something in its Message column gets that
 	// Fields says which column fills a mark, Fixed which one text for everybody
 	// does; keys are MarkKey of the mark.
 	Fields map[string]int

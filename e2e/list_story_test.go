@@ -1,0 +1,371 @@
+package e2e
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage"
+)
+
+var (
+	atMessage  = regexp.MustCompile(`/lists/[0-9a-f]+/message$`)
+	atConfirm  = regexp.MustCompile(`/campaigns/\d+/confirm$`)
+	atCampaign = regexp.MustCompile(`/campaigns/\d+$`)
+)
+
+// choose gives the page a file, as a person does who picks or drops it.
+func (p *tab) choose(path string) {
+	p.t.Helper()
+	p.do(p.Locator("input[type=file]").First().SetInputFiles([]string{path}))
+}
+
+// pick takes an option by its words in the select with this label.
+func (p *tab) pick(label, words string) {
+	p.t.Helper()
+	p.do2(p.GetByLabel(label, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SelectOption(playwright.SelectOptionValues{Labels: &[]string{words}}))
+}
+
+func (p *tab) reaches(at *regexp.Regexp) {
+	p.t.Helper()
+	p.do(p.WaitForURL(at, playwright.PageWaitForURLOptions{Timeout: playwright.Float(30000)}))
+}
+
+// defaultSender makes CLINIC the sender ID that forms begin with.
+func defaultSender(t *testing.T, o *office) {
+	t.Helper()
+	db, err := storage.Open(context.Background(), storage.Config{Data: o.data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	accounts, err := db.Accounts(context.Background())
+	if err != nil || len(accounts) != 1 {
+		t.Fatalf("%d accounts, %v", len(accounts), err)
+	}
+	_, err = db.UpdateAccount(context.Background(), accounts[0].ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.DefaultSender = "CLINIC"
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ordinaryNumber is the nth national number with no fate of its own.
+func ordinaryNumber(n int) string { return fmt.Sprintf("0803%07d", 4000000+n) }
+
+// clean writes a list of n rows in which nothing is wrong, each with a text of
+// its own, and tells what each number is to get.
+func clean(t *testing.T, name string, n int) (path string, want map[string]string) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("phone,message\n")
+	want = map[string]string{}
+	for i := range n {
+		text := fmt.Sprintf("Row %d: your appointment is on day %d", i, i%28+1)
+		fmt.Fprintf(&b, "%s,%s\n", ordinaryNumber(i), text)
+		want["234"+ordinaryNumber(i)[1:]] = text
+	}
+	return writeFile(t, name, b.String()), want
+}
+
+// executedOnce compares the sandbox's ledger with what each number was to get.
+func executedOnce(t *testing.T, sandbox string, want map[string]string) {
+	t.Helper()
+	times := map[string]int{}
+	for _, e := range ledger(t, sandbox) {
+		times[e.Number]++
+		if want[e.Number] != e.Text {
+			t.Errorf("%s got %q, want %q", e.Number, e.Text, want[e.Number])
+		}
+	}
+	for n := range want {
+		if times[n] != 1 {
+			t.Errorf("%s was executed %d times", n, times[n])
+		}
+	}
+}
+
+func (p *tab) finishes() {
+	p.t.Helper()
+	if err := p.GetByText("Finished").First().WaitFor(playwright.LocatorWaitForOptions{Timeout: playwright.Float(60000)}); err != nil {
+		p.t.Fatalf("the campaign never finishes: %s", p.text("main"))
+	}
+}
+
+// TestACleanListInFourClicks: 1,200 rows, four pages, four clicks (ux 3.5).
+func TestACleanListInFourClicks(t *testing.T) {
+	o := openOffice(t)
+	p := newTab(t, newBrowser(t), o.base)
+	p.firstRun(o)
+	defaultSender(t, o)
+	path, want := clean(t, "june-list.csv", 1200)
+	p.open("/campaigns")
+	pages := []string{}
+	p.OnFrameNavigated(func(f playwright.Frame) {
+		if f == p.MainFrame() {
+			pages = append(pages, f.URL())
+		}
+	})
+	began := time.Now()
+	p.follow("New message")
+	p.do(p.WaitForURL(regexp.MustCompile(`/new$`)))
+	p.choose(path)
+	p.reaches(atMessage)
+	p.picture("list-message")
+	p.press("Check 1,200 rows")
+	p.reaches(atConfirm)
+	p.picture("list-confirm")
+	p.press("Send 1,200 messages now")
+	p.reaches(atCampaign)
+	t.Logf("measured: a clean list of 1,200 rows, from New message to its campaign in %d ms", time.Since(began).Milliseconds())
+	if len(pages) != 4 {
+		t.Errorf("the way has %d pages: %v", len(pages), pages)
+	}
+	p.finishes()
+	executedOnce(t, o.sandbox, want)
+	p.quiet()
+}
+
+// dirty is a German Excel's export: semicolons, Windows-1252, a title above the
+// names, numbers written in many ways, and four rows that cannot be sent.
+func dirty(t *testing.T) (path string, want map[string]string) {
+	t.Helper()
+	rows := []string{
+		"Beiträge Juni;;",
+		"Full Name;Mobile No;Amount due",
+		"Ada Jürgens;0803 400 0001;1.200",
+		"Bola;8034000002;900",
+		"Chidi;+234 (0)803 400 0003;50",
+		"Dele;2348034000004.0;75",
+		"Efe;2.34803E+12;10",
+		"Femi;0803 5S5 0101;10",
+		"Gbenga;;10",
+		"Hauwa;08034000008 / 08034000009;10",
+		"Ada Jürgens;0803 400 0001;1.200",
+		"Ify;08034000010;12",
+	}
+	text := strings.NewReplacer("ä", "\xe4", "ü", "\xfc").Replace(strings.Join(rows, "\r\n") + "\r\n")
+	say := func(name, amount string) string { return "Dear " + name + ", you owe " + amount + ". Thank you" }
+	return writeFile(t, "beitraege.csv", text), map[string]string{
+		"2348034000001": say("Ada Jürgens", "1.200"), "2348034000002": say("Bola", "900"), "2348034000003": say("Chidi", "50"),
+		"2348034000004": say("Dele", "75"), "2348034000010": say("Ify", "12")}
+}
+
+// mapping fills in the message of the dirty list and leads to its check.
+func (p *tab) mapping() {
+	p.t.Helper()
+	p.reaches(atMessage)
+	p.fill("Message", "Dear ##name##, you owe ##amount##. Thank you")
+	if button := p.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Show preview"}); visible(button) {
+		p.do(button.Click())
+	}
+	p.pick("##name##", "Full Name")
+	p.pick("##amount##", "Amount due")
+	p.picture("list-columns")
+	p.press("Check ")
+	p.sees("You need to:")
+}
+
+// TestADirtyList: columns are chosen, numbers repaired, four rows left out and
+// downloaded, the rest sent; with scripts and without.
+func TestADirtyList(t *testing.T) {
+	o := openOffice(t)
+	b := newBrowser(t)
+	p := newTab(t, b, o.base)
+	p.firstRun(o)
+	defaultSender(t, o)
+	path, want := dirty(t)
+	p.open("/new/list")
+	p.choose(path)
+	p.mapping()
+	p.picture("list-check")
+	for _, words := range []string{"Excel has shortened this number (2.34803E+12)", `has S in place 7`, "Missing: enter a phone number", "Two numbers in one cell", "We fixed 4 phone numbers", "1 row repeats"} {
+		p.sees(words)
+	}
+	p.rejected()
+	p.press("Leave out 4 rows and continue")
+	p.reaches(atConfirm)
+	p.sees("What is left out")
+	p.press("Send 5 messages now")
+	p.reaches(atCampaign)
+	p.finishes()
+	executedOnce(t, o.sandbox, want)
+	p.tile("Not sent", "5")
+	p.quiet()
+
+	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false), Viewport: &playwright.Size{Width: 390, Height: 844}})
+	plain.signIn(adaEmail, adaPassword)
+	plain.open("/new/list")
+	plain.choose(path)
+	plain.press("Upload")
+	plain.reaches(atMessage)
+	if got, err := plain.Locator("#list select[name='field:name']").InputValue(); err == nil && got == "" {
+		t.Error("the columns were not remembered for the same column names")
+	}
+	plain.mappingWithoutScript()
+	plain.press("Leave out 4 rows and continue")
+	plain.sees("This looks like the campaign")
+	plain.do(plain.GetByLabel("I want to send it again").Check())
+	plain.press("Leave out 4 rows and continue")
+	plain.onward()
+	plain.press("Send 5 messages now")
+	plain.reaches(atCampaign)
+	waitFor(t, 30*time.Second, "the second campaign", func() bool { return len(ledger(t, o.sandbox)) == 10 })
+}
+
+// mappingWithoutScript does what mapping does, pressing on where a page says
+// that work goes on.
+func (p *tab) mappingWithoutScript() {
+	p.t.Helper()
+	p.fill("Message", "Dear ##name##, you owe ##amount##. Thank you")
+	p.press("Show preview")
+	p.pick("##name##", "Full Name")
+	p.pick("##amount##", "Amount due")
+	p.press("Check ")
+	for range 20 {
+		if strings.Contains(p.text("main"), "You need to:") {
+			return
+		}
+		time.Sleep(200 * time.Millisecond)
+		p.follow("Refresh")
+	}
+	p.t.Fatalf("the check never ends: %s", p.text("main"))
+}
+
+// onward presses Refresh until the confirmation is there.
+func (p *tab) onward() {
+	p.t.Helper()
+	for range 50 {
+		if atConfirm.MatchString(p.URL()) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+		p.do2(p.Reload())
+	}
+	p.t.Fatalf("no confirmation, but %s: %s", p.URL(), p.text("main"))
+}
+
+// rejected downloads the bad rows and reads them as their sender would.
+func (p *tab) rejected() {
+	p.t.Helper()
+	download, err := p.ExpectDownload(func() error {
+		return p.Locator("#rejected-csv").Click()
+	})
+	p.do(err)
+	path := filepath.Join(p.t.TempDir(), "rejected.csv")
+	p.do(download.SaveAs(path))
+	raw, err := os.ReadFile(path)
+	p.do(err)
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(raw), "\ufeff"))).ReadAll()
+	p.do(err)
+	if len(rows) != 5 || rows[0][0] != "Full Name" || rows[0][len(rows[0])-1] != "What to fix" {
+		p.t.Fatalf("the download is not the bad rows in their layout: %q", rows)
+	}
+	for i, name := range []string{"Efe", "Femi", "Gbenga", "Hauwa"} {
+		if rows[i+1][0] != name || rows[i+1][len(rows[i+1])-1] == "" {
+			p.t.Errorf("row %d of the download is %q", i+1, rows[i+1])
+		}
+	}
+}
+
+// TestStopAndContinueAList: a running list is stopped, nothing leaves after
+// two seconds, and it goes on to the end.
+func TestStopAndContinueAList(t *testing.T) {
+	o := openOffice(t)
+	p := newTab(t, newBrowser(t), o.base)
+	p.firstRun(o)
+	defaultSender(t, o)
+	setFaults(t, o.sandbox, `{"latency":"300ms"}`)
+	path, want := clean(t, "long.csv", 3000)
+	p.open("/new")
+	p.choose(path)
+	p.reaches(atMessage)
+	p.press("Check 3,000 rows")
+	p.reaches(atConfirm)
+	p.press("Send 3,000 messages now")
+	p.reaches(atCampaign)
+	p.follow("Stop sending")
+	p.press("Stop sending")
+	p.sees("Stopped")
+	time.Sleep(2 * time.Second)
+	kept := len(ledger(t, o.sandbox))
+	time.Sleep(2 * time.Second)
+	if n := len(ledger(t, o.sandbox)); n != kept || n >= 3000 {
+		t.Fatalf("%d were executed two seconds after Stop, then %d", kept, n)
+	}
+	t.Logf("measured: stopped after %d of 3,000 messages", kept)
+	p.picture("list-stopped")
+	p.press("Continue")
+	p.finishes()
+	executedOnce(t, o.sandbox, want)
+	p.quiet()
+}
+
+// TestAListByKeyboard: from sign-in to a stopped campaign without a mouse
+// (ux 3.1).
+func TestAListByKeyboard(t *testing.T) {
+	o := openOffice(t)
+	p := newTab(t, newBrowser(t), o.base)
+	p.firstRun(o)
+	defaultSender(t, o)
+	setFaults(t, o.sandbox, `{"latency":"300ms"}`)
+	path, _ := clean(t, "keys.csv", 1500)
+	p.open("/campaigns")
+	p.tabTo("New message")
+	p.key("Enter")
+	p.do(p.WaitForURL(regexp.MustCompile(`/new$`)))
+	p.tabTo("file")
+	chooser, err := p.ExpectFileChooser(func() error { return p.Keyboard().Press("Enter") })
+	p.do(err)
+	p.do(chooser.SetFiles([]string{path}))
+	p.reaches(atMessage)
+	p.tabTo("Check 1,500 rows")
+	p.key("Enter")
+	p.reaches(atConfirm)
+	if n := p.tabTo("Send 1,500 messages now"); n > 40 {
+		t.Errorf("%d presses of Tab to the Send button", n)
+	}
+	p.key("Enter")
+	p.reaches(atCampaign)
+	p.tabTo("Stop sending")
+	p.key("Enter")
+	p.do(p.WaitForURL(regexp.MustCompile(`/stop$`)))
+	p.tabTo("Stop sending")
+	p.key("Enter")
+	p.sees("Stopped")
+	p.quiet()
+}
+
+func (p *tab) key(name string) {
+	p.t.Helper()
+	p.do(p.Keyboard().Press(name))
+}
+
+// tabTo presses Tab until what has the focus bears the words, and says how
+// often.
+func (p *tab) tabTo(words string) int {
+	p.t.Helper()
+	seen := []string{}
+	for n := 1; n <= 80; n++ {
+		p.key("Tab")
+		got, err := p.Evaluate(`() => { const e = document.activeElement; return e.id === 'file' ? 'file' : (e.innerText || e.value || e.name || '').trim() }`)
+		p.do(err)
+		if got == words {
+			return n
+		}
+		seen = append(seen, fmt.Sprint(got))
+	}
+	p.t.Fatalf("Tab never reaches %q on %s: %q", words, p.URL(), seen)
+	return 0
+}

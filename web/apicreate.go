@@ -1,0 +1,497 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+)
+
+const (
+	// uploadTime is how long a body may take to arrive, makeTime how long a
+	// campaign may take to be made of it.
+	uploadTime = 10 * time.Minute
+	makeTime   = 10 * time.Minute
+	// keyWait is how long a repeat waits for the first request.
+	keyWait = 2 * time.Minute
+	// uploadsAtOnce is how many lists programs may send at one moment; others
+	// wait.
+	uploadsAtOnce = 4
+	// badRowsMost is how many bad rows are named.
+	badRowsMost = 1000
+	// apiFileName is what the list of an order in JSON is called.
+	apiFileName = "API.csv"
+)
+
+// received is an order as it came: what is asked for, and the list.
+type received struct {
+	order campaignOrder
+	list  io.Reader
+	size  int64
+	file  string
+	rows  *rowWriter // nil for a file
+	key   string     // Idempotency-Key, "" without
+	sum   [32]byte   // tells this request from others
+}
+
+// listField is the field that a fault of the list belongs to.
+func (c received) listField() string {
+	if c.rows == nil {
+		return "file"
+	}
+	return "rows"
+}
+
+// apiCreate makes a campaign of a list. It is answered when the campaign is
+// there; the list goes the way of one that a person uploads.
+func (s *Web) apiCreate(w http.ResponseWriter, r *http.Request, p program) error {
+	key, err := idempotencyKey(r)
+	if err != nil {
+		return err
+	}
+	if err := s.uploads.enter(r.Context()); err != nil {
+		return err
+	}
+	got, done, err := s.receive(w, r)
+	s.uploads.leave()
+	defer done()
+	if err != nil {
+		return err
+	}
+	got.key = key
+	// The campaign is made even if the program goes away meanwhile: when it
+	// asks again, it is there.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), makeTime)
+	defer cancel()
+	id, err := s.createOnce(ctx, p, got)
+	if err != nil {
+		return err
+	}
+	c, a, err := s.countCampaign(ctx, id)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", apiPath+"/campaigns/"+strconv.FormatInt(id, 10))
+	return writeJSON(w, http.StatusCreated, campaignForm(c, a))
+}
+
+func idempotencyKey(r *http.Request) (string, error) {
+	values := r.Header.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	if key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return "", wrongField(http.StatusBadRequest, "Idempotency-Key", "Give 1 to 255 visible ASCII characters")
+	}
+	return key, nil
+}
+
+// receive reads the whole body. done lets go of what it is kept in.
+func (s *Web) receive(w http.ResponseWriter, r *http.Request) (got received, done func(), err error) {
+	done = func() {}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	form := kind == "multipart/form-data"
+	if !form && kind != "application/json" && !strings.HasSuffix(kind, "+json") && kind != "" {
+		return got, done, newProblem(http.StatusUnsupportedMediaType, "Send application/json or multipart/form-data")
+	}
+	limit := int64(jsonMost)
+	if form {
+		if limit, err = s.uploadLimit(r); err != nil {
+			return got, done, err
+		}
+	}
+	most := limit
+	if form {
+		most += formMost
+	}
+	if r.ContentLength > most {
+		w.Header().Set("Connection", "close")
+		return got, done, &http.MaxBytesError{Limit: most}
+	}
+	// Where the connection has no deadline there is none to miss.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTime))
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	to, err := newSpool(s.spool)
+	if err != nil {
+		return got, done, err
+	}
+	done = func() { _ = to.Close() }
+	if form {
+		err = got.fromForm(r, to, limit)
+	} else {
+		err = got.fromJSON(r, to)
+	}
+	if err == nil {
+		err = got.seal(to)
+	}
+	return got, done, err
+}
+
+func (c *received) fromForm(r *http.Request, to *spool, limit int64) error {
+	o, err := readFormOrder(r, to, limit)
+	c.order, c.list, c.size, c.file = o.campaignOrder, to.body(), to.size, o.file
+	return err
+}
+
+func (c *received) fromJSON(r *http.Request, to *spool) (err error) {
+	c.rows, c.file = newRowWriter(to), apiFileName
+	if c.order, err = readJSONOrder(r.Body, c.rows); err != nil {
+		return err
+	}
+	c.list, c.size, err = c.rows.finish()
+	return err
+}
+
+// seal says what exactly is asked for, in one sum.
+func (c *received) seal(to *spool) error {
+	asked, err := json.Marshal(c.order)
+	if err != nil {
+		return fmt.Errorf("sum up a request: %w", err)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %q %x", c.listField(), asked, to.sum.Sum(nil))
+	copy(c.sum[:], h.Sum(nil))
+	return nil
+}
+
+// createOnce makes the campaign, or finds it where the same was asked for
+// before under the same key.
+func (s *Web) createOnce(ctx context.Context, p program, c received) (int64, error) {
+	if c.key == "" {
+		return s.create(ctx, p, c, desk.NewToken())
+	}
+	name := strconv.FormatInt(p.token.ID, 10) + " " + c.key
+	free, err := s.keys.hold(ctx, name, keyWait)
+	if err != nil {
+		return 0, err
+	}
+	defer free()
+	first, err := s.desk.OpenRequest(ctx, p.user, sms.TokenRequest{TokenID: p.token.ID, Key: c.key, Request: c.sum})
+	switch {
+	case errors.Is(err, sms.ErrConflict):
+		bad := newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key was used for another request. Use a new key, or send the same request")
+		bad.Type = problemKey
+		return 0, bad
+	case err != nil:
+		return 0, err
+	case first.CampaignID > 0:
+		return first.CampaignID, nil
+	}
+	id, err := s.create(ctx, p, c, listToken(name))
+	if first.CampaignID = id; err == nil || refusal(err) {
+		err = errors.Join(err, s.desk.EndRequest(ctx, p.user, first))
+	}
+	return id, err
+}
+
+// listToken is what makes the list of a key one, whatever happened in between.
+func listToken(name string) string {
+	sum := sha256.Sum256([]byte("list of a program " + name))
+	return hex.EncodeToString(sum[:])
+}
+
+// refusal says that the program is at fault and nothing was made.
+func refusal(err error) bool { return apiProblem(err).Status < http.StatusInternalServerError }
+
+// create takes the list through all its steps. Each of them may have been done
+// before by a request that was cut off.
+func (s *Web) create(ctx context.Context, p program, c received, token string) (int64, error) {
+	account, err := s.accountFor(ctx, c.order.Account)
+	if err != nil {
+		return 0, err
+	}
+	if c.order.ScheduleAt > 0 {
+		if sentence := scheduleFor(c.order.ScheduleAt, account).Check(s.now()); sentence != "" {
+			return 0, wrongField(http.StatusUnprocessableEntity, "scheduleAt", sentence)
+		}
+	}
+	text, err := s.commonText(ctx, p, account, c.order)
+	if err != nil {
+		return 0, err
+	}
+	l, err := s.takeList(ctx, p, account, c, token)
+	if err != nil {
+		return 0, err
+	}
+	made, err := s.workOff(ctx, p, account, c, l, text)
+	if err != nil && refusal(err) {
+		if dropped := s.desk.DropList(ctx, p.user, l.UID); dropped != nil && !errors.Is(dropped, sms.ErrNotFound) && !errors.Is(dropped, sms.ErrConflict) {
+			return 0, dropped
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := s.startMade(ctx, p, account, c.order, made.CampaignID); err != nil {
+		return 0, err
+	}
+	return made.CampaignID, nil
+}
+
+func (s *Web) accountFor(ctx context.Context, name string) (sms.Account, error) {
+	if name == "" {
+		return sms.Account{}, wrongField(http.StatusUnprocessableEntity, "account", "Give the name of the account")
+	}
+	a, err := s.store.AccountNamed(ctx, name)
+	if errors.Is(err, sms.ErrNotFound) {
+		return a, wrongField(http.StatusUnprocessableEntity, "account", "There is no account of this name")
+	}
+	return a, err
+}
+
+// commonText is the text of the order or of its template.
+func (s *Web) commonText(ctx context.Context, p program, a sms.Account, o campaignOrder) (string, error) {
+	switch {
+	case o.Template == "":
+		return o.Text, nil
+	case o.Text != "":
+		return "", wrongField(http.StatusUnprocessableEntity, "template", "Give a template or a text, not both")
+	}
+	t, err := s.desk.UsableTemplate(ctx, p.user, a.ID, o.Template)
+	return t.Text, err
+}
+
+func (s *Web) takeList(ctx context.Context, p program, a sms.Account, c received, token string) (sms.List, error) {
+	o := desk.UploadOrder{AccountID: a.ID, FileName: c.file, Token: token, Size: c.size}
+	if c.rows != nil {
+		o.Reading = c.rows.reading()
+	}
+	l, err := s.desk.UploadList(ctx, p.user, o, c.list)
+	return l, c.fault(err)
+}
+
+// fault gives what is wrong with the list the name that it has in the request.
+func (c received) fault(err error) error {
+	var bad sms.Invalid
+	if !errors.As(err, &bad) || bad["file"] == "" {
+		return err
+	}
+	if errors.Is(err, sms.ErrTooLarge) {
+		return wrongField(http.StatusRequestEntityTooLarge, c.listField(), bad["file"])
+	}
+	return wrongField(http.StatusUnprocessableEntity, c.listField(), bad["file"])
+}
+
+// workOff waits until a campaign is made of the list, and decides on the way
+// what a person would.
+func (s *Web) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.List, error) {
+	news := s.feed.Listen(desk.ListName(l.UID))
+	defer news.Close()
+	for {
+		news.Take()
+		l, err := s.store.List(ctx, l.UID)
+		if err != nil {
+			return l, err
+		}
+		switch l.State {
+		case sms.ListMade:
+			return l, nil
+		case sms.ListFailed:
+			return l, wrongField(http.StatusUnprocessableEntity, c.listField(), l.Problem)
+		case sms.ListUploaded:
+			err = s.check(ctx, p, a, c, l, text)
+		case sms.ListChecked:
+			err = s.decide(ctx, p, c, l)
+		default:
+			err = s.awaitList(ctx, news)
+		}
+		if err != nil {
+			return l, err
+		}
+	}
+}
+
+// awaitList waits for news of a list. Looking by itself now and then costs
+// little, and a lost notice nothing.
+func (s *Web) awaitList(ctx context.Context, news *desk.Listener) error {
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-news.Nudged():
+	case <-timer.C:
+	case <-s.stopping:
+		p := newProblem(http.StatusServiceUnavailable, "smsdesk is stopping. Send the same request with the same Idempotency-Key again")
+		p.retryAfter = 5
+		return p
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// check orders the list to be checked.
+func (s *Web) check(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) error {
+	o, err := s.listOrder(ctx, p, a, c, l, text)
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.CheckList(ctx, p.user, l.UID, l.Version, o)
+	return err
+}
+
+// listOrder says which column is what.
+func (s *Web) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.ListOrder, error) {
+	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1, Message: -1, Fields: map[string]int{}}
+	if c.rows != nil {
+		o.Phone, o.Fields["phone"], o.Fields["text"] = columnPhone, columnPhone, columnText
+		for key, column := range c.rows.fields {
+			o.Fields[key] = column
+		}
+		if o.Name == "" {
+			o.Name = nameOf(text, s.now().In(a.Location()))
+		}
+		if c.rows.own || text == "" {
+			o.Message, o.Own = columnText, text != ""
+		}
+	} else {
+		_, profile, err := s.desk.ListProfile(ctx, p.user, l.UID)
+		if err != nil {
+			return o, err
+		}
+		guess := sheet.Guess(profile.Header, profile.Sample, a.Country)
+		o.Phone = guess.Phone
+		if text == "" {
+			o.Message = guess.Message
+		}
+		for i, name := range l.Reading.Columns {
+			if key := sms.MarkKey(name); key != "" {
+				if _, there := o.Fields[key]; !there {
+					o.Fields[key] = i
+				}
+			}
+		}
+	}
+	if c.order.PhoneColumn == "" {
+		return o, nil
+	}
+	column, there := o.Fields[sms.MarkKey(c.order.PhoneColumn)]
+	if !there {
+		return o, wrongField(http.StatusUnprocessableEntity, "phoneColumn", "There is no column of this name")
+	}
+	o.Phone = column
+	return o, nil
+}
+
+// nameOf proposes a campaign's name.
+func nameOf(text string, now time.Time) string {
+	if name := sms.NameFromText(text); name != "" {
+		return name
+	}
+	return "API, " + now.Format("2 January 2006 15:04")
+}
+
+// decide has a campaign made of a checked list, unless it has bad rows that are
+// not to be skipped.
+func (s *Web) decide(ctx context.Context, p program, c received, l sms.List) error {
+	if bad := l.Tally.Bad(); bad > 0 && !c.order.SkipBad || l.Tally.Good == 0 {
+		return s.badRows(ctx, l, bad)
+	}
+	_, err := s.desk.MakeCampaign(ctx, p.user, l.UID, l.Version, desk.MakeOrder{LeaveOut: true, Again: true})
+	return err
+}
+
+// badRows names the rows that cannot be sent.
+func (s *Web) badRows(ctx context.Context, l sms.List, bad int64) error {
+	notes, _, err := s.store.ListNotes(ctx, l.UID, sms.RowFilter{Limit: badRowsMost})
+	if err != nil {
+		return err
+	}
+	detail := "1 row cannot be sent. Nothing was made"
+	if bad != 1 {
+		detail = strconv.FormatInt(bad, 10) + " rows cannot be sent. Nothing was made"
+	}
+	if bad == 0 {
+		detail = "None of the rows is to be sent: their numbers are blocked. Nothing was made"
+	}
+	problem := newProblem(http.StatusUnprocessableEntity, detail)
+	problem.Type, problem.Title, problem.BadRows = problemBadRows, "Rows cannot be sent", bad
+	for _, n := range notes {
+		problem.Rows = append(problem.Rows, rowError{n.Row, stopped(n.Text)})
+	}
+	return problem
+}
+
+// startMade gives the orders that came with a campaign. One that is not a draft
+// any more has had them.
+func (s *Web) startMade(ctx context.Context, p program, a sms.Account, o campaignOrder, id int64) error {
+	c, err := s.store.Campaign(ctx, id)
+	if err != nil || !c.MayStart() || !o.Send && o.ScheduleAt == 0 {
+		return err
+	}
+	if o.ScheduleAt > 0 && c.SendAt != o.ScheduleAt {
+		if c, err = s.desk.ProposeSchedule(ctx, p.user, id, scheduleFor(o.ScheduleAt, a)); err != nil {
+			return err
+		}
+	}
+	if o.Send {
+		_, err = s.startFor(ctx, p, c, a)
+	}
+	return err
+}
+
+// seats are places for a few at once.
+type seats chan struct{}
+
+func (s seats) enter(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s seats) leave() { <-s }
+
+// keys are names that one request at a time may hold.
+type keys struct {
+	mu   sync.Mutex
+	held map[string]chan struct{} // closed when it is free
+}
+
+func newKeys() *keys { return &keys{held: map[string]chan struct{}{}} }
+
+// hold waits until nobody holds the name. free gives it back.
+func (k *keys) hold(ctx context.Context, name string, most time.Duration) (free func(), err error) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for {
+		k.mu.Lock()
+		busy, held := k.held[name]
+		if !held {
+			mine := make(chan struct{})
+			k.held[name] = mine
+			k.mu.Unlock()
+			return func() {
+				k.mu.Lock()
+				defer k.mu.Unlock()
+				delete(k.held, name)
+				close(mine)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-timer.C:
+			p := newProblem(http.StatusConflict, "The first request with this Idempotency-Key is still being worked on. Ask again in a while")
+			p.Type, p.retryAfter = problemKey, 10
+			return nil, p
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+// formOrder is an order with a file, as a form.
+type formOrder struct {
+	campaignOrder
+	file string // its name as given
+}
+
+// fieldMost bounds one field of the form, fieldsOfForm how many there may be.
+const (
+	fieldMost    = 64 << 10
+	fieldsOfForm = 100
+)
+
+// readFormOrder reads a form part by part; the file goes into the spool.
+func readFormOrder(r *http.Request, to *spool, most int64) (formOrder, error) {
+	var o formOrder
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return o, newProblem(http.StatusBadRequest, "The form cannot be read: "+err.Error())
+	}
+	found := false
+	for range fieldsOfForm {
+		part, err := parts.NextPart()
+		if err == io.EOF {
+			if !found {
+				return o, wrongField(http.StatusUnprocessableEntity, "file", "Send the list as a file")
+			}
+			return o, nil
+		}
+		if err != nil {
+			return o, formFault(err)
+		}
+		switch {
+		case part.FormName() != "file":
+			err = o.field(part)
+		case found:
+			err = wrongField(http.StatusUnprocessableEntity, "file", "It is there twice")
+		default:
+			found, o.file = true, part.FileName()
+			// One byte more than allowed is enough to refuse it.
+			_, err = io.Copy(to, io.LimitReader(part, most+1))
+		}
+		if err != nil {
+			return o, formFault(err)
+		}
+		if to.size > most {
+			return o, nil
+		}
+	}
+	return o, newProblem(http.StatusBadRequest, "The form has too many fields")
+}
+
+// formFault tells what the program sent wrong from what failed here.
+func formFault(err error) error {
+	var p *problemDetails
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &p) || errors.As(err, &large) || errors.Is(err, os.ErrDeadlineExceeded):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, multipart.ErrMessageTooLarge) || strings.HasPrefix(err.Error(), "multipart:") || strings.HasPrefix(err.Error(), "malformed"):
+		return newProblem(http.StatusBadRequest, "The form cannot be read")
+	}
+	return err
+}
+
+func (o *formOrder) field(part *multipart.Part) error {
+	name := part.FormName()
+	value := func(to *string) error {
+		b, err := io.ReadAll(io.LimitReader(part, fieldMost+1))
+		if err != nil {
+			return err
+		}
+		if len(b) > fieldMost {
+			return wrongField(http.StatusUnprocessableEntity, name, "It is too long")
+		}
+		*to = string(b)
+		return nil
+	}
+	known, err := o.set(name, value, func(to *bool) error {
+		var text string
+		if err := value(&text); err != nil || text == "" {
+			return err
+		}
+		yes, err := strconv.ParseBool(text)
+		if err != nil {
+			return wrongField(http.StatusUnprocessableEntity, name, "Give true or false")
+		}
+		*to = yes
+		return nil
+	})
+	if known || err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, part)
+	return err
+}
+
+// uploadLimit is the largest file that a list may have here.
+func (s *Web) uploadLimit(r *http.Request) (int64, error) {
+	set, err := s.store.Setting(r.Context(), sms.SettingListMost)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := strconv.ParseInt(set, 10, 64); err == nil && n > 0 {
+		return n, nil
+	}
+	return sms.ListMost, nil
+}

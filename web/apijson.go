@@ -1,0 +1,226 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	// jsonMost bounds the body of an order in JSON.
+	jsonMost = 64 << 20
+	// valueMost bounds one row of it, and every other value: only so much is
+	// ever in memory.
+	valueMost = 1 << 20
+)
+
+// campaignOrder is what a program asks for, without the rows.
+type campaignOrder struct {
+	Account     string
+	SenderID    string
+	Name        string
+	Text        string
+	Template    string
+	PhoneColumn string
+	ScheduleAt  int64 // ms, 0: none
+	SkipBad     bool
+	Send        bool
+}
+
+// set takes one field by its name in a request. known is false for a name that
+// says nothing to us: such are ignored.
+func (o *campaignOrder) set(name string, text func(*string) error, yes func(*bool) error) (known bool, err error) {
+	texts := map[string]*string{"account": &o.Account, "senderId": &o.SenderID, "name": &o.Name, "text": &o.Text, "template": &o.Template, "phoneColumn": &o.PhoneColumn}
+	switch name {
+	case "skipBad":
+		return true, yes(&o.SkipBad)
+	case "send":
+		return true, yes(&o.Send)
+	case "scheduleAt":
+		var raw string
+		if err := text(&raw); err != nil || raw == "" {
+			return true, err
+		}
+		at, err := time.Parse(time.RFC3339, raw)
+		if err != nil {
+			return true, wrongField(http.StatusUnprocessableEntity, "scheduleAt", "Give a date and a time with its offset, such as 2026-06-03T09:00:00+01:00 (RFC 3339)")
+		}
+		o.ScheduleAt = at.UnixMilli()
+		return true, nil
+	}
+	if texts[name] == nil {
+		return false, nil
+	}
+	return true, text(texts[name])
+}
+
+// jsonOrder reads an order in JSON value by value. rows takes each row as it
+// comes.
+type jsonOrder struct {
+	order   campaignOrder
+	meter   *meter
+	in      *json.Decoder
+	rows    *rowWriter
+	hasRows bool
+}
+
+func readJSONOrder(body io.Reader, rows *rowWriter) (campaignOrder, error) {
+	m := &meter{r: body, until: valueMost}
+	j := &jsonOrder{meter: m, in: json.NewDecoder(m), rows: rows}
+	j.in.UseNumber()
+	err := j.object()
+	if err == nil {
+		if _, more := j.in.Token(); more != io.EOF {
+			err = notJSON("something follows the object")
+		}
+	}
+	if err == nil && rows.rows == 0 {
+		err = wrongField(http.StatusUnprocessableEntity, "rows", "Give at least one row")
+	}
+	return j.order, jsonFault(err, "")
+}
+
+func (j *jsonOrder) object() error {
+	open, err := j.in.Token()
+	if err != nil {
+		return err
+	}
+	if open != json.Delim('{') {
+		return wrongField(http.StatusUnprocessableEntity, "body", "Give a JSON object")
+	}
+	for j.more() {
+		if err := j.member(); err != nil {
+			return err
+		}
+	}
+	_, err = j.in.Token()
+	return err
+}
+
+func (j *jsonOrder) member() error {
+	key, err := j.in.Token()
+	if err != nil {
+		return err
+	}
+	name, _ := key.(string)
+	if name == "rows" {
+		return j.list()
+	}
+	known, err := j.order.set(name, func(to *string) error {
+		var v *string
+		err := jsonFault(j.in.Decode(&v), name)
+		if err == nil && v != nil {
+			*to = *v
+		}
+		return err
+	}, func(to *bool) error {
+		var v *bool
+		err := jsonFault(j.in.Decode(&v), name)
+		if err == nil && v != nil {
+			*to = *v
+		}
+		return err
+	})
+	if known || err != nil {
+		return err
+	}
+	var ignored json.RawMessage
+	return jsonFault(j.in.Decode(&ignored), name)
+}
+
+func (j *jsonOrder) list() error {
+	open, err := j.in.Token()
+	switch {
+	case err != nil:
+		return err
+	case open == nil:
+		return nil
+	case open != json.Delim('['):
+		return wrongField(http.StatusUnprocessableEntity, "rows", "Give a list of objects")
+	case j.hasRows:
+		return wrongField(http.StatusUnprocessableEntity, "rows", "It is there twice")
+	}
+	j.hasRows = true
+	for j.more() {
+		var row *apiRow
+		place := "rows[" + strconv.Itoa(j.rows.rows) + "]"
+		if err := jsonFault(j.in.Decode(&row), place); err != nil {
+			return err
+		}
+		if row == nil {
+			return wrongField(http.StatusUnprocessableEntity, place, "Give an object with a phone")
+		}
+		if err := j.rows.add(*row); err != nil {
+			return err
+		}
+	}
+	_, err = j.in.Token()
+	return err
+}
+
+// more says whether another value follows, and lets it into memory.
+func (j *jsonOrder) more() bool {
+	j.meter.until = j.in.InputOffset() + valueMost
+	return j.in.More()
+}
+
+// meter refuses to read more than one value may have.
+type meter struct {
+	r     io.Reader
+	read  int64
+	until int64
+}
+
+var errValueTooLarge = errors.New("a value is too large")
+
+func (m *meter) Read(p []byte) (int, error) {
+	if m.read >= m.until {
+		return 0, errValueTooLarge
+	}
+	n, err := m.r.Read(p[:min(int64(len(p)), m.until-m.read)])
+	m.read += int64(n)
+	return n, err
+}
+
+func notJSON(why string) *problemDetails {
+	return newProblem(http.StatusBadRequest, "The body cannot be read as JSON: "+why)
+}
+
+// jsonFault says what is wrong with a value of the given name.
+func jsonFault(err error, name string) error {
+	var syntax *json.SyntaxError
+	var typed *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &typed):
+		if typed.Field != "" {
+			name += "." + typed.Field
+		}
+		return wrongField(http.StatusUnprocessableEntity, name, wanted(typed))
+	case errors.As(err, &syntax):
+		return notJSON(fmt.Sprintf("%v, near byte %d", syntax, syntax.Offset))
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return notJSON("it ends too early")
+	case errors.Is(err, errValueTooLarge):
+		if name == "" {
+			name = "body"
+		}
+		return wrongField(http.StatusUnprocessableEntity, name, "One value may have at most 1 MiB")
+	}
+	return err
+}
+
+func wanted(e *json.UnmarshalTypeError) string {
+	switch e.Type.Kind().String() {
+	case "bool":
+		return "Give true or false, not a " + e.Value
+	case "string":
+		return "Give a text, not a " + e.Value
+	}
+	return "Give an object, not a " + e.Value
+}

@@ -1,0 +1,405 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+// own drafts a campaign in which everybody has another text, of a list where
+// list is not 0.
+func (s *site) own(a sms.Account, list int64, texts ...string) sms.Campaign {
+	s.t.Helper()
+	c := sms.Campaign{AccountID: a.ID, Name: "june-list.xlsx", SenderID: "CLINIC", CreatedBy: s.boss.ID, CreatedName: s.boss.Name, ListID: list, CallsPairs: 3, CallsText: 1, Fingerprint: desk.NewToken()}
+	var messages []sms.Message
+	for i, text := range texts {
+		n := sms.CountSegments(text, false)
+		m := sms.Message{Row: int64(2 + 2*i), Number: fmt.Sprintf("23480300%05d", 1000+i), Text: text, Parts: n.Parts, Unicode: n.Unicode}
+		if text == "" {
+			m.State, m.Code, m.Number, m.Reason = sms.Skipped, string(sms.RowMissing), "", "Missing: enter a phone number"
+		} else {
+			c.Parts += int64(n.Parts)
+		}
+		messages = append(messages, m)
+	}
+	made, _, err := s.db.CreateDraft(context.Background(), c, desk.NewToken(), messages, 0, s.clock.now().UnixMilli())
+	s.must(err)
+	return made
+}
+
+// listed is a store that knows one list.
+type listed struct {
+	Store
+	list sms.List
+}
+
+func (l listed) ListByID(_ context.Context, id int64) (sms.List, error) {
+	if id != l.list.ID {
+		return sms.List{}, sms.ErrNotFound
+	}
+	return l.list, nil
+}
+
+func TestPreviewOfAnyRow(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.own(a, 0, "", "Short", strings.Repeat("a", 170), "Dear Bọla, "+strings.Repeat("b", 70), "Last")
+	path := confirmPath(c.ID)
+	b := s.as(s.boss)
+	first := b.get(path).is(200).has("Message 4 of 5 to 0803 000 1001", "1 part, 5 characters")
+	s.leads(first)
+	for name, want := range map[string]string{"previous": "2", "next": "6", "longest": "6", "odd": "8"} {
+		if got := first.attr("#preview-"+name, "href"); got != path+"?row="+want {
+			t.Errorf("%s leads to %q", name, got)
+		}
+	}
+	for row, want := range map[string]string{
+		"2": "has no number This row is left out: Missing: enter a phone number.", "5": "to 0803 000 1002", "6": "2 parts, 170 characters",
+		"8": "2 parts because of “ọ”", "99": "Last", "": "Short", "x": "has no number", "-1": "has no number", "99999999999999999999": "has no number",
+	} {
+		page := b.get(views0(path, row)).is(200)
+		if got := page.text("#preview"); !strings.Contains(got, want) {
+			t.Errorf("row %q: %s", row, got)
+		}
+		fragment := b.fragment(views0(path, row)).is(200)
+		if fragment.text("#preview") != page.text("#preview") || strings.Contains(fragment.body, "<html") {
+			t.Errorf("row %q: the fragment is not the card of the page", row)
+		}
+		if got, _ := fragment.page().Find("#test [name=message]").Attr("value"); got == "" {
+			t.Errorf("row %q: no message to try", row)
+		}
+	}
+	last := b.get(path+"?row=10").count("#preview-next", 0)
+	if last.attr("#preview-previous", "href") != path+"?row=8" {
+		t.Errorf("before the last row is %q", last.attr("#preview-previous", "href"))
+	}
+	one := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1)})
+	b.get(confirmPath(one.ID)).has("To 0803 000 1000").count("#preview-next, #preview-previous, #preview-longest, #preview-go", 0)
+}
+
+func views0(path, row string) string {
+	if row == "" {
+		return path
+	}
+	return path + "?row=" + row
+}
+
+// TestConfirmOfAList: what the list's tally knows stands on the page.
+func TestConfirmOfAList(t *testing.T) {
+	l := listed{list: sms.List{ID: 7, UID: "abcd", State: sms.ListMade,
+		Order: sms.ListOrder{Text: "Dear ##Name##, come on ##Day##."},
+		Tally: sms.ListTally{Rows: 20, Good: 4, Hidden: 14, Parts: 5, Longest: 8, Odd: 8, Letters: "ọ", Texts: 4,
+			Kinds: map[sms.RowKind]int64{sms.RowBlocked: 2, sms.RowRepeat: 1, sms.RowMissing: 1, sms.RowRepaired: 212, sms.RowLonger: 8, sms.RowOtherText: 3},
+			Fixes: map[string]int64{"Added the missing 0": 200, "Removed spaces": 12}}}}
+	s := newSite(t, func(c *Config) { l.Store = c.Store; c.Store = l })
+	a := s.clinic()
+	c := s.own(a, 7, "Dear Ada, come on Monday.", "", "Dear Bọla, come on Friday.")
+	b := s.as(s.boss)
+	page := b.get(confirmPath(c.ID)).is(200)
+	page.has("Row 2 to 0803 000 1000", "The marked words were filled in.", "4 requests: 1 with one text for many numbers, 3 with a text for each number.",
+		"Rows with something missing1", "Rows with blocked numbers2", "Rows that repeat an earlier one1", "Hidden rows14",
+		"We fixed 212 numbers: added the missing 0 (200) and removed spaces (12).", "3 numbers get more than one message, because the texts differ.",
+		"8 messages need more parts because of “ọ”.", "Recipients2", "Parts in total2")
+	page.lacks("Parts each", "Rows that cannot be read")
+	if got := page.text("#preview mark"); got != "AdaMonday" {
+		t.Errorf("marked %q", got)
+	}
+	if link := page.page().Find("form#send .actions a").AttrOr("href", ""); link != "/lists/abcd/check" {
+		t.Errorf("back leads to %q", link)
+	}
+	if page.attr("#preview-longest", "href") != confirmPath(c.ID)+"?row=8" {
+		t.Error("the list's longest row is not offered")
+	}
+	page.count(".steps [aria-current]", 1)
+	clean := listed{Store: l.Store, list: sms.List{ID: 7, UID: "abcd"}}
+	s.web.store = clean
+	if got := b.get(confirmPath(c.ID)).page().Find("form#send .actions a").AttrOr("href", ""); got != "/lists/abcd/message" {
+		t.Errorf("from a clean list back leads to %q", got)
+	}
+}
+
+func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 100; a.TypeAbove = 3 })
+	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
+	b := s.as(s.boss)
+	path := confirmPath(c.ID)
+	b.get(path).has("Recipients5", "Type 5 to confirm").lacks("What is left out")
+	b.post("/settings/blocked", "numbers", "08030001000").is(303)
+	page := b.get(path).has("Recipients4", "Parts in total4", "Estimated cost₦4.00", "Numbers blocked since then1", "Type 4 to confirm", "This account asks for it above 3 recipients.")
+	s.leads(page)
+	if page.text("#send-now") != "Send 4 messages now" || page.text(`.head a[href="#typed"]`) != "Go to the Send button" {
+		t.Errorf("the button says %q", page.text("#send-now"))
+	}
+	got := b.post(campaignPath(c.ID)+"/start", "version", "1", "when", "now", "sure", "now", "typed", "1169").is(422)
+	s.leads(got)
+	if said := got.text(`#errors a[href="#typed"]`); said != "You typed 1169. There are 4 recipients" || got.attr("#typed", "value") != "1169" {
+		t.Errorf("said %q", said)
+	}
+	// Without script the time is asked for once more, and the number with it.
+	later := b.post(campaignPath(c.ID)+"/start", "version", "1", "when", "tomorrow", "sure", "now", "typed", "4").is(200)
+	if later.text("#schedule-for") != "Schedule for tomorrow at 9:00am" || later.attr("#typed", "value") != "4" {
+		t.Errorf("%q with %q", later.text("#schedule-for"), later.attr("#typed", "value"))
+	}
+	b.post(campaignPath(c.ID)+"/schedule", later.confirmed()...).is(422).has("Type 4 to confirm").count("#schedule-for", 1)
+	b.post(campaignPath(c.ID)+"/schedule", append(later.confirmed(), "typed", "4")...).to(campaignPath(c.ID))
+
+	all := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030001001"})
+	b.post("/settings/blocked", "numbers", "08030001001").is(303)
+	b.get(confirmPath(all.ID)).has("Nobody is left to send to.").count("#send-now", 0)
+}
+
+// timed is the form of the page with a time in it.
+func (a answer) timed(when string, pairs ...string) []string {
+	a.t.Helper()
+	return append([]string{"version", a.attr("form#send [name=version]", "value"), "when", when}, pairs...)
+}
+
+func TestOneListOfTimes(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic(func(a *sms.Account) { a.Timezone = "Europe/London" })
+	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
+	b := s.as(s.boss)
+	start, path := campaignPath(c.ID)+"/start", campaignPath(c.ID)
+	page := b.get(confirmPath(c.ID)).is(200)
+
+	renewed := func(pairs ...string) answer {
+		return b.post(path+"/when", append([]string{"version", "1"}, pairs...)...).is(200)
+	}
+	for _, c := range []struct {
+		pairs        []string
+		button, sure string
+	}{
+		{[]string{"when", "now"}, "Send 5 messages now", "now"},
+		{[]string{"when", "tomorrow"}, "Schedule for tomorrow at 9:00am", strconv.FormatInt(time.Date(2026, 6, 4, 8, 0, 0, 0, time.UTC).UnixMilli(), 10)},
+		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45"}, "Schedule for Friday 5 June at 4:45pm", strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
+		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45", "hand_over", "yes"}, "Hand over for Friday 5 June at 4:45pm", strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
+		{[]string{"when", "at", "day", "", "time", ""}, "Schedule", ""},
+		{[]string{"when", "at", "day", "2026-10-25", "time", "01:30"}, "Schedule", ""},
+		{[]string{"when", "zzz"}, "Schedule", ""},
+	} {
+		got := renewed(c.pairs...)
+		if got.text("#send-now") != c.button || got.attr("#send-now", "value") != c.sure {
+			t.Errorf("%v: %q %q", c.pairs, got.text("#send-now"), got.attr("#send-now", "value"))
+		}
+	}
+	renewed("when", "at", "day", "2026-10-25", "time", "01:30").has("The earlier 1:30am", "The later 1:30am")
+	if s.campaign(c.ID).State != sms.CampaignDraft {
+		t.Fatal("looking at a time set it")
+	}
+
+	for name, c := range map[string]struct {
+		pairs []string
+		at    string
+		want  string
+	}{
+		"a stale button":       {page.timed("now", "sure", "1780560000000"), "when", "The time was changed a moment ago. Look at the button, then press it again"},
+		"handing over at once": {page.timed("now", "sure", "now", "hand_over", "yes"), "hand_over", "Choose a time for the provider to send it, or take this back"},
+		"no date":              {page.timed("at", "sure", "", "day", "", "time", "09:00"), "day", "Enter a date, for example 2026-06-04"},
+		"a gap":                {page.timed("at", "sure", "", "day", "2027-03-28", "time", "01:30"), "time", "There is no 1:30am on that day: clocks are put forward. Choose another time"},
+		"an overlap":           {page.timed("at", "sure", "", "day", "2026-10-25", "time", "01:30"), "which", "Clocks are put back on that day and 1:30am comes twice. Choose the earlier or the later one"},
+		"nothing":              {page.timed("never", "sure", ""), "when", "Choose when to send"},
+		"too soon to hand over": {page.timed("at", "sure", strconv.FormatInt(time.Date(2026, 6, 3, 9, 51, 0, 0, time.UTC).UnixMilli(), 10), "day", "2026-06-03", "time", "10:51", "hand_over", "yes"), "time",
+			"Handing over takes up to 6 minutes. Choose a later time"},
+	} {
+		got := b.post(start, c.pairs...).is(422)
+		s.leads(got)
+		if said := got.text(`#errors a[href="#` + c.at + `"]`); said != c.want || !strings.HasPrefix(got.text("title"), "Error: ") || !strings.Contains(got.text("#"+c.at+"-error"), c.want) {
+			t.Errorf("%s: said %q", name, got.text("#errors"))
+		}
+	}
+	if s.campaign(c.ID).State != sms.CampaignDraft {
+		t.Fatal("a refused form set a time")
+	}
+
+	// The button said the hour as it was two minutes ago: that is what is set.
+	hour := renewed("when", "hour")
+	s.clock.pass(2 * time.Minute)
+	b.post(start, page.timed("hour", "sure", hour.attr("#send-now", "value"))...).to(path)
+	if got := s.campaign(c.ID); got.State != sms.CampaignScheduled || got.SendAt != time.Date(2026, 6, 3, 10, 48, 0, 0, time.UTC).UnixMilli() {
+		t.Errorf("%s %s", got.State, got.Schedule().Time())
+	}
+	b.post(path + "/cancel").to(path)
+
+	// Without script the button knows nothing of the choice, so it is asked.
+	page = b.get(confirmPath(c.ID))
+	asked := b.post(start, page.timed("at", "sure", "now", "day", "2026-06-05", "time", "16:45", "hand_over", "yes")...).is(200)
+	s.leads(asked)
+	asked.has("It cannot be called back from here.")
+	if asked.text("#schedule-for") != "Hand over for Friday 5 June at 4:45pm" {
+		t.Errorf("asked %q", asked.text("#schedule-for"))
+	}
+	b.post(path+"/schedule", append(asked.confirmed(), "hand_over", "yes")...).to(path)
+	if got := s.campaign(c.ID); !got.HandOver || got.State != sms.CampaignRunning || got.SendAt == 0 {
+		t.Errorf("%+v", got)
+	}
+	b.get(path).has("Handed to the provider", "The provider sends it Friday 5 June at 4:45pm, London time (UTC+1). It cannot be called back from here.")
+	b.post(start, page.timed("tomorrow", "sure", "now")...).is(409)
+	s.browser().post(path+"/when", "when", "now").is(http.StatusNoContent)
+}
+
+func TestPlanSaysHowLongItTakes(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic(func(a *sms.Account) {
+		a.PerMinute = 1
+		a.CallLimit = 10
+		a.Hours = sms.Hours{From: 8 * 60, To: 11 * 60}
+	})
+	b := s.as(s.boss)
+	small := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
+	b.get(confirmPath(small.ID)).has("4 requests, each with one text for many numbers.", "Takes about 5 minutes at 1 request a minute.", "Ends today about 10:53am.")
+	large := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(190), Text: "Large"})
+	b.get(confirmPath(large.ID)).has("Takes about 20 minutes at 1 request a minute.", "Sending pauses from 11:00 to 08:00; ends tomorrow about 8:10am.")
+	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(60), Text: "Other"})
+	b.get(confirmPath(small.ID)).has("Takes about 10 minutes at 1 request a minute. Another campaign of this account is being sent and takes turns with it.")
+	s.clock.pass(3 * time.Hour)
+	b = s.as(s.boss)
+	closed := b.get(confirmPath(small.ID)).has("Starts tomorrow at 8:00am, because the sending hours are 08:00 to 11:00.")
+	if closed.text("#send-now") != "Send 40 messages from tomorrow at 8:00am on" {
+		t.Errorf("the button says %q", closed.text("#send-now"))
+	}
+	b.post(campaignPath(small.ID)+"/when", "when", "tomorrow").is(200).has("Takes about 5 minutes").lacks("takes turns")
+}
+
+func TestATestGoesToOnesOwnPhone(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.own(a, 0, "Dear Ada", "Dear Bola")
+	b := s.as(s.boss)
+	test := campaignPath(c.ID) + "/test"
+	second := b.get(confirmPath(c.ID) + "?row=4").is(200)
+	if second.attr("#test_number", "value") != "" {
+		t.Error("a number is known before the first test")
+	}
+	form := func(a answer, number string) []string {
+		return []string{"token", a.attr("#test [name=token]", "value"), "message", a.attr("#test [name=message]", "value"), "test_number", number}
+	}
+	wrong := b.post(test, form(second, "0803 5S5 0101")...).is(422)
+	s.leads(wrong)
+	if said := wrong.text(`#errors a[href="#test_number"]`); !strings.HasPrefix(said, "Contains letters") || wrong.attr("#test_number", "value") != "0803 5S5 0101" {
+		t.Errorf("said %q, kept %q", said, wrong.attr("#test_number", "value"))
+	}
+	wrong.has("Dear Bola")
+	sent := b.post(test, form(second, "0803 000 0101")...).is(303).header.Get("Location")
+	if again := b.post(test, form(second, "0803 000 0101")...).header.Get("Location"); again != sent {
+		t.Errorf("pressed twice: %q and %q", sent, again)
+	}
+	got := b.get(sent).is(200).has("Sent a test to 0803 000 0101. See what became of it", "Dear Bola")
+	s.leads(got)
+	if got.attr("#test_number", "value") != "0803 000 0101" {
+		t.Error("the number is forgotten")
+	}
+	b.get(got.attr("#tested a", "href")).is(200).has("Test of june-list.xlsx", "a test to one phone", "Dear Bola")
+	rows := s.campaigns(a.ID)
+	if len(rows) != 2 || rows[0].Campaign.TestOf != c.ID || rows[0].Campaign.State != sms.CampaignRunning || s.campaign(c.ID).State != sms.CampaignDraft {
+		t.Errorf("%d campaigns, %+v", len(rows), rows[0].Campaign)
+	}
+	// Nobody can make the page say that something was sent.
+	u, err := url.Parse(sent)
+	s.must(err)
+	for _, id := range []int64{c.ID, 999} {
+		q := u.Query()
+		q.Set("tested", strconv.FormatInt(id, 10))
+		b.get(u.Path+"?"+q.Encode()).is(200).count("#tested", 0)
+	}
+	colleague := s.as(s.hire("s@example.com", sms.Sender))
+	colleague.get(sent).is(200).count("#tested", 0)
+	s.as(s.hire("v@example.com", sms.Viewer)).post(test, form(second, "08030000101")...).is(403)
+	b.get(test).to(confirmPath(c.ID))
+}
+
+func TestConfirmTakesAnotherName(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2)})
+	b := s.as(s.boss)
+	path := campaignPath(c.ID) + "/name"
+	b.post(path, "name", "June reminders").to(confirmPath(c.ID) + "?done=saved")
+	if got := b.get(confirmPath(c.ID)).has("June reminders").attr("#name", "value"); got != "June reminders" {
+		t.Errorf("the field says %q", got)
+	}
+	long := strings.Repeat("n", 101)
+	got := b.post(path, "name", long).is(422)
+	s.leads(got)
+	if got.text(`#errors a[href="#name"]`) != "The name must have at most 100 characters" || got.attr("#name", "value") != long {
+		t.Errorf("said %q", got.text("#errors"))
+	}
+	b.get(path).to(confirmPath(c.ID))
+}
+
+func TestConfirmRenewsTheBalance(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 100 })
+	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2) + "\n" + typed(1)})
+	b := s.as(s.boss)
+	page := b.get(confirmPath(c.ID) + "?repeated=1").is(200).has("Repeated numbers1")
+	if page.attr("#live", "hx-sse:connect") == "" {
+		t.Error("the page listens to nothing")
+	}
+	s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦1.50"}}, s.clock.now().UnixMilli()))
+	part := b.fragment(page.attr("#cost", "hx-get")).is(200)
+	part.has("Balance now₦1.50", "The estimated cost is ₦2.00 but the balance is ₦1.50. Send fewer messages or top up.", "Repeated numbers1")
+	if fresh := b.get(confirmPath(c.ID) + "?repeated=1"); fresh.html("#cost") != part.html("#cost") {
+		t.Error("the fragment is not the one of the page")
+	}
+	b.get(confirmPath(c.ID)+"?pause=1").count("#cost[hx-get]", 0)
+}
+
+func TestSendingSettings(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	b := s.as(s.boss)
+	path := accountPath(a.ID) + "/sending"
+	page := b.get(accountPath(a.ID)).is(200).has("Nigeria: 08:00 to 20:00 is usual. Times are West Africa Time.")
+	s.leads(page)
+	if page.attr("#hours_from", "value") != "" || page.attr("#url_budget", "value") != "2000" || page.page().Find("#abroad[checked]").Length() != 0 {
+		t.Error("sending hours or abroad are not off by default")
+	}
+	good := []string{"hours_from", "08:00", "hours_to", "20:00", "abroad", "yes", "type_above", "1,000", "call_limit", "50", "url_budget", "8,000"}
+	b.post(path, good...).to(accountPath(a.ID) + "?done=saved")
+	got, err := s.db.Account(t.Context(), a.ID)
+	s.must(err)
+	if got.Hours != (sms.Hours{From: 480, To: 1200}) || !got.Abroad || got.TypeAbove != 1000 || got.CallLimit != 50 || got.URLBudget != 8000 || got.Name != "Clinic" {
+		t.Errorf("%+v", got)
+	}
+	page = b.get(accountPath(a.ID))
+	if page.attr("#hours_from", "value") != "08:00" || page.attr("#hours_to", "value") != "20:00" || page.page().Find("#abroad[checked]").Length() != 1 {
+		t.Error("what was saved is not shown")
+	}
+	for _, c := range []struct{ field, value, at, want string }{
+		{"hours_to", "", "hours_to", "Enter both times, or leave both empty"},
+		{"hours_to", "08:00", "hours_to", "Enter two different times, or leave both empty"},
+		{"hours_from", "early", "hours_from", "Enter a time of day, for example 08:00"},
+		{"type_above", "many", "type_above", "Enter a number of recipients from 0 to 1,000,000"},
+		{"call_limit", "0", "call_limit", "Enter the most recipients of one call, from 1 to 10,000"},
+		{"call_limit", "", "call_limit", "Enter the most recipients of one call, from 1 to 10,000"},
+		{"url_budget", "0", "url_budget", "Enter the most bytes of a request's address, from 500 to 8,000"},
+		{"url_budget", "8001", "url_budget", "Enter the most bytes of a request's address, from 500 to 8,000"},
+	} {
+		refused := b.post(path, with(good, c.field, c.value)...).is(422)
+		s.leads(refused)
+		if said := refused.text(`#errors a[href="#` + c.at + `"]`); said != c.want || refused.attr("#"+c.field, "value") != c.value {
+			t.Errorf("%s=%q: said %q, kept %q", c.field, c.value, refused.text("#errors"), refused.attr("#"+c.field, "value"))
+		}
+	}
+	s.as(s.hire("m@example.com", sms.Manager)).post(path, good...).is(403)
+	b.post(path, "hours_from", "", "hours_to", "", "type_above", "0", "call_limit", "10", "url_budget", "2000").is(303)
+	if got := s.reload(a.ID); !got.Hours.Always() || got.Abroad || got.TypeAbove != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func (s *site) reload(account int64) sms.Account {
+	s.t.Helper()
+	a, err := s.db.Account(context.Background(), account)
+	s.must(err)
+	return a
+}

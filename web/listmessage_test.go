@@ -1,0 +1,229 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"smsdesk/internal/sms"
+)
+
+func (a answer) chosen(name string) string {
+	a.t.Helper()
+	return a.page().Find(`select[id="`+name+`"] option[selected]`).AttrOr("value", "")
+}
+
+// Marks get their rows when the form is renewed, script or not; what matches a
+// column by name is chosen already.
+func TestMarksFindTheirColumns(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", cleanList) + "/message"
+	page := b.get(at).is(200).has("For words from the file, write ##First name##, ##Date##")
+	got := b.post(at, page.filled("text", "Dear ##FIRST-NAME##, ##date## at ##Time##", "do", "preview", "flash", "yes", "name", "June <i>")...).is(200)
+	s.leads(got)
+	if a, c, d := got.chosen("field:firstname"), got.chosen("field:date"), got.chosen("field:time"); a != "1" || c != "2" || d != "" {
+		t.Errorf("chosen are %q, %q and %q", a, c, d)
+	}
+	got.has("e.g. Ada, Bola, Chidi", "e.g. 3 June, 4 June, 5 June", "Nothing is chosen yet for ##Time##.")
+	if text := got.text("#filled .bubble"); text != "Dear Ada, 3 June at ##Time##" {
+		t.Errorf("the preview is %q", text)
+	}
+	if marked := got.text("#filled mark"); marked != "Ada3 June##Time##" {
+		t.Errorf("marked are %q", marked)
+	}
+	if got.attr("#name", "value") != "June <i>" || got.page().Find("#flash[checked]").Length() != 1 {
+		t.Error("something typed was lost")
+	}
+	got = b.post(at, got.filled("text", "Dear ##FIRST-NAME##, ##date## at ##Time##", "field:firstname", "1", "field:date", "", "field:time", "fixed", "do", "preview")...).is(200)
+	if got.chosen("field:date") != "" || got.chosen("field:time") != "fixed" || got.page().Find(`[id="fixed:time"]`).Length() != 1 {
+		t.Error("what was chosen is not what is shown")
+	}
+}
+
+func TestWhatIsWrongWithTheMessage(t *testing.T) {
+	s := newSite(t)
+	s.clinic(func(a *sms.Account) { a.DefaultSender = "" })
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", "First,Second\nAda,Bola\nChidi,Emeka\n") + "/message"
+	page := b.get(at).is(200).has("Choose the column with the phone numbers")
+	got := b.post(at, page.filled("text", "Hello ##Name##", "field:name", "fixed", "fixed:name", "  ", "name", strings.Repeat("x", 101), "do", "check")...).is(http.StatusUnprocessableEntity)
+	s.leads(got)
+	for field, sentence := range map[string]string{
+		"phone":      "Choose the column with the phone numbers",
+		"sender_id":  "Choose a sender ID",
+		"field:name": "The message uses ##Name##, but no column is chosen for it. Choose a column or type one text for everybody",
+		"name":       "The name must have at most 100 characters",
+	} {
+		if at := got.text(`[id="` + field + `-error"]`); at != "Error: "+sentence {
+			t.Errorf("%s: %q at the field", field, at)
+		}
+		if got.attr(`[id="`+field+`"]`, "aria-invalid") != "true" {
+			t.Errorf("%s does not say that it is wrong", field)
+		}
+	}
+	if n := got.page().Find("#errors a").Length(); n != 4 || !strings.HasPrefix(got.text("title"), "Error: ") {
+		t.Errorf("%d errors in the summary, title %q", n, got.text("title"))
+	}
+	if got.page().Find("#text").Text() != "Hello ##Name##" {
+		t.Error("the text was lost")
+	}
+	page = b.get(b.uploads("two.csv", "phone,mobile\n08031234501,08051234502\n08031234503,08051234504\n") + "/message").is(200)
+	page.has(`Two columns could hold the phone number: "phone" and "mobile". Choose one`)
+}
+
+func TestTheTextComesFromAColumn(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	s.importer()
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", "phone,message\n08031234501,Come at 9\n08031234502,Come at 10\n") + "/message"
+	page := b.get(at).is(200)
+	if page.chosen("message") != "1" || page.text("#filled .bubble") != "Come at 9" {
+		t.Errorf("chosen is %q, shown %q", page.chosen("message"), page.text("#filled .bubble"))
+	}
+	got := b.post(at, page.filled("text", "Hello")...).is(http.StatusUnprocessableEntity)
+	if got.text("#message-error") == "" || got.page().Find("#text").Text() != "Hello" {
+		t.Error("both a text and a column are taken, or the text is lost")
+	}
+	b.post(at, page.filled()...).is(http.StatusSeeOther)
+	if text := s.messages(s.campaign(s.list(at).CampaignID))[1].Text; text != "Come at 10" {
+		t.Errorf("the second message is %q", text)
+	}
+}
+
+// While a person types only the parts that change come back, with what was
+// typed and chosen.
+func TestListPreviewWhileTyping(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", cleanList)
+	page := b.get(at + "/message")
+	if page.attr("[hx-post]", "hx-post") != at+"/preview" || page.page().Find("[hx-post] #text, [hx-post] #phone").Length() != 2 {
+		t.Error("what is typed is not watched")
+	}
+	ask := func(b *browser, pairs ...string) answer {
+		r := httptest.NewRequest(http.MethodPost, at+"/preview", strings.NewReader(values(pairs).Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("HX-Request", "true")
+		return b.send(r)
+	}
+	got := ask(b, page.filled("text", "Dear ##First name##, ọ##x##")...).is(200)
+	if !strings.HasPrefix(got.body, `<div id="filled">`) || !strings.Contains(got.body, `hx-target="#marks"`) || !strings.Contains(got.body, `hx-target="#parts"`) || strings.Contains(got.body, "<textarea") {
+		t.Errorf("%.300s", got.body)
+	}
+	got.has("1 part", "A part holds 70 characters because of “ọ”.", "##x##")
+	ask(b, "text", strings.Repeat("ọ", 1<<20)[:300_000], "phone", "77", "message", "-5").is(200)
+	for name, other := range map[string]*browser{"a stranger": s.browser(), "a viewer": s.as(s.hire("v@example.com", sms.Viewer))} {
+		if got := ask(other, "text", "x").is(http.StatusNoContent); got.body != "" {
+			t.Errorf("%s is shown %q", name, got.body)
+		}
+	}
+}
+
+func TestATemplateForAList(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	s.templates(a.ID)
+	s.importer()
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", "Phone,Name,Date\n08031234501,Ada,Monday\n") + "/message"
+	page := b.get(at).is(200)
+	b.post(at, page.filled("do", "template")...).is(http.StatusUnprocessableEntity).has("Choose a template, or write your own text")
+	got := b.post(at, page.filled("template", "7", "text", "mine", "do", "template")...).is(200)
+	if text := got.page().Find("#text").Text(); text != "Dear ##Name##,\ncome on ##Date##." || got.chosen("field:name") != "1" || got.chosen("field:date") != "2" {
+		t.Errorf("the text is %q, columns %q and %q", text, got.chosen("field:name"), got.chosen("field:date"))
+	}
+	b.post(at, got.filled()...).is(http.StatusSeeOther)
+	if o := s.list(at).Order; o.Template != "Appointment" {
+		t.Errorf("kept is %+v", o)
+	}
+}
+
+func TestReadItAnotherWay(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", "Tel;Name\n08031234501;\xc0da\n08031234502;Bola\n") + "/message"
+	page := b.get(at).is(200).has("Windows-1252", "Semicolon", "Row 1", "Àda")
+	got := b.post(at, page.filled("text", "Dear ##Name##", "encoding", "Windows-1251", "do", "read")...).is(200).has("Аda")
+	if got.page().Find("#text").Text() != "Dear ##Name##" || got.chosen("field:name") != "1" || got.page().Find("#reading[open]").Length() != 1 {
+		t.Error("the text or its columns were lost, or the details are closed")
+	}
+	got = b.post(at, got.filled("header", "-1", "do", "read")...).is(200).has("The first row looks like data, not column names", "Column A")
+	if l := s.list(at); l.Reading.HeaderRow != -1 || l.Reading.Encoding != "Windows-1251" {
+		t.Errorf("%+v", l.Reading)
+	}
+	got = b.post(at, got.filled("delimiter", "a", "do", "read")...).is(http.StatusUnprocessableEntity)
+	if got.text("#delimiter-error") == "" || got.page().Find("#reading[open]").Length() != 1 {
+		t.Error("what is wrong cannot be seen")
+	}
+	b.post(at, got.filled("delimiter", ";", "encoding", "EBCDIC", "do", "read")...).is(http.StatusUnprocessableEntity).count("#encoding-error", 1)
+}
+
+func TestSheetsOfAWorkbook(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	b := s.as(s.boss)
+	book := writeBook(t, func(f *excelize.File) {
+		fill(t, f, "Sheet1", []string{"Notes"}, []string{"nothing here"})
+		if _, err := f.NewSheet("June"); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, f, "June", []string{"Phone", "Name"}, []string{"08031234501", "Ada"})
+	})
+	at := b.uploads("book.xlsx", book) + "/message"
+	page := b.get(at).is(200).has("Your file has 2 sheets. Choose the one to use.", "Include hidden rows")
+	page.count("#encoding, #delimiter", 0)
+	if page.chosen("sheet") != "Sheet1" {
+		t.Errorf("chosen is %q", page.chosen("sheet"))
+	}
+	got := b.post(at, page.filled("sheet", "June", "do", "read")...).is(200)
+	if got.chosen("sheet") != "June" || got.chosen("phone") != "0" || !strings.Contains(got.text("#phone-hint"), "08031234501") {
+		t.Errorf("sheet %q, phone %q", got.chosen("sheet"), got.chosen("phone"))
+	}
+}
+
+// A session that ended while somebody wrote does not take the message away.
+func TestAMessageIsKeptOverSigningIn(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	s.real()
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", cleanList) + "/message"
+	page := b.get(at)
+	s.clock.pass(3 * time.Hour)
+	to := b.post(at, page.filled("text", "Dear ##First name##, hello")...).is(http.StatusSeeOther).header.Get("Location")
+	if !strings.Contains(to, "why=timeout") {
+		t.Fatalf("it leads to %q", to)
+	}
+	next := b.get(to).attr("input[name=next]", "value")
+	if !strings.HasPrefix(next, at+"?kept=") {
+		t.Fatalf("after signing in it goes to %q", next)
+	}
+	got := s.as(s.boss).get(next).is(200)
+	if text := got.page().Find("#text").Text(); text != "Dear ##First name##, hello" || got.chosen("field:firstname") != "1" {
+		t.Errorf("the text is %q", text)
+	}
+}
+
+func TestAListChangedInAnotherWindow(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", cleanList) + "/message"
+	page := b.get(at)
+	b.post(at, page.filled("header", "-1", "do", "read")...).is(200)
+	got := b.post(at, page.filled("text", "mine")...).is(http.StatusConflict).has("You changed this list in another window. Look at it again, then check it")
+	if got.page().Find("#text").Text() != "mine" {
+		t.Error("the text was lost")
+	}
+	s.leads(got)
+}
