@@ -28,7 +28,7 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 	where, args := messageConditions(f)
 	query := `select ` + messageColumns + ` from message where ` + where + fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1)
 	if narrow(f) {
-		query = standingMessages(f, c, order)
+		query = standingMessages(f, c, messageColumns, order)
 	}
 	rows, err := db.reader.QueryContext(ctx, query, args...)
 	if err != nil {

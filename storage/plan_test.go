@@ -48,14 +48,14 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"page": {CampaignID: 1, Limit: 50}, "next page": {CampaignID: 1, After: 9, Limit: 50}, "page before": {CampaignID: 1, Before: 9, Limit: 50},
 		"page of a tile": {CampaignID: 1, Keys: []string{"doubt", "held"}, Limit: 50}, "page of the queue": {CampaignID: 1, Keys: []string{"queued"}, Limit: 50},
 		"page of delivered": {CampaignID: 1, Keys: []string{"delivered", "late"}, After: 9, Limit: 50},
-		"page of a state": {CampaignID: 1, States: []sms.State{sms.InDoubt}, After: 9, Limit: 50}, "page of a status": {CampaignID: 1, Status: sms.NoReport, Limit: 50}, "rows on screen": {CampaignID: 1, IDs: []int64{1, 2}, Limit: 50},
+		"page of a state":   {CampaignID: 1, States: []sms.State{sms.InDoubt}, After: 9, Limit: 50}, "page of a status": {CampaignID: 1, Status: sms.NoReport, Limit: 50}, "rows on screen": {CampaignID: 1, IDs: []int64{1, 2}, Limit: 50},
 	} {
 		order := "asc"
 		if filter.Before > 0 {
 			order = "desc"
 		}
 		if narrow(filter) {
-			queries[name] = standingMessages(filter, sms.Campaign{State: sms.CampaignRunning}, order)
+			queries[name] = standingMessages(filter, sms.Campaign{State: sms.CampaignRunning}, messageColumns, order)
 			continue
 		}
 		where, _ := messageConditions(filter)

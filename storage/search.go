@@ -104,7 +104,7 @@ func narrow(f sms.MessageFilter) bool {
 
 // standingMessages is a page of a campaign's messages with the wanted
 // standings. Its arguments are those of messageConditions.
-func standingMessages(f sms.MessageFilter, of sms.Campaign, order string) string {
+func standingMessages(f sms.MessageFilter, of sms.Campaign, columns, order string) string {
 	beyond := ""
 	n := 1
 	for _, bound := range []struct {
@@ -116,7 +116,7 @@ func standingMessages(f sms.MessageFilter, of sms.Campaign, order string) string
 			beyond += fmt.Sprintf(" and id %s $%d", bound.op, n)
 		}
 	}
-	return "select " + messageColumns + " from message where id in (" + standingPage(fates(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
+	return "select " + columns + " from message where id in (" + standingPage(fates(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
 }
 
 // CampaignNames lists the latest started campaigns of an account, of which

@@ -111,5 +111,3 @@ func TestSendOneMessageAgain(t *testing.T) {
 		b.get(messagePath(s.messages(c)[i]) + "/again").to(messagePath(s.messages(c)[i]))
 	}
 }
-
-func (p *provider) PairsOverhead(string, bool) int { return 200 }

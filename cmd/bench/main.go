@@ -32,6 +32,8 @@ func benches() []bench {
 		{"plan", "a million messages divided into calls", benchPlan},
 		{"csv", "a CSV of a million rows read", benchCSV},
 		{"xlsx", "a workbook of 200,000 rows read", benchXLSX},
+		{"pages", "pages over a million and ten million messages", benchPages},
+		{"export", "a million rows downloaded", benchExport},
 	}
 }
 
@@ -39,7 +41,8 @@ func benches() []bench {
 // measured. The figures come back by name.
 func children() map[string]func(args []string) (figures, error) {
 	return map[string]func(args []string) (figures, error){
-		"read": childRead,
+		"read":   childRead,
+		"export": childExport,
 	}
 }
 

@@ -125,11 +125,11 @@ func (d *Desk) openOriginal(ctx context.Context, account sms.Account, c sms.Camp
 	return &original{list: l, header: reader.Profile().Columns, reader: reader, closer: closer}, nil
 }
 
-// cells are those of a row of the file, as many as there are columns. Rows must
-// be asked for in rising order; blanks stand for a row that is not there.
-func (o *original) cells(row int64) ([]string, error) {
+// cells appends those of a row of the file, as many as there are columns. Rows
+// must be asked for in rising order; blanks stand for a row that is not there.
+func (o *original) cells(to []string, row int64) ([]string, error) {
 	if o.reader == nil {
-		return nil, nil
+		return to, nil
 	}
 	for int64(o.row.Number) < row {
 		next, err := o.reader.Next()
@@ -137,15 +137,18 @@ func (o *original) cells(row int64) ([]string, error) {
 			next, err = sheet.Row{Number: int(row) + 1}, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the list again: %w", err)
+			return to, fmt.Errorf("read the list again: %w", err)
 		}
 		o.row = next
 	}
-	cells := make([]string, len(o.header))
-	if int64(o.row.Number) == row {
-		copy(cells, o.row.Cells)
+	for i := range o.header {
+		cell := ""
+		if int64(o.row.Number) == row && i < len(o.row.Cells) {
+			cell = o.row.Cells[i]
+		}
+		to = append(to, cell)
 	}
-	return cells, nil
+	return to, nil
 }
 
 func (o *original) close() error {
@@ -168,26 +171,45 @@ func outcomeColumns() []string {
 }
 
 func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]string, error] {
-	zone := o.account.Location()
+	t := teller{zone: o.account.Location(), words: map[fate]string{}}
 	return func(yield func([]string, error) bool) {
 		if !yield(append(slices.Clone(o.file.header), outcomeColumns()...), nil) {
 			return
 		}
+		var row []string
 		for m, err := range messages {
-			var cells []string
+			row = row[:0]
 			if err == nil {
-				cells, err = o.file.cells(m.Row)
+				row, err = o.file.cells(row, m.Row)
 			}
-			if !yield(append(cells, outcome(m, zone)...), err) || err != nil {
+			if row = t.outcome(row, m); !yield(row, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-func outcome(m sms.Message, zone *time.Location) []string {
-	number := strconv.FormatInt
-	request := ""
+// teller puts what became of a million messages into words.
+type teller struct {
+	zone  *time.Location
+	words map[fate]string
+}
+
+// fate is what the words of a message's standing depend on.
+type fate struct {
+	state  sms.State
+	status sms.Status
+	late   bool
+}
+
+func (t teller) outcome(row []string, m sms.Message) []string {
+	f := fate{m.State, m.Delivery.Status, m.Delivery.Late}
+	words, told := t.words[f]
+	if !told {
+		words = m.Standing().Words
+		t.words[f] = words
+	}
+	number, request := strconv.FormatInt, ""
 	if m.AttemptID > 0 {
 		request = number(m.AttemptID, 10)
 	}
@@ -195,8 +217,8 @@ func outcome(m sms.Message, zone *time.Location) []string {
 	if code == "" && m.State != sms.Skipped {
 		code = m.Code
 	}
-	return []string{number(m.Row, 10), m.Number, m.Standing().Words, string(m.Delivery.Status), code, m.Reason, stamp(m.SentAt, zone), m.Delivery.DoneDate,
-		stamp(m.ChangedAt, zone), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request}
+	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, stamp(m.SentAt, t.zone), m.Delivery.DoneDate,
+		stamp(m.ChangedAt, t.zone), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
 }
 
 // stamp is a stored time as spreadsheets sort it, in the account's zone.
