@@ -118,9 +118,10 @@ func (db *DB) ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tall
 }
 
 // SweepCampaigns removes some of what is left of hidden campaigns that nobody
-// makes any more; more says that there is more to remove.
-func (db *DB) SweepCampaigns(ctx context.Context) (more bool, err error) {
-	ids, err := db.read().AbandonedCampaigns(ctx)
+// makes any more; more says that there is more to remove. One that sends
+// messages again is made by no list: it is left alone until before.
+func (db *DB) SweepCampaigns(ctx context.Context, before int64) (more bool, err error) {
+	ids, err := db.read().AbandonedCampaigns(ctx, before)
 	if err != nil {
 		return false, fmt.Errorf("list abandoned campaigns: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -19,12 +18,19 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 	if err != nil {
 		return nil, false, err
 	}
-	where, args := messageConditions(f, c)
+	if c.ID == 0 {
+		return nil, false, nil
+	}
 	order := "asc"
 	if f.Before > 0 {
 		order = "desc"
 	}
-	rows, err := db.reader.QueryContext(ctx, `select `+messageColumns+` from message where `+where+fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1), args...)
+	where, args := messageConditions(f)
+	query := `select ` + messageColumns + ` from message where ` + where + fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1)
+	if narrow(f) {
+		query = standingMessages(f, c, messageColumns, order)
+	}
+	rows, err := db.reader.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, false, fmt.Errorf("list messages: %w", err)
 	}
@@ -77,32 +83,20 @@ func shown(m sms.Message, of sms.Campaign) sms.Message {
 const messageColumns = `id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
   status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no`
 
-func scanMessage(rows *sql.Rows) (sms.Message, error) {
+// scanMessage reads messageColumns and what stands behind them.
+func scanMessage(rows *sql.Rows, more ...any) (sms.Message, error) {
 	var r query.Message
-	err := rows.Scan(&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash, &r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
-		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt, &r.SentAt, &r.ChangedAt, &r.CallNo)
+	err := rows.Scan(append([]any{&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash, &r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
+		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt, &r.SentAt, &r.ChangedAt, &r.CallNo}, more...)...)
 	return message(r), err
 }
 
-func messageConditions(f sms.MessageFilter, of sms.Campaign) (where string, args []any) {
+func messageConditions(f sms.MessageFilter) (where string, args []any) {
 	arg := func(v any) string {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	parts := []string{"campaign_id = (select id from campaign where id = " + arg(f.CampaignID) + " and state <> 'hidden')"}
-	if len(f.Keys) > 0 {
-		parts = append(parts, "("+strings.Join(standingConditions(f.Keys, of), " or ")+")")
-	}
-	if len(f.States) > 0 {
-		parts = append(parts, "state in "+states(stored(f.States, of), arg))
-	}
-	switch f.Status {
-	case "":
-	case sms.NoReport:
-		parts = append(parts, "state = 'accepted' and status = ''")
-	default:
-		parts = append(parts, "state = 'accepted' and status = "+arg(string(f.Status)))
-	}
+	parts := []string{"campaign_id = " + arg(f.CampaignID)}
 	if f.After > 0 {
 		parts = append(parts, "id > "+arg(f.After))
 	}
@@ -117,44 +111,6 @@ func messageConditions(f sms.MessageFilter, of sms.Campaign) (where string, args
 		parts = append(parts, "id in ("+strings.Join(in, ", ")+")")
 	}
 	return strings.Join(parts, " and "), args
-}
-
-// stored are the states in which messages are kept that a campaign shows in
-// these.
-func stored(wanted []sms.State, of sms.Campaign) (list []sms.State) {
-	for _, s := range sms.States() {
-		if slices.Contains(wanted, of.Shows(s)) {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// standingConditions turns standing keys into SQL by asking sms.StandingKey
-// about every combination, so that the table of words exists once. The values
-// are our own constants, never input.
-func standingConditions(keys []string, of sms.Campaign) []string {
-	wanted := map[string]bool{}
-	for _, k := range keys {
-		wanted[k] = true
-	}
-	conditions := []string{"1 = 0"}
-	for _, state := range sms.States() {
-		if state != sms.Accepted {
-			if wanted[sms.StandingKey(of.Shows(state), "", false)] {
-				conditions = append(conditions, fmt.Sprintf("state = '%s'", state))
-			}
-			continue
-		}
-		for _, status := range append(sms.Statuses(), "") {
-			for _, late := range []bool{false, true} {
-				if wanted[sms.StandingKey(state, status, late)] {
-					conditions = append(conditions, fmt.Sprintf("(state = 'accepted' and status = '%s' and late = %t)", status, late))
-				}
-			}
-		}
-	}
-	return conditions
 }
 
 // Message finds a message by id.

@@ -50,13 +50,27 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"page of delivered": {CampaignID: 1, Keys: []string{"delivered", "late"}, After: 9, Limit: 50},
 		"page of a state":   {CampaignID: 1, States: []sms.State{sms.InDoubt}, After: 9, Limit: 50}, "page of a status": {CampaignID: 1, Status: sms.NoReport, Limit: 50}, "rows on screen": {CampaignID: 1, IDs: []int64{1, 2}, Limit: 50},
 	} {
-		where, _ := messageConditions(filter, sms.Campaign{State: sms.CampaignRunning})
-		order := " order by id asc limit 51"
+		order := "asc"
 		if filter.Before > 0 {
-			order = " order by id desc limit 51"
+			order = "desc"
 		}
-		queries[name] = "select " + messageColumns + " from message where " + where + order
+		if narrow(filter) {
+			queries[name] = standingMessages(filter, sms.Campaign{State: sms.CampaignRunning}, messageColumns, order)
+			continue
+		}
+		where, _ := messageConditions(filter)
+		queries[name] = "select " + messageColumns + " from message where " + where + " order by id " + order + " limit 51"
 	}
+	for name, search := range map[string]sms.MessageSearch{
+		"search": {}, "search by standing": {Keys: []string{"doubt", "held"}}, "search by day": {From: 1, To: 2, Keys: []string{"delivered"}},
+	} {
+		search.AccountID, search.Limit = 1, 50
+		queries[name+", campaigns"], _ = campaignsQuery(search, 1, 9)
+		queries[name+", messages"] = newestQuery(search, sms.Campaign{})
+		queries[name+", span"], _ = spanQuery(search)
+	}
+	queries["search by number"], _ = numberQuery(sms.MessageSearch{Number: "2348030000101", Limit: 50, Before: sms.Place{MessageID: 9}})
+	queries["search by last digits"], _ = numberQuery(sms.MessageSearch{Ends: "0101", Limit: 50})
 	where, _ := campaignConditions(sms.CampaignFilter{AccountID: 1, Decision: true, Name: "a", Before: 9, States: []sms.CampaignState{"running"}})
 	queries["campaigns"] = "select c.id from campaign c where " + where + " order by c.id desc limit 51"
 	queries["call"], queries["blocked"] = callRecipients, blockedRecipients
@@ -73,9 +87,11 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	for name, index := range map[string]string{
 		"FirstQueued": "message_queued", "recipients": "message_campaign", "sketches": "campaign_started", "BusyLists": "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed", "AbandonedCampaigns": "campaign_hidden", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
 		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
-		"page of a tile": "message_campaign", "page of a state": "message_campaign", "page of a status": "message_campaign", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
+		"page of a tile": "message_standing", "page of the queue": "message_standing", "page of delivered": "message_standing", "page of a state": "message_standing", "page of a status": "message_standing", "search, messages": "message_campaign",
+		"search by standing, messages": "message_standing", "search by standing, campaigns": "campaign_tally_some", "search by day, campaigns": "campaign_tally_some",
+		"search, campaigns": "campaign_account", "search by day, span": "campaign_started", "search by number": "message_tail", "search by last digits": "message_tail", "DecisionCount": "campaign_tally_some", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
 		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_silent", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
-		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_queued",
+		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_standing",
 		"FirstDraft": "message_draft", "DraftLengths": "message_draft", "MessageFrom": "message_campaign", "LastMessage": "message_campaign", "LastBlocked": "blocked_newest",
 		"BlockedDrafts": "message_draft", "CountLicences": "attempt_licensed", "LastRateAnswer": "attempt_rate",
 		"RunningCampaigns": "campaign_running", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",

@@ -149,6 +149,8 @@ type CampaignPage struct {
 	Seen    int64 // messages that the filter had when the page was opened
 	Paused  bool  // the page is at rest
 	Changed []sms.Message
+	AgainOf *sms.Campaign  // the campaign whose messages this one sends again, nil: none
+	Again   []sms.Campaign // those that send messages of this one again
 	Pace    Pace
 	Live    Refresh
 }

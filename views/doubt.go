@@ -235,8 +235,8 @@ func (p DoubtPage) proposal(d sms.Decision) string {
 		Number(sms.SecondFrom) + " messages a day a second person has to agree."
 }
 
-// AgainPage warns before messages in doubt are sent again.
-type AgainPage struct {
+// DoubtAgainPage warns before messages in doubt are sent again.
+type DoubtAgainPage struct {
 	Outlook
 	Campaign sms.Campaign
 	N        int
@@ -245,7 +245,7 @@ type AgainPage struct {
 	Fields   [][2]string
 }
 
-func (p AgainPage) to() string {
+func (p DoubtAgainPage) to() string {
 	var shown []string
 	for _, n := range p.Numbers {
 		shown = append(shown, p.Phone(n))

@@ -17,7 +17,26 @@ type MessagePage struct {
 	Attempts []sms.Attempt      // oldest first
 	Reports  []sms.StoredReport // in the order of arrival
 	Blocked  *sms.Blocked       // the number's entry on the list of blocked ones, nil for none
+	Template string             // the text before its marks were filled in, "" where it is not known
 	Live     Refresh
+}
+
+// text is the message with the filled-in words told apart, where they are known.
+func (p MessagePage) text() []Run {
+	var runs []Run
+	for _, s := range sms.Stretches(p.Template, p.Message.Text) {
+		runs = append(runs, Run(s))
+	}
+	return runs
+}
+
+// network is the network by the number's prefix, as a guess.
+func (p MessagePage) network() string {
+	name := sms.Network(p.Message.Number)
+	if name == "" {
+		return "Not known from the prefix"
+	}
+	return name + " (" + sms.NetworkNote + ")"
 }
 
 // Path is the message's address.
@@ -26,6 +45,12 @@ func (p MessagePage) Path() string { return messagePath(p.Message.ID) }
 // MayBlock says that the number can be blocked and this person may.
 func (p MessagePage) MayBlock() bool {
 	return !p.Masked && p.Blocked == nil && sms.Blockable(p.Message.Number)
+}
+
+// MayRepeat says that the message can be sent again by itself and this person
+// may do so.
+func (p MessagePage) MayRepeat() bool {
+	return !p.Masked && p.Message.MayRepeat() && p.Blocked == nil && p.Campaign.GroupID == ""
 }
 
 // Title names the message by whom it goes to.
@@ -50,12 +75,15 @@ func (p MessagePage) facts() []Term {
 	case m.Number == "":
 		to = Term{Name: "Group", Text: p.Campaign.GroupName}
 	}
-	terms := []Term{to,
-		{Name: "Sender ID", Text: p.Campaign.SenderID},
-		{Name: "Parts", Text: Number(m.Parts)},
-		{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: campaignPath(p.Campaign.ID)})},
-		{Name: "Row", Text: Number(int(m.Row))},
+	terms := []Term{to}
+	if m.Number != "" {
+		terms = append(terms, Term{Name: "Network", Text: p.network()})
 	}
+	terms = append(terms,
+		Term{Name: "Sender ID", Text: p.Campaign.SenderID},
+		Term{Name: "Parts", Text: Number(m.Parts)},
+		Term{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: campaignPath(p.Campaign.ID)})},
+		Term{Name: "Row", Text: Number(int(m.Row))})
 	if p.Campaign.Flash {
 		terms = append(terms, Term{Name: "Kind", Text: "Flash message"})
 	}

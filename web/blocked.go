@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
@@ -28,9 +27,10 @@ const (
 )
 
 // blockedList shows the list, newest first. No phone number stands in an
-// address: pages go by ids, and a search is a form.
+// address: pages go by ids, and a search by a word (keepSearch).
 func (s *Web) blockedList(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.showBlocked(w, r, v, views.BlockedPage{})
+	typed, _ := s.search(v, r.URL.Query().Get("find"))
+	return s.showBlocked(w, r, v, views.BlockedPage{Search: typed})
 }
 
 func (s *Web) showBlocked(w http.ResponseWriter, r *http.Request, v *visit, p views.BlockedPage) error {
@@ -56,13 +56,15 @@ func (s *Web) showBlocked(w http.ResponseWriter, r *http.Request, v *visit, p vi
 	return s.render(w, r, status(r, p.Bad), views.BlockedNumbers(fr, p))
 }
 
-// blockedSearch shows the numbers that begin with what was typed.
+// blockedSearch leads to the numbers that begin with what was typed.
 func (s *Web) blockedSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p := views.BlockedPage{Search: strings.TrimSpace(firstLetters(r.PostForm.Get("begins"), nameMost))}
+	p := views.BlockedPage{Search: typedNumber(r, "begins")}
 	if p.Search != "" && sms.NumberPrefix(p.Search, v.account.Country) == "" {
 		p.Bad = sms.Invalid{"begins": "Enter the first digits of a phone number"}
+		return s.showBlocked(w, r, v, p)
 	}
-	return s.showBlocked(w, r, v, p)
+	redirect(w, r, views.With(blockedPath, "find", s.keepSearch(v, p.Search)))
+	return nil
 }
 
 // blockedSearchBack answers an address that only takes forms.

@@ -173,6 +173,9 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err := s.addPace(r.Context(), &p); err != nil {
 		return err
 	}
+	if err := s.addAgain(r.Context(), &p); err != nil {
+		return err
+	}
 	if isFragment(r) {
 		return s.campaignLive(w, r, p)
 	}

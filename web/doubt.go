@@ -178,8 +178,8 @@ func (s *Web) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campai
 // namedAgain is how many numbers the warning names.
 const namedAgain = 5
 
-func (s *Web) againPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account, list []sms.Decided) (views.AgainPage, error) {
-	p := views.AgainPage{Outlook: s.outlook(v, a), Campaign: c}
+func (s *Web) againPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account, list []sms.Decided) (views.DoubtAgainPage, error) {
+	p := views.DoubtAgainPage{Outlook: s.outlook(v, a), Campaign: c}
 	own, others := map[int64]bool{}, 0
 	for _, x := range list {
 		own[x.Message] = true

@@ -44,6 +44,11 @@ func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Acc
 	if p.Attempts, err = s.store.MessageAttempts(ctx, id); err != nil {
 		return p, a, err
 	}
+	if l, err := s.listBehind(ctx, p.Campaign); err != nil {
+		return p, a, err
+	} else if l != nil {
+		p.Template = l.Order.Text
+	}
 	p.Reports, err = s.store.MessageReports(ctx, id)
 	p.Outlook = s.outlook(v, a)
 	if err != nil || p.Message.Number == "" {

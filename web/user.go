@@ -167,6 +167,17 @@ func (s *slips) put(secret, text string, now time.Time) {
 	s.held[sha256.Sum256([]byte(secret))] = slip{text, now.Add(s.life)}
 }
 
+// look reads a slip and leaves it where it is.
+func (s *slips) look(secret string, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := s.held[sha256.Sum256([]byte(secret))]
+	if !now.Before(held.until) {
+		return ""
+	}
+	return held.text
+}
+
 func (s *slips) take(secret string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

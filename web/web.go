@@ -26,6 +26,8 @@ type Store interface {
 	campaignQuestions
 	confirmQuestions
 	blockedQuestions
+	searchQuestions
+	againQuestions
 	apiQuestions
 	listQuestions
 	doubtQuestions
@@ -99,6 +101,8 @@ type Web struct {
 	cross      *http.CrossOriginProtection
 	streams    *streams
 	slips      *slips
+	downloads  seats // for what people take away
+	searches   *slips // what people look for, by the word in the address
 	typed      *slips // forms sent after the session's end, for whoever signs in again
 	pages      chi.Routes
 	pace       *pace // of programs
@@ -114,7 +118,7 @@ func New(c Config) *Web {
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
 		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
-		pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool,
+		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

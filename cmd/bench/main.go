@@ -33,6 +33,8 @@ func benches() []bench {
 		{"csv", "a CSV of a million rows read", benchCSV},
 		{"xlsx", "a workbook of 200,000 rows read", benchXLSX},
 		{"import", "a list of a million rows checked and made into a campaign", benchImport},
+		{"pages", "pages over a million and ten million messages", benchPages},
+		{"export", "a million rows downloaded", benchExport},
 	}
 }
 
@@ -40,7 +42,8 @@ func benches() []bench {
 // measured. The figures come back by name.
 func children() map[string]func(args []string) (figures, error) {
 	return map[string]func(args []string) (figures, error){
-		"read": childRead,
+		"read":   childRead,
+		"export": childExport,
 	}
 }
 

@@ -37,6 +37,8 @@ type Store interface {
 	campaignStore
 	confirmStore
 	blockedStore
+	againStore
+	downloadStore
 	listStore
 	doubtStore
 	userStore

@@ -38,7 +38,7 @@ type ImporterStore interface {
 	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
 	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
-	SweepCampaigns(ctx context.Context) (more bool, err error)
+	SweepCampaigns(ctx context.Context, before int64) (more bool, err error)
 	EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error
 	EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error
 }
@@ -57,6 +57,9 @@ const (
 	failuresMost = 3
 	// uploadAge is how old a folder without a list must be to be a leftover.
 	uploadAge = 10 * time.Minute
+	// againAge is how old a hidden campaign that sends messages again must be to
+	// be a leftover.
+	againAge = time.Hour
 	// fileKept is how long the file of a campaign's list is kept.
 	fileKept = 30 * 24 * time.Hour
 	// rowsAtOnce is how many rows go from hand to hand, batchesWaiting how many
@@ -503,7 +506,7 @@ func (im *Importer) tidy(ctx context.Context) error {
 		err = errors.Join(err, im.tidyFolder(ctx, uid))
 	}
 	for more := true; more && err == nil && ctx.Err() == nil; {
-		more, err = im.store.SweepCampaigns(ctx)
+		more, err = im.store.SweepCampaigns(ctx, im.desk.now().Add(-againAge).UnixMilli())
 	}
 	return err
 }

@@ -65,7 +65,8 @@ update campaign set state = 'hidden', token = 'hidden ' || token where id = $1 a
 
 -- name: AbandonedCampaigns :many
 select c.id from campaign c where c.state = 'hidden'
-  and not exists (select 1 from list l where l.campaign_id = c.id and l.state = 'making') order by c.id limit 10;
+  and not exists (select 1 from list l where l.campaign_id = c.id and l.state = 'making')
+  and (c.again_of = 0 or c.changed_at < $1) order by c.id limit 10;
 
 -- name: DeleteSomeMessages :execrows
 delete from message where id in (select m.id from message m where m.campaign_id = $1 order by m.id limit $2);

@@ -11,11 +11,12 @@ import (
 
 const abandonedCampaigns = `-- name: AbandonedCampaigns :many
 select c.id from campaign c where c.state = 'hidden'
-  and not exists (select 1 from list l where l.campaign_id = c.id and l.state = 'making') order by c.id limit 10
+  and not exists (select 1 from list l where l.campaign_id = c.id and l.state = 'making')
+  and (c.again_of = 0 or c.changed_at < $1) order by c.id limit 10
 `
 
-func (q *Queries) AbandonedCampaigns(ctx context.Context) ([]int64, error) {
-	rows, err := q.db.QueryContext(ctx, abandonedCampaigns)
+func (q *Queries) AbandonedCampaigns(ctx context.Context, changedAt int64) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, abandonedCampaigns, changedAt)
 	if err != nil {
 		return nil, err
 	}

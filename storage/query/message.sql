@@ -130,7 +130,8 @@ select count(*) from journal_accepted where uid = $1;
 insert into attempt_message (attempt_id, message_id) values ($1, $2);
 
 -- name: DecisionCount :one
-select cast(coalesce(sum(t.n), 0) as bigint) as n from campaign_tally t join campaign c on c.id = t.campaign_id where c.account_id = $1 and t.key in ('doubt', 'held');
+select cast(coalesce(sum(t.n), 0) as bigint) as n from campaign_tally t cross join campaign c
+where t.key in ('doubt', 'held') and t.n > 0 and c.id = t.campaign_id and +c.account_id = $1;
 
 -- name: DeleteMessage :exec
 delete from message where id = $1;

@@ -200,7 +200,8 @@ func (q *Queries) CountUnsent(ctx context.Context, campaignID int64, accountID i
 }
 
 const decisionCount = `-- name: DecisionCount :one
-select cast(coalesce(sum(t.n), 0) as bigint) as n from campaign_tally t join campaign c on c.id = t.campaign_id where c.account_id = $1 and t.key in ('doubt', 'held')
+select cast(coalesce(sum(t.n), 0) as bigint) as n from campaign_tally t cross join campaign c
+where t.key in ('doubt', 'held') and t.n > 0 and c.id = t.campaign_id and +c.account_id = $1
 `
 
 func (q *Queries) DecisionCount(ctx context.Context, accountID int64) (int64, error) {

@@ -179,6 +179,7 @@ type Campaign struct {
 	HandOver    bool
 	Untidy      bool
 	TestOf      int64
+	AgainOf     int64
 }
 
 type CampaignSketch struct {

@@ -1,0 +1,231 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+type againStore interface {
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error)
+	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
+	ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error)
+}
+
+// AgainOrder says which messages of a campaign are to be sent again.
+type AgainOrder struct {
+	CampaignID int64
+	Keys       []string // standings of sms.AgainChoices
+	MessageID  int64    // this one message instead, whatever became of it; 0: those of Keys
+	Token      string   // one-use: the same token gives the same campaign
+}
+
+// SendAgain makes a draft of the messages of an earlier campaign, for the
+// person to confirm; the earlier messages stay as they are. Numbers that are
+// blocked now are left out. Its Invalid has the one field "keys".
+func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, "send again"); err != nil {
+		return sms.Campaign{}, err
+	}
+	if len(o.Token) < 32 || len(o.Token) > 128 {
+		return sms.Campaign{}, fmt.Errorf("send again: %w: the form is not one of ours", sms.ErrConflict)
+	}
+	earlier, err := d.store.Campaign(ctx, o.CampaignID)
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	account, err := d.store.Account(ctx, earlier.AccountID)
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	a := again{desk: d, order: o, account: account, earlier: earlier}
+	if err := a.choose(ctx); err != nil {
+		return sms.Campaign{}, err
+	}
+	c := sms.Campaign{AccountID: earlier.AccountID, Name: againName(earlier.Name), SenderID: earlier.SenderID, Text: earlier.Text, Unicode: earlier.Unicode,
+		Flash: earlier.Flash, ListID: earlier.ListID, AgainOf: earlier.ID, CreatedBy: by.ID, CreatedName: by.Name}
+	c, whole, err := d.store.BeginAgain(ctx, c, o.Token, d.ms())
+	switch {
+	case err != nil:
+		return c, err
+	case whole && (c.CreatedBy != by.ID || c.AgainOf != earlier.ID):
+		return c, fmt.Errorf("send again: %w: the form was used before", sms.ErrConflict)
+	case whole:
+		return c, nil
+	}
+	if c, err = a.make(ctx, c); err != nil {
+		return c, err
+	}
+	d.audit(ctx, by, "campaign.again", CampaignName(c.ID), fmt.Sprintf("%d messages of %s", c.Recipients, CampaignName(earlier.ID)))
+	d.feed.Tell(CampaignsName(c.AccountID), CampaignName(earlier.ID))
+	return c, nil
+}
+
+const nothingAgain = "Nothing of this can be sent again"
+
+// againName names a campaign that sends another one's messages again.
+func againName(name string) string {
+	const again = ", again"
+	if strings.HasSuffix(name, again) {
+		return name
+	}
+	letters := []rune(name)
+	return string(letters[:min(len(letters), campaignNameMost-len(again))]) + again
+}
+
+// again is one order to send again at work.
+type again struct {
+	desk    *Desk
+	order   AgainOrder
+	account sms.Account
+	earlier sms.Campaign
+	ids     []int64 // the chosen messages, in the order of rows
+}
+
+// choose finds the messages. Only their ids are kept: there may be a million.
+func (a *again) choose(ctx context.Context) error {
+	if a.order.MessageID > 0 {
+		m, err := a.desk.store.Message(ctx, a.order.MessageID)
+		if err != nil {
+			return err
+		}
+		if m.CampaignID != a.earlier.ID || !m.MayRepeat() {
+			return sms.Invalid{"keys": nothingAgain}
+		}
+		a.ids = []int64{m.ID}
+		return nil
+	}
+	var keys []string
+	for _, c := range sms.AgainChoices() {
+		if c.May && slices.Contains(a.order.Keys, c.Standing.Key) {
+			keys = append(keys, c.Standing.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return sms.Invalid{"keys": "Choose what to send again"}
+	}
+	f := sms.MessageFilter{CampaignID: a.earlier.ID, Keys: keys, Limit: messagesAtOnce}
+	for more := true; more; {
+		var list []sms.Message
+		var err error
+		if list, more, err = a.desk.store.Messages(ctx, f); err != nil {
+			return err
+		}
+		for _, m := range list {
+			f.After = m.ID
+			if m.Number != "" && m.Code != string(sms.RowRepeat) {
+				a.ids = append(a.ids, m.ID)
+			}
+		}
+	}
+	if len(a.ids) == 0 {
+		return sms.Invalid{"keys": nothingAgain}
+	}
+	return nil
+}
+
+// each gives the new messages in the order of rows, a few at a time. What may
+// not be sent now is skipped; what was left out before and still may not be
+// sent does not come along.
+func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
+	today := a.desk.now().In(a.account.Location())
+	for ids := range slices.Chunk(a.ids, messagesAtOnce/2) {
+		list, _, err := a.desk.store.Messages(ctx, sms.MessageFilter{CampaignID: a.earlier.ID, IDs: ids, Limit: len(ids)})
+		if err != nil {
+			return err
+		}
+		var numbers []string
+		for _, m := range list {
+			numbers = append(numbers, m.Number)
+		}
+		blocked, err := a.desk.store.BlockedAmong(ctx, a.account.ID, numbers)
+		if err != nil {
+			return err
+		}
+		var out []sms.Message
+		for _, m := range list {
+			n := sms.Message{AccountID: m.AccountID, Row: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode, Parts: m.Parts, State: sms.Draft}
+			if b, is := blocked[m.Number]; is {
+				if m.State == sms.Skipped {
+					continue
+				}
+				n.State, n.Reason, n.Code = sms.Skipped, b.Sentence(today), string(sms.RowBlocked)
+			}
+			out = append(out, n)
+		}
+		if err := do(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make plans and stores the messages, and shows the campaign.
+func (a *again) make(ctx context.Context, c sms.Campaign) (sms.Campaign, error) {
+	gateway, err := a.desk.gateways.For(ctx, a.account)
+	if err != nil {
+		return c, err
+	}
+	planner := sms.NewPlanner(sms.PlanLimits{CallLimit: a.account.CallLimit, URLBudget: a.account.URLBudget, Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, len(a.ids))
+	var print sms.Print
+	tally := sms.Tally{}
+	if err := a.each(ctx, func(list []sms.Message) error {
+		for _, m := range list {
+			c.Recipients++
+			tally[sms.StandingKey(m.State, "", false)]++
+			if m.State == sms.Skipped {
+				continue
+			}
+			c.Parts += int64(m.Parts)
+			c.Unicode = c.Unicode || m.Unicode
+			print.Add(m.Number, m.Text)
+			if err := planner.Add(sms.PlanRow{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return c, err
+	}
+	if tally["draft"] == 0 {
+		return c, sms.Invalid{"keys": nothingAgain + ": the numbers are blocked"}
+	}
+	plan := planner.Plan()
+	c.CallsText, c.CallsPairs, c.Fingerprint = int64(plan.ByKind[sms.CallText]), int64(plan.ByKind[sms.CallPairs]), print.Of(c.SenderID)
+	if err := a.put(ctx, c, plan, tally["draft"]); err != nil {
+		return c, err
+	}
+	return a.desk.store.ShowAgain(ctx, c, tally, a.desk.ms())
+}
+
+var errAgainMoved = fmt.Errorf("%w: a number was blocked meanwhile", sms.ErrConflict)
+
+// put stores the messages with their calls.
+func (a *again) put(ctx context.Context, c sms.Campaign, plan sms.Plan, drafts int64) error {
+	sent := int64(0)
+	err := a.each(ctx, func(list []sms.Message) error {
+		for i := range list {
+			if list[i].State == sms.Skipped {
+				continue
+			}
+			if sent == drafts {
+				return errAgainMoved
+			}
+			list[i].Call = plan.Assign[sent]
+			sent++
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		return a.desk.store.PutMessages(ctx, c.ID, list, a.desk.ms())
+	})
+	if err == nil && sent != drafts {
+		err = errAgainMoved
+	}
+	return err
+}

@@ -1,0 +1,230 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+)
+
+type downloadStore interface {
+	ListByID(ctx context.Context, id int64) (sms.List, error)
+	EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sms.Message, error]
+	EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Attempt, error]
+	EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.StoredReport, error]
+	AuditOf(ctx context.Context, object string) ([]sms.Audit, error)
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
+}
+
+// DownloadOrder says what of a campaign a person takes away.
+type DownloadOrder struct {
+	CampaignID int64
+	Keys       []string // standing keys; none: all messages
+	What       string   // of Keys, in words, for the audit log
+	Format     string   // the end of the file's name: "csv" or "xlsx"
+}
+
+// Download is a table on its way out. Rows is read once, names of columns
+// first, and each row is done with before the next; Close must be called.
+type Download struct {
+	Name    string // a safe name for the file
+	TempDir string // "" for the system's
+	Rows    iter.Seq2[[]string, error]
+	close   func() error
+}
+
+// Close lets go of the files behind the rows.
+func (d *Download) Close() error { return d.close() }
+
+// DownloadCampaign gives the messages of a campaign as a table: the columns of
+// the uploaded list as they stand in the file, and behind them what became of
+// each row. It is audited before the first row is read.
+func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrder) (*Download, error) {
+	if err := may(by, sms.Sender, "download a campaign"); err != nil {
+		return nil, err
+	}
+	c, err := d.store.Campaign(ctx, o.CampaignID)
+	if err != nil {
+		return nil, err
+	}
+	account, err := d.store.Account(ctx, c.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	file, err := d.openOriginal(ctx, account, c)
+	if err != nil {
+		return nil, err
+	}
+	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, sms.MessageFilter{CampaignID: c.ID, Keys: o.Keys})), close: file.close}
+	if file.list.UID != "" {
+		out.TempDir = d.store.ListFolder(file.list.UID)
+	}
+	d.audit(ctx, by, "campaign.download", CampaignName(c.ID), strings.TrimSpace(o.Format+" "+o.What))
+	return out, nil
+}
+
+// fileName makes a file's name of what people wrote: letters, digits and "-",
+// which no system and no shell takes for anything else.
+func fileName(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 60 {
+			break
+		}
+	}
+	if name = strings.Trim(b.String(), "-"); name == "" {
+		return "campaign"
+	}
+	return name
+}
+
+// original is the list that a campaign was made of, read from its first row
+// on. The zero original has no rows and no columns.
+type original struct {
+	list   sms.List
+	header []string
+	reader *sheet.Reader
+	row    sheet.Row
+	closer io.Closer
+}
+
+// openOriginal opens the list behind a campaign; typed campaigns have none,
+// and a file is not kept for ever.
+func (d *Desk) openOriginal(ctx context.Context, account sms.Account, c sms.Campaign) (*original, error) {
+	if c.ListID == 0 {
+		return &original{}, nil
+	}
+	l, err := d.store.ListByID(ctx, c.ListID)
+	if errors.Is(err, sms.ErrNotFound) {
+		return &original{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	reader, closer, err := d.openList(account, l, l.Reading)
+	if errors.Is(err, sms.ErrNotFound) {
+		return &original{list: l}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &original{list: l, header: reader.Profile().Columns, reader: reader, closer: closer}, nil
+}
+
+// cells appends those of a row of the file, as many as there are columns. Rows
+// must be asked for in rising order; blanks stand for a row that is not there.
+func (o *original) cells(to []string, row int64) ([]string, error) {
+	if o.reader == nil {
+		return to, nil
+	}
+	for int64(o.row.Number) < row {
+		next, err := o.reader.Next()
+		if err == io.EOF {
+			next, err = sheet.Row{Number: int(row) + 1}, nil
+		}
+		if err != nil {
+			return to, fmt.Errorf("read the list again: %w", err)
+		}
+		o.row = next
+	}
+	for i := range o.header {
+		cell := ""
+		if int64(o.row.Number) == row && i < len(o.row.Cells) {
+			cell = o.row.Cells[i]
+		}
+		to = append(to, cell)
+	}
+	return to, nil
+}
+
+func (o *original) close() error {
+	if o.reader == nil {
+		return nil
+	}
+	return errors.Join(o.reader.Close(), o.closer.Close())
+}
+
+// outcomes tells what became of the rows of a campaign.
+type outcomes struct {
+	account  sms.Account
+	campaign sms.Campaign
+	file     *original
+}
+
+// outcomeColumns are what is told of each message, behind the list's own.
+func outcomeColumns() []string {
+	return []string{"Row", "Phone number", "State", "Status", "Error code", "Reason", "Sent", "Done date", "Last change", "Parts", "Message", "Message ID", "Request"}
+}
+
+func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]string, error] {
+	t := teller{zone: o.account.Location(), words: map[fate]string{}}
+	return func(yield func([]string, error) bool) {
+		if !yield(append(slices.Clone(o.file.header), outcomeColumns()...), nil) {
+			return
+		}
+		var row []string
+		for m, err := range messages {
+			row = row[:0]
+			if err == nil {
+				row, err = o.file.cells(row, m.Row)
+			}
+			if row = t.outcome(row, m); !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// teller puts what became of a million messages into words.
+type teller struct {
+	zone  *time.Location
+	words map[fate]string
+}
+
+// fate is what the words of a message's standing depend on.
+type fate struct {
+	state  sms.State
+	status sms.Status
+	late   bool
+}
+
+func (t teller) outcome(row []string, m sms.Message) []string {
+	f := fate{m.State, m.Delivery.Status, m.Delivery.Late}
+	words, told := t.words[f]
+	if !told {
+		words = m.Standing().Words
+		t.words[f] = words
+	}
+	number, request := strconv.FormatInt, ""
+	if m.AttemptID > 0 {
+		request = number(m.AttemptID, 10)
+	}
+	code := m.Delivery.ErrorCode
+	if code == "" && m.State != sms.Skipped {
+		code = m.Code
+	}
+	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, stamp(m.SentAt, t.zone), m.Delivery.DoneDate,
+		stamp(m.ChangedAt, t.zone), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
+}
+
+// stamp is a stored time as spreadsheets sort it, in the account's zone.
+func stamp(ms int64, zone *time.Location) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).In(zone).Format(time.DateTime)
+}

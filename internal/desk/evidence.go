@@ -1,0 +1,181 @@
+package desk
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"time"
+
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+)
+
+// Evidence is everything that is known of one campaign, on its way out as one
+// archive; Close must be called.
+type Evidence struct {
+	Name     string // a safe name for the file
+	desk     *Desk
+	campaign sms.Campaign
+	account  sms.Account
+	file     *original
+}
+
+// CampaignEvidence gives the evidence of a campaign: the uploaded file and its
+// hash, how it was read, the messages as they went out, who made and started
+// it, every call with its answer, every delivery report, and what the audit log
+// says. It is audited.
+func (d *Desk) CampaignEvidence(ctx context.Context, by sms.User, id int64) (*Evidence, error) {
+	if err := may(by, sms.Manager, "take the evidence of a campaign"); err != nil {
+		return nil, err
+	}
+	c, err := d.store.Campaign(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	account, err := d.store.Account(ctx, c.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	file, err := d.openOriginal(ctx, account, c)
+	if err != nil {
+		return nil, err
+	}
+	d.audit(ctx, by, "campaign.evidence", CampaignName(id), "")
+	return &Evidence{Name: "evidence-" + fileName(c.Name) + ".zip", desk: d, campaign: c, account: account, file: file}, nil
+}
+
+// Close lets go of the uploaded file.
+func (e *Evidence) Close() error { return e.file.close() }
+
+// Write writes the archive as it is read, so that its size costs no memory.
+func (e *Evidence) Write(ctx context.Context, w io.Writer) error {
+	z := zip.NewWriter(w)
+	for _, part := range []struct {
+		name  string
+		write func(ctx context.Context, w io.Writer) error
+	}{
+		{"campaign.json", e.writeCampaign}, {"messages.csv", e.writeMessages}, {"calls.csv", e.writeCalls}, {"reports.csv", e.writeReports},
+		{"audit.csv", e.writeAudit}, {e.file.archived(), e.writeOriginal},
+	} {
+		if part.name == "" {
+			continue
+		}
+		out, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate, Modified: e.desk.now()})
+		if err == nil {
+			err = part.write(ctx, out)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", part.name, err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("finish the archive: %w", err)
+	}
+	return nil
+}
+
+// archived is the name under which the uploaded file stands in the archive, ""
+// without a file. It is ours: what was uploaded names nothing.
+func (o *original) archived() string {
+	switch {
+	case o.reader == nil:
+		return ""
+	case o.list.Reading.Kind == string(sheet.XLSX):
+		return "original/list.xlsx"
+	}
+	return "original/list.csv"
+}
+
+// writeCampaign tells who ordered what, and how the file was read.
+func (e *Evidence) writeCampaign(ctx context.Context, w io.Writer) error {
+	tally, err := e.desk.store.Tally(ctx, e.campaign.ID)
+	if err != nil {
+		return err
+	}
+	c, l, zone := e.campaign, e.file.list, e.account.Location()
+	facts := map[string]any{
+		"account": e.account.Name, "campaign": c.ID, "name": c.Name, "state": string(c.State), "sender_id": c.SenderID, "text": c.Text, "flash": c.Flash,
+		"recipients": c.Recipients, "parts": c.Parts, "group": c.GroupName, "sends_again": c.AgainOf, "messages_by_standing": tally, "time_zone": zone.String(),
+		"made_by": c.CreatedName, "made_at": stamp(c.CreatedAt, zone), "started_by": c.StartedName, "started_at": stamp(c.StartedAt, zone),
+		"finished_at": stamp(c.FinishedAt, zone), "taken_at": e.desk.now().In(zone).Format(time.DateTime),
+	}
+	if l.UID != "" {
+		facts["list"] = map[string]any{"file_name": l.FileName, "bytes": l.Size, "sha256": l.Hash, "kept": e.file.reader != nil, "uploaded_by": l.CreatedName,
+			"uploaded_at": stamp(l.CreatedAt, zone), "reading": l.Reading, "mapping": l.Order, "rows": l.Tally}
+	}
+	j := json.NewEncoder(w)
+	j.SetIndent("", "  ")
+	return j.Encode(facts)
+}
+
+func (e *Evidence) writeMessages(ctx context.Context, w io.Writer) error {
+	return sheet.WriteTableCSV(w, outcomes{e.account, e.campaign, &original{}}.table(e.desk.store.EachMessage(ctx, sms.MessageFilter{CampaignID: e.campaign.ID})))
+}
+
+func (e *Evidence) writeCalls(ctx context.Context, w io.Writer) error {
+	zone := e.account.Location()
+	return sheet.WriteTableCSV(w, table([]string{"Request", "Prepared", "Left", "Answered", "State", "Kind", "Recipients", "Class", "HTTP status", "Code", "Reason", "Bytes written", "Answer, without credentials"},
+		e.desk.store.EachAttempt(ctx, e.campaign.ID), func(a sms.Attempt) []string {
+			return []string{strconv.FormatInt(a.ID, 10), stamp(a.PreparedAt, zone), stamp(a.LicensedAt, zone), stamp(a.EndedAt, zone), string(a.State), string(a.Call.Kind),
+				strconv.Itoa(a.Recipients), string(a.Class), strconv.Itoa(a.HTTPStatus), a.Code, a.Reason, strconv.FormatInt(a.Written, 10), a.Excerpt}
+		}))
+}
+
+func (e *Evidence) writeReports(ctx context.Context, w io.Writer) error {
+	zone := e.account.Location()
+	return sheet.WriteTableCSV(w, table([]string{"Message", "Message ID", "Received", "Last received", "Times", "Number", "Status", "Error code", "Submit date", "Done date", "Short message", "Effect", "As received"},
+		e.desk.store.EachReport(ctx, e.campaign.ID), func(r sms.StoredReport) []string {
+			return []string{strconv.FormatInt(r.MessageID, 10), r.ProviderID, stamp(r.ReceivedAt, zone), stamp(r.LastAt, zone), strconv.FormatInt(r.Times, 10), r.Mobile,
+				r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate, r.ShortMessage, string(r.Effect), r.Raw}
+		}))
+}
+
+func (e *Evidence) writeAudit(ctx context.Context, w io.Writer) error {
+	lines, err := e.desk.store.AuditOf(ctx, CampaignName(e.campaign.ID))
+	if err != nil {
+		return err
+	}
+	zone := e.account.Location()
+	return sheet.WriteTableCSV(w, table([]string{"When", "Who", "What", "Detail"}, func(yield func(sms.Audit, error) bool) {
+		for _, l := range lines {
+			if !yield(l, nil) {
+				return
+			}
+		}
+	}, func(l sms.Audit) []string { return []string{stamp(l.At, zone), l.User.Name, l.Action, l.Detail} }))
+}
+
+// writeOriginal copies the uploaded file byte by byte; its hash stands in
+// campaign.json.
+func (e *Evidence) writeOriginal(_ context.Context, w io.Writer) error {
+	file, err := e.desk.store.Upload(e.file.list.UID)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	_, err = io.Copy(w, io.NewSectionReader(file, 0, e.file.list.Size))
+	return err
+}
+
+// table is rows of one kind with the names of their columns.
+func table[T any](header []string, rows iter.Seq2[T, error], cells func(T) []string) iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		if !yield(slices.Clone(header), nil) {
+			return
+		}
+		for r, err := range rows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(cells(r), nil) {
+				return
+			}
+		}
+	}
+}

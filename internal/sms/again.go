@@ -1,0 +1,58 @@
+package sms
+
+// AgainChoice is what can be done about the messages of one standing when a
+// campaign is sent again.
+type AgainChoice struct {
+	Standing Standing
+	// Unsent: nothing of them has left. The others were not delivered.
+	Unsent bool
+	// May says that they can be sent again, Proposed that they are unless the
+	// person decides otherwise.
+	May, Proposed bool
+	// Why is the sentence for what is not proposed, and for what is worth
+	// knowing.
+	Why string
+}
+
+// AgainChoices lists the standings from which messages can be sent again, and
+// those of which people would expect it.
+func AgainChoices() []AgainChoice {
+	choice := func(key string, c AgainChoice) AgainChoice {
+		c.Standing, _ = StandingByKey(key)
+		return c
+	}
+	return []AgainChoice{
+		choice("undelivered", AgainChoice{May: true, Proposed: true}),
+		choice("expired", AgainChoice{May: true, Proposed: true}),
+		choice("deleted", AgainChoice{May: true, Proposed: true}),
+		choice("rejected", AgainChoice{May: true, Why: "The network refused them, often because of the sender ID or the text. Sending them again unchanged will not help."}),
+		choice("blocked", AgainChoice{Why: "The numbers are on a block list. They are left out."}),
+		choice("refused", AgainChoice{May: true, Proposed: true, Unsent: true}),
+		choice("stopped", AgainChoice{May: true, Proposed: true, Unsent: true}),
+		choice("leftout", AgainChoice{May: true, Unsent: true, Why: "Rows without a usable number, repeated rows and numbers that are still blocked stay left out."}),
+	}
+}
+
+// RepeatRisk says what may happen when one message is sent again that may have
+// arrived, "" where it did not.
+func (m Message) RepeatRisk() string {
+	switch key := m.Standing().Key; {
+	case key == "delivered":
+		return "It was delivered. The person gets it a second time, and you pay a second time."
+	case m.State == Accepted && !m.Delivery.Status.Final():
+		return "It may have been delivered, or may still be. The person may get it twice, and you may pay twice."
+	case m.State == ClosedUnknown:
+		return "Nobody knows whether it was sent. The person may get it twice, and you may pay twice."
+	}
+	return ""
+}
+
+// MayRepeat says whether a message can be sent again by itself: it has a number
+// and nothing of it is still to be sent or decided.
+func (m Message) MayRepeat() bool {
+	switch m.State {
+	case Accepted, Refused, Skipped, Cancelled, ClosedUnknown:
+		return m.Number != ""
+	}
+	return false
+}

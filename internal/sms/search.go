@@ -1,0 +1,70 @@
+package sms
+
+import "strings"
+
+// SearchMonths is how far back messages can be found.
+const SearchMonths = 13
+
+// tailDigits is how many digits of a number, from its end, a search by its
+// last digits goes by.
+const tailDigits = 10
+
+// leastTail is how many of the last digits a search needs: fewer are those of
+// too many people.
+const leastTail = 4
+
+// MessageSearch says which messages of an account are wanted, newest campaign
+// first. Only campaigns that were started are looked at.
+type MessageSearch struct {
+	AccountID  int64
+	Number     string   // MSISDN; "": any
+	Ends       string   // last digits, leastTail to tailDigits of them; "": any
+	Keys       []string // standing keys; none: all
+	CampaignID int64    // 0: all
+	From, To   int64    // the campaign was started in [From, To); 0: no bound
+	Since      int64    // nothing of campaigns that were started before this
+	Before     Place    // only what comes behind this; zero: from the newest
+	Limit      int
+}
+
+// Place is a message's place among those found.
+type Place struct{ CampaignID, MessageID int64 }
+
+// FoundMessage is one message found, with what its row tells of its campaign:
+// id, name, group, sender ID and where it stands.
+type FoundMessage struct {
+	Message
+	Campaign Campaign
+}
+
+// SoughtNumber reads what a person typed to find somebody: a whole number in
+// any form, or its last digits. The error is an Invalid with the one sentence
+// under "number".
+func SoughtNumber(typed, country string) (number, ends string, err error) {
+	typed = strings.TrimSpace(typed)
+	p, err := ParsePhone(typed, country, true)
+	if err == nil {
+		return p.Number, "", nil
+	}
+	digits, _, sentence := cleanPhone(typed)
+	digits = strings.TrimPrefix(digits, "+")
+	switch {
+	case sentence != "":
+		return "", "", Invalid{"number": sentence}
+	case len(digits) < leastTail:
+		return "", "", Invalid{"number": "Enter the whole number, or at least its last 4 digits"}
+	case len(digits) > tailDigits || strings.HasPrefix(digits, "0") && len(digits) >= dialledDigits(strings.ToUpper(country)):
+		return "", "", Invalid{"number": Sentence(err, "phone")}
+	}
+	return "", digits, nil
+}
+
+// Backwards is the order of digits in which numbers are found by their last
+// ones: at most tailDigits of them, from the end.
+func Backwards(digits string) string {
+	b := []byte(digits[max(0, len(digits)-tailDigits):])
+	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
+		b[i], b[j] = b[j], b[i]
+	}
+	return string(b)
+}

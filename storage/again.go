@@ -1,0 +1,66 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// BeginAgain stores the hidden campaign that sends messages of c.AgainOf
+// again. The token makes it one: where a campaign was made with it already,
+// that one is given back, and while one is being made the error is
+// sms.ErrConflict.
+func (db *DB) BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error) {
+	err = db.update(ctx, "begin campaign", func(t *tx) error {
+		first, err := t.CampaignByToken(ctx, token)
+		if err == nil {
+			made, whole = campaign(first.Campaign, first.Test), true
+			return nil
+		}
+		if !errors.Is(classify(err), sms.ErrNotFound) {
+			return err
+		}
+		made = c
+		made.ID, err = t.InsertAgain(ctx, query.InsertAgainParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID, Text: c.Text,
+			Unicode: c.Unicode, Flash: c.Flash, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, AgainOf: c.AgainOf})
+		return err
+	})
+	return made, whole, err
+}
+
+// ShowAgain makes the hidden campaign a draft. tally counts its messages by
+// standing.
+func (db *DB) ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error) {
+	var made sms.Campaign
+	err := db.update(ctx, "show campaign", func(t *tx) error {
+		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts, Unicode: c.Unicode,
+			Fingerprint: c.Fingerprint, CallsText: c.CallsText, CallsPairs: c.CallsPairs, CreatedAt: now})
+		if err != nil || n != 1 {
+			return orUnexpected(err)
+		}
+		for key, n := range tally {
+			t.count(c.ID, key, n)
+		}
+		row, err := t.CampaignByID(ctx, c.ID)
+		made = campaign(row.Campaign, row.Test)
+		return err
+	})
+	return made, err
+}
+
+// AgainCampaigns lists the campaigns that send messages of a campaign again,
+// oldest first.
+func (db *DB) AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error) {
+	rows, err := db.read().AgainCampaigns(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("list campaigns that send again: %w", err)
+	}
+	list := make([]sms.Campaign, len(rows))
+	for i, r := range rows {
+		list[i] = campaign(r.Campaign, r.Test)
+	}
+	return list, nil
+}

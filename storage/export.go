@@ -1,0 +1,233 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+// exportPage is how many rows an export reads at a time: each page is a
+// question of its own, so that no long read keeps the log of writes from being
+// folded in.
+const exportPage = 2000
+
+// EachMessage gives the messages of a campaign that pass the filter, in the
+// order of rows: what a download tells of them, and nothing of how they are
+// kept. The next page is read while the last one is being used.
+func (db *DB) EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sms.Message, error] {
+	f.Limit = exportPage - 1
+	var of sms.Campaign
+	return ahead(ctx, func(ctx context.Context) (list []sms.Message, more bool, err error) {
+		if of.ID == 0 {
+			if of, err = db.messagesOf(ctx, f.CampaignID); err != nil || of.ID == 0 {
+				return nil, false, err
+			}
+		}
+		list, last, err := db.packedMessages(ctx, f, of)
+		f.After = last
+		return list, len(list) == exportPage, err
+	})
+}
+
+const (
+	// packedColumns are what packedMessage reads, in its order.
+	packedColumns = "id, row_no, number, state, status, late, error_code, reason, code, sent_at, done_date, changed_at, parts, text, provider_id, attempt_id"
+	packedFields  = 16
+	fieldEnd      = "\x1f"
+	rowEnd        = "\x1e"
+)
+
+// packedMessages reads a page as one text: to fetch a million rows value by
+// value costs several times what the database takes to find them. Where a text
+// holds one of the signs between the values itself, the page is read in the
+// plain way.
+func (db *DB) packedMessages(ctx context.Context, f sms.MessageFilter, of sms.Campaign) (list []sms.Message, last int64, err error) {
+	query, args := packedQuery(f, of)
+	var n int
+	var packed string
+	if err := db.reader.QueryRowContext(ctx, query, args...).Scan(&n, &last, &packed); err != nil {
+		return nil, 0, fmt.Errorf("read messages: %w", err)
+	}
+	if n == 0 {
+		return nil, 0, nil
+	}
+	list = make([]sms.Message, 0, n)
+	for row := range strings.SplitSeq(packed, rowEnd) {
+		m, ok := packedMessage(row)
+		if !ok || len(list) == n {
+			list, _, err := db.Messages(ctx, f)
+			if len(list) > 0 {
+				last = list[len(list)-1].ID
+			}
+			return list, last, err
+		}
+		list = append(list, shown(m, of))
+	}
+	return list, last, nil
+}
+
+func packedQuery(f sms.MessageFilter, of sms.Campaign) (string, arguments) {
+	columns := "id, concat_ws('" + fieldEnd + "', " + packedColumns + ") as packed"
+	where, args := messageConditions(f)
+	rows := fmt.Sprintf("select %s from message where %s order by id limit %d", columns, where, f.Limit+1)
+	if narrow(f) {
+		rows = standingMessages(f, of, columns, "asc")
+	}
+	return "select count(*), coalesce(max(id), 0), coalesce(string_agg(packed, '" + rowEnd + "'), '') from (" + rows + ") q", args
+}
+
+// packedMessage reads one row of packedColumns.
+func packedMessage(row string) (m sms.Message, ok bool) {
+	var fields [packedFields]string
+	for i := range packedFields - 1 {
+		if fields[i], row, ok = strings.Cut(row, fieldEnd); !ok {
+			return m, false
+		}
+	}
+	fields[packedFields-1] = row
+	var bad error
+	number := func(i int) int64 {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			bad = err
+		}
+		return n
+	}
+	m = sms.Message{ID: number(0), Row: number(1), Number: fields[2], State: sms.State(fields[3]), Reason: fields[7], Code: fields[8], SentAt: number(9), ChangedAt: number(11),
+		Parts: int(number(12)), Text: fields[13], ProviderID: fields[14], AttemptID: number(15),
+		Delivery: sms.Delivery{Status: sms.Status(fields[4]), Late: fields[5] == "1" || fields[5] == "t", ErrorCode: fields[6], DoneDate: fields[10]}}
+	return m, bad == nil
+}
+
+// page is some rows of an export, or why there are none.
+type page[T any] struct {
+	rows []T
+	err  error
+}
+
+// ahead gives rows page by page, reading a few pages ahead.
+func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows []T, more bool, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		pages := make(chan page[T], 2)
+		go func() {
+			defer close(pages)
+			for more := true; more; {
+				rows, again, err := next(ctx)
+				select {
+				case pages <- page[T]{rows, err}:
+				case <-ctx.Done():
+					return
+				}
+				more = again && err == nil
+			}
+		}()
+		var none T
+		for p := range pages {
+			for _, row := range p.rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if p.err != nil {
+				yield(none, p.err)
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(none, err)
+		}
+	}
+}
+
+// EachAttempt gives the calls of a campaign, oldest first.
+func (db *DB) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Attempt, error] {
+	after := int64(0)
+	return ahead(ctx, func(ctx context.Context) ([]sms.Attempt, bool, error) {
+		rows, err := db.read().CampaignAttempts(ctx, campaign, after, exportPage)
+		if err != nil {
+			return nil, false, fmt.Errorf("list calls: %w", err)
+		}
+		list := make([]sms.Attempt, len(rows))
+		for i, r := range rows {
+			list[i], after = attempt(r), r.ID
+		}
+		return list, len(rows) == exportPage, nil
+	})
+}
+
+// EachReport gives the delivery reports about messages of a campaign, message
+// by message, in the order of arrival.
+func (db *DB) EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.StoredReport, error] {
+	after := int64(0)
+	return ahead(ctx, func(ctx context.Context) (list []sms.StoredReport, more bool, err error) {
+		for len(list) < exportPage {
+			ids, err := db.ids(ctx, fmt.Sprintf("select id from message where campaign_id = $1 and id > $2 order by id limit %d", reportsOf), []any{campaign, after})
+			if err != nil {
+				return nil, false, fmt.Errorf("list reports: %w", err)
+			}
+			if len(ids) == 0 {
+				return list, false, nil
+			}
+			after = ids[len(ids)-1]
+			some, err := db.reportsOf(ctx, ids)
+			if err != nil {
+				return nil, false, err
+			}
+			list = append(list, some...)
+		}
+		return list, true, nil
+	})
+}
+
+// reportsOf is about how many messages one question for reports names.
+const reportsOf = 500
+
+func (db *DB) reportsOf(ctx context.Context, messages []int64) ([]sms.StoredReport, error) {
+	args := make([]any, len(messages))
+	for i, id := range messages {
+		args[i] = id
+	}
+	rows, err := db.reader.QueryContext(ctx, `select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect
+  from delivery_report where message_id > 0 and message_id in (`+places(1, len(messages))+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list reports: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var list []sms.StoredReport
+	for rows.Next() {
+		var r sms.StoredReport
+		var inbox int64
+		if err := rows.Scan(&r.ID, &r.AccountID, &inbox, &r.ReceivedAt, &r.LastAt, &r.Times, &r.ProviderID, &r.Mobile, &r.Status, &r.ErrorCode, &r.SubmitDate,
+			&r.DoneDate, &r.ShortMessage, &r.Raw, &r.MessageID, &r.Effect); err != nil {
+			return nil, fmt.Errorf("list reports: %w", err)
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b sms.StoredReport) int {
+		if a.MessageID != b.MessageID {
+			return int(min(max(a.MessageID-b.MessageID, -1), 1))
+		}
+		return int(min(max(a.ID-b.ID, -1), 1))
+	})
+	return list, rows.Err()
+}
+
+// AuditOf lists what was done to an object, oldest first.
+func (db *DB) AuditOf(ctx context.Context, object string) ([]sms.Audit, error) {
+	rows, err := db.read().ObjectAudit(ctx, object)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	list := make([]sms.Audit, len(rows))
+	for i, r := range rows {
+		list[i] = sms.Audit{At: r.At, User: sms.User{ID: r.UserID, Name: r.UserName}, Action: r.Action, Object: r.Object, Detail: r.Detail}
+	}
+	return list, nil
+}

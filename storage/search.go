@@ -1,0 +1,414 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+// Every question of this file reads as many rows as it shows, whatever the
+// size of the table: no OFFSET, no COUNT, and each condition on messages is
+// one that an index answers in the order of the page.
+
+const (
+	// tail is the indexed expression of message_tail. It must be written as in
+	// the migration, or no engine knows that it is the same.
+	tail = `substr('0000000000' || number, length(number) + 10, 1) || substr('0000000000' || number, length(number) + 9, 1) || substr('0000000000' || number, length(number) + 8, 1) || substr('0000000000' || number, length(number) + 7, 1) || substr('0000000000' || number, length(number) + 6, 1) || substr('0000000000' || number, length(number) + 5, 1) || substr('0000000000' || number, length(number) + 4, 1) || substr('0000000000' || number, length(number) + 3, 1) || substr('0000000000' || number, length(number) + 2, 1) || substr('0000000000' || number, length(number) + 1, 1)`
+	// tailMost bounds the numbers with the same last digits that are put in
+	// order for one page.
+	tailMost = 20_000
+	// tailLook is about how many of them are held against the other conditions.
+	tailLook = 300
+	// campaignsAtOnce is how many campaigns are looked into at a time.
+	campaignsAtOnce = 60
+)
+
+// arguments collects what stands for $1, $2 and so on.
+type arguments []any
+
+func (a *arguments) add(v any) string {
+	*a = append(*a, v)
+	return fmt.Sprintf("$%d", len(*a))
+}
+
+// fate is one combination of the columns behind a standing.
+type fate struct {
+	state  sms.State
+	status sms.Status
+	late   bool
+}
+
+// fates lists the combinations in a campaign that a condition on its messages
+// as people see them admits.
+func fates(of sms.Campaign, admits func(m sms.Message) bool) (list []fate) {
+	add := func(f fate) {
+		if admits(sms.Message{State: of.Shows(f.state), Delivery: sms.Delivery{Status: f.status, Late: f.late}}) {
+			list = append(list, f)
+		}
+	}
+	for _, state := range sms.States() {
+		if state != sms.Accepted {
+			add(fate{state: state})
+			continue
+		}
+		for _, status := range append(sms.Statuses(), "") {
+			add(fate{state, status, false})
+			add(fate{state, status, true})
+		}
+	}
+	return list
+}
+
+// standing admits messages of these standings, all where there are none.
+func standing(keys []string) func(m sms.Message) bool {
+	return func(m sms.Message) bool { return len(keys) == 0 || slices.Contains(keys, m.Standing().Key) }
+}
+
+// filtered admits what a filter wants by standing, state and status.
+func filtered(f sms.MessageFilter) func(m sms.Message) bool {
+	return func(m sms.Message) bool {
+		reported := m.Delivery.Status
+		if reported == "" {
+			reported = sms.NoReport
+		}
+		return standing(f.Keys)(m) && (len(f.States) == 0 || slices.Contains(f.States, m.State)) && (f.Status == "" || m.State == sms.Accepted && f.Status == reported)
+	}
+}
+
+// standingPage asks for the ids of campaign $1's messages with these fates, in
+// order: each fate has its own stretch of message_standing, which is in the
+// order of ids, and a page of each is enough for a page of all. The values are
+// our own constants, never input.
+func standingPage(fates []fate, beyond, order string, limit int) string {
+	var arms []string
+	for _, f := range fates {
+		arms = append(arms, fmt.Sprintf("select * from (select id from message where campaign_id = $1 and state = '%s' and status = '%s' and late = %t%s order by id %s limit %d) q%d",
+			f.state, f.status, f.late, beyond, order, limit, len(arms)))
+	}
+	if len(arms) == 0 {
+		return "select id from message where 1 = 0"
+	}
+	return "select id from (" + strings.Join(arms, " union all ") + fmt.Sprintf(") ids order by id %s limit %d", order, limit)
+}
+
+// narrow says that a filter goes by what became of the messages.
+func narrow(f sms.MessageFilter) bool {
+	return (len(f.Keys) > 0 || len(f.States) > 0 || f.Status != "") && len(f.IDs) == 0
+}
+
+// standingMessages is a page of a campaign's messages with the wanted
+// standings. Its arguments are those of messageConditions.
+func standingMessages(f sms.MessageFilter, of sms.Campaign, columns, order string) string {
+	beyond := ""
+	n := 1
+	for _, bound := range []struct {
+		at int64
+		op string
+	}{{f.After, ">"}, {f.Before, "<"}} {
+		if bound.at > 0 {
+			n++
+			beyond += fmt.Sprintf(" and id %s $%d", bound.op, n)
+		}
+	}
+	return "select " + columns + " from message where id in (" + standingPage(fates(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
+}
+
+// CampaignNames lists the latest started campaigns of an account, of which
+// only what decides how their messages are shown is filled in.
+func (db *DB) CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
+	list, err := readCampaigns(db.reader.QueryContext(ctx, "select "+campaignShows+" from campaign c where account_id = $1 and started_at > 0 order by id desc limit $2", account, limit))
+	if err != nil {
+		return nil, fmt.Errorf("list campaigns' names: %w", err)
+	}
+	return list, nil
+}
+
+// SearchMessages lists messages of an account that were found. next is where
+// the following page begins, zero where nothing is left; a page may hold fewer
+// messages than the limit, even none, and still have one behind it, where
+// there was too much to look through at once.
+func (db *DB) SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+	if f.Number != "" || f.Ends != "" {
+		list, next, err = db.searchNumber(ctx, f)
+	} else {
+		list, next, err = db.searchCampaigns(ctx, f)
+	}
+	if err != nil {
+		return nil, sms.Place{}, fmt.Errorf("search messages: %w", err)
+	}
+	return list, next, nil
+}
+
+// searchNumber finds by a number or its last digits. The index gives the ids;
+// the other conditions are held against each of the messages, and after
+// tailLook of them the rest is left to the next page.
+func (db *DB) searchNumber(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+	query, args := numberQuery(f)
+	candidates, err := db.ids(ctx, query, args)
+	if err != nil {
+		return nil, next, err
+	}
+	looked := 0
+	for part := range slices.Chunk(candidates, f.Limit+1) {
+		if looked >= tailLook {
+			return list, sms.Place{MessageID: candidates[looked-1]}, nil
+		}
+		looked += len(part)
+		found, err := db.foundMessages(ctx, part)
+		if err != nil {
+			return nil, next, err
+		}
+		for _, m := range found {
+			if !wanted(f, m) {
+				continue
+			}
+			if len(list) == f.Limit {
+				return list, place(list), nil
+			}
+			list = append(list, m)
+		}
+	}
+	return list, next, nil
+}
+
+func place(list []sms.FoundMessage) sms.Place {
+	last := list[len(list)-1]
+	return sms.Place{CampaignID: last.CampaignID, MessageID: last.ID}
+}
+
+// wanted holds all conditions but that on the last digits against a message.
+func wanted(f sms.MessageSearch, m sms.FoundMessage) bool {
+	c := m.Campaign
+	return (f.Number == "" || m.Number == f.Number) && c.Started() && c.StartedAt >= max(f.From, f.Since, 1) && (f.To == 0 || c.StartedAt < f.To) &&
+		(f.CampaignID == 0 || c.ID == f.CampaignID) && standing(f.Keys)(m.Message)
+}
+
+// numberQuery asks for the messages behind a number or its last digits,
+// newest first. The index holds all that it reads.
+func numberQuery(f sms.MessageSearch) (string, arguments) {
+	var a arguments
+	where := "account_id = " + a.add(f.AccountID) + " and number <> '' and (" + tail + ")"
+	if f.Number != "" {
+		where += " = " + a.add(padded(sms.Backwards(f.Number)))
+	} else {
+		first := sms.Backwards(f.Ends)
+		where += " between " + a.add(first) + " and " + a.add(first+mostDigits)
+	}
+	if f.Before.MessageID > 0 {
+		where += " and id < " + a.add(f.Before.MessageID)
+	}
+	return fmt.Sprintf("select id from (select id from message where %s limit %d) q order by id desc", where, tailMost), a
+}
+
+// padded is how the index has a number of fewer than ten digits.
+func padded(backwards string) string {
+	return backwards + strings.Repeat("0", max(0, 10-len(backwards)))
+}
+
+// searchCampaigns finds without a number: campaign by campaign from the newest,
+// and only in those that have what is looked for. Each campaign that is looked
+// into gives at least one message, so that a page costs a bounded number of
+// questions.
+func (db *DB) searchCampaigns(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+	first, last, err := db.campaignSpan(ctx, f)
+	if err != nil || last == 0 {
+		return nil, next, err
+	}
+	if f.Before.CampaignID > 0 {
+		last = min(last, f.Before.CampaignID)
+	}
+	newest := statements{db: db.reader, made: map[string]*sql.Stmt{}}
+	defer newest.close()
+	var ids []int64
+	for len(ids) <= f.Limit && first <= last {
+		query, args := campaignsQuery(f, first, last)
+		campaigns, err := readCampaigns(db.reader.QueryContext(ctx, query, args...))
+		if err != nil {
+			return nil, next, err
+		}
+		for _, c := range campaigns {
+			before := int64(math.MaxInt64)
+			if c.ID == f.Before.CampaignID {
+				before = f.Before.MessageID
+			}
+			found, err := newest.ids(ctx, newestQuery(f, c), c.ID, before)
+			if err != nil {
+				return nil, next, err
+			}
+			if ids = append(ids, found...); len(ids) > f.Limit {
+				break
+			}
+			last = c.ID - 1
+		}
+		if len(campaigns) < campaignsAtOnce {
+			break
+		}
+	}
+	more := len(ids) > f.Limit
+	list, err = db.foundMessages(ctx, ids[:min(len(ids), f.Limit)])
+	if more && len(list) > 0 {
+		next = place(list)
+	}
+	return list, next, err
+}
+
+// statements are questions that are asked again and again with other values.
+type statements struct {
+	db   *sql.DB
+	made map[string]*sql.Stmt
+}
+
+func (s statements) ids(ctx context.Context, query string, args ...any) ([]int64, error) {
+	if s.made[query] == nil {
+		made, err := s.db.PrepareContext(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		s.made[query] = made
+	}
+	return readIDs(s.made[query].QueryContext(ctx, args...))
+}
+
+func (s statements) close() {
+	for _, made := range s.made {
+		_ = made.Close()
+	}
+}
+
+// campaignSpan is the first and the last of the campaigns that were started in
+// time, 0 for none; there may be others between them.
+func (db *DB) campaignSpan(ctx context.Context, f sms.MessageSearch) (first, last int64, err error) {
+	switch {
+	case f.CampaignID > 0:
+		return f.CampaignID, f.CampaignID, nil
+	case f.From == 0 && f.To == 0:
+		return 1, math.MaxInt64, nil
+	}
+	query, args := spanQuery(f)
+	err = db.reader.QueryRowContext(ctx, query, args...).Scan(&first, &last)
+	return first, last, err
+}
+
+func spanQuery(f sms.MessageSearch) (string, arguments) {
+	var a arguments
+	return "select coalesce(min(id), 0), coalesce(max(id), 0) from campaign where account_id = " + a.add(f.AccountID) + startedIn(f, "started_at", &a), a
+}
+
+// startedIn is the condition on a campaign's start. A campaign that is found
+// by its id is told so by a "+" before the column, or SQLite may go through all
+// that were started in time for each message.
+func startedIn(f sms.MessageSearch, column string, a *arguments) string {
+	where := " and " + column + " > 0 and " + column + " >= " + a.add(max(f.From, f.Since))
+	if f.To > 0 {
+		where += " and " + column + " < " + a.add(f.To)
+	}
+	return where
+}
+
+// campaignsQuery asks for campaigns that were started in time and have
+// messages as looked for, newest first. Where standings are looked for, the
+// tallies tell: each of them has its own stretch of campaign_tally_some.
+func campaignsQuery(f sms.MessageSearch, first, last int64) (string, arguments) {
+	var a arguments
+	account, from, to := a.add(f.AccountID), a.add(first), a.add(last)
+	started := startedIn(f, "+c.started_at", &a) + " and c.state <> 'hidden'"
+	if len(f.Keys) == 0 {
+		return fmt.Sprintf(`select %s from campaign c where c.account_id = %s and c.id between %s and %s%s
+  and exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n > 0) order by c.id desc limit %d`, campaignShows, account, from, to, started, campaignsAtOnce), a
+	}
+	var arms []string
+	for i, k := range f.Keys {
+		arms = append(arms, fmt.Sprintf(`select * from (select %s from campaign_tally t cross join campaign c where t.key = %s and t.n > 0 and t.campaign_id between %s and %s
+  and c.id = t.campaign_id and +c.account_id = %s%s order by t.campaign_id desc limit %d) k%d`, campaignShows, a.add(k), from, to, account, started, campaignsAtOnce, i))
+	}
+	return "select * from (" + strings.Join(arms, " union ") + fmt.Sprintf(") c order by id desc limit %d", campaignsAtOnce), a
+}
+
+// campaignShows is what of a campaign decides how its messages are shown.
+const campaignShows = "c.id, c.name, c.group_name, c.sender_id, c.state, c.pause, c.send_at, c.started_at, c.finished_at"
+
+func showsOf(c *sms.Campaign) []any {
+	return []any{&c.ID, &c.Name, &c.GroupName, &c.SenderID, &c.State, &c.Pause, &c.SendAt, &c.StartedAt, &c.FinishedAt}
+}
+
+func readCampaigns(rows *sql.Rows, err error) (list []sms.Campaign, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var c sms.Campaign
+		if err := rows.Scan(showsOf(&c)...); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		list = append(list, c)
+	}
+	return list, errors.Join(rows.Err(), rows.Close())
+}
+
+// newestQuery asks for the newest messages of campaign $1 below id $2.
+func newestQuery(f sms.MessageSearch, of sms.Campaign) string {
+	if len(f.Keys) > 0 {
+		return standingPage(fates(of, standing(f.Keys)), " and id < $2", "desc", f.Limit+1)
+	}
+	return fmt.Sprintf("select id from message where campaign_id = $1 and id < $2 order by id desc limit %d", f.Limit+1)
+}
+
+func (db *DB) ids(ctx context.Context, query string, args []any) ([]int64, error) {
+	return readIDs(db.reader.QueryContext(ctx, query, args...))
+}
+
+func readIDs(rows *sql.Rows, err error) (ids []int64, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		ids = append(ids, id)
+	}
+	return ids, errors.Join(rows.Err(), rows.Close())
+}
+
+// foundMessages reads messages in the order of the ids; one that has gone
+// meanwhile is left out.
+func (db *DB) foundMessages(ctx context.Context, ids []int64) ([]sms.FoundMessage, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	rows, err := db.reader.QueryContext(ctx, "select m.*, "+campaignShows+" from (select "+messageColumns+" from message where id in ("+places(1, len(ids))+`)) m
+  join campaign c on c.id = m.campaign_id and c.state <> 'hidden'`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	by := map[int64]sms.FoundMessage{}
+	for rows.Next() {
+		var c sms.Campaign
+		m, err := scanMessage(rows, showsOf(&c)...)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("read messages: %w", err), rows.Close())
+		}
+		by[m.ID] = sms.FoundMessage{Message: shown(m, c), Campaign: c}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	list := make([]sms.FoundMessage, 0, len(ids))
+	for _, id := range ids {
+		if m, ok := by[id]; ok {
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}

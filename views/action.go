@@ -1,0 +1,36 @@
+package views
+
+import (
+	"net/url"
+
+	"smsdesk/internal/sms"
+)
+
+// download is the address of a table of the messages that the filter shows.
+func (p CampaignPage) download(name string) string {
+	address, q := campaignPath(p.Campaign.ID)+"/"+name, url.Values{}
+	if p.State != "" {
+		q.Set("state", p.State)
+	} else if p.Tile != "" {
+		q.Set("tile", string(p.Tile))
+	}
+	if len(q) > 0 {
+		address += "?" + q.Encode()
+	}
+	return address
+}
+
+// downloadWords says what is downloaded. It holds no number: the figures move,
+// this line does not.
+func (p CampaignPage) downloadWords() string {
+	only := ""
+	if s, ok := sms.StandingByKey(p.State); ok {
+		only = s.Words
+	} else if p.Tile != "" {
+		only = p.Tile.Words()
+	}
+	if only == "" {
+		return "Download all messages:"
+	}
+	return "Download only “" + only + "”:"
+}

@@ -1,0 +1,124 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type againQuestions interface {
+	AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error)
+}
+
+// addAgain finds the campaigns that belong to this one.
+func (s *Web) addAgain(ctx context.Context, p *views.CampaignPage) (err error) {
+	if p.Campaign.AgainOf > 0 {
+		earlier, err := s.store.Campaign(ctx, p.Campaign.AgainOf)
+		if err != nil && !errors.Is(err, sms.ErrNotFound) {
+			return err
+		}
+		if err == nil {
+			p.AgainOf = &earlier
+		}
+	}
+	p.Again, err = s.store.AgainCampaigns(ctx, p.Campaign.ID)
+	return err
+}
+
+// againForm asks what of a campaign is to be sent again; ?of=unsent proposes
+// what never left.
+func (s *Web) againForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	unsent := r.URL.Query().Get("of") == "unsent"
+	chosen := map[string]bool{}
+	for _, c := range sms.AgainChoices() {
+		chosen[c.Standing.Key] = c.May && c.Unsent == unsent && (c.Proposed || unsent)
+	}
+	return s.showAgain(w, r, v, views.AgainPage{Chosen: chosen, Token: desk.NewToken()})
+}
+
+func (s *Web) showAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.AgainPage) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if p.Tally, err = s.store.Tally(r.Context(), c.ID); err != nil {
+		return err
+	}
+	page := views.CampaignPage{Campaign: c, Tally: p.Tally, CanSend: true}
+	if !page.MaySendAgain() || views.FailedAgain(p.Tally)+views.UnsentAgain(p.Tally)+p.Tally["rejected"] == 0 {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	if p.Earlier, err = s.store.AgainCampaigns(r.Context(), c.ID); err != nil {
+		return err
+	}
+	p.Outlook, p.Campaign = s.outlook(v, a), c
+	f := about(v.frame("Send again", "campaigns"), v, a)
+	f.Crumbs, f.Error = campaignCrumbs(c), len(p.Bad) > 0
+	return s.render(w, r, status(r, p.Bad), views.AgainForm(f, p))
+}
+
+// againMake makes the new draft and leads to its confirm page.
+func (s *Web) againMake(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	p := views.AgainPage{Chosen: map[string]bool{}, Token: r.PostForm.Get("token")}
+	o := desk.AgainOrder{CampaignID: id, Token: p.Token}
+	for _, c := range sms.AgainChoices() {
+		if r.PostForm.Get("key:"+c.Standing.Key) != "" {
+			o.Keys, p.Chosen[c.Standing.Key] = append(o.Keys, c.Standing.Key), true
+		}
+	}
+	c, err := s.desk.SendAgain(r.Context(), v.user, o)
+	if errors.As(err, &p.Bad) {
+		p.Token = desk.NewToken()
+		return s.showAgain(w, r, v, p)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, campaignPath(c.ID)+"/confirm")
+	return nil
+}
+
+func (s *Web) messageAgainForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showMessageAgain(w, r, v, nil)
+}
+
+func (s *Web) showMessageAgain(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, a, err := s.message(r, v)
+	if err != nil {
+		return err
+	}
+	if !p.MayRepeat() {
+		redirect(w, r, p.Path())
+		return nil
+	}
+	f := about(v.frame("Send again?", "campaigns"), v, a)
+	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
+	return s.render(w, r, status(r, bad), views.AgainMessage(f, views.AgainMessagePage{MessagePage: p, Token: desk.NewToken(), Bad: bad}))
+}
+
+// messageAgain makes a draft of one message.
+func (s *Web) messageAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, _, err := s.message(r, v)
+	if err != nil {
+		return err
+	}
+	c, err := s.desk.SendAgain(r.Context(), v.user, desk.AgainOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID, Token: r.PostForm.Get("token")})
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showMessageAgain(w, r, v, bad)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, campaignPath(c.ID)+"/confirm")
+	return nil
+}

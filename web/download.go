@@ -1,0 +1,94 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sheet"
+	"smsdesk/views"
+)
+
+// downloadsMost is how many downloads are written at once: each keeps a
+// processor busy.
+const downloadsMost = 4
+
+// campaignDownload gives the messages that the page's filter shows.
+func (s *Web) campaignDownload(format string, write func(w io.Writer, d *desk.Download) error, kind string) handler {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		id, err := pathID(r, "id")
+		if err != nil {
+			return err
+		}
+		tile, state := messageFilter(r.URL.Query())
+		o := desk.DownloadOrder{CampaignID: id, Format: format, Keys: tileKeys(tile), What: string(tile)}
+		if state != "" {
+			o.Keys, o.What = []string{state}, state
+		}
+		return s.download(w, r, v, func() (string, func(context.Context, io.Writer) error, func() error, error) {
+			d, err := s.desk.DownloadCampaign(r.Context(), v.user, o)
+			if err != nil {
+				return "", nil, nil, err
+			}
+			return d.Name, func(_ context.Context, w io.Writer) error { return write(w, d) }, d.Close, nil
+		}, kind)
+	}
+}
+
+func writeCSV(w io.Writer, d *desk.Download) error { return sheet.WriteTableCSV(w, d.Rows) }
+
+func writeXLSX(w io.Writer, d *desk.Download) error {
+	return sheet.WriteTableXLSX(w, d.TempDir, d.Rows)
+}
+
+const (
+	kindCSV  = "text/csv; charset=utf-8"
+	kindXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	kindZIP  = "application/zip"
+)
+
+// campaignEvidence gives everything that is known of a campaign.
+func (s *Web) campaignEvidence(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	return s.download(w, r, v, func() (string, func(context.Context, io.Writer) error, func() error, error) {
+		e, err := s.desk.CampaignEvidence(r.Context(), v.user, id)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		return e.Name, e.Write, e.Close, nil
+	}, kindZIP)
+}
+
+// download writes a file as it is made. After the first byte nothing but
+// breaking off can tell that it is not whole.
+func (s *Web) download(w http.ResponseWriter, r *http.Request, v *visit, open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error), kind string) error {
+	select {
+	case s.downloads <- struct{}{}:
+		defer s.downloads.leave()
+	default:
+		s.showProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Other downloads are being written", Text: "Try again in a minute."})
+		return nil
+	}
+	name, write, done, err := open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = done() }()
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"; filename*=UTF-8''%s`, name, name))
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	if err := write(r.Context(), w); err != nil {
+		if r.Context().Err() == nil {
+			s.log.Error("download broken off", "id", requestID(r.Context()), "error", err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}

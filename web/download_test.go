@@ -1,0 +1,131 @@
+package web
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+func (a answer) csv() [][]string {
+	a.t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(a.body, "\ufeff"))).ReadAll()
+	if err != nil {
+		a.t.Fatalf("%v in %.300q", err, a.body)
+	}
+	return rows
+}
+
+func TestDownloadOfACampaign(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.everyFate(a)
+	b := s.as(s.boss)
+	page := b.get(campaignPath(c.ID))
+	s.leads(page)
+	got := b.get(page.attr("#download-csv", "href")).is(200)
+	if kind, how := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" || how != `attachment; filename="june-reminders.csv"; filename*=UTF-8''june-reminders.csv` {
+		t.Errorf("%s, %s", kind, how)
+	}
+	rows := got.csv()
+	if len(rows) != 10 || rows[0][0] != "Row" || len(rows[0]) != 13 {
+		t.Fatalf("%q", rows)
+	}
+	for i, want := range [][]string{{"Delivered", "DELIVRD", "000"}, {"Not delivered", "UNDELIV", "27"}, {"Not delivered, ran out of time", "EXPIRED", ""}, {"Not delivered, removed", "DELETED", ""},
+		{"Refused by the network", "REJECTD", "8"}, {"Number is blocked", "BLACKLIST", ""}, {"Unknown", "UNKNOWN", ""}, {"Refused by the provider", "", "401"}, {"Left out", "", ""}} {
+		r := rows[i+1]
+		if got := strings.Join(r[2:5], "|"); got != strings.Join(want, "|") || r[1] != "23480300010"+string(rune('0'))+string(rune('0'+i)) || r[10] != "The clinic is closed on Friday." {
+			t.Errorf("row %d: %q", i, r)
+		}
+	}
+	if rows[1][6] != "2026-06-03 10:48:00" || rows[1][11] != "id-1000" || rows[8][5] != "source_address filter mismatch" {
+		t.Errorf("%q, %q", rows[1], rows[8])
+	}
+	filtered := b.get(b.get(campaignPath(c.ID)+"?tile=failed").attr("#download-csv", "href")).csv()
+	if len(filtered) != 6 || filtered[1][3] != "UNDELIV" {
+		t.Errorf("not delivered: %q", filtered)
+	}
+	book, err := excelize.OpenReader(strings.NewReader(b.get(page.attr("#download-xlsx", "href")).is(200).body))
+	s.must(err)
+	cells, err := book.GetRows("Sheet1")
+	s.must(err)
+	for i := range rows {
+		if got := strings.Join(cells[i], "|"); got != strings.TrimRight(strings.Join(rows[i], "|"), "|") {
+			t.Errorf("row %d of the workbook: %s", i, got)
+		}
+	}
+	lines, err := s.db.AuditOf(t.Context(), desk.CampaignName(c.ID))
+	s.must(err)
+	if got := lines[len(lines)-2]; got.Action != "campaign.download" || got.Detail != "csv failed" {
+		t.Errorf("audited: %+v", lines)
+	}
+	viewer := s.as(s.hire("viewer@example.com", sms.Viewer))
+	viewer.get(campaignPath(c.ID)).count("#downloads", 0)
+	viewer.get(campaignPath(c.ID) + "/messages.csv").is(http.StatusForbidden)
+}
+
+// A downloaded cell is never a formula, whatever a provider or a list says.
+func TestDownloadIsNoFormula(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1), Text: `=HYPERLINK("http://x","y")`, Name: "../../etc/passwd\r\nX: y"})
+	s.send(a, 1, func(call sms.Call) sms.Outcome {
+		o := accept(call)
+		o.Rows[0] = sms.ResultRow{Number: o.Rows[0].Number, Code: "9", Description: "@SUM(1)\",\"=1+1"}
+		return o
+	})
+	got := s.as(s.boss).get(campaignPath(c.ID) + "/messages.csv").is(200)
+	for _, row := range got.csv() {
+		for _, cell := range row {
+			if cell != "" && strings.ContainsAny(cell[:1], "=+-@") {
+				t.Errorf("the cell %q", cell)
+			}
+		}
+	}
+	if name := got.header.Get("Content-Disposition"); !strings.Contains(name, `"etc-passwd-x-y.csv"`) {
+		t.Errorf("the file is called %s", name)
+	}
+}
+
+func TestEvidenceOfACampaign(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.everyFate(a)
+	b := s.as(s.boss)
+	got := b.get(b.get(campaignPath(c.ID)).attr("#evidence", "href")).is(200)
+	z, err := zip.NewReader(bytes.NewReader([]byte(got.body)), int64(len(got.body)))
+	s.must(err)
+	files := map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		s.must(err)
+		content, err := io.ReadAll(r)
+		s.must(err)
+		files[f.Name] = string(content)
+	}
+	for name, words := range map[string][]string{
+		"campaign.json": {`"made_by": "Ada Obi"`, `"started_by": "Ada Obi"`, `"sender_id": "CLINIC"`},
+		"messages.csv":  {"2348030001008", "UNDELIV", "The clinic is closed on Friday."},
+		"calls.csv":     {`{""ErrorCode"":0}`, `"accepted"`},
+		"reports.csv":   {"mobile=2348030001001&status=UNDELIV", "2606030949"},
+		"audit.csv":     {"campaign.start", "campaign.evidence"},
+	} {
+		for _, w := range words {
+			if !strings.Contains(files[name], w) {
+				t.Errorf("%s does not hold %q: %.600s", name, w, files[name])
+			}
+		}
+	}
+	if strings.Contains(got.body+files["calls.csv"], "CANARY") {
+		t.Error("a credential is in the evidence")
+	}
+	s.as(s.hire("sender@example.com", sms.Sender)).get(campaignPath(c.ID) + "/evidence.zip").is(http.StatusForbidden)
+}

@@ -1,0 +1,232 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type searchQuestions interface {
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+	// CampaignNames lists the latest started campaigns, of which little
+	// more than id and name is filled in.
+	CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+}
+
+const (
+	searchLife     = 12 * time.Hour
+	searchChoice   = 50 // campaigns to choose from
+	searchTypedMax = 100
+	// sameNumber marks a search for the number of a message: whoever sees
+	// numbers only in part finds its other messages without learning it.
+	sameNumber = "="
+)
+
+// keepSearch keeps what a person looks for and returns the word that stands
+// for it in addresses: a phone number stands in none, because addresses end up
+// in histories and logs. The word is worth nothing to anybody else.
+func (s *Web) keepSearch(v *visit, typed string) string {
+	if typed == "" {
+		return ""
+	}
+	word := desk.NewToken()[:32]
+	s.searches.put(searchKey(v, word), typed, s.now())
+	return word
+}
+
+// search is what stands behind a word; ok is false once it is forgotten.
+func (s *Web) search(v *visit, word string) (typed string, ok bool) {
+	if word == "" {
+		return "", true
+	}
+	typed = s.searches.look(searchKey(v, word), s.now())
+	return typed, typed != ""
+}
+
+func searchKey(v *visit, word string) string {
+	return strconv.FormatInt(v.user.ID, 10) + " " + word
+}
+
+// typedNumber is what a form holds in a field for a number.
+func typedNumber(r *http.Request, field string) string {
+	return strings.TrimSpace(firstLetters(r.PostForm.Get(field), searchTypedMax))
+}
+
+// messageList shows messages, all or those that a search found.
+func (s *Web) messageList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, f := s.searchPage(v, r.URL.Query())
+	sought, known := s.search(v, r.URL.Query().Get("find"))
+	p.Ended = !known
+	number, same := strings.CutPrefix(sought, sameNumber)
+	switch {
+	case !same:
+		p.Typed = sought
+	case p.Masked:
+		p.Number = number
+	default:
+		p.Number, p.Typed = number, p.Phone(number)
+	}
+	return s.showMessages(w, r, v, p, f)
+}
+
+// messageSearch takes the form and leads to a page whose address can be kept.
+func (s *Web) messageSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, f := s.searchPage(v, r.PostForm)
+	p.Typed = typedNumber(r, "number")
+	if _, _, err := readSought(p.Typed, v.account.Country); err != nil || len(p.Bad) > 0 {
+		return s.showMessages(w, r, v, p, f)
+	}
+	sought := p.Typed
+	if id := number(r.PostForm.Get("message")); id > 0 {
+		m, err := s.store.Message(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		sought = sameNumber + m.Number
+	}
+	to := url.Values{}
+	for _, name := range []string{"tile", "from", "to", "campaign"} {
+		if value := r.PostForm.Get(name); value != "" {
+			to.Set(name, value)
+		}
+	}
+	if word := s.keepSearch(v, sought); word != "" {
+		to.Set("find", word)
+	}
+	address := views.MessagesPath
+	if len(to) > 0 {
+		address += "?" + to.Encode()
+	}
+	redirect(w, r, address)
+	return nil
+}
+
+// messageSearchBack answers an address that only takes forms.
+func (s *Web) messageSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	redirect(w, r, views.MessagesPath)
+	return nil
+}
+
+func readSought(typed, country string) (number, ends string, err error) {
+	if typed == "" {
+		return "", "", nil
+	}
+	return sms.SoughtNumber(typed, country)
+}
+
+// searchPage reads the filters of an address or a form. Nothing is older than
+// the months that are kept findable.
+func (s *Web) searchPage(v *visit, q url.Values) (views.SearchPage, sms.MessageSearch) {
+	p := views.SearchPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, CanSend: v.user.Role.AtLeast(sms.Sender),
+		From: q.Get("from"), To: q.Get("to"), Campaign: number(q.Get("campaign"))}
+	if t := sms.Tile(q.Get("tile")); slices.Contains(sms.Tiles(), t) {
+		p.Tile = t
+	}
+	bad := sms.Invalid{}
+	f := sms.MessageSearch{AccountID: v.account.ID, CampaignID: p.Campaign, Keys: tileKeys(p.Tile), Limit: views.PageLength,
+		Since: p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli()}
+	from, ok := readDay(p.From, p.Now.Location())
+	if !ok {
+		bad["from"] = "Enter a date such as 2026-06-03"
+	} else if !from.IsZero() {
+		f.From = from.UnixMilli()
+	}
+	to, ok := readDay(p.To, p.Now.Location())
+	switch {
+	case !ok:
+		bad["to"] = "Enter a date such as 2026-06-03"
+	case !to.IsZero() && to.Before(from):
+		bad["to"] = "The last day is before the first. Enter a later one"
+	case !to.IsZero():
+		f.To = to.AddDate(0, 0, 1).UnixMilli()
+	}
+	p.Bad = bad
+	campaign, message, _ := strings.Cut(q.Get("before"), ".")
+	f.Before = sms.Place{CampaignID: number(campaign), MessageID: number(message)}
+	return p, f
+}
+
+// readDay reads a day of a form; "" is the zero time.
+func readDay(text string, zone *time.Location) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	day, err := time.ParseInLocation(time.DateOnly, text, zone)
+	return day, err == nil
+}
+
+// tileKeys are the standings of a tile, none for all of them.
+func tileKeys(tile sms.Tile) (keys []string) {
+	for _, s := range sms.Standings() {
+		if s.Tile == tile {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+func (s *Web) showMessages(w http.ResponseWriter, r *http.Request, v *visit, p views.SearchPage, f sms.MessageSearch) error {
+	var err error
+	if p.Number == "" {
+		p.Number, p.Ends, err = readSought(p.Typed, v.account.Country)
+	}
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		p.Bad["number"] = bad["number"]
+	}
+	f.Number, f.Ends = p.Number, p.Ends
+	if err := s.addCampaigns(r, v, &p); err != nil {
+		return err
+	}
+	var next sms.Place
+	if len(p.Bad) == 0 && !p.Ended && !p.NoAccount {
+		if p.Rows, next, err = s.store.SearchMessages(r.Context(), f); err != nil {
+			return err
+		}
+	}
+	q := r.URL.Query()
+	q.Del("before")
+	here := views.MessagesPath
+	if len(q) > 0 {
+		here += "?" + q.Encode()
+	}
+	if f.Before.MessageID > 0 {
+		p.First = here
+	}
+	if next != (sms.Place{}) {
+		p.Next = views.With(here, "before", strconv.FormatInt(next.CampaignID, 10)+"."+strconv.FormatInt(next.MessageID, 10))
+	}
+	fr := v.frame("Messages", "messages")
+	fr.Error = len(p.Bad) > 0
+	return s.render(w, r, status(r, p.Bad), views.Messages(fr, p))
+}
+
+// addCampaigns offers the latest campaigns to choose from, and the chosen one.
+func (s *Web) addCampaigns(r *http.Request, v *visit, p *views.SearchPage) error {
+	if p.NoAccount {
+		return nil
+	}
+	list, err := s.store.CampaignNames(r.Context(), v.account.ID, searchChoice)
+	if err != nil {
+		return err
+	}
+	p.Campaigns = list
+	if p.Campaign == 0 || slices.ContainsFunc(list, func(c sms.Campaign) bool { return c.ID == p.Campaign }) {
+		return nil
+	}
+	c, err := s.store.Campaign(r.Context(), p.Campaign)
+	if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
+		return nil
+	}
+	p.Campaigns = append([]sms.Campaign{c}, p.Campaigns...)
+	return err
+}
