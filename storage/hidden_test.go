@@ -76,7 +76,7 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	if n := f.visible(c.ID, first); n != 0 {
 		t.Fatalf("%d things are seen of a campaign that is not whole", n)
 	}
-	if more, err := f.db.SweepCampaigns(f.ctx); more || err != nil || one[int](f, "select count(*) from message") != 1005 {
+	if more, err := f.db.SweepCampaigns(f.ctx, f.now()); more || err != nil || one[int](f, "select count(*) from message") != 1005 {
 		t.Fatalf("a campaign in the making was swept: %v", err)
 	}
 	tally, sketch := sms.Tally{"draft": 861, "leftout": 144}, &sms.Sketch{}
@@ -128,7 +128,7 @@ func TestAbandonedCampaignsAreSwept(t *testing.T) {
 	sweep := func() {
 		for more := true; more; {
 			var err error
-			more, err = f.db.SweepCampaigns(f.ctx)
+			more, err = f.db.SweepCampaigns(f.ctx, f.now())
 			f.must(err)
 		}
 	}

@@ -96,16 +96,13 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"BlockedDrafts": "message_draft", "CountLicences": "attempt_licensed", "LastRateAnswer": "attempt_rate",
 		"RunningCampaigns": "campaign_running", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
 		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence", "NextAsked": "asked_waiting", "MessageAsked": "asked_message",
-		"DecisionAttempts": "message_decision", "HintedDoubts": "message_decision", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
+		"DecisionAttempts": "message_decision", "HintedDoubts": "message_standing", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
 		"ReportsPage": "delivery_report_page", "UnmatchedPage": "delivery_report_", "RepeatedPage": "delivery_report_again", "NewerReports": "delivery_report_page", "NewerUnmatched": "delivery_report_", "NewerRepeated": "delivery_report_again",
 		"SuspiciousReports": "delivery_report_suspicious", "ForgetUnmatched": "delivery_report_", "CountSilent": "message_silent", "NextSilent": "message_silent", "NextLate": "message_late", "Pulses": "PRIMARY KEY", "RefusedMinutes": "receiver_refused", "RunningInquiry": "inquiry_running", "InquiryAt": "inquiry_gap",
 	} {
 		if !strings.Contains(plans[name], index) {
 			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])
 		}
-	}
-	if !strings.Contains(plans["CountUnsent"], "message_draft") {
-		t.Errorf("CountUnsent:\n%s", plans["CountUnsent"])
 	}
 	for _, name := range []string{"page", "next page", "page before", "FirstQueued", "call", "DraftCalls", "blocked", "RecentAttempts", "LateMessages", "FirstDraft", "DraftLengths", "MessageFrom", "LastMessage", "LastBlocked", "BlockedDrafts", "LastRateAnswer", "ReportsPage", "UnmatchedPage", "RepeatedPage", "NextSilent", "NextLate", "DecisionAttempts", "WaitingOf", "RefusedMinutes"} {
 		if strings.Contains(plans[name], "TEMP B-TREE") {

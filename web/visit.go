@@ -261,12 +261,12 @@ var done = map[string]string{
 	"everywhere":  "You are signed out everywhere.",
 	"accepted":    "Welcome to smsdesk.",
 	"listdeleted": "The list is deleted.",
-	"decided":    "Your decisions are saved.",
-	"proposed":   "Saved. A second person has to agree before anything happens.",
-	"dropped":    "Taken back. Nothing was decided.",
-	"linked":     "The report is linked.",
-	"asking":     "We ask the provider about these messages, as far as sending leaves room.",
-	"notasking":  "We stopped asking.",
+	"decided":     "Your decisions are saved.",
+	"proposed":    "Saved. A second person has to agree before anything happens.",
+	"dropped":     "Taken back. Nothing was decided.",
+	"linked":      "The report is linked.",
+	"asking":      "We ask the provider about these messages, as far as sending leaves room.",
+	"notasking":   "We stopped asking.",
 }
 
 // withDone is address with the word of a sentence to show once.

@@ -101,7 +101,7 @@ type Web struct {
 	cross      *http.CrossOriginProtection
 	streams    *streams
 	slips      *slips
-	downloads  seats // for what people take away
+	downloads  seats  // for what people take away
 	searches   *slips // what people look for, by the word in the address
 	typed      *slips // forms sent after the session's end, for whoever signs in again
 	pages      chi.Routes

@@ -370,7 +370,7 @@ func TestAnImportLeavesNothingHalf(t *testing.T) {
 	}
 	for more := true; more; {
 		var err error
-		if more, err = r.db.SweepCampaigns(r.ctx); err != nil {
+		if more, err = r.db.SweepCampaigns(r.ctx, 0); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond)

@@ -53,7 +53,7 @@ const (
 	askTimeout    = 20 * time.Second
 	quarantineAge = 14 * 24 * time.Hour // D-07
 	pulseAge      = 400 * 24 * time.Hour
-	forgetEvery     = time.Hour
+	forgetEvery   = time.Hour
 )
 
 // Compare looks for evidence until ctx ends: every 30 s, and sooner when a call
