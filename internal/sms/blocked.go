@@ -16,6 +16,7 @@ const (
 	BlockedByStaff  BlockKind = "staff"
 	BlockedByFile   BlockKind = "file"
 	BlockedByReport BlockKind = "report" // a delivery report with the status BLACKLIST (§2.6)
+	BlockedByUSSD   BlockKind = "ussd"   // the phone's own wish, in a USSD menu (§6.2)
 )
 
 // Blocked is a number to which an account sends nothing. It reaches no group
@@ -36,6 +37,8 @@ func (b Blocked) Reason() string {
 	switch {
 	case b.Kind == BlockedByReport:
 		return "BLACKLIST report"
+	case b.Kind == BlockedByUSSD:
+		return "asked by USSD"
 	case b.Kind == BlockedByFile && b.ByName != "":
 		return "from a file of " + b.ByName
 	case b.Kind == BlockedByFile:
