@@ -2,6 +2,7 @@ package ussd
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -41,6 +42,10 @@ type Request struct {
 	Stage     Stage
 	SessionID string // id.session, often empty
 	USSDID    string // id.ussd
+	Status    string // status.code and status.message, such as "200 OK"
+	Body      string // backend.cuap.body as it came, "" without one
+	// Digest tells requests of the same bytes from others.
+	Digest [16]byte
 
 	// Echoed from backend.cuap.header, "" where the request has none.
 	CommandID  string // 114 says that the user hung up
@@ -67,6 +72,8 @@ func ParseRequest(body []byte) (Request, error) {
 	backend, _ := object(top["backend"])
 	cuap, _ := object(backend["cuap"])
 	header, _ := object(cuap["header"])
+	status, _ := object(top["status"])
+	sum := sha256.Sum256(body)
 	r := Request{
 		MSISDN:     text(top["msisdn"]),
 		Network:    text(top["network"]),
@@ -75,6 +82,9 @@ func ParseRequest(body []byte) (Request, error) {
 		Stage:      stage(text(kind["code"]), text(kind["name"])),
 		SessionID:  text(id["session"]),
 		USSDID:     text(id["ussd"]),
+		Status:     strings.TrimSpace(text(status["code"]) + " " + text(status["message"])),
+		Body:       kept(cuap["body"]),
+		Digest:     [16]byte(sum[:16]),
 		CommandID:  text(header["command_id"]),
 		CommandLen: text(header["command_len"]),
 		ReceiverID: text(header["receiver_id"]),
@@ -87,6 +97,15 @@ func ParseRequest(body []byte) (Request, error) {
 		return r, ErrMalformed
 	}
 	return r, nil
+}
+
+// kept is an object as it came, in one line.
+func kept(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if _, ok := object(raw); !ok || json.Compact(&b, raw) != nil {
+		return ""
+	}
+	return strings.ToValidUTF8(b.String(), "\ufffd")
 }
 
 func stage(code, name string) Stage {

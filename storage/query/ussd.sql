@@ -32,8 +32,8 @@ select * from ussd_version where menu_id = $1 order by no desc limit 200;
 select * from ussd_version where menu_id = $1 and no = $2;
 
 -- name: PublishedUSSDMenus :many
-select m.id, m.account_id, m.published, m.secret, v.body from ussd_menu m join ussd_version v on v.menu_id = m.id and v.no = m.published
-where m.published > 0 order by m.id;
+select menu.id, menu.account_id, menu.published, menu.secret, v.body from ussd_menu menu join ussd_version v on v.menu_id = menu.id and v.no = menu.published
+where menu.published > 0 order by menu.id;
 
 -- name: PutUSSDSession :exec
 insert into ussd_session (id, account_id, menu_id, version, number, network, code, begun_at, last_at, ended_at, ended, steps, slowest, screen, trial, service_id, ussd_id, status, body)

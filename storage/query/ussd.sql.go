@@ -293,8 +293,8 @@ func (q *Queries) PublishUSSDMenu(ctx context.Context, iD int64, published int64
 }
 
 const publishedUSSDMenus = `-- name: PublishedUSSDMenus :many
-select m.id, m.account_id, m.published, m.secret, v.body from ussd_menu m join ussd_version v on v.menu_id = m.id and v.no = m.published
-where m.published > 0 order by m.id
+select menu.id, menu.account_id, menu.published, menu.secret, v.body from ussd_menu menu join ussd_version v on v.menu_id = menu.id and v.no = menu.published
+where menu.published > 0 order by menu.id
 `
 
 type PublishedUSSDMenusRow struct {
