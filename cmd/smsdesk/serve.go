@@ -112,6 +112,7 @@ type server struct {
 	journal    *storage.Journal
 	inbox      *storage.Inbox
 	receiver   *desk.Receiver
+	sessions   *desk.Sessions
 	dispatcher *desk.Dispatcher
 	scheduler  *desk.Scheduler
 	importer   *desk.Importer
@@ -163,6 +164,8 @@ func (s *server) build(ctx context.Context) error {
 	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, time.Now)
 	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
+	// A webhook inside this network is only for a desk that nobody else reaches.
+	s.sessions = desk.NewSessions(s.db, gateway.NewWebhook(s.onlyHere()).Ask, s.feed, s.log, time.Now)
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()
 	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
@@ -179,7 +182,16 @@ func (s *server) build(ctx context.Context) error {
 		}
 	}
 	s.answer()
+	if err := s.sessions.Prepare(ctx); err != nil {
+		return err
+	}
 	return s.readTokens(ctx)
+}
+
+// onlyHere says that the desk is reached from this machine alone.
+func (s *server) onlyHere() bool {
+	u, err := url.Parse(s.PublicURL)
+	return err == nil && sms.Loopback(u.Hostname())
 }
 
 // listen opens the addresses of the pages and, where they have one of their
@@ -210,7 +222,7 @@ func (s *server) callbackAddr() string {
 // ones, where both are given, so that a flood of one does not starve the other
 // (D-06). The pages' server has no write time-out: live pages stay open.
 func (s *server) answer() {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, Refused: s.pulse.Refused,
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, USSD: s.sessions.Answer, Refused: s.pulse.Refused,
 		Answered: s.pulse.Answered, Log: s.log}))
 	besides := callbacks
 	if s.CallbackListen != "" {
@@ -362,6 +374,8 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.receiver.Run(loopCtx); return nil })
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
+	inbox.Go(func() error { s.sessions.Store(inboxCtx); return nil })
+	inbox.Go(func() error { s.sessions.Run(inboxCtx); return nil })
 	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })
 	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
@@ -385,7 +399,7 @@ func (s *server) run(ctx context.Context) error {
 	stopServing()
 	err = errors.Join(err, servers.Wait())
 	stopInbox()
-	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)))
+	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)), s.sessions.Drain(context.WithoutCancel(ctx)))
 }
 
 func within(most time.Duration, wait func() error) error {
@@ -455,8 +469,7 @@ func (s *server) dispatch(ctx context.Context) error {
 
 // warn says what will not work although nothing is wrong with the flags.
 func (s *server) warn() {
-	u, err := url.Parse(s.PublicURL)
-	if err == nil && u.Scheme == "http" && !sms.Loopback(u.Hostname()) {
+	if strings.HasPrefix(s.PublicURL, "http:") && !s.onlyHere() {
 		s.log.Warn("browsers on other machines will have every form refused over http: put a server that ends TLS in front and give its https address as --public-url")
 	}
 }

@@ -58,8 +58,8 @@ type Request struct {
 var ErrMalformed = errors.New("not a USSD request")
 
 // ParseRequest reads a callback body. Numbers may come as text and text as
-// numbers, and everything but session.type may be missing; op_type is ignored,
-// because networks fill it differently. With ErrMalformed the Request still
+// numbers, and everything may be missing but session.type or a command_id that
+// tells the stage; op_type is ignored, because networks fill it differently. With ErrMalformed the Request still
 // holds whatever could be read, so that it can be answered.
 func ParseRequest(body []byte) (Request, error) {
 	top, ok := object(body)
@@ -94,9 +94,28 @@ func ParseRequest(body []byte) (Request, error) {
 		r.CommandLen = text(header["command_length"])
 	}
 	if r.Stage == 0 {
+		r.Stage = commandStage(r.CommandID)
+	}
+	if r.Stage == 0 {
 		return r, ErrMalformed
 	}
 	return r, nil
+}
+
+// HungUp is the command of a caller who hung up.
+const HungUp = "114"
+
+// commandStage tells the stage of a request that has lost its session.type.
+func commandStage(command string) Stage {
+	switch command {
+	case "111":
+		return Begin
+	case "112":
+		return Continue
+	case "113", HungUp:
+		return End
+	}
+	return 0
 }
 
 // kept is an object as it came, in one line.

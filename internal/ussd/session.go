@@ -115,3 +115,50 @@ type Drop struct {
 	Screen      string
 	Seen, Ended int64
 }
+
+// The bounds of a session (reliability.md, U-03 and U-04).
+const (
+	IdleMost = 180_000 // milliseconds without a word of the caller
+	SameMost = 2_000   // for so long after its answer the same bytes are the same request
+)
+
+// What callers see where no menu has words for it.
+const (
+	Apology = "Sorry, this service is not available at the moment. Please try again."
+	NoMenu  = "This service has no menu for this code yet."
+	Expired = "This session has expired. Dial the code again."
+	Over    = "The session is over."
+)
+
+// TrialPrefix begins the id.session of the simulator's sessions.
+const TrialPrefix = "simulator-"
+
+// SettingKeep names the setting that holds for how many days sessions and
+// answers are kept; KeepDays is meant where it was never set.
+const (
+	SettingKeep = "ussd_keep_days"
+	KeepDays    = 90
+)
+
+// Question is what the owner's webhook is asked.
+type Question struct {
+	URL, Secret string
+	At          int64
+	Body        QuestionBody
+}
+
+// QuestionBody is the JSON of the request. The number is what the network
+// says; it is not proof of who is calling.
+type QuestionBody struct {
+	Menu    string            `json:"menu"`
+	Screen  string            `json:"screen"`
+	Session string            `json:"session"`
+	Number  string            `json:"number"`
+	Network string            `json:"network"`
+	Code    string            `json:"shortcode"`
+	Values  map[string]string `json:"values"`
+}
+
+// SessionID is an id for a session that begins at this time and is the n-th of
+// its process: ids grow with time, so that old sessions are those with low ids.
+func SessionID(atMilli int64, n int64) int64 { return atMilli<<20 | n&(1<<20-1) }

@@ -125,10 +125,11 @@ func (p *Program) row(table, column, text string) ([]string, bool) {
 	return t.Rows[at-1], true
 }
 
-// Begin starts at the first screen and walks on by what was dialled behind the
-// code. An answer that a screen does not take ends the walk there.
-func (p *Program) Begin(inputs []string, do Doer) (State, Answer) {
-	var s State
+// Begin starts at the first screen with values of the desk's own and walks on
+// by what was dialled behind the code. An answer that a screen does not take
+// ends the walk there.
+func (p *Program) Begin(inputs []string, own []Value, do Doer) (State, Answer) {
+	s := State{Values: own}
 	if len(p.Screens) == 0 {
 		return s, Answer{End: true}
 	}
