@@ -409,3 +409,9 @@ func (db *DB) ForgetUSSDSessions(ctx context.Context, before int64) (gone int, e
 	})
 	return gone, err
 }
+
+// CountMenus counts the menus of an account.
+func (db *DB) CountMenus(ctx context.Context, account int64) (int64, error) {
+	n, err := db.read().CountUSSDMenus(ctx, account)
+	return found(n, err, "count menus")
+}

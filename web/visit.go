@@ -85,6 +85,7 @@ var navigation = []struct {
 }{
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
+	{sms.Viewer, views.NavItem{Key: "ussd", Href: ussdPath, Label: "USSD", Glyph: views.GlyphUSSD}},
 	{sms.Viewer, views.NavItem{Key: "reports", Href: reportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
 	{sms.Sender, views.NavItem{Key: "settings", Href: blockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
@@ -105,7 +106,7 @@ func (v *visit) frame(title, nav string) views.Frame {
 	f.User = views.User{Name: v.user.Name, Email: v.user.Email, RoleName: v.user.Role.Title()}
 	f.CanSend = v.user.Role.AtLeast(sms.Sender)
 	for _, n := range navigation {
-		if !v.user.Role.AtLeast(n.least) {
+		if !v.user.Role.AtLeast(n.least) || n.item.Key == "ussd" && nav != "ussd" && !v.usesUSSD() {
 			continue
 		}
 		if last := len(f.Items) - 1; last >= 0 && f.Items[last].Key == n.item.Key {
@@ -121,6 +122,13 @@ func (v *visit) frame(title, nav string) views.Frame {
 		v.addAccount(&f)
 	}
 	return f
+}
+
+// usesUSSD says that the account has a menu: USSD stands in the navigation once
+// somebody has asked for it.
+func (v *visit) usesUSSD() bool {
+	n, err := v.web.store.CountMenus(v.r.Context(), v.account.ID)
+	return err == nil && n > 0
 }
 
 // liveFrame is frame for a page with figures that move: the page listens to
@@ -266,6 +274,10 @@ var done = map[string]string{
 	"dropped":     "Taken back. Nothing was decided.",
 	"linked":      "The report is linked.",
 	"asking":      "We ask the provider about these messages, as far as sending leaves room.",
+	"published":   "Published. New callers get this version.",
+	"withdrawn":   "Withdrawn. Callers are told that there is no menu.",
+	"restored":    "The earlier version is the draft again. Callers get it when you publish it.",
+	"menudeleted": "The menu is deleted.",
 	"notasking":   "We stopped asking.",
 }
 

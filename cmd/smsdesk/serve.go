@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -113,6 +112,7 @@ type server struct {
 	inbox      *storage.Inbox
 	receiver   *desk.Receiver
 	sessions   *desk.Sessions
+	phone      *sandbox.Phone
 	dispatcher *desk.Dispatcher
 	scheduler  *desk.Scheduler
 	importer   *desk.Importer
@@ -166,6 +166,7 @@ func (s *server) build(ctx context.Context) error {
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
 	// A webhook inside this network is only for a desk that nobody else reaches.
 	s.sessions = desk.NewSessions(s.db, gateway.NewWebhook(s.onlyHere()).Ask, s.feed, s.log, time.Now)
+	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()
 	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
@@ -186,12 +187,6 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	return s.readTokens(ctx)
-}
-
-// onlyHere says that the desk is reached from this machine alone.
-func (s *server) onlyHere() bool {
-	u, err := url.Parse(s.PublicURL)
-	return err == nil && sms.Loopback(u.Hostname())
 }
 
 // listen opens the addresses of the pages and, where they have one of their
@@ -238,7 +233,7 @@ func (s *server) answer() {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Stopping: s.stopping})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.
@@ -312,7 +307,11 @@ func (s *server) buildSandbox(ctx context.Context) error {
 	if err != nil || len(addresses) == 0 {
 		return errors.Join(fmt.Errorf("find the sandbox's report address: %w", err), l.Close())
 	}
-	s.sandbox, err = sandbox.New(sandbox.Config{APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
+	dial, err := s.ussdURL(ctx, a.ID)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.sandbox, err = sandbox.New(sandbox.Config{USSDURL: dial, APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
 		DLRURL: callbackURL("http://"+s.callbackAddr(), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
 		Location: a.Location(), Currency: a.Currency, Seed: uint64(time.Now().UnixNano()), Log: s.log})
 	if err != nil {

@@ -267,8 +267,8 @@ func (c *check) deed(screen string, a Action) {
 	}
 }
 
-// exits are the keys to which a screen can lead.
-func (s Screen) exits() (keys []string) {
+// Exits are the keys to which a screen can lead.
+func (s Screen) Exits() (keys []string) {
 	switch s.Kind {
 	case Choose:
 		for _, c := range s.Choices {
@@ -302,13 +302,13 @@ func (c *check) paths() {
 			continue
 		}
 		reached[key] = true
-		todo = append(todo, s.exits()...)
+		todo = append(todo, s.Exits()...)
 	}
 	ends := map[string]bool{}
 	for more := true; more; {
 		more = false
 		for _, s := range c.m.Screens {
-			if !ends[s.Key] && (s.Kind == Finish || slices.ContainsFunc(s.exits(), func(k string) bool { return ends[k] })) {
+			if !ends[s.Key] && (s.Kind == Finish || slices.ContainsFunc(s.Exits(), func(k string) bool { return ends[k] })) {
 				ends[s.Key], more = true, true
 			}
 		}

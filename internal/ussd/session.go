@@ -162,3 +162,20 @@ type QuestionBody struct {
 // SessionID is an id for a session that begins at this time and is the n-th of
 // its process: ids grow with time, so that old sessions are those with low ids.
 func SessionID(atMilli int64, n int64) int64 { return atMilli<<20 | n&(1<<20-1) }
+
+// Press is what somebody does on the simulator's phone: dial (Begin), answer
+// (Continue) or hang up (End). Number is an MSISDN as digits with country code.
+type Press struct {
+	Number, Network, Code, Text, Session string
+	Stage                                Stage
+}
+
+// Heard is what came back: both bodies as they were, the microseconds between
+// them, and what is wrong with the answer by §6.2, "" for nothing.
+type Heard struct {
+	Request, Answer string
+	Took            int64
+	Text            string
+	End             bool
+	Problem         string
+}

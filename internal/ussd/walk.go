@@ -454,3 +454,35 @@ func behind(dialled, code string) (inputs []string, ok bool) {
 	}
 	return inputs, true
 }
+
+// Preview is a screen as callers see it, on all its pages. Values that only a
+// caller brings show their marks.
+func (p *Program) Preview(key, language string) []string {
+	if _, ok := p.places[key]; !ok {
+		return []string{""}
+	}
+	s := p.At(key, language)
+	screen := p.Screens[s.screen]
+	texts := []string{p.In(screen.Text, language)}
+	for _, c := range screen.Choices {
+		texts = append(texts, p.In(c.Text, language))
+	}
+	for _, t := range texts {
+		for _, mark := range sms.Marks(t) {
+			s.Put(mark, "##"+mark+"##")
+		}
+	}
+	if screen.Back {
+		s.trail = append(s.trail, 0)
+	}
+	return p.pagesOf(&s)
+}
+
+// NewKey is a key that no screen of the menu has.
+func (m Menu) NewKey() string {
+	for n := len(m.Screens) + 1; ; n++ {
+		if key := "s" + strconv.Itoa(n); m.index(key) < 0 {
+			return key
+		}
+	}
+}

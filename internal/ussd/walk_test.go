@@ -185,7 +185,9 @@ func TestCheckFinds(t *testing.T) {
 		{base(func(m *Menu) { m.Screens[2].Text = en(strings.Repeat("ọ", 81)) }), "Longer than one screen: up to 81 characters with letters outside the phone alphabet, and networks show 80. Callers see it on 2 pages", false},
 		{base(func(m *Menu) { m.Code = "*347#" }), "The short code is written with digits, such as 347 or 347*12, without the first * and the last #", true},
 		{base(func(m *Menu) { m.Networks = []string{"vodafone"} }), `There is no network called "vodafone"`, true},
-		{base(func(m *Menu) { m.Screens[2].Does = []Action{{Deed: Call, URL: "http://example.com", Into: "A", Fallback: "x"}} }), "The webhook's address must begin with https://", true},
+		{base(func(m *Menu) {
+			m.Screens[2].Does = []Action{{Deed: Call, URL: "http://example.com", Into: "A", Fallback: "x"}}
+		}), "The webhook's address must begin with https://", true},
 		{base(func(m *Menu) { m.Languages = append(m.Languages, Language{Code: "ha", Name: "Hausa"}) }), "The screen has no text in Hausa; the English one is shown", false},
 	}
 	for _, tt := range tests {
