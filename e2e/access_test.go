@@ -57,6 +57,16 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.press("Check")
 	p.sees("rows to fix")
 
+	p.menuFrom("School fee balance")
+	p.open("/ussd/menus/1/publish")
+	p.press("Publish School fee balance")
+	p.menuFrom("Empty menu")
+	p.dial("*347*12*1#", "mtn", "0803 000 0102")
+	p.sees("Enter the pupil number")
+	p.open("/ussd/sessions")
+	p.follow("0803 000 0102")
+	session := p.URL()
+
 	state, err := p.Context().StorageState()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +74,9 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	pages := []string{"/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
-		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page"}
+		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused",
+		"/ussd", "/ussd/new", "/ussd/menus/1", "/ussd/menus/1?screen=balance&lang=ha", "/ussd/menus/1/screen?key=start", "/ussd/menus/1/screen?key=number", "/ussd/menus/1/screen?key=balance", "/ussd/menus/1/settings", "/ussd/menus/1/publish", "/ussd/menus/1/versions",
+		"/ussd/menus/1/withdraw", "/ussd/menus/1/answers", "/ussd/menus/2", "/ussd/menus/2/publish", "/ussd/menus/2/delete", "/ussd/menus/2/answers", "/ussd/simulator", "/ussd/simulator?draft=2", "/ussd/sessions", "/ussd/sessions?kind=open", "/ussd/sessions?kind=slow", session, "/no-such-page"}
 	checks := 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
 		for _, width := range []int{1280, 768, 390, 320} {

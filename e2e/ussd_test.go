@@ -116,6 +116,15 @@ func (p *tab) dial(code, network, number string) {
 	p.press("Dial")
 }
 
+// menuFrom makes a menu of an example and stays in its editor.
+func (p *tab) menuFrom(example string) {
+	p.t.Helper()
+	p.open("/ussd/new")
+	p.do(p.GetByLabel(example).Check())
+	p.press("Make the menu")
+	p.do(p.WaitForURL(regexp.MustCompile(`/ussd/menus/\d+$`)))
+}
+
 // TestSurveyAndFeeWithoutScripts walks the other examples on every network,
 // with scripts off, and finds the answers in the table and its download.
 func TestSurveyAndFeeWithoutScripts(t *testing.T) {
@@ -129,9 +138,7 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 	}
 	p := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(), JavaScriptEnabled: playwright.Bool(false)})
 	for _, example := range []string{"School fee balance", "Survey after a visit"} {
-		p.open("/ussd/new")
-		p.do(p.GetByLabel(example).Check())
-		p.press("Make the menu")
+		p.menuFrom(example)
 		p.follow("Publish")
 		p.press("Publish " + example)
 		p.sees("Version 1 published")

@@ -44,6 +44,7 @@ func (p SimulatorPage) took() string {
 func micros(n int64) string {
 	switch {
 	case n < 10_000:
+		n = max(n, 100)
 		return Number(int(n/1000)) + "." + Number(int(n%1000/100)) + " ms"
 	case n < 1_000_000:
 		return Number(int(n/1000)) + " ms"

@@ -256,7 +256,7 @@ func simulatorPhone(p SimulatorPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Heard != nil {
-				templ_7745c5c3_Err = Bubble(BubbleProps{ID: "heard", From: dialFrom(p), Text: Plain(heardText(p)), Under: heardUnder(p)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = phoneScreen("heard", dialFrom(p), heardText(p), heardUnder(p)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
