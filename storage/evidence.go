@@ -180,7 +180,10 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 		return fmt.Errorf("message %d: %w", m.ID, errUnexpected)
 	}
 	t.moved(m.CampaignID, sms.StandingKey(m.State, "", false), sms.StandingKey(to, "", false), 1)
-	return t.DeleteInFlight(ctx, m.ID)
+	if m.State = to; to == sms.Accepted {
+		err = t.became(ctx, m, 1)
+	}
+	return errors.Join(err, t.DeleteInFlight(ctx, m.ID))
 }
 
 // LinkReport ties a report to a message because a person says so. It fails
