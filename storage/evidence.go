@@ -249,6 +249,30 @@ func (db *DB) MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error) {
 	return list, nil
 }
 
+// AskMessage lets a question about an accepted message wait for its turn, on
+// behalf of a person. One that waits already is enough; made is false then. It
+// fails with sms.ErrConflict when the message has no id to ask by.
+func (db *DB) AskMessage(ctx context.Context, id, now int64) (made bool, err error) {
+	err = db.update(ctx, "ask about a message", func(t *tx) error {
+		row, err := t.MessageByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		m := message(row)
+		if !m.MayAsk() {
+			return errUnexpected
+		}
+		waiting, err := t.WaitingAsked(ctx, id)
+		if err != nil || waiting > 0 {
+			return err
+		}
+		made = true
+		_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: m.AccountID, MessageID: m.ID, ProviderID: m.ProviderID, Why: string(sms.AskedStaff), CreatedAt: now})
+		return err
+	})
+	return made && err == nil, err
+}
+
 // PutAnswer stores what the service answered and lets it decide, once. The
 // question's AskedAt is when that was.
 func (db *DB) PutAnswer(ctx context.Context, a sms.Asked, country string) (after sms.Message, effect sms.Effect, err error) {

@@ -27,6 +27,8 @@ type campaignQuestions interface {
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error)
 	MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error)
+	MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error)
+	Resent(ctx context.Context, message int64) (predecessor, successor int64, err error)
 }
 
 const (

@@ -161,6 +161,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: campaignsPath + "/{id}/messages.csv", least: sms.Sender, do: s.campaignDownload("csv", writeCSV, kindCSV)},
 		{method: "GET", pattern: campaignsPath + "/{id}/messages.xlsx", least: sms.Sender, do: s.campaignDownload("xlsx", writeXLSX, kindXLSX)},
 		{method: "GET", pattern: campaignsPath + "/{id}/evidence.zip", least: sms.Manager, do: s.campaignEvidence},
+		{method: "GET", pattern: "/messages/{id}/ask", least: sms.Sender, do: s.messageBack},
+		{method: "POST", pattern: "/messages/{id}/ask", least: sms.Sender, do: s.messageAsk},
 		{method: "GET", pattern: "/messages/{id}/again", least: sms.Sender, do: s.messageAgainForm},
 		{method: "POST", pattern: "/messages/{id}/again", least: sms.Sender, do: s.messageAgain},
 		{method: "GET", pattern: "/messages/{id}/block", least: sms.Sender, do: s.messageBlockForm},

@@ -266,6 +266,7 @@ var done = map[string]string{
 	"dropped":     "Taken back. Nothing was decided.",
 	"linked":      "The report is linked.",
 	"asking":      "We ask the provider about these messages, as far as sending leaves room.",
+	"asked":       "The provider is asked as soon as sending leaves room. The answer shows below.",
 	"notasking":   "We stopped asking.",
 }
 

@@ -53,6 +53,10 @@ func (s State) MayBecome(t State, class Class) bool {
 // Unsent says that the message is still ours to send: nothing of it has left.
 func (s State) Unsent() bool { return s == Draft || s == Queued || s == Claimed }
 
+// MayAsk says that the service can be asked what became of the message (§4.8):
+// it gave an id for it.
+func (m Message) MayAsk() bool { return m.State == Accepted && m.ProviderID != "" }
+
 // Message is one text to one number.
 type Message struct {
 	ID         int64
