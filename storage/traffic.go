@@ -155,6 +155,16 @@ func (db *DB) PausedCampaigns(ctx context.Context, account int64, limit int) ([]
 	return db.campaigns(ctx, ids)
 }
 
+// BusyCampaigns lists an account's campaigns that are being sent, the latest
+// first.
+func (db *DB) BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
+	ids, err := db.read().BusyCampaigns(ctx, account, int32(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list running campaigns: %w", err)
+	}
+	return db.campaigns(ctx, ids)
+}
+
 func (db *DB) campaigns(ctx context.Context, ids []int64) (list []sms.Campaign, err error) {
 	for _, id := range ids {
 		c, err := db.Campaign(ctx, id)

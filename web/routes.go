@@ -45,7 +45,7 @@ const (
 // table is every address there is, and who may. callbacks may be nil.
 func (s *Web) table(callbacks http.Handler) []route {
 	list := []route{
-		{method: "GET", pattern: "/", least: sms.Viewer, do: s.home},
+		{method: "GET", pattern: "/", least: sms.Viewer, do: s.overview},
 		{method: "GET", pattern: signinPath, least: anyone, do: s.signinForm},
 		{method: "POST", pattern: signinPath, least: anyone, do: s.signin},
 		{method: "POST", pattern: "/signout", least: anyone, do: s.signout},
@@ -258,11 +258,6 @@ func (s *Web) wrongMethod(m *chi.Mux) handler {
 // opens says that a page can be opened at this path.
 func (s *Web) opens(path string) bool {
 	return s.pages.Match(chi.NewRouteContext(), http.MethodGet, path)
-}
-
-func (s *Web) home(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, "/campaigns")
-	return nil
 }
 
 func (s *Web) health(w http.ResponseWriter, r *http.Request) {

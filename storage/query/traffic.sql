@@ -27,3 +27,6 @@ select id from campaign where account_id = $1 and state = 'scheduled' order by s
 
 -- name: PausedCampaigns :many
 select id from campaign where account_id = $1 and state = 'paused' order by id desc limit $2;
+
+-- name: BusyCampaigns :many
+select id from campaign where account_id = $1 and state = 'running' order by id desc limit $2;

@@ -81,6 +81,33 @@ func (q *Queries) AddTraffic(ctx context.Context, arg AddTrafficParams) error {
 	return err
 }
 
+const busyCampaigns = `-- name: BusyCampaigns :many
+select id from campaign where account_id = $1 and state = 'running' order by id desc limit $2
+`
+
+func (q *Queries) BusyCampaigns(ctx context.Context, accountID int64, limit int32) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, busyCampaigns, accountID, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const campaignCuts = `-- name: CampaignCuts :many
 select kind, name, key, n from campaign_cut where campaign_id = $1 and kind = $2 and n <> 0 order by name, key
 `
