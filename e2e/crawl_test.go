@@ -44,7 +44,7 @@ func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
 	for _, role := range sms.Roles() {
 		t.Run(string(role), func(t *testing.T) {
 			c := newCrawler(t, o.base, role)
-			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/2", "/campaigns/2/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=refused")
+			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/1/breakdown", "/campaigns/1?network=MTN&text=Crawl", "/campaigns/2", "/campaigns/2/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=refused")
 			t.Logf("%s: %d pages opened, %d forms pressed", role, c.pages, c.forms)
 			if c.pages < 10 || c.forms < 3 {
 				t.Errorf("only %d pages and %d forms: the crawl did not get in", c.pages, c.forms)

@@ -170,6 +170,9 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 	}
 	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
 	t.count(after.CampaignID, interimKey, interim(after)-interim(before))
+	if err == nil {
+		err = errors.Join(t.became(ctx, before, -1), t.became(ctx, after, 1))
+	}
 	if err == nil && d.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
 		err = t.blockReported(ctx, after, now)
 	}

@@ -69,8 +69,11 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		queries[name+", messages"] = newestQuery(search, sms.Campaign{})
 		queries[name+", span"], _ = spanQuery(search)
 	}
-	queries["search by number"], _ = numberQuery(sms.MessageSearch{Number: "2348030000101", Limit: 50, Before: sms.Place{MessageID: 9}})
-	queries["search by last digits"], _ = numberQuery(sms.MessageSearch{Ends: "0101", Limit: 50})
+	queries["search by number"], _ = numberQuery(sms.MessageSearch{Number: "2348030000101", Limit: 50, Before: sms.Place{MessageID: 9}}, nil)
+	queries["search by last digits"], _ = numberQuery(sms.MessageSearch{Ends: "0101", Limit: 50}, nil)
+	for name, f := range map[string]sms.MessageFilter{"find": {Text: "a"}, "find by standing": {Keys: []string{"delivered", "late"}}, "find by number": {Number: "2348030000101", Keys: []string{"late"}}, "find by last digits": {Ends: "0101"}} {
+		queries[name], _ = findQuery(f, sms.Campaign{State: sms.CampaignRunning})
+	}
 	where, _ := campaignConditions(sms.CampaignFilter{AccountID: 1, Decision: true, Name: "a", Before: 9, States: []sms.CampaignState{"running"}})
 	queries["campaigns"] = "select c.id from campaign c where " + where + " order by c.id desc limit 51"
 	queries["call"], queries["blocked"] = callRecipients, blockedRecipients
@@ -95,10 +98,11 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"FirstDraft": "message_draft", "DraftLengths": "message_draft", "MessageFrom": "message_campaign", "LastMessage": "message_campaign", "LastBlocked": "blocked_newest",
 		"BlockedDrafts": "message_draft", "CountLicences": "attempt_licensed", "LastRateAnswer": "attempt_rate",
 		"RunningCampaigns": "campaign_running", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
-		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence", "NextAsked": "asked_waiting", "MessageAsked": "asked_message",
+		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence", "NextAsked": "asked_waiting", "MessageAsked": "asked_message", "WaitingAsked": "asked_",
 		"DecisionAttempts": "message_decision", "HintedDoubts": "message_standing", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
 		"ReportsPage": "delivery_report_page", "UnmatchedPage": "delivery_report_", "RepeatedPage": "delivery_report_again", "NewerReports": "delivery_report_page", "NewerUnmatched": "delivery_report_", "NewerRepeated": "delivery_report_again",
 		"SuspiciousReports": "delivery_report_suspicious", "ForgetUnmatched": "delivery_report_", "CountSilent": "message_silent", "NextSilent": "message_silent", "NextLate": "message_late", "Pulses": "PRIMARY KEY", "RefusedMinutes": "receiver_refused", "RunningInquiry": "inquiry_running", "InquiryAt": "inquiry_gap",
+		"find": "message_campaign", "find by standing": "message_standing", "find by number": "message_tail", "find by last digits": "message_tail", "Traffic": "PRIMARY KEY", "TrafficQuarters": "PRIMARY KEY", "CampaignCuts": "PRIMARY KEY", "ComingUp": "campaign_scheduled", "PausedCampaigns": "campaign_paused", "BusyCampaigns": "campaign_running",
 	} {
 		if !strings.Contains(plans[name], index) {
 			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])

@@ -57,6 +57,9 @@ func (t *tx) applyReport(ctx context.Context, r sms.DeliveryReport, country stri
 			return err
 		}
 	}
+	if first := put.Times == 1 || put.Effect == string(sms.NotMatched); first && effect != sms.WrongNumber {
+		t.traffic.report(target.CampaignID, put.ReceivedAt, r.Status)
+	}
 	done.Messages = appendNew(done.Messages, target.ID)
 	if effect == sms.Changed {
 		done.Campaigns = appendNew(done.Campaigns, target.CampaignID)
@@ -113,6 +116,9 @@ func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, coun
 			}
 			if err := t.MatchReport(ctx, w.ID, target.ID, string(effect)); err != nil {
 				return err
+			}
+			if effect != sms.WrongNumber {
+				t.traffic.report(target.CampaignID, w.ReceivedAt, w.Status)
 			}
 			if effect == sms.Changed {
 				if err := t.deliver(ctx, target, after, now); err != nil {

@@ -4,7 +4,7 @@ insert into delivery_report (account_id, inbox_id, received_at, last_at, times, 
 values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + 1, last_at = excluded.last_at
-returning id, times, effect;
+returning id, times, effect, received_at;
 
 -- name: MatchReport :exec
 update delivery_report set message_id = $2, effect = $3 where id = $1;

@@ -101,7 +101,7 @@ insert into delivery_report (account_id, inbox_id, received_at, last_at, times, 
 values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + 1, last_at = excluded.last_at
-returning id, times, effect
+returning id, times, effect, received_at
 `
 
 type PutReportParams struct {
@@ -122,9 +122,10 @@ type PutReportParams struct {
 }
 
 type PutReportRow struct {
-	ID     int64
-	Times  int64
-	Effect string
+	ID         int64
+	Times      int64
+	Effect     string
+	ReceivedAt int64
 }
 
 func (q *Queries) PutReport(ctx context.Context, arg PutReportParams) (PutReportRow, error) {
@@ -145,7 +146,12 @@ func (q *Queries) PutReport(ctx context.Context, arg PutReportParams) (PutReport
 		arg.MatchKey,
 	)
 	var i PutReportRow
-	err := row.Scan(&i.ID, &i.Times, &i.Effect)
+	err := row.Scan(
+		&i.ID,
+		&i.Times,
+		&i.Effect,
+		&i.ReceivedAt,
+	)
 	return i, err
 }
 
