@@ -145,7 +145,7 @@ func newIntake(ctx context.Context, e env, name string, apply bool) (*intake, er
 		s.ended = append(s.ended, s.db.Close)
 	}
 	var err error
-	if s.inbox, err = storage.OpenInbox(ctx, data, 0); err != nil {
+	if s.inbox, err = storage.OpenInbox(ctx, data, "", 0); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	s.keep = s.inbox.Keep
@@ -158,7 +158,7 @@ func newIntake(ctx context.Context, e env, name string, apply bool) (*intake, er
 		told = s.receiver.Nudge
 		running.Go(func() { s.receiver.Run(ctx) })
 	}
-	running.Go(func() { _ = s.inbox.Run(ctx, told) })
+	running.Go(func() { _ = s.inbox.Run(ctx, told, func(int, error) {}) })
 	s.ended = append(s.ended, func() error { stop(); running.Wait(); return os.RemoveAll(data) })
 	return s, nil
 }
