@@ -19,8 +19,10 @@ type arrival struct {
 	countries map[int64]string
 	byID      map[int64]*reportedMessage
 	named     map[providerKey][]*reportedMessage
+	waiting   map[eventKey]int64 // stored before, without a message: when received
 	rows      []*arrivedReport
 	events    map[eventKey]*arrivedReport
+	fresh     map[int64]bool // stored for the first time, by place in the inbox
 }
 
 type reportedMessage struct{ before, after sms.Message }
@@ -47,7 +49,7 @@ type arrivedReport struct {
 // in the order of the inbox; countries holds each account's country.
 func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		a := &arrival{tx: t, countries: countries, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, events: map[eventKey]*arrivedReport{}}
+		a := &arrival{tx: t, countries: countries, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}}
 		if err := a.find(ctx, reports); err != nil {
 			return err
 		}
@@ -64,10 +66,10 @@ func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, co
 
 // reportedMessages finds messages by the ids that the service gave them; one id
 // may stand for several, and one message may have several.
-const reportedMessages = `select m.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late
+const reportedMessages = `select m.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
 from message m where m.account_id = $1 and m.provider_id <> '' and m.provider_id in (%[1]s)
 union all
-select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late
+select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
 from message_alias a join message m on m.id = a.message_id where a.account_id = $1 and a.provider_id in (%[1]s)`
 
 func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error {
@@ -82,6 +84,9 @@ func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error 
 		for some := range slices.Chunk(list, idsAtOnce) {
 			if err := a.findSome(ctx, account, some); err != nil {
 				return fmt.Errorf("find the messages of reports: %w", err)
+			}
+			if err := a.findWaiting(ctx, account, some); err != nil {
+				return fmt.Errorf("find reports that wait: %w", err)
 			}
 		}
 	}
@@ -100,7 +105,7 @@ func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error 
 		var id string
 		var m sms.Message
 		d := &m.Delivery
-		if err := rows.Scan(&id, &m.ID, &m.AccountID, &m.CampaignID, &m.Number, &m.State, &d.Status, &d.ErrorCode, &d.DoneDate, &d.Conflict, &d.Late); err != nil {
+		if err := rows.Scan(&id, &m.ID, &m.AccountID, &m.CampaignID, &m.Number, &m.State, &d.Status, &d.ErrorCode, &d.DoneDate, &d.Conflict, &d.Late, &m.SentAt); err != nil {
 			return errors.Join(err, rows.Close())
 		}
 		if a.byID[m.ID] == nil {
@@ -108,6 +113,25 @@ func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error 
 		}
 		key := providerKey{account, id}
 		a.named[key] = append(a.named[key], a.byID[m.ID])
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// waitingReports finds reports that came before their message was known.
+const waitingReports = `select r.provider_id, r.mobile, r.status, r.error_code, r.done_date, r.received_at from delivery_report r
+where r.account_id = $1 and r.effect = 'not_matched' and r.provider_id in (%s)`
+
+func (a *arrival) findWaiting(ctx context.Context, account int64, ids []any) error {
+	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(waitingReports, places(2, len(ids))), append([]any{account}, ids...)...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		key, at := eventKey{account: account}, int64(0)
+		if err := rows.Scan(&key.id, &key.mobile, &key.status, &key.errorCode, &key.doneAt, &at); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		a.waiting[key] = at
 	}
 	return errors.Join(rows.Err(), rows.Close())
 }
@@ -127,17 +151,16 @@ func (a *arrival) decide(r sms.DeliveryReport) {
 			break
 		}
 	}
-	key := eventKey{r.AccountID, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.DoneDate}
-	if again := a.events[key]; again != nil {
+	row := &arrivedReport{DeliveryReport: r, times: 1, lastAt: r.ReceivedAt, effect: effect}
+	if again := a.events[row.event()]; again != nil {
 		again.times++
 		again.lastAt = r.ReceivedAt
 		return
 	}
-	row := &arrivedReport{DeliveryReport: r, times: 1, lastAt: r.ReceivedAt, effect: effect}
 	if target != nil {
 		row.message = target.before.ID
 	}
-	a.events[key] = row
+	a.events[row.event()] = row
 	a.rows = append(a.rows, row)
 }
 
@@ -156,6 +179,7 @@ func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err e
 			done.Unmatched += int(r.times)
 			continue
 		}
+		a.count(r)
 		if told[r.message] {
 			continue
 		}
@@ -189,7 +213,8 @@ const putReports = `insert into delivery_report (account_id, inbox_id, received_
 on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + excluded.times, last_at = excluded.last_at,
   message_id = case when delivery_report.effect = 'not_matched' then excluded.message_id else delivery_report.message_id end,
-  effect = case when delivery_report.effect = 'not_matched' then excluded.effect else delivery_report.effect end`
+  effect = case when delivery_report.effect = 'not_matched' then excluded.effect else delivery_report.effect end
+returning inbox_id`
 
 func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 	const columns = 16
@@ -199,8 +224,34 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 		args = append(args, r.AccountID, r.ID, r.ReceivedAt, r.lastAt, r.times, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate,
 			r.ShortMessage, r.Raw, r.message, string(r.effect), reportKey(r.Mobile, a.countries[r.AccountID]))
 	}
-	_, err := a.raw.ExecContext(ctx, fmt.Sprintf(putReports, strings.Join(rows, ", ")), args...)
-	return err
+	stored, err := a.raw.QueryContext(ctx, fmt.Sprintf(putReports, strings.Join(rows, ", ")), args...)
+	if err != nil {
+		return err
+	}
+	// A repetition keeps the place in the inbox of the first one.
+	for stored.Next() {
+		var place int64
+		if err := stored.Scan(&place); err != nil {
+			return errors.Join(err, stored.Close())
+		}
+		a.fresh[place] = true
+	}
+	return errors.Join(stored.Err(), stored.Close())
+}
+
+// count counts the first arrival of a report that has a message.
+func (a *arrival) count(r *arrivedReport) {
+	at, waited := a.waiting[r.event()]
+	if !waited {
+		at = r.ReceivedAt
+	}
+	if (waited || a.fresh[r.ID]) && r.effect != sms.WrongNumber {
+		a.traffic.report(a.byID[r.message].before.CampaignID, at, r.Status)
+	}
+}
+
+func (r *arrivedReport) event() eventKey {
+	return eventKey{r.AccountID, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.DoneDate}
 }
 
 const deliverMessages = `update message set status = s.column2, error_code = s.column3, done_date = s.column4, conflict = s.column5, late = s.column6, changed_at = $1

@@ -80,6 +80,9 @@ func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (in
 		Text: m.Text, TextHash: textHash(m.Text, group), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason, Code: m.Code,
 		AttemptID: m.AttemptID, ProviderID: m.ProviderID, CreatedAt: m.CreatedAt, SentAt: m.SentAt, CallNo: int64(m.Call)})
 	t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
+	if err == nil && (m.State == sms.Accepted || m.State == sms.Refused) {
+		err = t.became(ctx, m, 1)
+	}
 	return id, err
 }
 

@@ -179,6 +179,9 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 func (t *tx) delivered(ctx context.Context, before, after sms.Message, now int64) error {
 	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
 	t.count(after.CampaignID, interimKey, interim(after)-interim(before))
+	if err := errors.Join(t.became(ctx, before, -1), t.became(ctx, after, 1)); err != nil {
+		return err
+	}
 	if after.Delivery.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
 		return t.blockReported(ctx, after, now)
 	}

@@ -70,6 +70,9 @@ func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, coun
 			if err := t.MatchReport(ctx, w.ID, target.ID, string(effect)); err != nil {
 				return err
 			}
+			if effect != sms.WrongNumber {
+				t.traffic.report(target.CampaignID, w.ReceivedAt, w.Status)
+			}
 			if effect == sms.Changed {
 				if err := t.deliver(ctx, target, after, now); err != nil {
 					return err

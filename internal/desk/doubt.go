@@ -20,6 +20,8 @@ type doubtStore interface {
 	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
 	OpenInquiry(ctx context.Context, i sms.Inquiry) error
 	StopInquiry(ctx context.Context, account, from, now int64) error
+	AskMessage(ctx context.Context, id, now int64) (made bool, err error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
 	Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error)
 }
 
@@ -147,6 +149,28 @@ func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) 
 	}
 	d.audit(ctx, by, "report.link", MessageName(message), fmt.Sprintf("report %d", key))
 	d.feed.Tell(appliedNames(a.ID, done)...)
+	return nil
+}
+
+// AskMessage asks the service what became of one message (§4.8). The question
+// takes a place under the rate that nobody else needs, so the answer may take a
+// while; it stands beside the message then. A question that waits already is
+// not put twice. It fails with sms.ErrConflict when the service gave no id for
+// the message.
+func (d *Desk) AskMessage(ctx context.Context, by sms.User, message int64) error {
+	if err := may(by, sms.Sender, "ask about a message"); err != nil {
+		return err
+	}
+	m, err := d.store.Message(ctx, message)
+	if err != nil {
+		return err
+	}
+	made, err := d.store.AskMessage(ctx, message, d.ms())
+	if err != nil || !made {
+		return err
+	}
+	d.audit(ctx, by, "message.ask", MessageName(message), "")
+	d.feed.Tell(MessageName(message), AskedName(m.AccountID))
 	return nil
 }
 
