@@ -13,7 +13,7 @@ import (
 
 const (
 	reportKills    = 60
-	reportMessages = 15_000
+	reportMessages = 30_000
 )
 
 // TestKillLoopWhileReceiving is D-12 and D-13: the desk is killed with kill -9
@@ -56,11 +56,16 @@ func killReceiving(t *testing.T, tags string, kills int) (busy int, wrong []stri
 	for range kills {
 		before := p.reportsAnswered()
 		setFaults(t, p.sandbox, `{"duplicates":0.2}`)
-		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
-		desk.kill()
+		time.Sleep(time.Duration(random.IntN(15)) * time.Millisecond)
 		// A report that nobody receives is discarded: the gap is not what is
 		// looked at here.
-		setFaults(t, p.sandbox, `{"holdReports":true}`)
+		held := make(chan struct{})
+		go func() {
+			defer close(held)
+			setFaults(t, p.sandbox, `{"holdReports":true}`)
+		}()
+		desk.kill()
+		<-held
 		if p.reportsAnswered() > before {
 			busy++
 		}

@@ -42,7 +42,7 @@ func NewReceiver(inbox Inbox, store ReceiveStore, parse func(string) sms.Deliver
 }
 
 const (
-	reportBatch   = 500
+	reportBatch   = 1000
 	receiverRests = 5 * time.Second
 	receiverWaits = time.Second // after an error
 	// trimEvery and trimReports say when applied reports leave the inbox: each

@@ -42,6 +42,7 @@ func (s *Sandbox) SetFaults(f Faults) error {
 		return fmt.Errorf("set the faults: %w", err)
 	}
 	s.luck.setFaults(f)
+	s.nudge()
 	return nil
 }
 
