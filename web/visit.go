@@ -83,6 +83,7 @@ var navigation = []struct {
 	least sms.Role
 	item  views.NavItem
 }{
+	{sms.Viewer, views.NavItem{Key: "overview", Href: "/", Label: "Overview", Glyph: views.GlyphOverview}},
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
 	{sms.Viewer, views.NavItem{Key: "ussd", Href: ussdPath, Label: "USSD", Glyph: views.GlyphUSSD}},
@@ -278,6 +279,7 @@ var done = map[string]string{
 	"withdrawn":   "Withdrawn. Callers are told that there is no menu.",
 	"restored":    "The earlier version is the draft again. Callers get it when you publish it.",
 	"menudeleted": "The menu is deleted.",
+	"asked":       "The provider is asked as soon as sending leaves room. The answer shows below.",
 	"notasking":   "We stopped asking.",
 }
 

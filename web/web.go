@@ -28,6 +28,7 @@ type Store interface {
 	confirmQuestions
 	blockedQuestions
 	searchQuestions
+	overviewQuestions
 	againQuestions
 	apiQuestions
 	listQuestions

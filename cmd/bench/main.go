@@ -36,6 +36,7 @@ func benches() []bench {
 		{"ussd", "USSD callers while a list is imported, and 100,000 of them at once", benchUSSD},
 		{"pages", "pages over a million and ten million messages", benchPages},
 		{"export", "a million rows downloaded", benchExport},
+		{"reports", "delivery reports taken and applied", benchReports},
 	}
 }
 
@@ -43,8 +44,9 @@ func benches() []bench {
 // measured. The figures come back by name.
 func children() map[string]func(args []string) (figures, error) {
 	return map[string]func(args []string) (figures, error){
-		"read":   childRead,
-		"export": childExport,
+		"read":    childRead,
+		"export":  childExport,
+		"reports": childReports,
 	}
 }
 
