@@ -26,7 +26,9 @@ func (db *DB) CreateMenu(ctx context.Context, account int64, m ussd.Menu, secret
 	return id, err
 }
 
-func menuPlace(account int64) string { return "ussd_menu:" + strconv.FormatInt(account, 10) + ":secret" }
+func menuPlace(account int64) string {
+	return "ussd_menu:" + strconv.FormatInt(account, 10) + ":secret"
+}
 
 func (db *DB) draft(r query.UssdMenu) (ussd.Draft, error) {
 	d := ussd.Draft{ID: r.ID, AccountID: r.AccountID, Changed: r.ChangedAt, Revision: r.Revision, Published: int(r.Published)}
