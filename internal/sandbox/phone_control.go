@@ -56,7 +56,7 @@ func (s *Sandbox) postUSSD(w http.ResponseWriter, r *http.Request) {
 	}
 	x := exchange{Number: number, Network: network, Input: input, Text: h.Text, End: h.End, Problem: h.Problem,
 		Millis: float64(h.Took.Microseconds()) / 1000, Request: h.Request, Answer: h.Answer}
-	s.phones.done(p, x)
+	s.phones.done(p, x, err == nil)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Accept")); kind == "application/json" {
 		writeJSON(w, x)
 		return
@@ -80,10 +80,14 @@ func (h *handsets) press(number, network, input string) Press {
 	return p
 }
 
-func (h *handsets) done(p Press, x exchange) {
+// done notes what came back. Without an answer the network keeps the session
+// for a while, so that the same can be tried again.
+func (h *handsets) done(p Press, x exchange, answered bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.last = &x
+	if h.last = &x; !answered {
+		return
+	}
 	if delete(h.open, p.Number); !x.End && x.Problem == "" {
 		h.open[p.Number] = p
 	}
