@@ -52,9 +52,25 @@ type MenusPage struct {
 	NoAccount bool
 }
 
-func ussdTabs(here string) []Tab {
-	return []Tab{{Text: "Menus", Href: USSDPath, Current: here == "menus"}, {Text: "Simulator", Href: SimulatorPath, Current: here == "simulator"},
-		{Text: "Sessions", Href: SessionsPath, Current: here == "sessions"}}
+// ussdTabs are the pages about USSD; who may not send may not dial either.
+func ussdTabs(f Frame, here string) []Tab {
+	tabs := []Tab{{Text: "Menus", Href: USSDPath, Current: here == "menus"}}
+	if f.CanSend {
+		tabs = append(tabs, Tab{Text: "Simulator", Href: SimulatorPath, Current: here == "simulator"})
+	}
+	return append(tabs, Tab{Text: "Sessions", Href: SessionsPath, Current: here == "sessions"})
+}
+
+// inSimulator leads to the simulator, for who may dial.
+func inSimulator(f Frame, menu int64) Link {
+	to := Link{Text: "Open the simulator", Href: SimulatorPath}
+	switch {
+	case !f.CanSend:
+		return Link{}
+	case menu > 0:
+		to.Href = With(SimulatorPath, "draft", id(menu))
+	}
+	return to
 }
 
 // NewMenuPage begins a menu: from an example, from a file, or empty.

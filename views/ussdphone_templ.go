@@ -57,7 +57,7 @@ func Simulator(f Frame, p SimulatorPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Tabs("USSD", ussdTabs("simulator")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tabs("USSD", ussdTabs(f, "simulator")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -50,14 +50,14 @@ func (p SessionsPage) menu(s ussd.Session) string {
 	return name
 }
 
-func (p SessionsPage) empty() EmptyProps {
+func (p SessionsPage) empty(f Frame) EmptyProps {
 	switch p.Kind {
 	case "open":
 		return EmptyProps{Glyph: GlyphUSSD, Title: "Nobody is in a menu now"}
 	case "slow":
 		return EmptyProps{Glyph: GlyphUSSD, Title: "No slow answers", Text: "All were given within a second."}
 	}
-	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet", Text: "Dial in the simulator.", Action: Link{Text: "Open the simulator", Href: SimulatorPath}}
+	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet", Text: "Dial in the simulator.", Action: inSimulator(f, 0)}
 }
 
 func sessionTabs(here string, open int64) []Tab {

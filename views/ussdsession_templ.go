@@ -77,7 +77,7 @@ func Sessions(f Frame, p SessionsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Tabs("USSD", ussdTabs("sessions")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tabs("USSD", ussdTabs(f, "sessions")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -103,7 +103,7 @@ func Sessions(f Frame, p SessionsPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = SessionsLive(p).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = SessionsLive(f, p).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -143,7 +143,7 @@ func Sessions(f Frame, p SessionsPage) templ.Component {
 }
 
 // SessionsLive is the part that renews itself.
-func SessionsLive(p SessionsPage) templ.Component {
+func SessionsLive(f Frame, p SessionsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -235,7 +235,7 @@ func SessionsLive(p SessionsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Rows) == 0 {
-				templ_7745c5c3_Err = Empty(p.empty()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(p.empty(f)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -921,7 +921,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				if len(p.Drops) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "Nobody has dialled it yet", Text: "Dial it in the simulator.", Action: Link{Text: "Open the simulator", Href: With(SimulatorPath, "draft", id(p.ID))}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "Nobody has dialled it yet", Text: "Dial it in the simulator.", Action: inSimulator(f, p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -52,7 +52,7 @@ func (s *Web) showSessions(w http.ResponseWriter, r *http.Request, v *visit, bad
 	}
 	p.Renew = views.Refresh{ID: "sessions-live", URL: sessionsAddress(p.Kind, number(r.URL.Query().Get("before"))), On: []string{desk.USSDName(v.account.ID)}}
 	if isFragment(r) {
-		return s.render(w, r, http.StatusOK, views.SessionsLive(p))
+		return s.render(w, r, http.StatusOK, views.SessionsLive(v.frame("", "ussd"), p))
 	}
 	if err := s.addJoined(r, v, &p); err != nil {
 		return err
