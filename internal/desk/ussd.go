@@ -22,6 +22,7 @@ import (
 type Sessions struct {
 	store USSDStore
 	hook  func(ctx context.Context, q ussd.Question) (string, error)
+	block func(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error)
 	feed  *Feed
 	log   *slog.Logger
 	now   func() time.Time
@@ -42,7 +43,6 @@ type USSDStore interface {
 	EndOpenUSSDSessions(ctx context.Context, account int64, why string) error
 	ForgetUSSDSessions(ctx context.Context, before int64) (gone int, err error)
 	Setting(ctx context.Context, name string) (string, error)
-	Block(ctx context.Context, list []sms.Blocked) (added int64, err error)
 	UnblockOwn(ctx context.Context, account int64, number string, kind sms.BlockKind) (done bool, err error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
 	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
@@ -82,9 +82,11 @@ type call struct {
 }
 
 // NewSessions returns Sessions without menus: Prepare reads them, Run keeps
-// them current. hook asks the owner's webhook and returns its words.
-func NewSessions(store USSDStore, hook func(ctx context.Context, q ussd.Question) (string, error), feed *Feed, log *slog.Logger, now func() time.Time) *Sessions {
-	s := &Sessions{store: store, hook: hook, feed: feed, log: log, now: now, said: newSaid()}
+// them current. hook asks the owner's webhook and returns its words; block is
+// the order Desk.BlockByUSSD.
+func NewSessions(store USSDStore, hook func(ctx context.Context, q ussd.Question) (string, error),
+	block func(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error), feed *Feed, log *slog.Logger, now func() time.Time) *Sessions {
+	s := &Sessions{store: store, hook: hook, block: block, feed: feed, log: log, now: now, said: newSaid()}
 	for i := range s.shards {
 		s.shards[i].calls = map[callKey]*call{}
 	}

@@ -66,15 +66,15 @@ func (r *remembered) EndOpenUSSDSessions(context.Context, int64, string) error {
 func (r *remembered) ForgetUSSDSessions(context.Context, int64) (int, error)   { return 0, nil }
 func (r *remembered) Setting(context.Context, string) (string, error)          { return "", nil }
 
-func (r *remembered) Block(_ context.Context, list []sms.Blocked) (int64, error) {
+func (r *remembered) block(_ context.Context, _ int64, msisdn, _ string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, b := range list {
-		if r.blocked[b.Number] == "" {
-			r.blocked[b.Number] = b.Kind
-		}
+	number := strings.TrimPrefix(msisdn, "+")
+	if r.blocked[number] != "" {
+		return false, nil
 	}
-	return int64(len(list)), nil
+	r.blocked[number] = sms.BlockedByUSSD
+	return true, nil
 }
 
 func (r *remembered) UnblockOwn(_ context.Context, _ int64, number string, kind sms.BlockKind) (bool, error) {
@@ -121,7 +121,7 @@ func newUSSDRig(t testing.TB, hook func(context.Context, ussd.Question) (string,
 	t.Helper()
 	r := &ussdRig{t: t, store: newRemembered(menus...), clock: &clock{}}
 	r.clock.ms.Store(time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC).UnixMilli())
-	r.Sessions = NewSessions(r.store, hook, NewFeed(), slog.New(slog.DiscardHandler), r.clock.now)
+	r.Sessions = NewSessions(r.store, hook, r.store.block, NewFeed(), slog.New(slog.DiscardHandler), r.clock.now)
 	if err := r.Prepare(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -55,8 +56,8 @@ func (d *deeds) Do(a ussd.Action, state *ussd.State) (into string, ok bool) {
 }
 
 func (d *deeds) block() (bool, error) {
-	_, err := d.s.store.Block(d.ctx, []sms.Blocked{{AccountID: d.c.about.AccountID, Number: d.c.about.Number, Kind: sms.BlockedByUSSD, Since: d.s.now().UnixMilli()}})
-	d.s.feed.Tell(BlockedName(d.c.about.AccountID))
+	a := &d.c.about
+	_, err := d.s.block(d.ctx, a.AccountID, "+"+a.Number, fmt.Sprintf("asked in *%s# on %s, session %d", d.c.menu.Menu.Code, a.Network, a.ID))
 	return err == nil, err
 }
 
