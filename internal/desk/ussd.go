@@ -262,7 +262,13 @@ func (s *Sessions) begin(known *published, c *call, r ussd.Request, d *deeds, no
 	if program == nil {
 		return ussd.Answer{End: true, Text: ussd.NoMenu}
 	}
-	own := []ussd.Value{{Name: ussd.NumberName, Text: sms.ShowPhone(c.about.Number, known.accounts[c.about.AccountID].Country)}, {Name: ussd.NetworkName, Text: network}}
+	var own []ussd.Value
+	if program.Uses(ussd.NumberName) {
+		own = append(own, ussd.Value{Name: ussd.NumberName, Text: sms.ShowPhone(c.about.Number, known.accounts[c.about.AccountID].Country)})
+	}
+	if program.Uses(ussd.NetworkName) {
+		own = append(own, ussd.Value{Name: ussd.NetworkName, Text: network})
+	}
 	var answer ussd.Answer
 	c.state, answer = program.Begin(inputs, own, d)
 	return answer

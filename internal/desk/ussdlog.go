@@ -231,6 +231,9 @@ func (s *Sessions) sweep(now int64) {
 			if !c.mu.TryLock() {
 				continue
 			}
+			if now-c.answered > endedRemain {
+				c.answer = ussd.Answer{} // nothing repeats it any more
+			}
 			over := c.about.EndedAt > 0 || c.about.ID == 0
 			silent := !over && now-c.about.LastAt > ussd.IdleMost
 			if silent {

@@ -73,18 +73,23 @@ type Program struct {
 	Menu
 	places map[string]int16
 	rows   map[string]map[string]int // of a table's column: the row of a cell
+	marks  map[string]bool           // that stand in a text, by their keys
 }
 
 // NewProgram makes a menu ready. A menu that Check finds fault with can be
 // walked too, as the preview of a draft does: what leads nowhere ends.
 func NewProgram(m Menu) *Program {
-	p := &Program{Menu: m, places: map[string]int16{}, rows: map[string]map[string]int{}}
+	p := &Program{Menu: m, places: map[string]int16{}, rows: map[string]map[string]int{}, marks: map[string]bool{}}
 	for i, s := range m.Screens[:min(len(m.Screens), ScreensMost)] {
 		if _, taken := p.places[s.Key]; !taken {
 			p.places[s.Key] = int16(i)
 		}
 	}
 	for _, s := range m.Screens {
+		p.note(s.Text)
+		for _, c := range s.Choices {
+			p.note(c.Text)
+		}
 		p.ready(s.Rule.Table, s.Rule.Column)
 		for _, a := range s.Does {
 			p.ready(a.Table, a.Column)
@@ -92,6 +97,17 @@ func NewProgram(m Menu) *Program {
 	}
 	return p
 }
+
+func (p *Program) note(w Words) {
+	for _, text := range w {
+		for _, mark := range sms.Marks(text) {
+			p.marks[sms.MarkKey(mark)] = true
+		}
+	}
+}
+
+// Uses says that a text shows the value of this name.
+func (p *Program) Uses(name string) bool { return p.marks[sms.MarkKey(name)] }
 
 func (p *Program) ready(table, column string) {
 	t, ok := p.Table(table)
