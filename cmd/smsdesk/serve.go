@@ -166,7 +166,12 @@ func (s *server) build(ctx context.Context) error {
 	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
 	// A webhook inside this network is only for a desk that nobody else reaches.
-	s.sessions = desk.NewSessions(s.db, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
+	spool, err := storage.OpenUSSDSpool(s.storage.Data)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, spool.Close)
+	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()
@@ -379,6 +384,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.receiver.Run(loopCtx); return nil })
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
+	inbox.Go(func() error { s.sessions.Keep(inboxCtx); return nil })
 	inbox.Go(func() error { s.sessions.Store(inboxCtx); return nil })
 	inbox.Go(func() error { s.sessions.Run(inboxCtx); return nil })
 	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })

@@ -27,12 +27,23 @@ type Sessions struct {
 	log   *slog.Logger
 	now   func() time.Time
 
-	known  atomic.Pointer[published]
-	tries  sync.Map // id.session of a trial -> *try
-	shards [64]shard
-	open   atomic.Int64
-	number atomic.Int64
-	said   *said
+	known   atomic.Pointer[published]
+	tries   sync.Map // id.session of a trial -> *try
+	shards  [64]shard
+	open    atomic.Int64
+	number  atomic.Int64
+	said    *said // since the last look
+	spool   USSDSpool
+	spooled sync.Mutex // held from spooling until due has it
+	due     *said      // on its way into the database
+}
+
+// USSDSpool keeps what callers were promised until the database has it.
+type USSDSpool interface {
+	// Append returns once the batch cannot be lost.
+	Append(b ussd.Batch) error
+	Read() (ussd.Batch, error)
+	Clear() error
 }
 
 // USSDStore is what sessions need to be remembered.
@@ -84,9 +95,9 @@ type call struct {
 // NewSessions returns Sessions without menus: Prepare reads them, Run keeps
 // them current. hook asks the owner's webhook and returns its words; block is
 // the order Desk.BlockByUSSD.
-func NewSessions(store USSDStore, hook func(ctx context.Context, q ussd.Question) (string, error),
+func NewSessions(store USSDStore, spool USSDSpool, hook func(ctx context.Context, q ussd.Question) (string, error),
 	block func(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error), feed *Feed, log *slog.Logger, now func() time.Time) *Sessions {
-	s := &Sessions{store: store, hook: hook, block: block, feed: feed, log: log, now: now, said: newSaid()}
+	s := &Sessions{store: store, hook: hook, block: block, feed: feed, log: log, now: now, said: newSaid(), due: newSaid(), spool: spool}
 	for i := range s.shards {
 		s.shards[i].calls = map[callKey]*call{}
 	}

@@ -23,6 +23,7 @@ type remembered struct {
 	last    map[int64]ussd.Session
 	steps   map[int64][]ussd.Step
 	saved   []ussd.Saved
+	spooled []ussd.Saved
 	joined  []ussd.Joined
 	blocked map[string]sms.BlockKind
 	broken  atomic.Bool
@@ -61,6 +62,24 @@ func (r *remembered) PutUSSDSessions(_ context.Context, b ussd.Batch) error {
 	r.saved, r.joined = append(r.saved, b.Saved...), append(r.joined, b.Joined...)
 	return nil
 }
+
+func (r *remembered) Append(b ussd.Batch) error {
+	if r.broken.Load() {
+		return errors.New("the disk is full")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spooled = append(r.spooled, b.Saved...)
+	return nil
+}
+
+func (r *remembered) Read() (ussd.Batch, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return ussd.Batch{Saved: r.spooled}, nil
+}
+
+func (r *remembered) Clear() error { return nil }
 
 func (r *remembered) EndOpenUSSDSessions(context.Context, int64, string) error { return nil }
 func (r *remembered) ForgetUSSDSessions(context.Context, int64) (int, error)   { return 0, nil }
@@ -121,13 +140,14 @@ func newUSSDRig(t testing.TB, hook func(context.Context, ussd.Question) (string,
 	t.Helper()
 	r := &ussdRig{t: t, store: newRemembered(menus...), clock: &clock{}}
 	r.clock.ms.Store(time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC).UnixMilli())
-	r.Sessions = NewSessions(r.store, hook, r.store.block, NewFeed(), slog.New(slog.DiscardHandler), r.clock.now)
+	r.Sessions = NewSessions(r.store, r.store, hook, r.store.block, NewFeed(), slog.New(slog.DiscardHandler), r.clock.now)
 	if err := r.Prepare(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { r.Store(ctx) })
+	wg.Go(func() { r.Keep(ctx) })
 	t.Cleanup(func() { stop(); wg.Wait() })
 	return r
 }
@@ -265,8 +285,8 @@ func TestWhatWasPromisedIsStored(t *testing.T) {
 	r := newUSSDRig(t, nil, survey)
 	r.has(r.ask(r.request(ussd.Begin, "08030000101", "*347#")), "How was it?")
 	r.has(r.ask(r.request(ussd.Continue, "08030000101", "1")), "On which day")
-	if len(r.store.saved) != 1 || r.store.saved[0].Text != "Good" {
-		t.Fatalf("saved %v before the caller was answered", r.store.saved)
+	if got, _ := r.store.Read(); len(got.Saved) != 1 || got.Saved[0].Text != "Good" {
+		t.Fatalf("spooled %v before the caller was answered", got)
 	}
 	r.store.broken.Store(true)
 	if got := r.ask(r.request(ussd.Continue, "08030000101", "1/2/2026")); !strings.HasPrefix(got, "error") {

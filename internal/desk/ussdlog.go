@@ -90,6 +90,12 @@ func (s *said) again(b ussd.Batch) {
 	s.rest.Saved, s.rest.Joined = append(b.Saved, s.rest.Saved...), append(b.Joined, s.rest.Joined...)
 }
 
+func (s *said) empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sessions) == 0 && s.rest.Empty()
+}
+
 func (s *said) take() (b ussd.Batch, waiting []chan error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,6 +113,16 @@ func (s *Sessions) Prepare(ctx context.Context) error {
 	if err := s.readMenus(ctx); err != nil {
 		return err
 	}
+	b, err := s.spool.Read()
+	if err == nil && !b.Empty() {
+		err = s.store.PutUSSDSessions(ctx, b)
+	}
+	if err == nil {
+		err = s.spool.Clear()
+	}
+	if err != nil {
+		return err
+	}
 	for id := range s.known.Load().accounts {
 		if err := s.store.EndOpenUSSDSessions(ctx, id, ussd.EndedByRestart); err != nil {
 			return err
@@ -115,10 +131,20 @@ func (s *Sessions) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Store stores what was said until ctx ends; Drain stores the rest.
-func (s *Sessions) Store(ctx context.Context) {
+// Keep spools what callers were promised and lets them be answered, until ctx
+// ends.
+func (s *Sessions) Keep(ctx context.Context) {
 	for pause(ctx, saidEach, s.said.wake) {
-		s.write(ctx)
+		s.hand()
+	}
+}
+
+// Store brings what was said into the database until ctx ends; Drain the rest.
+func (s *Sessions) Store(ctx context.Context) {
+	for pause(ctx, saidEach, nil) {
+		if err := s.write(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("USSD sessions not stored", "error", err)
+		}
 	}
 }
 
@@ -150,26 +176,40 @@ func (s *Sessions) Run(ctx context.Context) {
 
 // Drain stores what is left to store.
 func (s *Sessions) Drain(ctx context.Context) error {
-	b, waiting := s.said.take()
-	return s.keep(ctx, b, waiting)
+	s.hand()
+	return s.write(ctx)
 }
 
-func (s *Sessions) write(ctx context.Context) {
+// hand takes what was said since the last look, spools what somebody waits for
+// and hands it on.
+func (s *Sessions) hand() {
 	b, waiting := s.said.take()
-	if err := s.keep(ctx, b, waiting); err != nil && ctx.Err() == nil {
-		s.log.Error("USSD sessions not stored", "error", err)
-		// Whoever waited has been told; the rest is tried again.
-		s.said.again(b)
+	if b.Empty() {
+		return
 	}
+	s.spooled.Lock()
+	defer s.spooled.Unlock()
+	if len(waiting) > 0 {
+		err := s.spool.Append(ussd.Batch{Saved: b.Saved, Joined: b.Joined})
+		for _, w := range waiting {
+			w <- err
+		}
+		if err != nil {
+			s.log.Error("USSD answers not spooled", "error", err)
+		}
+	}
+	s.due.later(b)
 }
 
-func (s *Sessions) keep(ctx context.Context, b ussd.Batch, waiting []chan error) error {
+// write stores what was handed on; what could not be stored is tried again.
+func (s *Sessions) write(ctx context.Context) error {
+	b, _ := s.due.take()
 	if b.Empty() {
 		return nil
 	}
-	err := s.store.PutUSSDSessions(ctx, b)
-	for _, w := range waiting {
-		w <- err
+	if err := s.store.PutUSSDSessions(ctx, b); err != nil {
+		s.due.again(b)
+		return err
 	}
 	told := map[string]bool{}
 	for _, x := range b.Sessions {
@@ -178,7 +218,12 @@ func (s *Sessions) keep(ctx context.Context, b ussd.Batch, waiting []chan error)
 			s.feed.Tell(name)
 		}
 	}
-	return err
+	s.spooled.Lock()
+	defer s.spooled.Unlock()
+	if s.due.empty() {
+		return s.spool.Clear()
+	}
+	return nil
 }
 
 func (s *Sessions) renew(ctx context.Context) {
