@@ -50,6 +50,9 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 				return err
 			}
 		}
+		if err := t.fromTemplate(ctx, c, id, now); err != nil {
+			return err
+		}
 		if sketch := sketchOf(messages); sketch.Size() > 0 {
 			if err := t.PutSketch(ctx, id, sketch.Bytes()); err != nil {
 				return err
@@ -60,6 +63,15 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		return err
 	})
 	return made, created, err
+}
+
+// fromTemplate writes down which of the account's templates a campaign's text
+// came from, as it is now.
+func (t *tx) fromTemplate(ctx context.Context, c sms.Campaign, id, now int64) error {
+	if c.Template == "" {
+		return nil
+	}
+	return t.PutCampaignTemplate(ctx, query.PutCampaignTemplateParams{Column1: id, AccountID: c.AccountID, Name: c.Template, Column4: now})
 }
 
 // sketchOf is the sketch of typed numbers, each of which stands there once.

@@ -180,6 +180,15 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 		return fmt.Errorf("message %d: %w", m.ID, errUnexpected)
 	}
 	t.moved(m.CampaignID, sms.StandingKey(m.State, "", false), sms.StandingKey(to, "", false), 1)
+	if to == sms.Accepted {
+		of, err := t.campaign(ctx, m.CampaignID)
+		if err != nil {
+			return err
+		}
+		if err := t.use(ctx, of, []query.AcceptedOfRow{{Number: m.Number, Parts: int64(m.Parts)}}, now); err != nil {
+			return err
+		}
+	}
 	return t.DeleteInFlight(ctx, m.ID)
 }
 

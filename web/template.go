@@ -87,7 +87,7 @@ func (s *Web) records(v *visit, a sms.Account) (views.Records, error) {
 	if err != nil {
 		return views.Records{}, err
 	}
-	reading, err := s.store.TemplateReading(ctx, a.ID)
+	reading, err := s.store.Reading(ctx, a.ID, sms.RecordTemplates)
 	if err != nil {
 		return views.Records{}, err
 	}

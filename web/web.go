@@ -32,6 +32,8 @@ type Store interface {
 	listQuestions
 	doubtQuestions
 	reportQuestions
+	recordQuestions
+	balanceQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }
@@ -42,7 +44,7 @@ type accountQuestions interface {
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
 	Templates(ctx context.Context, account int64) ([]sms.Template, error)
-	TemplateReading(ctx context.Context, account int64) (sms.TemplateReading, error)
+	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
 	Decisions(ctx context.Context, account int64) (int64, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)

@@ -79,6 +79,10 @@ func (p *provider) SenderIDs(context.Context) ([]sms.SenderID, error) {
 	}, p.err
 }
 
+func (p *provider) Groups(context.Context) ([]sms.Group, error) {
+	return []sms.Group{{ID: 11, Name: "Parents", ContactCount: 412}}, p.err
+}
+
 func (p *provider) PairsOverhead(string, bool) int { return 120 }
 
 func (p *provider) Templates(context.Context) ([]sms.Template, error) {

@@ -27,6 +27,7 @@ type Order struct {
 	GroupID   string // a gateway group instead of numbers
 	GroupName string
 	Text      string
+	Template  string            // name of the service's template whose text Text is, "" for own text
 	Fixed     map[string]string // what stands in the place of each mark of Text, for everybody; by sms.MarkKey
 	Flash     bool
 	Token     string // one-use: the same token gives the same campaign
@@ -119,7 +120,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 		}
 	}
 	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode, Flash: o.Flash,
-		GroupID: o.GroupID, GroupName: o.GroupName}
+		GroupID: o.GroupID, GroupName: o.GroupName, Template: o.Template}
 	base := sms.Message{Text: text, Unicode: segments.Unicode, Parts: segments.Parts}
 	if o.GroupID != "" {
 		c.Recipients, c.Parts = 1, int64(segments.Parts)
@@ -172,6 +173,8 @@ type StartOrder struct {
 	// Typed is the number of recipients as a person typed it; it is looked at
 	// only above the account's TypeAbove.
 	Typed string
+	// Blind confirms that a group's numbers can be neither shown nor checked.
+	Blind bool
 	// FromToken says that a program gives the order with an API token. What asks
 	// a person is not asked then.
 	FromToken bool
@@ -180,7 +183,7 @@ type StartOrder struct {
 // StartCampaign starts a draft. Whoever presses twice, reloads or goes back
 // gets the campaign as it is; when somebody else started it first, or changed
 // it, the error is sms.ErrConflict and the campaign says who and when. The
-// fields of its Invalid are sender_id, again and typed.
+// fields of its Invalid are sender_id, group, blind, again and typed.
 func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -239,6 +242,14 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 	}
 	if sentence != "" {
 		bad["typed"] = sentence
+	}
+	if sentence, err = d.groupProblem(ctx, c); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["group"] = sentence
+	} else if c.GroupID != "" && !o.Blind && !o.FromToken && c.MayStart() {
+		bad["blind"] = "Tick the box: the numbers of this group can be neither shown nor checked here"
 	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {

@@ -400,7 +400,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		return p, err
 	}
 	c := sms.Campaign{AccountID: l.AccountID, Name: l.Order.Name, SenderID: l.Order.SenderID, Flash: l.Order.Flash, ListID: l.ID, Recipients: l.Tally.Rows,
-		Parts: l.Tally.Parts, CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again}
+		Parts: l.Tally.Parts, CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again, Template: l.Order.Template}
 	if newFilling(l.Order).constant() && len(sms.Marks(l.Order.Text)) == 0 {
 		c.Text = l.Order.Text
 	}

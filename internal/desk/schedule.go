@@ -119,6 +119,12 @@ func (d *Desk) release(ctx context.Context, by sms.User, c sms.Campaign) (sms.Ca
 	if sentence != "" {
 		return d.hold(ctx, c.ID, holdSender, sentence)
 	}
+	if sentence, err = d.groupProblem(ctx, c); err != nil {
+		return c, err
+	}
+	if sentence != "" {
+		return d.hold(ctx, c.ID, holdGroup, sentence)
+	}
 	return d.change(ctx, by, c.ID, "campaign.start", func(c *sms.Campaign) error {
 		if !c.Held() {
 			return sms.ErrConflict

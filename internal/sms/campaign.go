@@ -76,6 +76,7 @@ type Campaign struct {
 	ListID      int64  // the list it came from, 0: typed
 	CallsText   int64  // calls of the plan with one text for many numbers
 	CallsPairs  int64  // calls of the plan with a text for each number
+	Template    string // of a new one: the name of the service's template whose text it has, "" for own text
 	TestOf      int64  // the campaign whose text a person tries on a phone of their own, 0: none
 }
 

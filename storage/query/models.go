@@ -120,6 +120,20 @@ type Balance struct {
 	ReadAt     int64
 }
 
+type BalanceAlarm struct {
+	ID         int64
+	AccountID  int64
+	Kind       string
+	PluginType string
+	At         int64
+	FromAt     int64
+	Before     string
+	After      string
+	Mailed     bool
+	SeenName   string
+	SeenAt     int64
+}
+
 type Blocked struct {
 	ID        int64
 	AccountID int64
@@ -193,6 +207,22 @@ type CampaignTally struct {
 	N          int64
 }
 
+type CampaignTemplate struct {
+	CampaignID int64
+	AccountID  int64
+	TemplateID int64
+	Name       string
+	Text       string
+	MadeAt     int64
+}
+
+type CampaignUsage struct {
+	CampaignID int64
+	Network    string
+	Messages   int64
+	Parts      int64
+}
+
 type Decision struct {
 	ID         int64
 	AccountID  int64
@@ -227,6 +257,13 @@ type DeliveryReport struct {
 	Effect       string
 	MatchKey     string
 	Suspicious   bool
+}
+
+type GroupMade struct {
+	AccountID int64
+	Name      string
+	ParentID  int64
+	MadeAt    int64
 }
 
 type InFlight struct {
@@ -339,6 +376,15 @@ type MessageAlias struct {
 	MessageID  int64
 }
 
+type ProviderGroup struct {
+	AccountID    int64
+	ID           int64
+	Name         string
+	ContactCount int64
+	MadeHere     bool
+	ParentID     int64
+}
+
 type ReceiverMinute struct {
 	AccountID int64
 	Minute    int64
@@ -352,6 +398,21 @@ type ReceiverSpan struct {
 	ID      int64
 	FromAt  int64
 	UntilAt int64
+}
+
+type RecordReading struct {
+	AccountID int64
+	Kind      string
+	ReadAt    int64
+	Failure   string
+}
+
+type RecordSetting struct {
+	AccountID int64
+	Creates   bool
+	WarnBelow int64
+	Floor     int64
+	MailTo    string
 }
 
 type Resend struct {
@@ -399,10 +460,13 @@ type Template struct {
 	ApprovedDate string
 }
 
-type TemplateReading struct {
-	AccountID int64
-	ReadAt    int64
-	Failure   string
+type TemplateDraft struct {
+	ID          int64
+	AccountID   int64
+	Name        string
+	Text        string
+	ChangedName string
+	ChangedAt   int64
 }
 
 type Token struct {
@@ -422,4 +486,14 @@ type TokenRequest struct {
 	Request    []byte
 	CampaignID int64
 	CreatedAt  int64
+}
+
+type UsageDay struct {
+	AccountID int64
+	Day       string
+	SenderID  string
+	UserID    int64
+	Network   string
+	Messages  int64
+	Parts     int64
 }
