@@ -250,7 +250,8 @@ func (c *crawler) want(href string) {
 }
 
 // press sends a form with what it holds. Signing out would end the crawl, and
-// ending all sessions too; a list that is deleted has links that were seen.
+// ending all sessions too; a list or record that is deleted has links that were
+// seen.
 func (c *crawler) press(page string, f *goquery.Selection) {
 	action := f.AttrOr("action", page)
 	u, err := c.base.Parse(action)
@@ -260,7 +261,7 @@ func (c *crawler) press(page string, f *goquery.Selection) {
 	}
 	method := strings.ToUpper(f.AttrOr("method", "GET"))
 	if c.seen[shape(method+" form", u.RequestURI())] || strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") ||
-		strings.HasPrefix(u.Path, "/lists/") && strings.HasSuffix(u.Path, "/delete") {
+		strings.HasSuffix(u.Path, "/delete") {
 		return
 	}
 	c.seen[shape(method+" form", u.RequestURI())] = true

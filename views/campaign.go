@@ -134,6 +134,8 @@ func barLabel(t sms.Tally) string {
 
 // CampaignPage is one campaign with what became of its messages.
 type CampaignPage struct {
+	// Records says what has become of records that it was made with.
+	Records []RecordNote
 	Outlook
 	Campaign sms.Campaign
 	Tally    sms.Tally

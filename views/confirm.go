@@ -28,7 +28,10 @@ type ConfirmPage struct {
 	Again bool   // the person wants to send it again all the same
 	Typed string // the number of recipients as typed
 	Name  string // as typed
-	Mine  bool   // the person's own draft, which "Back" may change
+	// Contacts counts the group's contacts as the provider said last, below 0
+	// where that is not known.
+	Contacts int64
+	Mine     bool // the person's own draft, which "Back" may change
 	// MaySetPrice says that the person may open the account's settings.
 	MaySetPrice bool
 	Live        Refresh // of what it takes
@@ -36,7 +39,7 @@ type ConfirmPage struct {
 }
 
 // confirmOrder is the order of the fields on the page.
-var confirmOrder = []string{"test_number", "when", "day", "time", "which", "hand_over", "again", "typed", "name"}
+var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "blind", "typed", "name"}
 
 func campaignPath(id int64) string { return "/campaigns/" + strconv.FormatInt(id, 10) }
 
@@ -92,7 +95,10 @@ func (p ConfirmPage) back() Link {
 
 func (p ConfirmPage) recipients() string {
 	if p.Campaign.GroupID != "" {
-		return "Group " + p.Campaign.GroupName
+		if p.Contacts < 0 {
+			return "Group " + p.Campaign.GroupName
+		}
+		return "about " + Number(int(p.Contacts)) + ", group " + p.Campaign.GroupName
 	}
 	return p.most() + Number(int(p.Out.Messages))
 }
@@ -147,7 +153,7 @@ func (p ConfirmPage) sums() []Term {
 			Term{Name: "Price of a part", Text: Money(p.Account.Currency, p.Account.PricePerPart), Number: true},
 			Term{Name: "Estimated cost", View: strong(p.most() + amount(p.Account.Currency, cost)), Number: true})
 	case p.Campaign.GroupID != "":
-		terms = append(terms, Term{Name: "Cost", Text: "Not known: the provider keeps the group's numbers", Number: true})
+		terms = append(terms, Term{Name: "Cost", Text: p.groupCost(), Number: true})
 	default:
 		terms = append(terms, Term{Name: "Cost", View: unknownCost(p), Number: true})
 	}
@@ -160,6 +166,15 @@ func (p ConfirmPage) sums() []Term {
 		terms = append(terms, Term{Name: "Balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)), Number: true})
 	}
 	return terms
+}
+
+// groupCost is what the provider's count of contacts would cost.
+func (p ConfirmPage) groupCost() string {
+	if p.Contacts < 0 || p.Account.PricePerPart <= 0 {
+		return "Not known: the provider keeps the group's numbers"
+	}
+	cost := new(big.Rat).SetInt64(p.Contacts * p.Campaign.Parts)
+	return "about " + amount(p.Account.Currency, cost.Mul(cost, big.NewRat(p.Account.PricePerPart, 100)))
 }
 
 // whyParts says why messages need more parts than their length alone.

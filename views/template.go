@@ -2,6 +2,7 @@ package views
 
 import (
 	"strconv"
+	"strings"
 
 	"smsdesk/internal/sms"
 )
@@ -11,7 +12,14 @@ type Records struct {
 	SenderIDs, UsableSenderIDs int
 	Templates, UsableTemplates int
 	ReadAt                     string // when, in words; "" for never
+	Creates                    bool   // the account may make records at the provider
 	Failure                    string // why the templates could not be read the last time
+}
+
+// recordsAction is where the account's settings of records are saved, beside
+// the address that reads them again.
+func recordsAction(refresh string) string {
+	return strings.TrimSuffix(refresh, "/refresh") + "/records"
 }
 
 func (r Records) readAt() string {

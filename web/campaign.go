@@ -176,6 +176,9 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err := s.addAgain(r.Context(), &p); err != nil {
 		return err
 	}
+	if p.Records, err = s.recordNotes(r.Context(), c); err != nil {
+		return err
+	}
 	if isFragment(r) {
 		return s.campaignLive(w, r, p)
 	}

@@ -59,6 +59,11 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 	if p.Out, err = s.desk.Outgoing(ctx, c); err != nil {
 		return p, err
 	}
+	if p.Contacts = -1; c.GroupID != "" {
+		if g, err := s.groupFor(r, v, c.GroupID); err == nil && c.AccountID == v.account.ID {
+			p.Contacts = g.ContactCount
+		}
+	}
 	if p.List, err = s.listBehind(ctx, c); err != nil {
 		return p, err
 	}

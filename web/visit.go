@@ -85,6 +85,8 @@ var navigation = []struct {
 }{
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
+	{sms.Viewer, views.NavItem{Key: "records", Href: views.TemplatesPath, Label: "Records", Glyph: views.GlyphRecords}},
+	{sms.Viewer, views.NavItem{Key: "balance", Href: views.BalancePath, Label: "Balance", Glyph: views.GlyphBalance}},
 	{sms.Viewer, views.NavItem{Key: "reports", Href: reportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
 	{sms.Sender, views.NavItem{Key: "settings", Href: blockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
@@ -165,6 +167,8 @@ func (v *visit) addAccount(f *views.Frame) {
 	if err == nil {
 		f.Balance = balanceView(balances, a)
 	}
+	bands, unread := v.balanceBands(ctx, balances)
+	f.Bands = append(f.Bands, bands...)
 	rollback, unknown := v.web.store.Setting(ctx, sms.SettingRollback)
 	if rollback != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "rollback", Tone: views.ToneBad, Text: rollback})
@@ -173,7 +177,7 @@ func (v *visit) addAccount(f *views.Frame) {
 	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
 		f.NeedDecisionHref, failed = v.web.decisionHref(ctx, a.ID)
 	}
-	if err := errors.Join(err, unknown, failed); err != nil && ctx.Err() == nil {
+	if err := errors.Join(err, unread, unknown, failed); err != nil && ctx.Err() == nil {
 		v.web.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
 	}
 	f.Connection = connection(a, v.web.now())
@@ -246,27 +250,45 @@ func (v *visit) path() string {
 // done are the sentences that a page may show once, after a form; the address
 // carries the word, so a made-up one says nothing.
 var done = map[string]string{
-	"saved":       "Saved.",
-	"password":    "Your password is changed. Other browsers are signed out.",
-	"rights":      "Saved. The person has to sign in again.",
-	"blocked":     "The numbers are blocked.",
-	"blockedone":  "The number is blocked.",
-	"unblocked":   "The number is not blocked any more.",
-	"rotated":     "There is a new address. Give it to the provider. The old one works for 7 more days.",
-	"resumed":     "Sending goes on.",
-	"refreshed":   "Sender IDs, templates and balance are read again.",
-	"revoked":     "The token does not work any more.",
-	"setup":       "You are the first administrator.",
-	"signedout":   "You are signed out.",
-	"everywhere":  "You are signed out everywhere.",
-	"accepted":    "Welcome to smsdesk.",
-	"listdeleted": "The list is deleted.",
-	"decided":     "Your decisions are saved.",
-	"proposed":    "Saved. A second person has to agree before anything happens.",
-	"dropped":     "Taken back. Nothing was decided.",
-	"linked":      "The report is linked.",
-	"asking":      "We ask the provider about these messages, as far as sending leaves room.",
-	"notasking":   "We stopped asking.",
+	"saved":           "Saved.",
+	"password":        "Your password is changed. Other browsers are signed out.",
+	"rights":          "Saved. The person has to sign in again.",
+	"blocked":         "The numbers are blocked.",
+	"blockedone":      "The number is blocked.",
+	"unblocked":       "The number is not blocked any more.",
+	"rotated":         "There is a new address. Give it to the provider. The old one works for 7 more days.",
+	"resumed":         "Sending goes on.",
+	"refreshed":       "Sender IDs, templates and balance are read again.",
+	"read":            "Read again from the provider.",
+	"templatesaved":   "The template is changed at the provider.",
+	"templatedeleted": "The template is deleted at the provider.",
+	"templategone":    "This template no longer exists at the provider. We have removed it from the list.",
+	"templatemade":    "The template is at the provider now. It may have to be approved before it can be used.",
+	"draftsaved":      "The draft is saved. It is kept here.",
+	"draftdeleted":    "The draft is deleted.",
+	"sendersaved":     "The purpose is changed at the provider.",
+	"senderdeleted":   "The sender ID is deleted at the provider.",
+	"sendergone":      "This sender ID no longer exists at the provider. We have removed it from the list.",
+	"sendermade":      "The provider has your request. The sender ID can be used once it is approved.",
+	"senderdefault":   "New messages begin with this sender ID now.",
+	"groupmade":       "The group is created at the provider.",
+	"subgroupmade":    "The sub-group is created at the provider.",
+	"groupsaved":      "The group is renamed at the provider.",
+	"groupdeleted":    "The group is deleted at the provider.",
+	"groupgone":       "This group no longer exists at the provider. We have removed it from the list.",
+	"seen":            "Noted. The message is gone from the pages.",
+	"revoked":         "The token does not work any more.",
+	"setup":           "You are the first administrator.",
+	"signedout":       "You are signed out.",
+	"everywhere":      "You are signed out everywhere.",
+	"accepted":        "Welcome to smsdesk.",
+	"listdeleted":     "The list is deleted.",
+	"decided":         "Your decisions are saved.",
+	"proposed":        "Saved. A second person has to agree before anything happens.",
+	"dropped":         "Taken back. Nothing was decided.",
+	"linked":          "The report is linked.",
+	"asking":          "We ask the provider about these messages, as far as sending leaves room.",
+	"notasking":       "We stopped asking.",
 }
 
 // withDone is address with the word of a sentence to show once.

@@ -81,6 +81,8 @@ type Config struct {
 	// Spool is the folder for what programs send, until it is a list; "" is the
 	// system's for such files.
 	Spool string
+	// Mails says that this desk can send mail.
+	Mails bool
 	// Stopping ends the live streams when it is closed, so that a graceful
 	// stop does not wait for them. Nil never stops them.
 	Stopping <-chan struct{}
@@ -111,6 +113,7 @@ type Web struct {
 	uploads    seats // for what programs send
 	keys       *keys // Idempotency-Keys in work
 	spool      string
+	mails      bool
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
 }
 
@@ -120,7 +123,7 @@ func New(c Config) *Web {
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
 		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
-		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool,
+		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, mails: c.Mails,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

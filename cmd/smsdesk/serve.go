@@ -31,6 +31,7 @@ type serveCommand struct {
 	Sandbox        bool          `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
 	TrustedProxy   []string      `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
 	Heartbeat      time.Duration `default:"10s" help:"How often is written down that callbacks are answered; what is missing there is shown as a gap." env:"SMSDESK_HEARTBEAT"`
+	Mail           mailFlags     `embed:""`
 	Dev            bool          `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
 }
 
@@ -78,6 +79,7 @@ func (c serveCommand) complete() (serveCommand, faults) {
 	if c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Minute {
 		bad = append(bad, "--heartbeat: give a time from 100ms to 1m")
 	}
+	bad = append(bad, c.Mail.check()...)
 	if c.CallsInFlight < 1 || c.CallsInFlight > 64 {
 		bad = append(bad, "--calls-in-flight: give a number from 1 to 64")
 	}
@@ -168,6 +170,13 @@ func (s *server) build(ctx context.Context) error {
 	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
 	s.importer = desk.NewImporter(s.desk, s.db)
 	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, time.Now)
+	if s.Mail.SMTP != "" {
+		m, err := newMailer(s.Mail, time.Now)
+		if err != nil {
+			return err
+		}
+		s.reader.MailWith(m)
+	}
 	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, time.Now)
 	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, time.Now)
 	if err := s.listen(); err != nil {
@@ -226,7 +235,7 @@ func (s *server) answer() {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Stopping: s.stopping})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Stopping: s.stopping})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.
