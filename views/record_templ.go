@@ -1376,7 +1376,7 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Card("").Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Card("At the provider").Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -317,6 +317,11 @@ func (s *Web) campaignLive(w http.ResponseWriter, r *http.Request, p views.Campa
 			return err
 		}
 	}
+	// The row that stood for a group is gone once the answer names its people.
+	if p.Campaign.GroupID != "" && len(rows) < len(ids) {
+		redirect(w, r, campaignPath(p.Campaign.ID))
+		return nil
+	}
 	for _, m := range rows {
 		if marks[m.ID] != mark(m) {
 			p.Changed = append(p.Changed, m)
