@@ -48,6 +48,12 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.press("Make a token")
 	p.sees("The token is ready")
 
+	p.open("/templates/new")
+	p.fill("Name", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.fill("Text", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all ##and_a_mark_that_is_just_as_long_as_it##")
+	p.press("Save the draft")
+	p.sees("The draft is saved.")
+
 	fresh := p.upload("fresh_list_with_one_very_long_name_without_any_place_to_break_it_anywhere_at_all.csv", dirtyRows(120))
 	dirty := p.upload("dirty.csv", dirtyRows(120))
 	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
@@ -64,7 +70,10 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	pages := []string{"/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
-		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page"}
+		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page",
+		"/templates", "/templates?q=nothing", "/templates/105", "/templates/105/edit", "/templates/105/delete", "/templates/new", "/templates/drafts/1", "/templates/drafts/1/delete",
+		"/senders", "/senders/101", "/senders/101/delete", "/groups", "/groups/new", "/groups/107", "/groups/107/sub", "/groups/107/delete", "/new?group=107",
+		"/balance", "/balance?by=network", "/balance?by=month", "/balance?days=90"}
 	checks := 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
 		for _, width := range []int{1280, 768, 390, 320} {

@@ -205,7 +205,9 @@ func TestSenderIDs(t *testing.T) {
 	a.press("Save purpose")
 	a.sees("The purpose is changed at the provider.")
 	a.sees("Appointments and reminders")
-	a.press("Make default: SCHOOL")
+	a.follow("SCHOOL")
+	a.picture("sender")
+	a.press("Make it the default")
 	a.sees("New messages begin with this sender ID now.")
 	a.open("/new")
 	if chosen, err := a.Locator("select[name=sender_id]").InputValue(); err != nil || chosen != "SCHOOL" {

@@ -77,7 +77,7 @@ func (s *Web) showSenderForm(w http.ResponseWriter, r *http.Request, v *visit, b
 	if r.Method == http.MethodPost {
 		p.Purpose = r.PostForm.Get("purpose")
 	}
-	return s.render(w, r, status(r, bad), views.SenderEdit(s.recordFrame(v, "Purpose of "+p.Sender.Text, bad, senderCrumbs()), p))
+	return s.render(w, r, status(r, bad), views.SenderEdit(s.recordFrame(v, "Sender ID "+p.Sender.Text, bad, senderCrumbs()), p))
 }
 
 func (s *Web) senderSave(w http.ResponseWriter, r *http.Request, v *visit) error {

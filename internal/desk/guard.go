@@ -18,6 +18,7 @@ type guardStore interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
 	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)
+	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
 	PutAlarm(ctx context.Context, a sms.Alarm) error
 	UnmailedAlarms(ctx context.Context) ([]sms.Alarm, error)
 	AlarmMailed(ctx context.Context, id int64) error
@@ -25,7 +26,7 @@ type guardStore interface {
 
 const (
 	// floorAge is how old the balance may be while something is sent that has
-	// to stop at a floor.
+	// to stop at a floor, and how often it is read after campaigns.
 	floorAge = 20 * time.Second
 	// mailAgain is how long after a mail that failed the next one is tried, and
 	// mailFor how long an alarm is worth a mail.

@@ -114,20 +114,34 @@ func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]tim
 	return r.keepFloor(ctx, a)
 }
 
-// keepFresh reads an account's records where they are old.
+// keepFresh reads an account's records where they are old; in between, the
+// balance alone.
 func (r *Reader) keepFresh(ctx context.Context, a sms.Account, tried map[int64]time.Time) error {
-	due, wait, err := r.due(ctx, a)
+	due, whole, wait, err := r.due(ctx, a)
 	if err != nil || !due || r.now().Sub(tried[a.ID]) < wait && a.ChangedAt < tried[a.ID].UnixMilli() {
 		return err
 	}
 	tried[a.ID] = r.now()
 	reading, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if _, err := refresh(reading, r.store, r.gateways, a, r.now); err != nil && ctx.Err() == nil {
-		r.log.Warn("balance, sender IDs and templates not read", "account", a.ID, "error", err)
+	if whole {
+		_, err = refresh(reading, r.store, r.gateways, a, r.now)
+	} else {
+		err = r.readBalance(reading, a)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.log.Warn("records not read", "account", a.ID, "error", err)
 	}
 	r.feed.Tell(AccountName(a.ID), RecordsName(a.ID))
 	return nil
+}
+
+func (r *Reader) readBalance(ctx context.Context, a sms.Account) error {
+	g, err := r.gateways.For(ctx, a)
+	if err == nil {
+		_, err = recordReader{r.store, g, a.ID, r.now}.balance(ctx)
+	}
+	return err
 }
 
 // compare looks for the proof that a 429 of this account does not mean "not
@@ -140,26 +154,30 @@ func (r *Reader) compare(ctx context.Context, a sms.Account) error {
 	return err
 }
 
-// due says that the balance is old, or that a campaign ended after it was read;
-// wait is how long after a try the next one is made. While something is sent
-// that may have to stop at a floor, the balance is old much sooner.
-func (r *Reader) due(ctx context.Context, a sms.Account) (due bool, wait time.Duration, err error) {
+// due says that the records are old (whole), or that the balance is: a campaign
+// ended after it was read, or something is sent that may have to stop at a
+// floor. wait is how long after a try the next one is made.
+func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait time.Duration, err error) {
 	balances, err := r.store.Balances(ctx, a.ID)
 	if err != nil || len(balances) == 0 {
-		return true, retryAge, err
+		return true, true, retryAge, err
 	}
 	read := balances[0].ReadAt
-	if r.now().UnixMilli()-read > balanceAge.Milliseconds() {
-		return true, retryAge, nil
+	at, err := r.store.Reading(ctx, a.ID, sms.RecordSenders)
+	if err != nil || r.now().UnixMilli()-min(read, at.At) > balanceAge.Milliseconds() {
+		return true, true, retryAge, err
 	}
 	if near, err := r.guarded(ctx, a.ID); err != nil || near {
-		return r.now().UnixMilli()-read > floorAge.Milliseconds(), floorAge, err
+		return r.now().UnixMilli()-read > floorAge.Milliseconds(), false, floorAge, err
+	}
+	if wait = floorAge; a.Failure != "" {
+		wait = retryAge
 	}
 	latest, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignFinished}, Limit: 5})
 	for _, c := range latest {
 		if c.Campaign.FinishedAt >= read {
-			return true, retryAge, nil
+			return true, false, wait, nil
 		}
 	}
-	return false, retryAge, err
+	return false, false, wait, err
 }
