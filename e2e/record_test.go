@@ -378,6 +378,8 @@ func TestBalancePage(t *testing.T) {
 	a.goes("/balance?by=network", "MTN", "balance")
 	a.sees("₦12.00")
 	a.sees("All networks together")
+	a.do(a.Locator("#costs").ScrollIntoViewIfNeeded())
+	a.picture("balance-costs")
 	for _, by := range []string{"day", "month", "sender", "person"} {
 		a.open("/balance?by=" + by)
 		a.sees("Together")
