@@ -180,16 +180,14 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 		return fmt.Errorf("message %d: %w", m.ID, errUnexpected)
 	}
 	t.moved(m.CampaignID, sms.StandingKey(m.State, "", false), sms.StandingKey(to, "", false), 1)
-	if to == sms.Accepted {
-		of, err := t.campaign(ctx, m.CampaignID)
-		if err != nil {
-			return err
+	if m.State = to; to == sms.Accepted {
+		of, failed := t.campaign(ctx, m.CampaignID)
+		if failed != nil {
+			return failed
 		}
-		if err := t.use(ctx, of, []query.AcceptedOfRow{{Number: m.Number, Parts: int64(m.Parts)}}, now); err != nil {
-			return err
-		}
+		err = errors.Join(t.became(ctx, m, 1), t.use(ctx, of, []query.AcceptedOfRow{{Number: m.Number, Parts: int64(m.Parts)}}, now))
 	}
-	return t.DeleteInFlight(ctx, m.ID)
+	return errors.Join(err, t.DeleteInFlight(ctx, m.ID))
 }
 
 // LinkReport ties a report to a message because a person says so. It fails
@@ -253,6 +251,30 @@ func (db *DB) MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error) {
 		list[i] = asked(r)
 	}
 	return list, nil
+}
+
+// AskMessage lets a question about an accepted message wait for its turn, on
+// behalf of a person. One that waits already is enough; made is false then. It
+// fails with sms.ErrConflict when the message has no id to ask by.
+func (db *DB) AskMessage(ctx context.Context, id, now int64) (made bool, err error) {
+	err = db.update(ctx, "ask about a message", func(t *tx) error {
+		row, err := t.MessageByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		m := message(row)
+		if !m.MayAsk() {
+			return errUnexpected
+		}
+		waiting, err := t.WaitingAsked(ctx, id)
+		if err != nil || waiting > 0 {
+			return err
+		}
+		made = true
+		_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: m.AccountID, MessageID: m.ID, ProviderID: m.ProviderID, Why: string(sms.AskedStaff), CreatedAt: now})
+		return err
+	})
+	return made && err == nil, err
 }
 
 // PutAnswer stores what the service answered and lets it decide, once. The
