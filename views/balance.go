@@ -293,7 +293,18 @@ func (p BalancePage) currency() string {
 	return p.AccountRow.Currency
 }
 
+// noPrice says how to come to estimates.
+func (p BalancePage) noPrice() string {
+	if p.AccountRow.PricePerPart > 0 {
+		return ""
+	}
+	return " Costs are estimated once an administrator has set the price of a part in Settings."
+}
+
 func (p BalancePage) spread(l sms.LearntPrice) string {
+	if l.Samples == 1 {
+		return "only one campaign"
+	}
 	if l.Low.Cmp(l.High) == 0 {
 		return "always the same"
 	}
