@@ -309,31 +309,8 @@ func (f *fixture) checkTraffic() {
 	f.t.Helper()
 	want, err := recountTraffic(f.ctx, f.db.reader, &sms.Networks{})
 	f.must(err)
-	got := newTraffic(nil)
-	rows, err := f.db.reader.QueryContext(f.ctx, "select account_id, slot, network, sender_id, key, n from traffic where n <> 0")
-	f.must(each(rows, err, func(scan func(...any) error) error {
-		var k slotKey
-		var n int64
-		err := scan(&k.account, &k.slot, &k.network, &k.sender, &k.key, &n)
-		got.slots[k] = n
-		return err
-	}))
-	rows, err = f.db.reader.QueryContext(f.ctx, "select account_id, quarter, key, n from traffic_quarter where n <> 0")
-	f.must(each(rows, err, func(scan func(...any) error) error {
-		var k quarterKey
-		var n int64
-		err := scan(&k.account, &k.quarter, &k.key, &n)
-		got.quarters[k] = n
-		return err
-	}))
-	rows, err = f.db.reader.QueryContext(f.ctx, "select campaign_id, kind, name, key, n from campaign_cut where n <> 0")
-	f.must(each(rows, err, func(scan func(...any) error) error {
-		var k cutKey
-		var n int64
-		err := scan(&k.campaign, &k.kind, &k.name, &k.standing, &n)
-		got.cuts[k] = n
-		return err
-	}))
+	got, err := storedTraffic(f.ctx, f.db.reader)
+	f.must(err)
 	for what, d := range map[string]string{"traffic": cmp.Diff(want.slots, got.slots, cmp.AllowUnexported(slotKey{})),
 		"quarters": cmp.Diff(want.quarters, got.quarters, cmp.AllowUnexported(quarterKey{})), "cuts": cmp.Diff(want.cuts, got.cuts, cmp.AllowUnexported(cutKey{}))} {
 		if d != "" {

@@ -111,7 +111,7 @@ func (a *again) choose(ctx context.Context) error {
 		}
 		for _, m := range list {
 			f.After = m.ID
-			if m.Number != "" && m.Code != string(sms.RowRepeat) {
+			if m.Number != "" && !sms.Removed(m.Number) && m.Code != string(sms.RowRepeat) {
 				a.ids = append(a.ids, m.ID)
 			}
 		}

@@ -54,7 +54,7 @@ func (m Message) RepeatRisk() string {
 func (m Message) MayRepeat() bool {
 	switch m.State {
 	case Accepted, Refused, Skipped, Cancelled, ClosedUnknown:
-		return m.Number != ""
+		return m.Number != "" && !Removed(m.Number)
 	}
 	return false
 }

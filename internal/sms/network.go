@@ -13,6 +13,9 @@ const NetworkNote = "by prefix; moved numbers show the old network"
 // none known. Numbers that have moved keep their prefix, and no report tells
 // the network (§2.6), so it is a guess.
 func Network(number string) string {
+	if Removed(number) {
+		return removedNetwork(number)
+	}
 	p, err := phonenumbers.Parse("+"+number, "")
 	if err != nil {
 		return ""
@@ -40,6 +43,9 @@ const (
 
 // Of is Network.
 func (n *Networks) Of(number string) string {
+	if Removed(number) {
+		return removedNetwork(number)
+	}
 	if len(number) <= subscriberDigits {
 		return ""
 	}
