@@ -118,13 +118,6 @@ func (r reason) help() string {
 	return r.standing.Help
 }
 
-func (p BreakdownPage) missed() (n int64) {
-	for _, r := range p.ByReason {
-		n += r.N
-	}
-	return n
-}
-
 // chartMost is how many points a chart over time has at most.
 const chartMost = 60
 
@@ -157,7 +150,7 @@ func (p BreakdownPage) reports() ChartProps {
 			step = s
 		}
 	}
-	chart := ChartProps{ID: "reports", Name: reportsPer(step), Head: "From", Lines: true,
+	chart := ChartProps{ID: "reports", Name: reportsPer(step), Head: "From",
 		Series: []ChartSeries{{"Delivered", ToneOK}, {"Not delivered", ToneBad}, {"Others", ToneMute}}}
 	if len(minutes) == 0 {
 		return chart

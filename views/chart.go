@@ -1,13 +1,10 @@
 package views
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// ChartProps describes figures over time, drawn here as SVG: stacked columns,
-// or lines. Says is what the picture says, in words; the figures themselves
-// stand in a table that can be opened.
+// ChartProps describes figures over time, drawn here as stacked columns in SVG.
+// Says is what the picture says, in words; the figures themselves stand in a
+// table that can be opened.
 type ChartProps struct {
 	ID     string
 	Name   string // "Reports per minute"
@@ -15,10 +12,9 @@ type ChartProps struct {
 	Head   string // what the points are: "Minute"
 	Series []ChartSeries
 	Points []ChartPoint
-	Lines  bool
 }
 
-// ChartSeries is one thing that is counted. Of lines, all but the first are dashed.
+// ChartSeries is one thing that is counted.
 type ChartSeries struct {
 	Words string
 	Tone  Tone
@@ -44,9 +40,7 @@ func (p ChartProps) top() int {
 	for _, at := range p.Points {
 		sum := 0
 		for _, v := range at.Values {
-			if sum += v; p.Lines {
-				most, sum = max(most, v), 0
-			}
+			sum += v
 		}
 		most = max(most, sum)
 	}
@@ -79,15 +73,19 @@ func (p ChartProps) y(n int) float64 {
 
 type column struct{ class, x, y, width, height string }
 
+// widest is how wide a column is at most: a single one is no wall.
+const widest = 36
+
 func (p ChartProps) columns() (list []column) {
-	gap := min((p.x(1)-p.x(0))*0.2, 4)
+	wide := p.x(1) - p.x(0)
+	wide = min(wide-min(wide*0.2, 4), widest)
 	for i, at := range p.Points {
 		sum := 0
 		for s, v := range at.Values {
 			if v == 0 {
 				continue
 			}
-			list = append(list, column{class: p.Series[s].Tone.class(), x: unit(p.x(i) + gap/2), width: unit(p.x(i+1) - p.x(i) - gap),
+			list = append(list, column{class: p.Series[s].Tone.class(), x: unit(p.middle(i) - wide/2), width: unit(wide),
 				y: unit(p.y(sum + v)), height: unit(max(p.y(sum)-p.y(sum+v), 1))})
 			sum += v
 		}
@@ -96,18 +94,6 @@ func (p ChartProps) columns() (list []column) {
 }
 
 func unit(v float64) string { return fmt.Sprintf("%.1f", v) }
-
-// line is the path of a series; closed, it ends on the axis.
-func (p ChartProps) line(series int, closed bool) string {
-	var d strings.Builder
-	for i, at := range p.Points {
-		fmt.Fprintf(&d, "%c%.1f %.1f", "ML"[min(i, 1)], p.middle(i), p.y(at.Values[series]))
-	}
-	if closed && len(p.Points) > 0 {
-		fmt.Fprintf(&d, "L%.1f %dL%.1f %dZ", p.middle(len(p.Points)-1), chartBottom, p.middle(0), chartBottom)
-	}
-	return d.String()
-}
 
 // ticks are the points that are named on the axis: the first, the last and,
 // where there is room, the one in the middle.

@@ -249,6 +249,9 @@ func (p OverviewPage) hourly(l sms.Lane) []sms.LaneSlot {
 	return out
 }
 
+// tooFew is how many messages say nothing about how a lane goes.
+const tooFew = 50
+
 // lanesShown bounds the table: some accounts have many sender IDs.
 const lanesShown = 12
 
