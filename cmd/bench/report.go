@@ -212,7 +212,6 @@ func (s *intake) run(ctx context.Context, e env, model string, size, seconds int
 		// The callers' process needs a moment to start and to end.
 		took = max(took, time.Since(began).Seconds()-f["around"])
 	}
-	println(s.inbox != nil, s.receiver != nil, int(f["answered"]), int(f["answered"]/f["seconds"]), int(f["answered"]/took), int(f["p50"]*1e6), int(f["p99"]*1e6))
 	return intakeRun{rate: f["answered"] / took, p50: seconds64(f["p50"]), p99: seconds64(f["p99"]), most: seconds64(f["most"])}, nil
 }
 
