@@ -187,7 +187,8 @@ func (s *Web) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err
 	}
 	p = views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Tally: tally, Account: a,
 		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
-	return p, errors.Join(s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
+	p.Retention, err = s.retention(r.Context())
+	return p, errors.Join(err, s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
 }
 
 func (s *Web) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p views.CampaignPage) error {
