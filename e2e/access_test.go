@@ -69,7 +69,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
-		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
+		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
 		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page",
 		"/templates", "/templates?q=nothing", "/templates/105", "/templates/105/edit", "/templates/105/delete", "/templates/new", "/templates/drafts/1", "/templates/drafts/1/delete",

@@ -79,6 +79,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	queries["call"], queries["blocked"] = callRecipients, blockedRecipients
 	queries["settle"] = fmt.Sprintf(settleStatement, "(cast($7 as bigint), $8), (cast($9 as bigint), $10)")
 	queries["early"] = fmt.Sprintf(earlyIDs, "$2, $3")
+	queries["forget"] = fmt.Sprintf(forgetMessages, "(cast($2 as bigint), $3)")
 	queries["waiting"] = fmt.Sprintf(waitingReports, "$2, $3")
 	queries["reported"], queries["deliver"] = fmt.Sprintf(reportedMessages, "$2, $3"), fmt.Sprintf(deliverMessages, "(cast($2 as bigint), $3, $4, $5, cast($6 as boolean), cast($7 as boolean))")
 	queries["recipients"], queries["sketches"], queries["drafts"] = someRecipients, eachSketch, insertDrafts(2)
@@ -91,7 +92,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	}
 	for name, index := range map[string]string{
 		"FirstQueued": "message_queued", "recipients": "message_campaign", "sketches": "campaign_started", "BusyLists": "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed", "AbandonedCampaigns": "campaign_hidden", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
-		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "reported": "message_provider", "waiting": "delivery_report_unmatched", "deliver": "SEARCH message USING INTEGER PRIMARY KEY", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
+		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "reported": "message_provider", "forget": "SEARCH message USING INTEGER PRIMARY KEY", "FirstKept": "campaign_keeping", "SomeNumbers": "message_campaign", "SomeReports": "INTEGER PRIMARY KEY", "SomeCalls": "INTEGER PRIMARY KEY", "waiting": "delivery_report_unmatched", "deliver": "SEARCH message USING INTEGER PRIMARY KEY", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
 		"page of a tile": "message_standing", "page of the queue": "message_standing", "page of delivered": "message_standing", "page of a state": "message_standing", "page of a status": "message_standing", "search, messages": "message_campaign",
 		"search by standing, messages": "message_standing", "search by standing, campaigns": "campaign_tally_some", "search by day, campaigns": "campaign_tally_some",
 		"search, campaigns": "campaign_account", "search by day, span": "campaign_started", "search by number": "message_tail", "search by last digits": "message_tail", "DecisionCount": "campaign_tally_some", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",

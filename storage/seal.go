@@ -3,7 +3,9 @@ package storage
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,7 +17,10 @@ import (
 // sealer encrypts secrets at rest with AES-256-GCM. The place of a secret
 // (table:row:column) is bound to it, so that a sealed value copied elsewhere
 // does not open.
-type sealer struct{ aead cipher.AEAD }
+type sealer struct {
+	aead    cipher.AEAD
+	numbers []byte // key of the hashes that take the place of removed numbers
+}
 
 func openSealer(path string) (sealer, error) {
 	raw, err := os.ReadFile(path)
@@ -37,7 +42,9 @@ func openSealer(path string) (sealer, error) {
 	if err != nil {
 		return sealer{}, fmt.Errorf("use the key file: %w", err)
 	}
-	return sealer{aead}, nil
+	numbers := hmac.New(sha256.New, key)
+	numbers.Write([]byte("removed numbers"))
+	return sealer{aead, numbers.Sum(nil)}, nil
 }
 
 // makeKey writes a new key beside its name first: a half-written key file

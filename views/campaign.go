@@ -270,6 +270,9 @@ func (p CampaignPage) sub() string {
 	if c.TestOf > 0 {
 		parts = append(parts, "a test to one phone")
 	}
+	if kept := p.keptWords(c); kept != "" {
+		parts = append(parts, kept)
+	}
 	return strings.Join(parts, " · ")
 }
 

@@ -363,6 +363,13 @@ func groupSays(contacts int64) string {
 	return about + ". We cannot show or check the numbers of a provider group: blocked numbers in it get the message too."
 }
 
+func (p ComposePage) lead() string {
+	if p.Group != nil {
+		return "One text for a whole group. You check everything before it is sent."
+	}
+	return "Upload a list, or type a few numbers. You check everything before it is sent."
+}
+
 func (p ComposePage) toWhom() string {
 	if p.Group != nil {
 		return "To the group " + Shorten(p.Group.Name, 60)

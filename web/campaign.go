@@ -190,7 +190,8 @@ func (s *Web) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err
 	if p.Records, err = s.recordNotes(r.Context(), c); err != nil {
 		return p, err
 	}
-	return p, errors.Join(s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
+	p.Retention, err = s.retention(r.Context())
+	return p, errors.Join(err, s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
 }
 
 func (s *Web) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p views.CampaignPage) error {

@@ -87,6 +87,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: tokensPath, least: sms.Viewer, do: s.tokenCreate},
 		{method: "GET", pattern: tokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokenRevokeForm},
 		{method: "POST", pattern: tokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokenRevoke},
+		{method: "GET", pattern: retentionPath, least: sms.Administrator, do: s.retentionForm},
+		{method: "POST", pattern: retentionPath, least: sms.Administrator, do: s.retentionSave},
 		{method: "GET", pattern: "/settings/team", least: sms.Administrator, do: s.userList},
 		{method: "POST", pattern: "/settings/team", least: sms.Administrator, do: s.userInvite},
 		{method: "GET", pattern: "/settings/team/{id}", least: sms.Administrator, do: s.userForm},

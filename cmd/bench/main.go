@@ -36,6 +36,8 @@ func benches() []bench {
 		{"pages", "pages over a million and ten million messages", benchPages},
 		{"export", "a million rows downloaded", benchExport},
 		{"reports", "delivery reports taken and applied", benchReports},
+		{"reports-import", "delivery reports taken while a list is imported", benchReportsImporting},
+		{"live", "open live pages while reports arrive", benchLive},
 	}
 }
 

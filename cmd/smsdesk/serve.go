@@ -120,6 +120,7 @@ type server struct {
 	importer   *desk.Importer
 	reader     *desk.Reader
 	reconciler *desk.Reconciler
+	forgetter  *desk.Forgetter
 	pulse      *desk.Pulse
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
@@ -179,6 +180,7 @@ func (s *server) build(ctx context.Context) error {
 		s.reader.MailWith(m)
 	}
 	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, time.Now)
+	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, time.Now)
 	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, time.Now)
 	if err := s.listen(); err != nil {
 		return err
@@ -380,6 +382,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })
 	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
+	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
 	loops.Go(func() error { return fail(s.dispatch(loopCtx)) })
 	s.warn()

@@ -43,6 +43,7 @@ type Store interface {
 	doubtStore
 	userStore
 	tokenStore
+	retentionStore
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 

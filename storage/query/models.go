@@ -194,6 +194,7 @@ type Campaign struct {
 	Untidy      bool
 	TestOf      int64
 	AgainOf     int64
+	RemovedAt   int64
 }
 
 type CampaignCut struct {
