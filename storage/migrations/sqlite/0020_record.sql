@@ -89,10 +89,8 @@ create table balance_alarm (
 );
 create index balance_alarm_open on balance_alarm (account_id, id) where seen_at = 0;
 create index balance_alarm_mail on balance_alarm (id) where mailed = false;
-create index campaign_waiting on campaign (account_id, send_at) where state = 'scheduled';
 
 -- +goose Down
-drop index campaign_waiting;
 drop table balance_alarm;
 drop table campaign_usage;
 drop table usage_day;
