@@ -24,6 +24,7 @@ type BlockOrder struct {
 	AccountID int64
 	Numbers   string // as typed or pasted
 	File      []byte // a text or CSV file of numbers, nil for none
+	FileName  string // as given; it is the proof
 	Note      string // why; may be empty
 }
 
@@ -54,6 +55,7 @@ func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (add
 	}
 	for i := range list {
 		list[i].Note, list[i].ByID, list[i].ByName, list[i].Since = note, by.ID, by.Name, d.ms()
+		list[i].Proof = staffProof(list[i].Kind, o.FileName)
 	}
 	n, err := d.store.Block(ctx, list)
 	if err != nil {
@@ -66,6 +68,13 @@ func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (add
 	d.audit(ctx, by, "number.block", AccountName(account.ID), withNote(detail, note))
 	d.feed.Tell(BlockedName(account.ID))
 	return int(n), len(list), nil
+}
+
+func staffProof(kind sms.BlockKind, file string) string {
+	if kind == sms.BlockedByFile {
+		return "In the file " + shownFileName(file)
+	}
+	return "Entered by hand"
 }
 
 func withNote(detail, note string) string {

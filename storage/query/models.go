@@ -101,6 +101,24 @@ type AttemptMessage struct {
 	MessageID int64
 }
 
+type Audience struct {
+	ID        int64
+	AccountID int64
+	Name      string
+	Kind      string
+	Filter    string
+	Version   int64
+	ByID      int64
+	ByName    string
+	CreatedAt int64
+	ChangedAt int64
+}
+
+type AudienceMember struct {
+	AudienceID int64
+	ContactID  int64
+}
+
 type Audit struct {
 	ID       int64
 	At       int64
@@ -129,6 +147,8 @@ type Blocked struct {
 	ByID      int64
 	ByName    string
 	Since     int64
+	Proof     string
+	MessageID int64
 }
 
 type CallbackToken struct {
@@ -191,6 +211,41 @@ type CampaignTally struct {
 	CampaignID int64
 	Key        string
 	N          int64
+}
+
+type Contact struct {
+	ID        int64
+	AccountID int64
+	Number    string
+	Name      string
+	Fields    string
+	Tags      string
+	Source    string
+	ByID      int64
+	ByName    string
+	CreatedAt int64
+	ChangedAt int64
+}
+
+type ContactBlock struct {
+	ID        int64
+	AccountID int64
+	Block     int64
+	Key       string
+	N         int64
+	Body      []byte
+}
+
+type ContactColumn struct {
+	ID        int64
+	AccountID int64
+	Key       string
+	Name      string
+}
+
+type ContactStale struct {
+	AccountID int64
+	Block     int64
 }
 
 type Decision struct {
@@ -297,6 +352,7 @@ type List struct {
 	CreatedName string
 	CreatedAt   int64
 	ChangedAt   int64
+	Purpose     string
 }
 
 type ListMapping struct {
