@@ -174,6 +174,7 @@ type checker struct {
 	seen    *seen
 	sketch  sms.Sketch
 	tally   sms.ListTally
+	make    func(c *checker, cells []string) (message, sms.RowKind, int, string)
 	letters map[rune]bool
 	longest int // parts of the longest text so far
 
@@ -190,7 +191,10 @@ type message struct {
 
 func newChecker(account sms.Account, l sms.List, blocked []int64) *checker {
 	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked, seen: newSeen(),
-		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}}
+		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}, make: (*checker).message}
+	if l.Purpose == sms.ForContacts {
+		return c.forContacts()
+	}
 	if c.fill.message >= 0 {
 		c.columns = []int{c.fill.message}
 	}
@@ -243,7 +247,7 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	if kind != "" {
 		return bad(kind, c.list.Order.Phone, sentence)
 	}
-	m, kind, column, sentence := c.message(r.Cells)
+	m, kind, column, sentence := c.make(c, r.Cells)
 	if kind != "" {
 		return bad(kind, column, sentence)
 	}
@@ -257,7 +261,7 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	repeat, other := c.seen.add(v.Number, m.hash, v.Row)
 	if repeat != 0 {
 		v.Kind = sms.RowRepeat
-		note(sms.RowRepeat, c.list.Order.Phone, "Same number and message as row "+strconv.FormatInt(repeat, 10)).Other = repeat
+		note(sms.RowRepeat, c.list.Order.Phone, c.repeated()+strconv.FormatInt(repeat, 10)).Other = repeat
 		return v, notes
 	}
 	if c.seen.first.n > fresh {

@@ -37,6 +37,7 @@ type Store interface {
 	campaignStore
 	confirmStore
 	blockedStore
+	contactStore
 	againStore
 	downloadStore
 	listStore

@@ -38,6 +38,8 @@ type ImporterStore interface {
 	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
 	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
+	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error)
+	SettleContacts(ctx context.Context) (more bool, err error)
 	SweepCampaigns(ctx context.Context, before int64) (more bool, err error)
 	EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error
 	EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error
@@ -78,6 +80,7 @@ func (im *Importer) Run(ctx context.Context) error {
 	var lanes errgroup.Group
 	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return l.Size <= shortList }); return nil })
 	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return l.Size > shortList }); return nil })
+	lanes.Go(func() error { im.packContacts(ctx); return nil })
 	lanes.Go(func() error {
 		for {
 			im.complain(ctx, "lists not tidied", im.tidy(ctx))
@@ -118,7 +121,10 @@ func (im *Importer) complain(ctx context.Context, what string, err error) {
 // meanwhile is left alone. failed counts failures in a row by UID.
 func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int) {
 	step := im.check
-	if l.State == sms.ListMaking {
+	switch {
+	case l.State == sms.ListMaking && l.Purpose == sms.ForContacts:
+		step = im.makeContacts
+	case l.State == sms.ListMaking:
 		step = im.make
 	}
 	if l.Size > shortList {
@@ -190,12 +196,12 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	if err != nil {
 		return err
 	}
-	same, err := im.same(ctx, l, c)
-	if err != nil {
-		return err
-	}
 	tally := c.result(reader.Tally())
-	tally.Same = same
+	if l.Purpose != sms.ForContacts {
+		if tally.Same, err = im.same(ctx, l, c); err != nil {
+			return err
+		}
+	}
 	_, err = im.change(ctx, l, func(now *sms.List) {
 		now.Tally, now.Sum, now.Done, now.Total, now.State = tally, sum, tally.Rows, tally.Rows, sms.ListChecked
 		if tally.Clean() {

@@ -248,8 +248,8 @@ func (q *Queries) InsertHiddenCampaign(ctx context.Context, arg InsertHiddenCamp
 
 const insertList = `-- name: InsertList :one
 insert into list (uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total,
-  campaign_id, created_by, created_name, created_at, changed_at)
-values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, $15, 0, $12, $13, $14, $14)
+  campaign_id, created_by, created_name, created_at, changed_at, purpose)
+values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, $15, 0, $12, $13, $14, $14, $16)
 returning id
 `
 
@@ -269,6 +269,7 @@ type InsertListParams struct {
 	CreatedName string
 	CreatedAt   int64
 	Total       int64
+	Purpose     string
 }
 
 func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, error) {
@@ -288,6 +289,7 @@ func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, 
 		arg.CreatedName,
 		arg.CreatedAt,
 		arg.Total,
+		arg.Purpose,
 	)
 	var id int64
 	err := row.Scan(&id)
