@@ -128,6 +128,52 @@ func (db *DB) CountAudience(ctx context.Context, a sms.Audience) (int64, error) 
 	return found(n, err, "count the people of an audience")
 }
 
+// CountBlockedIn counts the people of an audience whose number is blocked.
+func (db *DB) CountBlockedIn(ctx context.Context, a sms.Audience) (n int64, err error) {
+	ids, err := db.blockedContacts(ctx, a.AccountID)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	if a.Kind == sms.Picked {
+		members, err := db.audienceIDs(ctx, a)
+		for _, id := range members {
+			if ids[id] {
+				n++
+			}
+		}
+		return n, err
+	}
+	err = db.matching(ctx, a.AccountID, math.MaxInt64, a.Filter, func(some []int64) bool {
+		for _, id := range some {
+			if ids[id] {
+				n++
+			}
+		}
+		return true
+	})
+	return n, err
+}
+
+const blockedPeople = `select c.id from blocked b join contact c on c.account_id = b.account_id and c.number = b.number where b.account_id = $1`
+
+// blockedContacts are the ids of the contacts whose number is blocked.
+func (db *DB) blockedContacts(ctx context.Context, account int64) (map[int64]bool, error) {
+	rows, err := db.reader.QueryContext(ctx, blockedPeople, account)
+	if err != nil {
+		return nil, fmt.Errorf("find blocked contacts: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	ids := map[int64]bool{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("find blocked contacts: %w", err)
+		}
+		ids[id] = true
+	}
+	return ids, rows.Err()
+}
+
 // audienceIDs lists the people of an audience, the oldest first.
 func (db *DB) audienceIDs(ctx context.Context, a sms.Audience) (ids []int64, err error) {
 	if a.Kind == sms.Filtered {

@@ -85,6 +85,7 @@ var navigation = []struct {
 }{
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
+	{sms.Viewer, views.NavItem{Key: "contacts", Href: views.ContactsPath, Label: "Contacts", Glyph: views.GlyphContacts}},
 	{sms.Viewer, views.NavItem{Key: "reports", Href: reportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
 	{sms.Sender, views.NavItem{Key: "settings", Href: blockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
@@ -261,12 +262,15 @@ var done = map[string]string{
 	"everywhere":  "You are signed out everywhere.",
 	"accepted":    "Welcome to smsdesk.",
 	"listdeleted": "The list is deleted.",
-	"decided":     "Your decisions are saved.",
-	"proposed":    "Saved. A second person has to agree before anything happens.",
-	"dropped":     "Taken back. Nothing was decided.",
-	"linked":      "The report is linked.",
-	"asking":      "We ask the provider about these messages, as far as sending leaves room.",
-	"notasking":   "We stopped asking.",
+
+	"contactdeleted":  "The person is deleted.",
+	"audiencedeleted": "The audience is deleted. Its people are still there.",
+	"decided":         "Your decisions are saved.",
+	"proposed":        "Saved. A second person has to agree before anything happens.",
+	"dropped":         "Taken back. Nothing was decided.",
+	"linked":          "The report is linked.",
+	"asking":          "We ask the provider about these messages, as far as sending leaves room.",
+	"notasking":       "We stopped asking.",
 }
 
 // withDone is address with the word of a sentence to show once.

@@ -26,6 +26,7 @@ type Store interface {
 	campaignQuestions
 	confirmQuestions
 	blockedQuestions
+	contactQuestions
 	searchQuestions
 	againQuestions
 	apiQuestions

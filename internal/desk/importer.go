@@ -196,12 +196,14 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	if err != nil {
 		return err
 	}
-	tally := c.result(reader.Tally())
+	var same *sms.SameList
 	if l.Purpose != sms.ForContacts {
-		if tally.Same, err = im.same(ctx, l, c); err != nil {
+		if same, err = im.same(ctx, l, c); err != nil {
 			return err
 		}
 	}
+	tally := c.result(reader.Tally())
+	tally.Same = same
 	_, err = im.change(ctx, l, func(now *sms.List) {
 		now.Tally, now.Sum, now.Done, now.Total, now.State = tally, sum, tally.Rows, tally.Rows, sms.ListChecked
 		if tally.Clean() {
