@@ -21,6 +21,10 @@ func (db *DB) Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Con
 	if err != nil {
 		return nil, false, fmt.Errorf("list contacts: %w", err)
 	}
+	return db.shownContacts(ctx, f, rows)
+}
+
+func (db *DB) shownContacts(ctx context.Context, f sms.ContactFilter, rows []query.Contact) (list []sms.Contact, more bool, err error) {
 	if more = len(rows) > f.Limit; more {
 		rows = rows[:f.Limit]
 	}
@@ -113,11 +117,66 @@ func readContacts(rows *sql.Rows) (list []query.Contact, err error) {
 
 // CountContacts counts the contacts of an account that a filter wants.
 func (db *DB) CountContacts(ctx context.Context, account int64, f sms.Filter) (n int64, err error) {
+	if f.Everybody() {
+		return db.countAll(ctx, account)
+	}
 	err = db.matching(ctx, account, math.MaxInt64, f, func(ids []int64) bool { n += int64(len(ids)); return true })
 	if err != nil {
 		return 0, fmt.Errorf("count contacts: %w", err)
 	}
 	return n, nil
+}
+
+const countPacked = `select coalesce(sum(b.n), 0) from contact_block b where b.account_id = $1 and b.key = ''
+and not exists (select 1 from contact_stale s where s.account_id = b.account_id and s.block = b.block)`
+
+const countStale = `select count(*) from contact_stale s join contact c on c.account_id = s.account_id and c.id >= s.block * $2 and c.id < (s.block + 1) * $2 where s.account_id = $1`
+
+// countAll counts the contacts of an account by their blocks.
+func (db *DB) countAll(ctx context.Context, account int64) (n int64, err error) {
+	var stale int64
+	err = db.reader.QueryRowContext(ctx, "select ("+countPacked+"), ("+countStale+")", account, int64(blockSize)).Scan(&n, &stale)
+	if err != nil {
+		return 0, fmt.Errorf("count contacts: %w", err)
+	}
+	return n + stale, nil
+}
+
+// FindContacts lists contacts as Contacts does, and counts all that the filter
+// wants on the same way.
+func (db *DB) FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error) {
+	if f.Prefix != "" || f.Audience > 0 || f.Filter.Everybody() {
+		if list, more, err = db.Contacts(ctx, f); err == nil {
+			count, err = db.CountContacts(ctx, f.AccountID, f.Filter)
+		}
+		return list, more, count, err
+	}
+	before := f.Before
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	var ids []int64
+	err = db.matching(ctx, f.AccountID, math.MaxInt64, f.Filter, func(some []int64) bool {
+		count += int64(len(some))
+		for _, id := range some {
+			if len(ids) > f.Limit {
+				break
+			}
+			if id < before {
+				ids = append(ids, id)
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, false, 0, fmt.Errorf("find contacts: %w", err)
+	}
+	rows, err := db.contactsByID(ctx, ids)
+	if err != nil {
+		return nil, false, 0, fmt.Errorf("find contacts: %w", err)
+	}
+	list, more, err = db.shownContacts(ctx, f, rows)
+	return list, more, count, err
 }
 
 // contactsAtOnce is how many contacts one question reads.

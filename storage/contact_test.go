@@ -41,7 +41,7 @@ func TestContactsAnswerAsTheFilterSays(t *testing.T) {
 	model := map[string]sms.Contact{}
 	for round := range 6 {
 		var people []sms.Contact
-		for _, n := range r.Perm(4000)[:900] {
+		for _, n := range r.Perm(9000)[:2500] {
 			c := f.person(n, pick()+" "+fmt.Sprint(n), map[string]string{"paid": pick(), "town": fmt.Sprint(pick(), r.IntN(400))}, sms.ReadTags(pick())...)
 			people = append(people, c)
 			old, known := model[c.Number]
@@ -55,7 +55,7 @@ func TestContactsAnswerAsTheFilterSays(t *testing.T) {
 			f.packContacts()
 		}
 		for range 20 {
-			list, _, err := f.db.Contacts(f.ctx, sms.ContactFilter{AccountID: f.account.ID, Before: r.Int64N(2000) + 1, Limit: 1})
+			list, _, err := f.db.Contacts(f.ctx, sms.ContactFilter{AccountID: f.account.ID, Before: r.Int64N(9000) + 1, Limit: 1})
 			f.must(err)
 			if len(list) == 1 && r.IntN(3) == 0 {
 				_, err := f.db.DeleteContact(f.ctx, f.account.ID, list[0].ID)
@@ -85,8 +85,12 @@ func (f *fixture) sameContacts(filter sms.Filter, want []string) {
 	slices.Sort(want)
 	n, err := f.db.CountContacts(f.ctx, f.account.ID, filter)
 	f.must(err)
+	_, _, found, err := f.db.FindContacts(f.ctx, sms.ContactFilter{AccountID: f.account.ID, Filter: filter, Before: 700, Limit: 3})
+	if f.must(err); found != n {
+		f.t.Fatalf("%+v: %d counted, %d found", filter, n, found)
+	}
 	var pages, walk []string
-	for page := (sms.ContactFilter{AccountID: f.account.ID, Filter: filter, Limit: 370}); ; {
+	for page := (sms.ContactFilter{AccountID: f.account.ID, Filter: filter, Limit: 1370}); ; {
 		list, more, err := f.db.Contacts(f.ctx, page)
 		f.must(err)
 		for _, c := range list {

@@ -18,7 +18,7 @@ import (
 // stale; what is stale is read from the contacts until SettleContacts packs it
 // again, so a filter never answers with what was.
 const (
-	blockSize = 1024
+	blockSize = 4096
 	// idsKey is where the ids of a block stand instead of values.
 	idsKey = ""
 )
@@ -62,12 +62,23 @@ func appendValue(b []byte, v string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
 }
 
-func cutValue(b []byte) (v string, rest []byte, err error) {
-	size, n := binary.Uvarint(b)
-	if n <= 0 || size > uint64(len(b)-n) {
-		return "", nil, errPacked
+func cutValue(b string) (v, rest string, err error) {
+	size, n := uint64(0), 0
+	for shift := 0; ; shift += 7 {
+		if n >= len(b) || shift > 28 {
+			return "", "", errPacked
+		}
+		c := b[n]
+		n++
+		size |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			break
+		}
 	}
-	return string(b[n : n+int(size)]), b[n+int(size):], nil
+	if size > uint64(len(b)-n) {
+		return "", "", errPacked
+	}
+	return b[n : n+int(size)], b[n+int(size):], nil
 }
 
 // packValues packs the values of one column; nil when all are empty.
@@ -101,84 +112,113 @@ func packValues(values []string) []byte {
 	return b
 }
 
-// matchValues says for each of n packed values whether it fits. A column that
-// was not packed has n empty values.
-func matchValues(b []byte, n int, fits func(string) bool) ([]bool, error) {
-	out := make([]bool, n)
-	if b == nil {
-		if fits("") {
-			for i := range out {
-				out[i] = true
-			}
+// narrowBlock applies a condition to the packed values of a block: with any it adds
+// those that fit to in, else it takes the others out. A column that was not
+// packed has only empty values.
+func narrowBlock(in []bool, body []byte, anyOf bool, fits func(string) bool) error {
+	set := func(i int, ok func() bool) {
+		if in[i] != anyOf {
+			in[i] = ok()
 		}
-		return out, nil
 	}
-	kind, b := b[0], b[1:]
+	if body == nil {
+		none := fits("")
+		for i := range in {
+			set(i, func() bool { return none })
+		}
+		return nil
+	}
+	kind, b := body[0], string(body[1:])
 	if kind == packedPlain {
-		for i := range out {
+		for i := range in {
 			v, rest, err := cutValue(b)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			out[i], b = fits(v), rest
+			b = rest
+			set(i, func() bool { return fits(v) })
 		}
-		return out, nil
+		return nil
 	}
-	count, size := binary.Uvarint(b)
+	return narrowWords(in, b, anyOf, fits)
+}
+
+func narrowWords(in []bool, b string, anyOf bool, fits func(string) bool) error {
+	count, size := binary.Uvarint([]byte(b[:min(len(b), binary.MaxVarintLen64)]))
 	if size <= 0 || count > wordsMost {
-		return nil, errPacked
+		return errPacked
 	}
 	b = b[size:]
 	known := make([]bool, count)
 	for i := range known {
 		v, rest, err := cutValue(b)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		known[i], b = fits(v), rest
 	}
-	if len(b) != n {
-		return nil, errPacked
+	if len(b) != len(in) {
+		return errPacked
 	}
-	for i, at := range b {
-		if int(at) >= len(known) {
-			return nil, errPacked
+	for i := range len(b) {
+		if int(b[i]) >= len(known) {
+			return errPacked
 		}
-		out[i] = known[at]
+		if in[i] != anyOf {
+			in[i] = known[b[i]]
+		}
 	}
-	return out, nil
+	return nil
 }
 
 // packed is what of one block a filter needs.
 type packed struct {
 	block  int64
+	n      int
 	bodies map[string][]byte
 }
 
-// ids lists the contacts of the block that fit, the newest first.
-func (p packed) ids(f sms.Filter) ([]int64, error) {
-	ids, err := unpackIDs(p.block, p.bodies[idsKey])
-	if err != nil {
-		return nil, err
-	}
-	in := make([]bool, len(ids))
-	for i := range in {
-		in[i] = !f.Any || f.Everybody()
-	}
+// matchers are the conditions of a filter, made ready once.
+type matchers struct {
+	sms.Filter
+	fits []func(string) bool
+}
+
+func newMatchers(f sms.Filter) matchers {
+	m := matchers{Filter: f}
 	for _, c := range f.Conditions {
-		fits, err := matchValues(p.bodies[c.Key], len(ids), c.Matcher())
-		if err != nil {
-			return nil, err
-		}
-		for i, ok := range fits {
-			if f.Any {
-				in[i] = in[i] || ok
-			} else {
-				in[i] = in[i] && ok
+		m.fits = append(m.fits, c.Matcher())
+	}
+	return m
+}
+
+// ids lists the contacts of the block that fit, the newest first.
+func (p packed) ids(f matchers) ([]int64, error) {
+	anyOf := f.Any && !f.Everybody()
+	in := make([]bool, p.n)
+	for i := range in {
+		in[i] = !anyOf
+	}
+	// What has few different values is asked first: the rest then has less to do.
+	for _, plain := range []bool{false, true} {
+		for i, c := range f.Conditions {
+			body := p.bodies[c.Key]
+			if plain != (len(body) > 0 && body[0] == packedPlain) {
+				continue
+			}
+			if err := narrowBlock(in, body, anyOf, f.fits[i]); err != nil {
+				return nil, err
 			}
 		}
 	}
-	var list []int64
+	if !slices.Contains(in, true) {
+		return nil, nil
+	}
+	ids, err := unpackIDs(p.block, p.bodies[idsKey])
+	if err != nil || len(ids) != p.n {
+		return nil, errors.Join(err, errPacked)
+	}
+	list := make([]int64, 0, len(ids))
 	for i, id := range slices.Backward(ids) {
 		if in[i] {
 			list = append(list, id)
@@ -190,7 +230,7 @@ func (p packed) ids(f sms.Filter) ([]int64, error) {
 // blocksQuery asks for the packed columns of the blocks of account $1 up to
 // block $2, the newest first and in each the ids last.
 func blocksQuery(keys int) string {
-	return `select b.block, b.key, b.body, coalesce(s.block, -1) from contact_block b
+	return `select b.block, b.key, b.n, b.body, coalesce(s.block, -1) from contact_block b
 left join contact_stale s on s.account_id = b.account_id and s.block = b.block
 where b.account_id = $1 and b.block <= $2 and b.key in (` + places(3, keys) + `) order by b.account_id desc, b.block desc, b.key desc`
 }
@@ -202,6 +242,7 @@ func (db *DB) matching(ctx context.Context, account, upTo int64, f sms.Filter, d
 	if err != nil {
 		return err
 	}
+	ready := newMatchers(f)
 	stale = slices.DeleteFunc(stale, func(b int64) bool { return b > blockOf(upTo) })
 	live := func(block int64) (bool, error) {
 		ids, err := db.matchLive(ctx, account, block, f)
@@ -222,7 +263,7 @@ func (db *DB) matching(ctx context.Context, account, upTo int64, f sms.Filter, d
 		if isStale {
 			return live(p.block)
 		}
-		ids, err := p.ids(f)
+		ids, err := p.ids(ready)
 		return err == nil && do(ids), err
 	})
 	if errors.Is(err, errEnough) {
@@ -254,7 +295,7 @@ func (db *DB) eachPacked(ctx context.Context, account, upTo int64, keys []string
 		var key string
 		var body []byte
 		var stale int64
-		if err := rows.Scan(&p.block, &key, &body, &stale); err != nil {
+		if err := rows.Scan(&p.block, &key, &p.n, &body, &stale); err != nil {
 			return err
 		}
 		p.bodies[key] = body

@@ -209,7 +209,7 @@ func (p ListMessagePage) marks() []string {
 	if p.Order.Message >= 0 {
 		return nil
 	}
-	marks := sms.Marks(p.Order.Text)
+	marks := slices.DeleteFunc(sms.Marks(p.Order.Text), sms.IsStopMark)
 	return marks[:min(len(marks), listMarksMost)]
 }
 
@@ -489,13 +489,14 @@ func (p ListMessagePage) markHint() string {
 			marks = append(marks, mark)
 		}
 	}
+	stop := "##" + sms.StopMark + "## is a link with which each person can stop your messages"
 	if len(marks) == 0 {
-		return ""
+		return stop
 	}
 	if len(marks) > columnsNamed {
 		marks = append(marks[:columnsNamed], "…")
 	}
-	return "For words from the file, write " + strings.Join(marks, ", ")
+	return "For words from the file, write " + strings.Join(marks, ", ") + ". " + stop
 }
 
 func theRows(n int) string {

@@ -16,7 +16,7 @@ import (
 
 type contactQuestions interface {
 	Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error)
-	CountContacts(ctx context.Context, account int64, f sms.Filter) (int64, error)
+	FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error)
 	Contact(ctx context.Context, id int64) (sms.Contact, error)
 	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
 	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
@@ -94,10 +94,7 @@ func searched(f *sms.ContactFilter, typed, country string) {
 func (s *Web) findContacts(r *http.Request, v *visit, p *views.ContactListPage, f sms.ContactFilter) (err error) {
 	ctx := r.Context()
 	var more bool
-	if p.Rows, more, err = s.store.Contacts(ctx, f); err != nil {
-		return err
-	}
-	if p.Count, err = s.store.CountContacts(ctx, v.account.ID, p.Filter); err != nil {
+	if p.Rows, more, p.Count, err = s.store.FindContacts(ctx, f); err != nil {
 		return err
 	}
 	p.Total = -1

@@ -54,6 +54,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: tasksPath, least: sms.Administrator, do: s.setupTasks},
 		{method: "GET", pattern: "/invite/{token}", least: anyone, do: s.inviteForm},
 		{method: "POST", pattern: "/invite/{token}", least: anyone, do: s.inviteAccept},
+		{method: "GET", pattern: stopPath, least: anyone, do: s.stopForm},
+		{method: "POST", pattern: stopPath, least: anyone, do: s.stop},
 
 		{method: "GET", pattern: "/me", least: sms.Viewer, do: s.me},
 		{method: "POST", pattern: "/me/name", least: sms.Viewer, do: s.meName},

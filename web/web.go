@@ -108,6 +108,7 @@ type Web struct {
 	pages      chi.Routes
 	pace       *pace // of programs
 	uploads    seats // for what programs send
+	gate       *gate // of the page behind links in messages
 	keys       *keys // Idempotency-Keys in work
 	spool      string
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
@@ -119,7 +120,7 @@ func New(c Config) *Web {
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
 		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
-		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool,
+		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

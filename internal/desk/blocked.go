@@ -16,6 +16,7 @@ type blockedStore interface {
 	Block(ctx context.Context, list []sms.Blocked) (added int64, err error)
 	Unblock(ctx context.Context, id int64) (sms.Blocked, error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
 }
 
 // BlockOrder is what a person wants to be put onto an account's list of

@@ -106,7 +106,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 	bad := sms.Invalid{}
 	text := filled(o, bad)
 	segments := sms.CountSegments(text, false)
-	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" {
+	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" && bad["text"] == "" {
 		bad["text"] = sentence
 	}
 	name := strings.TrimSpace(o.Name)

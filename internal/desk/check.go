@@ -64,6 +64,9 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 	marks := sms.Marks(o.Text)
 	for _, m := range marks {
 		key := sms.MarkKey(m)
+		if sms.IsStopMark(m) {
+			continue
+		}
 		column, chosen := o.Fields[key]
 		if _, fixed := o.Fixed[key]; !fixed && (!chosen || column >= columns) {
 			bad["field:"+key] = sheet.MarkQuestion(m)
@@ -83,12 +86,14 @@ type filling struct {
 	message int
 	own     bool              // text is for rows without a message of their own
 	by      map[string]source // by the name of a mark as written
+	link    func() string     // what stands in the place of the mark for a link; nil without
 }
 
 // source is what fills a mark: a column, or one text for everybody.
 type source struct {
 	column int
 	fixed  string
+	stop   bool // the link with which the person stops messages
 }
 
 func newFilling(o sms.ListOrder) filling {
@@ -98,12 +103,14 @@ func newFilling(o sms.ListOrder) filling {
 	}
 	sms.Fill(o.Text, func(name string) (string, bool) {
 		key := sms.MarkKey(name)
-		if fixed := o.Fixed[key]; fixed != "" {
-			f.by[name] = source{-1, fixed}
+		if sms.IsStopMark(name) {
+			f.by[name] = source{column: -1, stop: true}
+		} else if fixed := o.Fixed[key]; fixed != "" {
+			f.by[name] = source{column: -1, fixed: fixed}
 		} else if column, ok := o.Fields[key]; ok {
-			f.by[name] = source{column, ""}
+			f.by[name] = source{column: column}
 		} else {
-			f.by[name] = source{-1, ""}
+			f.by[name] = source{column: -1}
 		}
 		return "", true
 	})
@@ -113,7 +120,7 @@ func newFilling(o sms.ListOrder) filling {
 // constant says that every row gets the same text.
 func (f filling) constant() bool {
 	for _, s := range f.by {
-		if s.column >= 0 {
+		if s.column >= 0 || s.stop {
 			return false
 		}
 	}
@@ -129,6 +136,9 @@ func cell(cells []string, i int) string {
 
 func (f filling) value(cells []string, name string) string {
 	s := f.by[name]
+	if s.stop && f.link != nil {
+		return f.link()
+	}
 	if s.fixed != "" {
 		return s.fixed
 	}
@@ -175,6 +185,7 @@ type checker struct {
 	sketch  sms.Sketch
 	tally   sms.ListTally
 	make    func(c *checker, cells []string) (message, sms.RowKind, int, string)
+	number  int64 // of the row in work
 	letters map[rune]bool
 	longest int // parts of the longest text so far
 
@@ -189,11 +200,14 @@ type message struct {
 	fault string // why it cannot be sent
 }
 
-func newChecker(account sms.Account, l sms.List, blocked []int64) *checker {
+func newChecker(account sms.Account, l sms.List, blocked []int64, stops *sms.StopLinks) *checker {
 	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked, seen: newSeen(),
 		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}, make: (*checker).message}
 	if l.Purpose == sms.ForContacts {
 		return c.forContacts()
+	}
+	if stops != nil {
+		c.fill.link = func() string { return stops.Link(account.ID, c.number) }
 	}
 	if c.fill.message >= 0 {
 		c.columns = []int{c.fill.message}
@@ -247,6 +261,7 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	if kind != "" {
 		return bad(kind, c.list.Order.Phone, sentence)
 	}
+	c.number = phone.number
 	m, kind, column, sentence := c.make(c, r.Cells)
 	if kind != "" {
 		return bad(kind, column, sentence)

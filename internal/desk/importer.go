@@ -189,7 +189,7 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 		return err
 	}
 	defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
-	c := newChecker(account, l, blocked)
+	c := newChecker(account, l, blocked, im.desk.stops)
 	sum, err := im.store.StageRows(ctx, l.UID, func(put func([]sms.ListRow, []sms.RowNote) error) error {
 		return im.checkRows(ctx, l, reader, c, put)
 	})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -464,7 +465,11 @@ func (d *Desk) PreviewList(ctx context.Context, by sms.User, uid string, o sms.L
 	if row < 0 || row >= len(p.Sample) {
 		return "", nil, fmt.Errorf("preview list: %w: there is no such row", sms.ErrNotFound)
 	}
-	text, missing = newFilling(o).preview(p.Sample[row].Cells)
+	f := newFilling(o)
+	if d.stops != nil {
+		f.link = d.stops.Sample
+	}
+	text, missing = f.preview(p.Sample[row].Cells)
 	return text, missing, nil
 }
 
@@ -516,6 +521,9 @@ func (d *Desk) orderProblems(ctx context.Context, account sms.Account, l sms.Lis
 		return errors.Join(err, checkContactOrder(l, o, columns))
 	}
 	bad := checkOrder(account, l, o)
+	if d.stops == nil && slices.ContainsFunc(sms.Marks(o.Text), sms.IsStopMark) {
+		bad["text"] = "Links to stop messages need a public address of this desk. Ask an administrator, or take ##" + sms.StopMark + "## out"
+	}
 	if sentence, err := d.senderProblem(ctx, l.AccountID, o.SenderID); err != nil {
 		return err
 	} else if sentence != "" {

@@ -225,8 +225,13 @@ func measurable(v string) bool {
 // amount reads a number, with commas between thousands and a currency sign in
 // front of it where people write them.
 func amount(v string) (float64, bool) {
+	if len(v) > 0 && len(v) < 16 {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+			return float64(n), true
+		}
+	}
 	v = strings.TrimLeft(v, "₦$£€ ")
-	if v == "" || strings.Trim(v, "0123456789.,-") != "" {
+	if v == "" || v[0] > '9' || strings.Trim(v, "0123456789.,-") != "" {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(strings.ReplaceAll(v, ",", ""), 64)
