@@ -214,6 +214,14 @@ func (c *claiming) skipBlocked(ctx context.Context, campaign int64, call []callR
 	if err := c.blockedAhead(ctx, campaign, func(id int64, b sms.Blocked) { why[id] = b.Sentence(today) }); err != nil {
 		return 0, err
 	}
+	return c.leaveOut(ctx, campaign, why)
+}
+
+// leaveOut skips queued messages, each with its reason.
+func (c *claiming) leaveOut(ctx context.Context, campaign int64, why map[int64]string) (int64, error) {
+	if len(why) == 0 {
+		return 0, nil
+	}
 	same := map[string][]any{}
 	for id, reason := range why {
 		same[reason] = append(same[reason], id)

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -116,31 +117,28 @@ func packValues(values []string) []byte {
 // those that fit to in, else it takes the others out. A column that was not
 // packed has only empty values.
 func narrowBlock(in []bool, body []byte, anyOf bool, fits func(string) bool) error {
-	set := func(i int, ok func() bool) {
-		if in[i] != anyOf {
-			in[i] = ok()
-		}
-	}
 	if body == nil {
-		none := fits("")
-		for i := range in {
-			set(i, func() bool { return none })
+		if none := fits(""); none == anyOf {
+			for i := range in {
+				in[i] = anyOf
+			}
 		}
 		return nil
 	}
 	kind, b := body[0], string(body[1:])
-	if kind == packedPlain {
-		for i := range in {
-			v, rest, err := cutValue(b)
-			if err != nil {
-				return err
-			}
-			b = rest
-			set(i, func() bool { return fits(v) })
-		}
-		return nil
+	if kind != packedPlain {
+		return narrowWords(in, b, anyOf, fits)
 	}
-	return narrowWords(in, b, anyOf, fits)
+	for i := range in {
+		v, rest, err := cutValue(b)
+		if err != nil {
+			return err
+		}
+		if b = rest; in[i] != anyOf {
+			in[i] = fits(v)
+		}
+	}
+	return nil
 }
 
 func narrowWords(in []bool, b string, anyOf bool, fits func(string) bool) error {
@@ -204,6 +202,13 @@ func (p packed) ids(f matchers) ([]int64, error) {
 		for i, c := range f.Conditions {
 			body := p.bodies[c.Key]
 			if plain != (len(body) > 0 && body[0] == packedPlain) {
+				continue
+			}
+			// One look over all values is cheaper than one at each.
+			if needle := c.Needle(); needle != "" && !bytes.Contains(body, []byte(needle)) {
+				if !anyOf {
+					return nil, nil
+				}
 				continue
 			}
 			if err := narrowBlock(in, body, anyOf, f.fits[i]); err != nil {

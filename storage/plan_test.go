@@ -78,6 +78,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	queries["early"] = fmt.Sprintf(earlyIDs, "$2, $3")
 	queries["recipients"], queries["sketches"], queries["drafts"] = someRecipients, eachSketch, insertDrafts(2)
 	queries["packed contacts"], queries["stale contacts"], queries["blocked people"] = countPacked, countStale, blockedPeople
+	queries["got recently"], queries["sent since"], queries["started since"] = gotRecently, sentSince, startedSince
 	queries["contact blocks"], queries["contacts by id"], queries["known contacts"] = blocksQuery(3), contactsIn(3), contactsOfNumbers+"($2, $3)"
 	delete(queries, "SomeStale") // a table of what is to be done, empty most of the time
 	plans := map[string]string{}
@@ -88,7 +89,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		}
 	}
 	for name, index := range map[string]string{
-		"contact blocks": "contact_block_place", "packed contacts": "contact_block_place", "stale contacts": "contact_newest", "blocked people": "contact_number", "contacts by id": "INTEGER PRIMARY KEY", "known contacts": "contact_number", "ContactsPage": "contact_newest", "ContactsRange": "contact_number", "ContactByNumber": "contact_number",
+		"contact blocks": "contact_block_place", "got recently": "message_tail", "sent since": "attempt_licensed", "started since": "campaign_started", "packed contacts": "contact_block_place", "stale contacts": "contact_newest", "blocked people": "contact_number", "contacts by id": "INTEGER PRIMARY KEY", "known contacts": "contact_number", "ContactsPage": "contact_newest", "ContactsRange": "contact_number", "ContactByNumber": "contact_number",
 		"ContactsOfBlock": "contact_newest", "MembersPage": "PRIMARY KEY", "CountMembers": "PRIMARY KEY", "AudiencesOf": "audience_member_contact", "Audiences": "audience_name", "StaleBlocks": "PRIMARY KEY", "DeleteBlock": "contact_block_place", "DeleteMemberships": "audience_member_contact",
 		"FirstQueued": "message_queued", "recipients": "message_campaign", "sketches": "campaign_started", "BusyLists": "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed", "AbandonedCampaigns": "campaign_hidden", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
 		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",

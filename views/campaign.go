@@ -135,6 +135,7 @@ func barLabel(t sms.Tally) string {
 // CampaignPage is one campaign with what became of its messages.
 type CampaignPage struct {
 	Outlook
+	DayFull  bool // the account has sent as much today as it may
 	Campaign sms.Campaign
 	Tally    sms.Tally
 	Account  sms.Account

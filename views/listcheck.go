@@ -43,6 +43,8 @@ func wordsOf(k sms.RowKind) kindWords {
 		return kindWords{"Unreadable", "rows that cannot be read", "row that cannot be read"}
 	case sms.RowBlocked:
 		return kindWords{"Blocked", "rows with blocked numbers", "row with a blocked number"}
+	case sms.RowOften:
+		return kindWords{"Written to often", "rows with people who got enough messages", "row with a person who got enough messages"}
 	case sms.RowRepeat:
 		return kindWords{"Repeated", "rows that repeat an earlier one", "row that repeats an earlier one"}
 	case sms.RowOtherText:

@@ -169,6 +169,13 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	}
 	p := views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Tally: tally, Account: a,
 		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
+	if a.Limits.DayMost > 0 {
+		sent, err := s.store.SentSince(r.Context(), a.ID, sms.DayBegins(p.Now).UnixMilli())
+		if err != nil {
+			return err
+		}
+		p.DayFull = sent >= a.Limits.DayMost
+	}
 	p.Tile, p.State = messageFilter(r.URL.Query())
 	if err := s.addPace(r.Context(), &p); err != nil {
 		return err

@@ -192,7 +192,7 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o Start
 	if !c.MayStart() {
 		return alreadyStarted(c, by)
 	}
-	if err := d.checkStart(ctx, c, o); err != nil {
+	if err := d.checkStart(ctx, by, c, o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
@@ -225,7 +225,7 @@ func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
 }
 
 // checkStart is what every way of letting a campaign go asks first.
-func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) error {
+func (d *Desk) checkStart(ctx context.Context, by sms.User, c sms.Campaign, o StartOrder) error {
 	bad := sms.Invalid{}
 	sentence, err := d.senderProblem(ctx, c.AccountID, c.SenderID)
 	if err != nil {
@@ -239,6 +239,12 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 	}
 	if sentence != "" {
 		bad["typed"] = sentence
+	}
+	if sentence, err = d.limitProblem(ctx, by, c); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["limit"] = sentence
 	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {

@@ -186,6 +186,8 @@ type checker struct {
 	tally   sms.ListTally
 	make    func(c *checker, cells []string) (message, sms.RowKind, int, string)
 	number  int64 // of the row in work
+	often   func(number string) (got int64, err error) // nil: no limit
+	failed  error                                      // of often
 	letters map[rune]bool
 	longest int // parts of the longest text so far
 
@@ -272,6 +274,11 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 		note(sms.RowBlocked, c.list.Order.Phone, "Number is on your blocked list").After = v.MSISDN()
 		return v, notes
 	}
+	if sentence := c.enough(v.MSISDN()); sentence != "" {
+		v.Kind = sms.RowOften
+		note(sms.RowOften, c.list.Order.Phone, sentence)
+		return v, notes
+	}
 	fresh := c.seen.first.n
 	repeat, other := c.seen.add(v.Number, m.hash, v.Row)
 	if repeat != 0 {
@@ -296,6 +303,18 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	}
 	c.good(v, m.count)
 	return v, notes
+}
+
+// enough says that a person got as many messages as the account allows, or "".
+func (c *checker) enough(number string) string {
+	if c.often == nil || c.failed != nil {
+		return ""
+	}
+	got, err := c.often(number)
+	if c.failed = err; err == nil && got >= c.account.Limits.CapMessages {
+		return c.account.Limits.CapSentence(got)
+	}
+	return ""
 }
 
 // good counts a row that is to be sent.

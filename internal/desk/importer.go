@@ -190,6 +190,10 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	}
 	defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
 	c := newChecker(account, l, blocked, im.desk.stops)
+	if account.Limits.Capped() && l.Purpose != sms.ForContacts {
+		since := account.Limits.CapSince(im.desk.now()).UnixMilli()
+		c.often = func(number string) (int64, error) { return im.desk.store.GotRecently(ctx, account.ID, number, since) }
+	}
 	sum, err := im.store.StageRows(ctx, l.UID, func(put func([]sms.ListRow, []sms.RowNote) error) error {
 		return im.checkRows(ctx, l, reader, c, put)
 	})
@@ -276,6 +280,9 @@ func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Rea
 		defer close(unstaged)
 		for batch := range unread {
 			j := c.judge(batch)
+			if c.failed != nil {
+				return c.failed
+			}
 			if err := im.why(ctx, c.account, j); err != nil {
 				return err
 			}

@@ -169,6 +169,15 @@ func (c Condition) Matcher() func(folded string) bool {
 	}
 }
 
+// Needle is what stands somewhere in every folded value that meets the
+// condition, "" for nothing in particular.
+func (c Condition) Needle() string {
+	if c.Op == Is || c.Op == Contains {
+		return FoldValue(c.Value)
+	}
+	return ""
+}
+
 func (c Condition) single(want string) func(string) bool {
 	switch c.Op {
 	case Is:

@@ -98,6 +98,7 @@ const (
 	RowRepeat     RowKind = "repeat"     // left out: same number and text as an earlier row
 	RowOtherText  RowKind = "othertext"  // worth knowing: the number has another text in an earlier row
 	RowRepaired   RowKind = "repaired"   // worth knowing: the number was written differently
+	RowOften      RowKind = "often"      // left out: the person got as many messages as the account allows
 	RowLonger     RowKind = "longer"     // worth knowing: special letters make the text need more parts
 )
 
@@ -108,11 +109,11 @@ func (k RowKind) Bad() bool {
 }
 
 // LeftOut says that a row of this kind is not sent without anybody deciding.
-func (k RowKind) LeftOut() bool { return k == RowBlocked || k == RowRepeat }
+func (k RowKind) LeftOut() bool { return k == RowBlocked || k == RowRepeat || k == RowOften }
 
 // RowKinds lists the kinds in the order of the check page.
 func RowKinds() []RowKind {
-	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired, RowLonger}
+	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired, RowLonger, RowOften}
 }
 
 // RowNote is what the check says of one row: one note a kind and row.

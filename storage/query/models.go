@@ -37,6 +37,12 @@ type Account struct {
 	HoursFrom     int64
 	HoursTo       int64
 	TypeAbove     int64
+	HoursWeek     string
+	CapMessages   int64
+	CapDays       int64
+	DayMost       int64
+	PersonMost    int64
+	PersonDayMost int64
 }
 
 type AppUser struct {

@@ -66,7 +66,20 @@ create index audience_member_contact on audience_member (contact_id);
 
 alter table list add column purpose text not null default '';
 
+alter table account add column hours_week text not null default '';
+alter table account add column cap_messages bigint not null default 0;
+alter table account add column cap_days bigint not null default 0;
+alter table account add column day_most bigint not null default 0;
+alter table account add column person_most bigint not null default 0;
+alter table account add column person_day_most bigint not null default 0;
+
 -- +goose Down
+alter table account drop column person_day_most;
+alter table account drop column person_most;
+alter table account drop column day_most;
+alter table account drop column cap_days;
+alter table account drop column cap_messages;
+alter table account drop column hours_week;
 alter table list drop column purpose;
 drop table audience_member;
 drop table audience;
