@@ -209,12 +209,14 @@ func TestKillsDuringAnImport(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	killed := map[sms.ListState]int{}
 	for i := 0; i < importKills; i++ {
-		// Half of the kills hit the check, which comes first, and the others
-		// wait until it is over.
+		// Half of the kills hit the check, which comes first and is the
+		// shorter work, and the others wait until it is over.
+		within := 80
 		if i >= importKills/2 {
+			within = 600
 			waitFor(t, time.Minute, "the end of the check", func() bool { return p.list(l.UID).State != sms.ListChecking })
 		}
-		time.Sleep(time.Duration(random.IntN(600)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(within)) * time.Millisecond)
 		s.kill()
 		l = p.list(l.UID)
 		killed[l.State]++

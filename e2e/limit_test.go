@@ -56,6 +56,7 @@ func TestLimitsAndTheLinkThatStopsMessages(t *testing.T) {
 	p.sees("Saved.")
 	p.picture("limits")
 	p.open("/settings/account/1")
+	p.do(p.GetByText("Other hours on some days").Click())
 	p.do2(p.Locator("#day_0").SelectOption(playwright.SelectOptionValues{Values: &[]string{"closed"}}))
 	p.do(p.Locator("#save-sending").Click())
 	p.sees("Saved.")

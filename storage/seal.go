@@ -4,6 +4,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,8 +19,9 @@ import (
 // (table:row:column) is bound to it, so that a sealed value copied elsewhere
 // does not open.
 type sealer struct {
-	aead cipher.AEAD
-	key  []byte
+	aead    cipher.AEAD
+	key     []byte
+	numbers []byte // key of the hashes that take the place of removed numbers
 }
 
 func openSealer(path string) (sealer, error) {
@@ -42,7 +44,9 @@ func openSealer(path string) (sealer, error) {
 	if err != nil {
 		return sealer{}, fmt.Errorf("use the key file: %w", err)
 	}
-	return sealer{aead, key}, nil
+	numbers := hmac.New(sha256.New, key)
+	numbers.Write([]byte("removed numbers"))
+	return sealer{aead, key, numbers.Sum(nil)}, nil
 }
 
 // makeKey writes a new key beside its name first: a half-written key file

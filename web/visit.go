@@ -83,6 +83,7 @@ var navigation = []struct {
 	least sms.Role
 	item  views.NavItem
 }{
+	{sms.Viewer, views.NavItem{Key: "overview", Href: "/", Label: "Overview", Glyph: views.GlyphOverview}},
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
 	{sms.Viewer, views.NavItem{Key: "contacts", Href: views.ContactsPath, Label: "Contacts", Glyph: views.GlyphContacts}},
@@ -247,22 +248,21 @@ func (v *visit) path() string {
 // done are the sentences that a page may show once, after a form; the address
 // carries the word, so a made-up one says nothing.
 var done = map[string]string{
-	"saved":       "Saved.",
-	"password":    "Your password is changed. Other browsers are signed out.",
-	"rights":      "Saved. The person has to sign in again.",
-	"blocked":     "The numbers are blocked.",
-	"blockedone":  "The number is blocked.",
-	"unblocked":   "The number is not blocked any more.",
-	"rotated":     "There is a new address. Give it to the provider. The old one works for 7 more days.",
-	"resumed":     "Sending goes on.",
-	"refreshed":   "Sender IDs, templates and balance are read again.",
-	"revoked":     "The token does not work any more.",
-	"setup":       "You are the first administrator.",
-	"signedout":   "You are signed out.",
-	"everywhere":  "You are signed out everywhere.",
-	"accepted":    "Welcome to smsdesk.",
-	"listdeleted": "The list is deleted.",
-
+	"saved":           "Saved.",
+	"password":        "Your password is changed. Other browsers are signed out.",
+	"rights":          "Saved. The person has to sign in again.",
+	"blocked":         "The numbers are blocked.",
+	"blockedone":      "The number is blocked.",
+	"unblocked":       "The number is not blocked any more.",
+	"rotated":         "There is a new address. Give it to the provider. The old one works for 7 more days.",
+	"resumed":         "Sending goes on.",
+	"refreshed":       "Sender IDs, templates and balance are read again.",
+	"revoked":         "The token does not work any more.",
+	"setup":           "You are the first administrator.",
+	"signedout":       "You are signed out.",
+	"everywhere":      "You are signed out everywhere.",
+	"accepted":        "Welcome to smsdesk.",
+	"listdeleted":     "The list is deleted.",
 	"contactdeleted":  "The person is deleted.",
 	"audiencedeleted": "The audience is deleted. Its people are still there.",
 	"decided":         "Your decisions are saved.",
@@ -270,6 +270,7 @@ var done = map[string]string{
 	"dropped":         "Taken back. Nothing was decided.",
 	"linked":          "The report is linked.",
 	"asking":          "We ask the provider about these messages, as far as sending leaves room.",
+	"asked":           "The provider is asked as soon as sending leaves room. The answer shows below.",
 	"notasking":       "We stopped asking.",
 }
 

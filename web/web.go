@@ -28,6 +28,7 @@ type Store interface {
 	blockedQuestions
 	contactQuestions
 	searchQuestions
+	overviewQuestions
 	againQuestions
 	apiQuestions
 	listQuestions

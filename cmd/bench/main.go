@@ -36,6 +36,9 @@ func benches() []bench {
 		{"pages", "pages over a million and ten million messages", benchPages},
 		{"contacts", "pages and filters over a million contacts", benchContacts},
 		{"export", "a million rows downloaded", benchExport},
+		{"reports", "delivery reports taken and applied", benchReports},
+		{"reports-import", "delivery reports taken while a list is imported", benchReportsImporting},
+		{"live", "open live pages while reports arrive", benchLive},
 	}
 }
 
@@ -43,8 +46,9 @@ func benches() []bench {
 // measured. The figures come back by name.
 func children() map[string]func(args []string) (figures, error) {
 	return map[string]func(args []string) (figures, error){
-		"read":   childRead,
-		"export": childExport,
+		"read":    childRead,
+		"export":  childExport,
+		"reports": childReports,
 	}
 }
 

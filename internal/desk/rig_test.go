@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -163,6 +164,17 @@ func (r *rig) until(id int64, what string, ok func(sms.Campaign, sms.Tally) bool
 func finished(c sms.Campaign, _ sms.Tally) bool { return c.State == sms.CampaignFinished }
 
 func paused(c sms.Campaign, _ sms.Tally) bool { return c.State == sms.CampaignPaused }
+
+// throttled says that a call of the campaign's first message ended with a 429.
+func (r *rig) throttled(campaign int64) bool {
+	r.t.Helper()
+	list, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: campaign, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return false
+	}
+	attempts, err := r.db.MessageAttempts(r.ctx, list[0].ID)
+	return err == nil && slices.ContainsFunc(attempts, func(a sms.Attempt) bool { return a.Class == sms.ClassRate })
+}
 
 // ledger counts executions by number.
 func (r *rig) ledger() map[string]int {

@@ -65,6 +65,7 @@ type Campaign struct {
 	CreatedAt   int64
 	StartedAt   int64
 	FinishedAt  int64
+	RemovedAt   int64  // when numbers and texts were removed, 0 while they are there
 	AgainOf     int64  // the campaign whose messages this one sends again, 0: none
 	Test        bool   // belongs to a test account
 	SendAt      int64  // when it is or was to start by itself (ms), 0: at once

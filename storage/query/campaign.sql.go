@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
 `
 
 type CampaignByIDRow struct {
@@ -71,13 +71,14 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.Untidy,
 		&i.Campaign.TestOf,
 		&i.Campaign.AgainOf,
+		&i.Campaign.RemovedAt,
 		&i.Test,
 	)
 	return i, err
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
 `
 
 type CampaignByTokenRow struct {
@@ -128,6 +129,7 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.Untidy,
 		&i.Campaign.TestOf,
 		&i.Campaign.AgainOf,
+		&i.Campaign.RemovedAt,
 		&i.Test,
 	)
 	return i, err
@@ -262,8 +264,8 @@ func (q *Queries) FirstUntidy(ctx context.Context) (FirstUntidyRow, error) {
 
 const insertCampaign = `-- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19, $20)
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19, $20, $21)
 returning id
 `
 
@@ -288,6 +290,7 @@ type InsertCampaignParams struct {
 	CallsPairs  int64
 	Urgent      bool
 	TestOf      int64
+	AgainOf     int64
 }
 
 func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) (int64, error) {
@@ -312,6 +315,7 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 		arg.CallsPairs,
 		arg.Urgent,
 		arg.TestOf,
+		arg.AgainOf,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -412,7 +416,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 }
 
 const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1
 `
@@ -477,6 +481,7 @@ func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (Sam
 		&i.Campaign.Untidy,
 		&i.Campaign.TestOf,
 		&i.Campaign.AgainOf,
+		&i.Campaign.RemovedAt,
 		&i.Test,
 	)
 	return i, err

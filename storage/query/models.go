@@ -206,6 +206,15 @@ type Campaign struct {
 	Untidy      bool
 	TestOf      int64
 	AgainOf     int64
+	RemovedAt   int64
+}
+
+type CampaignCut struct {
+	CampaignID int64
+	Kind       string
+	Name       string
+	Key        string
+	N          int64
 }
 
 type CampaignSketch struct {
@@ -484,4 +493,20 @@ type TokenRequest struct {
 	Request    []byte
 	CampaignID int64
 	CreatedAt  int64
+}
+
+type Traffic struct {
+	AccountID int64
+	Slot      int64
+	Network   string
+	SenderID  string
+	Key       string
+	N         int64
+}
+
+type TrafficQuarter struct {
+	AccountID int64
+	Quarter   int64
+	Key       string
+	N         int64
 }
