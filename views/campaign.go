@@ -138,6 +138,7 @@ type CampaignPage struct {
 	// Records says what has become of records that it was made with.
 	Records []RecordNote
 	Outlook
+	DayFull  bool // the account has sent as much today as it may
 	Campaign sms.Campaign
 	Tally    sms.Tally
 	Account  sms.Account

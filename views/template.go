@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,7 @@ const marksShown = 20
 func MarkName(mark string) string { return "field:" + sms.MarkKey(mark) }
 
 func (p ComposePage) marks() []string {
-	marks := sms.Marks(p.Text)
+	marks := slices.DeleteFunc(sms.Marks(p.Text), sms.IsStopMark)
 	return marks[:min(len(marks), marksShown)]
 }
 

@@ -190,6 +190,13 @@ func (s *Web) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err
 	if p.Records, err = s.recordNotes(r.Context(), c); err != nil {
 		return p, err
 	}
+	if a.Limits.DayMost > 0 {
+		sent, err := s.store.SentSince(r.Context(), a.ID, sms.DayBegins(p.Now).UnixMilli())
+		if err != nil {
+			return p, err
+		}
+		p.DayFull = sent >= a.Limits.DayMost
+	}
 	p.Retention, err = s.retention(r.Context())
 	return p, errors.Join(err, s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
 }

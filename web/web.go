@@ -26,6 +26,7 @@ type Store interface {
 	campaignQuestions
 	confirmQuestions
 	blockedQuestions
+	contactQuestions
 	searchQuestions
 	overviewQuestions
 	againQuestions
@@ -112,6 +113,7 @@ type Web struct {
 	pages      chi.Routes
 	pace       *pace // of programs
 	uploads    seats // for what programs send
+	gate       *gate // of the page behind links in messages
 	keys       *keys // Idempotency-Keys in work
 	spool      string
 	mails      bool
@@ -124,7 +126,7 @@ func New(c Config) *Web {
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
 		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
-		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, mails: c.Mails,
+		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

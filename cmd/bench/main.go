@@ -34,6 +34,7 @@ func benches() []bench {
 		{"xlsx", "a workbook of 200,000 rows read", benchXLSX},
 		{"import", "a list of a million rows checked and made into a campaign", benchImport},
 		{"pages", "pages over a million and ten million messages", benchPages},
+		{"contacts", "pages and filters over a million contacts", benchContacts},
 		{"export", "a million rows downloaded", benchExport},
 		{"reports", "delivery reports taken and applied", benchReports},
 		{"reports-import", "delivery reports taken while a list is imported", benchReportsImporting},

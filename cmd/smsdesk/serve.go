@@ -166,6 +166,15 @@ func (s *server) build(ctx context.Context) error {
 	s.closers = append(s.closers, s.inbox.Close)
 	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, time.Now)
 	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
+	stopKey, err := s.db.StopKey()
+	if err != nil {
+		return err
+	}
+	links, err := sms.NewStopLinks(s.PublicURL, stopKey)
+	if err != nil {
+		return err
+	}
+	s.desk.UseStopLinks(links)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()

@@ -106,6 +106,7 @@ func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change fu
 // Sending is how an account sends, apart from its connection.
 type Sending struct {
 	Hours     sms.Hours
+	Limits    sms.Limits
 	Abroad    bool
 	TypeAbove int64
 	CallLimit int
@@ -119,7 +120,7 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 		return sms.Account{}, err
 	}
 	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
-		a.Hours, a.Abroad, a.TypeAbove, a.CallLimit, a.URLBudget = s.Hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget
+		a.Hours, a.Limits, a.Abroad, a.TypeAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget
 		return a.Check()
 	})
 	if err != nil {
@@ -129,8 +130,8 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 	if !s.Hours.Always() {
 		hours = s.Hours.Words()
 	}
-	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, %d recipients a request, %d bytes an address",
-		hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget))
+	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, %d recipients a request, %d bytes an address, at most %d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
+		hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays, s.Limits.DayMost, s.Limits.PersonMost, s.Limits.PersonDayMost))
 	d.feed.Tell(AccountName(id), AccountName(0))
 	return a, nil
 }

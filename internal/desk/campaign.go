@@ -107,7 +107,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 	bad := sms.Invalid{}
 	text := filled(o, bad)
 	segments := sms.CountSegments(text, false)
-	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" {
+	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" && bad["text"] == "" {
 		bad["text"] = sentence
 	}
 	name := strings.TrimSpace(o.Name)
@@ -195,7 +195,7 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o Start
 	if !c.MayStart() {
 		return alreadyStarted(c, by)
 	}
-	if err := d.checkStart(ctx, c, o); err != nil {
+	if err := d.checkStart(ctx, by, c, o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
@@ -228,7 +228,7 @@ func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
 }
 
 // checkStart is what every way of letting a campaign go asks first.
-func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) error {
+func (d *Desk) checkStart(ctx context.Context, by sms.User, c sms.Campaign, o StartOrder) error {
 	bad := sms.Invalid{}
 	sentence, err := d.senderProblem(ctx, c.AccountID, c.SenderID)
 	if err != nil {
@@ -250,6 +250,12 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 		bad["group"] = sentence
 	} else if c.GroupID != "" && !o.Blind && !o.FromToken && c.MayStart() {
 		bad["blind"] = "Tick the box: the numbers of this group can be neither shown nor checked here"
+	}
+	if sentence, err = d.limitProblem(ctx, by, c); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["limit"] = sentence
 	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {

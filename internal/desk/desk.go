@@ -29,6 +29,7 @@ type Desk struct {
 	setup    *setup
 	lookups  *lookups
 	profiles *profiles
+	stops    *sms.StopLinks // nil: texts hold no links
 }
 
 // Store is what the orders need to be remembered.
@@ -37,6 +38,7 @@ type Store interface {
 	campaignStore
 	confirmStore
 	blockedStore
+	contactStore
 	againStore
 	downloadStore
 	listStore

@@ -55,7 +55,7 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 	if sentence := at.Check(d.now()); sentence != "" {
 		return c, sms.Invalid{"time": sentence}
 	}
-	if err := d.checkStart(ctx, c, o); err != nil {
+	if err := d.checkStart(ctx, by, c, o); err != nil {
 		return c, err
 	}
 	set, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {

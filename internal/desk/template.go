@@ -23,9 +23,13 @@ type templateStore interface {
 func filled(o Order, bad sms.Invalid) string {
 	text, missing := sms.Fill(plain(o.Text), func(name string) (string, bool) {
 		value := strings.TrimSpace(plain(o.Fixed[sms.MarkKey(name)]))
-		return value, value != ""
+		return value, value != "" && !sms.IsStopMark(name)
 	})
 	for _, name := range missing {
+		if sms.IsStopMark(name) {
+			bad["text"] = "The link to stop messages is another one for each person. Upload the numbers as a list, or write to an audience, to use it"
+			continue
+		}
 		bad["field:"+sms.MarkKey(name)] = fmt.Sprintf("Enter what stands in the place of ##%s## for everybody, or upload a list with a column for it", name)
 	}
 	return strings.TrimSpace(text)

@@ -37,6 +37,12 @@ type Account struct {
 	HoursFrom     int64
 	HoursTo       int64
 	TypeAbove     int64
+	HoursWeek     string
+	CapMessages   int64
+	CapDays       int64
+	DayMost       int64
+	PersonMost    int64
+	PersonDayMost int64
 }
 
 type AppUser struct {
@@ -101,6 +107,24 @@ type AttemptMessage struct {
 	MessageID int64
 }
 
+type Audience struct {
+	ID        int64
+	AccountID int64
+	Name      string
+	Kind      string
+	Filter    string
+	Version   int64
+	ByID      int64
+	ByName    string
+	CreatedAt int64
+	ChangedAt int64
+}
+
+type AudienceMember struct {
+	AudienceID int64
+	ContactID  int64
+}
+
 type Audit struct {
 	ID       int64
 	At       int64
@@ -143,6 +167,8 @@ type Blocked struct {
 	ByID      int64
 	ByName    string
 	Since     int64
+	Proof     string
+	MessageID int64
 }
 
 type CallbackToken struct {
@@ -230,6 +256,41 @@ type CampaignUsage struct {
 	Network    string
 	Messages   int64
 	Parts      int64
+}
+
+type Contact struct {
+	ID        int64
+	AccountID int64
+	Number    string
+	Name      string
+	Fields    string
+	Tags      string
+	Source    string
+	ByID      int64
+	ByName    string
+	CreatedAt int64
+	ChangedAt int64
+}
+
+type ContactBlock struct {
+	ID        int64
+	AccountID int64
+	Block     int64
+	Key       string
+	N         int64
+	Body      []byte
+}
+
+type ContactColumn struct {
+	ID        int64
+	AccountID int64
+	Key       string
+	Name      string
+}
+
+type ContactStale struct {
+	AccountID int64
+	Block     int64
 }
 
 type Decision struct {
@@ -343,6 +404,7 @@ type List struct {
 	CreatedName string
 	CreatedAt   int64
 	ChangedAt   int64
+	Purpose     string
 }
 
 type ListMapping struct {
