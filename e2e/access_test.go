@@ -64,6 +64,16 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.press("Check")
 	p.sees("rows to fix")
 
+	p.menuFrom("School fee balance")
+	p.open("/ussd/menus/1/publish")
+	p.press("Publish School fee balance")
+	p.menuFrom("Empty menu")
+	p.dial("*347*12*1#", "mtn", "0803 000 0102")
+	p.sees("Enter the pupil number")
+	p.open("/ussd/sessions")
+	p.follow("0803 000 0102")
+	session := p.URL()
+
 	state, err := p.Context().StorageState()
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +84,9 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page",
 		"/templates", "/templates?q=nothing", "/templates/105", "/templates/105/edit", "/templates/105/delete", "/templates/new", "/templates/drafts/1", "/templates/drafts/1/delete",
 		"/senders", "/senders/101", "/senders/101/delete", "/groups", "/groups/new", "/groups/107", "/groups/107/sub", "/groups/107/delete", "/new?group=107",
-		"/balance", "/balance?by=network", "/balance?by=month", "/balance?days=90"}
+		"/balance", "/balance?by=network", "/balance?by=month", "/balance?days=90",
+		"/ussd", "/ussd/new", "/ussd/menus/1", "/ussd/menus/1?screen=balance&lang=ha", "/ussd/menus/1/screen?key=start", "/ussd/menus/1/screen?key=number", "/ussd/menus/1/screen?key=balance", "/ussd/menus/1/settings", "/ussd/menus/1/publish", "/ussd/menus/1/versions",
+		"/ussd/menus/1/withdraw", "/ussd/menus/1/answers", "/ussd/menus/2", "/ussd/menus/2/publish", "/ussd/menus/2/delete", "/ussd/menus/2/answers", "/ussd/simulator", "/ussd/simulator?draft=2", "/ussd/sessions", "/ussd/sessions?kind=open", "/ussd/sessions?kind=slow", session}
 	checks, fits := 0, 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
 		widths := []int{1280, 768, 390, 320}

@@ -42,10 +42,11 @@ func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
 	}
 	seedForCrawl(t, o)
 	seedLists(t, o)
+	seedMenu(t, o)
 	for _, role := range sms.Roles() {
 		t.Run(string(role), func(t *testing.T) {
 			c := newCrawler(t, o.base, role)
-			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/1/breakdown", "/campaigns/1?network=MTN&text=Crawl", "/campaigns/2", "/campaigns/2/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=refused")
+			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/1/breakdown", "/campaigns/1?network=MTN&text=Crawl", "/campaigns/2", "/campaigns/2/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=refused", "/ussd", "/ussd/sessions")
 			t.Logf("%s: %d pages opened, %d forms pressed", role, c.pages, c.forms)
 			if c.pages < 10 || c.forms < 3 {
 				t.Errorf("only %d pages and %d forms: the crawl did not get in", c.pages, c.forms)
@@ -81,6 +82,18 @@ func seedForCrawl(t *testing.T, o *office) {
 		if resp := c.post(strings.TrimSuffix(confirm, "/confirm")+"/start", form); resp.StatusCode != http.StatusSeeOther {
 			t.Fatalf("starting: %s", resp.Status)
 		}
+	}
+}
+
+// seedMenu makes a USSD menu.
+func seedMenu(t *testing.T, o *office) {
+	t.Helper()
+	c := newCrawler(t, o.base, sms.Manager)
+	_, page := c.get("/ussd/new")
+	form := values(page.Find("form#new-menu"))
+	form.Set("from", "1")
+	if resp := c.post("/ussd/new", form); resp.StatusCode != http.StatusSeeOther {
+		t.Fatalf("making a menu: %s", resp.Status)
 	}
 }
 

@@ -89,6 +89,7 @@ var navigation = []struct {
 	{sms.Viewer, views.NavItem{Key: "records", Href: views.TemplatesPath, Label: "Records", Glyph: views.GlyphRecords}},
 	{sms.Viewer, views.NavItem{Key: "balance", Href: views.BalancePath, Label: "Balance", Glyph: views.GlyphBalance}},
 	{sms.Viewer, views.NavItem{Key: "contacts", Href: views.ContactsPath, Label: "Contacts", Glyph: views.GlyphContacts}},
+	{sms.Viewer, views.NavItem{Key: "ussd", Href: ussdPath, Label: "USSD", Glyph: views.GlyphUSSD}},
 	{sms.Viewer, views.NavItem{Key: "reports", Href: reportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
 	{sms.Sender, views.NavItem{Key: "settings", Href: blockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
@@ -109,7 +110,7 @@ func (v *visit) frame(title, nav string) views.Frame {
 	f.User = views.User{Name: v.user.Name, Email: v.user.Email, RoleName: v.user.Role.Title()}
 	f.CanSend = v.user.Role.AtLeast(sms.Sender)
 	for _, n := range navigation {
-		if !v.user.Role.AtLeast(n.least) {
+		if !v.user.Role.AtLeast(n.least) || n.item.Key == "ussd" && nav != "ussd" && !v.usesUSSD() {
 			continue
 		}
 		if last := len(f.Items) - 1; last >= 0 && f.Items[last].Key == n.item.Key {
@@ -125,6 +126,13 @@ func (v *visit) frame(title, nav string) views.Frame {
 		v.addAccount(&f)
 	}
 	return f
+}
+
+// usesUSSD says that the account has a menu: USSD stands in the navigation once
+// somebody has asked for it.
+func (v *visit) usesUSSD() bool {
+	n, err := v.web.store.CountMenus(v.r.Context(), v.account.ID)
+	return err == nil && n > 0
 }
 
 // liveFrame is frame for a page with figures that move: the page listens to
@@ -294,6 +302,10 @@ var done = map[string]string{
 	"asking":          "We ask the provider about these messages, as far as sending leaves room.",
 	"asked":           "The provider is asked as soon as sending leaves room. The answer shows below.",
 	"notasking":       "We stopped asking.",
+	"published":       "Published. New callers get this version.",
+	"withdrawn":       "Withdrawn. Callers are told that there is no menu.",
+	"restored":        "The earlier version is the draft again. Callers get it when you publish it.",
+	"menudeleted":     "The menu is deleted.",
 }
 
 // withDone is address with the word of a sentence to show once.

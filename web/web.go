@@ -17,6 +17,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/ussd"
 )
 
 // Store answers the questions of every page.
@@ -36,6 +37,8 @@ type Store interface {
 	reportQuestions
 	recordQuestions
 	balanceQuestions
+	menuQuestions
+	ussdQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }
@@ -85,6 +88,10 @@ type Config struct {
 	Spool string
 	// Mails says that this desk can send mail.
 	Mails bool
+	// Press makes one request of the simulator's phone at the account's USSD
+	// endpoint, over HTTP; Try lets a simulated session walk through a draft.
+	Press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
+	Try   func(session string, d ussd.Draft)
 	// Stopping ends the live streams when it is closed, so that a graceful
 	// stop does not wait for them. Nil never stops them.
 	Stopping <-chan struct{}
@@ -117,6 +124,8 @@ type Web struct {
 	keys       *keys // Idempotency-Keys in work
 	spool      string
 	mails      bool
+	press      func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
+	try        func(session string, d ussd.Draft)
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
 }
 
@@ -126,7 +135,7 @@ func New(c Config) *Web {
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
 		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
-		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails,
+		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, press: c.Press, try: c.Try,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

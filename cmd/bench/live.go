@@ -31,7 +31,7 @@ const (
 // arrive: each page asks for itself again as soon as it hears of a change, as
 // the pages in a browser do.
 func benchLive(ctx context.Context, e env) ([]line, error) {
-	s, err := serve(ctx, e)
+	s, err := serve(ctx, e, "live")
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -115,6 +114,8 @@ type server struct {
 	journal    *storage.Journal
 	inbox      *storage.Inbox
 	receiver   *desk.Receiver
+	sessions   *desk.Sessions
+	phone      *sandbox.Phone
 	dispatcher *desk.Dispatcher
 	scheduler  *desk.Scheduler
 	importer   *desk.Importer
@@ -176,6 +177,9 @@ func (s *server) build(ctx context.Context) error {
 	}
 	s.desk.UseStopLinks(links)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
+	// A webhook inside this network is only for a desk that nobody else reaches.
+	s.sessions = desk.NewSessions(s.db, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
+	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()
 	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
@@ -200,6 +204,9 @@ func (s *server) build(ctx context.Context) error {
 		}
 	}
 	s.answer()
+	if err := s.sessions.Prepare(ctx); err != nil {
+		return err
+	}
 	return s.readTokens(ctx)
 }
 
@@ -231,7 +238,7 @@ func (s *server) callbackAddr() string {
 // ones, where both are given, so that a flood of one does not starve the other
 // (D-06). The pages' server has no write time-out: live pages stay open.
 func (s *server) answer() {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, Refused: s.pulse.Refused,
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, USSD: s.sessions.Answer, Refused: s.pulse.Refused,
 		Answered: s.pulse.Answered, Log: s.log}))
 	besides := callbacks
 	if s.CallbackListen != "" {
@@ -247,7 +254,7 @@ func (s *server) answer() {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Stopping: s.stopping})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.
@@ -326,7 +333,11 @@ func (s *server) buildSandbox(ctx context.Context) error {
 	if err != nil || len(addresses) == 0 {
 		return errors.Join(fmt.Errorf("find the sandbox's report address: %w", err), l.Close())
 	}
-	s.sandbox, err = sandbox.New(sandbox.Config{APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
+	dial, err := s.ussdURL(ctx, a.ID)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.sandbox, err = sandbox.New(sandbox.Config{USSDURL: dial, APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
 		DLRURL: callbackURL("http://"+s.callbackAddr(), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
 		Location: a.Location(), Currency: a.Currency, Seed: uint64(time.Now().UnixNano()), Log: s.log})
 	if err != nil {
@@ -388,6 +399,8 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.receiver.Run(loopCtx); return nil })
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
+	inbox.Go(func() error { s.sessions.Store(inboxCtx); return nil })
+	inbox.Go(func() error { s.sessions.Run(inboxCtx); return nil })
 	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })
 	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
@@ -412,7 +425,7 @@ func (s *server) run(ctx context.Context) error {
 	stopServing()
 	err = errors.Join(err, servers.Wait())
 	stopInbox()
-	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)))
+	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)), s.sessions.Drain(context.WithoutCancel(ctx)))
 }
 
 func within(most time.Duration, wait func() error) error {
@@ -482,8 +495,7 @@ func (s *server) dispatch(ctx context.Context) error {
 
 // warn says what will not work although nothing is wrong with the flags.
 func (s *server) warn() {
-	u, err := url.Parse(s.PublicURL)
-	if err == nil && u.Scheme == "http" && !sms.Loopback(u.Hostname()) {
+	if strings.HasPrefix(s.PublicURL, "http:") && !s.onlyHere() {
 		s.log.Warn("browsers on other machines will have every form refused over http: put a server that ends TLS in front and give its https address as --public-url")
 	}
 }

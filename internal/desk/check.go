@@ -185,7 +185,7 @@ type checker struct {
 	sketch  sms.Sketch
 	tally   sms.ListTally
 	make    func(c *checker, cells []string) (message, sms.RowKind, int, string)
-	number  int64 // of the row in work
+	number  int64                                      // of the row in work
 	often   func(number string) (got int64, err error) // nil: no limit
 	failed  error                                      // of often
 	letters map[rune]bool

@@ -46,6 +46,7 @@ type Store interface {
 	userStore
 	tokenStore
 	retentionStore
+	menuStore
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 

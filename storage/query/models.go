@@ -584,3 +584,72 @@ type UsageDay struct {
 	Messages  int64
 	Parts     int64
 }
+
+type UssdJoined struct {
+	AccountID int64
+	List      string
+	Number    string
+	At        int64
+}
+
+type UssdMenu struct {
+	ID        int64
+	AccountID int64
+	Draft     string
+	Revision  int64
+	ChangedAt int64
+	Published int64
+	Secret    []byte
+}
+
+type UssdSaved struct {
+	SessionID int64
+	AccountID int64
+	MenuID    int64
+	Number    string
+	Name      string
+	Text      string
+	At        int64
+}
+
+type UssdSession struct {
+	ID        int64
+	AccountID int64
+	MenuID    int64
+	Version   int64
+	Number    string
+	Network   string
+	Code      string
+	BegunAt   int64
+	LastAt    int64
+	EndedAt   int64
+	Ended     string
+	Steps     int64
+	Slowest   int64
+	Screen    string
+	Trial     bool
+	ServiceID string
+	UssdID    string
+	Status    string
+	Body      string
+}
+
+type UssdStep struct {
+	SessionID int64
+	No        int64
+	At        int64
+	Screen    string
+	Input     string
+	Text      string
+	Took      int64
+	Ends      bool
+}
+
+type UssdVersion struct {
+	MenuID int64
+	No     int64
+	Body   string
+	At     int64
+	ByID   int64
+	ByName string
+}
