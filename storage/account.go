@@ -32,6 +32,9 @@ func (db *DB) CreateAccount(ctx context.Context, a sms.Account, c sms.Credential
 			return err
 		}
 		a.ID = id
+		if err := t.SetApproveAbove(ctx, id, a.ApproveAbove); err != nil {
+			return err
+		}
 		for _, kind := range []string{sms.CallbackDLR, sms.CallbackUSSD} {
 			if err := db.newToken(ctx, t, id, kind, now); err != nil {
 				return err
@@ -80,7 +83,10 @@ func (db *DB) UpdateAccount(ctx context.Context, id, now int64, change func(*sms
 			LateAfter: a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, ChangedAt: now,
 			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return t.SetApproveAbove(ctx, id, a.ApproveAbove)
 	})
 	if err != nil {
 		return sms.Account{}, err
@@ -217,7 +223,7 @@ func account(r query.Account) sms.Account {
 		URLBudget: int(r.UrlBudget), MaxParts: int(r.MaxParts), PricePerPart: r.PricePerPart, Country: r.Country, Timezone: r.Timezone,
 		Currency: r.Currency, DefaultSender: r.DefaultSender, LateAfter: time.Duration(r.LateAfter) * time.Millisecond, HoldOn429: r.HoldOn429, Doubt429: r.Doubt429,
 		Pause: r.Pause, PauseCode: r.PauseCode, ReachedAt: r.ReachedAt, FailedAt: r.FailedAt, Failure: r.Failure,
-		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: sms.Hours{From: int(r.HoursFrom), To: int(r.HoursTo)}, TypeAbove: r.TypeAbove,
+		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: sms.Hours{From: int(r.HoursFrom), To: int(r.HoursTo)}, TypeAbove: r.TypeAbove, ApproveAbove: r.ApproveAbove,
 	}
 }
 

@@ -215,6 +215,11 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if err := t.finish(ctx, &after, now); err != nil {
 			return err
 		}
+		if after.Approval != before.Approval {
+			if err := t.putApproval(ctx, after); err != nil {
+				return err
+			}
+		}
 		return t.putCampaign(ctx, &after, window, now)
 	})
 	return after, err
@@ -350,5 +355,5 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		Canary: sms.Canary(r.Canary), Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
 		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone, SendOffset: int(r.SendOffset),
-		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf}
+		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, Approval: approval(r)}
 }

@@ -110,8 +110,10 @@ type Sending struct {
 	Hours     sms.Hours
 	Abroad    bool
 	TypeAbove int64
-	CallLimit int
-	URLBudget int
+	// ApproveAbove is from how many recipients on a second person has to say yes.
+	ApproveAbove int64
+	CallLimit    int
+	URLBudget    int
 }
 
 // SaveSending changes how an account sends. Campaigns that are planned already
@@ -121,7 +123,7 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 		return sms.Account{}, err
 	}
 	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
-		a.Hours, a.Abroad, a.TypeAbove, a.CallLimit, a.URLBudget = s.Hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget
+		a.Hours, a.Abroad, a.TypeAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget
 		return a.Check()
 	})
 	if err != nil {
@@ -131,8 +133,8 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 	if !s.Hours.Always() {
 		hours = s.Hours.Words()
 	}
-	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, %d recipients a request, %d bytes an address",
-		hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget))
+	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address",
+		hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget))
 	d.feed.Tell(AccountName(id), AccountName(0))
 	return a, nil
 }

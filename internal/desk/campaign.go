@@ -175,12 +175,14 @@ type StartOrder struct {
 	// FromToken says that a program gives the order with an API token. What asks
 	// a person is not asked then.
 	FromToken bool
+	asking    bool // for the yes of a second person, which takes the place of what is typed
 }
 
 // StartCampaign starts a draft. Whoever presses twice, reloads or goes back
 // gets the campaign as it is; when somebody else started it first, or changed
 // it, the error is sms.ErrConflict and the campaign says who and when. The
-// fields of its Invalid are sender_id, again and typed.
+// fields of its Invalid are sender_id, again, typed and, where a second person
+// has to say yes, approval.
 func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -239,6 +241,12 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 	}
 	if sentence != "" {
 		bad["typed"] = sentence
+	}
+	if sentence, err = d.approvalProblem(ctx, c, o); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["approval"] = sentence
 	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {

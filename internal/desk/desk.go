@@ -37,6 +37,7 @@ type Store interface {
 	campaignStore
 	confirmStore
 	blockedStore
+	approvalStore
 	againStore
 	downloadStore
 	listStore

@@ -11,13 +11,14 @@ type CampaignState string
 
 // The states of a campaign.
 const (
-	CampaignDraft     CampaignState = "draft"     // checked, waiting for the person to confirm
-	CampaignScheduled CampaignState = "scheduled" // confirmed, starts by itself at SendAt
-	CampaignRunning   CampaignState = "running"   // messages may be claimed
-	CampaignPaused    CampaignState = "paused"    // stopped by smsdesk; Pause says why
-	CampaignStopped   CampaignState = "stopped"   // stopped by a person; can be continued
-	CampaignFinished  CampaignState = "finished"  // nothing is left to send
-	CampaignCancelled CampaignState = "cancelled" // given up by a person for good; what is under way still ends
+	CampaignDraft     CampaignState = "draft"             // checked, waiting for the person to confirm
+	CampaignAwaiting  CampaignState = "awaiting_approval" // confirmed, waits for a second person
+	CampaignScheduled CampaignState = "scheduled"         // confirmed, starts by itself at SendAt
+	CampaignRunning   CampaignState = "running"           // messages may be claimed
+	CampaignPaused    CampaignState = "paused"            // stopped by smsdesk; Pause says why
+	CampaignStopped   CampaignState = "stopped"           // stopped by a person; can be continued
+	CampaignFinished  CampaignState = "finished"          // nothing is left to send
+	CampaignCancelled CampaignState = "cancelled"         // given up by a person for good; what is under way still ends
 )
 
 // The codes of pauses that are not the provider's.
@@ -77,6 +78,7 @@ type Campaign struct {
 	CallsText   int64  // calls of the plan with one text for many numbers
 	CallsPairs  int64  // calls of the plan with a text for each number
 	TestOf      int64  // the campaign whose text a person tries on a phone of their own, 0: none
+	Approval    Approval
 }
 
 // MayStart says whether the campaign may go from a draft to running.
@@ -94,7 +96,7 @@ func (c Campaign) MayCancel() bool {
 
 // Started says that its messages were released for sending.
 func (c Campaign) Started() bool {
-	return c.State != CampaignDraft && !c.MayReschedule()
+	return c.State != CampaignDraft && !c.Waits() && !c.MayReschedule()
 }
 
 // Shows is the state that people see of a message of this campaign that is
