@@ -51,7 +51,7 @@ func (p CampaignListPage) empty() EmptyProps {
 // moving says that a campaign's row may still change by itself.
 func moving(r sms.CampaignRow) bool {
 	switch r.Campaign.State {
-	case sms.CampaignRunning, sms.CampaignPaused, sms.CampaignScheduled:
+	case sms.CampaignRunning, sms.CampaignPaused, sms.CampaignScheduled, sms.CampaignAwaiting:
 		return true
 	case sms.CampaignDraft:
 		return false
@@ -76,6 +76,8 @@ func campaignState(o Outlook, c sms.Campaign, t sms.Tally) (Tone, Glyph, string)
 	switch c.State {
 	case sms.CampaignDraft:
 		return ToneMute, GlyphTemplate, "Not sent yet"
+	case sms.CampaignAwaiting:
+		return ToneWarn, GlyphDecide, "Needs approval"
 	case sms.CampaignScheduled:
 		return ToneInfo, GlyphScheduled, capital(o.startsAt(c))
 	case sms.CampaignPaused:
@@ -183,6 +185,9 @@ func (p CampaignPage) sub() string {
 	} else {
 		parts = append(parts, "Written by "+c.CreatedName+" "+p.When(c.CreatedAt))
 	}
+	if words := p.approvedWords(c); words != "" {
+		parts = append(parts, words)
+	}
 	if c.GroupID != "" {
 		parts = append(parts, "to the group "+c.GroupName)
 	}
@@ -266,7 +271,7 @@ func (p CampaignPage) sending() bool {
 // changes seldom.
 func (p CampaignPage) spoken() string {
 	total := p.Tally.Total()
-	if total == 0 || p.Campaign.State == sms.CampaignDraft {
+	if total == 0 || p.Campaign.State == sms.CampaignDraft || p.Campaign.Waits() {
 		return ""
 	}
 	done := total - p.waiting() - p.Tally.Tile(sms.TileNetwork)

@@ -69,6 +69,8 @@ type apiCampaign struct {
 	StartedAt  *string     `json:"startedAt"`
 	StartedBy  string      `json:"startedBy"`
 	FinishedAt *string     `json:"finishedAt"`
+	ApprovedAt *string     `json:"approvedAt"`
+	ApprovedBy string      `json:"approvedBy"` // the second person, "" where none was asked
 }
 
 type apiCampaignPage struct {
@@ -82,7 +84,7 @@ func campaignForm(c sms.CampaignCount, a sms.Account) apiCampaign {
 	x, n, d := c.Campaign, c.States, c.Delivery
 	f := apiCampaign{ID: x.ID, Name: x.Name, Account: a.Name, SenderID: x.SenderID, Text: x.Text, State: string(x.State), Reason: x.Pause, Test: x.Test,
 		Rows: total(n), Parts: x.Parts, CreatedAt: moment(x.CreatedAt), CreatedBy: x.CreatedName, ScheduleAt: moment(x.SendAt), StartedAt: moment(x.StartedAt),
-		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt)}
+		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt), ApprovedAt: moment(x.Approval.ApprovedAt), ApprovedBy: x.Approval.ApprovedName}
 	if x.State == sms.CampaignRunning && a.Pause != "" {
 		f.State, f.Reason = string(sms.CampaignPaused), a.Pause
 	}

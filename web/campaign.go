@@ -76,6 +76,10 @@ func tabFilter(tab string) (sms.CampaignFilter, bool) {
 		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignScheduled}}, true
 	case "needs-decision":
 		return sms.CampaignFilter{Decision: true}, true
+	case "needs-approval":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignAwaiting}}, true
+	case "test":
+		return sms.CampaignFilter{Trials: true}, true
 	case "finished":
 		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignStopped, sms.CampaignCancelled}}, true
 	case "drafts":
@@ -355,7 +359,7 @@ func (s *Web) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *visi
 	if err != nil {
 		return err
 	}
-	if !c.MayContinue() {
+	if !c.MayContinue() && !c.Waits() {
 		redirect(w, r, campaignPath(c.ID))
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // sendingFields are an account's sending settings as the form shows them.
 func (s *Web) sendingFields(a sms.Account) views.SendingForm {
-	p := views.SendingForm{Action: accountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10),
+	p := views.SendingForm{Action: accountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
 		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.now().In(a.Location())), Country: a.Country}
 	p.From, p.To = a.Hours.Ends()
 	return p
@@ -25,7 +25,7 @@ func (s *Web) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
 	p := s.sendingFields(a)
 	field := func(name string) string { return firstLetters(strings.TrimSpace(f.Get(name)), 40) }
 	p.From, p.To, p.Abroad = field("hours_from"), field("hours_to"), f.Get("abroad") != ""
-	p.TypeAbove, p.CallLimit, p.URLBudget = field("type_above"), field("call_limit"), field("url_budget")
+	p.TypeAbove, p.ApproveAbove, p.CallLimit, p.URLBudget = field("type_above"), field("approve_above"), field("call_limit"), field("url_budget")
 	return p
 }
 
@@ -40,7 +40,7 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 		return n
 	}
 	hours, err := sms.ReadHours(p.From, p.To)
-	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1)}, err
+	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)), ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1)}, err
 }
 
 func (s *Web) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -53,7 +53,7 @@ func (s *Web) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) erro
 	bad := sms.Invalid{}
 	merge(bad, err)
 	changed := a
-	changed.Hours, changed.TypeAbove, changed.CallLimit, changed.URLBudget = sending.Hours, sending.TypeAbove, sending.CallLimit, sending.URLBudget
+	changed.Hours, changed.TypeAbove, changed.ApproveAbove, changed.CallLimit, changed.URLBudget = sending.Hours, sending.TypeAbove, sending.ApproveAbove, sending.CallLimit, sending.URLBudget
 	merge(bad, changed.Check())
 	if len(bad) == 0 {
 		_, err = s.desk.SaveSending(r.Context(), v.user, a.ID, sending)

@@ -174,7 +174,11 @@ type CampaignFilter struct {
 	AccountID int64           // 0: those of every account
 	States    []CampaignState // none: all
 	Decision  bool            // only those with messages that wait for a person
+	Trials    bool            // only those that try a text on a phone of one's own
 	Name      string          // part of the name
+	SenderID  string          // "": of every one
+	Person    int64           // who wrote or started it, 0: whoever
+	From, To  int64           // started, or else written, in [From, To), ms UTC; 0: unbounded
 	Before    int64           // ids below this; 0: from the newest
 	Limit     int
 }
