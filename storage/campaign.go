@@ -321,30 +321,6 @@ func (db *DB) Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.C
 	return list, more, nil
 }
 
-func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
-	arg := func(v any) string {
-		args = append(args, v)
-		return fmt.Sprintf("$%d", len(args))
-	}
-	parts := []string{"c.state <> 'hidden'"}
-	if f.AccountID > 0 {
-		parts = append(parts, "c.account_id = "+arg(f.AccountID))
-	}
-	if len(f.States) > 0 {
-		parts = append(parts, "c.state in "+states(f.States, arg))
-	}
-	if f.Decision {
-		parts = append(parts, "exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key in ('doubt', 'held') and t.n > 0)")
-	}
-	if f.Name != "" {
-		parts = append(parts, `lower(c.name) like lower(`+arg("%"+likeEscape(f.Name)+"%")+`) escape '\'`)
-	}
-	if f.Before > 0 {
-		parts = append(parts, "c.id < "+arg(f.Before))
-	}
-	return strings.Join(parts, " and "), args
-}
-
 func likeEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }

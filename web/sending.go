@@ -25,7 +25,11 @@ func (s *Web) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
 	p := s.sendingFields(a)
 	field := func(name string) string { return firstLetters(strings.TrimSpace(f.Get(name)), 40) }
 	p.From, p.To, p.Abroad = field("hours_from"), field("hours_to"), f.Get("abroad") != ""
-	p.TypeAbove, p.ApproveAbove, p.CallLimit, p.URLBudget = field("type_above"), field("approve_above"), field("call_limit"), field("url_budget")
+	p.TypeAbove, p.CallLimit, p.URLBudget = field("type_above"), field("call_limit"), field("url_budget")
+	// A form that was opened before there was this field does not turn it off.
+	if f.Has("approve_above") {
+		p.ApproveAbove = field("approve_above")
+	}
 	return p
 }
 

@@ -14,8 +14,9 @@ alter table campaign add column returned_by integer not null default 0;
 alter table campaign add column returned_name text not null default '';
 alter table campaign add column returned_at integer not null default 0;
 
-create index campaign_awaiting on campaign (account_id, id) where state = 'awaiting_approval';
--- The lists of campaigns, each read from its newest on.
+-- The lists of campaigns, each read from its newest on. The one by state
+-- serves the dispatcher too.
+drop index campaign_running;
 create index campaign_state on campaign (account_id, state, id);
 create index campaign_sender on campaign (account_id, sender_id, id);
 create index campaign_author on campaign (account_id, created_by, id);
@@ -28,7 +29,7 @@ drop index campaign_starter;
 drop index campaign_author;
 drop index campaign_sender;
 drop index campaign_state;
-drop index campaign_awaiting;
+create index campaign_running on campaign (account_id, id) where state = 'running';
 alter table campaign drop column returned_at;
 alter table campaign drop column returned_name;
 alter table campaign drop column returned_by;
