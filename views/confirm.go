@@ -85,6 +85,8 @@ func (p ConfirmPage) sure() string {
 func (p ConfirmPage) back() Link {
 	id := strconv.FormatInt(p.Campaign.ID, 10)
 	switch {
+	case p.List != nil && !p.Mine: // a list opens for whoever uploaded it
+		return Link{Text: "Back to the campaign", Href: campaignPath(p.Campaign.ID)}
 	case p.List != nil && p.List.Tally.Bad()+p.List.Tally.LeftOut() > 0:
 		return Link{Text: "Back to the check", Href: ListPath(p.List.UID, "/check")}
 	case p.List != nil:

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -50,18 +49,18 @@ func TestASecondPersonApproves(t *testing.T) {
 		t.Error("a viewer is led to a page that it may not open")
 	}
 	author.post(approvalPath(c.ID), "version", "2").is(403)
-	if got := author.get("/campaigns").text("nav"); strings.Contains(got, "Needs your approval") {
+	if got := author.get("/campaigns").text("#nav-approval"); got != "" {
 		t.Errorf("the author's navigation says %q", got)
 	}
 
-	list := second.get("/campaigns?state=needs-approval").is(200).has("Needs your approval (1)", "Reminders", "Needs approval")
+	list := second.get("/campaigns?state=needs-approval").is(200).has("Needs approval (1)", "Reminders", "Needs approval")
 	s.leads(list)
 	page := second.get(approvalPath(c.ID)).is(200).has("Approve this campaign?", "Asked by", "Ada Obi, today at", "CLINIC", "Approve and send 3 messages")
 	s.leads(page)
 	if next := page.attr("#preview-next", "href"); next != approvalPath(c.ID)+"?row=2" {
 		t.Errorf("the next row is at %q", next)
 	}
-	second.fragment(approvalPath(c.ID)+"?row=2").is(200).has("Message 2 of 3")
+	second.fragment(approvalPath(c.ID) + "?row=2").is(200).has("Message 2 of 3")
 	version := page.attr("#approve input[name=version]", "value")
 	second.post(approvalPath(c.ID)+"/return", "version", version, "reason", "").is(422).has("Say what has to change")
 	second.post(approvalPath(c.ID)+"/return", "version", version, "reason", "It is <Saturday>").to(campaignPath(c.ID))
@@ -159,4 +158,16 @@ func TestProgramsAreNotAskedForApproval(t *testing.T) {
 	other := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "z"})
 	s.as(s.boss).asked(other).to(approvalPath(other.ID))
 	p.post(fmt.Sprintf(apiPath+"/campaigns/%d/cancel", other.ID), "").is(200).has(`"state":"cancelled"`)
+}
+
+// A list opens for whoever uploaded it, so nobody else is led there.
+func TestConfirmOfSomebodyElsesList(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.own(a, 7, "Dear Ada", "Dear Bola")
+	s.web.store = listed{Store: s.web.store, list: sms.List{ID: 7, UID: "0123", AccountID: a.ID, FileName: "list.csv"}}
+	other := s.as(s.hire("other@example.com", sms.Sender))
+	if got := other.get(confirmPath(c.ID)).is(200).attr("#send a", "href"); got != campaignPath(c.ID) {
+		t.Errorf("back leads to %q", got)
+	}
 }
