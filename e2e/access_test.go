@@ -42,7 +42,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	password := writeFile(t, "password", adaPassword)
 	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "bola@example.com", "--name", "Bola Ade", "--role", "approver", "--password-file", password)
 	p.approveAbove("1")
-	p.asks("A text that a second person has to approve", "0803 000 0001", "0803 000 0101")
+	p.asksApproval("A text that a second person has to approve", "0803 000 0001", "0803 000 0101")
 	waits := p.URL()
 	p.compose("Another one to approve", "0803 000 0001", "0803 000 0101")
 	ask := p.URL()
@@ -76,13 +76,17 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := []string{"/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", waits, ask, strings.TrimSuffix(waits, "/approval"), strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval", "/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
+	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", waits, ask, strings.TrimSuffix(waits, "/approval"), strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval", "/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
 		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page"}
-	checks := 0
+	checks, fits := 0, 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
-		for _, width := range []int{1280, 768, 390, 320} {
+		widths := []int{1280, 768, 390, 320}
+		if scheme == playwright.ColorSchemeDark {
+			widths = []int{1280, 390} // colours change no widths
+		}
+		for _, width := range widths {
 			view := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(), ColorScheme: scheme,
 				Viewport: &playwright.Size{Width: width, Height: 900}, BypassCSP: playwright.Bool(true)})
 			decide := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: approver.ToOptionalStorageState(), ColorScheme: scheme,
@@ -94,14 +98,31 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 			for _, path := range pages {
 				view.open2(path)
 				view.fits(path, width)
+				fits++
 				if width == 1280 || width == 390 {
 					view.passesAxe(axe, path, string(*scheme), width)
+					view.wholePicture(path, string(*scheme), width)
 					checks++
 				}
 			}
 		}
 	}
-	t.Logf("measured: %d pages checked by axe, %d for sideways scrolling", checks, 8*len(pages))
+	t.Logf("measured: %d pages checked by axe, %d for sideways scrolling", checks, fits)
+}
+
+// wholePicture keeps the whole page in the folder SMSDESK_PICTURES, where it is set.
+func (p *tab) wholePicture(path, scheme string, width int) {
+	folder := os.Getenv("SMSDESK_PICTURES")
+	if folder == "" {
+		return
+	}
+	name := filepath.Join(folder, fmt.Sprintf("%s %d %s.png", strings.Trim(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("/?&=:", r) {
+			return '-'
+		}
+		return r
+	}, strings.TrimPrefix(path, p.base)), "-"), width, scheme))
+	p.do2(p.Screenshot(playwright.PageScreenshotOptions{Path: &name, FullPage: playwright.Bool(true)}))
 }
 
 // open2 opens a path or a whole address.

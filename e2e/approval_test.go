@@ -21,8 +21,8 @@ func (p *tab) approveAbove(n string) {
 	p.sees("Saved.")
 }
 
-// asks composes a campaign and asks for its approval.
-func (p *tab) asks(text string, numbers ...string) {
+// asksApproval composes a campaign and asks for its approval.
+func (p *tab) asksApproval(text string, numbers ...string) {
 	p.t.Helper()
 	p.compose(text, numbers...)
 	p.sees("A second person has to approve it")
@@ -49,7 +49,7 @@ func TestTwoPeopleSendACampaign(t *testing.T) {
 	for i, pair := range [][2]*tab{{ada, bola}, {plainAda, plainBola}} {
 		author, second := pair[0], pair[1]
 		text := "Approve me, " + []string{"rich", "plain"}[i]
-		author.asks(text, "0803 000 0001", "0803 000 0101")
+		author.asksApproval(text, "0803 000 0001", "0803 000 0101")
 		author.sees("It waits for Bola Ade")
 		author.picture([]string{"approval-waits", "approval-waits-plain"}[i])
 		if n := len(ledger(t, o.sandbox)); n != 2*i {

@@ -26,6 +26,7 @@ type crawler struct {
 	base   *url.URL
 	client *http.Client
 	seen   map[string]bool
+	kinds  map[string]int
 	todo   []string
 	forms  int
 	pages  int
@@ -46,7 +47,7 @@ func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
 	for _, role := range sms.Roles() {
 		t.Run(string(role), func(t *testing.T) {
 			c := newCrawler(t, o.base, role)
-			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/2", "/campaigns/2/doubt", "/campaigns?state=needs-approval", "/campaigns/3", "/reports", "/reports?kind=unmatched", "/reports?kind=refused")
+			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/1/breakdown", "/campaigns/1?network=MTN&text=Crawl", "/campaigns/2", "/campaigns/2/doubt", "/campaigns?state=needs-approval", "/campaigns/3", "/reports", "/reports?kind=unmatched", "/reports?kind=refused")
 			t.Logf("%s: %d pages opened, %d forms pressed", role, c.pages, c.forms)
 			if c.pages < 10 || c.forms < 3 {
 				t.Errorf("only %d pages and %d forms: the crawl did not get in", c.pages, c.forms)
@@ -149,7 +150,7 @@ func newCrawler(t *testing.T, base string, role sms.Role) *crawler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crawler{t: t, role: role, base: u, seen: map[string]bool{}, client: &http.Client{Jar: jar, Timeout: 10 * time.Second,
+	c := &crawler{t: t, role: role, base: u, seen: map[string]bool{}, kinds: map[string]int{}, client: &http.Client{Jar: jar, Timeout: 10 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if resp := c.post("/signin", url.Values{"email": {string(role) + "@example.com"}, "password": {adaPassword}}); resp.StatusCode != http.StatusSeeOther {
 		t.Fatalf("%s cannot sign in: %s", role, resp.Status)
@@ -219,31 +220,48 @@ func (c *crawler) send(path string, form url.Values, name, content string) *http
 	return resp
 }
 
+const (
+	// crawlKind is how many pages or presses that differ only in what they are
+	// about are tried: a draft, a finished campaign, one in doubt.
+	crawlKind = 5
+	crawlMost = 2000
+)
+
 func (c *crawler) run(from ...string) {
-	c.todo = from
-	for len(c.todo) > 0 && c.pages < 400 {
+	for c.todo = from; len(c.todo) > 0; {
 		path := c.todo[0]
 		c.todo = c.todo[1:]
-		if !c.seen[shape("GET", path)] {
-			c.seen[shape("GET", path)] = true
+		if c.fresh("GET", path) {
 			c.visit(path)
+		}
+		if c.pages > crawlMost {
+			c.t.Fatalf("%d pages and still no end, the last: %s", c.pages, path)
 		}
 	}
 }
 
-// shape makes addresses that differ only in a number or a one-use word one, so
-// that a crawl over lists ends.
-func shape(method, path string) string {
+// fresh says that an address is worth trying, and counts it.
+func (c *crawler) fresh(what, path string) bool {
 	u, err := url.Parse(path)
 	if err != nil {
-		return path
+		return false
 	}
 	q := u.Query()
 	for _, drop := range []string{"after", "before", "done", "token", "pause"} {
 		q.Del(drop)
 	}
-	return method + " " + regexp.MustCompile(`/\d{3,}`).ReplaceAllString(u.Path, "/N") + "?" + q.Encode()
+	u.RawQuery = q.Encode()
+	key := what + " " + u.String()
+	kind := crawlID.ReplaceAllString(key, "$1…")
+	if c.seen[key] || c.kinds[kind] >= crawlKind {
+		return false
+	}
+	c.seen[key] = true
+	c.kinds[kind]++
+	return true
 }
+
+var crawlID = regexp.MustCompile(`([/=])(\d+|[0-9a-f]{32})\b`)
 
 func (c *crawler) visit(path string) {
 	resp, doc := c.get(path)
@@ -275,7 +293,8 @@ func (c *crawler) want(href string) {
 		c.t.Errorf("%q is not an address", href)
 		return
 	}
-	if u.Host == c.base.Host && u.Fragment == "" {
+	if u.Host == c.base.Host {
+		u.Fragment = ""
 		c.todo = append(c.todo, u.RequestURI())
 	}
 }
@@ -290,13 +309,30 @@ func (c *crawler) press(page string, f *goquery.Selection) {
 		return
 	}
 	method := strings.ToUpper(f.AttrOr("method", "GET"))
-	if c.seen[shape(method+" form", u.RequestURI())] || strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") ||
-		strings.HasPrefix(u.Path, "/lists/") && strings.HasSuffix(u.Path, "/delete") {
+	if strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") || strings.HasPrefix(u.Path, "/lists/") && strings.HasSuffix(u.Path, "/delete") {
 		return
 	}
-	c.seen[shape(method+" form", u.RequestURI())] = true
-	c.forms++
 	form := values(f)
+	buttons := f.Find("button[name]")
+	if buttons.Length() == 0 {
+		c.pressOne(page, f, method, *u, form, "")
+	}
+	buttons.Each(func(_ int, b *goquery.Selection) {
+		pressed := url.Values{}
+		for name, all := range form {
+			pressed[name] = all
+		}
+		pressed.Set(b.AttrOr("name", ""), b.AttrOr("value", ""))
+		c.pressOne(page, f, method, *u, pressed, b.AttrOr("name", "")+"="+b.AttrOr("value", ""))
+	})
+}
+
+// pressOne presses one button of a form.
+func (c *crawler) pressOne(page string, f *goquery.Selection, method string, u url.URL, form url.Values, button string) {
+	if !c.fresh(method+" form "+button, u.RequestURI()) {
+		return
+	}
+	c.forms++
 	if method == "GET" {
 		u.RawQuery = form.Encode()
 		c.want(u.RequestURI())
@@ -308,7 +344,7 @@ func (c *crawler) press(page string, f *goquery.Selection) {
 			c.want(l)
 		}
 	default:
-		c.t.Errorf("%s: the button %q is shown to a %s, but %s answers %s", page, strings.TrimSpace(f.Find("button").First().Text()), c.role, u.Path, resp.Status)
+		c.t.Errorf("%s: the button %q (%s) is shown to a %s, but %s answers %s", page, strings.TrimSpace(f.Find("button").First().Text()), button, c.role, u.Path, resp.Status)
 	}
 }
 
@@ -329,7 +365,7 @@ func values(f *goquery.Selection) url.Values {
 			}
 			v.Add(name, chosen.AttrOr("value", ""))
 		case (kind == "checkbox" || kind == "radio") && !checked:
-		case goquery.NodeName(e) == "button" && v.Has(name):
+		case goquery.NodeName(e) == "button":
 		default:
 			v.Add(name, e.AttrOr("value", ""))
 		}

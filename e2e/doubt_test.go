@@ -39,12 +39,12 @@ func (p *pair) state(campaign int64, key string) int64 {
 func (p *pair) received(at time.Time, query url.Values) {
 	p.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	inbox, err := storage.OpenInbox(ctx, p.data, 0)
+	inbox, err := storage.OpenInbox(ctx, p.data, "", 0)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- inbox.Run(ctx, func() {}) }()
+	go func() { done <- inbox.Run(ctx, func() {}, func(int, error) {}) }()
 	if err := inbox.Keep(ctx, sms.Kept{AccountID: p.account.ID, ReceivedAt: at.UnixMilli(), Remote: "127.0.0.1:1", Query: query.Encode()}); err != nil {
 		p.t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (p *tab) signIn(email, password string) {
 	p.fill("Email address", email)
 	p.fill("Password", password)
 	p.press("Sign in")
-	p.do(p.WaitForURL(regexp.MustCompile("/campaigns$")))
+	p.do(p.WaitForURL(regexp.MustCompile("/$")))
 }
 
 // compose fills the form and goes on to the confirmation.

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -174,7 +173,7 @@ func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt
 	for end, all := range ends {
 		for some := range slices.Chunk(all, settleAtOnce) {
 			args := []any{string(end.to), end.reason, end.code, now, string(from), a.ID}
-			if err := t.settleSome(ctx, args, some); err != nil {
+			if err := t.settleSome(ctx, of, args, some); err != nil {
 				return err
 			}
 		}
@@ -196,20 +195,34 @@ func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt
 }
 
 const settleStatement = `update message set state = $1, reason = $2, code = $3, provider_id = s.column2, evidence = '', changed_at = $4
-from (values %s) as s where message.id = s.column1 and message.state = $5 and message.attempt_id = $6`
+from (values %s) as s where message.id = s.column1 and message.state = $5 and message.attempt_id = $6 returning number, sent_at`
 
-func (t *tx) settleSome(ctx context.Context, args []any, list []sms.Settled) error {
+func (t *tx) settleSome(ctx context.Context, of sms.Campaign, args []any, list []sms.Settled) error {
 	rows := make([]string, len(list))
 	for i, m := range list {
 		rows[i] = fmt.Sprintf("(cast($%d as bigint), $%d)", len(args)+1, len(args)+2)
 		args = append(args, m.MessageID, m.ProviderID)
 	}
-	done, err := t.raw.ExecContext(ctx, fmt.Sprintf(settleStatement, strings.Join(rows, ", ")), args...)
-	if err != nil {
+	var settled []sms.Message
+	done, err := t.raw.QueryContext(ctx, fmt.Sprintf(settleStatement, strings.Join(rows, ", ")), args...)
+	if err = each(done, err, func(scan func(...any) error) error {
+		m := sms.Message{AccountID: of.AccountID, CampaignID: of.ID, State: list[0].To, Code: list[0].Code}
+		err := scan(&m.Number, &m.SentAt)
+		settled = append(settled, m)
+		return err
+	}); err != nil {
 		return fmt.Errorf("settle messages: %w", err)
 	}
-	if n, err := done.RowsAffected(); err != nil || n != int64(len(list)) {
-		return errors.Join(err, fmt.Errorf("%d of %d messages settled: %w", n, len(list), errUnexpected))
+	if len(settled) != len(list) {
+		return fmt.Errorf("%d of %d messages settled: %w", len(settled), len(list), errUnexpected)
+	}
+	if to := list[0].To; to != sms.Accepted && to != sms.Refused {
+		return nil
+	}
+	for _, m := range settled {
+		if err := t.became(ctx, m, 1); err != nil {
+			return err
+		}
 	}
 	return nil
 }

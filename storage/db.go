@@ -38,6 +38,8 @@ type DB struct {
 	reader  *sql.DB
 	seal    sealer
 	waiting atomic.Int64 // writers that wait for their turn
+	// networks are those of numbers that were counted.
+	networks sms.Networks
 }
 
 // Open opens the database, making the folder, the key file and the schema
@@ -70,6 +72,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		if err := step(ctx, db.writer); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
+	}
+	if err := db.fillTraffic(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
@@ -111,8 +116,9 @@ func (db *DB) read() *query.Queries { return query.New(db.reader) }
 // that the campaign's tally commits together with the change.
 type tx struct {
 	*query.Queries
-	raw   *sql.Tx
-	tally map[tallyKey]int64
+	raw     *sql.Tx
+	tally   map[tallyKey]int64
+	traffic *traffic
 }
 
 type tallyKey struct {
@@ -139,7 +145,7 @@ func (db *DB) update(ctx context.Context, doing string, fn func(*tx) error) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	t := &tx{Queries: query.New(raw), raw: raw, tally: map[tallyKey]int64{}}
+	t := &tx{Queries: query.New(raw), raw: raw, tally: map[tallyKey]int64{}, traffic: newTraffic(&db.networks)}
 	if err = fn(t); err == nil {
 		err = t.flush(ctx)
 	}
@@ -161,6 +167,9 @@ func (t *tx) flush(ctx context.Context) error {
 		if err := t.AddTally(ctx, k.campaign, k.key, n); err != nil {
 			return fmt.Errorf("count: %w", err)
 		}
+	}
+	if err := t.flushTraffic(ctx); err != nil {
+		return fmt.Errorf("count traffic: %w", err)
 	}
 	return nil
 }

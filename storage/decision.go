@@ -1,11 +1,13 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -126,10 +128,12 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 }
 
 // Decide carries out what a person chose, whole or not at all; d.At is when
-// the person was shown what there was to decide. It fails with sms.Overtaken when any of the messages was settled meanwhile. Where the
+// the person was shown what there was to decide, limits bound the calls of what
+// is to be sent again. It fails with sms.Overtaken when any of the messages was
+// settled meanwhile. Where the
 // messages marked as sent or sent again, with those of the same person after
 // since, are more than sms.SecondFrom, only the proposal is stored.
-func (db *DB) Decide(ctx context.Context, d sms.Decision, since, now int64) (out sms.Carried, err error) {
+func (db *DB) Decide(ctx context.Context, d sms.Decision, limits sms.PlanLimits, since, now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "store decisions", func(t *tx) error {
 		out = sms.Carried{Decision: d, Counts: map[sms.Choice]int{}}
 		picked, err := t.pick(ctx, d, true)
@@ -153,7 +157,7 @@ func (db *DB) Decide(ctx context.Context, d sms.Decision, since, now int64) (out
 		if err := t.putDecision(ctx, &out.Decision); err != nil || out.Decision.State == sms.DecisionProposed {
 			return err
 		}
-		out.Campaign, err = t.carryOut(ctx, out.Decision, picked, now)
+		out.Campaign, err = t.carryOut(ctx, out.Decision, picked, limits, now)
 		return err
 	})
 	return out, err
@@ -162,7 +166,7 @@ func (db *DB) Decide(ctx context.Context, d sms.Decision, since, now int64) (out
 // Agree carries out what another person proposed. Messages that were settled
 // meanwhile are left as they are: evidence only ever says "was sent". The
 // second person must not be the first; then it is sms.ErrForbidden.
-func (db *DB) Agree(ctx context.Context, id int64, second sms.User, now int64) (out sms.Carried, err error) {
+func (db *DB) Agree(ctx context.Context, id int64, second sms.User, limits sms.PlanLimits, now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "agree to decisions", func(t *tx) error {
 		out = sms.Carried{Counts: map[sms.Choice]int{}}
 		d, err := t.decision(ctx, id)
@@ -183,7 +187,7 @@ func (db *DB) Agree(ctx context.Context, id int64, second sms.User, now int64) (
 		for _, p := range picked {
 			out.Counts[p.choice]++
 		}
-		out.Campaign, err = t.carryOut(ctx, d, picked, now)
+		out.Campaign, err = t.carryOut(ctx, d, picked, limits, now)
 		return err
 	})
 	return out, err
@@ -343,7 +347,7 @@ func (t *tx) chosen(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.M
 }
 
 // carryOut moves the messages. The tally commits with them.
-func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, now int64) (made sms.Campaign, err error) {
+func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, limits sms.PlanLimits, now int64) (made sms.Campaign, err error) {
 	var again []sms.Message
 	requeued := false
 	for _, p := range list {
@@ -367,7 +371,7 @@ func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, now in
 		}
 	}
 	if len(again) > 0 {
-		made, err = t.draftAgain(ctx, d, again, now)
+		made, err = t.draftAgain(ctx, d, again, limits, now)
 	}
 	return made, err
 }
@@ -402,14 +406,15 @@ func (t *tx) reopen(ctx context.Context, id, now int64) error {
 // draftAgain makes new messages in place of doubtful ones, in a draft of their
 // own. The doubtful ones are closed when that starts, and not before: a draft
 // may be thrown away, and a report may still come.
-func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message, now int64) (made sms.Campaign, err error) {
-	row, err := t.CampaignByID(ctx, d.CampaignID)
+func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message, limits sms.PlanLimits, now int64) (made sms.Campaign, err error) {
+	from, err := t.campaign(ctx, d.CampaignID)
 	if err != nil {
 		return made, err
 	}
-	from := campaign(row.Campaign, row.Test)
-	numbers := make([]string, len(list))
-	parts := int64(0)
+	// Inside a campaign the rows rise with the ids.
+	slices.SortFunc(list, func(a, b sms.Message) int { return cmp.Compare(a.Row, b.Row) })
+	r := sms.NewRepetition(from, d.By, limits, len(list))
+	fresh := make([]sms.Message, len(list))
 	for i, m := range list {
 		s, err := t.SuccessorOf(ctx, m.ID)
 		if err == nil && planned(s) {
@@ -418,35 +423,29 @@ func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message,
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return made, err
 		}
-		numbers[i] = m.Number
-		parts += int64(m.Parts)
+		fresh[i] = sms.Message{AccountID: m.AccountID, Row: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode, Parts: m.Parts, State: sms.Draft, CreatedAt: now}
+		if err := r.Add(fresh[i]); err != nil {
+			return made, err
+		}
 	}
-	id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: from.AccountID, Token: randomHex(32), Name: againName(from.Name), SenderID: from.SenderID,
-		Text: from.Text, Unicode: from.Unicode, Flash: from.Flash, GroupID: from.GroupID, GroupName: from.GroupName, Recipients: int64(len(list)), Parts: parts,
-		Fingerprint: sms.Fingerprint(from.SenderID, from.Text, numbers), CreatedBy: d.By.ID, CreatedName: d.By.Name, CreatedAt: now})
+	calls, c := r.Plan(), &r.Campaign
+	c.ID, err = t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: randomHex(32), Name: c.Name, SenderID: c.SenderID,
+		Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: c.Recipients, Parts: c.Parts,
+		Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, CallsText: c.CallsText, CallsPairs: c.CallsPairs, AgainOf: c.AgainOf})
 	if err != nil {
 		return made, err
 	}
-	for i, m := range list {
-		next := sms.Message{AccountID: m.AccountID, CampaignID: id, Row: int64(i + 1), Number: m.Number, Text: m.Text, Unicode: m.Unicode, Parts: m.Parts,
-			Call: m.Call, State: sms.Draft, CreatedAt: now}
-		nextID, err := t.insertMessage(ctx, next, from.GroupID)
+	for i, m := range fresh {
+		m.CampaignID, m.Call = c.ID, calls[i]
+		id, err := t.insertMessage(ctx, m, from.GroupID)
 		if err == nil {
-			_, err = t.Succeed(ctx, m.ID, nextID, id)
+			_, err = t.Succeed(ctx, list[i].ID, id, c.ID)
 		}
 		if err != nil {
 			return made, err
 		}
 	}
-	row, err = t.CampaignByID(ctx, id)
-	return campaign(row.Campaign, row.Test), err
-}
-
-const againLength = 90
-
-func againName(name string) string {
-	letters := []rune(name)
-	return string(letters[:min(len(letters), againLength)]) + ", again"
+	return t.campaign(ctx, c.ID)
 }
 
 // takeOver closes the doubtful messages whose successors are about to be

@@ -14,8 +14,10 @@ var (
 	bola = sms.User{ID: 2, Name: "Bola Ade"}
 )
 
+var planLimits = sms.PlanLimits{CallLimit: 2, URLBudget: 2000, Overhead: urlOverhead}
+
 func (f *fixture) decide(by sms.User, c sms.Campaign, choices ...sms.Decided) (sms.Carried, error) {
-	return f.db.Decide(f.ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by, At: f.now()}, 0, f.now())
+	return f.db.Decide(f.ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by, At: f.now()}, planLimits, 0, f.now())
 }
 
 // TestDecisions: for a whole call, for one message of it, and for held ones.
@@ -68,7 +70,7 @@ func TestADecisionIsWholeOrNotAtAll(t *testing.T) {
 		{{Attempt: a.ID, Message: a.Messages[0], Choice: "made up"}},
 	} {
 		d := sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: late, By: ada, At: 0}
-		_, err := f.db.Decide(f.ctx, d, 0, f.now())
+		_, err := f.db.Decide(f.ctx, d, planLimits, 0, f.now())
 		var gone sms.Overtaken
 		if !errors.As(err, &gone) || !errors.Is(err, sms.ErrConflict) || len(gone.Messages) == 0 {
 			t.Errorf("%v: %v", late, err)
@@ -102,7 +104,7 @@ func TestManyNeedTwoPeople(t *testing.T) {
 		t.Fatalf("%+v %v", out.Decision, err)
 	}
 	f.wantStates(c.ID, map[sms.State]int{sms.Accepted: sms.SecondFrom - 1, sms.InDoubt: 2})
-	if _, err := f.db.Agree(f.ctx, out.Decision.ID, ada, f.now()); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := f.db.Agree(f.ctx, out.Decision.ID, ada, planLimits, f.now()); !errors.Is(err, sms.ErrForbidden) {
 		t.Errorf("the same person agreed: %v", err)
 	}
 	if list, err := f.db.Proposals(f.ctx, c.ID); err != nil || len(list) != 1 || list[0].N != 2 || list[0].By.Name != ada.Name {
@@ -113,12 +115,12 @@ func TestManyNeedTwoPeople(t *testing.T) {
 	f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: "x", Mobile: r.Number, Status: "DELIVRD", ShortMessage: "Hello", ReceivedAt: f.now()})
 	f.pass(ripe)
 	f.reconcile()
-	done, err := f.db.Agree(f.ctx, out.Decision.ID, bola, f.now())
+	done, err := f.db.Agree(f.ctx, out.Decision.ID, bola, planLimits, f.now())
 	if err != nil || done.Counts[sms.ChooseSent] != 1 || done.Decision.Second.Name != bola.Name {
 		t.Errorf("%+v %v", done, err)
 	}
 	f.wantStates(c.ID, map[sms.State]int{sms.Accepted: sms.SecondFrom + 1})
-	if _, err := f.db.Agree(f.ctx, out.Decision.ID, bola, f.now()); !errors.Is(err, sms.ErrConflict) {
+	if _, err := f.db.Agree(f.ctx, out.Decision.ID, bola, planLimits, f.now()); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("agreed twice: %v", err)
 	}
 	f.check()
@@ -227,4 +229,32 @@ func TestDoubtGroupsArePaged(t *testing.T) {
 	if !slices.Equal(seen, calls) {
 		t.Errorf("calls %v, want %v", seen, calls)
 	}
+}
+
+// TestADoubtSentAgainIsPlannedAndLinked: its campaign is like any other that
+// sends again.
+func TestADoubtSentAgainIsPlannedAndLinked(t *testing.T) {
+	f := newFixture(t)
+	c, a := f.doubt("Hello", numbers(5)...)
+	out, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 5, Choice: sms.ChooseAgain})
+	f.must(err)
+	made := out.Campaign
+	if made.AgainOf != c.ID || made.CallsText != 3 || made.CallsPairs != 0 || made.Recipients != 5 || made.Parts != 5 || made.Name != "A campaign, again" {
+		t.Errorf("%+v", made)
+	}
+	again, err := f.db.AgainCampaigns(f.ctx, c.ID)
+	if err != nil || len(again) != 1 || again[0].ID != made.ID {
+		t.Errorf("%+v, %v", again, err)
+	}
+	calls := map[int32]int{}
+	for i, m := range f.messages(made.ID) {
+		calls[m.Call]++
+		if m.Row != int64(i+1) {
+			t.Errorf("row %d at %d", m.Row, i)
+		}
+	}
+	if len(calls) != 3 {
+		t.Errorf("calls %v", calls)
+	}
+	f.check()
 }

@@ -30,11 +30,12 @@ const (
 )
 
 // sqliteDSN makes the settings part of every connection. busy_timeout stands
-// first so that the switch to WAL waits for other processes too.
+// first so that the switch to WAL waits for other processes too. Checkpoints are
+// rarer than SQLite's own: reports change the same pages again and again.
 func sqliteDSN(path string, pragmas ...string) string {
 	q := url.Values{}
 	q.Set("_txlock", "immediate")
-	q["_pragma"] = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)"}, pragmas...)
+	q["_pragma"] = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)", "wal_autocheckpoint(8000)"}, pragmas...)
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 

@@ -180,7 +180,10 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 		return fmt.Errorf("message %d: %w", m.ID, errUnexpected)
 	}
 	t.moved(m.CampaignID, sms.StandingKey(m.State, "", false), sms.StandingKey(to, "", false), 1)
-	return t.DeleteInFlight(ctx, m.ID)
+	if m.State = to; to == sms.Accepted {
+		err = t.became(ctx, m, 1)
+	}
+	return errors.Join(err, t.DeleteInFlight(ctx, m.ID))
 }
 
 // LinkReport ties a report to a message because a person says so. It fails
@@ -244,6 +247,30 @@ func (db *DB) MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error) {
 		list[i] = asked(r)
 	}
 	return list, nil
+}
+
+// AskMessage lets a question about an accepted message wait for its turn, on
+// behalf of a person. One that waits already is enough; made is false then. It
+// fails with sms.ErrConflict when the message has no id to ask by.
+func (db *DB) AskMessage(ctx context.Context, id, now int64) (made bool, err error) {
+	err = db.update(ctx, "ask about a message", func(t *tx) error {
+		row, err := t.MessageByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		m := message(row)
+		if !m.MayAsk() {
+			return errUnexpected
+		}
+		waiting, err := t.WaitingAsked(ctx, id)
+		if err != nil || waiting > 0 {
+			return err
+		}
+		made = true
+		_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: m.AccountID, MessageID: m.ID, ProviderID: m.ProviderID, Why: string(sms.AskedStaff), CreatedAt: now})
+		return err
+	})
+	return made && err == nil, err
 }
 
 // PutAnswer stores what the service answered and lets it decide, once. The

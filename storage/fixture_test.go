@@ -301,6 +301,22 @@ func (f *fixture) check() {
 	if len(idle) > 0 {
 		f.t.Fatalf("attempts %v do not hold their recipients", idle)
 	}
+	f.checkTraffic()
+}
+
+// checkTraffic recounts what pages show without counting.
+func (f *fixture) checkTraffic() {
+	f.t.Helper()
+	want, err := recountTraffic(f.ctx, f.db.reader, &sms.Networks{})
+	f.must(err)
+	got, err := storedTraffic(f.ctx, f.db.reader)
+	f.must(err)
+	for what, d := range map[string]string{"traffic": cmp.Diff(want.slots, got.slots, cmp.AllowUnexported(slotKey{})),
+		"quarters": cmp.Diff(want.quarters, got.quarters, cmp.AllowUnexported(quarterKey{})), "cuts": cmp.Diff(want.cuts, got.cuts, cmp.AllowUnexported(cutKey{}))} {
+		if d != "" {
+			f.t.Fatalf("%s (-recount +counted):\n%s", what, d)
+		}
+	}
 }
 
 func (f *fixture) checkCampaign(c sms.Campaign) {

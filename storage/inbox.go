@@ -6,16 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"smsdesk/internal/sms"
 )
 
 // Inbox keeps callbacks as they arrive, in a file of its own, so that a big
 // import into the main database never slows a report down. A report that Keep
-// has taken is on disk.
+// has taken is on disk: in the inbox, or in the spool while the inbox cannot
+// be written.
 type Inbox struct {
-	db    *sql.DB
-	queue chan kept
+	db     *sql.DB // one connection, so that nobody waits for a lock asleep
+	reader *sql.DB
+	one    *sql.Stmt
+	many   *sql.Stmt
+	queue  chan kept
+	spool  *spool
+	tried  time.Time // when the spool was last tried in vain
 }
 
 type kept struct {
@@ -26,48 +34,98 @@ type kept struct {
 const (
 	inboxQueue = 16 << 10
 	inboxBatch = 1000
+	// inboxRows is how many rows one statement stores.
+	inboxRows = 32
+	// inboxWaits is how long the inbox may be locked by another process before
+	// reports go to the spool, in milliseconds; spoolAfter how long a report
+	// waits for a disk that does not answer. The provider gives up after 10 s.
+	inboxWaits = 2000
+	spoolAfter = 5 * time.Second
+	// spoolEvery is how often reports are brought from the spool to the inbox
+	// while that fails.
+	spoolEvery = time.Second
 )
 
-// OpenInbox opens the inbox of a data folder. cursor is where the applier
-// stands: ids never start again below it, even when the file is a new one.
-func OpenInbox(ctx context.Context, data string, cursor int64) (*Inbox, error) {
-	db, err := sql.Open("sqlite", sqliteDSN(filepath.Join(data, "inbox.db")))
-	if err != nil {
+// OpenInbox opens the inbox of a data folder. spool is the folder for reports
+// that the inbox cannot take, data/spool where it is "". cursor is where the
+// applier stands: ids never start again below it, even when the file is a new
+// one.
+func OpenInbox(ctx context.Context, data, spool string, cursor int64) (*Inbox, error) {
+	if spool == "" {
+		spool = filepath.Join(data, "spool")
+	}
+	in := &Inbox{queue: make(chan kept, inboxQueue)}
+	var err error
+	if in.db, in.reader, err = openSQLite(filepath.Join(data, "inbox.db")); err != nil {
 		return nil, fmt.Errorf("open the inbox: %w", err)
 	}
-	db.SetMaxOpenConns(2)
-	if err := assertSQLite(ctx, db); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err = assertSQLite(ctx, in.db); err == nil {
+		err = in.prepare(ctx, cursor)
 	}
-	for _, statement := range []string{
-		`create table if not exists raw (id integer primary key autoincrement, account_id integer not null, received_at integer not null, remote text not null, query text not null)`,
-		`insert into sqlite_sequence (name, seq) select 'raw', 0 where not exists (select 1 from sqlite_sequence where name = 'raw')`,
-	} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return nil, errors.Join(fmt.Errorf("prepare the inbox: %w", err), db.Close())
-		}
+	if err == nil {
+		in.spool, err = openSpool(spool)
 	}
-	if _, err := db.ExecContext(ctx, `update sqlite_sequence set seq = $1 where name = 'raw' and seq < $1`, cursor); err != nil {
-		return nil, errors.Join(fmt.Errorf("prepare the inbox: %w", err), db.Close())
+	if err != nil {
+		return nil, errors.Join(err, in.reader.Close(), in.db.Close())
 	}
-	return &Inbox{db: db, queue: make(chan kept, inboxQueue)}, nil
+	return in, nil
 }
 
-// Close closes the file. Run must have ended.
-func (in *Inbox) Close() error { return in.db.Close() }
+func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
+	for _, statement := range []string{
+		`create table if not exists raw (id integer primary key autoincrement, account_id integer not null, received_at integer not null, remote text not null, query text not null)`,
+		`create table if not exists drained (file text primary key, position integer not null) without rowid`,
+		`insert into sqlite_sequence (name, seq) select 'raw', 0 where not exists (select 1 from sqlite_sequence where name = 'raw')`,
+		fmt.Sprintf(`update sqlite_sequence set seq = %d where name = 'raw' and seq < %[1]d`, cursor),
+		fmt.Sprintf(`pragma busy_timeout = %d`, inboxWaits),
+	} {
+		if _, err := in.db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("prepare the inbox: %w", err)
+		}
+	}
+	var errs [2]error
+	row := func(i int) string { return "(" + places(4*i+1, 4) + ")" }
+	rows := make([]string, inboxRows)
+	for i := range rows {
+		rows[i] = row(i)
+	}
+	const insert = `insert into raw (account_id, received_at, remote, query) values `
+	in.one, errs[0] = in.db.PrepareContext(ctx, insert+row(0))
+	in.many, errs[1] = in.db.PrepareContext(ctx, insert+strings.Join(rows, ", "))
+	if err := errors.Join(errs[:]...); err != nil {
+		return fmt.Errorf("prepare the inbox: %w", err)
+	}
+	return nil
+}
+
+// Close closes the files. Run must have ended.
+func (in *Inbox) Close() error {
+	return errors.Join(in.spool.close(), in.reader.Close(), in.db.Close())
+}
 
 // Keep stores a callback and returns once it is synced to disk. When ctx ends
-// first it returns an error although the callback may still be stored.
+// first it returns an error although the callback may still be stored. A disk
+// that hangs may bring a report into both files: it then counts as repeated.
 func (in *Inbox) Keep(ctx context.Context, k sms.Kept) error {
 	item := kept{k, make(chan error, 1)}
+	if acknowledgeEarly {
+		in.queue <- item
+		return nil
+	}
+	hangs := time.NewTimer(spoolAfter)
+	defer hangs.Stop()
 	select {
 	case in.queue <- item:
+	case <-hangs.C:
+		return in.spool.append([]sms.Kept{k})
 	case <-ctx.Done():
 		return fmt.Errorf("keep the report: %w", ctx.Err())
 	}
 	select {
 	case err := <-item.done:
 		return err
+	case <-hangs.C:
+		return in.spool.append([]sms.Kept{k})
 	case <-ctx.Done():
 		return fmt.Errorf("keep the report: %w", ctx.Err())
 	}
@@ -75,53 +133,135 @@ func (in *Inbox) Keep(ctx context.Context, k sms.Kept) error {
 
 // Run writes what Keep was given until ctx ends and the queue is empty. Each
 // transaction takes whatever is queued: a fixed wait would only add delay.
-// kept is called after each commit.
-func (in *Inbox) Run(ctx context.Context, kept func()) error {
+// stored is called after each commit. What the inbox cannot take goes to the
+// spool, and from there to the inbox in the order of arrival as soon as that
+// can be written again; spooled says how many went there, and why.
+func (in *Inbox) Run(ctx context.Context, stored func(), spooled func(n int, why error)) error {
 	for {
-		batch := in.next(ctx)
-		if batch == nil {
+		batch, more := in.next(ctx)
+		err := in.drain(context.WithoutCancel(ctx), stored)
+		if len(batch) > 0 {
+			if err == nil {
+				err = in.write(context.WithoutCancel(ctx), keptOf(batch), nil)
+			}
+			if err == nil {
+				stored()
+			} else {
+				err = in.setAside(batch, err, spooled)
+			}
+			for _, item := range batch {
+				item.done <- err
+			}
+		}
+		if !more {
 			return nil
-		}
-		err := in.write(context.WithoutCancel(ctx), batch)
-		for _, item := range batch {
-			item.done <- err
-		}
-		if err == nil {
-			kept()
 		}
 	}
 }
 
-func (in *Inbox) next(ctx context.Context) []kept {
-	var batch []kept
+func keptOf(batch []kept) []sms.Kept {
+	list := make([]sms.Kept, len(batch))
+	for i, item := range batch {
+		list[i] = item.Kept
+	}
+	return list
+}
+
+// setAside brings a batch into the spool; the error is nil when it is there.
+func (in *Inbox) setAside(batch []kept, why error, spooled func(int, error)) error {
+	if err := in.spool.append(keptOf(batch)); err != nil {
+		return errors.Join(why, err)
+	}
+	spooled(len(batch), why)
+	return nil
+}
+
+// next waits for reports, or for the moment to look at the spool again; more is
+// false when ctx has ended and nothing is queued.
+func (in *Inbox) next(ctx context.Context) (batch []kept, more bool) {
+	var again <-chan time.Time
+	if in.spool.waits() {
+		timer := time.NewTimer(spoolEvery)
+		defer timer.Stop()
+		again = timer.C
+	}
+	more = true
 	select {
 	case item := <-in.queue:
 		batch = append(batch, item)
+	case <-again:
 	case <-ctx.Done():
+		more = false
 	}
 	for len(batch) < inboxBatch {
 		select {
 		case item := <-in.queue:
 			batch = append(batch, item)
 		default:
-			return batch
+			return batch, more || len(batch) > 0
 		}
 	}
-	return batch
+	return batch, true
 }
 
-func (in *Inbox) write(ctx context.Context, batch []kept) error {
+var errSpooling = errors.New("the inbox could not be written a moment ago")
+
+// drain brings the spool into the inbox. Each part goes in together with how
+// far the file has been read: a crash in between repeats nothing.
+func (in *Inbox) drain(ctx context.Context, stored func()) error {
+	if !in.spool.waits() {
+		return nil
+	}
+	if time.Since(in.tried) < spoolEvery {
+		return errSpooling
+	}
+	err := in.spool.drain(func(file string) (position int64, err error) {
+		err = in.db.QueryRowContext(ctx, `select position from drained where file = $1`, file).Scan(&position)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return position, err
+	}, func(list []sms.Kept, file string, position int64) error {
+		err := in.write(ctx, list, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
+			return err
+		})
+		if err == nil {
+			stored()
+		}
+		return err
+	})
+	in.tried = time.Time{}
+	if err != nil {
+		in.tried = time.Now()
+		return fmt.Errorf("bring reports from the spool: %w", err)
+	}
+	return nil
+}
+
+func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx) error) error {
 	tx, err := in.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("store reports: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	insert, err := tx.PrepareContext(ctx, `insert into raw (account_id, received_at, remote, query) values ($1, $2, $3, $4)`)
-	if err != nil {
-		return fmt.Errorf("store reports: %w", err)
+	args := make([]any, 0, 4*inboxRows)
+	for len(batch) > 0 {
+		n, statement := 1, in.one
+		if len(batch) >= inboxRows {
+			n, statement = inboxRows, in.many
+		}
+		args = args[:0]
+		for _, k := range batch[:n] {
+			args = append(args, k.AccountID, k.ReceivedAt, k.Remote, k.Query)
+		}
+		if _, err := tx.StmtContext(ctx, statement).ExecContext(ctx, args...); err != nil {
+			return fmt.Errorf("store reports: %w", err)
+		}
+		batch = batch[n:]
 	}
-	for _, k := range batch {
-		if _, err := insert.ExecContext(ctx, k.AccountID, k.ReceivedAt, k.Remote, k.Query); err != nil {
+	if also != nil {
+		if err := also(tx); err != nil {
 			return fmt.Errorf("store reports: %w", err)
 		}
 	}
@@ -133,7 +273,7 @@ func (in *Inbox) write(ctx context.Context, batch []kept) error {
 
 // After lists what was kept behind the given id, in order.
 func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, error) {
-	rows, err := in.db.QueryContext(ctx, `select id, account_id, received_at, remote, query from raw where id > $1 order by id limit $2`, id, limit)
+	rows, err := in.reader.QueryContext(ctx, `select id, account_id, received_at, remote, query from raw where id > $1 order by id limit $2`, id, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the inbox: %w", err)
 	}
@@ -148,9 +288,10 @@ func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, er
 	return list, errors.Join(rows.Err(), rows.Close())
 }
 
-// Trim forgets what has been applied. The ids are not used again.
+// Trim forgets what has been applied, some thousands at a time. The ids are
+// not used again.
 func (in *Inbox) Trim(ctx context.Context, upTo int64) error {
-	if _, err := in.db.ExecContext(ctx, `delete from raw where id in (select id from raw where id <= $1 order by id limit 5000)`, upTo); err != nil {
+	if _, err := in.db.ExecContext(ctx, `delete from raw where id in (select id from raw where id <= $1 order by id limit 20000)`, upTo); err != nil {
 		return fmt.Errorf("trim the inbox: %w", err)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 
 func openInbox(t *testing.T, data string, cursor int64) *Inbox {
 	t.Helper()
-	in, err := OpenInbox(t.Context(), data, cursor)
+	in, err := OpenInbox(t.Context(), data, "", cursor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func runInbox(t *testing.T, in *Inbox) (stop func(), commits *atomic.Int64) {
 	commits = new(atomic.Int64)
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := in.Run(ctx, func() { commits.Add(1) }); err != nil {
+		if err := in.Run(ctx, func() { commits.Add(1) }, func(int, error) {}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -198,30 +198,6 @@ func TestAKeepThatFailedSaysSo(t *testing.T) {
 	}
 }
 
-func TestOneBadReportFailsWithItsBatchAndNothingIsHalfStored(t *testing.T) {
-	in := openInbox(t, t.TempDir(), 0)
-	if _, err := in.db.ExecContext(t.Context(), "create trigger broken before insert on raw when new.query = 'boom' begin select raise(abort, 'boom'); end"); err != nil {
-		t.Fatal(err)
-	}
-	errs := make(chan error, 3)
-	for _, q := range []string{"a", "boom", "b"} {
-		go func() { errs <- in.Keep(t.Context(), sms.Kept{Query: q}) }()
-	}
-	for len(in.queue) < 3 {
-		time.Sleep(time.Millisecond)
-	}
-	stop, commits := runInbox(t, in)
-	for range 3 {
-		if <-errs == nil {
-			t.Error("a report of the failed batch was taken")
-		}
-	}
-	stop()
-	if n := len(everything(t, in)); n != 0 || commits.Load() != 0 {
-		t.Errorf("%d reports of a failed batch are stored, %d commits announced", n, commits.Load())
-	}
-}
-
 func TestKeepEndsWithItsContext(t *testing.T) {
 	in := openInbox(t, t.TempDir(), 0)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -247,7 +223,7 @@ func TestRunDrainsTheQueueAtTheEnd(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := in.Run(ended, func() {}); err != nil {
+	if err := in.Run(ended, func() {}, func(int, error) {}); err != nil {
 		t.Fatal(err)
 	}
 	all.Wait()

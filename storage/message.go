@@ -168,12 +168,24 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 	if err == nil && n != 1 {
 		err = errUnexpected
 	}
+	if err != nil {
+		return err
+	}
+	return t.delivered(ctx, before, after, now)
+}
+
+// delivered counts a message whose delivery moved; a blacklisted number is
+// blocked from then on.
+func (t *tx) delivered(ctx context.Context, before, after sms.Message, now int64) error {
 	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
 	t.count(after.CampaignID, interimKey, interim(after)-interim(before))
-	if err == nil && d.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
-		err = t.blockReported(ctx, after, now)
+	if err := errors.Join(t.became(ctx, before, -1), t.became(ctx, after, 1)); err != nil {
+		return err
 	}
-	return err
+	if after.Delivery.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
+		return t.blockReported(ctx, after, now)
+	}
+	return nil
 }
 
 func appendNew(list []int64, id int64) []int64 {

@@ -323,6 +323,10 @@ func TestAnyLifeKeepsItsPromises(t *testing.T) {
 
 // finish lets everything go out that can: no one is forgotten.
 func (m *model) finish() {
+	if list := m.miscounts(); len(list) > 0 {
+		m.t.Fatalf("counts differ: %v", list)
+	}
+
 	for _, a := range m.claimed {
 		m.settle(a, sms.Outcome{Class: sms.ClassNothingLeft})
 	}

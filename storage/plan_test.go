@@ -69,8 +69,11 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		queries[name+", messages"] = newestQuery(search, sms.Campaign{})
 		queries[name+", span"], _ = spanQuery(search)
 	}
-	queries["search by number"], _ = numberQuery(sms.MessageSearch{Number: "2348030000101", Limit: 50, Before: sms.Place{MessageID: 9}})
-	queries["search by last digits"], _ = numberQuery(sms.MessageSearch{Ends: "0101", Limit: 50})
+	queries["search by number"], _ = numberQuery(sms.MessageSearch{Number: "2348030000101", Limit: 50, Before: sms.Place{MessageID: 9}}, nil)
+	queries["search by last digits"], _ = numberQuery(sms.MessageSearch{Ends: "0101", Limit: 50}, nil)
+	for name, f := range map[string]sms.MessageFilter{"find": {Text: "a"}, "find by standing": {Keys: []string{"delivered", "late"}}, "find by number": {Number: "2348030000101", Keys: []string{"late"}}, "find by last digits": {Ends: "0101"}} {
+		queries[name], _ = findQuery(f, sms.Campaign{State: sms.CampaignRunning})
+	}
 	for name, filter := range map[string]sms.CampaignFilter{
 		"campaigns": {Name: "a", Before: 9}, "campaigns of a state": {States: []sms.CampaignState{"awaiting_approval"}, Before: 9},
 		"campaigns of states": {States: []sms.CampaignState{"running", "paused"}, Before: 9}, "campaigns to decide": {Decision: true, Before: 9},
@@ -84,6 +87,8 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	queries["call"], queries["blocked"] = callRecipients, blockedRecipients
 	queries["settle"] = fmt.Sprintf(settleStatement, "(cast($7 as bigint), $8), (cast($9 as bigint), $10)")
 	queries["early"] = fmt.Sprintf(earlyIDs, "$2, $3")
+	queries["waiting"] = fmt.Sprintf(waitingReports, "$2, $3")
+	queries["reported"], queries["deliver"] = fmt.Sprintf(reportedMessages, "$2, $3"), fmt.Sprintf(deliverMessages, "(cast($2 as bigint), $3, $4, $5, cast($6 as boolean), cast($7 as boolean))")
 	queries["recipients"], queries["sketches"], queries["drafts"] = someRecipients, eachSketch, insertDrafts(2)
 	plans := map[string]string{}
 	for name, text := range queries {
@@ -94,7 +99,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	}
 	for name, index := range map[string]string{
 		"FirstQueued": "message_queued", "recipients": "message_campaign", "sketches": "campaign_started", "BusyLists": "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed", "AbandonedCampaigns": "campaign_hidden", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
-		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
+		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "reported": "message_provider", "waiting": "delivery_report_unmatched", "deliver": "SEARCH message USING INTEGER PRIMARY KEY", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
 		"page of a tile": "message_standing", "page of the queue": "message_standing", "page of delivered": "message_standing", "page of a state": "message_standing", "page of a status": "message_standing", "search, messages": "message_campaign",
 		"search by standing, messages": "message_standing", "search by standing, campaigns": "campaign_tally_some", "search by day, campaigns": "campaign_tally_some",
 		"search, campaigns": "campaign_account", "search by day, span": "campaign_started", "search by number": "message_tail", "search by last digits": "message_tail", "DecisionCount": "campaign_tally_some", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
@@ -103,10 +108,11 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"FirstDraft": "message_draft", "DraftLengths": "message_draft", "MessageFrom": "message_campaign", "LastMessage": "message_campaign", "LastBlocked": "blocked_newest",
 		"BlockedDrafts": "message_draft", "CountLicences": "attempt_licensed", "LastRateAnswer": "attempt_rate",
 		"RunningCampaigns": "campaign_state", "CountAwaiting": "campaign_state", "campaigns": "campaign_account", "campaigns of a month": "campaign_account", "campaigns of a state": "campaign_state", "campaigns of states": "campaign_state", "campaigns to decide": "campaign_tally_some", "campaigns of a sender ID": "campaign_sender", "campaigns of a person": "campaign_author", "campaigns of a person too": "campaign_starter", "trials": "campaign_trial", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
-		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence", "NextAsked": "asked_waiting", "MessageAsked": "asked_message",
+		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence", "NextAsked": "asked_waiting", "MessageAsked": "asked_message", "WaitingAsked": "asked_",
 		"DecisionAttempts": "message_decision", "HintedDoubts": "message_standing", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
 		"ReportsPage": "delivery_report_page", "UnmatchedPage": "delivery_report_", "RepeatedPage": "delivery_report_again", "NewerReports": "delivery_report_page", "NewerUnmatched": "delivery_report_", "NewerRepeated": "delivery_report_again",
 		"SuspiciousReports": "delivery_report_suspicious", "ForgetUnmatched": "delivery_report_", "CountSilent": "message_silent", "NextSilent": "message_silent", "NextLate": "message_late", "Pulses": "PRIMARY KEY", "RefusedMinutes": "receiver_refused", "RunningInquiry": "inquiry_running", "InquiryAt": "inquiry_gap",
+		"find": "message_campaign", "find by standing": "message_standing", "find by number": "message_tail", "find by last digits": "message_tail", "Traffic": "PRIMARY KEY", "TrafficQuarters": "PRIMARY KEY", "CampaignCuts": "PRIMARY KEY", "ComingUp": "campaign_scheduled", "PausedCampaigns": "campaign_paused", "BusyCampaigns": "campaign_running",
 	} {
 		if !strings.Contains(plans[name], index) {
 			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])

@@ -21,50 +21,6 @@ func (db *DB) InboxCursor(ctx context.Context) (int64, error) {
 	return found(n, err, "read the inbox cursor")
 }
 
-// ApplyReports stores reports, lets each decide about its message and moves
-// the cursor, in one transaction: a crash applies each once. The reports are
-// in the order of the inbox; countries holds each account's country.
-func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (done sms.Applied, err error) {
-	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		done = sms.Applied{}
-		for _, r := range reports {
-			if err := t.applyReport(ctx, r, countries[r.AccountID], &done, now); err != nil {
-				return err
-			}
-		}
-		return t.PutCursor(ctx, inboxCursor, cursor)
-	})
-	return done, err
-}
-
-func (t *tx) applyReport(ctx context.Context, r sms.DeliveryReport, country string, done *sms.Applied, now int64) error {
-	target, after, effect, err := t.match(ctx, r, country)
-	if err != nil {
-		return err
-	}
-	put, err := t.PutReport(ctx, query.PutReportParams{AccountID: r.AccountID, InboxID: r.ID, ReceivedAt: r.ReceivedAt, ProviderID: r.ProviderID,
-		Mobile: r.Mobile, Status: r.Status, ErrorCode: r.ErrorCode, SubmitDate: r.SubmitDate, DoneDate: r.DoneDate, ShortMessage: r.ShortMessage,
-		Raw: r.Raw, MessageID: target.ID, Effect: string(effect), MatchKey: reportKey(r.Mobile, country)})
-	if err != nil {
-		return err
-	}
-	if effect == sms.NotMatched {
-		done.Unmatched++
-		return nil
-	}
-	if put.Effect == string(sms.NotMatched) {
-		if err := t.MatchReport(ctx, put.ID, target.ID, string(effect)); err != nil {
-			return err
-		}
-	}
-	done.Messages = appendNew(done.Messages, target.ID)
-	if effect == sms.Changed {
-		done.Campaigns = appendNew(done.Campaigns, target.CampaignID)
-		return t.deliver(ctx, target, after, now)
-	}
-	return nil
-}
-
 // match finds the message that a report is about. Ids are unique at the
 // service, but a wrong number with a right id is kept as such, never believed.
 func (t *tx) match(ctx context.Context, r sms.DeliveryReport, country string) (target, after sms.Message, effect sms.Effect, err error) {
@@ -113,6 +69,9 @@ func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, coun
 			}
 			if err := t.MatchReport(ctx, w.ID, target.ID, string(effect)); err != nil {
 				return err
+			}
+			if effect != sms.WrongNumber {
+				t.traffic.report(target.CampaignID, w.ReceivedAt, w.Status)
 			}
 			if effect == sms.Changed {
 				if err := t.deliver(ctx, target, after, now); err != nil {
@@ -208,6 +167,13 @@ func (db *DB) MessageReports(ctx context.Context, id int64) ([]sms.StoredReport,
 func (db *DB) LastReportAt(ctx context.Context, account int64) (int64, error) {
 	at, err := db.read().LastReportAt(ctx, account)
 	return found(at, err, "read the last report's time")
+}
+
+// ReportArrivals is how often reports of an account arrived, repetitions
+// counted too. It reads all of them: for checks, not for pages.
+func (db *DB) ReportArrivals(ctx context.Context, account int64) (int64, error) {
+	n, err := db.read().ReportArrivals(ctx, account)
+	return found(n, err, "count the arrivals of reports")
 }
 
 func report(r query.DeliveryReport) sms.StoredReport {

@@ -149,7 +149,7 @@ func (db *DB) SearchMessages(ctx context.Context, f sms.MessageSearch) (list []s
 // the other conditions are held against each of the messages, and after
 // tailLook of them the rest is left to the next page.
 func (db *DB) searchNumber(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
-	query, args := numberQuery(f)
+	query, args := numberQuery(f, nil)
 	candidates, err := db.ids(ctx, query, args)
 	if err != nil {
 		return nil, next, err
@@ -190,9 +190,9 @@ func wanted(f sms.MessageSearch, m sms.FoundMessage) bool {
 }
 
 // numberQuery asks for the messages behind a number or its last digits,
-// newest first. The index holds all that it reads.
-func numberQuery(f sms.MessageSearch) (string, arguments) {
-	var a arguments
+// newest first. The index holds all that it reads. a are the arguments that
+// there are already.
+func numberQuery(f sms.MessageSearch, a arguments) (string, arguments) {
 	where := "account_id = " + a.add(f.AccountID) + " and number <> '' and (" + tail + ")"
 	if f.Number != "" {
 		where += " = " + a.add(padded(sms.Backwards(f.Number)))

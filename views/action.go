@@ -23,14 +23,17 @@ func (p CampaignPage) download(name string) string {
 // downloadWords says what is downloaded. It holds no number: the figures move,
 // this line does not.
 func (p CampaignPage) downloadWords() string {
-	only := ""
+	only, search := "", ""
+	if p.Search.Narrows() {
+		search = " (not only those found)"
+	}
 	if s, ok := sms.StandingByKey(p.State); ok {
 		only = s.Words
 	} else if p.Tile != "" {
 		only = p.Tile.Words()
 	}
 	if only == "" {
-		return "Download all messages:"
+		return "Download all messages" + search + ":"
 	}
-	return "Download only “" + only + "”:"
+	return "Download all “" + only + "”" + search + ":"
 }

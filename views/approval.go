@@ -132,3 +132,12 @@ func (o Outlook) approvedWords(c sms.Campaign) string {
 	}
 	return "Approved by " + c.Approval.ApprovedName + " " + o.When(c.Approval.ApprovedAt)
 }
+
+// approvals says on the overview that campaigns wait for this person.
+func (p OverviewPage) approvals() action {
+	if p.Approvals == 0 {
+		return action{}
+	}
+	words := Plural(int(p.Approvals), "campaign waits", "campaigns wait") + " for approval"
+	return action{"approve", words, "Nothing of it is sent before a second person says yes.", ToneWarn, Link{"Look at it", "/campaigns?state=needs-approval"}}
+}

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,6 +86,7 @@ type CampaignPage struct {
 
 	Tile    sms.Tile // the chosen tile, "" for all
 	State   string   // the chosen standing's key, "" for all
+	Search  MessageSearch
 	Rows    []sms.Message
 	First   int   // the place of the first row in the filtered list, from 1
 	Next    bool  // there are further rows
@@ -97,7 +99,36 @@ type CampaignPage struct {
 	Live    Refresh
 }
 
-// Path is the page's address with a filter. The pause stays as it is.
+// MessageSearch is what is looked for among a campaign's messages, beside what
+// became of them.
+type MessageSearch struct {
+	Network  string // as sms.MessageFilter has it
+	Text     string
+	Typed    string // a number as typed
+	Find     string // the word that stands for the number in addresses
+	Ended    bool   // the word is not known any more
+	Networks []string
+	Started  bool  // this is not the first page
+	Next     int64 // message behind which the next page begins, 0: none
+	Bad      sms.Invalid
+}
+
+// Narrows says that something is looked for.
+func (s MessageSearch) Narrows() bool {
+	return s.Network != "" || s.Text != "" || s.Typed != "" || s.Find != ""
+}
+
+// Values puts the search into an address.
+func (s MessageSearch) Values(query url.Values) {
+	for name, value := range map[string]string{"network": s.Network, "text": s.Text, "find": s.Find} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+}
+
+// Path is the page's address with a filter. The search and the pause stay as
+// they are.
 func (p CampaignPage) Path(tile sms.Tile, state string) string {
 	query := url.Values{}
 	if tile != "" {
@@ -106,13 +137,54 @@ func (p CampaignPage) Path(tile sms.Tile, state string) string {
 	if state != "" {
 		query.Set("state", state)
 	}
+	p.Search.Values(query)
+	return p.address(campaignPath(p.Campaign.ID), query)
+}
+
+func (p CampaignPage) address(path string, query url.Values) string {
 	if p.Paused {
 		query.Set("pause", "1")
 	}
 	if len(query) == 0 {
-		return campaignPath(p.Campaign.ID)
+		return path
 	}
-	return campaignPath(p.Campaign.ID) + "?" + query.Encode()
+	return path + "?" + query.Encode()
+}
+
+// ofNetwork is the address of the messages of one network.
+func (p CampaignPage) ofNetwork(name string) string {
+	return p.address(campaignPath(p.Campaign.ID), url.Values{"network": {name}})
+}
+
+// all is the address without any filter.
+func (p CampaignPage) all() string { return p.address(campaignPath(p.Campaign.ID), url.Values{}) }
+
+// views are the two sides of the page.
+func (p CampaignPage) views(breakdown bool) []Tab {
+	return []Tab{{Text: "Messages", Href: p.here(), Current: !breakdown}, {Text: "Breakdown", Href: p.address(breakdownPath(p.Campaign.ID), url.Values{}), Current: breakdown}}
+}
+
+// standings are the choices of the filter by status.
+func (p CampaignPage) standings() []Option {
+	list := []Option{{Value: "", Label: "All statuses"}}
+	for _, s := range sms.Standings() {
+		if p.Tally[s.Key] > 0 || s.Key == p.State {
+			list = append(list, Option{Value: s.Key, Label: s.Words})
+		}
+	}
+	return list
+}
+
+func (p CampaignPage) networkOptions() []Option {
+	list := []Option{{Value: "", Label: "All networks"}}
+	known := p.Search.Networks
+	if n := p.Search.Network; n != "" && !slices.Contains(known, n) {
+		known = append(slices.Clone(known), n)
+	}
+	for _, n := range known {
+		list = append(list, Option{Value: n, Label: networkWords(n)})
+	}
+	return list
 }
 
 func (p CampaignPage) here() string { return p.Path(p.Tile, p.State) }
@@ -279,22 +351,36 @@ func (p CampaignPage) doubt() string {
 
 func (p CampaignPage) caption() string {
 	shown := p.Shown()
-	if len(p.Rows) == 0 {
+	switch {
+	case len(p.Rows) == 0:
 		return "No messages"
+	case p.Search.Narrows() && !p.Search.Started && p.Search.Next == 0:
+		return Plural(len(p.Rows), "message", "messages") + " found"
+	case p.Search.Narrows():
+		return Plural(len(p.Rows), "message", "messages") + " on this page"
 	}
 	last := int64(p.First + len(p.Rows) - 1)
 	return fmt.Sprintf("Messages %s to %s of %s", Number(p.First), Number(int(last)), Number(int(max(shown, last))))
 }
 
 func (p CampaignPage) newer() string {
-	if n := p.Shown() - p.Seen; n > 0 {
-		return Plural(int(n), "newer message", "newer messages") + "."
+	if n := p.Shown() - p.Seen; n > 0 && !p.Search.Narrows() {
+		return Plural(int(n), "newer change", "newer changes") + "."
 	}
 	return ""
 }
 
 func (p CampaignPage) pager() PagerProps {
 	out := PagerProps{Text: p.caption()}
+	if p.Search.Narrows() {
+		if p.Search.Started {
+			out.Previous = p.here()
+		}
+		if p.Search.Next > 0 {
+			out.Next = With(p.here(), "after", id(p.Search.Next))
+		}
+		return out
+	}
 	if len(p.Rows) == 0 {
 		return out
 	}
@@ -314,6 +400,12 @@ func (p CampaignPage) pager() PagerProps {
 const PageLength = 50
 
 func (p CampaignPage) noRows() EmptyProps {
+	switch {
+	case p.Search.Narrows() && p.Search.Next > 0:
+		return EmptyProps{Glyph: GlyphSearch, Title: "Nothing found so far.", Text: "There are more messages to look through than one page takes.", Action: Link{Text: "Look further", Href: With(p.here(), "after", id(p.Search.Next))}}
+	case p.Search.Narrows():
+		return EmptyProps{Glyph: GlyphSearch, Title: "No messages match.", Action: Link{Text: "Clear filters", Href: p.all()}}
+	}
 	if p.Tile == "" && p.State == "" {
 		return EmptyProps{Glyph: GlyphMessage, Title: "This campaign has no messages"}
 	}

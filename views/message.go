@@ -17,6 +17,9 @@ type MessagePage struct {
 	Attempts []sms.Attempt      // oldest first
 	Reports  []sms.StoredReport // in the order of arrival
 	Blocked  *sms.Blocked       // the number's entry on the list of blocked ones, nil for none
+	Asked    []sms.Asked        // questions to the provider about it, oldest first
+	Before   int64              // the message that this one was sent instead of, 0: none
+	After    int64              // the one that was sent instead of this, 0: none
 	Template string             // the text before its marks were filled in, "" where it is not known
 	Live     Refresh
 }
@@ -53,6 +56,16 @@ func (p MessagePage) MayRepeat() bool {
 	return !p.Masked && p.Message.MayRepeat() && p.Blocked == nil && p.Campaign.GroupID == ""
 }
 
+// MayAsk says that the provider can be asked about the message, this person
+// may, and no question waits.
+func (p MessagePage) MayAsk() bool {
+	return !p.Masked && p.Message.MayAsk() && !p.waits()
+}
+
+func (p MessagePage) waits() bool {
+	return slices.ContainsFunc(p.Asked, func(a sms.Asked) bool { return a.AskedAt == 0 })
+}
+
 // Title names the message by whom it goes to.
 func (p MessagePage) Title() string {
 	switch {
@@ -84,6 +97,12 @@ func (p MessagePage) facts() []Term {
 		Term{Name: "Parts", Text: Number(m.Parts)},
 		Term{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: campaignPath(p.Campaign.ID)})},
 		Term{Name: "Row", Text: Number(int(m.Row))})
+	if p.Before > 0 {
+		terms = append(terms, Term{Name: "Sent instead of", View: words(Link{Text: "An earlier message, of which nobody knew whether it was sent", Href: messagePath(p.Before)})})
+	}
+	if p.After > 0 {
+		terms = append(terms, Term{Name: "Sent again as", View: words(Link{Text: "A new message", Href: messagePath(p.After)})})
+	}
 	if p.Campaign.Flash {
 		terms = append(terms, Term{Name: "Kind", Text: "Flash message"})
 	}
@@ -138,6 +157,9 @@ func (p MessagePage) moments() []Moment {
 	}
 	for _, r := range p.Reports {
 		events = append(events, p.report(r))
+	}
+	for _, a := range p.Asked {
+		events = append(events, p.asked(a))
 	}
 	if e, ok := p.closing(); ok {
 		events = append(events, e)
@@ -281,6 +303,47 @@ func (p MessagePage) reportWords(r sms.StoredReport) Moment {
 		m.Tone, m.Text = ToneMute, "It told nothing new."
 	}
 	return m
+}
+
+// asked is a question to the provider, or its answer. What it looks like is
+// not specified (§4.8), so all of it can be read.
+func (p MessagePage) asked(a sms.Asked) event {
+	m := Moment{ID: domID("asked", a.ID), Tone: ToneMute, Glyph: GlyphDecide}
+	if a.AskedAt == 0 {
+		m.Title, m.Text = "The provider is asked for the status", "The question goes out as soon as sending leaves room for it."
+		return p.event(a.CreatedAt, m)
+	}
+	m.Title = "Provider answer"
+	switch s, known := sms.ParseStatus(a.Answer.Status); {
+	case a.Code != "":
+		m.Tone, m.Glyph, m.Text = ToneWarn, GlyphWarning, sentence("It says nothing about this message: "+p.Foreign(Shorten(a.Words, 200)))
+		m.Raw = "code " + Shorten(p.Foreign(a.Code), 40)
+	case known:
+		stands, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, s, false))
+		m.Title, m.Tone, m.Glyph = m.Title+": "+strings.ToLower(stands.Words[:1])+stands.Words[1:], toneOf(stands.Tone), glyphOf(stands.Icon)
+		m.Raw = reportWords(sms.Delivery{Status: s, ErrorCode: Shorten(p.Foreign(a.Answer.ErrorCode), 40)})
+	case a.Answer.Status != "":
+		m.Text = "The status " + quote(p.Foreign(a.Answer.Status)) + " is not one that the provider describes."
+	default:
+		m.Text = "It names no status."
+	}
+	m.Text = strings.TrimSpace(m.Text + " " + askedEffect(a.Effect))
+	if !p.Masked {
+		m.Source = a.Answer.Raw
+	}
+	return p.event(a.AskedAt, m)
+}
+
+func askedEffect(e sms.Effect) string {
+	switch e {
+	case sms.Changed:
+		return "We believe it as we believe a report."
+	case sms.Confirmed:
+		return "The provider knows the message ID."
+	case sms.Suspicious:
+		return "The provider does not know the message ID of the report that settled this message. The report may be forged."
+	}
+	return "It changed nothing here."
 }
 
 // foreign is a number that somebody else sent, as far as this person may see

@@ -22,9 +22,13 @@ type campaignQuestions interface {
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
 	Tally(ctx context.Context, id int64) (sms.Tally, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	FindMessages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, next int64, err error)
+	CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Cut, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error)
 	MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error)
+	MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error)
+	Resent(ctx context.Context, message int64) (predecessor, successor int64, err error)
 }
 
 const (
@@ -66,36 +70,51 @@ func (s *Web) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
 }
 
 func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) error {
-	c, a, err := s.campaignOf(r)
+	p, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
 	}
-	tally, err := s.store.Tally(r.Context(), c.ID)
-	if err != nil {
-		return err
-	}
-	p := views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Tally: tally, Account: a,
-		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
 	p.Tile, p.State = messageFilter(r.URL.Query())
-	if err := s.addPace(r.Context(), &p); err != nil {
-		return err
-	}
-	if err := s.addAgain(r.Context(), &p); err != nil {
-		return err
-	}
+	s.readSearch(v, r.URL.Query(), &p.Search)
 	if isFragment(r) {
 		return s.campaignLive(w, r, p)
 	}
-	if err := s.addMessages(r, &p); err != nil {
+	return s.showCampaign(w, r, v, p)
+}
+
+// campaignPage reads what every side of a campaign's page shows.
+func (s *Web) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err error) {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return p, err
+	}
+	tally, err := s.store.Tally(r.Context(), c.ID)
+	if err != nil {
+		return p, err
+	}
+	p = views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Tally: tally, Account: a,
+		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
+	return p, errors.Join(s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
+}
+
+func (s *Web) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p views.CampaignPage) error {
+	if err := errors.Join(s.addNetworks(r.Context(), &p), s.addMessages(r, &p)); err != nil {
 		return err
 	}
+	f := s.campaignFrame(v, p)
+	p.Paused, p.Seen = f.Paused, p.Shown()
+	p.Live = campaignRefresh(p, p.Rows)
+	f.Error = len(p.Search.Bad) > 0
+	return s.render(w, r, status(r, p.Search.Bad), views.CampaignShow(f, p))
+}
+
+func (s *Web) campaignFrame(v *visit, p views.CampaignPage) views.Frame {
+	c, a := p.Campaign, p.Account
 	f := about(v.liveFrame(c.Name, "campaigns", desk.CampaignName(c.ID), desk.AccountName(a.ID)), v, a)
 	f.Crumbs = []views.Link{{Text: "Campaigns", Href: campaignsPath}}
 	// The page says the same about its own account, and keeps it true.
 	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "account-paused" && a.ID == v.account.ID })
-	p.Paused, p.Seen = f.Paused, p.Shown()
-	p.Live = campaignRefresh(p, p.Rows)
-	return s.render(w, r, http.StatusOK, views.CampaignShow(f, p))
+	return f
 }
 
 const (
@@ -141,15 +160,12 @@ func (s *Web) addMessages(r *http.Request, p *views.CampaignPage) error {
 	if f.Before > 0 {
 		f.After = 0
 	}
-	switch {
-	case p.State != "":
+	f.Keys = tileKeys(p.Tile)
+	if p.State != "" {
 		f.Keys = []string{p.State}
-	case p.Tile != "":
-		for _, s := range sms.Standings() {
-			if s.Tile == p.Tile {
-				f.Keys = append(f.Keys, s.Key)
-			}
-		}
+	}
+	if p.Search.Narrows() {
+		return s.findMessages(r, p, f)
 	}
 	rows, more, err := s.store.Messages(r.Context(), f)
 	if err != nil {
@@ -179,6 +195,7 @@ func campaignRefresh(p views.CampaignPage, rows []sms.Message) views.Refresh {
 	if p.State != "" {
 		q.Set("state", p.State)
 	}
+	p.Search.Values(q)
 	live := views.Refresh{ID: "campaign-live", URL: campaignPath(p.Campaign.ID) + "?" + q.Encode()}
 	if !p.Paused {
 		live.On = []string{desk.CampaignName(p.Campaign.ID), desk.AccountName(p.Account.ID)}

@@ -127,7 +127,7 @@ func TestCampaignRenewsFiguresAndChangedRows(t *testing.T) {
 	delivered := b.get(campaignPath(c.ID) + "?tile=delivered")
 	s.reports(a, report("1000", "DELIVRD", "000"), report("1001", "DELIVRD", "000"))
 	newer := b.fragment(delivered.attr("#campaign-live", "hx-get"))
-	newer.has("2 newer messages.")
+	newer.has("2 newer changes.")
 	if len(newer.rows()) != 0 {
 		t.Error("new rows push themselves into the page")
 	}

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 
 	"smsdesk/internal/desk"
@@ -26,6 +28,29 @@ func (s *Web) messageShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return s.render(w, r, http.StatusOK, views.MessageShow(f, p))
 }
 
+// messageAsk asks the provider what became of a message.
+func (s *Web) messageAsk(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if err := s.desk.AskMessage(r.Context(), v.user, id); err != nil && !errors.Is(err, sms.ErrConflict) {
+		return err
+	}
+	redirect(w, r, withDone(fmt.Sprint("/messages/", id), "asked"))
+	return nil
+}
+
+// messageBack answers an address that only takes forms.
+func (s *Web) messageBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, fmt.Sprint("/messages/", id))
+	return nil
+}
+
 func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Account, err error) {
 	id, err := pathID(r, "id")
 	if err != nil {
@@ -48,6 +73,12 @@ func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Acc
 		return p, a, err
 	} else if l != nil {
 		p.Template = l.Order.Text
+	}
+	if p.Asked, err = s.store.MessageAsked(ctx, id); err != nil {
+		return p, a, err
+	}
+	if p.Before, p.After, err = s.store.Resent(ctx, id); err != nil {
+		return p, a, err
 	}
 	p.Reports, err = s.store.MessageReports(ctx, id)
 	p.Outlook = s.outlook(v, a)

@@ -45,7 +45,7 @@ const (
 // table is every address there is, and who may. callbacks may be nil.
 func (s *Web) table(callbacks http.Handler) []route {
 	list := []route{
-		{method: "GET", pattern: "/", least: sms.Viewer, do: s.home},
+		{method: "GET", pattern: "/", least: sms.Viewer, do: s.overview},
 		{method: "GET", pattern: signinPath, least: anyone, do: s.signinForm},
 		{method: "POST", pattern: signinPath, least: anyone, do: s.signin},
 		{method: "POST", pattern: "/signout", least: anyone, do: s.signout},
@@ -161,9 +161,14 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: "/messages/{id}", least: sms.Viewer, do: s.messageShow},
 		{method: "GET", pattern: campaignsPath + "/{id}/again", least: sms.Sender, do: s.againForm},
 		{method: "POST", pattern: campaignsPath + "/{id}/again", least: sms.Sender, do: s.againMake},
+		{method: "GET", pattern: campaignsPath + "/{id}/breakdown", least: sms.Viewer, do: s.campaignBreakdown},
+		{method: "GET", pattern: campaignsPath + "/{id}/find", least: sms.Viewer, do: s.campaignBack},
+		{method: "POST", pattern: campaignsPath + "/{id}/find", least: sms.Viewer, do: s.campaignFind},
 		{method: "GET", pattern: campaignsPath + "/{id}/messages.csv", least: sms.Sender, do: s.campaignDownload("csv", writeCSV, kindCSV)},
 		{method: "GET", pattern: campaignsPath + "/{id}/messages.xlsx", least: sms.Sender, do: s.campaignDownload("xlsx", writeXLSX, kindXLSX)},
 		{method: "GET", pattern: campaignsPath + "/{id}/evidence.zip", least: sms.Manager, do: s.campaignEvidence},
+		{method: "GET", pattern: "/messages/{id}/ask", least: sms.Sender, do: s.messageBack},
+		{method: "POST", pattern: "/messages/{id}/ask", least: sms.Sender, do: s.messageAsk},
 		{method: "GET", pattern: "/messages/{id}/again", least: sms.Sender, do: s.messageAgainForm},
 		{method: "POST", pattern: "/messages/{id}/again", least: sms.Sender, do: s.messageAgain},
 		{method: "GET", pattern: "/messages/{id}/block", least: sms.Sender, do: s.messageBlockForm},
@@ -259,11 +264,6 @@ func (s *Web) wrongMethod(m *chi.Mux) handler {
 // opens says that a page can be opened at this path.
 func (s *Web) opens(path string) bool {
 	return s.pages.Match(chi.NewRouteContext(), http.MethodGet, path)
-}
-
-func (s *Web) home(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, "/campaigns")
-	return nil
 }
 
 func (s *Web) health(w http.ResponseWriter, r *http.Request) {

@@ -83,6 +83,7 @@ var navigation = []struct {
 	least sms.Role
 	item  views.NavItem
 }{
+	{sms.Viewer, views.NavItem{Key: "overview", Href: "/", Label: "Overview", Glyph: views.GlyphOverview}},
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
 	{sms.Viewer, views.NavItem{Key: "reports", Href: reportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
@@ -272,6 +273,7 @@ var done = map[string]string{
 	"dropped":     "Taken back. Nothing was decided.",
 	"linked":      "The report is linked.",
 	"asking":      "We ask the provider about these messages, as far as sending leaves room.",
+	"asked":       "The provider is asked as soon as sending leaves room. The answer shows below.",
 	"notasking":   "We stopped asking.",
 }
 

@@ -27,6 +27,7 @@ type Store interface {
 	confirmQuestions
 	blockedQuestions
 	searchQuestions
+	overviewQuestions
 	againQuestions
 	apiQuestions
 	listQuestions

@@ -35,6 +35,7 @@ func benches() []bench {
 		{"import", "a list of a million rows checked and made into a campaign", benchImport},
 		{"pages", "pages over a million and ten million messages", benchPages},
 		{"export", "a million rows downloaded", benchExport},
+		{"reports", "delivery reports taken and applied", benchReports},
 	}
 }
 
@@ -42,8 +43,9 @@ func benches() []bench {
 // measured. The figures come back by name.
 func children() map[string]func(args []string) (figures, error) {
 	return map[string]func(args []string) (figures, error){
-		"read":   childRead,
-		"export": childExport,
+		"read":    childRead,
+		"export":  childExport,
+		"reports": childReports,
 	}
 }
 

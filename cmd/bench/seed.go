@@ -19,6 +19,7 @@ type seeded struct {
 	messages  int64
 	largest   int64 // messages of campaign 1 and of those like it
 	campaigns int64
+	fresh     bool // no message has a report yet
 }
 
 const (
@@ -32,6 +33,15 @@ const (
 // campaigns of 1,000. The indexes are taken away meanwhile: to build them in
 // order afterwards is what makes ten million rows a matter of minutes.
 func seed(ctx context.Context, data string, n, largest int64) (*seeded, error) {
+	return seedAs(ctx, data, n, largest, false)
+}
+
+// seedFresh is seed with messages of which none has a report yet.
+func seedFresh(ctx context.Context, data string, n, largest int64) (*seeded, error) {
+	return seedAs(ctx, data, n, largest, true)
+}
+
+func seedAs(ctx context.Context, data string, n, largest int64, fresh bool) (*seeded, error) {
 	db, err := storage.Open(ctx, storage.Config{Data: data})
 	if err != nil {
 		return nil, err
@@ -48,7 +58,7 @@ func seed(ctx context.Context, data string, n, largest int64) (*seeded, error) {
 	raw.SetMaxOpenConns(1)
 	large := max(1, n/10/largest)
 	small := (n - large*largest) / smallCampaign
-	s := &seeded{data: data, account: account.ID, messages: large*largest + small*smallCampaign, largest: largest, campaigns: large + small}
+	s := &seeded{data: data, account: account.ID, messages: large*largest + small*smallCampaign, largest: largest, campaigns: large + small, fresh: fresh}
 	err = errors.Join(s.fill(ctx, raw, large), raw.Close())
 	return s, err
 }
@@ -82,9 +92,9 @@ insert into message (account_id, campaign_id, row_no, number, text, text_hash, u
 select $1, campaign, n + 1, cast(2348030000000 + (n * 7919 + campaign * 104729) % $2 as text),
   'Dear patient ' || n || ', your appointment is on 14 March at 09:30. Reply to 0803 555 0101 to change it. Thank you.', x'0102030405060708', 0, 1,
   case when n % 1000 = 7 and campaign % 100 = 1 then 'in_doubt' when n % 1000 = 8 then 'refused' when n % 200 = 9 then 'skipped' when n = 777 and campaign % 997 = 0 then 'held' else 'accepted' end, '', '', n / 100, 'id-' || campaign || '-' || n, '',
-  case when n % 1000 = 7 and campaign % 100 = 1 or n % 1000 = 8 or n % 200 = 9 or n = 777 and campaign % 997 = 0 then '' when n % 20 = 1 then 'UNDELIV' when n % 100 = 2 then 'EXPIRED' when n % 100 = 3 then 'REJECTD' when n % 500 = 4 then 'BLACKLIST'
+  case when $3 or n % 1000 = 7 and campaign % 100 = 1 or n % 1000 = 8 or n % 200 = 9 or n = 777 and campaign % 997 = 0 then '' when n % 20 = 1 then 'UNDELIV' when n % 100 = 2 then 'EXPIRED' when n % 100 = 3 then 'REJECTD' when n % 500 = 4 then 'BLACKLIST'
     when n % 100 = 5 then '' when n % 100 = 6 then 'UNKNOWN' else 'DELIVRD' end,
-  '000', '2606030949', 0, n % 200 = 5, at, at + n, at + n + 4000, n / 100 from r`, []any{s.account, people}},
+  case when $3 then '' else '000' end, case when $3 then '' else '2606030949' end, 0, n % 200 = 5 and not $3, at, at + n, at + n + 4000, n / 100 from r`, []any{s.account, people, s.fresh}},
 	} {
 		if _, err := raw.ExecContext(ctx, q.text, q.args...); err != nil {
 			return fmt.Errorf("fill: %w", err)
@@ -153,6 +163,10 @@ func (s *seeded) count(ctx context.Context, raw *sql.DB) error {
 		if _, err := tx.ExecContext(ctx, "insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)", c.campaign, c.key, n); err != nil {
 			return errors.Join(fmt.Errorf("count: %w", err), tx.Rollback())
 		}
+	}
+	// The counts by time and network are made anew when the desk opens.
+	if _, err := tx.ExecContext(ctx, "delete from setting where name = 'traffic_counted'"); err != nil {
+		return errors.Join(fmt.Errorf("count: %w", err), tx.Rollback())
 	}
 	return tx.Commit()
 }

@@ -13,6 +13,7 @@ import (
 )
 
 type doctorCommand struct {
+	Counts         bool `help:"Count all messages and reports anew and compare them with the counts that the pages show. It reads everything there is and changes nothing."`
 	AcceptRollback bool `help:"Put the messages that an older copy of the database does not know as sent into doubt, and let sending start."`
 }
 
@@ -48,10 +49,38 @@ func (c doctorCommand) Run(ctx context.Context, e env) error {
 			healthy = false
 		}
 	}
+	if c.Counts {
+		counted, err := checkCounts(ctx, e, db)
+		if err != nil {
+			return err
+		}
+		fine = fine && counted
+	}
 	if !healthy || !fine {
 		return errFaulty
 	}
 	return nil
+}
+
+// mostMiscounts is how many wrong counts are printed one by one.
+const mostMiscounts = 100
+
+func checkCounts(ctx context.Context, e env, db *storage.DB) (fine bool, err error) {
+	list, err := db.Miscounts(ctx)
+	if err != nil {
+		return false, err
+	}
+	for i, m := range list {
+		if i == mostMiscounts {
+			fmt.Fprintf(e.out, "fault  and %d more counts that differ\n", len(list)-i)
+			break
+		}
+		fmt.Fprintln(e.out, "fault  count of", m)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(e.out, "ok     all counts are what the messages and reports say")
+	}
+	return len(list) == 0, nil
 }
 
 func checkKeyFile(e env) bool {

@@ -31,6 +31,7 @@ type serveCommand struct {
 	Sandbox        bool          `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
 	TrustedProxy   []string      `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
 	Heartbeat      time.Duration `default:"10s" help:"How often is written down that callbacks are answered; what is missing there is shown as a gap." env:"SMSDESK_HEARTBEAT"`
+	Spool          string        `help:"Folder for delivery reports while the inbox cannot be written, best on another disk; \"spool\" in the data folder where left out." env:"SMSDESK_SPOOL" type:"path"`
 	Dev            bool          `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
 }
 
@@ -156,7 +157,7 @@ func (s *server) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.inbox, err = storage.OpenInbox(ctx, s.storage.Data, cursor); err != nil {
+	if s.inbox, err = storage.OpenInbox(ctx, s.storage.Data, s.Spool, cursor); err != nil {
 		return err
 	}
 	s.closers = append(s.closers, s.inbox.Close)
@@ -264,6 +265,11 @@ func (s *server) keep(ctx context.Context, account, at int64, remote, query stri
 	return s.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
 }
 
+// spooled tells the operator that reports take the second way (D-11).
+func (s *server) spooled(n int, why error) {
+	s.log.Error("the inbox cannot be written: delivery reports wait in the spool", "reports", n, "error", why)
+}
+
 func (s *server) account(hash [32]byte) (int64, bool) {
 	id, ok := (*s.tokens.Load())[hash]
 	return id, ok
@@ -342,7 +348,7 @@ func (s *server) run(ctx context.Context) error {
 	loopCtx, stopLoops := context.WithCancel(ctx)
 	defer stopLoops()
 	var inbox, servers, loops, beats errgroup.Group
-	inbox.Go(func() error { return s.inbox.Run(inboxCtx, s.receiver.Nudge) })
+	inbox.Go(func() error { return s.inbox.Run(inboxCtx, s.receiver.Nudge, s.spooled) })
 	failed := make(chan error, 1)
 	fail := func(err error) error {
 		if err != nil {

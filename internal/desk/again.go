@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"smsdesk/internal/sms"
 )
@@ -47,9 +46,12 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 	if err := a.choose(ctx); err != nil {
 		return sms.Campaign{}, err
 	}
-	c := sms.Campaign{AccountID: earlier.AccountID, Name: againName(earlier.Name), SenderID: earlier.SenderID, Text: earlier.Text, Unicode: earlier.Unicode,
-		Flash: earlier.Flash, ListID: earlier.ListID, AgainOf: earlier.ID, CreatedBy: by.ID, CreatedName: by.Name}
-	c, whole, err := d.store.BeginAgain(ctx, c, o.Token, d.ms())
+	limits, err := d.planLimits(ctx, account, earlier)
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	repetition := sms.NewRepetition(earlier, by, limits, len(a.ids))
+	c, whole, err := d.store.BeginAgain(ctx, repetition.Campaign, o.Token, d.ms())
 	switch {
 	case err != nil:
 		return c, err
@@ -58,7 +60,8 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 	case whole:
 		return c, nil
 	}
-	if c, err = a.make(ctx, c); err != nil {
+	repetition.Campaign = c
+	if c, err = a.make(ctx, repetition); err != nil {
 		return c, err
 	}
 	d.audit(ctx, by, "campaign.again", CampaignName(c.ID), fmt.Sprintf("%d messages of %s", c.Recipients, CampaignName(earlier.ID)))
@@ -67,16 +70,6 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 }
 
 const nothingAgain = "Nothing of this can be sent again"
-
-// againName names a campaign that sends another one's messages again.
-func againName(name string) string {
-	const again = ", again"
-	if strings.HasSuffix(name, again) {
-		return name
-	}
-	letters := []rune(name)
-	return string(letters[:min(len(letters), campaignNameMost-len(again))]) + again
-}
 
 // again is one order to send again at work.
 type again struct {
@@ -118,7 +111,7 @@ func (a *again) choose(ctx context.Context) error {
 		}
 		for _, m := range list {
 			f.After = m.ID
-			if m.Number != "" && m.Code != string(sms.RowRepeat) {
+			if m.Number != "" && !sms.Removed(m.Number) && m.Code != string(sms.RowRepeat) {
 				a.ids = append(a.ids, m.ID)
 			}
 		}
@@ -165,58 +158,50 @@ func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
 	return nil
 }
 
-// make plans and stores the messages, and shows the campaign.
-func (a *again) make(ctx context.Context, c sms.Campaign) (sms.Campaign, error) {
-	gateway, err := a.desk.gateways.For(ctx, a.account)
+// planLimits are the bounds of the calls that send a campaign's messages again.
+func (d *Desk) planLimits(ctx context.Context, account sms.Account, c sms.Campaign) (sms.PlanLimits, error) {
+	gateway, err := d.gateways.For(ctx, account)
 	if err != nil {
-		return c, err
+		return sms.PlanLimits{}, err
 	}
-	planner := sms.NewPlanner(sms.PlanLimits{CallLimit: a.account.CallLimit, URLBudget: a.account.URLBudget, Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, len(a.ids))
-	var print sms.Print
-	tally := sms.Tally{}
+	return sms.PlanLimits{CallLimit: account.CallLimit, URLBudget: account.URLBudget, Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, nil
+}
+
+// make plans and stores the messages, and shows the campaign.
+func (a *again) make(ctx context.Context, r *sms.Repetition) (sms.Campaign, error) {
 	if err := a.each(ctx, func(list []sms.Message) error {
 		for _, m := range list {
-			c.Recipients++
-			tally[sms.StandingKey(m.State, "", false)]++
-			if m.State == sms.Skipped {
-				continue
-			}
-			c.Parts += int64(m.Parts)
-			c.Unicode = c.Unicode || m.Unicode
-			print.Add(m.Number, m.Text)
-			if err := planner.Add(sms.PlanRow{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}); err != nil {
+			if err := r.Add(m); err != nil {
 				return err
 			}
 		}
 		return nil
 	}); err != nil {
-		return c, err
+		return r.Campaign, err
 	}
-	if tally["draft"] == 0 {
-		return c, sms.Invalid{"keys": nothingAgain + ": the numbers are blocked"}
+	if r.Tally["draft"] == 0 {
+		return r.Campaign, sms.Invalid{"keys": nothingAgain + ": the numbers are blocked"}
 	}
-	plan := planner.Plan()
-	c.CallsText, c.CallsPairs, c.Fingerprint = int64(plan.ByKind[sms.CallText]), int64(plan.ByKind[sms.CallPairs]), print.Of(c.SenderID)
-	if err := a.put(ctx, c, plan, tally["draft"]); err != nil {
-		return c, err
+	if err := a.put(ctx, r.Campaign, r.Plan()); err != nil {
+		return r.Campaign, err
 	}
-	return a.desk.store.ShowAgain(ctx, c, tally, a.desk.ms())
+	return a.desk.store.ShowAgain(ctx, r.Campaign, r.Tally, a.desk.ms())
 }
 
 var errAgainMoved = fmt.Errorf("%w: a number was blocked meanwhile", sms.ErrConflict)
 
 // put stores the messages with their calls.
-func (a *again) put(ctx context.Context, c sms.Campaign, plan sms.Plan, drafts int64) error {
-	sent := int64(0)
+func (a *again) put(ctx context.Context, c sms.Campaign, calls []int32) error {
+	sent := 0
 	err := a.each(ctx, func(list []sms.Message) error {
 		for i := range list {
 			if list[i].State == sms.Skipped {
 				continue
 			}
-			if sent == drafts {
+			if sent == len(calls) {
 				return errAgainMoved
 			}
-			list[i].Call = plan.Assign[sent]
+			list[i].Call = calls[sent]
 			sent++
 		}
 		if len(list) == 0 {
@@ -224,7 +209,7 @@ func (a *again) put(ctx context.Context, c sms.Campaign, plan sms.Plan, drafts i
 		}
 		return a.desk.store.PutMessages(ctx, c.ID, list, a.desk.ms())
 	})
-	if err == nil && sent != drafts {
+	if err == nil && sent != len(calls) {
 		err = errAgainMoved
 	}
 	return err

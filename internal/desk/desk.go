@@ -101,5 +101,8 @@ func AccountName(id int64) string { return "account:" + strconv.FormatInt(id, 10
 // BlockedName names the list of an account's blocked numbers.
 func BlockedName(account int64) string { return "blocked:" + strconv.FormatInt(account, 10) }
 
+// AskedName names the questions to the service that people put for an account.
+func AskedName(account int64) string { return "asked:" + strconv.FormatInt(account, 10) }
+
 // ReportsName names an account's delivery reports.
 func ReportsName(account int64) string { return "reports:" + strconv.FormatInt(account, 10) }

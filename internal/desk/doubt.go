@@ -11,8 +11,8 @@ import (
 )
 
 type doubtStore interface {
-	Decide(ctx context.Context, d sms.Decision, since, now int64) (sms.Carried, error)
-	Agree(ctx context.Context, id int64, second sms.User, now int64) (sms.Carried, error)
+	Decide(ctx context.Context, d sms.Decision, limits sms.PlanLimits, since, now int64) (sms.Carried, error)
+	Agree(ctx context.Context, id int64, second sms.User, limits sms.PlanLimits, now int64) (sms.Carried, error)
 	DropDecision(ctx context.Context, id int64, by sms.User, now int64) (sms.Decision, error)
 	Decision(ctx context.Context, id int64) (sms.Decision, error)
 	LinkReport(ctx context.Context, key, message int64, country string, now int64) (sms.Applied, error)
@@ -20,6 +20,8 @@ type doubtStore interface {
 	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
 	OpenInquiry(ctx context.Context, i sms.Inquiry) error
 	StopInquiry(ctx context.Context, account, from, now int64) error
+	AskMessage(ctx context.Context, id, now int64) (made bool, err error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
 	Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error)
 }
 
@@ -44,7 +46,11 @@ func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, ch
 	if !slices.ContainsFunc(choices, func(x sms.Decided) bool { return x.Choice != sms.ChooseLater }) {
 		return sms.Carried{}, sms.Invalid{"choices": "Choose what to do with at least one message"}
 	}
-	out, err := d.store.Decide(ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by, At: readAt}, d.now().Add(-decideWithin).UnixMilli(), d.ms())
+	limits, err := d.againLimits(ctx, c)
+	if err != nil {
+		return sms.Carried{}, err
+	}
+	out, err := d.store.Decide(ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by, At: readAt}, limits, d.now().Add(-decideWithin).UnixMilli(), d.ms())
 	if err != nil {
 		return out, err
 	}
@@ -62,16 +68,33 @@ func (d *Desk) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carr
 	if err := may(by, sms.Manager, "agree to decisions"); err != nil {
 		return sms.Carried{}, err
 	}
-	out, err := d.store.Agree(ctx, id, by, d.ms())
+	proposed, err := d.store.Decision(ctx, id)
 	if err != nil {
-		return out, err
+		return sms.Carried{}, err
 	}
-	c, err := d.store.Campaign(ctx, out.Decision.CampaignID)
+	c, err := d.store.Campaign(ctx, proposed.CampaignID)
+	if err != nil {
+		return sms.Carried{}, err
+	}
+	limits, err := d.againLimits(ctx, c)
+	if err != nil {
+		return sms.Carried{}, err
+	}
+	out, err := d.store.Agree(ctx, id, by, limits, d.ms())
 	if err != nil {
 		return out, err
 	}
 	d.decided(ctx, by, "doubt.agree", c, out)
 	return out, nil
+}
+
+// againLimits are planLimits of a campaign whose messages may be sent again.
+func (d *Desk) againLimits(ctx context.Context, c sms.Campaign) (sms.PlanLimits, error) {
+	a, err := d.store.Account(ctx, c.AccountID)
+	if err != nil {
+		return sms.PlanLimits{}, err
+	}
+	return d.planLimits(ctx, a, c)
 }
 
 // DropDoubts takes a proposal back: the person who made it, or anybody else who
@@ -147,6 +170,28 @@ func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) 
 	}
 	d.audit(ctx, by, "report.link", MessageName(message), fmt.Sprintf("report %d", key))
 	d.feed.Tell(appliedNames(a.ID, done)...)
+	return nil
+}
+
+// AskMessage asks the service what became of one message (§4.8). The question
+// takes a place under the rate that nobody else needs, so the answer may take a
+// while; it stands beside the message then. A question that waits already is
+// not put twice. It fails with sms.ErrConflict when the service gave no id for
+// the message.
+func (d *Desk) AskMessage(ctx context.Context, by sms.User, message int64) error {
+	if err := may(by, sms.Sender, "ask about a message"); err != nil {
+		return err
+	}
+	m, err := d.store.Message(ctx, message)
+	if err != nil {
+		return err
+	}
+	made, err := d.store.AskMessage(ctx, message, d.ms())
+	if err != nil || !made {
+		return err
+	}
+	d.audit(ctx, by, "message.ask", MessageName(message), "")
+	d.feed.Tell(MessageName(message), AskedName(m.AccountID))
 	return nil
 }
 

@@ -131,21 +131,25 @@ func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {
 }
 
 // Ask puts the questions that wait to the service until ctx ends, one after
-// another for each account.
+// another for each account, and at once when a person asks.
 func (r *Reconciler) Ask(ctx context.Context) {
 	for {
 		accounts, err := r.store.Accounts(ctx)
 		r.complain(ctx, "accounts not read", err)
+		names := make([]string, len(accounts))
+		for i, a := range accounts {
+			names[i] = AskedName(a.ID)
+		}
+		news := r.feed.Listen(names...)
 		asked := false
 		for _, a := range accounts {
 			did, err := r.ask(ctx, a)
 			asked = asked || did
 			r.complain(ctx, "the provider was not asked about a message", err)
 		}
-		if asked && ctx.Err() == nil {
-			continue
-		}
-		if !pause(ctx, askRests, nil) {
+		ok := ctx.Err() == nil && (asked || pause(ctx, askRests, news.Nudged()))
+		news.Close()
+		if !ok {
 			return
 		}
 	}

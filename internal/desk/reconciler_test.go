@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -99,6 +100,52 @@ func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
 	}
 	if m := r.first(forged.CampaignID); m.State != sms.Accepted {
 		t.Errorf("suspicion took %q back to %s", m.Evidence, m.State)
+	}
+}
+
+// TestAPersonAsksAboutAMessage: the question is put once, goes out soon, and its
+// answer is believed as a report would be.
+func TestAPersonAsksAboutAMessage(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.dispatch()
+	c := r.start(r.draft("CLINIC", "Hello", "08030000006")) // delivered, but no report ever comes
+	r.until(c.ID, "accepted", func(_ sms.Campaign, t sms.Tally) bool { return t["network"] == 1 })
+	m := r.first(c.ID)
+	viewer := sms.User{ID: 2, Name: "Vera", Role: sms.Viewer, Active: true}
+	if err := r.desk.AskMessage(r.ctx, viewer, m.ID); !errors.Is(err, sms.ErrForbidden) {
+		t.Errorf("a viewer: %v", err)
+	}
+	for range 2 {
+		if err := r.desk.AskMessage(r.ctx, desk.Operator(), m.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := r.db.MessageAsked(r.ctx, m.ID)
+	if err != nil || len(list) != 1 || list[0].AskedAt != 0 || list[0].Why != sms.AskedStaff {
+		t.Fatal(list, err)
+	}
+	r.reconcile(0)
+	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if list, err = r.db.MessageAsked(r.ctx, m.ID); err != nil {
+			t.Fatal(err)
+		}
+		if list[0].AskedAt > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", list)
+		}
+	}
+	t.Logf("%+v", list[0].Answer)
+	if !strings.Contains(list[0].Answer.Raw, m.ProviderID) || list[0].Effect != sms.Changed && list[0].Effect != sms.Shown {
+		t.Errorf("%+v", list)
+	}
+	if after := r.first(c.ID); (list[0].Effect == sms.Changed) != (after.Delivery.Status != "") {
+		t.Errorf("%s: %+v", list[0].Effect, after.Delivery)
+	}
+	doubtful := r.lost("Lost")
+	if err := r.desk.AskMessage(r.ctx, desk.Operator(), doubtful.ID); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("a message without an id: %v", err)
 	}
 }
 

@@ -42,6 +42,7 @@ func (s *Sandbox) SetFaults(f Faults) error {
 		return fmt.Errorf("set the faults: %w", err)
 	}
 	s.luck.setFaults(f)
+	s.nudge()
 	return nil
 }
 
@@ -52,6 +53,7 @@ func (s *Sandbox) control() http.Handler {
 	mux.HandleFunc("GET /_sandbox/faults", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.luck.current()) })
 	mux.HandleFunc("POST /_sandbox/faults", s.postFaults)
 	mux.HandleFunc("GET /_sandbox/ledger", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.Ledger()) })
+	mux.HandleFunc("GET /_sandbox/reports", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.Reported()) })
 	mux.HandleFunc("GET /_sandbox/calls", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.calls.list()) })
 	mux.HandleFunc("GET /_sandbox/state", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.State()) })
 	mux.HandleFunc("POST /_sandbox/senderid/{id}", s.postSenderID)

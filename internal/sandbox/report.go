@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,22 @@ func (q *reportQueue) Pop() any {
 }
 
 type counters struct{ answered, lost atomic.Int64 }
+
+// Reported is one line of /_sandbox/reports: how often a report was sent, and how often the owner's endpoint
+// acknowledged it.
+type Reported struct {
+	MessageID string `json:"messageId"`
+	Status    string `json:"status"`
+	Sent      int    `json:"sent"`
+	Answered  int    `json:"answered"`
+}
+
+// Reported lists the reports sent since the sandbox started, in the order of their ends.
+func (s *Sandbox) Reported() []Reported {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.told)
+}
 
 // SetDLRURL registers the address for delivery reports from now on; empty holds them back. An address that
 // cannot be called changes nothing and is logged.
@@ -185,7 +202,10 @@ func (s *Sandbox) deliver(ctx context.Context, r report) {
 	if s.luck.strikes(func(f Faults) float64 { return f.Duplicates }) {
 		times = 2
 	}
+	told := Reported{MessageID: t.id.String(), Status: word}
+	defer func() { s.note(told) }()
 	for range times {
+		told.Sent++
 		err := s.callBack(ctx, address)
 		switch {
 		case ctx.Err() != nil:
@@ -196,9 +216,16 @@ func (s *Sandbox) deliver(ctx context.Context, r report) {
 			s.log.Info("a delivery report of the sandbox was not received", "message", t.id, "status", word, "error", err)
 		default:
 			s.reports.answered.Add(1)
+			told.Answered++
 		}
 	}
 	s.settle(r, t, number+1)
+}
+
+func (s *Sandbox) note(r Reported) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = append(s.told, r)
 }
 
 // settle notes that a report is done and queues the text's next one a little behind it, so that a fate's order

@@ -74,6 +74,7 @@ type Sandbox struct {
 	calls   callLog
 	window  window
 	reports counters
+	told    []Reported // reports sent; mu holds it
 
 	closing   chan struct{}
 	closeOnce sync.Once

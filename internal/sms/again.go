@@ -1,5 +1,7 @@
 package sms
 
+import "strings"
+
 // AgainChoice is what can be done about the messages of one standing when a
 // campaign is sent again.
 type AgainChoice struct {
@@ -52,7 +54,65 @@ func (m Message) RepeatRisk() string {
 func (m Message) MayRepeat() bool {
 	switch m.State {
 	case Accepted, Refused, Skipped, Cancelled, ClosedUnknown:
-		return m.Number != ""
+		return m.Number != "" && !Removed(m.Number)
 	}
 	return false
+}
+
+// againLength is the most letters of a name before "again" is added.
+const againLength = 90
+
+// AgainName names a campaign that sends another one's messages again.
+func AgainName(name string) string {
+	const again = ", again"
+	if strings.HasSuffix(name, again) {
+		return name
+	}
+	letters := []rune(name)
+	return string(letters[:min(len(letters), againLength)]) + again
+}
+
+// Repetition puts a campaign together that sends messages of an earlier one
+// again. Whoever makes it gives it the new messages one by one, in the order of
+// their rows, and stores them.
+type Repetition struct {
+	Campaign Campaign
+	Tally    Tally // of the messages given, by standing
+	planner  *Planner
+	print    Print
+}
+
+// NewRepetition begins the campaign of about n messages that a person sends again.
+func NewRepetition(earlier Campaign, by User, limits PlanLimits, n int) *Repetition {
+	return &Repetition{Tally: Tally{}, planner: NewPlanner(limits, n), Campaign: Campaign{AccountID: earlier.AccountID, Name: AgainName(earlier.Name), SenderID: earlier.SenderID,
+		Text: earlier.Text, Flash: earlier.Flash, GroupID: earlier.GroupID, GroupName: earlier.GroupName, ListID: earlier.ListID, AgainOf: earlier.ID, CreatedBy: by.ID, CreatedName: by.Name}}
+}
+
+// Add counts a new message, which is a draft or left out.
+func (r *Repetition) Add(m Message) error {
+	r.Campaign.Recipients++
+	r.Tally[StandingKey(m.State, "", false)]++
+	if m.State == Skipped {
+		return nil
+	}
+	r.Campaign.Parts += int64(m.Parts)
+	r.Campaign.Unicode = r.Campaign.Unicode || m.Unicode
+	r.print.Add(m.Number, m.Text)
+	if r.Campaign.GroupID != "" {
+		return nil
+	}
+	return r.planner.Add(PlanRow{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode})
+}
+
+// Plan ends the campaign: its calls are planned and its fingerprint is known.
+// calls are those of the messages that are not left out, in their order.
+func (r *Repetition) Plan() (calls []int32) {
+	r.Campaign.Fingerprint = r.print.Of(r.Campaign.SenderID)
+	if r.Campaign.GroupID != "" {
+		r.Campaign.CallsText = 1
+		return make([]int32, r.Tally["draft"])
+	}
+	plan := r.planner.Plan()
+	r.Campaign.CallsText, r.Campaign.CallsPairs = int64(plan.ByKind[CallText]), int64(plan.ByKind[CallPairs])
+	return plan.Assign
 }

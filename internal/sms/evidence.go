@@ -143,6 +143,7 @@ type AskedWhy string
 const (
 	AskedProof AskedWhy = "proof" // a report settled a doubt: does the service know its id?
 	AskedGap   AskedWhy = "gap"   // reports were lost while this system was down
+	AskedStaff AskedWhy = "staff" // a person wants to know
 )
 
 // The effects of an answer beside those of a report.

@@ -1,6 +1,9 @@
 package sms
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // State is where a message stands between us and the gateway. What the network
 // did with it afterwards is its Status.
@@ -49,6 +52,10 @@ func (s State) MayBecome(t State, class Class) bool {
 
 // Unsent says that the message is still ours to send: nothing of it has left.
 func (s State) Unsent() bool { return s == Draft || s == Queued || s == Claimed }
+
+// MayAsk says that the service can be asked what became of the message (§4.8):
+// it gave an id for it.
+func (m Message) MayAsk() bool { return m.State == Accepted && m.ProviderID != "" }
 
 // Message is one text to one number.
 type Message struct {
@@ -99,4 +106,33 @@ type MessageFilter struct {
 	Before     int64    // ids below this, nearest first turned round; 0: unused
 	IDs        []int64  // only these (rows on screen); none: all
 	Limit      int
+
+	// What follows is for those that look for something in particular.
+	Network string // as Network names it, or NoNetwork; "": any
+	Text    string // part of the text, in any letter case; "": any
+	Number  string // MSISDN; "": any
+	Ends    string // last digits of the number; "": any
+}
+
+// NoNetwork stands in filters for numbers whose prefix tells no network.
+const NoNetwork = "unknown"
+
+// Searches says that the filter looks for something that no index knows.
+func (f MessageFilter) Searches() bool {
+	return f.Network != "" || f.Text != "" || f.Number != "" || f.Ends != ""
+}
+
+// Admits says whether a message with this number and text is looked for; the
+// number itself is found by other means.
+func (f MessageFilter) Admits(number, text string, networks *Networks) bool {
+	if f.Text != "" && !strings.Contains(strings.ToLower(text), strings.ToLower(f.Text)) {
+		return false
+	}
+	switch f.Network {
+	case "":
+		return true
+	case NoNetwork:
+		return networks.Of(number) == ""
+	}
+	return networks.Of(number) == f.Network
 }

@@ -253,6 +253,9 @@ func nationalDigits(country string) int {
 // ShowPhone writes a number as people of the country write it: national form
 // at home, "+" and country code abroad.
 func ShowPhone(number, country string) string {
+	if Removed(number) {
+		return RemovedWords
+	}
 	p, err := phonenumbers.Parse("+"+number, strings.ToUpper(country))
 	if err != nil {
 		return number
@@ -287,7 +290,7 @@ func MaskPhone(number, country string) string {
 
 // LogPhone masks a number for a log line: "2348••••0101".
 func LogPhone(number string) string {
-	if len(number) < 9 {
+	if len(number) < 9 || Removed(number) {
 		return "••••"
 	}
 	return number[:4] + "••••" + number[len(number)-4:]

@@ -42,6 +42,9 @@ where id = $1 and asked_at = 0;
 -- name: NextAsked :one
 select * from asked where account_id = $1 and asked_at = 0 order by id limit 1;
 
+-- name: WaitingAsked :one
+select count(*) from asked where message_id = $1 and asked_at = 0;
+
 -- name: MessageAsked :many
 select * from asked where message_id = $1 order by id;
 

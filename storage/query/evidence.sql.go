@@ -804,6 +804,17 @@ func (q *Queries) UnmatchedTo(ctx context.Context, accountID int64, matchKey str
 	return items, nil
 }
 
+const waitingAsked = `-- name: WaitingAsked :one
+select count(*) from asked where message_id = $1 and asked_at = 0
+`
+
+func (q *Queries) WaitingAsked(ctx context.Context, messageID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, waitingAsked, messageID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const waitingOf = `-- name: WaitingOf :many
 select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.campaign_id = $1 and m.attempt_id = $2 and m.state in ('in_doubt', 'held') order by m.id limit $3
 `

@@ -193,6 +193,14 @@ type Campaign struct {
 	ReturnedAt   int64
 }
 
+type CampaignCut struct {
+	CampaignID int64
+	Kind       string
+	Name       string
+	Key        string
+	N          int64
+}
+
 type CampaignSketch struct {
 	CampaignID int64
 	Sketch     []byte
@@ -433,4 +441,20 @@ type TokenRequest struct {
 	Request    []byte
 	CampaignID int64
 	CreatedAt  int64
+}
+
+type Traffic struct {
+	AccountID int64
+	Slot      int64
+	Network   string
+	SenderID  string
+	Key       string
+	N         int64
+}
+
+type TrafficQuarter struct {
+	AccountID int64
+	Quarter   int64
+	Key       string
+	N         int64
 }

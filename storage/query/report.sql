@@ -1,11 +1,3 @@
--- name: PutReport :one
-insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date,
-  short_message, raw, message_id, effect, match_key)
-values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-on conflict (account_id, provider_id, mobile, status, error_code, done_date)
-do update set times = delivery_report.times + 1, last_at = excluded.last_at
-returning id, times, effect;
-
 -- name: MatchReport :exec
 update delivery_report set message_id = $2, effect = $3 where id = $1;
 
@@ -30,3 +22,6 @@ select * from delivery_report where account_id = $1 and effect = 'not_matched' a
 -- name: TextsAnswered429 :many
 select m.text from attempt a join attempt_message am on am.attempt_id = a.id join message m on m.id = am.message_id
 where a.account_id = $1 and a.class = 'C' and a.ended_at > $2 and m.number = $3 limit 20;
+
+-- name: ReportArrivals :one
+select cast(coalesce(sum(times), 0) as bigint) as n from delivery_report where account_id = $1;

@@ -95,58 +95,15 @@ func (q *Queries) PutCursor(ctx context.Context, name string, position int64) er
 	return err
 }
 
-const putReport = `-- name: PutReport :one
-insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date,
-  short_message, raw, message_id, effect, match_key)
-values ($1, $2, $3, $3, 1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-on conflict (account_id, provider_id, mobile, status, error_code, done_date)
-do update set times = delivery_report.times + 1, last_at = excluded.last_at
-returning id, times, effect
+const reportArrivals = `-- name: ReportArrivals :one
+select cast(coalesce(sum(times), 0) as bigint) as n from delivery_report where account_id = $1
 `
 
-type PutReportParams struct {
-	AccountID    int64
-	InboxID      int64
-	ReceivedAt   int64
-	ProviderID   string
-	Mobile       string
-	Status       string
-	ErrorCode    string
-	SubmitDate   string
-	DoneDate     string
-	ShortMessage string
-	Raw          string
-	MessageID    int64
-	Effect       string
-	MatchKey     string
-}
-
-type PutReportRow struct {
-	ID     int64
-	Times  int64
-	Effect string
-}
-
-func (q *Queries) PutReport(ctx context.Context, arg PutReportParams) (PutReportRow, error) {
-	row := q.db.QueryRowContext(ctx, putReport,
-		arg.AccountID,
-		arg.InboxID,
-		arg.ReceivedAt,
-		arg.ProviderID,
-		arg.Mobile,
-		arg.Status,
-		arg.ErrorCode,
-		arg.SubmitDate,
-		arg.DoneDate,
-		arg.ShortMessage,
-		arg.Raw,
-		arg.MessageID,
-		arg.Effect,
-		arg.MatchKey,
-	)
-	var i PutReportRow
-	err := row.Scan(&i.ID, &i.Times, &i.Effect)
-	return i, err
+func (q *Queries) ReportArrivals(ctx context.Context, accountID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, reportArrivals, accountID)
+	var n int64
+	err := row.Scan(&n)
+	return n, err
 }
 
 const textsAnswered429 = `-- name: TextsAnswered429 :many

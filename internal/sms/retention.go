@@ -1,0 +1,90 @@
+package sms
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// SettingRetention names the setting that holds a Retention as JSON.
+const SettingRetention = "retention"
+
+// RetentionMost is the longest time in months that can be set.
+const RetentionMost = 120
+
+// Retention says after how many months numbers and texts are removed; 0 keeps
+// them for ever. What was counted stays, and so do states, times and costs.
+type Retention struct {
+	Messages int `json:"messages"` // of a campaign, from its end
+	Reports  int `json:"reports"`  // delivery reports, from their arrival
+	Calls    int `json:"calls"`    // requests to the provider and its answers, from their end
+}
+
+// ReadRetention reads the setting; "" keeps everything.
+func ReadRetention(setting string) (r Retention, err error) {
+	if setting != "" {
+		if err = json.Unmarshal([]byte(setting), &r); err != nil {
+			err = fmt.Errorf("read the setting %s: %w", SettingRetention, err)
+		}
+	}
+	return r, err
+}
+
+// Setting is what ReadRetention reads.
+func (r Retention) Setting() string {
+	b, _ := json.Marshal(r)
+	return string(b)
+}
+
+// Check refuses what is out of bounds.
+func (r Retention) Check() error {
+	bad := Invalid{}
+	for field, months := range map[string]int{"messages": r.Messages, "reports": r.Reports, "calls": r.Calls} {
+		if months < 0 || months > RetentionMost {
+			bad[field] = fmt.Sprintf("Enter a number of months from 1 to %d, or leave it empty to keep them for ever", RetentionMost)
+		}
+	}
+	if len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// KeptUntil is when something from the given time, in milliseconds UTC, is
+// removed; 0 is never. Months are those of the calendar in the zone.
+func KeptUntil(from int64, months int, zone *time.Location) int64 {
+	if months <= 0 || from <= 0 {
+		return 0
+	}
+	at := time.UnixMilli(from).In(zone)
+	until := at.AddDate(0, months, 0)
+	if until.Day() != at.Day() {
+		// 31 January and a month is the end of February, not March.
+		until = until.AddDate(0, 0, -until.Day())
+	}
+	return until.UnixMilli()
+}
+
+// removed marks a number that was removed. What follows is its network, which
+// counts need, and a keyed hash, by which the same number stays the same.
+const removed = "#"
+
+// RemovedNumber is what takes the place of a number.
+func RemovedNumber(number, hash string, networks *Networks) string {
+	if Removed(number) || number == "" {
+		return number
+	}
+	return removed + networks.Of(number) + removed + hash
+}
+
+// Removed says that a number was removed, with its text, when its time was over.
+func Removed(number string) bool { return strings.HasPrefix(number, removed) }
+
+// RemovedWords stand where a removed number would.
+const RemovedWords = "Number removed"
+
+func removedNetwork(number string) string {
+	network, _, _ := strings.Cut(strings.TrimPrefix(number, removed), removed)
+	return network
+}

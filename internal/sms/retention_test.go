@@ -1,0 +1,82 @@
+package sms
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestKeptUntil(t *testing.T) {
+	lagos, _ := time.LoadLocation("Africa/Lagos")
+	for _, c := range []struct {
+		from   string
+		months int
+		want   string
+	}{
+		{"2026-02-03 14:00", 3, "2026-05-03 14:00"}, {"2026-01-31 10:00", 1, "2026-02-28 10:00"}, {"2028-01-31 10:00", 1, "2028-02-29 10:00"},
+		{"2026-12-15 00:00", 13, "2028-01-15 00:00"}, {"2026-02-03 14:00", 0, ""},
+	} {
+		from, err := time.ParseInLocation("2006-01-02 15:04", c.from, lagos)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if until := KeptUntil(from.UnixMilli(), c.months, lagos); until > 0 {
+			got = time.UnixMilli(until).In(lagos).Format("2006-01-02 15:04")
+		}
+		if got != c.want {
+			t.Errorf("%s and %d months: %q, want %q", c.from, c.months, got, c.want)
+		}
+	}
+	if KeptUntil(0, 3, lagos) != 0 {
+		t.Error("what has not ended is kept")
+	}
+}
+
+func TestRetentionIsChecked(t *testing.T) {
+	for r, field := range map[Retention]string{{Messages: -1}: "messages", {Reports: 121}: "reports", {Calls: 121}: "calls"} {
+		var bad Invalid
+		if !errors.As(r.Check(), &bad) || bad[field] == "" || len(bad) != 1 {
+			t.Errorf("%+v: %v", r, r.Check())
+		}
+	}
+	want := Retention{Messages: 13, Reports: 120}
+	if err := want.Check(); err != nil {
+		t.Error(err)
+	}
+	if got, err := ReadRetention(want.Setting()); err != nil || got != want {
+		t.Errorf("%+v %v", got, err)
+	}
+	if got, err := ReadRetention(""); err != nil || got != (Retention{}) {
+		t.Errorf("%+v %v", got, err)
+	}
+	if _, err := ReadRetention("{"); err == nil {
+		t.Error("a broken setting was read")
+	}
+}
+
+// TestARemovedNumberKeepsItsNetworkOnly: counts by network stay what they were.
+func TestARemovedNumberKeepsItsNetworkOnly(t *testing.T) {
+	networks := &Networks{}
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.SampledFrom([]string{"234803", "234805", "234802", "25472", "4477", "9"}).Draw(t, "prefix") + rapid.StringMatching(`[0-9]{7}`).Draw(t, "rest")
+		gone := RemovedNumber(number, "00ff00ff00ff00ff", networks)
+		if !Removed(gone) || Removed(number) || networks.Of(gone) != networks.Of(number) || Network(gone) != Network(number) {
+			t.Fatalf("%s became %s: %q, not %q", number, gone, networks.Of(gone), networks.Of(number))
+		}
+		if RemovedNumber(gone, "other", networks) != gone {
+			t.Fatal("removed twice")
+		}
+		if ShowPhone(gone, "NG") != RemovedWords || MaskPhone(gone, "NG") != RemovedWords || LogPhone(gone) != "••••" {
+			t.Fatal("a removed number is shown")
+		}
+		if m := (Message{State: Accepted, Number: gone}); m.MayRepeat() {
+			t.Fatal("it may be sent again")
+		}
+	})
+	if RemovedNumber("", "x", networks) != "" {
+		t.Error("no number was removed")
+	}
+}

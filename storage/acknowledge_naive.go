@@ -1,0 +1,5 @@
+//go:build naive_acknowledge
+
+package storage
+
+const acknowledgeEarly = true

@@ -1,0 +1,275 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+// arrival is a batch of reports on their way into the database. One statement
+// looks for all their messages, one stores them, one moves the messages: what a
+// report costs alone is spent on statements, not on rows.
+type arrival struct {
+	*tx
+	countries map[int64]string
+	byID      map[int64]*reportedMessage
+	named     map[providerKey][]*reportedMessage
+	waiting   map[eventKey]int64 // stored before, without a message: when received
+	rows      []*arrivedReport
+	events    map[eventKey]*arrivedReport
+	fresh     map[int64]bool // stored for the first time, by place in the inbox
+}
+
+type reportedMessage struct{ before, after sms.Message }
+
+type providerKey struct {
+	account int64
+	id      string
+}
+
+// eventKey tells a repetition from another report (D-03).
+type eventKey struct {
+	account                               int64
+	id, mobile, status, errorCode, doneAt string
+}
+
+type arrivedReport struct {
+	sms.DeliveryReport
+	times, lastAt, message int64
+	effect                 sms.Effect
+}
+
+// ApplyReports stores reports, lets each decide about its message and moves
+// the cursor, in one transaction: a crash applies each once. The reports are
+// in the order of the inbox; countries holds each account's country.
+func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (done sms.Applied, err error) {
+	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
+		a := &arrival{tx: t, countries: countries, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}}
+		if err := a.find(ctx, reports); err != nil {
+			return err
+		}
+		for _, r := range reports {
+			a.decide(r)
+		}
+		if done, err = a.store(ctx, now); err != nil {
+			return err
+		}
+		return t.PutCursor(ctx, inboxCursor, cursor)
+	})
+	return done, err
+}
+
+// reportedMessages finds messages by the ids that the service gave them; one id
+// may stand for several, and one message may have several.
+const reportedMessages = `select m.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
+from message m where m.account_id = $1 and m.provider_id <> '' and m.provider_id in (%[1]s)
+union all
+select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
+from message_alias a join message m on m.id = a.message_id where a.account_id = $1 and a.provider_id in (%[1]s)`
+
+func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error {
+	ids, seen := map[int64][]any{}, map[providerKey]bool{}
+	for _, r := range reports {
+		if key := (providerKey{r.AccountID, r.ProviderID}); r.ProviderID != "" && !seen[key] {
+			seen[key] = true
+			ids[r.AccountID] = append(ids[r.AccountID], r.ProviderID)
+		}
+	}
+	for account, list := range ids {
+		for some := range slices.Chunk(list, idsAtOnce) {
+			if err := a.findSome(ctx, account, some); err != nil {
+				return fmt.Errorf("find the messages of reports: %w", err)
+			}
+			if err := a.findWaiting(ctx, account, some); err != nil {
+				return fmt.Errorf("find reports that wait: %w", err)
+			}
+		}
+	}
+	for _, list := range a.named {
+		slices.SortFunc(list, func(x, y *reportedMessage) int { return cmp.Compare(x.before.ID, y.before.ID) })
+	}
+	return nil
+}
+
+func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error {
+	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(reportedMessages, places(2, len(ids))), append([]any{account}, ids...)...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var id string
+		var m sms.Message
+		d := &m.Delivery
+		if err := rows.Scan(&id, &m.ID, &m.AccountID, &m.CampaignID, &m.Number, &m.State, &d.Status, &d.ErrorCode, &d.DoneDate, &d.Conflict, &d.Late, &m.SentAt); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		if a.byID[m.ID] == nil {
+			a.byID[m.ID] = &reportedMessage{m, m}
+		}
+		key := providerKey{account, id}
+		a.named[key] = append(a.named[key], a.byID[m.ID])
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// waitingReports finds reports that came before their message was known.
+const waitingReports = `select r.provider_id, r.mobile, r.status, r.error_code, r.done_date, r.received_at from delivery_report r
+where r.account_id = $1 and r.effect = 'not_matched' and r.provider_id in (%s)`
+
+func (a *arrival) findWaiting(ctx context.Context, account int64, ids []any) error {
+	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(waitingReports, places(2, len(ids))), append([]any{account}, ids...)...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		key, at := eventKey{account: account}, int64(0)
+		if err := rows.Scan(&key.id, &key.mobile, &key.status, &key.errorCode, &key.doneAt, &at); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		a.waiting[key] = at
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// decide lets a report move its message. A wrong number with a right id is
+// kept as such, never believed.
+func (a *arrival) decide(r sms.DeliveryReport) {
+	var target *reportedMessage
+	effect := sms.NotMatched
+	for _, m := range a.named[providerKey{r.AccountID, r.ProviderID}] {
+		after, e := m.after.Apply(r, a.countries[r.AccountID])
+		if e == sms.NotMatched || effect != sms.NotMatched && e == sms.WrongNumber {
+			continue
+		}
+		if target, effect = m, e; e != sms.WrongNumber {
+			m.after = after
+			break
+		}
+	}
+	row := &arrivedReport{DeliveryReport: r, times: 1, lastAt: r.ReceivedAt, effect: effect}
+	if again := a.events[row.event()]; again != nil {
+		again.times++
+		again.lastAt = r.ReceivedAt
+		return
+	}
+	if target != nil {
+		row.message = target.before.ID
+	}
+	a.events[row.event()] = row
+	a.rows = append(a.rows, row)
+}
+
+// store writes what was decided, messages in the order of their rows: their
+// pages are then touched once.
+func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err error) {
+	for some := range slices.Chunk(a.rows, arrivalsAtOnce) {
+		if err := a.put(ctx, some); err != nil {
+			return done, fmt.Errorf("store reports: %w", err)
+		}
+	}
+	told := map[int64]bool{}
+	var moved []*reportedMessage
+	for _, r := range a.rows {
+		if r.effect == sms.NotMatched {
+			done.Unmatched += int(r.times)
+			continue
+		}
+		a.count(r)
+		if told[r.message] {
+			continue
+		}
+		told[r.message] = true
+		done.Messages = append(done.Messages, r.message)
+		if m := a.byID[r.message]; m.before.Delivery != m.after.Delivery {
+			moved = append(moved, m)
+			done.Campaigns = appendNew(done.Campaigns, m.before.CampaignID)
+		}
+	}
+	slices.SortFunc(moved, func(x, y *reportedMessage) int { return cmp.Compare(x.before.ID, y.before.ID) })
+	for some := range slices.Chunk(moved, arrivalsAtOnce) {
+		if err := a.deliverSome(ctx, some, now); err != nil {
+			return done, fmt.Errorf("move reported messages: %w", err)
+		}
+	}
+	for _, m := range moved {
+		if err := a.delivered(ctx, m.before, m.after, now); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// arrivalsAtOnce is how many rows one statement stores or moves.
+const arrivalsAtOnce = 50
+
+// A report that waited for its message takes the effect that it has now.
+const putReports = `insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date,
+  short_message, raw, message_id, effect, match_key) values %s
+on conflict (account_id, provider_id, mobile, status, error_code, done_date)
+do update set times = delivery_report.times + excluded.times, last_at = excluded.last_at,
+  message_id = case when delivery_report.effect = 'not_matched' then excluded.message_id else delivery_report.message_id end,
+  effect = case when delivery_report.effect = 'not_matched' then excluded.effect else delivery_report.effect end
+returning inbox_id`
+
+func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
+	const columns = 16
+	rows, args := make([]string, len(list)), make([]any, 0, columns*len(list))
+	for i, r := range list {
+		rows[i] = "(" + places(len(args)+1, columns) + ")"
+		args = append(args, r.AccountID, r.ID, r.ReceivedAt, r.lastAt, r.times, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate,
+			r.ShortMessage, r.Raw, r.message, string(r.effect), reportKey(r.Mobile, a.countries[r.AccountID]))
+	}
+	stored, err := a.raw.QueryContext(ctx, fmt.Sprintf(putReports, strings.Join(rows, ", ")), args...)
+	if err != nil {
+		return err
+	}
+	// A repetition keeps the place in the inbox of the first one.
+	for stored.Next() {
+		var place int64
+		if err := stored.Scan(&place); err != nil {
+			return errors.Join(err, stored.Close())
+		}
+		a.fresh[place] = true
+	}
+	return errors.Join(stored.Err(), stored.Close())
+}
+
+// count counts the first arrival of a report that has a message.
+func (a *arrival) count(r *arrivedReport) {
+	at, waited := a.waiting[r.event()]
+	if !waited {
+		at = r.ReceivedAt
+	}
+	if (waited || a.fresh[r.ID]) && r.effect != sms.WrongNumber {
+		a.traffic.report(a.byID[r.message].before.CampaignID, at, r.Status)
+	}
+}
+
+func (r *arrivedReport) event() eventKey {
+	return eventKey{r.AccountID, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.DoneDate}
+}
+
+const deliverMessages = `update message set status = s.column2, error_code = s.column3, done_date = s.column4, conflict = s.column5, late = s.column6, changed_at = $1
+from (values %s) as s where message.id = s.column1 and message.state = 'accepted'`
+
+func (a *arrival) deliverSome(ctx context.Context, list []*reportedMessage, now int64) error {
+	rows, args := make([]string, len(list)), []any{now}
+	for i, m := range list {
+		d, n := m.after.Delivery, len(args)+1
+		rows[i] = fmt.Sprintf("(cast($%d as bigint), $%d, $%d, $%d, cast($%d as boolean), cast($%d as boolean))", n, n+1, n+2, n+3, n+4, n+5)
+		args = append(args, m.after.ID, string(d.Status), d.ErrorCode, d.DoneDate, d.Conflict, d.Late)
+	}
+	done, err := a.raw.ExecContext(ctx, fmt.Sprintf(deliverMessages, strings.Join(rows, ", ")), args...)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n != int64(len(list)) {
+		return errors.Join(err, errUnexpected)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// asker is a transaction or a pool that questions are put to.
+type asker interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+// recountAtOnce bounds one read of the recount.
+const recountAtOnce = 20_000
+
+const (
+	countedMessages = `select id, account_id, campaign_id, number, state, code, status, error_code, late, sent_at from message where id > $1 order by id limit $2`
+	countedReports  = `select r.id, m.campaign_id, r.received_at, r.status from delivery_report r join message m on m.id = r.message_id
+where r.id > $1 and r.message_id > 0 and r.effect <> 'wrong_number' order by r.id limit $2`
+)
+
+// recountTraffic counts every message and report there is, as traffic,
+// traffic_quarter and campaign_cut should have them. Counts that are 0 may be
+// left out there and here.
+func recountTraffic(ctx context.Context, from asker, networks *sms.Networks) (*traffic, error) {
+	counted := newTraffic(networks)
+	senders, err := from.QueryContext(ctx, "select id, sender_id from campaign")
+	err = each(senders, err, func(scan func(...any) error) error {
+		var id int64
+		var sender string
+		err := scan(&id, &sender)
+		counted.senders[id] = sender
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recount: %w", err)
+	}
+	if err := inPieces(ctx, from, countedMessages, func(scan func(...any) error) (last int64, err error) {
+		var r query.Message
+		if err = scan(&r.ID, &r.AccountID, &r.CampaignID, &r.Number, &r.State, &r.Code, &r.Status, &r.ErrorCode, &r.Late, &r.SentAt); err == nil && (r.State == string(sms.Accepted) || r.State == string(sms.Refused)) {
+			counted.add(message(r), 1)
+		}
+		return r.ID, err
+	}); err != nil {
+		return nil, fmt.Errorf("recount messages: %w", err)
+	}
+	if err := inPieces(ctx, from, countedReports, func(scan func(...any) error) (last int64, err error) {
+		var campaign, at int64
+		var status string
+		if err = scan(&last, &campaign, &at, &status); err == nil {
+			counted.report(campaign, at, status)
+		}
+		return last, err
+	}); err != nil {
+		return nil, fmt.Errorf("recount reports: %w", err)
+	}
+	return counted, nil
+}
+
+// inPieces reads a table in the order of its ids, a bounded piece at a time.
+func inPieces(ctx context.Context, from asker, text string, do func(scan func(...any) error) (last int64, err error)) error {
+	for last, n := int64(0), recountAtOnce; n == recountAtOnce; {
+		n = 0
+		rows, err := from.QueryContext(ctx, text, last, recountAtOnce)
+		if err = each(rows, err, func(scan func(...any) error) (err error) {
+			n++
+			last, err = do(scan)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func each(rows *sql.Rows, err error, do func(scan func(...any) error) error) error {
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := do(rows.Scan); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}

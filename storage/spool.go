@@ -1,0 +1,214 @@
+package storage
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// spool is where reports go while the inbox cannot be written (D-11): files of
+// one line each, synced before the report is acknowledged. A line that a crash
+// cut off was never acknowledged.
+type spool struct {
+	folder string
+	mu     sync.Mutex
+	files  []string // with something to read, oldest first; the last may be open
+	open   *os.File
+	size   int64
+	closed bool
+}
+
+const (
+	spoolEnding = ".reports"
+	// spoolPart is how many reports are read at once.
+	spoolPart = 1000
+)
+
+// openSpool finds what an earlier process has left. The folder is made when it
+// is needed: it may be on a disk that is not there today.
+func openSpool(folder string) (*spool, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open the spool of reports: %w", err)
+	}
+	s := &spool{folder: folder}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), spoolEnding) {
+			s.files = append(s.files, e.Name())
+		}
+	}
+	return s, nil
+}
+
+// waits says that there is something to bring to the inbox.
+func (s *spool) waits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.files) > 0
+}
+
+func (s *spool) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return s.end()
+}
+
+func (s *spool) end() error {
+	if s.open == nil {
+		return nil
+	}
+	err := s.open.Close()
+	s.open = nil
+	return err
+}
+
+// append writes reports and returns after the sync. After a failure the file
+// ends where it did before, or is left behind: what came of the write is in the
+// dark, and nobody was told that it is stored.
+func (s *spool) append(list []sms.Kept) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("spool a report: the spool is closed")
+	}
+	if s.open == nil {
+		if err := s.start(); err != nil {
+			return fmt.Errorf("spool a report: %w", err)
+		}
+	}
+	var b strings.Builder
+	for _, k := range list {
+		fmt.Fprintf(&b, "%d %d %q %q\n", k.AccountID, k.ReceivedAt, k.Remote, k.Query)
+	}
+	_, err := s.open.WriteString(b.String())
+	if err == nil {
+		err = s.open.Sync()
+	}
+	if err != nil {
+		if s.open.Truncate(s.size) != nil {
+			err = errors.Join(err, s.end())
+		}
+		return fmt.Errorf("spool a report: %w", err)
+	}
+	s.size += int64(b.Len())
+	return nil
+}
+
+// start begins a file. Its name sorts behind those before it and is never used
+// again; the folder is synced, or a crash could forget the file.
+func (s *spool) start() error {
+	if err := os.MkdirAll(s.folder, 0o700); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%020d%s", time.Now().UnixNano(), spoolEnding)
+	f, err := os.OpenFile(filepath.Join(s.folder, name), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	folder, err := os.Open(s.folder)
+	if err == nil {
+		err = errors.Join(folder.Sync(), folder.Close())
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	s.open, s.size, s.files = f, 0, append(s.files, name)
+	return nil
+}
+
+// drain hands out everything there is, in order and in parts, and removes each
+// file that was taken whole. from says how far a file was taken before.
+func (s *spool) drain(from func(file string) (int64, error), take func(list []sms.Kept, file string, position int64) error) error {
+	for {
+		s.mu.Lock()
+		if len(s.files) == 0 {
+			s.mu.Unlock()
+			return nil
+		}
+		name, last := s.files[0], len(s.files) == 1
+		if last {
+			// Reports that come meanwhile begin a new file.
+			if err := s.end(); err != nil {
+				s.mu.Unlock()
+				return err
+			}
+		}
+		s.mu.Unlock()
+		if err := s.drainFile(name, from, take); err != nil {
+			return err
+		}
+		if err := os.Remove(filepath.Join(s.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.mu.Lock()
+		s.files = s.files[1:]
+		s.mu.Unlock()
+	}
+}
+
+func (s *spool) drainFile(name string, from func(string) (int64, error), take func([]sms.Kept, string, int64) error) error {
+	f, err := os.Open(filepath.Join(s.folder, name))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	position, err := from(name)
+	if err == nil {
+		_, err = f.Seek(position, io.SeekStart)
+	}
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(f, 1<<20)
+	for ended := false; !ended; {
+		var list []sms.Kept
+		for len(list) < spoolPart {
+			line, err := lines.ReadString('\n')
+			if errors.Is(err, io.EOF) {
+				ended = true
+				break
+			}
+			if err != nil {
+				return err
+			}
+			position += int64(len(line))
+			if k, ok := readSpooled(line); ok {
+				list = append(list, k)
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		if err := take(list, name, position); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readSpooled reads one line; ok is false for one that nobody wrote whole.
+func readSpooled(line string) (k sms.Kept, ok bool) {
+	account, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	at, rest, _ := strings.Cut(rest, " ")
+	remote, err := strconv.QuotedPrefix(rest)
+	if err != nil || !strings.HasPrefix(rest[len(remote):], " ") {
+		return k, false
+	}
+	var errs [4]error
+	k.AccountID, errs[0] = strconv.ParseInt(account, 10, 64)
+	k.ReceivedAt, errs[1] = strconv.ParseInt(at, 10, 64)
+	k.Remote, errs[2] = strconv.Unquote(remote)
+	k.Query, errs[3] = strconv.Unquote(rest[len(remote)+1:])
+	return k, errors.Join(errs[:]...) == nil
+}

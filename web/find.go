@@ -1,0 +1,99 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// foundTextMost is the most letters that are looked for in texts.
+const foundTextMost = 100
+
+// readSearch reads what is looked for among a campaign's messages. The number
+// stands behind a word in the address, never in it.
+func (s *Web) readSearch(v *visit, q url.Values, p *views.MessageSearch) {
+	p.Network = firstLetters(q.Get("network"), foundTextMost)
+	p.Text = strings.TrimSpace(firstLetters(q.Get("text"), foundTextMost))
+	p.Find = q.Get("find")
+	typed, known := s.search(v, p.Find)
+	p.Typed, p.Ended = typed, !known
+	p.Started = number(q.Get("after")) > 0
+}
+
+// addNetworks offers the networks of messages that have left.
+func (s *Web) addNetworks(ctx context.Context, p *views.CampaignPage) error {
+	cuts, err := s.store.CampaignCuts(ctx, p.Campaign.ID, sms.CutNetwork)
+	if err != nil {
+		return err
+	}
+	for _, c := range cuts {
+		name := c.Name
+		if name == "" {
+			name = sms.NoNetwork
+		}
+		if !slices.Contains(p.Search.Networks, name) {
+			p.Search.Networks = append(p.Search.Networks, name)
+		}
+	}
+	return nil
+}
+
+func (s *Web) findMessages(r *http.Request, p *views.CampaignPage, f sms.MessageFilter) (err error) {
+	f.Network, f.Text, f.Before = p.Search.Network, p.Search.Text, 0
+	if f.Number, f.Ends, err = readSought(p.Search.Typed, p.Account.Country); err != nil {
+		errors.As(err, &p.Search.Bad)
+	}
+	if p.Search.Ended || len(p.Search.Bad) > 0 {
+		return nil
+	}
+	p.Rows, p.Search.Next, err = s.store.FindMessages(r.Context(), f)
+	return err
+}
+
+// campaignFind takes the form and leads to a page whose address can be kept.
+func (s *Web) campaignFind(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.campaignPage(r, v)
+	if err != nil {
+		return err
+	}
+	p.Tile, p.State = messageFilter(r.PostForm)
+	s.readSearch(v, r.PostForm, &p.Search)
+	p.Search.Typed, p.Search.Find, p.Search.Ended = typedNumber(r, "number"), "", false
+	if _, _, err := readSought(p.Search.Typed, p.Account.Country); err != nil {
+		return s.showCampaign(w, r, v, p)
+	}
+	p.Search.Find = s.keepSearch(v, p.Search.Typed)
+	p.Paused = r.PostForm.Get("pause") != ""
+	redirect(w, r, p.Path(p.Tile, p.State))
+	return nil
+}
+
+// campaignBreakdown is the other side of a campaign's page.
+func (s *Web) campaignBreakdown(w http.ResponseWriter, r *http.Request, v *visit) error {
+	page, err := s.campaignPage(r, v)
+	if err != nil {
+		return err
+	}
+	f := s.campaignFrame(v, page)
+	page.Paused = f.Paused
+	p := views.BreakdownPage{CampaignPage: page}
+	for kind, to := range map[sms.CutKind]*[]sms.Cut{sms.CutNetwork: &p.ByNetwork, sms.CutReason: &p.ByReason, sms.CutMinute: &p.ByMinute} {
+		if *to, err = s.store.CampaignCuts(r.Context(), p.Campaign.ID, kind); err != nil {
+			return err
+		}
+	}
+	p.Live = views.Refresh{ID: "breakdown-live", URL: r.URL.Path, On: f.Live[:2]}
+	if f.Paused {
+		p.Live.On = nil
+	}
+	if isFragment(r) {
+		return s.render(w, r, http.StatusOK, views.BreakdownLive(p))
+	}
+	return s.render(w, r, http.StatusOK, views.Breakdown(f, p))
+}

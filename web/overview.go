@@ -1,0 +1,177 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type overviewQuestions interface {
+	Traffic(ctx context.Context, account, since int64) ([]sms.Traffic, error)
+	TrafficQuarters(ctx context.Context, account, since int64) ([]sms.Traffic, error)
+	ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	PausedCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+}
+
+const (
+	overviewLatest = 5
+	overviewDays   = 14
+	// overviewBusy is how many running campaigns are looked at for what they
+	// still cost.
+	overviewBusy = 50
+	laneReach    = 24 * time.Hour
+)
+
+// overview is the page after signing in (ux.md, P3). All its figures are kept
+// by what changes them; it counts no messages.
+func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p := views.OverviewPage{Outlook: s.outlook(v, v.account), Account: v.account, CanSend: v.user.Role.AtLeast(sms.Sender), CanSetUp: v.user.Role.AtLeast(sms.Administrator)}
+	id := v.account.ID
+	var topics []string
+	if id > 0 {
+		topics = []string{desk.CampaignsName(id), desk.AccountName(id), desk.ReportsName(id)}
+		if err := s.addOverview(r.Context(), &p); err != nil {
+			return err
+		}
+		if v.user.Role.AtLeast(sms.Approver) {
+			var err error
+			if p.Approvals, err = s.store.Awaiting(r.Context(), id, v.user.ID); err != nil {
+				return err
+			}
+		}
+	}
+	p.Live = views.Refresh{ID: "overview-live", URL: "/", On: topics}
+	if isFragment(r) {
+		return s.render(w, r, http.StatusOK, views.OverviewLive(p))
+	}
+	if id > 0 {
+		if err := s.addDays(r.Context(), &p); err != nil {
+			return err
+		}
+	}
+	f := v.liveFrame("Overview", "overview", topics...)
+	if f.Paused {
+		p.Live.On = nil
+	}
+	return s.render(w, r, http.StatusOK, views.Overview(f, p))
+}
+
+// addOverview reads what moves on the page.
+func (s *Web) addOverview(ctx context.Context, p *views.OverviewPage) error {
+	a := p.Account
+	for _, ask := range []func() error{
+		func() (err error) { p.Decisions, err = s.store.Decisions(ctx, a.ID); return },
+		func() (err error) { p.Paused, err = s.store.PausedCampaigns(ctx, a.ID, overviewLatest); return },
+		func() (err error) {
+			p.Unmatched, err = s.store.NewerReports(ctx, a.ID, sms.ReportsUnmatched, 0)
+			return
+		},
+		func() (err error) { p.LastAt, err = s.store.LastReportAt(ctx, a.ID); return },
+		func() (err error) { p.Silent, err = s.silence(ctx, a, p.LastAt); return },
+		func() (err error) { p.Coming, err = s.store.ComingUp(ctx, a.ID, overviewLatest); return },
+		func() error { return s.addToday(ctx, p) },
+		func() error { return s.addLatest(ctx, p) },
+		func() error { return s.addCredit(ctx, p) },
+		func() error { return s.addSender(ctx, p) },
+	} {
+		if err := ask(); err != nil {
+			return err
+		}
+	}
+	if p.Decisions == 0 {
+		return nil
+	}
+	var err error
+	p.Decide, err = s.decisionHref(ctx, a.ID)
+	return err
+}
+
+// addToday reads the traffic since midnight, and that by network of the last
+// 24 hours.
+func (s *Web) addToday(ctx context.Context, p *views.OverviewPage) error {
+	y, m, d := p.Now.Date()
+	today, err := s.store.TrafficQuarters(ctx, p.Account.ID, time.Date(y, m, d, 0, 0, 0, 0, p.Now.Location()).UnixMilli())
+	if err != nil {
+		return err
+	}
+	p.Today = sms.Tally{}
+	for _, t := range today {
+		p.Today[t.Key] += t.N
+	}
+	list, err := s.store.Traffic(ctx, p.Account.ID, p.Now.Add(-laneReach).UnixMilli())
+	p.Lanes = sms.Lanes(list)
+	return err
+}
+
+func (s *Web) addLatest(ctx context.Context, p *views.OverviewPage) (err error) {
+	f := sms.CampaignFilter{AccountID: p.Account.ID, Limit: overviewLatest, States: []sms.CampaignState{sms.CampaignRunning, sms.CampaignPaused, sms.CampaignStopped, sms.CampaignFinished, sms.CampaignCancelled}}
+	if p.Latest, _, err = s.store.Campaigns(ctx, f); err != nil {
+		return err
+	}
+	p.Used = len(p.Latest)+len(p.Coming) > 0
+	return nil
+}
+
+// addCredit compares the balance with what is still to be sent.
+func (s *Web) addCredit(ctx context.Context, p *views.OverviewPage) error {
+	balances, err := s.store.Balances(ctx, p.Account.ID)
+	if err != nil {
+		return err
+	}
+	p.Balance = balanceView(balances, p.Account)
+	if amount, ok := (sms.Balance{Credits: p.Balance.Text}).Amount(); ok {
+		p.Credit = amount
+	}
+	busy, err := s.store.BusyCampaigns(ctx, p.Account.ID, overviewBusy)
+	if err != nil {
+		return err
+	}
+	for _, c := range p.Coming {
+		p.Unpaid += c.Parts
+	}
+	for _, c := range append(busy, p.Paused...) {
+		tally, err := s.store.Tally(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if all := tally.Total(); all > 0 {
+			p.Unpaid += c.Parts * tally.Tile(sms.TileWaiting) / all
+		}
+	}
+	return nil
+}
+
+func (s *Web) addSender(ctx context.Context, p *views.OverviewPage) error {
+	list, err := s.store.SenderIDs(ctx, p.Account.ID)
+	if err != nil && !errors.Is(err, sms.ErrNotFound) {
+		return err
+	}
+	p.NoSender = p.Account.ReachedAt > 0
+	for _, one := range list {
+		p.NoSender = p.NoSender && !one.Usable()
+	}
+	return nil
+}
+
+// addDays puts the traffic into days of the account's zone.
+func (s *Web) addDays(ctx context.Context, p *views.OverviewPage) error {
+	y, m, d := p.Now.Date()
+	for back := overviewDays - 1; back >= 0; back-- {
+		p.Days = append(p.Days, views.DayCount{Day: time.Date(y, m, d-back, 0, 0, 0, 0, p.Now.Location()), Tally: sms.Tally{}})
+	}
+	list, err := s.store.TrafficQuarters(ctx, p.Account.ID, p.Days[0].Day.UnixMilli())
+	day := 0
+	for _, t := range list {
+		for day+1 < len(p.Days) && t.At >= p.Days[day+1].Day.UnixMilli() {
+			day++
+		}
+		p.Days[day].Tally[t.Key] += t.N
+	}
+	return err
+}
