@@ -110,8 +110,9 @@ func seedApproval(t *testing.T, o *office) {
 	confirm := c.post("/new", form).Header.Get("Location")
 	_, page = c.get(confirm)
 	form = values(page.Find("form[action$='/start']"))
+	form.Set("sure", page.Find("#send-now").AttrOr("value", ""))
 	if resp := c.post(strings.TrimSuffix(confirm, "/confirm")+"/start", form); resp.StatusCode != http.StatusSeeOther || !strings.HasSuffix(resp.Header.Get("Location"), "/approval") {
-		t.Fatalf("asking for approval: %s to %q", resp.Status, resp.Header.Get("Location"))
+		t.Fatalf("asking for approval with %v: %s to %q", form, resp.Status, resp.Header.Get("Location"))
 	}
 }
 

@@ -35,7 +35,7 @@ func (p ConfirmPage) approvalWords() string {
 	if p.Campaign.GroupID != "" {
 		return "Campaigns of this account to a group need the approval of a second person, because how many people are in it is not known."
 	}
-	return "Campaigns of this account to more than " + Number(int(p.Account.ApproveAbove)) + " recipients need the approval of a second person."
+	return "Campaigns of this account to more than " + Plural(int(p.Account.ApproveAbove), "recipient", "recipients") + " need the approval of a second person."
 }
 
 // ApprovalPage is a campaign that waits for a second person.

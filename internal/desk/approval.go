@@ -38,6 +38,9 @@ func (d *Desk) approvalProblem(ctx context.Context, c sms.Campaign, o StartOrder
 	if c.GroupID != "" {
 		return "A campaign to a group needs the approval of a second person. Ask for it instead", nil
 	}
+	if above == 1 {
+		return "A campaign to more than 1 recipient needs the approval of a second person. Ask for it instead", nil
+	}
 	return fmt.Sprintf("A campaign to more than %d recipients needs the approval of a second person. Ask for it instead", above), nil
 }
 
