@@ -39,6 +39,20 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.row("0803 000 0008", "Needs your decision")
 	doubt := p.URL() + "/doubt"
 
+	password := writeFile(t, "password", adaPassword)
+	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "bola@example.com", "--name", "Bola Ade", "--role", "approver", "--password-file", password)
+	p.approveAbove("1")
+	p.asksApproval("A text that a second person has to approve", "0803 000 0001", "0803 000 0101")
+	waits := p.URL()
+	p.compose("Another one to approve", "0803 000 0001", "0803 000 0101")
+	ask := p.URL()
+	second := newTab(t, b, o.base)
+	second.signIn("bola@example.com", adaPassword)
+	approver, err := second.Context().StorageState()
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	p.open("/settings/blocked")
 	p.fill("Phone numbers", "0803 000 0101, 0803 000 0102")
 	p.fill("Note (optional)", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
@@ -78,7 +92,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
+	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", waits, ask, strings.TrimSuffix(waits, "/approval"), strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval", "/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
 		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page",
@@ -96,6 +110,12 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		for _, width := range widths {
 			view := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(), ColorScheme: scheme,
 				Viewport: &playwright.Size{Width: width, Height: 900}, BypassCSP: playwright.Bool(true)})
+			decide := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: approver.ToOptionalStorageState(), ColorScheme: scheme,
+				Viewport: &playwright.Size{Width: width, Height: 900}, BypassCSP: playwright.Bool(true)})
+			decide.open2(waits)
+			decide.sees("Approve this campaign?")
+			decide.fits("the approver's page", width)
+			decide.passesAxe(axe, "the approver's page", string(*scheme), width)
 			for _, path := range pages {
 				view.open2(path)
 				view.fits(path, width)

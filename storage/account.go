@@ -34,6 +34,9 @@ func (db *DB) CreateAccount(ctx context.Context, a sms.Account, c sms.Credential
 			return err
 		}
 		a.ID = id
+		if err := t.SetApproveAbove(ctx, id, a.ApproveAbove); err != nil {
+			return err
+		}
 		for _, kind := range []string{sms.CallbackDLR, sms.CallbackUSSD} {
 			if err := db.newToken(ctx, t, id, kind, now); err != nil {
 				return err
@@ -83,7 +86,10 @@ func (db *DB) UpdateAccount(ctx context.Context, id, now int64, change func(*sms
 			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove, HoursWeek: hoursWeek(a.Hours),
 			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost, PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return t.SetApproveAbove(ctx, id, a.ApproveAbove)
 	})
 	if err != nil {
 		return sms.Account{}, err
@@ -220,7 +226,7 @@ func account(r query.Account) sms.Account {
 		URLBudget: int(r.UrlBudget), MaxParts: int(r.MaxParts), PricePerPart: r.PricePerPart, Country: r.Country, Timezone: r.Timezone,
 		Currency: r.Currency, DefaultSender: r.DefaultSender, LateAfter: time.Duration(r.LateAfter) * time.Millisecond, HoldOn429: r.HoldOn429, Doubt429: r.Doubt429,
 		Pause: r.Pause, PauseCode: r.PauseCode, ReachedAt: r.ReachedAt, FailedAt: r.FailedAt, Failure: r.Failure,
-		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: hoursOf(r), TypeAbove: r.TypeAbove,
+		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: hoursOf(r), TypeAbove: r.TypeAbove, ApproveAbove: r.ApproveAbove,
 		Limits: sms.Limits{CapMessages: r.CapMessages, CapDays: r.CapDays, DayMost: r.DayMost, PersonMost: r.PersonMost, PersonDayMost: r.PersonDayMost},
 	}
 }

@@ -22,6 +22,7 @@ type ConfirmPage struct {
 	Preview  Preview
 	Plan     Plan
 	Later    SchedulePage // when to send
+	Approval Approval
 	Balance  *sms.Balance // nil while it is not known
 	// Same was sent in the last 24 hours; nil when there is none.
 	Same  *sms.Campaign
@@ -39,7 +40,7 @@ type ConfirmPage struct {
 }
 
 // confirmOrder is the order of the fields on the page.
-var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "blind", "typed", "name"}
+var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "blind", "typed", "approval", "name"}
 
 func campaignPath(id int64) string { return "/campaigns/" + strconv.FormatInt(id, 10) }
 
@@ -59,6 +60,8 @@ func (p ConfirmPage) nothing() bool { return p.Campaign.GroupID == "" && p.Out.M
 // button says what pressing it does, for the chosen time.
 func (p ConfirmPage) button() string {
 	switch {
+	case p.Approval.Needed:
+		return "Ask for approval"
 	case p.Later.When != WhenNow && p.Later.Chosen == nil:
 		return "Schedule"
 	case p.Later.When != WhenNow:
@@ -72,6 +75,8 @@ func (p ConfirmPage) button() string {
 // sure is what the button promises; the server does nothing else than that.
 func (p ConfirmPage) sure() string {
 	switch {
+	case p.Approval.Needed:
+		return Ask
 	case p.Later.When == WhenNow:
 		return WhenNow
 	case p.Later.Chosen == nil:
@@ -83,6 +88,8 @@ func (p ConfirmPage) sure() string {
 func (p ConfirmPage) back() Link {
 	id := strconv.FormatInt(p.Campaign.ID, 10)
 	switch {
+	case p.List != nil && !p.Mine: // a list opens for whoever uploaded it
+		return Link{Text: "Back to the campaign", Href: campaignPath(p.Campaign.ID)}
 	case p.List != nil && p.List.Tally.Bad()+p.List.Tally.LeftOut() > 0:
 		return Link{Text: "Back to the check", Href: ListPath(p.List.UID, "/check")}
 	case p.List != nil:
@@ -266,9 +273,13 @@ func (p ConfirmPage) typedField() InputProps {
 		Value: p.Typed, Error: p.Errors["typed"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}
 }
 
+// asksTyped says whether the number of recipients has to be typed: the yes of
+// a second person takes its place.
+func (p ConfirmPage) asksTyped() bool { return p.Out.Asks(p.Account) && !p.Approval.Needed }
+
 // jump is what the link beside the heading leads to: the last thing to do.
 func (p ConfirmPage) jump() string {
-	if p.Out.Asks(p.Account) {
+	if p.asksTyped() {
 		return "#typed"
 	}
 	return "#send-now"
@@ -289,6 +300,7 @@ type Preview struct {
 	Previous, Next int64  // rows beside this one, 0 for none
 	Longest, Odd   int64  // rows worth a look, 0 for none
 	Test           TestForm
+	Path           string // the page that it stands on, "" for the last one before sending; on others nothing is tried
 }
 
 // TestForm sends the row to the person's own phone.
@@ -301,7 +313,14 @@ type TestForm struct {
 }
 
 // at is the address of the page with another row in it.
-func (p Preview) at(row int64) string { return With(confirmPath(p.Campaign.ID), "row", id(row)) }
+func (p Preview) at(row int64) string { return With(p.path(), "row", id(row)) }
+
+func (p Preview) path() string {
+	if p.Path != "" {
+		return p.Path
+	}
+	return confirmPath(p.Campaign.ID)
+}
 
 // row names the row.
 func (p Preview) row() string {
@@ -492,3 +511,11 @@ func (p StopPage) never() string {
 }
 
 func (p StopPage) neverButton() string { return "Cancel " + Plural(p.kept(), "message", "messages") }
+
+// title is the heading of the question whether to give it up.
+func (p StopPage) title() string {
+	if p.Campaign.Waits() {
+		return "Cancel the campaign?"
+	}
+	return "Cancel the rest?"
+}

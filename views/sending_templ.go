@@ -21,6 +21,7 @@ type SendingForm struct {
 	From, To             string // times of day, both empty for any hour
 	Abroad               bool
 	TypeAbove            string
+	ApproveAbove         string
 	CallLimit, URLBudget string
 	Zone                 string // in words
 	Country              string
@@ -59,7 +60,7 @@ func dayProblems(bad sms.Invalid) bool {
 	return bad["hours_zone"] != ""
 }
 
-var sendingOrder = []string{"hours_from", "hours_to", "day_1", "day_2", "day_3", "day_4", "day_5", "day_6", "day_0", "hours_zone", "cap_messages", "cap_days", "day_most", "person_most", "person_day_most", "abroad", "type_above", "call_limit", "url_budget"}
+var sendingOrder = []string{"hours_from", "hours_to", "day_1", "day_2", "day_3", "day_4", "day_5", "day_6", "day_0", "hours_zone", "cap_messages", "cap_days", "day_most", "person_most", "person_day_most", "abroad", "type_above", "approve_above", "call_limit", "url_budget"}
 
 func (p SendingForm) hoursHint() string {
 	words := "Times are " + p.Zone + ". Leave both empty to send at any hour."
@@ -316,7 +317,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "call_limit", Label: "Most recipients of one request", Hint: "The provider does not say how many it takes. 100 has worked.", Value: p.CallLimit, Error: bad["call_limit"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "approve_above", Label: "A second person has to approve campaigns with more recipients than", Hint: "Somebody with the role Approver looks at it and says yes; nobody approves a campaign of their own. 0 never asks. Programs are not asked.", Value: p.ApproveAbove, Error: bad["approve_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -324,11 +325,19 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "url_budget", Label: "Most bytes of a request's address", Hint: "Texts that differ are packed into addresses. 2,000 bytes pass everywhere. Up to 8,000 make fewer requests, if the provider takes them.", Value: p.URLBudget, Error: bad["url_budget"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "call_limit", Label: "Most recipients of one request", Hint: "The provider does not say how many it takes. 100 has worked.", Value: p.CallLimit, Error: bad["call_limit"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " ")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "url_budget", Label: "Most bytes of a request's address", Hint: "Texts that differ are packed into addresses. 2,000 bytes pass everywhere. Up to 8,000 make fewer requests, if the provider takes them.", Value: p.URLBudget, Error: bad["url_budget"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

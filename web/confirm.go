@@ -64,6 +64,9 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 			p.Contacts = g.ContactCount
 		}
 	}
+	if p.Approval, err = s.approvalOf(r, v, c, a, p.Out); err != nil {
+		return p, err
+	}
 	if p.List, err = s.listBehind(ctx, c); err != nil {
 		return p, err
 	}
@@ -283,6 +286,9 @@ func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) er
 		return err
 	}
 	f := r.PostForm
+	if f.Get("sure") == views.Ask {
+		return s.approvalAsk(w, r, v, c, a)
+	}
 	if when := f.Get("when"); when != "" && when != views.WhenNow {
 		return s.startLater(w, r, v, c, a)
 	}

@@ -15,7 +15,7 @@ import (
 
 // sendingFields are an account's sending settings as the form shows them.
 func (s *Web) sendingFields(a sms.Account) views.SendingForm {
-	p := views.SendingForm{Action: accountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10),
+	p := views.SendingForm{Action: accountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
 		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
 	p.From, p.To = a.Hours.Ends()
 	p.HoursZone = a.Hours.Zone
@@ -44,6 +44,10 @@ func (s *Web) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
 		p.Limits[name] = field(name)
 	}
 	p.TypeAbove, p.CallLimit, p.URLBudget = field("type_above"), field("call_limit"), field("url_budget")
+	// A form that was opened before there was this field does not turn it off.
+	if f.Has("approve_above") {
+		p.ApproveAbove = field("approve_above")
+	}
 	return p
 }
 
@@ -75,7 +79,7 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 		bad["hours_from"] = "Something must be sent on some day. Open at least one"
 	}
 	limit := func(name string) int64 { return int64(count(p.Limits[name])) }
-	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1),
+	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)), ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1),
 		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), DayMost: limit("day_most"), PersonMost: limit("person_most"), PersonDayMost: limit("person_day_most")}}, bad.Or()
 }
 
@@ -89,7 +93,7 @@ func (s *Web) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) erro
 	bad := sms.Invalid{}
 	merge(bad, err)
 	changed := a
-	changed.Hours, changed.Limits, changed.TypeAbove, changed.CallLimit, changed.URLBudget = sending.Hours, sending.Limits, sending.TypeAbove, sending.CallLimit, sending.URLBudget
+	changed.Hours, changed.Limits, changed.TypeAbove, changed.ApproveAbove, changed.CallLimit, changed.URLBudget = sending.Hours, sending.Limits, sending.TypeAbove, sending.ApproveAbove, sending.CallLimit, sending.URLBudget
 	merge(bad, changed.Check())
 	if len(bad) == 0 {
 		_, err = s.desk.SaveSending(r.Context(), v.user, a.ID, sending)

@@ -187,7 +187,13 @@ func (v *visit) addAccount(f *views.Frame) {
 	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
 		f.NeedDecisionHref, failed = v.web.decisionHref(ctx, a.ID)
 	}
-	if err := errors.Join(err, unread, unknown, failed); err != nil && ctx.Err() == nil {
+	var waiting error
+	if v.user.Role.AtLeast(sms.Approver) {
+		var n int64
+		n, waiting = v.web.store.Awaiting(ctx, a.ID, v.user.ID)
+		f.NeedApproval = int(n)
+	}
+	if err := errors.Join(err, unread, unknown, failed, waiting); err != nil && ctx.Err() == nil {
 		v.web.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
 	}
 	f.Connection = connection(a, v.web.now())

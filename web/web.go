@@ -51,6 +51,8 @@ type accountQuestions interface {
 	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
 	Decisions(ctx context.Context, account int64) (int64, error)
+	// Awaiting counts the campaigns that the user may approve.
+	Awaiting(ctx context.Context, account, user int64) (int64, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
 	// Setting is "" for what was never set.

@@ -109,8 +109,10 @@ type Sending struct {
 	Limits    sms.Limits
 	Abroad    bool
 	TypeAbove int64
-	CallLimit int
-	URLBudget int
+	// ApproveAbove is from how many recipients on a second person has to say yes.
+	ApproveAbove int64
+	CallLimit    int
+	URLBudget    int
 }
 
 // SaveSending changes how an account sends. Campaigns that are planned already
@@ -120,7 +122,7 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 		return sms.Account{}, err
 	}
 	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
-		a.Hours, a.Limits, a.Abroad, a.TypeAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget
+		a.Hours, a.Limits, a.Abroad, a.TypeAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget
 		return a.Check()
 	})
 	if err != nil {
@@ -130,8 +132,8 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 	if !s.Hours.Always() {
 		hours = s.Hours.Words()
 	}
-	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, %d recipients a request, %d bytes an address, at most %d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
-		hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays, s.Limits.DayMost, s.Limits.PersonMost, s.Limits.PersonDayMost))
+	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most %d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
+		hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays, s.Limits.DayMost, s.Limits.PersonMost, s.Limits.PersonDayMost))
 	d.feed.Tell(AccountName(id), AccountName(0))
 	return a, nil
 }

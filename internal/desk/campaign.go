@@ -178,12 +178,14 @@ type StartOrder struct {
 	// FromToken says that a program gives the order with an API token. What asks
 	// a person is not asked then.
 	FromToken bool
+	asking    bool // for the yes of a second person, which takes the place of what is typed
 }
 
 // StartCampaign starts a draft. Whoever presses twice, reloads or goes back
 // gets the campaign as it is; when somebody else started it first, or changed
 // it, the error is sms.ErrConflict and the campaign says who and when. The
-// fields of its Invalid are sender_id, group, blind, again and typed.
+// fields of its Invalid are sender_id, group, blind, limit, again, typed and,
+// where a second person has to say yes, approval.
 func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -256,6 +258,12 @@ func (d *Desk) checkStart(ctx context.Context, by sms.User, c sms.Campaign, o St
 	}
 	if sentence != "" {
 		bad["limit"] = sentence
+	}
+	if sentence, err = d.approvalProblem(ctx, c, o); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["approval"] = sentence
 	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {

@@ -39,6 +39,7 @@ type Store interface {
 	confirmStore
 	blockedStore
 	contactStore
+	approvalStore
 	againStore
 	downloadStore
 	listStore

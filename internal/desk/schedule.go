@@ -88,8 +88,7 @@ func (d *Desk) CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.C
 		if !c.MayReschedule() {
 			return sms.ErrConflict
 		}
-		c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName = sms.CampaignDraft, "", "", 0, ""
-		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = 0, "", 0, false
+		draftAgain(c)
 		return nil
 	})
 }

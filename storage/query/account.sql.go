@@ -10,7 +10,7 @@ import (
 )
 
 const accountByID = `-- name: AccountByID :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most from account where id = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account where id = $1
 `
 
 func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
@@ -55,12 +55,13 @@ func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
 		&i.DayMost,
 		&i.PersonMost,
 		&i.PersonDayMost,
+		&i.ApproveAbove,
 	)
 	return i, err
 }
 
 const accountByName = `-- name: AccountByName :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most from account where name = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account where name = $1
 `
 
 func (q *Queries) AccountByName(ctx context.Context, name string) (Account, error) {
@@ -105,12 +106,13 @@ func (q *Queries) AccountByName(ctx context.Context, name string) (Account, erro
 		&i.DayMost,
 		&i.PersonMost,
 		&i.PersonDayMost,
+		&i.ApproveAbove,
 	)
 	return i, err
 }
 
 const accounts = `-- name: Accounts :many
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most from account order by test, id
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account order by test, id
 `
 
 func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
@@ -161,6 +163,7 @@ func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
 			&i.DayMost,
 			&i.PersonMost,
 			&i.PersonDayMost,
+			&i.ApproveAbove,
 		); err != nil {
 			return nil, err
 		}

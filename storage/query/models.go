@@ -43,6 +43,7 @@ type Account struct {
 	DayMost       int64
 	PersonMost    int64
 	PersonDayMost int64
+	ApproveAbove  int64
 }
 
 type AppUser struct {
@@ -181,46 +182,56 @@ type CallbackToken struct {
 }
 
 type Campaign struct {
-	ID          int64
-	AccountID   int64
-	Token       string
-	Name        string
-	SenderID    string
-	Text        string
-	Unicode     bool
-	Flash       bool
-	GroupID     string
-	GroupName   string
-	State       string
-	Pause       string
-	PauseCode   string
-	Canary      string
-	Version     int64
-	Recipients  int64
-	Parts       int64
-	Fingerprint string
-	WindowFrom  int64
-	CreatedBy   int64
-	CreatedName string
-	StartedBy   int64
-	StartedName string
-	CreatedAt   int64
-	StartedAt   int64
-	FinishedAt  int64
-	ChangedAt   int64
-	SendAt      int64
-	SendZone    string
-	SendOffset  int64
-	SendAgain   bool
-	ListID      int64
-	CallsText   int64
-	CallsPairs  int64
-	Urgent      bool
-	HandOver    bool
-	Untidy      bool
-	TestOf      int64
-	AgainOf     int64
-	RemovedAt   int64
+	ID           int64
+	AccountID    int64
+	Token        string
+	Name         string
+	SenderID     string
+	Text         string
+	Unicode      bool
+	Flash        bool
+	GroupID      string
+	GroupName    string
+	State        string
+	Pause        string
+	PauseCode    string
+	Canary       string
+	Version      int64
+	Recipients   int64
+	Parts        int64
+	Fingerprint  string
+	WindowFrom   int64
+	CreatedBy    int64
+	CreatedName  string
+	StartedBy    int64
+	StartedName  string
+	CreatedAt    int64
+	StartedAt    int64
+	FinishedAt   int64
+	ChangedAt    int64
+	SendAt       int64
+	SendZone     string
+	SendOffset   int64
+	SendAgain    bool
+	ListID       int64
+	CallsText    int64
+	CallsPairs   int64
+	Urgent       bool
+	HandOver     bool
+	Untidy       bool
+	TestOf       int64
+	AgainOf      int64
+	RemovedAt    int64
+	AskedBy      int64
+	AskedName    string
+	AskedAt      int64
+	ApprovedBy   int64
+	ApprovedName string
+	ApprovedAt   int64
+	Returned     string
+	ReturnedBy   int64
+	ReturnedName string
+	ReturnedAt   int64
 }
 
 type CampaignCut struct {
