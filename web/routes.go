@@ -31,6 +31,8 @@ type route struct {
 	plain           http.Handler
 	upload          bool // takes a small file
 	stream          bool // takes a file of any size, and looks after its size itself
+	// shared lets pages that ask for the same fragment get one rendering.
+	shared func(*visit) (own string, ok bool)
 }
 
 // Addresses that more than one place names.
@@ -63,7 +65,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: "/me/sessions/end", least: sms.Viewer, do: s.meSignOutEverywhere},
 		{method: "POST", pattern: "/account", least: sms.Viewer, do: s.accountChoose},
 		{method: "POST", pattern: "/theme", least: anyone, do: s.themeChoose},
-		{method: "GET", pattern: sidePath, least: sms.Viewer, do: s.side},
+		{method: "GET", pattern: sidePath, least: sms.Viewer, do: s.side, shared: byPerson},
 		{method: "GET", pattern: livePath, least: sms.Viewer, do: s.live},
 
 		{method: "GET", pattern: "/settings/account", least: sms.Administrator, do: s.accountList},
@@ -118,8 +120,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: listsPath + "/rejected.csv", least: sms.Sender, do: s.rejected("csv")},
 		{method: "GET", pattern: listsPath + "/delete", least: sms.Sender, do: s.listDeleteForm},
 		{method: "POST", pattern: listsPath + "/delete", least: sms.Sender, do: s.listDelete},
-		{method: "GET", pattern: campaignsPath, least: sms.Viewer, do: s.campaignList},
-		{method: "GET", pattern: campaignsPath + "/{id}", least: sms.Viewer, do: s.campaignShow},
+		{method: "GET", pattern: campaignsPath, least: sms.Viewer, do: s.campaignList, shared: byRole},
+		{method: "GET", pattern: campaignsPath + "/{id}", least: sms.Viewer, do: s.campaignShow, shared: byRole},
 		{method: "GET", pattern: campaignsPath + "/{id}/confirm", least: sms.Sender, do: s.confirmForm},
 		{method: "GET", pattern: campaignsPath + "/{id}/start", least: sms.Sender, do: s.confirmBack},
 		{method: "POST", pattern: campaignsPath + "/{id}/start", least: sms.Sender, do: s.campaignStart},
@@ -152,7 +154,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: campaignsPath + "/{id}/doubt/agree", least: sms.Manager, do: s.doubtAgree},
 		{method: "GET", pattern: campaignsPath + "/{id}/doubt/drop", least: sms.Manager, do: s.doubtBack},
 		{method: "POST", pattern: campaignsPath + "/{id}/doubt/drop", least: sms.Manager, do: s.doubtDrop},
-		{method: "GET", pattern: reportsPath, least: sms.Viewer, do: s.reportList},
+		{method: "GET", pattern: reportsPath, least: sms.Viewer, do: s.reportList, shared: byRole},
 		{method: "GET", pattern: reportsPath + "/export.csv", least: sms.Sender, do: s.reportExport},
 		{method: "GET", pattern: reportsPath + "/{id}/link", least: sms.Manager, do: s.reportBack},
 		{method: "POST", pattern: reportsPath + "/{id}/link", least: sms.Manager, do: s.reportLink},
@@ -166,7 +168,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: "/messages/{id}", least: sms.Viewer, do: s.messageShow},
 		{method: "GET", pattern: campaignsPath + "/{id}/again", least: sms.Sender, do: s.againForm},
 		{method: "POST", pattern: campaignsPath + "/{id}/again", least: sms.Sender, do: s.againMake},
-		{method: "GET", pattern: campaignsPath + "/{id}/breakdown", least: sms.Viewer, do: s.campaignBreakdown},
+		{method: "GET", pattern: campaignsPath + "/{id}/breakdown", least: sms.Viewer, do: s.campaignBreakdown, shared: byRole},
 		{method: "GET", pattern: campaignsPath + "/{id}/find", least: sms.Viewer, do: s.campaignBack},
 		{method: "POST", pattern: campaignsPath + "/{id}/find", least: sms.Viewer, do: s.campaignFind},
 		{method: "GET", pattern: campaignsPath + "/{id}/messages.csv", least: sms.Sender, do: s.campaignDownload("csv", writeCSV, kindCSV)},

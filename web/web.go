@@ -115,6 +115,7 @@ type Web struct {
 	sessions   *sessionStore
 	cross      *http.CrossOriginProtection
 	streams    *streams
+	shares     *shares
 	slips      *slips
 	downloads  seats  // for what people take away
 	searches   *slips // what people look for, by the word in the address
@@ -136,7 +137,7 @@ func New(c Config) *Web {
 	s := &Web{
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
-		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
+		cross: http.NewCrossOriginProtection(), streams: newStreams(), shares: newShares(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
 		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, press: c.Press, try: c.Try,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
