@@ -167,16 +167,21 @@ func messageFilter(q url.Values) (tile sms.Tile, state string) {
 // addMessages reads the page of messages that the address asks for.
 func (s *Web) addMessages(r *http.Request, p *views.CampaignPage) error {
 	q := r.URL.Query()
-	f := sms.MessageFilter{CampaignID: p.Campaign.ID, After: number(q.Get("after")), Before: number(q.Get("before")), Limit: views.PageLength}
+	f, err := wantedMessages(*p)
+	if err != nil {
+		errors.As(err, &p.Search.Bad)
+	}
+	f.After, f.Before, f.Limit = number(q.Get("after")), number(q.Get("before")), views.PageLength
+	if p.Search.Narrows() {
+		f.Before = 0
+		if !p.Search.Ended && len(p.Search.Bad) == 0 {
+			p.Rows, p.Search.Next, err = s.store.FindMessages(r.Context(), f)
+			return err
+		}
+		return nil
+	}
 	if f.Before > 0 {
 		f.After = 0
-	}
-	f.Keys = tileKeys(p.Tile)
-	if p.State != "" {
-		f.Keys = []string{p.State}
-	}
-	if p.Search.Narrows() {
-		return s.findMessages(r, p, f)
 	}
 	rows, more, err := s.store.Messages(r.Context(), f)
 	if err != nil {
