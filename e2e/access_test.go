@@ -87,6 +87,12 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.open("/ussd/sessions")
 	p.follow("0803 000 0102")
 	session := p.URL()
+	p.importPeople(peopleFile)
+	p.sees("4 people are new")
+	p.open("/contacts?column=paid&op=is&value=no")
+	p.fill("Save this filter as an audience called", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.press("Save audience")
+	p.sees("people in it now.")
 
 	state, err := p.Context().StorageState()
 	if err != nil {
@@ -95,6 +101,8 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", waits, ask, strings.TrimSuffix(waits, "/approval"), strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval", "/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
+		"/contacts", "/contacts?column=paid&op=is&value=no&column=town&op=more&value=x&join=any", "/contacts?column=paid&op=is&value=nothing", "/contacts?before=2", "/contacts/4", "/contacts/new", "/contacts/4/edit", "/contacts/4/delete", "/contacts/import",
+		"/contacts/audiences", "/contacts/audiences/new", "/contacts/audiences/1", "/contacts/audiences/1/delete", "/s/AAAAAAAAAAAAAAAAAAAAAA",
 		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page",
 		"/templates", "/templates?q=nothing", "/templates/105", "/templates/105/edit", "/templates/105/delete", "/templates/new", "/templates/drafts/1", "/templates/drafts/1/delete",
 		"/senders", "/senders/101", "/senders/101/delete", "/groups", "/groups/new", "/groups/107", "/groups/107/sub", "/groups/107/delete", "/new?group=107",

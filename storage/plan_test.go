@@ -119,7 +119,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"DecisionAttempts": "message_decision", "HintedDoubts": "message_standing", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
 		"ReportsPage": "delivery_report_page", "UnmatchedPage": "delivery_report_", "RepeatedPage": "delivery_report_again", "NewerReports": "delivery_report_page", "NewerUnmatched": "delivery_report_", "NewerRepeated": "delivery_report_again",
 		"SuspiciousReports": "delivery_report_suspicious", "ForgetUnmatched": "delivery_report_", "CountSilent": "message_silent", "NextSilent": "message_silent", "NextLate": "message_late", "Pulses": "PRIMARY KEY", "RefusedMinutes": "receiver_refused", "RunningInquiry": "inquiry_running", "InquiryAt": "inquiry_gap",
-		"TemplateDrafts": "template_draft_account", "CampaignsOfTemplate": "campaign_template_used", "TemplateUses": "campaign_template_used", "TemplateWaits": "campaign_scheduled", "SenderWaits": "campaign_scheduled", "GroupWaits": "campaign_scheduled",
+		"TemplateDrafts": "template_draft_account", "CampaignsOfTemplate": "campaign_template_used", "TemplateUses": "campaign_template_used", "TemplateWaits": "campaign_state", "SenderWaits": "campaign_s", "GroupWaits": "campaign_state",
 		"UsageDays": "PRIMARY KEY", "CampaignUsage": "PRIMARY KEY", "AcceptedOf": "attempt", "LicencesBetween": "attempt_licensed", "LatestFinished": "campaign_started", "HandedOverBetween": "campaign_started",
 		"OpenAlarms": "balance_alarm_open", "UnmailedAlarms": "balance_alarm_mail", "BalanceHistory": "balance_latest", "LastBalanceAt": "balance_latest", "FirstBalanceFrom": "balance_latest",
 	} {

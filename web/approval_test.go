@@ -141,16 +141,17 @@ func TestApprovalSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestProgramsAreNotAskedForApproval(t *testing.T) {
+func TestProgramsAskForApproval(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic(func(a *sms.Account) { a.ApproveAbove = 2 })
 	bola := s.hire("bola@example.com", sms.Approver)
 	free, waits := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "x"}), s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "y"})
 	p := s.machine(s.boss)
-	p.post(fmt.Sprintf(apiPath+"/campaigns/%d/send", free.ID), "").is(200).has(`"state":"running"`)
+	p.post(fmt.Sprintf(apiPath+"/campaigns/%d/send", free.ID), "").is(200).has(`"state":"awaiting_approval"`)
 	s.as(s.boss).asked(waits).to(approvalPath(waits.ID))
 	p.get(fmt.Sprintf(apiPath+"/campaigns/%d", waits.ID)).is(200).has(`"state":"awaiting_approval"`)
-	p.post(fmt.Sprintf(apiPath+"/campaigns/%d/send", waits.ID), "").is(409)
+	p.post(fmt.Sprintf(apiPath+"/campaigns/%d/send", waits.ID), "").is(200).has(`"state":"awaiting_approval"`)
+	s.machine(s.hire("sam@example.com", sms.Sender)).post(fmt.Sprintf(apiPath+"/campaigns/%d/send", waits.ID), "").is(409)
 	if _, err := s.desk.ApproveCampaign(t.Context(), bola, waits.ID, desk.ApproveOrder{Version: s.campaign(waits.ID).Version}); err != nil {
 		t.Fatal(err)
 	}

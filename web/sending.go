@@ -41,7 +41,9 @@ func (s *Web) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
 		p.Days[d] = views.DayForm{Mode: field(name), From: field(name + "_from"), To: field(name + "_to")}
 	}
 	for name := range p.Limits {
-		p.Limits[name] = field(name)
+		if f.Has(name) {
+			p.Limits[name] = field(name)
+		}
 	}
 	p.TypeAbove, p.CallLimit, p.URLBudget = field("type_above"), field("call_limit"), field("url_budget")
 	// A form that was opened before there was this field does not turn it off.
