@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,6 +85,7 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.row("0803 000 0012", "Unknown")
 	p.looks("campaign")
 
+	p.takesAway()
 	p.finds(campaign)
 	p.breaksDown()
 	p.open2(campaign)
@@ -216,4 +218,21 @@ func (p *tab) masked(campaign string) {
 	p.press("Find")
 	p.sees("1 message to")
 	p.picture("messages-viewer")
+}
+
+// takesAway downloads the table and the evidence pack of the campaign as the
+// links on its page give them.
+func (p *tab) takesAway() {
+	p.t.Helper()
+	for id, holds := range map[string]string{"download-csv": "UNDELIV", "download-xlsx": "PK", "evidence": "PK"} {
+		file, err := p.ExpectDownload(func() error { return p.Locator("#" + id).Click() })
+		p.do(err)
+		path, err := file.Path()
+		p.do(err)
+		content, err := os.ReadFile(path)
+		p.do(err)
+		if !strings.Contains(string(content), holds) {
+			p.t.Errorf("%s holds %d bytes and no %q", file.SuggestedFilename(), len(content), holds)
+		}
+	}
 }

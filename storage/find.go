@@ -9,9 +9,9 @@ import (
 
 const (
 	// findLook is how many messages are held against a filter for one page.
-	findLook = 5000
+	findLook = 2000
 	// findAtOnce is how many of them one question asks for.
-	findAtOnce = 1000
+	findAtOnce = 500
 )
 
 // FindMessages lists messages of a campaign by what no index knows, in the

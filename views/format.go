@@ -14,6 +14,8 @@ type Outlook struct {
 	Now     time.Time // in the zone in which times are shown
 	Country string    // ISO 3166: numbers of it are shown as people dial them
 	Masked  bool      // this person sees phone numbers only in part
+	// Retention is set where a page says until when numbers and texts are kept.
+	Retention sms.Retention
 }
 
 // When says a stored time (milliseconds) as people do, "–" for 0.

@@ -26,6 +26,9 @@ type MessagePage struct {
 
 // text is the message with the filled-in words told apart, where they are known.
 func (p MessagePage) text() []Run {
+	if p.Campaign.RemovedAt > 0 {
+		return []Run{{Text: "Text removed"}}
+	}
 	var runs []Run
 	for _, s := range sms.Stretches(p.Template, p.Message.Text) {
 		runs = append(runs, Run(s))
@@ -97,6 +100,9 @@ func (p MessagePage) facts() []Term {
 		Term{Name: "Parts", Text: Number(m.Parts)},
 		Term{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: campaignPath(p.Campaign.ID)})},
 		Term{Name: "Row", Text: Number(int(m.Row))})
+	if kept := p.keptWords(p.Campaign); kept != "" {
+		terms = append(terms, Term{Name: "Kept", Text: kept})
+	}
 	if p.Before > 0 {
 		terms = append(terms, Term{Name: "Sent instead of", View: words(Link{Text: "An earlier message, of which nobody knew whether it was sent", Href: messagePath(p.Before)})})
 	}

@@ -77,11 +77,16 @@ func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Acc
 	if p.Asked, err = s.store.MessageAsked(ctx, id); err != nil {
 		return p, a, err
 	}
+	retention, err := s.retention(ctx)
+	if err != nil {
+		return p, a, err
+	}
 	if p.Before, p.After, err = s.store.Resent(ctx, id); err != nil {
 		return p, a, err
 	}
 	p.Reports, err = s.store.MessageReports(ctx, id)
 	p.Outlook = s.outlook(v, a)
+	p.Retention = retention
 	if err != nil || p.Message.Number == "" {
 		return p, a, err
 	}

@@ -73,7 +73,7 @@ func (s *Web) showNewMenu(w http.ResponseWriter, r *http.Request, v *visit, p vi
 }
 
 func (s *Web) menuCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	file, err := uploaded(r, "file")
+	file, _, err := uploaded(r, "file")
 	if err != nil {
 		return err
 	}

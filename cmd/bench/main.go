@@ -35,8 +35,11 @@ func benches() []bench {
 		{"import", "a list of a million rows checked and made into a campaign", benchImport},
 		{"ussd", "USSD callers while a list is imported, and 100,000 of them at once", benchUSSD},
 		{"pages", "pages over a million and ten million messages", benchPages},
+		{"contacts", "pages and filters over a million contacts", benchContacts},
 		{"export", "a million rows downloaded", benchExport},
 		{"reports", "delivery reports taken and applied", benchReports},
+		{"reports-import", "delivery reports taken while a list is imported", benchReportsImporting},
+		{"live", "open live pages while reports arrive", benchLive},
 	}
 }
 

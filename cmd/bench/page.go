@@ -106,7 +106,20 @@ func pages() []asked {
 		}
 	}
 	ago := func(days int) string { return time.Now().AddDate(0, 0, -days).Format(time.DateOnly) }
+	find := func(pairs ...string) func(i int) (string, url.Values) {
+		return func(i int) (string, url.Values) {
+			_, form := search(pairs...)(i)
+			return "/campaigns/1/find", form
+		}
+	}
 	return []asked{
+		{"overview", at("/")},
+		{"breakdown of 100,000", at("/campaigns/1/breakdown")},
+		{"campaign, a network", at("/campaigns/1?network=MTN")},
+		{"campaign, a network that is not there", at("/campaigns/1?network=Safaricom")},
+		{"campaign, words that are not there", find("text", "nowhere")},
+		{"campaign, a number", find("number", "0803%07d")},
+		{"campaign, last 7 digits", find("number", "%07d", "state", "delivered")},
 		{"campaigns", at("/campaigns")},
 		{"campaigns by name", at("/campaigns?name=nothing")},
 		{"campaign of 100,000", at("/campaigns/1")},

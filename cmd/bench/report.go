@@ -74,7 +74,7 @@ func benchReports(ctx context.Context, e env) ([]line, error) {
 		return nil, err
 	}
 	ceiling := "the same router without storage " + perSecond(best[0].rate)
-	lines := []line{
+	return []line{
 		{name: "reports: the disk", figure: fmt.Sprintf("%.2f ms to write and sync 16 KiB", ms(synced)), against: fmt.Sprintf("%d waiting for each sync would be %s", reportConnections, perSecond(reportConnections/synced.Seconds())),
 			ratio: best[1].rate * synced.Seconds() / reportConnections},
 		{name: "reports: acknowledged after the sync", figure: perSecond(best[1].rate), against: ceiling, ratio: best[1].rate / best[0].rate, bar: 0.5},
@@ -82,9 +82,7 @@ func benchReports(ctx context.Context, e env) ([]line, error) {
 		{name: "reports: acknowledged and applied, kept up with", figure: perSecond(best[2].rate), against: ceiling, ratio: best[2].rate / best[0].rate, bar: 0.3},
 		slowest(fmt.Sprintf("reports: answered at %d a second", openReports), open.p99, openBar),
 		{name: fmt.Sprintf("reports: answered at %d a second, usual", openReports), figure: fmt.Sprintf("p50 %.1f ms, the slowest %.1f ms", ms(open.p50), ms(open.most)), against: perSecond(open.rate) + " came, all were kept once", ratio: open.rate / openReports},
-	}
-	more, err := benchReportsImporting(ctx, e)
-	return append(lines, more...), err
+	}, nil
 }
 
 func slowest(name string, p99, bar time.Duration) line {
@@ -212,7 +210,6 @@ func (s *intake) run(ctx context.Context, e env, model string, size, seconds int
 		// The callers' process needs a moment to start and to end.
 		took = max(took, time.Since(began).Seconds()-f["around"])
 	}
-	println(s.inbox != nil, s.receiver != nil, int(f["answered"]), int(f["answered"]/f["seconds"]), int(f["answered"]/took), int(f["p50"]*1e6), int(f["p99"]*1e6))
 	return intakeRun{rate: f["answered"] / took, p50: seconds64(f["p50"]), p99: seconds64(f["p99"]), most: seconds64(f["most"])}, nil
 }
 

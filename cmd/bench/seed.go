@@ -164,5 +164,9 @@ func (s *seeded) count(ctx context.Context, raw *sql.DB) error {
 			return errors.Join(fmt.Errorf("count: %w", err), tx.Rollback())
 		}
 	}
+	// The counts by time and network are made anew when the desk opens.
+	if _, err := tx.ExecContext(ctx, "delete from setting where name = 'traffic_counted'"); err != nil {
+		return errors.Join(fmt.Errorf("count: %w", err), tx.Rollback())
+	}
 	return tx.Commit()
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -180,18 +179,4 @@ func (c *callers) crowd(before float64) (weight float64, err error) {
 	}
 	after, err := residentOf(c.process.Process.Pid)
 	return after - before, err
-}
-
-// residentOf is what a process has resident now, in bytes.
-func residentOf(pid int) (float64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0, fmt.Errorf("measure memory (only Linux tells): %w", err)
-	}
-	fields := strings.Fields(string(raw))
-	if len(fields) < 2 {
-		return 0, errors.New("measure memory: the system does not tell")
-	}
-	pages, err := strconv.ParseFloat(fields[1], 64)
-	return pages * float64(os.Getpagesize()), err
 }

@@ -28,13 +28,14 @@ type command struct {
 	Database  string `help:"sqlite:PATH instead of smsdesk.db in the data folder." env:"SMSDESK_DATABASE"`
 	LogFormat string `help:"How log lines are written." enum:"text,json" default:"text" env:"SMSDESK_LOG_FORMAT"`
 
-	Serve   serveCommand   `cmd:"" help:"Run the desk."`
-	Sandbox sandboxCommand `cmd:"" help:"Play the bulk-SMS service, for tests of this and other programs."`
-	User    userCommand    `cmd:"" help:"Add and list people."`
-	Account accountCommand `cmd:"" help:"Add, show and test accounts at the provider."`
-	Token   tokenCommand   `cmd:"" help:"Add, list and revoke tokens of other programs."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the data folder and say what is wrong."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve     serveCommand     `cmd:"" help:"Run the desk."`
+	Sandbox   sandboxCommand   `cmd:"" help:"Play the bulk-SMS service, for tests of this and other programs."`
+	User      userCommand      `cmd:"" help:"Add and list people."`
+	Account   accountCommand   `cmd:"" help:"Add, show and test accounts at the provider."`
+	Token     tokenCommand     `cmd:"" help:"Add, list and revoke tokens of other programs."`
+	Retention retentionCommand `cmd:"" help:"Show and set how long numbers and texts are kept."`
+	Doctor    doctorCommand    `cmd:"" help:"Check the data folder and say what is wrong."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
 // env is what every command gets.

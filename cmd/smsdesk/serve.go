@@ -30,6 +30,7 @@ type serveCommand struct {
 	Sandbox        bool          `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
 	TrustedProxy   []string      `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
 	Heartbeat      time.Duration `default:"10s" help:"How often is written down that callbacks are answered; what is missing there is shown as a gap." env:"SMSDESK_HEARTBEAT"`
+	Mail           mailFlags     `embed:""`
 	Spool          string        `help:"Folder for delivery reports while the inbox cannot be written, best on another disk; \"spool\" in the data folder where left out." env:"SMSDESK_SPOOL" type:"path"`
 	Dev            bool          `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
 }
@@ -78,6 +79,7 @@ func (c serveCommand) complete() (serveCommand, faults) {
 	if c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Minute {
 		bad = append(bad, "--heartbeat: give a time from 100ms to 1m")
 	}
+	bad = append(bad, c.Mail.check()...)
 	if c.CallsInFlight < 1 || c.CallsInFlight > 64 {
 		bad = append(bad, "--calls-in-flight: give a number from 1 to 64")
 	}
@@ -119,6 +121,7 @@ type server struct {
 	importer   *desk.Importer
 	reader     *desk.Reader
 	reconciler *desk.Reconciler
+	forgetter  *desk.Forgetter
 	pulse      *desk.Pulse
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
@@ -164,6 +167,15 @@ func (s *server) build(ctx context.Context) error {
 	s.closers = append(s.closers, s.inbox.Close)
 	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, time.Now)
 	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
+	stopKey, err := s.db.StopKey()
+	if err != nil {
+		return err
+	}
+	links, err := sms.NewStopLinks(s.PublicURL, stopKey)
+	if err != nil {
+		return err
+	}
+	s.desk.UseStopLinks(links)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
 	// A webhook inside this network is only for a desk that nobody else reaches.
 	spool, err := storage.OpenUSSDSpool(s.storage.Data)
@@ -178,7 +190,15 @@ func (s *server) build(ctx context.Context) error {
 	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
 	s.importer = desk.NewImporter(s.desk, s.db)
 	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, time.Now)
+	if s.Mail.SMTP != "" {
+		m, err := newMailer(s.Mail, time.Now)
+		if err != nil {
+			return err
+		}
+		s.reader.MailWith(m)
+	}
 	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, time.Now)
+	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, time.Now)
 	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, time.Now)
 	if err := s.listen(); err != nil {
 		return err
@@ -239,7 +259,7 @@ func (s *server) answer() {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.
@@ -390,6 +410,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })
 	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
+	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
 	loops.Go(func() error { return fail(s.dispatch(loopCtx)) })
 	s.warn()

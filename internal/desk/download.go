@@ -26,10 +26,9 @@ type downloadStore interface {
 
 // DownloadOrder says what of a campaign a person takes away.
 type DownloadOrder struct {
-	CampaignID int64
-	Keys       []string // standing keys; none: all messages
-	What       string   // of Keys, in words, for the audit log
-	Format     string   // the end of the file's name: "csv" or "xlsx"
+	Filter sms.MessageFilter // of one campaign; bounds and limit are not used
+	What   string            // of the filter, in words without numbers and texts, for the audit log
+	Format string            // the end of the file's name: "csv" or "xlsx"
 }
 
 // Download is a table on its way out. Rows is read once, names of columns
@@ -51,7 +50,7 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 	if err := may(by, sms.Sender, "download a campaign"); err != nil {
 		return nil, err
 	}
-	c, err := d.store.Campaign(ctx, o.CampaignID)
+	c, err := d.store.Campaign(ctx, o.Filter.CampaignID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +62,7 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 	if err != nil {
 		return nil, err
 	}
-	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, sms.MessageFilter{CampaignID: c.ID, Keys: o.Keys})), close: file.close}
+	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
 	if file.list.UID != "" {
 		out.TempDir = d.store.ListFolder(file.list.UID)
 	}

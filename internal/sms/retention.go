@@ -88,3 +88,16 @@ func removedNetwork(number string) string {
 	network, _, _ := strings.Cut(strings.TrimPrefix(number, removed), removed)
 	return network
 }
+
+// RemovedBefore is the time from before which things kept for so many months
+// are removed now: never earlier than KeptUntil says. 0 removes nothing.
+func RemovedBefore(now time.Time, months int) int64 {
+	if months <= 0 {
+		return 0
+	}
+	at := now.AddDate(0, -months, 0)
+	if at.Day() != now.Day() {
+		at = at.AddDate(0, 0, -at.Day())
+	}
+	return at.UnixMilli()
+}

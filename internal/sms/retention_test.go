@@ -80,3 +80,20 @@ func TestARemovedNumberKeepsItsNetworkOnly(t *testing.T) {
 		t.Error("no number was removed")
 	}
 }
+
+func TestNothingIsRemovedEarly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		from := time.Unix(rapid.Int64Range(1_700_000_000, 1_900_000_000).Draw(t, "from"), 0).UTC()
+		months := rapid.IntRange(1, RetentionMost).Draw(t, "months")
+		until := time.UnixMilli(KeptUntil(from.UnixMilli(), months, time.UTC)).UTC()
+		if before := RemovedBefore(until.Add(-time.Second), months); from.UnixMilli() < before {
+			t.Fatalf("of %s, kept for %d months until %s, it is removed earlier", from, months, until)
+		}
+		if before := RemovedBefore(until.AddDate(0, 0, 4), months); from.UnixMilli() >= before {
+			t.Fatalf("of %s, kept for %d months until %s, it is still there four days later", from, months, until)
+		}
+	})
+	if RemovedBefore(time.Now(), 0) != 0 {
+		t.Error("what is kept for ever is removed")
+	}
+}

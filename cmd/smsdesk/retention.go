@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+type retentionCommand struct {
+	Show retentionShow `cmd:"" help:"Show how long numbers and texts are kept."`
+	Set  retentionSet  `cmd:"" help:"Set how long numbers and texts are kept. What is removed cannot be brought back."`
+}
+
+type retentionShow struct{}
+
+// Run prints the months, one line a kind.
+func (retentionShow) Run(ctx context.Context, e env) error {
+	db, err := e.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	set, err := db.Setting(ctx, sms.SettingRetention)
+	if err != nil {
+		return err
+	}
+	r, err := sms.ReadRetention(set)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.out, "Messages: %s\nReports: %s\nRequests: %s\n", monthsOf(r.Messages), monthsOf(r.Reports), monthsOf(r.Calls))
+	return err
+}
+
+func monthsOf(n int) string {
+	if n == 0 {
+		return "for ever"
+	}
+	return strconv.Itoa(n) + " months"
+}
+
+type retentionSet struct {
+	Messages int `required:"" help:"Months from the end of a campaign, 1 to 120; 0 keeps for ever."`
+	Reports  int `required:"" help:"Months from the arrival of a delivery report; 0 keeps for ever."`
+	Calls    int `required:"" help:"Months from the end of a request to the provider; 0 keeps for ever."`
+}
+
+// Run stores the setting; a running desk follows it within minutes.
+func (c retentionSet) Run(ctx context.Context, e env) error {
+	r := sms.Retention{Messages: c.Messages, Reports: c.Reports, Calls: c.Calls}
+	if err := r.Check(); err != nil {
+		return sentences(err)
+	}
+	db, err := e.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	if err := e.desk(db).SaveRetention(ctx, desk.Operator(), r); err != nil {
+		return sentences(err)
+	}
+	_, err = fmt.Fprintln(e.out, "Saved.")
+	return err
+}

@@ -1,0 +1,152 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+// RetentionName names the setting of how long numbers and texts are kept.
+const RetentionName = "retention"
+
+type retentionStore interface {
+	PutSetting(ctx context.Context, name, value string) error
+}
+
+// SaveRetention sets how long numbers and texts are kept. A shorter time takes
+// effect at once, and what is removed cannot be brought back. The error is
+// sms.Invalid by field for months out of bounds.
+func (d *Desk) SaveRetention(ctx context.Context, by sms.User, r sms.Retention) error {
+	if err := may(by, sms.Administrator, "set how long numbers and texts are kept"); err != nil {
+		return err
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	if err := d.store.PutSetting(ctx, sms.SettingRetention, r.Setting()); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "retention.save", RetentionName, fmt.Sprintf("messages %d, reports %d, calls %d months; 0 for ever", r.Messages, r.Reports, r.Calls))
+	d.feed.Tell(RetentionName)
+	return nil
+}
+
+// Forgetter removes numbers and texts whose time is over, a few at a time.
+type Forgetter struct {
+	store ForgetStore
+	feed  *Feed
+	log   *slog.Logger
+	now   func() time.Time
+}
+
+// ForgetStore is what the Forgetter needs to be remembered.
+type ForgetStore interface {
+	Setting(ctx context.Context, name string) (string, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	ForgetMessages(ctx context.Context, before, now int64) (campaign, n int64, whole bool, err error)
+	ForgetReports(ctx context.Context, before int64) (n int64, more bool, err error)
+	ForgetCalls(ctx context.Context, before int64) (n int64, more bool, err error)
+	PutAudit(ctx context.Context, line sms.Audit) error
+}
+
+// NewForgetter returns a Forgetter; Run makes it work.
+func NewForgetter(store ForgetStore, feed *Feed, log *slog.Logger, now func() time.Time) *Forgetter {
+	return &Forgetter{store: store, feed: feed, log: log, now: now}
+}
+
+const (
+	forgetLooks = 10 * time.Minute
+	forgetRests = 50 * time.Millisecond // between two batches
+)
+
+// Run removes what is due until ctx ends, and at once when the setting changes.
+func (f *Forgetter) Run(ctx context.Context) {
+	news := f.feed.Listen(RetentionName)
+	defer news.Close()
+	for {
+		if err := f.Pass(ctx); err != nil && ctx.Err() == nil {
+			f.log.Error("old numbers and texts not removed", "error", err)
+		}
+		if !pause(ctx, forgetLooks, news.Nudged()) {
+			return
+		}
+		news.Take()
+	}
+}
+
+// Pass removes everything that is due now.
+func (f *Forgetter) Pass(ctx context.Context) error {
+	set, err := f.store.Setting(ctx, sms.SettingRetention)
+	if err != nil {
+		return err
+	}
+	r, err := sms.ReadRetention(set)
+	if err != nil {
+		return err
+	}
+	now := f.now().UTC()
+	if before := sms.RemovedBefore(now, r.Messages); before > 0 {
+		if err := f.messages(ctx, before); err != nil {
+			return err
+		}
+	}
+	for _, kind := range []struct {
+		action, word string
+		months       int
+		some         func(context.Context, int64) (int64, bool, error)
+	}{{"reports.forget", "reports", r.Reports, f.store.ForgetReports}, {"calls.forget", "requests", r.Calls, f.store.ForgetCalls}} {
+		if before := sms.RemovedBefore(now, kind.months); before > 0 {
+			if err := f.all(ctx, kind.action, kind.word, before, kind.some); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Forgetter) messages(ctx context.Context, before int64) error {
+	for {
+		id, _, whole, err := f.store.ForgetMessages(ctx, before, f.now().UnixMilli())
+		if err != nil || id == 0 {
+			return err
+		}
+		if whole {
+			c, err := f.store.Campaign(ctx, id)
+			if err != nil {
+				return err
+			}
+			if err := f.audit(ctx, "campaign.forget", CampaignName(id), fmt.Sprintf("numbers and texts of %d messages", c.Recipients)); err != nil {
+				return err
+			}
+			f.feed.Tell(CampaignName(id), CampaignsName(c.AccountID))
+		}
+		if !pause(ctx, forgetRests, nil) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (f *Forgetter) all(ctx context.Context, action, word string, before int64, some func(context.Context, int64) (int64, bool, error)) error {
+	total := int64(0)
+	for more := true; more; {
+		n, further, err := some(ctx, before)
+		if err != nil {
+			return err
+		}
+		total, more = total+n, further
+		if more && !pause(ctx, forgetRests, nil) {
+			return ctx.Err()
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	return f.audit(ctx, action, RetentionName, fmt.Sprintf("numbers and texts of %d %s", total, word))
+}
+
+func (f *Forgetter) audit(ctx context.Context, action, object, detail string) error {
+	return f.store.PutAudit(ctx, sms.Audit{At: f.now().UnixMilli(), User: sms.User{Name: "smsdesk"}, Action: action, Object: object, Detail: detail})
+}

@@ -1,0 +1,14 @@
+package views
+
+import "smsdesk/internal/sms"
+
+// keptWords says until when a campaign's numbers and texts are there, "" for ever.
+func (o Outlook) keptWords(c sms.Campaign) string {
+	if c.RemovedAt > 0 {
+		return "numbers and texts removed on " + o.at(c.RemovedAt).Format("2 January 2006")
+	}
+	if until := sms.KeptUntil(c.FinishedAt, o.Retention.Messages, o.Now.Location()); until > 0 {
+		return "numbers and texts kept until " + o.at(until).Format("2 January 2006")
+	}
+	return ""
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+// TestOverviewBegins: nothing is there, and the page says what to do.
+func TestOverviewBegins(t *testing.T) {
+	s := newSite(t)
+	s.as(s.boss).get("/").is(200).has("Overview", "Not connected yet", "Connect to the provider")
+	s.clinic()
+	page := s.as(s.boss).get("/").is(200).has("No messages yet", "Send yourself a test message.")
+	s.leads(page)
+	viewer := s.hire("vera@example.com", sms.Viewer)
+	s.as(viewer).get("/").is(200).has("No messages yet").lacks("New message", "Send yourself")
+}
+
+// TestOverviewSaysWhatNeedsSomebody: a broken network, a pause, a doubt and a
+// report that nobody knows, each with the way to it.
+func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	for slot := range 8 {
+		var numbers []string
+		for i := range 10 {
+			numbers = append(numbers, fmt.Sprintf("0803%07d", 1000+slot*10+i))
+		}
+		c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: strings.Join(numbers, "\n"), Text: fmt.Sprint("Slot ", slot)})
+		s.send(a, 10, accept)
+		status := "DELIVRD"
+		if slot >= 4 {
+			status = "UNDELIV"
+		}
+		for _, m := range s.messages(c) {
+			s.reports(a, sms.DeliveryReport{ProviderID: m.ProviderID, Mobile: m.Number, Status: status, ErrorCode: "27"})
+		}
+		s.clock.pass(10 * time.Minute)
+	}
+	s.reports(a, sms.DeliveryReport{ProviderID: "nobody-knows", Mobile: "2348039999999", Status: "DELIVRD"})
+	page := s.as(s.boss).get("/").is(200)
+	page.has("Needs you", "MTN has been failing for CLINIC since", "of today's messages were not delivered", "1 delivery report belongs to no message we know", "Failing since",
+		"Messages of the last 14 days", "40 delivered, 40 not delivered, 0 open.", "Latest campaigns", "Nothing is scheduled.")
+	s.leads(page)
+	if got := strings.Join(strings.Fields(page.text("#today-all")), " "); got != "Messages sent 80" {
+		t.Errorf("today: %q", got)
+	}
+	if got := page.text("#lane-0 .num"); !strings.HasPrefix(got, "80") {
+		t.Errorf("the lane: %q", got)
+	}
+	viewer := s.hire("vera@example.com", sms.Viewer)
+	s.as(viewer).get("/").is(200).has("MTN has been failing").lacks("0803 000 0")
+}
+
+// TestBreakdownCutsTheCampaign: by network, by reason and by time, as the
+// messages themselves say.
+func TestBreakdownCutsTheCampaign(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "0803 000 0101\n0803 000 0102\n0805 000 0103\n0802 000 0104"})
+	b := s.as(s.boss)
+	address := fmt.Sprintf("/campaigns/%d/breakdown", c.ID)
+	b.get(address).is(200).has("Networks show once the provider has taken messages.", "No report has arrived yet.", "So far no message has failed.")
+	s.send(a, 4, accept)
+	for i, m := range s.messages(c) {
+		s.reports(a, sms.DeliveryReport{ProviderID: m.ProviderID, Mobile: m.Number, Status: []string{"DELIVRD", "UNDELIV", "EXPIRED", "ACCEPTD"}[i], ErrorCode: []string{"", "27", "", ""}[i]})
+		s.clock.pass(time.Minute)
+	}
+	page := b.get(address).is(200).has("Reports per minute", "UNDELIV, code 27", "EXPIRED", "The phone was probably off or out of reach for too long.", "1 delivered, 2 not delivered, 1 other.")
+	s.leads(page)
+	for network, want := range map[string]string{"MTN": "MTN50.0% of 2 10", "Glo": "Glo0% of 1 10", "Airtel": "Airtel0% of 1 01"} {
+		if all := strings.Join(strings.Fields(page.text("#networks tbody")), " "); !strings.Contains(all, want) {
+			t.Errorf("%s: %q", network, all)
+		}
+	}
+	b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "0803-000-0102").is(303)
+	if to := b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "0803-000-0102", "state", "undelivered").is(303).header.Get("Location"); strings.Contains(to, "0102") || !strings.Contains(to, "find=") || !strings.Contains(to, "state=undelivered") {
+		t.Errorf("led to %q", to)
+	} else {
+		b.get(to).is(200).has("1 message found", "0803 000 0102").lacks("0803 000 0101")
+		s.as(s.hire("vera@example.com", sms.Viewer)).get(to).is(200).has("This search is over.").lacks("0803 000 0102")
+	}
+	b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "12").is(422).has("Enter the whole number, or at least its last 4 digits")
+	b.get(fmt.Sprintf("/campaigns/%d?network=Glo&text=nowhere", c.ID)).is(200).has("No messages match.")
+}
+
+// TestAskingTheProvider: a sender asks, a viewer may not, and what was answered
+// stands on the page.
+func TestAskingTheProvider(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1)})
+	s.send(a, 1, accept)
+	m := s.messages(c)[0]
+	viewer := s.as(s.hire("vera@example.com", sms.Viewer))
+	viewer.get(messagePath(m)).is(200).lacks("Ask the provider")
+	viewer.post(messagePath(m) + "/ask").is(403)
+	b := s.as(s.boss)
+	b.get(messagePath(m)).is(200).has("Ask the provider for the status")
+	b.post(messagePath(m) + "/ask").is(303)
+	b.get(messagePath(m)).is(200).has("The provider is asked for the status").lacks("Ask the provider for the status")
+	q, err := s.db.NextAsked(t.Context(), a.ID)
+	s.must(err)
+	q.AskedAt, q.Answer.Status, q.Answer.Number, q.Answer.Raw = s.clock.now().UnixMilli(), "SUBMITTED", m.Number, `{"Status":"SUBMITTED","MobileNumber":"`+m.Number+`"}`
+	_, _, err = s.db.PutAnswer(t.Context(), q, a.Country)
+	s.must(err)
+	b.get(messagePath(m)).is(200).has("Provider answer", "“SUBMITTED”", `"Status":"SUBMITTED"`, "It changed nothing here.", "Ask the provider for the status")
+	viewer.get(messagePath(m)).is(200).has("Provider answer").lacks(m.Number, `"Status":"SUBMITTED"`)
+	b.get("/messages/999999/ask").is(303)
+	b.post("/messages/999999/ask").is(404)
+}

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const retentionPath = "/settings/retention"
+
+func (s *Web) retention(ctx context.Context) (sms.Retention, error) {
+	set, err := s.store.Setting(ctx, sms.SettingRetention)
+	if err != nil {
+		return sms.Retention{}, err
+	}
+	return sms.ReadRetention(set)
+}
+
+func (s *Web) retentionForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	set, err := s.retention(r.Context())
+	if err != nil {
+		return err
+	}
+	months := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	return s.showRetention(w, r, v, views.RetentionForm{Messages: months(set.Messages), Reports: months(set.Reports), Calls: months(set.Calls)})
+}
+
+func (s *Web) showRetention(w http.ResponseWriter, r *http.Request, v *visit, p views.RetentionForm) error {
+	f := v.frame("How long things are kept", "settings")
+	f.Error = len(p.Bad) > 0
+	return s.render(w, r, status(r, p.Bad), views.Retention(f, p))
+}
+
+func (s *Web) retentionSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	field := func(name string) string { return firstLetters(strings.TrimSpace(r.PostForm.Get(name)), 40) }
+	p := views.RetentionForm{Messages: field("messages"), Reports: field("reports"), Calls: field("calls")}
+	months := func(text string) int {
+		if text == "" {
+			return 0
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n == 0 {
+			return -1
+		}
+		return n
+	}
+	err := s.desk.SaveRetention(r.Context(), v.user, sms.Retention{Messages: months(p.Messages), Reports: months(p.Reports), Calls: months(p.Calls)})
+	if errors.As(err, &p.Bad) {
+		return s.showRetention(w, r, v, p)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(retentionPath, "saved"))
+	return nil
+}
