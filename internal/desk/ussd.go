@@ -43,7 +43,9 @@ type USSDSpool interface {
 	// Append returns once the batch cannot be lost.
 	Append(b ussd.Batch) error
 	Read() (ussd.Batch, error)
-	Clear() error
+	// Mark is where the spool ends; Clear forgets what stands before it.
+	Mark() int64
+	Clear(mark int64) error
 }
 
 // USSDStore is what sessions need to be remembered.

@@ -79,7 +79,8 @@ func (r *remembered) Read() (ussd.Batch, error) {
 	return ussd.Batch{Saved: r.spooled}, nil
 }
 
-func (r *remembered) Clear() error { return nil }
+func (r *remembered) Mark() int64       { return 0 }
+func (r *remembered) Clear(int64) error { return nil }
 
 func (r *remembered) EndOpenUSSDSessions(context.Context, int64, string) error { return nil }
 func (r *remembered) ForgetUSSDSessions(context.Context, int64) (int, error)   { return 0, nil }

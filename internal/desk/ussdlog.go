@@ -63,9 +63,7 @@ func (s *said) add(b ussd.Batch, done chan error) {
 	}
 	s.rest.Saved, s.rest.Joined = append(s.rest.Saved, b.Saved...), append(s.rest.Joined, b.Joined...)
 	s.rest.Steps = append(s.rest.Steps, b.Steps...)
-	if over := len(s.rest.Steps) - saidMost; over > 0 {
-		s.rest.Steps, s.lost = append(s.rest.Steps[:0], s.rest.Steps[over:]...), s.lost+int64(over)
-	}
+	s.trim()
 	if done != nil {
 		s.waiting = append(s.waiting, done)
 		select {
@@ -73,6 +71,15 @@ func (s *said) add(b ussd.Batch, done chan error) {
 		default:
 		}
 	}
+}
+
+// trim gives up the oldest steps where the database takes none for long.
+func (s *said) trim() {
+	if len(s.rest.Steps) <= saidMost {
+		return
+	}
+	over := len(s.rest.Steps) - saidMost*3/4 // many at once: each costs a copy of the rest
+	s.rest.Steps, s.lost = append([]ussd.Step(nil), s.rest.Steps[over:]...), s.lost+int64(over)
 }
 
 // again takes back what could not be stored; what came since is newer.
@@ -87,13 +94,16 @@ func (s *said) again(b ussd.Batch) {
 		s.sessions[x.ID] = x
 	}
 	s.rest.Steps = append(b.Steps, s.rest.Steps...)
+	s.trim()
 	s.rest.Saved, s.rest.Joined = append(b.Saved, s.rest.Saved...), append(b.Joined, s.rest.Joined...)
 }
 
-func (s *said) empty() bool {
+// given says how many steps were given up since it was last asked.
+func (s *said) given() (lost int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.sessions) == 0 && s.rest.Empty()
+	lost, s.lost = s.lost, 0
+	return lost
 }
 
 func (s *said) take() (b ussd.Batch, waiting []chan error) {
@@ -113,12 +123,13 @@ func (s *Sessions) Prepare(ctx context.Context) error {
 	if err := s.readMenus(ctx); err != nil {
 		return err
 	}
+	mark := s.spool.Mark()
 	b, err := s.spool.Read()
 	if err == nil && !b.Empty() {
 		err = s.store.PutUSSDSessions(ctx, b)
 	}
 	if err == nil {
-		err = s.spool.Clear()
+		err = s.spool.Clear(mark)
 	}
 	if err != nil {
 		return err
@@ -181,7 +192,8 @@ func (s *Sessions) Drain(ctx context.Context) error {
 }
 
 // hand takes what was said since the last look, spools what somebody waits for
-// and hands it on.
+// and hands it on. What could not be spooled is not kept: its callers are told
+// so.
 func (s *Sessions) hand() {
 	b, waiting := s.said.take()
 	if b.Empty() {
@@ -190,26 +202,54 @@ func (s *Sessions) hand() {
 	s.spooled.Lock()
 	defer s.spooled.Unlock()
 	if len(waiting) > 0 {
-		err := s.spool.Append(ussd.Batch{Saved: b.Saved, Joined: b.Joined})
+		err := s.spool.Append(promised(b))
+		if err != nil {
+			b.Saved, b.Joined = nil, nil
+			s.log.Error("USSD answers not spooled", "callers", len(waiting), "error", err)
+		}
 		for _, w := range waiting {
 			w <- err
-		}
-		if err != nil {
-			s.log.Error("USSD answers not spooled", "error", err)
 		}
 	}
 	s.due.later(b)
 }
 
-// write stores what was handed on; what could not be stored is tried again.
-func (s *Sessions) write(ctx context.Context) error {
-	b, _ := s.due.take()
-	if b.Empty() {
-		return nil
+// promised is what callers wait for, with the sessions that it belongs to:
+// answers go when their session does.
+func promised(b ussd.Batch) ussd.Batch {
+	of := map[int64]bool{}
+	for _, a := range b.Saved {
+		of[a.SessionID] = true
 	}
-	if err := s.store.PutUSSDSessions(ctx, b); err != nil {
-		s.due.again(b)
-		return err
+	p := ussd.Batch{Saved: b.Saved, Joined: b.Joined}
+	for _, x := range b.Sessions {
+		if of[x.ID] {
+			p.Sessions = append(p.Sessions, x)
+		}
+	}
+	return p
+}
+
+// write stores what was handed on; what could not be stored is tried again.
+// The spool is cleared up to where it ended when the database's part was taken.
+func (s *Sessions) write(ctx context.Context) error {
+	s.spooled.Lock()
+	mark := s.spool.Mark()
+	b, _ := s.due.take()
+	s.spooled.Unlock()
+	if lost := s.said.given() + s.due.given(); lost > 0 {
+		s.log.Error("steps of USSD sessions given up: the database takes them too slowly", "steps", lost)
+	}
+	if !b.Empty() {
+		if err := s.store.PutUSSDSessions(ctx, b); err != nil {
+			s.due.again(b)
+			return err
+		}
+	}
+	if mark > 0 {
+		if err := s.spool.Clear(mark); err != nil {
+			return err
+		}
 	}
 	told := map[string]bool{}
 	for _, x := range b.Sessions {
@@ -217,11 +257,6 @@ func (s *Sessions) write(ctx context.Context) error {
 			told[name] = true
 			s.feed.Tell(name)
 		}
-	}
-	s.spooled.Lock()
-	defer s.spooled.Unlock()
-	if s.due.empty() {
-		return s.spool.Clear()
 	}
 	return nil
 }
