@@ -403,3 +403,42 @@ func TestInterleavedSessions(t *testing.T) {
 		t.Errorf("%d phones are kept, %d sessions were open", r.Open(), open)
 	}
 }
+
+// FuzzUSSDSession sends two bodies of a stranger one after the other. Whatever
+// they are, each answer has words that a phone can show, and after an end
+// nothing goes on.
+func FuzzUSSDSession(f *testing.F) {
+	f.Add([]byte(`{"msisdn":"08030000101","network":"mtn","text":"*347*1#","session":{"type":{"code":2}}}`), []byte(`{"msisdn":"+2348030000101","network":"mtn","text":"1","session":{"type":{"code":3}}}`), uint8(0))
+	f.Add([]byte(`{"msisdn":"1","network":"glo","text":"*347*12*2#","session":{"type":{"code":"2"}}}`), []byte(`{"msisdn":"1","network":"glo","text":"1003","session":{"type":{"code":"3"}}}`), uint8(1))
+	f.Add([]byte(`{"network":"x","shortcode":"347*13","id":{"session":"a"},"session":{"type":{"code":2}}}`), []byte(`{"network":"x","id":{"session":"a"},"text":"\ud800","session":{"type":{"code":3}}}`), uint8(2))
+	f.Add([]byte(`{"backend":{"cuap":{"header":{"command_id":114,"sender_id":"a"}}}}`), []byte(`{"session":{"type":{"code":4}}}`), uint8(0))
+	rigs := make([]*ussdRig, len(ussd.Examples()))
+	for i, m := range ussd.Examples() {
+		rigs[i] = newUSSDRig(f, nil, m)
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte, which uint8) {
+		r := rigs[int(which)%len(rigs)]
+		open := false
+		for _, body := range [][]byte{first, second} {
+			q, err := ussd.ParseRequest(body)
+			if err != nil {
+				continue
+			}
+			copy(q.Digest[:], fmt.Sprint(r.n.Add(1)))
+			a, err := r.Answer(context.Background(), 1, q)
+			if err != nil || a.Text == "" || !ussd.Measure(a.Text).Fits() {
+				t.Fatalf("%v: %+v to %s", err, a, body)
+			}
+			if q.Stage == ussd.End && !a.End {
+				t.Fatalf("an ended session goes on: %+v", a)
+			}
+			q.Stage, open = ussd.Continue, !a.End
+			if !open && q.CommandID != ussd.HungUp {
+				copy(q.Digest[:], fmt.Sprint(r.n.Add(1)))
+				if a, err := r.Answer(context.Background(), 1, q); err != nil || !a.End {
+					t.Fatalf("%v: %+v goes on after the end", err, a)
+				}
+			}
+		}
+	})
+}
