@@ -404,7 +404,6 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.receiver.Run(loopCtx); return nil })
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
-	inbox.Go(func() error { s.sessions.Keep(inboxCtx); return nil })
 	inbox.Go(func() error { s.sessions.Store(inboxCtx); return nil })
 	inbox.Go(func() error { s.sessions.Run(inboxCtx); return nil })
 	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })

@@ -316,7 +316,12 @@ func (s *Sessions) step(ctx context.Context, c *call, r ussd.Request, began time
 		Screen: c.about.Screen, Input: clean(r.Text, 200), Text: answer.Text, Took: now.Sub(began).Microseconds(), End: answer.End}}}
 	// The log has them now; 100,000 sessions need not.
 	c.about.Status, c.about.Body, c.about.USSDID = "", "", ""
-	err := s.said.put(ctx, b, len(d.saved)+len(d.joined) > 0)
+	var err error
+	if len(d.saved)+len(d.joined) > 0 {
+		err = s.promise(ctx, b)
+	} else {
+		s.said.later(b)
+	}
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -148,7 +148,6 @@ func newUSSDRig(t testing.TB, hook func(context.Context, ussd.Question) (string,
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { r.Store(ctx) })
-	wg.Go(func() { r.Keep(ctx) })
 	t.Cleanup(func() { stop(); wg.Wait() })
 	return r
 }

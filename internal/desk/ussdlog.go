@@ -27,30 +27,13 @@ type said struct {
 	sessions map[int64]ussd.Session
 	rest     ussd.Batch
 	waiting  []chan error
-	wake     chan struct{}
 	lost     int64
 }
 
-func newSaid() *said { return &said{sessions: map[int64]ussd.Session{}, wake: make(chan struct{}, 1)} }
+func newSaid() *said { return &said{sessions: map[int64]ussd.Session{}} }
 
 // later adds to what is stored at the next occasion.
 func (s *said) later(b ussd.Batch) { s.add(b, nil) }
-
-// put adds, and where wait is set returns once it is stored for good.
-func (s *said) put(ctx context.Context, b ussd.Batch, wait bool) error {
-	if !wait {
-		s.later(b)
-		return nil
-	}
-	done := make(chan error, 1)
-	s.add(b, done)
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 func (s *said) add(b ussd.Batch, done chan error) {
 	s.mu.Lock()
@@ -66,10 +49,6 @@ func (s *said) add(b ussd.Batch, done chan error) {
 	s.trim()
 	if done != nil {
 		s.waiting = append(s.waiting, done)
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
 	}
 }
 
@@ -142,17 +121,10 @@ func (s *Sessions) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Keep spools what callers were promised and lets them be answered, until ctx
-// ends.
-func (s *Sessions) Keep(ctx context.Context) {
-	for pause(ctx, saidEach, s.said.wake) {
-		s.hand()
-	}
-}
-
 // Store brings what was said into the database until ctx ends; Drain the rest.
 func (s *Sessions) Store(ctx context.Context) {
 	for pause(ctx, saidEach, nil) {
+		s.hand()
 		if err := s.write(ctx); err != nil && ctx.Err() == nil {
 			s.log.Error("USSD sessions not stored", "error", err)
 		}
@@ -191,16 +163,31 @@ func (s *Sessions) Drain(ctx context.Context) error {
 	return s.write(ctx)
 }
 
+// promise returns once what a caller is promised cannot be lost. Whoever comes
+// first spools for all who wait by then: no caller waits for another goroutine
+// than that of a caller.
+func (s *Sessions) promise(ctx context.Context, b ussd.Batch) error {
+	done := make(chan error, 1)
+	s.said.add(b, done)
+	s.hand()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // hand takes what was said since the last look, spools what somebody waits for
 // and hands it on. What could not be spooled is not kept: its callers are told
 // so.
 func (s *Sessions) hand() {
+	s.spooled.Lock()
+	defer s.spooled.Unlock()
 	b, waiting := s.said.take()
 	if b.Empty() {
 		return
 	}
-	s.spooled.Lock()
-	defer s.spooled.Unlock()
 	if len(waiting) > 0 {
 		err := s.spool.Append(promised(b))
 		if err != nil {
