@@ -1,6 +1,8 @@
 package views
 
 import (
+	"strings"
+
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
