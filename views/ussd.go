@@ -35,6 +35,14 @@ func dialled(m ussd.Menu) string {
 	return "Dialled as " + dial(m.Code) + ". " + networks(m) + "."
 }
 
+// inShort is the same for a table.
+func inShort(m ussd.Menu) string {
+	if m.Code == "" {
+		return "No short code yet"
+	}
+	return Shorten(dial(m.Code)+", "+strings.ToLower(networks(m)[:1])+networks(m)[1:], 30)
+}
+
 // inOneLine is the beginning of a screen's text for the outline.
 func inOneLine(text string) string {
 	return Shorten(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " · "), 90)

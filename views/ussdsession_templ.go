@@ -988,7 +988,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<thead><tr><th scope=\"col\">Screen</th><th scope=\"col\">Sessions that saw it</th><th scope=\"col\">Left here</th><th scope=\"col\">Share that left</th><th scope=\"col\"><span class=\"vh\">As a bar</span></th></tr></thead> <tbody>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<thead><tr><th scope=\"col\">Screen</th><th scope=\"col\">Saw it</th><th scope=\"col\">Left here</th><th scope=\"col\">Share that left</th><th scope=\"col\"><span class=\"vh\">As a bar</span></th></tr></thead> <tbody>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
