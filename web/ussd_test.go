@@ -126,3 +126,44 @@ func TestTheSimulatorDialsAndShowsBothSides(t *testing.T) {
 		t.Errorf("%+v %s", pressed, gone.text("main"))
 	}
 }
+
+// TestAMenuIsWithdrawnRestoredAndDeleted, by a manager and nobody below.
+func TestAMenuIsWithdrawnRestoredAndDeleted(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	menu := s.menuMade(a, 0)
+	at := views.MenuPath(menu)
+	for _, role := range []sms.Role{sms.Viewer, sms.Sender, sms.Approver} {
+		b := s.as(s.hire(string(role)+"@example.com", role))
+		for _, path := range []string{"/publish", "/withdraw", "/delete", "/restore", "/order", "/screen", "/settings", "/preview"} {
+			b.post(at+path, "revision", "1", "version", "1", "do", "add").is(http.StatusForbidden)
+		}
+		page := b.get(at)
+		page.is(http.StatusOK)
+		for _, words := range []string{"Publish", "Edit", "Add a screen", "Code, languages and tables"} {
+			if strings.Contains(page.text("main"), words) {
+				t.Errorf("%s is offered %q", role, words)
+			}
+		}
+	}
+	b := s.as(s.hire("manager@example.com", sms.Manager))
+	b.post(at+"/order", "revision", "1", "do", "add").is(http.StatusSeeOther)
+	if got := b.get(at + "/publish").text("main"); !strings.Contains(got, "New screen") {
+		t.Errorf("the difference is not shown: %s", got)
+	}
+	b.post(at+"/delete").is(http.StatusUnprocessableEntity) // callers can still dial it
+	b.post(at+"/restore", "revision", "2", "version", "1").is(http.StatusSeeOther)
+	d, err := s.db.MenuDraft(context.Background(), menu)
+	s.must(err)
+	if changes := ussd.Diff(ussd.Examples()[0], d.Menu); len(changes) > 0 {
+		t.Errorf("the draft differs from version 1: %+v", changes)
+	}
+	b.post(at + "/withdraw").is(http.StatusSeeOther)
+	left, err := s.db.PublishedMenus(context.Background())
+	s.must(err)
+	if len(left) > 0 {
+		t.Errorf("callers still get %+v", left)
+	}
+	b.post(at + "/delete").is(http.StatusSeeOther)
+	b.get(at).is(http.StatusNotFound)
+}
