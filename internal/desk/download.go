@@ -171,7 +171,7 @@ func outcomeColumns() []string {
 }
 
 func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]string, error] {
-	t := teller{zone: o.account.Location(), words: map[fate]string{}}
+	t := &teller{words: map[fate]string{}, sent: stamps{zone: o.account.Location()}, changed: stamps{zone: o.account.Location()}}
 	return func(yield func([]string, error) bool) {
 		if !yield(append(slices.Clone(o.file.header), outcomeColumns()...), nil) {
 			return
@@ -191,8 +191,8 @@ func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]stri
 
 // teller puts what became of a million messages into words.
 type teller struct {
-	zone  *time.Location
-	words map[fate]string
+	words         map[fate]string
+	sent, changed stamps
 }
 
 // fate is what the words of a message's standing depend on.
@@ -202,7 +202,7 @@ type fate struct {
 	late   bool
 }
 
-func (t teller) outcome(row []string, m sms.Message) []string {
+func (t *teller) outcome(row []string, m sms.Message) []string {
 	f := fate{m.State, m.Delivery.Status, m.Delivery.Late}
 	words, told := t.words[f]
 	if !told {
@@ -217,14 +217,24 @@ func (t teller) outcome(row []string, m sms.Message) []string {
 	if code == "" && m.State != sms.Skipped {
 		code = m.Code
 	}
-	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, stamp(m.SentAt, t.zone), m.Delivery.DoneDate,
-		stamp(m.ChangedAt, t.zone), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
+	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, t.sent.of(m.SentAt), m.Delivery.DoneDate,
+		t.changed.of(m.ChangedAt), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
 }
 
-// stamp is a stored time as spreadsheets sort it, in the account's zone.
-func stamp(ms int64, zone *time.Location) string {
+// stamps says stored times as spreadsheets sort them, in the account's zone.
+// Messages of one call left in the same second: the last one said is kept.
+type stamps struct {
+	zone   *time.Location
+	second int64
+	text   string
+}
+
+func (s *stamps) of(ms int64) string {
 	if ms == 0 {
 		return ""
 	}
-	return time.UnixMilli(ms).In(zone).Format(time.DateTime)
+	if second := ms / 1000; second != s.second {
+		s.second, s.text = second, time.Unix(second, 0).In(s.zone).Format(time.DateTime)
+	}
+	return s.text
 }

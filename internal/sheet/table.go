@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -56,7 +57,19 @@ func writeRecord(b *bufio.Writer, cells []string) {
 		if opensFormula(c) {
 			b.WriteByte('\'')
 		}
-		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(c, "\x00", "\ufffd"), `"`, `""`))
+		if strings.IndexByte(c, 0) >= 0 {
+			c = strings.ReplaceAll(c, "\x00", "\ufffd")
+		}
+		for {
+			quote := strings.IndexByte(c, '"')
+			if quote < 0 {
+				break
+			}
+			b.WriteString(c[:quote+1])
+			b.WriteByte('"')
+			c = c[quote+1:]
+		}
+		b.WriteString(c)
 		b.WriteByte('"')
 	}
 	b.WriteString("\r\n")
@@ -65,6 +78,9 @@ func writeRecord(b *bufio.Writer, cells []string) {
 // opensFormula tells whether spreadsheet programs may run a cell that begins
 // like this. White space in front does not keep them from it.
 func opensFormula(cell string) bool {
+	if cell == "" || cell[0] > ' ' && cell[0] < utf8.RuneSelf {
+		return cell != "" && strings.IndexByte("=+-@", cell[0]) >= 0
+	}
 	for _, r := range strings.TrimLeft(cell, " \u00a0") {
 		return strings.ContainsRune("=+-@\t\r\n＝＋－＠", r)
 	}
