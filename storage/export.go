@@ -18,9 +18,10 @@ const exportPage = 2000
 
 // EachMessage gives the messages of a campaign that pass the filter, in the
 // order of rows: what a download tells of them, and nothing of how they are
-// kept. The next page is read while the last one is being used.
+// kept. Bounds and limit of the filter are not used. The next page is read
+// while the last one is being used.
 func (db *DB) EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sms.Message, error] {
-	f.Limit = exportPage - 1
+	f.After, f.Before, f.Limit = 0, 0, exportPage-1
 	var of sms.Campaign
 	return ahead(ctx, func(ctx context.Context) (list []sms.Message, more bool, err error) {
 		if of.ID == 0 {
@@ -28,9 +29,18 @@ func (db *DB) EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sm
 				return nil, false, err
 			}
 		}
-		list, last, err := db.packedMessages(ctx, f, of)
-		f.After = last
-		return list, len(list) == exportPage, err
+		if f.Number != "" {
+			list, f.After, err = db.FindMessages(ctx, f)
+			return list, f.After > 0, err
+		}
+		list, f.After, err = db.packedMessages(ctx, f, of)
+		more = len(list) == exportPage
+		if f.Searches() {
+			list = slices.DeleteFunc(list, func(m sms.Message) bool {
+				return !strings.HasSuffix(m.Number, f.Ends) || !f.Admits(m.Number, m.Text, &db.networks)
+			})
+		}
+		return list, more, err
 	})
 }
 

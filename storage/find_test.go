@@ -12,7 +12,7 @@ import (
 )
 
 // TestFindGoesThroughEveryMessageOnce: page by page, a search gives exactly
-// the messages that it is about, in the order of rows.
+// the messages that it is about, in the order of rows, and so does a download.
 func TestFindGoesThroughEveryMessageOnce(t *testing.T) {
 	f := newFixture(t)
 	networks := &sms.Networks{}
@@ -56,6 +56,16 @@ func TestFindGoesThroughEveryMessageOnce(t *testing.T) {
 				(len(filter.Keys) == 0 || slices.Contains(filter.Keys, m.Standing().Key)) {
 				want = append(want, m.ID)
 			}
+		}
+		var whole []int64
+		for m, err := range f.db.EachMessage(f.ctx, filter) {
+			if err != nil {
+				rt.Fatal(err)
+			}
+			whole = append(whole, m.ID)
+		}
+		if !slices.Equal(want, whole) {
+			rt.Fatalf("download of %+v: %v, want %v", filter, whole, want)
 		}
 		for pages := 0; ; pages++ {
 			list, next, err := f.db.FindMessages(f.ctx, filter)

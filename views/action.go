@@ -14,6 +14,7 @@ func (p CampaignPage) download(name string) string {
 	} else if p.Tile != "" {
 		q.Set("tile", string(p.Tile))
 	}
+	p.Search.Values(q)
 	if len(q) > 0 {
 		address += "?" + q.Encode()
 	}
@@ -23,17 +24,19 @@ func (p CampaignPage) download(name string) string {
 // downloadWords says what is downloaded. It holds no number: the figures move,
 // this line does not.
 func (p CampaignPage) downloadWords() string {
-	only, search := "", ""
-	if p.Search.Narrows() {
-		search = " (not only those found)"
-	}
+	only := ""
 	if s, ok := sms.StandingByKey(p.State); ok {
 		only = s.Words
 	} else if p.Tile != "" {
 		only = p.Tile.Words()
 	}
-	if only == "" {
-		return "Download all messages" + search + ":"
+	switch {
+	case p.Search.Narrows() && only == "":
+		return "Download all messages found:"
+	case p.Search.Narrows():
+		return "Download all found among “" + only + "”:"
+	case only == "":
+		return "Download all messages:"
 	}
-	return "Download all “" + only + "”" + search + ":"
+	return "Download all “" + only + "”:"
 }

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sheet"
@@ -18,14 +20,21 @@ const downloadsMost = 4
 // campaignDownload gives the messages that the page's filter shows.
 func (s *Web) campaignDownload(format string, write func(w io.Writer, d *desk.Download) error, kind string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
-		id, err := pathID(r, "id")
+		c, a, err := s.campaignOf(r)
 		if err != nil {
 			return err
 		}
-		tile, state := messageFilter(r.URL.Query())
-		o := desk.DownloadOrder{CampaignID: id, Format: format, Keys: tileKeys(tile), What: string(tile)}
-		if state != "" {
-			o.Keys, o.What = []string{state}, state
+		p := views.CampaignPage{Campaign: c, Account: a}
+		p.Tile, p.State = messageFilter(r.URL.Query())
+		s.readSearch(v, r.URL.Query(), &p.Search)
+		if p.Search.Ended {
+			s.showProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search is over", Text: "Type the number again on the campaign's page.",
+				Link: views.Link{Text: "Go to the campaign", Href: campaignPath(c.ID)}})
+			return nil
+		}
+		o := desk.DownloadOrder{Format: format, What: filterKinds(p)}
+		if o.Filter, err = wantedMessages(p); err != nil {
+			return err
 		}
 		return s.download(w, r, v, func() (string, func(context.Context, io.Writer) error, func() error, error) {
 			d, err := s.desk.DownloadCampaign(r.Context(), v.user, o)
@@ -35,6 +44,22 @@ func (s *Web) campaignDownload(format string, write func(w io.Writer, d *desk.Do
 			return d.Name, func(_ context.Context, w io.Writer) error { return write(w, d) }, d.Close, nil
 		}, kind)
 	}
+}
+
+// filterKinds says what a filter goes by, for the audit log, which holds no
+// number and no text.
+func filterKinds(p views.CampaignPage) string {
+	kinds := []string{cmp.Or(p.State, string(p.Tile))}
+	if p.Search.Network != "" {
+		kinds = append(kinds, "by network")
+	}
+	if p.Search.Text != "" {
+		kinds = append(kinds, "by text")
+	}
+	if p.Search.Typed != "" {
+		kinds = append(kinds, "by number")
+	}
+	return strings.TrimSpace(strings.Join(kinds, " "))
 }
 
 func writeCSV(w io.Writer, d *desk.Download) error { return sheet.WriteTableCSV(w, d.Rows) }

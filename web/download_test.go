@@ -72,6 +72,50 @@ func TestDownloadOfACampaign(t *testing.T) {
 	viewer.get(campaignPath(c.ID) + "/messages.csv").is(http.StatusForbidden)
 }
 
+// Downloads hold what the page's whole filter shows, and the number stands in no
+// address.
+func TestDownloadOfWhatWasFound(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030001001 08050001002 08030001003 07030001001", Text: "The clinic is closed on Friday."})
+	s.send(a, 9, accept)
+	s.reports(a, report("1003", "UNDELIV", "27"))
+	b := s.as(s.boss)
+	for _, tt := range []struct{ form, words, want, audited string }{
+		{"", "Download all messages:", "2348030001001 2348050001002 2348030001003 2347030001001", "csv"},
+		{"network=MTN", "Download all messages found:", "2348030001001 2348030001003 2347030001001", "csv by network"},
+		{"network=MTN tile=failed", "Download all found among “Not delivered”:", "2348030001003", "csv failed by network"},
+		{"text=CLOSED number=08050001002", "Download all messages found:", "2348050001002", "csv by text by number"},
+		{"number=1001", "Download all messages found:", "2348030001001 2347030001001", "csv by number"},
+		{"number=1001 network=MTN tile=network", "Download all found among “", "2348030001001 2347030001001", "csv network by network by number"},
+	} {
+		var pairs []string
+		for field := range strings.FieldsSeq(tt.form) {
+			name, value, _ := strings.Cut(field, "=")
+			pairs = append(pairs, name, value)
+		}
+		page := b.get(b.post(campaignPath(c.ID)+"/find", pairs...).is(http.StatusSeeOther).header.Get("Location")).is(200).has(tt.words)
+		address := page.attr("#download-csv", "href")
+		if strings.Contains(address, "1001") || strings.Contains(address, "1002") {
+			t.Errorf("%s: the address %s holds a number", tt.form, address)
+		}
+		var got []string
+		for _, row := range b.get(address).is(200).csv()[1:] {
+			got = append(got, row[1])
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%q: %v, want %s", tt.form, got, tt.want)
+		}
+		lines, err := s.db.AuditOf(t.Context(), desk.CampaignName(c.ID))
+		s.must(err)
+		if got := lines[len(lines)-1]; got.Action != "campaign.download" || got.Detail != tt.audited {
+			t.Errorf("audited: %q, want %q", got.Detail, tt.audited)
+		}
+	}
+	// What nobody can tell any more is not taken for all messages.
+	b.get(campaignPath(c.ID)+"/messages.csv?find=made-up").is(http.StatusGone).has("This search is over", "Go to the campaign")
+}
+
 // A downloaded cell is never a formula, whatever a provider or a list says.
 func TestDownloadIsNoFormula(t *testing.T) {
 	s := newSite(t)

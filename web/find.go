@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -44,16 +43,15 @@ func (s *Web) addNetworks(ctx context.Context, p *views.CampaignPage) error {
 	return nil
 }
 
-func (s *Web) findMessages(r *http.Request, p *views.CampaignPage, f sms.MessageFilter) (err error) {
-	f.Network, f.Text, f.Before = p.Search.Network, p.Search.Text, 0
-	if f.Number, f.Ends, err = readSought(p.Search.Typed, p.Account.Country); err != nil {
-		errors.As(err, &p.Search.Bad)
+// wantedMessages says which messages of a campaign a page and its downloads are
+// about. The error is an Invalid about the number.
+func wantedMessages(p views.CampaignPage) (f sms.MessageFilter, err error) {
+	f = sms.MessageFilter{CampaignID: p.Campaign.ID, Keys: tileKeys(p.Tile), Network: p.Search.Network, Text: p.Search.Text}
+	if p.State != "" {
+		f.Keys = []string{p.State}
 	}
-	if p.Search.Ended || len(p.Search.Bad) > 0 {
-		return nil
-	}
-	p.Rows, p.Search.Next, err = s.store.FindMessages(r.Context(), f)
-	return err
+	f.Number, f.Ends, err = readSought(p.Search.Typed, p.Account.Country)
+	return f, err
 }
 
 // campaignFind takes the form and leads to a page whose address can be kept.

@@ -73,7 +73,7 @@ func export(ctx context.Context, data, path, format string) error {
 		return nil, errors.New("the bench sends nothing")
 	}
 	d := desk.New(db, desk.NewGateways(none, db, time.Now), desk.NewFeed(), slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
-	table, err := d.DownloadCampaign(ctx, desk.Operator(), desk.DownloadOrder{CampaignID: 1, Format: format})
+	table, err := d.DownloadCampaign(ctx, desk.Operator(), desk.DownloadOrder{Filter: sms.MessageFilter{CampaignID: 1}, Format: format})
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ const (
 // arrive: each page asks again for the parts of itself that move as soon as it
 // hears of a change, as the report log does in a browser.
 func benchLive(ctx context.Context, e env) ([]line, error) {
-	s, err := serve(ctx, e)
+	s, err := serve(ctx, e, "live")
 	if err != nil {
 		return nil, err
 	}

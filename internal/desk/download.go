@@ -26,10 +26,9 @@ type downloadStore interface {
 
 // DownloadOrder says what of a campaign a person takes away.
 type DownloadOrder struct {
-	CampaignID int64
-	Keys       []string // standing keys; none: all messages
-	What       string   // of Keys, in words, for the audit log
-	Format     string   // the end of the file's name: "csv" or "xlsx"
+	Filter sms.MessageFilter // of one campaign; bounds and limit are not used
+	What   string            // of the filter, in words without numbers and texts, for the audit log
+	Format string            // the end of the file's name: "csv" or "xlsx"
 }
 
 // Download is a table on its way out. Rows is read once, names of columns
@@ -51,7 +50,7 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 	if err := may(by, sms.Sender, "download a campaign"); err != nil {
 		return nil, err
 	}
-	c, err := d.store.Campaign(ctx, o.CampaignID)
+	c, err := d.store.Campaign(ctx, o.Filter.CampaignID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +62,7 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 	if err != nil {
 		return nil, err
 	}
-	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, sms.MessageFilter{CampaignID: c.ID, Keys: o.Keys})), close: file.close}
+	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
 	if file.list.UID != "" {
 		out.TempDir = d.store.ListFolder(file.list.UID)
 	}
@@ -221,8 +220,16 @@ func (t *teller) outcome(row []string, m sms.Message) []string {
 		t.changed.of(m.ChangedAt), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
 }
 
-// stamps says stored times as spreadsheets sort them, in the account's zone.
-// Messages of one call left in the same second: the last one said is kept.
+// stamp is a stored time as spreadsheets sort it, in the account's zone.
+func stamp(ms int64, zone *time.Location) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).In(zone).Format(time.DateTime)
+}
+
+// stamps is stamp for a column of times: messages of one call left in the same
+// second, so the last one said is kept.
 type stamps struct {
 	zone   *time.Location
 	second int64
@@ -230,11 +237,8 @@ type stamps struct {
 }
 
 func (s *stamps) of(ms int64) string {
-	if ms == 0 {
-		return ""
-	}
-	if second := ms / 1000; second != s.second {
-		s.second, s.text = second, time.Unix(second, 0).In(s.zone).Format(time.DateTime)
+	if second := ms / 1000; ms == 0 || second != s.second {
+		s.second, s.text = second, stamp(ms, s.zone)
 	}
 	return s.text
 }

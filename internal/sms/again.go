@@ -1,6 +1,9 @@
 package sms
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // AgainChoice is what can be done about the messages of one standing when a
 // campaign is sent again.
@@ -62,14 +65,20 @@ func (m Message) MayRepeat() bool {
 // againLength is the most letters of a name before "again" is added.
 const againLength = 90
 
-// AgainName names a campaign that sends another one's messages again.
+// AgainName names a campaign that sends another one's messages again. Names
+// are often made of the first sentence of the text: its end goes.
 func AgainName(name string) string {
 	const again = ", again"
 	if strings.HasSuffix(name, again) {
 		return name
 	}
 	letters := []rune(name)
-	return string(letters[:min(len(letters), againLength)]) + again
+	name = string(letters[:min(len(letters), againLength)])
+	trimmed := strings.TrimRightFunc(name, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".,;:!?…-–—", r) })
+	if trimmed == "" {
+		trimmed = name
+	}
+	return trimmed + again
 }
 
 // Repetition puts a campaign together that sends messages of an earlier one

@@ -31,12 +31,19 @@ func Network(number string) string {
 // asks for one. The zero value is ready, for use by many goroutines.
 type Networks struct {
 	mu sync.Mutex
-	of map[string]string
+	of map[networkKey]string
+}
+
+type networkKey struct {
+	prefix string
+	length int
 }
 
 const (
-	// subscriberDigits at the end of a number never tell the network.
+	// subscriberDigits at the end of a number never tell the network, unless
+	// they begin within prefixDigits, the most that a network's prefix has.
 	subscriberDigits = 4
+	prefixDigits     = 8
 	// networksMost bounds what is remembered.
 	networksMost = 100_000
 )
@@ -46,17 +53,14 @@ func (n *Networks) Of(number string) string {
 	if Removed(number) {
 		return removedNetwork(number)
 	}
-	if len(number) <= subscriberDigits {
-		return ""
-	}
 	// The length is part of the key: with another one it may be no number.
-	key := number[:len(number)-subscriberDigits]
+	key := networkKey{number[:max(len(number)-subscriberDigits, min(len(number), prefixDigits))], len(number)}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	name, ok := n.of[key]
 	if !ok {
 		if n.of == nil || len(n.of) >= networksMost {
-			n.of = map[string]string{}
+			n.of = map[networkKey]string{}
 		}
 		name = Network(number)
 		n.of[key] = name

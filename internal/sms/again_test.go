@@ -1,0 +1,39 @@
+package sms
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestAgainName(t *testing.T) {
+	for name, want := range map[string]string{
+		"June reminders": "June reminders, again",
+		"Good morning. The clinic is open from 9 today.": "Good morning. The clinic is open from 9 today, again",
+		"Are you coming?! ":      "Are you coming, again",
+		"The clinic is closed…":  "The clinic is closed, again",
+		"June reminders, again":  "June reminders, again",
+		"Wards (2)":              "Wards (2), again",
+		"...":                    "..., again",
+		strings.Repeat("é", 120): strings.Repeat("é", 90) + ", again",
+	} {
+		if got := AgainName(name); got != want {
+			t.Errorf("%q became %q, want %q", name, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.String().Draw(t, "name")
+		once := AgainName(name)
+		if AgainName(once) != once {
+			t.Fatalf("%q, then %q", once, AgainName(once))
+		}
+		rest, ok := strings.CutSuffix(once, ", again")
+		last, _ := utf8.DecodeLastRuneInString(rest)
+		if !ok || !strings.HasSuffix(name, ", again") && strings.ContainsFunc(rest, unicode.IsLetter) && strings.ContainsRune(" .,!", last) {
+			t.Fatalf("%q became %q", name, once)
+		}
+	})
+}
