@@ -34,10 +34,9 @@ type DownloadOrder struct {
 // Download is a table on its way out. Rows is read once, names of columns
 // first, and each row is done with before the next; Close must be called.
 type Download struct {
-	Name    string // a safe name for the file
-	TempDir string // "" for the system's
-	Rows    iter.Seq2[[]string, error]
-	close   func() error
+	Name  string // a safe name for the file
+	Rows  iter.Seq2[[]string, error]
+	close func() error
 }
 
 // Close lets go of the files behind the rows.
@@ -63,9 +62,6 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 		return nil, err
 	}
 	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
-	if file.list.UID != "" {
-		out.TempDir = d.store.ListFolder(file.list.UID)
-	}
 	d.audit(ctx, by, "campaign.download", CampaignName(c.ID), strings.TrimSpace(o.Format+" "+o.What))
 	return out, nil
 }

@@ -654,7 +654,7 @@ func (d *Desk) RejectedRows(ctx context.Context, by sms.User, uid string) (sheet
 	if err != nil {
 		return sheet.Layout{}, nil, err
 	}
-	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns, TempDir: d.store.ListFolder(uid)}
+	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns}
 	return layout, func(yield func(sheet.Rejected, error) bool) {
 		reader, file, err := d.openList(account, l, l.Reading)
 		if err != nil {

@@ -1,15 +1,12 @@
 package sheet
 
 import (
-	"archive/zip"
 	"bufio"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/xuri/excelize/v2"
 )
 
 // WriteTableCSV writes rows, the names of the columns first, as UTF-8 with a
@@ -32,9 +29,8 @@ func WriteTableCSV(w io.Writer, rows iter.Seq2[[]string, error]) error {
 }
 
 // WriteTableXLSX is WriteTableCSV as a workbook in which every cell is text.
-// What does not fit into memory waits in tempDir, "" for the system's.
-func WriteTableXLSX(w io.Writer, tempDir string, rows iter.Seq2[[]string, error]) error {
-	return writeBook(w, tempDir, func(put func([]string) error) error {
+func WriteTableXLSX(w io.Writer, rows iter.Seq2[[]string, error]) error {
+	return writeBook(w, func(put func([]string) error) error {
 		for cells, err := range rows {
 			if err != nil {
 				return err
@@ -85,46 +81,4 @@ func opensFormula(cell string) bool {
 		return strings.ContainsRune("=+-@\t\r\n＝＋－＠", r)
 	}
 	return false
-}
-
-// writeBook writes a workbook of one sheet, whose cells are all text, row by
-// row as fill puts them.
-func writeBook(w io.Writer, tempDir string, fill func(put func([]string) error) error) (err error) {
-	f := excelize.NewFile(excelize.Options{TmpDir: tempDir})
-	defer f.Close()
-	// The library would gather the whole file in memory before it writes.
-	f.ZipWriter = func(io.Writer) excelize.ZipWriter { return zip.NewWriter(w) }
-	format := "@"
-	style, err := f.NewStyle(&excelize.Style{CustomNumFmt: &format})
-	if err != nil {
-		return fmt.Errorf("make a workbook: %w", err)
-	}
-	sheet, err := f.NewStreamWriter("Sheet1")
-	if err != nil {
-		return fmt.Errorf("make a workbook: %w", err)
-	}
-	if err := sheet.SetColStyle(1, excelize.MaxColumns, style); err != nil {
-		return fmt.Errorf("set the columns to text: %w", err)
-	}
-	row := 0
-	put := func(cells []string) error {
-		row++
-		values := make([]any, len(cells))
-		for i, c := range cells {
-			if c != "" {
-				values[i] = excelize.Cell{StyleID: style, Value: c}
-			}
-		}
-		return sheet.SetRow(fmt.Sprintf("A%d", row), values)
-	}
-	if err := fill(put); err != nil {
-		return fmt.Errorf("fill a workbook: %w", err)
-	}
-	if err := sheet.Flush(); err != nil {
-		return fmt.Errorf("finish a workbook: %w", err)
-	}
-	if err := f.Write(w); err != nil {
-		return fmt.Errorf("write a workbook: %w", err)
-	}
-	return nil
 }
