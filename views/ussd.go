@@ -1,8 +1,6 @@
 package views
 
 import (
-	"strings"
-
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
@@ -205,8 +203,6 @@ func deedWords(a ussd.Action) string {
 	}
 	return "Unknown"
 }
-
-func joinLines(list []string) string { return strings.Join(list, "\n") }
 
 // PublishPage asks before callers get a menu.
 type PublishPage struct {

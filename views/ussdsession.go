@@ -8,9 +8,6 @@ import (
 	"smsdesk/internal/ussd"
 )
 
-// slowAnswer is from where on an answer is slow, in microseconds.
-const slowAnswer = 1_000_000
-
 // SessionsPage is the log of USSD sessions (ux.md, P21).
 type SessionsPage struct {
 	Outlook
