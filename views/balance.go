@@ -219,8 +219,9 @@ type balanceChart struct {
 	Words       string
 }
 
-func (p BalancePage) chart(points []balancePoint) balanceChart {
-	low, high := points[0], points[0]
+// extremes are the lowest and the highest of some points.
+func extremes(points []balancePoint) (low, high balancePoint) {
+	low, high = points[0], points[0]
 	for _, x := range points {
 		if x.Value.Cmp(low.Value) < 0 {
 			low = x
@@ -229,6 +230,11 @@ func (p BalancePage) chart(points []balancePoint) balanceChart {
 			high = x
 		}
 	}
+	return low, high
+}
+
+func (p BalancePage) chart(points []balancePoint) balanceChart {
+	low, high := extremes(points)
 	first, last := points[0], points[len(points)-1]
 	least, _ := low.Value.Float64()
 	top, _ := high.Value.Float64()
@@ -247,9 +253,13 @@ func (p BalancePage) chart(points []balancePoint) balanceChart {
 	var line strings.Builder
 	for i, x := range points {
 		across, up := place(x)
-		if i == 0 {
+		switch {
+		case first.At == last.At:
+			line.Reset()
+			fmt.Fprintf(&line, "M0 %.1fH720", up)
+		case i == 0:
 			fmt.Fprintf(&line, "M%.1f %.1f", across, up)
-		} else {
+		default:
 			// The balance stood until it changed.
 			fmt.Fprintf(&line, "H%.1fV%.1f", across, up)
 		}
