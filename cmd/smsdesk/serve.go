@@ -186,10 +186,23 @@ func (s *server) build(ctx context.Context) error {
 }
 
 // listen opens the addresses of the pages and, where they have one of their
-// own, of the callbacks.
+// own, of the callbacks. What a service manager has opened for them is used
+// instead: it stays open over a restart.
 func (s *server) listen() error {
+	var addrs []string
 	for _, addr := range []string{s.Listen, s.CallbackListen} {
-		if addr == "" {
+		if addr != "" {
+			addrs = append(addrs, addr)
+		}
+	}
+	passed, err := passedListeners(len(addrs))
+	if err != nil {
+		return err
+	}
+	for i, addr := range addrs {
+		if len(passed) > 0 {
+			s.log.Info("serving on a socket of the service manager", "address", passed[i].Addr().String())
+			s.listeners = append(s.listeners, listening{at: passed[i]})
 			continue
 		}
 		l, err := net.Listen("tcp", addr)
