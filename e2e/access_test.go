@@ -39,6 +39,20 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.row("0803 000 0008", "Needs your decision")
 	doubt := p.URL() + "/doubt"
 
+	password := writeFile(t, "password", adaPassword)
+	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "bola@example.com", "--name", "Bola Ade", "--role", "approver", "--password-file", password)
+	p.approveAbove("1")
+	p.asksApproval("A text that a second person has to approve", "0803 000 0001", "0803 000 0101")
+	waits := p.URL()
+	p.compose("Another one to approve", "0803 000 0001", "0803 000 0101")
+	ask := p.URL()
+	second := newTab(t, b, o.base)
+	second.signIn("bola@example.com", adaPassword)
+	approver, err := second.Context().StorageState()
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	p.open("/settings/blocked")
 	p.fill("Phone numbers", "0803 000 0101, 0803 000 0102")
 	p.fill("Note (optional)", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
@@ -49,6 +63,12 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.press("Make a token")
 	p.sees("The token is ready")
 
+	p.open("/templates/new")
+	p.fill("Name", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.fill("Text", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all ##and_a_mark_that_is_just_as_long_as_it##")
+	p.press("Save the draft")
+	p.sees("The draft is saved.")
+
 	fresh := p.upload("fresh_list_with_one_very_long_name_without_any_place_to_break_it_anywhere_at_all.csv", dirtyRows(120))
 	dirty := p.upload("dirty.csv", dirtyRows(120))
 	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
@@ -58,14 +78,37 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.press("Check")
 	p.sees("rows to fix")
 
+	p.menuFrom("School fee balance")
+	p.open("/ussd/menus/1/publish")
+	p.press("Publish School fee balance")
+	p.menuFrom("Empty menu")
+	p.dial("*347*12*1#", "mtn", "0803 000 0102")
+	p.sees("Enter the pupil number")
+	p.open("/ussd/sessions")
+	p.follow("0803 000 0102")
+	session := p.URL()
+	p.importPeople(peopleFile)
+	p.sees("4 people are new")
+	p.open("/contacts?column=paid&op=is&value=no")
+	p.fill("Save this filter as an audience called", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.press("Save audience")
+	p.sees("people in it now.")
+
 	state, err := p.Context().StorageState()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
+	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", waits, ask, strings.TrimSuffix(waits, "/approval"), strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval", "/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
-		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page"}
+		"/contacts", "/contacts?column=paid&op=is&value=no&column=town&op=more&value=x&join=any", "/contacts?column=paid&op=is&value=nothing", "/contacts?before=2", "/contacts/4", "/contacts/new", "/contacts/4/edit", "/contacts/4/delete", "/contacts/import",
+		"/contacts/audiences", "/contacts/audiences/new", "/contacts/audiences/1", "/contacts/audiences/1/delete", "/s/AAAAAAAAAAAAAAAAAAAAAA",
+		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page",
+		"/templates", "/templates?q=nothing", "/templates/105", "/templates/105/edit", "/templates/105/delete", "/templates/new", "/templates/drafts/1", "/templates/drafts/1/delete",
+		"/senders", "/senders/101", "/senders/101/delete", "/groups", "/groups/new", "/groups/107", "/groups/107/sub", "/groups/107/delete", "/new?group=107",
+		"/balance", "/balance?by=network", "/balance?by=month", "/balance?days=90",
+		"/ussd", "/ussd/new", "/ussd/menus/1", "/ussd/menus/1?screen=balance&lang=ha", "/ussd/menus/1/screen?key=start", "/ussd/menus/1/screen?key=number", "/ussd/menus/1/screen?key=balance", "/ussd/menus/1/settings", "/ussd/menus/1/publish", "/ussd/menus/1/versions",
+		"/ussd/menus/1/withdraw", "/ussd/menus/1/answers", "/ussd/menus/2", "/ussd/menus/2/publish", "/ussd/menus/2/delete", "/ussd/menus/2/answers", "/ussd/simulator", "/ussd/simulator?draft=2", "/ussd/sessions", "/ussd/sessions?kind=open", "/ussd/sessions?kind=slow", session}
 	checks, fits := 0, 0
 	for _, scheme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
 		widths := []int{1280, 768, 390, 320}
@@ -75,6 +118,12 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		for _, width := range widths {
 			view := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(), ColorScheme: scheme,
 				Viewport: &playwright.Size{Width: width, Height: 900}, BypassCSP: playwright.Bool(true)})
+			decide := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: approver.ToOptionalStorageState(), ColorScheme: scheme,
+				Viewport: &playwright.Size{Width: width, Height: 900}, BypassCSP: playwright.Bool(true)})
+			decide.open2(waits)
+			decide.sees("Approve this campaign?")
+			decide.fits("the approver's page", width)
+			decide.passesAxe(axe, "the approver's page", string(*scheme), width)
 			for _, path := range pages {
 				view.open2(path)
 				view.fits(path, width)

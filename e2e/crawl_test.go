@@ -16,6 +16,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"smsdesk/internal/sms"
+	"smsdesk/storage"
 )
 
 // crawler is a person of one role who opens every link and presses every button.
@@ -42,10 +43,12 @@ func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
 	}
 	seedForCrawl(t, o)
 	seedLists(t, o)
+	seedMenu(t, o)
+	seedApproval(t, o)
 	for _, role := range sms.Roles() {
 		t.Run(string(role), func(t *testing.T) {
 			c := newCrawler(t, o.base, role)
-			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/1/breakdown", "/campaigns/1?network=MTN&text=Crawl", "/campaigns/2", "/campaigns/2/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=refused")
+			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/1/breakdown", "/campaigns/1?network=MTN&text=Crawl", "/campaigns/2", "/campaigns/2/doubt", "/campaigns?state=needs-approval", "/campaigns/3", "/reports", "/reports?kind=unmatched", "/reports?kind=refused", "/ussd", "/ussd/sessions")
 			t.Logf("%s: %d pages opened, %d forms pressed", role, c.pages, c.forms)
 			if c.pages < 10 || c.forms < 3 {
 				t.Errorf("only %d pages and %d forms: the crawl did not get in", c.pages, c.forms)
@@ -81,6 +84,48 @@ func seedForCrawl(t *testing.T, o *office) {
 		if resp := c.post(strings.TrimSuffix(confirm, "/confirm")+"/start", form); resp.StatusCode != http.StatusSeeOther {
 			t.Fatalf("starting: %s", resp.Status)
 		}
+	}
+}
+
+// seedMenu makes a USSD menu.
+func seedMenu(t *testing.T, o *office) {
+	t.Helper()
+	c := newCrawler(t, o.base, sms.Manager)
+	_, page := c.get("/ussd/new")
+	form := values(page.Find("form#new-menu"))
+	form.Set("from", "1")
+	if resp := c.post("/ussd/new", form); resp.StatusCode != http.StatusSeeOther {
+		t.Fatalf("making a menu: %s", resp.Status)
+	}
+}
+
+// seedApproval makes the draft wait for a second person.
+func seedApproval(t *testing.T, o *office) {
+	t.Helper()
+	db, err := storage.Open(t.Context(), storage.Config{Data: o.data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	a, err := db.AccountNamed(t.Context(), "Sandbox")
+	if err == nil {
+		_, err = db.UpdateAccount(t.Context(), a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.ApproveAbove = 1; return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCrawler(t, o.base, sms.Sender)
+	_, page := c.get("/new")
+	form := values(page.Find("form:has(textarea[name=numbers])"))
+	form.Set("numbers", "08030000004\n08030000005")
+	form.Set("text", "Crawl and approve")
+	form.Set("sender_id", "CLINIC")
+	confirm := c.post("/new", form).Header.Get("Location")
+	_, page = c.get(confirm)
+	form = values(page.Find("form[action$='/start']"))
+	form.Set("sure", page.Find("#send-now").AttrOr("value", ""))
+	if resp := c.post(strings.TrimSuffix(confirm, "/confirm")+"/start", form); resp.StatusCode != http.StatusSeeOther || !strings.HasSuffix(resp.Header.Get("Location"), "/approval") {
+		t.Fatalf("asking for approval with %v: %s to %q", form, resp.Status, resp.Header.Get("Location"))
 	}
 }
 
@@ -269,7 +314,8 @@ func (c *crawler) want(href string) {
 }
 
 // press sends a form with what it holds. Signing out would end the crawl, and
-// ending all sessions too; a list that is deleted has links that were seen.
+// ending all sessions too; a list or record that is deleted has links that were
+// seen.
 func (c *crawler) press(page string, f *goquery.Selection) {
 	action := f.AttrOr("action", page)
 	u, err := c.base.Parse(action)
@@ -278,7 +324,7 @@ func (c *crawler) press(page string, f *goquery.Selection) {
 		return
 	}
 	method := strings.ToUpper(f.AttrOr("method", "GET"))
-	if strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") || strings.HasPrefix(u.Path, "/lists/") && strings.HasSuffix(u.Path, "/delete") {
+	if strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") || strings.HasSuffix(u.Path, "/delete") {
 		return
 	}
 	form := values(f)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -26,12 +27,16 @@ func (db *DB) CreateAccount(ctx context.Context, a sms.Account, c sms.Credential
 			PerMinute: int64(a.PerMinute), CallLimit: int64(a.CallLimit), UrlBudget: int64(a.URLBudget), MaxParts: int64(a.MaxParts),
 			PricePerPart: a.PricePerPart, Country: a.Country, Timezone: a.Timezone, Currency: a.Currency, DefaultSender: a.DefaultSender,
 			LateAfter: a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, CreatedAt: now,
-			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
+			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove, HoursWeek: hoursWeek(a.Hours),
+			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost, PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
 		})
 		if err != nil {
 			return err
 		}
 		a.ID = id
+		if err := t.SetApproveAbove(ctx, id, a.ApproveAbove); err != nil {
+			return err
+		}
 		for _, kind := range []string{sms.CallbackDLR, sms.CallbackUSSD} {
 			if err := db.newToken(ctx, t, id, kind, now); err != nil {
 				return err
@@ -78,9 +83,13 @@ func (db *DB) UpdateAccount(ctx context.Context, id, now int64, change func(*sms
 			PerMinute: int64(a.PerMinute), CallLimit: int64(a.CallLimit), UrlBudget: int64(a.URLBudget), MaxParts: int64(a.MaxParts),
 			PricePerPart: a.PricePerPart, Country: a.Country, Timezone: a.Timezone, Currency: a.Currency, DefaultSender: a.DefaultSender,
 			LateAfter: a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, ChangedAt: now,
-			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
+			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove, HoursWeek: hoursWeek(a.Hours),
+			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost, PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return t.SetApproveAbove(ctx, id, a.ApproveAbove)
 	})
 	if err != nil {
 		return sms.Account{}, err
@@ -217,7 +226,8 @@ func account(r query.Account) sms.Account {
 		URLBudget: int(r.UrlBudget), MaxParts: int(r.MaxParts), PricePerPart: r.PricePerPart, Country: r.Country, Timezone: r.Timezone,
 		Currency: r.Currency, DefaultSender: r.DefaultSender, LateAfter: time.Duration(r.LateAfter) * time.Millisecond, HoldOn429: r.HoldOn429, Doubt429: r.Doubt429,
 		Pause: r.Pause, PauseCode: r.PauseCode, ReachedAt: r.ReachedAt, FailedAt: r.FailedAt, Failure: r.Failure,
-		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: sms.Hours{From: int(r.HoursFrom), To: int(r.HoursTo)}, TypeAbove: r.TypeAbove,
+		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: hoursOf(r), TypeAbove: r.TypeAbove, ApproveAbove: r.ApproveAbove,
+		Limits: sms.Limits{CapMessages: r.CapMessages, CapDays: r.CapDays, DayMost: r.DayMost, PersonMost: r.PersonMost, PersonDayMost: r.PersonDayMost},
 	}
 }
 
@@ -233,4 +243,36 @@ func randomHex(bytes int) string {
 	b := make([]byte, bytes)
 	rand.Read(b)
 	return hex.EncodeToString(b)
+}
+
+// weekHours is what of sending hours stands in one column.
+type weekHours struct {
+	Own  [7]sms.DayHours `json:"own"`
+	Zone string          `json:"zone,omitempty"`
+}
+
+func hoursWeek(h sms.Hours) string {
+	w := weekHours{Own: h.Own, Zone: h.Zone}
+	if w == (weekHours{}) {
+		return ""
+	}
+	text, err := json.Marshal(w)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// hoursOf reads sending hours.
+func hoursOf(r query.Account) sms.Hours {
+	h := sms.Hours{From: int(r.HoursFrom), To: int(r.HoursTo)}
+	if r.HoursWeek == "" {
+		return h
+	}
+	var w weekHours
+	if err := json.Unmarshal([]byte(r.HoursWeek), &w); err != nil {
+		return h
+	}
+	h.Own, h.Zone = w.Own, w.Zone
+	return h
 }

@@ -3,6 +3,7 @@ package storage
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,16 +17,22 @@ import (
 // report costs alone is spent on statements, not on rows.
 type arrival struct {
 	*tx
-	countries map[int64]string
-	byID      map[int64]*reportedMessage
-	named     map[providerKey][]*reportedMessage
-	waiting   map[eventKey]int64 // stored before, without a message: when received
-	rows      []*arrivedReport
-	events    map[eventKey]*arrivedReport
-	fresh     map[int64]bool // stored for the first time, by place in the inbox
+	countries  map[int64]string
+	byID       map[int64]*reportedMessage
+	named      map[providerKey][]*reportedMessage
+	waiting    map[eventKey]int64 // stored before, without a message: when received
+	rows       []*arrivedReport
+	events     map[eventKey]*arrivedReport
+	statements map[statementKey]*sql.Stmt // end with the transaction
+	fresh      map[int64]bool             // stored for the first time, by place in the inbox
 }
 
 type reportedMessage struct{ before, after sms.Message }
+
+type statementKey struct {
+	text string
+	rows int
+}
 
 type providerKey struct {
 	account int64
@@ -49,7 +56,7 @@ type arrivedReport struct {
 // in the order of the inbox; countries holds each account's country.
 func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		a := &arrival{tx: t, countries: countries, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}}
+		a := &arrival{tx: t, countries: countries, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}, statements: map[statementKey]*sql.Stmt{}}
 		if err := a.find(ctx, reports); err != nil {
 			return err
 		}
@@ -67,10 +74,10 @@ func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, co
 // reportedMessages finds messages by the ids that the service gave them; one id
 // may stand for several, and one message may have several.
 const reportedMessages = `select m.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
-from message m where m.account_id = $1 and m.provider_id <> '' and m.provider_id in (%[1]s)
+from message m where m.account_id = ? and m.provider_id <> '' and m.provider_id in (%[1]s)
 union all
 select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
-from message_alias a join message m on m.id = a.message_id where a.account_id = $1 and a.provider_id in (%[1]s)`
+from message_alias a join message m on m.id = a.message_id where a.account_id = ? and a.provider_id in (%[1]s)`
 
 func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error {
 	ids, seen := map[int64][]any{}, map[providerKey]bool{}
@@ -97,7 +104,7 @@ func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error 
 }
 
 func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(reportedMessages, places(2, len(ids))), append([]any{account}, ids...)...)
+	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(reportedMessages, marks(len(ids))), slices.Concat([]any{account}, ids, []any{account}, ids)...)
 	if err != nil {
 		return err
 	}
@@ -119,10 +126,10 @@ func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error 
 
 // waitingReports finds reports that came before their message was known.
 const waitingReports = `select r.provider_id, r.mobile, r.status, r.error_code, r.done_date, r.received_at from delivery_report r
-where r.account_id = $1 and r.effect = 'not_matched' and r.provider_id in (%s)`
+where r.account_id = ? and r.effect = 'not_matched' and r.provider_id in (%s)`
 
 func (a *arrival) findWaiting(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(waitingReports, places(2, len(ids))), append([]any{account}, ids...)...)
+	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(waitingReports, marks(len(ids))), append([]any{account}, ids...)...)
 	if err != nil {
 		return err
 	}
@@ -216,15 +223,31 @@ do update set times = delivery_report.times + excluded.times, last_at = excluded
   effect = case when delivery_report.effect = 'not_matched' then excluded.effect else delivery_report.effect end
 returning inbox_id`
 
+// statement prepares text for n rows: a batch has many of the same size.
+func (a *arrival) statement(ctx context.Context, text, row string, n int) (*sql.Stmt, error) {
+	key := statementKey{text, n}
+	if s := a.statements[key]; s != nil {
+		return s, nil
+	}
+	s, err := a.raw.PrepareContext(ctx, fmt.Sprintf(text, strings.Repeat(row+", ", n-1)+row))
+	if err == nil {
+		a.statements[key] = s
+	}
+	return s, err
+}
+
 func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 	const columns = 16
-	rows, args := make([]string, len(list)), make([]any, 0, columns*len(list))
-	for i, r := range list {
-		rows[i] = "(" + places(len(args)+1, columns) + ")"
+	args := make([]any, 0, columns*len(list))
+	for _, r := range list {
 		args = append(args, r.AccountID, r.ID, r.ReceivedAt, r.lastAt, r.times, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate,
 			r.ShortMessage, r.Raw, r.message, string(r.effect), reportKey(r.Mobile, a.countries[r.AccountID]))
 	}
-	stored, err := a.raw.QueryContext(ctx, fmt.Sprintf(putReports, strings.Join(rows, ", ")), args...)
+	putting, err := a.statement(ctx, putReports, "("+marks(columns)+")", len(list))
+	if err != nil {
+		return err
+	}
+	stored, err := putting.QueryContext(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -254,17 +277,20 @@ func (r *arrivedReport) event() eventKey {
 	return eventKey{r.AccountID, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.DoneDate}
 }
 
-const deliverMessages = `update message set status = s.column2, error_code = s.column3, done_date = s.column4, conflict = s.column5, late = s.column6, changed_at = $1
+const deliverMessages = `update message set status = s.column2, error_code = s.column3, done_date = s.column4, conflict = s.column5, late = s.column6, changed_at = ?
 from (values %s) as s where message.id = s.column1 and message.state = 'accepted'`
 
 func (a *arrival) deliverSome(ctx context.Context, list []*reportedMessage, now int64) error {
-	rows, args := make([]string, len(list)), []any{now}
-	for i, m := range list {
-		d, n := m.after.Delivery, len(args)+1
-		rows[i] = fmt.Sprintf("(cast($%d as bigint), $%d, $%d, $%d, cast($%d as boolean), cast($%d as boolean))", n, n+1, n+2, n+3, n+4, n+5)
+	args := []any{now}
+	for _, m := range list {
+		d := m.after.Delivery
 		args = append(args, m.after.ID, string(d.Status), d.ErrorCode, d.DoneDate, d.Conflict, d.Late)
 	}
-	done, err := a.raw.ExecContext(ctx, fmt.Sprintf(deliverMessages, strings.Join(rows, ", ")), args...)
+	moving, err := a.statement(ctx, deliverMessages, "(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))", len(list))
+	if err != nil {
+		return err
+	}
+	done, err := moving.ExecContext(ctx, args...)
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,15 @@ func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sm
 				return err
 			}
 		}
+		if accepted > 0 {
+			taken, err := t.AcceptedOf(ctx, a.ID)
+			if err != nil {
+				return err
+			}
+			if err := t.use(ctx, of, taken, now); err != nil {
+				return err
+			}
+		}
 		if err := t.applyWaiting(ctx, a.AccountID, providerIDs(s, o, group), country, now); err != nil {
 			return err
 		}

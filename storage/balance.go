@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -16,13 +17,32 @@ func (db *DB) Balances(ctx context.Context, account int64) ([]sms.Balance, error
 	}
 	list := make([]sms.Balance, len(rows))
 	for i, r := range rows {
-		list[i] = sms.Balance{PluginType: r.PluginType, Credits: r.Credits, ReadAt: r.ReadAt}
+		list[i] = balance(r)
+	}
+	return list, nil
+}
+
+func balance(r query.Balance) sms.Balance {
+	return sms.Balance{PluginType: r.PluginType, Credits: r.Credits, ReadAt: r.ReadAt}
+}
+
+// BalanceHistory lists how the balance of one service type went since a time,
+// the oldest first; at most 20,000 changes.
+func (db *DB) BalanceHistory(ctx context.Context, account int64, pluginType string, since int64) ([]sms.BalanceSpan, error) {
+	rows, err := db.read().BalanceHistory(ctx, account, pluginType, since)
+	if err != nil {
+		return nil, fmt.Errorf("read the history of the balance: %w", err)
+	}
+	list := make([]sms.BalanceSpan, len(rows))
+	for i, r := range rows {
+		list[i] = sms.BalanceSpan{Balance: balance(r), Since: r.Since}
 	}
 	return list, nil
 }
 
 // PutBalances stores a reading. A balance that did not change only moves the
-// time of its last reading, so that the history stays short.
+// time of its last reading, so that the history stays short. What of the change
+// people should know becomes an alarm.
 func (db *DB) PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error {
 	return db.update(ctx, "store balances", func(t *tx) error {
 		latest, err := t.LatestBalances(ctx, account)
@@ -34,15 +54,94 @@ func (db *DB) PutBalances(ctx context.Context, account int64, list []sms.Balance
 			known[b.PluginType] = b
 		}
 		for _, b := range list {
-			if k, ok := known[b.PluginType]; ok && k.Credits == b.Credits {
+			k, ok := known[b.PluginType]
+			if ok && k.Credits == b.Credits {
 				err = t.TouchBalance(ctx, k.ID, now)
 			} else {
 				err = t.InsertBalance(ctx, query.InsertBalanceParams{AccountID: account, PluginType: b.PluginType, Credits: b.Credits, Since: now})
+			}
+			if err == nil && ok && k.Credits != b.Credits {
+				b.ReadAt = now
+				err = t.alarm(ctx, account, balance(k), b)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return nil
+		return t.RecordsRead(ctx, account, string(sms.RecordBalance), now)
 	})
+}
+
+// chargeLag is how long after a call the service may take its cost off the
+// balance without anybody being alarmed.
+const chargeLag = 15 * time.Minute
+
+// alarm writes down that a balance went below the warning level, or fell while
+// nothing was sent.
+func (t *tx) alarm(ctx context.Context, account int64, before, after sms.Balance) error {
+	fall, ok := sms.Fall(before, after)
+	if !ok || fall.Sign() <= 0 {
+		return nil
+	}
+	put := func(kind sms.AlarmKind) error {
+		_, err := t.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: account, Kind: string(kind), PluginType: after.PluginType, At: after.ReadAt,
+			FromAt: before.ReadAt, Before: before.Credits, After: after.Credits})
+		return err
+	}
+	quiet, err := alone(ctx, t.Queries, account, 0, before.ReadAt-chargeLag.Milliseconds(), after.ReadAt)
+	if err != nil {
+		return err
+	}
+	if quiet {
+		if err := put(sms.AlarmFall); err != nil {
+			return err
+		}
+	}
+	settings, err := t.recordSettings(ctx, account)
+	if err != nil || !after.Below(settings.WarnBelow) || before.Below(settings.WarnBelow) {
+		return err
+	}
+	return put(sms.AlarmLow)
+}
+
+// PutAlarm writes an alarm down.
+func (db *DB) PutAlarm(ctx context.Context, a sms.Alarm) error {
+	return db.update(ctx, "store alarm", func(t *tx) error {
+		_, err := t.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: a.AccountID, Kind: string(a.Kind), PluginType: a.PluginType, At: a.At, FromAt: a.From, Before: a.Before, After: a.After})
+		return err
+	})
+}
+
+// Alarms lists an account's alarms that nobody has seen to, the latest first.
+func (db *DB) Alarms(ctx context.Context, account int64) ([]sms.Alarm, error) {
+	rows, err := db.read().OpenAlarms(ctx, account)
+	return alarms(rows), orNothing(err, "list alarms")
+}
+
+func alarms(rows []query.BalanceAlarm) []sms.Alarm {
+	list := make([]sms.Alarm, len(rows))
+	for i, r := range rows {
+		list[i] = sms.Alarm{ID: r.ID, AccountID: r.AccountID, Kind: sms.AlarmKind(r.Kind), PluginType: r.PluginType, At: r.At, From: r.FromAt, Before: r.Before, After: r.After}
+	}
+	return list
+}
+
+// SeeAlarms says that a person has seen the alarms up to one.
+func (db *DB) SeeAlarms(ctx context.Context, account, last int64, by string, now int64) (n int64, err error) {
+	err = db.update(ctx, "see alarms", func(t *tx) error {
+		n, err = t.Queries.SeeAlarms(ctx, query.SeeAlarmsParams{AccountID: account, ID: last, SeenName: by, SeenAt: now})
+		return err
+	})
+	return n, err
+}
+
+// UnmailedAlarms lists alarms of every account that were not mailed yet.
+func (db *DB) UnmailedAlarms(ctx context.Context) ([]sms.Alarm, error) {
+	rows, err := db.read().UnmailedAlarms(ctx)
+	return alarms(rows), orNothing(err, "list alarms to mail")
+}
+
+// AlarmMailed says that an alarm is mailed, or that nobody wants it.
+func (db *DB) AlarmMailed(ctx context.Context, id int64) error {
+	return db.update(ctx, "mark alarm", func(t *tx) error { return t.Queries.AlarmMailed(ctx, id) })
 }

@@ -50,10 +50,10 @@ func (t *tx) block(ctx context.Context, list []sms.Blocked) (added int64, err er
 	var args []any
 	for _, b := range list {
 		n := len(args)
-		rows = append(rows, fmt.Sprintf("($%d, $%d, $%d, $%d, $%d, $%d, $%d)", n+1, n+2, n+3, n+4, n+5, n+6, n+7))
-		args = append(args, b.AccountID, b.Number, string(b.Kind), b.Note, b.ByID, b.ByName, b.Since)
+		rows = append(rows, "("+places(n+1, 9)+")")
+		args = append(args, b.AccountID, b.Number, string(b.Kind), b.Note, b.ByID, b.ByName, b.Since, b.Proof, b.MessageID)
 	}
-	done, err := t.raw.ExecContext(ctx, `insert into blocked (account_id, number, kind, note, by_id, by_name, since) values `+strings.Join(rows, ", ")+
+	done, err := t.raw.ExecContext(ctx, `insert into blocked (account_id, number, kind, note, by_id, by_name, since, proof, message_id) values `+strings.Join(rows, ", ")+
 		` on conflict (account_id, number) do nothing`, args...)
 	if err != nil {
 		return 0, fmt.Errorf("insert blocked numbers: %w", err)
@@ -67,7 +67,8 @@ func (t *tx) blockReported(ctx context.Context, m sms.Message, now int64) error 
 	if !sms.Blockable(m.Number) {
 		return nil
 	}
-	_, err := t.block(ctx, []sms.Blocked{{AccountID: m.AccountID, Number: m.Number, Kind: sms.BlockedByReport, Since: now}})
+	_, err := t.block(ctx, []sms.Blocked{{AccountID: m.AccountID, Number: m.Number, Kind: sms.BlockedByReport, Since: now, MessageID: m.ID,
+		Proof: sms.ReportProof(m.ID, m.Delivery)}})
 	return err
 }
 
@@ -141,13 +142,13 @@ func (db *DB) BlockedAmong(ctx context.Context, account int64, numbers []string)
 }
 
 func (db *DB) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
-	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
+	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
 	if err != nil {
 		return err
 	}
 	for rows.Next() {
 		var r query.Blocked
-		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since); err != nil {
+		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since, &r.Proof, &r.MessageID); err != nil {
 			return errors.Join(err, rows.Close())
 		}
 		do(blocked(r))
@@ -213,6 +214,14 @@ func (c *claiming) skipBlocked(ctx context.Context, campaign int64, call []callR
 	if err := c.blockedAhead(ctx, campaign, func(id int64, b sms.Blocked) { why[id] = b.Sentence(today) }); err != nil {
 		return 0, err
 	}
+	return c.leaveOut(ctx, campaign, why)
+}
+
+// leaveOut skips queued messages, each with its reason.
+func (c *claiming) leaveOut(ctx context.Context, campaign int64, why map[int64]string) (int64, error) {
+	if len(why) == 0 {
+		return 0, nil
+	}
 	same := map[string][]any{}
 	for id, reason := range why {
 		same[reason] = append(same[reason], id)
@@ -252,5 +261,6 @@ func (c *claiming) blockedAhead(ctx context.Context, campaign int64, do func(id 
 }
 
 func blocked(r query.Blocked) sms.Blocked {
-	return sms.Blocked{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Kind: sms.BlockKind(r.Kind), Note: r.Note, ByID: r.ByID, ByName: r.ByName, Since: r.Since}
+	return sms.Blocked{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Kind: sms.BlockKind(r.Kind), Note: r.Note, ByID: r.ByID, ByName: r.ByName, Since: r.Since,
+		Proof: r.Proof, MessageID: r.MessageID}
 }

@@ -50,6 +50,9 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 				return err
 			}
 		}
+		if err := t.fromTemplate(ctx, c, id, now); err != nil {
+			return err
+		}
 		if sketch := sketchOf(messages); sketch.Size() > 0 {
 			if err := t.PutSketch(ctx, id, sketch.Bytes()); err != nil {
 				return err
@@ -60,6 +63,15 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 		return err
 	})
 	return made, created, err
+}
+
+// fromTemplate writes down which of the account's templates a campaign's text
+// came from, as it is now.
+func (t *tx) fromTemplate(ctx context.Context, c sms.Campaign, id, now int64) error {
+	if c.Template == "" {
+		return nil
+	}
+	return t.PutCampaignTemplate(ctx, query.PutCampaignTemplateParams{Column1: id, AccountID: c.AccountID, Name: c.Template, Column4: now})
 }
 
 // sketchOf is the sketch of typed numbers, each of which stands there once.
@@ -218,6 +230,11 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if err := t.finish(ctx, &after, now); err != nil {
 			return err
 		}
+		if after.Approval != before.Approval {
+			if err := t.putApproval(ctx, after); err != nil {
+				return err
+			}
+		}
 		return t.putCampaign(ctx, &after, window, now)
 	})
 	return after, err
@@ -319,30 +336,6 @@ func (db *DB) Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.C
 	return list, more, nil
 }
 
-func campaignConditions(f sms.CampaignFilter) (where string, args []any) {
-	arg := func(v any) string {
-		args = append(args, v)
-		return fmt.Sprintf("$%d", len(args))
-	}
-	parts := []string{"c.state <> 'hidden'"}
-	if f.AccountID > 0 {
-		parts = append(parts, "c.account_id = "+arg(f.AccountID))
-	}
-	if len(f.States) > 0 {
-		parts = append(parts, "c.state in "+states(f.States, arg))
-	}
-	if f.Decision {
-		parts = append(parts, "exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key in ('doubt', 'held') and t.n > 0)")
-	}
-	if f.Name != "" {
-		parts = append(parts, `lower(c.name) like lower(`+arg("%"+likeEscape(f.Name)+"%")+`) escape '\'`)
-	}
-	if f.Before > 0 {
-		parts = append(parts, "c.id < "+arg(f.Before))
-	}
-	return strings.Join(parts, " and "), args
-}
-
 func likeEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
@@ -353,5 +346,5 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		Canary: sms.Canary(r.Canary), Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
 		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone, SendOffset: int(r.SendOffset),
-		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt}
+		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt, Approval: approval(r)}
 }

@@ -81,6 +81,7 @@ type claiming struct {
 	account sms.Account
 	senders []sms.SenderID
 	now     int64
+	test    bool // the campaign in turn is a test to oneself
 	claim   *sms.Claim
 }
 
@@ -97,7 +98,12 @@ func (c *claiming) serve(ctx context.Context, turn query.RunningCampaignsRow) er
 	if terms.HandOverLate(at) {
 		return c.pause(ctx, turn.ID, sms.PauseHandOver, terms.HandOverLateSentence())
 	}
-	limit, canary := max(c.order.CallLimit, 1), turn.Canary != string(sms.CanaryPassed)
+	room, err := c.room(ctx)
+	if err != nil || room == 0 && turn.TestOf == 0 {
+		return err
+	}
+	c.test = turn.TestOf > 0
+	limit, canary := int(min(int64(max(c.order.CallLimit, 1)), max(room, 1))), turn.Canary != string(sms.CanaryPassed)
 	if canary {
 		open, err := c.OpenCanary(ctx, c.account.ID, turn.ID)
 		if err != nil || open > 0 {
@@ -154,6 +160,9 @@ func (c *claiming) nextCall(ctx context.Context, campaign int64, limit int) (row
 			return nil, skipped, err
 		}
 		n, err := c.skipBlocked(ctx, campaign, rows)
+		if err == nil && n == 0 {
+			n, err = c.skipOften(ctx, campaign, rows)
+		}
 		if err != nil || n == 0 {
 			return rows, skipped, err
 		}

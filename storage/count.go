@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -70,35 +69,4 @@ func (db *DB) CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []
 		list = append(list, c)
 	}
 	return list, more, nil
-}
-
-func (db *DB) campaignIDs(ctx context.Context, f sms.CampaignFilter) (ids []int64, more bool, err error) {
-	where, args := campaignConditions(f)
-	rows, err := db.reader.QueryContext(ctx, `select c.id from campaign c where `+where+fmt.Sprintf(` order by c.id desc limit %d`, f.Limit+1), args...)
-	if err != nil {
-		return nil, false, fmt.Errorf("list campaigns: %w", err)
-	}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, false, errors.Join(fmt.Errorf("list campaigns: %w", err), rows.Close())
-		}
-		ids = append(ids, id)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, false, fmt.Errorf("list campaigns: %w", err)
-	}
-	if more = len(ids) > f.Limit; more {
-		ids = ids[:f.Limit]
-	}
-	return ids, more, nil
-}
-
-// states is a list of states for an SQL "in".
-func states[T ~string](list []T, arg func(any) string) string {
-	in := make([]string, len(list))
-	for i, s := range list {
-		in[i] = arg(string(s))
-	}
-	return "(" + strings.Join(in, ", ") + ")"
 }

@@ -36,6 +36,7 @@ type DB struct {
 	data    string
 	writer  *sql.DB
 	reader  *sql.DB
+	asked   *prepared // of reader
 	seal    sealer
 	waiting atomic.Int64 // writers that wait for their turn
 	// networks are those of numbers that were counted.
@@ -68,6 +69,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if db.writer, db.reader, err = openSQLite(path); err != nil {
 		return nil, err
 	}
+	db.asked = newPrepared(db.reader)
 	for _, step := range []func(context.Context, *sql.DB) error{assertSQLite, migrate} {
 		if err := step(ctx, db.writer); err != nil {
 			return nil, errors.Join(err, db.Close())
@@ -80,7 +82,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 }
 
 // Close closes the database. Nothing may use it afterwards.
-func (db *DB) Close() error { return errors.Join(db.reader.Close(), db.writer.Close()) }
+func (db *DB) Close() error {
+	return errors.Join(db.asked.close(), db.reader.Close(), db.writer.Close())
+}
 
 // Dispatching takes the data folder for the one process that may send. The
 // lock ends with the process, however that ends.
@@ -110,7 +114,7 @@ func lockFile(path string, wait bool) (func(), error) {
 	return func() { _ = f.Close() }, nil
 }
 
-func (db *DB) read() *query.Queries { return query.New(db.reader) }
+func (db *DB) read() *query.Queries { return query.New(db.asked) }
 
 // tx is one writing transaction. Whatever moves a message counts it here, so
 // that the campaign's tally commits together with the change.

@@ -71,7 +71,7 @@ func doubtGroup(ctx context.Context, q *query.Queries, c sms.Campaign, id int64,
 // planned says that a successor is still going to be sent.
 func planned(s query.SuccessorOfRow) bool {
 	switch sms.CampaignState(s.CampaignState) {
-	case sms.CampaignDraft, sms.CampaignScheduled, sms.CampaignPaused:
+	case sms.CampaignDraft, sms.CampaignAwaiting, sms.CampaignScheduled, sms.CampaignPaused:
 		return s.MessageState == string(sms.Draft)
 	}
 	return false

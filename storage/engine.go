@@ -54,6 +54,11 @@ func openSQLite(path string) (writer, reader *sql.DB, err error) {
 	return writer, reader, nil
 }
 
+// marks stands for n arguments, each in its place in the statement. They have
+// no numbers: SQLite looks a numbered one up among all others, and a statement
+// of many rows then costs the square of their number.
+func marks(n int) string { return strings.Repeat("?, ", n-1) + "?" }
+
 // stagingRows is how many rows one statement puts into a staging file.
 const stagingRows = 16
 

@@ -181,7 +181,11 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 	}
 	t.moved(m.CampaignID, sms.StandingKey(m.State, "", false), sms.StandingKey(to, "", false), 1)
 	if m.State = to; to == sms.Accepted {
-		err = t.became(ctx, m, 1)
+		of, failed := t.campaign(ctx, m.CampaignID)
+		if failed != nil {
+			return failed
+		}
+		err = errors.Join(t.became(ctx, m, 1), t.use(ctx, of, []query.AcceptedOfRow{{Number: m.Number, Parts: int64(m.Parts)}}, now))
 	}
 	return errors.Join(err, t.DeleteInFlight(ctx, m.ID))
 }

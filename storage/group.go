@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
 )
 
 // taken says that a row of an answer proves that its number was accepted.
@@ -76,4 +79,103 @@ func (t *tx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.Message
 		}
 	}
 	return t.InsertAttemptMessage(ctx, a.ID, id)
+}
+
+// Groups lists an account's groups as they were last read from the gateway, by
+// name, with the parents that are known here.
+func (db *DB) Groups(ctx context.Context, account int64) ([]sms.Group, error) {
+	rows, err := db.read().Groups(ctx, account)
+	list := make([]sms.Group, len(rows))
+	for i, r := range rows {
+		list[i] = sms.Group{ID: r.ID, Name: r.Name, ContactCount: r.ContactCount, MadeHere: r.MadeHere, ParentID: r.ParentID}
+	}
+	return list, orNothing(err, "list groups")
+}
+
+// pendingLife is how long a group that was made here is looked for by its name.
+const pendingLife = 24 * time.Hour
+
+// PutGroups replaces what is known of an account's groups. What was made here
+// keeps its parent; a group that appears under a name that was just made here
+// is that group. Of several with one id the first counts.
+func (db *DB) PutGroups(ctx context.Context, account int64, list []sms.Group, now int64) error {
+	return db.update(ctx, "store groups", func(t *tx) error {
+		before, err := t.Groups(ctx, account)
+		if err != nil {
+			return err
+		}
+		made, err := t.GroupsMade(ctx, account)
+		if err != nil {
+			return err
+		}
+		if err := t.DeleteGroups(ctx, account); err != nil {
+			return err
+		}
+		known, pending := map[int64]query.ProviderGroup{}, map[string]int64{}
+		for _, g := range before {
+			known[g.ID] = g
+		}
+		for _, m := range made {
+			pending[m.Name] = m.ParentID
+		}
+		if err := t.insertGroups(ctx, account, list, known, pending); err != nil {
+			return err
+		}
+		if err := t.ForgetGroupsMade(ctx, account, now-pendingLife.Milliseconds()); err != nil {
+			return err
+		}
+		return t.RecordsRead(ctx, account, string(sms.RecordGroups), now)
+	})
+}
+
+func (t *tx) insertGroups(ctx context.Context, account int64, list []sms.Group, known map[int64]query.ProviderGroup, pending map[string]int64) error {
+	stored := map[int64]bool{}
+	for _, g := range list {
+		if stored[g.ID] {
+			continue
+		}
+		stored[g.ID] = true
+		row := query.InsertGroupParams{AccountID: account, ID: g.ID, Name: g.Name, ContactCount: g.ContactCount}
+		if old, is := known[g.ID]; is {
+			row.MadeHere, row.ParentID = old.MadeHere, old.ParentID
+		} else if parent, is := pending[g.Name]; is {
+			row.MadeHere, row.ParentID = true, parent
+			if err := t.DeleteGroupMade(ctx, account, g.Name); err != nil {
+				return err
+			}
+		}
+		if err := t.InsertGroup(ctx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExpectGroup remembers that a group of this name is being made here, under a
+// parent or, for 0, under none: the service does not tell its id (§4.7).
+func (db *DB) ExpectGroup(ctx context.Context, account int64, name string, parent, now int64) error {
+	return db.update(ctx, "expect group", func(t *tx) error {
+		return t.PutGroupMade(ctx, query.PutGroupMadeParams{AccountID: account, Name: name, ParentID: parent, MadeAt: now})
+	})
+}
+
+// UnexpectGroup takes that back when the service refused.
+func (db *DB) UnexpectGroup(ctx context.Context, account int64, name string) error {
+	return db.update(ctx, "expect no group", func(t *tx) error { return t.DeleteGroupMade(ctx, account, name) })
+}
+
+// ChangeGroup keeps a new name that the service has given a group.
+func (db *DB) ChangeGroup(ctx context.Context, account, id int64, name string) error {
+	return db.update(ctx, "rename group", func(t *tx) error { return t.RenameGroup(ctx, account, id, name) })
+}
+
+// ForgetGroup takes a group out that the service has no more.
+func (db *DB) ForgetGroup(ctx context.Context, account, id int64) error {
+	return db.update(ctx, "forget group", func(t *tx) error { return t.DeleteGroup(ctx, account, id) })
+}
+
+// GroupWaits counts the campaigns that wait for their time to go to a group.
+func (db *DB) GroupWaits(ctx context.Context, account, id int64) (int64, error) {
+	n, err := db.read().GroupWaits(ctx, account, strconv.FormatInt(id, 10))
+	return n, orNothing(err, "count campaigns of a group")
 }

@@ -24,6 +24,9 @@ func (db *DB) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now
 		if err != nil {
 			return err
 		}
+		if err := t.fromTemplate(ctx, c, id, now); err != nil {
+			return err
+		}
 		n, err := t.ListCampaign(ctx, l.ID, l.Version, id)
 		if err == nil && n != 1 {
 			err = errUnexpected

@@ -28,7 +28,7 @@ func (db *DB) CreateList(ctx context.Context, l sms.List, token string, now int6
 		}
 		_, err = t.InsertList(ctx, query.InsertListParams{Uid: l.UID, Token: token, AccountID: l.AccountID, State: string(sms.ListUploaded), FileName: l.FileName,
 			Size: l.Size, Hash: l.Hash, HeaderKey: l.HeaderKey, Reading: r.Reading, Choices: r.Choices, Tally: r.Tally, CreatedBy: l.CreatedBy,
-			CreatedName: l.CreatedName, CreatedAt: now, Total: l.Total})
+			CreatedName: l.CreatedName, CreatedAt: now, Total: l.Total, Purpose: string(l.Purpose)})
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func listRow(l sms.List) (r query.List, err error) {
 
 func list(r query.List) (sms.List, error) {
 	l := sms.List{ID: r.ID, UID: r.Uid, AccountID: r.AccountID, State: sms.ListState(r.State), Problem: r.Problem, Version: r.Version, FileName: r.FileName,
-		Size: r.Size, Hash: r.Hash, HeaderKey: r.HeaderKey, Again: r.Again, Sum: r.Checksum, Done: r.Done, Total: r.Total, CreatedBy: r.CreatedBy,
+		Size: r.Size, Hash: r.Hash, HeaderKey: r.HeaderKey, Again: r.Again, Sum: r.Checksum, Done: r.Done, Total: r.Total, CreatedBy: r.CreatedBy, Purpose: sms.ListPurpose(r.Purpose),
 		CreatedName: r.CreatedName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt}
 	if l.State == sms.ListMade {
 		l.CampaignID = r.CampaignID

@@ -3,6 +3,7 @@ package storage
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -19,6 +20,7 @@ import (
 // does not open.
 type sealer struct {
 	aead    cipher.AEAD
+	key     []byte
 	numbers []byte // key of the hashes that take the place of removed numbers
 }
 
@@ -44,7 +46,7 @@ func openSealer(path string) (sealer, error) {
 	}
 	numbers := hmac.New(sha256.New, key)
 	numbers.Write([]byte("removed numbers"))
-	return sealer{aead, numbers.Sum(nil)}, nil
+	return sealer{aead, key, numbers.Sum(nil)}, nil
 }
 
 // makeKey writes a new key beside its name first: a half-written key file
@@ -75,6 +77,16 @@ func syncFolder(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// StopKey is the key of the links with which people stop messages: 32 bytes
+// that come from the key file, so that a link outlives everything but that.
+func (db *DB) StopKey() ([]byte, error) {
+	key, err := hkdf.Key(sha256.New, db.seal.key, nil, "links to stop messages", 32)
+	if err != nil {
+		return nil, fmt.Errorf("make the key of links: %w", err)
+	}
+	return key, nil
 }
 
 func (s sealer) seal(secret, place string) []byte {

@@ -50,6 +50,46 @@ func (db *DB) PutSenderIDs(ctx context.Context, account int64, list []sms.Sender
 				return err
 			}
 		}
-		return nil
+		return t.RecordsRead(ctx, account, string(sms.RecordSenders), now)
 	})
+}
+
+// ChangePurpose keeps a change of a sender ID's purpose that the service has made.
+func (db *DB) ChangePurpose(ctx context.Context, account, id int64, purpose string) error {
+	return db.update(ctx, "change sender ID", func(t *tx) error { return t.UpdateSenderPurpose(ctx, account, id, purpose) })
+}
+
+// ForgetSenderID takes a sender ID out that the service has no more.
+func (db *DB) ForgetSenderID(ctx context.Context, account, id int64) error {
+	return db.update(ctx, "forget sender ID", func(t *tx) error { return t.DeleteSenderID(ctx, account, id) })
+}
+
+// SetDefaultSender chooses the sender ID that new messages begin with, "" for none.
+func (db *DB) SetDefaultSender(ctx context.Context, account int64, text string, now int64) error {
+	return db.update(ctx, "choose the default sender ID", func(t *tx) error {
+		n, err := t.Queries.SetDefaultSender(ctx, account, text, now)
+		if err == nil && n != 1 {
+			err = sms.ErrNotFound
+		}
+		return err
+	})
+}
+
+// SenderWaits counts the campaigns that wait for their time with a sender ID.
+func (db *DB) SenderWaits(ctx context.Context, account int64, text string) (int64, error) {
+	n, err := db.read().SenderWaits(ctx, account, text)
+	return n, orNothing(err, "count campaigns of a sender ID")
+}
+
+// SenderDays tells by sender ID on which day something was last sent with it.
+func (db *DB) SenderDays(ctx context.Context, account int64) (map[string]string, error) {
+	rows, err := db.read().SenderLastUse(ctx, account)
+	if err != nil {
+		return nil, fmt.Errorf("read the last use of sender IDs: %w", err)
+	}
+	days := map[string]string{}
+	for _, r := range rows {
+		days[r.SenderID] = r.Day
+	}
+	return days, nil
 }

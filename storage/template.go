@@ -2,8 +2,6 @@ package storage
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"smsdesk/internal/sms"
@@ -22,19 +20,6 @@ func (db *DB) Templates(ctx context.Context, account int64) ([]sms.Template, err
 			CreatedDate: r.CreatedDate, ApprovedDate: r.ApprovedDate}
 	}
 	return list, nil
-}
-
-// TemplateReading is when an account's templates were read, and what went
-// wrong since; zero for an account whose templates were never asked for.
-func (db *DB) TemplateReading(ctx context.Context, account int64) (sms.TemplateReading, error) {
-	row, err := db.read().TemplateReading(ctx, account)
-	if errors.Is(err, sql.ErrNoRows) {
-		return sms.TemplateReading{}, nil
-	}
-	if err != nil {
-		return sms.TemplateReading{}, fmt.Errorf("read the time of the templates: %w", err)
-	}
-	return sms.TemplateReading{At: row.ReadAt, Failure: row.Failure}, nil
 }
 
 // PutTemplates replaces what is known of an account's templates. Of several
@@ -56,12 +41,109 @@ func (db *DB) PutTemplates(ctx context.Context, account int64, list []sms.Templa
 				return err
 			}
 		}
-		return t.TemplatesRead(ctx, account, now)
+		return t.RecordsRead(ctx, account, string(sms.RecordTemplates), now)
 	})
 }
 
-// MarkTemplates keeps why the templates could not be read. The list as it was
-// last read stays.
-func (db *DB) MarkTemplates(ctx context.Context, account int64, failure string) error {
-	return db.update(ctx, "mark templates", func(t *tx) error { return t.TemplatesFailed(ctx, account, failure) })
+// ChangeTemplate keeps a change of a template that the service has made.
+func (db *DB) ChangeTemplate(ctx context.Context, account, id int64, name, text string) error {
+	return db.update(ctx, "change template", func(t *tx) error {
+		return t.UpdateTemplate(ctx, query.UpdateTemplateParams{AccountID: account, ID: id, Name: name, Text: text})
+	})
+}
+
+// ForgetTemplate takes a template out that the service has no more.
+func (db *DB) ForgetTemplate(ctx context.Context, account, id int64) error {
+	return db.update(ctx, "forget template", func(t *tx) error { return t.DeleteTemplate(ctx, account, id) })
+}
+
+// TemplateDrafts lists an account's drafts, by name.
+func (db *DB) TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error) {
+	rows, err := db.read().TemplateDrafts(ctx, account)
+	if err != nil {
+		return nil, fmt.Errorf("list template drafts: %w", err)
+	}
+	list := make([]sms.TemplateDraft, len(rows))
+	for i, r := range rows {
+		list[i] = templateDraft(r)
+	}
+	return list, nil
+}
+
+// TemplateDraft finds a draft of an account.
+func (db *DB) TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error) {
+	row, err := db.read().TemplateDraft(ctx, account, id)
+	if _, err := found(row, err, "read template draft"); err != nil {
+		return sms.TemplateDraft{}, err
+	}
+	return templateDraft(row), nil
+}
+
+func templateDraft(r query.TemplateDraft) sms.TemplateDraft {
+	return sms.TemplateDraft{ID: r.ID, AccountID: r.AccountID, Name: r.Name, Text: r.Text, ChangedName: r.ChangedName, ChangedAt: r.ChangedAt}
+}
+
+// PutTemplateDraft stores a new draft (ID 0) or a change of one. ChangedAt of a
+// change is when the person saw it changed last; another time is
+// sms.ErrConflict. The draft comes back with the new time.
+func (db *DB) PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int64) (sms.TemplateDraft, error) {
+	err := db.update(ctx, "store template draft", func(t *tx) (err error) {
+		if d.ID == 0 {
+			d.ID, err = t.InsertTemplateDraft(ctx, query.InsertTemplateDraftParams{AccountID: d.AccountID, Name: d.Name, Text: d.Text, ChangedName: d.ChangedName, ChangedAt: now})
+			return err
+		}
+		n, err := t.UpdateTemplateDraft(ctx, query.UpdateTemplateDraftParams{AccountID: d.AccountID, ID: d.ID, Name: d.Name, Text: d.Text, ChangedName: d.ChangedName,
+			ChangedAt: max(now, d.ChangedAt+1), ChangedAt_2: d.ChangedAt})
+		if err == nil && n != 1 {
+			err = errUnexpected
+		}
+		return err
+	})
+	d.ChangedAt = max(now, d.ChangedAt+1)
+	return d, err
+}
+
+// ForgetTemplateDraft removes a draft; one that is gone already is no error.
+func (db *DB) ForgetTemplateDraft(ctx context.Context, account, id int64) error {
+	return db.update(ctx, "remove template draft", func(t *tx) error {
+		_, err := t.DeleteTemplateDraft(ctx, account, id)
+		return err
+	})
+}
+
+// TemplateUses counts, by the id of a template, the campaigns whose text came from it.
+func (db *DB) TemplateUses(ctx context.Context, account int64) (map[int64]sms.TemplateUse, error) {
+	rows, err := db.read().TemplateUses(ctx, account)
+	if err != nil {
+		return nil, fmt.Errorf("count uses of templates: %w", err)
+	}
+	uses := map[int64]sms.TemplateUse{}
+	for _, r := range rows {
+		uses[r.TemplateID] = sms.TemplateUse{Last: r.Last, Campaigns: r.N}
+	}
+	return uses, nil
+}
+
+// CampaignsOfTemplate lists the last ten campaigns whose text came from a
+// template, and counts those that wait for their time.
+func (db *DB) CampaignsOfTemplate(ctx context.Context, account, id int64) (list []sms.Campaign, waiting int64, err error) {
+	rows, err := db.read().CampaignsOfTemplate(ctx, account, id)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list campaigns of a template: %w", err)
+	}
+	for _, r := range rows {
+		list = append(list, campaign(r.Campaign, r.Test))
+	}
+	waiting, err = db.read().TemplateWaits(ctx, account, id)
+	return list, waiting, orNothing(err, "count campaigns of a template")
+}
+
+// CampaignTemplate is the template that a campaign's text came from;
+// sms.ErrNotFound for own text.
+func (db *DB) CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error) {
+	r, err := db.read().CampaignTemplate(ctx, campaign)
+	if _, err := found(r, err, "read the campaign's template"); err != nil {
+		return sms.CampaignTemplate{}, err
+	}
+	return sms.CampaignTemplate{CampaignID: r.CampaignID, TemplateID: r.TemplateID, Name: r.Name, Text: r.Text}, nil
 }

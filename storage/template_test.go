@@ -11,7 +11,7 @@ import (
 func TestTemplatesAreReplacedAsAWhole(t *testing.T) {
 	f := newFixture(t)
 	id := f.account.ID
-	if r, err := f.db.TemplateReading(f.ctx, id); err != nil || r != (sms.TemplateReading{}) {
+	if r, err := f.db.Reading(f.ctx, id, sms.RecordTemplates); err != nil || r != (sms.Reading{}) {
 		t.Errorf("never read: %+v %v", r, err)
 	}
 	f.must(f.db.PutTemplates(f.ctx, id, []sms.Template{{ID: 1, Name: "Old"}, {ID: 2, Name: "Gone"}}, 5))
@@ -33,16 +33,16 @@ func TestTemplatesStayWhenTheyCannotBeRead(t *testing.T) {
 	id := f.account.ID
 	for _, step := range []struct {
 		do   func() error
-		want sms.TemplateReading
+		want sms.Reading
 		left int
 	}{
-		{func() error { return f.db.MarkTemplates(f.ctx, id, "no") }, sms.TemplateReading{Failure: "no"}, 0},
-		{func() error { return f.db.PutTemplates(f.ctx, id, []sms.Template{{ID: 1}}, 7) }, sms.TemplateReading{At: 7}, 1},
-		{func() error { return f.db.MarkTemplates(f.ctx, id, "again no") }, sms.TemplateReading{At: 7, Failure: "again no"}, 1},
-		{func() error { return f.db.PutTemplates(f.ctx, id, nil, 8) }, sms.TemplateReading{At: 8}, 0},
+		{func() error { return f.db.MarkRecords(f.ctx, id, sms.RecordTemplates, "no") }, sms.Reading{Failure: "no"}, 0},
+		{func() error { return f.db.PutTemplates(f.ctx, id, []sms.Template{{ID: 1}}, 7) }, sms.Reading{At: 7}, 1},
+		{func() error { return f.db.MarkRecords(f.ctx, id, sms.RecordTemplates, "again no") }, sms.Reading{At: 7, Failure: "again no"}, 1},
+		{func() error { return f.db.PutTemplates(f.ctx, id, nil, 8) }, sms.Reading{At: 8}, 0},
 	} {
 		f.must(step.do())
-		got, err := f.db.TemplateReading(f.ctx, id)
+		got, err := f.db.Reading(f.ctx, id, sms.RecordTemplates)
 		f.must(err)
 		list, err := f.db.Templates(f.ctx, id)
 		f.must(err)

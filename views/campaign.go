@@ -10,66 +10,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// CampaignListPage is the list of campaigns, newest first.
-type CampaignListPage struct {
-	Outlook
-	Rows    []sms.CampaignRow
-	Tab     string // a key of CampaignTabs
-	Name    string // part of the name that was searched for
-	CanSend bool
-	Next    string
-	Prev    string
-	Live    Refresh // of the rows that may still change
-}
-
-// CampaignTabs are the ways to look at the list: the word in the address and
-// the word on screen.
-func CampaignTabs() [][2]string {
-	return [][2]string{{"", "All"}, {"running", "Running"}, {"scheduled", "Scheduled"}, {"needs-decision", "Needs decision"}, {"finished", "Finished"}, {"drafts", "Drafts"}}
-}
-
-func (p CampaignListPage) tabs() []Tab {
-	var tabs []Tab
-	for _, t := range CampaignTabs() {
-		address := With(With("/campaigns", "state", t[0]), "name", p.Name)
-		tabs = append(tabs, Tab{Text: t[1], Href: address, Current: t[0] == p.Tab})
-	}
-	return tabs
-}
-
-func (p CampaignListPage) filtered() bool { return p.Name != "" || p.Tab != "" }
-
-func (p CampaignListPage) empty() EmptyProps {
-	switch {
-	case p.filtered():
-		return EmptyProps{Glyph: GlyphSearch, Title: "No campaigns match.", Action: Link{Text: "Clear filters", Href: "/campaigns"}}
-	case p.CanSend:
-		return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet.", Text: "Write to a few numbers. You see what it takes before anything is sent.", Action: Link{Text: "New message", Href: "/new"}}
-	}
-	return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet.", Text: "Campaigns appear here when somebody sends one."}
-}
-
-// moving says that a campaign's row may still change by itself.
-func moving(r sms.CampaignRow) bool {
-	switch r.Campaign.State {
-	case sms.CampaignRunning, sms.CampaignPaused, sms.CampaignScheduled:
-		return true
-	case sms.CampaignDraft:
-		return false
-	}
-	return r.Tally.Tile(sms.TileNetwork)+r.Tally.Tile(sms.TileUnknown)+r.Tally.Tile(sms.TileDecision) > 0
-}
-
-// Moving lists the rows that may still change by themselves.
-func Moving(rows []sms.CampaignRow) (ids []int64) {
-	for _, r := range rows {
-		if moving(r) {
-			ids = append(ids, r.Campaign.ID)
-		}
-	}
-	return ids
-}
-
 // campaignState is the one thing worth knowing about a campaign: where its
 // sending stands, or what is still to come after it. Green is only for a
 // campaign of which every message was delivered.
@@ -77,6 +17,8 @@ func campaignState(o Outlook, c sms.Campaign, t sms.Tally) (Tone, Glyph, string)
 	switch c.State {
 	case sms.CampaignDraft:
 		return ToneMute, GlyphTemplate, "Not sent yet"
+	case sms.CampaignAwaiting:
+		return ToneWarn, GlyphDecide, "Needs approval"
 	case sms.CampaignScheduled:
 		return ToneInfo, GlyphScheduled, capital(o.startsAt(c))
 	case sms.CampaignPaused:
@@ -135,7 +77,10 @@ func barLabel(t sms.Tally) string {
 
 // CampaignPage is one campaign with what became of its messages.
 type CampaignPage struct {
+	// Records says what has become of records that it was made with.
+	Records []RecordNote
 	Outlook
+	DayFull  bool // the account has sent as much today as it may
 	Campaign sms.Campaign
 	Tally    sms.Tally
 	Account  sms.Account
@@ -255,6 +200,9 @@ func (p CampaignPage) sub() string {
 	} else {
 		parts = append(parts, "Written by "+c.CreatedName+" "+p.When(c.CreatedAt))
 	}
+	if words := p.approvedWords(c); words != "" {
+		parts = append(parts, words)
+	}
 	if c.GroupID != "" {
 		parts = append(parts, "to the group "+c.GroupName)
 	}
@@ -341,7 +289,7 @@ func (p CampaignPage) sending() bool {
 // changes seldom.
 func (p CampaignPage) spoken() string {
 	total := p.Tally.Total()
-	if total == 0 || p.Campaign.State == sms.CampaignDraft {
+	if total == 0 || p.Campaign.State == sms.CampaignDraft || p.Campaign.Waits() {
 		return ""
 	}
 	done := total - p.waiting() - p.Tally.Tile(sms.TileNetwork)

@@ -18,6 +18,9 @@ type ComposePage struct {
 	Numbers, SenderID, Text, Name string
 	Flash                         bool
 
+	Group  *sms.Group // a group at the provider instead of numbers, nil for numbers
+	Groups bool       // there are groups to send to
+
 	Upload UploadForm // for many people at once
 
 	Templates []sms.Template    // those that may be chosen

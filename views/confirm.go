@@ -22,13 +22,17 @@ type ConfirmPage struct {
 	Preview  Preview
 	Plan     Plan
 	Later    SchedulePage // when to send
+	Approval Approval
 	Balance  *sms.Balance // nil while it is not known
 	// Same was sent in the last 24 hours; nil when there is none.
 	Same  *sms.Campaign
 	Again bool   // the person wants to send it again all the same
 	Typed string // the number of recipients as typed
 	Name  string // as typed
-	Mine  bool   // the person's own draft, which "Back" may change
+	// Contacts counts the group's contacts as the provider said last, below 0
+	// where that is not known.
+	Contacts int64
+	Mine     bool // the person's own draft, which "Back" may change
 	// MaySetPrice says that the person may open the account's settings.
 	MaySetPrice bool
 	Live        Refresh // of what it takes
@@ -36,7 +40,7 @@ type ConfirmPage struct {
 }
 
 // confirmOrder is the order of the fields on the page.
-var confirmOrder = []string{"test_number", "when", "day", "time", "which", "hand_over", "again", "typed", "name"}
+var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "blind", "typed", "approval", "name"}
 
 func campaignPath(id int64) string { return "/campaigns/" + strconv.FormatInt(id, 10) }
 
@@ -56,6 +60,8 @@ func (p ConfirmPage) nothing() bool { return p.Campaign.GroupID == "" && p.Out.M
 // button says what pressing it does, for the chosen time.
 func (p ConfirmPage) button() string {
 	switch {
+	case p.Approval.Needed:
+		return "Ask for approval"
 	case p.Later.When != WhenNow && p.Later.Chosen == nil:
 		return "Schedule"
 	case p.Later.When != WhenNow:
@@ -69,6 +75,8 @@ func (p ConfirmPage) button() string {
 // sure is what the button promises; the server does nothing else than that.
 func (p ConfirmPage) sure() string {
 	switch {
+	case p.Approval.Needed:
+		return Ask
 	case p.Later.When == WhenNow:
 		return WhenNow
 	case p.Later.Chosen == nil:
@@ -80,6 +88,8 @@ func (p ConfirmPage) sure() string {
 func (p ConfirmPage) back() Link {
 	id := strconv.FormatInt(p.Campaign.ID, 10)
 	switch {
+	case p.List != nil && !p.Mine: // a list opens for whoever uploaded it
+		return Link{Text: "Back to the campaign", Href: campaignPath(p.Campaign.ID)}
 	case p.List != nil && p.List.Tally.Bad()+p.List.Tally.LeftOut() > 0:
 		return Link{Text: "Back to the check", Href: ListPath(p.List.UID, "/check")}
 	case p.List != nil:
@@ -92,7 +102,10 @@ func (p ConfirmPage) back() Link {
 
 func (p ConfirmPage) recipients() string {
 	if p.Campaign.GroupID != "" {
-		return "Group " + p.Campaign.GroupName
+		if p.Contacts < 0 {
+			return "Group " + p.Campaign.GroupName
+		}
+		return "about " + Number(int(p.Contacts)) + ", group " + p.Campaign.GroupName
 	}
 	return p.most() + Number(int(p.Out.Messages))
 }
@@ -147,7 +160,7 @@ func (p ConfirmPage) sums() []Term {
 			Term{Name: "Price of a part", Text: Money(p.Account.Currency, p.Account.PricePerPart), Number: true},
 			Term{Name: "Estimated cost", View: strong(p.most() + amount(p.Account.Currency, cost)), Number: true})
 	case p.Campaign.GroupID != "":
-		terms = append(terms, Term{Name: "Cost", Text: "Not known: the provider keeps the group's numbers", Number: true})
+		terms = append(terms, Term{Name: "Cost", Text: p.groupCost(), Number: true})
 	default:
 		terms = append(terms, Term{Name: "Cost", View: unknownCost(p), Number: true})
 	}
@@ -160,6 +173,15 @@ func (p ConfirmPage) sums() []Term {
 		terms = append(terms, Term{Name: "Balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)), Number: true})
 	}
 	return terms
+}
+
+// groupCost is what the provider's count of contacts would cost.
+func (p ConfirmPage) groupCost() string {
+	if p.Contacts < 0 || p.Account.PricePerPart <= 0 {
+		return "Not known: the provider keeps the group's numbers"
+	}
+	cost := new(big.Rat).SetInt64(p.Contacts * p.Campaign.Parts)
+	return "about " + amount(p.Account.Currency, cost.Mul(cost, big.NewRat(p.Account.PricePerPart, 100)))
 }
 
 // whyParts says why messages need more parts than their length alone.
@@ -251,9 +273,13 @@ func (p ConfirmPage) typedField() InputProps {
 		Value: p.Typed, Error: p.Errors["typed"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}
 }
 
+// asksTyped says whether the number of recipients has to be typed: the yes of
+// a second person takes its place.
+func (p ConfirmPage) asksTyped() bool { return p.Out.Asks(p.Account) && !p.Approval.Needed }
+
 // jump is what the link beside the heading leads to: the last thing to do.
 func (p ConfirmPage) jump() string {
-	if p.Out.Asks(p.Account) {
+	if p.asksTyped() {
 		return "#typed"
 	}
 	return "#send-now"
@@ -274,6 +300,7 @@ type Preview struct {
 	Previous, Next int64  // rows beside this one, 0 for none
 	Longest, Odd   int64  // rows worth a look, 0 for none
 	Test           TestForm
+	Path           string // the page that it stands on, "" for the last one before sending; on others nothing is tried
 }
 
 // TestForm sends the row to the person's own phone.
@@ -286,7 +313,14 @@ type TestForm struct {
 }
 
 // at is the address of the page with another row in it.
-func (p Preview) at(row int64) string { return With(confirmPath(p.Campaign.ID), "row", id(row)) }
+func (p Preview) at(row int64) string { return With(p.path(), "row", id(row)) }
+
+func (p Preview) path() string {
+	if p.Path != "" {
+		return p.Path
+	}
+	return confirmPath(p.Campaign.ID)
+}
 
 // row names the row.
 func (p Preview) row() string {
@@ -477,3 +511,11 @@ func (p StopPage) never() string {
 }
 
 func (p StopPage) neverButton() string { return "Cancel " + Plural(p.kept(), "message", "messages") }
+
+// title is the heading of the question whether to give it up.
+func (p StopPage) title() string {
+	if p.Campaign.Waits() {
+		return "Cancel the campaign?"
+	}
+	return "Cancel the rest?"
+}

@@ -27,6 +27,8 @@ type Frame struct {
 	// Campaigns and leads to NeedDecisionHref.
 	NeedDecision     int
 	NeedDecisionHref string
+	// NeedApproval counts the campaigns that this person may approve.
+	NeedApproval int
 
 	Bands  []Band
 	Crumbs []Link

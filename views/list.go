@@ -22,10 +22,18 @@ func ListPath(uid, page string) string { return "/lists/" + url.PathEscape(uid) 
 type UploadForm struct {
 	Token    string // one-use
 	Account  string // the account that the form was made for
+	Action   string // "" for a list that becomes a campaign
 	Replaces string // UID of the list whose message and columns are kept, or ""
 	Most     int64  // bytes
 	Label    string // "" for the usual one
 	Error    string
+}
+
+func (p UploadForm) action() string {
+	if p.Action == "" {
+		return uploadPath
+	}
+	return p.Action
 }
 
 func (p UploadForm) field() Field {
@@ -99,9 +107,18 @@ func (o Outlook) listStanding(l sms.List) (tone Tone, words string, next Link) {
 	case sms.ListFailed:
 		return ToneBad, "Cannot be used", Link{Text: "Show", Href: path}
 	case sms.ListMade:
+		switch l.Purpose {
+		case sms.ForContacts:
+			return ToneOK, "Taken in", Link{Text: "Show the contacts", Href: With(ContactsPath, "list", l.UID)}
+		case sms.ForAudience:
+			return ToneOK, "Campaign made", Link{Text: "Show the audiences", Href: AudiencesPath}
+		}
 		return ToneOK, "Campaign made", Link{Text: "Send again with a new file", Href: With(uploadPath, "replaces", l.UID)}
 	}
-	return ToneMute, "No message yet", Link{Text: "Continue", Href: ListPath(l.UID, "/message")}
+	if l.Purpose == sms.ForContacts {
+		return ToneMute, "Columns not chosen yet", Link{Text: "Continue", Href: ListStart(l)}
+	}
+	return ToneMute, "No message yet", Link{Text: "Continue", Href: ListStart(l)}
 }
 
 func listGlyph(t Tone) Glyph {
@@ -192,7 +209,7 @@ func (p ListMessagePage) marks() []string {
 	if p.Order.Message >= 0 {
 		return nil
 	}
-	marks := sms.Marks(p.Order.Text)
+	marks := slices.DeleteFunc(sms.Marks(p.Order.Text), sms.IsStopMark)
 	return marks[:min(len(marks), listMarksMost)]
 }
 
@@ -472,13 +489,14 @@ func (p ListMessagePage) markHint() string {
 			marks = append(marks, mark)
 		}
 	}
+	stop := "##" + sms.StopMark + "## is a link with which each person can stop your messages"
 	if len(marks) == 0 {
-		return ""
+		return stop
 	}
 	if len(marks) > columnsNamed {
 		marks = append(marks[:columnsNamed], "…")
 	}
-	return "For words from the file, write " + strings.Join(marks, ", ")
+	return "For words from the file, write " + strings.Join(marks, ", ") + ". " + stop
 }
 
 func theRows(n int) string {

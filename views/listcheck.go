@@ -43,6 +43,8 @@ func wordsOf(k sms.RowKind) kindWords {
 		return kindWords{"Unreadable", "rows that cannot be read", "row that cannot be read"}
 	case sms.RowBlocked:
 		return kindWords{"Blocked", "rows with blocked numbers", "row with a blocked number"}
+	case sms.RowOften:
+		return kindWords{"Written to often", "rows with people who got enough messages", "row with a person who got enough messages"}
 	case sms.RowRepeat:
 		return kindWords{"Repeated", "rows that repeat an earlier one", "row that repeats an earlier one"}
 	case sms.RowOtherText:
@@ -167,13 +169,18 @@ func (p ListCheckPage) title() string {
 	case p.List.State == sms.ListFailed:
 		return "This list cannot be used"
 	case p.List.State == sms.ListMaking:
+		if p.people() {
+			return "Adding the people"
+		}
 		return "Making the campaign"
 	case p.List.State != sms.ListChecked:
 		return "Checking the list"
 	case t.Bad() > 0:
 		return "There is a problem with " + Shorten(p.List.FileName, 60)
 	case t.Good == 0:
-		return "Nothing is left to send"
+		return p.nothingLeft()
+	case p.people():
+		return Plural(int(t.Good), "person is", "people are") + " ready to be added"
 	}
 	return Plural(int(t.Good), "message is", "messages are") + " ready"
 }
@@ -184,7 +191,9 @@ func (p ListCheckPage) Title() string { return p.title() }
 // progress says how far the work is.
 func (p ListCheckPage) progress() string {
 	verb, what := "Checked ", "rows"
-	if p.List.State == sms.ListMaking {
+	if p.List.State == sms.ListMaking && p.people() {
+		verb, what = "Added ", "people"
+	} else if p.List.State == sms.ListMaking {
 		verb, what = "Made ", "messages"
 	}
 	if p.List.Total <= 0 {
@@ -207,7 +216,48 @@ func (p ListCheckPage) button() string {
 	if bad := int(p.tally().Bad()); bad > 0 {
 		return "Leave out " + Plural(bad, "row", "rows") + " and continue"
 	}
+	if p.people() {
+		return "Add " + Plural(int(p.tally().Good), "person", "people")
+	}
 	return "Continue with " + p.good()
+}
+
+// people says that the rows become contacts and no campaign.
+func (p ListCheckPage) people() bool { return p.List.Purpose == sms.ForContacts }
+
+func (p ListCheckPage) nothingLeft() string {
+	if p.people() {
+		return "Nobody is left to add"
+	}
+	return "Nothing is left to send"
+}
+
+func (p ListCheckPage) home() Link {
+	if p.people() {
+		return Link{Text: "Import contacts", Href: ImportPath}
+	}
+	return Link{Text: "Upload a list", Href: uploadPath}
+}
+
+func (p ListCheckPage) repeats() string {
+	if p.people() {
+		return " The first of each number is kept, the others are left out. "
+	}
+	return " Number and text are the same. The first of each is kept, the others are left out. "
+}
+
+func (p ListCheckPage) making() string {
+	if p.people() {
+		return "Adding them…"
+	}
+	return "Making the campaign…"
+}
+
+func (p ListCheckPage) back() string {
+	if p.people() {
+		return "Back: change the columns"
+	}
+	return "Back: change message or columns"
 }
 
 // fixes are what was repaired, most first.
@@ -266,6 +316,12 @@ func (p ListCheckPage) sub() string {
 // onward says what the way on leads to. Nothing is sent by it.
 func (p ListCheckPage) onward() string {
 	words := ""
+	if p.people() {
+		if n := int(p.tally().Bad() + p.tally().LeftOut()); n > 0 {
+			words = Plural(n, "row is", "rows are") + " left out. "
+		}
+		return words + "Who is known already is brought up to date. Nothing is sent."
+	}
 	if p.tally().Bad() > 0 {
 		words = Plural(int(p.tally().Good), "message is", "messages are") + " ready. "
 	}

@@ -21,6 +21,7 @@ type OverviewPage struct {
 	Unpaid    int64    // parts that are still to be sent
 	Decisions int64
 	Decide    string // where to decide
+	Approvals int64  // campaigns that this person may approve
 	Paused    []sms.Campaign
 	Unmatched int64
 	Silent    int64 // messages without a report although none has come for long
@@ -52,7 +53,7 @@ type action struct {
 
 // actions lists what needs somebody, the gravest first.
 func (p OverviewPage) actions() (list []action) {
-	for _, found := range []action{p.unreachable(), p.doubt(), p.failed(), p.silence(), p.credit(), p.sender(), p.unmatched()} {
+	for _, found := range []action{p.unreachable(), p.doubt(), p.approvals(), p.failed(), p.silence(), p.credit(), p.sender(), p.unmatched()} {
 		if found.id != "" {
 			list = append(list, found)
 		}

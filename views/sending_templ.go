@@ -8,7 +8,12 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "smsdesk/internal/sms"
+import (
+	"strconv"
+	"time"
+
+	"smsdesk/internal/sms"
+)
 
 // SendingForm is how an account sends, as its form shows it.
 type SendingForm struct {
@@ -16,13 +21,46 @@ type SendingForm struct {
 	From, To             string // times of day, both empty for any hour
 	Abroad               bool
 	TypeAbove            string
+	ApproveAbove         string
 	CallLimit, URLBudget string
 	Zone                 string // in words
 	Country              string
 	Saved                bool
+	HoursZone            string     // IANA name, "" for the account's
+	Days                 [7]DayForm // Sunday first
+	Limits               map[string]string
 }
 
-var sendingOrder = []string{"hours_from", "hours_to", "abroad", "type_above", "call_limit", "url_budget"}
+// DayForm is one weekday's own sending hours as typed.
+type DayForm struct{ Mode, From, To string }
+
+// DayName is a weekday's name in the form.
+func DayName(d int) string { return "day_" + strconv.Itoa(d) }
+
+func (p SendingForm) differs() bool {
+	return p.Days != [7]DayForm{} || p.HoursZone != ""
+}
+
+func dayModes() []Option {
+	return []Option{{Value: "", Label: "As on other days"}, {Value: "own", Label: "These hours"}, {Value: "closed", Label: "Nothing is sent"}}
+}
+
+func weekdays() []time.Weekday {
+	return []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday}
+}
+
+// dayProblems says that some day or limit is wrong, so that it is not folded
+// away.
+func dayProblems(bad sms.Invalid) bool {
+	for d := range 7 {
+		if bad[DayName(d)] != "" {
+			return true
+		}
+	}
+	return bad["hours_zone"] != ""
+}
+
+var sendingOrder = []string{"hours_from", "hours_to", "day_1", "day_2", "day_3", "day_4", "day_5", "day_6", "day_0", "hours_zone", "cap_messages", "cap_days", "day_most", "person_most", "person_day_most", "abroad", "type_above", "approve_above", "call_limit", "url_budget"}
 
 func (p SendingForm) hoursHint() string {
 	words := "Times are " + p.Zone + ". Leave both empty to send at any hour."
@@ -129,13 +167,137 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " <details")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					if p.differs() || dayProblems(bad) {
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " open")
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "><summary>Other hours on some days</summary> ")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					for _, d := range weekdays() {
+						templ_7745c5c3_Var6 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+							templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+							templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+							if !templ_7745c5c3_IsBuffer {
+								defer func() {
+									templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+									if templ_7745c5c3_Err == nil {
+										templ_7745c5c3_Err = templ_7745c5c3_BufErr
+									}
+								}()
+							}
+							ctx = templ.InitializeContext(ctx)
+							templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: DayName(int(d)), Label: d.String(), Value: p.Days[d].Mode, Error: bad[DayName(int(d))]}, Options: dayModes(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " ")
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: DayName(int(d)) + "_from", Label: d.String() + " begins", Value: p.Days[d].From}, Type: "time", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " ")
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: DayName(int(d)) + "_to", Label: d.String() + " ends", Value: p.Days[d].To}, Type: "time", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
+							return nil
+						})
+						templ_7745c5c3_Err = SearchRow().Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+					}
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_zone", Label: "By the clocks of another zone", Hint: "Such as Africa/Nairobi, where the people live elsewhere. Empty: the account's own zone.", Value: p.HoursZone, Error: bad["hours_zone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</details><h3>Limits</h3>")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = Mute("0 is no limit. What a limit leaves out or holds is shown with the reason.").Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, " ")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Var7 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+						templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+						templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+						if !templ_7745c5c3_IsBuffer {
+							defer func() {
+								templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+								if templ_7745c5c3_Err == nil {
+									templ_7745c5c3_Err = templ_7745c5c3_BufErr
+								}
+							}()
+						}
+						ctx = templ.InitializeContext(ctx)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_messages", Label: "Most messages to one person", Value: p.Limits["cap_messages"], Error: bad["cap_messages"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " ")
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_days", Label: "within so many days", Value: p.Limits["cap_days"], Error: bad["cap_days"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+						return nil
+					})
+					templ_7745c5c3_Err = SearchRow().Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " ")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "day_most", Label: "Most recipients of this account on one day", Hint: "The rest waits and goes on after midnight.", Value: p.Limits["day_most"], Error: bad["day_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " ")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_most", Label: "Most recipients of one campaign", Value: p.Limits["person_most"], Error: bad["person_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " ")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_day_most", Label: "Most recipients that one of the staff may write to on one day", Value: p.Limits["person_day_most"], Error: bad["person_day_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
 					return nil
 				})
 				templ_7745c5c3_Err = Stack().Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -143,7 +305,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -151,7 +313,15 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, " ")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "approve_above", Label: "A second person has to approve campaigns with more recipients than", Hint: "Somebody with the role Approver looks at it and says yes; nobody approves a campaign of their own. 0 never asks. Programs are not asked.", Value: p.ApproveAbove, Error: bad["approve_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -159,7 +329,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -167,11 +337,11 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var6 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var8 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 					templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 					templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 					if !templ_7745c5c3_IsBuffer {
@@ -189,7 +359,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Actions().Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Actions().Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -1,7 +1,9 @@
 package views
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"smsdesk/internal/sms"
 )
@@ -11,7 +13,14 @@ type Records struct {
 	SenderIDs, UsableSenderIDs int
 	Templates, UsableTemplates int
 	ReadAt                     string // when, in words; "" for never
+	Creates                    bool   // the account may make records at the provider
 	Failure                    string // why the templates could not be read the last time
+}
+
+// recordsAction is where the account's settings of records are saved, beside
+// the address that reads them again.
+func recordsAction(refresh string) string {
+	return strings.TrimSuffix(refresh, "/refresh") + "/records"
 }
 
 func (r Records) readAt() string {
@@ -39,7 +48,7 @@ const marksShown = 20
 func MarkName(mark string) string { return "field:" + sms.MarkKey(mark) }
 
 func (p ComposePage) marks() []string {
-	marks := sms.Marks(p.Text)
+	marks := slices.DeleteFunc(sms.Marks(p.Text), sms.IsStopMark)
 	return marks[:min(len(marks), marksShown)]
 }
 

@@ -69,6 +69,8 @@ type apiCampaign struct {
 	StartedAt  *string     `json:"startedAt"`
 	StartedBy  string      `json:"startedBy"`
 	FinishedAt *string     `json:"finishedAt"`
+	ApprovedAt *string     `json:"approvedAt"`
+	ApprovedBy string      `json:"approvedBy"` // the second person, "" where none was asked
 }
 
 type apiCampaignPage struct {
@@ -82,7 +84,7 @@ func campaignForm(c sms.CampaignCount, a sms.Account) apiCampaign {
 	x, n, d := c.Campaign, c.States, c.Delivery
 	f := apiCampaign{ID: x.ID, Name: x.Name, Account: a.Name, SenderID: x.SenderID, Text: x.Text, State: string(x.State), Reason: x.Pause, Test: x.Test,
 		Rows: total(n), Parts: x.Parts, CreatedAt: moment(x.CreatedAt), CreatedBy: x.CreatedName, ScheduleAt: moment(x.SendAt), StartedAt: moment(x.StartedAt),
-		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt)}
+		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt), ApprovedAt: moment(x.Approval.ApprovedAt), ApprovedBy: x.Approval.ApprovedName}
 	if x.State == sms.CampaignRunning && a.Pause != "" {
 		f.State, f.Reason = string(sms.CampaignPaused), a.Pause
 	}
@@ -209,8 +211,12 @@ func (s *Web) apiSend(w http.ResponseWriter, r *http.Request, p program) error {
 	})
 }
 
-// startFor gives the order to send. What asks a person is not asked.
+// startFor gives the order to send. What asks a person is not asked; where the
+// account wants a second person's yes, that is asked for.
 func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account) (sms.Campaign, error) {
+	if c.Waits() && c.Approval.AskedBy == p.user.ID {
+		return c, nil
+	}
 	if !c.MayStart() {
 		if c.State == sms.CampaignStopped || c.State == sms.CampaignCancelled || c.StartedBy != p.user.ID {
 			return c, fmt.Errorf("send campaign %d: %w", c.ID, sms.ErrConflict)
@@ -218,6 +224,17 @@ func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Acc
 		return c, nil
 	}
 	o := desk.StartOrder{Version: c.Version, Again: true, FromToken: true}
+	needed, err := s.desk.NeedsApproval(ctx, c)
+	if err != nil {
+		return c, err
+	}
+	if needed {
+		ask := desk.Ask{StartOrder: o}
+		if c.SendAt > 0 {
+			ask.At = scheduleFor(c.SendAt, a)
+		}
+		return s.desk.AskApproval(ctx, p.user, c.ID, ask)
+	}
 	if c.SendAt > 0 {
 		return s.desk.ScheduleCampaign(ctx, p.user, c.ID, scheduleFor(c.SendAt, a), o)
 	}

@@ -294,6 +294,32 @@ func TestCreateStartsOrSchedules(t *testing.T) {
 	}
 }
 
+func TestAProgramWaitsForTheSecondPerson(t *testing.T) {
+	s, m := factory(t)
+	a, err := s.db.AccountNamed(t.Context(), "Clinic")
+	s.must(err)
+	_, err = s.db.UpdateAccount(t.Context(), a.ID, 1, func(a *sms.Account, _ *sms.Credentials) error { a.ApproveAbove = 1; return nil })
+	s.must(err)
+	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[{"phone":"08030000101"},{"phone":"08030000102"}]}`
+	bola := s.hire("bola@example.com", sms.Approver)
+	f := form[apiCampaign](m.create(body).is(201))
+	if f.State != "awaiting_approval" || f.StartedAt != nil {
+		t.Fatalf("%+v", f)
+	}
+	path := fmt.Sprintf("%s/campaigns/%d", apiPath, f.ID)
+	if again := form[apiCampaign](m.post(path+"/send", "").is(200)); again.State != "awaiting_approval" {
+		t.Errorf("asked twice: %+v", again)
+	}
+	c, err := s.db.Campaign(t.Context(), f.ID)
+	s.must(err)
+	if _, err := s.desk.ApproveCampaign(t.Context(), bola, c.ID, desk.ApproveOrder{Version: c.Version}); err != nil {
+		t.Fatal(err)
+	}
+	if f = form[apiCampaign](m.get(path).is(200)); f.State != "running" || f.ApprovedBy != bola.Name {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestCreateFromATemplate(t *testing.T) {
 	s, m := factory(t)
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","template":%q,"rows":[{"phone":"08030000101","fields":{"name":"Ada","DATE":"Friday"}}]}`

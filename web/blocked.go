@@ -16,6 +16,7 @@ type blockedQuestions interface {
 	BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error)
 	BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	SentSince(ctx context.Context, account, since int64) (int64, error)
 	CountBlocked(ctx context.Context, account int64) (int64, error)
 }
 
@@ -74,12 +75,12 @@ func (s *Web) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *visit
 }
 
 func (s *Web) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error {
-	file, err := uploaded(r, "file")
+	file, name, err := uploaded(r, "file")
 	if err != nil {
 		return err
 	}
 	p := views.BlockedPage{Numbers: lines(r.PostForm.Get("numbers")), Note: r.PostForm.Get("note")}
-	_, _, err = s.desk.BlockNumbers(r.Context(), v.user, desk.BlockOrder{AccountID: v.account.ID, Numbers: p.Numbers, File: file, Note: p.Note})
+	_, _, err = s.desk.BlockNumbers(r.Context(), v.user, desk.BlockOrder{AccountID: v.account.ID, Numbers: p.Numbers, File: file, FileName: name, Note: p.Note})
 	if errors.As(err, &p.Bad) {
 		return s.showBlocked(w, r, v, p)
 	}
@@ -92,27 +93,28 @@ func (s *Web) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error
 
 // uploaded reads a file of a form; nil when none was chosen. The body is
 // bounded already, so all of it may stay in memory.
-func uploaded(r *http.Request, name string) ([]byte, error) {
-	err := r.ParseMultipartForm(uploadMost)
+func uploaded(r *http.Request, name string) (file []byte, given string, err error) {
+	err = r.ParseMultipartForm(uploadMost)
 	if errors.Is(err, http.ErrNotMultipart) {
-		return nil, nil
+		return nil, "", nil
 	}
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return nil, err
+		return nil, "", err
 	}
 	if err != nil {
-		return nil, errUnreadable
+		return nil, "", errUnreadable
 	}
-	f, _, err := r.FormFile(name)
+	f, head, err := r.FormFile(name)
 	if errors.Is(err, http.ErrMissingFile) {
-		return nil, nil
+		return nil, "", nil
 	}
 	if err != nil {
-		return nil, errUnreadable
+		return nil, "", errUnreadable
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(f)
+	file, err = io.ReadAll(f)
+	return file, head.Filename, err
 }
 
 func (s *Web) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error) {

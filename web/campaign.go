@@ -69,99 +69,6 @@ func (s *Web) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
 	return c, a, err
 }
 
-// tabFilter says which campaigns a tab of the list shows.
-func tabFilter(tab string) (sms.CampaignFilter, bool) {
-	switch tab {
-	case "":
-		return sms.CampaignFilter{}, true
-	case "running":
-		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignRunning, sms.CampaignPaused}}, true
-	case "scheduled":
-		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignScheduled}}, true
-	case "needs-decision":
-		return sms.CampaignFilter{Decision: true}, true
-	case "finished":
-		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignStopped, sms.CampaignCancelled}}, true
-	case "drafts":
-		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignDraft}}, true
-	}
-	return sms.CampaignFilter{}, false
-}
-
-func (s *Web) campaignList(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if isFragment(r) {
-		return s.campaignRows(w, r, v)
-	}
-	q := r.URL.Query()
-	p := views.CampaignListPage{Outlook: s.outlook(v, v.account), Tab: q.Get("state"), Name: firstLetters(strings.TrimSpace(q.Get("name")), nameMost),
-		CanSend: v.user.Role.AtLeast(sms.Sender)}
-	filter, known := tabFilter(p.Tab)
-	if !known {
-		p.Tab = ""
-	}
-	filter.AccountID, filter.Name, filter.Limit = v.account.ID, p.Name, campaignsPage
-	filter.Before = number(q.Get("before"))
-	rows, more, err := s.store.Campaigns(r.Context(), filter)
-	if err != nil {
-		return err
-	}
-	p.Rows = rows
-	p.Prev, p.Next = listPages(listAddress(p.Tab, p.Name), q.Get("trail"), filter.Before, rows, more)
-	f := v.liveFrame("Campaigns", "campaigns", desk.CampaignsName(v.account.ID))
-	p.Live = listLive(v.account.ID, views.Moving(rows), f.Paused)
-	return s.render(w, r, http.StatusOK, views.CampaignList(f, p))
-}
-
-func listAddress(tab, name string) string {
-	return views.With(views.With(campaignsPath, "state", tab), "name", name)
-}
-
-// listPages are the addresses of the pages before and after. The list is read
-// from the newest on, so the way back is kept in the address.
-func listPages(here, trail string, before int64, rows []sms.CampaignRow, more bool) (prev, next string) {
-	starts := numbers(trail)
-	if before > 0 {
-		prev = here
-		if len(starts) > 1 {
-			prev = views.With(views.With(here, "before", strconv.FormatInt(starts[len(starts)-2], 10)), "trail", joined(starts[:len(starts)-1]))
-		}
-	}
-	if more && len(rows) > 0 {
-		last := rows[len(rows)-1].Campaign.ID
-		next = views.With(views.With(here, "before", strconv.FormatInt(last, 10)), "trail", joined(append(starts, last)))
-	}
-	return prev, next
-}
-
-func listLive(account int64, ids []int64, paused bool) views.Refresh {
-	live := views.Refresh{ID: "campaigns-live", URL: campaignsPath + "?" + url.Values{"rows": {joined(ids)}}.Encode()}
-	if len(ids) > 0 && !paused {
-		live.On = []string{desk.CampaignsName(account)}
-	}
-	return live
-}
-
-// campaignRows renews rows of the list that are on screen.
-func (s *Web) campaignRows(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p := views.CampaignListPage{Outlook: s.outlook(v, v.account)}
-	for _, id := range numbers(r.URL.Query().Get("rows")) {
-		c, err := s.store.Campaign(r.Context(), id)
-		if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		tally, err := s.store.Tally(r.Context(), id)
-		if err != nil {
-			return err
-		}
-		p.Rows = append(p.Rows, sms.CampaignRow{Campaign: c, Tally: tally})
-	}
-	p.Live = listLive(v.account.ID, views.Moving(p.Rows), false)
-	return s.render(w, r, http.StatusOK, views.CampaignRows(p))
-}
-
 func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.campaignPage(r, v)
 	if err != nil {
@@ -187,6 +94,16 @@ func (s *Web) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err
 	}
 	p = views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Tally: tally, Account: a,
 		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
+	if p.Records, err = s.recordNotes(r.Context(), c); err != nil {
+		return p, err
+	}
+	if a.Limits.DayMost > 0 {
+		sent, err := s.store.SentSince(r.Context(), a.ID, sms.DayBegins(p.Now).UnixMilli())
+		if err != nil {
+			return p, err
+		}
+		p.DayFull = sent >= a.Limits.DayMost
+	}
 	p.Retention, err = s.retention(r.Context())
 	return p, errors.Join(err, s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
 }
@@ -337,6 +254,11 @@ func (s *Web) campaignLive(w http.ResponseWriter, r *http.Request, p views.Campa
 			return err
 		}
 	}
+	// The row that stood for a group is gone once the answer names its people.
+	if p.Campaign.GroupID != "" && len(rows) < len(ids) {
+		redirect(w, r, campaignPath(p.Campaign.ID))
+		return nil
+	}
 	for _, m := range rows {
 		if marks[m.ID] != mark(m) {
 			p.Changed = append(p.Changed, m)
@@ -378,7 +300,7 @@ func (s *Web) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *visi
 	if err != nil {
 		return err
 	}
-	if !c.MayContinue() {
+	if !c.MayContinue() && !c.Waits() {
 		redirect(w, r, campaignPath(c.ID))
 		return nil
 	}

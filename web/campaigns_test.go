@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/PuerkitoBio/goquery"
 
@@ -20,11 +21,19 @@ func TestCampaignListIsEmpty(t *testing.T) {
 	got.count(`main a[href="/new"]`, 1)
 	s.leads(got)
 	viewer.get("/campaigns").is(200).has("Nothing sent yet.").count(`a[href="/new"]`, 0)
-	for _, address := range []string{"/campaigns?name=zebra", "/campaigns?state=running", "/campaigns?state=scheduled", "/campaigns?state=needs-decision", "/campaigns?state=drafts", "/campaigns?state=finished"} {
+	for _, address := range []string{"/campaigns?name=zebra", "/campaigns?state=running&sender=CLINIC", "/campaigns?person=7", "/campaigns?from=2026-06-01", "/campaigns?to=2026-06-01"} {
 		got := boss.get(address).is(200).has("No campaigns match.")
-		if got.text(".empty a") != "Clear filters" {
+		if got.text(".empty a") != "Clear filters" || got.page().Find("#clear-filters").Length() != 1 {
 			t.Errorf("%s does not offer to clear the filters", address)
 		}
+	}
+	for tab, want := range map[string]string{"running": "No campaigns here.", "scheduled": "No campaigns here.", "needs-decision": "No campaign needs a decision.",
+		"needs-approval": "No campaign waits for approval.", "drafts": "No campaigns here.", "finished": "No campaigns here.", "test": "No campaigns here."} {
+		got := boss.get("/campaigns?state=" + tab).is(200).has(want)
+		if got.text(".empty a") != "Show all campaigns" {
+			t.Errorf("%s says %q", tab, got.text(".empty"))
+		}
+		s.leads(got)
 	}
 	boss.get("/campaigns?state=nonsense").is(200).has("Nothing sent yet.")
 }
@@ -137,5 +146,54 @@ func TestCampaignRowsRenewThemselves(t *testing.T) {
 	}
 	if at := b.get("/campaigns?pause=1"); at.page().Find("#campaigns-live[hx-get]").Length() != 0 || at.page().Find("#live").Length() != 0 {
 		t.Error("a paused list is not at rest")
+	}
+}
+
+func TestCampaignListFilters(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 400 })
+	s.know(a.ID, "CLINIC", "SCHOOL")
+	bola := s.hire("bola@example.com", sms.Sender)
+	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(2), Text: "June"})
+	s.clock.pass(24 * time.Hour)
+	s.draft(bola, desk.Order{AccountID: a.ID, Name: "Fees of the school", SenderID: "SCHOOL", Numbers: typed(3), Text: "Fees"})
+	c := s.draft(bola, desk.Order{AccountID: a.ID, Name: "Started by the boss", Numbers: typed(1), Text: "Bola wrote it"})
+	if _, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, desk.StartOrder{Version: c.Version}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.desk.SendTest(t.Context(), bola, c.ID, desk.TestOrder{MessageID: s.messages(c)[0].ID, Number: "08030000101", Token: desk.NewToken()}); err != nil {
+		t.Fatal(err)
+	}
+	b := s.as(s.boss)
+	for address, want := range map[string]string{
+		"/campaigns?sender=SCHOOL":                                   "Fees of the school",
+		"/campaigns?sender=NOBODY":                                   "",
+		"/campaigns?state=test":                                      "Test of Started by the boss",
+		fmt.Sprintf("/campaigns?person=%d", s.boss.ID):               "Started by the boss, June reminders",
+		fmt.Sprintf("/campaigns?person=%d&state=drafts", bola.ID):    "Fees of the school",
+		fmt.Sprintf("/campaigns?person=%d&state=running", s.boss.ID): "Started by the boss, June reminders",
+		fmt.Sprintf("/campaigns?person=%d&from=2026-06-04", bola.ID): "Test of Started by the boss, Started by the boss, Fees of the school",
+		"/campaigns?from=2026-06-03&to=2026-06-03":                   "June reminders",
+		"/campaigns?to=2026-06-02":                                   "",
+		"/campaigns?from=2026-06-04&sender=CLINIC&name=THE+boss":     "Test of Started by the boss, Started by the boss",
+	} {
+		var names []string
+		page := b.get(address).is(200)
+		page.page().Find("#campaigns tbody th").Each(func(_ int, e *goquery.Selection) { names = append(names, e.Text()) })
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("%s shows %q, want %q", address, got, want)
+		}
+		s.leads(page)
+	}
+	page := b.get("/campaigns?from=2026-06-03&sender=SCHOOL&state=drafts")
+	if page.attr(".tabs a:first-of-type, nav a[href*='sender=SCHOOL']", "href") == "" || page.page().Find("#filters[open]").Length() != 1 {
+		t.Error("the filters are lost on the way to another tab, or hidden while they are set")
+	}
+	if got := page.text("#campaigns tbody tr"); !strings.Contains(got, "₦12.00") || !strings.Contains(got, "Ada Obi") {
+		t.Errorf("the row says %q", got)
+	}
+	bad := b.get("/campaigns?from=3+June").has("Enter a date, for example 2026-06-04", "Nothing was searched for.")
+	if bad.page().Find("#campaigns").Length() != 0 {
+		t.Error("a filter that cannot be read shows everything")
 	}
 }

@@ -42,6 +42,12 @@ func (s *Web) composeForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 		p.Count = &read
 		return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
 	}
+	if id := q.Get("group"); id != "" {
+		if p.Group, err = s.groupFor(r, v, id); err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
+	}
 	draft, again := number(q.Get("draft")), number(q.Get("again"))
 	switch {
 	case draft > 0:
@@ -74,6 +80,11 @@ func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) 
 	if p.Upload, err = s.uploadFile(r.Context(), a.ID, ""); err != nil {
 		return p, err
 	}
+	groups, err := s.store.Groups(r.Context(), a.ID)
+	if err != nil {
+		return p, err
+	}
+	p.Groups = len(groups) > 0
 	p.SenderIDs, err = s.usableSenders(v, a)
 	switch {
 	case contains(p.SenderIDs, a.DefaultSender):
@@ -115,9 +126,30 @@ func (s *Web) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64,
 	if replace && c.State == sms.CampaignDraft && c.CreatedBy == v.user.ID {
 		p.Replaces = strconv.FormatInt(id, 10)
 	}
+	if c.GroupID != "" {
+		p.Group, err = s.groupFor(r, v, c.GroupID)
+		if errors.Is(err, sms.ErrNotFound) {
+			p.Gone, err = true, nil
+		}
+		return err
+	}
 	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 	p.Count = &read
 	return nil
+}
+
+// groupFor finds a group of the chosen account.
+func (s *Web) groupFor(r *http.Request, v *visit, id string) (*sms.Group, error) {
+	list, err := s.store.Groups(r.Context(), v.account.ID)
+	for _, g := range list {
+		if strconv.FormatInt(g.ID, 10) == id {
+			return &g, nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("group: %w", sms.ErrNotFound)
+	}
+	return nil, err
 }
 
 // offerDraft finds what this person wrote and did not send: the browser's own
@@ -141,6 +173,11 @@ func (s *Web) composeTyped(r *http.Request, v *visit) (views.ComposePage, error)
 	p.Token, p.Replaces = f.Get("token"), f.Get("replaces")
 	p.Numbers, p.SenderID, p.Text, p.Name = f.Get("numbers"), f.Get("sender_id"), lines(f.Get("text")), f.Get("name")
 	p.Template, p.Fixed, p.Flash = f.Get("template"), fixedTexts(p.Text, f), f.Get("flash") != ""
+	if id := f.Get("group"); id != "" && err == nil {
+		if p.Group, err = s.groupFor(r, v, id); errors.Is(err, sms.ErrNotFound) {
+			err = sms.Invalid{"numbers": "This group is not there any more. Open the groups and choose another"}
+		}
+	}
 	return p, err
 }
 
@@ -156,8 +193,12 @@ func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) err
 	if typedFor := r.PostForm.Get("account"); typedFor != p.Account {
 		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " + v.account.Name + ". Look at the sender ID, then check the message again"})
 	}
-	c, err := s.desk.CreateCampaign(r.Context(), v.user, desk.Order{AccountID: v.account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
-		Text: p.Text, Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p), Replaces: number(p.Replaces)})
+	o := desk.Order{AccountID: v.account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
+		Text: p.Text, Template: templateOf(p), Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p), Replaces: number(p.Replaces)}
+	if p.Group != nil {
+		o.GroupID, o.GroupName = strconv.FormatInt(p.Group.ID, 10), p.Group.Name
+	}
+	c, err := s.desk.CreateCampaign(r.Context(), v.user, o)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.composeAgain(w, r, v, p, bad)
@@ -177,6 +218,17 @@ func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) err
 	return nil
 }
 
+// templateOf is the name of the template whose text stands in the form, "" for
+// own text or one that was changed.
+func templateOf(p views.ComposePage) string {
+	for _, t := range p.Templates {
+		if strconv.FormatInt(t.ID, 10) == p.Template && strings.TrimSpace(lines(t.Text)) == strings.TrimSpace(p.Text) {
+			return t.Name
+		}
+	}
+	return ""
+}
+
 // tokenFor makes the form's token good for one message: the same form sent
 // twice is one campaign, the same form with another text is another one.
 func tokenFor(p views.ComposePage) string {
@@ -185,6 +237,9 @@ func tokenFor(p views.ComposePage) string {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %q %q %t %q", p.Token, p.SenderID, p.Numbers, p.Text, p.Name, p.Flash, p.Fixed)
+	if p.Group != nil {
+		fmt.Fprintf(h, " group %d", p.Group.ID)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -59,6 +59,14 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 	if p.Out, err = s.desk.Outgoing(ctx, c); err != nil {
 		return p, err
 	}
+	if p.Contacts = -1; c.GroupID != "" {
+		if g, err := s.groupFor(r, v, c.GroupID); err == nil && c.AccountID == v.account.ID {
+			p.Contacts = g.ContactCount
+		}
+	}
+	if p.Approval, err = s.approvalOf(r, v, c, a, p.Out); err != nil {
+		return p, err
+	}
 	if p.List, err = s.listBehind(ctx, c); err != nil {
 		return p, err
 	}
@@ -66,7 +74,7 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 	if err != nil {
 		return p, err
 	}
-	p.Balance = smsBalance(balances)
+	p.Balance = sms.ForMessages(balances)
 	p.Later = s.schedulePage(r, v, c, a)
 	p.Later.Fresh, p.Later.When = true, views.WhenNow
 	if f.Get("when") != "" {
@@ -248,20 +256,9 @@ func (s *Web) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64,
 	return left, err
 }
 
-// smsBalance is the credit for SMS; nil where there is more than one kind and
-// none is for SMS.
-func smsBalance(list []sms.Balance) *sms.Balance {
-	for i, b := range list {
-		if b.PluginType == "SMS" || len(list) == 1 {
-			return &list[i]
-		}
-	}
-	return nil
-}
-
 // startOrder is what the person said with the button.
 func startOrder(r *http.Request) desk.StartOrder {
-	return desk.StartOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed")}
+	return desk.StartOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed"), Blind: r.PostForm.Get("blind") != ""}
 }
 
 // confirmWhen renews what the page says of the chosen time.
@@ -289,6 +286,9 @@ func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) er
 		return err
 	}
 	f := r.PostForm
+	if f.Get("sure") == views.Ask {
+		return s.approvalAsk(w, r, v, c, a)
+	}
 	if when := f.Get("when"); when != "" && when != views.WhenNow {
 		return s.startLater(w, r, v, c, a)
 	}

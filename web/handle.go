@@ -34,7 +34,11 @@ func (s *Web) handle(rt route) http.Handler {
 		if err == nil {
 			err = readForm(r)
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case rt.shared != nil && isFragment(r):
+			err = s.share(w, r, v, rt)
+		default:
 			err = rt.do(w, r, v)
 		}
 		if err != nil && !errors.Is(err, errAnswered) {

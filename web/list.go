@@ -80,9 +80,12 @@ func (s *Web) settled(ctx context.Context, l sms.List) (sms.List, error) {
 func listNext(l sms.List) string {
 	switch l.State {
 	case sms.ListMade:
+		if l.Purpose == sms.ForContacts {
+			return views.With(views.ContactsPath, "list", l.UID)
+		}
 		return campaignPath(l.CampaignID) + "/confirm"
 	case sms.ListUploaded:
-		return views.ListPath(l.UID, "/message")
+		return views.ListStart(l)
 	}
 	return views.ListPath(l.UID, "/check")
 }
@@ -148,6 +151,7 @@ func (s *Web) showUpload(w http.ResponseWriter, r *http.Request, v *visit, repla
 // read.
 type parcel struct {
 	token, account, replaces string
+	purpose                  sms.ListPurpose
 	size                     int64 // as the page's script measured it, 0: not known
 	name                     string
 	file                     *fileReader // nil: no file was chosen
@@ -229,10 +233,20 @@ func (p parcel) key(length int64) string {
 
 // upload stores the file of a form as it comes in.
 func (s *Web) upload(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.receiveList(w, r, v, sms.ForCampaign)
+}
+
+// uploadContacts stores a file of people.
+func (s *Web) uploadContacts(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.receiveList(w, r, v, sms.ForContacts)
+}
+
+func (s *Web) receiveList(w http.ResponseWriter, r *http.Request, v *visit, purpose sms.ListPurpose) error {
 	p, err := openParcel(r)
 	if err != nil {
 		return err
 	}
+	p.purpose = purpose
 	if p.size == 0 && r.ContentLength > parcelFrame {
 		p.size = r.ContentLength - parcelFrame
 	}
@@ -248,6 +262,9 @@ func (s *Web) upload(w http.ResponseWriter, r *http.Request, v *visit) error {
 			// What is left of the body is not worth waiting for.
 			w.Header().Set("Connection", "close")
 			status = http.StatusRequestEntityTooLarge
+		}
+		if purpose == sms.ForContacts {
+			return s.showImport(w, r, v, status, bad)
 		}
 		return s.uploadAgain(w, r, v, p.replaces, status, bad)
 	case err != nil:
@@ -270,7 +287,7 @@ func (s *Web) takeIn(r *http.Request, v *visit, p parcel) (sms.List, error) {
 	case p.account != strconv.FormatInt(v.account.ID, 10):
 		return sms.List{}, sms.Invalid{"file": "You are working with another account now: " + v.account.Name + ". Choose the file again"}
 	}
-	return s.desk.UploadList(r.Context(), v.user, desk.UploadOrder{AccountID: v.account.ID, FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
+	return s.desk.UploadList(r.Context(), v.user, desk.UploadOrder{AccountID: v.account.ID, Purpose: p.purpose, FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
 }
 
 // uploadAgain shows the form with what is wrong. A list that is not there any

@@ -35,7 +35,7 @@ func (s *Web) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l 
 	p := views.ListCheckPage{Outlook: s.outlook(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
 	p.Live = views.Refresh{ID: "list-live", URL: path}
 	if busy(l) {
-		f := about(v.liveFrame(p.Title(), "new", desk.ListName(l.UID)), v, a)
+		f := about(v.liveFrame(p.Title(), listNav(l), desk.ListName(l.UID)), v, a)
 		if !f.Paused {
 			p.Live.On = []string{desk.ListName(l.UID)}
 		}
@@ -54,9 +54,20 @@ func (s *Web) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l 
 		}
 		p.Upload.Label = "Upload the corrected file"
 	}
-	f := about(v.frame(p.Title(), "new"), v, a)
+	if l.Purpose == sms.ForContacts {
+		p.Upload.Action = views.ImportPath
+	}
+	f := about(v.frame(p.Title(), listNav(l)), v, a)
 	f.Path, f.Error = path, len(bad) > 0 || l.State == sms.ListFailed || l.Tally.Bad() > 0
 	return s.render(w, r, status, views.ListCheck(f, p))
+}
+
+// listNav is the item of the navigation that a list belongs to.
+func listNav(l sms.List) string {
+	if l.Purpose == sms.ForContacts {
+		return "contacts"
+	}
+	return "new"
 }
 
 // readNotes reads the rows that the page shows: of the kind asked for, else

@@ -26,7 +26,7 @@ func (s *Web) listMessageForm(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	if busy(l) || l.State == sms.ListMade {
+	if busy(l) || l.State == sms.ListMade || l.Purpose == sms.ForContacts {
 		redirect(w, r, listNext(l))
 		return nil
 	}
@@ -236,7 +236,7 @@ func (s *Web) listMessage(w http.ResponseWriter, r *http.Request, v *visit) erro
 	if err != nil {
 		return err
 	}
-	if busy(l) || l.State == sms.ListMade {
+	if busy(l) || l.State == sms.ListMade || l.Purpose == sms.ForContacts {
 		return s.goOn(w, r, l)
 	}
 	p, profile, err := s.listMessagePage(r, v, l, a)
@@ -286,14 +286,8 @@ func (s *Web) listTemplate(w http.ResponseWriter, r *http.Request, v *visit, p v
 // listRead reads the file another way. The columns are then guessed anew; the
 // text stays.
 func (s *Web) listRead(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
-	form, reading := r.PostForm, p.List.Reading
-	reading.Encoding, reading.Delimiter, reading.Sheet, reading.Hidden = form.Get("encoding"), form.Get("delimiter"), form.Get("sheet"), form.Get("hidden") != ""
-	if form.Has("header") {
-		reading.HeaderRow, _ = strconv.Atoi(form.Get("header"))
-	}
-	if reading.Sheet != "" && reading.Sheet != p.List.Reading.Sheet && reading.HeaderRow == p.List.Reading.HeaderRow {
-		reading.HeaderRow = 0
-	}
+	form := r.PostForm
+	reading := readingFrom(form, p.List.Reading)
 	l, err := s.desk.ReadList(r.Context(), v.user, p.List.UID, reading)
 	if errors.As(err, &p.Errors) {
 		p.List.Reading = reading

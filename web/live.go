@@ -17,11 +17,14 @@ const (
 	streamsInAll      = 500
 	topicsPerStream   = 20
 	nudgeEvery        = 250 * time.Millisecond
-	writeDeadline     = 5 * time.Second
-	retryAfter        = "5" // seconds
+	// nudgeShare is what each open page adds to the time between two nudges:
+	// all pages together renew themselves 400 times a second at most.
+	nudgeShare    = 2500 * time.Microsecond
+	writeDeadline = 5 * time.Second
+	retryAfter    = "5" // seconds
 )
 
-var topicForm = regexp.MustCompile(`^((campaign|campaigns|message|account|reports):[1-9][0-9]{0,18}|list:[0-9a-f]{32})$`)
+var topicForm = regexp.MustCompile(`^((campaign|campaigns|message|account|reports|ussd):[1-9][0-9]{0,18}|list:[0-9a-f]{32})$`)
 
 // streams counts the open ones.
 type streams struct {
@@ -45,6 +48,13 @@ func (s *streams) enter(session string) bool {
 	s.all++
 	s.of[session]++
 	return true
+}
+
+// rest is the time between two nudges of one page.
+func (s *streams) rest() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(nudgeEvery, time.Duration(s.all)*nudgeShare)
 }
 
 func (s *streams) leave(session string) {
@@ -118,7 +128,7 @@ func (s *Web) stream(r *http.Request, v *visit, listener *desk.Listener, out eve
 		case <-nudged:
 			alive = out.events(listener.Take())
 			nudged = nil
-			calm.Reset(nudgeEvery)
+			calm.Reset(s.streams.rest())
 		case <-calm.C:
 			nudged = listener.Nudged()
 		case <-keepAlive.C:

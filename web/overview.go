@@ -39,6 +39,12 @@ func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
 		if err := s.addOverview(r.Context(), &p); err != nil {
 			return err
 		}
+		if v.user.Role.AtLeast(sms.Approver) {
+			var err error
+			if p.Approvals, err = s.store.Awaiting(r.Context(), id, v.user.ID); err != nil {
+				return err
+			}
+		}
 	}
 	p.Live = views.Refresh{ID: "overview-live", URL: "/", On: topics}
 	if isFragment(r) {

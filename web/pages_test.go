@@ -325,7 +325,7 @@ func TestHostileWordsStayWords(t *testing.T) {
 			s.db.PutBalances(ctx, a.ID, []sms.Balance{{PluginType: "SMS", Credits: words}}, now),
 			s.db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 1, Text: words, IsActive: true, ApproveStatus: "Approved", Purpose: words}}, now),
 			s.db.PutTemplates(ctx, a.ID, []sms.Template{{ID: 1, Name: words, Text: "##" + strings.NewReplacer("#", "", "\n", "").Replace(words) + "a## " + words, IsApproved: true, IsActive: true}}, now),
-			s.db.MarkTemplates(ctx, a.ID, words),
+			s.db.MarkRecords(ctx, a.ID, sms.RecordTemplates, words),
 			s.desk.RenameUser(ctx, s.boss, words),
 		} {
 			if err != nil {

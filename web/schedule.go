@@ -105,7 +105,9 @@ func (s *Web) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) err
 	c, err = s.later(c, p)(r.Context(), v.user, c.ID, at, startOrder(r))
 	var bad sms.Invalid
 	switch {
-	case errors.As(err, &bad):
+	case errors.As(err, &bad) && bad["approval"] != "":
+		return s.showConfirm(w, r, v, c, a, bad)
+	case bad != nil:
 		if bad["time"] == "" {
 			p.Chosen = &at
 			if err := s.askTyped(r, &p, c, a); err != nil {

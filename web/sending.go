@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
@@ -14,9 +15,18 @@ import (
 
 // sendingFields are an account's sending settings as the form shows them.
 func (s *Web) sendingFields(a sms.Account) views.SendingForm {
-	p := views.SendingForm{Action: accountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10),
-		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.now().In(a.Location())), Country: a.Country}
+	p := views.SendingForm{Action: accountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
+		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
 	p.From, p.To = a.Hours.Ends()
+	p.HoursZone = a.Hours.Zone
+	for d, own := range a.Hours.Own {
+		p.Days[d].Mode = own.Mode()
+		p.Days[d].From, p.Days[d].To = own.Ends()
+	}
+	l := a.Limits
+	for name, n := range map[string]int64{"cap_messages": l.CapMessages, "cap_days": l.CapDays, "day_most": l.DayMost, "person_most": l.PersonMost, "person_day_most": l.PersonDayMost} {
+		p.Limits[name] = strconv.FormatInt(n, 10)
+	}
 	return p
 }
 
@@ -25,7 +35,21 @@ func (s *Web) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
 	p := s.sendingFields(a)
 	field := func(name string) string { return firstLetters(strings.TrimSpace(f.Get(name)), 40) }
 	p.From, p.To, p.Abroad = field("hours_from"), field("hours_to"), f.Get("abroad") != ""
+	p.HoursZone = field("hours_zone")
+	for d := range p.Days {
+		name := views.DayName(d)
+		p.Days[d] = views.DayForm{Mode: field(name), From: field(name + "_from"), To: field(name + "_to")}
+	}
+	for name := range p.Limits {
+		if f.Has(name) {
+			p.Limits[name] = field(name)
+		}
+	}
 	p.TypeAbove, p.CallLimit, p.URLBudget = field("type_above"), field("call_limit"), field("url_budget")
+	// A form that was opened before there was this field does not turn it off.
+	if f.Has("approve_above") {
+		p.ApproveAbove = field("approve_above")
+	}
 	return p
 }
 
@@ -39,8 +63,26 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 		}
 		return n
 	}
+	bad := sms.Invalid{}
 	hours, err := sms.ReadHours(p.From, p.To)
-	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1)}, err
+	merge(bad, err)
+	hours.Zone = p.HoursZone
+	for d, typed := range p.Days {
+		var wrong sms.Invalid
+		own, err := sms.ReadDay(typed.Mode, typed.From, typed.To)
+		if errors.As(err, &wrong) {
+			bad[views.DayName(d)] = strings.TrimSpace(wrong["from"] + " " + wrong["to"])
+		}
+		hours.Own[d] = own
+	}
+	if _, err := time.LoadLocation(p.HoursZone); err != nil {
+		bad["hours_zone"], hours.Zone = "Enter a zone such as Africa/Lagos, or leave it empty", ""
+	} else if len(bad) == 0 && !hours.Valid() {
+		bad["hours_from"] = "Something must be sent on some day. Open at least one"
+	}
+	limit := func(name string) int64 { return int64(count(p.Limits[name])) }
+	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)), ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1),
+		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), DayMost: limit("day_most"), PersonMost: limit("person_most"), PersonDayMost: limit("person_day_most")}}, bad.Or()
 }
 
 func (s *Web) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -53,7 +95,7 @@ func (s *Web) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) erro
 	bad := sms.Invalid{}
 	merge(bad, err)
 	changed := a
-	changed.Hours, changed.TypeAbove, changed.CallLimit, changed.URLBudget = sending.Hours, sending.TypeAbove, sending.CallLimit, sending.URLBudget
+	changed.Hours, changed.Limits, changed.TypeAbove, changed.ApproveAbove, changed.CallLimit, changed.URLBudget = sending.Hours, sending.Limits, sending.TypeAbove, sending.ApproveAbove, sending.CallLimit, sending.URLBudget
 	merge(bad, changed.Check())
 	if len(bad) == 0 {
 		_, err = s.desk.SaveSending(r.Context(), v.user, a.ID, sending)

@@ -87,11 +87,15 @@ func (s *Web) records(v *visit, a sms.Account) (views.Records, error) {
 	if err != nil {
 		return views.Records{}, err
 	}
-	reading, err := s.store.TemplateReading(ctx, a.ID)
+	reading, err := s.store.Reading(ctx, a.ID, sms.RecordTemplates)
 	if err != nil {
 		return views.Records{}, err
 	}
-	rec := views.Records{SenderIDs: len(senders), Templates: len(templates), Failure: reading.Failure}
+	settings, err := s.store.RecordSettings(ctx, a.ID)
+	if err != nil {
+		return views.Records{}, err
+	}
+	rec := views.Records{Creates: settings.Creates, SenderIDs: len(senders), Templates: len(templates), Failure: reading.Failure}
 	at := reading.At
 	for _, x := range senders {
 		at = max(at, x.ReadAt)

@@ -154,7 +154,7 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	}
 	b.post(accountPath(a.ID) + "/refresh").to(accountPath(a.ID) + "?done=refreshed")
 	b.get(accountPath(a.ID)+"?done=refreshed").is(200).has("3, of which 1 can be used", "Read today at", "are read again").count("#templates-failed", 0)
-	s.must(s.db.MarkTemplates(t.Context(), a.ID, "This account may not use the API"))
+	s.must(s.db.MarkRecords(t.Context(), a.ID, sms.RecordTemplates, "This account may not use the API"))
 	b.get(accountPath(a.ID)).has("The templates could not be read", "This account may not use the API", "3, of which 1 can be used")
 	s.provider.err = errors.New("We cannot reach the provider")
 	b.post(accountPath(a.ID) + "/refresh").to(accountPath(a.ID))

@@ -86,6 +86,10 @@ var navigation = []struct {
 	{sms.Viewer, views.NavItem{Key: "overview", Href: "/", Label: "Overview", Glyph: views.GlyphOverview}},
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
+	{sms.Viewer, views.NavItem{Key: "records", Href: views.TemplatesPath, Label: "Records", Glyph: views.GlyphRecords}},
+	{sms.Viewer, views.NavItem{Key: "balance", Href: views.BalancePath, Label: "Balance", Glyph: views.GlyphBalance}},
+	{sms.Viewer, views.NavItem{Key: "contacts", Href: views.ContactsPath, Label: "Contacts", Glyph: views.GlyphContacts}},
+	{sms.Viewer, views.NavItem{Key: "ussd", Href: ussdPath, Label: "USSD", Glyph: views.GlyphUSSD}},
 	{sms.Viewer, views.NavItem{Key: "reports", Href: reportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
 	{sms.Sender, views.NavItem{Key: "settings", Href: blockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
@@ -106,7 +110,7 @@ func (v *visit) frame(title, nav string) views.Frame {
 	f.User = views.User{Name: v.user.Name, Email: v.user.Email, RoleName: v.user.Role.Title()}
 	f.CanSend = v.user.Role.AtLeast(sms.Sender)
 	for _, n := range navigation {
-		if !v.user.Role.AtLeast(n.least) {
+		if !v.user.Role.AtLeast(n.least) || n.item.Key == "ussd" && nav != "ussd" && !v.usesUSSD() {
 			continue
 		}
 		if last := len(f.Items) - 1; last >= 0 && f.Items[last].Key == n.item.Key {
@@ -122,6 +126,13 @@ func (v *visit) frame(title, nav string) views.Frame {
 		v.addAccount(&f)
 	}
 	return f
+}
+
+// usesUSSD says that the account has a menu: USSD stands in the navigation once
+// somebody has asked for it.
+func (v *visit) usesUSSD() bool {
+	n, err := v.web.store.CountMenus(v.r.Context(), v.account.ID)
+	return err == nil && n > 0
 }
 
 // liveFrame is frame for a page with figures that move: the page listens to
@@ -166,6 +177,8 @@ func (v *visit) addAccount(f *views.Frame) {
 	if err == nil {
 		f.Balance = balanceView(balances, a)
 	}
+	bands, unread := v.balanceBands(ctx, balances)
+	f.Bands = append(f.Bands, bands...)
 	rollback, unknown := v.web.store.Setting(ctx, sms.SettingRollback)
 	if rollback != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "rollback", Tone: views.ToneBad, Text: rollback})
@@ -174,7 +187,13 @@ func (v *visit) addAccount(f *views.Frame) {
 	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
 		f.NeedDecisionHref, failed = v.web.decisionHref(ctx, a.ID)
 	}
-	if err := errors.Join(err, unknown, failed); err != nil && ctx.Err() == nil {
+	var waiting error
+	if v.user.Role.AtLeast(sms.Approver) {
+		var n int64
+		n, waiting = v.web.store.Awaiting(ctx, a.ID, v.user.ID)
+		f.NeedApproval = int(n)
+	}
+	if err := errors.Join(err, unread, unknown, failed, waiting); err != nil && ctx.Err() == nil {
 		v.web.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
 	}
 	f.Connection = connection(a, v.web.now())
@@ -247,28 +266,52 @@ func (v *visit) path() string {
 // done are the sentences that a page may show once, after a form; the address
 // carries the word, so a made-up one says nothing.
 var done = map[string]string{
-	"saved":       "Saved.",
-	"password":    "Your password is changed. Other browsers are signed out.",
-	"rights":      "Saved. The person has to sign in again.",
-	"blocked":     "The numbers are blocked.",
-	"blockedone":  "The number is blocked.",
-	"unblocked":   "The number is not blocked any more.",
-	"rotated":     "There is a new address. Give it to the provider. The old one works for 7 more days.",
-	"resumed":     "Sending goes on.",
-	"refreshed":   "Sender IDs, templates and balance are read again.",
-	"revoked":     "The token does not work any more.",
-	"setup":       "You are the first administrator.",
-	"signedout":   "You are signed out.",
-	"everywhere":  "You are signed out everywhere.",
-	"accepted":    "Welcome to smsdesk.",
-	"listdeleted": "The list is deleted.",
-	"decided":     "Your decisions are saved.",
-	"proposed":    "Saved. A second person has to agree before anything happens.",
-	"dropped":     "Taken back. Nothing was decided.",
-	"linked":      "The report is linked.",
-	"asking":      "We ask the provider about these messages, as far as sending leaves room.",
-	"asked":       "The provider is asked as soon as sending leaves room. The answer shows below.",
-	"notasking":   "We stopped asking.",
+	"saved":           "Saved.",
+	"password":        "Your password is changed. Other browsers are signed out.",
+	"rights":          "Saved. The person has to sign in again.",
+	"blocked":         "The numbers are blocked.",
+	"blockedone":      "The number is blocked.",
+	"unblocked":       "The number is not blocked any more.",
+	"rotated":         "There is a new address. Give it to the provider. The old one works for 7 more days.",
+	"resumed":         "Sending goes on.",
+	"refreshed":       "Sender IDs, templates and balance are read again.",
+	"read":            "Read again from the provider.",
+	"templatesaved":   "The template is changed at the provider.",
+	"templatedeleted": "The template is deleted at the provider.",
+	"templategone":    "This template no longer exists at the provider. We have removed it from the list.",
+	"templatemade":    "The template is at the provider now. It may have to be approved before it can be used.",
+	"draftsaved":      "The draft is saved. It is kept here.",
+	"draftdeleted":    "The draft is deleted.",
+	"sendersaved":     "The purpose is changed at the provider.",
+	"senderdeleted":   "The sender ID is deleted at the provider.",
+	"sendergone":      "This sender ID no longer exists at the provider. We have removed it from the list.",
+	"sendermade":      "The provider has your request. The sender ID can be used once it is approved.",
+	"senderdefault":   "New messages begin with this sender ID now.",
+	"groupmade":       "The group is created at the provider.",
+	"subgroupmade":    "The sub-group is created at the provider.",
+	"groupsaved":      "The group is renamed at the provider.",
+	"groupdeleted":    "The group is deleted at the provider.",
+	"groupgone":       "This group no longer exists at the provider. We have removed it from the list.",
+	"seen":            "Noted. The message is gone from the pages.",
+	"revoked":         "The token does not work any more.",
+	"setup":           "You are the first administrator.",
+	"signedout":       "You are signed out.",
+	"everywhere":      "You are signed out everywhere.",
+	"accepted":        "Welcome to smsdesk.",
+	"listdeleted":     "The list is deleted.",
+	"contactdeleted":  "The person is deleted.",
+	"audiencedeleted": "The audience is deleted. Its people are still there.",
+	"decided":         "Your decisions are saved.",
+	"proposed":        "Saved. A second person has to agree before anything happens.",
+	"dropped":         "Taken back. Nothing was decided.",
+	"linked":          "The report is linked.",
+	"asking":          "We ask the provider about these messages, as far as sending leaves room.",
+	"asked":           "The provider is asked as soon as sending leaves room. The answer shows below.",
+	"notasking":       "We stopped asking.",
+	"published":       "Published. New callers get this version.",
+	"withdrawn":       "Withdrawn. Callers are told that there is no menu.",
+	"restored":        "The earlier version is the draft again. Callers get it when you publish it.",
+	"menudeleted":     "The menu is deleted.",
 }
 
 // withDone is address with the word of a sentence to show once.

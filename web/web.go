@@ -17,6 +17,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/ussd"
 )
 
 // Store answers the questions of every page.
@@ -26,6 +27,7 @@ type Store interface {
 	campaignQuestions
 	confirmQuestions
 	blockedQuestions
+	contactQuestions
 	searchQuestions
 	overviewQuestions
 	againQuestions
@@ -33,6 +35,10 @@ type Store interface {
 	listQuestions
 	doubtQuestions
 	reportQuestions
+	recordQuestions
+	balanceQuestions
+	menuQuestions
+	ussdQuestions
 	// Ready says whether the storage answers at all.
 	Ready(ctx context.Context) error
 }
@@ -43,8 +49,10 @@ type accountQuestions interface {
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
 	Templates(ctx context.Context, account int64) ([]sms.Template, error)
-	TemplateReading(ctx context.Context, account int64) (sms.TemplateReading, error)
+	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
 	Decisions(ctx context.Context, account int64) (int64, error)
+	// Awaiting counts the campaigns that the user may approve.
+	Awaiting(ctx context.Context, account, user int64) (int64, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
 	// Setting is "" for what was never set.
@@ -80,6 +88,12 @@ type Config struct {
 	// Spool is the folder for what programs send, until it is a list; "" is the
 	// system's for such files.
 	Spool string
+	// Mails says that this desk can send mail.
+	Mails bool
+	// Press makes one request of the simulator's phone at the account's USSD
+	// endpoint, over HTTP; Try lets a simulated session walk through a draft.
+	Press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
+	Try   func(session string, d ussd.Draft)
 	// Stopping ends the live streams when it is closed, so that a graceful
 	// stop does not wait for them. Nil never stops them.
 	Stopping <-chan struct{}
@@ -101,6 +115,7 @@ type Web struct {
 	sessions   *sessionStore
 	cross      *http.CrossOriginProtection
 	streams    *streams
+	shares     *shares
 	slips      *slips
 	downloads  seats  // for what people take away
 	searches   *slips // what people look for, by the word in the address
@@ -108,8 +123,12 @@ type Web struct {
 	pages      chi.Routes
 	pace       *pace // of programs
 	uploads    seats // for what programs send
+	gate       *gate // of the page behind links in messages
 	keys       *keys // Idempotency-Keys in work
 	spool      string
+	mails      bool
+	press      func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
+	try        func(session string, d ussd.Draft)
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
 }
 
@@ -118,8 +137,8 @@ func New(c Config) *Web {
 	s := &Web{
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
-		cross: http.NewCrossOriginProtection(), streams: newStreams(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
-		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool,
+		cross: http.NewCrossOriginProtection(), streams: newStreams(), shares: newShares(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
+		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, press: c.Press, try: c.Try,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

@@ -79,6 +79,18 @@ func (p *provider) SenderIDs(context.Context) ([]sms.SenderID, error) {
 	}, p.err
 }
 
+func (p *provider) Groups(context.Context) ([]sms.Group, error) {
+	return []sms.Group{{ID: 11, Name: "Parents", ContactCount: 412}}, p.err
+}
+
+func (p *provider) BalanceXML(context.Context) ([]sms.Balance, string, error) {
+	return []sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50"}}, "<Credits>₦57,524.50</Credits>", p.err
+}
+
+func (p *provider) DeleteSenderID(context.Context, int64) (string, error) {
+	return "SenderId deleted Successfully.", p.err
+}
+
 func (p *provider) PairsOverhead(string, bool) int { return 120 }
 
 func (p *provider) Templates(context.Context) ([]sms.Template, error) {

@@ -174,7 +174,7 @@ type served struct {
 }
 
 func benchServing(ctx context.Context, e env, path string) ([]line, error) {
-	s, err := serve(ctx, e)
+	s, err := serve(ctx, e, "served")
 	if err != nil {
 		return nil, err
 	}
@@ -220,9 +220,9 @@ func p99(all []time.Duration) time.Duration {
 	return all[(len(all)*99-1)/100]
 }
 
-// serve builds smsdesk and starts it with an account and a person.
-func serve(ctx context.Context, e env) (s *served, err error) {
-	binary, data := e.path("smsdesk"), e.path("served")
+// serve builds smsdesk and starts it in a folder with an account and a person.
+func serve(ctx context.Context, e env, folder string) (s *served, err error) {
+	binary, data := e.path("smsdesk"), e.path(folder)
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "smsdesk/cmd/smsdesk").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build smsdesk: %w: %s", err, out)
 	}

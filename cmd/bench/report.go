@@ -276,7 +276,7 @@ func benchReportsImporting(ctx context.Context, e env) ([]line, error) {
 		return nil, err
 	}
 	defer func() { _ = os.Remove(path) }()
-	s, err := serve(ctx, e)
+	s, err := serve(ctx, e, "reported")
 	if err != nil {
 		return nil, err
 	}

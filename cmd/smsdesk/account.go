@@ -23,20 +23,21 @@ type accountCommand struct {
 }
 
 type accountAdd struct {
-	Name       string `required:"" help:"Name of the account on screen."`
-	BaseURL    string `required:"" name:"base-url" help:"The provider's address; it ends with /v2."`
-	ClientID   string `required:"" name:"client-id" help:"Client ID from the provider dashboard." env:"SMSDESK_CLIENT_ID"`
-	APIKeyFile string `required:"" name:"api-key-file" help:"File that holds the API key." env:"SMSDESK_API_KEY_FILE"`
-	PerMinute  int    `default:"100" help:"Requests a minute that the provider allows, 1 to 1,000,000."`
-	CallLimit  int    `default:"100" help:"Most recipients of one request."`
-	Country    string `default:"NG" help:"Country in which numbers are read, as two letters."`
-	Timezone   string `default:"Africa/Lagos" help:"Time zone of the account."`
-	Currency   string `default:"₦" help:"Currency sign."`
-	Price      string `help:"Price of one part, such as 4.00; estimates of cost use it."`
-	Hours      string `help:"Part of the day in which campaigns may send, such as 08:00-20:00; without it they send at any hour."`
-	Abroad     bool   `help:"Let messages go to numbers of other countries."`
-	URLBudget  int    `default:"2000" name:"url-budget" help:"Most bytes of a request's address, 500 to 8,000."`
-	TypeAbove  int64  `default:"5000" name:"type-above" help:"Whoever sends to more recipients than this types their number first; 0 never asks."`
+	Name         string `required:"" help:"Name of the account on screen."`
+	BaseURL      string `required:"" name:"base-url" help:"The provider's address; it ends with /v2."`
+	ClientID     string `required:"" name:"client-id" help:"Client ID from the provider dashboard." env:"SMSDESK_CLIENT_ID"`
+	APIKeyFile   string `required:"" name:"api-key-file" help:"File that holds the API key." env:"SMSDESK_API_KEY_FILE"`
+	PerMinute    int    `default:"100" help:"Requests a minute that the provider allows, 1 to 1,000,000."`
+	CallLimit    int    `default:"100" help:"Most recipients of one request."`
+	Country      string `default:"NG" help:"Country in which numbers are read, as two letters."`
+	Timezone     string `default:"Africa/Lagos" help:"Time zone of the account."`
+	Currency     string `default:"₦" help:"Currency sign."`
+	Price        string `help:"Price of one part, such as 4.00; estimates of cost use it."`
+	Hours        string `help:"Part of the day in which campaigns may send, such as 08:00-20:00; without it they send at any hour."`
+	Abroad       bool   `help:"Let messages go to numbers of other countries."`
+	URLBudget    int    `default:"2000" name:"url-budget" help:"Most bytes of a request's address, 500 to 8,000."`
+	TypeAbove    int64  `default:"5000" name:"type-above" help:"Whoever sends to more recipients than this types their number first; 0 never asks."`
+	ApproveAbove int64  `default:"0" name:"approve-above" help:"A second person has to approve campaigns with more recipients than this; 0 never asks."`
 }
 
 // Run stores an account; the provider need not be reachable.
@@ -47,7 +48,7 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 		bad = append(bad, "--api-key-file: "+err.Error())
 	}
 	a := sms.Account{Name: c.Name, BaseURL: c.BaseURL, PerMinute: c.PerMinute, CallLimit: c.CallLimit, Country: c.Country, Timezone: c.Timezone, Currency: c.Currency,
-		Abroad: c.Abroad, URLBudget: c.URLBudget, TypeAbove: c.TypeAbove}
+		Abroad: c.Abroad, URLBudget: c.URLBudget, TypeAbove: c.TypeAbove, ApproveAbove: c.ApproveAbove}
 	if a.PricePerPart, err = sms.ReadPrice(c.Price); err != nil {
 		bad = append(bad, "--price: enter a price such as 4.00")
 	}

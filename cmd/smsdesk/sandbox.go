@@ -18,6 +18,7 @@ type sandboxCommand struct {
 	APIKey     string        `name:"api-key" default:"sandbox-api-key" help:"API key that callers must give." env:"SMSDESK_SANDBOX_API_KEY"`
 	ClientID   string        `name:"client-id" default:"sandbox-client-id" help:"Client ID that callers must give." env:"SMSDESK_SANDBOX_CLIENT_ID"`
 	DLRURL     string        `name:"dlr-url" help:"Where delivery reports are sent; its own query string is kept." env:"SMSDESK_SANDBOX_DLR_URL"`
+	USSDURL    string        `name:"ussd-url" help:"Where the USSD phone of the control page calls." env:"SMSDESK_SANDBOX_USSD_URL"`
 	PerMinute  int           `default:"100" help:"Calls allowed in any 60 seconds; 0 for no limit." env:"SMSDESK_SANDBOX_PER_MINUTE"`
 	RetryAfter time.Duration `default:"0s" help:"Retry-After of a 429 answer; 0 sends none."`
 	State      string        `help:"File that keeps what was accepted over a restart." type:"path" env:"SMSDESK_SANDBOX_STATE"`
@@ -69,7 +70,7 @@ func (c sandboxCommand) config(e env) (sandbox.Config, faults) {
 	if perMinute == 0 {
 		perMinute = -1
 	}
-	return sandbox.Config{APIKey: c.APIKey, ClientID: c.ClientID, DLRURL: c.DLRURL, PerMinute: perMinute, RetryAfter: c.RetryAfter, State: c.State,
+	return sandbox.Config{APIKey: c.APIKey, ClientID: c.ClientID, DLRURL: c.DLRURL, USSDURL: c.USSDURL, PerMinute: perMinute, RetryAfter: c.RetryAfter, State: c.State,
 		Location: location, Currency: c.Currency, Seed: c.Seed, Faults: f, Log: e.log}, bad
 }
 

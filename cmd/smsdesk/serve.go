@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -31,6 +30,7 @@ type serveCommand struct {
 	Sandbox        bool          `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
 	TrustedProxy   []string      `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
 	Heartbeat      time.Duration `default:"10s" help:"How often is written down that callbacks are answered; what is missing there is shown as a gap." env:"SMSDESK_HEARTBEAT"`
+	Mail           mailFlags     `embed:""`
 	Spool          string        `help:"Folder for delivery reports while the inbox cannot be written, best on another disk; \"spool\" in the data folder where left out." env:"SMSDESK_SPOOL" type:"path"`
 	Dev            bool          `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
 }
@@ -79,6 +79,7 @@ func (c serveCommand) complete() (serveCommand, faults) {
 	if c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Minute {
 		bad = append(bad, "--heartbeat: give a time from 100ms to 1m")
 	}
+	bad = append(bad, c.Mail.check()...)
 	if c.CallsInFlight < 1 || c.CallsInFlight > 64 {
 		bad = append(bad, "--calls-in-flight: give a number from 1 to 64")
 	}
@@ -113,6 +114,8 @@ type server struct {
 	journal    *storage.Journal
 	inbox      *storage.Inbox
 	receiver   *desk.Receiver
+	sessions   *desk.Sessions
+	phone      *sandbox.Phone
 	dispatcher *desk.Dispatcher
 	scheduler  *desk.Scheduler
 	importer   *desk.Importer
@@ -164,12 +167,31 @@ func (s *server) build(ctx context.Context) error {
 	s.closers = append(s.closers, s.inbox.Close)
 	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, time.Now)
 	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
+	stopKey, err := s.db.StopKey()
+	if err != nil {
+		return err
+	}
+	links, err := sms.NewStopLinks(s.PublicURL, stopKey)
+	if err != nil {
+		return err
+	}
+	s.desk.UseStopLinks(links)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
+	// A webhook inside this network is only for a desk that nobody else reaches.
+	s.sessions = desk.NewSessions(s.db, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
+	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()
 	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
 	s.importer = desk.NewImporter(s.desk, s.db)
 	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, time.Now)
+	if s.Mail.SMTP != "" {
+		m, err := newMailer(s.Mail, time.Now)
+		if err != nil {
+			return err
+		}
+		s.reader.MailWith(m)
+	}
 	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, time.Now)
 	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, time.Now)
 	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, time.Now)
@@ -182,6 +204,9 @@ func (s *server) build(ctx context.Context) error {
 		}
 	}
 	s.answer()
+	if err := s.sessions.Prepare(ctx); err != nil {
+		return err
+	}
 	return s.readTokens(ctx)
 }
 
@@ -226,7 +251,7 @@ func (s *server) callbackAddr() string {
 // ones, where both are given, so that a flood of one does not starve the other
 // (D-06). The pages' server has no write time-out: live pages stay open.
 func (s *server) answer() {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, Refused: s.pulse.Refused,
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, USSD: s.sessions.Answer, Refused: s.pulse.Refused,
 		Answered: s.pulse.Answered, Log: s.log}))
 	besides := callbacks
 	if s.CallbackListen != "" {
@@ -242,7 +267,7 @@ func (s *server) answer() {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Stopping: s.stopping})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.
@@ -321,7 +346,11 @@ func (s *server) buildSandbox(ctx context.Context) error {
 	if err != nil || len(addresses) == 0 {
 		return errors.Join(fmt.Errorf("find the sandbox's report address: %w", err), l.Close())
 	}
-	s.sandbox, err = sandbox.New(sandbox.Config{APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
+	dial, err := s.ussdURL(ctx, a.ID)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.sandbox, err = sandbox.New(sandbox.Config{USSDURL: dial, APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
 		DLRURL: callbackURL("http://"+s.callbackAddr(), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
 		Location: a.Location(), Currency: a.Currency, Seed: uint64(time.Now().UnixNano()), Log: s.log})
 	if err != nil {
@@ -383,6 +412,8 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.receiver.Run(loopCtx); return nil })
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
+	inbox.Go(func() error { s.sessions.Store(inboxCtx); return nil })
+	inbox.Go(func() error { s.sessions.Run(inboxCtx); return nil })
 	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })
 	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
@@ -407,7 +438,7 @@ func (s *server) run(ctx context.Context) error {
 	stopServing()
 	err = errors.Join(err, servers.Wait())
 	stopInbox()
-	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)))
+	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)), s.sessions.Drain(context.WithoutCancel(ctx)))
 }
 
 func within(most time.Duration, wait func() error) error {
@@ -477,8 +508,7 @@ func (s *server) dispatch(ctx context.Context) error {
 
 // warn says what will not work although nothing is wrong with the flags.
 func (s *server) warn() {
-	u, err := url.Parse(s.PublicURL)
-	if err == nil && u.Scheme == "http" && !sms.Loopback(u.Hostname()) {
+	if strings.HasPrefix(s.PublicURL, "http:") && !s.onlyHere() {
 		s.log.Warn("browsers on other machines will have every form refused over http: put a server that ends TLS in front and give its https address as --public-url")
 	}
 }

@@ -16,9 +16,7 @@ type accountStore interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	ResumeAccount(ctx context.Context, id int64) (bool, error)
 	RotateCallback(ctx context.Context, account int64, kind string, now int64) error
-	refreshStore
-	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
-	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+	recordStore
 }
 
 // withDefaults fills in what a new account needs and nobody said.
@@ -108,10 +106,13 @@ func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change fu
 // Sending is how an account sends, apart from its connection.
 type Sending struct {
 	Hours     sms.Hours
+	Limits    sms.Limits
 	Abroad    bool
 	TypeAbove int64
-	CallLimit int
-	URLBudget int
+	// ApproveAbove is from how many recipients on a second person has to say yes.
+	ApproveAbove int64
+	CallLimit    int
+	URLBudget    int
 }
 
 // SaveSending changes how an account sends. Campaigns that are planned already
@@ -121,7 +122,7 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 		return sms.Account{}, err
 	}
 	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
-		a.Hours, a.Abroad, a.TypeAbove, a.CallLimit, a.URLBudget = s.Hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget
+		a.Hours, a.Limits, a.Abroad, a.TypeAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget
 		return a.Check()
 	})
 	if err != nil {
@@ -131,8 +132,8 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 	if !s.Hours.Always() {
 		hours = s.Hours.Words()
 	}
-	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, %d recipients a request, %d bytes an address",
-		hours, s.Abroad, s.TypeAbove, s.CallLimit, s.URLBudget))
+	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most %d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
+		hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays, s.Limits.DayMost, s.Limits.PersonMost, s.Limits.PersonDayMost))
 	d.feed.Tell(AccountName(id), AccountName(0))
 	return a, nil
 }
@@ -172,7 +173,7 @@ func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountT
 	return t, nil
 }
 
-// RefreshAccount reads the balance, the sender IDs and the templates again.
+// RefreshAccount reads the balance and all records again.
 // The error's text may be shown.
 func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error {
 	if err := may(by, sms.Sender, "refresh account"); err != nil {
@@ -192,43 +193,37 @@ type refreshStore interface {
 	PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error
 	PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error
 	PutTemplates(ctx context.Context, account int64, list []sms.Template, now int64) error
-	MarkTemplates(ctx context.Context, account int64, failure string) error
+	PutGroups(ctx context.Context, account int64, list []sms.Group, now int64) error
+	MarkRecords(ctx context.Context, account int64, kind sms.RecordKind, failure string) error
 }
 
 // refresh reads an account's records from the service and stores them with
-// the time they were read. Templates are a convenience: an account that may
-// not list them can send all the same, so why they failed is only kept.
+// the time they were read. Templates and groups are a convenience: an account
+// that may not list them can send all the same, so why they failed is only kept.
 func refresh(ctx context.Context, store refreshStore, gateways *Gateways, a sms.Account, now func() time.Time) (t AccountTest, err error) {
 	g, err := gateways.For(ctx, a)
 	if err != nil {
 		return t, err
 	}
+	r := recordReader{store, g, a.ID, now}
 	began := now()
-	t.Balances, err = g.Balance(ctx)
+	t.Balances, err = r.balance(ctx)
 	t.Took = now().Sub(began)
 	if err == nil {
-		t.SenderIDs, err = g.SenderIDs(ctx)
+		t.SenderIDs, err = r.senders(ctx)
 	}
-	at := now().UnixMilli()
 	if err != nil {
 		if f := failure(err); f != "" {
-			err = errors.Join(err, store.MarkAccount(ctx, a.ID, f, at))
+			err = errors.Join(err, store.MarkAccount(ctx, a.ID, f, now().UnixMilli()))
 		}
 		return t, err
 	}
-	err = errors.Join(store.PutBalances(ctx, a.ID, t.Balances, at), store.PutSenderIDs(ctx, a.ID, t.SenderIDs, at), store.MarkAccount(ctx, a.ID, "", at))
-	if err != nil {
+	if err = store.MarkAccount(ctx, a.ID, "", now().UnixMilli()); err != nil {
 		return t, err
 	}
-	list, err := g.Templates(ctx)
-	if err != nil {
-		if f := failure(err); f != "" {
-			return t, store.MarkTemplates(ctx, a.ID, f)
-		}
-		return t, nil
-	}
-	t.Templates = list
-	return t, store.PutTemplates(ctx, a.ID, list, now().UnixMilli())
+	t.Templates, _ = r.templates(ctx)
+	_ = r.groups(ctx)
+	return t, nil
 }
 
 // ResumeAccount ends a pause: sending starts again.

@@ -16,6 +16,9 @@ type blockedStore interface {
 	Block(ctx context.Context, list []sms.Blocked) (added int64, err error)
 	Unblock(ctx context.Context, id int64) (sms.Blocked, error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
+	StartedSince(ctx context.Context, account, user, since int64) (int64, error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
 }
 
 // BlockOrder is what a person wants to be put onto an account's list of
@@ -24,6 +27,7 @@ type BlockOrder struct {
 	AccountID int64
 	Numbers   string // as typed or pasted
 	File      []byte // a text or CSV file of numbers, nil for none
+	FileName  string // as given; it is the proof
 	Note      string // why; may be empty
 }
 
@@ -54,6 +58,7 @@ func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (add
 	}
 	for i := range list {
 		list[i].Note, list[i].ByID, list[i].ByName, list[i].Since = note, by.ID, by.Name, d.ms()
+		list[i].Proof = staffProof(list[i].Kind, o.FileName)
 	}
 	n, err := d.store.Block(ctx, list)
 	if err != nil {
@@ -66,6 +71,13 @@ func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (add
 	d.audit(ctx, by, "number.block", AccountName(account.ID), withNote(detail, note))
 	d.feed.Tell(BlockedName(account.ID))
 	return int(n), len(list), nil
+}
+
+func staffProof(kind sms.BlockKind, file string) string {
+	if kind == sms.BlockedByFile {
+		return "In the file " + shownFileName(file)
+	}
+	return "Entered by hand"
 }
 
 func withNote(detail, note string) string {
@@ -173,25 +185,59 @@ func (d *Desk) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaig
 		}
 	}
 	blocked, err := d.store.BlockedAmong(ctx, account.ID, numbers)
-	if err != nil || len(blocked) == 0 {
+	if err != nil {
 		return "", err
 	}
-	left, now := len(messages), d.now().In(account.Location())
+	left, now, every := len(messages), d.now().In(account.Location()), true
 	for i, m := range messages {
-		b, is := blocked[m.Number]
-		if !is {
+		why, kind := "", sms.RowBlocked
+		if b, is := blocked[m.Number]; is {
+			why = b.Sentence(now)
+		} else if why, err = d.enough(ctx, account, *c, m.Number); err != nil {
+			return "", err
+		} else {
+			kind = sms.RowOften
+		}
+		if why == "" {
 			continue
 		}
-		messages[i].State, messages[i].Reason, messages[i].Code = sms.Skipped, b.Sentence(now), string(sms.RowBlocked)
+		messages[i].State, messages[i].Reason, messages[i].Code = sms.Skipped, why, string(kind)
 		c.Parts -= int64(m.Parts)
 		left--
-		sentence = b.Sentence(now)
+		every, sentence = every && kind == sms.RowBlocked, why
 	}
 	switch {
+	case left == 0 && len(messages) > 1 && !every:
+		return "None of the " + strconv.Itoa(len(messages)) + " people may be written to now. The last one: " + sentence, nil
 	case left > 0:
 		return "", nil
 	case len(messages) > 1:
 		return "All " + strconv.Itoa(len(messages)) + " numbers are on your blocked list", nil
 	}
 	return sentence, nil
+}
+
+// enough says that a person got as many messages as the account allows, or "".
+// A test to oneself is not counted.
+func (d *Desk) enough(ctx context.Context, account sms.Account, c sms.Campaign, number string) (string, error) {
+	l := account.Limits
+	if !l.Capped() || number == "" || c.TestOf > 0 {
+		return "", nil
+	}
+	got, err := d.store.GotRecently(ctx, account.ID, number, l.CapSince(d.now()).UnixMilli())
+	if err != nil || got < l.CapMessages {
+		return "", err
+	}
+	return l.CapSentence(got), nil
+}
+
+// limitProblem says why a person may not start a campaign of this size now, or
+// "". A group counts as one: how many are in it is not known here.
+func (d *Desk) limitProblem(ctx context.Context, by sms.User, c sms.Campaign) (string, error) {
+	account, err := d.store.Account(ctx, c.AccountID)
+	if err != nil || account.Limits.PersonMost == 0 && account.Limits.PersonDayMost == 0 || c.TestOf > 0 {
+		return "", err
+	}
+	started, err := d.store.StartedSince(ctx, c.AccountID, by.ID, sms.DayBegins(d.now().In(account.Location())).UnixMilli())
+	return account.Limits.StartProblem(c.Recipients, started), err
 }

@@ -27,6 +27,7 @@ type Order struct {
 	GroupID   string // a gateway group instead of numbers
 	GroupName string
 	Text      string
+	Template  string            // name of the service's template whose text Text is, "" for own text
 	Fixed     map[string]string // what stands in the place of each mark of Text, for everybody; by sms.MarkKey
 	Flash     bool
 	Token     string // one-use: the same token gives the same campaign
@@ -106,7 +107,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 	bad := sms.Invalid{}
 	text := filled(o, bad)
 	segments := sms.CountSegments(text, false)
-	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" {
+	if sentence := sms.CheckText(text, segments, account.MaxParts); sentence != "" && bad["text"] == "" {
 		bad["text"] = sentence
 	}
 	name := strings.TrimSpace(o.Name)
@@ -119,7 +120,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 		}
 	}
 	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode, Flash: o.Flash,
-		GroupID: o.GroupID, GroupName: o.GroupName}
+		GroupID: o.GroupID, GroupName: o.GroupName, Template: o.Template}
 	base := sms.Message{Text: text, Unicode: segments.Unicode, Parts: segments.Parts}
 	if o.GroupID != "" {
 		c.Recipients, c.Parts = 1, int64(segments.Parts)
@@ -172,15 +173,19 @@ type StartOrder struct {
 	// Typed is the number of recipients as a person typed it; it is looked at
 	// only above the account's TypeAbove.
 	Typed string
+	// Blind confirms that a group's numbers can be neither shown nor checked.
+	Blind bool
 	// FromToken says that a program gives the order with an API token. What asks
 	// a person is not asked then.
 	FromToken bool
+	asking    bool // for the yes of a second person, which takes the place of what is typed
 }
 
 // StartCampaign starts a draft. Whoever presses twice, reloads or goes back
 // gets the campaign as it is; when somebody else started it first, or changed
 // it, the error is sms.ErrConflict and the campaign says who and when. The
-// fields of its Invalid are sender_id, again and typed.
+// fields of its Invalid are sender_id, group, blind, limit, again, typed and,
+// where a second person has to say yes, approval.
 func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -192,7 +197,7 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o Start
 	if !c.MayStart() {
 		return alreadyStarted(c, by)
 	}
-	if err := d.checkStart(ctx, c, o); err != nil {
+	if err := d.checkStart(ctx, by, c, o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
@@ -225,7 +230,7 @@ func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
 }
 
 // checkStart is what every way of letting a campaign go asks first.
-func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) error {
+func (d *Desk) checkStart(ctx context.Context, by sms.User, c sms.Campaign, o StartOrder) error {
 	bad := sms.Invalid{}
 	sentence, err := d.senderProblem(ctx, c.AccountID, c.SenderID)
 	if err != nil {
@@ -239,6 +244,26 @@ func (d *Desk) checkStart(ctx context.Context, c sms.Campaign, o StartOrder) err
 	}
 	if sentence != "" {
 		bad["typed"] = sentence
+	}
+	if sentence, err = d.groupProblem(ctx, c); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["group"] = sentence
+	} else if c.GroupID != "" && !o.Blind && !o.FromToken && c.MayStart() {
+		bad["blind"] = "Tick the box: the numbers of this group can be neither shown nor checked here"
+	}
+	if sentence, err = d.limitProblem(ctx, by, c); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["limit"] = sentence
+	}
+	if sentence, err = d.approvalProblem(ctx, c, o); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["approval"] = sentence
 	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {

@@ -64,6 +64,9 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 	marks := sms.Marks(o.Text)
 	for _, m := range marks {
 		key := sms.MarkKey(m)
+		if sms.IsStopMark(m) {
+			continue
+		}
 		column, chosen := o.Fields[key]
 		if _, fixed := o.Fixed[key]; !fixed && (!chosen || column >= columns) {
 			bad["field:"+key] = sheet.MarkQuestion(m)
@@ -83,12 +86,14 @@ type filling struct {
 	message int
 	own     bool              // text is for rows without a message of their own
 	by      map[string]source // by the name of a mark as written
+	link    func() string     // what stands in the place of the mark for a link; nil without
 }
 
 // source is what fills a mark: a column, or one text for everybody.
 type source struct {
 	column int
 	fixed  string
+	stop   bool // the link with which the person stops messages
 }
 
 func newFilling(o sms.ListOrder) filling {
@@ -98,12 +103,14 @@ func newFilling(o sms.ListOrder) filling {
 	}
 	sms.Fill(o.Text, func(name string) (string, bool) {
 		key := sms.MarkKey(name)
-		if fixed := o.Fixed[key]; fixed != "" {
-			f.by[name] = source{-1, fixed}
+		if sms.IsStopMark(name) {
+			f.by[name] = source{column: -1, stop: true}
+		} else if fixed := o.Fixed[key]; fixed != "" {
+			f.by[name] = source{column: -1, fixed: fixed}
 		} else if column, ok := o.Fields[key]; ok {
-			f.by[name] = source{column, ""}
+			f.by[name] = source{column: column}
 		} else {
-			f.by[name] = source{-1, ""}
+			f.by[name] = source{column: -1}
 		}
 		return "", true
 	})
@@ -113,7 +120,7 @@ func newFilling(o sms.ListOrder) filling {
 // constant says that every row gets the same text.
 func (f filling) constant() bool {
 	for _, s := range f.by {
-		if s.column >= 0 {
+		if s.column >= 0 || s.stop {
 			return false
 		}
 	}
@@ -129,6 +136,9 @@ func cell(cells []string, i int) string {
 
 func (f filling) value(cells []string, name string) string {
 	s := f.by[name]
+	if s.stop && f.link != nil {
+		return f.link()
+	}
 	if s.fixed != "" {
 		return s.fixed
 	}
@@ -174,6 +184,10 @@ type checker struct {
 	seen    *seen
 	sketch  sms.Sketch
 	tally   sms.ListTally
+	make    func(c *checker, cells []string) (message, sms.RowKind, int, string)
+	number  int64                                      // of the row in work
+	often   func(number string) (got int64, err error) // nil: no limit
+	failed  error                                      // of often
 	letters map[rune]bool
 	longest int // parts of the longest text so far
 
@@ -188,9 +202,15 @@ type message struct {
 	fault string // why it cannot be sent
 }
 
-func newChecker(account sms.Account, l sms.List, blocked []int64) *checker {
+func newChecker(account sms.Account, l sms.List, blocked []int64, stops *sms.StopLinks) *checker {
 	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked, seen: newSeen(),
-		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}}
+		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}, make: (*checker).message}
+	if l.Purpose == sms.ForContacts {
+		return c.forContacts()
+	}
+	if stops != nil {
+		c.fill.link = func() string { return stops.Link(account.ID, c.number) }
+	}
 	if c.fill.message >= 0 {
 		c.columns = []int{c.fill.message}
 	}
@@ -243,7 +263,8 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	if kind != "" {
 		return bad(kind, c.list.Order.Phone, sentence)
 	}
-	m, kind, column, sentence := c.message(r.Cells)
+	c.number = phone.number
+	m, kind, column, sentence := c.make(c, r.Cells)
 	if kind != "" {
 		return bad(kind, column, sentence)
 	}
@@ -253,11 +274,16 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 		note(sms.RowBlocked, c.list.Order.Phone, "Number is on your blocked list").After = v.MSISDN()
 		return v, notes
 	}
+	if sentence := c.enough(v.MSISDN()); sentence != "" {
+		v.Kind = sms.RowOften
+		note(sms.RowOften, c.list.Order.Phone, sentence)
+		return v, notes
+	}
 	fresh := c.seen.first.n
 	repeat, other := c.seen.add(v.Number, m.hash, v.Row)
 	if repeat != 0 {
 		v.Kind = sms.RowRepeat
-		note(sms.RowRepeat, c.list.Order.Phone, "Same number and message as row "+strconv.FormatInt(repeat, 10)).Other = repeat
+		note(sms.RowRepeat, c.list.Order.Phone, c.repeated()+strconv.FormatInt(repeat, 10)).Other = repeat
 		return v, notes
 	}
 	if c.seen.first.n > fresh {
@@ -277,6 +303,18 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	}
 	c.good(v, m.count)
 	return v, notes
+}
+
+// enough says that a person got as many messages as the account allows, or "".
+func (c *checker) enough(number string) string {
+	if c.often == nil || c.failed != nil {
+		return ""
+	}
+	got, err := c.often(number)
+	if c.failed = err; err == nil && got >= c.account.Limits.CapMessages {
+		return c.account.Limits.CapSentence(got)
+	}
+	return ""
 }
 
 // good counts a row that is to be sent.

@@ -95,7 +95,7 @@ func TestEveryRowEndsAsExactlyOneThing(t *testing.T) {
 				rows[i].Problem = "Cannot be read"
 			}
 		}
-		judgeAll(t, newChecker(testAccount, l, []int64{2348031234568}), rows)
+		judgeAll(t, newChecker(testAccount, l, []int64{2348031234568}, nil), rows)
 	})
 }
 
@@ -103,7 +103,7 @@ func TestEveryRowEndsAsExactlyOneThing(t *testing.T) {
 func TestValuesAreData(t *testing.T) {
 	l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "name", "date"}}, Order: sms.ListOrder{Message: -1, Text: "##Name## ##name##: ##Date##",
 		Fields: map[string]int{"name": 1, "date": 2}}}
-	got := judgeAll(t, newChecker(testAccount, l, nil), []sheet.Row{{Number: 2, Cells: []string{"08031234567", "##Date##", "%s ##Name##"}}})
+	got := judgeAll(t, newChecker(testAccount, l, nil, nil), []sheet.Row{{Number: 2, Cells: []string{"08031234567", "##Date##", "%s ##Name##"}}})
 	if got[0].Text != "##Date## ##Date##: %s ##Name##" {
 		t.Errorf("%q", got[0].Text)
 	}
@@ -126,7 +126,7 @@ func TestSentencesAboutTexts(t *testing.T) {
 	} {
 		l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "first"}}, Order: sms.ListOrder{Message: c.column, Text: c.text,
 			Fields: map[string]int{"name": 1, "amount": 1}}}
-		j := newChecker(testAccount, l, nil).judge(read{rows: []sheet.Row{{Number: 2, Cells: []string{"08031234567", c.value}}}})
+		j := newChecker(testAccount, l, nil, nil).judge(read{rows: []sheet.Row{{Number: 2, Cells: []string{"08031234567", c.value}}}})
 		if len(j.notes) != 1 || j.notes[0].Kind != c.kind || j.notes[0].Text != c.want {
 			t.Errorf("%s: %+v", name, j.notes)
 		}
@@ -136,7 +136,7 @@ func TestSentencesAboutTexts(t *testing.T) {
 // TestNotesOfHarmlessThingsAreFewButCounted.
 func TestNotesOfHarmlessThingsAreFewButCounted(t *testing.T) {
 	l := sms.List{Reading: sms.ListReading{Columns: []string{"phone"}}, Order: sms.ListOrder{Message: -1, Text: "Hello"}}
-	c, kept := newChecker(testAccount, l, nil), 0
+	c, kept := newChecker(testAccount, l, nil, nil), 0
 	for i := range 3 * knownNotes {
 		_, notes := c.row(sheet.Row{Number: i + 2, Cells: []string{fmt.Sprintf("803%07d", i)}})
 		kept += len(notes)
@@ -170,6 +170,6 @@ func FuzzListCheck(f *testing.F) {
 			}
 			rows = append(rows, r)
 		}
-		judgeAll(t, newChecker(testAccount, l, []int64{2348031234568}), rows)
+		judgeAll(t, newChecker(testAccount, l, []int64{2348031234568}, nil), rows)
 	})
 }

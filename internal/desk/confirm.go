@@ -35,7 +35,7 @@ func (d *Desk) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, erro
 
 // checkTyped asks a person for the number of recipients of a large campaign.
 func (d *Desk) checkTyped(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
-	if o.FromToken || !c.MayStart() || c.GroupID != "" {
+	if o.FromToken || o.asking || !c.MayStart() || c.GroupID != "" {
 		return "", nil
 	}
 	account, err := d.store.Account(ctx, c.AccountID)

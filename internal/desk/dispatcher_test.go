@@ -278,6 +278,9 @@ func TestAGroupIsOneCallWhoseAnswerBecomesMessages(t *testing.T) {
 
 func TestAGroupWhoseAnswerIsLostIsInDoubtAsAWhole(t *testing.T) {
 	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{CutAfter: 1}}, nil)
+	if err := r.db.PutGroups(r.ctx, r.account.ID, []sms.Group{{ID: 107, Name: "Parents", ContactCount: 12}}, 1); err != nil {
+		t.Fatal(err)
+	}
 	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Text: "Hello", GroupID: "107", GroupName: "Parents", Token: desk.NewToken()})
 	if err != nil {
 		t.Fatal(err)

@@ -102,6 +102,7 @@ func (e *Evidence) writeCampaign(ctx context.Context, w io.Writer) error {
 		"account": e.account.Name, "campaign": c.ID, "name": c.Name, "state": string(c.State), "sender_id": c.SenderID, "text": c.Text, "flash": c.Flash,
 		"recipients": c.Recipients, "parts": c.Parts, "group": c.GroupName, "sends_again": c.AgainOf, "messages_by_standing": tally, "time_zone": zone.String(),
 		"made_by": c.CreatedName, "made_at": stamp(c.CreatedAt, zone), "started_by": c.StartedName, "started_at": stamp(c.StartedAt, zone),
+		"approval_asked_by": c.Approval.AskedName, "approval_asked_at": stamp(c.Approval.AskedAt, zone), "approved_by": c.Approval.ApprovedName, "approved_at": stamp(c.Approval.ApprovedAt, zone),
 		"finished_at": stamp(c.FinishedAt, zone), "taken_at": e.desk.now().In(zone).Format(time.DateTime),
 	}
 	if l.UID != "" {

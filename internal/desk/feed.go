@@ -6,50 +6,48 @@ import "sync"
 // ("campaign:42"), so a lost notice costs nothing: the page asks again.
 type Feed struct {
 	mu        sync.Mutex
-	listeners map[*Listener]struct{}
+	listeners map[string]map[*Listener]struct{} // by name
 }
 
 // NewFeed returns a feed that nobody listens to.
-func NewFeed() *Feed { return &Feed{listeners: map[*Listener]struct{}{}} }
+func NewFeed() *Feed { return &Feed{listeners: map[string]map[*Listener]struct{}{}} }
 
 // Listener holds a set of dirty names and one slot: telling never blocks, and
 // a thousand changes are one nudge.
 type Listener struct {
 	feed  *Feed
-	names map[string]bool // wanted
+	names []string // wanted
 	dirty map[string]bool
 	nudge chan struct{}
 }
 
 // Listen hears of the given names until Close.
 func (f *Feed) Listen(names ...string) *Listener {
-	l := &Listener{feed: f, names: map[string]bool{}, dirty: map[string]bool{}, nudge: make(chan struct{}, 1)}
-	for _, n := range names {
-		l.names[n] = true
-	}
+	l := &Listener{feed: f, names: names, dirty: map[string]bool{}, nudge: make(chan struct{}, 1)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.listeners[l] = struct{}{}
+	for _, n := range names {
+		if f.listeners[n] == nil {
+			f.listeners[n] = map[*Listener]struct{}{}
+		}
+		f.listeners[n][l] = struct{}{}
+	}
 	return l
 }
 
 // Tell says that these things changed. Call it after the commit, never before.
+// It costs as much as there are names and listeners to them: a batch of reports
+// names a thousand messages at which nobody looks.
 func (f *Feed) Tell(names ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for l := range f.listeners {
-		told := false
-		for _, n := range names {
-			if l.names[n] {
-				l.dirty[n], told = true, true
+	for _, n := range names {
+		for l := range f.listeners[n] {
+			l.dirty[n] = true
+			select {
+			case l.nudge <- struct{}{}:
+			default:
 			}
-		}
-		if !told {
-			continue
-		}
-		select {
-		case l.nudge <- struct{}{}:
-		default:
 		}
 	}
 }
@@ -73,5 +71,10 @@ func (l *Listener) Take() []string {
 func (l *Listener) Close() {
 	l.feed.mu.Lock()
 	defer l.feed.mu.Unlock()
-	delete(l.feed.listeners, l)
+	for _, n := range l.names {
+		delete(l.feed.listeners[n], l)
+		if len(l.feed.listeners[n]) == 0 {
+			delete(l.feed.listeners, n)
+		}
+	}
 }

@@ -28,9 +28,44 @@ type Gateway interface {
 	// same for a call as it is, whose recipients it does not look at.
 	PairsOverhead(senderID string, flash bool) int
 	Overhead(call sms.Call) int
+	Records
+}
+
+// Records are an account's records at the service: §4.1 and §4.5 to §4.7.
+// Changes are made once and never repeated; they return the service's own
+// words. Their errors are sms.ErrTaken (027), sms.ErrGone (028),
+// sms.ErrUncertain, and others of which the text may be shown.
+type Records interface {
 	Balance(ctx context.Context) ([]sms.Balance, error)
-	SenderIDs(ctx context.Context) ([]sms.SenderID, error)
+	// BalanceXML asks for XML; raw is the answer's text of at most 16 KiB.
+	BalanceXML(ctx context.Context) (list []sms.Balance, raw string, err error)
+	templateRecords
+	senderRecords
+	groupRecords
+}
+
+type templateRecords interface {
 	Templates(ctx context.Context) ([]sms.Template, error)
+	// CreateTemplate is a call that the specification does not show (§4.9).
+	CreateTemplate(ctx context.Context, name, text string) (string, error)
+	UpdateTemplate(ctx context.Context, id int64, name, text string) (string, error)
+	DeleteTemplate(ctx context.Context, id int64) (string, error)
+}
+
+type senderRecords interface {
+	SenderIDs(ctx context.Context) ([]sms.SenderID, error)
+	// CreateSenderID is a call that the specification does not show (§4.9).
+	CreateSenderID(ctx context.Context, text, purpose string) (string, error)
+	UpdateSenderID(ctx context.Context, id int64, text, purpose string) (string, error)
+	DeleteSenderID(ctx context.Context, id int64) (string, error)
+}
+
+type groupRecords interface {
+	Groups(ctx context.Context) ([]sms.Group, error)
+	CreateGroup(ctx context.Context, name string) (string, error)
+	CreateSubGroup(ctx context.Context, parent int64, name string) (string, error)
+	UpdateGroup(ctx context.Context, id int64, name string) (string, error)
+	DeleteGroup(ctx context.Context, id int64) (string, error)
 }
 
 // Opener makes a Gateway. recent are calls already made in the last minute,

@@ -33,7 +33,7 @@ func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at s
 	if sentence := handOverProblem(account, c, at, d.now()); sentence != "" {
 		return c, sms.Invalid{"time": sentence}
 	}
-	if err := d.checkStart(ctx, c, o); err != nil {
+	if err := d.checkStart(ctx, by, c, o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {

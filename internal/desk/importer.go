@@ -38,6 +38,8 @@ type ImporterStore interface {
 	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
 	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
+	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error)
+	SettleContacts(ctx context.Context) (more bool, err error)
 	SweepCampaigns(ctx context.Context, before int64) (more bool, err error)
 	EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error
 	EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error
@@ -78,6 +80,7 @@ func (im *Importer) Run(ctx context.Context) error {
 	var lanes errgroup.Group
 	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return l.Size <= shortList }); return nil })
 	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return l.Size > shortList }); return nil })
+	lanes.Go(func() error { im.packContacts(ctx); return nil })
 	lanes.Go(func() error {
 		for {
 			im.complain(ctx, "lists not tidied", im.tidy(ctx))
@@ -118,7 +121,10 @@ func (im *Importer) complain(ctx context.Context, what string, err error) {
 // meanwhile is left alone. failed counts failures in a row by UID.
 func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int) {
 	step := im.check
-	if l.State == sms.ListMaking {
+	switch {
+	case l.State == sms.ListMaking && l.Purpose == sms.ForContacts:
+		step = im.makeContacts
+	case l.State == sms.ListMaking:
 		step = im.make
 	}
 	if l.Size > shortList {
@@ -183,16 +189,22 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 		return err
 	}
 	defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
-	c := newChecker(account, l, blocked)
+	c := newChecker(account, l, blocked, im.desk.stops)
+	if account.Limits.Capped() && l.Purpose != sms.ForContacts {
+		since := account.Limits.CapSince(im.desk.now()).UnixMilli()
+		c.often = func(number string) (int64, error) { return im.desk.store.GotRecently(ctx, account.ID, number, since) }
+	}
 	sum, err := im.store.StageRows(ctx, l.UID, func(put func([]sms.ListRow, []sms.RowNote) error) error {
 		return im.checkRows(ctx, l, reader, c, put)
 	})
 	if err != nil {
 		return err
 	}
-	same, err := im.same(ctx, l, c)
-	if err != nil {
-		return err
+	var same *sms.SameList
+	if l.Purpose != sms.ForContacts {
+		if same, err = im.same(ctx, l, c); err != nil {
+			return err
+		}
 	}
 	tally := c.result(reader.Tally())
 	tally.Same = same
@@ -268,6 +280,9 @@ func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Rea
 		defer close(unstaged)
 		for batch := range unread {
 			j := c.judge(batch)
+			if c.failed != nil {
+				return c.failed
+			}
 			if err := im.why(ctx, c.account, j); err != nil {
 				return err
 			}
@@ -400,7 +415,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		return p, err
 	}
 	c := sms.Campaign{AccountID: l.AccountID, Name: l.Order.Name, SenderID: l.Order.SenderID, Flash: l.Order.Flash, ListID: l.ID, Recipients: l.Tally.Rows,
-		Parts: l.Tally.Parts, CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again}
+		Parts: l.Tally.Parts, CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again, Template: l.Order.Template}
 	if newFilling(l.Order).constant() && len(sms.Marks(l.Order.Text)) == 0 {
 		c.Text = l.Order.Text
 	}

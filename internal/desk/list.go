@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,7 @@ type listStore interface {
 // UploadOrder is a file that a person gives.
 type UploadOrder struct {
 	AccountID int64
+	Purpose   sms.ListPurpose
 	FileName  string // as given; only ever shown
 	Token     string // one-use: the same token gives the same list
 	Size      int64  // as announced, for the sentence about files that are too large; 0: not known
@@ -98,7 +100,7 @@ func (d *Desk) UploadList(ctx context.Context, by sms.User, o UploadOrder, body 
 		return sms.List{}, err
 	}
 	uid := newUID()
-	l := sms.List{UID: uid, AccountID: o.AccountID, FileName: shownFileName(o.FileName), CreatedBy: by.ID, CreatedName: by.Name}
+	l := sms.List{UID: uid, AccountID: o.AccountID, Purpose: o.Purpose, FileName: shownFileName(o.FileName), CreatedBy: by.ID, CreatedName: by.Name}
 	if l.Size, l.Hash, err = d.store.KeepUpload(uid, body, most); err != nil {
 		if errors.Is(err, sms.ErrTooLarge) {
 			return sms.List{}, tooLarge(0, most)
@@ -125,14 +127,14 @@ func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l s
 	if err != nil {
 		return sms.List{}, err
 	}
-	l.Reading, l.HeaderKey, l.Total = readingOf(profile), sheet.HeaderKey(profile.Header), rows
+	l.Reading, l.HeaderKey, l.Total = readingOf(profile), headerKey(l, profile), rows
 	if l.Order, err = d.proposed(ctx, account, l, profile); err != nil {
 		return sms.List{}, err
 	}
 	if o.Replaces != "" {
 		old, err := d.ownList(ctx, by, o.Replaces)
 		switch {
-		case err == nil && old.AccountID == l.AccountID:
+		case err == nil && old.AccountID == l.AccountID && old.Purpose == l.Purpose:
 			l.Order = carryOver(old, l)
 		case err != nil && !errors.Is(err, sms.ErrNotFound):
 			return sms.List{}, err
@@ -143,6 +145,15 @@ func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l s
 		d.audit(ctx, by, "list.upload", ListName(made.UID), fmt.Sprintf("%s, %s bytes", made.FileName, humanize.Comma(made.Size)))
 	}
 	return made, err
+}
+
+// headerKey tells lists with the same columns and the same purpose.
+func headerKey(l sms.List, p sheet.Profile) string {
+	key := sheet.HeaderKey(p.Header)
+	if key != "" && l.Purpose == sms.ForContacts {
+		key = "contacts " + key
+	}
+	return key
 }
 
 func ownUpload(l sms.List, by sms.User, err error) (sms.List, error) {
@@ -329,7 +340,7 @@ func (d *Desk) ReadList(ctx context.Context, by sms.User, uid string, r sms.List
 		return l, err
 	}
 	fresh := l
-	fresh.Reading, fresh.HeaderKey = readingOf(profile), sheet.HeaderKey(profile.Header)
+	fresh.Reading, fresh.HeaderKey = readingOf(profile), headerKey(l, profile)
 	if fresh.Order, err = d.proposed(ctx, account, fresh, profile); err != nil {
 		return l, err
 	}
@@ -391,6 +402,12 @@ func (d *Desk) proposed(ctx context.Context, account sms.Account, l sms.List, p 
 	guess := sheet.Guess(p.Header, p.Sample, account.Country)
 	o := sms.ListOrder{Name: nameFromFile(l.FileName), SenderID: account.DefaultSender, Phone: guess.Phone, Message: guess.Message,
 		Fields: map[string]int{}, Fixed: map[string]string{}}
+	switch l.Purpose {
+	case sms.ForContacts:
+		o.Message, o.Fields = -1, contactFields(p.Columns, guess.Phone)
+	case sms.ForAudience:
+		o.Name, o.Message = l.FileName, -1
+	}
 	if l.HeaderKey == "" {
 		return o, nil
 	}
@@ -448,7 +465,11 @@ func (d *Desk) PreviewList(ctx context.Context, by sms.User, uid string, o sms.L
 	if row < 0 || row >= len(p.Sample) {
 		return "", nil, fmt.Errorf("preview list: %w: there is no such row", sms.ErrNotFound)
 	}
-	text, missing = newFilling(o).preview(p.Sample[row].Cells)
+	f := newFilling(o)
+	if d.stops != nil {
+		f.link = d.stops.Sample
+	}
+	text, missing = f.preview(p.Sample[row].Cells)
 	return text, missing, nil
 }
 
@@ -469,13 +490,7 @@ func (d *Desk) CheckList(ctx context.Context, by sms.User, uid string, version i
 		return l, err
 	}
 	o = tidyOrder(o, l.FileName)
-	bad := checkOrder(account, l, o)
-	if sentence, err := d.senderProblem(ctx, l.AccountID, o.SenderID); err != nil {
-		return l, err
-	} else if sentence != "" {
-		bad["sender_id"] = sentence
-	}
-	if err := bad.Or(); err != nil {
+	if err := d.orderProblems(ctx, account, l, o); err != nil {
 		return l, err
 	}
 	if l.Version != version {
@@ -498,6 +513,23 @@ func (d *Desk) CheckList(ctx context.Context, by sms.User, uid string, version i
 		return l, err
 	}
 	return l, d.rememberOrder(ctx, l)
+}
+
+func (d *Desk) orderProblems(ctx context.Context, account sms.Account, l sms.List, o sms.ListOrder) error {
+	if l.Purpose == sms.ForContacts {
+		columns, err := d.store.ContactColumns(ctx, account.ID)
+		return errors.Join(err, checkContactOrder(l, o, columns))
+	}
+	bad := checkOrder(account, l, o)
+	if d.stops == nil && slices.ContainsFunc(sms.Marks(o.Text), sms.IsStopMark) {
+		bad["text"] = "Links to stop messages need a public address of this desk. Ask an administrator, or take ##" + sms.StopMark + "## out"
+	}
+	if sentence, err := d.senderProblem(ctx, l.AccountID, o.SenderID); err != nil {
+		return err
+	} else if sentence != "" {
+		bad["sender_id"] = sentence
+	}
+	return bad.Or()
 }
 
 // pressedAgain gives whoever pressed a button twice what the first press did.

@@ -16,11 +16,14 @@ type Reader struct {
 	feed     *Feed
 	log      *slog.Logger
 	now      func() time.Time
+	mailer   Mailer // nil: nobody is mailed
+	mailed   time.Time
 }
 
 // ReaderStore is what the Reader needs to be remembered.
 type ReaderStore interface {
 	refreshStore
+	guardStore
 	Accounts(ctx context.Context) ([]sms.Account, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) ([]sms.CampaignRow, bool, error)
@@ -60,6 +63,7 @@ func (r *Reader) Run(ctx context.Context) {
 		for _, a := range accounts {
 			r.complain(ctx, "account not kept up", r.account(ctx, a, tried))
 		}
+		r.complain(ctx, "alarms not mailed", r.mailAlarms(ctx))
 		now := r.now()
 		r.complain(ctx, "old drafts not forgotten", r.store.ForgetDrafts(ctx, now.Add(-draftAge).UnixMilli()))
 		r.complain(ctx, "campaigns not tidied", r.tidy(ctx))
@@ -104,18 +108,40 @@ func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]tim
 	if err := r.compare(ctx, a); err != nil {
 		return err
 	}
-	due, err := r.due(ctx, a)
-	if err != nil || !due || r.now().Sub(tried[a.ID]) < retryAge && a.ChangedAt < tried[a.ID].UnixMilli() {
+	if err := r.keepFresh(ctx, a, tried); err != nil {
+		return err
+	}
+	return r.keepFloor(ctx, a)
+}
+
+// keepFresh reads an account's records where they are old; in between, the
+// balance alone.
+func (r *Reader) keepFresh(ctx context.Context, a sms.Account, tried map[int64]time.Time) error {
+	due, whole, wait, err := r.due(ctx, a)
+	if err != nil || !due || r.now().Sub(tried[a.ID]) < wait && a.ChangedAt < tried[a.ID].UnixMilli() {
 		return err
 	}
 	tried[a.ID] = r.now()
 	reading, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if _, err := refresh(reading, r.store, r.gateways, a, r.now); err != nil && ctx.Err() == nil {
-		r.log.Warn("balance, sender IDs and templates not read", "account", a.ID, "error", err)
+	if whole {
+		_, err = refresh(reading, r.store, r.gateways, a, r.now)
+	} else {
+		err = r.readBalance(reading, a)
 	}
-	r.feed.Tell(AccountName(a.ID))
+	if err != nil && ctx.Err() == nil {
+		r.log.Warn("records not read", "account", a.ID, "error", err)
+	}
+	r.feed.Tell(AccountName(a.ID), RecordsName(a.ID))
 	return nil
+}
+
+func (r *Reader) readBalance(ctx context.Context, a sms.Account) error {
+	g, err := r.gateways.For(ctx, a)
+	if err == nil {
+		_, err = recordReader{r.store, g, a.ID, r.now}.balance(ctx)
+	}
+	return err
 }
 
 // compare looks for the proof that a 429 of this account does not mean "not
@@ -128,21 +154,30 @@ func (r *Reader) compare(ctx context.Context, a sms.Account) error {
 	return err
 }
 
-// due says that the balance is old, or that a campaign ended after it was read.
-func (r *Reader) due(ctx context.Context, a sms.Account) (bool, error) {
+// due says that the records are old (whole), or that the balance is: a campaign
+// ended after it was read, or something is sent that may have to stop at a
+// floor. wait is how long after a try the next one is made.
+func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait time.Duration, err error) {
 	balances, err := r.store.Balances(ctx, a.ID)
 	if err != nil || len(balances) == 0 {
-		return true, err
+		return true, true, retryAge, err
 	}
 	read := balances[0].ReadAt
-	if r.now().UnixMilli()-read > balanceAge.Milliseconds() {
-		return true, nil
+	at, err := r.store.Reading(ctx, a.ID, sms.RecordSenders)
+	if err != nil || r.now().UnixMilli()-min(read, at.At) > balanceAge.Milliseconds() {
+		return true, true, retryAge, err
+	}
+	if near, err := r.guarded(ctx, a.ID); err != nil || near {
+		return r.now().UnixMilli()-read > floorAge.Milliseconds(), false, floorAge, err
+	}
+	if wait = floorAge; a.Failure != "" {
+		wait = retryAge
 	}
 	latest, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignFinished}, Limit: 5})
 	for _, c := range latest {
 		if c.Campaign.FinishedAt >= read {
-			return true, nil
+			return true, false, wait, nil
 		}
 	}
-	return false, err
+	return false, false, wait, err
 }

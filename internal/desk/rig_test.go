@@ -133,7 +133,7 @@ func (r *rig) draft(sender, text string, numbers ...string) sms.Campaign {
 
 func (r *rig) start(c sms.Campaign) sms.Campaign {
 	r.t.Helper()
-	c, err := r.desk.StartCampaign(r.ctx, r.by, c.ID, desk.StartOrder{Version: c.Version, Again: true})
+	c, err := r.desk.StartCampaign(r.ctx, r.by, c.ID, desk.StartOrder{Version: c.Version, Again: true, Blind: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}

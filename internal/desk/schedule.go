@@ -55,7 +55,7 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 	if sentence := at.Check(d.now()); sentence != "" {
 		return c, sms.Invalid{"time": sentence}
 	}
-	if err := d.checkStart(ctx, c, o); err != nil {
+	if err := d.checkStart(ctx, by, c, o); err != nil {
 		return c, err
 	}
 	set, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
@@ -88,8 +88,7 @@ func (d *Desk) CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.C
 		if !c.MayReschedule() {
 			return sms.ErrConflict
 		}
-		c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName = sms.CampaignDraft, "", "", 0, ""
-		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = 0, "", 0, false
+		draftAgain(c)
 		return nil
 	})
 }
@@ -118,6 +117,12 @@ func (d *Desk) release(ctx context.Context, by sms.User, c sms.Campaign) (sms.Ca
 	}
 	if sentence != "" {
 		return d.hold(ctx, c.ID, holdSender, sentence)
+	}
+	if sentence, err = d.groupProblem(ctx, c); err != nil {
+		return c, err
+	}
+	if sentence != "" {
+		return d.hold(ctx, c.ID, holdGroup, sentence)
 	}
 	return d.change(ctx, by, c.ID, "campaign.start", func(c *sms.Campaign) error {
 		if !c.Held() {

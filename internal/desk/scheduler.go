@@ -24,6 +24,7 @@ type Scheduler struct {
 const (
 	holdLate   = "late"
 	holdClock  = "clock"
+	holdGroup  = "group"
 	holdSender = sms.PauseSender
 	holdAgain  = "again"
 )
@@ -115,6 +116,9 @@ func (s *Scheduler) due(ctx context.Context, id int64, now time.Time, jump time.
 func (d *Desk) refuses(ctx context.Context, c sms.Campaign) (code, sentence string, err error) {
 	if sentence, err = d.senderProblem(ctx, c.AccountID, c.SenderID); err != nil || sentence != "" {
 		return holdSender, sentence, err
+	}
+	if sentence, err = d.groupProblem(ctx, c); err != nil || sentence != "" {
+		return holdGroup, sentence, err
 	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {

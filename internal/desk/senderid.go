@@ -2,9 +2,13 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"smsdesk/internal/sms"
 )
 
 // senderAge is how long what was read of a sender ID is believed. The Reader
@@ -48,11 +52,139 @@ func (d *Desk) knownSender(ctx context.Context, account int64, sender string) (u
 
 // lookUpSenders reads an account's sender IDs from the service and stores them.
 func (d *Desk) lookUpSenders(ctx context.Context, account int64) error {
-	return d.lookUp(ctx, "sender IDs", account, func(ctx context.Context, g Gateway) error {
-		list, err := g.SenderIDs(ctx)
-		if err != nil {
-			return err
+	return d.lookUpRecords(ctx, account, sms.RecordSenders)
+}
+
+// senderID finds a sender ID of an account as it was last read.
+func (d *Desk) senderID(ctx context.Context, account, id int64) (sms.SenderID, error) {
+	list, err := d.store.SenderIDs(ctx, account)
+	for _, s := range list {
+		if s.ID == id {
+			return s, nil
 		}
-		return d.store.PutSenderIDs(ctx, account, list, d.ms())
-	})
+	}
+	if err == nil {
+		err = fmt.Errorf("sender ID %d: %w", id, sms.ErrNotFound)
+	}
+	return sms.SenderID{}, err
+}
+
+// purposeMost is the most characters of a purpose; the service's own limit is
+// not shown.
+const purposeMost = 200
+
+func purposeText(purpose string) (string, sms.Invalid) {
+	purpose = sms.TidyName(purpose)
+	switch {
+	case purpose == "":
+		return purpose, sms.Invalid{"purpose": "Say what messages with this sender ID are about"}
+	case len([]rune(purpose)) > purposeMost:
+		return purpose, sms.Invalid{"purpose": fmt.Sprintf("The purpose must have at most %d characters", purposeMost)}
+	}
+	return purpose, sms.Invalid{}
+}
+
+// UpdatePurpose changes the purpose of a sender ID at the service; its text is
+// sent as it is, for it cannot change (§4.6). seen is the purpose that the
+// person saw: another one is the field changed of the Invalid. Other fields are
+// purpose and provider. It returns the service's own words.
+func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen, purpose string) (said string, err error) {
+	if err := may(by, sms.Manager, "update sender ID"); err != nil {
+		return "", err
+	}
+	purpose, bad := purposeText(purpose)
+	if err := bad.Or(); err != nil {
+		return "", err
+	}
+	record, err := d.senderID(ctx, account, id)
+	if err != nil {
+		return "", err
+	}
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.update", detail: record.Text,
+		check: func(ctx context.Context) error {
+			now, err := d.senderID(ctx, account, id)
+			if err == nil && now.Purpose != seen {
+				err = sms.Invalid{"changed": "Somebody changed the purpose while the page was open. Look at it as it is now, then save your change again"}
+			}
+			return err
+		},
+		call: func(ctx context.Context, g Gateway) (string, error) {
+			return g.UpdateSenderID(ctx, id, record.Text, purpose)
+		},
+		keep:   func(ctx context.Context) error { return d.store.ChangePurpose(ctx, account, id, purpose) },
+		forget: func(ctx context.Context) error { return d.store.ForgetSenderID(ctx, account, id) },
+		shows: func(ctx context.Context) (bool, error) {
+			now, err := d.senderID(ctx, account, id)
+			return now.Purpose == purpose, err
+		}})
+}
+
+// DeleteSenderID deletes a sender ID at the service for good (§4.6). It is not
+// the account's default any more; campaigns that wait with it are held at their
+// time.
+func (d *Desk) DeleteSenderID(ctx context.Context, by sms.User, account, id int64) (said string, err error) {
+	if err := may(by, sms.Manager, "delete sender ID"); err != nil {
+		return "", err
+	}
+	record, err := d.senderID(ctx, account, id)
+	if err != nil {
+		return "", err
+	}
+	forget := func(ctx context.Context) error {
+		err := d.store.ForgetSenderID(ctx, account, id)
+		a, failed := d.store.Account(ctx, account)
+		if err == nil && failed == nil && a.DefaultSender == record.Text {
+			failed = d.store.SetDefaultSender(ctx, account, "", d.ms())
+		}
+		return errors.Join(err, failed)
+	}
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.delete", detail: record.Text,
+		call: func(ctx context.Context, g Gateway) (string, error) { return g.DeleteSenderID(ctx, id) },
+		keep: forget, forget: forget,
+		shows: func(ctx context.Context) (bool, error) { return isGone(d.senderID(ctx, account, id)) }})
+}
+
+// CreateSenderID asks the service for a sender ID, by a call that the
+// specification does not show (§4.9); the account's settings must allow it. The
+// fields of its Invalid are text, purpose and provider.
+func (d *Desk) CreateSenderID(ctx context.Context, by sms.User, account int64, text, purpose string) (said string, err error) {
+	if err := may(by, sms.Manager, "create sender ID"); err != nil {
+		return "", err
+	}
+	text = strings.TrimSpace(text)
+	purpose, bad := purposeText(purpose)
+	if sentence := sms.SenderTextProblem(text); sentence != "" {
+		bad["text"] = sentence
+	}
+	if err := bad.Or(); err != nil {
+		return "", err
+	}
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.create", detail: text,
+		check: func(ctx context.Context) error { return d.creates(ctx, account) },
+		call:  func(ctx context.Context, g Gateway) (string, error) { return g.CreateSenderID(ctx, text, purpose) },
+		shows: func(ctx context.Context) (bool, error) {
+			list, err := d.store.SenderIDs(ctx, account)
+			return slices.ContainsFunc(list, func(s sms.SenderID) bool { return s.Text == text }), err
+		}})
+}
+
+// ChooseDefaultSender makes an approved and active sender ID the one that new
+// messages begin with. The field of its Invalid is sender.
+func (d *Desk) ChooseDefaultSender(ctx context.Context, by sms.User, account, id int64) error {
+	if err := may(by, sms.Manager, "choose the default sender ID"); err != nil {
+		return err
+	}
+	record, err := d.senderID(ctx, account, id)
+	if err != nil {
+		return err
+	}
+	if !record.Usable() {
+		return sms.Invalid{"sender": fmt.Sprintf("%s is not approved and active at the provider. Choose another", record.Text)}
+	}
+	if err := d.store.SetDefaultSender(ctx, account, record.Text, d.ms()); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "senderid.default", AccountName(account), record.Text)
+	d.feed.Tell(AccountName(account), RecordsName(account))
+	return nil
 }

@@ -2,20 +2,34 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"smsdesk/internal/sms"
 )
+
+type templateStore interface {
+	ChangeTemplate(ctx context.Context, account, id int64, name, text string) error
+	ForgetTemplate(ctx context.Context, account, id int64) error
+	TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error)
+	PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int64) (sms.TemplateDraft, error)
+	ForgetTemplateDraft(ctx context.Context, account, id int64) error
+}
 
 // filled is the text of an order as everybody gets it. A mark that nothing is
 // given for would reach people as it is written, so it goes into bad.
 func filled(o Order, bad sms.Invalid) string {
 	text, missing := sms.Fill(plain(o.Text), func(name string) (string, bool) {
 		value := strings.TrimSpace(plain(o.Fixed[sms.MarkKey(name)]))
-		return value, value != ""
+		return value, value != "" && !sms.IsStopMark(name)
 	})
 	for _, name := range missing {
+		if sms.IsStopMark(name) {
+			bad["text"] = "The link to stop messages is another one for each person. Upload the numbers as a list, or write to an audience, to use it"
+			continue
+		}
 		bad["field:"+sms.MarkKey(name)] = fmt.Sprintf("Enter what stands in the place of ##%s## for everybody, or upload a list with a column for it", name)
 	}
 	return strings.TrimSpace(text)
@@ -37,14 +51,7 @@ func (d *Desk) UsableTemplate(ctx context.Context, by sms.User, account int64, n
 	if err != nil || known && t.Usable() {
 		return t, err
 	}
-	err = d.lookUp(ctx, "templates", account, func(ctx context.Context, g Gateway) error {
-		list, err := g.Templates(ctx)
-		if err != nil {
-			return err
-		}
-		return d.store.PutTemplates(ctx, account, list, d.ms())
-	})
-	if err != nil {
+	if err = d.lookUpRecords(ctx, account, sms.RecordTemplates); err != nil {
 		return t, sms.Invalid{"template": fmt.Sprintf("The template %q is not known, and the provider could not be asked. Try again", name)}
 	}
 	t, known, err = d.knownTemplate(ctx, account, name)
@@ -68,4 +75,165 @@ func (d *Desk) knownTemplate(ctx context.Context, account int64, name string) (f
 		}
 	}
 	return found, known, err
+}
+
+// templateText writes name and text of a template the way they are sent, and
+// says what is wrong with them in the fields name and text.
+func templateText(name, text string) (string, string, sms.Invalid) {
+	bad := sms.Invalid{}
+	name, text = sms.TidyName(name), strings.TrimSpace(plain(text))
+	if sentence := sms.NameProblem("template", name); sentence != "" {
+		bad["name"] = sentence
+	}
+	if text == "" {
+		bad["text"] = "Enter the text of the template"
+	} else if len([]rune(text)) > templateMost {
+		bad["text"] = fmt.Sprintf("The text must have at most %d characters", templateMost)
+	}
+	return name, text, bad
+}
+
+// templateMost is the most characters of a template's text; the service's own
+// limit is not shown.
+const templateMost = 2000
+
+// template finds a template of an account as it was last read.
+func (d *Desk) template(ctx context.Context, account, id int64) (sms.Template, error) {
+	list, err := d.store.Templates(ctx, account)
+	for _, t := range list {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("template %d: %w", id, sms.ErrNotFound)
+	}
+	return sms.Template{}, err
+}
+
+// UpdateTemplate changes name and text of a template at the service (§4.5).
+// seen is the template as the person saw it: when somebody else has changed it
+// since, nothing is done and the field of the Invalid is changed. Other fields
+// are name, text and provider. It returns the service's own words.
+func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name, text string) (said string, err error) {
+	if err := may(by, sms.Manager, "update template"); err != nil {
+		return "", err
+	}
+	name, text, bad := templateText(name, text)
+	if err := bad.Or(); err != nil {
+		return "", err
+	}
+	is := func(name, text string) func(ctx context.Context) (bool, error) {
+		return func(ctx context.Context) (bool, error) {
+			now, err := d.template(ctx, account, seen.ID)
+			return now.Name == name && plain(now.Text) == text, err
+		}
+	}
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.update", detail: name,
+		check: func(ctx context.Context) error {
+			same, err := is(seen.Name, plain(seen.Text))(ctx)
+			if err == nil && !same {
+				err = sms.Invalid{"changed": "Somebody changed this template while the page was open. Look at it as it is now, then save your change again"}
+			}
+			return err
+		},
+		call: func(ctx context.Context, g Gateway) (string, error) {
+			return g.UpdateTemplate(ctx, seen.ID, name, text)
+		},
+		keep:   func(ctx context.Context) error { return d.store.ChangeTemplate(ctx, account, seen.ID, name, text) },
+		forget: func(ctx context.Context) error { return d.store.ForgetTemplate(ctx, account, seen.ID) },
+		shows:  is(name, text)})
+}
+
+// DeleteTemplate deletes a template at the service for good (§4.5). Campaigns
+// keep the text that they took from it.
+func (d *Desk) DeleteTemplate(ctx context.Context, by sms.User, account, id int64) (said string, err error) {
+	if err := may(by, sms.Manager, "delete template"); err != nil {
+		return "", err
+	}
+	t, err := d.template(ctx, account, id)
+	if err != nil {
+		return "", err
+	}
+	forget := func(ctx context.Context) error { return d.store.ForgetTemplate(ctx, account, id) }
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.delete", detail: t.Name,
+		call: func(ctx context.Context, g Gateway) (string, error) { return g.DeleteTemplate(ctx, id) },
+		keep: forget, forget: forget,
+		shows: func(ctx context.Context) (bool, error) { return isGone(d.template(ctx, account, id)) }})
+}
+
+// isGone turns the error of a search into what it says.
+func isGone(_ any, err error) (bool, error) {
+	if errors.Is(err, sms.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// SaveTemplateDraft keeps a text here, until somebody makes a template of it at
+// the provider. ID 0 is a new draft; ChangedAt is when the person saw it
+// changed last. The fields of its Invalid are name and text.
+func (d *Desk) SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.TemplateDraft) (sms.TemplateDraft, error) {
+	if err := may(by, sms.Sender, "save template draft"); err != nil {
+		return draft, err
+	}
+	var bad sms.Invalid
+	if draft.Name, draft.Text, bad = templateText(draft.Name, draft.Text); len(bad) > 0 {
+		return draft, bad
+	}
+	draft.ChangedName = by.Name
+	kept, err := d.store.PutTemplateDraft(ctx, draft, d.ms())
+	if err == nil {
+		d.feed.Tell(RecordsName(draft.AccountID))
+	}
+	return kept, err
+}
+
+// DeleteTemplateDraft removes a draft that is kept here.
+func (d *Desk) DeleteTemplateDraft(ctx context.Context, by sms.User, account, id int64) error {
+	if err := may(by, sms.Sender, "delete template draft"); err != nil {
+		return err
+	}
+	draft, err := d.store.TemplateDraft(ctx, account, id)
+	if err != nil {
+		return err
+	}
+	if err := d.store.ForgetTemplateDraft(ctx, account, id); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "template.draft_delete", AccountName(account), draft.Name)
+	d.feed.Tell(RecordsName(account))
+	return nil
+}
+
+// creates refuses what the account's settings do not allow.
+func (d *Desk) creates(ctx context.Context, account int64) error {
+	s, err := d.store.RecordSettings(ctx, account)
+	if err == nil && !s.Creates {
+		err = sms.Invalid{"provider": "New templates and sender IDs are made in the provider dashboard. An administrator can allow it here, in the account's settings"}
+	}
+	return err
+}
+
+// CreateTemplate makes a template of a draft at the service, by a call that the
+// specification does not show (§4.9); the account's settings must allow it. The
+// draft goes when it worked.
+func (d *Desk) CreateTemplate(ctx context.Context, by sms.User, account, draft int64) (said string, err error) {
+	if err := may(by, sms.Manager, "create template"); err != nil {
+		return "", err
+	}
+	from, err := d.store.TemplateDraft(ctx, account, draft)
+	if err != nil {
+		return "", err
+	}
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.create", detail: from.Name,
+		check: func(ctx context.Context) error { return d.creates(ctx, account) },
+		call: func(ctx context.Context, g Gateway) (string, error) {
+			return g.CreateTemplate(ctx, from.Name, from.Text)
+		},
+		keep: func(ctx context.Context) error { return d.store.ForgetTemplateDraft(ctx, account, draft) },
+		shows: func(ctx context.Context) (bool, error) {
+			list, err := d.store.Templates(ctx, account)
+			return slices.ContainsFunc(list, func(t sms.Template) bool { return t.Name == from.Name && plain(t.Text) == from.Text }), err
+		}})
 }

@@ -39,7 +39,7 @@ func TestTemplatesAreReadAndKept(t *testing.T) {
 	if err != nil || !maps.Equal(usable, want) {
 		t.Errorf("%v %v", usable, err)
 	}
-	if reading, err := r.db.TemplateReading(r.ctx, r.account.ID); err != nil || reading.At == 0 || reading.Failure != "" {
+	if reading, err := r.db.Reading(r.ctx, r.account.ID, sms.RecordTemplates); err != nil || reading.At == 0 || reading.Failure != "" {
 		t.Errorf("%+v %v", reading, err)
 	}
 }
@@ -60,7 +60,7 @@ func TestAnAccountWithoutTemplatesIsConnected(t *testing.T) {
 	if err := r.desk.RefreshAccount(r.ctx, r.by, a.ID); err != nil {
 		t.Fatal(err)
 	}
-	reading, err := r.db.TemplateReading(r.ctx, a.ID)
+	reading, err := r.db.Reading(r.ctx, a.ID, sms.RecordTemplates)
 	if err != nil || reading.At != 5 || reading.Failure != "This account may not use the API. Ask the provider to turn on API access" {
 		t.Errorf("%+v %v", reading, err)
 	}

@@ -2,8 +2,11 @@ package gateway
 
 import (
 	"context"
+	"encoding/xml"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 
 	"smsdesk/internal/sms"
 )
@@ -47,6 +50,69 @@ func (c *Client) BalanceIn(ctx context.Context, format string) (string, error) {
 		return "", &Error{HTTPStatus: s.status, Sentence: "The provider's answer is too long to be shown"}
 	}
 	return c.redact.text(string(s.body)), nil
+}
+
+// BalanceXML asks for the balance as XML (§4.1). The shape of that answer is not
+// specified: every element that holds a PluginType or a Credits counts, in
+// whatever it stands, and an answer without any is read as none. raw is what
+// BalanceIn returns.
+func (c *Client) BalanceXML(ctx context.Context) (list []sms.Balance, raw string, err error) {
+	if raw, err = c.BalanceIn(ctx, "xml"); err != nil {
+		return nil, "", err
+	}
+	list = balancesIn(raw)
+	at := c.now().UnixMilli()
+	for i := range list {
+		list[i].ReadAt = at
+	}
+	return list, raw, nil
+}
+
+// balancesIn finds pairs of PluginType and Credits, as elements or attributes
+// and without regard to case or namespace. What is no XML ends the search.
+func balancesIn(raw string) (list []sms.Balance) {
+	d := xml.NewDecoder(strings.NewReader(raw))
+	d.Strict = false
+	// What is said of the encoding is ignored: the text is UTF-8 by now.
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	var name string
+	var open sms.Balance
+	put := func(field, value string) {
+		value = strings.TrimSpace(value)
+		switch {
+		case value == "":
+		case strings.EqualFold(field, "PluginType"):
+			if open.PluginType != "" {
+				list, open = append(list, open), sms.Balance{}
+			}
+			open.PluginType = value
+		case strings.EqualFold(field, "Credits"):
+			if open.Credits != "" {
+				list, open = append(list, open), sms.Balance{}
+			}
+			open.Credits = value
+		}
+		if open.PluginType != "" && open.Credits != "" {
+			list, open = append(list, open), sms.Balance{}
+		}
+	}
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return list
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			name = t.Name.Local
+			for _, a := range t.Attr {
+				put(a.Name.Local, a.Value)
+			}
+		case xml.CharData:
+			put(name, string(t))
+		case xml.EndElement:
+			name = ""
+		}
+	}
 }
 
 func (c *Client) readBalance(ctx context.Context, format string) (shot, error) {

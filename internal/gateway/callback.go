@@ -25,13 +25,8 @@ const (
 	maxCallsInFlight = 512
 	maxCallsWaiting  = 16 << 10
 	reportStop       = 8 * time.Second // the service gives up after 10 s
-	ussdStop         = 2 * time.Second
-)
-
-// The words a caller sees when a menu cannot answer.
-const (
-	ussdNoMenu = "This service has no menu for this code yet."
-	ussdFailed = "Sorry, this service is not available at the moment. Please try again."
+	// The apology must have left within 2 s (U-01).
+	ussdStop = 1800 * time.Millisecond
 )
 
 // CallbackConfig says who may call back and where it goes.
@@ -159,8 +154,11 @@ func (c *Callback) serveUSSD(w http.ResponseWriter, r *http.Request, token strin
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), c.ussdStop)
 	defer cancel()
+	// A body that trickles in must not take the answer's time. A listener
+	// without deadlines has limits of its own.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(c.ussdStop))
 	req, err := readUSSD(r.Body)
-	answer := ussd.Answer{End: true, Text: ussdFailed}
+	answer := ussd.Answer{End: true, Text: ussd.Apology}
 	if err == nil {
 		answer, err = c.answer(ctx, accountID, req)
 	}
@@ -188,7 +186,7 @@ func readUSSD(body io.Reader) (ussd.Request, error) {
 // answer asks the menu; the Answer it returns is valid even beside an error.
 func (c *Callback) answer(ctx context.Context, accountID int64, req ussd.Request) (ussd.Answer, error) {
 	if c.cfg.USSD == nil {
-		return ussd.Answer{End: true, Text: ussdNoMenu}, nil
+		return ussd.Answer{End: true, Text: ussd.NoMenu}, nil
 	}
 	answers := make(chan ussd.Answer, 1)
 	err := c.sessions.do(ctx, func() error {
@@ -199,7 +197,7 @@ func (c *Callback) answer(ctx context.Context, accountID int64, req ussd.Request
 		return err
 	})
 	if err != nil {
-		return ussd.Answer{End: true, Text: ussdFailed}, err
+		return ussd.Answer{End: true, Text: ussd.Apology}, err
 	}
 	return <-answers, nil
 }

@@ -144,7 +144,7 @@ func TestReportNotKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b inbox
 			c := NewCallback(b.config(keep))
-			if c.reportStop != 8*time.Second || c.ussdStop != 2*time.Second {
+			if c.reportStop != 8*time.Second || c.ussdStop != 1800*time.Millisecond {
 				t.Fatal("the stops are not those of the design")
 			}
 			c.reportStop = 50 * time.Millisecond
@@ -299,17 +299,17 @@ func TestUSSDAnswers(t *testing.T) {
 		stage      string
 		text       string
 	}{
-		{"no menu", begin, nil, "end", ussdNoMenu},
+		{"no menu", begin, nil, "end", ussd.NoMenu},
 		{"goes on", begin, menu(func(context.Context) (ussd.Answer, error) { return ussd.Answer{Text: "1. Yes"}, nil }), "continue", "1. Yes"},
 		{"ends", begin, menu(func(context.Context) (ussd.Answer, error) { return ussd.Answer{End: true, Text: "Bye"}, nil }), "end", "Bye"},
-		{"fails", begin, menu(func(context.Context) (ussd.Answer, error) { return ussd.Answer{Text: "x"}, errors.New("no database") }), "end", ussdFailed},
-		{"panics", begin, menu(func(context.Context) (ussd.Answer, error) { panic("broken") }), "end", ussdFailed},
-		{"hangs", begin, menu(func(context.Context) (ussd.Answer, error) { <-hang; return ussd.Answer{}, nil }), "end", ussdFailed},
-		{"malformed", `{"text":"a"b"}`, nil, "end", ussdFailed},
-		{"empty", ``, nil, "end", ussdFailed},
-		{"deep", strings.Repeat(`{"a":`, 3000), nil, "end", ussdFailed},
-		{"too long", begin + strings.Repeat(" ", maxUSSD), nil, "end", ussdFailed},
-		{"1 MiB", strings.Repeat("x", 1<<20), nil, "end", ussdFailed},
+		{"fails", begin, menu(func(context.Context) (ussd.Answer, error) { return ussd.Answer{Text: "x"}, errors.New("no database") }), "end", ussd.Apology},
+		{"panics", begin, menu(func(context.Context) (ussd.Answer, error) { panic("broken") }), "end", ussd.Apology},
+		{"hangs", begin, menu(func(context.Context) (ussd.Answer, error) { <-hang; return ussd.Answer{}, nil }), "end", ussd.Apology},
+		{"malformed", `{"text":"a"b"}`, nil, "end", ussd.Apology},
+		{"empty", ``, nil, "end", ussd.Apology},
+		{"deep", strings.Repeat(`{"a":`, 3000), nil, "end", ussd.Apology},
+		{"too long", begin + strings.Repeat(" ", maxUSSD), nil, "end", ussd.Apology},
+		{"1 MiB", strings.Repeat("x", 1<<20), nil, "end", ussd.Apology},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

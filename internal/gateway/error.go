@@ -22,8 +22,6 @@ var (
 	ErrUnreachable = errors.New("the provider cannot be reached")
 	// ErrRate: the request rate is used up (§8), by the service's word or ours.
 	ErrRate = errors.New("the request rate is used up")
-	// ErrUncertain: a change left and no valid answer was read. It may have been made.
-	ErrUncertain = errors.New("the change may or may not have been made")
 )
 
 // Error is why a read or a change failed. All of it may be shown to people.
@@ -39,9 +37,18 @@ type Error struct {
 // Error returns the sentence.
 func (e *Error) Error() string { return e.Sentence }
 
-// Is tells the kinds apart: ErrUnreachable, ErrRate, ErrUncertain, and
-// context.Canceled where the caller gave up.
-func (e *Error) Is(target error) bool { return e.kind != nil && e.kind == target }
+// Is tells the kinds apart: ErrUnreachable, ErrRate, sms.ErrUncertain,
+// sms.ErrTaken (027), sms.ErrGone (028), and context.Canceled where the caller
+// gave up.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case sms.ErrTaken:
+		return e.Code == "027"
+	case sms.ErrGone:
+		return e.Code == "028"
+	}
+	return e.kind != nil && e.kind == target
+}
 
 // subject is the record that a call is about; it words the sentences.
 type subject struct{ noun, name string }
@@ -66,7 +73,7 @@ func uncertain(status int) *Error {
 	return &Error{
 		HTTPStatus: status,
 		Sentence:   "We lost the connection and cannot tell whether the change was made. Refresh the list before you try again",
-		kind:       ErrUncertain,
+		kind:       sms.ErrUncertain,
 	}
 }
 

@@ -263,7 +263,7 @@ func TestTimeouts(t *testing.T) {
 	if _, err := c.Groups(context.Background()); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("read: %v", err)
 	}
-	if _, err := c.CreateGroup(context.Background(), "x"); !errors.Is(err, ErrUncertain) {
+	if _, err := c.CreateGroup(context.Background(), "x"); !errors.Is(err, sms.ErrUncertain) {
 		t.Errorf("change: %v", err)
 	}
 	deaf := newPeer(t, func(_ *peer, c net.Conn) { time.Sleep(300 * time.Millisecond) })

@@ -59,6 +59,7 @@ func (s *Sandbox) control() http.Handler {
 	mux.HandleFunc("POST /_sandbox/senderid/{id}", s.postSenderID)
 	mux.HandleFunc("POST /_sandbox/template/{id}", s.postTemplate)
 	mux.HandleFunc("POST /_sandbox/credit", s.postCredit)
+	mux.HandleFunc("POST /_sandbox/ussd", s.postUSSD)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
@@ -86,11 +87,13 @@ type controlView struct {
 	Templates []messageTemplate
 	Groups    []group
 	Calls     []CallRecord
+	USSD      bool
+	Phone     *exchange
 }
 
 func (s *Sandbox) controlPage(w http.ResponseWriter, _ *http.Request) {
 	f := s.luck.current()
-	v := controlView{State: s.State(), PerMinute: s.cfg.PerMinute, Faults: f.settings(), Calls: s.calls.list()}
+	v := controlView{State: s.State(), PerMinute: s.cfg.PerMinute, Faults: f.settings(), Calls: s.calls.list(), USSD: s.ussd.Load() != nil, Phone: s.phones.shown()}
 	slices.Reverse(v.Calls)
 	v.Calls = v.Calls[:min(len(v.Calls), 20)]
 	if u := s.dlr.Load(); u != nil {

@@ -33,6 +33,9 @@ type Config struct {
 	// reports back until SetDLRURL.
 	DLRURL string
 
+	// USSDURL is the registered USSD endpoint (§6.2), which the phones of the control page call.
+	USSDURL string
+
 	// PerMinute is the number of calls allowed in any 60 s (§8). 0 stands for 100, a negative number for no limit.
 	PerMinute int
 
@@ -71,6 +74,9 @@ type Sandbox struct {
 	client  *http.Client
 	page    *template.Template
 	dlr     atomic.Pointer[url.URL]
+	ussd    atomic.Pointer[string]
+	phone   *Phone
+	phones  handsets
 	calls   callLog
 	window  window
 	reports counters
@@ -112,6 +118,8 @@ func New(cfg Config) (*Sandbox, error) {
 		luck:      newLuck(cfg.Seed, cfg.Faults),
 		client:    reportClient(cfg.ReportTimeout),
 		page:      page,
+		phone:     NewPhone(),
+		phones:    handsets{open: map[string]Press{}},
 		window:    window{limit: cfg.PerMinute},
 		closing:   make(chan struct{}),
 		wake:      make(chan struct{}, 1),
@@ -124,6 +132,11 @@ func New(cfg Config) (*Sandbox, error) {
 			return nil, fmt.Errorf("configure the sandbox: %w", err)
 		}
 		s.dlr.Store(u)
+	}
+	if cfg.USSDURL != "" {
+		if err := s.SetUSSDURL(cfg.USSDURL); err != nil {
+			return nil, fmt.Errorf("configure the sandbox: %w", err)
+		}
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open the sandbox's state: %w", err)

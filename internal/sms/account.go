@@ -30,7 +30,9 @@ type Account struct {
 	HoldOn429     bool          // hold messages on 429 instead of queueing them again
 	Abroad        bool          // numbers of other countries may be sent to
 	Hours         Hours         // when campaigns may send; zero: always
+	Limits        Limits        // zero: none
 	TypeAbove     int64         // campaigns with more recipients ask for their number to be typed; 0: none do
+	ApproveAbove  int64         // campaigns with more recipients need the yes of a second person; 0: none do
 	Doubt429      bool          // a report proved that this service executes calls that it answers with 429
 	Pause         string        // why sending is paused, in plain words; "" when it is not
 	PauseCode     string        // the provider's code behind Pause
@@ -81,6 +83,15 @@ func (a Account) Check() error {
 	}
 	if a.TypeAbove < 0 || a.TypeAbove > 1_000_000 {
 		bad["type_above"] = "Enter a number of recipients from 0 to 1,000,000"
+	}
+	if a.ApproveAbove < 0 || a.ApproveAbove > 1_000_000 {
+		bad["approve_above"] = "Enter a number of recipients from 0 to 1,000,000"
+	}
+	var limits Invalid
+	if errors.As(a.Limits.Check(), &limits) {
+		for field, sentence := range limits {
+			bad[field] = sentence
+		}
 	}
 	if !a.Hours.Valid() {
 		bad["hours_from"] = "Enter two times of day, for example 08:00 and 20:00"

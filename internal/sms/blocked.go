@@ -16,6 +16,8 @@ const (
 	BlockedByStaff  BlockKind = "staff"
 	BlockedByFile   BlockKind = "file"
 	BlockedByReport BlockKind = "report" // a delivery report with the status BLACKLIST (§2.6)
+	BlockedByUSSD   BlockKind = "ussd"   // the person themself, in a USSD menu
+	BlockedByLink   BlockKind = "link"   // the person themself, on the page that a link in a message opens
 )
 
 // Blocked is a number to which an account sends nothing. It reaches no group
@@ -26,16 +28,25 @@ type Blocked struct {
 	Number    string // MSISDN as digits with country code, no "+"
 	Kind      BlockKind
 	Note      string // why, as a person wrote it; may be ""
-	ByID      int64  // 0 for a report
+	ByID      int64  // 0 where nobody of the staff did it
 	ByName    string
 	Since     int64
+	Proof     string // how it is known: a sentence for staff without the number in it; may be ""
+	MessageID int64  // the message whose report or link did it, 0 for none
 }
+
+// ByPerson says that whoever has the number asked for it.
+func (b Blocked) ByPerson() bool { return b.Kind == BlockedByUSSD || b.Kind == BlockedByLink }
 
 // Reason says in words how the number came onto the list.
 func (b Blocked) Reason() string {
 	switch {
 	case b.Kind == BlockedByReport:
 		return "BLACKLIST report"
+	case b.Kind == BlockedByUSSD:
+		return "asked for it by USSD"
+	case b.Kind == BlockedByLink:
+		return "asked for it with the link in a message"
 	case b.Kind == BlockedByFile && b.ByName != "":
 		return "from a file of " + b.ByName
 	case b.Kind == BlockedByFile:
@@ -44,6 +55,18 @@ func (b Blocked) Reason() string {
 		return "added by " + b.ByName
 	}
 	return "added by hand"
+}
+
+// ReportProof is the proof of a block by a message's delivery report.
+func ReportProof(message int64, d Delivery) string {
+	proof := fmt.Sprintf("Delivery report of message %d: %s", message, d.Status)
+	if d.ErrorCode != "" && d.ErrorCode != "0" && d.ErrorCode != "000" {
+		proof += ", error " + d.ErrorCode
+	}
+	if d.DoneDate != "" {
+		proof += ", done " + d.DoneDate
+	}
+	return proof
 }
 
 // Sentence is why a message to the number is left out. The day is that of

@@ -11,13 +11,14 @@ type CampaignState string
 
 // The states of a campaign.
 const (
-	CampaignDraft     CampaignState = "draft"     // checked, waiting for the person to confirm
-	CampaignScheduled CampaignState = "scheduled" // confirmed, starts by itself at SendAt
-	CampaignRunning   CampaignState = "running"   // messages may be claimed
-	CampaignPaused    CampaignState = "paused"    // stopped by smsdesk; Pause says why
-	CampaignStopped   CampaignState = "stopped"   // stopped by a person; can be continued
-	CampaignFinished  CampaignState = "finished"  // nothing is left to send
-	CampaignCancelled CampaignState = "cancelled" // given up by a person for good; what is under way still ends
+	CampaignDraft     CampaignState = "draft"             // checked, waiting for the person to confirm
+	CampaignAwaiting  CampaignState = "awaiting_approval" // confirmed, waits for a second person
+	CampaignScheduled CampaignState = "scheduled"         // confirmed, starts by itself at SendAt
+	CampaignRunning   CampaignState = "running"           // messages may be claimed
+	CampaignPaused    CampaignState = "paused"            // stopped by smsdesk; Pause says why
+	CampaignStopped   CampaignState = "stopped"           // stopped by a person; can be continued
+	CampaignFinished  CampaignState = "finished"          // nothing is left to send
+	CampaignCancelled CampaignState = "cancelled"         // given up by a person for good; what is under way still ends
 )
 
 // The codes of pauses that are not the provider's.
@@ -77,7 +78,9 @@ type Campaign struct {
 	ListID      int64  // the list it came from, 0: typed
 	CallsText   int64  // calls of the plan with one text for many numbers
 	CallsPairs  int64  // calls of the plan with a text for each number
+	Template    string // of a new one: the name of the service's template whose text it has, "" for own text
 	TestOf      int64  // the campaign whose text a person tries on a phone of their own, 0: none
+	Approval    Approval
 }
 
 // MayStart says whether the campaign may go from a draft to running.
@@ -95,7 +98,7 @@ func (c Campaign) MayCancel() bool {
 
 // Started says that its messages were released for sending.
 func (c Campaign) Started() bool {
-	return c.State != CampaignDraft && !c.MayReschedule()
+	return c.State != CampaignDraft && !c.Waits() && !c.MayReschedule()
 }
 
 // Shows is the state that people see of a message of this campaign that is
@@ -173,7 +176,11 @@ type CampaignFilter struct {
 	AccountID int64           // 0: those of every account
 	States    []CampaignState // none: all
 	Decision  bool            // only those with messages that wait for a person
+	Trials    bool            // only those that try a text on a phone of one's own
 	Name      string          // part of the name
+	SenderID  string          // "": of every one
+	Person    int64           // who wrote or started it, 0: whoever
+	From, To  int64           // started, or else written, in [From, To), ms UTC; 0: unbounded
 	Before    int64           // ids below this; 0: from the newest
 	Limit     int
 }

@@ -13,6 +13,12 @@ var (
 	ErrConflict = errors.New("conflict")
 	// ErrTooLarge: what was sent is larger than allowed.
 	ErrTooLarge = errors.New("too large")
+	// ErrGone: the provider has no such record any more (028, §7).
+	ErrGone = errors.New("gone at the provider")
+	// ErrTaken: the provider has such a record already (027, §7).
+	ErrTaken = errors.New("taken at the provider")
+	// ErrUncertain: a change left and no valid answer was read. It may have been made.
+	ErrUncertain = errors.New("the change may or may not have been made")
 	// ErrForbidden: this person's role does not allow the order.
 	ErrForbidden = errors.New("forbidden")
 )

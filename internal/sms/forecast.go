@@ -50,13 +50,51 @@ func Turns(own int64, others []int64) int64 {
 	return all
 }
 
-// closes is the end of the part of the day that is open at a moment.
+// closes is the end of the part of the day that is open at a moment; more than
+// a year ahead where it never ends.
 func (h Hours) closes(at time.Time) time.Time {
-	for day := range 3 {
-		ends := time.Date(at.Year(), at.Month(), at.Day()+day, h.To/60, h.To%60, 0, 0, at.Location())
-		if ends.After(at) {
-			return ends
+	zone := at.Location()
+	at = h.in(at)
+	if h.wholeWeek() {
+		return at.Add(2 * ScheduleMost).In(zone)
+	}
+	for h.Open(at) {
+		ends := at
+		for back := range 2 {
+			begun, end, closed := h.window(at, back)
+			if !closed && !at.Before(begun) && end.After(ends) {
+				ends = end
+			}
+		}
+		if ends.Equal(at) {
+			break
+		}
+		at = ends
+	}
+	return at.In(zone)
+}
+
+// window is the part of the day that begins so many days before at's.
+func (h Hours) window(at time.Time, back int) (begins, ends time.Time, closed bool) {
+	moment := func(day, minute int) time.Time {
+		return time.Date(at.Year(), at.Month(), at.Day()+day, minute/60, minute%60, 0, 0, at.Location())
+	}
+	from, to, closed := h.day((at.Weekday() + 7 - time.Weekday(back)) % 7)
+	switch {
+	case from == to:
+		return moment(-back, 0), moment(1-back, 0), closed
+	case to < from:
+		return moment(-back, from), moment(1-back, to), closed
+	}
+	return moment(-back, from), moment(-back, to), closed
+}
+
+// wholeWeek says that no minute of the week is closed.
+func (h Hours) wholeWeek() bool {
+	for d := range h.Own {
+		if from, to, closed := h.day(time.Weekday(d)); closed || from != to {
+			return false
 		}
 	}
-	return at
+	return true
 }

@@ -19,7 +19,7 @@ func TestForesee(t *testing.T) {
 	at := func(zone *time.Location, day, hour, minute int) time.Time {
 		return time.Date(2026, 6, day, hour, minute, 0, 0, zone)
 	}
-	day, night := Hours{8 * 60, 20 * 60}, Hours{22 * 60, 2 * 60}
+	day, night := Hours{From: 8 * 60, To: 20 * 60}, Hours{From: 22 * 60, To: 2 * 60}
 	for name, c := range map[string]struct {
 		calls       int64
 		rate        int
@@ -42,8 +42,8 @@ func TestForesee(t *testing.T) {
 		"a rate of none counts as one":     {3, 0, Hours{}, at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), at(lagos, 3, 10, 3), 0},
 		"the hours are those of the zone":  {1200, 100, day, at(berlin, 3, 7, 59), at(berlin, 3, 8, 0), at(berlin, 3, 8, 12), 0},
 		"more than a year":                 {1_000_000, 1, day, at(lagos, 3, 8, 0), at(lagos, 3, 8, 0), time.Time{}, 0},
-		"a minute a day, for over a year":  {400, 1, Hours{60, 61}, at(lagos, 3, 1, 0), at(lagos, 3, 1, 0), time.Time{}, 366},
-		"clocks put back inside the hours": {4 * 60, 1, Hours{60, 4 * 60}, time.Date(2026, 10, 25, 1, 0, 0, 0, berlin), time.Date(2026, 10, 25, 1, 0, 0, 0, berlin), time.Date(2026, 10, 25, 4, 0, 0, 0, berlin), 0},
+		"a minute a day, for over a year":  {400, 1, Hours{From: 60, To: 61}, at(lagos, 3, 1, 0), at(lagos, 3, 1, 0), time.Time{}, 366},
+		"clocks put back inside the hours": {4 * 60, 1, Hours{From: 60, To: 4 * 60}, time.Date(2026, 10, 25, 1, 0, 0, 0, berlin), time.Date(2026, 10, 25, 1, 0, 0, 0, berlin), time.Date(2026, 10, 25, 4, 0, 0, 0, berlin), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Foresee(c.calls, c.rate, c.hours, c.start)
@@ -57,7 +57,10 @@ func TestForesee(t *testing.T) {
 // Whatever the hours, exactly as many open minutes pass as the calls take.
 func TestForeseeSpendsOpenMinutesOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		hours := Hours{rapid.IntRange(0, 1439).Draw(t, "from"), rapid.IntRange(0, 1439).Draw(t, "to")}
+		hours := Hours{From: rapid.IntRange(0, 1439).Draw(t, "from"), To: rapid.IntRange(0, 1439).Draw(t, "to")}
+		for d := range rapid.IntRange(0, 6).Draw(t, "own days") {
+			hours.Own[d] = DayHours{Set: true, Closed: rapid.Bool().Draw(t, "closed"), From: rapid.IntRange(0, 1439).Draw(t, "own from"), To: rapid.IntRange(0, 1439).Draw(t, "own to")}
+		}
 		start := time.Date(2026, 6, 3, 0, rapid.IntRange(0, 1439).Draw(t, "start"), 0, 0, time.UTC)
 		calls := rapid.Int64Range(1, 3000).Draw(t, "calls")
 		got := Foresee(calls, 1, hours, start)

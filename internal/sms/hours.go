@@ -1,15 +1,83 @@
 package sms
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 )
 
 // Hours is the part of every day in which campaigns may send, in minutes after
-// midnight of the account's zone: from From until before To. Equal ones mean
-// always; a To before From lies on the next day.
-type Hours struct{ From, To int }
+// midnight: from From until before To. Equal ones mean always; a To before From
+// lies on the next day, and belongs to the day on which it begins.
+type Hours struct {
+	From, To int
+	Own      [7]DayHours // by weekday, Sunday first: what differs from the other days
+	Zone     string      // an IANA name; "" is the account's
+}
+
+// DayHours is what one day of the week has instead of the hours of the others.
+type DayHours struct {
+	Set      bool
+	Closed   bool // nothing is sent on this day
+	From, To int  // equal ones: the whole day
+}
+
+// ReadDay reads what one day of the week has of its own: mode is "" for the
+// hours of the others, "closed" for nothing or "own" for two times of day, both
+// empty for the whole day. The fields of its Invalid are from and to.
+func ReadDay(mode, from, to string) (DayHours, error) {
+	switch mode {
+	case "":
+		return DayHours{}, nil
+	case "closed":
+		return DayHours{Set: true, Closed: true}, nil
+	}
+	h, err := ReadHours(from, to)
+	var bad Invalid
+	if errors.As(err, &bad) {
+		return DayHours{}, Invalid{"from": bad["hours_from"], "to": bad["hours_to"]}
+	}
+	return DayHours{Set: true, From: h.From, To: h.To}, err
+}
+
+// Mode is what ReadDay reads.
+func (d DayHours) Mode() string {
+	switch {
+	case !d.Set:
+		return ""
+	case d.Closed:
+		return "closed"
+	}
+	return "own"
+}
+
+// Ends are the two times of day as a form shows them, both "" for the whole
+// day, and where there are none.
+func (d DayHours) Ends() (from, to string) { return Hours{From: d.From, To: d.To}.Ends() }
+
+// day is the part of one weekday; closed says that it has none.
+func (h Hours) day(d time.Weekday) (from, to int, closed bool) {
+	if own := h.Own[d]; own.Set {
+		return own.From, own.To, own.Closed
+	}
+	return h.From, h.To, false
+}
+
+// differs says that some day has hours of its own.
+func (h Hours) differs() bool { return h.Own != [7]DayHours{} }
+
+// in is a moment in the zone of the hours.
+func (h Hours) in(at time.Time) time.Time {
+	if h.Zone == "" {
+		return at
+	}
+	zone, err := time.LoadLocation(h.Zone)
+	if err != nil {
+		return at
+	}
+	return at.In(zone)
+}
 
 // ReadHours reads two times of day. The fields of its Invalid are hours_from
 // and hours_to; two empty ones are no quiet hours.
@@ -36,34 +104,50 @@ func ReadHours(from, to string) (Hours, error) {
 	return h, bad.Or()
 }
 
-// Valid says that both ends are minutes of a day.
+// Valid says that all ends are minutes of a day, that something may be sent on
+// some day, and that the zone is one.
 func (h Hours) Valid() bool {
-	return h.From >= 0 && h.From < minutesOfDay && h.To >= 0 && h.To < minutesOfDay
+	minute := func(m int) bool { return m >= 0 && m < minutesOfDay }
+	open := false
+	for d := range h.Own {
+		from, to, closed := h.day(time.Weekday(d))
+		if !minute(from) || !minute(to) {
+			return false
+		}
+		open = open || !closed
+	}
+	_, err := time.LoadLocation(h.Zone)
+	return open && err == nil && minute(h.From) && minute(h.To)
 }
 
-// Ends are the two times of day as a form shows them, both "" without quiet
-// hours.
+// Ends are the two times of day as a form shows them, both "" where every day
+// is open as a whole.
 func (h Hours) Ends() (from, to string) {
-	if h.Always() {
+	if h.From == h.To {
 		return "", ""
 	}
-	from, to, _ = strings.Cut(h.Words(), " to ")
-	return from, to
+	return clock(h.From), clock(h.To)
 }
 
-// Always says that there are no quiet hours.
-func (h Hours) Always() bool { return h.From == h.To }
+func clock(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
 
-// Open says whether campaigns may send at a moment, read in its own zone.
+// Always says that there are no quiet hours.
+func (h Hours) Always() bool { return h.From == h.To && !h.differs() }
+
+// Open says whether campaigns may send at a moment, read in its own zone
+// unless the hours have one.
 func (h Hours) Open(at time.Time) bool {
-	minute := at.Hour()*60 + at.Minute()
-	switch {
-	case h.Always():
+	if h.Always() {
 		return true
-	case h.From < h.To:
-		return h.From <= minute && minute < h.To
 	}
-	return minute >= h.From || minute < h.To
+	at = h.in(at)
+	minute := at.Hour()*60 + at.Minute()
+	from, to, closed := h.day(at.Weekday())
+	if !closed && (from == to || from <= minute && (minute < to || to < from)) {
+		return true
+	}
+	from, to, closed = h.day((at.Weekday() + 6) % 7)
+	return !closed && to < from && minute < to
 }
 
 // Next is the first moment from at on in which campaigns may send: at itself
@@ -71,21 +155,45 @@ func (h Hours) Open(at time.Time) bool {
 // show: an opening that is left out is where the clocks go on, one that comes
 // twice counts both times.
 func (h Hours) Next(at time.Time) time.Time {
-	for !h.Open(at) {
+	if h.Always() || !h.Valid() {
+		return at
+	}
+	zone := at.Location()
+	for at = h.in(at); !h.Open(at); {
 		at = at.Add(-time.Duration(at.Second())*time.Second - time.Duration(at.Nanosecond()))
-		minute := at.Hour()*60 + at.Minute()
-		opens := at.Add(time.Duration((h.From-minute+minutesOfDay)%minutesOfDay) * time.Minute)
+		opens := at.Add(time.Duration(h.until(at)) * time.Minute)
 		if _, change := at.ZoneBounds(); !change.IsZero() && !opens.Before(change) {
 			opens = change
 		}
 		at = opens
 	}
-	return at
+	return at.In(zone)
+}
+
+// until is how many minutes of the clock there are from a moment that is not
+// open to the next opening.
+func (h Hours) until(at time.Time) int {
+	minute := at.Hour()*60 + at.Minute()
+	for ahead := range 8 {
+		from, to, closed := h.day((at.Weekday() + time.Weekday(ahead)) % 7)
+		if from == to {
+			from = 0
+		}
+		if wait := ahead*minutesOfDay + from - minute; !closed && wait > 0 {
+			return wait
+		}
+	}
+	return minutesOfDay
 }
 
 // Pause is the part of the day in which they may not, such as "20:00 to
 // 08:00".
-func (h Hours) Pause() string { return Hours{From: h.To, To: h.From}.Words() }
+func (h Hours) Pause() string {
+	if h.differs() {
+		return "the end of one day's hours to the beginning of the next"
+	}
+	return clock(h.To) + " to " + clock(h.From)
+}
 
 const minutesOfDay = 24 * 60
 
@@ -102,7 +210,37 @@ func SendsAt(a Account, c Campaign, at time.Time) time.Time {
 	return a.Hours.Next(at.In(a.Location()))
 }
 
-// Words is the part of the day as staff read it, such as "08:00 to 20:00".
+// Words is the part of the day as staff read it, such as "08:00 to 20:00,
+// Saturday 09:00 to 13:00, not on Sunday".
 func (h Hours) Words() string {
-	return fmt.Sprintf("%02d:%02d to %02d:%02d", h.From/60, h.From%60, h.To/60, h.To%60)
+	part := func(from, to int) string {
+		if from == to {
+			return "at any hour"
+		}
+		return clock(from) + " to " + clock(to)
+	}
+	words := []string{part(h.From, h.To)}
+	for i := range h.Own {
+		d := time.Weekday((i + 1) % 7)
+		switch own := h.Own[d]; {
+		case !own.Set:
+		case own.Closed:
+			words = append(words, "not on "+d.String())
+		default:
+			words = append(words, d.String()+" "+part(own.From, own.To))
+		}
+	}
+	if h.Zone != "" {
+		words = append(words, "by the clocks of "+ZoneCity(h.Zone))
+	}
+	return strings.Join(words, ", ")
+}
+
+// ZoneCity is the place that a zone is named after.
+func ZoneCity(zone string) string {
+	_, city, found := strings.Cut(zone, "/")
+	if !found {
+		return zone
+	}
+	return strings.ReplaceAll(city, "_", " ")
 }

@@ -23,7 +23,7 @@ func zoned(t *testing.T, zone, at string) time.Time {
 
 func TestHours(t *testing.T) {
 	const lagos, york, london, lord = "Africa/Lagos", "America/New_York", "Europe/London", "Australia/Lord_Howe"
-	day, night := Hours{8 * 60, 20 * 60}, Hours{22*60 + 30, 6 * 60}
+	day, night := Hours{From: 8 * 60, To: 20 * 60}, Hours{From: 22*60 + 30, To: 6 * 60}
 	for _, c := range []struct {
 		name           string
 		hours          Hours
@@ -40,13 +40,13 @@ func TestHours(t *testing.T) {
 		{"over midnight, closed", night, lagos, "2026-11-21T06:00:00+01:00", "2026-11-21T22:30:00+01:00"},
 		{"the night on which clocks go on", day, york, "2026-03-07T21:00:00-05:00", "2026-03-08T08:00:00-04:00"},
 		{"the night on which they go back", day, york, "2026-10-31T21:00:00-04:00", "2026-11-01T08:00:00-05:00"},
-		{"an opening that is left out", Hours{2*60 + 30, 20 * 60}, york, "2026-03-08T01:00:00-05:00", "2026-03-08T03:00:00-04:00"},
-		{"one that is left out in London", Hours{1*60 + 30, 20 * 60}, london, "2026-03-28T22:00:00Z", "2026-03-29T02:00:00+01:00"},
-		{"hours that are left out whole", Hours{2*60 + 10, 2*60 + 50}, york, "2026-03-08T01:00:00-05:00", "2026-03-09T02:10:00-04:00"},
-		{"an opening that comes twice, the first", Hours{1*60 + 30, 20 * 60}, york, "2026-11-01T00:10:00-04:00", "2026-11-01T01:30:00-04:00"},
-		{"an opening that comes twice, the second", Hours{1*60 + 30, 20 * 60}, york, "2026-11-01T01:10:00-05:00", "2026-11-01T01:30:00-05:00"},
-		{"a closing that comes twice", Hours{20 * 60, 1*60 + 30}, york, "2026-11-01T01:45:00-04:00", "2026-11-01T01:00:00-05:00"},
-		{"clocks that move by half an hour", Hours{2*60 + 10, 20 * 60}, lord, "2026-10-04T01:00:00+10:30", "2026-10-04T02:30:00+11:00"},
+		{"an opening that is left out", Hours{From: 2*60 + 30, To: 20 * 60}, york, "2026-03-08T01:00:00-05:00", "2026-03-08T03:00:00-04:00"},
+		{"one that is left out in London", Hours{From: 1*60 + 30, To: 20 * 60}, london, "2026-03-28T22:00:00Z", "2026-03-29T02:00:00+01:00"},
+		{"hours that are left out whole", Hours{From: 2*60 + 10, To: 2*60 + 50}, york, "2026-03-08T01:00:00-05:00", "2026-03-09T02:10:00-04:00"},
+		{"an opening that comes twice, the first", Hours{From: 1*60 + 30, To: 20 * 60}, york, "2026-11-01T00:10:00-04:00", "2026-11-01T01:30:00-04:00"},
+		{"an opening that comes twice, the second", Hours{From: 1*60 + 30, To: 20 * 60}, york, "2026-11-01T01:10:00-05:00", "2026-11-01T01:30:00-05:00"},
+		{"a closing that comes twice", Hours{From: 20 * 60, To: 1*60 + 30}, york, "2026-11-01T01:45:00-04:00", "2026-11-01T01:00:00-05:00"},
+		{"clocks that move by half an hour", Hours{From: 2*60 + 10, To: 20 * 60}, lord, "2026-10-04T01:00:00+10:30", "2026-10-04T02:30:00+11:00"},
 	} {
 		at := zoned(t, c.zone, c.at)
 		want := at
@@ -64,7 +64,9 @@ func TestHours(t *testing.T) {
 func TestNextOpeningIsTheFirst(t *testing.T) {
 	for _, c := range []struct{ zone, from string }{{"America/New_York", "2026-03-07T12:00:00-05:00"}, {"America/New_York", "2026-10-31T12:00:00-04:00"},
 		{"Europe/London", "2026-03-28T12:00:00Z"}, {"Australia/Lord_Howe", "2026-04-04T12:00:00+11:00"}, {"Africa/Lagos", "2026-01-01T12:00:00+01:00"}} {
-		for _, h := range []Hours{{8 * 60, 20 * 60}, {90, 105}, {150, 600}, {60, 120}, {1200, 100}, {0, 1}, {1439, 0}} {
+		weekend := [7]DayHours{time.Sunday: {Set: true, Closed: true}, time.Saturday: {Set: true, From: 1320, To: 150}}
+		for _, h := range []Hours{{From: 8 * 60, To: 20 * 60}, {From: 90, To: 105}, {From: 150, To: 600}, {From: 60, To: 120}, {From: 1200, To: 100}, {From: 0, To: 1}, {From: 1439, To: 0},
+			{From: 8 * 60, To: 20 * 60, Own: weekend}, {Own: weekend}, {From: 8 * 60, To: 20 * 60, Own: weekend, Zone: "Africa/Nairobi"}} {
 			first := zoned(t, c.zone, c.from)
 			for at := first; at.Before(first.Add(24 * time.Hour)); at = at.Add(7*time.Minute + 13*time.Second) {
 				want := at
@@ -82,7 +84,7 @@ func TestNextOpeningIsTheFirst(t *testing.T) {
 func TestSendsAt(t *testing.T) {
 	night := zoned(t, "Africa/Lagos", "2026-11-21T03:10:00+01:00")
 	morning := zoned(t, "Africa/Lagos", "2026-11-21T08:00:00+01:00")
-	a := Account{Timezone: "Africa/Lagos", Hours: Hours{8 * 60, 20 * 60}}
+	a := Account{Timezone: "Africa/Lagos", Hours: Hours{From: 8 * 60, To: 20 * 60}}
 	for _, c := range []struct {
 		campaign Campaign
 		want     time.Time
@@ -104,9 +106,9 @@ func TestReadHours(t *testing.T) {
 		bad      Invalid
 	}{
 		{"", "", Hours{}, nil},
-		{" 08:00 ", "20:00", Hours{480, 1200}, nil},
-		{"8am", "8:30pm", Hours{480, 1230}, nil},
-		{"22:00", "06:00", Hours{1320, 360}, nil},
+		{" 08:00 ", "20:00", Hours{From: 480, To: 1200}, nil},
+		{"8am", "8:30pm", Hours{From: 480, To: 1230}, nil},
+		{"22:00", "06:00", Hours{From: 1320, To: 360}, nil},
 		{"08:00", "", Hours{}, Invalid{"hours_to": both}},
 		{"", "20:00", Hours{}, Invalid{"hours_from": both}},
 		{"early", "25:00", Hours{}, Invalid{"hours_from": one, "hours_to": one}},
@@ -124,7 +126,35 @@ func TestReadHours(t *testing.T) {
 			}
 		}
 	}
-	if got := (Hours{480, 1200}).Pause(); got != "20:00 to 08:00" {
+	if got := (Hours{From: 480, To: 1200}).Pause(); got != "20:00 to 08:00" {
 		t.Errorf("the pause is %q", got)
+	}
+}
+
+func TestHoursByWeekday(t *testing.T) {
+	h := Hours{From: 8 * 60, To: 20 * 60, Own: [7]DayHours{time.Sunday: {Set: true, Closed: true}, time.Saturday: {Set: true, From: 9 * 60, To: 13 * 60}}}
+	if got := h.Words(); got != "08:00 to 20:00, Saturday 09:00 to 13:00, not on Sunday" {
+		t.Error(got)
+	}
+	for at, want := range map[string]string{
+		"2026-06-05T19:59:00+01:00": "2026-06-05T19:59:00+01:00", // a Friday
+		"2026-06-05T20:00:00+01:00": "2026-06-06T09:00:00+01:00",
+		"2026-06-06T13:00:00+01:00": "2026-06-08T08:00:00+01:00",
+		"2026-06-07T12:00:00+01:00": "2026-06-08T08:00:00+01:00",
+	} {
+		if got := h.Next(zoned(t, "Africa/Lagos", at)); got.Format(time.RFC3339) != want {
+			t.Errorf("after %s it opens at %s, want %s", at, got.Format(time.RFC3339), want)
+		}
+	}
+	h.Zone = "Africa/Nairobi" // two hours ahead of Lagos
+	if got := h.Next(zoned(t, "Africa/Lagos", "2026-06-05T03:00:00+01:00")).Format(time.RFC3339); got != "2026-06-05T06:00:00+01:00" {
+		t.Errorf("by the clocks of Nairobi it opens at %s", got)
+	}
+	closed := Hours{From: 60, To: 120}
+	for d := range closed.Own {
+		closed.Own[d] = DayHours{Set: true, Closed: true}
+	}
+	if closed.Valid() || (Hours{From: 60, To: 120, Zone: "Mars/Olympus"}).Valid() || !h.Valid() || h.Always() {
+		t.Error("hours that never open, or a zone that is none, are taken")
 	}
 }

@@ -18,6 +18,16 @@ const (
 	ListFailed   ListState = "failed"   // Problem says why; the file can be read in another way or replaced
 )
 
+// ListPurpose says what becomes of a list.
+type ListPurpose string
+
+// The purposes.
+const (
+	ForCampaign ListPurpose = ""         // an uploaded file
+	ForAudience ListPurpose = "audience" // the people of an audience, for a campaign
+	ForContacts ListPurpose = "contacts" // an uploaded file; its rows become contacts
+)
+
 // List is an uploaded file on its way to a campaign. It belongs to the person
 // who uploaded it and is forgotten ListKept after its last change unless a
 // campaign was made of it.
@@ -25,6 +35,7 @@ type List struct {
 	ID          int64
 	UID         string // random; names it in URLs and in the data folder
 	AccountID   int64
+	Purpose     ListPurpose
 	State       ListState
 	Problem     string // a sentence for staff while ListFailed
 	Version     int64  // for compare-and-set
@@ -87,6 +98,7 @@ const (
 	RowRepeat     RowKind = "repeat"     // left out: same number and text as an earlier row
 	RowOtherText  RowKind = "othertext"  // worth knowing: the number has another text in an earlier row
 	RowRepaired   RowKind = "repaired"   // worth knowing: the number was written differently
+	RowOften      RowKind = "often"      // left out: the person got as many messages as the account allows
 	RowLonger     RowKind = "longer"     // worth knowing: special letters make the text need more parts
 )
 
@@ -97,11 +109,11 @@ func (k RowKind) Bad() bool {
 }
 
 // LeftOut says that a row of this kind is not sent without anybody deciding.
-func (k RowKind) LeftOut() bool { return k == RowBlocked || k == RowRepeat }
+func (k RowKind) LeftOut() bool { return k == RowBlocked || k == RowRepeat || k == RowOften }
 
 // RowKinds lists the kinds in the order of the check page.
 func RowKinds() []RowKind {
-	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired, RowLonger}
+	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired, RowLonger, RowOften}
 }
 
 // RowNote is what the check says of one row: one note a kind and row.
@@ -138,6 +150,8 @@ type ListTally struct {
 	Letters string            // the special letters that make texts longer, at most 20
 	Texts   int64             // different texts among the rows to be sent
 	Columns int               // of the widest row
+	Added   int64             // people who were new, of a list for contacts that is made
+	Changed int64             // and those of whom something was new
 	// Same is the campaign of the time SameWithin that this list looks like.
 	Same *SameList
 }

@@ -20,8 +20,11 @@ type SenderID struct {
 }
 
 // Usable says that the sender ID may be chosen: approved and active.
-func (s SenderID) Usable() bool {
-	return s.IsActive && strings.EqualFold(strings.TrimSpace(s.ApproveStatus), "Approved")
+func (s SenderID) Usable() bool { return s.IsActive && s.Approved() }
+
+// Approved says that the service's word is the one that the specification shows.
+func (s SenderID) Approved() bool {
+	return strings.EqualFold(strings.TrimSpace(s.ApproveStatus), "Approved")
 }
 
 // UsableSender says that the list holds the sender ID as one that may be used.

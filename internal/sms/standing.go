@@ -58,7 +58,7 @@ type Standing struct {
 // Standings lists the table in the order of the help page.
 func Standings() []Standing {
 	return []Standing{
-		{"draft", "Not started", ToneMute, "clock", TileWaiting, false, "The campaign has not been confirmed yet."},
+		{"draft", "Not started", ToneMute, "clock", TileWaiting, false, "The campaign has not been confirmed yet, or waits for its time or for a second person to approve it."},
 		{"queued", "Waiting to send", ToneMute, "clock", TileWaiting, false, "We send as fast as the provider allows."},
 		{"sending", "Sending", ToneMute, "loader", TileWaiting, false, "The request to the provider is under way."},
 		{"network", "With the network", ToneInfo, "clock", TileNetwork, false, "The provider has it. We are waiting for the delivery report."},

@@ -15,8 +15,46 @@ type Template struct {
 // Usable says that the template may be chosen: approved and active.
 func (t Template) Usable() bool { return t.IsApproved && t.IsActive }
 
-// TemplateReading is how fresh an account's templates are.
-type TemplateReading struct {
-	At      int64  // when the list was last read (ms), 0: never
-	Failure string // why the last attempt failed, a sentence for staff; "" when it did not
+// TemplateDraft is a text that staff keep here until somebody makes a template
+// of it at the provider.
+type TemplateDraft struct {
+	ID          int64
+	AccountID   int64
+	Name        string
+	Text        string
+	ChangedName string
+	ChangedAt   int64
+}
+
+// TemplateUse is how often campaigns took their text from a template.
+type TemplateUse struct {
+	Last      int64 // when the last one was made (ms)
+	Campaigns int64
+}
+
+// CampaignTemplate is the template that a campaign's text came from, as it was then.
+type CampaignTemplate struct {
+	CampaignID int64
+	TemplateID int64
+	Name       string
+	Text       string
+}
+
+// MarksChanged compares the marks of two texts, whatever their order and their
+// writing: those that only the new text has, and those that only the old one had.
+func MarksChanged(before, after string) (added, gone []string) {
+	only := func(of, other string) (list []string) {
+		known := map[string]bool{}
+		for _, m := range Marks(other) {
+			known[MarkKey(m)] = true
+		}
+		for _, m := range Marks(of) {
+			if key := MarkKey(m); !known[key] {
+				known[key] = true
+				list = append(list, m)
+			}
+		}
+		return list
+	}
+	return only(after, before), only(before, after)
 }

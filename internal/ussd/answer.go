@@ -9,6 +9,9 @@ import (
 type Answer struct {
 	End  bool   // close the session after this text
 	Text string // may contain line breaks
+	// Failed says that the menu has nothing to show: a deed that must not be
+	// passed over did not succeed. Such an answer ends, and its Text is "".
+	Failed bool
 }
 
 type coded struct {

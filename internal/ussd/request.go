@@ -2,6 +2,7 @@ package ussd
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -41,6 +42,10 @@ type Request struct {
 	Stage     Stage
 	SessionID string // id.session, often empty
 	USSDID    string // id.ussd
+	Status    string // status.code and status.message, such as "200 OK"
+	Body      string // backend.cuap.body as it came, "" without one
+	// Digest tells requests of the same bytes from others.
+	Digest [16]byte
 
 	// Echoed from backend.cuap.header, "" where the request has none.
 	CommandID  string // 114 says that the user hung up
@@ -53,8 +58,8 @@ type Request struct {
 var ErrMalformed = errors.New("not a USSD request")
 
 // ParseRequest reads a callback body. Numbers may come as text and text as
-// numbers, and everything but session.type may be missing; op_type is ignored,
-// because networks fill it differently. With ErrMalformed the Request still
+// numbers, and everything may be missing but session.type or a command_id that
+// tells the stage; op_type is ignored, because networks fill it differently. With ErrMalformed the Request still
 // holds whatever could be read, so that it can be answered.
 func ParseRequest(body []byte) (Request, error) {
 	top, ok := object(body)
@@ -67,6 +72,8 @@ func ParseRequest(body []byte) (Request, error) {
 	backend, _ := object(top["backend"])
 	cuap, _ := object(backend["cuap"])
 	header, _ := object(cuap["header"])
+	status, _ := object(top["status"])
+	sum := sha256.Sum256(body)
 	r := Request{
 		MSISDN:     text(top["msisdn"]),
 		Network:    text(top["network"]),
@@ -75,6 +82,9 @@ func ParseRequest(body []byte) (Request, error) {
 		Stage:      stage(text(kind["code"]), text(kind["name"])),
 		SessionID:  text(id["session"]),
 		USSDID:     text(id["ussd"]),
+		Status:     strings.TrimSpace(text(status["code"]) + " " + text(status["message"])),
+		Body:       kept(cuap["body"]),
+		Digest:     [16]byte(sum[:16]),
 		CommandID:  text(header["command_id"]),
 		CommandLen: text(header["command_len"]),
 		ReceiverID: text(header["receiver_id"]),
@@ -84,9 +94,37 @@ func ParseRequest(body []byte) (Request, error) {
 		r.CommandLen = text(header["command_length"])
 	}
 	if r.Stage == 0 {
+		r.Stage = commandStage(r.CommandID)
+	}
+	if r.Stage == 0 {
 		return r, ErrMalformed
 	}
 	return r, nil
+}
+
+// HungUp is the command of a caller who hung up.
+const HungUp = "114"
+
+// commandStage tells the stage of a request that has lost its session.type.
+func commandStage(command string) Stage {
+	switch command {
+	case "111":
+		return Begin
+	case "112":
+		return Continue
+	case "113", HungUp:
+		return End
+	}
+	return 0
+}
+
+// kept is an object as it came, in one line.
+func kept(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if _, ok := object(raw); !ok || json.Compact(&b, raw) != nil {
+		return ""
+	}
+	return strings.ToValidUTF8(b.String(), "\ufffd")
 }
 
 func stage(code, name string) Stage {

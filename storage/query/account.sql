@@ -1,13 +1,14 @@
 -- name: InsertAccount :one
 insert into account (uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part,
-  country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, false, '', '', 0, 0, '', 1, $19, $19, $20, $21, $22, $23)
+  country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, false, '', '', 0, 0, '', 1, $19, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
 returning id;
 
 -- name: UpdateAccount :execrows
 update account set name = $2, base_url = $3, client_id = $4, api_key = $5, key_hint = $6, per_minute = $7, call_limit = $8, url_budget = $9,
   max_parts = $10, price_per_part = $11, country = $12, timezone = $13, currency = $14, default_sender = $15, late_after = $16,
-  hold_on_429 = $17, changed_at = $18, abroad = $19, hours_from = $20, hours_to = $21, type_above = $22
+  hold_on_429 = $17, changed_at = $18, abroad = $19, hours_from = $20, hours_to = $21, type_above = $22,
+  hours_week = $23, cap_messages = $24, cap_days = $25, day_most = $26, person_most = $27, person_day_most = $28
 where id = $1;
 
 -- name: AccountByID :one

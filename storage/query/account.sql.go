@@ -10,7 +10,7 @@ import (
 )
 
 const accountByID = `-- name: AccountByID :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above from account where id = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account where id = $1
 `
 
 func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
@@ -49,12 +49,19 @@ func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
 		&i.HoursFrom,
 		&i.HoursTo,
 		&i.TypeAbove,
+		&i.HoursWeek,
+		&i.CapMessages,
+		&i.CapDays,
+		&i.DayMost,
+		&i.PersonMost,
+		&i.PersonDayMost,
+		&i.ApproveAbove,
 	)
 	return i, err
 }
 
 const accountByName = `-- name: AccountByName :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above from account where name = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account where name = $1
 `
 
 func (q *Queries) AccountByName(ctx context.Context, name string) (Account, error) {
@@ -93,12 +100,19 @@ func (q *Queries) AccountByName(ctx context.Context, name string) (Account, erro
 		&i.HoursFrom,
 		&i.HoursTo,
 		&i.TypeAbove,
+		&i.HoursWeek,
+		&i.CapMessages,
+		&i.CapDays,
+		&i.DayMost,
+		&i.PersonMost,
+		&i.PersonDayMost,
+		&i.ApproveAbove,
 	)
 	return i, err
 }
 
 const accounts = `-- name: Accounts :many
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above from account order by test, id
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account order by test, id
 `
 
 func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
@@ -143,6 +157,13 @@ func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
 			&i.HoursFrom,
 			&i.HoursTo,
 			&i.TypeAbove,
+			&i.HoursWeek,
+			&i.CapMessages,
+			&i.CapDays,
+			&i.DayMost,
+			&i.PersonMost,
+			&i.PersonDayMost,
+			&i.ApproveAbove,
 		); err != nil {
 			return nil, err
 		}
@@ -236,8 +257,8 @@ func (q *Queries) ExpireCallbackTokens(ctx context.Context, accountID int64, kin
 
 const insertAccount = `-- name: InsertAccount :one
 insert into account (uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part,
-  country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, false, '', '', 0, 0, '', 1, $19, $19, $20, $21, $22, $23)
+  country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, false, '', '', 0, 0, '', 1, $19, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
 returning id
 `
 
@@ -265,6 +286,12 @@ type InsertAccountParams struct {
 	HoursFrom     int64
 	HoursTo       int64
 	TypeAbove     int64
+	HoursWeek     string
+	CapMessages   int64
+	CapDays       int64
+	DayMost       int64
+	PersonMost    int64
+	PersonDayMost int64
 }
 
 func (q *Queries) InsertAccount(ctx context.Context, arg InsertAccountParams) (int64, error) {
@@ -292,6 +319,12 @@ func (q *Queries) InsertAccount(ctx context.Context, arg InsertAccountParams) (i
 		arg.HoursFrom,
 		arg.HoursTo,
 		arg.TypeAbove,
+		arg.HoursWeek,
+		arg.CapMessages,
+		arg.CapDays,
+		arg.DayMost,
+		arg.PersonMost,
+		arg.PersonDayMost,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -535,7 +568,8 @@ func (q *Queries) TouchBalance(ctx context.Context, iD int64, readAt int64) erro
 const updateAccount = `-- name: UpdateAccount :execrows
 update account set name = $2, base_url = $3, client_id = $4, api_key = $5, key_hint = $6, per_minute = $7, call_limit = $8, url_budget = $9,
   max_parts = $10, price_per_part = $11, country = $12, timezone = $13, currency = $14, default_sender = $15, late_after = $16,
-  hold_on_429 = $17, changed_at = $18, abroad = $19, hours_from = $20, hours_to = $21, type_above = $22
+  hold_on_429 = $17, changed_at = $18, abroad = $19, hours_from = $20, hours_to = $21, type_above = $22,
+  hours_week = $23, cap_messages = $24, cap_days = $25, day_most = $26, person_most = $27, person_day_most = $28
 where id = $1
 `
 
@@ -562,6 +596,12 @@ type UpdateAccountParams struct {
 	HoursFrom     int64
 	HoursTo       int64
 	TypeAbove     int64
+	HoursWeek     string
+	CapMessages   int64
+	CapDays       int64
+	DayMost       int64
+	PersonMost    int64
+	PersonDayMost int64
 }
 
 func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (int64, error) {
@@ -588,6 +628,12 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (i
 		arg.HoursFrom,
 		arg.HoursTo,
 		arg.TypeAbove,
+		arg.HoursWeek,
+		arg.CapMessages,
+		arg.CapDays,
+		arg.DayMost,
+		arg.PersonMost,
+		arg.PersonDayMost,
 	)
 	if err != nil {
 		return 0, err

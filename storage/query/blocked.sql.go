@@ -10,7 +10,7 @@ import (
 )
 
 const blockedByID = `-- name: BlockedByID :one
-select id, account_id, number, kind, note, by_id, by_name, since from blocked where id = $1
+select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where id = $1
 `
 
 func (q *Queries) BlockedByID(ctx context.Context, id int64) (Blocked, error) {
@@ -25,12 +25,14 @@ func (q *Queries) BlockedByID(ctx context.Context, id int64) (Blocked, error) {
 		&i.ByID,
 		&i.ByName,
 		&i.Since,
+		&i.Proof,
+		&i.MessageID,
 	)
 	return i, err
 }
 
 const blockedPage = `-- name: BlockedPage :many
-select id, account_id, number, kind, note, by_id, by_name, since from blocked where account_id = $1 and id < $2 order by id desc limit $3
+select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and id < $2 order by id desc limit $3
 `
 
 func (q *Queries) BlockedPage(ctx context.Context, accountID int64, iD int64, limit int32) ([]Blocked, error) {
@@ -51,6 +53,8 @@ func (q *Queries) BlockedPage(ctx context.Context, accountID int64, iD int64, li
 			&i.ByID,
 			&i.ByName,
 			&i.Since,
+			&i.Proof,
+			&i.MessageID,
 		); err != nil {
 			return nil, err
 		}
@@ -66,7 +70,7 @@ func (q *Queries) BlockedPage(ctx context.Context, accountID int64, iD int64, li
 }
 
 const blockedRange = `-- name: BlockedRange :many
-select id, account_id, number, kind, note, by_id, by_name, since from blocked where account_id = $1 and number >= $2 and number <= $3 order by number limit $4
+select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and number >= $2 and number <= $3 order by number limit $4
 `
 
 type BlockedRangeParams struct {
@@ -99,6 +103,8 @@ func (q *Queries) BlockedRange(ctx context.Context, arg BlockedRangeParams) ([]B
 			&i.ByID,
 			&i.ByName,
 			&i.Since,
+			&i.Proof,
+			&i.MessageID,
 		); err != nil {
 			return nil, err
 		}
@@ -125,7 +131,7 @@ func (q *Queries) CountBlocked(ctx context.Context, accountID int64) (int64, err
 }
 
 const deleteBlocked = `-- name: DeleteBlocked :one
-delete from blocked where id = $1 returning id, account_id, number, kind, note, by_id, by_name, since
+delete from blocked where id = $1 returning id, account_id, number, kind, note, by_id, by_name, since, proof, message_id
 `
 
 func (q *Queries) DeleteBlocked(ctx context.Context, id int64) (Blocked, error) {
@@ -140,6 +146,8 @@ func (q *Queries) DeleteBlocked(ctx context.Context, id int64) (Blocked, error) 
 		&i.ByID,
 		&i.ByName,
 		&i.Since,
+		&i.Proof,
+		&i.MessageID,
 	)
 	return i, err
 }

@@ -1,7 +1,7 @@
 -- name: InsertList :one
 insert into list (uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total,
-  campaign_id, created_by, created_name, created_at, changed_at)
-values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, $15, 0, $12, $13, $14, $14)
+  campaign_id, created_by, created_name, created_at, changed_at, purpose)
+values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, $15, 0, $12, $13, $14, $14, $16)
 returning id;
 
 -- name: ListByUID :one

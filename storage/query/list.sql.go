@@ -39,7 +39,7 @@ func (q *Queries) AbandonedCampaigns(ctx context.Context, changedAt int64) ([]in
 }
 
 const busyLists = `-- name: BusyLists :many
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where state in ('checking', 'making') order by id
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where state in ('checking', 'making') order by id
 `
 
 func (q *Queries) BusyLists(ctx context.Context) ([]List, error) {
@@ -75,6 +75,7 @@ func (q *Queries) BusyLists(ctx context.Context) ([]List, error) {
 			&i.CreatedName,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Purpose,
 		); err != nil {
 			return nil, err
 		}
@@ -90,7 +91,7 @@ func (q *Queries) BusyLists(ctx context.Context) ([]List, error) {
 }
 
 const checkedLists = `-- name: CheckedLists :many
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where changed_at > $1 and state = 'checked' order by changed_at
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where changed_at > $1 and state = 'checked' order by changed_at
 `
 
 func (q *Queries) CheckedLists(ctx context.Context, changedAt int64) ([]List, error) {
@@ -126,6 +127,7 @@ func (q *Queries) CheckedLists(ctx context.Context, changedAt int64) ([]List, er
 			&i.CreatedName,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Purpose,
 		); err != nil {
 			return nil, err
 		}
@@ -246,8 +248,8 @@ func (q *Queries) InsertHiddenCampaign(ctx context.Context, arg InsertHiddenCamp
 
 const insertList = `-- name: InsertList :one
 insert into list (uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total,
-  campaign_id, created_by, created_name, created_at, changed_at)
-values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, $15, 0, $12, $13, $14, $14)
+  campaign_id, created_by, created_name, created_at, changed_at, purpose)
+values ($1, $2, $3, $4, '', 1, $5, $6, $7, $8, $9, $10, $11, 0, false, 0, $15, 0, $12, $13, $14, $14, $16)
 returning id
 `
 
@@ -267,6 +269,7 @@ type InsertListParams struct {
 	CreatedName string
 	CreatedAt   int64
 	Total       int64
+	Purpose     string
 }
 
 func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, error) {
@@ -286,6 +289,7 @@ func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, 
 		arg.CreatedName,
 		arg.CreatedAt,
 		arg.Total,
+		arg.Purpose,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -293,7 +297,7 @@ func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, 
 }
 
 const listByID = `-- name: ListByID :one
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where id = $1
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where id = $1
 `
 
 func (q *Queries) ListByID(ctx context.Context, id int64) (List, error) {
@@ -323,12 +327,13 @@ func (q *Queries) ListByID(ctx context.Context, id int64) (List, error) {
 		&i.CreatedName,
 		&i.CreatedAt,
 		&i.ChangedAt,
+		&i.Purpose,
 	)
 	return i, err
 }
 
 const listByToken = `-- name: ListByToken :one
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where token = $1
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where token = $1
 `
 
 func (q *Queries) ListByToken(ctx context.Context, token string) (List, error) {
@@ -358,12 +363,13 @@ func (q *Queries) ListByToken(ctx context.Context, token string) (List, error) {
 		&i.CreatedName,
 		&i.CreatedAt,
 		&i.ChangedAt,
+		&i.Purpose,
 	)
 	return i, err
 }
 
 const listByUID = `-- name: ListByUID :one
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where uid = $1
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where uid = $1
 `
 
 func (q *Queries) ListByUID(ctx context.Context, uid string) (List, error) {
@@ -393,6 +399,7 @@ func (q *Queries) ListByUID(ctx context.Context, uid string) (List, error) {
 		&i.CreatedName,
 		&i.CreatedAt,
 		&i.ChangedAt,
+		&i.Purpose,
 	)
 	return i, err
 }
@@ -469,7 +476,7 @@ func (q *Queries) ListProgress(ctx context.Context, arg ListProgressParams) (int
 }
 
 const oldLists = `-- name: OldLists :many
-select l.id, l.uid, l.token, l.account_id, l.state, l.problem, l.version, l.file_name, l.size, l.hash, l.header_key, l.reading, l.choices, l.tally, l.checksum, l.again, l.done, l.total, l.campaign_id, l.created_by, l.created_name, l.created_at, l.changed_at from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.changed_at limit 100
+select l.id, l.uid, l.token, l.account_id, l.state, l.problem, l.version, l.file_name, l.size, l.hash, l.header_key, l.reading, l.choices, l.tally, l.checksum, l.again, l.done, l.total, l.campaign_id, l.created_by, l.created_name, l.created_at, l.changed_at, l.purpose from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.changed_at limit 100
 `
 
 func (q *Queries) OldLists(ctx context.Context, changedAt int64) ([]List, error) {
@@ -505,6 +512,7 @@ func (q *Queries) OldLists(ctx context.Context, changedAt int64) ([]List, error)
 			&i.CreatedName,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Purpose,
 		); err != nil {
 			return nil, err
 		}
@@ -551,7 +559,7 @@ func (q *Queries) PutSketch(ctx context.Context, campaignID int64, sketch []byte
 }
 
 const recentLists = `-- name: RecentLists :many
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at from list where account_id = $1 and created_by = $2 order by id desc limit $3
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where account_id = $1 and created_by = $2 order by id desc limit $3
 `
 
 func (q *Queries) RecentLists(ctx context.Context, accountID int64, createdBy int64, limit int32) ([]List, error) {
@@ -587,6 +595,7 @@ func (q *Queries) RecentLists(ctx context.Context, accountID int64, createdBy in
 			&i.CreatedName,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Purpose,
 		); err != nil {
 			return nil, err
 		}

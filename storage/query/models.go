@@ -37,6 +37,13 @@ type Account struct {
 	HoursFrom     int64
 	HoursTo       int64
 	TypeAbove     int64
+	HoursWeek     string
+	CapMessages   int64
+	CapDays       int64
+	DayMost       int64
+	PersonMost    int64
+	PersonDayMost int64
+	ApproveAbove  int64
 }
 
 type AppUser struct {
@@ -101,6 +108,24 @@ type AttemptMessage struct {
 	MessageID int64
 }
 
+type Audience struct {
+	ID        int64
+	AccountID int64
+	Name      string
+	Kind      string
+	Filter    string
+	Version   int64
+	ByID      int64
+	ByName    string
+	CreatedAt int64
+	ChangedAt int64
+}
+
+type AudienceMember struct {
+	AudienceID int64
+	ContactID  int64
+}
+
 type Audit struct {
 	ID       int64
 	At       int64
@@ -120,6 +145,20 @@ type Balance struct {
 	ReadAt     int64
 }
 
+type BalanceAlarm struct {
+	ID         int64
+	AccountID  int64
+	Kind       string
+	PluginType string
+	At         int64
+	FromAt     int64
+	Before     string
+	After      string
+	Mailed     bool
+	SeenName   string
+	SeenAt     int64
+}
+
 type Blocked struct {
 	ID        int64
 	AccountID int64
@@ -129,6 +168,8 @@ type Blocked struct {
 	ByID      int64
 	ByName    string
 	Since     int64
+	Proof     string
+	MessageID int64
 }
 
 type CallbackToken struct {
@@ -141,46 +182,56 @@ type CallbackToken struct {
 }
 
 type Campaign struct {
-	ID          int64
-	AccountID   int64
-	Token       string
-	Name        string
-	SenderID    string
-	Text        string
-	Unicode     bool
-	Flash       bool
-	GroupID     string
-	GroupName   string
-	State       string
-	Pause       string
-	PauseCode   string
-	Canary      string
-	Version     int64
-	Recipients  int64
-	Parts       int64
-	Fingerprint string
-	WindowFrom  int64
-	CreatedBy   int64
-	CreatedName string
-	StartedBy   int64
-	StartedName string
-	CreatedAt   int64
-	StartedAt   int64
-	FinishedAt  int64
-	ChangedAt   int64
-	SendAt      int64
-	SendZone    string
-	SendOffset  int64
-	SendAgain   bool
-	ListID      int64
-	CallsText   int64
-	CallsPairs  int64
-	Urgent      bool
-	HandOver    bool
-	Untidy      bool
-	TestOf      int64
-	AgainOf     int64
-	RemovedAt   int64
+	ID           int64
+	AccountID    int64
+	Token        string
+	Name         string
+	SenderID     string
+	Text         string
+	Unicode      bool
+	Flash        bool
+	GroupID      string
+	GroupName    string
+	State        string
+	Pause        string
+	PauseCode    string
+	Canary       string
+	Version      int64
+	Recipients   int64
+	Parts        int64
+	Fingerprint  string
+	WindowFrom   int64
+	CreatedBy    int64
+	CreatedName  string
+	StartedBy    int64
+	StartedName  string
+	CreatedAt    int64
+	StartedAt    int64
+	FinishedAt   int64
+	ChangedAt    int64
+	SendAt       int64
+	SendZone     string
+	SendOffset   int64
+	SendAgain    bool
+	ListID       int64
+	CallsText    int64
+	CallsPairs   int64
+	Urgent       bool
+	HandOver     bool
+	Untidy       bool
+	TestOf       int64
+	AgainOf      int64
+	RemovedAt    int64
+	AskedBy      int64
+	AskedName    string
+	AskedAt      int64
+	ApprovedBy   int64
+	ApprovedName string
+	ApprovedAt   int64
+	Returned     string
+	ReturnedBy   int64
+	ReturnedName string
+	ReturnedAt   int64
 }
 
 type CampaignCut struct {
@@ -200,6 +251,57 @@ type CampaignTally struct {
 	CampaignID int64
 	Key        string
 	N          int64
+}
+
+type CampaignTemplate struct {
+	CampaignID int64
+	AccountID  int64
+	TemplateID int64
+	Name       string
+	Text       string
+	MadeAt     int64
+}
+
+type CampaignUsage struct {
+	CampaignID int64
+	Network    string
+	Messages   int64
+	Parts      int64
+}
+
+type Contact struct {
+	ID        int64
+	AccountID int64
+	Number    string
+	Name      string
+	Fields    string
+	Tags      string
+	Source    string
+	ByID      int64
+	ByName    string
+	CreatedAt int64
+	ChangedAt int64
+}
+
+type ContactBlock struct {
+	ID        int64
+	AccountID int64
+	Block     int64
+	Key       string
+	N         int64
+	Body      []byte
+}
+
+type ContactColumn struct {
+	ID        int64
+	AccountID int64
+	Key       string
+	Name      string
+}
+
+type ContactStale struct {
+	AccountID int64
+	Block     int64
 }
 
 type Decision struct {
@@ -236,6 +338,13 @@ type DeliveryReport struct {
 	Effect       string
 	MatchKey     string
 	Suspicious   bool
+}
+
+type GroupMade struct {
+	AccountID int64
+	Name      string
+	ParentID  int64
+	MadeAt    int64
 }
 
 type InFlight struct {
@@ -306,6 +415,7 @@ type List struct {
 	CreatedName string
 	CreatedAt   int64
 	ChangedAt   int64
+	Purpose     string
 }
 
 type ListMapping struct {
@@ -348,6 +458,15 @@ type MessageAlias struct {
 	MessageID  int64
 }
 
+type ProviderGroup struct {
+	AccountID    int64
+	ID           int64
+	Name         string
+	ContactCount int64
+	MadeHere     bool
+	ParentID     int64
+}
+
 type ReceiverMinute struct {
 	AccountID int64
 	Minute    int64
@@ -361,6 +480,21 @@ type ReceiverSpan struct {
 	ID      int64
 	FromAt  int64
 	UntilAt int64
+}
+
+type RecordReading struct {
+	AccountID int64
+	Kind      string
+	ReadAt    int64
+	Failure   string
+}
+
+type RecordSetting struct {
+	AccountID int64
+	Creates   bool
+	WarnBelow int64
+	Floor     int64
+	MailTo    string
 }
 
 type Resend struct {
@@ -408,10 +542,13 @@ type Template struct {
 	ApprovedDate string
 }
 
-type TemplateReading struct {
-	AccountID int64
-	ReadAt    int64
-	Failure   string
+type TemplateDraft struct {
+	ID          int64
+	AccountID   int64
+	Name        string
+	Text        string
+	ChangedName string
+	ChangedAt   int64
 }
 
 type Token struct {
@@ -447,4 +584,83 @@ type TrafficQuarter struct {
 	Quarter   int64
 	Key       string
 	N         int64
+}
+
+type UsageDay struct {
+	AccountID int64
+	Day       string
+	SenderID  string
+	UserID    int64
+	Network   string
+	Messages  int64
+	Parts     int64
+}
+
+type UssdJoined struct {
+	AccountID int64
+	List      string
+	Number    string
+	At        int64
+}
+
+type UssdMenu struct {
+	ID        int64
+	AccountID int64
+	Draft     string
+	Revision  int64
+	ChangedAt int64
+	Published int64
+	Secret    []byte
+}
+
+type UssdSaved struct {
+	SessionID int64
+	AccountID int64
+	MenuID    int64
+	Number    string
+	Name      string
+	Text      string
+	At        int64
+}
+
+type UssdSession struct {
+	ID        int64
+	AccountID int64
+	MenuID    int64
+	Version   int64
+	Number    string
+	Network   string
+	Code      string
+	BegunAt   int64
+	LastAt    int64
+	EndedAt   int64
+	Ended     string
+	Steps     int64
+	Slowest   int64
+	Screen    string
+	Trial     bool
+	ServiceID string
+	UssdID    string
+	Status    string
+	Body      string
+}
+
+type UssdStep struct {
+	SessionID int64
+	No        int64
+	At        int64
+	Screen    string
+	Input     string
+	Text      string
+	Took      int64
+	Ends      bool
+}
+
+type UssdVersion struct {
+	MenuID int64
+	No     int64
+	Body   string
+	At     int64
+	ByID   int64
+	ByName string
 }

@@ -9,6 +9,131 @@ import (
 	"context"
 )
 
+const campaignTemplate = `-- name: CampaignTemplate :one
+select campaign_id, account_id, template_id, name, text, made_at from campaign_template where campaign_id = $1
+`
+
+func (q *Queries) CampaignTemplate(ctx context.Context, campaignID int64) (CampaignTemplate, error) {
+	row := q.db.QueryRowContext(ctx, campaignTemplate, campaignID)
+	var i CampaignTemplate
+	err := row.Scan(
+		&i.CampaignID,
+		&i.AccountID,
+		&i.TemplateID,
+		&i.Name,
+		&i.Text,
+		&i.MadeAt,
+	)
+	return i, err
+}
+
+const campaignsOfTemplate = `-- name: CampaignsOfTemplate :many
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, a.test from campaign_template u join campaign c on c.id = u.campaign_id join account a on a.id = c.account_id
+where u.account_id = $1 and u.template_id = $2 and c.state <> 'hidden'
+order by u.campaign_id desc limit 10
+`
+
+type CampaignsOfTemplateRow struct {
+	Campaign Campaign
+	Test     bool
+}
+
+func (q *Queries) CampaignsOfTemplate(ctx context.Context, accountID int64, templateID int64) ([]CampaignsOfTemplateRow, error) {
+	rows, err := q.db.QueryContext(ctx, campaignsOfTemplate, accountID, templateID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CampaignsOfTemplateRow
+	for rows.Next() {
+		var i CampaignsOfTemplateRow
+		if err := rows.Scan(
+			&i.Campaign.ID,
+			&i.Campaign.AccountID,
+			&i.Campaign.Token,
+			&i.Campaign.Name,
+			&i.Campaign.SenderID,
+			&i.Campaign.Text,
+			&i.Campaign.Unicode,
+			&i.Campaign.Flash,
+			&i.Campaign.GroupID,
+			&i.Campaign.GroupName,
+			&i.Campaign.State,
+			&i.Campaign.Pause,
+			&i.Campaign.PauseCode,
+			&i.Campaign.Canary,
+			&i.Campaign.Version,
+			&i.Campaign.Recipients,
+			&i.Campaign.Parts,
+			&i.Campaign.Fingerprint,
+			&i.Campaign.WindowFrom,
+			&i.Campaign.CreatedBy,
+			&i.Campaign.CreatedName,
+			&i.Campaign.StartedBy,
+			&i.Campaign.StartedName,
+			&i.Campaign.CreatedAt,
+			&i.Campaign.StartedAt,
+			&i.Campaign.FinishedAt,
+			&i.Campaign.ChangedAt,
+			&i.Campaign.SendAt,
+			&i.Campaign.SendZone,
+			&i.Campaign.SendOffset,
+			&i.Campaign.SendAgain,
+			&i.Campaign.ListID,
+			&i.Campaign.CallsText,
+			&i.Campaign.CallsPairs,
+			&i.Campaign.Urgent,
+			&i.Campaign.HandOver,
+			&i.Campaign.Untidy,
+			&i.Campaign.TestOf,
+			&i.Campaign.AgainOf,
+			&i.Campaign.RemovedAt,
+			&i.Campaign.AskedBy,
+			&i.Campaign.AskedName,
+			&i.Campaign.AskedAt,
+			&i.Campaign.ApprovedBy,
+			&i.Campaign.ApprovedName,
+			&i.Campaign.ApprovedAt,
+			&i.Campaign.Returned,
+			&i.Campaign.ReturnedBy,
+			&i.Campaign.ReturnedName,
+			&i.Campaign.ReturnedAt,
+			&i.Test,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteTemplate = `-- name: DeleteTemplate :exec
+delete from template where account_id = $1 and id = $2
+`
+
+func (q *Queries) DeleteTemplate(ctx context.Context, accountID int64, iD int64) error {
+	_, err := q.db.ExecContext(ctx, deleteTemplate, accountID, iD)
+	return err
+}
+
+const deleteTemplateDraft = `-- name: DeleteTemplateDraft :execrows
+delete from template_draft where account_id = $1 and id = $2
+`
+
+func (q *Queries) DeleteTemplateDraft(ctx context.Context, accountID int64, iD int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteTemplateDraft, accountID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteTemplates = `-- name: DeleteTemplates :exec
 delete from template where account_id = $1
 `
@@ -50,20 +175,150 @@ func (q *Queries) InsertTemplate(ctx context.Context, arg InsertTemplateParams) 
 	return err
 }
 
-const templateReading = `-- name: TemplateReading :one
-select read_at, failure from template_reading where account_id = $1
+const insertTemplateDraft = `-- name: InsertTemplateDraft :one
+insert into template_draft (account_id, name, text, changed_name, changed_at) values ($1, $2, $3, $4, $5) returning id
 `
 
-type TemplateReadingRow struct {
-	ReadAt  int64
-	Failure string
+type InsertTemplateDraftParams struct {
+	AccountID   int64
+	Name        string
+	Text        string
+	ChangedName string
+	ChangedAt   int64
 }
 
-func (q *Queries) TemplateReading(ctx context.Context, accountID int64) (TemplateReadingRow, error) {
-	row := q.db.QueryRowContext(ctx, templateReading, accountID)
-	var i TemplateReadingRow
-	err := row.Scan(&i.ReadAt, &i.Failure)
+func (q *Queries) InsertTemplateDraft(ctx context.Context, arg InsertTemplateDraftParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, insertTemplateDraft,
+		arg.AccountID,
+		arg.Name,
+		arg.Text,
+		arg.ChangedName,
+		arg.ChangedAt,
+	)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
+const putCampaignTemplate = `-- name: PutCampaignTemplate :exec
+insert into campaign_template (campaign_id, account_id, template_id, name, text, made_at)
+select cast($1 as bigint), t.account_id, t.id, t.name, t.text, cast($4 as bigint) from template t
+where t.account_id = $2 and t.name = $3 and t.is_approved = true and t.is_active = true order by t.id limit 1
+on conflict (campaign_id) do nothing
+`
+
+type PutCampaignTemplateParams struct {
+	Column1   int64
+	AccountID int64
+	Name      string
+	Column4   int64
+}
+
+func (q *Queries) PutCampaignTemplate(ctx context.Context, arg PutCampaignTemplateParams) error {
+	_, err := q.db.ExecContext(ctx, putCampaignTemplate,
+		arg.Column1,
+		arg.AccountID,
+		arg.Name,
+		arg.Column4,
+	)
+	return err
+}
+
+const templateDraft = `-- name: TemplateDraft :one
+select id, account_id, name, text, changed_name, changed_at from template_draft where account_id = $1 and id = $2
+`
+
+func (q *Queries) TemplateDraft(ctx context.Context, accountID int64, iD int64) (TemplateDraft, error) {
+	row := q.db.QueryRowContext(ctx, templateDraft, accountID, iD)
+	var i TemplateDraft
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.Name,
+		&i.Text,
+		&i.ChangedName,
+		&i.ChangedAt,
+	)
 	return i, err
+}
+
+const templateDrafts = `-- name: TemplateDrafts :many
+select id, account_id, name, text, changed_name, changed_at from template_draft where account_id = $1 order by name, id
+`
+
+func (q *Queries) TemplateDrafts(ctx context.Context, accountID int64) ([]TemplateDraft, error) {
+	rows, err := q.db.QueryContext(ctx, templateDrafts, accountID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TemplateDraft
+	for rows.Next() {
+		var i TemplateDraft
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.Name,
+			&i.Text,
+			&i.ChangedName,
+			&i.ChangedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const templateUses = `-- name: TemplateUses :many
+select u.template_id, cast(max(u.made_at) as bigint) as last, count(*) as n from campaign_template u where u.account_id = $1 group by u.template_id
+`
+
+type TemplateUsesRow struct {
+	TemplateID int64
+	Last       int64
+	N          int64
+}
+
+func (q *Queries) TemplateUses(ctx context.Context, accountID int64) ([]TemplateUsesRow, error) {
+	rows, err := q.db.QueryContext(ctx, templateUses, accountID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TemplateUsesRow
+	for rows.Next() {
+		var i TemplateUsesRow
+		if err := rows.Scan(&i.TemplateID, &i.Last, &i.N); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const templateWaits = `-- name: TemplateWaits :one
+select count(*) from campaign c join campaign_template u on u.campaign_id = c.id
+where c.state = 'scheduled' and c.account_id = $1 and u.template_id = $2
+`
+
+func (q *Queries) TemplateWaits(ctx context.Context, accountID int64, templateID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, templateWaits, accountID, templateID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const templates = `-- name: Templates :many
@@ -103,22 +358,53 @@ func (q *Queries) Templates(ctx context.Context, accountID int64) ([]Template, e
 	return items, nil
 }
 
-const templatesFailed = `-- name: TemplatesFailed :exec
-insert into template_reading (account_id, read_at, failure) values ($1, 0, $2)
-on conflict (account_id) do update set failure = excluded.failure
+const updateTemplate = `-- name: UpdateTemplate :exec
+update template set name = $3, text = $4 where account_id = $1 and id = $2
 `
 
-func (q *Queries) TemplatesFailed(ctx context.Context, accountID int64, failure string) error {
-	_, err := q.db.ExecContext(ctx, templatesFailed, accountID, failure)
+type UpdateTemplateParams struct {
+	AccountID int64
+	ID        int64
+	Name      string
+	Text      string
+}
+
+func (q *Queries) UpdateTemplate(ctx context.Context, arg UpdateTemplateParams) error {
+	_, err := q.db.ExecContext(ctx, updateTemplate,
+		arg.AccountID,
+		arg.ID,
+		arg.Name,
+		arg.Text,
+	)
 	return err
 }
 
-const templatesRead = `-- name: TemplatesRead :exec
-insert into template_reading (account_id, read_at, failure) values ($1, $2, '')
-on conflict (account_id) do update set read_at = excluded.read_at, failure = ''
+const updateTemplateDraft = `-- name: UpdateTemplateDraft :execrows
+update template_draft set name = $3, text = $4, changed_name = $5, changed_at = $6 where account_id = $1 and id = $2 and changed_at = $7
 `
 
-func (q *Queries) TemplatesRead(ctx context.Context, accountID int64, readAt int64) error {
-	_, err := q.db.ExecContext(ctx, templatesRead, accountID, readAt)
-	return err
+type UpdateTemplateDraftParams struct {
+	AccountID   int64
+	ID          int64
+	Name        string
+	Text        string
+	ChangedName string
+	ChangedAt   int64
+	ChangedAt_2 int64
+}
+
+func (q *Queries) UpdateTemplateDraft(ctx context.Context, arg UpdateTemplateDraftParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, updateTemplateDraft,
+		arg.AccountID,
+		arg.ID,
+		arg.Name,
+		arg.Text,
+		arg.ChangedName,
+		arg.ChangedAt,
+		arg.ChangedAt_2,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }

@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+const peopleFile = `Phone,Name,Town,Paid,Tags
+0803 000 0001,Ada Obi,Ibadan,no,Parents
+08030000002,Bola Ade,Ibadan,yes,Parents
+08030000004,Chidi Eze,Lagos,no,"Parents, Board"
+08030000101,Dayo One_very_long_name_without_any_place_to_break_it_anywhere_at_all,Ibadan,no,
+0803,Nobody,,,
+`
+
+// TestContactsFromASheetToACampaign: people come in from a file, a filter finds
+// some of them and shows how many, is saved as an audience and written to; who
+// is blocked is left out and the page says so; the history of a person shows
+// what they got.
+func TestContactsFromASheetToACampaign(t *testing.T) {
+	o := openOffice(t)
+	p := newTab(t, newBrowser(t), o.base)
+	p.firstRun(o)
+	p.open("/contacts")
+	p.sees("No contacts yet.")
+	p.picture("contacts-empty")
+	p.open("/contacts/audiences")
+	p.sees("No audiences yet.")
+
+	p.importPeople(peopleFile)
+	p.sees("4 people are new, 1 row was left out.")
+	p.row("0803 000 0001", "Ibadan")
+	p.picture("contacts")
+
+	p.open("/settings/blocked")
+	p.fill("Phone numbers", "0803 000 0101")
+	p.press("Block numbers")
+	p.sees("Entered by hand")
+
+	p.open("/contacts?column=paid&op=is&value=NO&column=town&op=is&value=ibadan")
+	p.sees("2 people fit: Paid is NO and Town is ibadan")
+	p.row("0803 000 0101", "Blocked")
+	p.picture("contacts-filter")
+	p.fill("Save this filter as an audience called", "Ibadan, not paid")
+	p.press("Save audience")
+	p.sees("2 people in it now.")
+	p.sees("1 is on your blocked list and left out; 1 person is written to.")
+	p.picture("audience")
+	p.press("Write to 2 people")
+	p.reaches(atMessage)
+	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
+	p.fill("Message", "Dear ##Name##, please pay in ##Town##.")
+	p.press("Check")
+	p.sees("1 number is on your blocked list.")
+	p.sees("1 message is ready")
+	p.picture("audience-check")
+	p.press("Continue with 1 message")
+	p.press("Send 1 message now")
+	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
+	p.row("0803 000 0001", "Delivered")
+	p.row("0803 000 0101", "Left out")
+
+	p.open("/contacts")
+	p.fill("Name or phone number", "0803 000 0001")
+	p.press("Find")
+	p.follow("Ada Obi")
+	p.sees("Dear Ada Obi, please pay in Ibadan.")
+	p.row("0803 000 0001", "Delivered")
+	p.picture("contact")
+	p.quiet()
+	p.follow("Change")
+	p.fill("Phone number", "0803")
+	p.press("Save")
+	p.sees("There is a problem")
+	p.fill("Phone number", "0803 000 0002")
+	p.press("Save")
+	p.sees("Another contact has this number already: Bola Ade")
+	p.picture("contact-error")
+	p.fill("Phone number", "0803 000 0021")
+	p.press("Save")
+	p.sees("0803 000 0021")
+
+	p.open("/contacts")
+	p.do(p.GetByLabel("Choose Chidi Eze").Check())
+	p.press("Add the chosen people")
+	p.sees("Enter a name for the audience")
+	p.do(p.GetByLabel("Choose Chidi Eze").Check())
+	p.fill("Name of a new audience", "Board")
+	p.press("Add the chosen people")
+	p.sees("1 person in it now.")
+	p.do(p.GetByLabel("Choose Chidi Eze").Check())
+	p.press("Take the chosen people out")
+	p.sees("Nobody is in it.")
+	p.open("/contacts/audiences")
+	p.row("Board", "Picked by hand")
+	p.row("Ibadan, not paid", "Paid is NO and Town is ibadan")
+	p.picture("audiences")
+	p.follow("Board")
+	p.follow("Delete this audience")
+	p.press("Delete the audience")
+	p.sees("The audience is deleted.")
+}
+
+// importPeople takes in a file as it is read.
+func (p *tab) importPeople(content string) {
+	p.t.Helper()
+	p.open("/contacts/import")
+	p.picture("contacts-import")
+	p.choose(writeFile(p.t, "people.csv", content))
+	p.sees("What is in the columns?")
+	p.picture("contacts-columns")
+	p.press("Check and add")
+	p.sees("There is a problem with people.csv")
+	p.picture("contacts-check")
+	p.press("Leave out 1 row and continue")
+}

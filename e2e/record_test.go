@@ -1,0 +1,528 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/playwright-community/playwright-go"
+
+	"smsdesk/internal/sms"
+)
+
+// archive is a desk and its service as two processes, and a person at the desk.
+type archive struct {
+	*pair
+	*tab
+	t *testing.T
+}
+
+func openArchive(t *testing.T, options ...playwright.BrowserNewContextOptions) *archive {
+	t.Helper()
+	p := newPair(t, binary(t, ""), 100, "--dlr-url", "")
+	must(t, p.bin, "--data", p.data, "user", "add", "--email", adaEmail, "--name", "Ada Obi", "--role", "administrator", "--password-file", writeFile(t, "password", adaPassword))
+	p.serve()
+	waitFor(t, patience, "the records", func() bool {
+		groups, err := p.db.Groups(context.Background(), p.account.ID)
+		return err == nil && len(groups) == 2
+	})
+	a := &archive{pair: p, tab: newTab(t, newBrowser(t), "http://"+p.listen, options...), t: t}
+	a.signIn(adaEmail, adaPassword)
+	return a
+}
+
+const archiveKeys = "ApiKey=k%2B%2Fy%3D%3D&ClientId=client-7"
+
+// elsewhere calls the service itself, as somebody in its dashboard would.
+func (a *archive) elsewhere(method, path, fields string) {
+	a.t.Helper()
+	target := "http://" + a.sandbox + "/v2" + path
+	if fields == "" {
+		target += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + archiveKeys
+	} else {
+		fields = `{"ApiKey":"k+/y==","ClientId":"client-7",` + fields + `}`
+	}
+	req, err := http.NewRequest(method, target, strings.NewReader(fields))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if said, _ := io.ReadAll(resp.Body); !strings.Contains(string(said), `"ErrorCode":0`) {
+		a.t.Fatalf("%s %s: %s", method, path, said)
+	}
+}
+
+// unreachable cuts every connection until the returned function is called.
+func (a *archive) unreachable() (mend func()) {
+	a.t.Helper()
+	setFaults(a.t, a.sandbox, `{"cutBefore":1}`)
+	return func() { setFaults(a.t, a.sandbox, `{}`) }
+}
+
+// goes opens a page, looks at it on a phone too and keeps its picture.
+func (a *archive) goes(path, see, name string) {
+	a.t.Helper()
+	a.open(path)
+	a.sees(see)
+	a.picture(name)
+	a.fits(path, 1280)
+}
+
+// refused forgets what the browser says of a page with status 422.
+func (a *archive) refused(sentence string) {
+	a.t.Helper()
+	a.sees(sentence)
+	a.complaints = nil
+}
+
+// TestTemplates: the list with approval and activity, a change with other
+// marks, a change made elsewhere meanwhile, one that is gone, drafts, and the
+// page when the provider cannot be reached.
+func TestTemplates(t *testing.T) {
+	a := openArchive(t)
+	a.goes("/templates", "5 templates at the provider", "templates")
+	a.fill("Name or text", "fees of")
+	a.press("Search")
+	a.sees("1 template holds “fees of”")
+	a.follow("Fees")
+	a.sees("only approved and active templates can be chosen")
+	a.open("/templates?q=nothing+at+all")
+	a.sees("No template holds “nothing at all”.")
+
+	a.goes("/templates/105", "##Name##", "template")
+	a.follow("Change")
+	a.fill("Text", "Dear ##Name##, come to ##Place##.")
+	a.press("Save at the provider")
+	a.refused("This changes the marks of the template. Tick the box if that is what you want")
+	a.sees("New: ##Place##. Gone: ##Date##.")
+	a.picture("template-marks")
+	a.do(a.GetByLabel("Change the marks").Check())
+	a.press("Save at the provider")
+	a.sees("The template is changed at the provider.")
+	a.open("/templates/105")
+	a.sees("##Place##")
+
+	a.open("/templates/109/edit")
+	a.elsewhere("PUT", "/Template?id=109", `"TemplateName":"Holiday","MessageTemplate":"Closed today."`)
+	a.refreshed(t, "/templates")
+	a.fill("Text", "Mine.")
+	a.press("Save at the provider")
+	a.refused("Somebody changed this template while the page was open.")
+	a.sees("Closed today.")
+
+	a.open("/templates/110/delete")
+	a.sees("No campaign has used it.")
+	a.elsewhere("DELETE", "/Template?id=110", "")
+	a.press("Delete at the provider")
+	a.sees("This template no longer exists at the provider. We have removed it from the list.")
+	a.sees("4 templates at the provider")
+	a.open("/templates/106/delete")
+	a.press("Delete at the provider")
+	a.sees("The template is deleted at the provider.")
+
+	a.drafts()
+	mend := a.unreachable()
+	a.open("/templates/109/edit")
+	a.fill("Name", "Holidays")
+	a.press("Save at the provider")
+	a.refused("cannot")
+	a.open("/templates")
+	a.press("Refresh list")
+	a.sees("The provider could not be asked")
+	a.sees("What you see is what it said today at")
+	a.sees("Appointment")
+	a.picture("templates-unreachable")
+	mend()
+	time.Sleep(2100 * time.Millisecond)
+	a.press("Refresh list")
+	a.sees("Read again from the provider.")
+	a.quiet()
+}
+
+// refreshed reads a list again in another tab.
+func (a *archive) refreshed(t *testing.T, path string) {
+	t.Helper()
+	time.Sleep(2100 * time.Millisecond)
+	state, err := a.tab.Context().StorageState()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newTab(t, a.tab.Context().Browser(), a.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState()})
+	other.open(path)
+	other.press("Refresh list")
+	other.sees("Read again from the provider.")
+}
+
+// drafts are kept here, and go to the provider only where the account allows it.
+func (a *archive) drafts() {
+	a.t.Helper()
+	a.open("/templates")
+	a.follow("New draft")
+	a.press("Save the draft")
+	a.refused("Enter a name for the template")
+	a.fill("Name", "Exam results")
+	a.fill("Text", "Dear ##Name##, the results are out.")
+	a.press("Save the draft")
+	a.sees("1 draft kept here, not at the provider")
+	a.follow("Exam results")
+	a.do(a.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Make it a template"}).WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateHidden}))
+	a.open(fmt.Sprintf("/settings/account/%d", a.account.ID))
+	a.do(a.GetByLabel("Make templates and sender IDs from here").Check())
+	a.do(a.Locator("#save-records").Click())
+	a.sees("Saved.")
+	a.open("/templates/drafts/1")
+	a.picture("draft")
+	a.press("Make it at the provider")
+	a.sees("The template is at the provider now. It may have to be approved before it can be used.")
+	a.sees("Exam results")
+}
+
+// TestSenderIDs: the provider's own words, the purpose, the default, and what is
+// gone.
+func TestSenderIDs(t *testing.T) {
+	a := openArchive(t)
+	a.goes("/senders", "4 sender IDs", "senders")
+	a.sees("Pending")
+	a.open("/senders/101")
+	a.sees("The sender ID itself cannot be changed.")
+	a.fill("Purpose", "")
+	a.press("Save purpose")
+	a.refused("Say what messages with this sender ID are about")
+	a.fill("Purpose", "Appointments and reminders")
+	a.press("Save purpose")
+	a.sees("The purpose is changed at the provider.")
+	a.sees("Appointments and reminders")
+	a.follow("SCHOOL")
+	a.picture("sender")
+	a.press("Make it the default")
+	a.sees("New messages begin with this sender ID now.")
+	a.open("/new")
+	if chosen, err := a.Locator("select[name=sender_id]").InputValue(); err != nil || chosen != "SCHOOL" {
+		t.Errorf("a new message begins with %q, %v", chosen, err)
+	}
+
+	later := a.scheduled("CLINIC", "Held because of its sender ID")
+	a.open("/senders/101/delete")
+	a.sees("1 scheduled campaign uses it.")
+	a.picture("sender-delete")
+	a.press("Delete at the provider")
+	a.sees("The sender ID is deleted at the provider.")
+	a.open(fmt.Sprintf("/campaigns/%d", later))
+	a.sees("The sender ID CLINIC is not at the provider any more. The campaign stays as it was confirmed")
+	if c := a.campaign(later); c.State != sms.CampaignScheduled || c.SenderID != "CLINIC" {
+		t.Errorf("the campaign is %s with %s", c.State, c.SenderID)
+	}
+
+	a.open("/senders/104/delete")
+	a.elsewhere("DELETE", "/SenderId?id=104", "")
+	a.press("Delete at the provider")
+	a.sees("This sender ID no longer exists at the provider. We have removed it from the list.")
+
+	a.open(fmt.Sprintf("/settings/account/%d", a.account.ID))
+	a.do(a.GetByLabel("Make templates and sender IDs from here").Check())
+	a.do(a.Locator("#save-records").Click())
+	a.sees("Saved.")
+	a.open("/senders")
+	a.fill("Sender ID", "A B")
+	a.fill("Purpose", "Library")
+	a.press("Ask the provider for it")
+	a.refused("A sender ID has only letters from A to Z and digits, without spaces")
+	a.fill("Sender ID", "AB")
+	a.press("Ask the provider for it")
+	a.refused("A sender ID has 3 to 11 letters or digits. This one has 2")
+	a.fill("Sender ID", "LIBRARY")
+	a.press("Ask the provider for it")
+	a.sees("The provider has your request.")
+	a.sees("LIBRARY")
+	a.quiet()
+}
+
+// scheduled makes a campaign for tomorrow, as a person would.
+func (a *archive) scheduled(sender, text string) int64 {
+	a.t.Helper()
+	a.open("/new")
+	a.fill("Phone numbers", "0803 555 0101")
+	a.do2(a.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{sender}}))
+	a.fill("Message", text)
+	a.press("Check message")
+	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
+	var id int64
+	_, err := fmt.Sscanf(a.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am"), a.base+"/campaigns/%d", &id)
+	a.do(err)
+	return id
+}
+
+// TestGroups: made, below another one, renamed, deleted by its name; a name that
+// is taken, a group that is gone; and a message to a whole group.
+func TestGroups(t *testing.T) {
+	a := openArchive(t)
+	a.goes("/groups", "2 groups", "groups-flat")
+	a.follow("Create a group")
+	a.fill("Name", "Staff")
+	a.press("Create the group")
+	a.refused("There is already a group called “Staff”. Choose another name")
+	a.picture("group-taken")
+	a.fill("Name", "Class 1")
+	a.press("Create the group")
+	a.sees("The group is created at the provider.")
+	if text := a.text("#main"); strings.Contains(text, "success#") {
+		t.Errorf("the prefix is shown: %s", text)
+	}
+	a.follow("Add sub-group to Parents")
+	a.fill("Name", "Mothers")
+	a.press("Create the sub-group")
+	a.sees("The sub-group is created at the provider.")
+	rows, err := a.Locator("#groups tbody th").AllInnerTexts()
+	if want := []string{"Class 1", "Parents", "\u2003↳ Mothers", "Staff"}; err != nil || !slices.Equal(rows, want) {
+		t.Errorf("the tree is %q (%v), want %q", rows, err, want)
+	}
+	a.picture("groups")
+	a.follow("Rename Staff")
+	a.fill("New name", "Teachers")
+	a.press("Rename at the provider")
+	a.sees("The group is renamed at the provider.")
+
+	a.open("/groups/108")
+	a.elsewhere("PUT", "/Group?id=108", `"GroupName":"Everybody at work"`)
+	a.refreshed(t, "/groups")
+	a.fill("New name", "Colleagues")
+	a.press("Rename at the provider")
+	a.refused("It is called “Everybody at work” now.")
+
+	a.follow("Groups")
+	a.follow("Delete Class 1")
+	a.fill("Type the name of the group to delete it", "Class 2")
+	a.press("Delete at the provider")
+	a.refused("Type the name of the group, “Class 1”, to delete it")
+	a.picture("group-delete")
+	a.fill("Type the name of the group to delete it", "Class 1")
+	a.press("Delete at the provider")
+	a.sees("The group is deleted at the provider.")
+
+	a.groupMessage()
+	a.open("/groups/108/delete")
+	a.elsewhere("DELETE", "/Group?id=108", "")
+	a.fill("Type the name of the group to delete it", "Everybody at work")
+	a.press("Delete at the provider")
+	a.sees("This group no longer exists at the provider. We have removed it from the list.")
+	a.open("/groups/107/delete")
+	a.sees("1 sub-group was made below it.")
+	a.sees("The 12 contacts are taken out of the group at the provider. This cannot be undone.")
+	a.elsewhere("DELETE", "/Group?id=107", "")
+	a.refreshed(t, "/groups")
+	a.goes("/groups", "No groups yet.", "groups-empty")
+
+	mend := a.unreachable()
+	a.follow("Create a group")
+	a.fill("Name", "Nowhere")
+	a.press("Create the group")
+	a.refused("cannot")
+	a.picture("group-unreachable")
+	mend()
+	a.quiet()
+}
+
+// groupMessage sends to a group that nobody can see into.
+func (a *archive) groupMessage() {
+	a.t.Helper()
+	a.open("/groups")
+	a.follow("Send to Parents")
+	a.sees("About 12 recipients. We cannot show or check the numbers of a provider group")
+	a.do2(a.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
+	a.fill("Message", "School begins at nine.")
+	a.picture("group-compose")
+	a.press("Check message")
+	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
+	a.sees("about 12, group Parents")
+	a.press("Send to the group Parents now")
+	a.refused("Tick the box: the numbers of this group can be neither shown nor checked here")
+	a.picture("group-confirm")
+	a.do(a.GetByLabel("Send to the whole group without seeing its numbers").Check())
+	a.press("Send to the group Parents now")
+	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
+	a.tile("All", "12")
+	a.sees("Messages 1 to 12 of 12")
+	a.row("0803 123 4501", "With the network")
+	if n := len(ledger(a.t, a.sandbox)); n != 12 {
+		a.t.Errorf("the service executed %d texts, want 12", n)
+	}
+}
+
+// TestBalancePage: the credit as given, a fall that nobody sent for, the
+// warning, usage, cost and the floor.
+func TestBalancePage(t *testing.T) {
+	a := openArchive(t)
+	a.goes("/balance", "₦1,000,000.00", "balance-fresh")
+	a.sees("No usage in")
+	a.compose("To be paid for.", "0803 000 0101", "0803 000 0102", "0805 000 0103")
+	a.press("Send 3 messages now")
+	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
+	a.tile("With the network", "3")
+	waitFor(t, 40*time.Second, "the balance after the campaign", func() bool {
+		list, err := a.db.Balances(context.Background(), a.account.ID)
+		return err == nil && len(list) == 1 && list[0].Credits == "₦999,988.00"
+	})
+	a.goes("/balance?by=network", "MTN", "balance")
+	a.sees("₦12.00")
+	a.sees("All networks together")
+	a.do(a.Locator("#costs").ScrollIntoViewIfNeeded())
+	a.picture("balance-costs")
+	for _, by := range []string{"day", "month", "sender", "person"} {
+		a.open("/balance?by=" + by)
+		a.sees("Together")
+	}
+	a.sees("Ada Obi")
+
+	a.open("/balance")
+	a.fill("Warn below (optional)", "a lot")
+	a.press("Save")
+	a.refused("Enter an amount such as 5000, or leave it empty")
+	a.fill("Warn below (optional)", "999,990")
+	a.fill("Stop sending at (optional)", "999,980")
+	a.fill("Mail to (optional)", "ada@example.com")
+	a.press("Save")
+	a.sees("Saved.")
+	a.open("/campaigns")
+	a.sees("The balance is low: ₦999,988.00. Your warning level is ₦999,990.00.")
+	a.picture("balance-low")
+
+	a.open("/balance")
+	a.do(a.Locator("#xml summary").Click())
+	a.press("Ask now")
+	a.sees("The balance as XML")
+	if said := a.text("#xml-balance-0"); said != "SMS: ₦999,988.00" {
+		t.Errorf("read out of the XML: %q", said)
+	}
+
+	mend := a.unreachable()
+	time.Sleep(2100 * time.Millisecond)
+	a.open("/balance")
+	a.press("Refresh balance")
+	a.sees("Could not read the balance")
+	a.sees("Last known ₦999,988.00")
+	a.picture("balance-unreachable")
+	mend()
+	a.quiet()
+}
+
+// sandboxCall is a call as the service's own record has it.
+type sandboxCall struct {
+	Method, Path, Query, Body string
+}
+
+// TestTheCallsAreThoseOfTheSpecification does everything that the pages of
+// records can do and compares what arrived with sections 4.1 to 4.7: method,
+// path, query and body, nothing more and nothing less.
+func TestTheCallsAreThoseOfTheSpecification(t *testing.T) {
+	a := openArchive(t)
+	a.open("/templates/109/edit")
+	a.fill("Name", "Holidays & more")
+	a.press("Save at the provider")
+	a.sees("The template is changed at the provider.")
+	a.open("/templates/106/delete")
+	a.press("Delete at the provider")
+	a.sees("The template is deleted at the provider.")
+	a.open("/senders/102")
+	a.fill("Purpose", "Notices <to> parents")
+	a.press("Save purpose")
+	a.sees("The purpose is changed at the provider.")
+	a.open("/senders/103/delete")
+	a.press("Delete at the provider")
+	a.sees("The sender ID is deleted at the provider.")
+	a.open("/groups/new")
+	a.fill("Name", "Ẹ káàbọ̀ 1")
+	a.press("Create the group")
+	a.sees("The group is created at the provider.")
+	a.open("/groups/107/sub")
+	a.fill("Name", "Mothers")
+	a.press("Create the sub-group")
+	a.sees("The sub-group is created at the provider.")
+	a.open("/groups/108")
+	a.fill("New name", "Teachers")
+	a.press("Rename at the provider")
+	a.sees("The group is renamed at the provider.")
+	a.groupMessage()
+	a.open("/groups/108/delete")
+	a.fill("Type the name of the group to delete it", "Teachers")
+	a.press("Delete at the provider")
+	a.sees("The group is deleted at the provider.")
+
+	const key, client = `"ApiKey":"REDACTED"`, `"ClientId":"REDACTED"`
+	holiday := `"MessageTemplate":"We are closed on public holidays. In an emergency call 0700 000 0000."`
+	want := []sandboxCall{
+		{"PUT", "/v2/Template", "id=109", `{` + key + `,` + client + `,"TemplateName":"Holidays & more",` + holiday + `}`},
+		{"DELETE", "/v2/Template", "ApiKey=REDACTED&ClientId=REDACTED&id=106", ""},
+		{"PUT", "/v2/SenderId", "id=102", `{` + key + `,` + client + `,"SenderId":"SCHOOL","Purpose":"Notices <to> parents"}`},
+		{"DELETE", "/v2/SenderId", "ApiKey=REDACTED&ClientId=REDACTED&id=103", ""},
+		{"POST", "/v2/Group", "", `{` + key + `,` + client + `,"GroupName":"Ẹ káàbọ̀ 1"}`},
+		{"POST", "/v2/Group/107/SubGroup", "", `{` + key + `,` + client + `,"GroupName":"Mothers"}`},
+		{"PUT", "/v2/Group", "id=108", `{` + key + `,` + client + `,"GroupName":"Teachers"}`},
+		{"POST", "/v2/SendSMS", "", `{` + key + `,` + client + `,"SenderId":"CLINIC","Message":"School begins at nine.","MobileNumbers":"","Is_Unicode":false,"Is_Flash":false,"SchedTime":"","GroupId":"107"}`},
+		{"DELETE", "/v2/Group", "ApiKey=REDACTED&ClientId=REDACTED&id=108", ""},
+	}
+	reads := map[string]int{"/v2/Balance": 0, "/v2/Template": 0, "/v2/SenderId": 0, "/v2/Group": 0}
+	var calls, changes []sandboxCall
+	getJSON(t, "http://"+a.sandbox+"/_sandbox/calls", &calls)
+	for _, c := range calls {
+		if _, read := reads[c.Path]; c.Method == http.MethodGet && read {
+			reads[c.Path]++
+			if sameQuery(c.Query) != sameQuery("ApiKey=REDACTED&ClientId=REDACTED") || c.Body != "" {
+				t.Errorf("GET %s?%s with the body %q", c.Path, c.Query, c.Body)
+			}
+			continue
+		}
+		changes = append(changes, c)
+	}
+	for path, n := range reads {
+		if n == 0 {
+			t.Errorf("GET %s was never made", path)
+		}
+	}
+	for _, list := range [][]sandboxCall{want, changes} {
+		for i := range list {
+			list[i].Query, list[i].Body = sameQuery(list[i].Query), sameBody(t, list[i].Body)
+		}
+	}
+	if d := cmp.Diff(want, changes); d != "" {
+		t.Errorf("(-specification +calls):\n%s", d)
+	}
+}
+
+// sameQuery writes a query in one order.
+func sameQuery(raw string) string {
+	q, err := url.ParseQuery(raw)
+	if err != nil {
+		return "unreadable: " + raw
+	}
+	return q.Encode()
+}
+
+// sameBody writes a JSON object in one order; types stay.
+func sameBody(t *testing.T, raw string) string {
+	t.Helper()
+	if raw == "" {
+		return ""
+	}
+	var v map[string]any
+	if err := json.Unmarshal([]byte(raw), &v); err != nil {
+		t.Errorf("%v: %s", err, raw)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}

@@ -1,0 +1,294 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"smsdesk/internal/sms"
+)
+
+type approvalStore interface {
+	Users(ctx context.Context) ([]sms.User, error)
+}
+
+// Ask is what a person wants a second one to approve: the campaign as it was
+// shown, and when it is to go.
+type Ask struct {
+	StartOrder
+	At       sms.Schedule // zero: as soon as it is approved
+	HandOver bool         // at At by the provider's schedule, as HandOverCampaign does
+}
+
+// ApproveOrder is a second person's yes to a campaign as it was shown.
+type ApproveOrder struct {
+	Version int64
+	Again   bool // as in StartOrder
+}
+
+// approvalProblem says that a draft needs a second person before it goes.
+func (d *Desk) approvalProblem(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
+	if o.asking || !c.MayStart() {
+		return "", nil
+	}
+	needed, above, err := d.needsApproval(ctx, c)
+	if err != nil || !needed {
+		return "", err
+	}
+	if c.GroupID != "" {
+		return "A campaign to a group needs the approval of a second person. Ask for it instead", nil
+	}
+	if above == 1 {
+		return "A campaign to more than 1 recipient needs the approval of a second person. Ask for it instead", nil
+	}
+	return fmt.Sprintf("A campaign to more than %d recipients needs the approval of a second person. Ask for it instead", above), nil
+}
+
+// NeedsApproval says whether a draft goes only with the yes of a second person.
+func (d *Desk) NeedsApproval(ctx context.Context, c sms.Campaign) (bool, error) {
+	needed, _, err := d.needsApproval(ctx, c)
+	return needed, err
+}
+
+func (d *Desk) needsApproval(ctx context.Context, c sms.Campaign) (needed bool, above int64, err error) {
+	account, err := d.store.Account(ctx, c.AccountID)
+	if err != nil || account.ApproveAbove == 0 {
+		return false, 0, err
+	}
+	out, err := d.Outgoing(ctx, c)
+	return account.NeedsApproval(c, out), account.ApproveAbove, err
+}
+
+// Approvers are the people who could approve a draft for which by asks.
+func (d *Desk) Approvers(ctx context.Context, by sms.User, c sms.Campaign) ([]sms.User, error) {
+	list, err := d.store.Users(ctx)
+	return c.Approvers(list, by), err
+}
+
+// AskApproval puts a draft before a second person. From then on nothing of it
+// may change. Whoever presses twice gets it as it is; sms.ErrConflict is for
+// whoever was not the first. The fields of its Invalid are approval, time and
+// those of StartCampaign without typed.
+func (d *Desk) AskApproval(ctx context.Context, by sms.User, id int64, o Ask) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, "ask for approval"); err != nil {
+		return sms.Campaign{}, err
+	}
+	c, err := d.store.Campaign(ctx, id)
+	if err != nil || c.Waits() && c.Approval.AskedBy == by.ID {
+		return c, err
+	}
+	if !c.MayStart() {
+		return c, fmt.Errorf("ask for approval of campaign %d: %w", id, sms.ErrConflict)
+	}
+	if err := d.checkAsk(ctx, by, c, o); err != nil {
+		return c, err
+	}
+	asked, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
+		if !c.MayStart() || c.Version != o.Version {
+			return sms.ErrConflict
+		}
+		c.State, c.Approval = sms.CampaignAwaiting, sms.Approval{AskedBy: by.ID, AskedName: by.Name, AskedAt: d.ms()}
+		c.SendAt, c.SendZone, c.SendOffset = o.At.At, o.At.Zone, o.At.Offset
+		c.HandOver, c.SendAgain = o.HandOver && o.At.At > 0, o.Again || c.SendAgain
+		return nil
+	})
+	if errors.Is(err, sms.ErrConflict) {
+		if now, failed := d.store.Campaign(ctx, id); failed == nil && now.Waits() && now.Approval.AskedBy == by.ID {
+			return now, nil
+		}
+	}
+	if err != nil {
+		return c, err
+	}
+	d.approvalDone(ctx, by, "campaign.ask", asked, "content "+asked.Fingerprint)
+	return asked, nil
+}
+
+// checkAsk asks what a start would be asked, so that a second person is not
+// given what cannot be sent.
+func (d *Desk) checkAsk(ctx context.Context, by sms.User, c sms.Campaign, o Ask) error {
+	bad := sms.Invalid{}
+	needed, _, err := d.needsApproval(ctx, c)
+	if err != nil {
+		return err
+	}
+	can, err := d.Approvers(ctx, by, c)
+	switch {
+	case err != nil:
+		return err
+	case !needed:
+		bad["approval"] = "This campaign needs no approval any more. Look at it, then send it"
+	case len(can) == 0:
+		bad["approval"] = "Nobody else here may approve it. Ask an administrator to give a second person the role Approver"
+	}
+	if sentence, err := d.askedTimeProblem(ctx, c, o); err != nil {
+		return err
+	} else if sentence != "" {
+		bad["time"] = sentence
+	}
+	o.asking = true
+	err = d.checkStart(ctx, by, c, o.StartOrder)
+	var more sms.Invalid
+	if err != nil && !errors.As(err, &more) {
+		return err
+	}
+	for field, sentence := range more {
+		bad[field] = sentence
+	}
+	return bad.Or()
+}
+
+func (d *Desk) askedTimeProblem(ctx context.Context, c sms.Campaign, o Ask) (string, error) {
+	switch {
+	case o.At.At == 0:
+		return "", nil
+	case !o.HandOver:
+		return o.At.Check(d.now()), nil
+	}
+	account, err := d.store.Account(ctx, c.AccountID)
+	return handOverProblem(account, c, o.At, d.now()), err
+}
+
+// ApproveCampaign is the second person's yes: the campaign starts, is scheduled
+// or handed over as it was asked for. What came too late for its time is left
+// to a person, as the Scheduler does. Whoever approves twice gets the campaign as it
+// is; sms.ErrConflict says that it changed, was taken back or that somebody
+// else was first, sms.ErrForbidden that it is the person's own. The fields of
+// its Invalid are sender_id, again and time.
+func (d *Desk) ApproveCampaign(ctx context.Context, by sms.User, id int64, o ApproveOrder) (sms.Campaign, error) {
+	c, err := d.second(ctx, by, id, "approve")
+	if err != nil || !c.Waits() && c.Approval.ApprovedBy == by.ID {
+		return c, err
+	}
+	if !c.Waits() {
+		return c, fmt.Errorf("approve campaign %d: %w", id, sms.ErrConflict)
+	}
+	if err := d.checkApproval(ctx, c, o); err != nil {
+		return c, err
+	}
+	approved, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(now *sms.Campaign) error {
+		if !now.Waits() || now.Version != o.Version || now.Fingerprint != c.Fingerprint {
+			return sms.ErrConflict
+		}
+		now.Approval.ApprovedBy, now.Approval.ApprovedName, now.Approval.ApprovedAt = by.ID, by.Name, d.ms()
+		now.StartedBy, now.StartedName = now.Approval.AskedBy, now.Approval.AskedName
+		now.SendAgain = now.SendAgain || o.Again
+		d.letGo(now)
+		return nil
+	})
+	if errors.Is(err, sms.ErrConflict) {
+		if now, failed := d.store.Campaign(ctx, id); failed == nil && !now.Waits() && now.Approval.ApprovedBy == by.ID {
+			return now, nil
+		}
+	}
+	if err != nil {
+		return c, err
+	}
+	d.approvalDone(ctx, by, "campaign.approve", approved, "content "+approved.Fingerprint)
+	return approved, nil
+}
+
+// second reads a campaign for the person who is to approve it.
+func (d *Desk) second(ctx context.Context, by sms.User, id int64, doing string) (sms.Campaign, error) {
+	if err := may(by, sms.Approver, doing+" campaign"); err != nil {
+		return sms.Campaign{}, err
+	}
+	c, err := d.store.Campaign(ctx, id)
+	if err == nil && !c.MayApprove(by) {
+		err = fmt.Errorf("%s campaign %d: %w: a second person has to", doing, id, sms.ErrForbidden)
+	}
+	return c, err
+}
+
+// checkApproval asks once more what may have changed since the question.
+func (d *Desk) checkApproval(ctx context.Context, c sms.Campaign, o ApproveOrder) error {
+	c.SendAgain = c.SendAgain || o.Again
+	code, sentence, err := d.refuses(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case sentence != "" && code == holdAgain:
+		return sms.Invalid{"again": sentence + ". Tick the box to send it again"}
+	case sentence != "":
+		return sms.Invalid{"sender_id": sentence}
+	case !c.HandOver:
+		return nil
+	}
+	account, err := d.store.Account(ctx, c.AccountID)
+	if err != nil {
+		return err
+	}
+	if sentence := handOverProblem(account, c, c.Schedule(), d.now()); sentence != "" {
+		return sms.Invalid{"time": "It can no longer be handed over for its time. Send it back, so that another time is chosen"}
+	}
+	return nil
+}
+
+// letGo gives an approved campaign the state that was asked for.
+func (d *Desk) letGo(c *sms.Campaign) {
+	_, late := c.Schedule().Due(d.now())
+	switch {
+	case c.SendAt == 0 || c.HandOver:
+		c.State, c.StartedAt = sms.CampaignRunning, d.ms()
+	case late:
+		c.State, c.Pause, c.PauseCode = sms.CampaignPaused, sms.LateApproval(c.Schedule()), holdLate
+	default:
+		c.State = sms.CampaignScheduled
+	}
+}
+
+// ReturnCampaign sends a campaign that waits for approval back to its author:
+// it is a draft again and shows the reason. Errors are those of
+// ApproveCampaign; the field of its Invalid is reason.
+func (d *Desk) ReturnCampaign(ctx context.Context, by sms.User, id, version int64, reason string) (sms.Campaign, error) {
+	reason, sentence := sms.CheckReturned(reason)
+	c, err := d.second(ctx, by, id, "send back")
+	if err != nil {
+		return c, err
+	}
+	if sentence != "" {
+		return c, sms.Invalid{"reason": sentence}
+	}
+	returned, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
+		if !c.Waits() || c.Version != version {
+			return sms.ErrConflict
+		}
+		draftAgain(c)
+		c.Approval = sms.Approval{Returned: reason, ReturnedBy: by.ID, ReturnedName: by.Name, ReturnedAt: d.ms()}
+		return nil
+	})
+	if err != nil {
+		return c, err
+	}
+	d.approvalDone(ctx, by, "campaign.return", returned, reason)
+	return returned, nil
+}
+
+// TakeBackCampaign makes a campaign that waits for approval a draft again, to
+// be changed or left. Once it is approved the error is sms.ErrConflict.
+func (d *Desk) TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+	return d.change(ctx, by, id, "campaign.take_back", func(c *sms.Campaign) error {
+		if !c.Waits() {
+			return sms.ErrConflict
+		}
+		draftAgain(c)
+		return nil
+	})
+}
+
+// draftAgain takes away what was said about when a campaign goes and who let
+// it go.
+func draftAgain(c *sms.Campaign) {
+	c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName = sms.CampaignDraft, "", "", 0, ""
+	c.SendAt, c.SendZone, c.SendOffset, c.SendAgain, c.HandOver = 0, "", 0, false, false
+	c.Approval = sms.Approval{}
+}
+
+func (d *Desk) approvalDone(ctx context.Context, by sms.User, action string, c sms.Campaign, detail string) {
+	when := "at once"
+	if c.SendAt > 0 {
+		when = "for " + c.Schedule().Time().Format("2006-01-02 15:04 -0700")
+	}
+	d.audit(ctx, by, action, CampaignName(c.ID), fmt.Sprintf("%d messages, %d parts, %s; %s", c.Recipients, c.Parts, when, detail))
+	d.feed.Tell(CampaignName(c.ID), CampaignsName(c.AccountID))
+}

@@ -1,0 +1,340 @@
+package desk
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"unicode/utf8"
+
+	"smsdesk/internal/sms"
+)
+
+type contactStore interface {
+	Contact(ctx context.Context, id int64) (sms.Contact, error)
+	ContactByNumber(ctx context.Context, account int64, number string) (sms.Contact, error)
+	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
+	SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn, now int64) (sms.Contact, error)
+	DeleteContact(ctx context.Context, account, id int64) (sms.Contact, error)
+	EachContact(ctx context.Context, a sms.Audience, do func(sms.Contact) error) error
+	CreateAudience(ctx context.Context, a sms.Audience, members []int64, now int64) (sms.Audience, error)
+	UpdateAudience(ctx context.Context, a sms.Audience, now int64) error
+	DeleteAudience(ctx context.Context, id int64) (sms.Audience, error)
+	Audience(ctx context.Context, id int64) (sms.Audience, error)
+	CountAudience(ctx context.Context, a sms.Audience) (int64, error)
+	ChangeMembers(ctx context.Context, audience int64, contacts []int64, in bool) (int64, error)
+}
+
+// ContactOrder is what a person enters of one contact.
+type ContactOrder struct {
+	ID        int64 // 0: a new one
+	AccountID int64
+	Number    string
+	Name      string
+	Fields    map[string]string // of columns that there are, by key
+	Tags      string            // with commas between
+	Column    string            // a new column, "" for none
+	Value     string            // what stands in it
+}
+
+// SaveContact adds a contact or changes one. The number is normalised here and
+// never again. The fields of its Invalid are number, name, tags, column, value
+// and "field:" with the key of a column.
+func (d *Desk) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sms.Contact, error) {
+	if err := may(by, sms.Sender, "save contact"); err != nil {
+		return sms.Contact{}, err
+	}
+	account, err := d.store.Account(ctx, o.AccountID)
+	if err != nil {
+		return sms.Contact{}, err
+	}
+	columns, err := d.store.ContactColumns(ctx, o.AccountID)
+	if err != nil {
+		return sms.Contact{}, err
+	}
+	c := sms.Contact{AccountID: account.ID, Source: "entered by hand", ByID: by.ID, ByName: by.Name}
+	if o.ID > 0 {
+		if c, err = d.ownContact(ctx, o.AccountID, o.ID); err != nil {
+			return c, err
+		}
+	}
+	added, bad := tidyContact(&c, o, account, columns)
+	if known, err := d.store.ContactByNumber(ctx, account.ID, c.Number); err == nil && known.ID != c.ID {
+		bad["number"] = "Another contact has this number already: " + nameOr(known.Name, "one without a name")
+	} else if err != nil && !errors.Is(err, sms.ErrNotFound) {
+		return c, err
+	}
+	if err := bad.Or(); err != nil {
+		return c, err
+	}
+	saved, err := d.store.SaveContact(ctx, c, added, d.ms())
+	if errors.Is(err, sms.ErrConflict) {
+		return c, sms.Invalid{"number": "Another contact has this number already"}
+	}
+	if err != nil {
+		return c, err
+	}
+	d.audit(ctx, by, "contact.save", AccountName(account.ID), fmt.Sprintf("contact %d", saved.ID))
+	d.feed.Tell(ContactsName(account.ID), contactsName)
+	return saved, nil
+}
+
+func nameOr(name, otherwise string) string {
+	if name == "" {
+		return otherwise
+	}
+	return name
+}
+
+func (d *Desk) ownContact(ctx context.Context, account, id int64) (sms.Contact, error) {
+	c, err := d.store.Contact(ctx, id)
+	if err == nil && c.AccountID != account {
+		err = fmt.Errorf("contact of another account: %w", sms.ErrNotFound)
+	}
+	return c, err
+}
+
+// tidyContact puts an order into a contact, and says which column is new and
+// what is wrong.
+func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account, columns []sms.ContactColumn) (added []sms.ContactColumn, bad sms.Invalid) {
+	bad = sms.Invalid{}
+	phone, err := sms.ParsePhone(o.Number, account.Country, account.Abroad)
+	if err != nil {
+		bad["number"] = sms.Sentence(err, "phone")
+	}
+	c.Number = phone.Number
+	if c.Name = sms.TidyValue(o.Name, 2*sms.ContactNameMost); utf8.RuneCountInString(c.Name) > sms.ContactNameMost {
+		bad["name"] = fmt.Sprintf("The name must have at most %d characters", sms.ContactNameMost)
+	}
+	if c.Tags = sms.ReadTags(o.Tags); len(c.Tags) > sms.ContactTagsMost {
+		bad["tags"] = fmt.Sprintf("A person can have %d tags. Enter fewer", sms.ContactTagsMost)
+	}
+	fields, names := maps.Clone(o.Fields), map[string]bool{}
+	if fields == nil {
+		fields = map[string]string{}
+	}
+	for _, column := range columns {
+		names[column.Key] = true
+	}
+	if column := sms.TidyValue(o.Column, sms.ContactTagMost); column != "" {
+		key := sms.MarkKey(column)
+		switch {
+		case sms.Reserved(key) || key == "" || names[key]:
+			bad["column"] = "There is a column of this name already. Choose another name"
+		case len(columns) >= sms.ContactColumnsMost:
+			bad["column"] = fmt.Sprintf("Contacts can have %d columns, and they have them", sms.ContactColumnsMost)
+		default:
+			names[key], fields[key] = true, o.Value
+			added = append(added, sms.ContactColumn{Key: key, Name: column})
+		}
+	} else if sms.TidyValue(o.Value, 1) != "" {
+		bad["column"] = "Say what the new column is called"
+	}
+	c.Fields = map[string]string{}
+	for key, raw := range fields {
+		v := sms.TidyValue(raw, 2*sms.ContactValueMost)
+		if utf8.RuneCountInString(v) > sms.ContactValueMost {
+			bad["field:"+key] = fmt.Sprintf("This must have at most %d characters", sms.ContactValueMost)
+		}
+		if v != "" && names[key] {
+			c.Fields[key] = v
+		}
+	}
+	return added, bad
+}
+
+// DeleteContact forgets a person, and takes them out of every audience. The
+// number stays blocked where it is blocked.
+func (d *Desk) DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error) {
+	if err := may(by, sms.Sender, "delete contact"); err != nil {
+		return sms.Contact{}, err
+	}
+	gone, err := d.store.DeleteContact(ctx, account, id)
+	if err != nil {
+		return gone, err
+	}
+	d.audit(ctx, by, "contact.delete", AccountName(account), gone.Number)
+	d.feed.Tell(ContactsName(account), contactsName)
+	return gone, nil
+}
+
+// AudienceOrder is what a person wants an audience to be.
+type AudienceOrder struct {
+	ID        int64 // 0: a new one
+	Version   int64 // of the audience as it was shown
+	AccountID int64
+	Name      string
+	Kind      sms.AudienceKind
+	Filter    sms.Filter
+	Members   []int64 // of a new picked one: ids of contacts
+}
+
+// SaveAudience makes an audience or changes one. The fields of its Invalid are
+// name, filter and those of sms.Filter's Check.
+func (d *Desk) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder) (sms.Audience, error) {
+	if err := may(by, sms.Sender, "save audience"); err != nil {
+		return sms.Audience{}, err
+	}
+	columns, err := d.store.ContactColumns(ctx, o.AccountID)
+	if err != nil {
+		return sms.Audience{}, err
+	}
+	a := sms.Audience{ID: o.ID, AccountID: o.AccountID, Name: sms.TidyValue(o.Name, 2*sms.ContactNameMost), Kind: o.Kind, Filter: o.Filter, Version: o.Version, ByID: by.ID, ByName: by.Name}
+	bad := sms.Invalid{}
+	if a.Kind != sms.Picked {
+		a.Kind = sms.Filtered
+		var wrong sms.Invalid
+		if errors.As(a.Filter.Check(columns), &wrong) {
+			maps.Copy(bad, wrong)
+		}
+	}
+	if a.Name == "" {
+		bad["name"] = "Enter a name for the audience"
+	} else if utf8.RuneCountInString(a.Name) > sms.ContactNameMost {
+		bad["name"] = fmt.Sprintf("The name must have at most %d characters", sms.ContactNameMost)
+	}
+	if err := bad.Or(); err != nil {
+		return a, err
+	}
+	return d.putAudience(ctx, by, a, o.Members)
+}
+
+func (d *Desk) putAudience(ctx context.Context, by sms.User, a sms.Audience, members []int64) (sms.Audience, error) {
+	for _, id := range members {
+		if _, err := d.ownContact(ctx, a.AccountID, id); err != nil {
+			return a, err
+		}
+	}
+	taken := sms.Invalid{"name": fmt.Sprintf("There is already an audience called %q. Choose another name", a.Name)}
+	var err error
+	if a.ID == 0 {
+		if a, err = d.store.CreateAudience(ctx, a, members, d.ms()); errors.Is(err, sms.ErrConflict) {
+			return a, taken
+		}
+	} else {
+		old, err := d.ownAudience(ctx, a.AccountID, a.ID)
+		if err != nil {
+			return a, err
+		}
+		if old.Version != a.Version {
+			return old, fmt.Errorf("save audience: %w: somebody else changed it", sms.ErrConflict)
+		}
+		a.Kind = old.Kind
+		if err := d.store.UpdateAudience(ctx, a, d.ms()); errors.Is(err, sms.ErrConflict) {
+			return a, taken
+		} else if err != nil {
+			return a, err
+		}
+	}
+	if err != nil {
+		return a, err
+	}
+	d.audit(ctx, by, "audience.save", AccountName(a.AccountID), a.Name)
+	d.feed.Tell(ContactsName(a.AccountID))
+	return a, nil
+}
+
+func (d *Desk) ownAudience(ctx context.Context, account, id int64) (sms.Audience, error) {
+	a, err := d.store.Audience(ctx, id)
+	if err == nil && a.AccountID != account {
+		err = fmt.Errorf("audience of another account: %w", sms.ErrNotFound)
+	}
+	return a, err
+}
+
+// DeleteAudience forgets an audience; its people stay.
+func (d *Desk) DeleteAudience(ctx context.Context, by sms.User, account, id int64) (sms.Audience, error) {
+	if err := may(by, sms.Sender, "delete audience"); err != nil {
+		return sms.Audience{}, err
+	}
+	if _, err := d.ownAudience(ctx, account, id); err != nil {
+		return sms.Audience{}, err
+	}
+	gone, err := d.store.DeleteAudience(ctx, id)
+	if err != nil {
+		return gone, err
+	}
+	d.audit(ctx, by, "audience.delete", AccountName(account), gone.Name)
+	d.feed.Tell(ContactsName(account))
+	return gone, nil
+}
+
+// ChangeMembers puts people into a picked audience or takes them out of it, and
+// says for how many that changed anything.
+func (d *Desk) ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64, in bool) (int64, error) {
+	if err := may(by, sms.Sender, "change audience"); err != nil {
+		return 0, err
+	}
+	a, err := d.ownAudience(ctx, account, audience)
+	if err != nil {
+		return 0, err
+	}
+	if a.Kind != sms.Picked {
+		return 0, sms.Invalid{"audience": "This audience is a filter: whoever fits it is in it"}
+	}
+	if len(contacts) == 0 {
+		return 0, sms.Invalid{"contacts": "Choose at least one person"}
+	}
+	for _, id := range contacts {
+		if _, err := d.ownContact(ctx, account, id); err != nil {
+			return 0, err
+		}
+	}
+	n, err := d.store.ChangeMembers(ctx, audience, contacts, in)
+	if err == nil {
+		d.feed.Tell(ContactsName(account))
+	}
+	return n, err
+}
+
+// ListAudience makes a list of the people of an audience as they are now, as if
+// it had been uploaded: it goes on with its message and its check, and nobody
+// who joins later is in it. The token makes it one. The field of its Invalid is
+// audience.
+func (d *Desk) ListAudience(ctx context.Context, by sms.User, account, id int64, token string) (sms.List, error) {
+	if err := may(by, sms.Sender, "send to audience"); err != nil {
+		return sms.List{}, err
+	}
+	a, err := d.ownAudience(ctx, account, id)
+	if err != nil {
+		return sms.List{}, err
+	}
+	columns, err := d.store.ContactColumns(ctx, account)
+	if err != nil {
+		return sms.List{}, err
+	}
+	if n, err := d.store.CountAudience(ctx, a); err != nil {
+		return sms.List{}, err
+	} else if n == 0 {
+		return sms.List{}, sms.Invalid{"audience": "Nobody is in this audience. Add people or change its filter"}
+	}
+	from, to := io.Pipe()
+	go func() { to.CloseWithError(d.writeAudience(ctx, to, a, columns)) }()
+	defer func() { _ = from.Close() }()
+	reading := &sms.ListReading{Encoding: "UTF-8", Delimiter: ",", HeaderRow: 1}
+	return d.UploadList(ctx, by, UploadOrder{AccountID: account, Purpose: sms.ForAudience, FileName: a.Name, Token: token, Reading: reading}, from)
+}
+
+// writeAudience writes people as a spreadsheet.
+func (d *Desk) writeAudience(ctx context.Context, w io.Writer, a sms.Audience, columns []sms.ContactColumn) error {
+	out := csv.NewWriter(w)
+	row := []string{"Phone number", "Name"}
+	for _, c := range columns {
+		row = append(row, c.Name)
+	}
+	err := out.Write(row)
+	if err != nil {
+		return err
+	}
+	err = d.store.EachContact(ctx, a, func(c sms.Contact) error {
+		row = append(row[:0], "+"+c.Number, c.Name)
+		for _, column := range columns {
+			row = append(row, c.Fields[column.Key])
+		}
+		return out.Write(row)
+	})
+	out.Flush()
+	return errors.Join(err, out.Error())
+}

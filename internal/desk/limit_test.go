@@ -1,0 +1,44 @@
+package desk_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
+)
+
+// TestLimitsOfOnePerson: whoever starts too large a campaign, or too many in a
+// day, is told the limit; nothing is limited unless it was asked for.
+func TestLimitsOfOnePerson(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.Limits = sms.Limits{PersonMost: 3, PersonDayMost: 4} })
+	start := func(text, numbers string) string {
+		c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: numbers, Text: text, Token: desk.NewToken()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.desk.StartCampaign(r.ctx, r.by, c.ID, desk.StartOrder{Version: c.Version})
+		var bad sms.Invalid
+		if errors.As(err, &bad) {
+			return bad["limit"]
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ""
+	}
+	if got := start("one", "08030000101,08030000102,08030000103,08030000104"); !strings.HasPrefix(got, "One campaign may have at most 3 recipients, and this one has 4.") {
+		t.Error(got)
+	}
+	if got := start("two", "08030000101,08030000102,08030000103"); got != "" {
+		t.Error(got)
+	}
+	if got := start("three", "08030000104,08030000105"); !strings.HasPrefix(got, "You may write to 4 recipients a day. Today you have written to 3") {
+		t.Error(got)
+	}
+	if got := start("four", "08030000104"); got != "" {
+		t.Error(got)
+	}
+}

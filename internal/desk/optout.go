@@ -1,0 +1,106 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+
+	"smsdesk/internal/sms"
+)
+
+// BlockByUSSD puts the number of a person onto the account's list who asked for
+// it in a USSD menu. msisdn is the number as the callback gives it (§7.1); one
+// that cannot be read is sms.Invalid with the field number. proof says for
+// staff how it was asked for, such as "pressed 3 in *384*55# on MTN": at most
+// 200 characters are kept. fresh is false where the number was blocked already.
+func (d *Desk) BlockByUSSD(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error) {
+	a, err := d.store.Account(ctx, account)
+	if err != nil {
+		return false, err
+	}
+	phone, err := sms.ParsePhone(msisdn, a.Country, true)
+	if err != nil {
+		return false, sms.Invalid{"number": sms.Sentence(err, "phone")}
+	}
+	return d.optOut(ctx, sms.Blocked{AccountID: account, Number: phone.Number, Kind: sms.BlockedByUSSD, Proof: proof})
+}
+
+// optOut blocks a number for the person who has it.
+func (d *Desk) optOut(ctx context.Context, b sms.Blocked) (fresh bool, err error) {
+	b.Since = d.ms()
+	if b.Proof, _ = checkNote(b.Proof); len([]rune(b.Proof)) > noteMost {
+		b.Proof = string([]rune(b.Proof)[:noteMost])
+	}
+	n, err := d.store.Block(ctx, []sms.Blocked{b})
+	if err != nil {
+		return false, err
+	}
+	if n > 0 {
+		d.audit(ctx, sms.User{Name: "the person with the number"}, "number.block", AccountName(b.AccountID), fmt.Sprintf("%s, %s: %s", b.Number, b.Reason(), b.Proof))
+		d.feed.Tell(BlockedName(b.AccountID))
+	}
+	return n > 0, nil
+}
+
+// UseStopLinks lets texts hold the mark for a link with which people stop
+// messages. Without it the mark is refused. It is called before anything else
+// is asked of the desk.
+func (d *Desk) UseStopLinks(l *sms.StopLinks) { d.stops = l }
+
+// StopRequest is what stands behind a link.
+type StopRequest struct {
+	Account  sms.Account
+	Number   string // MSISDN
+	SenderID string // from whom the newest message came
+	Message  int64  // that message, 0 where it is gone
+	Done     bool   // the number is blocked already
+}
+
+// ReadStop reads the last part of a link; sms.ErrNotFound for any other text.
+func (d *Desk) ReadStop(ctx context.Context, token string) (q StopRequest, err error) {
+	if d.stops == nil {
+		return q, sms.ErrNotFound
+	}
+	account, number, ok := d.stops.Read(token)
+	if !ok {
+		return q, fmt.Errorf("read a link: %w", sms.ErrNotFound)
+	}
+	q.Number = number
+	if q.Account, err = d.store.Account(ctx, account); err != nil {
+		return q, err
+	}
+	known, err := d.store.BlockedAmong(ctx, account, []string{number})
+	if err != nil {
+		return q, err
+	}
+	_, q.Done = known[number]
+	found, _, err := d.store.SearchMessages(ctx, sms.MessageSearch{AccountID: account, Number: number, Limit: 1})
+	if err != nil {
+		return q, err
+	}
+	if q.SenderID = q.Account.DefaultSender; len(found) > 0 {
+		q.SenderID, q.Message = found[0].Campaign.SenderID, found[0].ID
+	}
+	if q.SenderID == "" {
+		q.SenderID = q.Account.Name
+	}
+	return q, nil
+}
+
+// StopByLink blocks the number of a link for whoever opened it. ip is where
+// they came from; it is part of the proof.
+func (d *Desk) StopByLink(ctx context.Context, token, ip string) (StopRequest, error) {
+	q, err := d.ReadStop(ctx, token)
+	if err != nil || q.Done {
+		return q, err
+	}
+	proof := "Pressed the button on the page of their link"
+	if q.SenderID != "" {
+		proof += ", messages from " + q.SenderID
+	}
+	if ip != "" {
+		proof += ", from the internet address " + ip
+	}
+	_, err = d.optOut(ctx, sms.Blocked{AccountID: q.Account.ID, Number: q.Number, Kind: sms.BlockedByLink, Proof: proof, MessageID: q.Message})
+	q.Done = err == nil
+	return q, err
+}

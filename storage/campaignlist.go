@@ -1,0 +1,101 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+// campaignIDs lists the ids of campaigns, newest first; more says that there
+// are older ones.
+func (db *DB) campaignIDs(ctx context.Context, f sms.CampaignFilter) (ids []int64, more bool, err error) {
+	text, args := campaignList(f)
+	rows, err := db.reader.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, false, fmt.Errorf("list campaigns: %w", err)
+	}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, false, errors.Join(fmt.Errorf("list campaigns: %w", err), rows.Close())
+		}
+		ids = append(ids, id)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, false, fmt.Errorf("list campaigns: %w", err)
+	}
+	if more = len(ids) > f.Limit; more {
+		ids = ids[:f.Limit]
+	}
+	return ids, more, nil
+}
+
+// campaignList is the question for a page of campaigns. Each state, and each
+// way to have to do with a campaign, is a walk of its own along an index from
+// the newest on, of which a page's length is taken: a tab with few campaigns
+// does not read all the others.
+func campaignList(f sms.CampaignFilter) (text string, args []any) {
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	rest := campaignConditions(f, arg)
+	walks := []string{""}
+	if len(f.States) > 0 {
+		walks = nil
+		for _, s := range f.States {
+			walks = append(walks, " and c.state = "+arg(string(s)))
+		}
+	}
+	if f.Person > 0 {
+		person := arg(f.Person)
+		var both []string
+		for _, w := range walks {
+			both = append(both, w+" and c.created_by = "+person, w+" and c.started_by = "+person)
+		}
+		walks = both
+	}
+	for i, w := range walks {
+		walks[i] = "select c.id from campaign c where " + rest + w + fmt.Sprintf(" order by c.id desc limit %d", f.Limit+1)
+	}
+	if len(walks) == 1 {
+		return walks[0], args
+	}
+	for i, w := range walks {
+		walks[i] = "select id from (" + w + fmt.Sprintf(") w%d", i)
+	}
+	return strings.Join(walks, " union ") + fmt.Sprintf(" order by 1 desc limit %d", f.Limit+1), args
+}
+
+// campaignConditions are those that hold for every walk.
+func campaignConditions(f sms.CampaignFilter, arg func(any) string) string {
+	parts := []string{"c.state <> 'hidden'"}
+	if f.AccountID > 0 {
+		parts = append(parts, "c.account_id = "+arg(f.AccountID))
+	}
+	if f.Decision {
+		parts = append(parts, "c.id in (select t.campaign_id from campaign_tally t where t.key in ('doubt', 'held') and t.n > 0)")
+	}
+	if f.Trials {
+		parts = append(parts, "c.test_of > 0")
+	}
+	if f.SenderID != "" {
+		parts = append(parts, "c.sender_id = "+arg(f.SenderID))
+	}
+	if f.From > 0 {
+		parts = append(parts, "(case when c.started_at > 0 then c.started_at else c.created_at end) >= "+arg(f.From))
+	}
+	if f.To > 0 {
+		parts = append(parts, "(case when c.started_at > 0 then c.started_at else c.created_at end) < "+arg(f.To))
+	}
+	if f.Name != "" {
+		parts = append(parts, `lower(c.name) like lower(`+arg("%"+likeEscape(f.Name)+"%")+`) escape '\'`)
+	}
+	if f.Before > 0 {
+		parts = append(parts, "c.id < "+arg(f.Before))
+	}
+	return strings.Join(parts, " and ")
+}

@@ -1,0 +1,139 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
+)
+
+// use counts messages that the service has accepted just now, in the
+// transaction that makes them so. Each is counted once: accepted is final.
+func (t *tx) use(ctx context.Context, of sms.Campaign, accepted []query.AcceptedOfRow, now int64) error {
+	if len(accepted) == 0 {
+		return nil
+	}
+	row, err := t.AccountByID(ctx, of.AccountID)
+	if err != nil {
+		return err
+	}
+	day := time.UnixMilli(now).In(account(row).Location()).Format(time.DateOnly)
+	by := map[string]sms.Usage{}
+	for _, m := range accepted {
+		network := sms.Network(m.Number)
+		u := by[network]
+		by[network] = sms.Usage{Messages: u.Messages + 1, Parts: u.Parts + m.Parts}
+	}
+	for network, u := range by {
+		err := errors.Join(
+			t.AddUsageDay(ctx, query.AddUsageDayParams{AccountID: of.AccountID, Day: day, SenderID: of.SenderID, UserID: of.StartedBy, Network: network, Messages: u.Messages, Parts: u.Parts}),
+			t.AddCampaignUsage(ctx, query.AddCampaignUsageParams{CampaignID: of.ID, Network: network, Messages: u.Messages, Parts: u.Parts}))
+		if err != nil {
+			return fmt.Errorf("count usage: %w", err)
+		}
+	}
+	return nil
+}
+
+// UsageDays lists what an account sent from one day to another, both counted
+// in, written 2006-01-02.
+func (db *DB) UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error) {
+	rows, err := db.read().UsageDays(ctx, account, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("read usage: %w", err)
+	}
+	list := make([]sms.UsageDay, len(rows))
+	for i, r := range rows {
+		list[i] = sms.UsageDay{Day: r.Day, SenderID: r.SenderID, UserID: r.UserID, UserName: r.UserName, Network: r.Network,
+			Usage: sms.Usage{Messages: r.Messages, Parts: r.Parts}}
+	}
+	return list, nil
+}
+
+// costsMost is how many campaigns are compared with the balance at once.
+const costsMost = 50
+
+// Costs compares campaigns that ended, were started after the given time and
+// had something accepted with what the balance for SMS fell meanwhile, the
+// latest first and at most 50.
+func (db *DB) Costs(ctx context.Context, account, after int64) ([]sms.Cost, error) {
+	rows, err := db.read().LatestFinished(ctx, account, after)
+	if err != nil {
+		return nil, fmt.Errorf("list campaigns that ended: %w", err)
+	}
+	var list []sms.Cost
+	for _, r := range rows {
+		c, err := db.cost(ctx, campaign(r.Campaign, r.Test))
+		if err != nil {
+			return nil, err
+		}
+		if c.Parts() > 0 {
+			list = append(list, c)
+		}
+		if len(list) == costsMost {
+			break
+		}
+	}
+	return list, nil
+}
+
+// Cost compares one campaign that ended with the balance for SMS.
+func (db *DB) Cost(ctx context.Context, id int64) (sms.Cost, error) {
+	c, err := db.Campaign(ctx, id)
+	if err != nil {
+		return sms.Cost{}, err
+	}
+	return db.cost(ctx, c)
+}
+
+func (db *DB) cost(ctx context.Context, c sms.Campaign) (sms.Cost, error) {
+	cost := sms.Cost{Campaign: c}
+	used, err := db.read().CampaignUsage(ctx, c.ID)
+	if err != nil {
+		return cost, fmt.Errorf("read the campaign's usage: %w", err)
+	}
+	for _, u := range used {
+		cost.Networks = append(cost.Networks, sms.NetworkUsage{Network: u.Network, Usage: sms.Usage{Messages: u.Messages, Parts: u.Parts}})
+	}
+	if c.StartedAt == 0 || c.FinishedAt == 0 || len(used) == 0 {
+		return cost, nil
+	}
+	before, err := db.read().LastBalanceAt(ctx, c.AccountID, smsPlugin, c.StartedAt)
+	after, missing := db.read().FirstBalanceFrom(ctx, c.AccountID, smsPlugin, c.FinishedAt)
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(missing, sql.ErrNoRows) {
+		return cost, nil
+	}
+	if err := errors.Join(err, missing); err != nil {
+		return cost, fmt.Errorf("read the balance around a campaign: %w", err)
+	}
+	cost.Before, cost.After, cost.Known = balance(before), balance(after), true
+	// The span before may go on behind the start, with the old credit read again.
+	from := min(before.ReadAt, c.StartedAt)
+	until := max(after.Since, c.FinishedAt)
+	cost.After.ReadAt = until
+	cost.Alone, err = alone(ctx, db.read(), c.AccountID, c.ID, from, until)
+	return cost, err
+}
+
+// smsPlugin is the PluginType that messages are paid from (§2.2).
+const smsPlugin = "SMS"
+
+// alone says that nothing but the campaign, which may be 0, was sent in a
+// stretch of time.
+func alone(ctx context.Context, q *query.Queries, account, campaign, from, until int64) (bool, error) {
+	ids, err := q.LicencesBetween(ctx, account, from, until)
+	if err != nil {
+		return false, fmt.Errorf("look for other calls: %w", err)
+	}
+	for _, id := range ids {
+		if id != campaign {
+			return false, nil
+		}
+	}
+	n, err := q.HandedOverBetween(ctx, account, from, until)
+	return n == 0, orNothing(err, "look for campaigns that were handed over")
+}

@@ -1,0 +1,143 @@
+package views
+
+import (
+	"strings"
+
+	"smsdesk/internal/sms"
+)
+
+// Ask is what the button of the last page before sending promises where a
+// second person has to approve.
+const Ask = "ask"
+
+// Approval is what the confirmation says where a second person has to approve.
+type Approval struct {
+	Needed bool
+	By     []string // names of those who may
+}
+
+// who are the people who may approve: "Bola Ade or Chidi Eze".
+func (a Approval) who() string {
+	const named = 3
+	if n := len(a.By); n > named {
+		return strings.Join(a.By[:named], ", ") + " or " + Plural(n-named, "other person", "other people")
+	}
+	if len(a.By) < 2 {
+		return strings.Join(a.By, "")
+	}
+	return strings.Join(a.By[:len(a.By)-1], ", ") + " or " + a.By[len(a.By)-1]
+}
+
+// nobody says that there is nobody to ask.
+func (a Approval) nobody() bool { return a.Needed && len(a.By) == 0 }
+
+func (p ConfirmPage) approvalWords() string {
+	if p.Campaign.GroupID != "" {
+		return "Campaigns of this account to a group need the approval of a second person, because how many people are in it is not known."
+	}
+	return "Campaigns of this account to more than " + Plural(int(p.Account.ApproveAbove), "recipient", "recipients") + " need the approval of a second person."
+}
+
+// ApprovalPage is a campaign that waits for a second person.
+type ApprovalPage struct {
+	ConfirmPage
+	CanApprove bool // this person is that second one
+	Own        bool // this person wrote it or asked for the approval
+	CanSend    bool
+	Reason     string // why it is sent back, as typed
+}
+
+func approvalPath(id int64) string { return campaignPath(id) + "/approval" }
+
+// Title is the page's heading.
+func (p ApprovalPage) Title() string {
+	if p.CanApprove {
+		return "Approve this campaign?"
+	}
+	return "Waiting for approval"
+}
+
+// asked are the lines about what is to happen, and who wants it.
+func (p ApprovalPage) asked() []Term {
+	c := p.Campaign
+	terms := []Term{{Name: "Asked by", Text: c.Approval.AskedName + ", " + p.When(c.Approval.AskedAt)}}
+	if c.CreatedBy != c.Approval.AskedBy {
+		terms = append(terms, Term{Name: "Written by", Text: c.CreatedName + ", " + p.When(c.CreatedAt)})
+	}
+	return append(terms, Term{Name: "Sender ID", Text: c.SenderID}, Term{Name: "When", Text: p.when()})
+}
+
+func (p ApprovalPage) when() string {
+	c := p.Campaign
+	if c.SendAt == 0 {
+		return "As soon as it is approved"
+	}
+	at := c.Schedule().Time()
+	words := capital(When(at, p.Now)) + ", " + ZoneWords(at)
+	if c.HandOver {
+		words += ", handed to the provider before"
+	}
+	return words
+}
+
+// passed says what becomes of a campaign whose time has passed.
+func (p ApprovalPage) passed() string {
+	c := p.Campaign
+	due, late := c.Schedule().Due(p.Now)
+	switch {
+	case c.SendAt == 0 || !due:
+		return ""
+	case c.HandOver:
+		return "Its time has passed. Send it back, so that another time is chosen."
+	case late:
+		return "Its time has passed. After your approval it is held, and a person decides when it goes."
+	}
+	return "Its time has just come. After your approval it is sent at once."
+}
+
+// button says what approving does.
+func (p ApprovalPage) button() string {
+	c := p.Campaign
+	due, late := c.Schedule().Due(p.Now)
+	switch {
+	case c.SendAt == 0 || due && !late && !c.HandOver:
+		return "Approve and send " + p.messages()
+	case due:
+		return "Approve"
+	case c.HandOver:
+		return "Approve and hand over for " + When(c.Schedule().Time(), p.Now)
+	}
+	return "Approve and schedule for " + When(c.Schedule().Time(), p.Now)
+}
+
+// why says why this person cannot approve it.
+func (p ApprovalPage) why() string {
+	switch {
+	case p.Own && p.Approval.nobody():
+		return "Nobody else here may approve it. Ask an administrator to give a second person the role Approver."
+	case p.Own:
+		return "It waits for " + p.Approval.who() + ". Nothing of it changes until then."
+	}
+	return "Somebody with the role Approver has to approve it. Nothing of it changes until then."
+}
+
+func (p ApprovalPage) reasonField() InputProps {
+	return InputProps{Field: Field{Name: "reason", Label: "What has to change", Hint: "The author sees this sentence.", Value: p.Reason, Error: p.Errors["reason"]}, Autocomplete: "off"}
+}
+
+// approvedWords say who approved the campaign, "" where nobody did.
+func (o Outlook) approvedWords(c sms.Campaign) string {
+	if c.Approval.ApprovedAt == 0 {
+		return ""
+	}
+	return "Approved by " + c.Approval.ApprovedName + " " + o.When(c.Approval.ApprovedAt)
+}
+
+// approvals says on the overview that campaigns wait for this person.
+func (p OverviewPage) approvals() action {
+	if p.Approvals == 0 {
+		return action{}
+	}
+	words := Plural(int(p.Approvals), "campaign waits", "campaigns wait") + " for approval"
+	return action{"approve", words, "Nothing of it is sent before a second person says yes.", ToneWarn, Link{"Look at it", "/campaigns?state=needs-approval"}}
+}

@@ -1,0 +1,160 @@
+package views
+
+import (
+	"encoding/csv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/ussd"
+)
+
+// ScreenPage is the form of one screen.
+type ScreenPage struct {
+	ussd.Draft
+	Screen ussd.Screen
+	Found  []ussd.Problem // of this screen
+	Shown  MenuPreview
+}
+
+func (p ScreenPage) field(name string, n int, l ussd.Language, label, value string) Field {
+	if len(p.Menu.Languages) > 1 {
+		label += " in " + l.Name
+	}
+	return Field{Name: ScreenField(name, n, l.Code), Label: label, Value: value}
+}
+
+// ScreenField is the name of a field of the n-th choice or deed (-1: of the
+// screen) in a language ("": none).
+func ScreenField(name string, n int, language string) string {
+	if n >= 0 {
+		name += "-" + strconv.Itoa(n)
+	}
+	if language != "" {
+		name += "-" + language
+	}
+	return name
+}
+
+func (p ScreenPage) kinds() []Option {
+	return []Option{{Value: string(ussd.Choose), Label: "A choice", Hint: "Numbered lines, each leads to a screen."},
+		{Value: string(ussd.Ask), Label: "A typed answer", Hint: "Digits, a date, words, or something from a table."},
+		{Value: string(ussd.Pick), Label: "A choice from a table", Hint: "A long list is shown page by page."},
+		{Value: string(ussd.Finish), Label: "Nothing: the session ends here"}}
+}
+
+func (p ScreenPage) screens() []Option {
+	list := make([]Option, len(p.Menu.Screens))
+	for i, s := range p.Menu.Screens {
+		list[i] = Option{Value: s.Key, Label: Number(i+1) + ". " + screenTitle(s)}
+	}
+	return list
+}
+
+func (p ScreenPage) languages() []Option {
+	var list []Option
+	for _, l := range p.Menu.Languages {
+		list = append(list, Option{Value: l.Code, Label: l.Name})
+	}
+	return list
+}
+
+func (p ScreenPage) forms() []Option {
+	return []Option{{Value: string(ussd.AnyText), Label: "Any words"}, {Value: string(ussd.Digits), Label: "Digits only"}, {Value: string(ussd.Date), Label: "A date (day/month/year)"},
+		{Value: string(ussd.Listed), Label: "Something that stands in a table"}}
+}
+
+// Cell names a table's column in one word, for a select.
+func Cell(table, column string) string {
+	if table == "" && column == "" {
+		return ""
+	}
+	return table + " / " + column
+}
+
+func (p ScreenPage) cells() []Option {
+	var list []Option
+	for _, t := range p.Menu.Tables {
+		for _, c := range t.Columns {
+			list = append(list, Option{Value: Cell(t.Name, c), Label: Cell(t.Name, c)})
+		}
+	}
+	return list
+}
+
+func (p ScreenPage) deeds() []Option {
+	return []Option{{Value: string(ussd.Block), Label: "Block the caller's number"}, {Value: string(ussd.Unblock), Label: "Unblock the caller's number"},
+		{Value: string(ussd.Join), Label: "Add the caller to a list"}, {Value: string(ussd.Status), Label: "Tell the status of the last message"},
+		{Value: string(ussd.LookUp), Label: "Look an answer up in a table"}, {Value: string(ussd.Call), Label: "Ask a webhook"}}
+}
+
+// choices are the screen's and an empty one behind them.
+func (p ScreenPage) choices() []ussd.Choice {
+	return append(slices.Clone(p.Screen.Choices), ussd.Choice{})
+}
+
+func (p ScreenPage) does() []ussd.Action { return append(slices.Clone(p.Screen.Does), ussd.Action{}) }
+
+func length(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func choiceTitle(p ScreenPage, i int) string {
+	if i == len(p.Screen.Choices) {
+		return "Another choice"
+	}
+	return "Choice " + Number(i+1)
+}
+
+func deedTitle(p ScreenPage, i int) string {
+	switch {
+	case i < len(p.Screen.Does):
+		return "What the screen does"
+	case i > 0:
+		return "What it does besides"
+	}
+	return "What the screen does (optional)"
+}
+
+func (p MenuSettingsPage) languages() []ussd.Language {
+	return append(slices.Clone(p.Menu.Languages), ussd.Language{})
+}
+
+func (p MenuSettingsPage) tables() []ussd.Table {
+	return append(slices.Clone(p.Menu.Tables), ussd.Table{})
+}
+
+func languageTitle(m ussd.Menu, i int) string {
+	switch {
+	case i == len(m.Languages):
+		return "Another language"
+	case i == 0:
+		return "First language"
+	}
+	return m.Languages[i].Name
+}
+
+func tableTitle(m ussd.Menu, i int) string {
+	if i == len(m.Tables) {
+		return "Another table"
+	}
+	return "Table " + m.Tables[i].Name
+}
+
+func onNetwork(m ussd.Menu, n string) bool { return slices.Contains(m.Networks, n) }
+
+// rowsText is a table as it is typed.
+func rowsText(t ussd.Table) string {
+	if len(t.Columns) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	// A builder takes everything.
+	_ = w.Write(t.Columns)
+	_ = w.WriteAll(t.Rows)
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -1,0 +1,204 @@
+package views
+
+import (
+	"sort"
+	"strconv"
+
+	"smsdesk/internal/sms"
+	"smsdesk/internal/ussd"
+)
+
+// slowAnswer is from where on an answer is slow, in microseconds.
+const slowAnswer = 1_000_000
+
+// SessionsPage is the log of USSD sessions (ux.md, P21).
+type SessionsPage struct {
+	Outlook
+	Kind        string // "", "open" or "slow"
+	Rows        []ussd.Session
+	Names       map[int64]string // of menus
+	Open        int64
+	Slow        int // sessions with a slow answer, as far as they are looked at
+	Next, First string
+	Mark        LiveMarkProps
+	Renew       Refresh
+	Lists       []JoinedList
+	Days        string // how long sessions are kept
+	MayKeep     bool
+	MayExport   bool
+	NoAccount   bool
+	Bad         sms.Invalid
+}
+
+// JoinedList is a list that callers joined by a menu.
+type JoinedList struct {
+	Name, Href string
+	People     int64
+}
+
+func (p SessionsPage) menu(s ussd.Session) string {
+	if s.MenuID == 0 {
+		return "No menu"
+	}
+	name := p.Names[s.MenuID]
+	if name == "" {
+		name = "A deleted menu"
+	}
+	if s.Version == 0 {
+		name += ", draft"
+	}
+	return name
+}
+
+func (p SessionsPage) empty(f Frame) EmptyProps {
+	switch p.Kind {
+	case "open":
+		return EmptyProps{Glyph: GlyphUSSD, Title: "Nobody is in a menu now"}
+	case "slow":
+		return EmptyProps{Glyph: GlyphUSSD, Title: "No slow answers", Text: "All were given within a second."}
+	}
+	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet", Text: "Dial in the simulator.", Action: inSimulator(f, 0)}
+}
+
+func sessionTabs(here string, open int64) []Tab {
+	return []Tab{{Text: "All", Href: SessionsPath, Current: here == ""}, {Text: "Under way", Href: SessionsPath + "?kind=open", Current: here == "open", Count: int(open)},
+		{Text: "Slowest answers", Href: SessionsPath + "?kind=slow", Current: here == "slow"}}
+}
+
+// SessionPath is the address of a session.
+func SessionPath(session int64) string { return SessionsPath + "/" + id(session) }
+
+func ended(s ussd.Session) (Tone, Glyph, string) {
+	switch s.Ended {
+	case "":
+		return ToneInfo, GlyphSending, "Under way"
+	case ussd.EndedByMenu:
+		return ToneOK, GlyphDelivered, "Came to an end"
+	case ussd.EndedByCaller:
+		return ToneMute, GlyphStopped, "Caller hung up"
+	case ussd.EndedByService:
+		return ToneMute, GlyphStopped, "Ended by the network"
+	case ussd.EndedByTime:
+		return ToneWarn, GlyphWaiting, "No answer for 3 minutes"
+	case ussd.EndedByBegin:
+		return ToneMute, GlyphStopped, "Dialled again"
+	case ussd.EndedByRestart:
+		return ToneWarn, GlyphRefresh, "smsdesk was restarted"
+	}
+	return ToneBad, GlyphFailed, "We could not answer"
+}
+
+// SessionPage is one session as a conversation.
+type SessionPage struct {
+	Outlook
+	ussd.Session
+	Menu   string
+	Titles map[string]string // of screens, by key
+	Steps  []ussd.Step
+	Saved  []ussd.Saved
+}
+
+func (p SessionPage) terms() []Term {
+	list := []Term{{Name: "Number", Text: or(p.Phone(p.Number), "not told")}, {Name: "Network", Text: or(p.Network, "not told")}, {Name: "Dialled", Text: "*" + p.Code + "#"},
+		{Name: "Menu", Text: p.Menu}, {Name: "Began", Text: p.When(p.BegunAt)}, {Name: "Slowest answer", Text: micros(p.Slowest)}}
+	for _, t := range []Term{{Name: "Session at the provider", Text: p.ServiceID}, {Name: "USSD id", Text: p.USSDID}, {Name: "Status", Text: p.Status}, {Name: "backend.cuap.body", Text: p.Foreign(p.Body)}} {
+		if t.Text != "" {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// AnswersPage shows where callers leave a menu, and what they answered.
+type AnswersPage struct {
+	Outlook
+	ussd.Draft
+	Drops     []ScreenDrop
+	Names     []string // of answers: the columns
+	Rows      []AnswerRow
+	More      bool
+	Next      string
+	MayExport bool
+}
+
+// ScreenDrop is a screen with how many saw it and how many left there.
+type ScreenDrop struct {
+	Title string
+	ussd.Drop
+}
+
+// AnswerRow is what one caller answered, in the order of the columns.
+type AnswerRow struct {
+	Session int64
+	Number  string
+	At      int64
+	Answers []string
+}
+
+// AnswerNames are the names of the answers that a menu keeps, and of those that
+// earlier versions kept.
+func AnswerNames(m ussd.Menu, rows [][]ussd.Saved) []string {
+	var names []string
+	known := map[string]bool{}
+	add := func(n string) {
+		if !known[n] {
+			known[n] = true
+			names = append(names, n)
+		}
+	}
+	for _, s := range m.Screens {
+		if s.Record && s.Save != "" {
+			add(s.Save)
+		}
+	}
+	var old []string
+	for _, r := range rows {
+		for _, a := range r {
+			if !known[a.Name] {
+				known[a.Name] = true
+				old = append(old, a.Name)
+			}
+		}
+	}
+	sort.Strings(old)
+	return append(names, old...)
+}
+
+// NewAnswerRow orders one session's answers by the columns.
+func NewAnswerRow(names []string, answers []ussd.Saved) AnswerRow {
+	row := AnswerRow{Answers: make([]string, len(names))}
+	for _, a := range answers {
+		row.Session, row.Number, row.At = a.SessionID, a.Number, max(row.At, a.At)
+		for i, n := range names {
+			if n == a.Name {
+				row.Answers[i] = a.Text
+			}
+		}
+	}
+	return row
+}
+
+func stay(seen, left int64) BarProps {
+	return BarProps{Label: "Callers on this screen", Mini: true, Segments: []Segment{{ToneOK, "Went on", int(seen - left)}, {ToneWarn, "Left here", int(left)}}}
+}
+
+func stepTitle(p SessionPage, s ussd.Step) string {
+	if t := p.Titles[s.Screen]; t != "" {
+		return t
+	}
+	return "Step " + strconv.Itoa(s.No)
+}
+
+func savedTerms(p SessionPage) (list []Term) {
+	for _, s := range p.Saved {
+		list = append(list, Term{Name: s.Name, Text: p.Foreign(s.Text)})
+	}
+	return list
+}

@@ -1,0 +1,179 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+func approvalPath(id int64) string { return campaignPath(id) + "/approval" }
+
+// approvalOf is whether the draft needs a second person, and who could be it.
+func (s *Web) approvalOf(r *http.Request, v *visit, c sms.Campaign, a sms.Account, out sms.Outgoing) (views.Approval, error) {
+	p := views.Approval{Needed: a.NeedsApproval(c, out) || c.Waits()}
+	if !p.Needed {
+		return p, nil
+	}
+	by := v.user
+	if c.Waits() {
+		by.ID = c.Approval.AskedBy
+	}
+	list, err := s.desk.Approvers(r.Context(), by, c)
+	for _, u := range list {
+		p.By = append(p.By, u.Name)
+	}
+	return p, err
+}
+
+// approvalAsk asks for the approval of a draft with the choice of time that
+// the form holds.
+func (s *Web) approvalAsk(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account) error {
+	f := r.PostForm
+	ask := desk.Ask{StartOrder: startOrder(r)}
+	var bad sms.Invalid
+	var err error
+	if when := f.Get("when"); c.MayStart() && when != "" && when != views.WhenNow {
+		var p views.SchedulePage
+		p, ask.At, err = s.scheduleTyped(r, s.schedulePage(r, v, c, a))
+		ask.HandOver = p.HandOver
+	} else if f.Get("hand_over") != "" {
+		err = sms.Invalid{"hand_over": "Choose a time for the provider to send it, or take this back"}
+	}
+	if err == nil {
+		_, err = s.desk.AskApproval(r.Context(), v.user, c.ID, ask)
+	}
+	switch {
+	case errors.As(err, &bad):
+		return s.showConfirm(w, r, v, c, a, bad)
+	case errors.Is(err, sms.ErrConflict):
+		s.showProblem(w, r, v, s.startedAlready(v, c))
+		return nil
+	case err != nil:
+		return err
+	}
+	redirect(w, r, approvalPath(c.ID))
+	return nil
+}
+
+func (s *Web) approvalShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	if !c.Waits() {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	if isFragment(r) {
+		p, err := s.approvalPreview(r, v, c, a)
+		if err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusOK, views.ConfirmPreview(p))
+	}
+	return s.showApproval(w, r, v, c, a, nil)
+}
+
+func (s *Web) approvalPreview(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.Preview, error) {
+	p, err := s.preview(r, v, c, a, nil)
+	p.Path = approvalPath(c.ID)
+	return p, err
+}
+
+// showApproval shows what the second person has to see, or shows it again with
+// what is wrong.
+func (s *Web) showApproval(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
+	base, err := s.confirmPage(r, v, c, a)
+	if err != nil {
+		return err
+	}
+	p := views.ApprovalPage{ConfirmPage: base, CanApprove: c.MayApprove(v.user), Own: v.user.ID == c.CreatedBy || v.user.ID == c.Approval.AskedBy,
+		CanSend: v.user.Role.AtLeast(sms.Sender), Reason: firstLetters(r.PostForm.Get("reason"), 600)}
+	p.Errors, p.Live = bad, views.Refresh{ID: "cost"}
+	if p.Preview, err = s.approvalPreview(r, v, c, a); err != nil {
+		return err
+	}
+	later := views.SchedulePage{HandOver: c.HandOver}
+	if at := c.Schedule(); at.At > s.now().UnixMilli() {
+		later.Chosen = &at
+	}
+	if p.Plan, err = s.plan(r.Context(), c, a, later); err != nil {
+		return err
+	}
+	switch same, err := s.desk.SameCampaign(r.Context(), c); {
+	case err == nil:
+		p.Same = &same
+	case !errors.Is(err, sms.ErrNotFound):
+		return err
+	}
+	f := about(v.frame(p.Title(), "campaigns"), v, a)
+	f.Crumbs, f.Error = campaignCrumbs(c), len(bad) > 0
+	return s.render(w, r, status(r, bad), views.ApprovalShow(f, p))
+}
+
+// approvalGive is the second person's yes.
+func (s *Web) approvalGive(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.approvalAnswer(w, r, v, func(id int64) error {
+		_, err := s.desk.ApproveCampaign(r.Context(), v.user, id, desk.ApproveOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != ""})
+		return err
+	})
+}
+
+// approvalReturn is the second person's no.
+func (s *Web) approvalReturn(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.approvalAnswer(w, r, v, func(id int64) error {
+		_, err := s.desk.ReturnCampaign(r.Context(), v.user, id, number(r.PostForm.Get("version")), r.PostForm.Get("reason"))
+		return err
+	})
+}
+
+func (s *Web) approvalAnswer(w http.ResponseWriter, r *http.Request, v *visit, order func(id int64) error) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	err = order(c.ID)
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad) && c.Waits():
+		return s.showApproval(w, r, v, c, a, bad)
+	case errors.Is(err, sms.ErrConflict):
+		s.showProblem(w, r, v, s.answeredAlready(v, c))
+		return nil
+	case errors.Is(err, sms.ErrForbidden) && v.user.Role.AtLeast(sms.Approver):
+		s.showProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "A second person has to approve it",
+			Text: "You wrote this campaign or asked for the approval yourself, so somebody else has to decide.", Link: views.Link{Text: "Show the campaign", Href: campaignPath(c.ID)}})
+		return nil
+	case err != nil:
+		return err
+	}
+	redirect(w, r, campaignPath(c.ID))
+	return nil
+}
+
+// answeredAlready is the page for whoever decided about a campaign that is not
+// what was shown any more.
+func (s *Web) answeredAlready(v *visit, c sms.Campaign) views.Problem {
+	p := views.Problem{Status: http.StatusConflict, Title: "This campaign does not wait for you any more",
+		Text: "It was taken back, sent back or cancelled in the meantime. You changed nothing. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: campaignPath(c.ID)}}
+	if c.Approval.ApprovedAt > 0 {
+		p.Title, p.Text = "This campaign is approved already", "Approved by "+c.Approval.ApprovedName+" "+v.when(c.Approval.ApprovedAt)+". Nothing was sent twice."
+	}
+	return p
+}
+
+func (s *Web) approvalTakeBack(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.campaignOrder(w, r, v, s.desk.TakeBackCampaign)
+}
+
+func (s *Web) approvalBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, approvalPath(id))
+	return nil
+}

@@ -1,0 +1,215 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// audiencesCounted is how many audiences a page counts.
+const audiencesCounted = 20
+
+func (s *Web) audienceList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	ctx := r.Context()
+	p := views.AudienceListPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, MayChange: v.user.Role.AtLeast(sms.Sender), Counts: map[int64]int64{}}
+	var err error
+	if p.Rows, err = s.store.Audiences(ctx, v.account.ID, audiencesShown); err != nil {
+		return err
+	}
+	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
+		return err
+	}
+	for _, a := range p.Rows[:min(len(p.Rows), audiencesCounted)] {
+		if p.Counts[a.ID], err = s.store.CountAudience(ctx, a); err != nil {
+			return err
+		}
+	}
+	return s.render(w, r, http.StatusOK, views.AudienceList(v.frame("Audiences", "contacts"), p))
+}
+
+// audienceOf is the audience of the address, of the chosen account only; the
+// zero one at the address of a new one.
+func (s *Web) audienceOf(r *http.Request, v *visit) (sms.Audience, error) {
+	if r.PathValue("id") == "" {
+		return sms.Audience{AccountID: v.account.ID, Kind: sms.Filtered}, nil
+	}
+	id, err := pathID(r, "id")
+	if err != nil {
+		return sms.Audience{}, err
+	}
+	a, err := s.store.Audience(r.Context(), id)
+	if err == nil && a.AccountID != v.account.ID {
+		err = sms.ErrNotFound
+	}
+	return a, err
+}
+
+func (s *Web) audienceShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.audienceOf(r, v)
+	if err != nil {
+		return err
+	}
+	p := views.AudiencePage{Audience: a, Name: a.Name}
+	p.Filter = a.Filter
+	return s.showAudience(w, r, v, p, http.StatusOK)
+}
+
+func (s *Web) showAudience(w http.ResponseWriter, r *http.Request, v *visit, p views.AudiencePage, status int) error {
+	ctx, q := r.Context(), r.URL.Query()
+	p.Outlook, p.MayChange, p.Token = s.outlook(v, v.account), v.user.Role.AtLeast(sms.Sender), desk.NewToken()
+	var err error
+	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
+		return err
+	}
+	p.Counted = p.Audience.ID > 0 || !p.Filter.Everybody()
+	if p.Counted && len(p.Bad) == 0 {
+		now := p.Audience
+		now.Filter = p.Filter
+		f := sms.ContactFilter{AccountID: v.account.ID, Filter: p.Filter, Before: number(q.Get("before")), Limit: contactsShown}
+		if now.Kind == sms.Picked {
+			f.Audience = now.ID
+		}
+		var more bool
+		if p.Rows, more, err = s.store.Contacts(ctx, f); err != nil {
+			return err
+		}
+		if p.Count, err = s.store.CountAudience(ctx, now); err != nil {
+			return err
+		}
+		if p.Blocked, err = s.store.CountBlockedIn(ctx, now); err != nil {
+			return err
+		}
+		if p.Audience.ID > 0 {
+			p.First, p.Next = contactPages(views.AudiencePath(p.Audience.ID, ""), nil, f, p.Rows, more)
+		}
+	}
+	f := v.frame(p.Title(), "contacts")
+	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: "Audiences", Href: views.AudiencesPath}}
+	f.Error = status >= http.StatusBadRequest
+	if p.Audience.ID > 0 {
+		f.Path = views.AudiencePath(p.Audience.ID, "")
+	}
+	return s.render(w, r, status, views.AudienceShow(f, p))
+}
+
+// audienceSave saves an audience, or shows who would be in it.
+func (s *Web) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.audienceOf(r, v)
+	if err != nil {
+		return err
+	}
+	form := r.PostForm
+	p := views.AudiencePage{Audience: a, Name: form.Get("name")}
+	p.Filter = readFilter(form)
+	if form.Get("do") == "preview" {
+		columns, err := s.store.ContactColumns(r.Context(), v.account.ID)
+		if err != nil {
+			return err
+		}
+		if errors.As(p.Filter.Check(columns), &p.Bad) {
+			return s.showAudience(w, r, v, p, http.StatusUnprocessableEntity)
+		}
+		return s.showAudience(w, r, v, p, http.StatusOK)
+	}
+	version := number(form.Get("version"))
+	saved, err := s.desk.SaveAudience(r.Context(), v.user, desk.AudienceOrder{ID: a.ID, Version: version, AccountID: v.account.ID, Name: p.Name, Kind: a.Kind, Filter: p.Filter})
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		p.NameProblem = bad["name"]
+		delete(bad, "name")
+		p.Bad = bad
+		return s.showAudience(w, r, v, p, http.StatusUnprocessableEntity)
+	case errors.Is(err, sms.ErrConflict):
+		p.NameProblem = "Somebody else changed this audience meanwhile. Look at it again"
+		return s.showAudience(w, r, v, p, http.StatusConflict)
+	case err != nil:
+		return err
+	}
+	redirect(w, r, withDone(views.AudiencePath(saved.ID, ""), "saved"))
+	return nil
+}
+
+// audienceSend makes a list of the people and asks for the message.
+func (s *Web) audienceSend(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.audienceOf(r, v)
+	if err != nil {
+		return err
+	}
+	l, err := s.desk.ListAudience(r.Context(), v.user, v.account.ID, a.ID, r.PostForm.Get("token"))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		p := views.AudiencePage{Audience: a, Name: a.Name, AudienceBad: bad[firstKey(bad)]}
+		p.Filter = a.Filter
+		return s.showAudience(w, r, v, p, http.StatusUnprocessableEntity)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, listNext(l))
+	return nil
+}
+
+func firstKey(bad sms.Invalid) string {
+	for key := range bad {
+		return key
+	}
+	return ""
+}
+
+func (s *Web) audienceRemove(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.audienceOf(r, v)
+	if err != nil {
+		return err
+	}
+	var chosen []int64
+	for _, text := range r.PostForm["contact"] {
+		if id := number(text); id > 0 && len(chosen) < contactsShown {
+			chosen = append(chosen, id)
+		}
+	}
+	_, err = s.desk.ChangeMembers(r.Context(), v.user, v.account.ID, a.ID, chosen, false)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		p := views.AudiencePage{Audience: a, Name: a.Name, ContactsFail: bad[firstKey(bad)]}
+		p.Filter = a.Filter
+		return s.showAudience(w, r, v, p, http.StatusUnprocessableEntity)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.AudiencePath(a.ID, ""), "saved"))
+	return nil
+}
+
+// audienceBack answers addresses that only take forms.
+func (s *Web) audienceBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	redirect(w, r, views.AudiencesPath+"/"+strconv.FormatInt(number(r.PathValue("id")), 10))
+	return nil
+}
+
+func (s *Web) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := s.audienceOf(r, v)
+	if err != nil {
+		return err
+	}
+	f := v.frame("Delete this audience?", "contacts")
+	f.Crumbs = []views.Link{{Text: "Audiences", Href: views.AudiencesPath}, {Text: a.Name, Href: views.AudiencePath(a.ID, "")}}
+	return s.render(w, r, http.StatusOK, views.DeleteAudience(f, a))
+}
+
+func (s *Web) audienceDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if _, err := s.desk.DeleteAudience(r.Context(), v.user, v.account.ID, id); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.AudiencesPath, "audiencedeleted"))
+	return nil
+}

@@ -1,0 +1,228 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+func (s *Web) balanceShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showBalance(w, r, v, nil, nil)
+}
+
+// showBalance shows the page, with what is wrong with its form or what came as
+// XML.
+func (s *Web) showBalance(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, asked *views.BalanceXML) error {
+	p, err := s.balancePage(r, v, bad)
+	if err != nil {
+		return err
+	}
+	p.XML = asked
+	f := v.frame("Balance", "balance")
+	// The page says the same, with more.
+	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "balance-alarm" })
+	f.Error = len(bad) > 0
+	return s.render(w, r, status(r, bad), views.BalanceShow(f, p))
+}
+
+const (
+	historyDays = 30
+	// costsFor is how far back campaigns are compared with the balance.
+	costsFor = 90 * 24 * time.Hour
+)
+
+func (s *Web) balancePage(r *http.Request, v *visit, bad sms.Invalid) (p views.BalancePage, err error) {
+	ctx, q := r.Context(), r.URL.Query()
+	if p.RecordPage, err = s.recordPage(v, sms.RecordBalance, bad); err != nil {
+		return p, err
+	}
+	p.AccountRow, p.Administers, p.Mails = v.account, v.user.Role.AtLeast(sms.Administrator), s.mails
+	if p.Balances, err = s.store.Balances(ctx, v.account.ID); err != nil {
+		return p, err
+	}
+	if p.Alarms, err = s.store.Alarms(ctx, v.account.ID); err != nil {
+		return p, err
+	}
+	if p.Settings, err = s.store.RecordSettings(ctx, v.account.ID); err != nil {
+		return p, err
+	}
+	p.WarnBelow, p.Floor, p.MailTo = formatPrice(p.Settings.WarnBelow), formatPrice(p.Settings.Floor), p.Settings.MailTo
+	if len(bad) > 0 && r.PostForm.Has("warn_below") {
+		p.WarnBelow, p.Floor, p.MailTo = r.PostForm.Get("warn_below"), r.PostForm.Get("floor"), r.PostForm.Get("mail_to")
+	}
+	p.Days = historyDays
+	if days := number(q.Get("days")); days == 7 || days == 90 {
+		p.Days = int(days)
+	}
+	if b := sms.ForMessages(p.Balances); b != nil {
+		if p.History, err = s.store.BalanceHistory(ctx, v.account.ID, b.PluginType, v.now().AddDate(0, 0, -p.Days).UnixMilli()); err != nil {
+			return p, err
+		}
+	}
+	if err := s.addUsage(ctx, v, q.Get("month"), q.Get("by"), &p); err != nil {
+		return p, err
+	}
+	return p, s.addCosts(ctx, v, &p)
+}
+
+// usageMonth reads a month, the present one where there is none, and its days.
+func usageMonth(v *visit, text string) (month, from, to string) {
+	first, err := time.ParseInLocation("2006-01", text, v.account.Location())
+	if err != nil {
+		first, _ = time.ParseInLocation("2006-01", v.now().Format("2006-01"), v.account.Location())
+	}
+	return first.Format("2006-01"), first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly)
+}
+
+func (s *Web) addUsage(ctx context.Context, v *visit, month, by string, p *views.BalancePage) error {
+	var from, to string
+	p.Month, from, to = usageMonth(v, month)
+	p.By = "day"
+	for _, t := range views.UsageBys() {
+		if t.Href == by {
+			p.By = by
+		}
+	}
+	if p.By == "month" {
+		from, to = v.now().AddDate(0, -11, 0).Format("2006-01")+"-01", v.now().Format(time.DateOnly)
+	}
+	days, err := s.store.UsageDays(ctx, v.account.ID, from, to)
+	p.Usage = sms.SumUsage(days, p.By == "day" || p.By == "month", usageNames[p.By])
+	return err
+}
+
+var usageNames = map[string]func(sms.UsageDay) string{
+	"day":     func(d sms.UsageDay) string { return d.Day },
+	"month":   func(d sms.UsageDay) string { return d.Day[:min(len(d.Day), 7)] },
+	"sender":  func(d sms.UsageDay) string { return d.SenderID },
+	"person":  usagePerson,
+	"network": func(d sms.UsageDay) string { return d.Network },
+}
+
+func usagePerson(d sms.UsageDay) string {
+	switch {
+	case d.UserID == 0:
+		return "the command line"
+	case d.UserName == "":
+		return fmt.Sprintf("person %d", d.UserID)
+	}
+	return d.UserName
+}
+
+func (s *Web) addCosts(ctx context.Context, v *visit, p *views.BalancePage) (err error) {
+	if p.Costs, err = s.store.Costs(ctx, v.account.ID, s.now().Add(-costsFor).UnixMilli()); err != nil {
+		return err
+	}
+	var samples []sms.PriceSample
+	for _, c := range p.Costs {
+		if fell, ok := c.Fell(); ok {
+			sample := sms.PriceSample{Parts: map[string]int64{}, Fell: fell}
+			for _, n := range c.Networks {
+				sample.Parts[n.Network] += n.Parts
+			}
+			samples = append(samples, sample)
+		}
+	}
+	overall, networks := sms.LearnPrices(samples)
+	if overall.Samples > 0 {
+		p.Prices = append([]sms.LearntPrice{overall}, networks...)
+	}
+	const shown = 15
+	p.Costs = p.Costs[:min(len(p.Costs), shown)]
+	return nil
+}
+
+// usageDownload is the usage of a month, or of everything before it in the same
+// year, as a table for a spreadsheet program.
+func (s *Web) usageDownload(w http.ResponseWriter, r *http.Request, v *visit) error {
+	month, from, to := usageMonth(v, r.URL.Query().Get("month"))
+	days, err := s.store.UsageDays(r.Context(), v.account.ID, from, to)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="usage-`+month+`.csv"`)
+	out := sheet.NewRecordWriter(w)
+	out.Write("Day", "Sender ID", "Person", "Network (by prefix)", "Messages", "Parts")
+	for _, d := range days {
+		out.Write(d.Day, d.SenderID, usagePerson(d), d.Network, fmt.Sprint(d.Messages), fmt.Sprint(d.Parts))
+	}
+	// A browser that has gone away is nobody's error.
+	_ = out.Flush()
+	return nil
+}
+
+func (s *Web) balanceLimits(w http.ResponseWriter, r *http.Request, v *visit) error {
+	bad := sms.Invalid{}
+	read := func(field string) int64 {
+		n, err := sms.ReadPrice(r.PostForm.Get(field))
+		if err != nil {
+			bad[field] = "Enter an amount such as 5000, or leave it empty"
+		}
+		return n
+	}
+	warn, floor := read("warn_below"), read("floor")
+	if len(bad) > 0 {
+		return s.showBalance(w, r, v, bad, nil)
+	}
+	_, err := s.desk.SaveRecordSettings(r.Context(), v.user, v.account.ID, func(x *sms.RecordSettings) {
+		x.WarnBelow, x.Floor, x.MailTo = warn, floor, r.PostForm.Get("mail_to")
+	})
+	if errors.As(err, &bad) {
+		return s.showBalance(w, r, v, bad, nil)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.BalancePath, "saved"))
+	return nil
+}
+
+func (s *Web) balanceSeen(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if err := s.desk.SeeAlarms(r.Context(), v.user, v.account.ID, number(r.PostForm.Get("last"))); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.BalancePath, "seen"))
+	return nil
+}
+
+// balanceXML shows what the provider answers when it is asked for XML (§4.1).
+func (s *Web) balanceXML(w http.ResponseWriter, r *http.Request, v *visit) error {
+	list, raw, err := s.desk.BalanceXML(r.Context(), v.user, v.account.ID)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showBalance(w, r, v, bad, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return s.showBalance(w, r, v, nil, &views.BalanceXML{Raw: raw, List: list})
+}
+
+// balanceBands are what people should know of the balance, whatever page they
+// are on: that it is low, and the latest alarm that nobody has seen to.
+func (v *visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]views.Band, error) {
+	settings, err := v.web.store.RecordSettings(ctx, v.account.ID)
+	if err != nil {
+		return nil, err
+	}
+	var bands []views.Band
+	more := views.Link{Text: "Open the balance", Href: views.BalancePath}
+	if b := sms.ForMessages(balances); b != nil && b.Below(settings.WarnBelow) {
+		bands = append(bands, views.Band{ID: "balance-low", Tone: views.ToneWarn, Text: views.LowBalance(v.account, *b, settings.WarnBelow), Link: more})
+	}
+	alarms, err := v.web.store.Alarms(ctx, v.account.ID)
+	for _, a := range alarms {
+		if a.Kind != sms.AlarmLow {
+			return append(bands, views.Band{ID: "balance-alarm", Tone: views.ToneWarn, Text: a.Sentence(v.account.Location()) + ".", Link: more}), err
+		}
+	}
+	return bands, err
+}

@@ -1,0 +1,151 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// tabFilter says which campaigns a tab of the list shows.
+func tabFilter(tab string) (sms.CampaignFilter, bool) {
+	switch tab {
+	case "":
+		return sms.CampaignFilter{}, true
+	case "running":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignRunning, sms.CampaignPaused}}, true
+	case "scheduled":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignScheduled}}, true
+	case "needs-decision":
+		return sms.CampaignFilter{Decision: true}, true
+	case "needs-approval":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignAwaiting}}, true
+	case "test":
+		return sms.CampaignFilter{Trials: true}, true
+	case "finished":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignStopped, sms.CampaignCancelled}}, true
+	case "drafts":
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignDraft}}, true
+	}
+	return sms.CampaignFilter{}, false
+}
+
+func (s *Web) campaignList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if isFragment(r) {
+		return s.campaignRows(w, r, v)
+	}
+	p, filter, err := s.listFilter(r, v)
+	if err != nil {
+		return err
+	}
+	if len(p.Errors) == 0 {
+		rows, more, err := s.store.Campaigns(r.Context(), filter)
+		if err != nil {
+			return err
+		}
+		p.Rows = rows
+		p.Prev, p.Next = listPages(p.Address(p.Tab), r.URL.Query().Get("trail"), filter.Before, rows, more)
+	}
+	f := v.liveFrame("Campaigns", "campaigns", desk.CampaignsName(v.account.ID))
+	f.Error = len(p.Errors) > 0
+	p.Live = listLive(v.account.ID, views.Moving(p.Rows), f.Paused)
+	return s.render(w, r, http.StatusOK, views.CampaignList(f, p))
+}
+
+// listFilter reads which campaigns the address asks for. Days are those of the
+// account's zone, both of them included.
+func (s *Web) listFilter(r *http.Request, v *visit) (views.CampaignListPage, sms.CampaignFilter, error) {
+	q := r.URL.Query()
+	word := func(name string, most int) string { return firstLetters(strings.TrimSpace(q.Get(name)), most) }
+	p := views.CampaignListPage{Outlook: s.outlook(v, v.account), Account: v.account, Tab: q.Get("state"), Name: word("name", nameMost), SenderID: word("sender", 40),
+		Person: number(q.Get("person")), From: word("from", 40), To: word("to", 40), CanSend: v.user.Role.AtLeast(sms.Sender)}
+	filter, known := tabFilter(p.Tab)
+	if !known {
+		p.Tab = ""
+	}
+	filter.AccountID, filter.Name, filter.Limit = v.account.ID, p.Name, campaignsPage
+	filter.SenderID, filter.Person, filter.Before = p.SenderID, p.Person, number(q.Get("before"))
+	p.Errors = sms.Invalid{}
+	for field, to := range map[string]*int64{"from": &filter.From, "to": &filter.To} {
+		text := word(field, 40)
+		if text == "" {
+			continue
+		}
+		day, err := time.ParseInLocation("2006-01-02", text, v.account.Location())
+		if err != nil {
+			p.Errors[field] = "Enter a date, for example " + v.now().Format("2006-01-02")
+			continue
+		}
+		if field == "to" {
+			day = day.AddDate(0, 0, 1)
+		}
+		*to = day.UnixMilli()
+	}
+	return p, filter, s.listChoices(r.Context(), v, &p)
+}
+
+// listChoices are the sender IDs and the people to choose from.
+func (s *Web) listChoices(ctx context.Context, v *visit, p *views.CampaignListPage) error {
+	senders, err := s.store.SenderIDs(ctx, v.account.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range senders {
+		p.Senders = append(p.Senders, id.Text)
+	}
+	p.People, err = s.store.Users(ctx)
+	return err
+}
+
+// listPages are the addresses of the pages before and after. The list is read
+// from the newest on, so the way back is kept in the address.
+func listPages(here, trail string, before int64, rows []sms.CampaignRow, more bool) (prev, next string) {
+	starts := numbers(trail)
+	if before > 0 {
+		prev = here
+		if len(starts) > 1 {
+			prev = views.With(views.With(here, "before", strconv.FormatInt(starts[len(starts)-2], 10)), "trail", joined(starts[:len(starts)-1]))
+		}
+	}
+	if more && len(rows) > 0 {
+		last := rows[len(rows)-1].Campaign.ID
+		next = views.With(views.With(here, "before", strconv.FormatInt(last, 10)), "trail", joined(append(starts, last)))
+	}
+	return prev, next
+}
+
+func listLive(account int64, ids []int64, paused bool) views.Refresh {
+	live := views.Refresh{ID: "campaigns-live", URL: campaignsPath + "?" + url.Values{"rows": {joined(ids)}}.Encode()}
+	if len(ids) > 0 && !paused {
+		live.On = []string{desk.CampaignsName(account)}
+	}
+	return live
+}
+
+// campaignRows renews rows of the list that are on screen.
+func (s *Web) campaignRows(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p := views.CampaignListPage{Outlook: s.outlook(v, v.account), Account: v.account}
+	for _, id := range numbers(r.URL.Query().Get("rows")) {
+		c, err := s.store.Campaign(r.Context(), id)
+		if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		tally, err := s.store.Tally(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		p.Rows = append(p.Rows, sms.CampaignRow{Campaign: c, Tally: tally})
+	}
+	p.Live = listLive(v.account.ID, views.Moving(p.Rows), false)
+	return s.render(w, r, http.StatusOK, views.CampaignRows(p))
+}

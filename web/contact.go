@@ -1,0 +1,330 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type contactQuestions interface {
+	Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error)
+	FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error)
+	Contact(ctx context.Context, id int64) (sms.Contact, error)
+	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
+	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
+	AudiencesOf(ctx context.Context, contact int64) ([]sms.Audience, error)
+	Audience(ctx context.Context, id int64) (sms.Audience, error)
+	CountAudience(ctx context.Context, a sms.Audience) (int64, error)
+	CountBlockedIn(ctx context.Context, a sms.Audience) (int64, error)
+}
+
+const (
+	contactsShown  = 50
+	audiencesShown = 200
+	historyShown   = 50
+)
+
+// readFilter reads the conditions of a form or an address; those without a
+// column are left out.
+func readFilter(q url.Values) sms.Filter {
+	f := sms.Filter{Any: q.Get("join") == "any"}
+	ops, values := q["op"], q["value"]
+	for i, key := range q["column"] {
+		if key == "" || i > sms.FilterMost || i >= len(ops) || i >= len(values) {
+			continue
+		}
+		f.Conditions = append(f.Conditions, sms.Condition{Key: key, Op: sms.Op(ops[i]), Value: sms.TidyValue(values[i], sms.ContactValueMost)})
+	}
+	return f
+}
+
+// contactList shows the contacts: all, those of a search or those of a filter.
+func (s *Web) contactList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showContacts(w, r, v, nil, "")
+}
+
+func (s *Web) showContacts(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, name string) error {
+	ctx, q := r.Context(), r.URL.Query()
+	p := views.ContactListPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, MayChange: v.user.Role.AtLeast(sms.Sender), PickBad: bad, Name: name}
+	f := sms.ContactFilter{AccountID: v.account.ID, Filter: readFilter(q), Before: number(q.Get("before")), Limit: contactsShown}
+	var err error
+	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
+		return err
+	}
+	p.Filter = f.Filter
+	typed, known := s.search(v, q.Get("find"))
+	p.Typed, p.Ended = typed, !known
+	wrong := errors.As(f.Filter.Check(p.Columns), &p.Bad)
+	searched(&f, typed, v.account.Country)
+	if known && !wrong && v.account.ID > 0 {
+		if err := s.findContacts(r, v, &p, f); err != nil {
+			return err
+		}
+	}
+	if err := s.addImported(r, v, &p); err != nil {
+		return err
+	}
+	fr := v.frame("Contacts", "contacts")
+	fr.Error = len(p.Bad)+len(p.PickBad) > 0
+	return s.render(w, r, status(r, p.PickBad), views.ContactList(fr, p))
+}
+
+// searched narrows a filter to what a person typed: the first digits of a
+// number, or part of a name.
+func searched(f *sms.ContactFilter, typed, country string) {
+	if typed == "" {
+		return
+	}
+	if !strings.ContainsFunc(typed, unicode.IsLetter) {
+		f.Prefix = sms.NumberPrefix(typed, country)
+	}
+	if f.Prefix == "" {
+		f.Filter = sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Contains, Value: typed}}}
+	}
+}
+
+func (s *Web) findContacts(r *http.Request, v *visit, p *views.ContactListPage, f sms.ContactFilter) (err error) {
+	ctx := r.Context()
+	var more bool
+	if p.Rows, more, p.Count, err = s.store.FindContacts(ctx, f); err != nil {
+		return err
+	}
+	p.Total = -1
+	if len(p.Rows) == 0 && p.Count == 0 && p.Typed == "" && p.Filter.Everybody() {
+		p.Total = 0
+	}
+	if p.MayChange {
+		all, err := s.store.Audiences(ctx, v.account.ID, audiencesShown)
+		if err != nil {
+			return err
+		}
+		for _, a := range all {
+			if a.Kind == sms.Picked {
+				p.Audiences = append(p.Audiences, a)
+			}
+		}
+	}
+	q := r.URL.Query()
+	q.Del("before")
+	q.Del("list")
+	q.Del("done")
+	p.First, p.Next = contactPages(views.ContactsPath, q, f, p.Rows, more)
+	return nil
+}
+
+// contactPages are the addresses of the first page and the next one.
+func contactPages(path string, q url.Values, f sms.ContactFilter, rows []sms.Contact, more bool) (first, next string) {
+	here := path
+	if len(q) > 0 {
+		here += "?" + q.Encode()
+	}
+	if f.Before > 0 {
+		first = here
+	}
+	if more && f.Prefix == "" {
+		next = views.With(here, "before", strconv.FormatInt(rows[len(rows)-1].ID, 10))
+	}
+	return first, next
+}
+
+// addImported says what became of a list that this person has just taken in.
+func (s *Web) addImported(r *http.Request, v *visit, p *views.ContactListPage) error {
+	uid := r.URL.Query().Get("list")
+	if uid == "" {
+		return nil
+	}
+	l, err := s.store.List(r.Context(), uid)
+	if errors.Is(err, sms.ErrNotFound) || err == nil && (l.CreatedBy != v.user.ID || l.State != sms.ListMade || l.Purpose != sms.ForContacts) {
+		return nil
+	}
+	p.Imported = &l
+	return err
+}
+
+// contactSearch leads to who was looked for; neither names nor numbers stand in
+// an address.
+func (s *Web) contactSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
+	typed := typedNumber(r, "who")
+	if typed == "" {
+		redirect(w, r, views.ContactsPath)
+		return nil
+	}
+	redirect(w, r, views.With(views.ContactsPath, "find", s.keepSearch(v, typed)))
+	return nil
+}
+
+// contactBack answers addresses that only take forms.
+func (s *Web) contactBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	redirect(w, r, views.ContactsPath)
+	return nil
+}
+
+// contactPick puts the chosen people into an audience, which may be a new one.
+func (s *Web) contactPick(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := r.PostForm
+	var chosen []int64
+	for _, text := range f["contact"] {
+		if id := number(text); id > 0 && len(chosen) < contactsShown {
+			chosen = append(chosen, id)
+		}
+	}
+	audience, name := number(f.Get("audience")), strings.TrimSpace(f.Get("name"))
+	var err error
+	switch {
+	case len(chosen) == 0:
+		err = sms.Invalid{"contacts": "Choose at least one person"}
+	case audience == 0 || name != "":
+		var made sms.Audience
+		made, err = s.desk.SaveAudience(r.Context(), v.user, desk.AudienceOrder{AccountID: v.account.ID, Name: name, Kind: sms.Picked, Members: chosen})
+		audience = made.ID
+	default:
+		_, err = s.desk.ChangeMembers(r.Context(), v.user, v.account.ID, audience, chosen, true)
+	}
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showContacts(w, r, v, bad, name)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.AudiencePath(audience, ""), "saved"))
+	return nil
+}
+
+// contactOf is the contact of the address, of the chosen account only.
+func (s *Web) contactOf(r *http.Request, v *visit) (sms.Contact, error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return sms.Contact{}, err
+	}
+	c, err := s.store.Contact(r.Context(), id)
+	if err == nil && c.AccountID != v.account.ID {
+		err = sms.ErrNotFound
+	}
+	return c, err
+}
+
+func (s *Web) contactShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.contactPage(r, v)
+	if err != nil {
+		return err
+	}
+	since := p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli()
+	found, next, err := s.store.SearchMessages(r.Context(), sms.MessageSearch{AccountID: v.account.ID, Number: p.Contact.Number, Since: since, Limit: historyShown})
+	if err != nil {
+		return err
+	}
+	p.Messages, p.More = found, next != (sms.Place{})
+	f := v.frame(p.Title(), "contacts")
+	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}
+	return s.render(w, r, http.StatusOK, views.ContactShow(f, p))
+}
+
+func (s *Web) contactPage(r *http.Request, v *visit) (p views.ContactPage, err error) {
+	ctx := r.Context()
+	p = views.ContactPage{Outlook: s.outlook(v, v.account), MayChange: v.user.Role.AtLeast(sms.Sender)}
+	if p.Contact, err = s.contactOf(r, v); err != nil {
+		return p, err
+	}
+	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
+		return p, err
+	}
+	if p.Audiences, err = s.store.AudiencesOf(ctx, p.Contact.ID); err != nil {
+		return p, err
+	}
+	blocked, err := s.store.BlockedAmong(ctx, v.account.ID, []string{p.Contact.Number})
+	if b, is := blocked[p.Contact.Number]; is {
+		p.Blocked = &b
+	}
+	return p, err
+}
+
+func (s *Web) contactNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showContactForm(w, r, v, sms.Contact{}, map[string]string{}, nil)
+}
+
+func (s *Web) contactForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, err := s.contactOf(r, v)
+	if err != nil {
+		return err
+	}
+	typed := map[string]string{"number": s.outlook(v, v.account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
+	for key, value := range c.Fields {
+		typed["field:"+key] = value
+	}
+	return s.showContactForm(w, r, v, c, typed, nil)
+}
+
+func (s *Web) showContactForm(w http.ResponseWriter, r *http.Request, v *visit, c sms.Contact, typed map[string]string, bad sms.Invalid) error {
+	p := views.ContactFormPage{Outlook: s.outlook(v, v.account), Contact: c, Typed: typed, Bad: bad}
+	var err error
+	if p.Columns, err = s.store.ContactColumns(r.Context(), v.account.ID); err != nil {
+		return err
+	}
+	f := v.frame(p.Title(), "contacts")
+	f.Crumbs, f.Error = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}, len(bad) > 0
+	return s.render(w, r, status(r, bad), views.ContactForm(f, p))
+}
+
+func (s *Web) contactCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.contactPut(w, r, v, sms.Contact{})
+}
+
+func (s *Web) contactSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	c, err := s.contactOf(r, v)
+	if err != nil {
+		return err
+	}
+	return s.contactPut(w, r, v, c)
+}
+
+func (s *Web) contactPut(w http.ResponseWriter, r *http.Request, v *visit, c sms.Contact) error {
+	typed, fields := map[string]string{}, map[string]string{}
+	for name := range r.PostForm {
+		typed[name] = r.PostForm.Get(name)
+		if key, is := strings.CutPrefix(name, "field:"); is {
+			fields[key] = typed[name]
+		}
+	}
+	saved, err := s.desk.SaveContact(r.Context(), v.user, desk.ContactOrder{ID: c.ID, AccountID: v.account.ID, Number: typed["number"], Name: typed["name"],
+		Fields: fields, Tags: typed["tags"], Column: typed["column"], Value: typed["value"]})
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showContactForm(w, r, v, c, typed, bad)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.ContactPath(saved.ID, ""), "saved"))
+	return nil
+}
+
+func (s *Web) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.contactPage(r, v)
+	if err != nil {
+		return err
+	}
+	f := v.frame("Delete this person?", "contacts")
+	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: p.Title(), Href: views.ContactPath(p.Contact.ID, "")}}
+	return s.render(w, r, http.StatusOK, views.DeleteContact(f, p))
+}
+
+func (s *Web) contactDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if _, err := s.desk.DeleteContact(r.Context(), v.user, v.account.ID, id); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.ContactsPath, "contactdeleted"))
+	return nil
+}

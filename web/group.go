@@ -1,0 +1,144 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+func groupID(g sms.Group) int64 { return g.ID }
+
+// groupList shows the groups as they were last read.
+func (s *Web) groupList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	var p views.GroupsPage
+	var err error
+	if p.RecordPage, err = s.recordPage(v, sms.RecordGroups, nil); err != nil {
+		return err
+	}
+	list, err := s.store.Groups(r.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	p.Rows = sms.GroupTree(list)
+	return s.render(w, r, http.StatusOK, views.Groups(s.recordFrame(v, "Groups", nil), p))
+}
+
+// group is the page of the group in the address; without one it is for a new one.
+func (s *Web) group(r *http.Request, v *visit, bad sms.Invalid) (p views.GroupPage, err error) {
+	if p.RecordPage, err = s.recordPage(v, sms.RecordGroups, bad); err != nil || r.PathValue("id") == "" {
+		return p, err
+	}
+	all, err := s.store.Groups(r.Context(), v.account.ID)
+	if err != nil {
+		return p, err
+	}
+	if p.Group, err = among(r, all, groupID); err != nil {
+		return p, err
+	}
+	p.Name = p.Group.Name
+	for _, g := range all {
+		if g.ParentID == p.Group.ID {
+			p.Below++
+		}
+	}
+	p.Waiting, err = s.store.GroupWaits(r.Context(), v.account.ID, p.Group.ID)
+	return p, err
+}
+
+func groupCrumbs() views.Link { return views.Link{Text: "Groups", Href: views.GroupsPath} }
+
+func (s *Web) groupNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showGroupNew(w, r, v, nil)
+}
+
+func (s *Web) showGroupNew(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, err := s.group(r, v, bad)
+	if err != nil {
+		return err
+	}
+	p.Parent, p.Name = p.Group, r.PostForm.Get("name")
+	title := "Create a group"
+	if p.Parent.ID != 0 {
+		title = "Create a sub-group"
+	}
+	return s.render(w, r, status(r, bad), views.GroupNew(s.recordFrame(v, title, bad, groupCrumbs()), p))
+}
+
+func (s *Web) groupCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+	parent := number(r.PathValue("id"))
+	_, err := s.desk.CreateGroup(r.Context(), v.user, v.account.ID, parent, r.PostForm.Get("name"))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showGroupNew(w, r, v, bad)
+	}
+	done := "groupmade"
+	if parent != 0 {
+		done = "subgroupmade"
+	}
+	if changed(w, r, err, views.GroupsPath, done, "groupgone") {
+		return nil
+	}
+	return err
+}
+
+func (s *Web) groupForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showGroupForm(w, r, v, nil)
+}
+
+func (s *Web) showGroupForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, err := s.group(r, v, bad)
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodPost {
+		p.Name = r.PostForm.Get("name")
+	}
+	return s.render(w, r, status(r, bad), views.GroupEdit(s.recordFrame(v, "Rename the group", bad, groupCrumbs()), p))
+}
+
+func (s *Web) groupSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.RenameGroup(r.Context(), v.user, v.account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("name"))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showGroupForm(w, r, v, bad)
+	}
+	if changed(w, r, err, views.GroupsPath, "groupsaved", "groupgone") {
+		return nil
+	}
+	return err
+}
+
+func (s *Web) groupDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showGroupDelete(w, r, v, nil)
+}
+
+func (s *Web) showGroupDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, err := s.group(r, v, bad)
+	if err != nil {
+		return err
+	}
+	p.Typed = r.PostForm.Get("typed")
+	return s.render(w, r, status(r, bad), views.GroupDelete(s.recordFrame(v, "Delete this group?", bad, groupCrumbs()), p))
+}
+
+func (s *Web) groupDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.DeleteGroup(r.Context(), v.user, v.account.ID, id, r.PostForm.Get("typed"))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showGroupDelete(w, r, v, bad)
+	}
+	if changed(w, r, err, views.GroupsPath, "groupdeleted", "groupgone") {
+		return nil
+	}
+	return err
+}

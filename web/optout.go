@@ -1,0 +1,86 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+	"golang.org/x/time/rate"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// stopPath is the public page behind a link in a message. Its address holds no
+// number that anybody could read.
+const stopPath = "/s/{token}"
+
+const (
+	// gateEvery and gateBurst are how often one internet address may ask: people
+	// behind one mobile network share theirs.
+	gateEvery = time.Second
+	gateBurst = 60
+	// gateMost is how many addresses are known at once; then all begin anew.
+	gateMost = 10_000
+)
+
+// gate slows strangers down who try out links.
+type gate struct {
+	mu sync.Mutex
+	by map[string]*rate.Limiter
+}
+
+func newGate() *gate { return &gate{by: map[string]*rate.Limiter{}} }
+
+func (g *gate) open(ip string, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.by) >= gateMost {
+		clear(g.by)
+	}
+	if g.by[ip] == nil {
+		g.by[ip] = rate.NewLimiter(rate.Every(gateEvery), gateBurst)
+	}
+	return g.by[ip].AllowN(now, 1)
+}
+
+// stopForm asks whether messages shall stop. Looking changes nothing: machines
+// look at links too.
+func (s *Web) stopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if !s.gate.open(middleware.GetClientIP(r.Context()), s.now()) {
+		return s.tooMany(w, r, v)
+	}
+	q, err := s.desk.ReadStop(r.Context(), r.PathValue("token"))
+	return s.showStop(w, r, v, q, err)
+}
+
+// stop blocks the number of the link.
+func (s *Web) stop(w http.ResponseWriter, r *http.Request, v *visit) error {
+	ip := middleware.GetClientIP(r.Context())
+	if !s.gate.open(ip, s.now()) {
+		return s.tooMany(w, r, v)
+	}
+	q, err := s.desk.StopByLink(r.Context(), r.PathValue("token"), ip)
+	return s.showStop(w, r, v, q, err)
+}
+
+func (s *Web) tooMany(w http.ResponseWriter, r *http.Request, v *visit) error {
+	w.Header().Set("Retry-After", "60")
+	return s.render(w, r, http.StatusTooManyRequests, views.StopMessages(v.frame("Wait a minute", ""), views.OptOutPage{Busy: true}))
+}
+
+func (s *Web) showStop(w http.ResponseWriter, r *http.Request, v *visit, q desk.StopRequest, err error) error {
+	if errors.Is(err, sms.ErrNotFound) {
+		return s.render(w, r, http.StatusNotFound, views.StopMessages(v.frame("This link does not work", ""), views.OptOutPage{Unknown: true}))
+	}
+	if err != nil {
+		return err
+	}
+	shown := views.Outlook{Now: s.now().In(q.Account.Location()), Country: q.Account.Country, Masked: true}
+	p := views.OptOutPage{Action: r.URL.Path, From: q.SenderID, To: shown.Phone(q.Number), Done: q.Done}
+	w.Header().Set("X-Robots-Tag", "noindex")
+	return s.render(w, r, http.StatusOK, views.StopMessages(v.frame(p.Title(), ""), p))
+}

@@ -1,0 +1,183 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+type recordQuestions interface {
+	Groups(ctx context.Context, account int64) ([]sms.Group, error)
+	GroupWaits(ctx context.Context, account, id int64) (int64, error)
+	SenderWaits(ctx context.Context, account int64, text string) (int64, error)
+	SenderDays(ctx context.Context, account int64) (map[string]string, error)
+	TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error)
+	TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error)
+	TemplateUses(ctx context.Context, account int64) (map[int64]sms.TemplateUse, error)
+	CampaignsOfTemplate(ctx context.Context, account, id int64) (list []sms.Campaign, waiting int64, err error)
+	CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error)
+	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
+}
+
+type balanceQuestions interface {
+	BalanceHistory(ctx context.Context, account int64, pluginType string, since int64) ([]sms.BalanceSpan, error)
+	Alarms(ctx context.Context, account int64) ([]sms.Alarm, error)
+	UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error)
+	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
+	Cost(ctx context.Context, campaign int64) (sms.Cost, error)
+}
+
+// recordPage is what the pages about the chosen account's records have in common.
+func (s *Web) recordPage(v *visit, kind sms.RecordKind, bad sms.Invalid) (views.RecordPage, error) {
+	ctx, a := v.r.Context(), v.account
+	p := views.RecordPage{Outlook: s.outlook(v, a), Account: a.Name, NoAccount: a.ID == 0, Bad: bad,
+		MaySend: v.user.Role.AtLeast(sms.Sender), MayManage: v.user.Role.AtLeast(sms.Manager)}
+	reading, err := s.store.Reading(ctx, a.ID, kind)
+	if err != nil {
+		return p, err
+	}
+	settings, err := s.store.RecordSettings(ctx, a.ID)
+	p.Reading, p.Creates = reading, settings.Creates
+	return p, err
+}
+
+func (s *Web) recordFrame(v *visit, title string, bad sms.Invalid, crumbs ...views.Link) views.Frame {
+	f := v.frame(title, "records")
+	f.Crumbs, f.Error = crumbs, len(bad) > 0
+	return f
+}
+
+// refreshRecords reads records of one kind again and goes back to their page,
+// which says what came of it.
+func (s *Web) refreshRecords(kind sms.RecordKind, page string) handler {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		ctx, cancel := context.WithTimeout(r.Context(), refreshTimeout)
+		defer cancel()
+		switch err := s.desk.RefreshRecords(ctx, v.user, v.account.ID, kind); {
+		case err == nil:
+			redirect(w, r, withDone(page, "read"))
+		case errors.Is(err, sms.ErrNotFound) || errors.Is(err, sms.ErrForbidden):
+			return err
+		default:
+			s.log.Warn(string(kind)+" not read", "id", requestID(r.Context()), "account", v.account.ID, "error", err)
+			redirect(w, r, page)
+		}
+		return nil
+	}
+}
+
+// backTo answers an address that only takes forms.
+func backTo(page string) handler {
+	return func(w http.ResponseWriter, r *http.Request, _ *visit) error {
+		redirect(w, r, page)
+		return nil
+	}
+}
+
+// changed goes back to a list after a change of a record: it was made, or the
+// provider has no such record any more. Anything else is the caller's.
+func changed(w http.ResponseWriter, r *http.Request, err error, page, done, gone string) (answered bool) {
+	switch {
+	case err == nil:
+		redirect(w, r, withDone(page, done))
+	case errors.Is(err, sms.ErrGone):
+		redirect(w, r, withDone(page, gone))
+	default:
+		return false
+	}
+	return true
+}
+
+// among finds a record of a list by the id in the address.
+func among[T any](r *http.Request, list []T, idOf func(T) int64) (found T, err error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	for _, x := range list {
+		if err == nil && idOf(x) == id {
+			return x, nil
+		}
+	}
+	return found, fmt.Errorf("record: %w", sms.ErrNotFound)
+}
+
+// recordSettingsSave allows or forbids to make records at the provider.
+func (s *Web) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.SaveRecordSettings(r.Context(), v.user, id, func(x *sms.RecordSettings) { x.Creates = r.PostForm.Get("creates") != "" })
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(accountPath(id), "saved"))
+	return nil
+}
+
+// recordNotes says what has become of the template, the sender ID and the group
+// that a campaign was made with, as far as it still waits for its time. It keeps
+// what was confirmed, whatever happens to them.
+func (s *Web) recordNotes(ctx context.Context, c sms.Campaign) ([]views.RecordNote, error) {
+	if c.State != sms.CampaignScheduled && !c.Held() && c.State != sms.CampaignDraft {
+		return nil, nil
+	}
+	var notes []views.RecordNote
+	said, err := s.templateNote(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if said != "" {
+		notes = append(notes, views.RecordNote{ID: "template-changed", Tone: views.ToneInfo, Text: said})
+	}
+	senders, err := s.store.SenderIDs(ctx, c.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(senders, func(x sms.SenderID) bool { return x.Text == c.SenderID }) {
+		notes = append(notes, views.RecordNote{ID: "sender-gone", Tone: views.ToneWarn,
+			Text: "The sender ID " + c.SenderID + " is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent until the sender ID is back: at its time it is held for you."})
+	}
+	if c.GroupID == "" {
+		return notes, nil
+	}
+	groups, err := s.store.Groups(ctx, c.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(groups, func(g sms.Group) bool { return strconv.FormatInt(g.ID, 10) == c.GroupID })
+	switch {
+	case i < 0:
+		notes = append(notes, views.RecordNote{ID: "group-gone", Tone: views.ToneWarn,
+			Text: "The group " + c.GroupName + " is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent: at its time it is held for you."})
+	case groups[i].Name != c.GroupName:
+		notes = append(notes, views.RecordNote{ID: "group-renamed", Tone: views.ToneInfo,
+			Text: "The group " + c.GroupName + " is called " + groups[i].Name + " now. It is the same group."})
+	}
+	return notes, nil
+}
+
+func (s *Web) templateNote(ctx context.Context, c sms.Campaign) (string, error) {
+	used, err := s.store.CampaignTemplate(ctx, c.ID)
+	if errors.Is(err, sms.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	all, err := s.store.Templates(ctx, c.AccountID)
+	for _, t := range all {
+		if t.ID != used.TemplateID {
+			continue
+		}
+		if t.Text == used.Text {
+			return "", err
+		}
+		return "The template “" + used.Name + "” was changed after this campaign was made. The campaign keeps the text that was confirmed.", err
+	}
+	return "The template “" + used.Name + "” was deleted at the provider after this campaign was made. The campaign keeps the text that was confirmed.", err
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+func senderID(s sms.SenderID) int64 { return s.ID }
+
+func (s *Web) senderList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showSenders(w, r, v, nil)
+}
+
+// showSenders shows the sender IDs as they were last read, with what is wrong
+// with a new one.
+func (s *Web) showSenders(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p := views.SendersPage{Default: v.account.DefaultSender}
+	var err error
+	if p.RecordPage, err = s.recordPage(v, sms.RecordSenders, bad); err != nil {
+		return err
+	}
+	if p.Rows, err = s.store.SenderIDs(r.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if p.Last, err = s.store.SenderDays(r.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if r.Method == http.MethodPost {
+		p.Text, p.Purpose = r.PostForm.Get("text"), r.PostForm.Get("purpose")
+	}
+	return s.render(w, r, status(r, bad), views.Senders(s.recordFrame(v, "Sender IDs", bad), p))
+}
+
+func (s *Web) senderCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+	_, err := s.desk.CreateSenderID(r.Context(), v.user, v.account.ID, r.PostForm.Get("text"), r.PostForm.Get("purpose"))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showSenders(w, r, v, bad)
+	}
+	if changed(w, r, err, views.SendersPath, "sendermade", "sendergone") {
+		return nil
+	}
+	return err
+}
+
+// sender is the page of the sender ID in the address.
+func (s *Web) sender(r *http.Request, v *visit, bad sms.Invalid) (p views.SenderPage, err error) {
+	if p.RecordPage, err = s.recordPage(v, sms.RecordSenders, bad); err != nil {
+		return p, err
+	}
+	all, err := s.store.SenderIDs(r.Context(), v.account.ID)
+	if err != nil {
+		return p, err
+	}
+	if p.Sender, err = among(r, all, senderID); err != nil {
+		return p, err
+	}
+	p.Purpose, p.Default = p.Sender.Purpose, p.Sender.Text == v.account.DefaultSender
+	p.Waiting, err = s.store.SenderWaits(r.Context(), v.account.ID, p.Sender.Text)
+	return p, err
+}
+
+func senderCrumbs() views.Link { return views.Link{Text: "Sender IDs", Href: views.SendersPath} }
+
+func (s *Web) senderForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showSenderForm(w, r, v, nil)
+}
+
+func (s *Web) showSenderForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, err := s.sender(r, v, bad)
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodPost {
+		p.Purpose = r.PostForm.Get("purpose")
+	}
+	return s.render(w, r, status(r, bad), views.SenderEdit(s.recordFrame(v, "Sender ID "+p.Sender.Text, bad, senderCrumbs()), p))
+}
+
+func (s *Web) senderSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.UpdatePurpose(r.Context(), v.user, v.account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("purpose"))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showSenderForm(w, r, v, bad)
+	}
+	if changed(w, r, err, views.SendersPath, "sendersaved", "sendergone") {
+		return nil
+	}
+	return err
+}
+
+func (s *Web) senderDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showSenderDelete(w, r, v, nil)
+}
+
+func (s *Web) showSenderDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, err := s.sender(r, v, bad)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, status(r, bad), views.SenderDelete(s.recordFrame(v, "Delete a sender ID?", bad, senderCrumbs()), p))
+}
+
+func (s *Web) senderDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.DeleteSenderID(r.Context(), v.user, v.account.ID, id)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showSenderDelete(w, r, v, bad)
+	}
+	if changed(w, r, err, views.SendersPath, "senderdeleted", "sendergone") {
+		return nil
+	}
+	return err
+}
+
+func (s *Web) senderDefault(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	err = s.desk.ChooseDefaultSender(r.Context(), v.user, v.account.ID, id)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showSenders(w, r, v, bad)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.SendersPath, "senderdefault"))
+	return nil
+}

@@ -1,0 +1,184 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"smsdesk/internal/sms"
+)
+
+const (
+	// shareGap is the shortest time between two renderings of one fragment.
+	shareGap = 100 * time.Millisecond
+	// shareTime bounds one rendering: it does not end with the page that asked first.
+	shareTime = 10 * time.Second
+)
+
+// shares lets pages that show the same thing renew it together: of one fragment
+// at most one rendering runs and one waits, however many pages ask. A page joins
+// only a rendering that has not begun, so nobody gets what is older than the
+// change of which they heard. Nothing is kept once it is answered.
+type shares struct {
+	mu sync.Mutex
+	of map[shareKey]*shareTurn
+}
+
+// shareKey is all that a fragment depends on: its address, who may see what,
+// the account chosen, and on some routes the person.
+type shareKey struct {
+	address string
+	role    sms.Role
+	account int64
+	own     string
+}
+
+// shareTurn is one fragment: when its last rendering began and when it ended,
+// and the one that waits.
+type shareTurn struct {
+	began time.Time
+	last  *shared
+	next  *shared
+}
+
+// shared is one rendering, for all who waited for it. The fields are written
+// before done is closed.
+type shared struct {
+	done   chan struct{}
+	status int
+	header http.Header
+	body   []byte
+	packed func() []byte // body, compressed once
+	err    error
+}
+
+func newShares() *shares { return &shares{of: map[shareKey]*shareTurn{}} }
+
+// byRole and byPerson say what a fragment depends on besides its address, the
+// role and the account. ok is false where it must be rendered for one page alone.
+func byRole(v *visit) (own string, ok bool) {
+	// What a person looks for is theirs.
+	return "", !v.r.URL.Query().Has("find")
+}
+
+func byPerson(v *visit) (own string, ok bool) {
+	return strconv.FormatInt(v.user.ID, 10) + " " + v.theme(), true
+}
+
+// join takes a place in the rendering that comes next; lead is for whoever has
+// to do it, after the one in work.
+func (s *shares) join(key shareKey) (next *shared, lead func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	turn := s.of[key]
+	if turn == nil {
+		s.sweep()
+		turn = &shareTurn{}
+		s.of[key] = turn
+	}
+	if turn.next != nil {
+		return turn.next, nil
+	}
+	next = &shared{done: make(chan struct{})}
+	turn.next = next
+	before, wait := turn.last, time.Until(turn.began.Add(shareGap))
+	return next, func() {
+		if before != nil {
+			<-before.done
+		}
+		time.Sleep(wait)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		turn.began, turn.last, turn.next = time.Now(), next, nil
+	}
+}
+
+// sweep forgets fragments that nobody renews any more.
+func (s *shares) sweep() {
+	for key, turn := range s.of {
+		if turn.next == nil && time.Since(turn.began) > shareTime {
+			delete(s.of, key)
+		}
+	}
+}
+
+// share answers with a rendering that others who ask for the same get too.
+func (s *Web) share(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
+	own, ok := rt.shared(v)
+	if !ok {
+		return rt.do(w, r, v)
+	}
+	next, lead := s.shares.join(shareKey{r.URL.RequestURI(), v.user.Role, v.account.ID, own})
+	if lead != nil {
+		lead()
+		next.render(r, v, rt)
+	}
+	select {
+	case <-next.done:
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+	if next.err != nil {
+		return next.err
+	}
+	return next.write(w, r)
+}
+
+var errShareBroken = errors.New("the rendering that was shared broke off")
+
+// render answers for all. Whatever becomes of it, nobody waits for ever.
+func (a *shared) render(r *http.Request, v *visit, rt route) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), shareTime)
+	defer cancel()
+	a.err, a.header, a.status = errShareBroken, http.Header{}, http.StatusOK
+	defer close(a.done)
+	mine := *v
+	mine.r = r.WithContext(ctx)
+	a.err = rt.do(a, mine.r, &mine)
+	a.packed = sync.OnceValue(a.compress)
+}
+
+// Header, WriteHeader and Write take the answer of the handler.
+func (a *shared) Header() http.Header { return a.header }
+
+func (a *shared) WriteHeader(status int) { a.status = status }
+
+func (a *shared) Write(p []byte) (int, error) {
+	a.body = append(a.body, p...)
+	return len(p), nil
+}
+
+func (a *shared) compress() []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is a good one
+	_, _ = z.Write(a.body)                          // memory takes it all
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// write gives the answer to one page; a cookie is nobody else's.
+func (a *shared) write(w http.ResponseWriter, r *http.Request) error {
+	h := w.Header()
+	for name, values := range a.header {
+		if name != "Set-Cookie" {
+			h[name] = slices.Clone(values)
+		}
+	}
+	body := a.body
+	if a.status == http.StatusOK && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		h.Add("Vary", "Accept-Encoding")
+		body = a.packed()
+	}
+	w.WriteHeader(a.status)
+	// A browser that has gone away is nobody's error.
+	_, _ = w.Write(body)
+	return nil
+}

@@ -1,0 +1,244 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+func templateID(t sms.Template) int64 { return t.ID }
+
+// templateList shows the templates as they were last read, and the drafts.
+func (s *Web) templateList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	ctx := r.Context()
+	p := views.TemplatesPage{Search: firstLetters(strings.TrimSpace(r.URL.Query().Get("q")), nameMost)}
+	var err error
+	if p.RecordPage, err = s.recordPage(v, sms.RecordTemplates, nil); err != nil {
+		return err
+	}
+	all, err := s.store.Templates(ctx, v.account.ID)
+	if err != nil {
+		return err
+	}
+	uses, err := s.store.TemplateUses(ctx, v.account.ID)
+	if err != nil {
+		return err
+	}
+	if p.Drafts, err = s.store.TemplateDrafts(ctx, v.account.ID); err != nil {
+		return err
+	}
+	p.All = len(all)
+	wanted := strings.ToLower(p.Search)
+	for _, t := range all {
+		if strings.Contains(strings.ToLower(t.Name), wanted) || strings.Contains(strings.ToLower(t.Text), wanted) {
+			p.Rows = append(p.Rows, views.TemplateRow{Template: t, Use: uses[t.ID]})
+		}
+	}
+	return s.render(w, r, http.StatusOK, views.Templates(s.recordFrame(v, "Templates", nil), p))
+}
+
+// template is the page of the template in the address.
+func (s *Web) template(r *http.Request, v *visit, bad sms.Invalid) (p views.TemplatePage, err error) {
+	ctx := r.Context()
+	if p.RecordPage, err = s.recordPage(v, sms.RecordTemplates, bad); err != nil {
+		return p, err
+	}
+	all, err := s.store.Templates(ctx, v.account.ID)
+	if err != nil {
+		return p, err
+	}
+	if p.Template, err = among(r, all, templateID); err != nil {
+		return p, err
+	}
+	p.Name, p.Text = p.Template.Name, lines(p.Template.Text)
+	uses, err := s.store.TemplateUses(ctx, v.account.ID)
+	if err != nil {
+		return p, err
+	}
+	p.Use = uses[p.Template.ID]
+	p.Campaigns, p.Waiting, err = s.store.CampaignsOfTemplate(ctx, v.account.ID, p.Template.ID)
+	return p, err
+}
+
+func (s *Web) templateCrumbs(p views.TemplatePage) []views.Link {
+	return []views.Link{{Text: "Templates", Href: views.TemplatesPath}, {Text: p.Template.Name, Href: views.TemplatesPath + "/" + joined([]int64{p.Template.ID})}}
+}
+
+func (s *Web) templateShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.template(r, v, nil)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.TemplateShow(s.recordFrame(v, p.Template.Name, nil, s.templateCrumbs(p)[:1]...), p))
+}
+
+func (s *Web) templateForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showTemplateForm(w, r, v, nil)
+}
+
+// showTemplateForm shows the form, or shows it again with what was typed.
+func (s *Web) showTemplateForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, err := s.template(r, v, bad)
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodPost {
+		p.Name, p.Text, p.MarksOK = r.PostForm.Get("name"), lines(r.PostForm.Get("text")), r.PostForm.Get("marks") != ""
+		p.Added, p.Gone = sms.MarksChanged(p.Template.Text, p.Text)
+	}
+	return s.render(w, r, status(r, bad), views.TemplateEdit(s.recordFrame(v, "Change the template", bad, s.templateCrumbs(p)...), p))
+}
+
+// templateSave changes a template at the provider. Other marks than before
+// need a second yes: lists and programs fill them by their names.
+func (s *Web) templateSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	f := r.PostForm
+	seen := sms.Template{ID: id, Name: f.Get("seen_name"), Text: lines(f.Get("seen_text"))}
+	added, gone := sms.MarksChanged(seen.Text, f.Get("text"))
+	if len(added)+len(gone) > 0 && f.Get("marks") == "" && strings.TrimSpace(f.Get("text")) != "" {
+		return s.showTemplateForm(w, r, v, sms.Invalid{"marks": "This changes the marks of the template. Tick the box if that is what you want"})
+	}
+	_, err = s.desk.UpdateTemplate(r.Context(), v.user, v.account.ID, seen, f.Get("name"), f.Get("text"))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showTemplateForm(w, r, v, bad)
+	}
+	if changed(w, r, err, views.TemplatesPath, "templatesaved", "templategone") {
+		return nil
+	}
+	return err
+}
+
+func (s *Web) templateDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showTemplateDelete(w, r, v, nil)
+}
+
+func (s *Web) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, err := s.template(r, v, bad)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, status(r, bad), views.TemplateDelete(s.recordFrame(v, "Delete this template?", bad, s.templateCrumbs(p)...), p))
+}
+
+func (s *Web) templateDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.DeleteTemplate(r.Context(), v.user, v.account.ID, id)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showTemplateDelete(w, r, v, bad)
+	}
+	if changed(w, r, err, views.TemplatesPath, "templatedeleted", "templategone") {
+		return nil
+	}
+	return err
+}
+
+// draft is the page of the draft in the address; a new one has no id there.
+func (s *Web) draft(r *http.Request, v *visit, bad sms.Invalid) (p views.DraftPage, err error) {
+	if p.RecordPage, err = s.recordPage(v, sms.RecordTemplates, bad); err != nil || r.PathValue("id") == "" {
+		return p, err
+	}
+	id, err := pathID(r, "id")
+	if err != nil {
+		return p, err
+	}
+	p.Draft, err = s.store.TemplateDraft(r.Context(), v.account.ID, id)
+	return p, err
+}
+
+func (s *Web) draftForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showDraft(w, r, v, nil)
+}
+
+func (s *Web) showDraft(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	p, err := s.draft(r, v, bad)
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodPost && r.PostForm.Has("text") {
+		p.Draft.Name, p.Draft.Text = r.PostForm.Get("name"), lines(r.PostForm.Get("text"))
+	}
+	f := s.recordFrame(v, "Template draft", bad, views.Link{Text: "Templates", Href: views.TemplatesPath})
+	return s.render(w, r, status(r, bad), views.DraftEdit(f, p))
+}
+
+func (s *Web) draftSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.draft(r, v, nil)
+	if err != nil {
+		return err
+	}
+	f := r.PostForm
+	d := sms.TemplateDraft{ID: p.Draft.ID, AccountID: v.account.ID, Name: f.Get("name"), Text: f.Get("text"), ChangedAt: number(f.Get("seen"))}
+	if v.account.ID == 0 {
+		return sms.ErrNotFound
+	}
+	_, err = s.desk.SaveTemplateDraft(r.Context(), v.user, d)
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		return s.showDraft(w, r, v, bad)
+	case errors.Is(err, sms.ErrConflict):
+		return s.showDraft(w, r, v, sms.Invalid{"changed": p.Draft.ChangedName + " changed this draft while the page was open. Copy your text, open the draft again and put it in"})
+	case err != nil:
+		return err
+	}
+	redirect(w, r, withDone(views.TemplatesPath, "draftsaved"))
+	return nil
+}
+
+func (s *Web) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.draft(r, v, nil)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.DraftDelete(s.recordFrame(v, "Delete this draft?", nil, views.Link{Text: "Templates", Href: views.TemplatesPath}), p))
+}
+
+func (s *Web) draftDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if err := s.desk.DeleteTemplateDraft(r.Context(), v.user, v.account.ID, id); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.TemplatesPath, "draftdeleted"))
+	return nil
+}
+
+// draftBack leads from the address of a button to the draft itself.
+func (s *Web) draftBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, views.TemplatesPath+"/drafts/"+joined([]int64{id}))
+	return nil
+}
+
+func (s *Web) draftCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.CreateTemplate(r.Context(), v.user, v.account.ID, id)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showDraft(w, r, v, bad)
+	}
+	if changed(w, r, err, views.TemplatesPath, "templatemade", "templategone") {
+		return nil
+	}
+	return err
+}

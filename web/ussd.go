@@ -1,0 +1,335 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/sms"
+	"smsdesk/internal/ussd"
+	"smsdesk/views"
+)
+
+type menuQuestions interface {
+	Menus(ctx context.Context, account int64) ([]ussd.Draft, error)
+	CountMenus(ctx context.Context, account int64) (int64, error)
+	MenuDraft(ctx context.Context, id int64) (ussd.Draft, error)
+	MenuVersions(ctx context.Context, id int64) ([]ussd.Version, error)
+	MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error)
+}
+
+const (
+	ussdPath = views.USSDPath
+	newMenu  = ussdPath + "/new"
+	// Whatever else follows /ussd/ is a token, and must reach neither a page nor
+	// a log.
+	menuPath = ussdPath + "/menus/{id}"
+)
+
+// menuList shows the menus of the account (ux.md, P19).
+func (s *Web) menuList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p := views.MenusPage{Outlook: s.outlook(v, v.account), MayEdit: v.user.Role.AtLeast(sms.Manager), NoAccount: v.account.ID == 0}
+	list, err := s.store.Menus(r.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		row := views.MenuRow{Draft: d}
+		if row.Newer, err = s.newer(r.Context(), d); err != nil {
+			return err
+		}
+		for _, x := range ussd.Check(d.Menu) {
+			if x.Stops {
+				row.Problems++
+			}
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return s.render(w, r, http.StatusOK, views.Menus(v.frame("USSD", "ussd"), p))
+}
+
+// newer says that the draft differs from what callers get.
+func (s *Web) newer(ctx context.Context, d ussd.Draft) (bool, error) {
+	if d.Published == 0 {
+		return false, nil
+	}
+	now, err := s.store.MenuVersion(ctx, d.ID, d.Published)
+	return len(ussd.Diff(now.Menu, d.Menu)) > 0, err
+}
+
+func (s *Web) menuNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showNewMenu(w, r, v, views.NewMenuPage{Chosen: "0"})
+}
+
+func (s *Web) showNewMenu(w http.ResponseWriter, r *http.Request, v *visit, p views.NewMenuPage) error {
+	f := v.frame("New menu", "ussd")
+	f.Crumbs, f.Error = []views.Link{{Text: "USSD", Href: ussdPath}}, len(p.Bad) > 0
+	return s.render(w, r, status(r, p.Bad), views.NewMenu(f, p))
+}
+
+func (s *Web) menuCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+	file, _, err := uploaded(r, "file")
+	if err != nil {
+		return err
+	}
+	p := views.NewMenuPage{Chosen: r.PostForm.Get("from")}
+	m, bad := menuFrom(p.Chosen, file)
+	if p.Bad = bad; len(bad) > 0 {
+		return s.showNewMenu(w, r, v, p)
+	}
+	menu, err := s.desk.CreateMenu(r.Context(), v.user, v.account.ID, m)
+	if err != nil {
+		return err
+	}
+	redirect(w, r, views.MenuPath(menu))
+	return nil
+}
+
+func menuFrom(chosen string, file []byte) (ussd.Menu, sms.Invalid) {
+	switch n, err := strconv.Atoi(chosen); {
+	case chosen == "file" && len(file) == 0:
+		return ussd.Menu{}, sms.Invalid{"file": "Choose the file of a menu"}
+	case chosen == "file":
+		m, sentence := ussd.ReadMenu(file)
+		if sentence != "" {
+			return m, sms.Invalid{"file": sentence}
+		}
+		return m, nil
+	case chosen == "empty":
+		return ussd.Menu{Name: "New menu", Languages: []ussd.Language{{Code: "en", Name: "English"}}, Screens: []ussd.Screen{{Key: "start", Title: "Start", Kind: ussd.Choose, Text: ussd.Words{}}}}, nil
+	case err == nil && n >= 0 && n < len(ussd.Examples()):
+		return ussd.Examples()[n], nil
+	}
+	return ussd.Menu{}, sms.Invalid{"from": "Choose what to begin with"}
+}
+
+// menu is the menu that the address names.
+func (s *Web) menu(r *http.Request) (ussd.Draft, sms.Account, error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return ussd.Draft{}, sms.Account{}, err
+	}
+	d, err := s.store.MenuDraft(r.Context(), id)
+	if err != nil {
+		return d, sms.Account{}, err
+	}
+	a, err := s.store.Account(r.Context(), d.AccountID)
+	return d, a, err
+}
+
+func menuFrame(v *visit, a sms.Account, d ussd.Draft, title string) views.Frame {
+	f := about(v.frame(title, "ussd"), v, a)
+	f.Crumbs = []views.Link{{Text: "USSD", Href: ussdPath}}
+	if title != d.Menu.Name {
+		f.Crumbs = append(f.Crumbs, views.Link{Text: d.Menu.Name, Href: views.MenuPath(d.ID)})
+	}
+	return f
+}
+
+// menuEdit is the editor: the outline, and one screen on a phone.
+func (s *Web) menuEdit(w http.ResponseWriter, r *http.Request, v *visit) error {
+	d, a, err := s.menu(r)
+	if err != nil {
+		return err
+	}
+	p := views.MenuPage{Outlook: s.outlook(v, a), Draft: d, Found: ussd.Check(d.Menu), MayEdit: v.user.Role.AtLeast(sms.Manager)}
+	if p.Newer, err = s.newer(r.Context(), d); err != nil {
+		return err
+	}
+	key := r.URL.Query().Get("screen")
+	if _, ok := d.Menu.Screen(key); !ok && len(d.Menu.Screens) > 0 {
+		key = d.Menu.Screens[0].Key
+	}
+	p.Shown = preview(d.Menu, key, r.URL.Query().Get("lang"))
+	p.Shown.Base = views.With(views.MenuPath(d.ID), "screen", key)
+	return s.render(w, r, http.StatusOK, views.MenuEditor(menuFrame(v, a, d, d.Menu.Name), p))
+}
+
+// preview is a screen as a caller sees it, with the names of values that only
+// callers bring.
+func preview(m ussd.Menu, key, language string) views.MenuPreview {
+	p := ussd.NewProgram(m)
+	screen, _ := m.Screen(key)
+	if !slices.ContainsFunc(m.Languages, func(l ussd.Language) bool { return l.Code == language }) && len(m.Languages) > 0 {
+		language = m.Languages[0].Code
+	}
+	out := views.MenuPreview{Key: key, Title: screen.Title, Language: language, Languages: m.Languages}
+	out.Long, _ = p.Longest(key, language)
+	out.Pages = p.Preview(key, language)
+	return out
+}
+
+// menuOrder adds, moves and removes screens.
+func (s *Web) menuOrder(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	key, do := r.PostForm.Get("key"), r.PostForm.Get("do")
+	_, err = s.desk.EditMenu(r.Context(), v.user, id, number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
+		at := slices.IndexFunc(m.Screens, func(x ussd.Screen) bool { return x.Key == key })
+		switch {
+		case do == "add" && len(m.Screens) < ussd.ScreensMost:
+			key = m.NewKey()
+			m.Screens = append(m.Screens, ussd.Screen{Key: key, Title: "New screen", Kind: ussd.Finish, Text: ussd.Words{}})
+		case do == "up" && at > 0:
+			m.Screens[at-1], m.Screens[at] = m.Screens[at], m.Screens[at-1]
+		case do == "down" && at >= 0 && at+1 < len(m.Screens):
+			m.Screens[at], m.Screens[at+1] = m.Screens[at+1], m.Screens[at]
+		case do == "remove" && at >= 0:
+			m.Screens = slices.Delete(m.Screens, at, at+1)
+		default:
+			return sms.ErrConflict
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	switch do {
+	case "add":
+		redirect(w, r, views.With(views.MenuPath(id)+"/screen", "key", key))
+	case "remove":
+		redirect(w, r, views.MenuPath(id))
+	default:
+		redirect(w, r, views.With(views.MenuPath(id), "screen", key)+"#screen-"+key)
+	}
+	return nil
+}
+
+// menuBack answers an address that only takes forms.
+func (s *Web) menuBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, views.MenuPath(id))
+	return nil
+}
+
+func (s *Web) menuPublishForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showPublish(w, r, v, nil)
+}
+
+func (s *Web) showPublish(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	d, a, err := s.menu(r)
+	if err != nil {
+		return err
+	}
+	p := views.PublishPage{Draft: d, Found: ussd.Check(d.Menu), Bad: bad}
+	if d.Published > 0 {
+		now, err := s.store.MenuVersion(r.Context(), d.ID, d.Published)
+		if err != nil {
+			return err
+		}
+		p.Changes = ussd.Diff(now.Menu, d.Menu)
+	}
+	f := menuFrame(v, a, d, "Publish "+d.Menu.Name+"?")
+	f.Error = len(bad) > 0
+	return s.render(w, r, status(r, bad), views.PublishMenu(f, p))
+}
+
+func (s *Web) menuPublish(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.PublishMenu(r.Context(), v.user, id, number(r.PostForm.Get("revision")))
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showPublish(w, r, v, bad)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.MenuPath(id), "published"))
+	return nil
+}
+
+func (s *Web) menuVersions(w http.ResponseWriter, r *http.Request, v *visit) error {
+	d, a, err := s.menu(r)
+	if err != nil {
+		return err
+	}
+	p := views.VersionsPage{Outlook: s.outlook(v, a), Draft: d, MayEdit: v.user.Role.AtLeast(sms.Manager)}
+	if p.Versions, err = s.store.MenuVersions(r.Context(), d.ID); err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.MenuVersions(menuFrame(v, a, d, "Versions"), p))
+}
+
+func (s *Web) menuRestore(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if err := s.desk.RestoreMenu(r.Context(), v.user, id, number(r.PostForm.Get("revision")), int(number(r.PostForm.Get("version")))); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(views.MenuPath(id), "restored"))
+	return nil
+}
+
+// menuAsk shows the page before a menu is withdrawn or deleted.
+func (s *Web) menuAsk(remove bool) handler {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error { return s.showAsk(w, r, v, remove, nil) }
+}
+
+func (s *Web) showAsk(w http.ResponseWriter, r *http.Request, v *visit, remove bool, bad sms.Invalid) error {
+	d, a, err := s.menu(r)
+	if err != nil {
+		return err
+	}
+	title := "Withdraw this menu?"
+	if remove {
+		title = "Delete this menu?"
+	}
+	f := menuFrame(v, a, d, title)
+	f.Error = len(bad) > 0
+	return s.render(w, r, status(r, bad), views.AskMenu(f, views.AskMenuPage{Draft: d, Delete: remove, Bad: bad}))
+}
+
+func (s *Web) menuEnd(remove bool) handler {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		id, err := pathID(r, "id")
+		if err != nil {
+			return err
+		}
+		to := withDone(views.MenuPath(id), "withdrawn")
+		if remove {
+			to, err = withDone(ussdPath, "menudeleted"), s.desk.DeleteMenu(r.Context(), v.user, id)
+		} else {
+			err = s.desk.WithdrawMenu(r.Context(), v.user, id)
+		}
+		var bad sms.Invalid
+		if errors.As(err, &bad) {
+			return s.showAsk(w, r, v, remove, bad)
+		}
+		if err != nil {
+			return err
+		}
+		redirect(w, r, to)
+		return nil
+	}
+}
+
+// menuExport gives the draft as a file that can be read in again.
+func (s *Web) menuExport(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	d, _, err := s.menu(r)
+	if err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(d.Menu, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write menu: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="menu-`+strings.ReplaceAll(d.Menu.Code, "*", "-")+`.json"`)
+	_, _ = w.Write(raw)
+	return nil
+}

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/internal/ussd"
+	"smsdesk/views"
+)
+
+// simulatorNumber is the phone's number until somebody types another.
+const simulatorNumber = "0803 000 0101"
+
+// simulator shows the phone; draft lets it walk through a menu's draft.
+func (s *Web) simulator(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p := s.phonePage(v, r.URL.Query().Get("draft"))
+	if p.Draft > 0 {
+		d, err := s.store.MenuDraft(r.Context(), p.Draft)
+		if err != nil {
+			return err
+		}
+		p.Name, p.Dialled = d.Menu.Name, "*"+d.Menu.Code+"#"
+		return s.showPhone(w, r, v, p)
+	}
+	list, err := s.store.Menus(r.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if d.Published > 0 && p.Dialled == "" {
+			p.Dialled = "*" + d.Menu.Code + "#"
+		}
+	}
+	return s.showPhone(w, r, v, p)
+}
+
+func (s *Web) phonePage(v *visit, draft string) views.SimulatorPage {
+	return views.SimulatorPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, Network: "mtn", Number: simulatorNumber, Draft: number(draft)}
+}
+
+func (s *Web) showPhone(w http.ResponseWriter, r *http.Request, v *visit, p views.SimulatorPage) error {
+	f := v.frame("Simulator", "ussd")
+	f.Error = len(p.Bad) > 0
+	return s.render(w, r, status(r, p.Bad), views.Simulator(f, p))
+}
+
+// simulatorPress dials, answers or hangs up: a request goes to the account's
+// USSD address as one of the network's would.
+func (s *Web) simulatorPress(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p := s.phonePage(v, r.PostForm.Get("draft"))
+	if p.NoAccount {
+		return sms.ErrNotFound
+	}
+	p.Dialled, p.Network, p.Number, p.Session = typedNumber(r, "dialled"), r.PostForm.Get("network"), typedNumber(r, "number"), r.PostForm.Get("session")
+	var d ussd.Draft
+	if p.Draft > 0 {
+		var err error
+		if d, err = s.store.MenuDraft(r.Context(), p.Draft); err != nil {
+			return err
+		}
+		p.Name = d.Menu.Name
+	}
+	press, bad := s.pressOf(v, r, &p)
+	if p.Bad = bad; len(bad) > 0 {
+		return s.showPhone(w, r, v, p)
+	}
+	if p.Draft > 0 && press.Stage == ussd.Begin {
+		s.try(press.Session, d)
+	}
+	heard, err := s.press(r.Context(), v.account.ID, press)
+	if err != nil {
+		heard.Problem = strings.ToUpper(err.Error()[:1]) + err.Error()[1:]
+	}
+	p.Heard, p.Session = &heard, press.Session
+	if heard.End || err != nil || heard.Answer == "" {
+		p.Session = ""
+	}
+	return s.showPhone(w, r, v, p)
+}
+
+// pressOf reads which key was pressed.
+func (s *Web) pressOf(v *visit, r *http.Request, p *views.SimulatorPage) (ussd.Press, sms.Invalid) {
+	bad := sms.Invalid{}
+	if !slices.Contains(ussd.Networks(), p.Network) {
+		p.Network = ussd.Networks()[0]
+	}
+	phone, err := sms.ParsePhone(p.Number, v.account.Country, true)
+	if err != nil {
+		bad["number"] = "Enter a mobile number, such as " + simulatorNumber
+	}
+	code, _, _ := strings.Cut(strings.Trim(p.Dialled, "*# "), "*")
+	press := ussd.Press{Number: phone.Number, Network: p.Network, Code: code, Text: p.Dialled, Session: p.Session, Stage: ussd.Begin}
+	switch do := r.PostForm.Get("do"); {
+	case p.Session == "":
+		press.Session = ussd.TrialPrefix + desk.NewToken()[:32]
+		if strings.Trim(p.Dialled, "0123456789*#") != "" || code == "" {
+			bad["dialled"] = "Dial a code such as *347#"
+		}
+	case do == "hangup":
+		press.Stage, press.Text = ussd.End, ""
+	default:
+		press.Stage, press.Text = ussd.Continue, firstLetters(r.PostForm.Get("input"), 200)
+		if strings.TrimSpace(press.Text) == "" {
+			bad["input"] = "Type your answer"
+		}
+	}
+	return press, bad
+}

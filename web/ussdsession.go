@@ -1,0 +1,319 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+	"smsdesk/internal/ussd"
+	"smsdesk/views"
+)
+
+type ussdQuestions interface {
+	USSDSessions(ctx context.Context, f ussd.SessionFilter) (list []ussd.Session, more bool, err error)
+	SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error)
+	CountOpenUSSDSessions(ctx context.Context, account int64) (int64, error)
+	USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error)
+	Drops(ctx context.Context, menu int64) ([]ussd.Drop, error)
+	EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.Saved) bool) error
+	JoinedLists(ctx context.Context, account int64) (map[string]int64, error)
+	EachJoined(ctx context.Context, account int64, list string, do func(j ussd.Joined) error) error
+}
+
+const (
+	sessionsPath = views.SessionsPath
+	sessionsPage = 50
+	// slowOfLate is how far back slow answers are warned of.
+	slowOfLate = 24 * time.Hour
+	slowMicros = 1_000_000
+)
+
+// sessionList is the log of sessions (ux.md, P21).
+func (s *Web) sessionList(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showSessions(w, r, v, nil, "")
+}
+
+func (s *Web) showSessions(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, days string) error {
+	p := views.SessionsPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, Bad: bad, Days: days,
+		MayKeep: v.user.Role.AtLeast(sms.Administrator), MayExport: v.user.Role.AtLeast(sms.Sender)}
+	if kind := r.URL.Query().Get("kind"); kind == "open" || kind == "slow" {
+		p.Kind = kind
+	}
+	if err := s.addSessions(r, v, &p); err != nil {
+		return err
+	}
+	p.Renew = views.Refresh{ID: "sessions-live", URL: sessionsAddress(p.Kind, number(r.URL.Query().Get("before"))), On: []string{desk.USSDName(v.account.ID)}}
+	if isFragment(r) {
+		return s.render(w, r, http.StatusOK, views.SessionsLive(v.frame("", "ussd"), p))
+	}
+	if err := s.addJoined(r, v, &p); err != nil {
+		return err
+	}
+	f := v.liveFrame("USSD sessions", "ussd", desk.USSDName(v.account.ID))
+	p.Mark = views.LiveMarkProps{Path: f.Path, Paused: f.Paused, ReadAt: views.Clock(v.now())}
+	f.Error = len(bad) > 0
+	return s.render(w, r, status(r, bad), views.Sessions(f, p))
+}
+
+func sessionsAddress(kind string, before int64) string {
+	to := views.With(sessionsPath, "kind", kind)
+	if before > 0 {
+		to = views.With(to, "before", strconv.FormatInt(before, 10))
+	}
+	return to
+}
+
+func (s *Web) addSessions(r *http.Request, v *visit, p *views.SessionsPage) (err error) {
+	ctx, account := r.Context(), v.account.ID
+	before := number(r.URL.Query().Get("before"))
+	more := false
+	if p.Kind == "slow" {
+		p.Rows, err = s.store.SlowestUSSDSessions(ctx, account, 0, sessionsPage)
+	} else {
+		p.Rows, more, err = s.store.USSDSessions(ctx, ussd.SessionFilter{AccountID: account, Open: p.Kind == "open", Before: before, Limit: sessionsPage})
+	}
+	if err != nil {
+		return err
+	}
+	if more {
+		p.Next = sessionsAddress(p.Kind, p.Rows[len(p.Rows)-1].ID)
+	}
+	if before > 0 {
+		p.First = sessionsAddress(p.Kind, 0)
+	}
+	if p.Open, err = s.store.CountOpenUSSDSessions(ctx, account); err != nil {
+		return err
+	}
+	slow, err := s.store.SlowestUSSDSessions(ctx, account, slowMicros, 100)
+	for _, x := range slow {
+		if s.now().Sub(time.UnixMilli(x.BegunAt)) < slowOfLate {
+			p.Slow++
+		}
+	}
+	if err != nil {
+		return err
+	}
+	p.Names, err = s.menuNames(ctx, account)
+	return err
+}
+
+func (s *Web) menuNames(ctx context.Context, account int64) (map[int64]string, error) {
+	list, err := s.store.Menus(ctx, account)
+	names := map[int64]string{}
+	for _, d := range list {
+		names[d.ID] = d.Menu.Name
+	}
+	return names, err
+}
+
+func (s *Web) addJoined(r *http.Request, v *visit, p *views.SessionsPage) error {
+	lists, err := s.store.JoinedLists(r.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	for name, people := range lists {
+		l := views.JoinedList{Name: name, People: people}
+		if p.MayExport {
+			l.Href = ussdPath + "/joined.csv?" + url.Values{"list": {name}}.Encode()
+		}
+		p.Lists = append(p.Lists, l)
+	}
+	slices.SortFunc(p.Lists, func(a, b views.JoinedList) int { return strings.Compare(a.Name, b.Name) })
+	if p.Days == "" {
+		if p.Days, err = s.store.Setting(r.Context(), ussd.SettingKeep); p.Days == "" {
+			p.Days = strconv.Itoa(ussd.KeepDays)
+		}
+	}
+	return err
+}
+
+func (s *Web) sessionKeep(w http.ResponseWriter, r *http.Request, v *visit) error {
+	days := r.PostForm.Get("days")
+	err := s.desk.KeepSessions(r.Context(), v.user, days)
+	var bad sms.Invalid
+	if errors.As(err, &bad) {
+		return s.showSessions(w, r, v, bad, days)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(sessionsPath, "saved"))
+	return nil
+}
+
+// sessionBack answers an address that only takes forms.
+func (s *Web) sessionBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	redirect(w, r, sessionsPath)
+	return nil
+}
+
+// sessionShow is one session as a conversation.
+func (s *Web) sessionShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	p := views.SessionPage{Titles: map[string]string{}}
+	if p.Session, p.Steps, p.Saved, err = s.store.USSDSession(r.Context(), id); err != nil {
+		return err
+	}
+	a, err := s.store.Account(r.Context(), p.AccountID)
+	if err != nil {
+		return err
+	}
+	p.Outlook = s.outlook(v, a)
+	if err := s.addMenu(r.Context(), &p); err != nil {
+		return err
+	}
+	f := about(v.frame("Session", "ussd"), v, a)
+	f.Crumbs = []views.Link{{Text: "USSD", Href: ussdPath}, {Text: "Sessions", Href: sessionsPath}}
+	return s.render(w, r, http.StatusOK, views.SessionShow(f, p))
+}
+
+// addMenu finds the version of the menu that the caller walked through.
+func (s *Web) addMenu(ctx context.Context, p *views.SessionPage) error {
+	p.Menu = "none answered on this code"
+	if p.MenuID == 0 {
+		return nil
+	}
+	menu, err := ussd.Menu{}, error(nil)
+	if p.Version > 0 {
+		var version ussd.Version
+		version, err = s.store.MenuVersion(ctx, p.MenuID, p.Version)
+		menu = version.Menu
+		p.Menu = menu.Name + ", version " + strconv.Itoa(p.Version)
+	} else {
+		var d ussd.Draft
+		d, err = s.store.MenuDraft(ctx, p.MenuID)
+		menu = d.Menu
+		p.Menu = menu.Name + ", draft"
+	}
+	if errors.Is(err, sms.ErrNotFound) {
+		p.Menu = "deleted since"
+		return nil
+	}
+	for _, x := range menu.Screens {
+		p.Titles[x.Key] = x.Title
+	}
+	return err
+}
+
+// menuAnswers shows where callers leave and what they answered.
+func (s *Web) menuAnswers(w http.ResponseWriter, r *http.Request, v *visit) error {
+	d, a, err := s.menu(r)
+	if err != nil {
+		return err
+	}
+	p := views.AnswersPage{Outlook: s.outlook(v, a), Draft: d, MayExport: v.user.Role.AtLeast(sms.Sender)}
+	drops, err := s.store.Drops(r.Context(), d.ID)
+	if err != nil {
+		return err
+	}
+	p.Drops = dropRows(d.Menu, drops)
+	var all [][]ussd.Saved
+	err = s.store.EachAnswers(r.Context(), d.ID, number(r.URL.Query().Get("before")), func(answers []ussd.Saved) bool {
+		all = append(all, answers)
+		return len(all) <= sessionsPage
+	})
+	if err != nil {
+		return err
+	}
+	if len(all) > sessionsPage {
+		all = all[:sessionsPage]
+		p.Next = views.With(views.MenuPath(d.ID)+"/answers", "before", strconv.FormatInt(all[len(all)-1][0].SessionID, 10))
+	}
+	p.Names = views.AnswerNames(d.Menu, all)
+	for _, answers := range all {
+		p.Rows = append(p.Rows, views.NewAnswerRow(p.Names, answers))
+	}
+	return s.render(w, r, http.StatusOK, views.MenuAnswers(menuFrame(v, a, d, "Answers and drop-off"), p))
+}
+
+// dropRows puts screens in the order of the menu; those of earlier versions
+// come last.
+func dropRows(m ussd.Menu, drops []ussd.Drop) (rows []views.ScreenDrop) {
+	for _, x := range m.Screens {
+		for _, d := range drops {
+			if d.Screen == x.Key {
+				rows = append(rows, views.ScreenDrop{Title: x.Title, Drop: d})
+			}
+		}
+	}
+	for _, d := range drops {
+		if _, there := m.Screen(d.Screen); !there {
+			rows = append(rows, views.ScreenDrop{Title: d.Screen + " (not in the menu any more)", Drop: d})
+		}
+	}
+	return rows
+}
+
+// answersExport gives the answers of a menu, one row a caller.
+func (s *Web) answersExport(w http.ResponseWriter, r *http.Request, v *visit) error {
+	d, _, err := s.menu(r)
+	if err != nil {
+		return err
+	}
+	// Two passes: the columns must be known before the first row.
+	var all [][]ussd.Saved
+	known := map[string]bool{}
+	if err := s.store.EachAnswers(r.Context(), d.ID, 0, func(answers []ussd.Saved) bool {
+		for _, a := range answers {
+			if !known[a.Name] {
+				known[a.Name] = true
+				all = append(all, answers)
+			}
+		}
+		return r.Context().Err() == nil
+	}); err != nil {
+		return err
+	}
+	names := views.AnswerNames(d.Menu, all)
+	out := csvAnswer(w, "ussd-answers-"+v.now().Format("2006-01-02"))
+	out.Write(append([]string{"Phone number", "Last answer", "Session"}, names...)...)
+	err = s.store.EachAnswers(r.Context(), d.ID, 0, func(answers []ussd.Saved) bool {
+		row := views.NewAnswerRow(names, answers)
+		out.Write(append([]string{row.Number, v.at(row.At).Format(time.RFC3339), strconv.FormatInt(row.Session, 10)}, row.Answers...)...)
+		return r.Context().Err() == nil
+	})
+	return s.finish(out, err)
+}
+
+// joinedExport gives the callers on a list.
+func (s *Web) joinedExport(w http.ResponseWriter, r *http.Request, v *visit) error {
+	out := csvAnswer(w, "ussd-list-"+v.now().Format("2006-01-02"))
+	out.Write("Phone number", "Joined")
+	err := s.store.EachJoined(r.Context(), v.account.ID, r.URL.Query().Get("list"), func(j ussd.Joined) error {
+		out.Write(j.Number, v.at(j.At).Format(time.RFC3339))
+		return r.Context().Err()
+	})
+	return s.finish(out, err)
+}
+
+func csvAnswer(w http.ResponseWriter, name string) *sheet.RecordWriter {
+	w.Header().Set("Content-Type", kindCSV)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
+	// A long download is not a slow page.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	return sheet.NewRecordWriter(w)
+}
+
+// finish ends a download; where it is not whole, breaking off is all that can
+// be said.
+func (s *Web) finish(out *sheet.RecordWriter, err error) error {
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		s.log.Error("a download was cut off", "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
