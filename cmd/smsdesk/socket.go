@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
+	"sync"
+	"time"
 )
 
 // firstPassed is the first file descriptor that a service manager passes.
@@ -37,4 +41,79 @@ func passedListeners(n int) ([]net.Listener, error) {
 		list = append(list, l)
 	}
 	return list, nil
+}
+
+const (
+	// stopAnswers is how long open requests may take to finish at a stop.
+	stopAnswers = 10 * time.Second
+	// stopSilent is how long a connection that has said nothing yet may keep a
+	// stop waiting: browsers open some in advance.
+	stopSilent = time.Second
+)
+
+// serveUntil serves until ctx ends. Then nobody is let in any more, and who was
+// let in before is answered: a report on its way must not be lost (D-16).
+func serveUntil(ctx context.Context, server *http.Server, listener net.Listener) error {
+	guests := guests{open: map[net.Conn]http.ConnState{}}
+	server.ConnState = guests.note
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopAnswers)
+	defer cancel()
+	err := listener.Close()
+	// Behind the end of Serve every connection that was let in has been noted.
+	// Shutdown comes last: it drops requests that it finds unread.
+	<-failed
+	guests.wait(finish)
+	if down := server.Shutdown(finish); down != nil {
+		err = errors.Join(err, down, server.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("close %s: %w", listener.Addr(), err)
+	}
+	return nil
+}
+
+// guests are the connections of a server that wait for an answer, or have not
+// asked yet.
+type guests struct {
+	mu   sync.Mutex
+	open map[net.Conn]http.ConnState
+}
+
+func (g *guests) note(c net.Conn, state http.ConnState) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if state == http.StateNew || state == http.StateActive {
+		g.open[c] = state
+		return
+	}
+	delete(g.open, c)
+}
+
+// wait returns when nobody waits for an answer, or when ctx ends.
+func (g *guests) wait(ctx context.Context) {
+	silent := time.Now().Add(stopSilent)
+	for ctx.Err() == nil && g.any(time.Now().Before(silent)) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (g *guests) any(silentToo bool) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, state := range g.open {
+		if silentToo || state == http.StateActive {
+			return true
+		}
+	}
+	return false
 }
