@@ -21,6 +21,15 @@ const (
 	cutLeast      = 20              // letters of a cut text that still tell something
 )
 
+// Quarantine bounds what is kept of reports that belong to no message: whatever
+// is older than Before (milliseconds since 1970 UTC), and the oldest while there
+// are more than so many reports or bytes of them.
+type Quarantine struct {
+	Before  int64
+	Reports int64
+	Bytes   int64
+}
+
 // Fit says how well a report fits a message of which no id is known.
 type Fit int
 
