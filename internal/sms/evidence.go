@@ -75,6 +75,17 @@ func fitText(sent, reported string) Fit {
 	return FitNone
 }
 
+// OtherText says that a report about this very message tells another text than
+// was sent. It is no reason to doubt it: some services put a reason there
+// (D-08). What has been removed cannot be compared.
+func OtherText(m Message, r DeliveryReport) bool {
+	text, told := foldText(m.Text), foldText(r.ShortMessage)
+	if text == "" || told == "" || Removed(m.Number) {
+		return false
+	}
+	return !strings.HasPrefix(text, strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(told, "…"), "..."), " "))
+}
+
 // Owner finds the message that a report is proof for: the only one of among
 // that it can be about. among holds every message to the report's number that
 // left or may have left, groups included, without those that a plain answer
