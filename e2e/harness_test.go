@@ -91,7 +91,15 @@ func (l *lockedBuffer) String() string {
 // start runs the binary until the test ends.
 func start(t *testing.T, path string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(path, args...), output: &lockedBuffer{}, ended: make(chan struct{})}
+	return startCommand(t, exec.Command(path, args...))
+}
+
+// startCommand runs a command until the test ends, with files that it finds
+// open from descriptor 3 on.
+func startCommand(t *testing.T, cmd *exec.Cmd, files ...*os.File) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, output: &lockedBuffer{}, ended: make(chan struct{})}
+	p.cmd.ExtraFiles = files
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	p.cmd.Env = append(os.Environ(), "TZ=UTC")
 	if err := p.cmd.Start(); err != nil {
@@ -104,7 +112,7 @@ func start(t *testing.T, path string, args ...string) *process {
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
-			t.Logf("output of %s:\n%s", strings.Join(args, " "), tail(p.output.String(), 6000))
+			t.Logf("output of %s:\n%s", strings.Join(cmd.Args[1:], " "), tail(p.output.String(), 6000))
 		}
 	})
 	return p

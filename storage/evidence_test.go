@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"smsdesk/internal/sms"
 )
@@ -258,19 +260,67 @@ func TestTheProviderIsAskedAboutAnID(t *testing.T) {
 	f.check()
 }
 
+// TestQuarantineIsBounded is D-07: by age, by number and by size, oldest first;
+// reports that have a message stay, and what went is counted.
 func TestQuarantineIsBounded(t *testing.T) {
 	f := newFixture(t)
-	for i := range 5 {
-		f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: fmt.Sprint("u", i), Mobile: "2348039999999", Status: "DELIVRD", ReceivedAt: f.now()})
+	f.proven("Hello", numbers(2)...)
+	a := f.license(f.claim(2))
+	f.settle(a, answer(a))
+	f.apply(f.report(a, 0, "DELIVRD"))
+	const size = 1000
+	for i := range 30 {
+		f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: fmt.Sprint("u", i), Mobile: "2348039999999", Status: "DELIVRD", ReceivedAt: f.now(),
+			Raw: strings.Repeat("r", size-10), ShortMessage: "ten bytes."})
 		f.pass(minute)
 	}
-	before := f.clock.Load() - 2*minute - minute/2
-	for more := true; more; {
-		var err error
-		more, err = f.db.ForgetUnmatched(f.ctx, f.account.ID, before)
-		f.must(err)
+	f.apply(f.report(a, 1, "DELIVRD"))
+	now := f.clock.Load()
+	for _, c := range []struct {
+		name string
+		q    sms.Quarantine
+		left int
+	}{
+		{"nothing is beyond", sms.Quarantine{Reports: 30, Bytes: 30 * size}, 30},
+		{"age", sms.Quarantine{Before: now - 25*minute + 1, Reports: 30, Bytes: 30 * size}, 24},
+		{"number", sms.Quarantine{Reports: 20, Bytes: 30 * size}, 20},
+		{"size", sms.Quarantine{Reports: 30, Bytes: 15*size + size/2}, 15},
+		{"one report alone is too large", sms.Quarantine{Reports: 30, Bytes: 1}, 0},
+	} {
+		f.must(f.db.ForgetUnmatched(f.ctx, f.account.ID, c.q))
+		var want []string
+		for i := 30 - c.left; i < 30; i++ {
+			want = append(want, fmt.Sprint("u", i))
+		}
+		got := column[string](f, "select provider_id from delivery_report where effect = 'not_matched' order by id")
+		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, d)
+		}
+		if gone, err := f.db.Forgotten(f.ctx, f.account.ID); err != nil || gone != int64(30-c.left) {
+			t.Errorf("%s: %d were counted, %v", c.name, gone, err)
+		}
 	}
-	if gone, err := f.db.Forgotten(f.ctx, f.account.ID); err != nil || gone != 3 || one[int](f, "select count(*) from delivery_report") != 2 {
+	for _, id := range a.Messages {
+		if len(f.reports(id)) != 1 {
+			t.Errorf("the report of message %d is gone", id)
+		}
+	}
+	f.check()
+}
+
+// TestAFullQuarantineIsForgottenInParts: more than one transaction takes.
+func TestAFullQuarantineIsForgottenInParts(t *testing.T) {
+	f := newFixture(t)
+	var batch []sms.DeliveryReport
+	for i := range 5000 {
+		batch = append(batch, sms.DeliveryReport{AccountID: f.account.ID, ProviderID: fmt.Sprint("u", i), Mobile: "2348039999999", Status: "DELIVRD", ReceivedAt: f.now()})
+	}
+	f.apply(batch...)
+	f.must(f.db.ForgetUnmatched(f.ctx, f.account.ID, sms.Quarantine{Reports: 300, Bytes: 1 << 30}))
+	if n := one[int](f, "select count(*) from delivery_report"); n != 300 {
+		t.Errorf("%d are left", n)
+	}
+	if gone, err := f.db.Forgotten(f.ctx, f.account.ID); err != nil || gone != 4700 {
 		t.Error(gone, err)
 	}
 }

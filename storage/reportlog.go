@@ -60,37 +60,43 @@ func (db *DB) SuspiciousReports(ctx context.Context, account int64) (int64, erro
 	return found(n, err, "count suspicious reports")
 }
 
-// The bounds of the quarantine of unmatched reports (D-07).
-const mostUnmatched = 1_000_000
-
 func forgottenName(account int64) string { return fmt.Sprintf("forgotten:%d", account) }
 
-// ForgetUnmatched removes a bounded number of unmatched reports that are older
-// than the given time or beyond the first million, oldest first, and counts
-// them. more says that there are others.
-func (db *DB) ForgetUnmatched(ctx context.Context, account, before int64) (more bool, err error) {
-	err = db.update(ctx, "forget unmatched reports", func(t *tx) error {
-		n, err := t.Queries.ForgetUnmatched(ctx, account, before)
+// ForgetUnmatched removes the unmatched reports of an account that are beyond
+// the bounds of its quarantine, oldest first and a bounded number in one
+// transaction, and counts them (D-07).
+func (db *DB) ForgetUnmatched(ctx context.Context, account int64, q sms.Quarantine) error {
+	last, err := db.lastBeyond(ctx, account, q)
+	if err != nil {
+		return fmt.Errorf("find unmatched reports to forget: %w", err)
+	}
+	for more := true; more; {
+		err := db.update(ctx, "forget unmatched reports", func(t *tx) error {
+			n, err := t.Queries.ForgetUnmatched(ctx, account, last)
+			if more = n > 0; err != nil || !more {
+				return err
+			}
+			gone, err := t.Cursor(ctx, forgottenName(account))
+			if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
+				return err
+			}
+			return t.PutCursor(ctx, forgottenName(account), gone+n)
+		})
 		if err != nil {
 			return err
 		}
-		if n == 0 {
-			count, err := t.CountUnmatched(ctx, account)
-			if err != nil || count <= mostUnmatched {
-				return err
-			}
-			if n, err = t.ForgetOldestUnmatched(ctx, account); err != nil {
-				return err
-			}
-		}
-		gone, err := t.Cursor(ctx, forgottenName(account))
-		if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
-			return err
-		}
-		more = n > 0
-		return t.PutCursor(ctx, forgottenName(account), gone+n)
-	})
-	return more && err == nil, err
+	}
+	return nil
+}
+
+// lastBeyond is the newest unmatched report that is too old, or has too many or
+// too large ones in front of it: it and all before it go. 0 is none.
+func (db *DB) lastBeyond(ctx context.Context, account int64, q sms.Quarantine) (last int64, err error) {
+	err = db.reader.QueryRowContext(ctx, `select coalesce(max(u.id), 0) from (
+  select r.id, r.received_at, count(*) over newest as reports, sum(octet_length(r.raw) + octet_length(r.short_message)) over newest as bytes
+  from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' window newest as (order by r.id desc)) u
+where u.received_at < $2 or u.reports > $3 or u.bytes > $4`, account, q.Before, q.Reports, q.Bytes).Scan(&last)
+	return last, err
 }
 
 // Forgotten counts the unmatched reports that ForgetUnmatched has removed.

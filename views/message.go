@@ -308,6 +308,9 @@ func (p MessagePage) reportWords(r sms.StoredReport) Moment {
 	if r.Effect == sms.Repeated {
 		m.Tone, m.Text = ToneMute, "It told nothing new."
 	}
+	if sms.OtherText(p.Message, r.DeliveryReport) {
+		m.Text = strings.TrimSpace(m.Text + " Its text is another than that of the message: " + quote(p.Foreign(r.ShortMessage)) + ". It may be a reason.")
+	}
 	return m
 }
 

@@ -2,6 +2,7 @@ package views
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -228,10 +229,15 @@ func (p ReportPage) effect(row ReportRow) string {
 		return "It names another number than the message has. Not believed."
 	case r.Effect == sms.Unrecognised:
 		return "Not a status of the provider's list. It changed nothing."
-	case r.Effect == sms.Repeated:
-		return "It told nothing new."
 	}
-	return ""
+	var said []string
+	if r.Effect == sms.Repeated {
+		said = append(said, "It told nothing new.")
+	}
+	if row.Message != nil && sms.OtherText(*row.Message, r.DeliveryReport) {
+		said = append(said, "Its text is another than that of the message.")
+	}
+	return strings.Join(said, " ")
 }
 
 // reason says why a report has no message, as far as can be told.

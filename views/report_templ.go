@@ -129,7 +129,7 @@ func ReportLog(f Frame, p ReportPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Kind == "unmatched" && p.Health.Forgotten > 0 {
-					templ_7745c5c3_Err = Mute(Plural(int(p.Health.Forgotten), "report that never matched was", "reports that never matched were")+" removed after 14 days.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Mute(Plural(int(p.Health.Forgotten), "report that never matched was", "reports that never matched were")+" removed. Such reports are kept for 14 days, at most 1,000,000 of them or 1 GB.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -73,20 +73,3 @@ func (c sandboxCommand) config(e env) (sandbox.Config, faults) {
 	return sandbox.Config{APIKey: c.APIKey, ClientID: c.ClientID, DLRURL: c.DLRURL, USSDURL: c.USSDURL, PerMinute: perMinute, RetryAfter: c.RetryAfter, State: c.State,
 		Location: location, Currency: c.Currency, Seed: c.Seed, Faults: f, Log: e.log}, bad
 }
-
-// serveUntil serves until ctx ends and lets open requests finish.
-func serveUntil(ctx context.Context, server *http.Server, listener net.Listener) error {
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
-	case <-ctx.Done():
-	}
-	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	if err := server.Shutdown(finish); err != nil {
-		return errors.Join(fmt.Errorf("close %s: %w", listener.Addr(), err), server.Close())
-	}
-	return nil
-}

@@ -178,7 +178,12 @@ func (s *server) build(ctx context.Context) error {
 	s.desk.UseStopLinks(links)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
 	// A webhook inside this network is only for a desk that nobody else reaches.
-	s.sessions = desk.NewSessions(s.db, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
+	spool, err := storage.OpenUSSDSpool(s.storage.Data)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, spool.Close)
+	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()
@@ -211,10 +216,23 @@ func (s *server) build(ctx context.Context) error {
 }
 
 // listen opens the addresses of the pages and, where they have one of their
-// own, of the callbacks.
+// own, of the callbacks. What a service manager has opened for them is used
+// instead: it stays open over a restart.
 func (s *server) listen() error {
+	var addrs []string
 	for _, addr := range []string{s.Listen, s.CallbackListen} {
-		if addr == "" {
+		if addr != "" {
+			addrs = append(addrs, addr)
+		}
+	}
+	passed, err := passedListeners(len(addrs))
+	if err != nil {
+		return err
+	}
+	for i, addr := range addrs {
+		if len(passed) > 0 {
+			s.log.Info("serving on a socket of the service manager", "address", passed[i].Addr().String())
+			s.listeners = append(s.listeners, listening{at: passed[i]})
 			continue
 		}
 		l, err := net.Listen("tcp", addr)
@@ -401,12 +419,12 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
 	inbox.Go(func() error { s.sessions.Store(inboxCtx); return nil })
 	inbox.Go(func() error { s.sessions.Run(inboxCtx); return nil })
-	loops.Go(func() error { return fail(s.importer.Run(loopCtx)) })
+	loops.Go(func() error { return fail(unlessStopped(loopCtx, s.importer.Run(loopCtx))) })
 	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
 	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
-	loops.Go(func() error { return fail(s.dispatch(loopCtx)) })
+	loops.Go(func() error { return fail(unlessStopped(loopCtx, s.dispatch(loopCtx))) })
 	s.warn()
 	s.welcome(ctx)
 
@@ -426,6 +444,14 @@ func (s *server) run(ctx context.Context) error {
 	err = errors.Join(err, servers.Wait())
 	stopInbox()
 	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)), s.sessions.Drain(context.WithoutCancel(ctx)))
+}
+
+// unlessStopped forgets the error of work that was told to stop in its middle.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }
 
 func within(most time.Duration, wait func() error) error {

@@ -407,6 +407,8 @@ func (d *Desk) proposed(ctx context.Context, account sms.Account, l sms.List, p 
 		o.Message, o.Fields = -1, contactFields(p.Columns, guess.Phone)
 	case sms.ForAudience:
 		o.Name, o.Message = l.FileName, -1
+		// Written here, with the number first, whatever else looks like one.
+		o.Phone = 0
 	}
 	if l.HeaderKey == "" {
 		return o, nil

@@ -96,10 +96,10 @@ func (p *Pulse) Run(ctx context.Context) {
 		}
 		if p.alive(ctx) {
 			next, err := p.store.Beat(ctx, span, p.now().UnixMilli())
-			if err != nil {
-				p.log.Error("not noted that callbacks are answered", "error", err)
-			} else {
+			if err == nil {
 				span, last = next, now
+			} else if ctx.Err() == nil {
+				p.log.Error("not noted that callbacks are answered", "error", err)
 			}
 		}
 		p.flush(ctx)
@@ -129,7 +129,9 @@ func (p *Pulse) flush(ctx context.Context) {
 		list = append(list, *c)
 	}
 	if err := p.store.AddPulses(ctx, list); err != nil {
-		p.log.Error("counts of callbacks not written", "error", err)
+		if ctx.Err() == nil {
+			p.log.Error("counts of callbacks not written", "error", err)
+		}
 		p.putBack(taken)
 		return
 	}

@@ -30,7 +30,7 @@ type ReconcileStore interface {
 	PutAnswer(ctx context.Context, a sms.Asked, country string) (sms.Message, sms.Effect, error)
 	NextInquired(ctx context.Context, account, now int64) (sms.Inquiry, sms.Message, error)
 	PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked, country string) (sms.Message, sms.Effect, error)
-	ForgetUnmatched(ctx context.Context, account, before int64) (more bool, err error)
+	ForgetUnmatched(ctx context.Context, account int64, q sms.Quarantine) error
 	ForgetPulses(ctx context.Context, accounts []int64, before int64) error
 }
 
@@ -47,13 +47,16 @@ func NewReconciler(store ReconcileStore, gateways *Gateways, feed *Feed, log *sl
 }
 
 const (
-	compareEvery  = 30 * time.Second
-	compareRests  = 5 * time.Second // between two comparisons, however much commits
-	askRests      = 5 * time.Second
-	askTimeout    = 20 * time.Second
-	quarantineAge = 14 * 24 * time.Hour // D-07
-	pulseAge      = 400 * 24 * time.Hour
-	forgetEvery   = time.Hour
+	compareEvery = 30 * time.Second
+	compareRests = 5 * time.Second // between two comparisons, however much commits
+	askRests     = 5 * time.Second
+	askTimeout   = 20 * time.Second
+	// The bounds of the quarantine of one account (D-07).
+	quarantineAge   = 14 * 24 * time.Hour
+	quarantineMost  = 1_000_000
+	quarantineBytes = 1 << 30
+	pulseAge        = 400 * 24 * time.Hour
+	forgetEvery     = time.Hour
 )
 
 // Compare looks for evidence until ctx ends: every 30 s, and sooner when a call
@@ -120,11 +123,8 @@ func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {
 	var ids []int64
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
-		for more := true; more; {
-			var err error
-			if more, err = r.store.ForgetUnmatched(ctx, a.ID, now.Add(-quarantineAge).UnixMilli()); err != nil {
-				return err
-			}
+		if err := r.store.ForgetUnmatched(ctx, a.ID, sms.Quarantine{Before: now.Add(-quarantineAge).UnixMilli(), Reports: quarantineMost, Bytes: quarantineBytes}); err != nil {
+			return err
 		}
 	}
 	return r.store.ForgetPulses(ctx, ids, now.Add(-pulseAge).UnixMilli())

@@ -21,6 +21,15 @@ const (
 	cutLeast      = 20              // letters of a cut text that still tell something
 )
 
+// Quarantine bounds what is kept of reports that belong to no message: whatever
+// is older than Before (milliseconds since 1970 UTC), and the oldest while there
+// are more than so many reports or bytes of them.
+type Quarantine struct {
+	Before  int64
+	Reports int64
+	Bytes   int64
+}
+
 // Fit says how well a report fits a message of which no id is known.
 type Fit int
 
@@ -64,6 +73,17 @@ func fitText(sent, reported string) Fit {
 		return FitPart
 	}
 	return FitNone
+}
+
+// OtherText says that a report about this very message tells another text than
+// was sent. It is no reason to doubt it: some services put a reason there
+// (D-08). What has been removed cannot be compared.
+func OtherText(m Message, r DeliveryReport) bool {
+	text, told := foldText(m.Text), foldText(r.ShortMessage)
+	if text == "" || told == "" || Removed(m.Number) {
+		return false
+	}
+	return !strings.HasPrefix(text, strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(told, "…"), "..."), " "))
 }
 
 // Owner finds the message that a report is proof for: the only one of among

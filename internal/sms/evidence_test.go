@@ -229,3 +229,17 @@ func TestTimings(t *testing.T) {
 		t.Error("what can be read is lost")
 	}
 }
+
+// TestOtherText: a cut text is the same text, a reason is another.
+func TestOtherText(t *testing.T) {
+	m := Message{Number: "2348030000001", Text: "Come to the clinic  on Monday."}
+	for told, want := range map[string]bool{"": false, "Come to the clinic on Monday.": false, "Come to": false, "Come to the…": false, "Come to the ...": false,
+		"Absent subscriber": true, "come to the clinic": true, "Come to the clinic on Monday. And more": true} {
+		if got := OtherText(m, DeliveryReport{ShortMessage: told}); got != want {
+			t.Errorf("%q: %v, want %v", told, got, want)
+		}
+	}
+	if m.Text = ""; OtherText(m, DeliveryReport{ShortMessage: "x"}) {
+		t.Error("a text that has been removed was compared")
+	}
+}

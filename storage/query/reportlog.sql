@@ -22,16 +22,9 @@ select count(*) from (select r.id from delivery_report r where r.account_id = $1
 -- name: NewerRepeated :one
 select count(*) from (select r.id from delivery_report r where r.account_id = $1 and r.times > 1 and r.id > $2 limit 1000) q;
 
--- name: CountUnmatched :one
-select count(*) from (select r.id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' limit 1000001) q;
-
 -- name: ForgetUnmatched :execrows
 delete from delivery_report where id in (
-  select r.id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' and r.received_at < $2 order by r.id limit 2000);
-
--- name: ForgetOldestUnmatched :execrows
-delete from delivery_report where id in (
-  select r.id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' order by r.id limit 2000);
+  select r.id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' and r.id <= $2 order by r.id limit 2000);
 
 -- name: CountSilent :one
 select cast((select count(*) from (select m.id from message m where m.account_id = $1 and m.state = 'accepted' and m.late = false

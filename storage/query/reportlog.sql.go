@@ -50,17 +50,6 @@ func (q *Queries) CountSilent(ctx context.Context, accountID int64, sentAt int64
 	return n, err
 }
 
-const countUnmatched = `-- name: CountUnmatched :one
-select count(*) from (select r.id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' limit 1000001) q
-`
-
-func (q *Queries) CountUnmatched(ctx context.Context, accountID int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countUnmatched, accountID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const endInquiry = `-- name: EndInquiry :execrows
 update inquiry set state = $2, ended_at = $3 where id = $1 and state = 'running'
 `
@@ -79,19 +68,6 @@ update receiver_span set until_at = $2 where id = $1 and until_at <= $2
 
 func (q *Queries) ExtendSpan(ctx context.Context, iD int64, untilAt int64) (int64, error) {
 	result, err := q.db.ExecContext(ctx, extendSpan, iD, untilAt)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const forgetOldestUnmatched = `-- name: ForgetOldestUnmatched :execrows
-delete from delivery_report where id in (
-  select r.id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' order by r.id limit 2000)
-`
-
-func (q *Queries) ForgetOldestUnmatched(ctx context.Context, accountID int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetOldestUnmatched, accountID)
 	if err != nil {
 		return 0, err
 	}
@@ -118,11 +94,11 @@ func (q *Queries) ForgetSpans(ctx context.Context, untilAt int64) error {
 
 const forgetUnmatched = `-- name: ForgetUnmatched :execrows
 delete from delivery_report where id in (
-  select r.id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' and r.received_at < $2 order by r.id limit 2000)
+  select r.id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' and r.id <= $2 order by r.id limit 2000)
 `
 
-func (q *Queries) ForgetUnmatched(ctx context.Context, accountID int64, receivedAt int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetUnmatched, accountID, receivedAt)
+func (q *Queries) ForgetUnmatched(ctx context.Context, accountID int64, iD int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, forgetUnmatched, accountID, iD)
 	if err != nil {
 		return 0, err
 	}
