@@ -112,7 +112,7 @@ func TestKillInTheMiddleOfSessions(t *testing.T) {
 	if err := desk.stop(20 * time.Second); err != nil {
 		t.Error(err)
 	}
-	desk = o.serve()
+	o.serve()
 	kept := map[string]int{}
 	if err := o.db.EachAnswers(ctx, menu, 0, func(answers []ussd.Saved) bool {
 		for _, a := range answers {

@@ -79,7 +79,7 @@ func TestAMenuIsBuiltDialledAndObeyed(t *testing.T) {
 	}
 
 	p.open("/settings/blocked")
-	p.row("0803 000 0101", "asked by USSD")
+	p.row("0803 000 0101", "asked for it by USSD")
 	p.compose("Only for some.", "0803 000 0001", "0803 000 0101")
 	p.sees("What is left out")
 	p.press("Send 1 message now")

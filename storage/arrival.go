@@ -18,6 +18,7 @@ import (
 type arrival struct {
 	*tx
 	countries  map[int64]string
+	keys       map[int64]sms.MatchKeys // by account
 	byID       map[int64]*reportedMessage
 	named      map[providerKey][]*reportedMessage
 	waiting    map[eventKey]int64 // stored before, without a message: when received
@@ -56,7 +57,7 @@ type arrivedReport struct {
 // in the order of the inbox; countries holds each account's country.
 func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		a := &arrival{tx: t, countries: countries, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}, statements: map[statementKey]*sql.Stmt{}}
+		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}, statements: map[statementKey]*sql.Stmt{}}
 		if err := a.find(ctx, reports); err != nil {
 			return err
 		}
@@ -241,7 +242,7 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 	args := make([]any, 0, columns*len(list))
 	for _, r := range list {
 		args = append(args, r.AccountID, r.ID, r.ReceivedAt, r.lastAt, r.times, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate,
-			r.ShortMessage, r.Raw, r.message, string(r.effect), reportKey(r.Mobile, a.countries[r.AccountID]))
+			r.ShortMessage, r.Raw, r.message, string(r.effect), keptKey(a.matchKeys(r.AccountID).Key(r.Mobile)))
 	}
 	putting, err := a.statement(ctx, putReports, "("+marks(columns)+")", len(list))
 	if err != nil {
@@ -260,6 +261,15 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 		a.fresh[place] = true
 	}
 	return errors.Join(stored.Err(), stored.Close())
+}
+
+func (a *arrival) matchKeys(account int64) sms.MatchKeys {
+	keys, known := a.keys[account]
+	if !known {
+		keys = sms.MatchKeysOf(a.countries[account])
+		a.keys[account] = keys
+	}
+	return keys
 }
 
 // count counts the first arrival of a report that has a message.

@@ -12,8 +12,10 @@ import (
 // unreadableKey stands in the place of a report's number that has no digits.
 const unreadableKey = "-"
 
-func reportKey(mobile, country string) string {
-	if key := sms.MatchKey(mobile, country); key != "" {
+func reportKey(mobile, country string) string { return keptKey(sms.MatchKey(mobile, country)) }
+
+func keptKey(key string) string {
+	if key != "" {
 		return key
 	}
 	return unreadableKey

@@ -22,26 +22,37 @@ const exportPage = 2000
 // while the last one is being used.
 func (db *DB) EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sms.Message, error] {
 	f.After, f.Before, f.Limit = 0, 0, exportPage-1
+	// f moves on while an earlier page is still looked through.
+	searched := f
 	var of sms.Campaign
-	return ahead(ctx, func(ctx context.Context) (list []sms.Message, more bool, err error) {
+	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.Message], more bool, err error) {
 		if of.ID == 0 {
 			if of, err = db.messagesOf(ctx, f.CampaignID); err != nil || of.ID == 0 {
 				return nil, false, err
 			}
 		}
 		if f.Number != "" {
+			var list []sms.Message
 			list, f.After, err = db.FindMessages(ctx, f)
-			return list, f.After > 0, err
+			return slices.Values(list), f.After > 0, err
 		}
-		list, f.After, err = db.packedMessages(ctx, f, of)
-		more = len(list) == exportPage
-		if f.Searches() {
-			list = slices.DeleteFunc(list, func(m sms.Message) bool {
-				return !strings.HasSuffix(m.Number, f.Ends) || !f.Admits(m.Number, m.Text, &db.networks)
+		if rows, f.After, more, err = db.packedMessages(ctx, f, of); searched.Searches() && err == nil {
+			rows = admitted(rows, func(m sms.Message) bool {
+				return strings.HasSuffix(m.Number, searched.Ends) && searched.Admits(m.Number, m.Text, &db.networks)
 			})
 		}
-		return list, more, err
+		return rows, more, err
 	})
+}
+
+func admitted(rows iter.Seq[sms.Message], admits func(sms.Message) bool) iter.Seq[sms.Message] {
+	return func(yield func(sms.Message) bool) {
+		for m := range rows {
+			if admits(m) && !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 const (
@@ -52,33 +63,35 @@ const (
 	rowEnd        = "\x1e"
 )
 
-// packedMessages reads a page as one text: to fetch a million rows value by
-// value costs several times what the database takes to find them. Where a text
-// holds one of the signs between the values itself, the page is read in the
-// plain way.
-func (db *DB) packedMessages(ctx context.Context, f sms.MessageFilter, of sms.Campaign) (list []sms.Message, last int64, err error) {
+// packedMessages reads a page of messages, of which the last is named, as one
+// text: to fetch a million rows value by value costs several times what the
+// database takes to find them. The text is taken apart when the rows are asked
+// for. Where a value holds one of the signs between the values itself, the page
+// is read in the plain way.
+func (db *DB) packedMessages(ctx context.Context, f sms.MessageFilter, of sms.Campaign) (rows iter.Seq[sms.Message], last int64, more bool, err error) {
 	query, args := packedQuery(f, of)
-	var n int
 	var packed string
+	var n int
 	if err := db.reader.QueryRowContext(ctx, query, args...).Scan(&n, &last, &packed); err != nil {
-		return nil, 0, fmt.Errorf("read messages: %w", err)
+		return nil, 0, false, fmt.Errorf("read messages: %w", err)
 	}
 	if n == 0 {
-		return nil, 0, nil
+		return slices.Values([]sms.Message(nil)), 0, false, nil
 	}
-	list = make([]sms.Message, 0, n)
-	for row := range strings.SplitSeq(packed, rowEnd) {
-		m, ok := packedMessage(row)
-		if !ok || len(list) == n {
-			list, _, err := db.Messages(ctx, f)
-			if len(list) > 0 {
-				last = list[len(list)-1].ID
-			}
-			return list, last, err
+	if strings.Count(packed, rowEnd) != n-1 || strings.Count(packed, fieldEnd) != n*(packedFields-1) {
+		list, more, err := db.Messages(ctx, f)
+		if len(list) > 0 {
+			last = list[len(list)-1].ID
 		}
-		list = append(list, shown(m, of))
+		return slices.Values(list), last, more, err
 	}
-	return list, last, nil
+	return func(yield func(sms.Message) bool) {
+		for row := range strings.SplitSeq(packed, rowEnd) {
+			if !yield(shown(packedMessage(row), of)) {
+				return
+			}
+		}
+	}, last, n > f.Limit, nil
 }
 
 func packedQuery(f sms.MessageFilter, of sms.Campaign) (string, arguments) {
@@ -91,37 +104,30 @@ func packedQuery(f sms.MessageFilter, of sms.Campaign) (string, arguments) {
 	return "select count(*), coalesce(max(id), 0), coalesce(string_agg(packed, '" + rowEnd + "'), '') from (" + rows + ") q", args
 }
 
-// packedMessage reads one row of packedColumns.
-func packedMessage(row string) (m sms.Message, ok bool) {
+// packedMessage reads one row of packedColumns, whose numbers are integers in
+// the schema.
+func packedMessage(row string) sms.Message {
 	var fields [packedFields]string
-	for i := range packedFields - 1 {
-		if fields[i], row, ok = strings.Cut(row, fieldEnd); !ok {
-			return m, false
-		}
+	for i := range fields {
+		fields[i], row, _ = strings.Cut(row, fieldEnd)
 	}
-	fields[packedFields-1] = row
-	var bad error
 	number := func(i int) int64 {
-		n, err := strconv.ParseInt(fields[i], 10, 64)
-		if err != nil {
-			bad = err
-		}
+		n, _ := strconv.ParseInt(fields[i], 10, 64)
 		return n
 	}
-	m = sms.Message{ID: number(0), Row: number(1), Number: fields[2], State: sms.State(fields[3]), Reason: fields[7], Code: fields[8], SentAt: number(9), ChangedAt: number(11),
+	return sms.Message{ID: number(0), Row: number(1), Number: fields[2], State: sms.State(fields[3]), Reason: fields[7], Code: fields[8], SentAt: number(9), ChangedAt: number(11),
 		Parts: int(number(12)), Text: fields[13], ProviderID: fields[14], AttemptID: number(15),
 		Delivery: sms.Delivery{Status: sms.Status(fields[4]), Late: fields[5] == "1" || fields[5] == "t", ErrorCode: fields[6], DoneDate: fields[10]}}
-	return m, bad == nil
 }
 
 // page is some rows of an export, or why there are none.
 type page[T any] struct {
-	rows []T
+	rows iter.Seq[T]
 	err  error
 }
 
 // ahead gives rows page by page, reading a few pages ahead.
-func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows []T, more bool, err error)) iter.Seq2[T, error] {
+func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows iter.Seq[T], more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
@@ -140,14 +146,14 @@ func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows []T,
 		}()
 		var none T
 		for p := range pages {
-			for _, row := range p.rows {
-				if !yield(row, nil) {
-					return
-				}
-			}
 			if p.err != nil {
 				yield(none, p.err)
 				return
+			}
+			for row := range p.rows {
+				if !yield(row, nil) {
+					return
+				}
 			}
 		}
 		if err := ctx.Err(); err != nil {
@@ -159,7 +165,7 @@ func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows []T,
 // EachAttempt gives the calls of a campaign, oldest first.
 func (db *DB) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Attempt, error] {
 	after := int64(0)
-	return ahead(ctx, func(ctx context.Context) ([]sms.Attempt, bool, error) {
+	return ahead(ctx, func(ctx context.Context) (iter.Seq[sms.Attempt], bool, error) {
 		rows, err := db.read().CampaignAttempts(ctx, campaign, after, exportPage)
 		if err != nil {
 			return nil, false, fmt.Errorf("list calls: %w", err)
@@ -168,7 +174,7 @@ func (db *DB) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Att
 		for i, r := range rows {
 			list[i], after = attempt(r), r.ID
 		}
-		return list, len(rows) == exportPage, nil
+		return slices.Values(list), len(rows) == exportPage, nil
 	})
 }
 
@@ -176,14 +182,15 @@ func (db *DB) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Att
 // by message, in the order of arrival.
 func (db *DB) EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.StoredReport, error] {
 	after := int64(0)
-	return ahead(ctx, func(ctx context.Context) (list []sms.StoredReport, more bool, err error) {
+	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.StoredReport], more bool, err error) {
+		var list []sms.StoredReport
 		for len(list) < exportPage {
 			ids, err := db.ids(ctx, fmt.Sprintf("select id from message where campaign_id = $1 and id > $2 order by id limit %d", reportsOf), []any{campaign, after})
 			if err != nil {
 				return nil, false, fmt.Errorf("list reports: %w", err)
 			}
 			if len(ids) == 0 {
-				return list, false, nil
+				return slices.Values(list), false, nil
 			}
 			after = ids[len(ids)-1]
 			some, err := db.reportsOf(ctx, ids)
@@ -192,7 +199,7 @@ func (db *DB) EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.Stor
 			}
 			list = append(list, some...)
 		}
-		return list, true, nil
+		return slices.Values(list), true, nil
 	})
 }
 

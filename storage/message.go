@@ -177,7 +177,7 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 // delivered counts a message whose delivery moved; a blacklisted number is
 // blocked from then on.
 func (t *tx) delivered(ctx context.Context, before, after sms.Message, now int64) error {
-	t.moved(after.CampaignID, before.Standing().Key, after.Standing().Key, 1)
+	t.moved(after.CampaignID, standingOf(before), standingOf(after), 1)
 	t.count(after.CampaignID, interimKey, interim(after)-interim(before))
 	if err := errors.Join(t.became(ctx, before, -1), t.became(ctx, after, 1)); err != nil {
 		return err
@@ -186,6 +186,10 @@ func (t *tx) delivered(ctx context.Context, before, after sms.Message, now int64
 		return t.blockReported(ctx, after, now)
 	}
 	return nil
+}
+
+func standingOf(m sms.Message) string {
+	return sms.StandingKey(m.State, m.Delivery.Status, m.Delivery.Late)
 }
 
 func appendNew(list []int64, id int64) []int64 {

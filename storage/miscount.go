@@ -40,6 +40,12 @@ func (db *DB) Miscounts(ctx context.Context) ([]sms.Miscount, error) {
 		return nil, fmt.Errorf("read the traffic: %w", err)
 	}
 	kept.traffic(stored)
+	if err := counted.usage(ctx, raw, &db.networks); err != nil {
+		return nil, fmt.Errorf("recount usage: %w", err)
+	}
+	if err := kept.storedUsage(ctx, raw); err != nil {
+		return nil, fmt.Errorf("read the usage: %w", err)
+	}
 	return differences(kept, counted), nil
 }
 

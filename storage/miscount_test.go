@@ -30,6 +30,8 @@ func TestEveryCountThatIsWrongIsFound(t *testing.T) {
 		"update traffic_quarter set n = 9 where key = 'undelivered'":                           {Of: sms.CountOf{Table: "traffic by quarters", Account: f.account.ID, Key: "undelivered"}, Kept: 9, Counted: 1},
 		"update traffic set n = 9 where key = 'undelivered'":                                   {Of: sms.CountOf{Table: "traffic", Account: f.account.ID}, Kept: 9, Counted: 1},
 		"update campaign_cut set n = 9 where kind = 'network' and key = 'undelivered'":         {Of: sms.CountOf{Table: "by network", Campaign: c.ID}, Kept: 9, Counted: 1},
+		"update campaign_usage set parts = 9":                                                  {Of: sms.CountOf{Table: "usage", Campaign: c.ID}, Kept: 9, Counted: 3},
+		"update usage_day set parts = 9":                                                       {Of: sms.CountOf{Table: "usage by days", Account: f.account.ID}, Kept: 9, Counted: 3},
 	} {
 		_, err := f.db.writer.ExecContext(f.ctx, wrong)
 		f.must(err)
@@ -65,6 +67,7 @@ func (f *fixture) mend(m sms.Miscount) {
 		"insert into campaign_tally (campaign_id, key, n) values (1, 'delivered', 1), (1, 'undelivered', 1), (1, 'network', 1), (1, 'queued', 1), (1, 'acceptd', 1)",
 		"update traffic_quarter set n = 1 where key = 'undelivered'", "update traffic set n = 1 where key = 'undelivered'",
 		"update campaign_cut set n = 1 where kind = 'network' and key = 'undelivered'",
+		"update campaign_usage set parts = 3", "update usage_day set parts = 3",
 	} {
 		_, err := f.db.writer.ExecContext(f.ctx, statement)
 		f.must(err)

@@ -90,6 +90,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	queries["forget"] = fmt.Sprintf(forgetMessages, "(cast($2 as bigint), $3)")
 	queries["waiting"] = fmt.Sprintf(waitingReports, "?, ?")
 	queries["reported"], queries["deliver"] = fmt.Sprintf(reportedMessages, "?, ?"), fmt.Sprintf(deliverMessages, "(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))")
+	queries["latest started"] = latestStarted
 	queries["recipients"], queries["sketches"], queries["drafts"] = someRecipients, eachSketch, insertDrafts(2)
 	queries["packed contacts"], queries["stale contacts"], queries["blocked people"] = countPacked, countStale, blockedPeople
 	queries["got recently"], queries["sent since"], queries["started since"] = gotRecently, sentSince, startedSince
@@ -109,7 +110,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched", "reported": "message_provider", "forget": "SEARCH message USING INTEGER PRIMARY KEY", "FirstKept": "campaign_keeping", "SomeNumbers": "message_campaign", "SomeReports": "INTEGER PRIMARY KEY", "SomeCalls": "INTEGER PRIMARY KEY", "waiting": "delivery_report_unmatched", "deliver": "SEARCH message USING INTEGER PRIMARY KEY", "FirstUntidy": "campaign_untidy", "OldDrafts": "campaign_draft", "DeleteSomeMessages": "message_campaign", "page": "message_campaign", "next page": "message_campaign", "page before": "message_campaign",
 		"page of a tile": "message_standing", "page of the queue": "message_standing", "page of delivered": "message_standing", "page of a state": "message_standing", "page of a status": "message_standing", "search, messages": "message_campaign",
 		"search by standing, messages": "message_standing", "search by standing, campaigns": "campaign_tally_some", "search by day, campaigns": "campaign_tally_some",
-		"search, campaigns": "campaign_account", "search by day, span": "campaign_started", "search by number": "message_tail", "search by last digits": "message_tail", "DecisionCount": "campaign_tally_some", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
+		"search, campaigns": "campaign_account", "latest started": "campaign_account", "search by day, span": "campaign_started", "search by number": "message_tail", "search by last digits": "message_tail", "DecisionCount": "campaign_tally_some", "MessagesByProviderID": "message_provider", "UnmatchedFor": "delivery_report_unmatched",
 		"CampaignTally": "PRIMARY KEY", "LateMessages": "message_silent", "OpenAttempts": "attempt_open", "OpenCanary": "attempt_open", "RecentAttempts": "attempt_ended",
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_standing",
 		"FirstDraft": "message_draft", "DraftLengths": "message_draft", "MessageFrom": "message_campaign", "LastMessage": "message_campaign", "LastBlocked": "blocked_newest",
@@ -127,7 +128,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])
 		}
 	}
-	for _, name := range []string{"contact blocks", "ContactsPage", "ContactsRange", "ContactsOfBlock", "MembersPage", "Audiences", "StaleBlocks", "page", "next page", "page before", "FirstQueued", "call", "DraftCalls", "blocked", "RecentAttempts", "LateMessages", "FirstDraft", "DraftLengths", "MessageFrom", "LastMessage", "LastBlocked", "BlockedDrafts", "LastRateAnswer", "ReportsPage", "UnmatchedPage", "RepeatedPage", "NextSilent", "NextLate", "DecisionAttempts", "WaitingOf", "RefusedMinutes", "campaigns", "campaigns of a state", "campaigns of a sender ID", "campaigns of a month", "trials"} {
+	for _, name := range []string{"latest started", "contact blocks", "ContactsPage", "ContactsRange", "ContactsOfBlock", "MembersPage", "Audiences", "StaleBlocks", "page", "next page", "page before", "FirstQueued", "call", "DraftCalls", "blocked", "RecentAttempts", "LateMessages", "FirstDraft", "DraftLengths", "MessageFrom", "LastMessage", "LastBlocked", "BlockedDrafts", "LastRateAnswer", "ReportsPage", "UnmatchedPage", "RepeatedPage", "NextSilent", "NextLate", "DecisionAttempts", "WaitingOf", "RefusedMinutes", "campaigns", "campaigns of a state", "campaigns of a sender ID", "campaigns of a month", "trials"} {
 		if strings.Contains(plans[name], "TEMP B-TREE") {
 			t.Errorf("%s sorts:\n%s", name, plans[name])
 		}

@@ -119,10 +119,14 @@ func standingMessages(f sms.MessageFilter, of sms.Campaign, columns, order strin
 	return "select " + columns + " from message where id in (" + standingPage(fates(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
 }
 
+// latestStarted asks for the latest campaigns that were started. The "+" keeps
+// SQLite from sorting all that ever were.
+const latestStarted = "select " + campaignShows + " from campaign c where account_id = $1 and +started_at > 0 order by id desc limit $2"
+
 // CampaignNames lists the latest started campaigns of an account, of which
 // only what decides how their messages are shown is filled in.
 func (db *DB) CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
-	list, err := readCampaigns(db.reader.QueryContext(ctx, "select "+campaignShows+" from campaign c where account_id = $1 and started_at > 0 order by id desc limit $2", account, limit))
+	list, err := readCampaigns(db.asked.QueryContext(ctx, latestStarted, account, limit))
 	if err != nil {
 		return nil, fmt.Errorf("list campaigns' names: %w", err)
 	}

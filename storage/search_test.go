@@ -148,3 +148,26 @@ func TestExportTellsWhatThePagesTell(t *testing.T) {
 		}
 	})
 }
+
+// TestExportGoesOnAfterAPlainPage: a page that is read in the plain way is not
+// the last one.
+func TestExportGoesOnAfterAPlainPage(t *testing.T) {
+	f := newFixture(t)
+	messages := make([]sms.Message, 2*exportPage+1)
+	for i := range messages {
+		messages[i] = sms.Message{Number: numbers(len(messages))[i], Text: "plain", Parts: 1}
+	}
+	messages[7].Text = "a" + fieldEnd + "b"
+	c := f.draftOf(sms.Campaign{}, messages)
+	n := 0
+	for m, err := range f.db.EachMessage(f.ctx, sms.MessageFilter{CampaignID: c.ID}) {
+		f.must(err)
+		if m.Text != messages[n].Text {
+			t.Fatalf("message %d is %+v", n, m)
+		}
+		n++
+	}
+	if n != len(messages) {
+		t.Fatalf("%d of %d messages", n, len(messages))
+	}
+}

@@ -45,7 +45,7 @@ func newTraffic(networks *sms.Networks) *traffic {
 
 // add counts n messages like m, whose campaign's sender ID must be known.
 func (c *traffic) add(m sms.Message, n int64) {
-	key, network := m.Standing().Key, ""
+	key, network := standingOf(m), ""
 	if m.State == sms.Accepted {
 		network = c.networks.Of(m.Number)
 		c.slots[slotKey{m.AccountID, m.SentAt - m.SentAt%sms.TrafficSlot.Milliseconds(), network, c.senders[m.CampaignID], key}] += n

@@ -39,6 +39,64 @@ func (t *tx) use(ctx context.Context, of sms.Campaign, accepted []query.Accepted
 	return nil
 }
 
+// Usage and traffic both count messages when they are accepted, and neither can
+// stand for the other: traffic is what became of them, without parts or people,
+// and changes with every report; usage is what was paid for, by whom and on
+// which day of the account, and never changes again.
+
+const (
+	usedMessages  = "select id, campaign_id, number, parts from message where id > $1 and state = 'accepted' order by id limit $2"
+	usageTable    = "usage"
+	usageDayTable = "usage by days"
+)
+
+// usage counts the parts that were accepted, by campaign and network, and by
+// account, sender ID and network.
+func (c counts) usage(ctx context.Context, from asker, networks *sms.Networks) error {
+	whose := map[int64]sms.Campaign{}
+	rows, err := from.QueryContext(ctx, "select id, account_id, sender_id from campaign")
+	err = each(rows, err, func(scan func(...any) error) error {
+		var m sms.Campaign
+		err := scan(&m.ID, &m.AccountID, &m.SenderID)
+		whose[m.ID] = m
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return inPieces(ctx, from, usedMessages, func(scan func(...any) error) (last int64, err error) {
+		var campaign, parts int64
+		var number string
+		if err = scan(&last, &campaign, &number, &parts); err == nil {
+			network, of := networks.Of(number), whose[campaign]
+			c[sms.CountOf{Table: usageTable, Campaign: campaign, Key: network}] += parts
+			c[sms.CountOf{Table: usageDayTable, Account: of.AccountID, Key: of.SenderID + " / " + network}] += parts
+		}
+		return last, err
+	})
+}
+
+func (c counts) storedUsage(ctx context.Context, from asker) error {
+	rows, err := from.QueryContext(ctx, "select campaign_id, network, parts from campaign_usage")
+	err = each(rows, err, func(scan func(...any) error) error {
+		of, parts := sms.CountOf{Table: usageTable}, int64(0)
+		err := scan(&of.Campaign, &of.Key, &parts)
+		c[of] += parts
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows, err = from.QueryContext(ctx, "select account_id, sender_id, network, parts from usage_day")
+	return each(rows, err, func(scan func(...any) error) error {
+		of, sender, network, parts := sms.CountOf{Table: usageDayTable}, "", "", int64(0)
+		err := scan(&of.Account, &sender, &network, &parts)
+		of.Key = sender + " / " + network
+		c[of] += parts
+		return err
+	})
+}
+
 // UsageDays lists what an account sent from one day to another, both counted
 // in, written 2006-01-02.
 func (db *DB) UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error) {

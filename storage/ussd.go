@@ -197,7 +197,9 @@ func (db *DB) UnblockOwn(ctx context.Context, account int64, number string, kind
 	return done, err
 }
 
-// PutUSSDSessions stores what sessions left behind, all of it or nothing.
+// PutUSSDSessions stores what sessions left behind, all of it or nothing. The
+// same again changes nothing, and what comes late does not take the place of
+// what is newer: a spool may be read again after a crash.
 func (db *DB) PutUSSDSessions(ctx context.Context, b ussd.Batch) error {
 	return db.update(ctx, "store USSD sessions", func(t *tx) error {
 		for _, s := range b.Sessions {

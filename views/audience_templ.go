@@ -449,7 +449,7 @@ func audienceSend(p AudiencePage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if p.MayChange && p.Count > 0 {
+				if p.MayChange && p.written() > 0 {
 					templ_7745c5c3_Var22 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 						templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 						templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -482,7 +482,7 @@ func audienceSend(p AudiencePage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Button(ButtonProps{ID: "write-button", Text: "Write to " + Plural(int(p.Count), "person", "people")}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{ID: "write-button", Text: "Write to " + Plural(p.written(), "person", "people")}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

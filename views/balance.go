@@ -13,6 +13,7 @@ import (
 // BalancePage is what is left on an account, what was used, and what it cost.
 type BalancePage struct {
 	RecordPage
+	Live        Refresh // of what the last reading says
 	AccountRow  sms.Account
 	Balances    []sms.Balance
 	Alarms      []sms.Alarm
@@ -200,7 +201,17 @@ func (p BalancePage) points() []balancePoint {
 	return few
 }
 
-// balanceChart is a line over time, 720 by 160, with a little air above and below.
+// readWords is when a balance was read, and whether it is low.
+func (p BalancePage) readWords(b sms.Balance) string {
+	words := "Read " + p.When(b.ReadAt) + "."
+	if sms.ForMessages([]sms.Balance{b}) != nil && b.Below(p.Settings.WarnBelow) {
+		words += " Below your warning level of " + Money(p.AccountRow.Currency, p.Settings.WarnBelow) + "."
+	}
+	return words
+}
+
+// balanceChart is a line over time, 720 by 160, with a little air above. It
+// stands on nothing left, so that a small fall looks small.
 type balanceChart struct {
 	Line, Area  string
 	High, Low   string
@@ -208,8 +219,9 @@ type balanceChart struct {
 	Words       string
 }
 
-func (p BalancePage) chart(points []balancePoint) balanceChart {
-	low, high := points[0], points[0]
+// extremes are the lowest and the highest of some points.
+func extremes(points []balancePoint) (low, high balancePoint) {
+	low, high = points[0], points[0]
 	for _, x := range points {
 		if x.Value.Cmp(low.Value) < 0 {
 			low = x
@@ -218,26 +230,36 @@ func (p BalancePage) chart(points []balancePoint) balanceChart {
 			high = x
 		}
 	}
+	return low, high
+}
+
+func (p BalancePage) chart(points []balancePoint) balanceChart {
+	low, high := extremes(points)
 	first, last := points[0], points[len(points)-1]
-	bottom, _ := low.Value.Float64()
+	least, _ := low.Value.Float64()
 	top, _ := high.Value.Float64()
+	bottom := min(least, 0)
 	place := func(x balancePoint) (float64, float64) {
 		v, _ := x.Value.Float64()
-		across, up := 1.0, 0.5
+		across, up := 1.0, 0.0
 		if last.At > first.At {
 			across = float64(x.At-first.At) / float64(last.At-first.At)
 		}
 		if top > bottom {
 			up = (v - bottom) / (top - bottom)
 		}
-		return across * 720, 150 - up*140
+		return across * 720, 158 - up*148
 	}
 	var line strings.Builder
 	for i, x := range points {
 		across, up := place(x)
-		if i == 0 {
+		switch {
+		case first.At == last.At:
+			line.Reset()
+			fmt.Fprintf(&line, "M0 %.1fH720", up)
+		case i == 0:
 			fmt.Fprintf(&line, "M%.1f %.1f", across, up)
-		} else {
+		default:
 			// The balance stood until it changed.
 			fmt.Fprintf(&line, "H%.1fV%.1f", across, up)
 		}

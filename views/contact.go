@@ -69,11 +69,28 @@ func opOptions() (options []Option) {
 	return options
 }
 
+// ordinal names a field of a condition. Only the first are seen, above their
+// columns; those below are heard with their place.
+func ordinal(name string, i int) string {
+	if i == 0 {
+		return name
+	}
+	return name + " " + Number(i+1)
+}
+
 func (p FilterForm) join() string {
 	if p.Filter.Any {
 		return "any"
 	}
 	return "all"
+}
+
+// conditionFields are the fields that sms.Filter's Check names.
+func (p FilterForm) conditionFields() (list []string) {
+	for i := range sms.FilterMost {
+		list = append(list, "condition:"+strconv.Itoa(i))
+	}
+	return list
 }
 
 // problem is a condition's sentence, by its place.
@@ -116,6 +133,13 @@ type ContactListPage struct {
 	Imported    *sms.List      // that has just been taken in
 	Name        string         // typed for a new audience
 	PickBad     sms.Invalid
+}
+
+func (p ContactListPage) searchHint() string {
+	if p.Masked {
+		return "Part of a name, or a whole number"
+	}
+	return "Part of a name, or the first digits"
 }
 
 func (p ContactListPage) narrowed() bool { return p.Typed != "" || !p.Filter.Everybody() }
@@ -387,8 +411,11 @@ func (p AudiencePage) errors() []FieldError {
 	if p.ContactsFail != "" {
 		bad["members"] = p.ContactsFail
 	}
-	return Summary(bad, "name", "send", "members")
+	return Summary(bad, append([]string{"name", "send", "members"}, p.conditionFields()...)...)
 }
+
+// written is how many people get a message.
+func (p AudiencePage) written() int { return int(p.Count - p.Blocked) }
 
 // who says who gets a message, and who does not.
 func (p AudiencePage) who() string {
@@ -396,5 +423,5 @@ func (p AudiencePage) who() string {
 		return ""
 	}
 	left := Plural(int(p.Blocked), "is", "are") + " on your blocked list and left out"
-	return left + "; " + Plural(int(p.Count-p.Blocked), "person is", "people are") + " written to."
+	return left + "; " + Plural(p.written(), "person is", "people are") + " written to."
 }

@@ -240,8 +240,33 @@ type SenderPage struct {
 	Sender  sms.SenderID
 	Default bool
 	Waiting int64
+	Last    string // the day of its last use, "" for none
 	Seen    string // the purpose as the person saw it
 	Purpose string // as typed
+}
+
+func (p SenderPage) facts() []Term {
+	s, usable := p.Sender, "No: only approved and active sender IDs can be chosen"
+	if s.Usable() {
+		usable = "Yes"
+	}
+	used := "By no message yet"
+	if day, err := timeOfDay(p.Last, p.Now); err == nil {
+		used = "Last on " + day
+	}
+	terms := []Term{
+		{Name: "Can be chosen", Text: usable},
+		{Name: "Status", View: yesTag(s.Approved(), s.ApproveStatus, orDash(s.ApproveStatus))},
+		{Name: "Active", View: yesTag(s.IsActive, "Active", "Not active")},
+		{Name: "Made", Text: orDash(s.CreatedDate)},
+		{Name: "Approved on", Text: orDash(s.ApprovedDate)},
+		{Name: "Provider's number", Text: id(s.ID)},
+		{Name: "Used", Text: used},
+	}
+	if p.Waiting > 0 {
+		terms = append(terms, Term{Name: "Waiting", Text: Plural(int(p.Waiting), "scheduled campaign", "scheduled campaigns")})
+	}
+	return terms
 }
 
 func (p SenderPage) waits() string {

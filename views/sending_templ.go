@@ -309,7 +309,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "type_above", Label: "A large campaign has more recipients than", Hint: "Whoever sends one types the number of recipients first. 0 never asks. Programs are not asked.", Value: p.TypeAbove, Error: bad["type_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "type_above", Label: "A large campaign has more recipients than", Hint: "Whoever sends one types the number of recipients first; programs do not. 0 never asks.", Value: p.TypeAbove, Error: bad["type_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -317,7 +317,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "approve_above", Label: "A second person has to approve campaigns with more recipients than", Hint: "Somebody with the role Approver looks at it and says yes; nobody approves a campaign of their own. 0 never asks. Programs are not asked.", Value: p.ApproveAbove, Error: bad["approve_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "approve_above", Label: "A second person has to approve campaigns with more recipients than", Hint: "Somebody with the role Approver looks at it and says yes; nobody approves a campaign of their own. Campaigns of programs wait too. 0 never asks.", Value: p.ApproveAbove, Error: bad["approve_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -27,6 +27,27 @@ type MenuRow struct {
 // dial is a code as people dial it.
 func dial(code string) string { return "*" + code + "#" }
 
+// dialled says how callers reach a menu.
+func dialled(m ussd.Menu) string {
+	if m.Code == "" {
+		return "No short code yet. " + networks(m) + "."
+	}
+	return "Dialled as " + dial(m.Code) + ". " + networks(m) + "."
+}
+
+// inShort is the same for a table.
+func inShort(m ussd.Menu) string {
+	if m.Code == "" {
+		return "No short code yet"
+	}
+	return Shorten(dial(m.Code)+", "+strings.ToLower(networks(m)[:1])+networks(m)[1:], 30)
+}
+
+// inOneLine is the beginning of a screen's text for the outline.
+func inOneLine(text string) string {
+	return Shorten(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " · "), 90)
+}
+
 func networks(m ussd.Menu) string {
 	if len(m.Networks) == 0 {
 		return "All networks"
@@ -205,8 +226,6 @@ func deedWords(a ussd.Action) string {
 	}
 	return "Unknown"
 }
-
-func joinLines(list []string) string { return strings.Join(list, "\n") }
 
 // PublishPage asks before callers get a menu.
 type PublishPage struct {

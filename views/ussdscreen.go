@@ -24,6 +24,13 @@ func (p ScreenPage) field(name string, n int, l ussd.Language, label, value stri
 	return Field{Name: ScreenField(name, n, l.Code), Label: label, Value: value}
 }
 
+// words is the field of the screen's text.
+func (p ScreenPage) words(l ussd.Language) Field {
+	f := p.field("text", -1, l, "Text", p.Screen.Text[l.Code])
+	f.Hint = "##Name## shows a value: ##Number##, an earlier answer, a table's column."
+	return f
+}
+
 // ScreenField is the name of a field of the n-th choice or deed (-1: of the
 // screen) in a language ("": none).
 func ScreenField(name string, n int, language string) string {

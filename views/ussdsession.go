@@ -8,9 +8,6 @@ import (
 	"smsdesk/internal/ussd"
 )
 
-// slowAnswer is from where on an answer is slow, in microseconds.
-const slowAnswer = 1_000_000
-
 // SessionsPage is the log of USSD sessions (ux.md, P21).
 type SessionsPage struct {
 	Outlook
@@ -60,9 +57,15 @@ func (p SessionsPage) empty(f Frame) EmptyProps {
 	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet", Text: "Dial in the simulator.", Action: inSimulator(f, 0)}
 }
 
-func sessionTabs(here string, open int64) []Tab {
-	return []Tab{{Text: "All", Href: SessionsPath, Current: here == ""}, {Text: "Under way", Href: SessionsPath + "?kind=open", Current: here == "open", Count: int(open)},
-		{Text: "Slowest answers", Href: SessionsPath + "?kind=slow", Current: here == "slow"}}
+func sessionChips(here string, open int64) (chips []Chip) {
+	for _, k := range [][2]string{{"", "All"}, {"open", "Under way (" + Number(int(open)) + ")"}, {"slow", "Slowest answers"}} {
+		c := Chip{Text: k[1], Href: With(SessionsPath, "kind", k[0])}
+		if k[0] == here {
+			c.Href, c.Glyph = "", GlyphTick
+		}
+		chips = append(chips, c)
+	}
+	return chips
 }
 
 // SessionPath is the address of a session.
@@ -99,8 +102,12 @@ type SessionPage struct {
 }
 
 func (p SessionPage) terms() []Term {
-	list := []Term{{Name: "Number", Text: or(p.Phone(p.Number), "not told")}, {Name: "Network", Text: or(p.Network, "not told")}, {Name: "Dialled", Text: "*" + p.Code + "#"},
+	return []Term{{Name: "Number", Text: or(p.Phone(p.Number), "not told")}, {Name: "Network", Text: or(p.Network, "not told")}, {Name: "Dialled", Text: "*" + p.Code + "#"},
 		{Name: "Menu", Text: p.Menu}, {Name: "Began", Text: p.When(p.BegunAt)}, {Name: "Slowest answer", Text: micros(p.Slowest)}}
+}
+
+// provided is what the begin request carried beside, as it came.
+func (p SessionPage) provided() (list []Term) {
 	for _, t := range []Term{{Name: "Session at the provider", Text: p.ServiceID}, {Name: "USSD id", Text: p.USSDID}, {Name: "Status", Text: p.Status}, {Name: "backend.cuap.body", Text: p.Foreign(p.Body)}} {
 		if t.Text != "" {
 			list = append(list, t)

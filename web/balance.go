@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
+	"smsdesk/internal/desk"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -24,8 +26,19 @@ func (s *Web) showBalance(w http.ResponseWriter, r *http.Request, v *visit, bad 
 	if err != nil {
 		return err
 	}
+	topic := desk.AccountName(v.account.ID)
+	p.Live = views.Refresh{ID: "balance-live", URL: views.With(views.BalancePath, "days", strconv.Itoa(p.Days)), On: []string{topic}}
+	if isFragment(r) && r.Method == http.MethodGet {
+		return s.render(w, r, http.StatusOK, views.BalanceLive(p))
+	}
+	if err := s.addSpending(r, v, &p); err != nil {
+		return err
+	}
 	p.XML = asked
-	f := v.frame("Balance", "balance")
+	f := v.liveFrame("Balance", "balance", topic)
+	if f.Paused || p.NoAccount {
+		f.Live, p.Live.On = nil, nil
+	}
 	// The page says the same, with more.
 	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "balance-alarm" })
 	f.Error = len(bad) > 0
@@ -66,10 +79,16 @@ func (s *Web) balancePage(r *http.Request, v *visit, bad sms.Invalid) (p views.B
 			return p, err
 		}
 	}
-	if err := s.addUsage(ctx, v, q.Get("month"), q.Get("by"), &p); err != nil {
-		return p, err
+	return p, nil
+}
+
+// addSpending adds what was used and what it cost.
+func (s *Web) addSpending(r *http.Request, v *visit, p *views.BalancePage) error {
+	q := r.URL.Query()
+	if err := s.addUsage(r.Context(), v, q.Get("month"), q.Get("by"), p); err != nil {
+		return err
 	}
-	return p, s.addCosts(ctx, v, &p)
+	return s.addCosts(r.Context(), v, p)
 }
 
 // usageMonth reads a month, the present one where there is none, and its days.

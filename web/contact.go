@@ -53,7 +53,7 @@ func (s *Web) contactList(w http.ResponseWriter, r *http.Request, v *visit) erro
 
 func (s *Web) showContacts(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, name string) error {
 	ctx, q := r.Context(), r.URL.Query()
-	p := views.ContactListPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, MayChange: v.user.Role.AtLeast(sms.Sender), PickBad: bad, Name: name}
+	p := views.ContactListPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, MayChange: v.user.Role.AtLeast(sms.Sender), PickBad: bad, Name: name, Total: -1}
 	f := sms.ContactFilter{AccountID: v.account.ID, Filter: readFilter(q), Before: number(q.Get("before")), Limit: contactsShown}
 	var err error
 	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
@@ -63,7 +63,7 @@ func (s *Web) showContacts(w http.ResponseWriter, r *http.Request, v *visit, bad
 	typed, known := s.search(v, q.Get("find"))
 	p.Typed, p.Ended = typed, !known
 	wrong := errors.As(f.Filter.Check(p.Columns), &p.Bad)
-	searched(&f, typed, v.account.Country)
+	searched(&f, typed, v.account.Country, p.Masked)
 	if known && !wrong && v.account.ID > 0 {
 		if err := s.findContacts(r, v, &p, f); err != nil {
 			return err
@@ -78,13 +78,17 @@ func (s *Web) showContacts(w http.ResponseWriter, r *http.Request, v *visit, bad
 }
 
 // searched narrows a filter to what a person typed: the first digits of a
-// number, or part of a name.
-func searched(f *sms.ContactFilter, typed, country string) {
+// number, or part of a name. Who sees numbers masked finds whole ones only:
+// digit by digit they would come to light.
+func searched(f *sms.ContactFilter, typed, country string, masked bool) {
 	if typed == "" {
 		return
 	}
 	if !strings.ContainsFunc(typed, unicode.IsLetter) {
 		f.Prefix = sms.NumberPrefix(typed, country)
+	}
+	if _, err := sms.ParsePhone(typed, country, true); masked && f.Prefix != "" && err != nil {
+		f.Prefix = "" // and no name holds digits alone
 	}
 	if f.Prefix == "" {
 		f.Filter = sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Contains, Value: typed}}}
@@ -97,7 +101,6 @@ func (s *Web) findContacts(r *http.Request, v *visit, p *views.ContactListPage, 
 	if p.Rows, more, p.Count, err = s.store.FindContacts(ctx, f); err != nil {
 		return err
 	}
-	p.Total = -1
 	if len(p.Rows) == 0 && p.Count == 0 && p.Typed == "" && p.Filter.Everybody() {
 		p.Total = 0
 	}

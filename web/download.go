@@ -65,7 +65,7 @@ func filterKinds(p views.CampaignPage) string {
 func writeCSV(w io.Writer, d *desk.Download) error { return sheet.WriteTableCSV(w, d.Rows) }
 
 func writeXLSX(w io.Writer, d *desk.Download) error {
-	return sheet.WriteTableXLSX(w, d.TempDir, d.Rows)
+	return sheet.WriteTableXLSX(w, d.Rows)
 }
 
 const (

@@ -217,7 +217,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: views.GroupsPath + "/{id}/sub", least: sms.Manager, do: s.groupCreate},
 		{method: "GET", pattern: views.GroupsPath + "/{id}/delete", least: sms.Manager, do: s.groupDeleteForm},
 		{method: "POST", pattern: views.GroupsPath + "/{id}/delete", least: sms.Manager, do: s.groupDelete},
-		{method: "GET", pattern: views.BalancePath, least: sms.Viewer, do: s.balanceShow},
+		{method: "GET", pattern: views.BalancePath, least: sms.Viewer, do: s.balanceShow, shared: byRole},
 		{method: "GET", pattern: views.BalancePath + "/usage.csv", least: sms.Sender, do: s.usageDownload},
 		{method: "GET", pattern: views.BalancePath + "/refresh", least: sms.Sender, do: backTo(views.BalancePath)},
 		{method: "POST", pattern: views.BalancePath + "/refresh", least: sms.Sender, do: s.refreshRecords(sms.RecordBalance, views.BalancePath)},

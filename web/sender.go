@@ -59,7 +59,11 @@ func (s *Web) sender(r *http.Request, v *visit, bad sms.Invalid) (p views.Sender
 		return p, err
 	}
 	p.Purpose, p.Default = p.Sender.Purpose, p.Sender.Text == v.account.DefaultSender
-	p.Waiting, err = s.store.SenderWaits(r.Context(), v.account.ID, p.Sender.Text)
+	if p.Waiting, err = s.store.SenderWaits(r.Context(), v.account.ID, p.Sender.Text); err != nil {
+		return p, err
+	}
+	days, err := s.store.SenderDays(r.Context(), v.account.ID)
+	p.Last = days[p.Sender.Text]
 	return p, err
 }
 

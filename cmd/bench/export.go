@@ -83,7 +83,7 @@ func export(ctx context.Context, data, path, format string) error {
 	}
 	write := func() error { return sheet.WriteTableCSV(out, table.Rows) }
 	if format == "xlsx" {
-		write = func() error { return sheet.WriteTableXLSX(out, filepath.Dir(path), table.Rows) }
+		write = func() error { return sheet.WriteTableXLSX(out, table.Rows) }
 	}
 	if err := errors.Join(write(), out.Close(), table.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", format, err)

@@ -83,10 +83,21 @@ func (c *callers) step(phone, step int) error {
 	return nil
 }
 
-// rounds lets callers come in rounds of ussdTurn.
+// rounds lets callers come in rounds of ussdTurn. Nobody types before the last
+// answer is on the screen; the time until then counts.
 func (c *callers) rounds(ctx context.Context, from int) ([]time.Duration, error) {
+	var answered sync.Map // number of a request -> closed when it is answered
+	of := func(i int) chan struct{} {
+		done, _ := answered.LoadOrStore(i, make(chan struct{}))
+		return done.(chan struct{})
+	}
 	return paced(ctx, ussdEach, func(i int) error {
 		round, place := i/(4*ussdTurn), i%(4*ussdTurn)
+		defer close(of(i))
+		if place >= ussdTurn {
+			<-of(i - ussdTurn)
+			answered.Delete(i - ussdTurn)
+		}
 		return c.step(from+round*ussdTurn+place%ussdTurn, place/ussdTurn)
 	})
 }

@@ -178,7 +178,12 @@ func (s *server) build(ctx context.Context) error {
 	s.desk.UseStopLinks(links)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
 	// A webhook inside this network is only for a desk that nobody else reaches.
-	s.sessions = desk.NewSessions(s.db, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
+	spool, err := storage.OpenUSSDSpool(s.storage.Data)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, spool.Close)
+	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()

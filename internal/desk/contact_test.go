@@ -103,6 +103,30 @@ func TestARepeatedUploadBringsNobodyBack(t *testing.T) {
 	}
 }
 
+// TestAnAudienceIsWrittenToByItsNumbers, also where another column of its people
+// looks more like phone numbers.
+func TestAnAudienceIsWrittenToByItsNumbers(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.importer()
+	for _, o := range []desk.ContactOrder{
+		{Number: "08030000101", Name: "Ada", Column: "Mobile number", Value: "08050000101"},
+		{Number: "08030000102", Name: "Bola", Fields: map[string]string{"mobilenumber": "08050000102"}, Column: "Phone", Value: "08050000103"},
+	} {
+		o.AccountID = r.account.ID
+		if _, err := r.desk.SaveContact(r.ctx, r.by, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := r.desk.SaveAudience(r.ctx, r.by, desk.AudienceOrder{AccountID: r.account.ID, Name: "All", Filter: sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Filled}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := r.desk.ListAudience(r.ctx, r.by, r.account.ID, a.ID, desk.NewToken())
+	if err != nil || l.Order.Phone != 0 {
+		t.Fatalf("the numbers are taken from column %d of %q, %v", l.Order.Phone, l.Reading.Columns, err)
+	}
+}
+
 func TestContactOrdersSayWhatIsWrong(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	save := func(o desk.ContactOrder) (sms.Contact, sms.Invalid) {

@@ -34,10 +34,9 @@ type DownloadOrder struct {
 // Download is a table on its way out. Rows is read once, names of columns
 // first, and each row is done with before the next; Close must be called.
 type Download struct {
-	Name    string // a safe name for the file
-	TempDir string // "" for the system's
-	Rows    iter.Seq2[[]string, error]
-	close   func() error
+	Name  string // a safe name for the file
+	Rows  iter.Seq2[[]string, error]
+	close func() error
 }
 
 // Close lets go of the files behind the rows.
@@ -63,9 +62,6 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 		return nil, err
 	}
 	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
-	if file.list.UID != "" {
-		out.TempDir = d.store.ListFolder(file.list.UID)
-	}
 	d.audit(ctx, by, "campaign.download", CampaignName(c.ID), strings.TrimSpace(o.Format+" "+o.What))
 	return out, nil
 }
@@ -170,7 +166,7 @@ func outcomeColumns() []string {
 }
 
 func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]string, error] {
-	t := teller{zone: o.account.Location(), words: map[fate]string{}}
+	t := &teller{words: map[fate]string{}, sent: stamps{zone: o.account.Location()}, changed: stamps{zone: o.account.Location()}}
 	return func(yield func([]string, error) bool) {
 		if !yield(append(slices.Clone(o.file.header), outcomeColumns()...), nil) {
 			return
@@ -190,8 +186,8 @@ func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]stri
 
 // teller puts what became of a million messages into words.
 type teller struct {
-	zone  *time.Location
-	words map[fate]string
+	words         map[fate]string
+	sent, changed stamps
 }
 
 // fate is what the words of a message's standing depend on.
@@ -201,7 +197,7 @@ type fate struct {
 	late   bool
 }
 
-func (t teller) outcome(row []string, m sms.Message) []string {
+func (t *teller) outcome(row []string, m sms.Message) []string {
 	f := fate{m.State, m.Delivery.Status, m.Delivery.Late}
 	words, told := t.words[f]
 	if !told {
@@ -216,8 +212,8 @@ func (t teller) outcome(row []string, m sms.Message) []string {
 	if code == "" && m.State != sms.Skipped {
 		code = m.Code
 	}
-	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, stamp(m.SentAt, t.zone), m.Delivery.DoneDate,
-		stamp(m.ChangedAt, t.zone), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
+	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, t.sent.of(m.SentAt), m.Delivery.DoneDate,
+		t.changed.of(m.ChangedAt), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
 }
 
 // stamp is a stored time as spreadsheets sort it, in the account's zone.
@@ -226,4 +222,19 @@ func stamp(ms int64, zone *time.Location) string {
 		return ""
 	}
 	return time.UnixMilli(ms).In(zone).Format(time.DateTime)
+}
+
+// stamps is stamp for a column of times: messages of one call left in the same
+// second, so the last one said is kept.
+type stamps struct {
+	zone   *time.Location
+	second int64
+	text   string
+}
+
+func (s *stamps) of(ms int64) string {
+	if second := ms / 1000; ms == 0 || second != s.second {
+		s.second, s.text = second, stamp(ms, s.zone)
+	}
+	return s.text
 }

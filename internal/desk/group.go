@@ -104,7 +104,7 @@ func (d *Desk) RenameGroup(ctx context.Context, by sms.User, account, id int64, 
 	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.rename", detail: seen + " to " + name,
 		check: func(ctx context.Context) error {
 			now, err := d.group(ctx, account, id)
-			if err == nil && now.Name != seen {
+			if err == nil && sms.TidyName(now.Name) != sms.TidyName(seen) {
 				err = sms.Invalid{"changed": fmt.Sprintf("Somebody renamed this group while the page was open. It is called “%s” now. Look at that, then save your change again", now.Name)}
 			}
 			return err

@@ -407,6 +407,8 @@ func (d *Desk) proposed(ctx context.Context, account sms.Account, l sms.List, p 
 		o.Message, o.Fields = -1, contactFields(p.Columns, guess.Phone)
 	case sms.ForAudience:
 		o.Name, o.Message = l.FileName, -1
+		// Written here, with the number first, whatever else looks like one.
+		o.Phone = 0
 	}
 	if l.HeaderKey == "" {
 		return o, nil
@@ -654,7 +656,7 @@ func (d *Desk) RejectedRows(ctx context.Context, by sms.User, uid string) (sheet
 	if err != nil {
 		return sheet.Layout{}, nil, err
 	}
-	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns, TempDir: d.store.ListFolder(uid)}
+	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns}
 	return layout, func(yield func(sheet.Rejected, error) bool) {
 		reader, file, err := d.openList(account, l, l.Reading)
 		if err != nil {

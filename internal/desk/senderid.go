@@ -86,7 +86,7 @@ func purposeText(purpose string) (string, sms.Invalid) {
 
 // UpdatePurpose changes the purpose of a sender ID at the service; its text is
 // sent as it is, for it cannot change (§4.6). seen is the purpose that the
-// person saw: another one is the field changed of the Invalid. Other fields are
+// person saw, as a form gives it back, line breaks changed: another one is the field changed of the Invalid. Other fields are
 // purpose and provider. It returns the service's own words.
 func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen, purpose string) (said string, err error) {
 	if err := may(by, sms.Manager, "update sender ID"); err != nil {
@@ -103,7 +103,7 @@ func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64
 	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.update", detail: record.Text,
 		check: func(ctx context.Context) error {
 			now, err := d.senderID(ctx, account, id)
-			if err == nil && now.Purpose != seen {
+			if err == nil && sms.TidyName(now.Purpose) != sms.TidyName(seen) {
 				err = sms.Invalid{"changed": "Somebody changed the purpose while the page was open. Look at it as it is now, then save your change again"}
 			}
 			return err

@@ -60,3 +60,19 @@ func TestWhatWasReadLastCountsWhileTheServiceIsAway(t *testing.T) {
 		t.Errorf("one that is not known: %q", got)
 	}
 }
+
+// TestAPurposeOfTwoLinesCanBeChanged: a form gives back other line breaks than
+// it was given.
+func TestAPurposeOfTwoLinesCanBeChanged(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	r.known()
+	if err := r.db.ChangePurpose(r.ctx, r.account.ID, 101, "Appointments\nand reminders"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.desk.UpdatePurpose(r.ctx, r.by, r.account.ID, 101, "Appointments\r\nand reminders", "Reminders"); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.desk.UpdatePurpose(r.ctx, r.by, r.account.ID, 101, "Appointments", "Greetings"); err == nil {
+		t.Error("a purpose that somebody else changed was overwritten")
+	}
+}

@@ -27,12 +27,25 @@ type Sessions struct {
 	log   *slog.Logger
 	now   func() time.Time
 
-	known  atomic.Pointer[published]
-	tries  sync.Map // id.session of a trial -> *try
-	shards [64]shard
-	open   atomic.Int64
-	number atomic.Int64
-	said   *said
+	known   atomic.Pointer[published]
+	tries   sync.Map // id.session of a trial -> *try
+	shards  [64]shard
+	open    atomic.Int64
+	number  atomic.Int64
+	said    *said // since the last look
+	spool   USSDSpool
+	spooled sync.Mutex // held from spooling until due has it
+	due     *said      // on its way into the database
+}
+
+// USSDSpool keeps what callers were promised until the database has it.
+type USSDSpool interface {
+	// Append returns once the batch cannot be lost.
+	Append(b ussd.Batch) error
+	Read() (ussd.Batch, error)
+	// Mark is where the spool ends; Clear forgets what stands before it.
+	Mark() int64
+	Clear(mark int64) error
 }
 
 // USSDStore is what sessions need to be remembered.
@@ -84,9 +97,9 @@ type call struct {
 // NewSessions returns Sessions without menus: Prepare reads them, Run keeps
 // them current. hook asks the owner's webhook and returns its words; block is
 // the order Desk.BlockByUSSD.
-func NewSessions(store USSDStore, hook func(ctx context.Context, q ussd.Question) (string, error),
+func NewSessions(store USSDStore, spool USSDSpool, hook func(ctx context.Context, q ussd.Question) (string, error),
 	block func(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error), feed *Feed, log *slog.Logger, now func() time.Time) *Sessions {
-	s := &Sessions{store: store, hook: hook, block: block, feed: feed, log: log, now: now, said: newSaid()}
+	s := &Sessions{store: store, hook: hook, block: block, feed: feed, log: log, now: now, said: newSaid(), due: newSaid(), spool: spool}
 	for i := range s.shards {
 		s.shards[i].calls = map[callKey]*call{}
 	}
@@ -303,7 +316,12 @@ func (s *Sessions) step(ctx context.Context, c *call, r ussd.Request, began time
 		Screen: c.about.Screen, Input: clean(r.Text, 200), Text: answer.Text, Took: now.Sub(began).Microseconds(), End: answer.End}}}
 	// The log has them now; 100,000 sessions need not.
 	c.about.Status, c.about.Body, c.about.USSDID = "", "", ""
-	err := s.said.put(ctx, b, len(d.saved)+len(d.joined) > 0)
+	var err error
+	if len(d.saved)+len(d.joined) > 0 {
+		err = s.promise(ctx, b)
+	} else {
+		s.said.later(b)
+	}
 	if err == nil {
 		err = ctx.Err()
 	}

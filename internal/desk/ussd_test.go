@@ -23,6 +23,7 @@ type remembered struct {
 	last    map[int64]ussd.Session
 	steps   map[int64][]ussd.Step
 	saved   []ussd.Saved
+	spooled []ussd.Saved
 	joined  []ussd.Joined
 	blocked map[string]sms.BlockKind
 	broken  atomic.Bool
@@ -61,6 +62,25 @@ func (r *remembered) PutUSSDSessions(_ context.Context, b ussd.Batch) error {
 	r.saved, r.joined = append(r.saved, b.Saved...), append(r.joined, b.Joined...)
 	return nil
 }
+
+func (r *remembered) Append(b ussd.Batch) error {
+	if r.broken.Load() {
+		return errors.New("the disk is full")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spooled = append(r.spooled, b.Saved...)
+	return nil
+}
+
+func (r *remembered) Read() (ussd.Batch, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return ussd.Batch{Saved: r.spooled}, nil
+}
+
+func (r *remembered) Mark() int64       { return 0 }
+func (r *remembered) Clear(int64) error { return nil }
 
 func (r *remembered) EndOpenUSSDSessions(context.Context, int64, string) error { return nil }
 func (r *remembered) ForgetUSSDSessions(context.Context, int64) (int, error)   { return 0, nil }
@@ -121,7 +141,7 @@ func newUSSDRig(t testing.TB, hook func(context.Context, ussd.Question) (string,
 	t.Helper()
 	r := &ussdRig{t: t, store: newRemembered(menus...), clock: &clock{}}
 	r.clock.ms.Store(time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC).UnixMilli())
-	r.Sessions = NewSessions(r.store, hook, r.store.block, NewFeed(), slog.New(slog.DiscardHandler), r.clock.now)
+	r.Sessions = NewSessions(r.store, r.store, hook, r.store.block, NewFeed(), slog.New(slog.DiscardHandler), r.clock.now)
 	if err := r.Prepare(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -265,8 +285,8 @@ func TestWhatWasPromisedIsStored(t *testing.T) {
 	r := newUSSDRig(t, nil, survey)
 	r.has(r.ask(r.request(ussd.Begin, "08030000101", "*347#")), "How was it?")
 	r.has(r.ask(r.request(ussd.Continue, "08030000101", "1")), "On which day")
-	if len(r.store.saved) != 1 || r.store.saved[0].Text != "Good" {
-		t.Fatalf("saved %v before the caller was answered", r.store.saved)
+	if got, _ := r.store.Read(); len(got.Saved) != 1 || got.Saved[0].Text != "Good" {
+		t.Fatalf("spooled %v before the caller was answered", got)
 	}
 	r.store.broken.Store(true)
 	if got := r.ask(r.request(ussd.Continue, "08030000101", "1/2/2026")); !strings.HasPrefix(got, "error") {
@@ -381,4 +401,43 @@ func TestInterleavedSessions(t *testing.T) {
 	if r.Open() != 0 || open == 0 {
 		t.Errorf("%d phones are kept, %d sessions were open", r.Open(), open)
 	}
+}
+
+// FuzzUSSDSession sends two bodies of a stranger one after the other. Whatever
+// they are, each answer has words that a phone can show, and after an end
+// nothing goes on.
+func FuzzUSSDSession(f *testing.F) {
+	f.Add([]byte(`{"msisdn":"08030000101","network":"mtn","text":"*347*1#","session":{"type":{"code":2}}}`), []byte(`{"msisdn":"+2348030000101","network":"mtn","text":"1","session":{"type":{"code":3}}}`), uint8(0))
+	f.Add([]byte(`{"msisdn":"1","network":"glo","text":"*347*12*2#","session":{"type":{"code":"2"}}}`), []byte(`{"msisdn":"1","network":"glo","text":"1003","session":{"type":{"code":"3"}}}`), uint8(1))
+	f.Add([]byte(`{"network":"x","shortcode":"347*13","id":{"session":"a"},"session":{"type":{"code":2}}}`), []byte(`{"network":"x","id":{"session":"a"},"text":"\ud800","session":{"type":{"code":3}}}`), uint8(2))
+	f.Add([]byte(`{"backend":{"cuap":{"header":{"command_id":114,"sender_id":"a"}}}}`), []byte(`{"session":{"type":{"code":4}}}`), uint8(0))
+	rigs := make([]*ussdRig, len(ussd.Examples()))
+	for i, m := range ussd.Examples() {
+		rigs[i] = newUSSDRig(f, nil, m)
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte, which uint8) {
+		r := rigs[int(which)%len(rigs)]
+		open := false
+		for _, body := range [][]byte{first, second} {
+			q, err := ussd.ParseRequest(body)
+			if err != nil {
+				continue
+			}
+			copy(q.Digest[:], fmt.Sprint(r.n.Add(1)))
+			a, err := r.Answer(context.Background(), 1, q)
+			if err != nil || a.Text == "" || !ussd.Measure(a.Text).Fits() {
+				t.Fatalf("%v: %+v to %s", err, a, body)
+			}
+			if q.Stage == ussd.End && !a.End {
+				t.Fatalf("an ended session goes on: %+v", a)
+			}
+			q.Stage, open = ussd.Continue, !a.End
+			if !open && q.CommandID != ussd.HungUp {
+				copy(q.Digest[:], fmt.Sprint(r.n.Add(1)))
+				if a, err := r.Answer(context.Background(), 1, q); err != nil || !a.End {
+					t.Fatalf("%v: %+v goes on after the end", err, a)
+				}
+			}
+		}
+	})
 }

@@ -27,30 +27,13 @@ type said struct {
 	sessions map[int64]ussd.Session
 	rest     ussd.Batch
 	waiting  []chan error
-	wake     chan struct{}
 	lost     int64
 }
 
-func newSaid() *said { return &said{sessions: map[int64]ussd.Session{}, wake: make(chan struct{}, 1)} }
+func newSaid() *said { return &said{sessions: map[int64]ussd.Session{}} }
 
 // later adds to what is stored at the next occasion.
 func (s *said) later(b ussd.Batch) { s.add(b, nil) }
-
-// put adds, and where wait is set returns once it is stored for good.
-func (s *said) put(ctx context.Context, b ussd.Batch, wait bool) error {
-	if !wait {
-		s.later(b)
-		return nil
-	}
-	done := make(chan error, 1)
-	s.add(b, done)
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 func (s *said) add(b ussd.Batch, done chan error) {
 	s.mu.Lock()
@@ -63,16 +46,19 @@ func (s *said) add(b ussd.Batch, done chan error) {
 	}
 	s.rest.Saved, s.rest.Joined = append(s.rest.Saved, b.Saved...), append(s.rest.Joined, b.Joined...)
 	s.rest.Steps = append(s.rest.Steps, b.Steps...)
-	if over := len(s.rest.Steps) - saidMost; over > 0 {
-		s.rest.Steps, s.lost = append(s.rest.Steps[:0], s.rest.Steps[over:]...), s.lost+int64(over)
-	}
+	s.trim()
 	if done != nil {
 		s.waiting = append(s.waiting, done)
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
 	}
+}
+
+// trim gives up the oldest steps where the database takes none for long.
+func (s *said) trim() {
+	if len(s.rest.Steps) <= saidMost {
+		return
+	}
+	over := len(s.rest.Steps) - saidMost*3/4 // many at once: each costs a copy of the rest
+	s.rest.Steps, s.lost = append([]ussd.Step(nil), s.rest.Steps[over:]...), s.lost+int64(over)
 }
 
 // again takes back what could not be stored; what came since is newer.
@@ -87,7 +73,16 @@ func (s *said) again(b ussd.Batch) {
 		s.sessions[x.ID] = x
 	}
 	s.rest.Steps = append(b.Steps, s.rest.Steps...)
+	s.trim()
 	s.rest.Saved, s.rest.Joined = append(b.Saved, s.rest.Saved...), append(b.Joined, s.rest.Joined...)
+}
+
+// given says how many steps were given up since it was last asked.
+func (s *said) given() (lost int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lost, s.lost = s.lost, 0
+	return lost
 }
 
 func (s *said) take() (b ussd.Batch, waiting []chan error) {
@@ -107,6 +102,17 @@ func (s *Sessions) Prepare(ctx context.Context) error {
 	if err := s.readMenus(ctx); err != nil {
 		return err
 	}
+	mark := s.spool.Mark()
+	b, err := s.spool.Read()
+	if err == nil && !b.Empty() {
+		err = s.store.PutUSSDSessions(ctx, b)
+	}
+	if err == nil {
+		err = s.spool.Clear(mark)
+	}
+	if err != nil {
+		return err
+	}
 	for id := range s.known.Load().accounts {
 		if err := s.store.EndOpenUSSDSessions(ctx, id, ussd.EndedByRestart); err != nil {
 			return err
@@ -115,10 +121,13 @@ func (s *Sessions) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Store stores what was said until ctx ends; Drain stores the rest.
+// Store brings what was said into the database until ctx ends; Drain the rest.
 func (s *Sessions) Store(ctx context.Context) {
-	for pause(ctx, saidEach, s.said.wake) {
-		s.write(ctx)
+	for pause(ctx, saidEach, nil) {
+		s.hand()
+		if err := s.write(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("USSD sessions not stored", "error", err)
+		}
 	}
 }
 
@@ -150,26 +159,84 @@ func (s *Sessions) Run(ctx context.Context) {
 
 // Drain stores what is left to store.
 func (s *Sessions) Drain(ctx context.Context) error {
-	b, waiting := s.said.take()
-	return s.keep(ctx, b, waiting)
+	s.hand()
+	return s.write(ctx)
 }
 
-func (s *Sessions) write(ctx context.Context) {
-	b, waiting := s.said.take()
-	if err := s.keep(ctx, b, waiting); err != nil && ctx.Err() == nil {
-		s.log.Error("USSD sessions not stored", "error", err)
-		// Whoever waited has been told; the rest is tried again.
-		s.said.again(b)
+// promise returns once what a caller is promised cannot be lost. Whoever comes
+// first spools for all who wait by then: no caller waits for another goroutine
+// than that of a caller.
+func (s *Sessions) promise(ctx context.Context, b ussd.Batch) error {
+	done := make(chan error, 1)
+	s.said.add(b, done)
+	s.hand()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-func (s *Sessions) keep(ctx context.Context, b ussd.Batch, waiting []chan error) error {
+// hand takes what was said since the last look, spools what somebody waits for
+// and hands it on. What could not be spooled is not kept: its callers are told
+// so.
+func (s *Sessions) hand() {
+	s.spooled.Lock()
+	defer s.spooled.Unlock()
+	b, waiting := s.said.take()
 	if b.Empty() {
-		return nil
+		return
 	}
-	err := s.store.PutUSSDSessions(ctx, b)
-	for _, w := range waiting {
-		w <- err
+	if len(waiting) > 0 {
+		err := s.spool.Append(promised(b))
+		if err != nil {
+			b.Saved, b.Joined = nil, nil
+			s.log.Error("USSD answers not spooled", "callers", len(waiting), "error", err)
+		}
+		for _, w := range waiting {
+			w <- err
+		}
+	}
+	s.due.later(b)
+}
+
+// promised is what callers wait for, with the sessions that it belongs to:
+// answers go when their session does.
+func promised(b ussd.Batch) ussd.Batch {
+	of := map[int64]bool{}
+	for _, a := range b.Saved {
+		of[a.SessionID] = true
+	}
+	p := ussd.Batch{Saved: b.Saved, Joined: b.Joined}
+	for _, x := range b.Sessions {
+		if of[x.ID] {
+			p.Sessions = append(p.Sessions, x)
+		}
+	}
+	return p
+}
+
+// write stores what was handed on; what could not be stored is tried again.
+// The spool is cleared up to where it ended when the database's part was taken.
+func (s *Sessions) write(ctx context.Context) error {
+	s.spooled.Lock()
+	mark := s.spool.Mark()
+	b, _ := s.due.take()
+	s.spooled.Unlock()
+	if lost := s.said.given() + s.due.given(); lost > 0 {
+		s.log.Error("steps of USSD sessions given up: the database takes them too slowly", "steps", lost)
+	}
+	if !b.Empty() {
+		if err := s.store.PutUSSDSessions(ctx, b); err != nil {
+			s.due.again(b)
+			return err
+		}
+	}
+	if mark > 0 {
+		if err := s.spool.Clear(mark); err != nil {
+			return err
+		}
 	}
 	told := map[string]bool{}
 	for _, x := range b.Sessions {
@@ -178,7 +245,7 @@ func (s *Sessions) keep(ctx context.Context, b ussd.Batch, waiting []chan error)
 			s.feed.Tell(name)
 		}
 	}
-	return err
+	return nil
 }
 
 func (s *Sessions) renew(ctx context.Context) {

@@ -152,7 +152,9 @@ func (c *Callback) serveUSSD(w http.ResponseWriter, r *http.Request, token strin
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), c.ussdStop)
+	// A connection that breaks must not end the session: the network may ask
+	// again with the same bytes and gets the answer that was meant.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), c.ussdStop)
 	defer cancel()
 	// A body that trickles in must not take the answer's time. A listener
 	// without deadlines has limits of its own.

@@ -337,3 +337,23 @@ func TestUSSDAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestABrokenConnectionDoesNotEndASession: the menu still gets to its end, so
+// that the same bytes asked again meet the answer that was meant.
+func TestABrokenConnectionDoesNotEndASession(t *testing.T) {
+	var b inbox
+	cfg := b.config(nil)
+	cfg.USSD = func(ctx context.Context, _ int64, _ ussd.Request) (ussd.Answer, error) {
+		if _, limited := ctx.Deadline(); !limited || ctx.Err() != nil {
+			return ussd.Answer{}, errors.New("cut off")
+		}
+		return ussd.Answer{Text: "1. Yes"}, nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	w := httptest.NewRecorder()
+	NewCallback(cfg).ServeHTTP(w, httptest.NewRequest("POST", "/ussd/"+token, strings.NewReader(`{"session":{"type":{"code":2}}}`)).WithContext(ctx))
+	if !strings.Contains(w.Body.String(), "1. Yes") {
+		t.Error(w.Body)
+	}
+}

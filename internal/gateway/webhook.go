@@ -49,7 +49,7 @@ func outsideOnly(address string) error {
 	if err != nil {
 		return err
 	}
-	if ip := at.Addr().Unmap(); !ip.IsGlobalUnicast() || ip.IsPrivate() {
+	if !public(at.Addr().WithZone("")) {
 		return errInside
 	}
 	return nil

@@ -62,7 +62,8 @@ func TestWebhook(t *testing.T) {
 
 func TestWebhookStaysOutside(t *testing.T) {
 	for address, inside := range map[string]bool{"127.0.0.1:443": true, "10.1.2.3:443": true, "192.168.0.1:443": true, "169.254.169.254:80": true, "[::1]:443": true, "[fd00::1]:443": true,
-		"[::ffff:10.0.0.1]:443": true, "8.8.8.8:443": false, "[2a00::1]:443": false} {
+		"[::ffff:10.0.0.1]:443": true, "100.64.0.1:443": true, "0.0.0.1:443": true, "[64:ff9b::a00:1]:443": true, "[2002:a00:1::]:443": true, "[2001:0:a00:1::]:443": true, "[::a00:1]:443": true, "198.18.0.1:443": true,
+		"[fe80::1%eth0]:443": true, "8.8.8.8:443": false, "[2a00::1]:443": false} {
 		if err := outsideOnly(address); (err != nil) != inside {
 			t.Errorf("%s: %v", address, err)
 		}

@@ -9,16 +9,19 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Press is what somebody does on a phone of the network: dial, answer or hang
 // up. Stage is that of §3.3: 2 dials Text, 3 answers with it, 4 hangs up.
-// Session goes into id.session where the network sends one; it may be "".
+// Cut says that the network ends the session, and not the caller. Session goes
+// into id.session where the network sends one; it may be "".
 type Press struct {
 	URL, Number, Network, Code, Text, Session string
 	Stage                                     int
+	Cut                                       bool
 }
 
 // Heard is what came back. Problem says in words what is wrong with the answer
@@ -94,7 +97,11 @@ func callbackBody(b Press) []byte {
 	} else {
 		body["op_type"] = map[int]int{3: 3, 4: 4}[b.Stage]
 	}
-	header := object{"command_id": map[int]int{2: 111, 3: 112, 4: 114}[b.Stage], "command_status": 0, "receiver_id": "346", "sender_id": "5001"}
+	command := map[int]int{2: 111, 3: 112, 4: 114}[b.Stage]
+	if b.Cut {
+		command = 113
+	}
+	header := object{"command_id": command, "command_status": 0, "receiver_id": "346", "sender_id": "5001"}
 	cuap := object{"header": header}
 	switch b.Network {
 	case "mtn":
@@ -128,47 +135,62 @@ func callbackBody(b Press) []byte {
 	return out
 }
 
-// read judges an answer by the two shapes of §6.2.
+// read judges an answer by the two shapes of §6.2. Names count as they are
+// written there, and what is to be echoed must be what was sent, as text.
 func (h *Heard) read(raw []byte) (problem string) {
-	var a struct {
-		MSISDN, Network, ShortCode, Text *string
-		Session                          struct {
-			Type, UI struct {
-				Code int
-				Name string
-			}
-		}
-		OpType  int `json:"op_type"`
-		Backend struct {
-			CUAP struct {
-				Header struct {
-					CommandID  int     `json:"command_id"`
-					CommandLen *string `json:"command_len"`
-					ReceiverID *string `json:"receiver_id"`
-					SenderID   *string `json:"sender_id"`
-				}
-			}
-		}
-	}
-	if err := json.Unmarshal(raw, &a); err != nil {
+	var answer, request object
+	if err := json.Unmarshal(raw, &answer); err != nil || answer == nil {
 		return "The answer is not the JSON of a USSD answer"
 	}
-	h.Answer = raw
-	if a.Text == nil || a.MSISDN == nil || a.Network == nil || a.ShortCode == nil {
-		return "The answer lacks msisdn, network, shortcode or text"
+	if err := json.Unmarshal(h.Request, &request); err != nil {
+		return "The request is not JSON"
 	}
-	h.Text = *a.Text
-	head := a.Backend.CUAP.Header
-	got := fmt.Sprint(a.Session.Type, a.Session.UI, a.OpType, head.CommandID)
-	switch got {
-	case "{3 continue} {1 input} 1 112":
-	case "{4 end} {2 dialog} 2 113":
+	h.Answer = raw
+	words, ok := answer["text"].(string)
+	if !ok {
+		return "The answer lacks the text"
+	}
+	h.Text = words
+	for _, name := range []string{"msisdn", "network", "shortcode"} {
+		if answer[name] != request[name] {
+			return fmt.Sprintf("The answer's %s is not that of the request", name)
+		}
+	}
+	kind, ui := answer.at("session", "type"), answer.at("session", "ui")
+	got := []any{kind["code"], kind["name"], ui["code"], ui["name"], answer["op_type"], answer.at("backend", "cuap", "header")["command_id"]}
+	switch {
+	case slices.Equal(got, []any{3.0, "continue", 1.0, "input", 1.0, 112.0}):
+	case slices.Equal(got, []any{4.0, "end", 2.0, "dialog", 2.0, 113.0}):
 		h.End = true
 	default:
-		return "The parts of the answer contradict each other: " + got
+		return fmt.Sprintf("The parts of the answer contradict each other: %v", got)
 	}
-	if head.CommandLen == nil || head.ReceiverID == nil || head.SenderID == nil {
-		return "The backend header is not echoed"
+	return echoed(request.at("backend", "cuap", "header"), answer.at("backend", "cuap", "header"))
+}
+
+// echoed judges the backend header: three texts that are the request's.
+func echoed(sent, got object) (problem string) {
+	for _, name := range []string{"command_len", "receiver_id", "sender_id"} {
+		want, there := sent[name]
+		if !there && name == "command_len" {
+			want, there = sent["command_length"]
+		}
+		text := ""
+		if there {
+			text = fmt.Sprint(want)
+		}
+		if got[name] != text {
+			return fmt.Sprintf("The backend header is not echoed: %s is %v", name, got[name])
+		}
 	}
 	return ""
+}
+
+// at is the object that stands under these names, empty where there is none.
+func (o object) at(names ...string) object {
+	for _, name := range names {
+		next, _ := o[name].(map[string]any)
+		o = next
+	}
+	return o
 }

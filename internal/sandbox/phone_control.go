@@ -40,7 +40,8 @@ func (s *Sandbox) SetUSSDURL(raw string) error {
 }
 
 // postUSSD presses a phone's keys: the first input of a number is dialled, the
-// next ones answer, and "hang up" ends its session.
+// next ones answer, "hang up" ends its session, and with "time out" the network
+// does.
 func (s *Sandbox) postUSSD(w http.ResponseWriter, r *http.Request) {
 	number, network, input := r.PostFormValue("number"), r.PostFormValue("network"), r.PostFormValue("input")
 	url := s.ussd.Load()
@@ -69,8 +70,8 @@ func (h *handsets) press(number, network, input string) Press {
 	defer h.mu.Unlock()
 	p, open := h.open[number]
 	switch {
-	case open && input == "hang up":
-		p.Stage, p.Text = 4, ""
+	case open && (input == "hang up" || input == "time out"):
+		p.Stage, p.Text, p.Cut = 4, "", input == "time out"
 	case open:
 		p.Stage, p.Text = 3, input
 	default:

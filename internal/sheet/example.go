@@ -48,7 +48,7 @@ func ExampleRows(marks []string) [][]string {
 // to Text so that numbers keep their zeros, one for each mark (sms.Marks), and
 // three made-up rows. Without marks there is a column "message" instead.
 func Example(w io.Writer, marks []string) error {
-	return writeBook(w, "", func(put func([]string) error) error {
+	return writeBook(w, func(put func([]string) error) error {
 		for _, row := range ExampleRows(marks) {
 			if err := put(row); err != nil {
 				return err

@@ -12,8 +12,6 @@ const fixColumn = "What to fix"
 type Layout struct {
 	Header  []string // nil writes no row of names
 	Columns int      // of the widest row: Tally.Columns
-	// TempDir is where the growing workbook goes; "" is the system's.
-	TempDir string
 }
 
 // Rejected is a row with what to do about it.
@@ -47,7 +45,7 @@ func WriteCSV(w io.Writer, l Layout, rows iter.Seq2[Rejected, error]) error {
 // WriteXLSX is WriteCSV as a workbook in which every cell is text, so that a
 // number keeps its zeros when it is corrected.
 func WriteXLSX(w io.Writer, l Layout, rows iter.Seq2[Rejected, error]) error {
-	return WriteTableXLSX(w, l.TempDir, l.table(rows))
+	return WriteTableXLSX(w, l.table(rows))
 }
 
 // table is the rows as they are written, the names first.

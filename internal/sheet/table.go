@@ -1,14 +1,12 @@
 package sheet
 
 import (
-	"archive/zip"
 	"bufio"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
-
-	"github.com/xuri/excelize/v2"
+	"unicode/utf8"
 )
 
 // WriteTableCSV writes rows, the names of the columns first, as UTF-8 with a
@@ -31,9 +29,8 @@ func WriteTableCSV(w io.Writer, rows iter.Seq2[[]string, error]) error {
 }
 
 // WriteTableXLSX is WriteTableCSV as a workbook in which every cell is text.
-// What does not fit into memory waits in tempDir, "" for the system's.
-func WriteTableXLSX(w io.Writer, tempDir string, rows iter.Seq2[[]string, error]) error {
-	return writeBook(w, tempDir, func(put func([]string) error) error {
+func WriteTableXLSX(w io.Writer, rows iter.Seq2[[]string, error]) error {
+	return writeBook(w, func(put func([]string) error) error {
 		for cells, err := range rows {
 			if err != nil {
 				return err
@@ -56,7 +53,19 @@ func writeRecord(b *bufio.Writer, cells []string) {
 		if opensFormula(c) {
 			b.WriteByte('\'')
 		}
-		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(c, "\x00", "\ufffd"), `"`, `""`))
+		if strings.IndexByte(c, 0) >= 0 {
+			c = strings.ReplaceAll(c, "\x00", "\ufffd")
+		}
+		for {
+			quote := strings.IndexByte(c, '"')
+			if quote < 0 {
+				break
+			}
+			b.WriteString(c[:quote+1])
+			b.WriteByte('"')
+			c = c[quote+1:]
+		}
+		b.WriteString(c)
 		b.WriteByte('"')
 	}
 	b.WriteString("\r\n")
@@ -65,50 +74,11 @@ func writeRecord(b *bufio.Writer, cells []string) {
 // opensFormula tells whether spreadsheet programs may run a cell that begins
 // like this. White space in front does not keep them from it.
 func opensFormula(cell string) bool {
+	if cell == "" || cell[0] > ' ' && cell[0] < utf8.RuneSelf {
+		return cell != "" && strings.IndexByte("=+-@", cell[0]) >= 0
+	}
 	for _, r := range strings.TrimLeft(cell, " \u00a0") {
 		return strings.ContainsRune("=+-@\t\r\n＝＋－＠", r)
 	}
 	return false
-}
-
-// writeBook writes a workbook of one sheet, whose cells are all text, row by
-// row as fill puts them.
-func writeBook(w io.Writer, tempDir string, fill func(put func([]string) error) error) (err error) {
-	f := excelize.NewFile(excelize.Options{TmpDir: tempDir})
-	defer f.Close()
-	// The library would gather the whole file in memory before it writes.
-	f.ZipWriter = func(io.Writer) excelize.ZipWriter { return zip.NewWriter(w) }
-	format := "@"
-	style, err := f.NewStyle(&excelize.Style{CustomNumFmt: &format})
-	if err != nil {
-		return fmt.Errorf("make a workbook: %w", err)
-	}
-	sheet, err := f.NewStreamWriter("Sheet1")
-	if err != nil {
-		return fmt.Errorf("make a workbook: %w", err)
-	}
-	if err := sheet.SetColStyle(1, excelize.MaxColumns, style); err != nil {
-		return fmt.Errorf("set the columns to text: %w", err)
-	}
-	row := 0
-	put := func(cells []string) error {
-		row++
-		values := make([]any, len(cells))
-		for i, c := range cells {
-			if c != "" {
-				values[i] = excelize.Cell{StyleID: style, Value: c}
-			}
-		}
-		return sheet.SetRow(fmt.Sprintf("A%d", row), values)
-	}
-	if err := fill(put); err != nil {
-		return fmt.Errorf("fill a workbook: %w", err)
-	}
-	if err := sheet.Flush(); err != nil {
-		return fmt.Errorf("finish a workbook: %w", err)
-	}
-	if err := f.Write(w); err != nil {
-		return fmt.Errorf("write a workbook: %w", err)
-	}
-	return nil
 }

@@ -158,15 +158,15 @@ func Settle(to []Recipient, o Outcome, country string) Settlement {
 	if o.Class != ClassAnswered {
 		return settleWhole(to, o)
 	}
-	keys := keysOf(country)
+	keys := MatchKeysOf(country)
 	byNumber := map[string][]ResultRow{}
 	for _, r := range o.Rows {
-		k := keys.key(r.Number)
+		k := keys.Key(r.Number)
 		byNumber[k] = append(byNumber[k], r)
 	}
 	s := Settlement{State: AttemptAccepted}
 	for _, r := range to {
-		k := keys.key(r.Number)
+		k := keys.Key(r.Number)
 		m := settleRows(byNumber[k])
 		m.MessageID = r.MessageID
 		if m.To != Accepted {
@@ -176,7 +176,7 @@ func Settle(to []Recipient, o Outcome, country string) Settlement {
 		byNumber[k] = nil
 	}
 	for _, r := range o.Rows {
-		if byNumber[keys.key(r.Number)] != nil {
+		if byNumber[keys.Key(r.Number)] != nil {
 			s.Strange = append(s.Strange, r)
 		}
 	}

@@ -25,5 +25,8 @@ func (m Miscount) String() string {
 	if m.Of.Campaign == 0 {
 		whose = fmt.Sprintf("account %d at %d", m.Of.Account, m.Of.At)
 	}
+	if m.Of.Campaign == 0 && m.Of.At == 0 {
+		whose = fmt.Sprintf("account %d", m.Of.Account)
+	}
 	return fmt.Sprintf("%s, %s %q: %d kept, %d counted", whose, m.Of.Table, m.Of.Key, m.Kept, m.Counted)
 }

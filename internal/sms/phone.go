@@ -196,24 +196,27 @@ func prefixFix(digits, number, country string) []string {
 // "+", "00" and the national zero taken away, for a number of the country; the
 // bare digits for any other. Only keys of the same country may be compared,
 // and a key is not a number to send to. It never fails.
-func MatchKey(raw, country string) string { return keysOf(country).key(raw) }
+func MatchKey(raw, country string) string { return MatchKeysOf(country).Key(raw) }
 
-// matchKeys makes the match keys of one country.
-type matchKeys struct {
+// MatchKeys makes the match keys of one country, for many numbers in a row.
+type MatchKeys struct {
 	code     string // "" for a country that is not known
 	national int    // digits of a mobile number without its leading zero
 }
 
-func keysOf(country string) matchKeys {
+// MatchKeysOf reads what the country's numbers look like, which takes longer
+// than many keys.
+func MatchKeysOf(country string) MatchKeys {
 	country = strings.ToUpper(country)
 	national := nationalDigits(country)
 	if national == 0 {
-		return matchKeys{}
+		return MatchKeys{}
 	}
-	return matchKeys{fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country)), national}
+	return MatchKeys{fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country)), national}
 }
 
-func (k matchKeys) key(raw string) string {
+// Key is MatchKey in this country.
+func (k MatchKeys) Key(raw string) string {
 	digits := raw
 	if strings.Trim(raw, "0123456789") != "" {
 		var b strings.Builder

@@ -57,7 +57,13 @@ type Standing struct {
 
 // Standings lists the table in the order of the help page.
 func Standings() []Standing {
-	return []Standing{
+	table := standings()
+	return table[:]
+}
+
+// standings is an array, so that a look at one row of it takes no memory.
+func standings() [19]Standing {
+	return [...]Standing{
 		{"draft", "Not started", ToneMute, "clock", TileWaiting, false, "The campaign has not been confirmed yet, or waits for its time or for a second person to approve it."},
 		{"queued", "Waiting to send", ToneMute, "clock", TileWaiting, false, "We send as fast as the provider allows."},
 		{"sending", "Sending", ToneMute, "loader", TileWaiting, false, "The request to the provider is under way."},
@@ -82,9 +88,10 @@ func Standings() []Standing {
 
 // StandingByKey finds a row of the table.
 func StandingByKey(key string) (Standing, bool) {
-	for _, s := range Standings() {
-		if s.Key == key {
-			return s, true
+	table := standings()
+	for i := range table {
+		if table[i].Key == key {
+			return table[i], true
 		}
 	}
 	return Standing{}, false
@@ -96,8 +103,29 @@ func StandingKey(state State, status Status, late bool) string {
 	if state == Accepted {
 		return acceptedKey(status, late)
 	}
-	return map[State]string{Draft: "draft", Queued: "queued", Claimed: "sending", Sending: "sending", Refused: "refused", InDoubt: "doubt",
-		Held: "held", Skipped: "leftout", Cancelled: "stopped", ClosedUnknown: "closed", ClosedResent: "resent"}[state]
+	switch state {
+	case Draft:
+		return "draft"
+	case Queued:
+		return "queued"
+	case Claimed, Sending:
+		return "sending"
+	case Refused:
+		return "refused"
+	case InDoubt:
+		return "doubt"
+	case Held:
+		return "held"
+	case Skipped:
+		return "leftout"
+	case Cancelled:
+		return "stopped"
+	case ClosedUnknown:
+		return "closed"
+	case ClosedResent:
+		return "resent"
+	}
+	return ""
 }
 
 func acceptedKey(status Status, late bool) string {
@@ -109,8 +137,21 @@ func acceptedKey(status Status, late bool) string {
 	case !status.Final():
 		return "network"
 	}
-	return map[Status]string{Delivrd: "delivered", Undeliv: "undelivered", Expired: "expired", Deleted: "deleted",
-		Rejectd: "rejected", Blacklist: "blocked"}[status]
+	switch status {
+	case Delivrd:
+		return "delivered"
+	case Undeliv:
+		return "undelivered"
+	case Expired:
+		return "expired"
+	case Deleted:
+		return "deleted"
+	case Rejectd:
+		return "rejected"
+	case Blacklist:
+		return "blocked"
+	}
+	return ""
 }
 
 // Standing is what people are told about the message.

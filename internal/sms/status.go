@@ -78,7 +78,7 @@ func (m Message) Apply(r DeliveryReport, country string) (Message, Effect) {
 	if m.State != Accepted {
 		return m, NotMatched
 	}
-	if MatchKey(r.Mobile, country) != MatchKey(m.Number, country) {
+	if r.Mobile != m.Number && MatchKey(r.Mobile, country) != MatchKey(m.Number, country) {
 		return m, WrongNumber
 	}
 	s, ok := ParseStatus(r.Status)

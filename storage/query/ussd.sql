@@ -39,14 +39,15 @@ where menu.published > 0 order by menu.id;
 insert into ussd_session (id, account_id, menu_id, version, number, network, code, begun_at, last_at, ended_at, ended, steps, slowest, screen, trial, service_id, ussd_id, status, body)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 on conflict (id) do update set last_at = excluded.last_at, ended_at = excluded.ended_at, ended = excluded.ended, steps = excluded.steps,
-slowest = excluded.slowest, screen = excluded.screen;
+slowest = excluded.slowest, screen = excluded.screen
+where excluded.steps >= ussd_session.steps and (excluded.ended_at > 0 or ussd_session.ended_at = 0);
 
 -- name: PutUSSDStep :exec
 insert into ussd_step (session_id, no, at, screen, input, text, took, ends) values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (session_id, no) do nothing;
 
 -- name: PutUSSDSaved :exec
 insert into ussd_saved (session_id, account_id, menu_id, number, name, text, at) values ($1, $2, $3, $4, $5, $6, $7)
-on conflict (menu_id, session_id, name) do update set text = excluded.text, at = excluded.at;
+on conflict (menu_id, session_id, name) do update set text = excluded.text, at = excluded.at where excluded.at >= ussd_saved.at;
 
 -- name: PutUSSDJoined :exec
 insert into ussd_joined (account_id, list, number, at) values ($1, $2, $3, $4) on conflict (account_id, list, number) do nothing;

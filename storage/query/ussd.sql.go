@@ -368,7 +368,7 @@ func (q *Queries) PutUSSDJoined(ctx context.Context, arg PutUSSDJoinedParams) er
 
 const putUSSDSaved = `-- name: PutUSSDSaved :exec
 insert into ussd_saved (session_id, account_id, menu_id, number, name, text, at) values ($1, $2, $3, $4, $5, $6, $7)
-on conflict (menu_id, session_id, name) do update set text = excluded.text, at = excluded.at
+on conflict (menu_id, session_id, name) do update set text = excluded.text, at = excluded.at where excluded.at >= ussd_saved.at
 `
 
 type PutUSSDSavedParams struct {
@@ -399,6 +399,7 @@ insert into ussd_session (id, account_id, menu_id, version, number, network, cod
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 on conflict (id) do update set last_at = excluded.last_at, ended_at = excluded.ended_at, ended = excluded.ended, steps = excluded.steps,
 slowest = excluded.slowest, screen = excluded.screen
+where excluded.steps >= ussd_session.steps and (excluded.ended_at > 0 or ussd_session.ended_at = 0)
 `
 
 type PutUSSDSessionParams struct {

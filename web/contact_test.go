@@ -1,0 +1,43 @@
+package web
+
+import (
+	"net/http"
+	"testing"
+
+	"smsdesk/internal/sms"
+)
+
+// TestWhatIsWrongWithAFilterCanBeMended: its fields stay on the page, and it
+// says nothing of who fits; a search that is over can be typed again.
+func TestWhatIsWrongWithAFilterCanBeMended(t *testing.T) {
+	s := newSite(t)
+	a := s.account(sms.Account{Name: "Clinic", Country: "NG"})
+	_, err := s.db.SaveContact(t.Context(), sms.Contact{AccountID: a.ID, Number: "2348035550101", Name: "Ada Obi", Fields: map[string]string{"town": "Ibadan"}},
+		[]sms.ContactColumn{{Key: "town", Name: "Town"}}, s.clock.now().UnixMilli())
+	s.must(err)
+	s.as(s.boss).get("/contacts?column=town&op=more&value=x").is(http.StatusOK).
+		has("Enter a number or a day, such as 5000 or 2026-01-31", "Mend the filter to see who fits.").count("#filter[open]", 1).count("#search", 1).lacks("Nobody fits")
+	s.as(s.boss).get("/contacts?find=gone").is(http.StatusOK).has("This search is over. Type it again.").count("#search", 1)
+	s.as(s.boss).get("/contacts?column=town&op=is&value=Kano").has("Nobody fits this filter.")
+}
+
+// TestNumbersAreNotGuessedDigitByDigit: who sees them masked finds whole ones
+// only.
+func TestNumbersAreNotGuessedDigitByDigit(t *testing.T) {
+	for _, tc := range []struct {
+		typed  string
+		masked bool
+		prefix string
+	}{
+		{"0803 555", false, "234803555"},
+		{"0803 555", true, ""},
+		{"0803 555 0101", true, "2348035550101"},
+		{"+234 803 555 0101", true, "2348035550101"},
+	} {
+		var f sms.ContactFilter
+		searched(&f, tc.typed, "NG", tc.masked)
+		if f.Prefix != tc.prefix || tc.prefix == "" && f.Filter.Everybody() {
+			t.Errorf("%q, masked %t: prefix %q, filter %+v", tc.typed, tc.masked, f.Prefix, f.Filter)
+		}
+	}
+}
