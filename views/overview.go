@@ -92,7 +92,7 @@ func (p OverviewPage) doubt() action {
 	if to == "" {
 		to = "/campaigns?state=needs-decision"
 	}
-	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they"))+" may or may not have been sent. Nothing is sent again by itself.", ToneWarn, Link{"Look and decide", to}}
+	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they")) + " may or may not have been sent. Nothing is sent again by itself.", ToneWarn, Link{"Look and decide", to}}
 }
 
 // A share of failures is worth a word from so many messages on.
@@ -153,7 +153,7 @@ func (p OverviewPage) unmatched() action {
 	if p.Unmatched >= unmatchedMost {
 		count = Number(unmatchedMost) + " or more delivery reports belong"
 	}
-	return action{"unmatched", count + " to no message we know", "They name a message ID that no answer gave us.", ToneInfo, Link{"Look at them", ReportsPath + "?kind=unmatched"}}
+	return action{"unmatched", count + " to no message we know", plural(p.Unmatched, "It names a message ID", "They name message IDs") + " that no answer gave us.", ToneInfo, Link{"Look at them", ReportsPath + "?kind=unmatched"}}
 }
 
 func (p OverviewPage) failing(l sms.Lane, f sms.Failing) string {

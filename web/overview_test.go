@@ -44,7 +44,7 @@ func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
 	}
 	s.reports(a, sms.DeliveryReport{ProviderID: "nobody-knows", Mobile: "2348039999999", Status: "DELIVRD"})
 	page := s.as(s.boss).get("/").is(200)
-	page.has("Needs you", "MTN has been failing for CLINIC since", "of today's messages were not delivered", "1 delivery report belongs to no message we know", "Failing since",
+	page.has("Needs you", "MTN has been failing for CLINIC since", "of today's messages were not delivered", "1 delivery report belongs to no message we know", "It names a message ID that no answer gave us.", "Failing since",
 		"Messages of the last 14 days", "40 delivered, 40 not delivered, 0 open.", "Latest campaigns", "Nothing is scheduled.")
 	s.leads(page)
 	if got := strings.Join(strings.Fields(page.text("#today-all")), " "); got != "Messages sent 80" {
