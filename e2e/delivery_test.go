@@ -98,6 +98,7 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.tile("Messages sent", "11")
 	p.sees("Delivery in the last 24 hours")
 	p.looks("overview")
+	p.comparesWithUpload()
 	p.quiet()
 
 	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "vera@example.com", "--name", "Vera", "--role", string(sms.Viewer), "--password-file", writeFile(t, "password", adaPassword))
