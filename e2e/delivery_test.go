@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -93,8 +94,11 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.open2(campaign)
 	p.asks()
 
+	p.compose("The clinic is closed on the day after the long holiday.", "0803 000 0001", "0803 000 0002", "0803 000 0101")
+	p.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am")
 	p.open("/")
 	p.sees("Latest campaigns")
+	p.shownWhole("#latest", "#coming")
 	p.tile("Messages sent", "11")
 	p.sees("Delivery in the last 24 hours")
 	p.looks("overview")
@@ -106,6 +110,16 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	viewer.signIn("vera@example.com", adaPassword)
 	viewer.sees("Latest campaigns")
 	viewer.masked(campaign)
+}
+
+// shownWhole fails where a table is cut off at its right.
+func (p *tab) shownWhole(tables ...string) {
+	p.t.Helper()
+	for _, table := range tables {
+		if over, err := p.Locator(table).Evaluate("e => { const box = e.closest('.scroll') ?? e.querySelector('.scroll'); return box.scrollWidth - box.clientWidth }", nil); err != nil || fmt.Sprint(over) != "0" {
+			p.t.Errorf("%s is wider than its place by %v px, %v", table, over, err)
+		}
+	}
 }
 
 // finds looks for messages of the campaign by number, words, network and

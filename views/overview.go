@@ -213,6 +213,14 @@ func (p OverviewPage) empty() EmptyProps {
 	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "What is sent shows here."}
 }
 
+// comingTo stands under the campaign's name: the table has half the page.
+func comingTo(c sms.Campaign) string {
+	if c.GroupID != "" {
+		return campaignTo(c)
+	}
+	return Plural(int(c.Recipients), "recipient", "recipients")
+}
+
 // days is the chart of the last days.
 func (p OverviewPage) days() ChartProps {
 	c := ChartProps{ID: "days", Name: "Messages of the last 14 days", Head: "Day",
