@@ -98,10 +98,22 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am")
 	p.open("/")
 	p.sees("Latest campaigns")
-	p.shownWhole("#latest", "#coming")
+	p.shownWhole("#latest", "#coming", "#check")
+	p.row("0803 000 0002", "2 times")
+	p.row("0805 000 0003", "ran out of time")
 	p.tile("Messages sent", "11")
 	p.sees("Delivery in the last 24 hours")
 	p.looks("overview")
+	p.press("Show messages to 0803 000 0002")
+	p.sees("2 messages to 0803 000 0002")
+	p.open("/")
+	p.follow("Block 0803 000 0002")
+	p.press("Block this number")
+	p.open("/")
+	p.row("0805 000 0003", "2 times")
+	if strings.Contains(p.text("#check"), "0803 000 0002") {
+		t.Error("a blocked number is still to be checked")
+	}
 	p.comparesWithUpload()
 	p.quiet()
 
@@ -206,7 +218,7 @@ func (p *tab) asks() {
 	p.do(p.Locator("details[id^=asked] summary").Click())
 	p.sees(`"Status":"DELIVRD"`)
 	p.looks("message")
-	p.press("Other messages to this number")
+	p.press("Messages to this number")
 	p.sees("1 message to 0809 000 0006")
 }
 

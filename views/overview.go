@@ -32,6 +32,7 @@ type OverviewPage struct {
 	Coming    []sms.Campaign
 	Days      []DayCount // oldest first
 	Lanes     []sms.Lane // of the last 24 hours
+	Failing   []sms.FailingNumber
 	Live      Refresh
 }
 
