@@ -106,6 +106,8 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.looks("overview")
 	p.press("Show messages to 0803 000 0002")
 	p.sees("2 messages to 0803 000 0002")
+	p.open("/messages?tile=failed")
+	p.shownWhole("#messages")
 	p.open("/")
 	p.follow("Block 0803 000 0002")
 	p.press("Block this number")

@@ -122,7 +122,7 @@ func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
 	if p.state(second.ID, "resent") != 1 {
 		t.Error("the old message is not closed")
 	}
-	if _, doc = boss.get(path); !strings.Contains(words(doc), "Nothing to decide.") {
+	if _, doc = boss.get(path); !strings.Contains(words(doc), "Nothing to decide") {
 		t.Error(words(doc))
 	}
 	setFaults(t, p.sandbox, `{}`)
@@ -237,6 +237,6 @@ func TestDecidingInABrowser(t *testing.T) {
 	p.do(p.GetByLabel("Mark as sent").First().Check())
 	p.press("Save decisions")
 	p.sees("Your decisions are saved.")
-	p.sees("Nothing to decide.")
+	p.sees("Nothing to decide")
 	p.quiet()
 }

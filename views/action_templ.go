@@ -218,7 +218,7 @@ func messageActions(p MessagePage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Button(ButtonProps{Text: "Other messages to this number", Kind: Quiet, Glyph: GlyphSearch}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{Text: "Messages to this number", Kind: Quiet, Glyph: GlyphSearch}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -116,7 +116,7 @@ func DoubtShow(f Frame, p DoubtPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(p.Groups) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTick, Title: "Nothing to decide.", Text: "No message of this campaign waits for a person.", Action: Link{Text: "Show the campaign", Href: campaignPath(p.Campaign.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTick, Title: "No message of this campaign waits for a person.", Action: Link{Text: "Show the campaign", Href: campaignPath(p.Campaign.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

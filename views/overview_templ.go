@@ -1237,7 +1237,7 @@ func overviewFailing(p OverviewPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Mute("Numbers to which two or more of your latest messages were not delivered, and that are not blocked. Ask these people for their number, or block it.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Mute("At least two of the latest messages to each of these numbers were not delivered, and it is not blocked. Ask the person for a new number, or block the old one.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

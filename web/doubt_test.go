@@ -127,7 +127,7 @@ func TestSendingAgainAsksTwice(t *testing.T) {
 	if got := s.state(list[0].ID); got != sms.ClosedResent {
 		t.Errorf("the old message is %s", got)
 	}
-	boss.get(path).has("Nothing to decide.")
+	boss.get(path).has("Nothing to decide", "No message of this campaign waits for a person.")
 }
 
 // TestTwoPeopleAboveAHundred through the pages.
