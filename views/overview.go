@@ -92,7 +92,7 @@ func (p OverviewPage) doubt() action {
 	if to == "" {
 		to = "/campaigns?state=needs-decision"
 	}
-	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they"))+" may or may not have been sent. Nothing is sent again by itself.", ToneWarn, Link{"Look and decide", to}}
+	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they")) + " may or may not have been sent. Nothing is sent again by itself.", ToneWarn, Link{"Look and decide", to}}
 }
 
 // A share of failures is worth a word from so many messages on.

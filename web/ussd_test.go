@@ -151,7 +151,7 @@ func TestAMenuIsWithdrawnRestoredAndDeleted(t *testing.T) {
 	if got := b.get(at + "/publish").text("main"); !strings.Contains(got, "New screen") {
 		t.Errorf("the difference is not shown: %s", got)
 	}
-	b.post(at+"/delete").is(http.StatusUnprocessableEntity) // callers can still dial it
+	b.post(at + "/delete").is(http.StatusUnprocessableEntity) // callers can still dial it
 	b.post(at+"/restore", "revision", "2", "version", "1").is(http.StatusSeeOther)
 	d, err := s.db.MenuDraft(context.Background(), menu)
 	s.must(err)
