@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -93,11 +94,27 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.open2(campaign)
 	p.asks()
 
+	p.compose("The clinic is closed on the day after the long holiday.", "0803 000 0001", "0803 000 0002", "0803 000 0101")
+	p.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am")
 	p.open("/")
 	p.sees("Latest campaigns")
+	p.shownWhole("#latest", "#coming", "#check")
+	p.row("0803 000 0002", "2 times")
+	p.row("0805 000 0003", "ran out of time")
 	p.tile("Messages sent", "11")
 	p.sees("Delivery in the last 24 hours")
 	p.looks("overview")
+	p.press("Show messages to 0803 000 0002")
+	p.sees("2 messages to 0803 000 0002")
+	p.open("/")
+	p.follow("Block 0803 000 0002")
+	p.press("Block this number")
+	p.open("/")
+	p.row("0805 000 0003", "2 times")
+	if strings.Contains(p.text("#check"), "0803 000 0002") {
+		t.Error("a blocked number is still to be checked")
+	}
+	p.comparesWithUpload()
 	p.quiet()
 
 	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "vera@example.com", "--name", "Vera", "--role", string(sms.Viewer), "--password-file", writeFile(t, "password", adaPassword))
@@ -105,6 +122,16 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	viewer.signIn("vera@example.com", adaPassword)
 	viewer.sees("Latest campaigns")
 	viewer.masked(campaign)
+}
+
+// shownWhole fails where a table is cut off at its right.
+func (p *tab) shownWhole(tables ...string) {
+	p.t.Helper()
+	for _, table := range tables {
+		if over, err := p.Locator(table).Evaluate("e => { const box = e.closest('.scroll') ?? e.querySelector('.scroll'); return box.scrollWidth - box.clientWidth }", nil); err != nil || fmt.Sprint(over) != "0" {
+			p.t.Errorf("%s is wider than its place by %v px, %v", table, over, err)
+		}
+	}
 }
 
 // finds looks for messages of the campaign by number, words, network and
@@ -191,7 +218,7 @@ func (p *tab) asks() {
 	p.do(p.Locator("details[id^=asked] summary").Click())
 	p.sees(`"Status":"DELIVRD"`)
 	p.looks("message")
-	p.press("Other messages to this number")
+	p.press("Messages to this number")
 	p.sees("1 message to 0809 000 0006")
 }
 

@@ -90,7 +90,10 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	queries["forget"] = fmt.Sprintf(forgetMessages, "(cast($2 as bigint), $3)")
 	queries["waiting"] = fmt.Sprintf(waitingReports, "?, ?")
 	queries["reported"], queries["deliver"] = fmt.Sprintf(reportedMessages, "?, ?"), fmt.Sprintf(deliverMessages, "(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))")
-	queries["latest started"] = latestStarted
+	queries["latest started"], queries["failing numbers"] = latestStarted, messageNumbers(3)
+	failing := sms.MessageSearch{AccountID: 1, Keys: sms.TileFailed.Keys(), Limit: failingLook}
+	queries["failing campaigns"], _ = campaignsQuery(failing, 1, 9)
+	queries["failing messages"] = newestQuery(failing, sms.Campaign{})
 	queries["recipients"], queries["sketches"], queries["drafts"] = someRecipients, eachSketch, insertDrafts(2)
 	queries["packed contacts"], queries["stale contacts"], queries["blocked people"] = countPacked, countStale, blockedPeople
 	queries["got recently"], queries["sent since"], queries["started since"] = gotRecently, sentSince, startedSince
@@ -104,6 +107,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		}
 	}
 	for name, index := range map[string]string{
+		"failing numbers": "INTEGER PRIMARY KEY", "failing campaigns": "campaign_tally_some", "failing messages": "message_standing",
 		"contact blocks": "contact_block_place", "got recently": "message_tail", "sent since": "attempt_licensed", "started since": "campaign_started", "packed contacts": "contact_block_place", "stale contacts": "contact_newest", "blocked people": "contact_number", "contacts by id": "INTEGER PRIMARY KEY", "known contacts": "contact_number", "ContactsPage": "contact_newest", "ContactsRange": "contact_number", "ContactByNumber": "contact_number",
 		"ContactsOfBlock": "contact_newest", "MembersPage": "PRIMARY KEY", "CountMembers": "PRIMARY KEY", "AudiencesOf": "audience_member_contact", "Audiences": "audience_name", "StaleBlocks": "PRIMARY KEY", "DeleteBlock": "contact_block_place", "DeleteMemberships": "audience_member_contact",
 		"FirstQueued": "message_queued", "recipients": "message_campaign", "sketches": "campaign_started", "BusyLists": "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed", "AbandonedCampaigns": "campaign_hidden", "call": "message_queued", "DraftCalls": "message_draft", "QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",

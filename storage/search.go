@@ -220,30 +220,44 @@ func padded(backwards string) string {
 // into gives at least one message, so that a page costs a bounded number of
 // questions.
 func (db *DB) searchCampaigns(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+	ids, err := db.newestIDs(ctx, f, math.MaxInt)
+	if err != nil {
+		return nil, next, err
+	}
+	more := len(ids) > f.Limit
+	list, err = db.foundMessages(ctx, ids[:min(len(ids), f.Limit)])
+	if more && len(list) > 0 {
+		next = place(list)
+	}
+	return list, next, err
+}
+
+// newestIDs finds messages of at most so many campaigns, and somewhat more of
+// them than the limit where there are more.
+func (db *DB) newestIDs(ctx context.Context, f sms.MessageSearch, most int) (ids []int64, err error) {
 	first, last, err := db.campaignSpan(ctx, f)
 	if err != nil || last == 0 {
-		return nil, next, err
+		return nil, err
 	}
 	if f.Before.CampaignID > 0 {
 		last = min(last, f.Before.CampaignID)
 	}
 	newest := statements{db: db.reader, made: map[string]*sql.Stmt{}}
 	defer newest.close()
-	var ids []int64
-	for len(ids) <= f.Limit && first <= last {
+	for len(ids) <= f.Limit && first <= last && most > 0 {
 		query, args := campaignsQuery(f, first, last)
 		campaigns, err := readCampaigns(db.reader.QueryContext(ctx, query, args...))
 		if err != nil {
-			return nil, next, err
+			return nil, err
 		}
-		for _, c := range campaigns {
+		for _, c := range campaigns[:min(len(campaigns), most)] {
 			before := int64(math.MaxInt64)
 			if c.ID == f.Before.CampaignID {
 				before = f.Before.MessageID
 			}
 			found, err := newest.ids(ctx, newestQuery(f, c), c.ID, before)
 			if err != nil {
-				return nil, next, err
+				return nil, err
 			}
 			if ids = append(ids, found...); len(ids) > f.Limit {
 				break
@@ -253,13 +267,9 @@ func (db *DB) searchCampaigns(ctx context.Context, f sms.MessageSearch) (list []
 		if len(campaigns) < campaignsAtOnce {
 			break
 		}
+		most -= len(campaigns)
 	}
-	more := len(ids) > f.Limit
-	list, err = db.foundMessages(ctx, ids[:min(len(ids), f.Limit)])
-	if more && len(list) > 0 {
-		next = place(list)
-	}
-	return list, next, err
+	return ids, nil
 }
 
 // statements are questions that are asked again and again with other values.

@@ -187,6 +187,7 @@ func (k Kind) class() string {
 // ButtonProps describes a submit button, or with Href a link drawn as one.
 type ButtonProps struct {
 	ID, Text    string
+	About       string // what only a screen reader says behind the text, where many have the same one
 	Kind        Kind
 	Small       bool
 	Glyph       Glyph

@@ -32,6 +32,7 @@ type OverviewPage struct {
 	Coming    []sms.Campaign
 	Days      []DayCount // oldest first
 	Lanes     []sms.Lane // of the last 24 hours
+	Failing   []sms.FailingNumber
 	Live      Refresh
 }
 
@@ -153,7 +154,7 @@ func (p OverviewPage) unmatched() action {
 	if p.Unmatched >= unmatchedMost {
 		count = Number(unmatchedMost) + " or more delivery reports belong"
 	}
-	return action{"unmatched", count + " to no message we know", "They name a message ID that no answer gave us.", ToneInfo, Link{"Look at them", ReportsPath + "?kind=unmatched"}}
+	return action{"unmatched", count + " to no message we know", plural(p.Unmatched, "It names a message ID", "They name message IDs") + " that no answer gave us.", ToneInfo, Link{"Look at them", ReportsPath + "?kind=unmatched"}}
 }
 
 func (p OverviewPage) failing(l sms.Lane, f sms.Failing) string {
@@ -211,6 +212,14 @@ func (p OverviewPage) empty() EmptyProps {
 		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Send yourself a test message.", Action: Link{"New message", "/new"}}
 	}
 	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "What is sent shows here."}
+}
+
+// comingTo stands under the campaign's name: the table has half the page.
+func comingTo(c sms.Campaign) string {
+	if c.GroupID != "" {
+		return campaignTo(c)
+	}
+	return Plural(int(c.Recipients), "recipient", "recipients")
 }
 
 // days is the chart of the last days.

@@ -46,7 +46,7 @@ func (s *Web) addNetworks(ctx context.Context, p *views.CampaignPage) error {
 // wantedMessages says which messages of a campaign a page and its downloads are
 // about. The error is an Invalid about the number.
 func wantedMessages(p views.CampaignPage) (f sms.MessageFilter, err error) {
-	f = sms.MessageFilter{CampaignID: p.Campaign.ID, Keys: tileKeys(p.Tile), Network: p.Search.Network, Text: p.Search.Text}
+	f = sms.MessageFilter{CampaignID: p.Campaign.ID, Keys: p.Tile.Keys(), Network: p.Search.Network, Text: p.Search.Text}
 	if p.State != "" {
 		f.Keys = []string{p.State}
 	}

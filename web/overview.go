@@ -17,6 +17,7 @@ type overviewQuestions interface {
 	ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
 	PausedCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
 	BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	FailingNumbers(ctx context.Context, account, since int64, limit int) ([]sms.FailingNumber, error)
 }
 
 const (
@@ -26,10 +27,13 @@ const (
 	// still cost.
 	overviewBusy = 50
 	laneReach    = 24 * time.Hour
+	// overviewFailing is how many numbers to check are shown.
+	overviewFailing = 5
 )
 
 // overview is the page after signing in (ux.md, P3). All its figures are kept
-// by what changes them; it counts no messages.
+// by what changes them; of messages it looks at the latest failed ones only,
+// and not when it renews itself.
 func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := views.OverviewPage{Outlook: s.outlook(v, v.account), Account: v.account, CanSend: v.user.Role.AtLeast(sms.Sender), CanSetUp: v.user.Role.AtLeast(sms.Administrator)}
 	id := v.account.ID
@@ -52,6 +56,10 @@ func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
 	}
 	if id > 0 {
 		if err := s.addDays(r.Context(), &p); err != nil {
+			return err
+		}
+		var err error
+		if p.Failing, err = s.store.FailingNumbers(r.Context(), id, p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli(), overviewFailing); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // TestOverviewBegins: nothing is there, and the page says what to do.
@@ -44,7 +45,7 @@ func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
 	}
 	s.reports(a, sms.DeliveryReport{ProviderID: "nobody-knows", Mobile: "2348039999999", Status: "DELIVRD"})
 	page := s.as(s.boss).get("/").is(200)
-	page.has("Needs you", "MTN has been failing for CLINIC since", "of today's messages were not delivered", "1 delivery report belongs to no message we know", "Failing since",
+	page.has("Needs you", "MTN has been failing for CLINIC since", "of today's messages were not delivered", "1 delivery report belongs to no message we know", "It names a message ID that no answer gave us.", "Failing since",
 		"Messages of the last 14 days", "40 delivered, 40 not delivered, 0 open.", "Latest campaigns", "Nothing is scheduled.")
 	s.leads(page)
 	if got := strings.Join(strings.Fields(page.text("#today-all")), " "); got != "Messages sent 80" {
@@ -55,6 +56,50 @@ func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
 	}
 	viewer := s.hire("vera@example.com", sms.Viewer)
 	s.as(viewer).get("/").is(200).has("MTN has been failing").lacks("0803 000 0")
+}
+
+// TestOverviewTellsNumbersToCheck: failed twice, not blocked, as far as a role
+// may see and do; nothing where there is none.
+func TestOverviewTellsNumbersToCheck(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	b := s.as(s.boss)
+	for round, status := range []string{"UNDELIV", "EXPIRED"} {
+		c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "0803 000 0101\n0803 000 0102\n0805 000 0103", Text: fmt.Sprint("Round ", round)})
+		s.send(a, 3, func(call sms.Call) sms.Outcome {
+			o := accept(call)
+			for i := range o.Rows {
+				o.Rows[i].ProviderID += fmt.Sprint("-", round)
+			}
+			return o
+		})
+		for i, m := range s.messages(c) {
+			if i == 2 && round > 0 {
+				status = "DELIVRD"
+			}
+			s.reports(a, sms.DeliveryReport{ProviderID: m.ProviderID, Mobile: m.Number, Status: status, ErrorCode: "27"})
+		}
+		if round == 0 {
+			b.get("/").is(200).lacks("Numbers to check")
+		}
+	}
+	page := b.get("/").is(200).has("Numbers to check").count("#check tbody tr", 2)
+	s.leads(page)
+	row := strings.Join(strings.Fields(page.text("#check tbody tr")), " ")
+	for _, words := range []string{"0803 000 0102", "2 times", "Not delivered, ran out of time", "EXPIRED, code 27", "Show messages", "Block"} {
+		if !strings.Contains(row, words) {
+			t.Errorf("%q is not in %q", words, row)
+		}
+	}
+	b.get(b.post(views.MessagesPath+"/search", "message", page.attr("#check input[name=message]", "value")).header.Get("Location")).is(200).has("2 messages to 0803 000 0102")
+
+	viewer := s.as(s.hire("vera@example.com", sms.Viewer))
+	viewer.get("/").is(200).has("Numbers to check", "2 times").lacks("0803 000 010", "23480300010").count("#check a[href$='/block']", 0)
+
+	_, _, err := s.desk.BlockNumbers(t.Context(), s.boss, desk.BlockOrder{AccountID: a.ID, Numbers: "0803 000 0102"})
+	s.must(err)
+	b.get("/").is(200).has("0803 000 0101").count("#check tbody tr", 1)
+	b.fragment("/").is(200).lacks("Numbers to check")
 }
 
 // TestBreakdownCutsTheCampaign: by network, by reason and by time, as the

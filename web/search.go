@@ -132,7 +132,7 @@ func (s *Web) searchPage(v *visit, q url.Values) (views.SearchPage, sms.MessageS
 		p.Tile = t
 	}
 	bad := sms.Invalid{}
-	f := sms.MessageSearch{AccountID: v.account.ID, CampaignID: p.Campaign, Keys: tileKeys(p.Tile), Limit: views.PageLength,
+	f := sms.MessageSearch{AccountID: v.account.ID, CampaignID: p.Campaign, Keys: p.Tile.Keys(), Limit: views.PageLength,
 		Since: p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli()}
 	from, ok := readDay(p.From, p.Now.Location())
 	if !ok {
@@ -162,16 +162,6 @@ func readDay(text string, zone *time.Location) (time.Time, bool) {
 	}
 	day, err := time.ParseInLocation(time.DateOnly, text, zone)
 	return day, err == nil
-}
-
-// tileKeys are the standings of a tile, none for all of them.
-func tileKeys(tile sms.Tile) (keys []string) {
-	for _, s := range sms.Standings() {
-		if s.Tile == tile {
-			keys = append(keys, s.Key)
-		}
-	}
-	return keys
 }
 
 func (s *Web) showMessages(w http.ResponseWriter, r *http.Request, v *visit, p views.SearchPage, f sms.MessageSearch) error {

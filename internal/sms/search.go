@@ -37,6 +37,12 @@ type FoundMessage struct {
 	Campaign Campaign
 }
 
+// FailingNumber is a number to which several messages were not delivered.
+type FailingNumber struct {
+	Times  int     // among the messages that were looked at
+	Latest Message // the last of them
+}
+
 // SoughtNumber reads what a person typed to find somebody: a whole number in
 // any form, or its last digits. The error is an Invalid with the one sentence
 // under "number".

@@ -37,6 +37,16 @@ func (t Tile) Words() string {
 		TileUnknown: "Unknown or late", TileDecision: "Need your decision", TileNotSent: "Not sent"}[t]
 }
 
+// Keys are the standings of the tile, none for no tile.
+func (t Tile) Keys() (keys []string) {
+	for _, s := range standings() {
+		if s.Tile == t {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
 // Tone is the tile's tone.
 func (t Tile) Tone() Tone {
 	return map[Tile]Tone{TileWaiting: ToneMute, TileNetwork: ToneInfo, TileDelivered: ToneOK, TileFailed: ToneBad,
