@@ -35,7 +35,7 @@ const (
 func sqliteDSN(path string, pragmas ...string) string {
 	q := url.Values{}
 	q.Set("_txlock", "immediate")
-	q["_pragma"] = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)", "wal_autocheckpoint(8000)"}, pragmas...)
+	q["_pragma"] = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-8000)", "wal_autocheckpoint(8000)"}, pragmas...)
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
@@ -90,7 +90,7 @@ create table note (
 func openStaging(path string, write bool) (*sql.DB, error) {
 	q := url.Values{}
 	if write {
-		q["_pragma"] = []string{"page_size(8192)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "cache_size(-4000)"}
+		q["_pragma"] = []string{"page_size(8192)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "cache_size(-1000)"}
 	} else {
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")

@@ -78,8 +78,8 @@ const (
 func (im *Importer) Run(ctx context.Context) error {
 	im.complain(ctx, "checked lists not looked at", im.verify(ctx))
 	var lanes errgroup.Group
-	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return l.Size <= shortList }); return nil })
-	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return l.Size > shortList }); return nil })
+	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return !long(l) }); return nil })
+	lanes.Go(func() error { im.lane(ctx, long); return nil })
 	lanes.Go(func() error { im.packContacts(ctx); return nil })
 	lanes.Go(func() error {
 		for {
@@ -127,7 +127,7 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 	case l.State == sms.ListMaking:
 		step = im.make
 	}
-	if l.Size > shortList {
+	if long(l) {
 		defer sparingly()()
 	}
 	err := unharmed(func() error { return step(ctx, l) })()
@@ -206,6 +206,7 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 			return err
 		}
 	}
+	tidy(l)
 	tally := c.result(reader.Tally())
 	tally.Same = same
 	_, err = im.change(ctx, l, func(now *sms.List) {
@@ -436,7 +437,10 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 			return p, err
 		}
 	}
+	planner.Seal()
+	tidy(l)
 	p.plan = planner.Plan()
+	tidy(l)
 	c.CallsText, c.CallsPairs = int64(p.plan.ByKind[sms.CallText]), int64(p.plan.ByKind[sms.CallPairs])
 	c.Fingerprint = print.Of(c.SenderID)
 	p.campaign = c

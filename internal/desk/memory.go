@@ -4,6 +4,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"smsdesk/internal/sms"
 )
 
 const (
@@ -41,6 +43,17 @@ func sparingly() (restore func()) {
 		}
 	}()
 	return func() { close(stop); <-stopped }
+}
+
+// long says that a list is large enough for memory to be spared.
+func long(l sms.List) bool { return l.Size > shortList }
+
+// tidy gives back what a step of a long list held before the next takes as
+// much.
+func tidy(l sms.List) {
+	if long(l) {
+		debug.FreeOSMemory()
+	}
 }
 
 // gcPercent is how much garbage may come on top of what is in use, in percent
