@@ -114,13 +114,14 @@ func joined(lines []string, more, back string) string {
 // cut divides a line that is too long at a space, or where it must be.
 func cut(line string, fit func(string) bool) (head, rest string) {
 	at, space := 0, 0
-	for i, r := range line {
-		end := i + utf8.RuneLen(r)
-		if !fit(line[:end]) {
+	for at < len(line) {
+		// The width is that of what stands there, which may be no letter at all.
+		r, width := utf8.DecodeRuneInString(line[at:])
+		if !fit(line[:at+width]) {
 			break
 		}
-		if at = end; r == ' ' {
-			space = end
+		if at += width; r == ' ' {
+			space = at
 		}
 	}
 	if space > 0 && at < len(line) {
