@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -263,6 +264,7 @@ func FuzzDLRQuery(f *testing.F) {
 	f.Add("doneDate=x&submitDate=x&errorCode=000&shortMessage=Hello%20%26&status=DELIVRD&messageId=a-1&mobile=234")
 	f.Add("Status=%zz&status=%4&messageId;=%00%ff&messageId=a&messageId=b")
 	f.Add("shortMessage=%25%32%35+%")
+	f.Add("MessageID=b&shortMessage=messageId=a&Status=UNDELIV&status=")
 	f.Fuzz(func(t *testing.T, query string) {
 		r := ParseReport(query)
 		if r.Raw != query {
@@ -273,9 +275,20 @@ func FuzzDLRQuery(f *testing.F) {
 				t.Fatalf("%q", s)
 			}
 		}
-		// A later parameter never changes what an earlier one said.
-		if again := ParseReport(query + "&messageId=forged&status=forged"); r.ProviderID != "" && again.ProviderID != r.ProviderID && strings.Contains(query, "messageId=") {
-			t.Fatalf("%q became %q", r.ProviderID, again.ProviderID)
+		// A later parameter never changes what an earlier one of the specified
+		// name said, not even with nothing; it does go before another case.
+		again := ParseReport(query + "&messageId=forged&status=forged")
+		for _, f := range []struct{ name, was, is string }{
+			{"messageId", r.ProviderID, again.ProviderID},
+			{"status", r.Status, again.Status},
+		} {
+			want := "forged"
+			if slices.ContainsFunc(reportParams(query), func(p struct{ name, value string }) bool { return p.name == f.name }) {
+				want = f.was
+			}
+			if f.is != want {
+				t.Fatalf("%s: %q became %q, not %q", f.name, f.was, f.is, want)
+			}
 		}
 	})
 }
