@@ -36,7 +36,7 @@ type ImporterStore interface {
 	StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error]
 	EachBlocked(ctx context.Context, account int64, do func(number string)) error
 	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
-	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
+	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
 	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
 	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error)
 	SettleContacts(ctx context.Context) (more bool, err error)
@@ -68,8 +68,8 @@ const (
 	// such batches may wait.
 	rowsAtOnce     = 256
 	batchesWaiting = 4
-	// messagesAtOnce is how many messages one transaction stores.
-	messagesAtOnce = 1000
+	// messagesAtOnce is how many messages one transaction may store.
+	messagesAtOnce = 3000
 	progressEvery  = 500 * time.Millisecond
 )
 
@@ -452,14 +452,12 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 	tally, done, sent, said := sms.Tally{}, int64(0), 0, im.desk.now()
 	some := make([]sms.Message, 0, messagesAtOnce)
 	store := func() error {
-		if len(some) == 0 {
-			return ctx.Err()
-		}
-		if err := im.store.PutMessages(ctx, c.ID, some, im.desk.ms()); err != nil {
+		n, err := im.store.PutMessages(ctx, c.ID, some, im.desk.ms())
+		if err != nil {
 			return err
 		}
-		done += int64(len(some))
-		some = some[:0]
+		done += int64(n)
+		some = some[:copy(some, some[n:])]
 		if now := im.desk.now(); now.Sub(said) >= progressEvery {
 			said = now
 			return im.progress(ctx, l, done, l.Tally.Rows)
@@ -482,7 +480,12 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 			}
 		}
 	}
-	return tally, store()
+	for len(some) > 0 {
+		if err := store(); err != nil {
+			return nil, err
+		}
+	}
+	return tally, ctx.Err()
 }
 
 func messageOf(r sms.ListRow, c sms.Campaign) sms.Message {
