@@ -3,9 +3,10 @@ package storage
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -17,23 +18,17 @@ import (
 // report costs alone is spent on statements, not on rows.
 type arrival struct {
 	*tx
-	countries  map[int64]string
-	keys       map[int64]sms.MatchKeys // by account
-	byID       map[int64]*reportedMessage
-	named      map[providerKey][]*reportedMessage
-	waiting    map[eventKey]int64 // stored before, without a message: when received
-	rows       []*arrivedReport
-	events     map[eventKey]*arrivedReport
-	statements map[statementKey]*sql.Stmt // end with the transaction
-	fresh      map[int64]bool             // stored for the first time, by place in the inbox
+	countries map[int64]string
+	keys      map[int64]sms.MatchKeys // by account
+	byID      map[int64]*reportedMessage
+	named     map[providerKey][]*reportedMessage
+	waiting   map[eventKey]int64 // stored before, without a message: when received
+	rows      []*arrivedReport
+	events    map[eventKey]*arrivedReport
+	fresh     map[int64]bool // stored for the first time, by place in the inbox
 }
 
 type reportedMessage struct{ before, after sms.Message }
-
-type statementKey struct {
-	text string
-	rows int
-}
 
 type providerKey struct {
 	account int64
@@ -57,7 +52,7 @@ type arrivedReport struct {
 // in the order of the inbox; countries holds each account's country.
 func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}, statements: map[statementKey]*sql.Stmt{}}
+		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}}
 		if err := a.find(ctx, reports); err != nil {
 			return err
 		}
@@ -89,7 +84,7 @@ func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error 
 		}
 	}
 	for account, list := range ids {
-		for some := range slices.Chunk(list, idsAtOnce) {
+		for some := range inFewSizes(list, idsAtOnce) {
 			if err := a.findSome(ctx, account, some); err != nil {
 				return fmt.Errorf("find the messages of reports: %w", err)
 			}
@@ -105,7 +100,7 @@ func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error 
 }
 
 func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(reportedMessages, marks(len(ids))), slices.Concat([]any{account}, ids, []any{account}, ids)...)
+	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(reportedMessages, marks(len(ids))), slices.Concat([]any{account}, ids, []any{account}, ids)...)
 	if err != nil {
 		return err
 	}
@@ -130,7 +125,7 @@ const waitingReports = `select r.provider_id, r.mobile, r.status, r.error_code, 
 where r.account_id = ? and r.effect = 'not_matched' and r.provider_id in (%s)`
 
 func (a *arrival) findWaiting(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.raw.QueryContext(ctx, fmt.Sprintf(waitingReports, marks(len(ids))), append([]any{account}, ids...)...)
+	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(waitingReports, marks(len(ids))), append([]any{account}, ids...)...)
 	if err != nil {
 		return err
 	}
@@ -175,7 +170,7 @@ func (a *arrival) decide(r sms.DeliveryReport) {
 // store writes what was decided, messages in the order of their rows: their
 // pages are then touched once.
 func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err error) {
-	for some := range slices.Chunk(a.rows, arrivalsAtOnce) {
+	for some := range inFewSizes(a.rows, arrivalsAtOnce) {
 		if err := a.put(ctx, some); err != nil {
 			return done, fmt.Errorf("store reports: %w", err)
 		}
@@ -199,7 +194,7 @@ func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err e
 		}
 	}
 	slices.SortFunc(moved, func(x, y *reportedMessage) int { return cmp.Compare(x.before.ID, y.before.ID) })
-	for some := range slices.Chunk(moved, arrivalsAtOnce) {
+	for some := range inFewSizes(moved, arrivalsAtOnce) {
 		if err := a.deliverSome(ctx, some, now); err != nil {
 			return done, fmt.Errorf("move reported messages: %w", err)
 		}
@@ -213,7 +208,7 @@ func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err e
 }
 
 // arrivalsAtOnce is how many rows one statement stores or moves.
-const arrivalsAtOnce = 50
+const arrivalsAtOnce = 64
 
 // A report that waited for its message takes the effect that it has now.
 const putReports = `insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date,
@@ -224,17 +219,23 @@ do update set times = delivery_report.times + excluded.times, last_at = excluded
   effect = case when delivery_report.effect = 'not_matched' then excluded.effect else delivery_report.effect end
 returning inbox_id`
 
-// statement prepares text for n rows: a batch has many of the same size.
-func (a *arrival) statement(ctx context.Context, text, row string, n int) (*sql.Stmt, error) {
-	key := statementKey{text, n}
-	if s := a.statements[key]; s != nil {
-		return s, nil
+// ofRows is a statement of n rows.
+func ofRows(text, row string, n int) string {
+	return fmt.Sprintf(text, strings.Repeat(row+", ", n-1)+row)
+}
+
+// inFewSizes cuts a list into pieces of at most so many, each of which has the
+// size of a power of two: there are few statements then, and all are prepared.
+func inFewSizes[T any](list []T, most int) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(list) > 0 {
+			n := 1 << (bits.Len(uint(min(len(list), most))) - 1)
+			if !yield(list[:n]) {
+				return
+			}
+			list = list[n:]
+		}
 	}
-	s, err := a.raw.PrepareContext(ctx, fmt.Sprintf(text, strings.Repeat(row+", ", n-1)+row))
-	if err == nil {
-		a.statements[key] = s
-	}
-	return s, err
 }
 
 func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
@@ -244,11 +245,7 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 		args = append(args, r.AccountID, r.ID, r.ReceivedAt, r.lastAt, r.times, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate,
 			r.ShortMessage, r.Raw, r.message, string(r.effect), keptKey(a.matchKeys(r.AccountID).Key(r.Mobile)))
 	}
-	putting, err := a.statement(ctx, putReports, "("+marks(columns)+")", len(list))
-	if err != nil {
-		return err
-	}
-	stored, err := putting.QueryContext(ctx, args...)
+	stored, err := a.always.QueryContext(ctx, ofRows(putReports, "("+marks(columns)+")", len(list)), args...)
 	if err != nil {
 		return err
 	}
@@ -296,11 +293,7 @@ func (a *arrival) deliverSome(ctx context.Context, list []*reportedMessage, now 
 		d := m.after.Delivery
 		args = append(args, m.after.ID, string(d.Status), d.ErrorCode, d.DoneDate, d.Conflict, d.Late)
 	}
-	moving, err := a.statement(ctx, deliverMessages, "(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))", len(list))
-	if err != nil {
-		return err
-	}
-	done, err := moving.ExecContext(ctx, args...)
+	done, err := a.always.ExecContext(ctx, ofRows(deliverMessages, "(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))", len(list)), args...)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ type DB struct {
 	writer  *sql.DB
 	reader  *sql.DB
 	asked   *prepared // of reader
+	told    *prepared // of writer
 	seal    sealer
 	waiting atomic.Int64 // writers that wait for their turn
 	// networks are those of numbers that were counted.
@@ -69,7 +70,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if db.writer, db.reader, err = openSQLite(path); err != nil {
 		return nil, err
 	}
-	db.asked = newPrepared(db.reader)
+	db.asked, db.told = newPrepared(db.reader), newPrepared(db.writer)
 	for _, step := range []func(context.Context, *sql.DB) error{assertSQLite, migrate} {
 		if err := step(ctx, db.writer); err != nil {
 			return nil, errors.Join(err, db.Close())
@@ -83,7 +84,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 
 // Close closes the database. Nothing may use it afterwards.
 func (db *DB) Close() error {
-	return errors.Join(db.asked.close(), db.reader.Close(), db.writer.Close())
+	return errors.Join(db.asked.close(), db.told.close(), db.reader.Close(), db.writer.Close())
 }
 
 // Dispatching takes the data folder for the one process that may send. The
@@ -121,6 +122,7 @@ func (db *DB) read() *query.Queries { return query.New(db.asked) }
 type tx struct {
 	*query.Queries
 	raw     *sql.Tx
+	always  *telling // for texts that are always the same
 	tally   map[tallyKey]int64
 	traffic *traffic
 }
@@ -149,7 +151,8 @@ func (db *DB) update(ctx context.Context, doing string, fn func(*tx) error) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	t := &tx{Queries: query.New(raw), raw: raw, tally: map[tallyKey]int64{}, traffic: newTraffic(&db.networks)}
+	always := &telling{Tx: raw, prepared: db.told, unknown: map[string]bool{}}
+	t := &tx{Queries: query.New(always), raw: raw, always: always, tally: map[tallyKey]int64{}, traffic: newTraffic(&db.networks)}
 	if err = fn(t); err == nil {
 		err = t.flush(ctx)
 	}
@@ -160,6 +163,7 @@ func (db *DB) update(ctx context.Context, doing string, fn func(*tx) error) erro
 		_ = raw.Rollback()
 		return fmt.Errorf("%s: %w", doing, classify(err))
 	}
+	db.told.learn(ctx, always.unknown)
 	return nil
 }
 

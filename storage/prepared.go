@@ -57,6 +57,75 @@ func (p *prepared) QueryRowContext(ctx context.Context, text string, args ...any
 	return p.db.QueryRowContext(ctx, text, args...)
 }
 
+// known returns nil where a statement is not prepared yet.
+func (p *prepared) known(text string) *sql.Stmt {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.of[text]
+}
+
+// learn prepares statements outside of every transaction: one that is prepared
+// in a transaction ends with it. It may wait for the connection, and whoever
+// has that may ask for what is known. What cannot be prepared stays unknown.
+func (p *prepared) learn(ctx context.Context, texts map[string]bool) {
+	for text := range texts {
+		if p.known(text) != nil {
+			continue
+		}
+		s, err := p.db.PrepareContext(ctx, text)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		if p.of[text] == nil {
+			p.of[text], s = s, nil
+		}
+		p.mu.Unlock()
+		if s != nil {
+			_ = s.Close()
+		}
+	}
+}
+
+// telling is the statements of one transaction: those that are known are
+// prepared, the others are to be learned when it has ended.
+type telling struct {
+	*sql.Tx
+	prepared *prepared
+	unknown  map[string]bool
+}
+
+func (t *telling) statement(ctx context.Context, text string) *sql.Stmt {
+	s := t.prepared.known(text)
+	if s == nil {
+		t.unknown[text] = true
+		return nil
+	}
+	return t.StmtContext(ctx, s)
+}
+
+// ExecContext, QueryContext and QueryRowContext are those of the transaction.
+func (t *telling) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	if s := t.statement(ctx, text); s != nil {
+		return s.ExecContext(ctx, args...)
+	}
+	return t.Tx.ExecContext(ctx, text, args...)
+}
+
+func (t *telling) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if s := t.statement(ctx, text); s != nil {
+		return s.QueryContext(ctx, args...)
+	}
+	return t.Tx.QueryContext(ctx, text, args...)
+}
+
+func (t *telling) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+	if s := t.statement(ctx, text); s != nil {
+		return s.QueryRowContext(ctx, args...)
+	}
+	return t.Tx.QueryRowContext(ctx, text, args...)
+}
+
 func (p *prepared) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

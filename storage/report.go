@@ -87,7 +87,7 @@ func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, coun
 const earlyIDs = `select distinct r.provider_id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' and r.provider_id in (%s)`
 
 // idsAtOnce is how many ids one statement looks for.
-const idsAtOnce = 500
+const idsAtOnce = 512
 
 func (t *tx) early(ctx context.Context, account int64, ids []string) (found []string, err error) {
 	for some := range slices.Chunk(ids, idsAtOnce) {

@@ -40,7 +40,7 @@ func NewReceiver(inbox Inbox, store ReceiveStore, parse func(string) sms.Deliver
 }
 
 const (
-	reportBatch   = 1000
+	reportBatch   = 2000
 	receiverRests = 5 * time.Second
 	receiverWaits = time.Second // after an error
 )
