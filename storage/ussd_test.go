@@ -120,7 +120,7 @@ func TestOnlyItsOwnBlocksAreTakenBack(t *testing.T) {
 	for _, kind := range []sms.BlockKind{sms.BlockedByStaff, sms.BlockedByUSSD} {
 		_, err := f.db.Block(f.ctx, []sms.Blocked{{AccountID: f.account.ID, Number: "234803000010" + string(kind[0]), Kind: kind, Since: 1}})
 		f.must(err)
-		done, err := f.db.UnblockOwn(f.ctx, f.account.ID, "234803000010"+string(kind[0]), sms.BlockedByUSSD)
+		_, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, "234803000010"+string(kind[0]), sms.BlockedByUSSD, sms.Unblocking{At: 2, Kind: sms.BlockedByUSSD})
 		if err != nil || done != (kind == sms.BlockedByUSSD) {
 			t.Errorf("%s: %v %v", kind, done, err)
 		}

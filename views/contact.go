@@ -252,6 +252,7 @@ type ContactPage struct {
 	Columns   []sms.ContactColumn
 	Blocked   *sms.Blocked
 	Audiences []sms.Audience
+	Ended     []sms.EndedBlock   // the newest
 	Messages  []sms.FoundMessage // the newest
 	More      bool
 }

@@ -226,6 +226,9 @@ func (s *Web) contactShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 		return err
 	}
 	p.Messages, p.More = found, next != (sms.Place{})
+	if p.Ended, err = s.store.EndedBlocks(r.Context(), v.account.ID, p.Contact.Number, historyShown); err != nil {
+		return err
+	}
 	f := v.frame(p.Title(), "contacts")
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}
 	return s.render(w, r, http.StatusOK, views.ContactShow(f, p))

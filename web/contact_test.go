@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // TestWhatIsWrongWithAFilterCanBeMended: its fields stay on the page, and it
@@ -40,4 +41,22 @@ func TestNumbersAreNotGuessedDigitByDigit(t *testing.T) {
 			t.Errorf("%q, masked %t: prefix %q, filter %+v", tc.typed, tc.masked, f.Prefix, f.Filter)
 		}
 	}
+}
+
+// TestBlocksThatEndedAreShown: who sees numbers masked sees when and by whom,
+// and neither proof nor note: people write numbers into them.
+func TestBlocksThatEndedAreShown(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c, err := s.db.SaveContact(t.Context(), sms.Contact{AccountID: a.ID, Number: "2348030000101", Name: "Ada Obi"}, nil, s.clock.now().UnixMilli())
+	s.must(err)
+	page := views.ContactPath(c.ID, "")
+	b, viewer := s.as(s.boss), s.as(s.hire("v@example.com", sms.Viewer))
+	b.post("/settings/blocked", "numbers", "08030000101", "note", "wrote from 0803 555 0199").to("/settings/blocked?done=blocked")
+	b.get(page).is(200).count("#blocked", 1).count("#ended", 0)
+	b.post("/settings/blocked/1/unblock", "note", "came by in person").to("/settings/blocked?done=unblocked")
+	s.leads(b.get(page).is(200).count("#blocked", 0).count("#ended tbody tr", 1).has("Earlier blocks", "added by Ada Obi", "Entered by hand", "wrote from 0803 555 0199", "by Ada Obi", "came by in person"))
+	viewer.get(page).is(200).count("#ended tbody tr", 1).has("added by Ada Obi", "by Ada Obi").lacks("Entered by hand", "wrote from", "came by in person", "0199")
+	b.post("/settings/blocked", "numbers", "08030000101").to("/settings/blocked?done=blocked")
+	b.get(page).is(200).count("#blocked", 1).count("#ended tbody tr", 1)
 }

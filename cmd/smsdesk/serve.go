@@ -183,7 +183,7 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, spool.Close)
-	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
+	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, time.Now)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()

@@ -340,6 +340,24 @@ type DeliveryReport struct {
 	Suspicious   bool
 }
 
+type EndedBlock struct {
+	ID          int64
+	AccountID   int64
+	Number      string
+	Kind        string
+	Note        string
+	ByID        int64
+	ByName      string
+	Since       int64
+	Proof       string
+	MessageID   int64
+	EndedAt     int64
+	EndedKind   string
+	EndedNote   string
+	EndedByID   int64
+	EndedByName string
+}
+
 type GroupMade struct {
 	AccountID int64
 	Name      string
