@@ -281,6 +281,7 @@ type Contact struct {
 	ByName    string
 	CreatedAt int64
 	ChangedAt int64
+	Version   int64
 }
 
 type ContactBlock struct {

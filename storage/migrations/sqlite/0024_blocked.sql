@@ -21,5 +21,9 @@ create table ended_block (
 create index ended_block_number on ended_block (account_id, number, id);
 create index ended_block_keeping on ended_block (ended_at, id);
 
+-- Two people who change one contact do not overwrite each other.
+alter table contact add column version integer not null default 1;
+
 -- +goose Down
+alter table contact drop column version;
 drop table ended_block;
