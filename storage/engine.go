@@ -40,7 +40,9 @@ func sqliteDSN(path string, pragmas ...string) string {
 }
 
 func openSQLite(path string) (writer, reader *sql.DB, err error) {
-	writer, err = sql.Open("sqlite", sqliteDSN(path))
+	// What SQLite keeps of the pages that one statement changes, in case it
+	// fails, else goes to a temporary file: a fifth of applying reports.
+	writer, err = sql.Open("sqlite", sqliteDSN(path, "temp_store(MEMORY)"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("open database: %w", err)
 	}
@@ -141,7 +143,15 @@ func atLeast(version string, want ...int) bool {
 	return len(parts) == len(want)
 }
 
-func migrate(ctx context.Context, db *sql.DB) error {
+func migrate(ctx context.Context, db *sql.DB) (err error) {
+	// A new index over millions of rows is sorted in a file.
+	if _, err := db.ExecContext(ctx, "pragma temp_store = FILE"); err != nil {
+		return fmt.Errorf("bring the database up to date: %w", err)
+	}
+	defer func() {
+		_, also := db.ExecContext(ctx, "pragma temp_store = MEMORY")
+		err = errors.Join(err, also)
+	}()
 	folder, err := fs.Sub(migrations, "migrations/sqlite")
 	if err != nil {
 		return fmt.Errorf("open migrations: %w", err)

@@ -39,40 +39,55 @@ func (db *DB) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now
 const (
 	// messagesAtOnce is how many messages one statement takes.
 	messagesAtOnce = 10
+	// turnLeast and turnMost bound how long one transaction stores messages.
+	turnLeast = 30 * time.Millisecond
+	turnMost  = 150 * time.Millisecond
 	// sweepAtOnce is how many messages of an abandoned campaign go in one
 	// transaction.
 	sweepAtOnce = 1000
 )
 
-// PutMessages adds messages to a hidden campaign in one short transaction that
-// lets every other writer go first.
-func (db *DB) PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error {
+// PutMessages adds messages to a hidden campaign in one transaction that lets
+// every other writer go first, and says how many of them: as many as fit into
+// its turn. It is as long as what it waited for, so that two who always want to
+// write get half of the time each.
+func (db *DB) PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error) {
+	asked := time.Now()
 	if err := db.yield(ctx); err != nil {
-		return err
+		return 0, err
 	}
-	return db.update(ctx, "store messages", func(t *tx) error {
-		many, err := t.raw.PrepareContext(ctx, insertDrafts(messagesAtOnce))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = many.Close() }()
-		for len(messages) > 0 {
-			n := 0
-			for n < len(messages) && n < messagesAtOnce && messages[n].State == sms.Draft {
-				n++
-			}
-			if n == messagesAtOnce {
-				_, err = many.ExecContext(ctx, draftArgs(campaign, messages[:n], now)...)
-			} else {
-				n, err = 1, t.putMessage(ctx, campaign, messages[0], now)
-			}
-			if err != nil {
-				return err
-			}
-			messages = messages[n:]
-		}
-		return nil
+	err = db.update(ctx, "store messages", func(t *tx) error {
+		stored, err = t.putMessages(ctx, campaign, messages, time.Now().Add(min(max(time.Since(asked), turnLeast), turnMost)), now)
+		return err
 	})
+	if err != nil {
+		return 0, err
+	}
+	return stored, nil
+}
+
+func (t *tx) putMessages(ctx context.Context, campaign int64, messages []sms.Message, ends time.Time, now int64) (stored int, err error) {
+	many, err := t.raw.PrepareContext(ctx, insertDrafts(messagesAtOnce))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = many.Close() }()
+	for stored < len(messages) && (stored == 0 || time.Now().Before(ends)) {
+		n, rest := 0, messages[stored:]
+		for n < len(rest) && n < messagesAtOnce && rest[n].State == sms.Draft {
+			n++
+		}
+		if n == messagesAtOnce {
+			_, err = many.ExecContext(ctx, draftArgs(campaign, rest[:n], now)...)
+		} else {
+			n, err = 1, t.putMessage(ctx, campaign, rest[0], now)
+		}
+		if err != nil {
+			return stored, err
+		}
+		stored += n
+	}
+	return stored, nil
 }
 
 func insertDrafts(n int) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -70,8 +71,8 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	c.ID, err = f.db.BeginCampaign(f.ctx, l, c, f.now())
 	f.must(err)
 	rows := f.listRows(c.ID, 1005)
-	f.must(f.db.PutMessages(f.ctx, c.ID, rows[:500], f.now()))
-	f.must(f.db.PutMessages(f.ctx, c.ID, rows[500:], f.now()))
+	f.putMessages(c.ID, rows[:500])
+	f.putMessages(c.ID, rows[500:])
 	first := one[int64](f, "select min(id) from message where campaign_id = $1", c.ID)
 	if n := f.visible(c.ID, first); n != 0 {
 		t.Fatalf("%d things are seen of a campaign that is not whole", n)
@@ -122,7 +123,7 @@ func TestAbandonedCampaignsAreSwept(t *testing.T) {
 		id, err := f.db.BeginCampaign(f.ctx, l, c, f.now())
 		f.must(err)
 		c.ID = id
-		f.must(f.db.PutMessages(f.ctx, id, f.listRows(id, 2500), f.now()))
+		f.putMessages(id, f.listRows(id, 2500))
 		return c
 	}
 	sweep := func() {
@@ -238,5 +239,31 @@ func TestStagedRowsComeBackAsTheyWere(t *testing.T) {
 	}
 	if _, _, err := f.db.ListNotes(f.ctx, "abc", sms.RowFilter{Limit: 1}); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("what a failed check staged is still there: %v", err)
+	}
+}
+
+// putMessages stores all of them, in as many turns as it takes.
+func (f *fixture) putMessages(campaign int64, list []sms.Message) {
+	f.t.Helper()
+	for len(list) > 0 {
+		n, err := f.db.PutMessages(f.ctx, campaign, list, f.now())
+		f.must(err)
+		list = list[n:]
+	}
+}
+
+// TestImportTakesTurns: a million messages must neither keep other writers
+// waiting nor wait for ever while others always want to write.
+func TestImportTakesTurns(t *testing.T) {
+	f := newFixture(t)
+	l := f.making(f.newList("a.csv"))
+	id, err := f.db.BeginCampaign(f.ctx, l, sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID, CreatedBy: 1}, f.now())
+	f.must(err)
+	rows := f.listRows(id, 50_000)
+	began := time.Now()
+	n, err := f.db.PutMessages(f.ctx, id, rows, f.now())
+	f.must(err)
+	if n == 0 || n == len(rows) {
+		t.Fatalf("%d of %d messages were stored in one turn of %s", n, len(rows), time.Since(began))
 	}
 }

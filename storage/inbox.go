@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -24,6 +25,10 @@ type Inbox struct {
 	queue  chan kept
 	spool  *spool
 	tried  time.Time // when the spool was last tried in vain
+
+	applied atomic.Int64 // reports up to this id are not needed any more
+	oldest  int64        // no id below it is there any more
+	forget  chan struct{}
 }
 
 type kept struct {
@@ -44,17 +49,21 @@ const (
 	// spoolEvery is how often reports are brought from the spool to the inbox
 	// while that fails.
 	spoolEvery = time.Second
+	// forgetAtRest is how many applied reports are removed in one transaction
+	// when none arrive, forgetEvery the rest between two of them.
+	forgetAtRest = 500
+	forgetEvery  = 50 * time.Millisecond
 )
 
 // OpenInbox opens the inbox of a data folder. spool is the folder for reports
 // that the inbox cannot take, data/spool where it is "". cursor is where the
 // applier stands: ids never start again below it, even when the file is a new
-// one.
+// one, and what is not above it is forgotten.
 func OpenInbox(ctx context.Context, data, spool string, cursor int64) (*Inbox, error) {
 	if spool == "" {
 		spool = filepath.Join(data, "spool")
 	}
-	in := &Inbox{queue: make(chan kept, inboxQueue)}
+	in := &Inbox{queue: make(chan kept, inboxQueue), forget: make(chan struct{}, 1)}
 	var err error
 	if in.db, in.reader, err = openSQLite(filepath.Join(data, "inbox.db")); err != nil {
 		return nil, fmt.Errorf("open the inbox: %w", err)
@@ -93,6 +102,11 @@ func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 	in.one, errs[0] = in.db.PrepareContext(ctx, insert+row(0))
 	in.many, errs[1] = in.db.PrepareContext(ctx, insert+strings.Join(rows, ", "))
 	if err := errors.Join(errs[:]...); err != nil {
+		return fmt.Errorf("prepare the inbox: %w", err)
+	}
+	in.applied.Store(cursor)
+	const oldest = `select coalesce((select min(id) from raw), (select seq + 1 from sqlite_sequence where name = 'raw'))`
+	if err := in.db.QueryRowContext(ctx, oldest).Scan(&in.oldest); err != nil {
 		return fmt.Errorf("prepare the inbox: %w", err)
 	}
 	return nil
@@ -140,6 +154,9 @@ func (in *Inbox) Run(ctx context.Context, stored func(), spooled func(n int, why
 	for {
 		batch, more := in.next(ctx)
 		err := in.drain(context.WithoutCancel(ctx), stored)
+		if len(batch) == 0 && err == nil && in.forgettable() {
+			err = in.write(context.WithoutCancel(ctx), nil, nil)
+		}
 		if len(batch) > 0 {
 			if err == nil {
 				err = in.write(context.WithoutCancel(ctx), keptOf(batch), nil)
@@ -180,8 +197,12 @@ func (in *Inbox) setAside(batch []kept, why error, spooled func(int, error)) err
 // false when ctx has ended and nothing is queued.
 func (in *Inbox) next(ctx context.Context) (batch []kept, more bool) {
 	var again <-chan time.Time
-	if in.spool.waits() {
-		timer := time.NewTimer(spoolEvery)
+	if waits, rests := in.spool.waits(), in.forgettable(); waits || rests {
+		rest := spoolEvery
+		if rests {
+			rest = forgetEvery
+		}
+		timer := time.NewTimer(rest)
 		defer timer.Stop()
 		again = timer.C
 	}
@@ -190,6 +211,7 @@ func (in *Inbox) next(ctx context.Context) (batch []kept, more bool) {
 	case item := <-in.queue:
 		batch = append(batch, item)
 	case <-again:
+	case <-in.forget:
 	case <-ctx.Done():
 		more = false
 	}
@@ -239,12 +261,39 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 	return nil
 }
 
+// write stores a batch and forgets about twice as many applied reports.
 func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx) error) error {
 	tx, err := in.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("store reports: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	some := int64(forgetAtRest)
+	if len(batch) > 0 {
+		some = 2 * int64(len(batch))
+	}
+	if err := in.put(ctx, tx, batch); err != nil {
+		return fmt.Errorf("store reports: %w", err)
+	}
+	if also != nil {
+		if err := also(tx); err != nil {
+			return fmt.Errorf("store reports: %w", err)
+		}
+	}
+	upTo := min(in.oldest+some-1, in.applied.Load())
+	if upTo >= in.oldest {
+		if _, err := tx.ExecContext(ctx, `delete from raw where id <= $1`, upTo); err != nil {
+			return fmt.Errorf("forget reports: %w", err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("store reports: %w", err)
+	}
+	in.oldest = max(in.oldest, upTo+1)
+	return nil
+}
+
+func (in *Inbox) put(ctx context.Context, tx *sql.Tx, batch []sms.Kept) error {
 	args := make([]any, 0, 4*inboxRows)
 	for len(batch) > 0 {
 		n, statement := 1, in.one
@@ -256,20 +305,26 @@ func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx)
 			args = append(args, k.AccountID, k.ReceivedAt, k.Remote, k.Query)
 		}
 		if _, err := tx.StmtContext(ctx, statement).ExecContext(ctx, args...); err != nil {
-			return fmt.Errorf("store reports: %w", err)
+			return err
 		}
 		batch = batch[n:]
 	}
-	if also != nil {
-		if err := also(tx); err != nil {
-			return fmt.Errorf("store reports: %w", err)
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("store reports: %w", err)
-	}
 	return nil
 }
+
+// Applied says that the reports up to an id have been applied. They are
+// forgotten a few at a time, along with the storing of others: a sync of its
+// own would make reports that arrive wait. The ids are not used again.
+func (in *Inbox) Applied(upTo int64) {
+	in.applied.Store(upTo)
+	select {
+	case in.forget <- struct{}{}:
+	default:
+	}
+}
+
+// forgettable says whether applied reports are still there.
+func (in *Inbox) forgettable() bool { return in.oldest <= in.applied.Load() }
 
 // After lists what was kept behind the given id, in order.
 func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, error) {
@@ -286,13 +341,4 @@ func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, er
 		list = append(list, k)
 	}
 	return list, errors.Join(rows.Err(), rows.Close())
-}
-
-// Trim forgets what has been applied, some thousands at a time. The ids are
-// not used again.
-func (in *Inbox) Trim(ctx context.Context, upTo int64) error {
-	if _, err := in.db.ExecContext(ctx, `delete from raw where id in (select id from raw where id <= $1 order by id limit 20000)`, upTo); err != nil {
-		return fmt.Errorf("trim the inbox: %w", err)
-	}
-	return nil
 }

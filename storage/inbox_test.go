@@ -113,7 +113,7 @@ func TestWhatIsQueuedIsWrittenAtOnce(t *testing.T) {
 	}
 }
 
-func TestInboxAfterAndTrim(t *testing.T) {
+func TestAppliedReportsAreForgotten(t *testing.T) {
 	data := t.TempDir()
 	in := openInbox(t, data, 0)
 	stop, _ := runInbox(t, in)
@@ -134,15 +134,27 @@ func TestInboxAfterAndTrim(t *testing.T) {
 	if d := cmp.Diff([]int64{4, 5, 6}, ids(in.After(t.Context(), 3, 3))); d != "" {
 		t.Error(d)
 	}
-	if err := in.Trim(t.Context(), 7); err != nil {
+	// Along with one that comes go two of those applied.
+	in.Applied(7)
+	if err := in.Keep(t.Context(), sms.Kept{AccountID: 1, Query: "q"}); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]int64{8, 9, 10}, ids(in.After(t.Context(), 0, 99))); d != "" {
+	if d := cmp.Diff([]int64{3, 4, 5}, ids(in.After(t.Context(), 0, 3))); d != "" {
 		t.Error(d)
 	}
-	if err := in.Trim(t.Context(), 10); err != nil {
-		t.Fatal(err)
+	left := func(want ...int64) {
+		var d string
+		for range 200 {
+			if d = cmp.Diff(want, ids(in.After(t.Context(), 0, 99))); d == "" {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Error(d)
 	}
+	left(8, 9, 10, 11)
+	in.Applied(11)
+	left()
 	stop()
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
@@ -152,8 +164,33 @@ func TestInboxAfterAndTrim(t *testing.T) {
 	if err := again.Keep(t.Context(), sms.Kept{Query: "q"}); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]int64{11}, ids(again.After(t.Context(), 0, 99))); d != "" {
+	if d := cmp.Diff([]int64{12}, ids(again.After(t.Context(), 0, 99))); d != "" {
 		t.Errorf("ids start again after everything was applied:\n%s", d)
+	}
+}
+
+// TestWhatWasAppliedBeforeTheStartIsForgotten: the process may have ended
+// between the two.
+func TestWhatWasAppliedBeforeTheStartIsForgotten(t *testing.T) {
+	data := t.TempDir()
+	in := openInbox(t, data, 0)
+	stop, _ := runInbox(t, in)
+	for range 5 {
+		if err := in.Keep(t.Context(), sms.Kept{Query: "q"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := openInbox(t, data, 3)
+	runInbox(t, again)
+	for n := 0; len(everything(t, again)) != 2; n++ {
+		if n == 200 {
+			t.Fatalf("%d reports are left of two", len(everything(t, again)))
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

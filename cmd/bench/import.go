@@ -250,16 +250,23 @@ func serve(ctx context.Context, e env, folder string) (s *served, err error) {
 	if s.by, err = d.CreateUser(ctx, desk.Operator(), benchPerson, "Bench", sms.Administrator, benchPassword); err != nil {
 		return s, err
 	}
-	addresses, err := s.db.CallbackAddresses(ctx, s.account.ID, sms.CallbackDLR, time.Now().UnixMilli())
-	if err != nil || len(addresses) == 0 {
-		return s, errors.Join(err, errors.New("the account has no address for reports"))
+	if s.callback, err = s.callbackOf(ctx, s.account.ID); err != nil {
+		return s, err
 	}
-	s.callback = s.base + "/dlr/" + addresses[0].Token
 	s.process = exec.CommandContext(ctx, binary, "--data", data, "serve", "--listen", at, "--no-sandbox")
 	if err := s.process.Start(); err != nil {
 		return s, err
 	}
 	return s, s.enter(ctx)
+}
+
+// callbackOf is where reports of an account are told.
+func (s *served) callbackOf(ctx context.Context, account int64) (string, error) {
+	addresses, err := s.db.CallbackAddresses(ctx, account, sms.CallbackDLR, time.Now().UnixMilli())
+	if err != nil || len(addresses) == 0 {
+		return "", errors.Join(err, errors.New("the account has no address for reports"))
+	}
+	return s.base + "/dlr/" + addresses[0].Token, nil
 }
 
 const (

@@ -268,21 +268,30 @@ func (s *intake) serve() (address string, stop func(), err error) {
 	return "http://" + l.Addr().String(), func() { _ = server.Close() }, nil
 }
 
-// benchReportsImporting is a running smsdesk that takes reports at full speed,
-// alone and while a list of a million rows is imported.
+// benchReportsImporting is a running smsdesk that takes reports about a million
+// messages of one account at full speed, alone and while a list of a million
+// rows is imported into another.
 func benchReportsImporting(ctx context.Context, e env) ([]line, error) {
 	path := e.path("reports.csv")
 	if err := writeFile(path, ordinaryList(importRows)); err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.Remove(path) }()
+	seeded, err := seedFresh(ctx, e.path("reported"), reportMessages, reportMessages)
+	if err != nil {
+		return nil, err
+	}
 	s, err := serve(ctx, e, "reported")
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
+	callback, err := s.callbackOf(ctx, seeded.account)
+	if err != nil {
+		return nil, err
+	}
 	call := func(until string, from int) (figures, error) {
-		return e.child(ctx, "reports", s.callback, "closed", strconv.Itoa(reportConnections), until, strconv.Itoa(from))
+		return e.child(ctx, "reports", callback, "closed", strconv.Itoa(reportConnections), until, strconv.Itoa(from))
 	}
 	alone, err := call("10", 0)
 	if err != nil {
@@ -308,7 +317,7 @@ func benchReportsImporting(ctx context.Context, e env) ([]line, error) {
 	if busy.err != nil {
 		return nil, busy.err
 	}
-	if err := s.wholly(ctx, int64(alone["answered"]+busy.f["answered"])); err != nil {
+	if err := s.wholly(ctx, seeded.account, int64(alone["answered"]+busy.f["answered"])); err != nil {
 		return nil, err
 	}
 	own, meanwhile := alone["answered"]/alone["seconds"], busy.f["answered"]/busy.f["seconds"]
@@ -320,19 +329,25 @@ func benchReportsImporting(ctx context.Context, e env) ([]line, error) {
 
 // wholly waits until a running smsdesk has applied so many reports, and says
 // so when it has another number at last.
-func (s *served) wholly(ctx context.Context, answered int64) error {
+func (s *served) wholly(ctx context.Context, account, answered int64) error {
 	var n int64
-	var err error
-	for range 1200 {
-		if n, err = s.db.ReportArrivals(ctx, s.account.ID); err != nil || n >= answered || ctx.Err() != nil {
+	for stands := 0; stands < 60; stands++ {
+		now, err := s.db.ReportArrivals(ctx, account)
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		if now > n {
+			n, stands = now, 0
+		}
+		if n >= answered {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond)
 	}
-	if err == nil && n != answered {
-		err = fmt.Errorf("%d reports were acknowledged and %d are stored", answered, n)
+	if n != answered {
+		return fmt.Errorf("%d reports were acknowledged and %d are stored", answered, n)
 	}
-	return errors.Join(err, ctx.Err())
+	return nil
 }
 
 // childReports calls an address with reports about the messages of campaign 1:

@@ -46,7 +46,7 @@ func seedAs(ctx context.Context, data string, n, largest int64, fresh bool) (*se
 	if err != nil {
 		return nil, err
 	}
-	account, err := db.CreateAccount(ctx, sms.Account{Name: "Bench", BaseURL: "https://api.example.com/v2", PerMinute: 1000, CallLimit: 100, URLBudget: 2000, MaxParts: 6,
+	account, err := db.CreateAccount(ctx, sms.Account{Name: "Seeded", BaseURL: "https://api.example.com/v2", PerMinute: 1000, CallLimit: 100, URLBudget: 2000, MaxParts: 6,
 		Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", LateAfter: sms.DefaultLateAfter}, sms.Credentials{ClientID: "client", APIKey: "a-key-of-thirteen"}, 1)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return nil, err

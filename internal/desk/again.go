@@ -12,7 +12,7 @@ type againStore interface {
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
 	BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error)
-	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
+	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
 	ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error)
 }
 
@@ -204,10 +204,14 @@ func (a *again) put(ctx context.Context, c sms.Campaign, calls []int32) error {
 			list[i].Call = calls[sent]
 			sent++
 		}
-		if len(list) == 0 {
-			return nil
+		for len(list) > 0 {
+			n, err := a.desk.store.PutMessages(ctx, c.ID, list, a.desk.ms())
+			if err != nil {
+				return err
+			}
+			list = list[n:]
 		}
-		return a.desk.store.PutMessages(ctx, c.ID, list, a.desk.ms())
+		return nil
 	})
 	if err == nil && sent != len(calls) {
 		err = errAgainMoved

@@ -36,7 +36,7 @@ type ImporterStore interface {
 	StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error]
 	EachBlocked(ctx context.Context, account int64, do func(number string)) error
 	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
-	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) error
+	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
 	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
 	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error)
 	SettleContacts(ctx context.Context) (more bool, err error)
@@ -68,8 +68,8 @@ const (
 	// such batches may wait.
 	rowsAtOnce     = 256
 	batchesWaiting = 4
-	// messagesAtOnce is how many messages one transaction stores.
-	messagesAtOnce = 1000
+	// messagesAtOnce is how many messages one transaction may store.
+	messagesAtOnce = 3000
 	progressEvery  = 500 * time.Millisecond
 )
 

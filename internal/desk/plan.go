@@ -120,14 +120,12 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 	tally, done, sent, said := sms.Tally{}, int64(0), 0, im.desk.now()
 	some := make([]sms.Message, 0, messagesAtOnce)
 	store := func() error {
-		if len(some) == 0 {
-			return ctx.Err()
-		}
-		if err := im.store.PutMessages(ctx, c.ID, some, im.desk.ms()); err != nil {
+		n, err := im.store.PutMessages(ctx, c.ID, some, im.desk.ms())
+		if err != nil {
 			return err
 		}
-		done += int64(len(some))
-		some = some[:0]
+		done += int64(n)
+		some = some[:copy(some, some[n:])]
 		if now := im.desk.now(); now.Sub(said) >= progressEvery {
 			said = now
 			return im.progress(ctx, l, done, l.Tally.Rows)
@@ -150,7 +148,12 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 			}
 		}
 	}
-	return tally, store()
+	for len(some) > 0 {
+		if err := store(); err != nil {
+			return nil, err
+		}
+	}
+	return tally, ctx.Err()
 }
 
 func messageOf(r sms.ListRow, c sms.Campaign) sms.Message {

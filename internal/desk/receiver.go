@@ -18,14 +18,12 @@ type Receiver struct {
 	log   *slog.Logger
 	now   func() time.Time
 	nudge chan struct{}
-
-	trimmed time.Time // when what is applied was last removed from the inbox
 }
 
 // Inbox is where callbacks are kept as they came.
 type Inbox interface {
 	After(ctx context.Context, id int64, limit int) ([]sms.Kept, error)
-	Trim(ctx context.Context, upTo int64) error
+	Applied(upTo int64)
 }
 
 // ReceiveStore is what the Receiver needs to be remembered.
@@ -45,10 +43,6 @@ const (
 	reportBatch   = 1000
 	receiverRests = 5 * time.Second
 	receiverWaits = time.Second // after an error
-	// trimEvery and trimReports say when applied reports leave the inbox: each
-	// time costs a sync, for which reports that arrive must wait.
-	trimEvery   = time.Second
-	trimReports = 10_000
 )
 
 // Nudge says that the inbox has something new. It never blocks.
@@ -79,27 +73,16 @@ func (r *Receiver) Drain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for applied := 0; ; {
+	for {
 		kept, err := r.inbox.After(ctx, cursor, reportBatch)
-		if err != nil {
+		if err != nil || len(kept) == 0 {
 			return err
 		}
-		if len(kept) > 0 {
-			cursor = kept[len(kept)-1].ID
-			if err := r.apply(ctx, kept, cursor); err != nil {
-				return err
-			}
-			applied += len(kept)
+		cursor = kept[len(kept)-1].ID
+		if err := r.apply(ctx, kept, cursor); err != nil {
+			return err
 		}
-		if applied >= trimReports || len(kept) == 0 && r.now().Sub(r.trimmed) >= trimEvery {
-			if err := r.inbox.Trim(ctx, cursor); err != nil {
-				return err
-			}
-			applied, r.trimmed = 0, r.now()
-		}
-		if len(kept) == 0 {
-			return nil
-		}
+		r.inbox.Applied(cursor)
 	}
 }
 
