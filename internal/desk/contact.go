@@ -238,7 +238,10 @@ func (d *Desk) putAudience(ctx context.Context, by sms.User, a sms.Audience, mem
 		}
 		a.Kind = old.Kind
 		if err := d.store.UpdateAudience(ctx, a, d.ms()); errors.Is(err, sms.ErrConflict) {
-			return a, taken
+			if now, looked := d.store.Audience(ctx, a.ID); looked == nil && now.Version == a.Version {
+				return a, taken
+			}
+			return a, err // somebody saved at the same moment
 		} else if err != nil {
 			return a, err
 		}
