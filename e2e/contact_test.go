@@ -82,6 +82,15 @@ func TestContactsFromASheetToACampaign(t *testing.T) {
 	p.press("Save")
 	p.sees("0803 000 0021")
 
+	p.open("/settings/blocked")
+	p.do(p.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Unblock 0803 000 0101"}).Click())
+	p.fill("Why may messages go to this number again?", "came by in person")
+	p.press("Unblock this number")
+	p.open("/contacts?column=paid&op=is&value=no")
+	p.do(p.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Dayo One"}).Click())
+	p.row("added by Ada Obi", "came by in person")
+	p.picture("contact-blocks")
+
 	p.open("/contacts?column=town&op=more&value=x")
 	p.sees("Mend the filter to see who fits.")
 	p.follow("Enter a number or a day, such as 5000 or 2026-01-31")

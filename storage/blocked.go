@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -72,14 +73,53 @@ func (t *tx) blockReported(ctx context.Context, m sms.Message, now int64) error 
 	return err
 }
 
-// Unblock takes a number off its list and returns what stood there.
-func (db *DB) Unblock(ctx context.Context, id int64) (gone sms.Blocked, err error) {
+// EndBlock takes a number off its list and returns what stood there; the list
+// of ended blocks keeps it.
+func (db *DB) EndBlock(ctx context.Context, id int64, end sms.Unblocking) (gone sms.Blocked, err error) {
 	err = db.update(ctx, "unblock number", func(t *tx) error {
 		row, err := t.DeleteBlocked(ctx, id)
+		if err != nil {
+			return err
+		}
 		gone = blocked(row)
-		return err
+		return t.keepEnded(ctx, gone, end)
 	})
 	return gone, err
+}
+
+// EndOwnBlock is EndBlock for a number that came onto the list by that way;
+// done is false where it is not there, or came there by another.
+func (db *DB) EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind, end sms.Unblocking) (gone sms.Blocked, done bool, err error) {
+	err = db.update(ctx, "unblock number", func(t *tx) error {
+		row, err := t.DeleteOwnBlocked(ctx, account, number, string(kind))
+		if done = err == nil; !done {
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil
+			}
+			return err
+		}
+		gone = blocked(row)
+		return t.keepEnded(ctx, gone, end)
+	})
+	return gone, done && err == nil, err
+}
+
+func (t *tx) keepEnded(ctx context.Context, b sms.Blocked, end sms.Unblocking) error {
+	return t.InsertEndedBlock(ctx, query.InsertEndedBlockParams{AccountID: b.AccountID, Number: b.Number, Kind: string(b.Kind), Note: b.Note, ByID: b.ByID, ByName: b.ByName,
+		Since: b.Since, Proof: b.Proof, MessageID: b.MessageID, EndedAt: end.At, EndedKind: string(end.Kind), EndedNote: end.Note, EndedByID: end.ByID, EndedByName: end.ByName})
+}
+
+// EndedBlocks lists the blocks of a number that ended, the newest first, as far
+// as they are kept.
+func (db *DB) EndedBlocks(ctx context.Context, account int64, number string, limit int) (list []sms.EndedBlock, err error) {
+	rows, err := db.read().EndedBlocks(ctx, account, number, int32(limit))
+	for _, r := range rows {
+		list = append(list, sms.EndedBlock{
+			Blocked: sms.Blocked{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Kind: sms.BlockKind(r.Kind), Note: r.Note, ByID: r.ByID, ByName: r.ByName, Since: r.Since,
+				Proof: r.Proof, MessageID: r.MessageID},
+			End: sms.Unblocking{At: r.EndedAt, Kind: sms.BlockKind(r.EndedKind), Note: r.EndedNote, ByID: r.EndedByID, ByName: r.EndedByName}})
+	}
+	return found(list, err, "list ended blocks")
 }
 
 // BlockedNumber finds an entry of the list by id.

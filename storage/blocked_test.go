@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,6 +32,11 @@ func (f *fixture) blockedNumbers(filter sms.BlockedFilter) (list []string, more 
 		list = append(list, b.Number)
 	}
 	return list, more
+}
+
+// Unblock is EndBlock by somebody of the staff.
+func (db *DB) Unblock(ctx context.Context, id int64) (sms.Blocked, error) {
+	return db.EndBlock(ctx, id, sms.Unblocking{At: began, Kind: sms.BlockedByStaff, Note: "came by in person", ByID: 2, ByName: "Bola Ade"})
 }
 
 func TestABlockedNumberKeepsItsFirstDay(t *testing.T) {
@@ -228,5 +234,57 @@ func TestADraftKeepsWhatIsLeftOut(t *testing.T) {
 	f.wantStates(c.ID, map[sms.State]int{sms.Accepted: 1, sms.Skipped: 1})
 	if m := f.messages(c.ID)[0]; m.Reason != "why" || f.campaign(c.ID).State != sms.CampaignFinished {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestEndedBlocksAreKept: whichever way a block ended, what stood in it is
+// there with its end, for its own account and number only, also while the
+// number is blocked once more; what did not end leaves nothing.
+func TestEndedBlocksAreKept(t *testing.T) {
+	f := newFixture(t)
+	other := f.other(t, "Other")
+	n := "2348030000101"
+	first := sms.Blocked{AccountID: f.account.ID, Number: n, Kind: sms.BlockedByReport, Note: "a note", Since: f.now(), Proof: "Delivery report of message 7: BLACKLIST", MessageID: 7}
+	later := sms.Blocked{AccountID: f.account.ID, Number: n, Kind: sms.BlockedByUSSD, Since: f.now(), Proof: "asked in *384*55# on MTN, session 5"}
+	staff := sms.Unblocking{At: f.now(), Kind: sms.BlockedByStaff, Note: "came by in person", ByID: 2, ByName: "Bola Ade"}
+	menu := sms.Unblocking{At: f.now(), Kind: sms.BlockedByUSSD, Note: "asked in *384*55# on MTN, session 9"}
+	put := func(b sms.Blocked) sms.Blocked {
+		t.Helper()
+		added, err := f.db.Block(f.ctx, []sms.Blocked{b})
+		if f.must(err); added != 1 {
+			t.Fatal("not blocked")
+		}
+		list, err := f.db.BlockedAmong(f.ctx, b.AccountID, []string{b.Number})
+		f.must(err)
+		return list[b.Number]
+	}
+	standing := put(first)
+	if _, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, n, sms.BlockedByUSSD, menu); done || err != nil {
+		t.Errorf("a menu ended what a report did: %v", err)
+	}
+	if gone, err := f.db.EndBlock(f.ctx, standing.ID, staff); err != nil || gone != standing {
+		t.Errorf("%+v %v", gone, err)
+	}
+	if _, err := f.db.EndBlock(f.ctx, standing.ID, staff); !errors.Is(err, sms.ErrNotFound) {
+		t.Error(err)
+	}
+	standing = put(later)
+	if gone, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, n, sms.BlockedByUSSD, menu); err != nil || !done || gone != standing {
+		t.Errorf("%+v %v %v", gone, done, err)
+	}
+	put(first)
+	elsewhere := later
+	elsewhere.AccountID = other.account.ID
+	f.must(second(f.db.EndBlock(f.ctx, put(elsewhere).ID, staff)))
+	list, err := f.db.EndedBlocks(f.ctx, f.account.ID, n, 9)
+	f.must(err)
+	for i := range list {
+		list[i].ID = 0
+	}
+	if d := cmp.Diff([]sms.EndedBlock{{Blocked: later, End: menu}, {Blocked: first, End: staff}}, list); d != "" {
+		t.Error(d)
+	}
+	if list, err = f.db.EndedBlocks(f.ctx, f.account.ID, n, 1); err != nil || len(list) != 1 || list[0].End != menu {
+		t.Errorf("the newest: %+v %v", list, err)
 	}
 }

@@ -98,7 +98,7 @@ func (db *DB) contactsByID(ctx context.Context, ids []int64) ([]query.Contact, e
 	return list, err
 }
 
-const contactFields = "id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at"
+const contactFields = "id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at, version"
 
 func contactsIn(n int) string {
 	return "select " + contactFields + " from contact where id in (" + places(1, n) + ")"
@@ -107,7 +107,7 @@ func contactsIn(n int) string {
 func readContacts(rows *sql.Rows) (list []query.Contact, err error) {
 	for rows.Next() {
 		var r query.Contact
-		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Name, &r.Fields, &r.Tags, &r.Source, &r.ByID, &r.ByName, &r.CreatedAt, &r.ChangedAt); err != nil {
+		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Name, &r.Fields, &r.Tags, &r.Source, &r.ByID, &r.ByName, &r.CreatedAt, &r.ChangedAt, &r.Version); err != nil {
 			return nil, errors.Join(err, rows.Close())
 		}
 		list = append(list, r)
@@ -235,7 +235,8 @@ func (db *DB) ContactColumns(ctx context.Context, account int64) (list []sms.Con
 }
 
 // SaveContact stores a contact: a new one where its ID is 0, else the contact
-// changed. A number that another contact of the account has is sms.ErrConflict.
+// changed. A number that another contact of the account has is sms.ErrConflict,
+// and so is a contact that has changed since its Version.
 func (db *DB) SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn, now int64) (sms.Contact, error) {
 	fields, tags, err := contactDocuments(c)
 	if err != nil {
@@ -248,9 +249,9 @@ func (db *DB) SaveContact(ctx context.Context, c sms.Contact, columns []sms.Cont
 		if c.ID == 0 {
 			c.ID, err = t.InsertContact(ctx, query.InsertContactParams{AccountID: c.AccountID, Number: c.Number, Name: c.Name, Fields: fields, Tags: tags, Source: c.Source,
 				ByID: c.ByID, ByName: c.ByName, CreatedAt: now})
-			c.CreatedAt = now
-		} else {
-			err = t.changeContact(ctx, c, fields, tags, now)
+			c.CreatedAt, c.Version = now, 1
+		} else if err = t.changeContact(ctx, c, fields, tags, now); err == nil {
+			c.Version++
 		}
 		if err != nil {
 			return err
@@ -262,9 +263,9 @@ func (db *DB) SaveContact(ctx context.Context, c sms.Contact, columns []sms.Cont
 }
 
 func (t *tx) changeContact(ctx context.Context, c sms.Contact, fields, tags string, now int64) error {
-	n, err := t.UpdateContact(ctx, query.UpdateContactParams{ID: c.ID, Number: c.Number, Name: c.Name, Fields: fields, Tags: tags, ChangedAt: now})
+	n, err := t.UpdateContact(ctx, query.UpdateContactParams{ID: c.ID, Number: c.Number, Name: c.Name, Fields: fields, Tags: tags, ChangedAt: now, Version: c.Version})
 	if err == nil && n != 1 {
-		err = sql.ErrNoRows
+		err = errUnexpected
 	}
 	return err
 }
@@ -444,7 +445,7 @@ func contactDocuments(c sms.Contact) (fields, tags string, err error) {
 }
 
 func contact(r query.Contact) (sms.Contact, error) {
-	c := sms.Contact{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Name: r.Name, Source: r.Source, ByID: r.ByID, ByName: r.ByName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt}
+	c := sms.Contact{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Name: r.Name, Source: r.Source, ByID: r.ByID, ByName: r.ByName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Version: r.Version}
 	err := json.Unmarshal([]byte(r.Fields), &c.Fields)
 	if r.Tags != "[]" {
 		err = errors.Join(err, json.Unmarshal([]byte(r.Tags), &c.Tags))

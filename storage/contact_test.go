@@ -133,6 +133,37 @@ func TestMergingContactsChangesOnlyWhatIsTold(t *testing.T) {
 	}
 }
 
+// TestTheSecondOfTwoWhoChangeAContactIsTold: also when the first was an import.
+func TestTheSecondOfTwoWhoChangeAContactIsTold(t *testing.T) {
+	f := newFixture(t)
+	f.merge(f.person(1, "Ada", nil))
+	seen, err := f.db.ContactByNumber(f.ctx, f.account.ID, "2348030000001")
+	f.must(err)
+	first := seen
+	first.Name = "Ada Obi"
+	first, err = f.db.SaveContact(f.ctx, first, nil, f.now())
+	f.must(err)
+	late := seen
+	late.Name = "Adaobi"
+	if _, err := f.db.SaveContact(f.ctx, late, nil, f.now()); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("the second one: %v", err)
+	}
+	f.merge(f.person(1, "", map[string]string{"town": "Ibadan"}))
+	first.Name = "Ada O."
+	if _, err := f.db.SaveContact(f.ctx, first, nil, f.now()); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("after an import: %v", err)
+	}
+	now, err := f.db.Contact(f.ctx, seen.ID)
+	f.must(err)
+	if now.Name != "Ada Obi" || now.Fields["town"] != "Ibadan" || now.Version != seen.Version+2 {
+		t.Errorf("%+v", now)
+	}
+	now.Name = "Adaobi"
+	if saved, err := f.db.SaveContact(f.ctx, now, nil, f.now()); err != nil || saved.Version != now.Version+1 {
+		t.Errorf("whoever has seen it: %+v %v", saved, err)
+	}
+}
+
 func TestAudienceByHand(t *testing.T) {
 	f := newFixture(t)
 	f.merge(f.person(1, "Ada", nil), f.person(2, "Bola", nil), f.person(3, "Chidi", nil))

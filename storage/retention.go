@@ -141,6 +141,26 @@ func (db *DB) ForgetCalls(ctx context.Context, before int64) (n int64, more bool
 	return n, more && err == nil, err
 }
 
+// ForgetBlocks deletes some blocks that ended before the given time: without
+// their number they tell nothing. Those that hold stay, however old they are.
+func (db *DB) ForgetBlocks(ctx context.Context, before int64) (n int64, more bool, err error) {
+	err = db.forget(ctx, "delete ended blocks", func(t *tx) error {
+		ids, err := t.SomeEndedBlocks(ctx, before, forgetAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := t.DeleteEndedBlock(ctx, id); err != nil {
+				return err
+			}
+		}
+		n = int64(len(ids))
+		more = n == forgetAtOnce
+		return nil
+	})
+	return n, more && err == nil, err
+}
+
 // forget is update once nobody else waits to write.
 func (db *DB) forget(ctx context.Context, doing string, fn func(*tx) error) error {
 	if err := db.yield(ctx); err != nil {

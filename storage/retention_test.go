@@ -106,3 +106,37 @@ func TestForgottenReportsAndCalls(t *testing.T) {
 	}
 	f.check()
 }
+
+// TestForgottenBlocksAreTheEndedOnes: a block that holds stays, however old.
+func TestForgottenBlocksAreTheEndedOnes(t *testing.T) {
+	f := newFixture(t)
+	const many = forgetAtOnce + 20
+	list := numbers(many + 1)
+	f.block(sms.BlockedByStaff, append(list, "2348039999999")...)
+	end := func(at int64, numbers ...string) {
+		for _, n := range numbers {
+			_, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, n, sms.BlockedByStaff, sms.Unblocking{At: at, Kind: sms.BlockedByStaff})
+			if f.must(err); !done {
+				t.Fatal("was not blocked")
+			}
+		}
+	}
+	before := f.now() + 100
+	end(before, list[0])
+	end(before-1, list[1:]...)
+	if n, more, err := f.db.ForgetBlocks(f.ctx, before); err != nil || n != forgetAtOnce || !more {
+		t.Errorf("%d, more %v, %v", n, more, err)
+	}
+	if n, more, err := f.db.ForgetBlocks(f.ctx, before); err != nil || n != many-forgetAtOnce || more {
+		t.Errorf("%d, more %v, %v", n, more, err)
+	}
+	if n := one[int](f, "select count(*) from ended_block where number = $1", list[0]); n != 1 {
+		t.Error("one whose time is not over is gone")
+	}
+	if n := one[int](f, "select count(*) from ended_block"); n != 1 {
+		t.Errorf("%d are left", n)
+	}
+	if blocked, _ := f.blockedNumbers(sms.BlockedFilter{Limit: 9}); len(blocked) != 1 || blocked[0] != "2348039999999" {
+		t.Errorf("blocked: %v", blocked)
+	}
+}

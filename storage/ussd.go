@@ -186,17 +186,6 @@ func (db *DB) published(ctx context.Context, q *query.Queries) ([]ussd.Published
 	return list, nil
 }
 
-// UnblockOwn takes a number off the list if it came there by that way; done is
-// false where it is not there, or came there by another.
-func (db *DB) UnblockOwn(ctx context.Context, account int64, number string, kind sms.BlockKind) (done bool, err error) {
-	err = db.update(ctx, "unblock number", func(t *tx) error {
-		n, err := t.Queries.UnblockOwn(ctx, account, number, string(kind))
-		done = n > 0
-		return err
-	})
-	return done, err
-}
-
 // PutUSSDSessions stores what sessions left behind, all of it or nothing. The
 // same again changes nothing, and what comes late does not take the place of
 // what is newer: a spool may be read again after a crash.

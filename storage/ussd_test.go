@@ -120,9 +120,54 @@ func TestOnlyItsOwnBlocksAreTakenBack(t *testing.T) {
 	for _, kind := range []sms.BlockKind{sms.BlockedByStaff, sms.BlockedByUSSD} {
 		_, err := f.db.Block(f.ctx, []sms.Blocked{{AccountID: f.account.ID, Number: "234803000010" + string(kind[0]), Kind: kind, Since: 1}})
 		f.must(err)
-		done, err := f.db.UnblockOwn(f.ctx, f.account.ID, "234803000010"+string(kind[0]), sms.BlockedByUSSD)
+		_, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, "234803000010"+string(kind[0]), sms.BlockedByUSSD, sms.Unblocking{At: 2, Kind: sms.BlockedByUSSD})
 		if err != nil || done != (kind == sms.BlockedByUSSD) {
 			t.Errorf("%s: %v %v", kind, done, err)
 		}
+	}
+}
+
+// TestAReplayOfTheSpoolTakesNothingBack: after a crash the spool is read again,
+// and what it holds of a session may be older than what the database took by
+// the other way. Of two answers of one moment the one said last counts.
+func TestAReplayOfTheSpoolTakesNothingBack(t *testing.T) {
+	f := newFixture(t)
+	id := ussd.SessionID(began, 1)
+	batch := func(no int, at int64, word string) ussd.Batch {
+		s := ussd.Session{ID: id, AccountID: f.account.ID, MenuID: 3, Number: "2348030000101", BegunAt: began, LastAt: at, Steps: no, Slowest: int64(no), Screen: word}
+		return ussd.Batch{Sessions: []ussd.Session{s},
+			Steps:  []ussd.Step{{SessionID: id, No: 1, At: at, Screen: word}},
+			Saved:  []ussd.Saved{{SessionID: id, AccountID: f.account.ID, MenuID: 3, Number: s.Number, Name: "Day", Text: word, At: at}},
+			Joined: []ussd.Joined{{AccountID: f.account.ID, List: "News", Number: s.Number, At: at}}}
+	}
+	holds := func(when, session, answer string, steps int, ended string) {
+		t.Helper()
+		s, said, saved, err := f.db.USSDSession(f.ctx, id)
+		f.must(err)
+		if s.Screen != session || s.Steps != steps || s.Slowest != int64(steps) || s.Ended != ended {
+			t.Errorf("%s the session is %+v", when, s)
+		}
+		if len(saved) != 1 || saved[0].Text != answer {
+			t.Errorf("%s the answers are %+v, want %s", when, saved, answer)
+		}
+		if len(said) != 1 || said[0].Screen != "second" {
+			t.Errorf("%s the steps are %+v", when, said)
+		}
+	}
+	old, newer := batch(1, began+1, "first"), batch(2, began+2, "second")
+	f.must(f.db.PutUSSDSessions(f.ctx, newer))
+	f.must(f.db.PutUSSDSessions(f.ctx, old))
+	holds("after what is older", "second", "second", 2, "")
+	f.must(f.db.PutUSSDSessions(f.ctx, newer))
+	holds("after the same again", "second", "second", 2, "")
+	f.must(f.db.PutUSSDSessions(f.ctx, batch(3, began+2, "third")))
+	holds("after one of the same moment", "third", "third", 3, "")
+	over := batch(3, began+3, "third")
+	over.Sessions[0].EndedAt, over.Sessions[0].Ended = began+3, ussd.EndedByCaller
+	f.must(f.db.PutUSSDSessions(f.ctx, over))
+	f.must(f.db.PutUSSDSessions(f.ctx, batch(3, began+2, "second")))
+	holds("after a replay from before its end", "third", "third", 3, ussd.EndedByCaller)
+	if lists, err := f.db.JoinedLists(f.ctx, f.account.ID); err != nil || lists["News"] != 1 {
+		t.Error(lists, err)
 	}
 }

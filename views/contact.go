@@ -209,7 +209,25 @@ type ContactFormPage struct {
 	Contact sms.Contact // ID 0: a new one
 	Typed   map[string]string
 	Columns []sms.ContactColumn
+	Changed bool // somebody else saved meanwhile: Contact is what they left
 	Bad     sms.Invalid
+}
+
+func (p ContactFormPage) typedTitle() string {
+	if p.Changed {
+		return "What you typed"
+	}
+	return ""
+}
+
+// stored is what somebody else has saved.
+func (p ContactFormPage) stored() []Term {
+	name := p.Contact.Name
+	if name == "" {
+		name = "None"
+	}
+	known := ContactPage{Outlook: p.Outlook, Contact: p.Contact, Columns: p.Columns}
+	return append([]Term{{Name: "Name", Text: name}}, known.terms()...)
 }
 
 func (p ContactFormPage) title() string {
@@ -252,6 +270,7 @@ type ContactPage struct {
 	Columns   []sms.ContactColumn
 	Blocked   *sms.Blocked
 	Audiences []sms.Audience
+	Ended     []sms.EndedBlock   // the newest
 	Messages  []sms.FoundMessage // the newest
 	More      bool
 }
@@ -378,6 +397,16 @@ type AudiencePage struct {
 	AudienceBad  string
 	NameProblem  string
 	ContactsFail string
+	Changed      bool // somebody else saved meanwhile: Audience is what they left
+}
+
+// stored is what somebody else has saved.
+func (p AudiencePage) stored() string {
+	words := "It is called “" + Shorten(p.Audience.Name, 80) + "” now"
+	if p.Audience.Kind != sms.Picked {
+		words += ", for people with: " + Shorten(p.Audience.Filter.Words(p.Columns), 200)
+	}
+	return words + ". Compare that with what you typed. What you save takes its place."
 }
 
 // Title is the page's name.

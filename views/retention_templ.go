@@ -127,7 +127,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = monthsInput(p, "messages", "Messages, in months", "From the end of their campaign. While a message needs a decision, its campaign is kept.", p.Messages).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = monthsInput(p, "messages", "Messages, in months", "From the end of their campaign. While a message needs a decision, its campaign is kept. Blocks of numbers that have ended go after the same time.", p.Messages).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

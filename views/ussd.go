@@ -195,6 +195,14 @@ func screenPath(menu int64, key string) string {
 	return With(MenuPath(menu)+"/screen", "key", key)
 }
 
+func removePath(menu int64, key string) string {
+	return With(MenuPath(menu)+"/screen/remove", "key", key)
+}
+
+func restorePath(menu int64, version int) string {
+	return With(MenuPath(menu)+"/restore", "version", Number(version))
+}
+
 func expects(k ussd.Kind) string {
 	switch k {
 	case ussd.Choose:
@@ -248,6 +256,13 @@ func (p VersionsPage) changes(i int) []ussd.Change {
 		return nil
 	}
 	return ussd.Diff(p.Versions[i+1].Menu, p.Versions[i].Menu)
+}
+
+// RestorePage asks before a version takes the place of the draft.
+type RestorePage struct {
+	ussd.Draft
+	Version ussd.Version
+	Changes []ussd.Change // from the draft to the version
 }
 
 func changeWords(c ussd.Change) string {

@@ -66,6 +66,24 @@ func (p ScreenPage) languages() []Option {
 	return list
 }
 
+// lost says what goes with the screen.
+func (p ScreenPage) lost() string {
+	words := "Its text, and what it expects and does, is gone from the draft afterwards and cannot be brought back."
+	var from []string
+	for _, s := range p.Menu.Screens {
+		if s.Key != p.Screen.Key && slices.Contains(s.Exits(), p.Screen.Key) {
+			from = append(from, "“"+Shorten(screenTitle(s), 40)+"”")
+		}
+	}
+	if len(from) > 0 {
+		words += " What leads to it from " + and(from) + " leads nowhere then."
+	}
+	if p.Menu.Screens[0].Key == p.Screen.Key && len(p.Menu.Screens) > 1 {
+		words += " Callers begin with “" + Shorten(screenTitle(p.Menu.Screens[1]), 40) + "” then."
+	}
+	return words
+}
+
 func (p ScreenPage) forms() []Option {
 	return []Option{{Value: string(ussd.AnyText), Label: "Any words"}, {Value: string(ussd.Digits), Label: "Digits only"}, {Value: string(ussd.Date), Label: "A date (day/month/year)"},
 		{Value: string(ussd.Listed), Label: "Something that stands in a table"}}

@@ -50,11 +50,11 @@ func (p SessionsPage) menu(s ussd.Session) string {
 func (p SessionsPage) empty(f Frame) EmptyProps {
 	switch p.Kind {
 	case "open":
-		return EmptyProps{Glyph: GlyphUSSD, Title: "Nobody is in a menu now"}
+		return EmptyProps{Glyph: GlyphUSSD, Title: "Nobody is in a menu now."}
 	case "slow":
-		return EmptyProps{Glyph: GlyphUSSD, Title: "No slow answers", Text: "All were given within a second."}
+		return EmptyProps{Glyph: GlyphUSSD, Title: "No slow answers.", Text: "All were given within a second."}
 	}
-	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet", Text: "Dial in the simulator.", Action: inSimulator(f, 0)}
+	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet.", Text: "Dial in the simulator.", Action: inSimulator(f, 0)}
 }
 
 func sessionChips(here string, open int64) (chips []Chip) {

@@ -971,7 +971,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				if len(p.Drops) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "Nobody has dialled it yet", Text: "Dial it in the simulator.", Action: inSimulator(f, p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "Nobody has dialled it yet.", Text: "Dial it in the simulator.", Action: inSimulator(f, p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

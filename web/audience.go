@@ -102,7 +102,8 @@ func (s *Web) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	form := r.PostForm
+	form, stored := r.PostForm, a
+	a.Version = number(form.Get("version")) // as it was seen, also after a preview
 	p := views.AudiencePage{Audience: a, Name: form.Get("name")}
 	p.Filter = readFilter(form)
 	if form.Get("do") == "preview" {
@@ -115,8 +116,7 @@ func (s *Web) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) err
 		}
 		return s.showAudience(w, r, v, p, http.StatusOK)
 	}
-	version := number(form.Get("version"))
-	saved, err := s.desk.SaveAudience(r.Context(), v.user, desk.AudienceOrder{ID: a.ID, Version: version, AccountID: v.account.ID, Name: p.Name, Kind: a.Kind, Filter: p.Filter})
+	saved, err := s.desk.SaveAudience(r.Context(), v.user, desk.AudienceOrder{ID: a.ID, Version: a.Version, AccountID: v.account.ID, Name: p.Name, Kind: a.Kind, Filter: p.Filter})
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -125,7 +125,7 @@ func (s *Web) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) err
 		p.Bad = bad
 		return s.showAudience(w, r, v, p, http.StatusUnprocessableEntity)
 	case errors.Is(err, sms.ErrConflict):
-		p.NameProblem = "Somebody else changed this audience meanwhile. Look at it again"
+		p.Audience, p.Changed = stored, true
 		return s.showAudience(w, r, v, p, http.StatusConflict)
 	case err != nil:
 		return err

@@ -16,6 +16,7 @@ type blockedQuestions interface {
 	BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error)
 	BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	EndedBlocks(ctx context.Context, account int64, number string, limit int) ([]sms.EndedBlock, error)
 	SentSince(ctx context.Context, account, since int64) (int64, error)
 	CountBlocked(ctx context.Context, account int64) (int64, error)
 }

@@ -226,6 +226,9 @@ func (s *Web) contactShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 		return err
 	}
 	p.Messages, p.More = found, next != (sms.Place{})
+	if p.Ended, err = s.store.EndedBlocks(r.Context(), v.account.ID, p.Contact.Number, historyShown); err != nil {
+		return err
+	}
 	f := v.frame(p.Title(), "contacts")
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}
 	return s.render(w, r, http.StatusOK, views.ContactShow(f, p))
@@ -251,7 +254,7 @@ func (s *Web) contactPage(r *http.Request, v *visit) (p views.ContactPage, err e
 }
 
 func (s *Web) contactNew(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.showContactForm(w, r, v, sms.Contact{}, map[string]string{}, nil)
+	return s.showContactForm(w, r, v, views.ContactFormPage{Typed: map[string]string{}})
 }
 
 func (s *Web) contactForm(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -259,22 +262,25 @@ func (s *Web) contactForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 	if err != nil {
 		return err
 	}
-	typed := map[string]string{"number": s.outlook(v, v.account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
+	typed := map[string]string{"version": strconv.FormatInt(c.Version, 10), "number": s.outlook(v, v.account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
 	for key, value := range c.Fields {
 		typed["field:"+key] = value
 	}
-	return s.showContactForm(w, r, v, c, typed, nil)
+	return s.showContactForm(w, r, v, views.ContactFormPage{Contact: c, Typed: typed})
 }
 
-func (s *Web) showContactForm(w http.ResponseWriter, r *http.Request, v *visit, c sms.Contact, typed map[string]string, bad sms.Invalid) error {
-	p := views.ContactFormPage{Outlook: s.outlook(v, v.account), Contact: c, Typed: typed, Bad: bad}
+func (s *Web) showContactForm(w http.ResponseWriter, r *http.Request, v *visit, p views.ContactFormPage) error {
+	p.Outlook = s.outlook(v, v.account)
 	var err error
 	if p.Columns, err = s.store.ContactColumns(r.Context(), v.account.ID); err != nil {
 		return err
 	}
 	f := v.frame(p.Title(), "contacts")
-	f.Crumbs, f.Error = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}, len(bad) > 0
-	return s.render(w, r, status(r, bad), views.ContactForm(f, p))
+	f.Crumbs, f.Error = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}, len(p.Bad) > 0 || p.Changed
+	if p.Changed {
+		return s.render(w, r, http.StatusConflict, views.ContactForm(f, p))
+	}
+	return s.render(w, r, status(r, p.Bad), views.ContactForm(f, p))
 }
 
 func (s *Web) contactCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -297,13 +303,21 @@ func (s *Web) contactPut(w http.ResponseWriter, r *http.Request, v *visit, c sms
 			fields[key] = typed[name]
 		}
 	}
-	saved, err := s.desk.SaveContact(r.Context(), v.user, desk.ContactOrder{ID: c.ID, AccountID: v.account.ID, Number: typed["number"], Name: typed["name"],
+	saved, err := s.desk.SaveContact(r.Context(), v.user, desk.ContactOrder{ID: c.ID, Version: number(typed["version"]), AccountID: v.account.ID, Number: typed["number"], Name: typed["name"],
 		Fields: fields, Tags: typed["tags"], Column: typed["column"], Value: typed["value"]})
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
-		return s.showContactForm(w, r, v, c, typed, bad)
-	}
-	if err != nil {
+	p := views.ContactFormPage{Contact: c, Typed: typed}
+	switch {
+	case errors.As(err, &p.Bad):
+		return s.showContactForm(w, r, v, p)
+	case errors.Is(err, sms.ErrConflict):
+		// What is stored by now is shown beside what was typed: saved once more,
+		// it is meant to take its place.
+		if p.Contact, err = s.store.Contact(r.Context(), c.ID); err != nil {
+			return err
+		}
+		typed["version"], p.Changed = strconv.FormatInt(p.Contact.Version, 10), true
+		return s.showContactForm(w, r, v, p)
+	case err != nil:
 		return err
 	}
 	redirect(w, r, withDone(views.ContactPath(saved.ID, ""), "saved"))

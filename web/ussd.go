@@ -263,6 +263,23 @@ func (s *Web) menuVersions(w http.ResponseWriter, r *http.Request, v *visit) err
 	return s.render(w, r, http.StatusOK, views.MenuVersions(menuFrame(v, a, d, "Versions"), p))
 }
 
+// menuRestoreForm shows what becomes of the draft.
+func (s *Web) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if !r.URL.Query().Has("version") {
+		return s.menuBack(w, r, v)
+	}
+	d, a, err := s.menu(r)
+	if err != nil {
+		return err
+	}
+	version, err := s.store.MenuVersion(r.Context(), d.ID, int(number(r.URL.Query().Get("version"))))
+	if err != nil {
+		return err
+	}
+	p := views.RestorePage{Draft: d, Version: version, Changes: ussd.Diff(d.Menu, version.Menu)}
+	return s.render(w, r, http.StatusOK, views.RestoreMenu(menuFrame(v, a, d, "Make an earlier version the draft?"), p))
+}
+
 func (s *Web) menuRestore(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {

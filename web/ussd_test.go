@@ -152,7 +152,15 @@ func TestAMenuIsWithdrawnRestoredAndDeleted(t *testing.T) {
 		t.Errorf("the difference is not shown: %s", got)
 	}
 	b.post(at + "/delete").is(http.StatusUnprocessableEntity) // callers can still dial it
+	s.leads(b.get(at+"/versions").is(http.StatusOK).count(`a[href$="/restore?version=1"]`, 1))
+	asked := b.get(at+"/restore?version=1").is(http.StatusOK).has("The draft as it is now is lost", "New screen")
+	if asked.attr("#restore [name=revision]", "value") != "2" || asked.attr("#restore [name=version]", "value") != "1" {
+		t.Error("the page asks about another version")
+	}
+	b.get(at + "/restore").to(at)
+	b.get(at + "/restore?version=7").is(http.StatusNotFound)
 	b.post(at+"/restore", "revision", "2", "version", "1").is(http.StatusSeeOther)
+	b.get(at + "/restore?version=1").has("Nothing changes.")
 	d, err := s.db.MenuDraft(context.Background(), menu)
 	s.must(err)
 	if changes := ussd.Diff(ussd.Examples()[0], d.Menu); len(changes) > 0 {
@@ -166,4 +174,29 @@ func TestAMenuIsWithdrawnRestoredAndDeleted(t *testing.T) {
 	}
 	b.post(at + "/delete").is(http.StatusSeeOther)
 	b.get(at).is(http.StatusNotFound)
+}
+
+// TestAScreenIsRemovedAfterAQuestion that says what is lost, and what leads to
+// it; nobody below a manager is asked.
+func TestAScreenIsRemovedAfterAQuestion(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	menu := s.menuMade(a, 0)
+	at, remove := views.MenuPath(menu), views.With(views.MenuPath(menu)+"/screen/remove", "key", "again")
+	s.as(s.hire("s@example.com", sms.Sender)).get(remove).is(http.StatusForbidden)
+	b := s.as(s.boss)
+	form := b.get(views.With(at+"/screen", "key", "again")).is(http.StatusOK).count("#remove-screen", 1)
+	if form.attr("#remove-screen", "href") != remove {
+		t.Error("no way to the question")
+	}
+	asked := b.get(remove).is(http.StatusOK).has("Remove the screen Started again?", "leads nowhere then.", "Callers keep the published version")
+	b.get(views.With(at+"/screen/remove", "key", "start")).has("Callers begin with “")
+	b.get(views.With(at+"/screen/remove", "key", "gone")).is(http.StatusNotFound)
+	b.post(at+"/order", "do", "remove", "key", asked.attr("#remove [name=key]", "value"), "revision", asked.attr("#remove [name=revision]", "value")).to(at)
+	d, err := s.db.MenuDraft(context.Background(), menu)
+	s.must(err)
+	if _, still := d.Menu.Screen("again"); still || len(d.Menu.Screens) != len(ussd.Examples()[0].Screens)-1 {
+		t.Errorf("%d screens are left", len(d.Menu.Screens))
+	}
+	b.post(at+"/order", "do", "remove", "key", "start", "revision", asked.attr("#remove [name=revision]", "value")).is(http.StatusConflict)
 }

@@ -14,24 +14,40 @@ import (
 	"smsdesk/views"
 )
 
+// screen is the screen that the address names.
+func (s *Web) screen(r *http.Request) (p views.ScreenPage, a sms.Account, err error) {
+	if p.Draft, a, err = s.menu(r); err != nil {
+		return p, a, err
+	}
+	var ok bool
+	if p.Screen, ok = p.Menu.Screen(r.URL.Query().Get("key")); !ok {
+		return p, a, fmt.Errorf("screen: %w", sms.ErrNotFound)
+	}
+	return p, a, nil
+}
+
 // screenForm shows the form of one screen.
 func (s *Web) screenForm(w http.ResponseWriter, r *http.Request, v *visit) error {
-	d, a, err := s.menu(r)
+	p, a, err := s.screen(r)
 	if err != nil {
 		return err
 	}
-	key := r.URL.Query().Get("key")
-	screen, ok := d.Menu.Screen(key)
-	if !ok {
-		return fmt.Errorf("screen: %w", sms.ErrNotFound)
-	}
-	p := views.ScreenPage{Draft: d, Screen: screen, Shown: preview(d.Menu, key, r.URL.Query().Get("lang"))}
-	for _, x := range ussd.Check(d.Menu) {
-		if x.Screen == key {
+	p.Shown = preview(p.Menu, p.Screen.Key, r.URL.Query().Get("lang"))
+	for _, x := range ussd.Check(p.Menu) {
+		if x.Screen == p.Screen.Key {
 			p.Found = append(p.Found, x)
 		}
 	}
-	return s.render(w, r, http.StatusOK, views.MenuScreen(menuFrame(v, a, d, screen.Title), p))
+	return s.render(w, r, http.StatusOK, views.MenuScreen(menuFrame(v, a, p.Draft, p.Screen.Title), p))
+}
+
+// screenRemoveForm says what is lost with a screen; menuOrder removes it.
+func (s *Web) screenRemoveForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, a, err := s.screen(r)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.RemoveScreen(menuFrame(v, a, p.Draft, "Remove this screen?"), p))
 }
 
 // screenSave stores the form in the draft. What is not right yet is stored

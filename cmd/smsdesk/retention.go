@@ -43,7 +43,7 @@ func monthsOf(n int) string {
 }
 
 type retentionSet struct {
-	Messages int `required:"" help:"Months from the end of a campaign, 1 to 120; 0 keeps for ever."`
+	Messages int `required:"" help:"Months from the end of a campaign or of a block, 1 to 120; 0 keeps for ever."`
 	Reports  int `required:"" help:"Months from the arrival of a delivery report; 0 keeps for ever."`
 	Calls    int `required:"" help:"Months from the end of a request to the provider; 0 keeps for ever."`
 }

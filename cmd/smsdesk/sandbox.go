@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"smsdesk/internal/desk"
 	"smsdesk/internal/sandbox"
+	"smsdesk/internal/sms"
 )
 
 type sandboxCommand struct {
@@ -72,4 +75,61 @@ func (c sandboxCommand) config(e env) (sandbox.Config, faults) {
 	}
 	return sandbox.Config{APIKey: c.APIKey, ClientID: c.ClientID, DLRURL: c.DLRURL, USSDURL: c.USSDURL, PerMinute: perMinute, RetryAfter: c.RetryAfter, State: c.State,
 		Location: location, Currency: c.Currency, Seed: c.Seed, Faults: f, Log: e.log}, bad
+}
+
+// sandboxName is the name of the test account that the embedded sandbox plays.
+const sandboxName = "Sandbox"
+
+// buildSandbox opens the embedded sandbox on a loopback port and points the
+// test account at it. Beyond that it is an account like any other.
+func (s *server) buildSandbox(ctx context.Context) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for the sandbox: %w", err)
+	}
+	base := "http://" + l.Addr().String() + "/v2"
+	a, secrets, err := s.sandboxAccount(ctx, base)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	addresses, err := s.db.CallbackAddresses(ctx, a.ID, sms.CallbackDLR, time.Now().UnixMilli())
+	if err != nil || len(addresses) == 0 {
+		return errors.Join(fmt.Errorf("find the sandbox's report address: %w", err), l.Close())
+	}
+	dial, err := s.ussdURL(ctx, a.ID)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.sandbox, err = sandbox.New(sandbox.Config{USSDURL: dial, APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
+		DLRURL: callbackURL("http://"+s.callbackAddr(), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
+		Location: a.Location(), Currency: a.Currency, Seed: uint64(time.Now().UnixNano()), Log: s.log})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.closers = append(s.closers, s.sandbox.Close)
+	s.sandboxURL = "http://" + l.Addr().String() + "/_sandbox/"
+	s.listeners = append(s.listeners, listening{l, &http.Server{Handler: s.sandbox.Handler(), ReadHeaderTimeout: 5 * time.Second}})
+	return nil
+}
+
+func (s *server) sandboxAccount(ctx context.Context, base string) (sms.Account, sms.Credentials, error) {
+	a, err := s.db.AccountNamed(ctx, sandboxName)
+	if errors.Is(err, sms.ErrNotFound) {
+		secrets := sms.Credentials{ClientID: desk.NewToken()[:16], APIKey: desk.NewToken()}
+		a, err = s.desk.CreateAccount(ctx, desk.Operator(), sms.Account{Name: sandboxName, BaseURL: base, Test: true, PerMinute: 1000,
+			Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", TypeAbove: sms.DefaultTypeAbove}, secrets)
+		return a, secrets, err
+	}
+	if err != nil {
+		return a, sms.Credentials{}, err
+	}
+	if !a.Test {
+		return a, sms.Credentials{}, fmt.Errorf("the account %q is a real one: rename it, or run serve with --no-sandbox", sandboxName)
+	}
+	a, err = s.db.UpdateAccount(ctx, a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.BaseURL = base; return nil })
+	if err != nil {
+		return a, sms.Credentials{}, err
+	}
+	secrets, err := s.db.Credentials(ctx, a.ID)
+	return a, secrets, err
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -37,9 +36,6 @@ type serveCommand struct {
 
 // stopCalls is how long calls in flight may take to finish at a stop (S-30).
 const stopCalls = 90 * time.Second
-
-// sandboxName is the name of the test account that the embedded sandbox plays.
-const sandboxName = "Sandbox"
 
 // Run serves until it is told to stop; then it stops claiming, lets calls in
 // flight finish, drains the inbox and closes.
@@ -183,7 +179,7 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, spool.Close)
-	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.BlockByUSSD, s.feed, s.log, time.Now)
+	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, time.Now)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
 	began := time.Now()
@@ -244,14 +240,6 @@ func (s *server) listen() error {
 	return nil
 }
 
-// callbackAddr is where this machine reaches the callbacks.
-func (s *server) callbackAddr() string {
-	if s.CallbackListen != "" {
-		return reachable(s.listeners[1].at.Addr().String())
-	}
-	return reachable(s.listeners[0].at.Addr().String())
-}
-
 // answer gives every listener its server. Pages and callbacks get separate
 // ones, where both are given, so that a flood of one does not starve the other
 // (D-06). The pages' server has no write time-out: live pages stay open.
@@ -285,108 +273,6 @@ func withDeadlines(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// answersCallbacks asks this server itself, by the way that the provider's
-// calls take inside this machine. The wrong method gets an answer that needs no
-// token and counts for nothing.
-func (s *server) answersCallbacks(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodOptions, "http://"+s.callbackAddr()+"/dlr/", nil)
-	if err != nil {
-		return false
-	}
-	req.Close = true
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		return false
-	}
-	_ = resp.Body.Close()
-	return resp.StatusCode == http.StatusMethodNotAllowed
-}
-
-func (s *server) keep(ctx context.Context, account, at int64, remote, query string) error {
-	return s.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
-}
-
-// spooled tells the operator that reports take the second way (D-11).
-func (s *server) spooled(n int, why error) {
-	s.log.Error("the inbox cannot be written: delivery reports wait in the spool", "reports", n, "error", why)
-}
-
-func (s *server) account(hash [32]byte) (int64, bool) {
-	id, ok := (*s.tokens.Load())[hash]
-	return id, ok
-}
-
-// readTokens keeps the callback tokens in memory: a wrong one must not cost a
-// look into the database.
-func (s *server) readTokens(ctx context.Context) error {
-	list, err := s.db.CallbackTokens(ctx, time.Now().UnixMilli())
-	if err != nil {
-		return err
-	}
-	tokens := make(map[[32]byte]int64, len(list))
-	for _, t := range list {
-		tokens[t.Hash] = t.AccountID
-	}
-	s.tokens.Store(&tokens)
-	return nil
-}
-
-// buildSandbox opens the embedded sandbox on a loopback port and points the
-// test account at it. Beyond that it is an account like any other.
-func (s *server) buildSandbox(ctx context.Context) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen for the sandbox: %w", err)
-	}
-	base := "http://" + l.Addr().String() + "/v2"
-	a, secrets, err := s.sandboxAccount(ctx, base)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	addresses, err := s.db.CallbackAddresses(ctx, a.ID, sms.CallbackDLR, time.Now().UnixMilli())
-	if err != nil || len(addresses) == 0 {
-		return errors.Join(fmt.Errorf("find the sandbox's report address: %w", err), l.Close())
-	}
-	dial, err := s.ussdURL(ctx, a.ID)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	s.sandbox, err = sandbox.New(sandbox.Config{USSDURL: dial, APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
-		DLRURL: callbackURL("http://"+s.callbackAddr(), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
-		Location: a.Location(), Currency: a.Currency, Seed: uint64(time.Now().UnixNano()), Log: s.log})
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	s.closers = append(s.closers, s.sandbox.Close)
-	s.sandboxURL = "http://" + l.Addr().String() + "/_sandbox/"
-	s.listeners = append(s.listeners, listening{l, &http.Server{Handler: s.sandbox.Handler(), ReadHeaderTimeout: 5 * time.Second}})
-	return nil
-}
-
-func (s *server) sandboxAccount(ctx context.Context, base string) (sms.Account, sms.Credentials, error) {
-	a, err := s.db.AccountNamed(ctx, sandboxName)
-	if errors.Is(err, sms.ErrNotFound) {
-		secrets := sms.Credentials{ClientID: desk.NewToken()[:16], APIKey: desk.NewToken()}
-		a, err = s.desk.CreateAccount(ctx, desk.Operator(), sms.Account{Name: sandboxName, BaseURL: base, Test: true, PerMinute: 1000,
-			Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", TypeAbove: sms.DefaultTypeAbove}, secrets)
-		return a, secrets, err
-	}
-	if err != nil {
-		return a, sms.Credentials{}, err
-	}
-	if !a.Test {
-		return a, sms.Credentials{}, fmt.Errorf("the account %q is a real one: rename it, or run serve with --no-sandbox", sandboxName)
-	}
-	a, err = s.db.UpdateAccount(ctx, a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.BaseURL = base; return nil })
-	if err != nil {
-		return a, sms.Credentials{}, err
-	}
-	secrets, err := s.db.Credentials(ctx, a.ID)
-	return a, secrets, err
 }
 
 // run starts every goroutine and stops them in reverse.
@@ -462,26 +348,6 @@ func within(most time.Duration, wait func() error) error {
 		return err
 	case <-time.After(most):
 		return fmt.Errorf("calls were still in flight after %s; they will need a decision", most)
-	}
-}
-
-func (s *server) keepTokens(ctx context.Context) {
-	news := s.feed.Listen(desk.AccountName(0))
-	defer news.Close()
-	for {
-		timer := time.NewTimer(time.Second)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-news.Nudged():
-			news.Take()
-		case <-timer.C:
-		}
-		timer.Stop()
-		if err := s.readTokens(ctx); err != nil && ctx.Err() == nil {
-			s.log.Error("callback addresses not read", "error", err)
-		}
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 
 type blockedStore interface {
 	Block(ctx context.Context, list []sms.Blocked) (added int64, err error)
-	Unblock(ctx context.Context, id int64) (sms.Blocked, error)
+	EndBlock(ctx context.Context, id int64, end sms.Unblocking) (gone sms.Blocked, err error)
+	EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind, end sms.Unblocking) (gone sms.Blocked, done bool, err error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
 	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
 	StartedSince(ctx context.Context, account, user, since int64) (int64, error)
@@ -152,8 +153,8 @@ func readNumberFile(file []byte, country string, abroad bool) (read sms.Numbers,
 	return read, ""
 }
 
-// UnblockNumber takes a number off the list; why is written into the record of
-// who did what. The field of its Invalid is note.
+// UnblockNumber takes a number off the list; why is kept with the block that
+// ends and in the record of who did what. The field of its Invalid is note.
 func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error) {
 	if err := may(by, sms.Manager, "unblock number"); err != nil {
 		return sms.Blocked{}, err
@@ -165,14 +166,18 @@ func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why str
 	if sentence != "" {
 		return sms.Blocked{}, sms.Invalid{"note": sentence}
 	}
-	gone, err := d.store.Unblock(ctx, id)
-	if err != nil {
-		return gone, err
+	gone, err := d.store.EndBlock(ctx, id, sms.Unblocking{At: d.ms(), Kind: sms.BlockedByStaff, Note: note, ByID: by.ID, ByName: by.Name})
+	if err == nil {
+		d.unblocked(ctx, by, gone, note)
 	}
+	return gone, err
+}
+
+// unblocked writes down that a block ended, and tells whoever looks at it.
+func (d *Desk) unblocked(ctx context.Context, by sms.User, gone sms.Blocked, note string) {
 	detail := gone.Number + ", was blocked since " + time.UnixMilli(gone.Since).UTC().Format(time.DateOnly) + " (" + gone.Reason() + ")"
 	d.audit(ctx, by, "number.unblock", AccountName(gone.AccountID), withNote(detail, note))
 	d.feed.Tell(BlockedName(gone.AccountID))
-	return gone, nil
 }
 
 // leaveOut marks the messages to blocked numbers as left out, and says what is

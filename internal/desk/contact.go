@@ -30,6 +30,7 @@ type contactStore interface {
 // ContactOrder is what a person enters of one contact.
 type ContactOrder struct {
 	ID        int64 // 0: a new one
+	Version   int64 // of the contact as it was shown
 	AccountID int64
 	Number    string
 	Name      string
@@ -41,7 +42,8 @@ type ContactOrder struct {
 
 // SaveContact adds a contact or changes one. The number is normalised here and
 // never again. The fields of its Invalid are number, name, tags, column, value
-// and "field:" with the key of a column.
+// and "field:" with the key of a column. Where somebody else has changed the
+// contact since it was shown, the error is sms.ErrConflict.
 func (d *Desk) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sms.Contact, error) {
 	if err := may(by, sms.Sender, "save contact"); err != nil {
 		return sms.Contact{}, err
@@ -69,16 +71,29 @@ func (d *Desk) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sm
 	if err := bad.Or(); err != nil {
 		return c, err
 	}
-	saved, err := d.store.SaveContact(ctx, c, added, d.ms())
-	if errors.Is(err, sms.ErrConflict) {
-		return c, sms.Invalid{"number": "Another contact has this number already"}
+	if c.Version != o.Version {
+		return c, fmt.Errorf("save contact: %w: somebody else changed it", sms.ErrConflict)
 	}
+	saved, err := d.store.SaveContact(ctx, c, added, d.ms())
 	if err != nil {
-		return c, err
+		return c, d.contactRaced(ctx, c, err)
 	}
 	d.audit(ctx, by, "contact.save", AccountName(account.ID), fmt.Sprintf("contact %d", saved.ID))
 	d.feed.Tell(ContactsName(account.ID), contactsName)
 	return saved, nil
+}
+
+// contactRaced tells the two conflicts apart that a contact can have when two
+// people save at the same moment.
+func (d *Desk) contactRaced(ctx context.Context, c sms.Contact, err error) error {
+	if !errors.Is(err, sms.ErrConflict) {
+		return err
+	}
+	taken, looked := d.store.ContactByNumber(ctx, c.AccountID, c.Number)
+	if looked == nil && taken.ID != c.ID {
+		return sms.Invalid{"number": "Another contact has this number already"}
+	}
+	return err
 }
 
 func nameOr(name, otherwise string) string {
@@ -223,7 +238,10 @@ func (d *Desk) putAudience(ctx context.Context, by sms.User, a sms.Audience, mem
 		}
 		a.Kind = old.Kind
 		if err := d.store.UpdateAudience(ctx, a, d.ms()); errors.Is(err, sms.ErrConflict) {
-			return a, taken
+			if now, looked := d.store.Audience(ctx, a.ID); looked == nil && now.Version == a.Version {
+				return a, taken
+			}
+			return a, err // somebody saved at the same moment
 		} else if err != nil {
 			return a, err
 		}

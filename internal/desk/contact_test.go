@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"smsdesk/internal/desk"
@@ -155,5 +156,72 @@ func TestContactOrdersSayWhatIsWrong(t *testing.T) {
 	}
 	if _, err := r.desk.SaveContact(r.ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, desk.ContactOrder{}); !errors.Is(err, sms.ErrForbidden) {
 		t.Errorf("a viewer may: %v", err)
+	}
+}
+
+// TestTwoPeopleChangeOneAudience: who loses is told that, and not that the name
+// is taken.
+func TestTwoPeopleChangeOneAudience(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	save := func(id, version int64, name string) (sms.Audience, error) {
+		return r.desk.SaveAudience(r.ctx, r.by, desk.AudienceOrder{ID: id, Version: version, AccountID: r.account.ID, Name: name, Kind: sms.Picked})
+	}
+	a, err := save(0, 0, "Parents")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := save(0, 0, "Board"); err != nil {
+		t.Fatal(err)
+	}
+	var bad sms.Invalid
+	if _, err := save(a.ID, 1, "Board"); !errors.As(err, &bad) || bad["name"] == "" {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	const people = 8
+	errs := make([]error, people)
+	var all sync.WaitGroup
+	for i := range people {
+		all.Go(func() { _, errs[i] = save(a.ID, 1, fmt.Sprint("Parents ", i)) })
+	}
+	all.Wait()
+	saved := 0
+	for i, err := range errs {
+		if err == nil {
+			saved++
+		} else if !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("person %d: %v", i, err)
+		}
+	}
+	if saved != 1 {
+		t.Errorf("%d people saved", saved)
+	}
+}
+
+// TestTwoPeopleChangeOneContact: one of them is told, also when both press at
+// the same moment, and a number that is taken meanwhile is another thing.
+func TestTwoPeopleChangeOneContact(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	c, err := r.desk.SaveContact(r.ctx, r.by, desk.ContactOrder{AccountID: r.account.ID, Number: "0803 000 0101", Name: "Ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const people = 8
+	errs := make([]error, people)
+	var all sync.WaitGroup
+	for i := range people {
+		all.Go(func() {
+			_, errs[i] = r.desk.SaveContact(r.ctx, r.by, desk.ContactOrder{ID: c.ID, Version: c.Version, AccountID: r.account.ID, Number: "0803 000 0101", Name: fmt.Sprint("Ada ", i)})
+		})
+	}
+	all.Wait()
+	saved := slices.IndexFunc(errs, func(err error) bool { return err == nil })
+	for i, err := range errs {
+		if i != saved && !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("person %d: %v", i, err)
+		}
+	}
+	now, err := r.db.Contact(r.ctx, c.ID)
+	if err != nil || saved < 0 || now.Name != fmt.Sprint("Ada ", saved) || now.Version != c.Version+1 {
+		t.Errorf("person %d saved, stored is %+v, %v", saved, now, err)
 	}
 }

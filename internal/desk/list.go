@@ -2,19 +2,10 @@ package desk
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"path"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
@@ -39,204 +30,17 @@ type listStore interface {
 	Setting(ctx context.Context, name string) (string, error)
 }
 
-// UploadOrder is a file that a person gives.
-type UploadOrder struct {
-	AccountID int64
-	Purpose   sms.ListPurpose
-	FileName  string // as given; only ever shown
-	Token     string // one-use: the same token gives the same list
-	Size      int64  // as announced, for the sentence about files that are too large; 0: not known
-	Reading   *sms.ListReading
-	Replaces  string // UID of a list of the same person whose order is kept, ""
-	Most      int64  // largest size in bytes; 0: as set
-}
-
 // MakeOrder says what a person decided about a checked list.
 type MakeOrder struct {
 	LeaveOut bool // the bad rows
 	Again    bool // although it looks like an earlier campaign
 }
 
-const (
-	// leastFree is what the disk must still take beside a list (S-20).
-	leastFree = 1 << 30
-	// sniffMost is how long a page waits for a file to be opened; a workbook
-	// at its limits takes seconds.
-	sniffMost = 20 * time.Second
-	// countMost is how long the rows of a new list may be counted.
-	countMost = 250 * time.Millisecond
-	// importName is what the Importer listens to.
-	importName = "import"
-)
+// importName is what the Importer listens to.
+const importName = "import"
 
 // ListName names one uploaded list.
 func ListName(uid string) string { return "list:" + uid }
-
-// UploadList stores a file as a list of the person and finds out how it is
-// read. The field of its Invalid is file. A file over the limit is also
-// sms.ErrTooLarge. Whatever is refused leaves nothing behind.
-func (d *Desk) UploadList(ctx context.Context, by sms.User, o UploadOrder, body io.Reader) (sms.List, error) {
-	if err := may(by, sms.Sender, "upload list"); err != nil {
-		return sms.List{}, err
-	}
-	account, err := d.store.Account(ctx, o.AccountID)
-	if err != nil {
-		return sms.List{}, err
-	}
-	if len(o.Token) < 32 || len(o.Token) > 128 {
-		return sms.List{}, fmt.Errorf("upload list: %w: the form is not one of ours", sms.ErrConflict)
-	}
-	if made, err := d.store.ListByToken(ctx, o.Token); !errors.Is(err, sms.ErrNotFound) {
-		return ownUpload(made, by, err)
-	}
-	most, err := d.uploadMost(ctx, o.Most)
-	if err != nil {
-		return sms.List{}, err
-	}
-	if o.Size > most {
-		return sms.List{}, tooLarge(o.Size, most)
-	}
-	if err := d.roomFor(max(o.Size, 0)); err != nil {
-		return sms.List{}, err
-	}
-	uid := newUID()
-	l := sms.List{UID: uid, AccountID: o.AccountID, Purpose: o.Purpose, FileName: shownFileName(o.FileName), CreatedBy: by.ID, CreatedName: by.Name}
-	if l.Size, l.Hash, err = d.store.KeepUpload(uid, body, most); err != nil {
-		if errors.Is(err, sms.ErrTooLarge) {
-			return sms.List{}, tooLarge(0, most)
-		}
-		return sms.List{}, err
-	}
-	made, err := d.takeIn(ctx, by, account, l, o)
-	if err != nil || made.UID != uid {
-		err = errors.Join(err, d.store.DropUpload(uid))
-	}
-	if err != nil {
-		return sms.List{}, err
-	}
-	return ownUpload(made, by, nil)
-}
-
-// takeIn reads the beginning of a stored file and makes it a list.
-func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l sms.List, o UploadOrder) (sms.List, error) {
-	reading := sms.ListReading{}
-	if o.Reading != nil {
-		reading = *o.Reading
-	}
-	profile, rows, err := d.sniff(ctx, account, l, reading, countMost)
-	if err != nil {
-		return sms.List{}, err
-	}
-	l.Reading, l.HeaderKey, l.Total = readingOf(profile), headerKey(l, profile), rows
-	if l.Order, err = d.proposed(ctx, account, l, profile); err != nil {
-		return sms.List{}, err
-	}
-	if o.Replaces != "" {
-		old, err := d.ownList(ctx, by, o.Replaces)
-		switch {
-		case err == nil && old.AccountID == l.AccountID && old.Purpose == l.Purpose:
-			l.Order = carryOver(old, l)
-		case err != nil && !errors.Is(err, sms.ErrNotFound):
-			return sms.List{}, err
-		}
-	}
-	made, created, err := d.store.CreateList(ctx, l, o.Token, d.ms())
-	if err == nil && created {
-		d.audit(ctx, by, "list.upload", ListName(made.UID), fmt.Sprintf("%s, %s bytes", made.FileName, humanize.Comma(made.Size)))
-	}
-	return made, err
-}
-
-// headerKey tells lists with the same columns and the same purpose.
-func headerKey(l sms.List, p sheet.Profile) string {
-	key := sheet.HeaderKey(p.Header)
-	if key != "" && l.Purpose == sms.ForContacts {
-		key = "contacts " + key
-	}
-	return key
-}
-
-func ownUpload(l sms.List, by sms.User, err error) (sms.List, error) {
-	if err == nil && l.CreatedBy != by.ID {
-		return sms.List{}, fmt.Errorf("upload list: %w: the form was used by somebody else", sms.ErrConflict)
-	}
-	return l, err
-}
-
-func (d *Desk) uploadMost(ctx context.Context, most int64) (int64, error) {
-	if most > 0 {
-		return most, nil
-	}
-	set, err := d.store.Setting(ctx, sms.SettingListMost)
-	if err != nil {
-		return 0, err
-	}
-	if n, err := strconv.ParseInt(set, 10, 64); err == nil && n > 0 {
-		return n, nil
-	}
-	return sms.ListMost, nil
-}
-
-// tooLarge is the refusal of a file of size bytes; 0: its size is not known,
-// as it was cut off at the limit.
-func tooLarge(size, most int64) error {
-	var bad sms.Invalid
-	if !errors.As(sheet.CheckSize(max(size, most+1), most), &bad) {
-		bad = sms.Invalid{}
-	}
-	if size == 0 {
-		bad["file"] = sheet.OverSize(most)
-	}
-	return fmt.Errorf("upload list: %w: %w", sms.ErrTooLarge, bad)
-}
-
-func (d *Desk) roomFor(size int64) error {
-	free, err := d.store.FreeSpace()
-	if err != nil {
-		return err
-	}
-	if free-size < leastFree {
-		return sms.Invalid{"file": "The disk of this system is almost full, so no list can be taken in. Ask an administrator to make room"}
-	}
-	return nil
-}
-
-func newUID() string {
-	b := make([]byte, 16)
-	rand.Read(b)
-	return hex.EncodeToString(b)
-}
-
-const fileNameMost = 100 // runes
-
-// shownFileName keeps of a file's name what can be shown: no folders, nothing
-// that cannot be seen or turns the text round.
-func shownFileName(raw string) string {
-	name := path.Base(strings.ReplaceAll(strings.ToValidUTF8(raw, "�"), `\`, "/"))
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
-			return -1
-		}
-		return r
-	}, name)
-	name = strings.TrimSpace(name)
-	if runes := []rune(name); len(runes) > fileNameMost {
-		name = string(runes[:fileNameMost-1]) + "…"
-	}
-	if name == "" || name == "." || name == "/" || name == ".." {
-		return "list"
-	}
-	return name
-}
-
-// nameFromFile proposes a campaign's name.
-func nameFromFile(file string) string {
-	name := strings.TrimSpace(strings.TrimSuffix(file, path.Ext(file)))
-	if name == "" {
-		return file
-	}
-	return name
-}
 
 func (d *Desk) ownList(ctx context.Context, by sms.User, uid string) (sms.List, error) {
 	l, err := d.store.List(ctx, uid)
@@ -244,80 +48,6 @@ func (d *Desk) ownList(ctx context.Context, by sms.User, uid string) (sms.List, 
 		return sms.List{}, fmt.Errorf("list of somebody else: %w", sms.ErrNotFound)
 	}
 	return l, err
-}
-
-// sniff opens a list's file far enough to say how it is read. Rows are counted
-// as long as count; 0: that was not long enough.
-func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading, count time.Duration) (sheet.Profile, int64, error) {
-	type answer struct {
-		profile sheet.Profile
-		rows    int64
-		err     error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		reader, closer, err := d.openList(account, l, r)
-		if err != nil {
-			done <- answer{err: err}
-			return
-		}
-		a := answer{profile: reader.Profile(), rows: countRows(reader, count)}
-		a.err = errors.Join(reader.Close(), closer.Close())
-		done <- a
-	}()
-	timer := time.NewTimer(sniffMost)
-	defer timer.Stop()
-	select {
-	case a := <-done:
-		return a.profile, a.rows, a.err
-	case <-timer.C:
-		return sheet.Profile{}, 0, sms.Invalid{"file": "This file takes too long to open. Remove sheets, pictures and columns you do not need"}
-	case <-ctx.Done():
-		return sheet.Profile{}, 0, ctx.Err()
-	}
-}
-
-// countRows counts the rows unless that takes longer than most. What is wrong
-// with them is for the check to say.
-func countRows(reader *sheet.Reader, most time.Duration) int64 {
-	for began := time.Now(); time.Since(began) < most; {
-		for range rowsAtOnce {
-			if _, err := reader.Next(); err == io.EOF {
-				return int64(reader.Tally().Rows)
-			} else if err != nil {
-				return 0
-			}
-		}
-	}
-	return 0
-}
-
-// openList opens a list's file. The closer is that of the file.
-func (d *Desk) openList(account sms.Account, l sms.List, r sms.ListReading) (*sheet.Reader, io.Closer, error) {
-	file, err := d.store.Upload(l.UID)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := sheet.Options{Encoding: sheet.Encoding(r.Encoding), HeaderRow: r.HeaderRow, Sheet: r.Sheet, IncludeHidden: r.Hidden, Country: account.Country,
-		TempDir: d.store.ListFolder(l.UID)}
-	o.Delimiter, _ = utf8.DecodeRuneInString(r.Delimiter)
-	if r.Delimiter == "" {
-		o.Delimiter = 0
-	}
-	reader, err := sheet.Open(file, l.Size, o)
-	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
-	}
-	return reader, file, nil
-}
-
-func readingOf(p sheet.Profile) sms.ListReading {
-	r := sms.ListReading{Kind: string(p.Kind), Encoding: string(p.Options.Encoding), HeaderRow: p.Options.HeaderRow, Sheet: p.Options.Sheet,
-		Hidden: p.Options.IncludeHidden, Columns: p.Columns}
-	if p.Options.Delimiter != 0 {
-		r.Delimiter = string(p.Options.Delimiter)
-	}
-	return r
 }
 
 // ReadList reads a list in another way. The fields of its Invalid are file,
@@ -366,26 +96,6 @@ func (d *Desk) changeList(ctx context.Context, l sms.List, change func(*sms.List
 	}
 	d.feed.Tell(ListName(l.UID), importName)
 	return after, nil
-}
-
-// ListProfile reads how a list begins, and proposes what to make of it.
-func (d *Desk) ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error) {
-	l, err := d.ownList(ctx, by, uid)
-	if err != nil {
-		return l, sheet.Profile{}, err
-	}
-	if p, ok := d.profiles.find(l); ok {
-		return l, p, nil
-	}
-	account, err := d.store.Account(ctx, l.AccountID)
-	if err != nil {
-		return l, sheet.Profile{}, err
-	}
-	p, _, err := d.sniff(ctx, account, l, l.Reading, 0)
-	if err == nil {
-		d.profiles.keep(l, p)
-	}
-	return l, p, err
 }
 
 // ProposeOrder is what was last chosen for lists with these column names, else
@@ -633,72 +343,4 @@ func (d *Desk) DropList(ctx context.Context, by sms.User, uid string) error {
 	}
 	d.feed.Tell(ListName(uid), importName)
 	return d.store.DropUpload(uid)
-}
-
-// RejectedRows gives the bad rows of a checked list as they stand in the file,
-// for a download. The file is read again while the rows are taken.
-func (d *Desk) RejectedRows(ctx context.Context, by sms.User, uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error) {
-	if err := may(by, sms.Sender, "list rejected rows"); err != nil {
-		return sheet.Layout{}, nil, err
-	}
-	l, err := d.ownList(ctx, by, uid)
-	if err != nil {
-		return sheet.Layout{}, nil, err
-	}
-	if l.State != sms.ListChecked && l.State != sms.ListMaking && l.State != sms.ListMade {
-		return sheet.Layout{}, nil, fmt.Errorf("list rejected rows: %w: the list is %s", sms.ErrConflict, l.State)
-	}
-	account, err := d.store.Account(ctx, l.AccountID)
-	if err != nil {
-		return sheet.Layout{}, nil, err
-	}
-	_, profile, err := d.ListProfile(ctx, by, uid)
-	if err != nil {
-		return sheet.Layout{}, nil, err
-	}
-	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns}
-	return layout, func(yield func(sheet.Rejected, error) bool) {
-		reader, file, err := d.openList(account, l, l.Reading)
-		if err != nil {
-			yield(sheet.Rejected{}, err)
-			return
-		}
-		defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
-		for n, err := range d.badRows(ctx, uid) {
-			var row sheet.Row
-			for err == nil && row.Number < int(n.Row) {
-				row, err = reader.Next()
-			}
-			if err == nil && row.Number > int(n.Row) {
-				err = fmt.Errorf("row %d of list %s: %w", n.Row, uid, sms.ErrNotFound)
-			}
-			if !yield(sheet.Rejected{Row: row, Fix: n.Text}, err) || err != nil {
-				return
-			}
-		}
-	}, nil
-}
-
-const notesAtOnce = 1000
-
-func (d *Desk) badRows(ctx context.Context, uid string) iter.Seq2[sms.RowNote, error] {
-	return func(yield func(sms.RowNote, error) bool) {
-		f := sms.RowFilter{Limit: notesAtOnce}
-		for {
-			notes, more, err := d.store.ListNotes(ctx, uid, f)
-			if err != nil {
-				yield(sms.RowNote{}, err)
-				return
-			}
-			for _, n := range notes {
-				if !yield(n, nil) {
-					return
-				}
-				f.After = n.Row
-			}
-			if !more {
-				return
-			}
-		}
-	}
 }

@@ -24,18 +24,39 @@ func (d *Desk) BlockByUSSD(ctx context.Context, account int64, msisdn, proof str
 	return d.optOut(ctx, sms.Blocked{AccountID: account, Number: phone.Number, Kind: sms.BlockedByUSSD, Proof: proof})
 }
 
+// UnblockByUSSD takes back what BlockByUSSD did and nothing else: the number is
+// what the network says and no proof of who is calling (U-07), so what staff or
+// a report blocked stays blocked. number is an MSISDN; proof is as with
+// BlockByUSSD. done is false where a menu has not blocked the number.
+func (d *Desk) UnblockByUSSD(ctx context.Context, account int64, number, proof string) (done bool, err error) {
+	end := sms.Unblocking{At: d.ms(), Kind: sms.BlockedByUSSD, Note: tidyProof(proof)}
+	gone, done, err := d.store.EndOwnBlock(ctx, account, number, sms.BlockedByUSSD, end)
+	if done {
+		d.unblocked(ctx, person(), gone, end.Note)
+	}
+	return done, err
+}
+
+// person stands in the audit log for whoever has a number.
+func person() sms.User { return sms.User{Name: "the person with the number"} }
+
+func tidyProof(raw string) string {
+	proof, _ := checkNote(raw)
+	if long := []rune(proof); len(long) > noteMost {
+		proof = string(long[:noteMost])
+	}
+	return proof
+}
+
 // optOut blocks a number for the person who has it.
 func (d *Desk) optOut(ctx context.Context, b sms.Blocked) (fresh bool, err error) {
-	b.Since = d.ms()
-	if b.Proof, _ = checkNote(b.Proof); len([]rune(b.Proof)) > noteMost {
-		b.Proof = string([]rune(b.Proof)[:noteMost])
-	}
+	b.Since, b.Proof = d.ms(), tidyProof(b.Proof)
 	n, err := d.store.Block(ctx, []sms.Blocked{b})
 	if err != nil {
 		return false, err
 	}
 	if n > 0 {
-		d.audit(ctx, sms.User{Name: "the person with the number"}, "number.block", AccountName(b.AccountID), fmt.Sprintf("%s, %s: %s", b.Number, b.Reason(), b.Proof))
+		d.audit(ctx, person(), "number.block", AccountName(b.AccountID), fmt.Sprintf("%s, %s: %s", b.Number, b.Reason(), b.Proof))
 		d.feed.Tell(BlockedName(b.AccountID))
 	}
 	return n > 0, nil

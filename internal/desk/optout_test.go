@@ -3,6 +3,7 @@ package desk_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"smsdesk/internal/desk"
@@ -47,4 +48,69 @@ func TestUSSDOptOutKeepsItsProof(t *testing.T) {
 	if file := known["2348030000103"]; file.Proof != "In the file stop.csv" {
 		t.Errorf("%+v", file)
 	}
+}
+
+// TestUSSDTakesBackOnlyWhatUSSDDid: each block that ended is kept with its
+// proof and its end, also when the person stops messages once more.
+func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	const number = "2348030000101"
+	stop := func(proof string) {
+		t.Helper()
+		if fresh, err := r.desk.BlockByUSSD(r.ctx, r.account.ID, "+"+number, proof); err != nil || !fresh {
+			t.Fatal(fresh, err)
+		}
+	}
+	takeBack := func(want bool) {
+		t.Helper()
+		if done, err := r.desk.UnblockByUSSD(r.ctx, r.account.ID, number, "asked in *384*55# on MTN, session 2"); err != nil || done != want {
+			t.Fatal(done, err)
+		}
+	}
+	r.block("0803 000 0101")
+	takeBack(false)
+	id := one(t, r, number).ID
+	if _, err := r.desk.UnblockNumber(r.ctx, r.by, id, "came by in person"); err != nil {
+		t.Fatal(err)
+	}
+	takeBack(false)
+	stop("session 1")
+	takeBack(true)
+	stop("session 3")
+	if one(t, r, number).Proof != "session 3" {
+		t.Error("blocked again, but not as of now")
+	}
+	list, err := r.db.EndedBlocks(r.ctx, r.account.ID, number, 9)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	if b := list[0]; b.Proof != "session 1" || b.End.Words() != "by the person, by USSD" || b.End.Note != "asked in *384*55# on MTN, session 2" || b.End.At < b.Since || b.Since == 0 {
+		t.Errorf("%+v", b)
+	}
+	if b := list[1]; b.ByName != r.by.Name || b.Proof != "Entered by hand" || b.End.Words() != "by "+r.by.Name || b.End.Note != "came by in person" || b.End.At < b.Since {
+		t.Errorf("%+v", b)
+	}
+	lines, err := r.db.AuditOf(r.ctx, desk.AccountName(r.account.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var who []string
+	for _, line := range lines {
+		if line.Action == "number.unblock" {
+			who = append(who, line.User.Name)
+		}
+	}
+	if slices.Sort(who); !slices.Equal(who, []string{r.by.Name, "the person with the number"}) {
+		t.Errorf("the audit log names %q", who)
+	}
+}
+
+// one is the block of a number that there is.
+func one(t *testing.T, r *rig, number string) sms.Blocked {
+	t.Helper()
+	known, err := r.db.BlockedAmong(r.ctx, r.account.ID, []string{number})
+	if err != nil || len(known) != 1 {
+		t.Fatal(known, err)
+	}
+	return known[number]
 }

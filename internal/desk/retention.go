@@ -48,6 +48,7 @@ type ForgetStore interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	ForgetMessages(ctx context.Context, before, now int64) (campaign, n int64, whole bool, err error)
 	ForgetReports(ctx context.Context, before int64) (n int64, more bool, err error)
+	ForgetBlocks(ctx context.Context, before int64) (n int64, more bool, err error)
 	ForgetCalls(ctx context.Context, before int64) (n int64, more bool, err error)
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
@@ -97,7 +98,7 @@ func (f *Forgetter) Pass(ctx context.Context) error {
 		action, word string
 		months       int
 		some         func(context.Context, int64) (int64, bool, error)
-	}{{"reports.forget", "reports", r.Reports, f.store.ForgetReports}, {"calls.forget", "requests", r.Calls, f.store.ForgetCalls}} {
+	}{{"blocks.forget", "ended blocks", r.Messages, f.store.ForgetBlocks}, {"reports.forget", "reports", r.Reports, f.store.ForgetReports}, {"calls.forget", "requests", r.Calls, f.store.ForgetCalls}} {
 		if before := sms.RemovedBefore(now, kind.months); before > 0 {
 			if err := f.all(ctx, kind.action, kind.word, before, kind.some); err != nil {
 				return err

@@ -18,6 +18,15 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 	c := r.start(r.draft("CLINIC", "A secret", ordinary(12)...))
 	r.dispatch()
 	r.until(c.ID, "the end", finished)
+	for i, number := range []string{"2348030000102", "2348030000101"} {
+		r.block(number)
+		if i == 0 {
+			continue // it holds, and stays
+		}
+		if _, err := r.desk.UnblockNumber(r.ctx, r.by, one(t, r, number).ID, "came by in person"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	clock := time.Now()
 	f := desk.NewForgetter(r.db, r.feed, slog.New(slog.DiscardHandler), func() time.Time { return clock })
 	pass := func() (number, text string) {
@@ -43,10 +52,17 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 	if number, _ := pass(); sms.Removed(number) {
 		t.Fatal("removed a day early")
 	}
+	if ended, err := r.db.EndedBlocks(r.ctx, r.account.ID, "2348030000101", 9); err != nil || len(ended) != 1 {
+		t.Errorf("an ended block a day early: %v %v", ended, err)
+	}
 	clock = clock.AddDate(0, 0, 6)
 	if number, text := pass(); !sms.Removed(number) || text != "" {
 		t.Fatalf("still there: %q %q", number, text)
 	}
+	if ended, err := r.db.EndedBlocks(r.ctx, r.account.ID, "2348030000101", 9); err != nil || len(ended) != 0 {
+		t.Errorf("the ended block is still there: %v %v", ended, err)
+	}
+	one(t, r, "2348030000102")
 	tally, err := r.db.Tally(r.ctx, c.ID)
 	if err != nil || tally.Total() != 12 || tally["network"] != 12 {
 		t.Errorf("tally %v, %v", tally, err)

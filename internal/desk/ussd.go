@@ -20,12 +20,12 @@ import (
 // the session has expired, because an input must never meet another screen
 // than the one on the phone.
 type Sessions struct {
-	store USSDStore
-	hook  func(ctx context.Context, q ussd.Question) (string, error)
-	block func(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error)
-	feed  *Feed
-	log   *slog.Logger
-	now   func() time.Time
+	store  USSDStore
+	hook   func(ctx context.Context, q ussd.Question) (string, error)
+	blocks OptOuts
+	feed   *Feed
+	log    *slog.Logger
+	now    func() time.Time
 
 	known   atomic.Pointer[published]
 	tries   sync.Map // id.session of a trial -> *try
@@ -56,9 +56,14 @@ type USSDStore interface {
 	EndOpenUSSDSessions(ctx context.Context, account int64, why string) error
 	ForgetUSSDSessions(ctx context.Context, before int64) (gone int, err error)
 	Setting(ctx context.Context, name string) (string, error)
-	UnblockOwn(ctx context.Context, account int64, number string, kind sms.BlockKind) (done bool, err error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
 	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+}
+
+// OptOuts are the orders of callers that concern their number; Desk has them.
+type OptOuts interface {
+	BlockByUSSD(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error)
+	UnblockByUSSD(ctx context.Context, account int64, number, proof string) (done bool, err error)
 }
 
 // published is everything callers can reach, as of one moment.
@@ -95,11 +100,10 @@ type call struct {
 }
 
 // NewSessions returns Sessions without menus: Prepare reads them, Run keeps
-// them current. hook asks the owner's webhook and returns its words; block is
-// the order Desk.BlockByUSSD.
+// them current. hook asks the owner's webhook and returns its words.
 func NewSessions(store USSDStore, spool USSDSpool, hook func(ctx context.Context, q ussd.Question) (string, error),
-	block func(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error), feed *Feed, log *slog.Logger, now func() time.Time) *Sessions {
-	s := &Sessions{store: store, hook: hook, block: block, feed: feed, log: log, now: now, said: newSaid(), due: newSaid(), spool: spool}
+	blocks OptOuts, feed *Feed, log *slog.Logger, now func() time.Time) *Sessions {
+	s := &Sessions{store: store, hook: hook, blocks: blocks, feed: feed, log: log, now: now, said: newSaid(), due: newSaid(), spool: spool}
 	for i := range s.shards {
 		s.shards[i].calls = map[callKey]*call{}
 	}

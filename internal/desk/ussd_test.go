@@ -86,7 +86,7 @@ func (r *remembered) EndOpenUSSDSessions(context.Context, int64, string) error {
 func (r *remembered) ForgetUSSDSessions(context.Context, int64) (int, error)   { return 0, nil }
 func (r *remembered) Setting(context.Context, string) (string, error)          { return "", nil }
 
-func (r *remembered) block(_ context.Context, _ int64, msisdn, _ string) (bool, error) {
+func (r *remembered) BlockByUSSD(_ context.Context, _ int64, msisdn, _ string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number := strings.TrimPrefix(msisdn, "+")
@@ -97,10 +97,10 @@ func (r *remembered) block(_ context.Context, _ int64, msisdn, _ string) (bool, 
 	return true, nil
 }
 
-func (r *remembered) UnblockOwn(_ context.Context, _ int64, number string, kind sms.BlockKind) (bool, error) {
+func (r *remembered) UnblockByUSSD(_ context.Context, _ int64, number, _ string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.blocked[number] != kind {
+	if r.blocked[number] != sms.BlockedByUSSD {
 		return false, nil
 	}
 	delete(r.blocked, number)
@@ -141,7 +141,7 @@ func newUSSDRig(t testing.TB, hook func(context.Context, ussd.Question) (string,
 	t.Helper()
 	r := &ussdRig{t: t, store: newRemembered(menus...), clock: &clock{}}
 	r.clock.ms.Store(time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC).UnixMilli())
-	r.Sessions = NewSessions(r.store, r.store, hook, r.store.block, NewFeed(), slog.New(slog.DiscardHandler), r.clock.now)
+	r.Sessions = NewSessions(r.store, r.store, hook, r.store, NewFeed(), slog.New(slog.DiscardHandler), r.clock.now)
 	if err := r.Prepare(context.Background()); err != nil {
 		t.Fatal(err)
 	}

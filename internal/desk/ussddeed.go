@@ -56,19 +56,20 @@ func (d *deeds) Do(a ussd.Action, state *ussd.State) (into string, ok bool) {
 }
 
 func (d *deeds) block() (bool, error) {
-	a := &d.c.about
-	_, err := d.s.block(d.ctx, a.AccountID, "+"+a.Number, fmt.Sprintf("asked in *%s# on %s, session %d", d.c.menu.Menu.Code, a.Network, a.ID))
+	_, err := d.s.blocks.BlockByUSSD(d.ctx, d.c.about.AccountID, "+"+d.c.about.Number, d.proof())
 	return err == nil, err
 }
 
-// unblock takes back what a menu did and nothing else: the number is what the
-// network says and no proof of who is calling (U-07), so what staff or a report
-// blocked stays blocked.
+// proof says for staff where the caller asked for something.
+func (d *deeds) proof() string {
+	return fmt.Sprintf("asked in *%s# on %s, session %d", d.c.menu.Menu.Code, d.c.about.Network, d.c.about.ID)
+}
+
+// unblock is done too where the number was not blocked.
 func (d *deeds) unblock() (bool, error) {
 	account, number := d.c.about.AccountID, d.c.about.Number
-	done, err := d.s.store.UnblockOwn(d.ctx, account, number, sms.BlockedByUSSD)
+	done, err := d.s.blocks.UnblockByUSSD(d.ctx, account, number, d.proof())
 	if err != nil || done {
-		d.s.feed.Tell(BlockedName(account))
 		return done, err
 	}
 	left, err := d.s.store.BlockedAmong(d.ctx, account, []string{number})

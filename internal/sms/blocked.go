@@ -35,6 +35,30 @@ type Blocked struct {
 	MessageID int64  // the message whose report or link did it, 0 for none
 }
 
+// Unblocking says how a block ended.
+type Unblocking struct {
+	At     int64
+	Kind   BlockKind // BlockedByStaff, or BlockedByUSSD where the person took it back in a menu
+	Note   string    // why, as staff wrote it, or how the person asked for it
+	ByID   int64     // 0 where nobody of the staff did it
+	ByName string
+}
+
+// Words says in words by whom the block was taken back.
+func (u Unblocking) Words() string {
+	if u.Kind == BlockedByUSSD {
+		return "by the person, by USSD"
+	}
+	return "by " + u.ByName
+}
+
+// EndedBlock is a block that is no more. Its ID is its own and none of a
+// present block.
+type EndedBlock struct {
+	Blocked
+	End Unblocking
+}
+
 // ByPerson says that whoever has the number asked for it.
 func (b Blocked) ByPerson() bool { return b.Kind == BlockedByUSSD || b.Kind == BlockedByLink }
 

@@ -21,6 +21,7 @@ type Contact struct {
 	ByName      string
 	CreatedAt   int64
 	ChangedAt   int64
+	Version     int64
 	BlockedKind BlockKind // "" for who may be written to; only where contacts are listed
 }
 

@@ -16,7 +16,7 @@ const RetentionMost = 120
 // Retention says after how many months numbers and texts are removed; 0 keeps
 // them for ever. What was counted stays, and so do states, times and costs.
 type Retention struct {
-	Messages int `json:"messages"` // of a campaign, from its end
+	Messages int `json:"messages"` // of a campaign, from its end, and blocks of numbers, from theirs
 	Reports  int `json:"reports"`  // delivery reports, from their arrival
 	Calls    int `json:"calls"`    // requests to the provider and its answers, from their end
 }

@@ -139,7 +139,7 @@ func (c *check) screen(i int, s Screen) {
 	c.words(s.Key, "The screen", s.Text)
 	switch s.Kind {
 	case Choose:
-		c.choices(s)
+		c.choices(i, s)
 	case Ask:
 		c.leads(s.Key, "The answer", s.Next)
 		c.rule(s)
@@ -161,9 +161,9 @@ func (c *check) screen(i int, s Screen) {
 	}
 }
 
-func (c *check) choices(s Screen) {
+func (c *check) choices(at int, s Screen) {
 	if len(s.Choices) == 0 {
-		c.stop(s.Key, "The screen has no choices and no end")
+		c.stop(s.Key, "Screen %d has no way back or end", at+1)
 	}
 	if len(s.Choices) > ChoicesMost {
 		c.stop(s.Key, "The screen has more than %d choices", ChoicesMost)

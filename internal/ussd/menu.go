@@ -1,6 +1,9 @@
 package ussd
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Networks are the values of the field network that §6.2 expects.
 func Networks() []string { return []string{"9mobile", "mtn", "glo", "airtel"} }
@@ -207,4 +210,13 @@ func or(s, other string) string {
 		return other
 	}
 	return s
+}
+
+// NewKey is a key that no screen of the menu has.
+func (m Menu) NewKey() string {
+	for n := len(m.Screens) + 1; ; n++ {
+		if key := "s" + strconv.Itoa(n); m.index(key) < 0 {
+			return key
+		}
+	}
 }

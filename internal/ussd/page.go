@@ -132,3 +132,26 @@ func cut(line string, fit func(string) bool) (head, rest string) {
 	}
 	return strings.TrimRight(line[:at], " "), strings.TrimLeft(line[at:], " ")
 }
+
+// Preview is a screen as callers see it, on all its pages. Values that only a
+// caller brings show their marks.
+func (p *Program) Preview(key, language string) []string {
+	if _, ok := p.places[key]; !ok {
+		return []string{""}
+	}
+	s := p.At(key, language)
+	screen := p.Screens[s.screen]
+	texts := []string{p.In(screen.Text, language)}
+	for _, c := range screen.Choices {
+		texts = append(texts, p.In(c.Text, language))
+	}
+	for _, t := range texts {
+		for _, mark := range sms.Marks(t) {
+			s.Put(mark, "##"+mark+"##")
+		}
+	}
+	if screen.Back {
+		s.trail = append(s.trail, 0)
+	}
+	return p.pagesOf(&s)
+}

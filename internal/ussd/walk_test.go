@@ -176,7 +176,7 @@ func TestCheckFinds(t *testing.T) {
 	}{
 		{base(func(m *Menu) { m.Screens[0].Choices[1].Next = "" }), "Choice 2 leads nowhere", true},
 		{base(func(m *Menu) { m.Screens[0].Choices[1].Next = "gone" }), "Choice 2 leads to a screen that is not there", true},
-		{base(func(m *Menu) { m.Screens[1].Choices = nil }), "The screen has no choices and no end", true},
+		{base(func(m *Menu) { m.Screens[1].Choices = nil }), "Screen 2 has no way back or end", true},
 		{base(func(m *Menu) { m.Screens[1].Choices[0].Next = "sure" }), "From here no end can be reached: callers go round and round", true},
 		{base(func(m *Menu) { m.Screens = append(m.Screens, Screen{Key: "x", Kind: Finish, Text: en("x")}) }), "No screen leads here", false},
 		{base(func(m *Menu) { m.Screens[2].Text = en("##Nobody##") }), "The screen uses ##Nobody##, and nothing gives it a value", true},

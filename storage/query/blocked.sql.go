@@ -151,3 +151,110 @@ func (q *Queries) DeleteBlocked(ctx context.Context, id int64) (Blocked, error) 
 	)
 	return i, err
 }
+
+const deleteOwnBlocked = `-- name: DeleteOwnBlocked :one
+delete from blocked where account_id = $1 and number = $2 and kind = $3 returning id, account_id, number, kind, note, by_id, by_name, since, proof, message_id
+`
+
+func (q *Queries) DeleteOwnBlocked(ctx context.Context, accountID int64, number string, kind string) (Blocked, error) {
+	row := q.db.QueryRowContext(ctx, deleteOwnBlocked, accountID, number, kind)
+	var i Blocked
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.Number,
+		&i.Kind,
+		&i.Note,
+		&i.ByID,
+		&i.ByName,
+		&i.Since,
+		&i.Proof,
+		&i.MessageID,
+	)
+	return i, err
+}
+
+const endedBlocks = `-- name: EndedBlocks :many
+select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id, ended_at, ended_kind, ended_note, ended_by_id, ended_by_name from ended_block where account_id = $1 and number = $2 order by id desc limit $3
+`
+
+func (q *Queries) EndedBlocks(ctx context.Context, accountID int64, number string, limit int32) ([]EndedBlock, error) {
+	rows, err := q.db.QueryContext(ctx, endedBlocks, accountID, number, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EndedBlock
+	for rows.Next() {
+		var i EndedBlock
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.Number,
+			&i.Kind,
+			&i.Note,
+			&i.ByID,
+			&i.ByName,
+			&i.Since,
+			&i.Proof,
+			&i.MessageID,
+			&i.EndedAt,
+			&i.EndedKind,
+			&i.EndedNote,
+			&i.EndedByID,
+			&i.EndedByName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const insertEndedBlock = `-- name: InsertEndedBlock :exec
+insert into ended_block (account_id, number, kind, note, by_id, by_name, since, proof, message_id, ended_at, ended_kind, ended_note, ended_by_id, ended_by_name)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+`
+
+type InsertEndedBlockParams struct {
+	AccountID   int64
+	Number      string
+	Kind        string
+	Note        string
+	ByID        int64
+	ByName      string
+	Since       int64
+	Proof       string
+	MessageID   int64
+	EndedAt     int64
+	EndedKind   string
+	EndedNote   string
+	EndedByID   int64
+	EndedByName string
+}
+
+func (q *Queries) InsertEndedBlock(ctx context.Context, arg InsertEndedBlockParams) error {
+	_, err := q.db.ExecContext(ctx, insertEndedBlock,
+		arg.AccountID,
+		arg.Number,
+		arg.Kind,
+		arg.Note,
+		arg.ByID,
+		arg.ByName,
+		arg.Since,
+		arg.Proof,
+		arg.MessageID,
+		arg.EndedAt,
+		arg.EndedKind,
+		arg.EndedNote,
+		arg.EndedByID,
+		arg.EndedByName,
+	)
+	return err
+}

@@ -10,7 +10,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
 returning id;
 
 -- name: UpdateContact :execrows
-update contact set number = $2, name = $3, fields = $4, tags = $5, changed_at = $6 where id = $1;
+update contact set number = $2, name = $3, fields = $4, tags = $5, changed_at = $6, version = version + 1 where id = $1 and version = $7;
 
 -- name: DeleteContact :one
 delete from contact where id = $1 and account_id = $2 returning *;

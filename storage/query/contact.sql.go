@@ -108,7 +108,7 @@ func (q *Queries) AudiencesOf(ctx context.Context, contactID int64) ([]Audience,
 }
 
 const contactByID = `-- name: ContactByID :one
-select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at from contact where id = $1
+select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at, version from contact where id = $1
 `
 
 func (q *Queries) ContactByID(ctx context.Context, id int64) (Contact, error) {
@@ -126,12 +126,13 @@ func (q *Queries) ContactByID(ctx context.Context, id int64) (Contact, error) {
 		&i.ByName,
 		&i.CreatedAt,
 		&i.ChangedAt,
+		&i.Version,
 	)
 	return i, err
 }
 
 const contactByNumber = `-- name: ContactByNumber :one
-select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at from contact where account_id = $1 and number = $2
+select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at, version from contact where account_id = $1 and number = $2
 `
 
 func (q *Queries) ContactByNumber(ctx context.Context, accountID int64, number string) (Contact, error) {
@@ -149,6 +150,7 @@ func (q *Queries) ContactByNumber(ctx context.Context, accountID int64, number s
 		&i.ByName,
 		&i.CreatedAt,
 		&i.ChangedAt,
+		&i.Version,
 	)
 	return i, err
 }
@@ -186,7 +188,7 @@ func (q *Queries) ContactColumns(ctx context.Context, accountID int64) ([]Contac
 }
 
 const contactsOfBlock = `-- name: ContactsOfBlock :many
-select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at from contact where account_id = $1 and id >= $2 and id < $3 order by id
+select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at, version from contact where account_id = $1 and id >= $2 and id < $3 order by id
 `
 
 func (q *Queries) ContactsOfBlock(ctx context.Context, accountID int64, iD int64, iD_2 int64) ([]Contact, error) {
@@ -210,6 +212,7 @@ func (q *Queries) ContactsOfBlock(ctx context.Context, accountID int64, iD int64
 			&i.ByName,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -225,7 +228,7 @@ func (q *Queries) ContactsOfBlock(ctx context.Context, accountID int64, iD int64
 }
 
 const contactsPage = `-- name: ContactsPage :many
-select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at from contact where account_id = $1 and id < $2 order by id desc limit $3
+select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at, version from contact where account_id = $1 and id < $2 order by id desc limit $3
 `
 
 func (q *Queries) ContactsPage(ctx context.Context, accountID int64, iD int64, limit int32) ([]Contact, error) {
@@ -249,6 +252,7 @@ func (q *Queries) ContactsPage(ctx context.Context, accountID int64, iD int64, l
 			&i.ByName,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -264,7 +268,7 @@ func (q *Queries) ContactsPage(ctx context.Context, accountID int64, iD int64, l
 }
 
 const contactsRange = `-- name: ContactsRange :many
-select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at from contact where account_id = $1 and number >= $2 and number <= $3 order by number limit $4
+select id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at, version from contact where account_id = $1 and number >= $2 and number <= $3 order by number limit $4
 `
 
 type ContactsRangeParams struct {
@@ -300,6 +304,7 @@ func (q *Queries) ContactsRange(ctx context.Context, arg ContactsRangeParams) ([
 			&i.ByName,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -357,7 +362,7 @@ func (q *Queries) DeleteBlock(ctx context.Context, accountID int64, block int64)
 }
 
 const deleteContact = `-- name: DeleteContact :one
-delete from contact where id = $1 and account_id = $2 returning id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at
+delete from contact where id = $1 and account_id = $2 returning id, account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at, version
 `
 
 func (q *Queries) DeleteContact(ctx context.Context, iD int64, accountID int64) (Contact, error) {
@@ -375,6 +380,7 @@ func (q *Queries) DeleteContact(ctx context.Context, iD int64, accountID int64) 
 		&i.ByName,
 		&i.CreatedAt,
 		&i.ChangedAt,
+		&i.Version,
 	)
 	return i, err
 }
@@ -540,7 +546,7 @@ func (q *Queries) MarkStale(ctx context.Context, accountID int64, block int64) e
 }
 
 const membersPage = `-- name: MembersPage :many
-select c.id, c.account_id, c.number, c.name, c.fields, c.tags, c.source, c.by_id, c.by_name, c.created_at, c.changed_at from audience_member m join contact c on c.id = m.contact_id where m.audience_id = $1 and m.contact_id < $2 order by m.contact_id desc limit $3
+select c.id, c.account_id, c.number, c.name, c.fields, c.tags, c.source, c.by_id, c.by_name, c.created_at, c.changed_at, c.version from audience_member m join contact c on c.id = m.contact_id where m.audience_id = $1 and m.contact_id < $2 order by m.contact_id desc limit $3
 `
 
 func (q *Queries) MembersPage(ctx context.Context, audienceID int64, contactID int64, limit int32) ([]Contact, error) {
@@ -564,6 +570,7 @@ func (q *Queries) MembersPage(ctx context.Context, audienceID int64, contactID i
 			&i.ByName,
 			&i.CreatedAt,
 			&i.ChangedAt,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -659,7 +666,7 @@ func (q *Queries) UpdateAudience(ctx context.Context, arg UpdateAudienceParams) 
 }
 
 const updateContact = `-- name: UpdateContact :execrows
-update contact set number = $2, name = $3, fields = $4, tags = $5, changed_at = $6 where id = $1
+update contact set number = $2, name = $3, fields = $4, tags = $5, changed_at = $6, version = version + 1 where id = $1 and version = $7
 `
 
 type UpdateContactParams struct {
@@ -669,6 +676,7 @@ type UpdateContactParams struct {
 	Fields    string
 	Tags      string
 	ChangedAt int64
+	Version   int64
 }
 
 func (q *Queries) UpdateContact(ctx context.Context, arg UpdateContactParams) (int64, error) {
@@ -679,6 +687,7 @@ func (q *Queries) UpdateContact(ctx context.Context, arg UpdateContactParams) (i
 		arg.Fields,
 		arg.Tags,
 		arg.ChangedAt,
+		arg.Version,
 	)
 	if err != nil {
 		return 0, err

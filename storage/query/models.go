@@ -281,6 +281,7 @@ type Contact struct {
 	ByName    string
 	CreatedAt int64
 	ChangedAt int64
+	Version   int64
 }
 
 type ContactBlock struct {
@@ -338,6 +339,24 @@ type DeliveryReport struct {
 	Effect       string
 	MatchKey     string
 	Suspicious   bool
+}
+
+type EndedBlock struct {
+	ID          int64
+	AccountID   int64
+	Number      string
+	Kind        string
+	Note        string
+	ByID        int64
+	ByName      string
+	Since       int64
+	Proof       string
+	MessageID   int64
+	EndedAt     int64
+	EndedKind   string
+	EndedNote   string
+	EndedByID   int64
+	EndedByName string
 }
 
 type GroupMade struct {

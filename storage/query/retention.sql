@@ -26,3 +26,9 @@ select id, ended_at from attempt where id > $1 order by id limit $2;
 
 -- name: ForgetCall :exec
 update attempt set text = '', excerpt = '' where id = $1;
+
+-- name: SomeEndedBlocks :many
+select id from ended_block where ended_at < $1 order by ended_at, id limit $2;
+
+-- name: DeleteEndedBlock :exec
+delete from ended_block where id = $1;

@@ -18,6 +18,15 @@ func (q *Queries) DeleteCursor(ctx context.Context, name string) error {
 	return err
 }
 
+const deleteEndedBlock = `-- name: DeleteEndedBlock :exec
+delete from ended_block where id = $1
+`
+
+func (q *Queries) DeleteEndedBlock(ctx context.Context, id int64) error {
+	_, err := q.db.ExecContext(ctx, deleteEndedBlock, id)
+	return err
+}
+
 const firstKept = `-- name: FirstKept :one
 select c.id from campaign c where c.finished_at > 0 and c.removed_at = 0 and c.finished_at < $1 and c.state in ('finished', 'cancelled')
   and not exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.key in ('doubt', 'held', 'sending') and t.n > 0)
@@ -92,6 +101,33 @@ func (q *Queries) SomeCalls(ctx context.Context, iD int64, limit int32) ([]SomeC
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const someEndedBlocks = `-- name: SomeEndedBlocks :many
+select id from ended_block where ended_at < $1 order by ended_at, id limit $2
+`
+
+func (q *Queries) SomeEndedBlocks(ctx context.Context, endedAt int64, limit int32) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, someEndedBlocks, endedAt, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

@@ -109,8 +109,5 @@ delete from ussd_step where session_id = $1;
 -- name: DeleteUSSDSaved :exec
 delete from ussd_saved where session_id = $1;
 
--- name: UnblockOwn :execrows
-delete from blocked where account_id = $1 and number = $2 and kind = $3;
-
 -- name: CountUSSDMenus :one
 select count(*) from ussd_menu where account_id = $1;

@@ -948,15 +948,3 @@ func (q *Queries) USSDVersions(ctx context.Context, menuID int64) ([]UssdVersion
 	}
 	return items, nil
 }
-
-const unblockOwn = `-- name: UnblockOwn :execrows
-delete from blocked where account_id = $1 and number = $2 and kind = $3
-`
-
-func (q *Queries) UnblockOwn(ctx context.Context, accountID int64, number string, kind string) (int64, error) {
-	result, err := q.db.ExecContext(ctx, unblockOwn, accountID, number, kind)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}

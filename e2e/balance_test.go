@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestBalancePage: the credit as given, a fall that nobody sent for, the
+// warning, usage, cost and the floor.
+func TestBalancePage(t *testing.T) {
+	a := openArchive(t)
+	a.goes("/balance", "₦1,000,000.00", "balance-fresh")
+	a.sees("No usage in")
+	a.compose("To be paid for.", "0803 000 0101", "0803 000 0102", "0805 000 0103")
+	a.press("Send 3 messages now")
+	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
+	a.tile("With the network", "3")
+	a.open("/balance")
+	waitFor(t, 40*time.Second, "the balance after the campaign, on a page that nobody loads again", func() bool {
+		return strings.Contains(a.text("#balance-live"), "₦999,988.00") && strings.Contains(a.text("#balance-chart"), "Lowest ₦999,988.00")
+	})
+	a.goes("/balance?by=network", "MTN", "balance")
+	a.sees("₦12.00")
+	a.sees("All networks together")
+	a.do(a.Locator("#costs").ScrollIntoViewIfNeeded())
+	a.picture("balance-costs")
+	for _, by := range []string{"day", "month", "sender", "person"} {
+		a.open("/balance?by=" + by)
+		a.sees("Together")
+	}
+	a.sees("Ada Obi")
+
+	a.open("/balance")
+	a.fill("Warn below (optional)", "a lot")
+	a.press("Save")
+	a.refused("Enter an amount such as 5000, or leave it empty")
+	a.fill("Warn below (optional)", "999,990")
+	a.fill("Stop sending at (optional)", "999,980")
+	a.fill("Mail to (optional)", "ada@example.com")
+	a.press("Save")
+	a.sees("Saved.")
+	a.open("/campaigns")
+	a.sees("The balance is low: ₦999,988.00. Your warning level is ₦999,990.00.")
+	a.picture("balance-low")
+
+	a.open("/balance")
+	a.do(a.Locator("#xml summary").Click())
+	a.press("Ask now")
+	a.sees("The balance as XML")
+	if said := a.text("#xml-balance-0"); said != "SMS: ₦999,988.00" {
+		t.Errorf("read out of the XML: %q", said)
+	}
+
+	mend := a.unreachable()
+	time.Sleep(2100 * time.Millisecond)
+	a.open("/balance")
+	a.press("Refresh balance")
+	a.sees("Could not read the balance")
+	a.sees("Last known ₦999,988.00")
+	a.picture("balance-unreachable")
+	mend()
+	a.quiet()
+}

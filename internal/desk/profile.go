@@ -1,0 +1,169 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+)
+
+// profiles keeps how the last few lists begin, because a preview is asked for
+// at every pause in typing and a workbook takes a while to open.
+type profiles struct {
+	mu   sync.Mutex
+	kept []profiled
+}
+
+type profiled struct {
+	uid     string
+	version int64
+	profile sheet.Profile
+}
+
+const (
+	profilesKept = 8
+	// profileMost bounds the bytes of one kept beginning.
+	profileMost = 256 << 10
+	// sniffMost is how long a page waits for a file to be opened; a workbook
+	// at its limits takes seconds.
+	sniffMost = 20 * time.Second
+	// countMost is how long the rows of a new list may be counted.
+	countMost = 250 * time.Millisecond
+)
+
+func (p *profiles) find(l sms.List) (sheet.Profile, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range p.kept {
+		if k.uid == l.UID && k.version == l.Version {
+			return k.profile, true
+		}
+	}
+	return sheet.Profile{}, false
+}
+
+func (p *profiles) keep(l sms.List, profile sheet.Profile) {
+	size := 0
+	for _, row := range profile.Sample {
+		for _, c := range row.Cells {
+			size += len(c)
+		}
+	}
+	if size > profileMost {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept = append(p.kept, profiled{l.UID, l.Version, profile})
+	if len(p.kept) > profilesKept {
+		p.kept = append([]profiled(nil), p.kept[1:]...)
+	}
+}
+
+// headerKey tells lists with the same columns and the same purpose.
+func headerKey(l sms.List, p sheet.Profile) string {
+	key := sheet.HeaderKey(p.Header)
+	if key != "" && l.Purpose == sms.ForContacts {
+		key = "contacts " + key
+	}
+	return key
+}
+
+// sniff opens a list's file far enough to say how it is read. Rows are counted
+// as long as count; 0: that was not long enough.
+func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading, count time.Duration) (sheet.Profile, int64, error) {
+	type answer struct {
+		profile sheet.Profile
+		rows    int64
+		err     error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		reader, closer, err := d.openList(account, l, r)
+		if err != nil {
+			done <- answer{err: err}
+			return
+		}
+		a := answer{profile: reader.Profile(), rows: countRows(reader, count)}
+		a.err = errors.Join(reader.Close(), closer.Close())
+		done <- a
+	}()
+	timer := time.NewTimer(sniffMost)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.profile, a.rows, a.err
+	case <-timer.C:
+		return sheet.Profile{}, 0, sms.Invalid{"file": "This file takes too long to open. Remove sheets, pictures and columns you do not need"}
+	case <-ctx.Done():
+		return sheet.Profile{}, 0, ctx.Err()
+	}
+}
+
+// countRows counts the rows unless that takes longer than most. What is wrong
+// with them is for the check to say.
+func countRows(reader *sheet.Reader, most time.Duration) int64 {
+	for began := time.Now(); time.Since(began) < most; {
+		for range rowsAtOnce {
+			if _, err := reader.Next(); err == io.EOF {
+				return int64(reader.Tally().Rows)
+			} else if err != nil {
+				return 0
+			}
+		}
+	}
+	return 0
+}
+
+// openList opens a list's file. The closer is that of the file.
+func (d *Desk) openList(account sms.Account, l sms.List, r sms.ListReading) (*sheet.Reader, io.Closer, error) {
+	file, err := d.store.Upload(l.UID)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := sheet.Options{Encoding: sheet.Encoding(r.Encoding), HeaderRow: r.HeaderRow, Sheet: r.Sheet, IncludeHidden: r.Hidden, Country: account.Country,
+		TempDir: d.store.ListFolder(l.UID)}
+	o.Delimiter, _ = utf8.DecodeRuneInString(r.Delimiter)
+	if r.Delimiter == "" {
+		o.Delimiter = 0
+	}
+	reader, err := sheet.Open(file, l.Size, o)
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return reader, file, nil
+}
+
+func readingOf(p sheet.Profile) sms.ListReading {
+	r := sms.ListReading{Kind: string(p.Kind), Encoding: string(p.Options.Encoding), HeaderRow: p.Options.HeaderRow, Sheet: p.Options.Sheet,
+		Hidden: p.Options.IncludeHidden, Columns: p.Columns}
+	if p.Options.Delimiter != 0 {
+		r.Delimiter = string(p.Options.Delimiter)
+	}
+	return r
+}
+
+// ListProfile reads how a list begins, and proposes what to make of it.
+func (d *Desk) ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error) {
+	l, err := d.ownList(ctx, by, uid)
+	if err != nil {
+		return l, sheet.Profile{}, err
+	}
+	if p, ok := d.profiles.find(l); ok {
+		return l, p, nil
+	}
+	account, err := d.store.Account(ctx, l.AccountID)
+	if err != nil {
+		return l, sheet.Profile{}, err
+	}
+	p, _, err := d.sniff(ctx, account, l, l.Reading, 0)
+	if err == nil {
+		d.profiles.keep(l, p)
+	}
+	return l, p, err
+}
