@@ -35,6 +35,9 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: int64(len(messages)),
 			Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID,
 			CallsText: c.CallsText, CallsPairs: c.CallsPairs, Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf})
+		if err == nil {
+			err = t.named(ctx, id, c.Name)
+		}
 		if err != nil {
 			return err
 		}
@@ -229,6 +232,11 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		}
 		if err := t.finish(ctx, &after, now); err != nil {
 			return err
+		}
+		if after.Name != before.Name {
+			if err := t.named(ctx, id, after.Name); err != nil {
+				return err
+			}
 		}
 		if after.Approval != before.Approval {
 			if err := t.putApproval(ctx, after); err != nil {

@@ -205,7 +205,7 @@ func TestCampaignListAndFilters(t *testing.T) {
 		"name":            {sms.CampaignFilter{Limit: 9, Name: "JUNE"}, []int{3, 0}, false},
 		"per cent":        {sms.CampaignFilter{Limit: 9, Name: "%"}, []int{1}, false},
 		"underscore":      {sms.CampaignFilter{Limit: 9, Name: "_"}, []int{2}, false},
-		"letters abroad":  {sms.CampaignFilter{Limit: 9, Name: "Ọjà"}, []int{2}, false},
+		"letters abroad":  {sms.CampaignFilter{Limit: 9, Name: "ỌJÀ"}, []int{2}, false},
 		"backslash":       {sms.CampaignFilter{Limit: 9, Name: `\`}, nil, false},
 		"quote":           {sms.CampaignFilter{Limit: 9, Name: `' or 1=1 --`}, nil, false},
 		"a hostile state": {sms.CampaignFilter{Limit: 9, States: []sms.CampaignState{"x') or (1=1"}}, nil, false},

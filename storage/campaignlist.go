@@ -12,7 +12,11 @@ import (
 // campaignIDs lists the ids of campaigns, newest first; more says that there
 // are older ones.
 func (db *DB) campaignIDs(ctx context.Context, f sms.CampaignFilter) (ids []int64, more bool, err error) {
-	text, args := campaignList(f)
+	gram, err := db.rareGram(ctx, f.Name)
+	if err != nil {
+		return nil, false, err
+	}
+	text, args := campaignList(f, gram)
 	rows, err := db.reader.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, false, fmt.Errorf("list campaigns: %w", err)
@@ -36,13 +40,14 @@ func (db *DB) campaignIDs(ctx context.Context, f sms.CampaignFilter) (ids []int6
 // campaignList is the question for a page of campaigns. Each state, and each
 // way to have to do with a campaign, is a walk of its own along an index from
 // the newest on, of which a page's length is taken: a tab with few campaigns
-// does not read all the others.
-func campaignList(f sms.CampaignFilter) (text string, args []any) {
+// does not read all the others. gram is a rare part of the name that is looked
+// for, "" where there is none.
+func campaignList(f sms.CampaignFilter, gram string) (text string, args []any) {
 	arg := func(v any) string {
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	rest := campaignConditions(f, arg)
+	rest := campaignConditions(f, gram, arg)
 	walks := []string{""}
 	if len(f.States) > 0 {
 		walks = nil
@@ -71,7 +76,7 @@ func campaignList(f sms.CampaignFilter) (text string, args []any) {
 }
 
 // campaignConditions are those that hold for every walk.
-func campaignConditions(f sms.CampaignFilter, arg func(any) string) string {
+func campaignConditions(f sms.CampaignFilter, gram string, arg func(any) string) string {
 	parts := []string{"c.state <> 'hidden'"}
 	if f.AccountID > 0 {
 		parts = append(parts, "c.account_id = "+arg(f.AccountID))
@@ -92,7 +97,10 @@ func campaignConditions(f sms.CampaignFilter, arg func(any) string) string {
 		parts = append(parts, "(case when c.started_at > 0 then c.started_at else c.created_at end) < "+arg(f.To))
 	}
 	if f.Name != "" {
-		parts = append(parts, `lower(c.name) like lower(`+arg("%"+likeEscape(f.Name)+"%")+`) escape '\'`)
+		parts = append(parts, `c.name_key like `+arg("%"+likeEscape(nameKey(f.Name))+"%")+` escape '\'`)
+	}
+	if gram != "" {
+		parts = append(parts, "c.id in (select g.campaign_id from campaign_gram g where g.gram = "+arg(gram)+")")
 	}
 	if f.Before > 0 {
 		parts = append(parts, "c.id < "+arg(f.Before))

@@ -76,8 +76,10 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	if err := db.fillTraffic(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+	for _, fill := range []func(context.Context) error{db.fillTraffic, db.fillNames} {
+		if err := fill(ctx); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
 	}
 	return db, nil
 }

@@ -81,8 +81,10 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"campaigns of a month": {From: 1, To: 2, Before: 9},
 	} {
 		filter.AccountID, filter.Limit = 1, 25
-		queries[name], _ = campaignList(filter)
+		queries[name], _ = campaignList(filter, "")
 	}
+	queries["campaigns by name"], _ = campaignList(sms.CampaignFilter{AccountID: 1, Name: "abc", Limit: 25}, "abc")
+	queries["count a gram"] = countGram
 	queries["campaigns of a person too"] = queries["campaigns of a person"]
 	queries["call"], queries["blocked"] = callRecipients, blockedRecipients
 	queries["settle"] = fmt.Sprintf(settleStatement, "(cast($7 as bigint), $8), (cast($9 as bigint), $10)")
@@ -119,7 +121,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"RecentLicences": "attempt_licensed", "MessageReports": "delivery_report_message", "LastReportAt": "delivery_report_last", "CountUnsent": "message_standing",
 		"FirstDraft": "message_draft", "DraftLengths": "message_draft", "MessageFrom": "message_campaign", "LastMessage": "message_campaign", "LastBlocked": "blocked_newest",
 		"BlockedDrafts": "message_draft", "CountLicences": "attempt_licensed", "LastRateAnswer": "attempt_rate",
-		"RunningCampaigns": "campaign_state", "CountAwaiting": "campaign_state", "campaigns": "campaign_account", "campaigns of a month": "campaign_account", "campaigns of a state": "campaign_state", "campaigns of states": "campaign_state", "campaigns to decide": "campaign_tally_some", "campaigns of a sender ID": "campaign_sender", "campaigns of a person": "campaign_author", "campaigns of a person too": "campaign_starter", "trials": "campaign_trial", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "EndedBlocks": "ended_block_number", "SomeEndedBlocks": "ended_block_keeping", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
+		"campaigns by name": "campaign_gram", "count a gram": "SEARCH campaign_gram", "CampaignsWithoutKey": "campaign_keyless", "DropGrams": "campaign_gram_campaign", "RunningCampaigns": "campaign_state", "CountAwaiting": "campaign_state", "campaigns": "campaign_account", "campaigns of a month": "campaign_account", "campaigns of a state": "campaign_state", "campaigns of states": "campaign_state", "campaigns to decide": "campaign_tally_some", "campaigns of a sender ID": "campaign_sender", "campaigns of a person": "campaign_author", "campaigns of a person too": "campaign_starter", "trials": "campaign_trial", "DueCampaigns": "campaign_due", "blocked": "blocked_number", "BlockedPage": "blocked_newest", "EndedBlocks": "ended_block_number", "SomeEndedBlocks": "ended_block_keeping", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number", "SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
 		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence", "NextAsked": "asked_waiting", "MessageAsked": "asked_message", "WaitingAsked": "asked_",
 		"DecisionAttempts": "message_decision", "HintedDoubts": "message_standing", "WaitingOf": "message_decision", "DecidedSince": "PRIMARY KEY", "ProposedDecisions": "decision_campaign", "Predecessors": "resend_campaign", "PredecessorOf": "resend_successor",
 		"ReportsPage": "delivery_report_page", "UnmatchedPage": "delivery_report_", "RepeatedPage": "delivery_report_again", "NewerReports": "delivery_report_page", "NewerUnmatched": "delivery_report_", "NewerRepeated": "delivery_report_again",

@@ -67,3 +67,15 @@ select key, n from campaign_tally where campaign_id = $1 and n <> 0;
 
 -- name: CountClaimed :one
 select cast(coalesce(sum(recipients), 0) as bigint) as n from attempt where account_id = $1 and campaign_id = $2 and state = 'prepared' and state in ('prepared', 'sending');
+
+-- name: PutNameKey :exec
+update campaign set name_key = $2 where id = $1;
+
+-- name: DropGrams :exec
+delete from campaign_gram where campaign_id = $1;
+
+-- name: PutGram :exec
+insert into campaign_gram (gram, campaign_id) values ($1, $2);
+
+-- name: CampaignsWithoutKey :many
+select id, name from campaign where name_key = '' and name <> '' order by id limit 1000;

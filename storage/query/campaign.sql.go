@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
 `
 
 type CampaignByIDRow struct {
@@ -82,13 +82,14 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.ReturnedBy,
 		&i.Campaign.ReturnedName,
 		&i.Campaign.ReturnedAt,
+		&i.Campaign.NameKey,
 		&i.Test,
 	)
 	return i, err
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
 `
 
 type CampaignByTokenRow struct {
@@ -150,6 +151,7 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.ReturnedBy,
 		&i.Campaign.ReturnedName,
 		&i.Campaign.ReturnedAt,
+		&i.Campaign.NameKey,
 		&i.Test,
 	)
 	return i, err
@@ -174,6 +176,38 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 	for rows.Next() {
 		var i CampaignTallyRow
 		if err := rows.Scan(&i.Key, &i.N); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const campaignsWithoutKey = `-- name: CampaignsWithoutKey :many
+select id, name from campaign where name_key = '' and name <> '' order by id limit 1000
+`
+
+type CampaignsWithoutKeyRow struct {
+	ID   int64
+	Name string
+}
+
+func (q *Queries) CampaignsWithoutKey(ctx context.Context) ([]CampaignsWithoutKeyRow, error) {
+	rows, err := q.db.QueryContext(ctx, campaignsWithoutKey)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CampaignsWithoutKeyRow
+	for rows.Next() {
+		var i CampaignsWithoutKeyRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -236,6 +270,15 @@ delete from campaign_tally where campaign_id = $1
 
 func (q *Queries) DeleteTally(ctx context.Context, campaignID int64) error {
 	_, err := q.db.ExecContext(ctx, deleteTally, campaignID)
+	return err
+}
+
+const dropGrams = `-- name: DropGrams :exec
+delete from campaign_gram where campaign_id = $1
+`
+
+func (q *Queries) DropGrams(ctx context.Context, campaignID int64) error {
+	_, err := q.db.ExecContext(ctx, dropGrams, campaignID)
 	return err
 }
 
@@ -377,6 +420,24 @@ func (q *Queries) OldDrafts(ctx context.Context, changedAt int64) ([]OldDraftsRo
 	return items, nil
 }
 
+const putGram = `-- name: PutGram :exec
+insert into campaign_gram (gram, campaign_id) values ($1, $2)
+`
+
+func (q *Queries) PutGram(ctx context.Context, gram string, campaignID int64) error {
+	_, err := q.db.ExecContext(ctx, putGram, gram, campaignID)
+	return err
+}
+
+const putNameKey = `-- name: PutNameKey :exec
+update campaign set name_key = $2 where id = $1
+`
+
+func (q *Queries) PutNameKey(ctx context.Context, iD int64, nameKey string) error {
+	_, err := q.db.ExecContext(ctx, putNameKey, iD, nameKey)
+	return err
+}
+
 const resetFlyingCanaries = `-- name: ResetFlyingCanaries :exec
 update campaign set canary = 'pending' where account_id = $1 and canary = 'flying'
 `
@@ -436,7 +497,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 }
 
 const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1
 `
@@ -512,6 +573,7 @@ func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (Sam
 		&i.Campaign.ReturnedBy,
 		&i.Campaign.ReturnedName,
 		&i.Campaign.ReturnedAt,
+		&i.Campaign.NameKey,
 		&i.Test,
 	)
 	return i, err

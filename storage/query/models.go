@@ -232,6 +232,7 @@ type Campaign struct {
 	ReturnedBy   int64
 	ReturnedName string
 	ReturnedAt   int64
+	NameKey      string
 }
 
 type CampaignCut struct {
@@ -240,6 +241,11 @@ type CampaignCut struct {
 	Name       string
 	Key        string
 	N          int64
+}
+
+type CampaignGram struct {
+	Gram       string
+	CampaignID int64
 }
 
 type CampaignSketch struct {

@@ -1,0 +1,98 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Names of campaigns are found by any part of them, in any case. Each three
+// letters that follow each other in a name are kept in an index, so that a
+// search reads the campaigns that have the rarest three letters of what is
+// looked for, and not all of them.
+
+const (
+	gramLetters = 3
+	// gramsAsked is how many of a search's grams are counted, and gramRare up to
+	// how many campaigns have one that is worth to start from: newest first,
+	// matches for more common ones come soon.
+	gramsAsked = 16
+	gramRare   = 500
+)
+
+// nameKey is a name as it is searched.
+func nameKey(name string) string { return strings.ToLower(name) }
+
+// grams are the different grams of a key in their order.
+func grams(key string) (list []string) {
+	letters, seen := []rune(key), map[string]bool{}
+	for i := 0; i+gramLetters <= len(letters); i++ {
+		if g := string(letters[i : i+gramLetters]); !seen[g] {
+			seen[g] = true
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// named makes a campaign found by its name.
+func (t *tx) named(ctx context.Context, campaign int64, name string) error {
+	key := nameKey(name)
+	if err := t.PutNameKey(ctx, campaign, key); err != nil {
+		return err
+	}
+	if err := t.DropGrams(ctx, campaign); err != nil {
+		return err
+	}
+	for _, g := range grams(key) {
+		if err := t.PutGram(ctx, g, campaign); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillNames makes campaigns of an older version found by their names.
+func (db *DB) fillNames(ctx context.Context) error {
+	for {
+		some, err := db.read().CampaignsWithoutKey(ctx)
+		if err != nil {
+			return fmt.Errorf("list campaigns that are not found by name: %w", err)
+		}
+		if len(some) == 0 {
+			return nil
+		}
+		err = db.update(ctx, "make campaigns found by name", func(t *tx) error {
+			for _, c := range some {
+				if err := t.named(ctx, c.ID, c.Name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+const countGram = `select count(*) from (select 1 from campaign_gram where gram = $1 limit $2) g`
+
+// rareGram is the gram of what is looked for that the fewest campaigns have, ""
+// where each is common or there is none.
+func (db *DB) rareGram(ctx context.Context, name string) (rare string, err error) {
+	fewest := int64(gramRare)
+	for i, g := range grams(nameKey(name)) {
+		var n int64
+		if err := db.asked.QueryRowContext(ctx, countGram, g, fewest).Scan(&n); err != nil {
+			return "", fmt.Errorf("look for a part of a name: %w", err)
+		}
+		if n < fewest {
+			fewest, rare = n, g
+		}
+		if fewest == 0 || i == gramsAsked {
+			break
+		}
+	}
+	return rare, nil
+}
