@@ -40,6 +40,7 @@ func benches() []bench {
 		{"export", "a million rows downloaded", benchExport},
 		{"reports", "delivery reports taken and applied", benchReports},
 		{"reports-import", "delivery reports taken while a list is imported", benchReportsImporting},
+		{"flood", "more delivery reports than can be taken, forged and slow calls", benchFlood},
 		{"live", "open live pages while reports arrive", benchLive},
 	}
 }
@@ -51,6 +52,7 @@ func children() map[string]func(args []string) (figures, error) {
 		"read":    childRead,
 		"export":  childExport,
 		"reports": childReports,
+		"flood":   childFlood,
 	}
 }
 

@@ -330,11 +330,20 @@ func benchReportsImporting(ctx context.Context, e env) ([]line, error) {
 // wholly waits until a running smsdesk has applied so many reports, and says
 // so when it has another number at last.
 func (s *served) wholly(ctx context.Context, account, answered int64) error {
-	var n int64
+	n, err := s.settled(ctx, account, answered)
+	if err == nil && n != answered {
+		err = fmt.Errorf("%d reports were acknowledged and %d are stored", answered, n)
+	}
+	return err
+}
+
+// settled waits until so many reports of an account are stored, or until no
+// more of them come, and says how many there are.
+func (s *served) settled(ctx context.Context, account, answered int64) (n int64, err error) {
 	for stands := 0; stands < 60; stands++ {
 		now, err := s.db.ReportArrivals(ctx, account)
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
+			return n, err
 		}
 		if now > n {
 			n, stands = now, 0
@@ -344,10 +353,7 @@ func (s *served) wholly(ctx context.Context, account, answered int64) error {
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
-	if n != answered {
-		return fmt.Errorf("%d reports were acknowledged and %d are stored", answered, n)
-	}
-	return nil
+	return n, nil
 }
 
 // childReports calls an address with reports about the messages of campaign 1:
