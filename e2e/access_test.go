@@ -54,10 +54,13 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	}
 
 	p.open("/settings/blocked")
-	p.fill("Phone numbers", "0803 000 0101, 0803 000 0102")
+	p.fill("Phone numbers", "0803 000 0101, 0803 000 0102, 0803 000 0004")
 	p.fill("Note (optional)", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
 	p.press("Block numbers")
 	p.sees("The numbers are blocked.")
+	p.open("/settings/blocked/3/unblock")
+	p.fill("Why may messages go to this number again?", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.press("Unblock this number")
 	p.open("/settings/tokens")
 	p.fill("What is it for?", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
 	p.press("Make a token")
@@ -101,7 +104,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", waits, ask, strings.TrimSuffix(waits, "/approval"), strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval", "/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
-		"/contacts", "/contacts?column=paid&op=is&value=no&column=town&op=more&value=x&join=any", "/contacts?column=paid&op=is&value=nothing", "/contacts?before=2", "/contacts/4", "/contacts/new", "/contacts/4/edit", "/contacts/4/delete", "/contacts/import",
+		"/contacts", "/contacts?column=paid&op=is&value=no&column=town&op=more&value=x&join=any", "/contacts?column=paid&op=is&value=nothing", "/contacts?before=2", "/contacts/3", "/contacts/4", "/contacts/new", "/contacts/4/edit", "/contacts/4/delete", "/contacts/import",
 		"/contacts/audiences", "/contacts/audiences/new", "/contacts/audiences/1", "/contacts/audiences/1/delete", "/s/AAAAAAAAAAAAAAAAAAAAAA",
 		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page",
 		"/templates", "/templates?q=nothing", "/templates/105", "/templates/105/edit", "/templates/105/delete", "/templates/new", "/templates/drafts/1", "/templates/drafts/1/delete",
