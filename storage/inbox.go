@@ -22,6 +22,7 @@ type Inbox struct {
 	reader *sql.DB
 	one    *sql.Stmt
 	many   *sql.Stmt
+	drop   *sql.Stmt
 	queue  chan kept
 	spool  *spool
 	tried  time.Time // when the spool was last tried in vain
@@ -92,7 +93,7 @@ func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 			return fmt.Errorf("prepare the inbox: %w", err)
 		}
 	}
-	var errs [2]error
+	var errs [3]error
 	row := func(i int) string { return "(" + places(4*i+1, 4) + ")" }
 	rows := make([]string, inboxRows)
 	for i := range rows {
@@ -101,6 +102,7 @@ func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 	const insert = `insert into raw (account_id, received_at, remote, query) values `
 	in.one, errs[0] = in.db.PrepareContext(ctx, insert+row(0))
 	in.many, errs[1] = in.db.PrepareContext(ctx, insert+strings.Join(rows, ", "))
+	in.drop, errs[2] = in.db.PrepareContext(ctx, `delete from raw where id <= $1`)
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("prepare the inbox: %w", err)
 	}
@@ -282,7 +284,7 @@ func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx)
 	}
 	upTo := min(in.oldest+some-1, in.applied.Load())
 	if upTo >= in.oldest {
-		if _, err := tx.ExecContext(ctx, `delete from raw where id <= $1`, upTo); err != nil {
+		if _, err := tx.StmtContext(ctx, in.drop).ExecContext(ctx, upTo); err != nil {
 			return fmt.Errorf("forget reports: %w", err)
 		}
 	}
