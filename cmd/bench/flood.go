@@ -114,18 +114,18 @@ func (f *flood) forged(context.Context, env) ([]line, error) {
 }
 
 // highest looks for the highest rate at which every report is acknowledged in
-// time.
+// time. Each is tried twice: other things happen on a machine.
 func (f *flood) highest(ctx context.Context, e env) ([]line, error) {
 	best, at := 0, 0.0
-	for each := steadyStep; each <= steadyMost; each += steadyStep {
+	for each, tries := steadyStep, 0; each <= steadyMost && tries < 2; tries++ {
 		told, err := f.tell(ctx, e, each, steadySeconds)
 		if err != nil {
 			return nil, err
 		}
-		if told["kept"] < told["asked"] || told["p99"] > openBar.Seconds() {
-			break
+		if told["kept"] == told["asked"] && told["p99"] <= openBar.Seconds() {
+			best, at = each, told["p99"]
+			each, tries = each+steadyStep, -1
 		}
-		best, at = each, told["p99"]
 	}
 	if err := f.stored(ctx); err != nil {
 		return nil, err
