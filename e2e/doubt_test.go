@@ -152,31 +152,33 @@ func (c *crawler) answer(path string, form url.Values) *goquery.Document {
 }
 
 // TestReportsLostWhileDown: the desk is killed while the reports of a campaign
-// come. Afterwards the page names the gap and the messages without a report,
-// and the provider is asked about each of them.
+// come, and is away for a minute. Afterwards the page names the gap and the
+// messages without a report, and the provider is asked about each of them.
 func TestReportsLostWhileDown(t *testing.T) {
 	p := newPair(t, binary(t, ""), 10)
-	p.flags = []string{"--heartbeat", "200ms"}
 	setFaults(t, p.sandbox, `{"holdReports":true}`)
 	desk := p.serve()
 	boss := p.staff(sms.Administrator)
 	c := p.send(numbersFrom(1, 12), "While nobody listens")
 	waitFor(t, 15*time.Second, "the messages at the network", func() bool { return p.state(c.ID, "network") == 12 })
-	time.Sleep(500 * time.Millisecond) // two beats
 	desk.kill()
+	killed := time.Now()
 	setFaults(t, p.sandbox, `{}`)
 	waitFor(t, 15*time.Second, "the reports to be lost", func() bool {
 		var state struct{ ReportsOwed, ReportsLost int }
 		getJSON(t, "http://"+p.sandbox+"/_sandbox/state", &state)
 		return state.ReportsLost == 12 && state.ReportsOwed == 0
 	})
-	time.Sleep(2 * time.Second) // shorter stops are no gaps
+	time.Sleep(time.Until(killed.Add(time.Minute)))
 	p.serve()
 	_, doc := boss.get("/reports")
 	waitFor(t, 15*time.Second, "the gap", func() bool {
 		_, doc = boss.get("/reports")
 		return strings.Contains(words(doc), "12 messages from then have no report.")
 	})
+	if !regexp.MustCompile(`Down for [6-9][0-9] seconds`).MatchString(words(doc)) {
+		t.Errorf("the page does not say how long it was down:\n%s", words(doc))
+	}
 	form := values(doc.Find("form[action='/reports/gap']"))
 	if resp := boss.post("/reports/gap", form); resp.StatusCode != http.StatusSeeOther {
 		t.Fatalf("asking: %s", resp.Status)

@@ -36,7 +36,7 @@ func listenFile(t *testing.T) (addr string, socket *os.File) {
 }
 
 const (
-	restarts         = 25
+	restarts         = 50
 	restartPerSecond = 500
 )
 
