@@ -41,6 +41,7 @@ type ImporterStore interface {
 	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error)
 	SettleContacts(ctx context.Context) (more bool, err error)
 	SweepCampaigns(ctx context.Context, before int64) (more bool, err error)
+	Spare(ctx context.Context) error
 	EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error
 	EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error
 }
@@ -206,7 +207,7 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 			return err
 		}
 	}
-	tidy(l)
+	im.spare(ctx, l)
 	tally := c.result(reader.Tally())
 	tally.Same = same
 	_, err = im.change(ctx, l, func(now *sms.List) {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -48,10 +49,13 @@ func sparingly() (restore func()) {
 // long says that a list is large enough for memory to be spared.
 func long(l sms.List) bool { return l.Size > shortList }
 
-// tidy gives back what a step of a long list held before the next takes as
-// much.
-func tidy(l sms.List) {
+// spareEvery is after how many rows memory is given back.
+const spareEvery = 100_000
+
+// spare gives back what the work on a long list does not need any more.
+func (im *Importer) spare(ctx context.Context, l sms.List) {
 	if long(l) {
+		im.complain(ctx, "memory not given back", im.store.Spare(ctx))
 		debug.FreeOSMemory()
 	}
 }

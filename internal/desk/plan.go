@@ -95,6 +95,9 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		if err != nil {
 			return p, err
 		}
+		if r.Row%spareEvery == 0 {
+			im.spare(ctx, l)
+		}
 		if r.Kind != "" {
 			continue
 		}
@@ -106,9 +109,9 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		}
 	}
 	planner.Seal()
-	tidy(l)
+	im.spare(ctx, l)
 	p.plan = planner.Plan()
-	tidy(l)
+	im.spare(ctx, l)
 	c.CallsText, c.CallsPairs = int64(p.plan.ByKind[sms.CallText]), int64(p.plan.ByKind[sms.CallPairs])
 	c.Fingerprint = print.Of(c.SenderID)
 	p.campaign = c
@@ -135,6 +138,9 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 	for r, err := range im.store.StagedRows(ctx, l.UID, l.Sum) {
 		if err != nil {
 			return nil, err
+		}
+		if r.Row%spareEvery == 0 {
+			im.spare(ctx, l)
 		}
 		m := messageOf(r, c)
 		if m.State == sms.Draft {

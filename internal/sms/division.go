@@ -76,21 +76,39 @@ func (d *division) group() {
 // fits says that a row can go as a pair in a call of that capacity.
 func (r planRow) fits(capacity int) bool { return r.size > 0 && int(r.size) <= capacity }
 
-// divide assigns the rows of one alphabet.
-func (d *division) divide(unicode bool) {
-	capacity := d.limits.capacity(unicode)
-	shares, singles := d.shares(unicode, capacity)
-	choosePosts(shares, singles, capacity, d.limits.CallLimit)
-	for _, s := range shares {
-		d.post(s, capacity)
-	}
-	var left []int32
-	for i, r := range d.rows {
-		if d.assign[i] < 0 && d.unicode[r.text] == unicode {
-			left = append(left, int32(i))
+// divide assigns the rows, those of each alphabet apart. The groups are not
+// needed any more once it is known what is posted.
+func (d *division) divide() {
+	for _, unicode := range []bool{false, true} {
+		capacity := d.limits.capacity(unicode)
+		shares, singles := d.shares(unicode, capacity)
+		choosePosts(shares, singles, capacity, d.limits.CallLimit)
+		for _, s := range shares {
+			d.post(s, capacity)
 		}
 	}
-	d.pack(left, capacity)
+	d.text, d.start, d.order = nil, nil, nil
+	for _, unicode := range []bool{false, true} {
+		d.pack(d.left(unicode), d.limits.capacity(unicode))
+	}
+}
+
+// left are the rows of one alphabet that go as pairs.
+func (d *division) left(unicode bool) []int32 {
+	is := func(i int, r planRow) bool { return d.assign[i] < 0 && d.unicode[r.text] == unicode }
+	n := 0
+	for i, r := range d.rows {
+		if is(i, r) {
+			n++
+		}
+	}
+	list := make([]int32, 0, n)
+	for i, r := range d.rows {
+		if is(i, r) {
+			list = append(list, int32(i))
+		}
+	}
+	return list
 }
 
 // shares lists the groups of one alphabet for which POST is a question, and

@@ -125,8 +125,7 @@ func (p *Planner) Plan() Plan {
 	unicode := p.texts.unicode
 	p.texts = textIndex{}
 	d := newDivision(p.limits, p.rows, unicode)
-	d.divide(false)
-	d.divide(true)
+	d.divide()
 	p.rows = nil
 	return d.plan()
 }
