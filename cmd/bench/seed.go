@@ -26,6 +26,9 @@ const (
 	largeCampaign = 100_000
 	smallCampaign = 1_000
 	people        = 2_000_000
+	// doubtful is about how many campaigns have messages in doubt, however many
+	// there are: people decide about them.
+	doubtful = 150
 )
 
 // seed fills a fresh data folder with n messages. At least a tenth is in
@@ -91,10 +94,10 @@ insert into message (account_id, campaign_id, row_no, number, text, text_hash, u
   status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no)
 select $1, campaign, n + 1, cast(2348030000000 + (n * 7919 + campaign * 104729) % $2 as text),
   'Dear patient ' || n || ', your appointment is on 14 March at 09:30. Reply to 0803 555 0101 to change it. Thank you.', x'0102030405060708', 0, 1,
-  case when n % 1000 = 7 and campaign % 100 = 1 then 'in_doubt' when n % 1000 = 8 then 'refused' when n % 200 = 9 then 'skipped' when n = 777 and campaign % 997 = 0 then 'held' else 'accepted' end, '', '', n / 100, 'id-' || campaign || '-' || n, '',
-  case when $3 or n % 1000 = 7 and campaign % 100 = 1 or n % 1000 = 8 or n % 200 = 9 or n = 777 and campaign % 997 = 0 then '' when n % 20 = 1 then 'UNDELIV' when n % 100 = 2 then 'EXPIRED' when n % 100 = 3 then 'REJECTD' when n % 500 = 4 then 'BLACKLIST'
+  case when n % 1000 = 7 and campaign % $4 = 1 then 'in_doubt' when n % 1000 = 8 then 'refused' when n % 200 = 9 then 'skipped' when n = 777 and campaign % 997 = 0 then 'held' else 'accepted' end, '', '', n / 100, 'id-' || campaign || '-' || n, '',
+  case when $3 or n % 1000 = 7 and campaign % $4 = 1 or n % 1000 = 8 or n % 200 = 9 or n = 777 and campaign % 997 = 0 then '' when n % 20 = 1 then 'UNDELIV' when n % 100 = 2 then 'EXPIRED' when n % 100 = 3 then 'REJECTD' when n % 500 = 4 then 'BLACKLIST'
     when n % 100 = 5 then '' when n % 100 = 6 then 'UNKNOWN' else 'DELIVRD' end,
-  case when $3 then '' else '000' end, case when $3 then '' else '2606030949' end, 0, n % 200 = 5 and not $3, at, at + n, at + n + 4000, n / 100 from r`, []any{s.account, people, s.fresh}},
+  case when $3 then '' else '000' end, case when $3 then '' else '2606030949' end, 0, n % 200 = 5 and not $3, at, at + n, at + n + 4000, n / 100 from r`, []any{s.account, people, s.fresh, max(2, s.campaigns/doubtful)}},
 	} {
 		if _, err := raw.ExecContext(ctx, q.text, q.args...); err != nil {
 			return fmt.Errorf("fill: %w", err)
