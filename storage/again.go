@@ -26,9 +26,6 @@ func (db *DB) BeginAgain(ctx context.Context, c sms.Campaign, token string, now 
 		made = c
 		made.ID, err = t.InsertAgain(ctx, query.InsertAgainParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID, Text: c.Text,
 			Unicode: c.Unicode, Flash: c.Flash, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, AgainOf: c.AgainOf})
-		if err == nil {
-			err = t.named(ctx, made.ID, c.Name)
-		}
 		return err
 	})
 	return made, whole, err

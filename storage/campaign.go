@@ -35,9 +35,6 @@ func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, mes
 			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: int64(len(messages)),
 			Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID,
 			CallsText: c.CallsText, CallsPairs: c.CallsPairs, Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf})
-		if err == nil {
-			err = t.named(ctx, id, c.Name)
-		}
 		if err != nil {
 			return err
 		}

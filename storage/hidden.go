@@ -21,9 +21,6 @@ func (db *DB) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now
 		id, err = t.InsertHiddenCampaign(ctx, query.InsertHiddenCampaignParams{AccountID: c.AccountID, Token: randomHex(32), Name: c.Name, SenderID: c.SenderID,
 			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, Recipients: c.Recipients, Parts: c.Parts, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName,
 			CreatedAt: now, SendAgain: c.SendAgain, ListID: l.ID})
-		if err == nil {
-			err = t.named(ctx, id, c.Name)
-		}
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"smsdesk/storage/query"
 )
 
 // Names of campaigns are found by any part of them, in any case. Each three
@@ -50,6 +52,29 @@ func (t *tx) named(ctx context.Context, campaign int64, name string) error {
 		}
 	}
 	return nil
+}
+
+// InsertCampaign, InsertHiddenCampaign and InsertAgain are those of the
+// questions; no campaign is stored without being found by its name.
+func (t *tx) InsertCampaign(ctx context.Context, c query.InsertCampaignParams) (id int64, err error) {
+	if id, err = t.Queries.InsertCampaign(ctx, c); err == nil {
+		err = t.named(ctx, id, c.Name)
+	}
+	return id, err
+}
+
+func (t *tx) InsertHiddenCampaign(ctx context.Context, c query.InsertHiddenCampaignParams) (id int64, err error) {
+	if id, err = t.Queries.InsertHiddenCampaign(ctx, c); err == nil {
+		err = t.named(ctx, id, c.Name)
+	}
+	return id, err
+}
+
+func (t *tx) InsertAgain(ctx context.Context, c query.InsertAgainParams) (id int64, err error) {
+	if id, err = t.Queries.InsertAgain(ctx, c); err == nil {
+		err = t.named(ctx, id, c.Name)
+	}
+	return id, err
 }
 
 // fillNames makes campaigns of an older version found by their names.
