@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 )
 
@@ -17,6 +18,15 @@ type tb interface {
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
+
+// schema is a data folder to copy; see package migrated.
+var schema = &migrated.Template{Make: func(data string) error {
+	db, err := Open(context.Background(), Config{Data: data})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}}
 
 // open opens the database of a folder, and closes it after the test.
 func open(t *testing.T, data string) *DB {
@@ -44,7 +54,7 @@ const began = 1_700_000_000_000
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	data := t.TempDir()
+	data := schema.Folder(t)
 	f := &fixture{t: t, ctx: t.Context(), db: open(t, data), data: data, clock: new(atomic.Int64)}
 	f.clock.Store(began)
 	return f.other(t, "Clinic")

@@ -19,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -124,6 +125,15 @@ const (
 // callbacks stands in for the gateway's own handler.
 var callbacks = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "OK") })
 
+// schema is a data folder to copy; see package migrated.
+var schema = &migrated.Template{Make: func(data string) error {
+	db, err := storage.Open(context.Background(), storage.Config{Data: data})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}}
+
 // newSite has an administrator; newEmptySite has nobody.
 func newSite(t *testing.T, change ...func(*Config)) *site {
 	t.Helper()
@@ -134,7 +144,7 @@ func newSite(t *testing.T, change ...func(*Config)) *site {
 
 func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	t.Helper()
-	db, err := storage.Open(t.Context(), storage.Config{Data: t.TempDir()})
+	db, err := storage.Open(t.Context(), storage.Config{Data: schema.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

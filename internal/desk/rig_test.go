@@ -13,6 +13,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/migrated"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -45,6 +46,15 @@ func open(a sms.Account, c sms.Credentials, recent []time.Time) (desk.Gateway, e
 
 const rigKey = "a+key/with=signs"
 
+// schema is a data folder to copy; see package migrated.
+var schema = &migrated.Template{Make: func(data string) error {
+	db, err := storage.Open(context.Background(), storage.Config{Data: data})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}}
+
 // newRig starts everything but the Dispatcher.
 func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 	t.Helper()
@@ -60,7 +70,7 @@ func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 	}
 	server := httptest.NewServer(service.Handler())
 	t.Cleanup(server.Close)
-	data := t.TempDir()
+	data := schema.Folder(t)
 	db, err := storage.Open(ctx, storage.Config{Data: data})
 	if err != nil {
 		t.Fatal(err)

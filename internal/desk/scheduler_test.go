@@ -53,7 +53,7 @@ type plan struct {
 // real sockets do not keep to such time.
 func scheduled(t *testing.T, play func(p *plan)) {
 	t.Helper()
-	data := t.TempDir()
+	data := schema.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		db, err := storage.Open(t.Context(), storage.Config{Data: data})
 		if err != nil {

@@ -41,7 +41,7 @@ type office struct {
 
 func newOffice(t *testing.T) office {
 	t.Helper()
-	db, err := storage.Open(context.Background(), storage.Config{Data: t.TempDir()})
+	db, err := storage.Open(context.Background(), storage.Config{Data: schema.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
