@@ -309,6 +309,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
 	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
+	loops.Go(func() error { s.keepLogShort(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
 	loops.Go(func() error { return fail(unlessStopped(loopCtx, s.dispatch(loopCtx))) })
 	s.warn()
