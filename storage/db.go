@@ -151,7 +151,7 @@ func (db *DB) update(ctx context.Context, doing string, fn func(*tx) error) erro
 	raw, err := db.writer.BeginTx(ctx, nil)
 	db.waiting.Add(-1)
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", doing, classify(err))
 	}
 	always := &telling{Tx: raw, prepared: db.told, unknown: map[string]bool{}}
 	t := &tx{Queries: query.New(always), raw: raw, always: always, tally: map[tallyKey]int64{}, traffic: newTraffic(&db.networks)}

@@ -184,7 +184,29 @@ func classify(err error) error {
 	if errors.As(err, &e) && (e.Code() == sqlitelib.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlitelib.SQLITE_CONSTRAINT_PRIMARYKEY) {
 		return fmt.Errorf("%w: %w", sms.ErrConflict, err)
 	}
-	return err
+	return troubled(err)
+}
+
+// engineTrouble is the trouble with storage that the driver reports. The low
+// byte of a code is its kind.
+func engineTrouble(err error) sms.Trouble {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	switch e.Code() & 0xff {
+	case sqlitelib.SQLITE_FULL:
+		return sms.TroubleFull
+	case sqlitelib.SQLITE_READONLY, sqlitelib.SQLITE_PERM, sqlitelib.SQLITE_AUTH, sqlitelib.SQLITE_CANTOPEN:
+		return sms.TroubleReadOnly
+	case sqlitelib.SQLITE_BUSY, sqlitelib.SQLITE_LOCKED, sqlitelib.SQLITE_PROTOCOL:
+		return sms.TroubleLocked
+	case sqlitelib.SQLITE_CORRUPT, sqlitelib.SQLITE_NOTADB:
+		return sms.TroubleDamaged
+	case sqlitelib.SQLITE_IOERR:
+		return sms.TroubleFailing
+	}
+	return ""
 }
 
 // checkURL says whether this engine can open the database that a person named.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,9 +17,11 @@ import (
 // Inbox keeps callbacks as they arrive, in a file of its own, so that a big
 // import into the main database never slows a report down. A report that Keep
 // has taken is on disk: in the inbox, or in the spool while the inbox cannot
-// be written.
+// be written or is not open.
 type Inbox struct {
-	db     *sql.DB // one connection, so that nobody waits for a lock asleep
+	data   string
+	using  sync.Mutex // held while Run uses the file, and while it is opened or closed
+	db     *sql.DB    // one connection, so that nobody waits for a lock asleep; nil while it is not open
 	reader *sql.DB
 	one    *sql.Stmt
 	many   *sql.Stmt
@@ -54,31 +57,68 @@ const (
 	// when none arrive, forgetEvery the rest between two of them.
 	forgetAtRest = 500
 	forgetEvery  = 50 * time.Millisecond
+	// spoolSpace is reserved for about 40,000 reports while the disk is full;
+	// spaceEvery is how often is looked whether it is there.
+	spoolSpace = 16 << 20
+	spaceEvery = 10 * time.Second
 )
 
-// OpenInbox opens the inbox of a data folder. spool is the folder for reports
-// that the inbox cannot take, data/spool where it is "". cursor is where the
-// applier stands: ids never start again below it, even when the file is a new
-// one, and what is not above it is forgotten.
-func OpenInbox(ctx context.Context, data, spool string, cursor int64) (*Inbox, error) {
-	if spool == "" {
-		spool = filepath.Join(data, "spool")
+// NewInbox returns the inbox of a data folder. Until Open its reports go to the
+// spool: that is the folder spool, data/spool where it is "".
+func NewInbox(data, spoolFolder string) *Inbox {
+	if spoolFolder == "" {
+		spoolFolder = filepath.Join(data, "spool")
 	}
-	in := &Inbox{queue: make(chan kept, inboxQueue), forget: make(chan struct{}, 1)}
+	return &Inbox{data: data, spool: &spool{folder: spoolFolder}, queue: make(chan kept, inboxQueue), forget: make(chan struct{}, 1)}
+}
+
+// OpenInbox is NewInbox and Open.
+func OpenInbox(ctx context.Context, data, spool string, cursor int64) (*Inbox, error) {
+	in := NewInbox(data, spool)
+	return in, in.Open(ctx, cursor)
+}
+
+// Open opens the file, which it makes where it is missing. cursor is where the
+// applier stands: ids never start again below it, even when the file is a new
+// one, and what is not above it is forgotten. After an error Open may be called
+// again; an inbox that is open stays so.
+func (in *Inbox) Open(ctx context.Context, cursor int64) error {
+	in.using.Lock()
+	defer in.using.Unlock()
+	if in.db != nil {
+		return nil
+	}
 	var err error
-	if in.db, in.reader, err = openSQLite(filepath.Join(data, "inbox.db")); err != nil {
-		return nil, fmt.Errorf("open the inbox: %w", err)
+	if in.db, in.reader, err = openSQLite(filepath.Join(in.data, "inbox.db")); err != nil {
+		in.db = nil
+		return fmt.Errorf("open the inbox: %w", err)
 	}
 	if err = assertSQLite(ctx, in.db); err == nil {
 		err = in.prepare(ctx, cursor)
 	}
 	if err == nil {
-		in.spool, err = openSpool(spool)
+		err = in.spool.find()
 	}
 	if err != nil {
-		return nil, errors.Join(err, in.reader.Close(), in.db.Close())
+		return errors.Join(err, in.shut())
 	}
-	return in, nil
+	return nil
+}
+
+// Shut closes the file, so that it may be opened again. Reports go to the spool.
+func (in *Inbox) Shut() error {
+	in.using.Lock()
+	defer in.using.Unlock()
+	return in.shut()
+}
+
+func (in *Inbox) shut() error {
+	if in.db == nil {
+		return nil
+	}
+	err := errors.Join(in.reader.Close(), in.db.Close())
+	in.db = nil // what is read of the reader now fails
+	return err
 }
 
 func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
@@ -115,9 +155,7 @@ func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 }
 
 // Close closes the files. Run must have ended.
-func (in *Inbox) Close() error {
-	return errors.Join(in.spool.close(), in.reader.Close(), in.db.Close())
-}
+func (in *Inbox) Close() error { return errors.Join(in.spool.close(), in.Shut()) }
 
 // Keep stores a callback and returns once it is synced to disk. When ctx ends
 // first it returns an error although the callback may still be stored. A disk
@@ -155,17 +193,8 @@ func (in *Inbox) Keep(ctx context.Context, k sms.Kept) error {
 func (in *Inbox) Run(ctx context.Context, stored func(), spooled func(n int, why error)) error {
 	for {
 		batch, more := in.next(ctx)
-		err := in.drain(context.WithoutCancel(ctx), stored)
-		if len(batch) == 0 && err == nil && in.forgettable() {
-			err = in.write(context.WithoutCancel(ctx), nil, nil)
-		}
-		if len(batch) > 0 {
-			if err == nil {
-				err = in.write(context.WithoutCancel(ctx), keptOf(batch), nil)
-			}
-			if err == nil {
-				stored()
-			} else {
+		if err := in.store(context.WithoutCancel(ctx), batch, stored); len(batch) > 0 {
+			if err != nil {
 				err = in.setAside(batch, err, spooled)
 			}
 			for _, item := range batch {
@@ -176,6 +205,28 @@ func (in *Inbox) Run(ctx context.Context, stored func(), spooled func(n int, why
 			return nil
 		}
 	}
+}
+
+var errNotOpen = errors.New("the inbox is not open")
+
+// store brings the spool and then the batch into the inbox.
+func (in *Inbox) store(ctx context.Context, batch []kept, stored func()) error {
+	in.using.Lock()
+	defer in.using.Unlock()
+	if in.db == nil {
+		return errNotOpen
+	}
+	if err := in.drain(ctx, stored); err != nil {
+		return err
+	}
+	if len(batch) == 0 && !in.forgettable() {
+		return nil
+	}
+	err := in.write(ctx, keptOf(batch), nil)
+	if err == nil && len(batch) > 0 {
+		stored()
+	}
+	return err
 }
 
 func keptOf(batch []kept) []sms.Kept {
@@ -199,7 +250,7 @@ func (in *Inbox) setAside(batch []kept, why error, spooled func(int, error)) err
 // false when ctx has ended and nothing is queued.
 func (in *Inbox) next(ctx context.Context) (batch []kept, more bool) {
 	var again <-chan time.Time
-	if waits, rests := in.spool.waits(), in.forgettable(); waits || rests {
+	if waits, rests := in.spool.waits(), in.mayForget(); waits || rests {
 		rest := spoolEvery
 		if rests {
 			rest = forgetEvery
@@ -327,6 +378,32 @@ func (in *Inbox) Applied(upTo int64) {
 
 // forgettable says whether applied reports are still there.
 func (in *Inbox) forgettable() bool { return in.oldest <= in.applied.Load() }
+
+func (in *Inbox) mayForget() bool {
+	in.using.Lock()
+	defer in.using.Unlock()
+	return in.db != nil && in.forgettable()
+}
+
+// KeepSpace reserves space in the spool and renews it after it was used, until
+// ctx ends: reports of a time in which the disk is full find it there.
+func (in *Inbox) KeepSpace(ctx context.Context, log func(error)) {
+	looks := time.NewTicker(spaceEvery)
+	defer looks.Stop()
+	failed := false
+	for {
+		err := in.spool.prepare(spoolSpace)
+		if err != nil && !failed {
+			log(err)
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-looks.C:
+		}
+	}
+}
 
 // After lists what was kept behind the given id, in order.
 func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, error) {

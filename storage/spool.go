@@ -2,12 +2,15 @@ package storage
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,29 +28,60 @@ type spool struct {
 	files  []string // with something to read, oldest first; the last may be open
 	open   *os.File
 	size   int64
+	whole  bool // open has its blocks already: it is never made shorter
+	ready  bool // spaceName is there
 	closed bool
 }
 
 const (
 	spoolEnding = ".reports"
+	// spaceName is a file of zeros that becomes the next file of the spool: on a
+	// disk that is full its blocks are there already. The name is as long as
+	// those it gives way to, so that the folder need not grow either.
+	spaceName = "00000000000000000000.prepare"
 	// spoolPart is how many reports are read at once.
 	spoolPart = 1000
 )
 
-// openSpool finds what an earlier process has left. The folder is made when it
-// is needed: it may be on a disk that is not there today.
-func openSpool(folder string) (*spool, error) {
-	entries, err := os.ReadDir(folder)
+// find lists what an earlier process has left, before what this one spools. The
+// folder is made when it is needed: it may be on a disk that is not there today.
+func (s *spool) find() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entries, err := os.ReadDir(s.folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open the spool of reports: %w", err)
+		return fmt.Errorf("open the spool of reports: %w", err)
 	}
-	s := &spool{folder: folder}
+	var earlier []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), spoolEnding) {
-			s.files = append(s.files, e.Name())
+		if strings.HasSuffix(e.Name(), spoolEnding) && !slices.Contains(s.files, e.Name()) {
+			earlier = append(earlier, e.Name())
 		}
 	}
-	return s, nil
+	s.files = append(earlier, s.files...)
+	return nil
+}
+
+// prepare reserves space of that many bytes for a time in which the disk is
+// full, unless there is some already.
+func (s *spool) prepare(size int64) error {
+	s.mu.Lock()
+	ready := s.ready
+	s.mu.Unlock()
+	if ready {
+		return nil
+	}
+	err := os.MkdirAll(s.folder, 0o700)
+	if err == nil {
+		err = fillFile(filepath.Join(s.folder, spaceName), size)
+	}
+	if err != nil {
+		return fmt.Errorf("reserve space for reports: %w", err)
+	}
+	s.mu.Lock()
+	s.ready = true
+	s.mu.Unlock()
+	return nil
 }
 
 // waits says that there is something to bring to the inbox.
@@ -91,12 +125,12 @@ func (s *spool) append(list []sms.Kept) error {
 	for _, k := range list {
 		fmt.Fprintf(&b, "%d %d %q %q\n", k.AccountID, k.ReceivedAt, k.Remote, k.Query)
 	}
-	_, err := s.open.WriteString(b.String())
+	_, err := s.open.WriteAt([]byte(b.String()), s.size)
 	if err == nil {
 		err = s.open.Sync()
 	}
 	if err != nil {
-		if s.open.Truncate(s.size) != nil {
+		if !s.whole && s.open.Truncate(s.size) != nil {
 			err = errors.Join(err, s.end())
 		}
 		return fmt.Errorf("spool a report: %w", err)
@@ -105,30 +139,34 @@ func (s *spool) append(list []sms.Kept) error {
 	return nil
 }
 
-// start begins a file. Its name sorts behind those before it and is never used
-// again; the folder is synced, or a crash could forget the file.
+// start begins a file, with the space that was reserved where there is some.
+// Its name sorts behind those before it and is never used again; the folder is
+// synced, or a crash could forget the file.
 func (s *spool) start() error {
 	if err := os.MkdirAll(s.folder, 0o700); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("%020d%s", time.Now().UnixNano(), spoolEnding)
-	f, err := os.OpenFile(filepath.Join(s.folder, name), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o600)
+	path, how := filepath.Join(s.folder, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY
+	whole := s.ready && os.Rename(filepath.Join(s.folder, spaceName), path) == nil
+	if s.ready = false; whole {
+		how = os.O_WRONLY
+	}
+	f, err := os.OpenFile(path, how, 0o600)
 	if err != nil {
 		return err
 	}
-	folder, err := os.Open(s.folder)
-	if err == nil {
-		err = errors.Join(folder.Sync(), folder.Close())
-	}
-	if err != nil {
+	if err := syncFolder(s.folder); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	s.open, s.size, s.files = f, 0, append(s.files, name)
+	s.open, s.size, s.whole, s.files = f, 0, whole, append(s.files, name)
 	return nil
 }
 
 // drain hands out everything there is, in order and in parts, and removes each
-// file that was taken whole. from says how far a file was taken before.
+// file that was taken whole. from says how far a file was taken before. The file
+// that is written goes on to be used while it cannot be taken: it may hold the
+// only space there is.
 func (s *spool) drain(from func(file string) (int64, error), take func(list []sms.Kept, file string, position int64) error) error {
 	for {
 		s.mu.Lock()
@@ -136,41 +174,50 @@ func (s *spool) drain(from func(file string) (int64, error), take func(list []sm
 			s.mu.Unlock()
 			return nil
 		}
-		name, last := s.files[0], len(s.files) == 1
-		if last {
-			// Reports that come meanwhile begin a new file.
-			if err := s.end(); err != nil {
-				s.mu.Unlock()
-				return err
-			}
+		name, end := s.files[0], int64(math.MaxInt64)
+		if len(s.files) == 1 && s.open != nil {
+			end = s.size
 		}
 		s.mu.Unlock()
-		if err := s.drainFile(name, from, take); err != nil {
+		if err := s.drainFile(name, end, from, take); err != nil {
 			return err
 		}
-		if err := os.Remove(filepath.Join(s.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.remove(name, end); err != nil {
 			return err
 		}
-		s.mu.Lock()
-		s.files = s.files[1:]
-		s.mu.Unlock()
 	}
 }
 
-func (s *spool) drainFile(name string, from func(string) (int64, error), take func([]sms.Kept, string, int64) error) error {
+// remove removes a file that was taken up to end, unless it has grown since.
+func (s *spool) remove(name string, end int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.files) == 1 && s.open != nil {
+		if s.size > end {
+			return nil
+		}
+		if err := s.end(); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(filepath.Join(s.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s.files = s.files[1:]
+	return nil
+}
+
+func (s *spool) drainFile(name string, end int64, from func(string) (int64, error), take func([]sms.Kept, string, int64) error) error {
 	f, err := os.Open(filepath.Join(s.folder, name))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
 	position, err := from(name)
-	if err == nil {
-		_, err = f.Seek(position, io.SeekStart)
-	}
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewReaderSize(f, 1<<20)
+	lines := bufio.NewReaderSize(untilZero{io.NewSectionReader(f, position, end-position)}, 1<<20)
 	for ended := false; !ended; {
 		var list []sms.Kept
 		for len(list) < spoolPart {
@@ -195,6 +242,17 @@ func (s *spool) drainFile(name string, from func(string) (int64, error), take fu
 		}
 	}
 	return nil
+}
+
+// untilZero ends before the first zero: behind it is space that nobody used.
+type untilZero struct{ r io.Reader }
+
+func (u untilZero) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if at := bytes.IndexByte(p[:n], 0); at >= 0 {
+		return at, io.EOF
+	}
+	return n, err
 }
 
 // readSpooled reads one line; ok is false for one that nobody wrote whole.

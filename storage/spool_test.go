@@ -181,10 +181,7 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 	for _, stopAfter := range []int{0, 1, 2, 3} {
 		data := t.TempDir()
 		folder := filepath.Join(data, "spool")
-		dead, err := openSpool(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dead := &spool{folder: folder}
 		var list []sms.Kept
 		for i := range 2*spoolPart + 500 {
 			list = append(list, sms.Kept{AccountID: 1, Query: fmt.Sprint(i)})
@@ -192,7 +189,7 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 		if err := dead.append(list); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dead.open.WriteString("1 5 \"r\" \"cut o"); err != nil {
+		if _, err := dead.open.WriteAt([]byte("1 5 \"r\" \"cut o"), dead.size); err != nil {
 			t.Fatal(err)
 		}
 		before := openInbox(t, data, 0)
@@ -247,4 +244,91 @@ func TestASpooledLineReadsBack(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAnInboxThatIsNotOpenKeepsReports: a data folder that cannot be opened
+// refuses nobody, and what came meanwhile is in the inbox once it opens.
+func TestAnInboxThatIsNotOpenKeepsReports(t *testing.T) {
+	data, elsewhere := filepath.Join(t.TempDir(), "no-folder"), t.TempDir()
+	in := NewInbox(data, elsewhere)
+	t.Cleanup(func() { _ = in.Close() })
+	runInbox(t, in)
+	var want []string
+	keep := func() {
+		t.Helper()
+		want = append(want, fmt.Sprint(len(want)))
+		if err := in.Keep(t.Context(), sms.Kept{Query: want[len(want)-1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 30 {
+		keep()
+	}
+	if err := in.Open(t.Context(), 0); TroubleOf(err) == "" {
+		t.Fatalf("opened in a folder that is not there: %v", err)
+	}
+	keep()
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // it may be opened, given up and opened again
+		if err := in.Open(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		keep()
+		if err := in.Shut(); err != nil {
+			t.Fatal(err)
+		}
+		keep()
+	}
+	if err := in.Open(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the spool to be empty", func() bool { return !in.spool.waits() })
+	if d := cmp.Diff(want, in.queriesOf(t)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestReservedSpaceTakesReports: they need no block that is not there, the
+// zeros behind them are nobody's report, and it is reserved anew afterwards.
+func TestReservedSpaceTakesReports(t *testing.T) {
+	data := t.TempDir()
+	in := openInbox(t, data, 0)
+	in.spool.must(t, in.spool.prepare(64<<10))
+	space := filepath.Join(data, "spool", spaceName)
+	before, err := os.Stat(space)
+	in.spool.must(t, err)
+	runInbox(t, in)
+	mend := breakInbox(t, in)
+	var want []string
+	for i := range 40 {
+		want = append(want, fmt.Sprint("report ", i))
+		in.spool.must(t, in.Keep(t.Context(), sms.Kept{Query: want[i]}))
+	}
+	files, err := filepath.Glob(filepath.Join(data, "spool", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v: one file was expected, in the space reserved", files, err)
+	}
+	after, err := os.Stat(files[0])
+	in.spool.must(t, err)
+	if !os.SameFile(before, after) || after.Size() != 64<<10 {
+		t.Errorf("%s is not the space that was reserved: %d bytes", files[0], after.Size())
+	}
+	mend()
+	eventually(t, "the spool to be empty", func() bool { return !in.spool.waits() })
+	if d := cmp.Diff(want, in.queriesOf(t)); d != "" {
+		t.Error(d)
+	}
+	in.spool.must(t, in.spool.prepare(64<<10))
+	if _, err := os.Stat(space); err != nil {
+		t.Errorf("nothing is reserved after it was used: %v", err)
+	}
+}
+
+func (s *spool) must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

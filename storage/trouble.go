@@ -1,0 +1,43 @@
+package storage
+
+import (
+	"errors"
+	"syscall"
+
+	"smsdesk/internal/sms"
+)
+
+// troubled marks an error whose cause is trouble with storage as sms.Troubled.
+func troubled(err error) error {
+	if err == nil || sms.TroubleOf(err) != "" {
+		return err
+	}
+	if t := TroubleOf(err); t != "" {
+		return sms.Troubled{Trouble: t, Err: err}
+	}
+	return err
+}
+
+// TroubleOf is the trouble with storage behind an error of this package, or of
+// the file system; "" where the cause is another one.
+func TroubleOf(err error) sms.Trouble {
+	if t := sms.TroubleOf(err); t != "" {
+		return t
+	}
+	if t := engineTrouble(err); t != "" {
+		return t
+	}
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return ""
+	}
+	switch errno {
+	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
+		return sms.TroubleFull
+	case syscall.EROFS, syscall.EACCES, syscall.EPERM:
+		return sms.TroubleReadOnly
+	case syscall.EIO, syscall.ENXIO, syscall.ENODEV, syscall.ESTALE:
+		return sms.TroubleFailing
+	}
+	return ""
+}
