@@ -22,6 +22,9 @@ type Config struct {
 	// MaxBytes is how long a segment may become; 0: as long as it likes. A batch
 	// is never divided.
 	MaxBytes int64
+	// Ahead is how many zeros are written behind the lines at a time, so that a
+	// sync need not store a new length; 0: none. Zeros at the end are no line.
+	Ahead int64
 	// Head gives the first lines of a new segment, each with its line feed; nil:
 	// none. It is called with the log locked and must not call it.
 	Head func() []byte
@@ -38,7 +41,8 @@ type Log struct {
 	mu       sync.Mutex
 	segments []string // file names, oldest first
 	file     File     // the last segment; nil: none yet, or it has to be opened again
-	size     int64    // of the last segment, as far as it is synced
+	size     int64    // of the last segment's lines, as far as they are synced
+	whole    int64    // of the last segment with the zeros behind its lines
 	dirty    bool     // there may be bytes behind size
 	closed   bool
 }
@@ -79,12 +83,32 @@ func (l *Log) openLast() error {
 	if err != nil {
 		return err
 	}
-	size, err := f.Size()
+	whole, err := f.Size()
+	size := whole
+	if err == nil {
+		size, err = withoutZeros(f, whole)
+	}
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	l.file, l.size = f, size
+	l.file, l.size, l.whole = f, size, whole
 	return nil
+}
+
+// withoutZeros is the length of a file without the zeros at its end.
+func withoutZeros(f File, size int64) (int64, error) {
+	block := make([]byte, readAtOnce)
+	for size > 0 {
+		n := min(size, readAtOnce)
+		if _, err := f.ReadAt(block[:n], size-n); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if used := len(bytes.TrimRight(block[:n], "\x00")); used > 0 {
+			return size - n + int64(used), nil
+		}
+		size -= n
+	}
+	return 0, nil
 }
 
 func (l *Log) path(segment string) string { return filepath.Join(l.cfg.Dir, segment) }
@@ -139,6 +163,7 @@ func (l *Log) append(lines []byte) error {
 		return err
 	}
 	l.dirty = true
+	l.reserve(int64(len(lines)))
 	_, err := l.file.WriteAt(lines, l.size)
 	if err == nil {
 		err = l.file.Sync()
@@ -154,6 +179,18 @@ func (l *Log) append(lines []byte) error {
 	l.size += int64(len(lines))
 	l.dirty = false
 	return nil
+}
+
+// reserve writes zeros where the next lines go. Where that fails, the lines make
+// the file longer themselves.
+func (l *Log) reserve(more int64) {
+	if l.cfg.Ahead <= 0 || l.size+more <= l.whole {
+		return
+	}
+	from := max(l.whole, l.size)
+	if _, err := l.file.WriteAt(make([]byte, more+l.cfg.Ahead), from); err == nil {
+		l.whole = from + more + l.cfg.Ahead
+	}
 }
 
 // ready brings the last segment to its last synced length, or begins a new one.
@@ -183,7 +220,7 @@ func (l *Log) cutFile(size int64) error {
 	if err := l.file.Sync(); err != nil {
 		return errors.Join(err, l.end())
 	}
-	l.size, l.dirty = size, false
+	l.size, l.whole, l.dirty = size, size, false
 	return nil
 }
 
@@ -219,8 +256,11 @@ func (l *Log) begin() error {
 	if err != nil {
 		return errors.Join(err, f.Close(), l.cfg.FS.Remove(l.path(name)))
 	}
+	if l.file != nil && l.whole > l.size {
+		_ = l.file.Truncate(l.size) // the zeros would do no harm
+	}
 	err = l.end()
-	l.file, l.size, l.dirty = f, int64(len(head)), false
+	l.file, l.size, l.whole, l.dirty = f, int64(len(head)), int64(len(head)), false
 	l.segments = append(l.segments, name)
 	return err
 }
@@ -358,6 +398,7 @@ const readAtOnce = 256 << 10
 func eachLine(f File, segment string, from int64, each func(Line) error) error {
 	var kept, block []byte
 	begin, at := from, from // of the line that is being read, and of the next block
+	zeros := true           // there is nothing else since begin
 	block = make([]byte, readAtOnce)
 	for {
 		n, err := f.ReadAt(block, at)
@@ -369,6 +410,7 @@ func eachLine(f File, segment string, from int64, each func(Line) error) error {
 		for len(part) > 0 {
 			end := bytes.IndexByte(part, '\n')
 			if end < 0 {
+				zeros = zeros && len(bytes.TrimLeft(part, "\x00")) == 0
 				kept = append(kept, part[:min(len(part), MaxLine+1-len(kept))]...)
 				break
 			}
@@ -378,13 +420,13 @@ func eachLine(f File, segment string, from int64, each func(Line) error) error {
 			if err := each(line); err != nil {
 				return err
 			}
-			kept, begin, part = kept[:0], here, part[end+1:]
+			kept, begin, part, zeros = kept[:0], here, part[end+1:], true
 		}
 		if err != nil || n == 0 {
 			break
 		}
 	}
-	if at == begin {
+	if at == begin || zeros {
 		return nil
 	}
 	return each(Line{Text: kept, At: Position{segment, begin}, Bytes: at - begin})

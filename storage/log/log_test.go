@@ -95,10 +95,13 @@ type tb interface {
 // TestWhatWasAppendedIsThereAndNothingElse: whichever write or sync fails, the
 // log holds the batches that were acknowledged, whole and in their order.
 func TestWhatWasAppendedIsThereAndNothingElse(t *testing.T) {
-	for _, half := range []bool{false, true} {
+	for _, c := range []struct {
+		half  bool
+		ahead int64
+	}{{false, 0}, {true, 0}, {false, 30}, {true, 30}} {
 		for nth := 1; ; nth++ {
 			left := nth
-			cfg := Config{Dir: filepath.Join(t.TempDir(), "log"), Ending: ".x", FS: faulty{left: &left, half: half}, MaxBytes: 40,
+			cfg := Config{Dir: filepath.Join(t.TempDir(), "log"), Ending: ".x", FS: faulty{left: &left, half: c.half}, MaxBytes: 40, Ahead: c.ahead,
 				Head: func() []byte { return []byte("head\n") }}
 			l, err := Open(cfg)
 			if err != nil {
@@ -171,6 +174,52 @@ func TestANewSegmentBeginsWhenOneIsFull(t *testing.T) {
 	}
 }
 
+// TestLinesGoWhereZerosAre: a process that goes on finds the end of the lines,
+// and a segment that is left behind holds nothing else.
+func TestLinesGoWhereZerosAre(t *testing.T) {
+	dir := t.TempDir()
+	cfg := Config{Dir: dir, Ending: ".x", Ahead: 100, MaxBytes: 30}
+	size := func(name string) int64 {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	for i := range 4 {
+		l, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Append(fmt.Appendf(nil, "line %d\n", i)); err != nil {
+			t.Fatal(err)
+		}
+		if want := int64(7 + 100); i < 3 && size("00000001.x") != want {
+			t.Errorf("%d bytes after line %d, want %d", size("00000001.x"), i, want)
+		}
+		if end := l.End(); i < 3 && end.Offset != int64(7*(i+1)) {
+			t.Errorf("the end is %v after line %d", end, i)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Append([]byte("line 4, longer\n")), l.Append([]byte("line 5\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, l); !slices.Equal(got, []string{"line 0", "line 1", "line 2", "line 3", "line 4, longer", "line 5"}) {
+		t.Errorf("%q", got)
+	}
+	if size("00000001.x") != 28 {
+		t.Errorf("%d bytes in a segment of 28 that is full", size("00000001.x"))
+	}
+	_ = l.Close()
+}
+
 func TestReadingEndsWhereALineWasCut(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -183,6 +232,10 @@ func TestReadingEndsWhereALineWasCut(t *testing.T) {
 		{"empty line", "\n\n", []string{"", ""}},
 		{"too long", strings.Repeat("x", MaxLine+5) + "\na\n", []string{"torn " + strings.Repeat("x", MaxLine+1), "a"}},
 		{"long", strings.Repeat("x", MaxLine) + "\na\n", []string{strings.Repeat("x", MaxLine), "a"}},
+		{"zeros behind", "a\nb\n" + strings.Repeat("\x00", 2*MaxLine), []string{"a", "b"}},
+		{"cut before zeros", "a\nb\x00\x00", []string{"a", "torn b\x00\x00"}},
+		{"zeros in the middle", "a\n\x00\x00\nb\n\x00", []string{"a", "\x00\x00", "b"}},
+		{"nothing but zeros", "\x00\x00", nil},
 		{"too long and cut", strings.Repeat("x", 3*MaxLine), []string{"torn " + strings.Repeat("x", MaxLine+1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
