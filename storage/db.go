@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -33,6 +32,7 @@ func (c Config) Check() error { return checkURL(c.Database) }
 // DB is everything that is remembered except the inbox and the journal.
 // It is safe for use by many goroutines and by several processes at once.
 type DB struct {
+	config  Config
 	data    string
 	writer  *sql.DB
 	reader  *sql.DB
@@ -44,8 +44,9 @@ type DB struct {
 	networks sms.Networks
 }
 
-// Open opens the database, making the folder, the key file and the schema
-// where they are missing. Several processes may do so at the same moment.
+// Open opens the desk of a data folder. In a folder that holds nothing of a
+// desk it makes one: the key file, the database and its schema. Several
+// processes may do so at the same moment.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -53,21 +54,75 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
+	return c.open(ctx, true)
+}
+
+// OpenExisting is Open for whoever has no use of a new desk: where there is
+// none the error is ErrNoDesk, and nothing is made.
+func OpenExisting(ctx context.Context, c Config) (*DB, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	// A folder that is only looked at does not even get a lock file.
+	if p, err := c.find(ctx); err == nil && p.fresh() && !p.making {
+		return nil, c.noDesk()
+	}
+	return c.open(ctx, false)
+}
+
+// Look opens the desk of a data folder for reading, also beside one that runs:
+// nothing is made, upgraded or changed. Of a database with an older schema the
+// error is ErrOlderSchema, and ErrNoDesk where there is none.
+func Look(ctx context.Context, c Config) (*DB, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	p, err := c.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.fresh() {
+		return nil, c.noDesk()
+	}
+	if p.schema < newestSchema() {
+		return nil, fmt.Errorf("%w: it has schema %d, and this program needs schema %d. \"smsdesk serve\" upgrades it; make a backup before", ErrOlderSchema, p.schema, newestSchema())
+	}
+	db := &DB{config: c, data: c.Data, seal: *p.key}
+	if db.reader, err = openReading(c.path()); err != nil {
+		return nil, err
+	}
+	db.writer = db.reader
+	db.asked, db.told = newPrepared(db.reader), newPrepared(db.writer)
+	return db, nil
+}
+
+func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 	unlock, err := lockFile(filepath.Join(c.Data, "open.lock"), true)
 	if err != nil {
 		return nil, fmt.Errorf("wait for another smsdesk to open the data folder: %w", err)
 	}
 	defer unlock()
-	seal, err := openSealer(filepath.Join(c.Data, "smsdesk.key"))
+	p, err := c.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	path := strings.TrimPrefix(c.Database, "sqlite:")
-	if path == "" {
-		path = filepath.Join(c.Data, "smsdesk.db")
+	db := &DB{config: c, data: c.Data}
+	switch {
+	case !p.fresh():
+		db.seal = *p.key
+	case !may:
+		return nil, c.noDesk()
+	default:
+		if db.seal, err = c.beginMaking(p); err != nil {
+			return nil, err
+		}
 	}
-	db := &DB{data: c.Data, seal: seal}
-	if db.writer, db.reader, err = openSQLite(path); err != nil {
+	release, err := c.upgradable(p)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if db.writer, db.reader, err = openSQLite(c.path()); err != nil {
 		return nil, err
 	}
 	db.asked, db.told = newPrepared(db.reader), newPrepared(db.writer)
@@ -76,10 +131,13 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	for _, fill := range []func(context.Context) error{db.fillTraffic, db.fillNames} {
+	for _, fill := range []func(context.Context) error{db.fillTraffic, db.fillNames, db.putKeyCheck} {
 		if err := fill(ctx); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
+	}
+	if err := c.endMaking(); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
@@ -87,16 +145,6 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 // Close closes the database. Nothing may use it afterwards.
 func (db *DB) Close() error {
 	return errors.Join(db.asked.close(), db.told.close(), db.reader.Close(), db.writer.Close())
-}
-
-// Dispatching takes the data folder for the one process that may send. The
-// lock ends with the process, however that ends.
-func (db *DB) Dispatching() (release func(), err error) {
-	release, err = lockFile(filepath.Join(db.data, "smsdesk.lock"), false)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("another smsdesk is already serving the data folder %s. Stop it first, or give another --data", db.data)
-	}
-	return release, err
 }
 
 func lockFile(path string, wait bool) (func(), error) {

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/pressly/goose/v3"
@@ -54,6 +57,53 @@ func openSQLite(path string) (writer, reader *sql.DB, err error) {
 	reader.SetMaxOpenConns(sqliteReaders)
 	reader.SetMaxIdleConns(sqliteReaders)
 	return writer, reader, nil
+}
+
+// openReading opens a database that is there to be read, beside a process that
+// writes to it too; nothing in it changes. What a killed process has left in
+// the write-ahead log is read and stays where it is, which needs a connection
+// that could not write; of an empty log that one would leave files behind.
+func openReading(path string) (*sql.DB, error) {
+	mode := "rw"
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		mode = "ro"
+	}
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "query_only(1)", "cache_size(-8000)", "temp_store(MEMORY)"}}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("open the database for reading: %w", err)
+	}
+	db.SetMaxOpenConns(sqliteReaders)
+	return db, nil
+}
+
+// schemaOf is the number of the last migration that the database has had, 0
+// for a file without any.
+func schemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
+	var tables int
+	err = db.QueryRowContext(ctx, "select count(*) from sqlite_master where type = 'table' and name = 'goose_db_version'").Scan(&tables)
+	if err == nil && tables > 0 {
+		err = db.QueryRowContext(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(&version)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the database's schema: %w", err)
+	}
+	return version, nil
+}
+
+// newestSchema is the number of the last migration that this program has.
+func newestSchema() (version int64) {
+	files, err := fs.Glob(migrations, "migrations/sqlite/*.sql")
+	if err != nil {
+		panic(err) // the pattern is wrong
+	}
+	for _, file := range files {
+		number, _, _ := strings.Cut(filepath.Base(file), "_")
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+			version = max(version, n)
+		}
+	}
+	return version
 }
 
 // marks stands for n arguments, each in its place in the statement. They have

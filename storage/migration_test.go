@@ -176,9 +176,10 @@ func TestMigrationsGoDownAndUpAgain(t *testing.T) {
 		t.Errorf("%d things are left after the way down", left)
 	}
 	f.must(migrate(f.ctx, db))
-	again := open(t, f.data)
-	if list, err := again.Accounts(f.ctx); err != nil || len(list) != 0 {
-		t.Errorf("%v %v", list, err)
+	var accounts int
+	f.must(db.QueryRowContext(f.ctx, "select count(*) from account").Scan(&accounts))
+	if accounts != 0 {
+		t.Errorf("%d accounts came out of nowhere", accounts)
 	}
 }
 

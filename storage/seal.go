@@ -24,17 +24,27 @@ type sealer struct {
 	numbers []byte // key of the hashes that take the place of removed numbers
 }
 
-func openSealer(path string) (sealer, error) {
+// readSealer reads the key file; it gives nil where there is none.
+func readSealer(path string) (*sealer, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		raw, err = makeKey(path)
+		return nil, nil
 	}
 	if err != nil {
-		return sealer{}, fmt.Errorf("read the key file: %w", err)
+		return nil, fmt.Errorf("read the key file: %w", err)
 	}
+	s, err := newSealer(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the key file %s is damaged: %w. Put back the one from your backup", path, err)
+	}
+	return &s, nil
+}
+
+// newSealer takes what is in a key file.
+func newSealer(raw []byte) (sealer, error) {
 	key, err := hex.DecodeString(strings.TrimSpace(string(raw)))
 	if err != nil || len(key) != 32 {
-		return sealer{}, fmt.Errorf("the key file %s is damaged: it must hold 64 hexadecimal digits. Put back the one from your backup", path)
+		return sealer{}, errors.New("it must hold 64 hexadecimal digits")
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
