@@ -12,23 +12,30 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// TestCommandsWorkBeforeTheFirstServe: every command makes folder, key and
-// schema where they are missing, and needs no reachable service.
+// TestCommandsWorkBeforeTheFirstServe: what sets a desk up makes folder, key and
+// schema where they are missing, and needs no reachable service; what reads a
+// desk or changes one makes nothing and says that there is none.
 func TestCommandsWorkBeforeTheFirstServe(t *testing.T) {
 	bin := binary(t, "")
 	password := writeFile(t, "password", "correct horse battery staple\n")
 	key := writeFile(t, "key", "CANARY-k3y/with+signs==\n")
 	for name, args := range map[string][]string{
 		"user add":    {"user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "administrator", "--password-file", password},
-		"user list":   {"user", "list"},
-		"token list":  {"token", "list"},
 		"account add": {"account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2", "--client-id", "c", "--api-key-file", key},
-		"doctor":      {"doctor"},
 		"version":     {"version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			must(t, bin, append([]string{"--data", filepath.Join(t.TempDir(), "new", "data")}, args...)...)
 		})
+	}
+	for _, args := range [][]string{{"user", "list"}, {"token", "list"}, {"retention", "show"}, {"doctor"}} {
+		data := filepath.Join(t.TempDir(), "mistyped")
+		if out, code := command(t, bin, append([]string{"--data", data}, args...)...); code != 1 || !strings.Contains(out, "there is no desk in "+data) {
+			t.Errorf("%v: exit %d\n%s", args, code, out)
+		}
+		if _, err := os.Stat(data); !os.IsNotExist(err) {
+			t.Errorf("%v made the folder", args)
+		}
 	}
 }
 

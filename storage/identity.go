@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -27,6 +28,30 @@ const (
 
 // traces are the other things in a data folder that only a desk leaves.
 var traces = []string{"dispatch.journal", "reports.log", "blocks.log", "inbox.db", "ussd.spool"}
+
+// names match everything that a desk keeps in its data folder.
+var names = []string{"smsdesk.*", "open.lock", "inbox.db*", "dispatch.journal*", "reports.log*", "blocks.log*", "ussd.spool*", "spool", "lists"}
+
+// Files lists what is there of the desk: files, and folders with all that is in
+// them. What else lies in the data folder is somebody else's.
+func (c Config) Files() (list []string) {
+	path := quoteGlob(c.path())
+	patterns := []string{path, path + "-wal", path + "-shm", path + ".lock"}
+	for _, name := range names {
+		patterns = append(patterns, filepath.Join(quoteGlob(c.Data), name))
+	}
+	for _, pattern := range patterns {
+		if found, err := filepath.Glob(pattern); err == nil {
+			list = append(list, found...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func quoteGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
 
 var (
 	// ErrNoDesk says that nothing in the folder was made by smsdesk.

@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -116,13 +115,7 @@ func (db *DB) Uploads(before time.Time) ([]string, error) {
 }
 
 // FreeSpace is how many bytes the disk of the data folder still takes.
-func (db *DB) FreeSpace() (int64, error) {
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(db.data, &s); err != nil {
-		return 0, fmt.Errorf("look how full the disk is: %w", err)
-	}
-	return int64(s.Bavail) * s.Bsize, nil
-}
+func (db *DB) FreeSpace() (int64, error) { return FreeSpace(db.data) }
 
 // StageRows writes the verdicts on a list's rows, in place of earlier ones.
 // fill puts them in the order of the rows; they are whole once StageRows has

@@ -84,7 +84,7 @@ type accountShow struct {
 // Run shows an account. The callback addresses are whole: they are made to be
 // given to the provider.
 func (c accountShow) Run(ctx context.Context, e env) error {
-	db, err := e.open(ctx, checkPublicURL(c.PublicURL))
+	db, err := e.openExisting(ctx, checkPublicURL(c.PublicURL))
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ type accountTest struct {
 
 // Run asks the provider and prints the proof.
 func (c accountTest) Run(ctx context.Context, e env) error {
-	db, err := e.open(ctx, nil)
+	db, err := e.openExisting(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -13,110 +13,216 @@ import (
 )
 
 type doctorCommand struct {
-	Counts         bool `help:"Count all messages and reports anew and compare them with the counts that the pages show. It reads everything there is and changes nothing."`
-	AcceptRollback bool `help:"Put the messages that an older copy of the database does not know as sent into doubt, and let sending start."`
+	Counts         bool   `help:"Count all messages and reports anew and compare them with the counts that the pages show. It reads everything there is and changes nothing."`
+	AcceptRollback bool   `help:"Put the messages that an older copy of the database does not know as sent into doubt, and let sending start."`
+	Spool          string `help:"The --spool of serve, where it has one." env:"SMSDESK_SPOOL" type:"path"`
 }
 
 var errFaulty = errors.New("something needs attention")
 
-// Run checks the data folder and prints one line a check. It changes nothing
-// unless told to accept a rollback.
+// grade is how a check came out.
+type grade int
+
+const (
+	fine   grade = iota
+	notice       // somebody should know it; the exit status stays 0
+	fault        // somebody must do something; the exit status is 1
+)
+
+func (g grade) String() string { return [...]string{"ok", "warn", "fault"}[g] }
+
+// finding is one line that doctor prints. The text of a notice and of a fault
+// says what is wrong and what to do.
+type finding struct {
+	grade grade
+	text  string
+}
+
+func found(g grade, format string, args ...any) finding {
+	return finding{g, fmt.Sprintf(format, args...)}
+}
+
+// examination is one run of doctor.
+type examination struct {
+	env
+	doctorCommand
+	now time.Time
+	db  *storage.DB // for reading; nil where it could not be opened
+}
+
+// check is one thing that doctor looks at. It changes nothing, also beside a
+// desk that runs, and may find several things; an error is a fault, too.
+type check struct {
+	name string
+	look func(x *examination, ctx context.Context) ([]finding, error)
+	// shut says that the check can do without the database.
+	shut bool
+}
+
+// checks are all that there are, in the order in which they are printed.
+func checks() []check {
+	return []check{
+		{name: "database file", look: (*examination).databaseFile},
+		{name: "key", look: (*examination).key},
+		{name: "dispatch journal", look: (*examination).journal},
+		{name: "inbox", look: (*examination).inbox},
+		{name: "spool", look: (*examination).spool, shut: true},
+		{name: "file modes", look: (*examination).modes, shut: true},
+		{name: "disk space", look: (*examination).disk, shut: true},
+		{name: "reverse proxy", look: (*examination).proxy},
+		{name: "accounts", look: (*examination).accounts},
+		{name: "counts", look: (*examination).counts},
+	}
+}
+
+// Run checks the data folder and prints one line for each thing found. It makes
+// and changes nothing unless told to accept a rollback.
 func (c doctorCommand) Run(ctx context.Context, e env) error {
-	db, err := e.open(ctx, nil)
-	if err != nil {
-		return err
+	if bad := e.check(); len(bad) > 0 {
+		return bad
 	}
-	defer func() { _ = db.Close() }()
-	fmt.Fprintln(e.out, "ok     database opens with the settings that sending needs")
-	healthy := checkKeyFile(e)
-	if err := db.Check(ctx); err != nil {
-		fmt.Fprintln(e.out, "fault  database file:", err)
-		healthy = false
-	} else {
-		fmt.Fprintln(e.out, "ok     database file is whole")
-	}
-	fine, err := c.checkJournal(ctx, e, db)
-	if err != nil {
-		return err
-	}
-	accounts, err := db.Accounts(ctx)
-	if err != nil {
-		return err
-	}
-	for _, a := range accounts {
-		if a.Pause != "" {
-			fmt.Fprintf(e.out, "fault  account %q is paused: %s\n", a.Name, a.Pause)
-			healthy = false
-		}
-	}
-	if c.Counts {
-		counted, err := checkCounts(ctx, e, db)
-		if err != nil {
+	if c.AcceptRollback {
+		if err := acceptRollback(ctx, e); err != nil {
 			return err
 		}
-		fine = fine && counted
 	}
-	if !healthy || !fine {
+	x := &examination{env: e, doctorCommand: c, now: time.Now()}
+	worst, err := x.open(ctx)
+	if err != nil {
+		return err
+	}
+	if x.db != nil {
+		defer func() { _ = x.db.Close() }()
+	}
+	for _, each := range checks() {
+		if x.db != nil || each.shut {
+			worst = max(worst, x.run(ctx, each))
+		}
+	}
+	if worst == fault {
 		return errFaulty
 	}
 	return nil
 }
 
+// open opens the database for reading and says how that went. Its error is for
+// a folder in which there is nothing to look at.
+func (x *examination) open(ctx context.Context) (worst grade, err error) {
+	x.db, err = storage.Look(ctx, x.storage)
+	switch {
+	case err == nil:
+		return x.say(found(fine, "the database opens, and its schema is that of this program")), nil
+	case errors.Is(err, storage.ErrNoDesk):
+		return fault, err
+	case errors.Is(err, storage.ErrOlderSchema):
+		return x.say(found(notice, "%s", err)), nil
+	}
+	return x.say(found(fault, "%s", err)), nil
+}
+
+func (x *examination) run(ctx context.Context, c check) (worst grade) {
+	list, err := c.look(x, ctx)
+	for _, f := range list {
+		worst = max(worst, x.say(f))
+	}
+	if err != nil {
+		worst = x.say(found(fault, "%s could not be checked: %s", c.name, err))
+	}
+	return worst
+}
+
+func (x *examination) say(f finding) grade {
+	fmt.Fprintf(x.out, "%-6s %s\n", f.grade, f.text)
+	return f.grade
+}
+
+func (x *examination) databaseFile(ctx context.Context) ([]finding, error) {
+	if err := x.db.Check(ctx); err != nil {
+		return []finding{found(fault, "%s. Stop smsdesk and restore a backup", err)}, nil
+	}
+	return []finding{found(fine, "the database file is whole")}, nil
+}
+
+func (x *examination) key(ctx context.Context) ([]finding, error) {
+	n, err := x.db.Sealed(ctx)
+	if err != nil {
+		return []finding{found(fault, "%s. Enter the account's API key and client ID anew in Settings, Connection, or restore a backup", err)}, nil
+	}
+	return []finding{found(fine, "the key opens what is sealed (%d secrets)", n)}, nil
+}
+
+func (x *examination) accounts(ctx context.Context) (list []finding, err error) {
+	accounts, err := x.db.Accounts(ctx)
+	for _, a := range accounts {
+		if a.Pause != "" {
+			list = append(list, found(fault, "account %q is paused: %s", a.Name, a.Pause))
+		}
+	}
+	return list, err
+}
+
 // mostMiscounts is how many wrong counts are printed one by one.
 const mostMiscounts = 100
 
-func checkCounts(ctx context.Context, e env, db *storage.DB) (fine bool, err error) {
-	list, err := db.Miscounts(ctx)
+func (x *examination) counts(ctx context.Context) (list []finding, err error) {
+	if !x.Counts {
+		return nil, nil
+	}
+	wrong, err := x.db.Miscounts(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	for i, m := range list {
+	for i, m := range wrong {
 		if i == mostMiscounts {
-			fmt.Fprintf(e.out, "fault  and %d more counts that differ\n", len(list)-i)
-			break
+			return append(list, found(fault, "and %d more counts that differ", len(wrong)-i)), nil
 		}
-		fmt.Fprintln(e.out, "fault  count of", m)
+		list = append(list, found(fault, "count of %s", m))
 	}
-	if len(list) == 0 {
-		fmt.Fprintln(e.out, "ok     all counts are what the messages and reports say")
+	if len(wrong) == 0 {
+		list = append(list, found(fine, "all counts are what the messages and reports say"))
 	}
-	return len(list) == 0, nil
+	return list, nil
 }
 
-func checkKeyFile(e env) bool {
-	info, err := os.Stat(filepath.Join(e.storage.Data, "smsdesk.key"))
-	if err == nil && info.Mode().Perm() != 0o600 {
-		fmt.Fprintf(e.out, "fault  key file may be read by others (mode %o). Run: chmod 600 %s\n", info.Mode().Perm(), filepath.Join(e.storage.Data, "smsdesk.key"))
-		return false
+func (x *examination) journal(ctx context.Context) ([]finding, error) {
+	if _, err := os.Stat(filepath.Join(x.storage.Data, "dispatch.journal")); errors.Is(err, os.ErrNotExist) {
+		return []finding{found(notice, "there is no dispatch journal; \"smsdesk serve\" makes one")}, nil
 	}
-	fmt.Fprintln(e.out, "ok     key file is private")
-	return err == nil
+	ahead, err := ahead(ctx, x.env, x.db)
+	if err != nil {
+		return nil, err
+	}
+	if len(ahead) > 0 {
+		return []finding{found(fault, "%s", rollbackSentence(ahead))}, nil
+	}
+	return []finding{found(fine, "dispatch journal and database agree")}, nil
 }
 
-func (c doctorCommand) checkJournal(ctx context.Context, e env, db *storage.DB) (fine bool, err error) {
+func ahead(ctx context.Context, e env, db *storage.DB) ([]sms.Licence, error) {
 	journal, err := storage.OpenJournal(e.storage.Data)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer func() { _ = journal.Close() }()
-	ahead, err := journal.Ahead(ctx, db)
+	return journal.Ahead(ctx, db)
+}
+
+func acceptRollback(ctx context.Context, e env) error {
+	db, err := e.openExisting(ctx, nil)
 	if err != nil {
-		return false, err
+		return err
 	}
-	switch {
-	case len(ahead) == 0:
-		fmt.Fprintln(e.out, "ok     dispatch journal and database agree")
-		return true, nil
-	case !c.AcceptRollback:
-		fmt.Fprintf(e.out, "fault  %s\n", rollbackSentence(ahead))
-		return false, nil
+	defer func() { _ = db.Close() }()
+	list, err := ahead(ctx, e, db)
+	if err != nil || len(list) == 0 {
+		return err
 	}
-	doubtful, err := db.AcceptRollback(ctx, ahead, time.Now().UnixMilli())
+	doubtful, err := db.AcceptRollback(ctx, list, time.Now().UnixMilli())
 	if err != nil {
-		return false, err
+		return err
 	}
 	fmt.Fprintf(e.out, "ok     accepted: %d messages need a decision now. Sending starts again\n", doubtful)
-	return true, nil
+	return nil
 }
 
 // rollbackSentence says which campaigns an older copy of the database would

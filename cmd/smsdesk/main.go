@@ -45,7 +45,10 @@ type env struct {
 	out     io.Writer
 }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	syscall.Umask(forOthers)
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // exit codes.
 const (
@@ -113,12 +116,29 @@ func (e env) check() faults {
 	return bad
 }
 
-// open checks and opens the database for one command.
+// open checks the flags and opens the database for one command; in an empty
+// folder it makes a desk.
 func (e env) open(ctx context.Context, bad faults) (*storage.DB, error) {
+	return e.openBy(ctx, storage.Open, bad)
+}
+
+// openExisting is open for a command that has nothing to do in a new desk.
+func (e env) openExisting(ctx context.Context, bad faults) (*storage.DB, error) {
+	return e.openBy(ctx, storage.OpenExisting, bad)
+}
+
+func (e env) openBy(ctx context.Context, open func(context.Context, storage.Config) (*storage.DB, error), bad faults) (*storage.DB, error) {
 	if bad = append(e.check(), bad...); len(bad) > 0 {
 		return nil, bad
 	}
-	return storage.Open(ctx, e.storage)
+	db, err := open(ctx, e.storage)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.makePrivate(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 type versionCommand struct{}

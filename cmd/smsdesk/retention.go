@@ -18,7 +18,7 @@ type retentionShow struct{}
 
 // Run prints the months, one line a kind.
 func (retentionShow) Run(ctx context.Context, e env) error {
-	db, err := e.open(ctx, nil)
+	db, err := e.openExisting(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (c retentionSet) Run(ctx context.Context, e env) error {
 	if err := r.Check(); err != nil {
 		return sentences(err)
 	}
-	db, err := e.open(ctx, nil)
+	db, err := e.openExisting(ctx, nil)
 	if err != nil {
 		return err
 	}

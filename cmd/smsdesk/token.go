@@ -26,7 +26,7 @@ type tokenAdd struct {
 // Run makes a token. Its secret is the last word printed, and is printed only
 // here.
 func (c tokenAdd) Run(ctx context.Context, e env) error {
-	db, err := e.open(ctx, nil)
+	db, err := e.openExisting(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ type tokenList struct{}
 
 // Run lists tokens, without their secrets.
 func (tokenList) Run(ctx context.Context, e env) error {
-	db, err := e.open(ctx, nil)
+	db, err := e.openExisting(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ type tokenRevoke struct {
 
 // Run ends a token; one that has ended already stays so.
 func (c tokenRevoke) Run(ctx context.Context, e env) error {
-	db, err := e.open(ctx, nil)
+	db, err := e.openExisting(ctx, nil)
 	if err != nil {
 		return err
 	}

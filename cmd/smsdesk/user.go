@@ -55,7 +55,7 @@ type userList struct{}
 
 // Run lists people.
 func (userList) Run(ctx context.Context, e env) error {
-	db, err := e.open(ctx, nil)
+	db, err := e.openExisting(ctx, nil)
 	if err != nil {
 		return err
 	}

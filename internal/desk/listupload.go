@@ -144,7 +144,7 @@ func (d *Desk) roomFor(size int64) error {
 	if err != nil {
 		return err
 	}
-	if free-size < leastFree {
+	if free-size < LeastFree {
 		return sms.Invalid{"file": "The disk of this system is almost full, so no list can be taken in. Ask an administrator to make room"}
 	}
 	return nil
@@ -158,8 +158,8 @@ func newUID() string {
 
 const (
 	fileNameMost = 100 // runes
-	// leastFree is what the disk must still take beside a list (S-20).
-	leastFree = 1 << 30
+	// LeastFree is what the disk must still take beside a list (S-20), in bytes.
+	LeastFree = 1 << 30
 )
 
 // shownFileName keeps of a file's name what can be shown: no folders, nothing
