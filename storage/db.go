@@ -131,7 +131,7 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	for _, fill := range []func(context.Context) error{db.fillTraffic, db.fillNames, db.putKeyCheck} {
+	for _, fill := range []func(context.Context) error{db.fillTraffic, db.fillUsage, db.fillNames, db.putKeyCheck} {
 		if err := fill(ctx); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -194,4 +195,124 @@ func alone(ctx context.Context, q *query.Queries, account, campaign, from, until
 	}
 	n, err := q.HandedOverBetween(ctx, account, from, until)
 	return n == 0, orNothing(err, "look for campaigns that were handed over")
+}
+
+// settingUsage is there once usage of before schema 20 is counted.
+const settingUsage = "usage_counted"
+
+// fillUsage counts what was accepted before there were counts of usage. Desks
+// took the step to schema 20 without it and have counted since: what was
+// counted stays, and only what is missing is added.
+func (db *DB) fillUsage(ctx context.Context) error {
+	if v, err := db.Setting(ctx, settingUsage); err != nil || v != "" {
+		return err
+	}
+	return db.update(ctx, "count the usage that is there", func(t *tx) error {
+		missing, err := missingUsage(ctx, t.raw, &db.networks)
+		if err != nil {
+			return err
+		}
+		for id, by := range missing {
+			if err := t.addUsage(ctx, id, by, &db.networks); err != nil {
+				return err
+			}
+		}
+		return t.Queries.PutSetting(ctx, settingUsage, "yes")
+	})
+}
+
+// byNetwork is a campaign's usage.
+type byNetwork map[string]sms.Usage
+
+// missingUsage is what campaigns have more of accepted messages than counted.
+func missingUsage(ctx context.Context, from asker, networks *sms.Networks) (map[int64]byNetwork, error) {
+	missing := map[int64]byNetwork{}
+	add := func(campaign int64, network string, messages, parts int64) {
+		if missing[campaign] == nil {
+			missing[campaign] = byNetwork{}
+		}
+		u := missing[campaign][network]
+		missing[campaign][network] = sms.Usage{Messages: u.Messages + messages, Parts: u.Parts + parts}
+	}
+	err := inPieces(ctx, from, usedMessages, func(scan func(...any) error) (last int64, err error) {
+		var campaign, parts int64
+		var number string
+		if err = scan(&last, &campaign, &number, &parts); err == nil {
+			add(campaign, networks.Of(number), 1, parts)
+		}
+		return last, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := from.QueryContext(ctx, "select campaign_id, network, messages, parts from campaign_usage")
+	err = each(rows, err, func(scan func(...any) error) error {
+		var campaign, messages, parts int64
+		var network string
+		err := scan(&campaign, &network, &messages, &parts)
+		add(campaign, network, -messages, -parts)
+		return err
+	})
+	for id, by := range missing {
+		for network, u := range by {
+			if u.Messages <= 0 {
+				delete(by, network)
+			}
+		}
+		if len(by) == 0 {
+			delete(missing, id)
+		}
+	}
+	return missing, err
+}
+
+const acceptedInOrder = "select number, parts, sent_at from message where campaign_id = $1 and state = 'accepted' order by sent_at, id"
+
+// addUsage counts what a campaign misses. Those that left first are the missing
+// ones: whatever was accepted after the step to schema 20 was counted.
+func (t *tx) addUsage(ctx context.Context, id int64, missing byNetwork, networks *sms.Networks) error {
+	row, err := t.CampaignByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	of := campaign(row.Campaign, row.Test)
+	owner, err := t.AccountByID(ctx, of.AccountID)
+	if err != nil {
+		return err
+	}
+	type place struct{ day, network string }
+	days, first, left, zone := map[place]sms.Usage{}, map[string]place{}, maps.Clone(missing), account(owner).Location()
+	rows, err := t.raw.QueryContext(ctx, acceptedInOrder, id)
+	err = each(rows, err, func(scan func(...any) error) error {
+		var number string
+		var parts, at int64
+		if err := scan(&number, &parts, &at); err != nil {
+			return err
+		}
+		p := place{time.UnixMilli(at).In(zone).Format(time.DateOnly), networks.Of(number)}
+		if u := left[p.network]; u.Messages > 0 {
+			left[p.network] = sms.Usage{Messages: u.Messages - 1, Parts: u.Parts - parts}
+			days[p] = sms.Usage{Messages: days[p].Messages + 1, Parts: days[p].Parts + parts}
+			if _, known := first[p.network]; !known {
+				first[p.network] = p
+			}
+		}
+		return nil
+	})
+	// Where others than the first were missing, their parts may be more or fewer.
+	for network, u := range left {
+		p := first[network]
+		days[p] = sms.Usage{Messages: days[p].Messages, Parts: days[p].Parts + u.Parts}
+	}
+	for p, u := range days {
+		err = errors.Join(err, t.AddUsageDay(ctx, query.AddUsageDayParams{AccountID: of.AccountID, Day: p.day, SenderID: of.SenderID, UserID: of.StartedBy, Network: p.network,
+			Messages: u.Messages, Parts: u.Parts}))
+	}
+	for network, u := range missing {
+		err = errors.Join(err, t.AddCampaignUsage(ctx, query.AddCampaignUsageParams{CampaignID: id, Network: network, Messages: u.Messages, Parts: u.Parts}))
+	}
+	if err != nil {
+		return fmt.Errorf("count the usage of campaign %d: %w", id, err)
+	}
+	return nil
 }
