@@ -30,7 +30,7 @@ const (
 var traces = []string{"dispatch.journal", "reports.log", "blocks.log", "inbox.db", "ussd.spool"}
 
 // names match everything that a desk keeps in its data folder.
-var names = []string{"smsdesk.*", "open.lock", "inbox.db*", "dispatch.journal*", "reports.log*", "blocks.log*", "ussd.spool*", "spool", "lists"}
+var names = []string{"smsdesk.*", "open.lock", "inbox.db*", "dispatch.journal*", "reports.log*", "blocks.log*", "ussd.spool*", "spool", "lists", callbackCacheName + "*"}
 
 // Files lists what is there of the desk: files, and folders with all that is in
 // them. What else lies in the data folder is somebody else's.
@@ -297,10 +297,30 @@ func (db *DB) Sealed(ctx context.Context) (n int64, err error) {
 // may send. The locks end with the process, however that ends.
 func (db *DB) Dispatching() (release func(), err error) { return db.config.serve() }
 
+// Served fails when another process serves the data folder or the database.
+// What else keeps it from looking is for others to find.
+func (c Config) Served() error {
+	if there, err := exists(filepath.Join(c.Data, servingLock)); err != nil || !there {
+		return nil
+	}
+	release, err := c.serve()
+	if errors.Is(err, errServed) {
+		return err
+	}
+	if err == nil {
+		release()
+	}
+	return nil
+}
+
+const servingLock = "smsdesk.lock"
+
+var errServed = errors.New("another smsdesk is already serving")
+
 func (c Config) serve() (release func(), err error) {
-	folder, err := lockFile(filepath.Join(c.Data, "smsdesk.lock"), false)
+	folder, err := lockFile(filepath.Join(c.Data, servingLock), false)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("another smsdesk is already serving the data folder %s. Stop it first, or give another --data", c.Data)
+		return nil, fmt.Errorf("%w the data folder %s. Stop it first, or give another --data", errServed, c.Data)
 	}
 	if err != nil {
 		return nil, err
@@ -313,7 +333,7 @@ func (c Config) serve() (release func(), err error) {
 	}
 	file, err := lockFile(path+".lock", false)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("another smsdesk is already serving the database %s from another data folder. Stop it first, or give this one a --database of its own", c.path())
+		err = fmt.Errorf("%w the database %s from another data folder. Stop it first, or give this one a --database of its own", errServed, c.path())
 	}
 	if err != nil {
 		folder()

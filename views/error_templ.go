@@ -69,6 +69,30 @@ func Unavailable() Problem {
 	}
 }
 
+// Waiting is for the time in which the data folder cannot be used. sentence says
+// what is wrong and what to do; receives is whether delivery reports are kept.
+func Waiting(sentence string, receives bool) Problem {
+	text := sentence + " Delivery reports are accepted and kept in the meantime."
+	if !receives {
+		text = sentence + " Delivery reports cannot be accepted in the meantime: give --spool a folder on another disk."
+	}
+	return Problem{
+		Status: http.StatusServiceUnavailable,
+		Title:  "smsdesk is waiting for its data",
+		Text:   text + " Load this page again in a few seconds.",
+	}
+}
+
+// Storing is for a change that could not be stored; sentence says why.
+func Storing(sentence string) Problem {
+	return Problem{
+		Status: http.StatusServiceUnavailable,
+		Title:  "Your changes were not saved",
+		Text:   sentence,
+		Link:   Link{Text: "Go to the overview", Href: "/"},
+	}
+}
+
 // ErrorPage shows a problem in the frame for a person who is signed in, and
 // bare for a stranger.
 func ErrorPage(f Frame, p Problem) templ.Component {
@@ -171,7 +195,7 @@ func problemBody(p Problem) templ.Component {
 		var templ_7745c5c3_Var5 string
 		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(p.Title)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/error.templ`, Line: 80, Col: 15}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/error.templ`, Line: 104, Col: 15}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {
@@ -184,7 +208,7 @@ func problemBody(p Problem) templ.Component {
 		var templ_7745c5c3_Var6 string
 		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(p.Text)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/error.templ`, Line: 81, Col: 13}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/error.templ`, Line: 105, Col: 13}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 		if templ_7745c5c3_Err != nil {

@@ -190,6 +190,8 @@ func problem(err error, rt route) views.Problem {
 			Text: "Somebody else was faster, or you did it already in another window. Nothing was done twice. Go back and load the page again."}
 	case errors.Is(err, context.DeadlineExceeded):
 		return views.Unavailable()
+	case sms.TroubleOf(err) != "":
+		return views.Storing(sms.TroubleOf(err).Sentence())
 	}
 	return views.Broken("")
 }

@@ -123,6 +123,10 @@ func apiProblem(err error) *problemDetails {
 		p := newProblem(http.StatusServiceUnavailable, "It took too long. Ask again in a while")
 		p.retryAfter = 10
 		return p
+	case sms.TroubleOf(err) != "":
+		p := newProblem(http.StatusServiceUnavailable, sms.TroubleOf(err).Sentence())
+		p.retryAfter = 10
+		return p
 	}
 	return newProblem(http.StatusInternalServerError, "Something went wrong in smsdesk")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -11,10 +12,7 @@ import (
 
 // callbackAddr is where this machine reaches the callbacks.
 func (s *server) callbackAddr() string {
-	if s.CallbackListen != "" {
-		return reachable(s.listeners[1].at.Addr().String())
-	}
-	return reachable(s.listeners[0].at.Addr().String())
+	return reachable(s.doors[len(s.doors)-1].at.Addr().String())
 }
 
 // answersCallbacks asks this server itself, by the way that the provider's
@@ -36,39 +34,57 @@ func (s *server) answersCallbacks(ctx context.Context) bool {
 	return resp.StatusCode == http.StatusMethodNotAllowed
 }
 
-func (s *server) keep(ctx context.Context, account, at int64, remote, query string) error {
-	return s.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
+func (f *front) keep(ctx context.Context, account, at int64, remote, query string) error {
+	err := f.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
+	f.refused.Store(err != nil)
+	return err
 }
 
-// spooled tells the operator that reports take the second way (D-11).
-func (s *server) spooled(n int, why error) {
-	s.log.Error("the inbox cannot be written: delivery reports wait in the spool", "reports", n, "error", why)
+// spooled tells the operator that reports take the second way (D-11), at once
+// and then each minute.
+func (f *front) spooled(n int, why error) {
+	f.aside += n
+	if now := time.Now(); now.Sub(f.asideSaid) >= time.Minute {
+		f.log.Error("the inbox cannot be written: delivery reports wait in the spool", "reports", f.aside, "error", why)
+		f.aside, f.asideSaid = 0, now
+	}
 }
 
-func (s *server) account(hash [32]byte) (int64, bool) {
-	id, ok := (*s.tokens.Load())[hash]
-	return id, ok
+// account finds whose token has this hash. A replaced token is let go when its
+// time is over, even if the database cannot be asked any more.
+func (f *front) account(hash [32]byte) (int64, bool) {
+	tokens := f.tokens.Load()
+	if tokens == nil {
+		return 0, false
+	}
+	t, ok := (*tokens)[hash]
+	return t.AccountID, ok && (t.ValidUntil == 0 || t.ValidUntil > time.Now().UnixMilli())
+}
+
+func (f *front) know(list []sms.CallbackToken) {
+	tokens := make(map[[32]byte]sms.CallbackToken, len(list))
+	for _, t := range list {
+		tokens[t.Hash] = t
+	}
+	f.tokens.Store(&tokens)
 }
 
 // readTokens keeps the callback tokens in memory: a wrong one must not cost a
-// look into the database.
-func (s *server) readTokens(ctx context.Context) error {
+// look into the database. Their hashes are kept in files beside it, too, for a
+// time in which it cannot be read; unkept is why they are not.
+func (s *server) readTokens(ctx context.Context) (unkept, err error) {
 	list, err := s.db.CallbackTokens(ctx, time.Now().UnixMilli())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	tokens := make(map[[32]byte]int64, len(list))
-	for _, t := range list {
-		tokens[t.Hash] = t.AccountID
-	}
-	s.tokens.Store(&tokens)
-	return nil
+	s.know(list)
+	return s.cache.Write(list), nil
 }
 
 func (s *server) keepTokens(ctx context.Context) {
 	news := s.feed.Listen(desk.AccountName(0))
 	defer news.Close()
-	for {
+	for said := ""; ; {
 		timer := time.NewTimer(time.Second)
 		select {
 		case <-ctx.Done():
@@ -79,8 +95,12 @@ func (s *server) keepTokens(ctx context.Context) {
 		case <-timer.C:
 		}
 		timer.Stop()
-		if err := s.readTokens(ctx); err != nil && ctx.Err() == nil {
-			s.log.Error("callback addresses not read", "error", err)
+		err := errors.Join(s.readTokens(ctx))
+		if err != nil && said != err.Error() && ctx.Err() == nil {
+			s.log.Error("callback addresses not read, or not kept", "error", err)
+		}
+		if said = ""; err != nil {
+			said = err.Error()
 		}
 	}
 }

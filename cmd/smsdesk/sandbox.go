@@ -108,7 +108,8 @@ func (s *server) buildSandbox(ctx context.Context) error {
 	}
 	s.closers = append(s.closers, s.sandbox.Close)
 	s.sandboxURL = "http://" + l.Addr().String() + "/_sandbox/"
-	s.listeners = append(s.listeners, listening{l, &http.Server{Handler: s.sandbox.Handler(), ReadHeaderTimeout: 5 * time.Second}})
+	s.service = &listening{l, &http.Server{Handler: s.sandbox.Handler(), ReadHeaderTimeout: 5 * time.Second}}
+	s.closers = append(s.closers, func() error { return unlessClosed(l.Close()) })
 	return nil
 }
 

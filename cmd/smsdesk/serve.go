@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -39,17 +37,24 @@ const stopCalls = 90 * time.Second
 
 // Run serves until it is told to stop; then it stops claiming, lets calls in
 // flight finish, drains the inbox and closes.
-func (c serveCommand) Run(ctx context.Context, e env) error {
+func (c serveCommand) Run(ctx context.Context, e env) (err error) {
 	c, bad := c.complete()
-	db, err := e.open(ctx, bad)
+	if bad = append(e.check(), bad...); len(bad) > 0 {
+		return bad
+	}
+	if err := e.storage.Served(); err != nil {
+		return err
+	}
+	f, err := newFront(ctx, c, e)
 	if err != nil {
 		return err
 	}
-	s := &server{serveCommand: c, env: e, db: db, feed: desk.NewFeed(), stopping: make(chan struct{})}
-	defer s.close()
-	if err := s.build(ctx); err != nil {
+	defer func() { err = errors.Join(err, f.close()) }()
+	s, err := f.raise(ctx)
+	if s == nil {
 		return err
 	}
+	defer s.close()
 	return s.run(ctx)
 }
 
@@ -101,14 +106,12 @@ func reachable(addr string) string {
 
 // server is a running desk: its parts, in the order in which they are closed.
 type server struct {
-	serveCommand
-	env
+	*front
 	db         *storage.DB
 	feed       *desk.Feed
 	gateways   *desk.Gateways
 	desk       *desk.Desk
 	journal    *storage.Journal
-	inbox      *storage.Inbox
 	receiver   *desk.Receiver
 	sessions   *desk.Sessions
 	phone      *sandbox.Phone
@@ -121,8 +124,7 @@ type server struct {
 	pulse      *desk.Pulse
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
-	tokens     atomic.Pointer[map[[32]byte]int64]
-	listeners  []listening
+	service    *listening // of the sandbox
 	closers    []func() error
 	stopping   chan struct{}
 }
@@ -130,6 +132,20 @@ type server struct {
 type listening struct {
 	at     net.Listener
 	server *http.Server
+}
+
+// newServer builds a desk in the data folder, or nothing.
+func newServer(ctx context.Context, f *front) (*server, error) {
+	db, err := f.env.open(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{front: f, db: db, feed: desk.NewFeed(), stopping: make(chan struct{})}
+	if err := s.build(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *server) close() {
@@ -157,10 +173,10 @@ func (s *server) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.inbox, err = storage.OpenInbox(ctx, s.storage.Data, s.Spool, cursor); err != nil {
+	s.closers = append(s.closers, s.inbox.Shut)
+	if err = s.inbox.Open(ctx, cursor); err != nil {
 		return err
 	}
-	s.closers = append(s.closers, s.inbox.Close)
 	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, time.Now)
 	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
 	stopKey, err := s.db.StopKey()
@@ -196,70 +212,38 @@ func (s *server) build(ctx context.Context) error {
 	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, time.Now)
 	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, time.Now)
 	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, time.Now)
-	if err := s.listen(); err != nil {
-		return err
-	}
 	if s.Sandbox {
 		if err := s.buildSandbox(ctx); err != nil {
 			return err
 		}
 	}
-	s.answer()
 	if err := s.sessions.Prepare(ctx); err != nil {
 		return err
 	}
-	return s.readTokens(ctx)
+	unkept, err := s.readTokens(ctx)
+	if unkept != nil {
+		s.log.Warn("callback addresses not kept", "error", unkept)
+	}
+	return err
 }
 
-// listen opens the addresses of the pages and, where they have one of their
-// own, of the callbacks. What a service manager has opened for them is used
-// instead: it stays open over a restart.
-func (s *server) listen() error {
-	var addrs []string
-	for _, addr := range []string{s.Listen, s.CallbackListen} {
-		if addr != "" {
-			addrs = append(addrs, addr)
-		}
-	}
-	passed, err := passedListeners(len(addrs))
-	if err != nil {
-		return err
-	}
-	for i, addr := range addrs {
-		if len(passed) > 0 {
-			s.log.Info("serving on a socket of the service manager", "address", passed[i].Addr().String())
-			s.listeners = append(s.listeners, listening{at: passed[i]})
-			continue
-		}
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			return fmt.Errorf("listen on %s: %w", addr, err)
-		}
-		s.listeners = append(s.listeners, listening{at: l})
-	}
-	return nil
-}
-
-// answer gives every listener its server. Pages and callbacks get separate
-// ones, where both are given, so that a flood of one does not starve the other
-// (D-06). The pages' server has no write time-out: live pages stay open.
-func (s *server) answer() {
+// answer lets the desk answer. Pages and callbacks have separate servers, where
+// both addresses are given, so that a flood of one does not starve the other
+// (D-06).
+func (s *server) answer(ctx context.Context) {
 	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, USSD: s.sessions.Answer, Refused: s.pulse.Refused,
 		Answered: s.pulse.Answered, Log: s.log}))
 	besides := callbacks
 	if s.CallbackListen != "" {
 		besides = nil
-		s.listeners[1].server = &http.Server{Handler: callbacks, ReadHeaderTimeout: 3 * time.Second, ReadTimeout: 5 * time.Second,
-			WriteTimeout: 9 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
 	}
-	s.listeners[0].server = &http.Server{Handler: s.pages().Routes(besides), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
-	for _, l := range s.listeners {
-		l.server.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
-	}
+	stored := s.receiver.Nudge
+	s.stored.Store(&stored)
+	s.show(ctx, s.pages().Routes(besides), callbacks)
 }
 
 func (s *server) pages() *web.Web {
-	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: strings.HasPrefix(s.PublicURL, "https:"),
+	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: s.secure(),
 		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
 }
 
@@ -277,41 +261,29 @@ func withDeadlines(next http.Handler) http.Handler {
 
 // run starts every goroutine and stops them in reverse.
 func (s *server) run(ctx context.Context) error {
-	inboxCtx, stopInbox := context.WithCancel(context.WithoutCancel(ctx))
+	lastCtx, stopLast := context.WithCancel(context.WithoutCancel(ctx))
 	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	beatCtx, stopBeats := context.WithCancel(context.WithoutCancel(ctx))
 	loopCtx, stopLoops := context.WithCancel(ctx)
 	defer stopLoops()
-	var inbox, servers, loops, beats errgroup.Group
-	inbox.Go(func() error { return s.inbox.Run(inboxCtx, s.receiver.Nudge, s.spooled) })
-	failed := make(chan error, 1)
-	fail := func(err error) error {
-		if err != nil {
-			select {
-			case failed <- err:
-			default:
-			}
-		}
-		return err
-	}
-	for _, l := range s.listeners {
-		servers.Go(func() error { return fail(serveUntil(serveCtx, l.server, l.at)) })
-	}
+	var last, servers, loops, beats errgroup.Group
+	s.answer(ctx)
 	if s.sandbox != nil {
-		servers.Go(func() error { return fail(s.sandbox.Run(serveCtx)) })
+		servers.Go(func() error { return s.fail(serveUntil(serveCtx, s.service.server, s.service.at)) })
+		servers.Go(func() error { return s.fail(s.sandbox.Run(serveCtx)) })
 	}
 	loops.Go(func() error { s.receiver.Run(loopCtx); return nil })
 	loops.Go(func() error { s.reader.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
-	inbox.Go(func() error { s.sessions.Store(inboxCtx); return nil })
-	inbox.Go(func() error { s.sessions.Run(inboxCtx); return nil })
-	loops.Go(func() error { return fail(unlessStopped(loopCtx, s.importer.Run(loopCtx))) })
+	last.Go(func() error { s.sessions.Store(lastCtx); return nil })
+	last.Go(func() error { s.sessions.Run(lastCtx); return nil })
+	loops.Go(func() error { return s.fail(unlessStopped(loopCtx, s.importer.Run(loopCtx))) })
 	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
 	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepLogShort(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
-	loops.Go(func() error { return fail(unlessStopped(loopCtx, s.dispatch(loopCtx))) })
+	loops.Go(func() error { return s.fail(unlessStopped(loopCtx, s.dispatch(loopCtx))) })
 	s.warn()
 	s.welcome(ctx)
 
@@ -319,7 +291,7 @@ func (s *server) run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		s.log.Info("stopping: no new calls, calls in flight may finish")
-	case err = <-failed:
+	case err = <-s.failed:
 	}
 	stopLoops()
 	err = errors.Join(err, within(stopCalls, loops.Wait))
@@ -328,9 +300,16 @@ func (s *server) run(ctx context.Context) error {
 	stopBeats()
 	err = errors.Join(err, beats.Wait())
 	stopServing()
-	err = errors.Join(err, servers.Wait())
-	stopInbox()
-	return errors.Join(err, inbox.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)), s.sessions.Drain(context.WithoutCancel(ctx)))
+	err = errors.Join(err, s.leave(), servers.Wait())
+	stopLast()
+	return errors.Join(err, s.keepLast(), last.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)), s.sessions.Drain(context.WithoutCancel(ctx)))
+}
+
+func unlessClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 // unlessStopped forgets the error of work that was told to stop in its middle.

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"smsdesk/static"
+	"smsdesk/views"
+)
+
+// WaitingConfig says what answers while there is no desk.
+type WaitingConfig struct {
+	Sentence      string       // what is wrong and what to do
+	Receives      func() bool  // whether delivery reports are acknowledged
+	Callbacks     http.Handler // of /dlr and /ussd
+	CallbacksOnly bool         // there are no pages at this address
+	Secure        bool
+	Log           *slog.Logger
+}
+
+// waitingAgain is after how many seconds another try is worth it.
+const waitingAgain = "5"
+
+// Waiting answers every address while the desk cannot be opened: callbacks as
+// told, /livez with 200, /readyz?for=reports by whether reports are acknowledged,
+// and everything else with 503 and what is wrong.
+func Waiting(cfg WaitingConfig) http.Handler {
+	s := &Web{log: cfg.Log, secure: cfg.Secure}
+	page := s.guarded(private(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", waitingAgain)
+		s.showProblem(w, r, &visit{web: s, r: r}, views.Waiting(cfg.Sentence, cfg.Receives()))
+	})))
+	return s.recovered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		switch {
+		case strings.HasPrefix(path, "/dlr/") || strings.HasPrefix(path, "/ussd/"):
+			cfg.Callbacks.ServeHTTP(w, r)
+		case path == "/livez":
+			probe(w, true)
+		case path == "/readyz" && (cfg.CallbacksOnly || r.URL.Query().Get("for") == "reports"):
+			probe(w, cfg.Receives())
+		case path == "/readyz" || path == "/healthz":
+			probe(w, false)
+		case cfg.CallbacksOnly:
+			w.WriteHeader(http.StatusNotFound)
+		case strings.HasPrefix(path, static.Prefix):
+			s.guarded(static.Handler()).ServeHTTP(w, r)
+		default:
+			page.ServeHTTP(w, r)
+		}
+	}))
+}
+
+func probe(w http.ResponseWriter, well bool) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if !well {
+		w.Header().Set("Retry-After", waitingAgain)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("not ready\n"))
+		return
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}
