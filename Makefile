@@ -72,6 +72,10 @@ fuzz: go ## look for input that breaks the readers, FUZZTIME each (5s; 30s in CI
 test: deps check fuzz e2e ## everything; in CI a skipped test is a failure
 	@awk '{ p += $$1; f += $$2; s += $$3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' .cache/tally/check .cache/tally/e2e
 
+.PHONY: soak
+soak: go ## search further than the gate does: larger models, more seeds (hours)
+	@SMSDESK_SOAK=1 go test -v -count=1 -timeout 12h -run '^(TestModel|TestSimulation)' ./storage ./internal/desk $(SOAK)
+
 .PHONY: bench
 bench: go ## measure, each figure beside a ceiling, a peer or a lower bound (needs sqlite3)
 	@.ci/deps bench
