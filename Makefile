@@ -26,7 +26,7 @@ deps: ## install what the browser tests need (as root; otherwise says the comman
 
 .PHONY: build
 build: go ## build bin/smsdesk
-	@go build -o bin/smsdesk ./cmd/smsdesk
+	@go build -ldflags "-X main.linked=$$(git describe --tags --always --dirty 2>/dev/null || true)" -o bin/smsdesk ./cmd/smsdesk
 
 .PHONY: run
 run: build ## build and serve at http://127.0.0.1:8080, with the sandbox

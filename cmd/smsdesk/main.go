@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	_ "time/tzdata" // zones must not depend on the machine
@@ -139,23 +138,4 @@ func (e env) openBy(ctx context.Context, open func(context.Context, storage.Conf
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
-}
-
-type versionCommand struct{}
-
-// Run prints the version that the build recorded.
-func (versionCommand) Run(e env) error {
-	version, revision := "development", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" && info.Main.Version != "(devel)" {
-			version = info.Main.Version
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				revision = " " + s.Value[:min(12, len(s.Value))]
-			}
-		}
-	}
-	_, err := fmt.Fprintf(e.out, "smsdesk %s%s\n", version, revision)
-	return err
 }
