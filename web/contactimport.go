@@ -61,7 +61,7 @@ func (s *Web) importColumns(w http.ResponseWriter, r *http.Request, v *visit) er
 	}
 	p, err := s.importPage(r, v, l, a)
 	if err != nil {
-		return err
+		return s.unreadable(w, r, v, l, a, err)
 	}
 	return s.showImportColumns(w, r, v, p, a, http.StatusOK)
 }
@@ -84,7 +84,7 @@ func (s *Web) importCheck(w http.ResponseWriter, r *http.Request, v *visit) erro
 	}
 	p, err := s.importPage(r, v, l, a)
 	if err != nil {
-		return err
+		return s.unreadable(w, r, v, l, a, err)
 	}
 	form := r.PostForm
 	if form.Get("do") == "read" {

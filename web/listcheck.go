@@ -62,6 +62,16 @@ func (s *Web) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l 
 	return s.render(w, r, status, views.ListCheck(f, p))
 }
 
+// unreadable shows a list whose file cannot be read any more, with the reason and a way to upload it again.
+func (s *Web) unreadable(w http.ResponseWriter, r *http.Request, v *visit, l sms.List, a sms.Account, err error) error {
+	var bad sms.Invalid
+	if !errors.As(err, &bad) || bad["file"] == "" {
+		return err
+	}
+	l.State, l.Problem = sms.ListFailed, sms.Sentence(bad, "file")
+	return s.showListCheck(w, r, v, l, a, http.StatusOK, nil)
+}
+
 // listNav is the item of the navigation that a list belongs to.
 func listNav(l sms.List) string {
 	if l.Purpose == sms.ForContacts {

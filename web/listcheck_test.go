@@ -277,3 +277,18 @@ func TestAListThatFailed(t *testing.T) {
 	b.get("/new/list").is(200).has("Cannot be used")
 	b.get(at + "/message").is(200)
 }
+
+// TestAListWhoseFileIsMissing: backups may leave the uploaded files out.
+func TestAListWhoseFileIsMissing(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	b := s.as(s.boss)
+	at, other := b.uploads("list.csv", cleanList), b.uploads("other.csv", cleanList)
+	uid := s.list(at).UID
+	s.must(s.db.DropUpload(uid))
+	_, err := s.db.UpdateList(t.Context(), uid, s.clock.now().UnixMilli(), func(l *sms.List) error { l.State = sms.ListUploaded; return nil })
+	s.must(err)
+	b.get(at+"/message").is(200).has("This list cannot be used", "The file is not in this backup. Upload it again.", "Upload another file")
+	b.get(other + "/message").is(200).lacks("not in this backup")
+	b.get("/new/list").is(200)
+}

@@ -32,7 +32,7 @@ func (s *Web) listMessageForm(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	p, profile, err := s.listMessagePage(r, v, l, a)
 	if err != nil {
-		return err
+		return s.unreadable(w, r, v, l, a, err)
 	}
 	if typed, err := url.ParseQuery(s.typed.take(r.URL.Query().Get("kept"), s.now())); err == nil && len(typed) > 0 {
 		typeInto(&p, typed)
@@ -241,7 +241,7 @@ func (s *Web) listMessage(w http.ResponseWriter, r *http.Request, v *visit) erro
 	}
 	p, profile, err := s.listMessagePage(r, v, l, a)
 	if err != nil {
-		return err
+		return s.unreadable(w, r, v, l, a, err)
 	}
 	typeInto(&p, r.PostForm)
 	switch r.PostForm.Get("do") {

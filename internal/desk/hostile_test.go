@@ -291,6 +291,27 @@ func TestDamagedRowsAreCheckedAgain(t *testing.T) {
 	}
 }
 
+// TestAListWithoutItsFileSaysSo: a backup need not hold the uploaded files. Nothing else is kept from its work.
+func TestAListWithoutItsFileSaysSo(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	lost, other := r.upload("a.csv", "phone\n08030000001\n"), r.upload("b.csv", "phone\n08030000002\n")
+	if err := r.db.DropUpload(lost.UID); err != nil {
+		t.Fatal(err)
+	}
+	r.importer()
+	for _, l := range []sms.List{lost, other} {
+		if _, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Hello")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l := r.settled(lost.UID); l.State != sms.ListFailed || l.Problem != "The file is not in this backup. Upload it again" {
+		t.Errorf("%s: %q", l.State, l.Problem)
+	}
+	if l := r.settled(other.UID); l.State != sms.ListMade {
+		t.Errorf("the list beside it is %s: %q", l.State, l.Problem)
+	}
+}
+
 // TestWhatIsNotUsedIsForgotten moves the clock.
 func TestWhatIsNotUsedIsForgotten(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)

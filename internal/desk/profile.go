@@ -123,6 +123,9 @@ func countRows(reader *sheet.Reader, most time.Duration) int64 {
 // openList opens a list's file. The closer is that of the file.
 func (d *Desk) openList(account sms.Account, l sms.List, r sms.ListReading) (*sheet.Reader, io.Closer, error) {
 	file, err := d.store.Upload(l.UID)
+	if errors.Is(err, sms.ErrNotFound) {
+		return nil, nil, sms.Invalid{"file": "The file is not in this backup. Upload it again"}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
