@@ -24,6 +24,8 @@ const (
 	// makingName marks a folder while key and database are made for the first
 	// time, so that an interruption can be told from a loss.
 	makingName = "smsdesk.making"
+	// RestoringName marks a folder into which a backup is being restored.
+	RestoringName = "smsdesk.restoring"
 )
 
 // traces are the other things in a data folder that only a desk leaves.
@@ -77,6 +79,11 @@ func (p parts) fresh() bool { return !p.used && p.trace == "" && (p.making || p.
 // find looks at the folder and the database. Its error says what is wrong with
 // them and what to do.
 func (c Config) find(ctx context.Context) (p parts, err error) {
+	if half, err := exists(filepath.Join(c.Data, RestoringName)); err != nil {
+		return p, err
+	} else if half {
+		return p, fmt.Errorf("a backup was being restored into %s and that did not end. Run the same smsdesk restore again", c.Data)
+	}
 	if p.making, err = exists(filepath.Join(c.Data, makingName)); err != nil {
 		return p, err
 	}
@@ -353,6 +360,9 @@ func (c Config) upgradable(p parts) (release func(), err error) {
 	}
 	return release, nil
 }
+
+// File is the path of the database's file.
+func (c Config) File() string { return c.path() }
 
 // path is that of the database's file.
 func (c Config) path() string {

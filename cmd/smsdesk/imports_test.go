@@ -66,6 +66,10 @@ var table = map[string]row{
 		reason: "lines in files, synced; what a line says is its owner's business, so that every log is written by one piece of code",
 		never:  []string{"net/http", "database/sql", "encoding/json"},
 	},
+	"storage/backup": {
+		may: []string{"internal/sms", "storage"}, reason: "it knows files and manifests; what is in a database, and what an older state means, is storage's matter",
+		never: []string{"net/http", "database/sql"},
+	},
 	"storage/query": {
 		reason: "generated from SQL; only storage turns rows into nouns",
 		never:  []string{"net/http"},
@@ -102,6 +106,8 @@ var owners = []struct {
 	{"modernc.org/", []string{"storage"}, "engine.go alone differs between engines"},
 	{"github.com/jackc/pgx", []string{"storage"}, "engine.go alone differs between engines"},
 	{"github.com/pressly/goose", []string{"storage"}, "the schema is storage's own matter"},
+	{"filippo.io/age", []string{"storage/backup"}, "the key leaves the data folder encrypted, and there only"},
+	{"golang.org/x/term", []string{"cmd/smsdesk"}, "a terminal is asked by main alone"},
 	{"github.com/alecthomas/kong", []string{"cmd/smsdesk", "cmd/bench"}, "flags end in main; packages get values"},
 }
 
