@@ -33,6 +33,7 @@ type OverviewPage struct {
 	Days      []DayCount // oldest first
 	Lanes     []sms.Lane // of the last 24 hours
 	Failing   []sms.FailingNumber
+	Backups   Backups // for administrators
 	Live      Refresh
 }
 
@@ -54,7 +55,7 @@ type action struct {
 
 // actions lists what needs somebody, the gravest first.
 func (p OverviewPage) actions() (list []action) {
-	for _, found := range []action{p.unreachable(), p.doubt(), p.approvals(), p.failed(), p.silence(), p.credit(), p.sender(), p.unmatched()} {
+	for _, found := range []action{p.unreachable(), p.doubt(), p.approvals(), p.failed(), p.silence(), p.credit(), p.sender(), p.Backups.attention(), p.unmatched()} {
 		if found.id != "" {
 			list = append(list, found)
 		}

@@ -50,6 +50,13 @@ func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
 			}
 		}
 	}
+	if p.CanSetUp {
+		var err error
+		if p.Backups, err = s.backups(r.Context(), v); err != nil {
+			return err
+		}
+		topics = append(topics, desk.BackupName)
+	}
 	p.Live = views.Refresh{ID: "overview-live", URL: "/", On: topics}
 	if isFragment(r) {
 		return s.render(w, r, http.StatusOK, views.OverviewLive(p))

@@ -93,6 +93,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: tokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokenRevoke},
 		{method: "GET", pattern: retentionPath, least: sms.Administrator, do: s.retentionForm},
 		{method: "POST", pattern: retentionPath, least: sms.Administrator, do: s.retentionSave},
+		{method: "GET", pattern: backupPath, least: sms.Administrator, do: s.backupShow},
+		{method: "POST", pattern: backupPath, least: sms.Administrator, do: s.backupMake},
 		{method: "GET", pattern: "/settings/team", least: sms.Administrator, do: s.userList},
 		{method: "POST", pattern: "/settings/team", least: sms.Administrator, do: s.userInvite},
 		{method: "GET", pattern: "/settings/team/{id}", least: sms.Administrator, do: s.userForm},

@@ -88,6 +88,8 @@ type Config struct {
 	// Spool is the folder for what programs send, until it is a list; "" is the
 	// system's for such files.
 	Spool string
+	// Backups are those that this desk makes; nil makes none.
+	Backups Backups
 	// Mails says that this desk can send mail.
 	Mails bool
 	// Press makes one request of the simulator's phone at the account's USSD
@@ -127,6 +129,7 @@ type Web struct {
 	keys       *keys // Idempotency-Keys in work
 	spool      string
 	mails      bool
+	backup     Backups
 	press      func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
 	try        func(session string, d ussd.Draft)
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
@@ -138,7 +141,7 @@ func New(c Config) *Web {
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
 		cross: http.NewCrossOriginProtection(), streams: newStreams(), shares: newShares(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
-		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, press: c.Press, try: c.Try,
+		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, backup: c.Backups, press: c.Press, try: c.Try,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	// A proxy may change the Host that the browser's Origin is compared with.

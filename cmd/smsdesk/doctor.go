@@ -70,6 +70,7 @@ func checks() []check {
 		{name: "file modes", look: (*examination).modes, shut: true},
 		{name: "disk space", look: (*examination).disk, shut: true},
 		{name: "reverse proxy", look: (*examination).proxy},
+		{name: "backups", look: (*examination).backup},
 		{name: "accounts", look: (*examination).accounts},
 		{name: "counts", look: (*examination).counts},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	stdsql "database/sql"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -74,10 +75,20 @@ func TestAMistypedFolderIsNoDesk(t *testing.T) {
 	}
 }
 
+// backedUp stores what became of the latest backups.
+func backedUp(t *testing.T, data string, b sms.Backup) {
+	t.Helper()
+	text, err := json.Marshal(b)
+	must(t, err)
+	must(t, storage.PutSettingIn(t.Context(), filepath.Join(data, "smsdesk.db"), sms.SettingBackup, string(text)))
+}
+
 // TestDoctorTellsByItsExitStatus: a sound desk is 0; each thing that is wrong
 // with one is named, and its grade decides the status.
 func TestDoctorTellsByItsExitStatus(t *testing.T) {
-	if out, code := program(t, "--data", newDesk(t), "doctor", "--counts"); code != exitOK || strings.Contains(out, "fault") || strings.Contains(out, "warn") {
+	sound := newDesk(t)
+	backedUp(t, sound, sms.Backup{At: time.Now().UnixMilli(), Folder: sound})
+	if out, code := program(t, "--data", sound, "doctor", "--counts"); code != exitOK || strings.Contains(out, "fault") || strings.Contains(out, "warn") {
 		t.Errorf("a sound desk: exit %d\n%s", code, out)
 	}
 	for name, c := range map[string]struct {
@@ -88,6 +99,13 @@ func TestDoctorTellsByItsExitStatus(t *testing.T) {
 		"key of another desk": {func(t *testing.T, data string) {
 			must(t, os.WriteFile(filepath.Join(data, "smsdesk.key"), []byte(strings.Repeat("ab", 32)), 0o600))
 		}, "fault  the key file", exitFault},
+		"no backup": {func(*testing.T, string) {}, "warn   no backup was ever made. Run: smsdesk backup DIR", exitOK},
+		"an old backup that is gone": {func(t *testing.T, data string) {
+			backedUp(t, data, sms.Backup{At: time.Now().AddDate(0, 0, -8).UnixMilli(), Folder: "/mnt/gone"})
+		}, "warn   the last backup is 8 days old. Run: smsdesk backup DIR\nwarn   the last backup is not in /mnt/gone any more", exitOK},
+		"a backup that failed": {func(t *testing.T, data string) {
+			backedUp(t, data, sms.Backup{FailedAt: 1, Problem: "the disk is full"})
+		}, "failed: the disk is full. Run: smsdesk backup DIR", exitFault},
 		"one secret of another key": {func(t *testing.T, data string) {
 			sql(t, data, "update account set api_key = x'00'")
 		}, "fault  open what is sealed", exitFault},

@@ -33,6 +33,8 @@ type command struct {
 	Account   accountCommand   `cmd:"" help:"Add, show and test accounts at the provider."`
 	Token     tokenCommand     `cmd:"" help:"Add, list and revoke tokens of other programs."`
 	Retention retentionCommand `cmd:"" help:"Show and set how long numbers and texts are kept."`
+	Backup    backupCommand    `cmd:"" help:"Make a backup, also beside a desk that runs."`
+	Restore   restoreCommand   `cmd:"" help:"Make a data folder from a backup."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the data folder and say what is wrong."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }

@@ -28,6 +28,7 @@ type serveCommand struct {
 	TrustedProxy   []string      `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
 	Heartbeat      time.Duration `default:"10s" help:"How often is written down that callbacks are answered; what is missing there is shown as a gap." env:"SMSDESK_HEARTBEAT"`
 	Mail           mailFlags     `embed:""`
+	Backup         backupFlags   `embed:""`
 	Spool          string        `help:"Folder for delivery reports while the inbox cannot be written, best on another disk; \"spool\" in the data folder where left out." env:"SMSDESK_SPOOL" type:"path"`
 	Dev            bool          `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
 }
@@ -81,6 +82,7 @@ func (c serveCommand) complete() (serveCommand, faults) {
 		bad = append(bad, "--heartbeat: give a time from 100ms to 1m")
 	}
 	bad = append(bad, c.Mail.check()...)
+	bad = append(bad, c.Backup.check()...)
 	if c.CallsInFlight < 1 || c.CallsInFlight > 64 {
 		bad = append(bad, "--calls-in-flight: give a number from 1 to 64")
 	}
@@ -121,6 +123,7 @@ type server struct {
 	reader     *desk.Reader
 	reconciler *desk.Reconciler
 	forgetter  *desk.Forgetter
+	backups    *backups
 	pulse      *desk.Pulse
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
@@ -211,6 +214,7 @@ func (s *server) build(ctx context.Context) error {
 	}
 	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, time.Now)
 	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, time.Now)
+	s.backups = s.newBackups()
 	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, time.Now)
 	if s.Sandbox {
 		if err := s.buildSandbox(ctx); err != nil {
@@ -244,7 +248,7 @@ func (s *server) answer(ctx context.Context) {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: s.secure(),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Backups: s.backups, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.
@@ -282,6 +286,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
 	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepLogShort(loopCtx); return nil })
+	loops.Go(func() error { s.backups.Run(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
 	loops.Go(func() error { return s.fail(unlessStopped(loopCtx, s.dispatch(loopCtx))) })
 	s.warn()
