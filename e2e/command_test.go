@@ -1,9 +1,14 @@
 package e2e
 
 import (
+	"database/sql"
+	"errors"
 	"io"
+	"io/fs"
+	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,6 +41,81 @@ func TestCommandsWorkBeforeTheFirstServe(t *testing.T) {
 		if _, err := os.Stat(data); !os.IsNotExist(err) {
 			t.Errorf("%v made the folder", args)
 		}
+	}
+}
+
+// TestEveryCommandRefusesANewerSchema, before anything is written.
+func TestEveryCommandRefusesANewerSchema(t *testing.T) {
+	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
+	password, key := writeFile(t, "password", adaPassword), writeFile(t, "key", "k")
+	must(t, bin, "--data", data, "user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "sender", "--password-file", password)
+	db, err := sql.Open("sqlite", filepath.Join(data, "smsdesk.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec("insert into goose_db_version (version_id, is_applied) values (9999, true)")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, data)
+	for _, args := range [][]string{{"serve", "--listen", freeAddr(t)}, {"doctor"}, {"doctor", "--counts"}, {"doctor", "--accept-rollback"}, {"user", "list"},
+		{"user", "add", "--email", "b@example.com", "--name", "B", "--role", "sender", "--password-file", password},
+		{"account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2", "--client-id", "c", "--api-key-file", key},
+		{"account", "show", "--name", "Clinic"}, {"account", "test", "--name", "Clinic"}, {"token", "list"}, {"token", "add", "--name", "B", "--user", "ada@example.com"},
+		{"token", "revoke", "--id", "1"}, {"retention", "show"}, {"retention", "set", "--messages", "1", "--reports", "1", "--calls", "1"}} {
+		out, code := command(t, bin, append([]string{"--data", data}, args...)...)
+		if code != 1 || !strings.Contains(out, "has schema 9999") || !strings.Contains(out, "Run the newer smsdesk that wrote it") {
+			t.Errorf("%v: exit %d\n%s", args, code, out)
+		}
+		if after := contents(t, data); !maps.Equal(before, after) {
+			t.Fatalf("%v changed the folder: %d files, then %d", args, len(before), len(after))
+		}
+	}
+}
+
+// contents is every file below a folder with what is in it.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		files[path] = string(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestADeskIsNobodyElses: whatever the umask of whoever starts it, files and
+// folders of a new desk are for their owner alone.
+func TestADeskIsNobodyElses(t *testing.T) {
+	data, addr := filepath.Join(t.TempDir(), "data"), freeAddr(t)
+	cmd := exec.Command("sh", "-c", `umask 000; exec "$0" "$@"`, binary(t, ""), "--data", data, "serve", "--listen", addr)
+	startCommand(t, cmd).ready(addr, 15*time.Second)
+	seen := 0
+	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if seen++; err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %o", path, info.Mode().Perm())
+		}
+		return err
+	})
+	if err != nil || seen < 6 {
+		t.Errorf("%d files and folders: %v", seen, err)
+	}
+	if out, code := command(t, binary(t, ""), "--data", data, "doctor"); code != 0 {
+		t.Errorf("doctor beside a new desk: exit %d\n%s", code, out)
 	}
 }
 
@@ -258,7 +338,13 @@ func TestCallbacksOnTheirOwnAddress(t *testing.T) {
 		callbacks + path + query:                              200,
 		callbacks + "/dlr/" + strings.Repeat("0", 64) + query: 404,
 		callbacks + "/signin":                                 404,
+		callbacks + "/livez":                                  200,
+		callbacks + "/readyz":                                 200,
+		callbacks + "/healthz":                                404,
 		p.listen + "/healthz":                                 200,
+		p.listen + "/livez":                                   200,
+		p.listen + "/readyz":                                  200,
+		p.listen + "/readyz?for=reports":                      200,
 	} {
 		resp, err := http.Get("http://" + address)
 		if err != nil {

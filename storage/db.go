@@ -240,11 +240,17 @@ func found[T any](v T, err error, doing string) (T, error) {
 	return v, nil
 }
 
-// Ready says whether the database answers.
+// ErrNewerSchema says that a newer program has upgraded the database meanwhile.
+var ErrNewerSchema = errors.New("the database was upgraded by a newer smsdesk. Stop this one and start that")
+
+// Ready says whether the database answers, and still has this program's schema.
 func (db *DB) Ready(ctx context.Context) error {
-	var one int
-	if err := db.reader.QueryRowContext(ctx, "select 1").Scan(&one); err != nil {
+	schema, err := schemaOf(ctx, db.reader)
+	if err != nil {
 		return fmt.Errorf("ask the database: %w", err)
+	}
+	if schema > newestSchema() {
+		return ErrNewerSchema
 	}
 	return nil
 }

@@ -276,6 +276,17 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	}
 }
 
+// TestADeskNoticesThatItsDatabaseWasUpgraded by a program that is newer.
+func TestADeskNoticesThatItsDatabaseWasUpgraded(t *testing.T) {
+	f := newFixture(t)
+	f.must(f.db.Ready(f.ctx))
+	_, err := f.db.writer.ExecContext(f.ctx, "insert into goose_db_version (version_id, is_applied) values ($1, true)", newestSchema()+1)
+	f.must(err)
+	if err := f.db.Ready(f.ctx); !errors.Is(err, ErrNewerSchema) {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestAnOlderSchemaIsNotUpgradedUnderARunningDesk, and not by looking.
 func TestAnOlderSchemaIsNotUpgradedUnderARunningDesk(t *testing.T) {
 	f := newFixture(t)

@@ -30,6 +30,10 @@ type Inbox struct {
 	spool  *spool
 	tried  time.Time // when the spool was last tried in vain
 
+	asking sync.Mutex // held by Takes
+	asked  time.Time  // when Takes last found out
+	taken  error      // what it found
+
 	applied atomic.Int64 // reports up to this id are not needed any more
 	oldest  int64        // no id below it is there any more
 	forget  chan struct{}
@@ -37,7 +41,8 @@ type Inbox struct {
 
 type kept struct {
 	sms.Kept
-	done chan error
+	done  chan error
+	probe bool // nothing to keep: Takes asks whether it could be
 }
 
 const (
@@ -161,7 +166,7 @@ func (in *Inbox) Close() error { return errors.Join(in.spool.close(), in.Shut())
 // first it returns an error although the callback may still be stored. A disk
 // that hangs may bring a report into both files: it then counts as repeated.
 func (in *Inbox) Keep(ctx context.Context, k sms.Kept) error {
-	item := kept{k, make(chan error, 1)}
+	item := kept{Kept: k, done: make(chan error, 1)}
 	if acknowledgeEarly {
 		in.queue <- item
 		return nil
@@ -222,27 +227,33 @@ func (in *Inbox) store(ctx context.Context, batch []kept, stored func()) error {
 	if len(batch) == 0 && !in.forgettable() {
 		return nil
 	}
-	err := in.write(ctx, keptOf(batch), nil)
-	if err == nil && len(batch) > 0 {
+	list := keptOf(batch)
+	err := in.write(ctx, list, proof(batch))
+	if err == nil && len(list) > 0 {
 		stored()
 	}
 	return err
 }
 
 func keptOf(batch []kept) []sms.Kept {
-	list := make([]sms.Kept, len(batch))
-	for i, item := range batch {
-		list[i] = item.Kept
+	list := make([]sms.Kept, 0, len(batch))
+	for _, item := range batch {
+		if !item.probe {
+			list = append(list, item.Kept)
+		}
 	}
 	return list
 }
 
 // setAside brings a batch into the spool; the error is nil when it is there.
 func (in *Inbox) setAside(batch []kept, why error, spooled func(int, error)) error {
-	if err := in.spool.append(keptOf(batch)); err != nil {
+	list := keptOf(batch)
+	if err := in.spool.append(list); err != nil {
 		return errors.Join(why, err)
 	}
-	spooled(len(batch), why)
+	if len(list) > 0 {
+		spooled(len(list), why)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,14 +77,23 @@ func spooledIn(path string) (reports int64, err error) {
 		return 0, err
 	}
 	defer func() { _ = f.Close() }()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if _, ok := readSpooled(lines.Text() + "\n"); ok {
+	lines := bufio.NewReaderSize(f, 1<<20)
+	for {
+		// Behind the lines there may be space that was reserved.
+		if next, err := lines.Peek(1); errors.Is(err, io.EOF) || err == nil && next[0] == 0 {
+			return reports, nil
+		}
+		line, err := lines.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return reports, nil
+		}
+		if err != nil {
+			return reports, err
+		}
+		if _, ok := readSpooled(line); ok {
 			reports++
 		}
 	}
-	return reports, lines.Err()
 }
 
 // FreeSpace is how many bytes the disk of a folder still takes.

@@ -107,7 +107,8 @@ func (s *spool) end() error {
 	return err
 }
 
-// append writes reports and returns after the sync. After a failure the file
+// append writes reports, or proves with an empty line that it could, and returns
+// after the sync. After a failure the file
 // ends where it did before, or is left behind: what came of the write is in the
 // dark, and nobody was told that it is stored.
 func (s *spool) append(list []sms.Kept) error {
@@ -124,6 +125,9 @@ func (s *spool) append(list []sms.Kept) error {
 	var b strings.Builder
 	for _, k := range list {
 		fmt.Fprintf(&b, "%d %d %q %q\n", k.AccountID, k.ReceivedAt, k.Remote, k.Query)
+	}
+	if len(list) == 0 {
+		b.WriteByte('\n') // a line that is no report is passed over
 	}
 	_, err := s.open.WriteAt([]byte(b.String()), s.size)
 	if err == nil {

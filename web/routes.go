@@ -291,6 +291,8 @@ func (s *Web) table(callbacks http.Handler) []route {
 
 		{method: "GET", pattern: static.Prefix + "*", least: outside, plain: static.Handler()},
 		{method: "GET", pattern: "/healthz", least: outside, plain: http.HandlerFunc(s.health)},
+		{method: "GET", pattern: "/livez", least: outside, plain: http.HandlerFunc(s.alive)},
+		{method: "GET", pattern: "/readyz", least: outside, plain: http.HandlerFunc(s.readiness)},
 	}
 	list = append(list, s.programTable()...)
 	if callbacks != nil {
@@ -311,7 +313,7 @@ func (s *Web) Routes(callbacks http.Handler) http.Handler { return s.router(call
 func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	m := chi.NewRouter()
 	s.pages = m
-	m.Use(s.recovered, identified, s.guarded, s.clientIP, s.logged, middleware.GetHead)
+	m.Use(s.recovered, identified, s.guarded, s.watched, s.clientIP, s.logged, middleware.GetHead)
 	nowhere := route{least: anyone, do: func(http.ResponseWriter, *http.Request, *visit) error { return sms.ErrNotFound }}
 	m.NotFound(apart(s.nowhereProgram, s.page(nowhere)))
 	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) { s.wrongMethodProgram(m, w, r) }, s.page(route{least: anyone, do: s.wrongMethod(m)})))
@@ -378,18 +380,6 @@ func (s *Web) wrongMethod(m *chi.Mux) handler {
 // opens says that a page can be opened at this path.
 func (s *Web) opens(path string) bool {
 	return s.pages.Match(chi.NewRouteContext(), http.MethodGet, path)
-}
-
-func (s *Web) health(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if err := s.store.Ready(r.Context()); err != nil {
-		s.log.Error("not ready", "error", err)
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte("not ready\n"))
-		return
-	}
-	_, _ = w.Write([]byte("ok\n"))
 }
 
 func (s *Web) styleguide(w http.ResponseWriter, r *http.Request, v *visit) error {

@@ -170,6 +170,53 @@ func TestHealth(t *testing.T) {
 	s.browser().get("/healthz").is(http.StatusServiceUnavailable)
 }
 
+// TestProbesOfBalancers: a desk that may not send is ready for reports, one that
+// cannot store them is ready for pages, and both live.
+func TestProbesOfBalancers(t *testing.T) {
+	reason, receives := "", true
+	s := newEmptySite(t, func(c *Config) {
+		c.Ready = func(context.Context) string { return reason }
+		c.Receives = func(context.Context) bool { return receives }
+	})
+	want := func(pages, reports int, body string) {
+		t.Helper()
+		for path, status := range map[string]int{"/livez": 200, "/healthz": 200, "/readyz": pages, "/readyz?for=reports": reports} {
+			if got := s.browser().get(path).is(status); got.header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s may be kept", path)
+			}
+		}
+		if got := s.browser().get("/readyz"); got.body != body {
+			t.Errorf("%q, want %q", got.body, body)
+		}
+	}
+	want(200, 200, "ok\n")
+	reason = "nothing is sent"
+	want(503, 200, "not ready: nothing is sent\n")
+	reason, receives = "", false
+	want(200, 503, "ok\n")
+}
+
+// TestProxiesThatNobodyNamedAreTold, and no others.
+func TestProxiesThatNobodyNamedAreTold(t *testing.T) {
+	var told []string
+	s := newEmptySite(t, func(c *Config) {
+		c.Proxies = []string{"10.0.0.0/8", "fd00::/8"}
+		c.Proxied = func(_ context.Context, peer string) { told = append(told, peer) }
+	})
+	for _, c := range [][2]string{{"192.0.2.7:80", "203.0.113.5"}, {"10.1.2.3:80", "203.0.113.5"}, {"[::ffff:10.1.2.3]:80", "203.0.113.5"}, {"192.0.2.8:80", ""},
+		{"[fd00::1]:80", "203.0.113.5"}, {"[2001:db8::1]:80", "203.0.113.5"}} {
+		r := httptest.NewRequest(http.MethodGet, "/livez", nil)
+		r.RemoteAddr = c[0]
+		if c[1] != "" {
+			r.Header.Set("X-Forwarded-For", c[1])
+		}
+		s.handler.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if want := []string{"192.0.2.7", "2001:db8::1"}; !slices.Equal(told, want) {
+		t.Errorf("%v, want %v", told, want)
+	}
+}
+
 func TestHeadIsGetWithoutBody(t *testing.T) {
 	s := newSite(t)
 	s.browser().send(httptest.NewRequest(http.MethodHead, "/signin", nil)).is(http.StatusOK)

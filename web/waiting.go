@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -11,10 +12,10 @@ import (
 
 // WaitingConfig says what answers while there is no desk.
 type WaitingConfig struct {
-	Sentence      string       // what is wrong and what to do
-	Receives      func() bool  // whether delivery reports are acknowledged
-	Callbacks     http.Handler // of /dlr and /ussd
-	CallbacksOnly bool         // there are no pages at this address
+	Sentence      string                         // what is wrong and what to do
+	Receives      func(ctx context.Context) bool // whether delivery reports are acknowledged
+	Callbacks     http.Handler                   // of /dlr and /ussd
+	CallbacksOnly bool                           // there are no pages at this address
 	Secure        bool
 	Log           *slog.Logger
 }
@@ -29,7 +30,7 @@ func Waiting(cfg WaitingConfig) http.Handler {
 	s := &Web{log: cfg.Log, secure: cfg.Secure}
 	page := s.guarded(private(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", waitingAgain)
-		s.showProblem(w, r, &visit{web: s, r: r}, views.Waiting(cfg.Sentence, cfg.Receives()))
+		s.showProblem(w, r, &visit{web: s, r: r}, views.Waiting(cfg.Sentence, cfg.Receives(r.Context())))
 	})))
 	return s.recovered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
@@ -37,11 +38,11 @@ func Waiting(cfg WaitingConfig) http.Handler {
 		case strings.HasPrefix(path, "/dlr/") || strings.HasPrefix(path, "/ussd/"):
 			cfg.Callbacks.ServeHTTP(w, r)
 		case path == "/livez":
-			probe(w, true)
+			probe(w, "")
 		case path == "/readyz" && (cfg.CallbacksOnly || r.URL.Query().Get("for") == "reports"):
-			probe(w, cfg.Receives())
+			probe(w, noReports(cfg.Receives(r.Context())))
 		case path == "/readyz" || path == "/healthz":
-			probe(w, false)
+			probe(w, "there is no desk yet, or its data folder cannot be used")
 		case cfg.CallbacksOnly:
 			w.WriteHeader(http.StatusNotFound)
 		case strings.HasPrefix(path, static.Prefix):
@@ -52,13 +53,22 @@ func Waiting(cfg WaitingConfig) http.Handler {
 	}))
 }
 
-func probe(w http.ResponseWriter, well bool) {
+// noReports is the reason why a desk is not ready for reports, "" where it is.
+func noReports(receives bool) string {
+	if receives {
+		return ""
+	}
+	return "no report can be stored"
+}
+
+// probe answers a balancer: 200, or 503 with a reason.
+func probe(w http.ResponseWriter, reason string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if !well {
+	if reason != "" {
 		w.Header().Set("Retry-After", waitingAgain)
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte("not ready\n"))
+		_, _ = w.Write([]byte("not ready: " + reason + "\n"))
 		return
 	}
 	_, _ = w.Write([]byte("ok\n"))

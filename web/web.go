@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -96,6 +97,15 @@ type Config struct {
 	// endpoint, over HTTP; Try lets a simulated session walk through a draft.
 	Press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
 	Try   func(session string, d ussd.Draft)
+	// Ready says why the pages are of no use now, in a few words for operators,
+	// "" when they are. Nil: the storage alone is asked.
+	Ready func(ctx context.Context) string
+	// Receives says whether a delivery report could be acknowledged now; nil: it
+	// could.
+	Receives func(ctx context.Context) bool
+	// Proxied is told of a request that carries X-Forwarded-For and comes from
+	// none of Proxies; may be nil.
+	Proxied func(ctx context.Context, peer string)
 	// Stopping ends the live streams when it is closed, so that a graceful
 	// stop does not wait for them. Nil never stops them.
 	Stopping <-chan struct{}
@@ -113,6 +123,10 @@ type Web struct {
 	secure     bool
 	dev        bool
 	proxies    []string
+	trusted    []netip.Prefix // proxies, read
+	ready      func(ctx context.Context) string
+	receives   func(ctx context.Context) bool
+	proxied    func(ctx context.Context, peer string)
 	stopping   <-chan struct{}
 	sessions   *sessionStore
 	cross      *http.CrossOriginProtection
@@ -144,6 +158,7 @@ func New(c Config) *Web {
 		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, backup: c.Backups, press: c.Press, try: c.Try,
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
+	s.probes(c)
 	// A proxy may change the Host that the browser's Origin is compared with.
 	if u, err := url.Parse(c.PublicURL); err == nil && u.Host != "" {
 		if err := s.cross.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {

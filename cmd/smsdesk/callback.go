@@ -35,9 +35,7 @@ func (s *server) answersCallbacks(ctx context.Context) bool {
 }
 
 func (f *front) keep(ctx context.Context, account, at int64, remote, query string) error {
-	err := f.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
-	f.refused.Store(err != nil)
-	return err
+	return f.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
 }
 
 // spooled tells the operator that reports take the second way (D-11), at once

@@ -29,12 +29,11 @@ import (
 type front struct {
 	serveCommand
 	env
-	doors   []*door // of the pages; then of the callbacks where they have one of their own
-	inbox   *storage.Inbox
-	cache   *storage.CallbackCache
-	tokens  atomic.Pointer[map[[32]byte]sms.CallbackToken]
-	refused atomic.Bool            // the last report could not be kept
-	stored  atomic.Pointer[func()] // told after each commit of the inbox
+	doors  []*door // of the pages; then of the callbacks where they have one of their own
+	inbox  *storage.Inbox
+	cache  *storage.CallbackCache
+	tokens atomic.Pointer[map[[32]byte]sms.CallbackToken]
+	stored atomic.Pointer[func()] // told after each commit of the inbox
 
 	aside     int       // reports that went to the spool since asideSaid; the inbox's goroutine counts
 	asideSaid time.Time // when that was last in the log
@@ -270,7 +269,7 @@ func (f *front) served() bool {
 // wait answers without a desk: reports go to the spool, callers of USSD are
 // told that it is closed, and every page says why.
 func (f *front) wait(ctx context.Context, sentence string) {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: f.account, Keep: f.keep, USSD: apologise, Log: f.log}))
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: f.account, Keep: f.keep, USSD: apologise, Receives: f.receives, Log: f.log}))
 	f.show(ctx, web.Waiting(web.WaitingConfig{Sentence: sentence, Receives: f.receives, Callbacks: f.known(callbacks), Secure: f.secure(), Log: f.log}),
 		web.Waiting(web.WaitingConfig{Receives: f.receives, Callbacks: f.known(callbacks), CallbacksOnly: true, Log: f.log}))
 }
@@ -291,7 +290,16 @@ func (f *front) known(callbacks http.Handler) http.Handler {
 	})
 }
 
-// receives says whether delivery reports are acknowledged.
-func (f *front) receives() bool { return f.tokens.Load() != nil && !f.refused.Load() }
+// receives says whether a delivery report would be acknowledged now.
+func (f *front) receives(ctx context.Context) bool {
+	if f.tokens.Load() == nil {
+		return false
+	}
+	err := f.inbox.Takes(ctx)
+	if err != nil {
+		f.log.Error("no delivery report can be stored", "error", err)
+	}
+	return err == nil
+}
 
 func (f *front) secure() bool { return strings.HasPrefix(f.PublicURL, "https:") }

@@ -118,9 +118,9 @@ func (e env) check() faults {
 }
 
 // open checks the flags and opens the database for one command; in an empty
-// folder it makes a desk.
-func (e env) open(ctx context.Context, bad faults) (*storage.DB, error) {
-	return e.openBy(ctx, storage.Open, bad)
+// folder it makes a desk. private are folders of its flags.
+func (e env) open(ctx context.Context, bad faults, private ...string) (*storage.DB, error) {
+	return e.openBy(ctx, storage.Open, bad, private...)
 }
 
 // openExisting is open for a command that has nothing to do in a new desk.
@@ -128,7 +128,7 @@ func (e env) openExisting(ctx context.Context, bad faults) (*storage.DB, error) 
 	return e.openBy(ctx, storage.OpenExisting, bad)
 }
 
-func (e env) openBy(ctx context.Context, open func(context.Context, storage.Config) (*storage.DB, error), bad faults) (*storage.DB, error) {
+func (e env) openBy(ctx context.Context, open func(context.Context, storage.Config) (*storage.DB, error), bad faults, private ...string) (*storage.DB, error) {
 	if bad = append(e.check(), bad...); len(bad) > 0 {
 		return nil, bad
 	}
@@ -136,7 +136,7 @@ func (e env) openBy(ctx context.Context, open func(context.Context, storage.Conf
 	if err != nil {
 		return nil, err
 	}
-	if err := e.makePrivate(); err != nil {
+	if err := e.makePrivate(private...); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

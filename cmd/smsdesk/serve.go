@@ -130,6 +130,7 @@ type server struct {
 	service    *listening // of the sandbox
 	closers    []func() error
 	stopping   chan struct{}
+	proxies    *proxyWatch
 }
 
 type listening struct {
@@ -139,7 +140,7 @@ type listening struct {
 
 // newServer builds a desk in the data folder, or nothing.
 func newServer(ctx context.Context, f *front) (*server, error) {
-	db, err := f.env.open(ctx, nil)
+	db, err := f.env.open(ctx, nil, f.Spool)
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +225,10 @@ func (s *server) build(ctx context.Context) error {
 	if err := s.sessions.Prepare(ctx); err != nil {
 		return err
 	}
+	s.proxies = &proxyWatch{settings: s.db, log: s.log, now: time.Now}
+	if err := s.proxies.forget(ctx); err != nil {
+		return err
+	}
 	unkept, err := s.readTokens(ctx)
 	if unkept != nil {
 		s.log.Warn("callback addresses not kept", "error", unkept)
@@ -236,7 +241,7 @@ func (s *server) build(ctx context.Context) error {
 // (D-06).
 func (s *server) answer(ctx context.Context) {
 	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, USSD: s.sessions.Answer, Refused: s.pulse.Refused,
-		Answered: s.pulse.Answered, Log: s.log}))
+		Receives: s.receives, Answered: s.pulse.Answered, Log: s.log}))
 	besides := callbacks
 	if s.CallbackListen != "" {
 		besides = nil
@@ -248,7 +253,8 @@ func (s *server) answer(ctx context.Context) {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: s.secure(),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Backups: s.backups, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try})
+		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Backups: s.backups, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try,
+		Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.

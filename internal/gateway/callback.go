@@ -39,6 +39,8 @@ type CallbackConfig struct {
 	Keep func(ctx context.Context, accountID int64, receivedAt int64, remote, rawQuery string) error
 	// USSD answers one stage of a session; nil ends every session politely.
 	USSD func(ctx context.Context, accountID int64, r ussd.Request) (ussd.Answer, error)
+	// Receives says whether a report could be acknowledged now; nil: it could.
+	Receives func(ctx context.Context) bool
 	// Refused is told of every wrong token; may be nil.
 	Refused func()
 	// Answered is told how long the answer to a report took, and whether the
@@ -50,6 +52,8 @@ type CallbackConfig struct {
 
 // Callback receives what the service calls: GET /dlr/{token} (§6.1) and
 // POST /ussd/{token} (§6.2). It answers alike whether an id is known or not.
+// GET /livez and /readyz are for balancers: 200, or 503 while no report can be
+// acknowledged.
 type Callback struct {
 	cfg        CallbackConfig
 	reports    *bulkhead
@@ -66,6 +70,9 @@ func NewCallback(cfg CallbackConfig) *Callback {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Receives == nil {
+		cfg.Receives = func(context.Context) bool { return true }
+	}
 	if cfg.Refused == nil {
 		cfg.Refused = func() {}
 	}
@@ -81,7 +88,7 @@ func NewCallback(cfg CallbackConfig) *Callback {
 	}
 }
 
-// ServeHTTP answers both callbacks; every other path is not found.
+// ServeHTTP answers both callbacks and the probes; every other path is not found.
 func (c *Callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// nil keeps net/http from guessing a type for answers without a body.
 	w.Header()["Content-Type"] = nil
@@ -99,7 +106,32 @@ func (c *Callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.serveUSSD(w, r, token)
 		return
 	}
+	if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {
+		c.serveProbe(w, r)
+		return
+	}
 	w.WriteHeader(http.StatusNotFound)
+}
+
+// serveProbe says that the process answers and, on /readyz, that reports are
+// taken: nothing else may turn them away.
+func (c *Callback) serveProbe(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	text := "ok\n"
+	if r.URL.Path == "/readyz" && !c.cfg.Receives(r.Context()) {
+		w.Header().Set("Retry-After", "5")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		text = "not ready: no report can be stored\n"
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		c.cfg.Log.Debug("a probe was not answered", "error", err)
+	}
 }
 
 // admit checks method and token; where it says no it has answered.

@@ -60,6 +60,42 @@ func (b *inbox) config(keep func(context.Context) error) CallbackConfig {
 	}
 }
 
+// TestProbesOfTheCallbacks: ready is only whether reports can be stored.
+func TestProbesOfTheCallbacks(t *testing.T) {
+	var b inbox
+	cfg, receives := b.config(nil), true
+	cfg.Receives = func(context.Context) bool { return receives }
+	s := httptest.NewServer(NewCallback(cfg))
+	defer s.Close()
+	want := func(method, path string, status int, body string) {
+		t.Helper()
+		r, err := http.NewRequest(method, s.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		got, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != status || string(got) != body {
+			t.Errorf("%s %s: %d %q", method, path, resp.StatusCode, got)
+		}
+	}
+	want("GET", "/livez", 200, "ok\n")
+	want("GET", "/readyz", 200, "ok\n")
+	want("GET", "/readyz?for=reports", 200, "ok\n")
+	want("HEAD", "/readyz", 200, "")
+	want("POST", "/readyz", 405, "")
+	receives = false
+	want("GET", "/livez", 200, "ok\n")
+	want("GET", "/readyz", 503, "not ready: no report can be stored\n")
+	if len(b.reports) != 0 || b.refused.Load() != 0 {
+		t.Error("a probe counts as a call")
+	}
+}
+
 func TestReportAnswers(t *testing.T) {
 	good := "doneDate=2031-03-01+00%3A05&submitDate=x&errorCode=000&shortMessage=Hello&status=DELIVRD&messageId=a-1&mobile=2348031230101"
 	long := strings.Repeat("x", maxReport)
