@@ -25,7 +25,7 @@ type arrival struct {
 	waiting   map[eventKey]int64 // stored before, without a message: when received
 	rows      []*arrivedReport
 	events    map[eventKey]*arrivedReport
-	fresh     map[int64]bool // stored for the first time, by place in the inbox
+	fresh     map[eventKey]bool // stored for the first time
 }
 
 type reportedMessage struct{ before, after sms.Message }
@@ -48,11 +48,11 @@ type arrivedReport struct {
 }
 
 // ApplyReports stores reports, lets each decide about its message and moves
-// the cursor, in one transaction: a crash applies each once. The reports are
+// the cursors, in one transaction: a crash applies each once. The reports are
 // in the order of the inbox; countries holds each account's country.
-func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (done sms.Applied, err error) {
+func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, upTo sms.Cursors, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[int64]bool{}}
+		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[eventKey]bool{}}
 		if err := a.find(ctx, reports); err != nil {
 			return err
 		}
@@ -62,9 +62,21 @@ func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, co
 		if done, err = a.store(ctx, now); err != nil {
 			return err
 		}
-		return t.PutCursor(ctx, inboxCursor, cursor)
+		return t.putCursors(ctx, upTo)
 	})
 	return done, err
+}
+
+func (t *tx) putCursors(ctx context.Context, upTo sms.Cursors) error {
+	if upTo.Log > 0 {
+		if err := t.PutCursor(ctx, reportCursor, upTo.Log); err != nil {
+			return err
+		}
+	}
+	if upTo.Inbox == 0 {
+		return nil
+	}
+	return t.PutCursor(ctx, inboxCursor, upTo.Inbox)
 }
 
 // reportedMessages finds messages by the ids that the service gave them; one id
@@ -217,7 +229,7 @@ on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + excluded.times, last_at = excluded.last_at,
   message_id = case when delivery_report.effect = 'not_matched' then excluded.message_id else delivery_report.message_id end,
   effect = case when delivery_report.effect = 'not_matched' then excluded.effect else delivery_report.effect end
-returning inbox_id`
+returning account_id, provider_id, mobile, status, error_code, done_date, times`
 
 // ofRows is a statement of n rows.
 func ofRows(text, row string, n int) string {
@@ -249,13 +261,15 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 	if err != nil {
 		return err
 	}
-	// A repetition keeps the place in the inbox of the first one.
+	// Of one that was there before, times are more than those of this batch. Ids
+	// say nothing: after a restore they may be given again.
 	for stored.Next() {
-		var place int64
-		if err := stored.Scan(&place); err != nil {
+		var key eventKey
+		var times int64
+		if err := stored.Scan(&key.account, &key.id, &key.mobile, &key.status, &key.errorCode, &key.doneAt, &times); err != nil {
 			return errors.Join(err, stored.Close())
 		}
-		a.fresh[place] = true
+		a.fresh[key] = times == a.events[key].times
 	}
 	return errors.Join(stored.Err(), stored.Close())
 }
@@ -275,7 +289,7 @@ func (a *arrival) count(r *arrivedReport) {
 	if !waited {
 		at = r.ReceivedAt
 	}
-	if (waited || a.fresh[r.ID]) && r.effect != sms.WrongNumber {
+	if (waited || a.fresh[r.event()]) && r.effect != sms.WrongNumber {
 		a.traffic.report(a.byID[r.message].before.CampaignID, at, r.Status)
 	}
 }

@@ -195,7 +195,7 @@ func (p *crashProcess) drain() error {
 			ProviderID: q.Get("messageId"), Mobile: q.Get("mobile"), Status: q.Get("status")}
 	}
 	last := kept[len(kept)-1].ID
-	if _, err := p.db.ApplyReports(p.ctx, list, map[int64]string{p.account.ID: "NG"}, last, p.now()); err != nil {
+	if _, err := p.db.ApplyReports(p.ctx, list, map[int64]string{p.account.ID: "NG"}, sms.Cursors{Inbox: last}, p.now()); err != nil {
 		return err
 	}
 	p.inbox.Applied(last)

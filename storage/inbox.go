@@ -37,6 +37,15 @@ type Inbox struct {
 	applied atomic.Int64 // reports up to this id are not needed any more
 	oldest  int64        // no id below it is there any more
 	forget  chan struct{}
+
+	log     atomic.Pointer[ReportLog] // nil: reports are only kept here
+	known   int64                     // reports up to this id were in a log that is not there
+	last    atomic.Int64              // the highest id that was given
+	unsure  bool                      // whether a commit that failed has used ids
+	behind  time.Time                 // when the log was last tried in vain
+	aside   string                    // the name that a damaged file was given
+	id      string                    // of the file
+	damaged atomic.Int64              // reports that could not be read, here or in the log
 }
 
 type kept struct {
@@ -93,13 +102,11 @@ func (in *Inbox) Open(ctx context.Context, cursor int64) error {
 	if in.db != nil {
 		return nil
 	}
-	var err error
-	if in.db, in.reader, err = openSQLite(filepath.Join(in.data, "inbox.db")); err != nil {
-		in.db = nil
-		return fmt.Errorf("open the inbox: %w", err)
-	}
-	if err = assertSQLite(ctx, in.db); err == nil {
-		err = in.prepare(ctx, cursor)
+	err := in.openFile(ctx, cursor)
+	if TroubleOf(err) == sms.TroubleDamaged {
+		if err = in.leaveDamaged(); err == nil {
+			err = in.openFile(ctx, cursor)
+		}
 	}
 	if err == nil {
 		err = in.spool.find()
@@ -108,6 +115,23 @@ func (in *Inbox) Open(ctx context.Context, cursor int64) error {
 		return errors.Join(err, in.shut())
 	}
 	return nil
+}
+
+func (in *Inbox) openFile(ctx context.Context, cursor int64) (err error) {
+	if in.db, in.reader, err = openSQLite(filepath.Join(in.data, inboxName)); err != nil {
+		in.db = nil
+		return fmt.Errorf("open the inbox: %w", err)
+	}
+	if err = assertSQLite(ctx, in.db); err == nil {
+		err = checkWhole(ctx, in.db)
+	}
+	if err == nil {
+		err = in.prepare(ctx, cursor)
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("open the inbox: %w", err), in.shut())
+	}
+	return err
 }
 
 // Shut closes the file, so that it may be opened again. Reports go to the spool.
@@ -130,6 +154,8 @@ func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 	for _, statement := range []string{
 		`create table if not exists raw (id integer primary key autoincrement, account_id integer not null, received_at integer not null, remote text not null, query text not null)`,
 		`create table if not exists drained (file text primary key, position integer not null) without rowid`,
+		`create table if not exists identity (id text not null)`,
+		`insert into identity (id) select '` + randomHex(16) + `' where not exists (select 1 from identity)`,
 		`insert into sqlite_sequence (name, seq) select 'raw', 0 where not exists (select 1 from sqlite_sequence where name = 'raw')`,
 		fmt.Sprintf(`update sqlite_sequence set seq = %d where name = 'raw' and seq < %[1]d`, cursor),
 		fmt.Sprintf(`pragma busy_timeout = %d`, inboxWaits),
@@ -138,13 +164,16 @@ func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 			return fmt.Errorf("prepare the inbox: %w", err)
 		}
 	}
+	if err := in.prepareSums(ctx); err != nil {
+		return fmt.Errorf("prepare the inbox: %w", err)
+	}
 	var errs [3]error
-	row := func(i int) string { return "(" + places(4*i+1, 4) + ")" }
+	row := func(i int) string { return "(" + places(rawColumns*i+1, rawColumns) + ")" }
 	rows := make([]string, inboxRows)
 	for i := range rows {
 		rows[i] = row(i)
 	}
-	const insert = `insert into raw (account_id, received_at, remote, query) values `
+	const insert = `insert into raw (id, account_id, received_at, remote, query, sum) values `
 	in.one, errs[0] = in.db.PrepareContext(ctx, insert+row(0))
 	in.many, errs[1] = in.db.PrepareContext(ctx, insert+strings.Join(rows, ", "))
 	in.drop, errs[2] = in.db.PrepareContext(ctx, `delete from raw where id <= $1`)
@@ -152,8 +181,9 @@ func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 		return fmt.Errorf("prepare the inbox: %w", err)
 	}
 	in.applied.Store(cursor)
-	const oldest = `select coalesce((select min(id) from raw), (select seq + 1 from sqlite_sequence where name = 'raw'))`
-	if err := in.db.QueryRowContext(ctx, oldest).Scan(&in.oldest); err != nil {
+	in.unsure = true
+	const oldest = `select coalesce((select min(id) from raw), (select seq + 1 from sqlite_sequence where name = 'raw')), (select min(id) from identity)`
+	if err := in.db.QueryRowContext(ctx, oldest).Scan(&in.oldest, &in.id); err != nil {
 		return fmt.Errorf("prepare the inbox: %w", err)
 	}
 	return nil
@@ -225,6 +255,7 @@ func (in *Inbox) store(ctx context.Context, batch []kept, stored func()) error {
 		return err
 	}
 	if len(batch) == 0 && !in.forgettable() {
+		in.catchUp(ctx)
 		return nil
 	}
 	list := keptOf(batch)
@@ -261,7 +292,7 @@ func (in *Inbox) setAside(batch []kept, why error, spooled func(int, error)) err
 // false when ctx has ended and nothing is queued.
 func (in *Inbox) next(ctx context.Context) (batch []kept, more bool) {
 	var again <-chan time.Time
-	if waits, rests := in.spool.waits(), in.mayForget(); waits || rests {
+	if waits, rests := in.spool.waits() || in.owes(), in.mayForget(); waits || rests {
 		rest := spoolEvery
 		if rests {
 			rest = forgetEvery
@@ -325,8 +356,21 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 	return nil
 }
 
-// write stores a batch and forgets about twice as many applied reports.
+// write stores a batch, here and in the log side by side, and forgets about
+// twice as many applied reports. What the log does not take is brought there
+// later, and not forgotten before.
 func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx) error) error {
+	if err := in.number(ctx, batch); err != nil {
+		return fmt.Errorf("store reports: %w", err)
+	}
+	logged := in.logBeside(ctx, batch)
+	err := in.commit(ctx, batch, also)
+	in.unsure = err != nil
+	logged()
+	return err
+}
+
+func (in *Inbox) commit(ctx context.Context, batch []sms.Kept, also func(*sql.Tx) error) error {
 	tx, err := in.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("store reports: %w", err)
@@ -344,7 +388,7 @@ func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx)
 			return fmt.Errorf("store reports: %w", err)
 		}
 	}
-	upTo := min(in.oldest+some-1, in.applied.Load())
+	upTo := min(in.oldest+some-1, in.forgettableUpTo())
 	if upTo >= in.oldest {
 		if _, err := tx.StmtContext(ctx, in.drop).ExecContext(ctx, upTo); err != nil {
 			return fmt.Errorf("forget reports: %w", err)
@@ -357,8 +401,11 @@ func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx)
 	return nil
 }
 
+// rawColumns is how many values a row takes.
+const rawColumns = 6
+
 func (in *Inbox) put(ctx context.Context, tx *sql.Tx, batch []sms.Kept) error {
-	args := make([]any, 0, 4*inboxRows)
+	args := make([]any, 0, rawColumns*inboxRows)
 	for len(batch) > 0 {
 		n, statement := 1, in.one
 		if len(batch) >= inboxRows {
@@ -366,7 +413,7 @@ func (in *Inbox) put(ctx context.Context, tx *sql.Tx, batch []sms.Kept) error {
 		}
 		args = args[:0]
 		for _, k := range batch[:n] {
-			args = append(args, k.AccountID, k.ReceivedAt, k.Remote, k.Query)
+			args = append(args, k.ID, k.AccountID, k.ReceivedAt, k.Remote, k.Query, keptSum(k))
 		}
 		if _, err := tx.StmtContext(ctx, statement).ExecContext(ctx, args...); err != nil {
 			return err
@@ -388,7 +435,7 @@ func (in *Inbox) Applied(upTo int64) {
 }
 
 // forgettable says whether applied reports are still there.
-func (in *Inbox) forgettable() bool { return in.oldest <= in.applied.Load() }
+func (in *Inbox) forgettable() bool { return in.oldest <= in.forgettableUpTo() }
 
 func (in *Inbox) mayForget() bool {
 	in.using.Lock()
@@ -416,19 +463,15 @@ func (in *Inbox) KeepSpace(ctx context.Context, log func(error)) {
 	}
 }
 
-// After lists what was kept behind the given id, in order.
+// After lists what was kept behind the given id, in order. What has changed on
+// the disk is taken from the log.
 func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, error) {
-	rows, err := in.reader.QueryContext(ctx, `select id, account_id, received_at, remote, query from raw where id > $1 order by id limit $2`, id, limit)
+	list, bad, err := readKept(ctx, in.reader, id, limit)
+	if err == nil && len(bad) > 0 {
+		list, err = in.mend(ctx, list, bad)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the inbox: %w", err)
 	}
-	var list []sms.Kept
-	for rows.Next() {
-		var k sms.Kept
-		if err := rows.Scan(&k.ID, &k.AccountID, &k.ReceivedAt, &k.Remote, &k.Query); err != nil {
-			return nil, errors.Join(fmt.Errorf("read the inbox: %w", err), rows.Close())
-		}
-		list = append(list, k)
-	}
-	return list, errors.Join(rows.Err(), rows.Close())
+	return list, nil
 }

@@ -33,7 +33,7 @@ func (f *fixture) apply(reports ...sms.DeliveryReport) sms.Applied {
 		cursor++
 		reports[i].ID = cursor
 	}
-	done, err := f.db.ApplyReports(f.ctx, reports, f.countries(), cursor, f.now())
+	done, err := f.db.ApplyReports(f.ctx, reports, f.countries(), sms.Cursors{Inbox: cursor}, f.now())
 	f.must(err)
 	if got := f.cursor(); got != cursor {
 		f.t.Fatalf("the cursor is %d, want %d", got, cursor)
@@ -265,7 +265,7 @@ func TestCursorAndReportsCommitTogether(t *testing.T) {
 	f.must(err)
 	batch := []sms.DeliveryReport{f.report(a, 0, "DELIVRD"), f.report(a, 1, "DELIVRD"), f.report(a, 2, "DELIVRD")}
 	batch[2].ShortMessage = "boom"
-	if _, err := f.db.ApplyReports(f.ctx, batch, f.countries(), cursor+3, f.now()); err == nil {
+	if _, err := f.db.ApplyReports(f.ctx, batch, f.countries(), sms.Cursors{Inbox: cursor + 3}, f.now()); err == nil {
 		t.Fatal("no error")
 	}
 	if d := cmp.Diff(before, f.messages(c.ID)); d != "" {

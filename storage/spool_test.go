@@ -199,15 +199,16 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 			if parts++; parts > stopAfter {
 				return died
 			}
+			if err := before.number(t.Context(), list); err != nil {
+				return err
+			}
 			tx, err := before.db.BeginTx(t.Context(), nil)
 			if err != nil {
 				return err
 			}
 			_, err = tx.Exec(`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
-			for _, k := range list {
-				if err == nil {
-					_, err = tx.StmtContext(t.Context(), before.one).Exec(k.AccountID, k.ReceivedAt, k.Remote, k.Query)
-				}
+			if err == nil {
+				err = before.put(t.Context(), tx, list)
 			}
 			return errors.Join(err, tx.Commit())
 		})

@@ -14,6 +14,7 @@ import "smsdesk/internal/sms"
 // empty for ever.
 type RetentionForm struct {
 	Messages, Reports, Calls string
+	Log                      string // days
 	Bad                      sms.Invalid
 }
 
@@ -51,7 +52,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = ErrorSummary(Summary(p.Bad, "messages", "reports", "calls")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ErrorSummary(Summary(p.Bad, "messages", "reports", "calls", "log")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -151,6 +152,14 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "log", Label: "Log of delivery reports, in days", Hint: "If an older copy of the database is put back, reports of this time come back from the log. It never goes back further than messages and delivery reports are kept. Leave it empty for 30 days.", Value: p.Log, Error: p.Bad["log"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, " <p>The logs beside the journal hold numbers sealed with the key file. Opt-outs and blocked numbers stay in theirs for 400 days, so that a person who opted out stays out if an older copy is put back. Someone who has the key file, a number and a text can find out whether that text was sent to that number.</p>")
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
 							templ_7745c5c3_Var7 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 								templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 								templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -163,7 +172,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "A shorter time takes effect at once, for everything that is older. Uploaded lists are removed by themselves 30 days after their campaign was made. Backups are yours to remove.")
+								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "A shorter time takes effect at once, for everything that is older. Uploaded lists are removed by themselves 30 days after their campaign was made. Backups are yours to remove.")
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -179,7 +188,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, " ")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

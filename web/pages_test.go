@@ -234,7 +234,7 @@ func TestReportsPage(t *testing.T) {
 	}
 
 	_, err := s.db.ApplyReports(t.Context(), []sms.DeliveryReport{{ID: 1, AccountID: a.ID, ReceivedAt: s.clock.now().UnixMilli(), ProviderID: "x", Mobile: "2348035550101", Status: "DELIVRD"}},
-		map[int64]string{a.ID: "NG"}, 1, s.clock.now().UnixMilli())
+		map[int64]string{a.ID: "NG"}, sms.Cursors{Inbox: 1}, s.clock.now().UnixMilli())
 	if err != nil {
 		t.Fatal(err)
 	}

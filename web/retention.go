@@ -32,7 +32,7 @@ func (s *Web) retentionForm(w http.ResponseWriter, r *http.Request, v *visit) er
 		}
 		return strconv.Itoa(n)
 	}
-	return s.showRetention(w, r, v, views.RetentionForm{Messages: months(set.Messages), Reports: months(set.Reports), Calls: months(set.Calls)})
+	return s.showRetention(w, r, v, views.RetentionForm{Messages: months(set.Messages), Reports: months(set.Reports), Calls: months(set.Calls), Log: months(set.LogDays)})
 }
 
 func (s *Web) showRetention(w http.ResponseWriter, r *http.Request, v *visit, p views.RetentionForm) error {
@@ -43,7 +43,7 @@ func (s *Web) showRetention(w http.ResponseWriter, r *http.Request, v *visit, p 
 
 func (s *Web) retentionSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	field := func(name string) string { return firstLetters(strings.TrimSpace(r.PostForm.Get(name)), 40) }
-	p := views.RetentionForm{Messages: field("messages"), Reports: field("reports"), Calls: field("calls")}
+	p := views.RetentionForm{Messages: field("messages"), Reports: field("reports"), Calls: field("calls"), Log: field("log")}
 	months := func(text string) int {
 		if text == "" {
 			return 0
@@ -54,7 +54,7 @@ func (s *Web) retentionSave(w http.ResponseWriter, r *http.Request, v *visit) er
 		}
 		return n
 	}
-	err := s.desk.SaveRetention(r.Context(), v.user, sms.Retention{Messages: months(p.Messages), Reports: months(p.Reports), Calls: months(p.Calls)})
+	err := s.desk.SaveRetention(r.Context(), v.user, sms.Retention{Messages: months(p.Messages), Reports: months(p.Reports), Calls: months(p.Calls), LogDays: months(p.Log)})
 	if errors.As(err, &p.Bad) {
 		return s.showRetention(w, r, v, p)
 	}

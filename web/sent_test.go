@@ -121,7 +121,7 @@ func (s *site) reports(account sms.Account, reports ...sms.DeliveryReport) {
 			reports[i].ID = int64(i + 1)
 		}
 	}
-	_, err := s.db.ApplyReports(context.Background(), reports, map[int64]string{account.ID: account.Country}, int64(len(reports)), s.clock.now().UnixMilli())
+	_, err := s.db.ApplyReports(context.Background(), reports, map[int64]string{account.ID: account.Country}, sms.Cursors{Inbox: int64(len(reports))}, s.clock.now().UnixMilli())
 	s.must(err)
 }
 

@@ -183,6 +183,8 @@ func (v *visit) addAccount(f *views.Frame) {
 	if rollback != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "rollback", Tone: views.ToneBad, Text: rollback})
 	}
+	logs, untold := v.logBands(ctx)
+	f.Bands = append(f.Bands, logs...)
 	decisions, failed := v.web.store.Decisions(ctx, a.ID)
 	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
 		f.NeedDecisionHref, failed = v.web.decisionHref(ctx, a.ID)
@@ -193,7 +195,7 @@ func (v *visit) addAccount(f *views.Frame) {
 		n, waiting = v.web.store.Awaiting(ctx, a.ID, v.user.ID)
 		f.NeedApproval = int(n)
 	}
-	if err := errors.Join(err, unread, unknown, failed, waiting); err != nil && ctx.Err() == nil {
+	if err := errors.Join(err, unread, unknown, untold, failed, waiting); err != nil && ctx.Err() == nil {
 		v.web.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
 	}
 	f.Connection = connection(a, v.web.now())

@@ -66,6 +66,7 @@ func checks() []check {
 		{name: "key", look: (*examination).key},
 		{name: "dispatch journal", look: (*examination).journal},
 		{name: "inbox", look: (*examination).inbox},
+		{name: "log of delivery reports", look: (*examination).reportLog},
 		{name: "spool", look: (*examination).spool, shut: true},
 		{name: "file modes", look: (*examination).modes, shut: true},
 		{name: "disk space", look: (*examination).disk, shut: true},

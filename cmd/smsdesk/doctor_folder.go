@@ -28,7 +28,7 @@ func (x *examination) inbox(ctx context.Context) ([]finding, error) {
 	case err != nil:
 		return []finding{found(fault, "the inbox inbox.db cannot be read: %s. Delivery reports go to the spool meanwhile", err)}, nil
 	case state.Missing && cursor > 0:
-		return []finding{found(fault, "the inbox inbox.db is missing, although reports have come in through it: what was received and not yet applied is gone with it. \"smsdesk serve\" makes a new one")}, nil
+		return []finding{found(fault, "the inbox inbox.db is missing, although reports have come in through it. \"smsdesk serve\" makes a new one and takes what was not yet applied from the log of delivery reports")}, nil
 	case state.Missing:
 		return []finding{found(fine, "there is no inbox yet; \"smsdesk serve\" makes it")}, nil
 	case state.Waiting > 0:

@@ -31,7 +31,8 @@ func (retentionShow) Run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.out, "Messages: %s\nReports: %s\nRequests: %s\n", monthsOf(r.Messages), monthsOf(r.Reports), monthsOf(r.Calls))
+	_, err = fmt.Fprintf(e.out, "Messages: %s\nReports: %s\nRequests: %s\nLog of reports: %d days\n",
+		monthsOf(r.Messages), monthsOf(r.Reports), monthsOf(r.Calls), r.Days())
 	return err
 }
 
@@ -46,11 +47,12 @@ type retentionSet struct {
 	Messages int `required:"" help:"Months from the end of a campaign or of a block, 1 to 120; 0 keeps for ever."`
 	Reports  int `required:"" help:"Months from the arrival of a delivery report; 0 keeps for ever."`
 	Calls    int `required:"" help:"Months from the end of a request to the provider; 0 keeps for ever."`
+	Log      int `help:"Days that the log of delivery reports goes back; 0 is 30."`
 }
 
 // Run stores the setting; a running desk follows it within minutes.
 func (c retentionSet) Run(ctx context.Context, e env) error {
-	r := sms.Retention{Messages: c.Messages, Reports: c.Reports, Calls: c.Calls}
+	r := sms.Retention{Messages: c.Messages, Reports: c.Reports, Calls: c.Calls, LogDays: c.Log}
 	if err := r.Check(); err != nil {
 		return sentences(err)
 	}

@@ -114,6 +114,7 @@ type server struct {
 	gateways   *desk.Gateways
 	desk       *desk.Desk
 	journal    *storage.Journal
+	reports    *storage.ReportLog
 	receiver   *desk.Receiver
 	sessions   *desk.Sessions
 	phone      *sandbox.Phone
@@ -177,8 +178,14 @@ func (s *server) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.openLogs(ctx); err != nil {
+		return err
+	}
 	s.closers = append(s.closers, s.inbox.Shut)
 	if err = s.inbox.Open(ctx, cursor); err != nil {
+		return err
+	}
+	if err := s.meetInbox(ctx); err != nil {
 		return err
 	}
 	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, time.Now)
@@ -193,6 +200,7 @@ func (s *server) build(ctx context.Context) error {
 	}
 	s.desk.UseStopLinks(links)
 	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
+	s.receiver.ReplayFrom(s.reports)
 	// A webhook inside this network is only for a desk that nobody else reaches.
 	spool, err := storage.OpenUSSDSpool(s.storage.Data)
 	if err != nil {
@@ -293,6 +301,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepLogShort(loopCtx); return nil })
 	loops.Go(func() error { s.backups.Run(loopCtx); return nil })
+	loops.Go(func() error { s.keepLogs(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
 	loops.Go(func() error { return s.fail(unlessStopped(loopCtx, s.dispatch(loopCtx))) })
 	s.warn()
@@ -362,6 +371,9 @@ func (s *server) dispatch(ctx context.Context) error {
 			said = sentence
 		}
 		if sentence == "" {
+			if !s.beginLogs(ctx) {
+				return nil
+			}
 			loops, sending := errgroup.WithContext(ctx)
 			loops.Go(func() error { s.scheduler.Run(sending); return nil })
 			loops.Go(func() error { return s.dispatcher.Run(sending) })

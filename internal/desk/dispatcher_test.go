@@ -328,7 +328,7 @@ func TestA429OfAnAccountThatExecutesThemIsDoubt(t *testing.T) {
 	// The service executed it all the same: its report arrives under an id
 	// that nobody was given.
 	report := sms.DeliveryReport{ID: 1, AccountID: r.account.ID, ReceivedAt: time.Now().UnixMilli() - 200_000, ProviderID: "surprise", Mobile: "2348030000011", Status: "DELIVRD", ShortMessage: "Hello"}
-	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{report}, map[int64]string{r.account.ID: "NG"}, 1, 1); err != nil {
+	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{report}, map[int64]string{r.account.ID: "NG"}, sms.Cursors{Inbox: 1}, 1); err != nil {
 		t.Fatal(err)
 	}
 	if proven, err := r.db.DoubtRateAnswers(r.ctx, r.account.ID, "NG", time.Now().UnixMilli()-120_000); err != nil || !proven {

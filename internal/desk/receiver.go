@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -18,6 +19,21 @@ type Receiver struct {
 	log   *slog.Logger
 	now   func() time.Time
 	nudge chan struct{}
+
+	applying sync.Mutex
+	logged   ReportLog // nil: reports are in the inbox only
+	replayed bool      // everything in the log is applied, but what is in the inbox too
+}
+
+// ReportLog is where reports are before they are acknowledged, for some weeks.
+type ReportLog interface {
+	// Away says that the log is not there, and why is told elsewhere.
+	Away() bool
+	// Last is the number of the last record and the id of the last report.
+	Last() (record, report int64)
+	// Entries gives the reports behind an id, in order. strangers are those of
+	// accounts that nobody knows; lost says of which days reports cannot be read.
+	Entries(ctx context.Context, after int64, each func([]sms.Kept) error) (strangers int, lost string, err error)
 }
 
 // Inbox is where callbacks are kept as they came.
@@ -29,8 +45,10 @@ type Inbox interface {
 // ReceiveStore is what the Receiver needs to be remembered.
 type ReceiveStore interface {
 	InboxCursor(ctx context.Context) (int64, error)
+	LogCursor(ctx context.Context) (int64, error)
 	Accounts(ctx context.Context) ([]sms.Account, error)
-	ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, cursor, now int64) (sms.Applied, error)
+	ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, upTo sms.Cursors, now int64) (sms.Applied, error)
+	Tell(ctx context.Context, text string, now int64) error
 }
 
 // NewReceiver returns a Receiver; Run makes it work. parse reads a callback's
@@ -56,10 +74,18 @@ func (r *Receiver) Nudge() {
 	}
 }
 
+// ReplayFrom lets Run apply first what the log holds and the database does not:
+// reports that came after the copy was made that this database may be. It is
+// called before Run.
+func (r *Receiver) ReplayFrom(l ReportLog) { r.logged = l }
+
 // Run applies reports until ctx ends.
 func (r *Receiver) Run(ctx context.Context) {
 	for {
 		rest := receiverRests
+		if err := r.Replay(ctx); err != nil && ctx.Err() == nil {
+			r.log.Error("delivery reports of the log are not applied again yet", "error", err)
+		}
 		if err := r.Drain(ctx); err != nil && ctx.Err() == nil {
 			r.log.Error("delivery reports wait in the inbox", "error", err)
 			rest = receiverWaits
@@ -70,8 +96,104 @@ func (r *Receiver) Run(ctx context.Context) {
 	}
 }
 
+// Replay applies what the log holds behind its cursor, once: a second call does
+// nothing. Reports that the inbox holds as well are applied once.
+func (r *Receiver) Replay(ctx context.Context) error {
+	r.applying.Lock()
+	defer r.applying.Unlock()
+	if r.logged == nil || r.replayed || r.logged.Away() {
+		return nil
+	}
+	p := replaying{Receiver: r}
+	var err error
+	if p.upTo.Inbox, err = r.store.InboxCursor(ctx); err != nil {
+		return err
+	}
+	if p.upTo.Log, err = r.store.LogCursor(ctx); err != nil {
+		return err
+	}
+	_, end := r.logged.Last()
+	strangers, lost, err := r.logged.Entries(ctx, p.upTo.Log, func(list []sms.Kept) error { return p.take(ctx, list) })
+	if err == nil {
+		err = p.flush(ctx, end)
+	}
+	if err != nil {
+		return err
+	}
+	if p.applied > 0 {
+		r.log.Info("delivery reports of the log were applied", "count", p.applied)
+	}
+	if strangers > 0 {
+		r.log.Warn("the log holds delivery reports of accounts that are not there", "count", strangers)
+	}
+	if lost != "" {
+		text := "Delivery reports " + lost + " cannot be replayed: the log of delivery reports is damaged there. Messages of these days may show no report although one came."
+		if err := r.store.Tell(ctx, text, r.now().UnixMilli()); err != nil {
+			return err
+		}
+	}
+	r.replayed = true
+	return nil
+}
+
+// replaying is one replay.
+type replaying struct {
+	*Receiver
+	upTo    sms.Cursors
+	waiting []sms.Kept // entries that are not applied yet
+	applied int
+}
+
+func (p *replaying) take(ctx context.Context, list []sms.Kept) error {
+	p.waiting = append(p.waiting, list...)
+	if len(p.waiting) < reportBatch {
+		return nil
+	}
+	return p.flush(ctx, p.waiting[len(p.waiting)-1].ID)
+}
+
+// flush applies what waits, and what the inbox has up to an id that is not the
+// same in the log: the two may be of different times.
+func (p *replaying) flush(ctx context.Context, end int64) error {
+	if n := len(p.waiting); n > 0 {
+		end = max(end, p.waiting[n-1].ID)
+	}
+	same := make(map[sms.Kept]bool, len(p.waiting))
+	for _, k := range p.waiting {
+		same[k] = true
+	}
+	list := p.waiting
+	for from := p.upTo.Inbox; from < end; {
+		rows, err := p.inbox.After(ctx, from, reportBatch)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, k := range rows {
+			if from = k.ID; k.ID <= end && !same[k] {
+				list = append(list, k)
+			}
+		}
+	}
+	if len(list) == 0 && end <= p.upTo.Log {
+		return nil
+	}
+	p.upTo = sms.Cursors{Inbox: max(p.upTo.Inbox, end), Log: max(p.upTo.Log, end)}
+	if err := p.apply(ctx, list, p.upTo); err != nil {
+		return err
+	}
+	p.inbox.Applied(p.upTo.Inbox)
+	p.applied += len(list)
+	p.waiting = p.waiting[:0]
+	return nil
+}
+
 // Drain applies everything that the inbox holds now.
 func (r *Receiver) Drain(ctx context.Context) error {
+	r.applying.Lock()
+	defer r.applying.Unlock()
 	cursor, err := r.store.InboxCursor(ctx)
 	if err != nil {
 		return err
@@ -82,7 +204,12 @@ func (r *Receiver) Drain(ctx context.Context) error {
 			return err
 		}
 		cursor = kept[len(kept)-1].ID
-		if err := r.apply(ctx, kept, cursor); err != nil {
+		upTo := sms.Cursors{Inbox: cursor}
+		if r.replayed {
+			// What the log holds beyond the inbox is applied: they go on together.
+			upTo.Log = cursor
+		}
+		if err := r.apply(ctx, kept, upTo); err != nil {
 			return err
 		}
 		r.inbox.Applied(cursor)
@@ -92,7 +219,7 @@ func (r *Receiver) Drain(ctx context.Context) error {
 	}
 }
 
-func (r *Receiver) apply(ctx context.Context, kept []sms.Kept, cursor int64) error {
+func (r *Receiver) apply(ctx context.Context, kept []sms.Kept, upTo sms.Cursors) error {
 	accounts, err := r.store.Accounts(ctx)
 	if err != nil {
 		return err
@@ -108,7 +235,7 @@ func (r *Receiver) apply(ctx context.Context, kept []sms.Kept, cursor int64) err
 		reports[i].ID, reports[i].AccountID, reports[i].ReceivedAt, reports[i].Raw = k.ID, k.AccountID, k.ReceivedAt, k.Query
 		names[ReportsName(k.AccountID)], names[CampaignsName(k.AccountID)] = true, true
 	}
-	done, err := r.store.ApplyReports(ctx, reports, countries, cursor, r.now().UnixMilli())
+	done, err := r.store.ApplyReports(ctx, reports, countries, upTo, r.now().UnixMilli())
 	if err != nil {
 		return err
 	}

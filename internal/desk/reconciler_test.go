@@ -54,7 +54,7 @@ func (r *rig) arrived(x sms.DeliveryReport) {
 		r.t.Fatal(err)
 	}
 	x.AccountID, x.ID, x.ReceivedAt = r.account.ID, cursor+1, time.Now().UnixMilli()
-	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{x}, map[int64]string{r.account.ID: "NG"}, x.ID, x.ReceivedAt); err != nil {
+	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{x}, map[int64]string{r.account.ID: "NG"}, sms.Cursors{Inbox: x.ID}, x.ReceivedAt); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -29,7 +29,7 @@ func (d *Desk) SaveRetention(ctx context.Context, by sms.User, r sms.Retention) 
 	if err := d.store.PutSetting(ctx, sms.SettingRetention, r.Setting()); err != nil {
 		return err
 	}
-	d.audit(ctx, by, "retention.save", RetentionName, fmt.Sprintf("messages %d, reports %d, calls %d months; 0 for ever", r.Messages, r.Reports, r.Calls))
+	d.audit(ctx, by, "retention.save", RetentionName, fmt.Sprintf("messages %d, reports %d, calls %d months; 0 for ever; log of reports %d days", r.Messages, r.Reports, r.Calls, r.Days()))
 	d.feed.Tell(RetentionName)
 	return nil
 }

@@ -19,6 +19,29 @@ type Retention struct {
 	Messages int `json:"messages"` // of a campaign, from its end, and blocks of numbers, from theirs
 	Reports  int `json:"reports"`  // delivery reports, from their arrival
 	Calls    int `json:"calls"`    // requests to the provider and its answers, from their end
+	// LogDays is how many days the log of delivery reports goes back; 0 is
+	// DefaultLogDays. What the months above remove is not kept longer there.
+	LogDays int `json:"logDays,omitempty"`
+}
+
+// The bounds of Retention.LogDays.
+const (
+	DefaultLogDays = 30
+	LogDaysMost    = 400
+)
+
+// Days is LogDays with its default.
+func (r Retention) Days() int {
+	if r.LogDays > 0 {
+		return r.LogDays
+	}
+	return DefaultLogDays
+}
+
+// LogBefore is the time before which the log of delivery reports keeps nothing.
+func (r Retention) LogBefore(now time.Time) int64 {
+	before := now.AddDate(0, 0, -r.Days()).UnixMilli()
+	return max(before, RemovedBefore(now, r.Messages), RemovedBefore(now, r.Reports))
 }
 
 // ReadRetention reads the setting; "" keeps everything.
@@ -44,6 +67,9 @@ func (r Retention) Check() error {
 		if months < 0 || months > RetentionMost {
 			bad[field] = fmt.Sprintf("Enter a number of months from 1 to %d, or leave it empty to keep them for ever", RetentionMost)
 		}
+	}
+	if r.LogDays < 0 || r.LogDays > LogDaysMost {
+		bad["log"] = fmt.Sprintf("Enter a number of days from 1 to %d, or leave it empty for %d", LogDaysMost, DefaultLogDays)
 	}
 	if len(bad) > 0 {
 		return bad

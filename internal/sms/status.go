@@ -140,3 +140,10 @@ type Kept struct {
 	Remote     string
 	Query      string
 }
+
+// Cursors say up to where reports have been applied, by their ids; 0 leaves
+// one as it is.
+type Cursors struct {
+	Inbox int64
+	Log   int64 // everything in the log of reports up to here
+}

@@ -81,7 +81,7 @@ func (i *intake) apply() {
 			Status: "DELIVRD", Raw: k.Query}
 	}
 	last := list[len(list)-1].ID
-	if _, err := i.db.ApplyReports(ctx, reports, map[int64]string{1: "NG"}, last, began); err != nil {
+	if _, err := i.db.ApplyReports(ctx, reports, map[int64]string{1: "NG"}, sms.Cursors{Inbox: last}, began); err != nil {
 		i.t.Error(err)
 		return
 	}

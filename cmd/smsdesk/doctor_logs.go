@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// reportLog reads the whole log of delivery reports.
+func (x *examination) reportLog(ctx context.Context) ([]finding, error) {
+	desk, err := x.db.Setting(ctx, "desk")
+	if err != nil || desk == "" {
+		return []finding{found(fine, "there is no log of delivery reports yet")}, err
+	}
+	folder, err := x.logFolder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := x.db.OpenReportLog(ctx, folder, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = l.Close() }()
+	if why := l.Trouble(); why != "" {
+		return []finding{found(fault, "the log of delivery reports cannot be used: %s. Put it back, or make its disk available", why)}, nil
+	}
+	n, lost, err := l.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if lost != "" {
+		return []finding{found(notice, "delivery reports %s in the log cannot be read. They come back only from the database; keep a backup of it", lost)}, nil
+	}
+	return []finding{found(fine, "the log of delivery reports is whole (%d reports)", n)}, nil
+}
+
+// logFolder is the folder of the journal.
+func (x *examination) logFolder(context.Context) (string, error) { return x.storage.Data, nil }

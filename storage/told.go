@@ -1,0 +1,36 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"smsdesk/internal/sms"
+)
+
+// mostTold is how many sentences are kept.
+const mostTold = 10
+
+// Tell keeps a sentence about something that happened with the desk's files,
+// for pages to show for a while. The same sentence is kept once.
+func (db *DB) Tell(ctx context.Context, text string, now int64) error {
+	return db.update(ctx, "note what happened", func(t *tx) error {
+		set, err := t.Setting(ctx, sms.SettingTold)
+		if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
+			return err
+		}
+		list, err := sms.ReadTold(set)
+		if err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(old sms.Told) bool { return old.Text == text })
+		list = append(list, sms.Told{At: now, Text: text})
+		value, err := json.Marshal(list[max(0, len(list)-mostTold):])
+		if err != nil {
+			return fmt.Errorf("write the setting %s: %w", sms.SettingTold, err)
+		}
+		return t.PutSetting(ctx, sms.SettingTold, string(value))
+	})
+}

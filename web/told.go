@@ -1,0 +1,27 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// logBands say what is wrong with the logs beside the journal, and what
+// happened with the desk's files lately.
+func (v *visit) logBands(ctx context.Context) (bands []views.Band, err error) {
+	sentence, err := v.web.store.Setting(ctx, sms.SettingLogs)
+	if sentence != "" {
+		bands = append(bands, views.Band{ID: "logs", Tone: views.ToneWarn, Text: sentence})
+	}
+	set, unread := v.web.store.Setting(ctx, sms.SettingTold)
+	list, unreadable := sms.ReadTold(set)
+	for i, t := range list {
+		if t.Fresh(v.web.now()) {
+			bands = append(bands, views.Band{ID: "told-" + strconv.Itoa(i), Tone: views.ToneWarn, Text: t.Text})
+		}
+	}
+	return bands, errors.Join(err, unread, unreadable)
+}
