@@ -33,12 +33,12 @@ type office struct {
 	sandbox string // address of the embedded sandbox
 }
 
-func openOffice(t *testing.T) *office {
+func openOffice(t *testing.T, flags ...string) *office {
 	t.Helper()
 	o := &office{data: filepath.Join(t.TempDir(), "data")}
 	listen := freeAddr(t)
 	o.base = "http://" + listen
-	o.process = start(t, binary(t, ""), "--data", o.data, "serve", "--listen", listen)
+	o.process = start(t, binary(t, ""), append([]string{"--data", o.data, "serve", "--listen", listen}, flags...)...)
 	o.ready(listen, 15*time.Second)
 	found := regexp.MustCompile(`http://\S+/setup\?token=[0-9a-f]+`)
 	waitFor(t, 5*time.Second, "the set-up address", func() bool { o.setup = found.FindString(o.output.String()); return o.setup != "" })

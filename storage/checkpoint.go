@@ -22,7 +22,7 @@ type Checkpointer struct {
 
 // checkpointBusy is how often pages are brought over while the log is being written: reports change the same pages
 // again and again, and each time they would be written twice.
-const checkpointBusy = 30 * time.Second
+const checkpointBusy = 10 * time.Second
 
 // Checkpointer opens the connection; Close ends it.
 func (db *DB) Checkpointer(ctx context.Context) (*Checkpointer, error) {

@@ -58,6 +58,7 @@ var desks = &migrated.Template{Make: func(data string) error {
 	}
 	return errors.Join(in.Close(), db.Close(), os.WriteFile(filepath.Join(data, "lists", listUID, "rows.db"), []byte("made again"), 0o600),
 		os.WriteFile(filepath.Join(data, "ussd.spool"), []byte(`{"a":1}`+"\n"), 0o600), os.Mkdir(filepath.Join(data, "spool"), 0o700),
+		os.WriteFile(filepath.Join(data, "spool", "00000000000000000000.prepare"), make([]byte, 1000), 0o600),
 		os.WriteFile(filepath.Join(data, "spool", "00000000000000000001.reports"), []byte("1 5 \"\" \"a=b\"\n"), 0o600))
 }}
 

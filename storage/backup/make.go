@@ -128,6 +128,9 @@ func (o Order) check() error {
 	case err != nil && !errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("make the folder of backups: %w", err)
 	}
+	if info, err := os.Stat(o.To); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file and not a folder. Move it away or give another folder", o.To)
+	}
 	return nil
 }
 
@@ -278,7 +281,7 @@ func copySpools(_ context.Context, m *making) error {
 	if base == "" {
 		base = filepath.Join(m.Storage.Data, spoolName)
 	}
-	names, err := plainFiles(base, ".")
+	names, err := spooled(base, ".")
 	if err == nil {
 		err = m.copyAll(base, names, func(name string) string { return spoolName + "/" + name })
 	}

@@ -38,6 +38,7 @@ const (
 	sealedKey    = "key.age"
 	ussdName     = "ussd.spool"
 	spoolName    = "spool"
+	spoolEnds    = ".reports"
 	listsName    = "lists"
 	uploadName   = "upload"
 )
@@ -271,6 +272,12 @@ func plainFiles(base, folder string) (names []string, err error) {
 		return err
 	})
 	return names, err
+}
+
+// spooled are the files of reports in a spool. Space that is reserved beside them is none.
+func spooled(base, folder string) ([]string, error) {
+	all, err := plainFiles(base, folder)
+	return slices.DeleteFunc(all, func(name string) bool { return path.Ext(name) != spoolEnds }), err
 }
 
 // uploads are the uploaded files of a data folder: what was read of them can be made again.

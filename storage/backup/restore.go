@@ -246,7 +246,7 @@ func (r *restoring) takeOver(ctx context.Context) error {
 			}
 		}
 	}
-	names, err := plainFiles(r.Take, spoolName)
+	names, err := spooled(r.Take, spoolName)
 	if err != nil {
 		return err
 	}
