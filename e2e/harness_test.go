@@ -101,7 +101,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd, files ...*os.File) *process {
 	p := &process{t: t, cmd: cmd, output: &lockedBuffer{}, ended: make(chan struct{})}
 	p.cmd.ExtraFiles = files
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
-	p.cmd.Env = append(os.Environ(), "TZ=UTC")
+	p.cmd.Env = append(append(os.Environ(), "TZ=UTC"), cmd.Env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -265,6 +265,7 @@ type pair struct {
 	listen  string
 	sandbox string // address
 	flags   []string
+	env     []string // beside the test's own
 	db      *storage.DB
 	account sms.Account
 }
@@ -333,7 +334,9 @@ func (p *pair) callback(kind string) string {
 // serve starts the desk and waits until it answers.
 func (p *pair) serve() *process {
 	p.t.Helper()
-	s := start(p.t, p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"}, p.flags...)...)
+	cmd := exec.Command(p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"}, p.flags...)...)
+	cmd.Env = p.env
+	s := startCommand(p.t, cmd)
 	s.ready(p.listen, 15*time.Second)
 	return s
 }
@@ -346,7 +349,7 @@ func (p *pair) send(numbers []string, text string) sms.Campaign {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})
-	d := desk.New(p.db, desk.NewGateways(nil, p.db, time.Now), desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	d := desk.New(p.db, desk.NewGateways(nil, p.db, slog.New(slog.DiscardHandler)), desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
 	c, err := d.CreateCampaign(ctx, desk.Operator(), desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text, Token: desk.NewToken()})
 	if err != nil {
 		p.t.Fatal(err)

@@ -150,8 +150,10 @@ func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s sms.Settlement, o
 			}
 		}
 	}
+	ended := t.steady()
 	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(state), Class: string(o.Class), HttpStatus: int64(o.HTTPStatus), Code: o.Code,
-		Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written, Accepted: accepted, EndedAt: now, State_2: string(a.State)})
+		Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written, Accepted: accepted, EndedAt: now,
+		Boot: ended.Boot, EndedSteady: ended.Ms, State_2: string(a.State)})
 	if err == nil && n != 1 {
 		err = fmt.Errorf("end attempt %d: %w", a.ID, errUnexpected)
 	}
@@ -356,20 +358,6 @@ func (t *tx) recover(ctx context.Context, a *sms.Attempt, now int64) (int64, err
 		return 0, err
 	}
 	return int64(len(rows)), t.settleMessages(ctx, of, a, s.Messages, held(a), o.Class, now)
-}
-
-// RecentLicences lists when calls were licensed since the given time, for a
-// rate limiter that starts again.
-func (db *DB) RecentLicences(ctx context.Context, account, since int64) ([]time.Time, error) {
-	rows, err := db.read().RecentLicences(ctx, account, since)
-	if err != nil {
-		return nil, fmt.Errorf("list recent calls: %w", err)
-	}
-	list := make([]time.Time, len(rows))
-	for i, ms := range rows {
-		list[i] = time.UnixMilli(ms)
-	}
-	return list, nil
 }
 
 func attempt(r query.Attempt) sms.Attempt {

@@ -39,6 +39,7 @@ type DB struct {
 	asked   *prepared // of reader
 	told    *prepared // of writer
 	seal    sealer
+	steady  func() sms.Steady
 	waiting atomic.Int64 // writers that wait for their turn
 	// networks are those of numbers that were counted.
 	networks sms.Networks
@@ -87,7 +88,7 @@ func Look(ctx context.Context, c Config) (*DB, error) {
 	if p.schema < newestSchema() {
 		return nil, fmt.Errorf("%w: it has schema %d, and this program needs schema %d. \"smsdesk serve\" upgrades it; make a backup before", ErrOlderSchema, p.schema, newestSchema())
 	}
-	db := &DB{config: c, data: c.Data, seal: *p.key}
+	db := &DB{config: c, data: c.Data, seal: *p.key, steady: Steady}
 	if db.reader, err = openReading(c.path()); err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{config: c, data: c.Data}
+	db := &DB{config: c, data: c.Data, steady: Steady}
 	switch {
 	case !p.fresh():
 		db.seal = *p.key
@@ -175,6 +176,7 @@ type tx struct {
 	always  *telling // for texts that are always the same
 	tally   map[tallyKey]int64
 	traffic *traffic
+	steady  func() sms.Steady
 }
 
 type tallyKey struct {
@@ -202,7 +204,7 @@ func (db *DB) update(ctx context.Context, doing string, fn func(*tx) error) erro
 		return fmt.Errorf("%s: %w", doing, classify(err))
 	}
 	always := &telling{Tx: raw, prepared: db.told, unknown: map[string]bool{}}
-	t := &tx{Queries: query.New(always), raw: raw, always: always, tally: map[tallyKey]int64{}, traffic: newTraffic(&db.networks)}
+	t := &tx{Queries: query.New(always), raw: raw, always: always, tally: map[tallyKey]int64{}, traffic: newTraffic(&db.networks), steady: db.steady}
 	if err = fn(t); err == nil {
 		err = t.flush(ctx)
 	}

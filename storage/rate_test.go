@@ -1,7 +1,12 @@
 package storage
 
 import (
+	"errors"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"smsdesk/internal/sms"
 )
@@ -43,5 +48,155 @@ func TestAReportForACallAnswered429IsProof(t *testing.T) {
 			}
 			f.check()
 		})
+	}
+}
+
+// machine is a computer with a clock that nobody can set.
+type machine struct{ sms.Steady }
+
+func (m *machine) pass(d time.Duration) { m.Ms += d.Milliseconds() }
+
+func (m *machine) boot() { m.Steady = sms.Steady{Boot: m.Boot + 1, Ms: 90_000} }
+
+// onMachine is a fixture on a computer of its own.
+func onMachine(t *testing.T) (*fixture, *machine) {
+	f, m := newFixture(t), &machine{sms.Steady{Boot: 7, Ms: 1_000_000}}
+	f.db.steady = func() sms.Steady { return m.Steady }
+	return f, m
+}
+
+// before is what a process that starts now is told, the longest ago first and
+// without the tenth for background reads, which must be there.
+func (f *fixture) before(tenth bool) sms.CallsBefore {
+	f.t.Helper()
+	got, err := f.db.CallsBefore(f.ctx, f.account.ID, 10)
+	f.must(err)
+	slices.Sort(got.Ended)
+	slices.Reverse(got.Ended)
+	if n := len(got.Ended); tenth && (n == 0 || got.Ended[n-1] != 0) {
+		f.t.Fatalf("no place is taken for background reads: %v", got.Ended)
+	} else if tenth {
+		got.Ended = got.Ended[:n-1]
+	}
+	return got
+}
+
+func wantEnded(t *testing.T, got sms.CallsBefore, want ...time.Duration) {
+	t.Helper()
+	if d := cmp.Diff(want, got.Ended); d != "" {
+		t.Errorf("calls that ended: %s", d)
+	}
+}
+
+// TestCallsOfBeforeARestart: under one start of the computer ends are exact,
+// whatever the wall clock shows; what is open ends now; what never left counts
+// for nothing.
+func TestCallsOfBeforeARestart(t *testing.T) {
+	f, m := onMachine(t)
+	wantEnded(t, f.before(false))
+	f.proven("Hello", numbers(9)...)
+	first, unsent, open := f.license(f.claim(2)), f.license(f.claim(2)), f.license(f.claim(2))
+	f.claim(1)
+	m.pass(10 * time.Second)
+	f.clock.Add(3_600_000)
+	f.settle(first, answer(first))
+	f.settle(unsent, sms.Outcome{Class: sms.ClassNothingLeft})
+	m.pass(5 * time.Second)
+	f.clock.Add(-7_200_000)
+	wantEnded(t, f.before(true), 5*time.Second, 0)
+	// Recovering ends what is open.
+	m.pass(10 * time.Second)
+	f.lease()
+	if _, _, err := f.db.Recover(f.ctx, f.account.ID, f.now()); err != nil || open.State != sms.AttemptSending {
+		t.Fatal(err)
+	}
+	m.pass(20 * time.Second)
+	wantEnded(t, f.before(true), 35*time.Second, 20*time.Second)
+}
+
+// TestCallsOfBeforeTheComputerWasStarted: nobody knows when they ended, so they
+// count from the first opening after it, and not anew from each.
+func TestCallsOfBeforeTheComputerWasStarted(t *testing.T) {
+	f, m := onMachine(t)
+	f.before(false)
+	f.proven("Hello", numbers(6)...)
+	for range 2 {
+		a := f.license(f.claim(2))
+		f.settle(a, answer(a))
+	}
+	m.pass(time.Hour)
+	m.boot()
+	wantEnded(t, f.before(true), 0, 0)
+	m.pass(20 * time.Second)
+	a := f.license(f.claim(2))
+	f.settle(a, answer(a))
+	m.pass(5 * time.Second)
+	wantEnded(t, f.before(true), 25*time.Second, 25*time.Second, 5*time.Second)
+	// A computer that has no such clock knows nothing at each start.
+	m.Steady = sms.Steady{}
+	for range 2 {
+		wantEnded(t, f.before(true), 0, 0, 0)
+	}
+}
+
+// TestAWaitOutlivesTheProcess: under the same start of the computer what is left
+// of it, under another one the whole; what is over is over.
+func TestAWaitOutlivesTheProcess(t *testing.T) {
+	f, m := onMachine(t)
+	f.before(false)
+	f.must(f.db.PutThrottle(f.ctx, f.account.ID, sms.Throttle{Wait: 30 * time.Second, Left: 34 * time.Second, Rate: 8, Ago: time.Second}))
+	m.pass(10 * time.Second)
+	f.clock.Add(3_600_000)
+	if got, want := f.before(true).Throttle, (sms.Throttle{Wait: 30 * time.Second, Left: 24 * time.Second, Rate: 8, Ago: 11 * time.Second}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	m.boot()
+	f.before(true)
+	m.pass(time.Second)
+	if got, want := f.before(true).Throttle, (sms.Throttle{Wait: 30 * time.Second, Left: 29 * time.Second, Rate: 8, Ago: time.Second}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	f.must(f.db.PutThrottle(f.ctx, f.account.ID, sms.Throttle{}))
+	m.boot()
+	if got := f.before(true).Throttle; !got.None() {
+		t.Errorf("%+v is not forgotten", got)
+	}
+}
+
+// TestAllPlacesAreTaken: for a minute from the next opening on, also where there
+// are no calls, and a process that serves already notices.
+func TestAllPlacesAreTaken(t *testing.T) {
+	f, m := onMachine(t)
+	since := f.before(false).Since
+	f.must(f.db.update(f.ctx, "take all places", func(t *tx) error { return t.takeAllPlaces(f.ctx, f.now()) }))
+	if a, err := f.db.Account(f.ctx, f.account.ID); err != nil || a.ChangedAt <= f.account.ChangedAt {
+		t.Errorf("the account is not opened anew: %d, %v", a.ChangedAt, err)
+	}
+	m.pass(time.Hour)
+	got := f.before(true)
+	wantEnded(t, got, make([]time.Duration, 10)...)
+	if got.Since == since {
+		t.Error("an open limiter would not notice")
+	}
+	m.pass(20 * time.Second)
+	wantEnded(t, f.before(true), slices.Repeat([]time.Duration{20 * time.Second}, 10)...)
+	m.boot()
+	if got := f.before(true); len(got.Ended) != 0 {
+		t.Errorf("asked for once, taken at the next start of the computer: %v", got.Ended)
+	}
+}
+
+func TestAClockReading(t *testing.T) {
+	f, m := onMachine(t)
+	if _, err := f.db.ClockReading(f.ctx, f.account.ID); !errors.Is(err, sms.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	for range 2 {
+		m.pass(time.Second)
+		want := sms.ClockReading{At: m.Steady, Service: f.now(), Wall: f.now()}
+		f.must(f.db.PutClockReading(f.ctx, f.account.ID, want))
+		if got, err := f.db.ClockReading(f.ctx, f.account.ID); err != nil || got != want {
+			t.Errorf("%+v %v, want %+v", got, err, want)
+		}
 	}
 }

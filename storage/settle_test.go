@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -281,26 +280,6 @@ func TestRecover(t *testing.T) {
 	}
 	f.check()
 	other.check()
-}
-
-func TestRecentLicences(t *testing.T) {
-	f := newFixture(t)
-	f.proven("Hello", numbers(6)...)
-	var want []time.Time
-	for i := range 3 {
-		a := f.license(f.claim(2))
-		if i > 0 {
-			want = append(want, time.UnixMilli(a.LicensedAt))
-			continue
-		}
-		defer func(since int64) {
-			got, err := f.db.RecentLicences(f.ctx, f.account.ID, since)
-			if d := cmp.Diff(want, got); d != "" || err != nil {
-				t.Error(d, err)
-			}
-		}(a.LicensedAt)
-	}
-	f.claimAfter(0, 1)
 }
 
 func TestStoppingKeepsWhatIsUnderWay(t *testing.T) {

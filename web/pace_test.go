@@ -1,6 +1,7 @@
 package web
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -37,6 +38,25 @@ func TestCampaignSaysHowFastItLeaves(t *testing.T) {
 	test, err := s.desk.SendTest(t.Context(), s.boss, c.ID, desk.TestOrder{MessageID: 1, Number: "08030000101", Token: desk.NewToken()})
 	s.must(err)
 	b.get(campaignPath(test.ID)).has("Sending starts in a few seconds.").count("#resting", 0)
+}
+
+// TestEveryPageSaysThatTheClockIsWrong: for as long as it is.
+func TestEveryPageSaysThatTheClockIsWrong(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	log := slog.New(slog.DiscardHandler)
+	steady := func() sms.Steady { return sms.Steady{Boot: 1, Ms: 1} }
+	clock := desk.NewClock(s.db, func() time.Time { return time.Time{} }, s.clock.now, steady, log)
+	s.gateways.TellTime(clock)
+	b := s.as(s.boss)
+	b.get("/").count("#clock-wrong", 0)
+	clock.Hear(a.ID, s.clock.now().Add(-time.Hour))
+	for _, path := range []string{"/", "/campaigns", "/settings/account"} {
+		b.get(path).has("The clock of the computer that runs smsdesk is 60 minutes ahead of the provider's. Scheduled campaigns wait.",
+			"Set the computer's clock, best by a time service (NTP); scheduled campaigns then continue automatically.").count("#clock-wrong.bad", 1)
+	}
+	s.clock.pass(-time.Hour)
+	b.get("/").count("#clock-wrong", 0)
 }
 
 func TestCampaignIsGivenUp(t *testing.T) {

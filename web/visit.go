@@ -185,6 +185,9 @@ func (v *visit) addAccount(f *views.Frame) {
 	}
 	logs, untold := v.logBands(ctx)
 	f.Bands = append(f.Bands, logs...)
+	if sentence := v.web.desk.ClockStanding(a).Sentence(); sentence != "" {
+		f.Bands = append(f.Bands, views.Band{ID: "clock-wrong", Tone: views.ToneBad, Text: sentence + "."})
+	}
 	decisions, failed := v.web.store.Decisions(ctx, a.ID)
 	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
 		f.NeedDecisionHref, failed = v.web.decisionHref(ctx, a.ID)

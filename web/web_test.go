@@ -107,6 +107,7 @@ type site struct {
 	t        *testing.T
 	db       *storage.DB
 	desk     *desk.Desk
+	gateways *desk.Gateways
 	feed     *desk.Feed
 	web      *Web
 	handler  http.Handler
@@ -151,8 +152,9 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	t.Cleanup(func() { _ = db.Close() })
 	s := &site{t: t, db: db, feed: desk.NewFeed(), clock: &clock{t: time.Date(2026, 6, 3, 9, 48, 0, 0, time.UTC)}, log: &journal{}, provider: &provider{}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	open := func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) { return s.provider, nil }
-	s.desk = desk.New(db, desk.NewGateways(open, db, s.clock.now), s.feed, log, s.clock.now)
+	open := func(desk.Opening) (desk.Gateway, error) { return s.provider, nil }
+	s.gateways = desk.NewGateways(open, db, log)
+	s.desk = desk.New(db, s.gateways, s.feed, log, s.clock.now)
 	c := Config{Desk: s.desk, Store: db, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
 	for _, f := range change {
 		f(&c)

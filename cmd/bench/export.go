@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -69,10 +68,11 @@ func export(ctx context.Context, data, path, format string) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	none := func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) {
+	none := func(desk.Opening) (desk.Gateway, error) {
 		return nil, errors.New("the bench sends nothing")
 	}
-	d := desk.New(db, desk.NewGateways(none, db, time.Now), desk.NewFeed(), slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
+	quiet := slog.New(slog.DiscardHandler)
+	d := desk.New(db, desk.NewGateways(none, db, quiet), desk.NewFeed(), quiet, time.Now)
 	table, err := d.DownloadCampaign(ctx, desk.Operator(), desk.DownloadOrder{Filter: sms.MessageFilter{CampaignID: 1}, Format: format})
 	if err != nil {
 		return err

@@ -102,10 +102,10 @@ func newChecking(ctx context.Context, e env, path string) (*checking, error) {
 
 // benchDesk is a desk that gives orders on a database and never sends.
 func benchDesk(db *storage.DB, feed *desk.Feed) *desk.Desk {
-	closed := func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) {
+	closed := func(desk.Opening) (desk.Gateway, error) {
 		return nil, errors.New("nobody sends here")
 	}
-	return desk.New(db, desk.NewGateways(closed, db, time.Now), feed, slog.New(slog.DiscardHandler), time.Now)
+	return desk.New(db, desk.NewGateways(closed, db, slog.New(slog.DiscardHandler)), feed, slog.New(slog.DiscardHandler), time.Now)
 }
 
 // benchAccount is an account whose service is not there, with a sender ID.

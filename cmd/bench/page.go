@@ -45,11 +45,11 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	none := func(sms.Account, sms.Credentials, []time.Time) (desk.Gateway, error) {
+	none := func(desk.Opening) (desk.Gateway, error) {
 		return nil, errors.New("the bench sends nothing")
 	}
 	feed := desk.NewFeed()
-	d := desk.New(db, desk.NewGateways(none, db, time.Now), feed, log, time.Now)
+	d := desk.New(db, desk.NewGateways(none, db, log), feed, log, time.Now)
 	token, now := desk.NewToken(), time.Now().UnixMilli()
 	user, err := db.CreateUser(ctx, sms.User{Email: fmt.Sprintf("bench-%d@example.com", now), Name: "Ada Obi", Role: sms.Administrator}, "no password fits this", now)
 	if err == nil {

@@ -182,8 +182,14 @@ func (l campaignLine) Wait() time.Duration { return l.Client.Wait(gateway.Bulk) 
 
 // opener makes gateways from accounts.
 func opener(log *slog.Logger, now func() time.Time) desk.Opener {
-	return func(a sms.Account, c sms.Credentials, recent []time.Time) (desk.Gateway, error) {
-		client, err := gateway.Open(gateway.Config{BaseURL: a.BaseURL, Credentials: c, Location: a.Location(), PerMinute: a.PerMinute, Recent: recent, Log: log, Now: now})
+	return func(o desk.Opening) (desk.Gateway, error) {
+		a := o.Account
+		cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute, Before: o.Before,
+			Heard: o.Heard, Throttled: o.Throttled, Log: log, Now: now}
+		if line, open := o.After.(campaignLine); open {
+			cfg.After = line.Client
+		}
+		client, err := gateway.Open(cfg)
 		if err != nil {
 			return nil, err
 		}

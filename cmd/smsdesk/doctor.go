@@ -72,6 +72,7 @@ func checks() []check {
 		{name: "disk space", look: (*examination).disk, shut: true},
 		{name: "reverse proxy", look: (*examination).proxy},
 		{name: "backups", look: (*examination).backup},
+		{name: "clock", look: (*examination).clock},
 		{name: "accounts", look: (*examination).accounts},
 		{name: "counts", look: (*examination).counts},
 	}

@@ -108,6 +108,7 @@ var owners = []struct {
 	{"github.com/pressly/goose", []string{"storage"}, "the schema is storage's own matter"},
 	{"filippo.io/age", []string{"storage/backup"}, "the key leaves the data folder encrypted, and there only"},
 	{"golang.org/x/term", []string{"cmd/smsdesk"}, "a terminal is asked by main alone"},
+	{"golang.org/x/sys/", []string{"storage"}, "steady.go alone asks the system for the clock that nobody can set"},
 	{"github.com/alecthomas/kong", []string{"cmd/smsdesk", "cmd/bench"}, "flags end in main; packages get values"},
 }
 

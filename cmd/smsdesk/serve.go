@@ -188,8 +188,9 @@ func (s *server) build(ctx context.Context) error {
 	if err := s.meetInbox(ctx); err != nil {
 		return err
 	}
-	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, time.Now)
-	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, time.Now)
+	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, s.log)
+	s.watchClock(func() time.Time { return time.Time{} })
+	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, wall)
 	stopKey, err := s.db.StopKey()
 	if err != nil {
 		return err
@@ -199,7 +200,7 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.desk.UseStopLinks(links)
-	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, time.Now)
+	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, wall)
 	s.receiver.ReplayFrom(s.reports)
 	// A webhook inside this network is only for a desk that nobody else reaches.
 	spool, err := storage.OpenUSSDSpool(s.storage.Data)
@@ -207,24 +208,23 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, spool.Close)
-	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, time.Now)
+	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, wall)
 	s.phone = sandbox.NewPhone()
-	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, time.Now)
-	began := time.Now()
-	s.scheduler = desk.NewScheduler(s.desk, func() time.Duration { return time.Since(began) })
+	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, wall)
+	s.scheduler = desk.NewScheduler(s.desk, elapsed)
 	s.importer = desk.NewImporter(s.desk, s.db)
-	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, time.Now)
+	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, wall)
 	if s.Mail.SMTP != "" {
-		m, err := newMailer(s.Mail, time.Now)
+		m, err := newMailer(s.Mail, wall)
 		if err != nil {
 			return err
 		}
 		s.reader.MailWith(m)
 	}
-	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, time.Now)
-	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, time.Now)
+	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, wall)
+	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, wall)
 	s.backups = s.newBackups()
-	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, time.Now)
+	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, wall)
 	if s.Sandbox {
 		if err := s.buildSandbox(ctx); err != nil {
 			return err
@@ -261,7 +261,7 @@ func (s *server) answer(ctx context.Context) {
 
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: s.secure(),
-		Dev: s.Dev, Now: time.Now, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Backups: s.backups, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try,
+		Dev: s.Dev, Now: wall, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Backups: s.backups, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try,
 		Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
 }
 

@@ -11,6 +11,7 @@ import (
 )
 
 type accountStore interface {
+	Accounts(ctx context.Context) ([]sms.Account, error)
 	CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials, now int64) (sms.Account, error)
 	UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (sms.Account, error)
 	Account(ctx context.Context, id int64) (sms.Account, error)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -23,6 +25,8 @@ type Gateway interface {
 	// WaitUrgent is the same for an urgent one.
 	Wait() time.Duration
 	WaitUrgent() time.Duration
+	// Throttle is what answers 429 have left in force.
+	Throttle() sms.Throttle
 	// PairsOverhead is the bytes of the whole URL of GET /SendBulkSMS (§4.4)
 	// with MobileNumber_Message empty and Is_Unicode false; Overhead is the
 	// same for a call as it is, whose recipients it does not look at.
@@ -68,9 +72,23 @@ type groupRecords interface {
 	DeleteGroup(ctx context.Context, id int64) (string, error)
 }
 
-// Opener makes a Gateway. recent are calls already made in the last minute,
-// so that a restart does not exceed the rate.
-type Opener func(a sms.Account, c sms.Credentials, recent []time.Time) (Gateway, error)
+// Opening is what a Gateway is made from.
+type Opening struct {
+	Account sms.Account
+	Secrets sms.Credentials
+	// Before is what earlier processes have left of the rate.
+	Before sms.CallsBefore
+	// After is the account's Gateway until now, whose rate goes on: nil at first.
+	After Gateway
+	// Heard is told what time it was for the service when an answer came, zero
+	// when the answer does not say. Throttled is told what each 429 has left in
+	// force, before the call returns.
+	Heard     func(service time.Time)
+	Throttled func(sms.Throttle)
+}
+
+// Opener makes a Gateway.
+type Opener func(Opening) (Gateway, error)
 
 // Gateways keeps one open Gateway per account, because the rate limit and
 // what was learnt from 429 answers live in it.
@@ -78,47 +96,111 @@ type Gateways struct {
 	mu    sync.Mutex
 	open  Opener
 	store gatewayStore
-	now   func() time.Time
-	by    map[int64]openGateway
+	log   *slog.Logger
+	clock *Clock // nil: nobody wants to know the time
+	by    map[int64]*openGateway
 }
 
 type openGateway struct {
 	Gateway
 	changedAt int64
 	baseURL   string
+	since     sms.Steady
+	throttled *atomic.Bool // stored: an answer 429 has left something in force
 }
 
 type gatewayStore interface {
 	Credentials(ctx context.Context, account int64) (sms.Credentials, error)
-	RecentLicences(ctx context.Context, account, since int64) ([]time.Time, error)
+	CallsBefore(ctx context.Context, account int64, rate int) (sms.CallsBefore, error)
+	PutThrottle(ctx context.Context, account int64, t sms.Throttle) error
 }
 
 // NewGateways returns a set with nothing open.
-func NewGateways(open Opener, store gatewayStore, now func() time.Time) *Gateways {
-	return &Gateways{open: open, store: store, now: now, by: map[int64]openGateway{}}
+func NewGateways(open Opener, store gatewayStore, log *slog.Logger) *Gateways {
+	return &Gateways{open: open, store: store, log: log, by: map[int64]*openGateway{}}
 }
+
+// TellTime makes clock hear what every answer says about the time. It is called
+// before the first For.
+func (g *Gateways) TellTime(clock *Clock) { g.clock = clock }
 
 // For returns the account's gateway, opened afresh when its settings changed.
 func (g *Gateways) For(ctx context.Context, a sms.Account) (Gateway, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if o, ok := g.by[a.ID]; ok && o.changedAt == a.ChangedAt && o.baseURL == a.BaseURL {
+	o := g.by[a.ID]
+	if o != nil && o.changedAt == a.ChangedAt && o.baseURL == a.BaseURL {
+		g.forgetThrottle(ctx, a.ID, o)
 		return o.Gateway, nil
 	}
 	secrets, err := g.store.Credentials(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
-	recent, err := g.store.RecentLicences(ctx, a.ID, g.now().Add(-time.Minute).UnixMilli())
+	before, err := g.store.CallsBefore(ctx, a.ID, a.PerMinute)
 	if err != nil {
 		return nil, err
 	}
-	made, err := g.open(a, secrets, recent)
-	if err != nil {
+	next := &openGateway{changedAt: a.ChangedAt, baseURL: a.BaseURL, since: before.Since, throttled: &atomic.Bool{}}
+	opening := Opening{Account: a, Secrets: secrets, Before: before, Heard: g.hears(a.ID), Throttled: g.keeps(a.ID, next.throttled)}
+	if o != nil {
+		opening.After, next.throttled = o.Gateway, o.throttled
+		if opening.Throttled = g.keeps(a.ID, o.throttled); o.since == before.Since {
+			opening.Before = sms.CallsBefore{}
+		}
+	} else {
+		next.throttled.Store(before.Throttle != sms.Throttle{})
+	}
+	if next.Gateway, err = g.open(opening); err != nil {
 		return nil, fmt.Errorf("open account %q: %w", a.Name, err)
 	}
-	g.by[a.ID] = openGateway{made, a.ChangedAt, a.BaseURL}
-	return made, nil
+	g.by[a.ID] = next
+	return next.Gateway, nil
+}
+
+// wantsTime says that schedules wait for what the next answer says of the time.
+func (g *Gateways) wantsTime(a sms.Account, wall time.Time) bool { return g.standing(a, wall).Holds() }
+
+func (g *Gateways) standing(a sms.Account, wall time.Time) sms.ClockStanding {
+	if g.clock == nil {
+		return sms.ClockStanding{State: sms.ClockUnchecked}
+	}
+	return g.clock.Standing(a, wall)
+}
+
+// ClockStanding is the computer's clock as the account's service and the journal
+// see it.
+func (d *Desk) ClockStanding(a sms.Account) sms.ClockStanding { return d.gateways.standing(a, d.now()) }
+
+func (g *Gateways) hears(account int64) func(time.Time) {
+	return func(service time.Time) {
+		if g.clock != nil {
+			g.clock.Hear(account, service)
+		}
+	}
+}
+
+// keeps remembers at once what a 429 asks for, as the process may end before
+// the call's outcome is stored.
+func (g *Gateways) keeps(account int64, throttled *atomic.Bool) func(sms.Throttle) {
+	return func(t sms.Throttle) {
+		throttled.Store(true)
+		if err := g.store.PutThrottle(context.Background(), account, t); err != nil {
+			g.log.Error("how long the service told us to wait is not stored", "account", account, "error", err)
+		}
+	}
+}
+
+// forgetThrottle forgets a wait that is over: after the next start of the
+// computer it would begin anew.
+func (g *Gateways) forgetThrottle(ctx context.Context, account int64, o *openGateway) {
+	if !o.throttled.Load() || !o.Throttle().None() || !o.throttled.CompareAndSwap(true, false) {
+		return
+	}
+	if err := g.store.PutThrottle(ctx, account, sms.Throttle{}); err != nil {
+		o.throttled.Store(true)
+		g.log.Error("a wait that is over is not forgotten", "account", account, "error", err)
+	}
 }
 
 // failure is what an account's connection shows for err: nothing when the

@@ -155,12 +155,15 @@ func (r *Reader) compare(ctx context.Context, a sms.Account) error {
 }
 
 // due says that the records are old (whole), or that the balance is: a campaign
-// ended after it was read, or something is sent that may have to stop at a
-// floor. wait is how long after a try the next one is made.
+// ended after it was read, something is sent that may have to stop at a floor, or
+// schedules wait for the service to say what time it is. wait is how long after a try the next one is made.
 func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait time.Duration, err error) {
 	balances, err := r.store.Balances(ctx, a.ID)
 	if err != nil || len(balances) == 0 {
 		return true, true, retryAge, err
+	}
+	if r.gateways.wantsTime(a, r.now()) {
+		return true, false, readEvery, nil
 	}
 	read := balances[0].ReadAt
 	at, err := r.store.Reading(ctx, a.ID, sms.RecordSenders)

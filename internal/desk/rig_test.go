@@ -38,9 +38,14 @@ type client struct{ *gateway.Client }
 
 func (c client) Wait() time.Duration { return c.Client.Wait(gateway.Bulk) }
 
-func open(a sms.Account, c sms.Credentials, recent []time.Time) (desk.Gateway, error) {
-	g, err := gateway.Open(gateway.Config{BaseURL: a.BaseURL, Credentials: c, Location: a.Location(), PerMinute: a.PerMinute, Recent: recent,
-		AnswerTimeout: 5 * time.Second, DialTimeout: time.Second})
+func open(o desk.Opening) (desk.Gateway, error) {
+	a := o.Account
+	cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute, Before: o.Before,
+		Heard: o.Heard, Throttled: o.Throttled, AnswerTimeout: 5 * time.Second, DialTimeout: time.Second}
+	if before, open := o.After.(client); open {
+		cfg.After = before.Client
+	}
+	g, err := gateway.Open(cfg)
 	return client{g}, err
 }
 
@@ -77,7 +82,7 @@ func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	r := &rig{t: t, ctx: ctx, db: db, data: data, feed: desk.NewFeed(), sandbox: service, service: server, by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
-	r.gateways = desk.NewGateways(open, db, time.Now)
+	r.gateways = desk.NewGateways(open, db, slog.New(slog.DiscardHandler))
 	r.desk = desk.New(db, r.gateways, r.feed, slog.New(slog.DiscardHandler), time.Now)
 	a := sms.Account{Name: "Clinic", BaseURL: server.URL + "/v2", PerMinute: 100_000, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
 	if change != nil {

@@ -12,12 +12,14 @@ import (
 // Scheduler is the loop that starts campaigns at their time. It starts each
 // once, never early, and leaves to a person what is more than sms.LateMost
 // late, what became due because somebody set the clock, and what StartCampaign
-// would refuse (reliability.md, section 9).
+// would refuse (reliability.md, section 9). While the computer's clock is wrong,
+// or no service has said yet whether it is, campaigns wait as they are.
 type Scheduler struct {
 	desk    *Desk
 	elapsed func() time.Duration
-	wall    time.Time     // of the last look, zero before the first
-	steady  time.Duration // of the last look
+	wall    time.Time      // of the last look, zero before the first
+	steady  time.Duration  // of the last look
+	wrong   map[int64]bool // accounts that a wrong clock held at the last look
 }
 
 // Why a campaign was held instead of started.
@@ -32,7 +34,7 @@ const (
 // NewScheduler returns a Scheduler; Run makes it work. elapsed is a clock that
 // nobody can set: the time since some fixed moment.
 func NewScheduler(d *Desk, elapsed func() time.Duration) *Scheduler {
-	return &Scheduler{desk: d, elapsed: elapsed}
+	return &Scheduler{desk: d, elapsed: elapsed, wrong: map[int64]bool{}}
 }
 
 // Run looks once a second until ctx ends.
@@ -51,16 +53,37 @@ func (s *Scheduler) look(ctx context.Context) {
 	if jump > sms.JumpMost || jump < -sms.JumpMost {
 		s.desk.log.Warn("the clock jumped: no campaign is started at this look", "seconds", int(jump/time.Second))
 	}
+	clocks := s.clocks(ctx, now)
 	ids, err := s.desk.store.DueCampaigns(ctx, now.UnixMilli())
 	if err != nil {
 		s.complain(ctx, 0, err)
 		return
 	}
 	for _, id := range ids {
-		if err := s.due(ctx, id, now, jump); err != nil && !errors.Is(err, sms.ErrConflict) {
+		if err := s.due(ctx, id, now, jump, clocks); err != nil && !errors.Is(err, sms.ErrConflict) {
 			s.complain(ctx, id, err)
 		}
 	}
+	for id, c := range clocks {
+		s.wrong[id] = c.State == sms.ClockWrong
+	}
+}
+
+// clocks is how the computer's clock, which shows now, stands with each account.
+// It is asked at every look, so that a wrong one is said before anything is due.
+func (s *Scheduler) clocks(ctx context.Context, now time.Time) map[int64]sms.ClockStanding {
+	accounts, err := s.desk.store.Accounts(ctx)
+	if err != nil {
+		s.complain(ctx, 0, err)
+	}
+	standings := make(map[int64]sms.ClockStanding, len(accounts))
+	for _, a := range accounts {
+		standings[a.ID] = s.desk.gateways.standing(a, now)
+		if holds := standings[a.ID].State == sms.ClockWrong; holds != s.wrong[a.ID] {
+			s.desk.feed.Tell(AccountName(a.ID), CampaignsName(a.ID))
+		}
+	}
+	return standings
 }
 
 // jumped notes both clocks and says by how much the wall clock ran away since
@@ -80,8 +103,10 @@ func (s *Scheduler) complain(ctx context.Context, id int64, err error) {
 }
 
 // due starts one campaign, or holds it. What became due in a jump of the clock
-// is held: whether its time has really come is what nobody here can know.
-func (s *Scheduler) due(ctx context.Context, id int64, now time.Time, jump time.Duration) error {
+// is held where it was not one that put a wrong clock right, and no service
+// elsewhere says that the clock is right: whether its time has really come is
+// then what nobody here can know.
+func (s *Scheduler) due(ctx context.Context, id int64, now time.Time, jump time.Duration, clocks map[int64]sms.ClockStanding) error {
 	d := s.desk
 	c, err := d.store.Campaign(ctx, id)
 	if err != nil {
@@ -91,11 +116,17 @@ func (s *Scheduler) due(ctx context.Context, id int64, now time.Time, jump time.
 	if c.State != sms.CampaignScheduled || !due {
 		return nil
 	}
+	clock, asked := clocks[c.AccountID]
+	if !asked || clock.Holds() {
+		return nil
+	}
 	code, sentence := "", ""
 	switch {
 	case jump < -sms.JumpMost:
 		return nil
-	case jump > sms.JumpMost:
+	case late && s.wrong[c.AccountID]:
+		code, sentence = holdClock, sms.WrongClockSentence(c.Schedule())
+	case jump > sms.JumpMost && clock.State != sms.ClockRight && !s.wrong[c.AccountID]:
 		code, sentence = holdClock, sms.JumpSentence(jump)
 	case late:
 		code, sentence = holdLate, sms.LateSentence(c.Schedule())

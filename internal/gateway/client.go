@@ -24,6 +24,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -38,10 +39,17 @@ type Config struct {
 	Credentials sms.Credentials
 	Location    *time.Location   // in which scheduled times are written; nil: UTC
 	PerMinute   int              // request rate of the account (§8)
-	Recent      []time.Time      // when calls of the last 60 s ended, made before a restart
+	Before      sms.CallsBefore  // what earlier processes have left
+	After       *Client          // whose places and whose 429 answers go on; nil: those of Before alone
 	Log         *slog.Logger     // nil: nothing is logged
 	Now         func() time.Time // nil: time.Now
 	RootCAs     *x509.CertPool   // nil: the system's
+
+	// Heard is told what time it was for the service when an answer came: zero
+	// when the answer does not say. Throttled is told what each 429 has left in
+	// force, before the call returns. Both may be nil.
+	Heard     func(service time.Time)
+	Throttled func(sms.Throttle)
 
 	// Zero: 5 s, 5 s, 60 s, 20 s. AnswerTimeout runs from the first byte of a
 	// send or change to the last of its answer; ReadTimeout covers a whole read.
@@ -70,6 +78,8 @@ type Client struct {
 	answerTimeout time.Duration
 	readTimeout   time.Duration
 	priority      Priority // of reads
+	heard         func(time.Time)
+	throttled     func(sms.Throttle)
 }
 
 // Open checks the configuration and makes a client. Nothing is called and
@@ -105,6 +115,8 @@ func Open(cfg Config) (*Client, error) {
 		answerTimeout: orDefault(cfg.AnswerTimeout, 60*time.Second),
 		readTimeout:   orDefault(cfg.ReadTimeout, 20*time.Second),
 		priority:      Background,
+		heard:         cfg.Heard,
+		throttled:     cfg.Throttled,
 	}
 	if c.location == nil {
 		c.location = time.UTC
@@ -115,7 +127,18 @@ func Open(cfg Config) (*Client, error) {
 	if c.now == nil {
 		c.now = time.Now
 	}
-	c.limiter = newLimiter(cfg.PerMinute, cfg.Recent, c.now)
+	if c.heard == nil {
+		c.heard = func(time.Time) {}
+	}
+	if c.throttled == nil {
+		c.throttled = func(sms.Throttle) {}
+	}
+	if cfg.After != nil {
+		c.limiter = cfg.After.limiter
+		c.limiter.goOn(cfg.PerMinute, cfg.Before)
+	} else {
+		c.limiter = newLimiter(cfg.PerMinute, cfg.Before, c.now)
+	}
 	c.dialer = newDialer(base, cfg.RootCAs, orDefault(cfg.DialTimeout, 5*time.Second), orDefault(cfg.TLSTimeout, 5*time.Second))
 	c.reads = newReader(c.dialer)
 	return c, nil
@@ -170,6 +193,9 @@ func (c *Client) WaitUrgent() time.Duration { return c.Wait(Urgent) }
 // Rate is the number of requests a minute now in force: the configured one, or
 // fewer for a while after the service answered 429 (§8).
 func (c *Client) Rate() int { return c.limiter.rateNow() }
+
+// Throttle is what answers 429 have left in force.
+func (c *Client) Throttle() sms.Throttle { return c.limiter.throttle() }
 
 // query adds the credentials to the parameters of a GET or DELETE (§5). A
 // space is written %20, which every decoder reads alike; "+" is not.
@@ -319,18 +345,41 @@ func (c *Client) change(ctx context.Context, method, path string, query url.Valu
 	return strings.TrimPrefix(said, "success#"), nil
 }
 
-// settleTicket tells the limiter what an answer says about the rate.
+// settleTicket tells the limiter what an answer says about the rate, and
+// whoever wants to know what it says about the time.
 func (c *Client) settleTicket(t *ticket, s shot) {
+	if s.status != 0 {
+		c.heard(serviceTime(s.header))
+	}
 	if s.status != http.StatusTooManyRequests {
 		t.answered()
 		return
 	}
-	wait, ok := retryAfter(s.header.Get("Retry-After"), c.now())
+	// A date is read by the service's own clock where the answer has that, too.
+	now := serviceTime(s.header)
+	if now.IsZero() {
+		now = c.now()
+	}
+	wait, ok := retryAfter(s.header.Get("Retry-After"), now)
 	if !ok {
 		wait = defaultRetryAfter
 	}
 	t.throttled(wait)
+	c.throttled(c.Throttle())
 	c.log.Warn("the service answered 429", "wait", wait, "rate", c.Rate())
+}
+
+// serviceTime is what time it was for the service when it answered, or zero. An
+// answer that a cache kept says how long in Age.
+func serviceTime(h http.Header) time.Time {
+	at, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	if age, err := strconv.ParseInt(strings.TrimSpace(h.Get("Age")), 10, 32); err == nil && age > 0 {
+		at = at.Add(time.Duration(age) * time.Second)
+	}
+	return at
 }
 
 func (c *Client) logCall(r *http.Request, status int, began time.Time) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"smsdesk/internal/sms"
 )
 
 // Priority says who gives way to whom under the rate (§8).
@@ -25,6 +27,8 @@ const (
 
 const (
 	rateWindow        = time.Minute
+	paceWindow        = 10 * time.Second
+	paceMost          = 15 * time.Second
 	defaultRetryAfter = time.Minute
 	minRetryAfter     = time.Second
 	maxRetryAfter     = time.Hour
@@ -36,34 +40,63 @@ var errNoPlace = errors.New("no place under the request rate in time")
 // limiter gives out places in a sliding window. A place is taken when a call
 // starts and free again one window after its answer was read. The service
 // counts the call at some moment in between, so however long calls take it
-// never sees more than the rate in any window.
+// never sees more than the rate in any window. A second, shorter window paces
+// the calls, so that a minute's places do not all go at once.
 type limiter struct {
-	now  func() time.Time
-	rate int // configured, a minute
+	now func() time.Time
 
 	mu         sync.Mutex
+	rate       int // configured, a minute
 	lowered    int // the rate set by the last 429; 0: none in force
 	loweredAt  time.Time
-	blocked    time.Time // nobody starts before
+	blocked    time.Time     // nobody starts before
+	told       time.Duration // the wait that blocked comes from
 	all        window
 	background window
+	pace       pace
 	waiting    []*waiter
 	changed    chan struct{} // closed when waiters should look again
 }
 
 type waiter struct{ priority Priority }
 
-func newLimiter(rate int, recent []time.Time, now func() time.Time) *limiter {
+// newLimiter makes a limiter that goes on where the one of an earlier process
+// ended.
+func newLimiter(rate int, past sms.CallsBefore, now func() time.Time) *limiter {
 	l := &limiter{now: now, rate: rate, changed: make(chan struct{})}
-	at := now()
-	for _, t := range recent {
-		// Going by the distance gives the time the monotonic clock of at.
-		if d := t.Sub(at); d > -rateWindow {
-			l.all.freeAt = append(l.all.freeAt, at.Add(min(d, 0)+rateWindow))
+	l.remember(past)
+	if t := past.Throttle; t.Rate > 0 {
+		l.lowered, l.loweredAt = t.Rate, now().Add(-t.Ago)
+	}
+	if t := past.Throttle; t.Left > 0 {
+		l.blocked, l.told = now().Add(t.Left), t.Wait
+	}
+	return l
+}
+
+// remember takes the places of calls that ended elsewhere.
+func (l *limiter) remember(past sms.CallsBefore) {
+	now := l.now()
+	for _, ago := range past.Ended {
+		if ago = max(ago, 0); ago < rateWindow {
+			l.all.freeAt = append(l.all.freeAt, now.Add(rateWindow-ago))
+		}
+		if ago < paceWindow {
+			l.pace.freeAt = append(l.pace.freeAt, now.Add(paceWindow-ago))
 		}
 	}
 	slices.SortFunc(l.all.freeAt, time.Time.Compare)
-	return l
+	slices.SortFunc(l.pace.freeAt, time.Time.Compare)
+}
+
+// goOn sets another rate and takes the places of calls that this limiter does
+// not know of.
+func (l *limiter) goOn(rate int, past sms.CallsBefore) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rate = rate
+	l.remember(past)
+	l.tell()
 }
 
 // window holds the taken places: those of calls under way, and for each ended
@@ -97,6 +130,47 @@ func (w *window) wait(now time.Time, room int) time.Duration {
 func (w *window) end(freeAt time.Time) {
 	w.inFlight--
 	w.freeAt = append(w.freeAt, freeAt)
+}
+
+// pace holds the places of calls in a window so short that a minute has four of
+// it: when each is free, earliest first. That is paceWindow after a call has
+// ended, and paceMost after it has started at the latest: four times paceMost
+// is the least time after which the rate frees a place again, so that slow
+// calls are not held up by pacing.
+type pace struct{ freeAt []time.Time }
+
+func (p *pace) prune(now time.Time) {
+	i, _ := slices.BinarySearchFunc(p.freeAt, now, func(t, now time.Time) int {
+		if t.After(now) {
+			return 1
+		}
+		return -1
+	})
+	p.freeAt = p.freeAt[i:]
+}
+
+func (p *pace) hold(until time.Time) {
+	i, _ := slices.BinarySearchFunc(p.freeAt, until, time.Time.Compare)
+	p.freeAt = slices.Insert(p.freeAt, i, until)
+}
+
+// drop gives the place back that was held until then.
+func (p *pace) drop(until time.Time) {
+	if i, held := slices.BinarySearchFunc(p.freeAt, until, time.Time.Compare); held {
+		p.freeAt = slices.Delete(p.freeAt, i, i+1)
+	}
+}
+
+// wait is how long until fewer than room places are held.
+func (p *pace) wait(now time.Time, room int) time.Duration {
+	over := len(p.freeAt) - room
+	switch {
+	case over < 0:
+		return 0
+	case over < len(p.freeAt):
+		return p.freeAt[over].Sub(now)
+	}
+	return paceWindow
 }
 
 // take waits for a place. It fails with ctx's error, or with errNoPlace as
@@ -162,6 +236,7 @@ func (l *limiter) tell() {
 func (l *limiter) delay(now time.Time, p Priority, ahead []*waiter) time.Duration {
 	l.all.prune(now)
 	l.background.prune(now)
+	l.pace.prune(now)
 	limit := l.limit(now)
 	share := max(1, limit/10)
 	before, behind := 0, 0
@@ -175,7 +250,7 @@ func (l *limiter) delay(now time.Time, p Priority, ahead []*waiter) time.Duratio
 		}
 		before++
 	}
-	d := max(0, l.blocked.Sub(now), l.all.wait(now, limit-kept(p, limit)-before))
+	d := max(0, l.blocked.Sub(now), l.all.wait(now, limit-kept(p, limit)-before), l.pace.wait(now, paced(p, limit)-before))
 	if p == Background {
 		d = max(d, l.background.wait(now, share-behind))
 	}
@@ -190,6 +265,22 @@ func kept(p Priority, limit int) int {
 		return 0
 	}
 	return max(1, limit/200)
+}
+
+// paced is how many places of the pace p may take: a quarter of a minute's,
+// rounded up, of which Urgent's are kept where the rest still lets bulk use the
+// rate. A minute's places and the time of a call have room for 13/3 of the
+// longest paceMost. Of a lower rate Urgent goes beyond the quarter.
+func paced(p Priority, limit int) int {
+	quarter, keep := (limit+3)/4, kept(Bulk, limit)
+	bulk := quarter - keep
+	if bulk*13*100/3 < (limit-keep)*102 {
+		bulk = quarter
+	}
+	if p == Urgent {
+		return max(quarter, bulk+keep)
+	}
+	return bulk
 }
 
 // limit is the rate in force: after a 429 it grows back by one each minute.
@@ -226,6 +317,7 @@ type ticket struct {
 	limiter  *limiter
 	priority Priority
 	started  time.Time
+	paced    time.Time // until when it holds its place of the pace
 }
 
 func (l *limiter) grant(now time.Time, p Priority) *ticket {
@@ -233,7 +325,9 @@ func (l *limiter) grant(now time.Time, p Priority) *ticket {
 	if p == Background {
 		l.background.inFlight++
 	}
-	return &ticket{limiter: l, priority: p, started: now}
+	t := &ticket{limiter: l, priority: p, started: now, paced: now.Add(paceMost)}
+	l.pace.hold(t.paced)
+	return t
 }
 
 // answered: the call has ended, and the service may have counted it until now.
@@ -246,6 +340,10 @@ func (t *ticket) answered() {
 
 func (t *ticket) end(now time.Time) {
 	t.limiter.all.end(now.Add(rateWindow))
+	if sooner := now.Add(paceWindow); sooner.Before(t.paced) {
+		t.limiter.pace.drop(t.paced)
+		t.limiter.pace.hold(sooner)
+	}
 	if t.priority == Background {
 		t.limiter.background.end(now.Add(rateWindow))
 	}
@@ -257,6 +355,7 @@ func (t *ticket) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all.inFlight--
+	l.pace.drop(t.paced)
 	if t.priority == Background {
 		l.background.inFlight--
 	}
@@ -273,11 +372,26 @@ func (t *ticket) throttled(wait time.Duration) {
 	now := l.now()
 	t.end(now)
 	if until := now.Add(time.Duration(float64(wait) * (1 + rand.Float64()/5))); until.After(l.blocked) {
-		l.blocked = until
+		l.blocked, l.told = until, wait
 	}
 	if l.lowered == 0 || !t.started.Before(l.loweredAt) {
 		l.lowered, l.loweredAt = max(1, l.limit(now)*4/5), now
 	}
+}
+
+// throttle is what answers 429 have left in force.
+func (l *limiter) throttle() sms.Throttle {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	var t sms.Throttle
+	if left := l.blocked.Sub(now); left > 0 {
+		t.Left, t.Wait = left, l.told
+	}
+	if l.limit(now) < l.rate && l.lowered > 0 {
+		t.Rate, t.Ago = l.lowered, now.Sub(l.loweredAt)
+	}
+	return t
 }
 
 // retryAfter reads the header of RFC 9110, seconds or a date: at least a

@@ -10,14 +10,16 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"smsdesk/internal/sms"
 )
 
-// busiest is the most moments within any 60 s.
-func busiest(at []time.Time) int {
+// busiest is the most moments within any window of the length.
+func busiest(at []time.Time, length time.Duration) int {
 	slices.SortFunc(at, time.Time.Compare)
 	most, from := 0, 0
 	for i, t := range at {
-		for t.Sub(at[from]) >= time.Minute {
+		for t.Sub(at[from]) >= length {
 			from++
 		}
 		most = max(most, i-from+1)
@@ -25,52 +27,65 @@ func busiest(at []time.Time) int {
 	return most
 }
 
-// TestRate: ten minutes at full speed with calls of up to two seconds. The
-// service counts each call at some moment between its start and its answer.
+// load is a campaign at full speed against a limiter: when its calls started,
+// and when the service counted each, at some moment up to its answer.
+type load struct {
+	workers int
+	took    func() time.Duration
+	lasts   time.Duration
+
+	mu               sync.Mutex
+	started, counted []time.Time
+}
+
+func (o *load) run(t *testing.T, l *limiter) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), o.lasts)
+	defer cancel()
+	var workers sync.WaitGroup
+	for i := range o.workers {
+		workers.Go(func() {
+			p := Bulk
+			if i == 0 && o.workers > 8 {
+				p = Background
+			}
+			for {
+				ticket, err := l.take(ctx, p)
+				if err != nil {
+					return
+				}
+				now, took := time.Now(), o.took()
+				o.mu.Lock()
+				o.started = append(o.started, now)
+				o.counted = append(o.counted, now.Add(time.Duration(rand.Int64N(int64(took)+1))))
+				o.mu.Unlock()
+				time.Sleep(took)
+				ticket.answered()
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// TestRate: ten minutes at full speed with calls of up to two seconds.
 func TestRate(t *testing.T) {
 	for _, rate := range []int{1, 2, 10, 100, 1000} {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
 			// Calls of before the restart hold their places, too.
 			var counted []time.Time
+			var before sms.CallsBefore
 			for i := range min(rate, 3) {
-				counted = append(counted, begin.Add(-time.Duration(i)*time.Second))
+				ago := time.Duration(i) * time.Second
+				counted, before.Ended = append(counted, begin.Add(-ago)), append(before.Ended, ago)
 			}
-			recent := slices.Clone(counted)
-			l := newLimiter(rate, recent, time.Now)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+time.Second)
-			defer cancel()
-			var mu sync.Mutex
-			var started []time.Time
-			var workers sync.WaitGroup
-			for i := range 16 {
-				workers.Go(func() {
-					p := Bulk
-					if i == 0 {
-						p = Background
-					}
-					for {
-						ticket, err := l.take(ctx, p)
-						if err != nil {
-							return
-						}
-						now := time.Now()
-						took := time.Duration(rand.IntN(2000)) * time.Millisecond
-						mu.Lock()
-						started = append(started, now)
-						counted = append(counted, now.Add(time.Duration(rand.Int64N(int64(took)+1))))
-						mu.Unlock()
-						time.Sleep(took)
-						ticket.answered()
-					}
-				})
-			}
-			workers.Wait()
-			if n := busiest(counted); n > rate {
+			o := load{workers: 16, lasts: 10*time.Minute + time.Second, counted: counted, took: func() time.Duration { return time.Duration(rand.IntN(2000)) * time.Millisecond }}
+			o.run(t, newLimiter(rate, before, time.Now))
+			if n := busiest(o.counted, time.Minute); n > rate {
 				t.Errorf("rate %d: %d calls in 60 s", rate, n)
 			}
 			full := 0
-			for _, s := range started {
+			for _, s := range o.started {
 				if s.Sub(begin) < 10*time.Minute {
 					full++
 				}
@@ -82,43 +97,74 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestThroughput: with quick answers a campaign uses 99 % of the rate.
-func TestThroughput(t *testing.T) {
-	for _, rate := range []int{100, 1000} {
+// TestPace: however long the service takes to answer, a campaign uses 99 % of
+// what the rule leaves, which is a place a minute and the time of the call; and
+// no 10 s hold more than a quarter of a minute's places. What is kept for
+// urgent calls is not part of it.
+func TestPace(t *testing.T) {
+	for _, c := range []struct {
+		rate, workers int
+		took          time.Duration
+	}{
+		{100, 8, 0}, {100, 8, 300 * time.Millisecond}, {100, 8, 2 * time.Second}, {100, 40, 10 * time.Second}, {100, 8, 5 * time.Second},
+		{1000, 8, 50 * time.Millisecond}, {1000, 100, 2 * time.Second}, {40, 8, 2 * time.Second}, {10, 8, 300 * time.Millisecond}, {7, 8, 2 * time.Second}, {4, 8, 5 * time.Second},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLimiter(rate, nil, time.Now)
-			begin := time.Now()
-			var workers sync.WaitGroup
-			var mu sync.Mutex
-			var started []time.Time
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-			defer cancel()
-			for range 8 {
-				workers.Go(func() {
-					for {
-						ticket, err := l.take(ctx, Bulk)
-						if err != nil {
-							return
-						}
-						mu.Lock()
-						started = append(started, time.Now())
-						mu.Unlock()
-						time.Sleep(50 * time.Millisecond)
-						ticket.answered()
-					}
-				})
+			const minutes = 20
+			o := load{workers: min(c.workers, 8), lasts: minutes * time.Minute, took: func() time.Duration { return c.took }}
+			if c.workers > 8 {
+				o.workers = c.workers
 			}
-			workers.Wait()
-			if len(started) < rate*10*99/100 || busiest(started) > rate {
-				t.Fatalf("rate %d: %d calls in %v, busiest minute %d", rate, len(started), time.Since(begin), busiest(started))
+			begin := time.Now()
+			o.run(t, newLimiter(c.rate, sms.CallsBefore{}, time.Now))
+			bulk := c.rate - kept(Bulk, c.rate)
+			rule := float64(bulk) * minutes * 60 / (60 + c.took.Seconds())
+			used := float64(len(o.started)) / rule
+			minute, tenth, first := busiest(o.counted, time.Minute), busiest(o.counted, 10*time.Second), 0
+			for _, s := range o.started {
+				if s.Sub(begin) < 10*time.Second {
+					first++
+				}
+			}
+			t.Logf("rate %d, answers after %v: %.1f %% of what the rule leaves, %.1f %% of the rate; busiest minute %d, busiest 10 s %d, first 10 s %d",
+				c.rate, c.took, 100*used, 100*float64(len(o.started))/float64(c.rate*minutes), minute, tenth, first)
+			quarter := (c.rate + 3) / 4
+			if minute > c.rate || first > quarter || c.took <= 5*time.Second && tenth > quarter || busiest(o.started, 10*time.Second) > quarter {
+				t.Errorf("rate %d, answers after %v: busiest minute %d, 10 s %d", c.rate, c.took, minute, tenth)
+			}
+			if used < 0.99 {
+				t.Errorf("rate %d, answers after %v: %.2f %% of the rule used", c.rate, c.took, 100*used)
 			}
 		})
 	}
 }
 
+// TestFewCallsGoAtOnce: pacing holds up nobody who has little to send.
+func TestFewCallsGoAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, begin := newLimiter(100, sms.CallsBefore{}, time.Now), time.Now()
+		for range 24 {
+			ticket, err := l.take(t.Context(), Bulk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ticket.answered()
+		}
+		if took := time.Since(begin); took != 0 {
+			t.Fatalf("24 calls of 100 a minute took %v", took)
+		}
+		if w := l.wait(Bulk); w != paceWindow {
+			t.Errorf("the next waits %v", w)
+		}
+		if w := l.wait(Urgent); w != 0 {
+			t.Errorf("an urgent one waits %v", w)
+		}
+	})
+}
+
 func TestPriorities(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(100, nil, time.Now)
+		l := newLimiter(100, sms.CallsBefore{}, time.Now)
 		take := func(p Priority) *ticket {
 			t.Helper()
 			ticket, err := l.take(t.Context(), p)
@@ -127,6 +173,7 @@ func TestPriorities(t *testing.T) {
 			}
 			return ticket
 		}
+		begin := time.Now()
 		for range 10 {
 			take(Background).answered()
 		}
@@ -136,22 +183,23 @@ func TestPriorities(t *testing.T) {
 		for range 89 {
 			take(Bulk).answered()
 		}
-		if l.wait(Bulk) != time.Minute || l.wait(Urgent) != 0 {
-			t.Fatalf("bulk waits %v, urgent %v", l.wait(Bulk), l.wait(Urgent))
+		left := time.Minute - time.Since(begin)
+		if left != 20*time.Second || l.wait(Bulk) != left || l.wait(Urgent) != 0 {
+			t.Fatalf("after %v bulk waits %v, urgent %v", time.Since(begin), l.wait(Bulk), l.wait(Urgent))
 		}
 		take(Urgent).answered()
-		if w := l.wait(Urgent); w != time.Minute {
+		if w := l.wait(Urgent); w != left {
 			t.Fatalf("the hundred and first call waits %v", w)
 		}
 		// Whoever asks for less than the wait is told at once.
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()
 		asked := time.Now()
 		if _, err := l.take(ctx, Urgent); !errors.Is(err, errNoPlace) || time.Since(asked) != 0 {
 			t.Fatalf("%v after %v", err, time.Since(asked))
 		}
 		// Places that go free at once are taken by the urgent first.
-		time.Sleep(time.Minute)
+		time.Sleep(2 * time.Minute)
 		for range 99 {
 			take(Bulk).answered()
 		}
@@ -170,7 +218,7 @@ func TestPriorities(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		if l.wait(Bulk) != time.Minute {
+		if l.wait(Bulk) != 20*time.Second {
 			t.Fatalf("%v", l.wait(Bulk))
 		}
 		waiters.Wait()
@@ -184,7 +232,7 @@ func TestPriorities(t *testing.T) {
 // who came earlier.
 func TestUrgentFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(1, nil, time.Now)
+		l := newLimiter(1, sms.CallsBefore{}, time.Now)
 		first, err := l.take(t.Context(), Bulk)
 		if err != nil {
 			t.Fatal(err)
@@ -214,7 +262,7 @@ func TestUrgentFirst(t *testing.T) {
 
 func TestRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(1, nil, time.Now)
+		l := newLimiter(1, sms.CallsBefore{}, time.Now)
 		held, err := l.take(t.Context(), Background)
 		if err != nil {
 			t.Fatal(err)
@@ -237,7 +285,7 @@ func TestRelease(t *testing.T) {
 
 func Test429(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(100, nil, time.Now)
+		l := newLimiter(100, sms.CallsBefore{}, time.Now)
 		var together []*ticket
 		for range 8 {
 			ticket, err := l.take(t.Context(), Bulk)
@@ -275,7 +323,7 @@ func Test429(t *testing.T) {
 		if w := l.wait(Bulk); w != 0 {
 			t.Fatalf("still waits %v", w)
 		}
-		low := newLimiter(1, nil, time.Now)
+		low := newLimiter(1, sms.CallsBefore{}, time.Now)
 		ticket, err := low.take(t.Context(), Bulk)
 		if err != nil {
 			t.Fatal(err)
@@ -287,17 +335,46 @@ func Test429(t *testing.T) {
 	})
 }
 
-func TestRecentCalls(t *testing.T) {
+func TestCallsBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		now := time.Now()
-		// Without the monotonic clock, as they come out of a database.
-		old := func(d time.Duration) time.Time { return time.UnixMilli(now.Add(-d).UnixMilli()) }
-		l := newLimiter(3, []time.Time{old(10 * time.Second), old(50 * time.Second), old(70 * time.Second), old(-time.Hour)}, time.Now)
-		if w := l.wait(Urgent); w.Round(time.Second) != 10*time.Second {
+		before := sms.CallsBefore{Ended: []time.Duration{10 * time.Second, 50 * time.Second, 70 * time.Second, -time.Hour}}
+		l := newLimiter(3, before, time.Now)
+		if w := l.wait(Urgent); w != 10*time.Second {
 			t.Fatalf("waits %v", w)
 		}
-		if w := l.wait(Bulk); w.Round(time.Second) != 50*time.Second {
+		if w := l.wait(Bulk); w != 50*time.Second {
 			t.Fatalf("bulk waits %v", w)
+		}
+		// Other settings forget nothing, and calls that others made are added.
+		l.goOn(4, sms.CallsBefore{})
+		if w := l.wait(Bulk); w != 10*time.Second {
+			t.Fatalf("bulk waits %v after the change", w)
+		}
+		l.goOn(4, sms.CallsBefore{Ended: make([]time.Duration, 4)})
+		if w := l.wait(Urgent); w != time.Minute {
+			t.Fatalf("urgent waits %v when every place is taken", w)
+		}
+	})
+}
+
+// TestAThrottleGoesOn: what a 429 left in force is the same in the next process.
+func TestAThrottleGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := newLimiter(100, sms.CallsBefore{}, time.Now)
+		ticket, err := first.take(t.Context(), Bulk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket.throttled(30 * time.Second)
+		time.Sleep(5 * time.Second)
+		left := first.throttle()
+		next := newLimiter(100, sms.CallsBefore{Throttle: left}, time.Now)
+		if w := next.wait(Urgent); left.Wait != 30*time.Second || w < 25*time.Second || w != first.wait(Urgent) || next.rateNow() != 80 {
+			t.Fatalf("waits %v instead of %v at a rate of %d", w, first.wait(Urgent), next.rateNow())
+		}
+		time.Sleep(20 * time.Minute)
+		if !first.throttle().None() || !next.throttle().None() || next.rateNow() != 100 {
+			t.Fatalf("%+v, %+v", first.throttle(), next.throttle())
 		}
 	})
 }

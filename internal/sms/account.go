@@ -165,6 +165,12 @@ func Loopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
+// Local says that the account's service runs on this machine.
+func (a Account) Local() bool {
+	u, err := url.Parse(strings.TrimSpace(a.BaseURL))
+	return a.Test || err == nil && Loopback(u.Hostname())
+}
+
 // LoopbackAddr says that a listen address is reached from this machine only.
 func LoopbackAddr(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)

@@ -49,8 +49,9 @@ update attempt set state = 'sending', licensed_at = $2 where id = $1 and state =
 update message set state = 'sending', sent_at = $2, changed_at = $2 where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'claimed' and attempt_id = $1;
 
 -- name: EndAttempt :execrows
-update attempt set state = $2, class = $3, http_status = $4, code = $5, reason = $6, excerpt = $7, written = $8, accepted = $9, ended_at = $10
-where id = $1 and state = $11;
+update attempt set state = $2, class = $3, http_status = $4, code = $5, reason = $6, excerpt = $7, written = $8, accepted = $9, ended_at = $10,
+  boot = $11, ended_steady = $12
+where id = $1 and state = $13;
 
 -- name: AttemptByID :one
 select * from attempt where id = $1;
@@ -82,9 +83,6 @@ delete from in_flight where message_id in (
 select class, accepted, canary from attempt
 where campaign_id = $1 and ended_at >= $2 and ended_at > 0 and id <> $3 and state not in ('prepared', 'sending', 'released') and class <> 'crash'
 order by ended_at desc, id desc limit 50;
-
--- name: RecentLicences :many
-select licensed_at from attempt where account_id = $1 and licensed_at > $2 order by licensed_at;
 
 -- name: CountUnsent :one
 select cast((select count(*) from (select m.id from message m where m.campaign_id = $1 and m.state = 'queued' limit 1) q)

@@ -19,7 +19,7 @@ func (q *Queries) AcceptJournalLine(ctx context.Context, uid string, acceptedAt 
 }
 
 const attemptByID = `-- name: AttemptByID :one
-select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at from attempt where id = $1
+select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, boot, ended_steady from attempt where id = $1
 `
 
 func (q *Queries) AttemptByID(ctx context.Context, id int64) (Attempt, error) {
@@ -50,6 +50,8 @@ func (q *Queries) AttemptByID(ctx context.Context, id int64) (Attempt, error) {
 		&i.PreparedAt,
 		&i.LicensedAt,
 		&i.EndedAt,
+		&i.Boot,
+		&i.EndedSteady,
 	)
 	return i, err
 }
@@ -311,22 +313,25 @@ func (q *Queries) DraftCalls(ctx context.Context, campaignID int64, limit int32)
 }
 
 const endAttempt = `-- name: EndAttempt :execrows
-update attempt set state = $2, class = $3, http_status = $4, code = $5, reason = $6, excerpt = $7, written = $8, accepted = $9, ended_at = $10
-where id = $1 and state = $11
+update attempt set state = $2, class = $3, http_status = $4, code = $5, reason = $6, excerpt = $7, written = $8, accepted = $9, ended_at = $10,
+  boot = $11, ended_steady = $12
+where id = $1 and state = $13
 `
 
 type EndAttemptParams struct {
-	ID         int64
-	State      string
-	Class      string
-	HttpStatus int64
-	Code       string
-	Reason     string
-	Excerpt    string
-	Written    int64
-	Accepted   int64
-	EndedAt    int64
-	State_2    string
+	ID          int64
+	State       string
+	Class       string
+	HttpStatus  int64
+	Code        string
+	Reason      string
+	Excerpt     string
+	Written     int64
+	Accepted    int64
+	EndedAt     int64
+	Boot        int64
+	EndedSteady int64
+	State_2     string
 }
 
 func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) (int64, error) {
@@ -341,6 +346,8 @@ func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) (int64, 
 		arg.Written,
 		arg.Accepted,
 		arg.EndedAt,
+		arg.Boot,
+		arg.EndedSteady,
 		arg.State_2,
 	)
 	if err != nil {
@@ -597,7 +604,7 @@ func (q *Queries) LicenseMessages(ctx context.Context, attemptID int64, sentAt i
 }
 
 const messageAttempts = `-- name: MessageAttempts :many
-select a.id, a.uid, a.account_id, a.campaign_id, a.epoch, a.state, a.canary, a.kind, a.sender_id, a.text, a.unicode, a.flash, a.group_id, a.recipients, a.accepted, a.class, a.http_status, a.code, a.reason, a.excerpt, a.written, a.prepared_at, a.licensed_at, a.ended_at from attempt a join attempt_message am on am.attempt_id = a.id where am.message_id = $1 order by a.id
+select a.id, a.uid, a.account_id, a.campaign_id, a.epoch, a.state, a.canary, a.kind, a.sender_id, a.text, a.unicode, a.flash, a.group_id, a.recipients, a.accepted, a.class, a.http_status, a.code, a.reason, a.excerpt, a.written, a.prepared_at, a.licensed_at, a.ended_at, a.boot, a.ended_steady from attempt a join attempt_message am on am.attempt_id = a.id where am.message_id = $1 order by a.id
 `
 
 func (q *Queries) MessageAttempts(ctx context.Context, messageID int64) ([]Attempt, error) {
@@ -634,6 +641,8 @@ func (q *Queries) MessageAttempts(ctx context.Context, messageID int64) ([]Attem
 			&i.PreparedAt,
 			&i.LicensedAt,
 			&i.EndedAt,
+			&i.Boot,
+			&i.EndedSteady,
 		); err != nil {
 			return nil, err
 		}
@@ -739,7 +748,7 @@ func (q *Queries) MessagesByProviderID(ctx context.Context, accountID int64, pro
 }
 
 const openAttempts = `-- name: OpenAttempts :many
-select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at from attempt where account_id = $1 and state in ('prepared', 'sending') order by id
+select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, boot, ended_steady from attempt where account_id = $1 and state in ('prepared', 'sending') order by id
 `
 
 func (q *Queries) OpenAttempts(ctx context.Context, accountID int64) ([]Attempt, error) {
@@ -776,6 +785,8 @@ func (q *Queries) OpenAttempts(ctx context.Context, accountID int64) ([]Attempt,
 			&i.PreparedAt,
 			&i.LicensedAt,
 			&i.EndedAt,
+			&i.Boot,
+			&i.EndedSteady,
 		); err != nil {
 			return nil, err
 		}
@@ -851,33 +862,6 @@ func (q *Queries) RecentAttempts(ctx context.Context, campaignID int64, endedAt 
 			return nil, err
 		}
 		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const recentLicences = `-- name: RecentLicences :many
-select licensed_at from attempt where account_id = $1 and licensed_at > $2 order by licensed_at
-`
-
-func (q *Queries) RecentLicences(ctx context.Context, accountID int64, licensedAt int64) ([]int64, error) {
-	rows, err := q.db.QueryContext(ctx, recentLicences, accountID, licensedAt)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []int64
-	for rows.Next() {
-		var licensed_at int64
-		if err := rows.Scan(&licensed_at); err != nil {
-			return nil, err
-		}
-		items = append(items, licensed_at)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

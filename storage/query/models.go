@@ -46,6 +46,25 @@ type Account struct {
 	ApproveAbove  int64
 }
 
+type AccountClock struct {
+	AccountID int64
+	Boot      int64
+	Steady    int64
+	ServiceAt int64
+	ReadAt    int64
+}
+
+type AccountRate struct {
+	AccountID int64
+	Boot      int64
+	Since     int64
+	Taken     bool
+	Wait      int64
+	WaitUntil int64
+	Lowered   int64
+	LoweredAt int64
+}
+
 type AppUser struct {
 	ID           int64
 	Email        string
@@ -77,30 +96,32 @@ type Asked struct {
 }
 
 type Attempt struct {
-	ID         int64
-	Uid        string
-	AccountID  int64
-	CampaignID int64
-	Epoch      int64
-	State      string
-	Canary     bool
-	Kind       string
-	SenderID   string
-	Text       string
-	Unicode    bool
-	Flash      bool
-	GroupID    string
-	Recipients int64
-	Accepted   int64
-	Class      string
-	HttpStatus int64
-	Code       string
-	Reason     string
-	Excerpt    string
-	Written    int64
-	PreparedAt int64
-	LicensedAt int64
-	EndedAt    int64
+	ID          int64
+	Uid         string
+	AccountID   int64
+	CampaignID  int64
+	Epoch       int64
+	State       string
+	Canary      bool
+	Kind        string
+	SenderID    string
+	Text        string
+	Unicode     bool
+	Flash       bool
+	GroupID     string
+	Recipients  int64
+	Accepted    int64
+	Class       string
+	HttpStatus  int64
+	Code        string
+	Reason      string
+	Excerpt     string
+	Written     int64
+	PreparedAt  int64
+	LicensedAt  int64
+	EndedAt     int64
+	Boot        int64
+	EndedSteady int64
 }
 
 type AttemptMessage struct {

@@ -95,7 +95,7 @@ func (q *Queries) AgainCampaigns(ctx context.Context, againOf int64) ([]AgainCam
 }
 
 const campaignAttempts = `-- name: CampaignAttempts :many
-select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at from attempt where campaign_id = $1 and id > $2 order by id limit $3
+select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, boot, ended_steady from attempt where campaign_id = $1 and id > $2 order by id limit $3
 `
 
 func (q *Queries) CampaignAttempts(ctx context.Context, campaignID int64, iD int64, limit int32) ([]Attempt, error) {
@@ -132,6 +132,8 @@ func (q *Queries) CampaignAttempts(ctx context.Context, campaignID int64, iD int
 			&i.PreparedAt,
 			&i.LicensedAt,
 			&i.EndedAt,
+			&i.Boot,
+			&i.EndedSteady,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,224 @@
+package desk_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+)
+
+// watch is a Clock on clocks that a test sets.
+type watch struct {
+	*plan
+	clock   *desk.Clock
+	mu      sync.Mutex
+	newest  time.Time // of the journal
+	boot    int64
+	account sms.Account // as if elsewhere
+	log     bytes.Buffer
+}
+
+func (w *watch) steady() sms.Steady {
+	return sms.Steady{Boot: w.boot, Ms: w.clocks.elapsed().Milliseconds() + 3_000_000}
+}
+
+func (w *watch) journal() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.newest
+}
+
+// restart begins as a new process does.
+func (w *watch) restart() {
+	w.stop()
+	w.clock = desk.NewClock(w.db, w.journal, w.clocks.wall, w.steady, slog.New(slog.NewTextHandler(&w.log, nil)))
+	w.gateways.TellTime(w.clock)
+	w.run()
+}
+
+// answers is an answer of the service, whose clock is so far from the true time.
+func (w *watch) answers(off time.Duration) {
+	w.clock.Hear(w.plan.account.ID, time.Now().Add(off).Truncate(time.Second))
+}
+
+func (w *watch) stands(want sms.ClockState, words string) {
+	w.t.Helper()
+	got := w.clock.Standing(w.account, w.clocks.wall())
+	if got.State != want || !strings.Contains(got.Sentence(), words) || (words == "") != (got.Sentence() == "") {
+		w.t.Errorf("the clock stands at %d, %q; want %d, %q", got.State, got.Sentence(), want, words)
+	}
+}
+
+func watched(t *testing.T, play func(w *watch)) {
+	t.Helper()
+	scheduled(t, func(p *plan) {
+		w := &watch{plan: p, boot: 5, account: p.account}
+		w.account.BaseURL = "https://api.example.com/v2"
+		w.restart()
+		play(w)
+	})
+}
+
+// TestAClockAnHourFastStartsNothing: from the start of the program on, in the
+// middle of its life, and until it is put right; then without anybody's help.
+func TestAClockAnHourFastStartsNothing(t *testing.T) {
+	watched(t, func(w *watch) {
+		soon, later := w.order(5*time.Minute), w.order(50*time.Minute)
+		w.clocks.jump(time.Hour)
+		w.restart()
+		w.pass(5 * time.Second)
+		w.stands(sms.ClockUnheard, "")
+		w.is(soon.ID, sms.CampaignScheduled, "")
+		w.answers(0)
+		w.pass(5 * time.Second)
+		w.stands(sms.ClockWrong, "is 60 minutes ahead of the provider's. Scheduled campaigns wait. Set the computer's clock")
+		w.is(soon.ID, sms.CampaignScheduled, "")
+		w.is(later.ID, sms.CampaignScheduled, "")
+		w.clocks.jump(-time.Hour)
+		w.pass(2 * time.Second)
+		w.stands(sms.ClockRight, "")
+		w.is(soon.ID, sms.CampaignScheduled, "")
+		w.pass(5 * time.Minute)
+		w.is(soon.ID, sms.CampaignRunning, "")
+		w.clocks.jump(time.Hour)
+		w.pass(time.Minute)
+		w.is(later.ID, sms.CampaignScheduled, "")
+		w.clocks.jump(-time.Hour)
+		w.pass(44*time.Minute - 40*time.Second)
+		w.is(later.ID, sms.CampaignScheduled, "")
+		w.pass(time.Minute)
+		w.is(later.ID, sms.CampaignRunning, "")
+		if n := strings.Count(w.log.String(), "the computer's clock is wrong"); n != 2 {
+			t.Errorf("said %d times: %s", n, w.log.String())
+		}
+	})
+}
+
+// TestAClockThatWasSlow: what became due long ago in truth is left to a person,
+// with the true reason.
+func TestAClockThatWasSlow(t *testing.T) {
+	watched(t, func(w *watch) {
+		w.answers(0)
+		missed, next := w.order(10*time.Minute), w.order(50*time.Minute)
+		w.clocks.jump(-2 * time.Hour)
+		w.pass(time.Hour)
+		w.stands(sms.ClockWrong, "is 2 hours behind the provider's")
+		w.is(missed.ID, sms.CampaignScheduled, "")
+		w.clocks.jump(2 * time.Hour)
+		w.pass(2 * time.Second)
+		w.is(missed.ID, sms.CampaignPaused, "but the clock of the computer that runs smsdesk was wrong then")
+		w.is(next.ID, sms.CampaignRunning, "")
+	})
+}
+
+// TestOneOddAnswerChangesNothing: nor a second of doubt, nor a burst of them.
+func TestOneOddAnswerChangesNothing(t *testing.T) {
+	watched(t, func(w *watch) {
+		for _, off := range []time.Duration{0, time.Second, -time.Second, 30 * time.Second} {
+			w.answers(off)
+			w.pass(6 * time.Second)
+			w.stands(sms.ClockRight, "")
+		}
+		for range 10 {
+			w.answers(2 * time.Hour)
+			w.stands(sms.ClockRight, "")
+		}
+		w.pass(6 * time.Second)
+		w.answers(0)
+		w.stands(sms.ClockRight, "")
+		// A service that is sure of it is believed.
+		for range 3 {
+			w.pass(6 * time.Second)
+			w.answers(2 * time.Hour)
+		}
+		w.stands(sms.ClockWrong, "is 2 hours behind the provider's")
+		// Where the first two disagree, nothing starts until a third decides.
+		w.boot++
+		w.restart()
+		w.answers(2 * time.Hour)
+		w.pass(6 * time.Second)
+		w.answers(0)
+		w.stands(sms.ClockWrong, "is 2 hours behind the provider's")
+		w.pass(6 * time.Second)
+		w.answers(0)
+		w.stands(sms.ClockRight, "")
+	})
+}
+
+// TestWhatIsKnownAtAStart: under the same start of the computer what was heard
+// before; else schedules wait for an answer, but not for ever.
+func TestWhatIsKnownAtAStart(t *testing.T) {
+	watched(t, func(w *watch) {
+		w.answers(0)
+		w.stands(sms.ClockRight, "")
+		w.restart()
+		w.stands(sms.ClockRight, "")
+		w.clocks.jump(time.Hour)
+		w.restart()
+		w.stands(sms.ClockWrong, "60 minutes ahead")
+		w.clocks.jump(-time.Hour)
+		w.boot++
+		w.restart()
+		w.stands(sms.ClockUnheard, "")
+		c := w.order(time.Minute)
+		w.pass(9 * time.Minute)
+		w.is(c.ID, sms.CampaignScheduled, "")
+		w.pass(2 * time.Minute)
+		w.stands(sms.ClockUnchecked, "")
+		w.is(c.ID, sms.CampaignRunning, "")
+		// An answer without a date is one: there is nothing to wait for.
+		w.boot++
+		w.restart()
+		w.clock.Hear(w.plan.account.ID, time.Time{})
+		w.stands(sms.ClockUnchecked, "")
+	})
+}
+
+// TestTheJournalKnowsALaterTime: then the clock is behind, unless a service
+// elsewhere says that it was ahead before. One on this computer has no other
+// clock, so that it can accuse but not acquit.
+func TestTheJournalKnowsALaterTime(t *testing.T) {
+	watched(t, func(w *watch) {
+		c := w.order(5 * time.Minute)
+		w.newest = w.clocks.wall().Add(2 * time.Hour)
+		w.account.BaseURL = "http://127.0.0.1:1/v2"
+		w.stands(sms.ClockWrong, "is 2 hours behind the last request in the journal")
+		w.answers(0)
+		w.stands(sms.ClockWrong, "is 2 hours behind the last request in the journal")
+		w.pass(6 * time.Minute)
+		w.is(c.ID, sms.CampaignScheduled, "")
+		w.account.BaseURL = "https://api.example.com/v2"
+		w.stands(sms.ClockRight, "")
+		w.account.BaseURL = "http://127.0.0.1:1/v2"
+		w.mu.Lock()
+		w.newest = time.Time{}
+		w.mu.Unlock()
+		w.stands(sms.ClockUnchecked, "")
+		w.pass(2 * time.Second)
+		w.is(c.ID, sms.CampaignRunning, "")
+	})
+}
+
+// TestAnUnwatchedClock: a Clock that nobody asks holds nothing.
+func TestAnUnwatchedClock(t *testing.T) {
+	scheduled(t, func(p *plan) {
+		if s := p.desk.ClockStanding(p.account); s.State != sms.ClockUnchecked || s.Holds() {
+			t.Errorf("%+v", s)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := sms.ClockReading{At: sms.Steady{Boot: 1, Ms: 1000}, Service: 5000, Wall: 5000}
+		if by, known := r.Ahead(sms.Steady{Boot: 1, Ms: 3000}, 97_000); !known || by != 90*time.Second {
+			t.Errorf("%v %v", by, known)
+		}
+		if _, known := r.Ahead(sms.Steady{Boot: 2, Ms: 3000}, 7000); known {
+			t.Error("known although the computer was started since")
+		}
+	})
+}

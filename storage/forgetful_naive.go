@@ -1,0 +1,5 @@
+//go:build forgetful_limiter
+
+package storage
+
+const forgetful = true

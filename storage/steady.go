@@ -1,0 +1,28 @@
+package storage
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"smsdesk/internal/sms"
+)
+
+// Steady is what the clock that nobody can set shows now: it goes on while the
+// computer sleeps, and begins anew when that is started.
+func Steady() sms.Steady {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return sms.Steady{}
+	}
+	id, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(string(text)), "-", ""))
+	var at unix.Timespec
+	if err != nil || len(id) < 8 || unix.ClockGettime(unix.CLOCK_BOOTTIME, &at) != nil {
+		return sms.Steady{}
+	}
+	return sms.Steady{Boot: int64(binary.BigEndian.Uint64(id)), Ms: time.Duration(at.Nano()).Milliseconds()}
+}
