@@ -167,7 +167,9 @@ func TestAKeptOutcomeIsSettledOnce(t *testing.T) {
 	c := f.proven("Hello", numbers(9)...)
 	answered, refused, lost := f.license(f.claim(3)), f.license(f.claim(2)), f.license(f.claim(2))
 	prepared := f.claim(2)
-	keep := func(a *sms.Attempt, o sms.Outcome) sms.Unsettled { return sms.Unsettled{UID: a.UID, Country: "NG", At: f.now(), Outcome: o} }
+	keep := func(a *sms.Attempt, o sms.Outcome) sms.Unsettled {
+		return sms.Unsettled{UID: a.UID, Country: "NG", At: f.now(), Outcome: o}
+	}
 	kept := []sms.Unsettled{keep(answered, answer(answered)), keep(refused, sms.Outcome{Class: sms.ClassListed, Code: "003"}), keep(prepared, answer(prepared)),
 		keep(&sms.Attempt{UID: "of another database"}, answer(answered))}
 	opened := []bool{true, true, false, false}

@@ -107,6 +107,9 @@ func (v *visit) frame(title, nav string) views.Frame {
 	if v.user.ID == 0 {
 		return f
 	}
+	if outage := v.web.outage(); outage != "" {
+		f.Bands = append(f.Bands, views.Band{ID: "outage", Tone: views.ToneBad, Text: outage})
+	}
 	f.User = views.User{Name: v.user.Name, Email: v.user.Email, RoleName: v.user.Role.Title()}
 	f.CanSend = v.user.Role.AtLeast(sms.Sender)
 	for _, n := range navigation {

@@ -93,6 +93,9 @@ type Config struct {
 	Backups Backups
 	// Mails says that this desk can send mail.
 	Mails bool
+	// Outage says why nothing can be stored at the moment, "" while all is well.
+	// Nil never does.
+	Outage func() string
 	// Press makes one request of the simulator's phone at the account's USSD
 	// endpoint, over HTTP; Try lets a simulated session walk through a draft.
 	Press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
@@ -144,6 +147,7 @@ type Web struct {
 	spool      string
 	mails      bool
 	backup     Backups
+	outage     func() string
 	press      func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
 	try        func(session string, d ussd.Draft)
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
@@ -156,6 +160,9 @@ func New(c Config) *Web {
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
 		cross: http.NewCrossOriginProtection(), streams: newStreams(), shares: newShares(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
 		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, backup: c.Backups, press: c.Press, try: c.Try,
+	}
+	if s.outage = c.Outage; s.outage == nil {
+		s.outage = func() string { return "" }
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	s.probes(c)

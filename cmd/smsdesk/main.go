@@ -48,6 +48,8 @@ type env struct {
 
 func main() {
 	syscall.Umask(forOthers)
+	// A limit on the size of files is an error of the write, like a full disk.
+	signal.Ignore(syscall.SIGXFSZ)
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -129,6 +129,7 @@ type server struct {
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
 	service    *listening // of the sandbox
+	outage     *desk.Outage
 	closers    []func() error
 	stopping   chan struct{}
 	proxies    *proxyWatch
@@ -225,6 +226,7 @@ func (s *server) build(ctx context.Context) error {
 	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, wall)
 	s.backups = s.newBackups()
 	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, wall)
+	s.endure()
 	if s.Sandbox {
 		if err := s.buildSandbox(ctx); err != nil {
 			return err
@@ -262,7 +264,7 @@ func (s *server) answer(ctx context.Context) {
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: s.secure(),
 		Dev: s.Dev, Now: wall, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Backups: s.backups, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try,
-		Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
+		Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw, Outage: s.outage.Sentence})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.

@@ -2,11 +2,10 @@ package desk
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,6 +25,10 @@ type Dispatcher struct {
 	log      *slog.Logger
 	now      func() time.Time
 	inFlight int
+	reserve  Reserve      // nil: none
+	outage   *Outage      // nil: nobody asks for it
+	behind   atomic.Int64 // outcomes that the database does not take
+	held     holding
 }
 
 // DispatchStore is what the Dispatcher needs to be remembered.
@@ -38,6 +41,7 @@ type DispatchStore interface {
 	Claim(ctx context.Context, o sms.ClaimOrder, now int64) (sms.Claim, error)
 	License(ctx context.Context, a *sms.Attempt, now int64) error
 	Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error)
+	SettleKept(ctx context.Context, u sms.Unsettled, judge func(sms.Canary, []sms.Finished) sms.Verdict) (a sms.Attempt, open, alert bool, err error)
 	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
 }
 
@@ -53,11 +57,27 @@ func NewDispatcher(store DispatchStore, journal Journal, gateways *Gateways, fee
 	return &Dispatcher{store: store, journal: journal, gateways: gateways, feed: feed, inFlight: inFlight, log: log, now: now}
 }
 
+// Reserve is space that was set aside for outcomes which the database does not
+// take. They outlive the process there.
+type Reserve interface {
+	// Hold makes it at least so large, in bytes.
+	Hold(size int64) error
+	// Kept lists what an earlier process left, also beside an error.
+	Kept() ([]sms.Unsettled, error)
+	// Put returns once the outcome cannot be lost; Done forgets it.
+	Put(u sms.Unsettled) error
+	Done(uid string) error
+}
+
+// Endure lets outcomes that cannot be stored go to the reserve, and says in the
+// outage that they do. It comes before Run.
+func (d *Dispatcher) Endure(reserve Reserve, outage *Outage) { d.reserve, d.outage = reserve, outage }
+
 const (
 	idle          = time.Second
-	settleFor     = time.Minute
-	settleEvery   = 500 * time.Millisecond
+	settleEvery   = time.Second
 	maxBackoff    = time.Minute
+	refusedRest   = 500 * time.Millisecond
 	markReachedIn = 10 * time.Second
 
 	// urgentInFlight is how many urgent attempts of an account are under way at
@@ -66,10 +86,13 @@ const (
 )
 
 // Run sends until ctx ends, then lets the attempts in flight finish; the
-// gateway's own deadline bounds them. An error means that an outcome could not
-// be stored: the process must end, so that the next one finds the attempt
-// open and puts it in doubt.
+// gateway's own deadline bounds them. While the database takes no outcomes
+// nothing is claimed, and they wait in the reserve. An error means that another
+// process settled what this one had sent: it must end.
 func (d *Dispatcher) Run(ctx context.Context) error {
+	if !d.settleKept(ctx) {
+		return nil
+	}
 	work, stopped := errgroup.WithContext(ctx)
 	running := map[int64]bool{}
 	news := d.feed.Listen(AccountName(0))
@@ -79,6 +102,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		if err != nil && stopped.Err() == nil {
 			d.log.Error("accounts not read", "error", err)
 		}
+		d.hold(accounts)
 		for _, a := range accounts {
 			if !running[a.ID] {
 				running[a.ID] = true
@@ -203,8 +227,11 @@ func (l *line) takeOver(ctx context.Context) bool {
 			l.feed.Tell(CampaignsName(l.id))
 		}
 	}
-	if err != nil && ctx.Err() == nil {
-		l.log.Error("account not taken over", "account", l.id, "error", err)
+	if ctx.Err() == nil {
+		l.outage.Note(err)
+	}
+	if err != nil && sms.TroubleOf(err) == "" {
+		l.complain(ctx, "account not taken over", err)
 	}
 	return err == nil
 }
@@ -224,7 +251,7 @@ type turn struct {
 // Without one it says how long to rest.
 func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 	account, err := l.store.Account(ctx, l.id)
-	if err != nil || account.Pause != "" {
+	if err != nil || account.Pause != "" || l.behind.Load() > 0 {
 		return nil, idle
 	}
 	gateway, err := l.gateways.For(ctx, account)
@@ -239,7 +266,10 @@ func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 		return nil, l.rest(wait, urgently)
 	}
 	claim, err := l.store.Claim(ctx, o, l.now().UnixMilli())
-	if err != nil {
+	if ctx.Err() == nil {
+		l.outage.Note(err)
+	}
+	if err != nil && sms.TroubleOf(err) == "" {
 		l.complain(ctx, "messages not claimed", err)
 	}
 	l.tell(claim)
@@ -384,7 +414,12 @@ func (l *line) note(ctx context.Context, account sms.Account, o sms.Outcome, end
 		most := min(maxBackoff, time.Second<<min(l.fails, 6))
 		l.until = l.now().Add(time.Second/2 + rand.N(most))
 		mark, text = true, o.Reason
-	} else if o.Class != sms.ClassNothingLeft {
+	} else if o.Class == sms.ClassNothingLeft {
+		// Whatever refused the licence refuses the next one, too.
+		if rest := l.now().Add(refusedRest); rest.After(l.until) {
+			l.until = rest
+		}
+	} else {
 		mark = l.fails > 0 || l.now().Sub(l.marked) > markReachedIn
 		l.fails, l.until = 0, time.Time{}
 	}
@@ -401,36 +436,14 @@ func (l *line) note(ctx context.Context, account sms.Account, o sms.Outcome, end
 	l.feed.Tell(AccountName(account.ID))
 }
 
-// settle commits the outcome, trying for a minute: the answer is only in
-// memory. After that the attempt stays open and the next start doubts it.
-func (l *line) settle(ctx context.Context, account sms.Account, a *sms.Attempt, o sms.Outcome) error {
-	ctx = context.WithoutCancel(ctx)
-	s := sms.Settle(a.Call.Recipients, o, account.Country)
-	judge := func(canary sms.Canary, recent []sms.Finished) sms.Verdict { return sms.Judge(o, canary, recent) }
-	deadline := l.now().Add(settleFor)
-	for {
-		alert, err := l.store.Settle(ctx, a, s, o, account.Country, judge, l.now().UnixMilli())
-		if err == nil {
-			l.report(a, s, o, alert)
-			l.feed.Tell(CampaignName(a.CampaignID), CampaignsName(a.AccountID), AccountName(a.AccountID))
-			return nil
-		}
-		l.log.Error("outcome not stored yet", "attempt", a.ID, "class", o.Class, "error", err)
-		if errors.Is(err, sms.ErrConflict) || !l.now().Before(deadline) {
-			return fmt.Errorf("store the outcome of attempt %d: %w", a.ID, err)
-		}
-		time.Sleep(settleEvery)
-	}
-}
-
-func (l *line) report(a *sms.Attempt, s sms.Settlement, o sms.Outcome, alert bool) {
+func (d *Dispatcher) report(a *sms.Attempt, strange int, o sms.Outcome, alert bool) {
 	level := slog.LevelInfo
 	if o.Class != sms.ClassAnswered {
 		level = slog.LevelWarn
 	}
-	l.log.Log(context.Background(), level, "attempt ended", "attempt", a.ID, "campaign", a.CampaignID, "class", o.Class, "recipients", a.Recipients,
-		"http_status", o.HTTPStatus, "code", o.Code, "reason", o.Reason, "written", o.Written, "strange_rows", len(s.Strange))
+	d.log.Log(context.Background(), level, "attempt ended", "attempt", a.ID, "campaign", a.CampaignID, "class", o.Class, "recipients", a.Recipients,
+		"http_status", o.HTTPStatus, "code", o.Code, "reason", o.Reason, "written", o.Written, "strange_rows", strange)
 	if alert {
-		l.log.Warn("sending paused", "campaign", a.CampaignID, "account", a.AccountID, "code", o.Code, "reason", o.Reason)
+		d.log.Warn("sending paused", "campaign", a.CampaignID, "account", a.AccountID, "code", o.Code, "reason", o.Reason)
 	}
 }

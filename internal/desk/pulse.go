@@ -20,6 +20,8 @@ type Pulse struct {
 	log   *slog.Logger
 	now   func() time.Time
 	every time.Duration
+	// outage is told of every beat; may be nil.
+	outage *Outage
 
 	mu     sync.Mutex
 	counts map[pulseKey]*sms.Pulse
@@ -42,6 +44,10 @@ func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Dur
 	}
 	return &Pulse{store: store, alive: alive, every: every, feed: feed, log: log, now: now, counts: map[pulseKey]*sms.Pulse{}}
 }
+
+// Watch lets every beat say whether the database can be written. It comes before
+// Run.
+func (p *Pulse) Watch(outage *Outage) { p.outage = outage }
 
 const (
 	beatEvery = 10 * time.Second
@@ -97,10 +103,16 @@ func (p *Pulse) Run(ctx context.Context) {
 		if p.alive(ctx) {
 			next, err := p.store.Beat(ctx, span, p.now().UnixMilli())
 			if err == nil {
-				span, last = next, now
-			} else if ctx.Err() == nil {
+				span = next
+			} else if ctx.Err() == nil && sms.TroubleOf(err) == "" {
 				p.log.Error("not noted that callbacks are answered", "error", err)
 			}
+			if ctx.Err() == nil {
+				p.outage.Note(err)
+			}
+			// They are answered whether that could be written or not: the next beat
+			// that can makes the stretch as long as it was.
+			last = now
 		}
 		p.flush(ctx)
 	}
@@ -129,7 +141,7 @@ func (p *Pulse) flush(ctx context.Context) {
 		list = append(list, *c)
 	}
 	if err := p.store.AddPulses(ctx, list); err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && sms.TroubleOf(err) == "" {
 			p.log.Error("counts of callbacks not written", "error", err)
 		}
 		p.putBack(taken)

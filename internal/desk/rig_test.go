@@ -32,6 +32,8 @@ type rig struct {
 	service  *httptest.Server
 	account  sms.Account
 	by       sms.User
+	store    desk.DispatchStore // of the Dispatcher; db where nil
+	endures  func(*desk.Dispatcher)
 }
 
 type client struct{ *gateway.Client }
@@ -121,7 +123,14 @@ func (r *rig) dispatchFrom(past bool) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	d := desk.NewDispatcher(r.db, journal, r.gateways, r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
+	var store desk.DispatchStore = r.db
+	if r.store != nil {
+		store = r.store
+	}
+	d := desk.NewDispatcher(store, journal, r.gateways, r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
+	if r.endures != nil {
+		r.endures(d)
+	}
 	go func() { done <- d.Run(ctx) }()
 	var once sync.Once
 	stop = func() {
