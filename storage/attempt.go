@@ -11,53 +11,85 @@ import (
 	"smsdesk/storage/query"
 )
 
-// License commits the one permission to send an attempt (I7). It fails with
-// sms.ErrConflict when the attempt is not prepared any more, the lease was
-// taken by somebody else, its campaign or account was stopped meanwhile,
-// one of its numbers was blocked, or the account's sending hours are over.
+// License commits the one permission to send an attempt (I7), together with the
+// line that the journal gets before the first byte leaves (README.md). It fails
+// with sms.ErrConflict when the attempt is not prepared any more, the lease was
+// taken by somebody else, its campaign or account was stopped meanwhile, one of
+// its numbers was blocked, or the account's sending hours are over.
 func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
-	err := db.update(ctx, "commit the licence", func(t *tx) error {
-		if err := t.withinHours(ctx, a, now); err != nil {
-			return err
+	people := writePeople(db.people.ofCall(a.Call))
+	// The journal gets its lines in the order of the commits.
+	db.licensing.Lock()
+	defer db.licensing.Unlock()
+	journal := db.journal.Load()
+	if journal != nil {
+		if err := journal.Stuck(); err != nil {
+			return fmt.Errorf("commit the licence: the journal cannot be written: %w", err)
 		}
-		n, err := t.LicenseAttempt(ctx, a.ID, a.Epoch, now)
-		if err != nil {
-			return err
-		}
-		if n != 1 {
-			return fmt.Errorf("%w: sending was stopped before this call", sms.ErrConflict)
-		}
-		if n, err = t.LicenseMessages(ctx, a.ID, now); err != nil {
-			return err
-		}
-		if n != int64(a.Recipients) {
-			return fmt.Errorf("%w: %d messages instead of %d", errUnexpected, n, a.Recipients)
-		}
-		return nil
+	}
+	var line []byte
+	var seq int64
+	err := db.update(ctx, "commit the licence", func(t *tx) (err error) {
+		line, seq, err = t.license(ctx, db, journal, a, people, now)
+		return err
 	})
-	if err == nil {
-		a.State, a.LicensedAt = sms.AttemptSending, now
-	}
-	return err
-}
-
-func (t *tx) withinHours(ctx context.Context, a *sms.Attempt, now int64) error {
-	row, err := t.AccountByID(ctx, a.AccountID)
 	if err != nil {
+		if journal != nil {
+			journal.forgetNames()
+		}
 		return err
 	}
-	of := account(row)
-	if of.Hours.Always() {
-		return nil
-	}
-	c, err := t.campaign(ctx, a.CampaignID)
-	if err != nil {
-		return err
-	}
-	if at := time.UnixMilli(now); sms.SendsAt(of, c, at).After(at) {
-		return fmt.Errorf("%w: the sending hours were over before this call", sms.ErrConflict)
+	a.State, a.LicensedAt, a.JournalSeq = sms.AttemptSending, now, seq
+	if journal != nil {
+		journal.enqueue(seq, line)
 	}
 	return nil
+}
+
+func (t *tx) license(ctx context.Context, db *DB, journal *Journal, a *sms.Attempt, people string, now int64) (line []byte, seq int64, err error) {
+	of, err := t.AccountByID(ctx, a.AccountID)
+	if err != nil {
+		return nil, 0, err
+	}
+	c, err := t.CampaignByID(ctx, a.CampaignID)
+	if err != nil {
+		return nil, 0, err
+	}
+	if at := time.UnixMilli(now); sms.SendsAt(account(of), campaign(c.Campaign, c.Test), at).After(at) {
+		return nil, 0, fmt.Errorf("%w: the sending hours were over before this call", sms.ErrConflict)
+	}
+	l := journalLine{Kind: lineLicence, Attempt: a.UID, Campaign: campaignUID(c.Campaign.Token), Account: of.Uid, People: people}
+	if of.Test {
+		l.Test = 1
+	}
+	if a.Call.Kind == sms.CallGroup {
+		l.Group = 1
+	}
+	if journal != nil {
+		if journal.nameOf(l.Campaign) {
+			l.Name = db.people.sealName(campaignName{c.Campaign.Name, c.Campaign.StartedName}, db.desk, l.Campaign)
+		}
+		if err := t.DropJournalLines(ctx, db.node, journal.syncedUpTo()); err != nil {
+			return nil, 0, err
+		}
+	}
+	if line, seq, err = t.licence(ctx, db, l, now); err != nil {
+		return nil, 0, err
+	}
+	n, err := t.LicenseAttempt(ctx, query.LicenseAttemptParams{ID: a.ID, Epoch: a.Epoch, LicensedAt: now, JournalSeq: seq})
+	if err != nil {
+		return nil, 0, err
+	}
+	if n != 1 {
+		return nil, 0, fmt.Errorf("%w: sending was stopped before this call", sms.ErrConflict)
+	}
+	if n, err = t.LicenseMessages(ctx, a.ID, now); err != nil {
+		return nil, 0, err
+	}
+	if n != int64(a.Recipients) {
+		return nil, 0, fmt.Errorf("%w: %d messages instead of %d", errUnexpected, n, a.Recipients)
+	}
+	return line, seq, nil
 }
 
 // Settle commits the outcome of an attempt: its messages, the campaign's
@@ -69,6 +101,9 @@ func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sm
 	err = db.update(ctx, "commit the outcome", func(t *tx) error {
 		row, err := t.CampaignByID(ctx, a.CampaignID)
 		if err != nil {
+			return err
+		}
+		if a.State, err = t.stands(ctx, a, o); err != nil {
 			return err
 		}
 		of := campaign(row.Campaign, row.Test)
@@ -106,6 +141,19 @@ func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sm
 		return err
 	})
 	return alert && err == nil, err
+}
+
+// stands is the state in which an attempt is found. A licence whose commit was
+// reported as failed may stand there after all; nothing of it has left.
+func (t *tx) stands(ctx context.Context, a *sms.Attempt, o sms.Outcome) (sms.AttemptState, error) {
+	if a.State != sms.AttemptPrepared || o.Class != sms.ClassNothingLeft {
+		return a.State, nil
+	}
+	row, err := t.AttemptByID(ctx, a.ID)
+	if err == nil && row.State == string(sms.AttemptSending) && row.Epoch == a.Epoch {
+		return sms.AttemptSending, nil
+	}
+	return a.State, err
 }
 
 // held is the state in which an open attempt holds its messages.
@@ -363,6 +411,6 @@ func (t *tx) recover(ctx context.Context, a *sms.Attempt, now int64) (int64, err
 func attempt(r query.Attempt) sms.Attempt {
 	return sms.Attempt{ID: r.ID, UID: r.Uid, AccountID: r.AccountID, CampaignID: r.CampaignID, Epoch: r.Epoch, State: sms.AttemptState(r.State),
 		Canary: r.Canary, Recipients: int(r.Recipients), Class: sms.Class(r.Class), HTTPStatus: int(r.HttpStatus), Code: r.Code, Reason: r.Reason,
-		Excerpt: r.Excerpt, Written: r.Written, PreparedAt: r.PreparedAt, LicensedAt: r.LicensedAt, EndedAt: r.EndedAt,
+		Excerpt: r.Excerpt, Written: r.Written, PreparedAt: r.PreparedAt, LicensedAt: r.LicensedAt, EndedAt: r.EndedAt, JournalSeq: r.JournalSeq,
 		Call: sms.Call{Kind: sms.CallKind(r.Kind), SenderID: r.SenderID, Text: r.Text, Unicode: r.Unicode, Flash: r.Flash, GroupID: r.GroupID}}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"smsdesk/internal/sms"
+	"smsdesk/storage/query"
 )
 
 // numbersOf lists the numbers of a call and fails on one that is there twice.
@@ -241,7 +242,7 @@ func TestALicenceIsForOneUse(t *testing.T) {
 		t.Fatalf("%d licences", won.Load())
 	}
 	f.must(f.db.update(f.ctx, "license", func(t *tx) error {
-		n, err := t.LicenseAttempt(f.ctx, a.ID, a.Epoch, f.now())
+		n, err := t.LicenseAttempt(f.ctx, query.LicenseAttemptParams{ID: a.ID, Epoch: a.Epoch, LicensedAt: f.now(), JournalSeq: -1})
 		if n != 0 {
 			return fmt.Errorf("%d rows were licensed again", n)
 		}

@@ -40,7 +40,7 @@ func (db *DB) Claim(ctx context.Context, o sms.ClaimOrder, now int64) (claim sms
 		if err != nil || len(running) == 0 {
 			return err
 		}
-		c := claiming{tx: t, order: o, account: account(row), now: now, claim: &claim}
+		c := claiming{db: db, tx: t, order: o, account: account(row), now: now, claim: &claim}
 		if c.senders, err = t.senderIDs(ctx, o.AccountID); err != nil {
 			return err
 		}
@@ -77,6 +77,7 @@ func inTurn(running []query.RunningCampaignsRow, o sms.ClaimOrder) []query.Runni
 // claiming is one claim's transaction.
 type claiming struct {
 	*tx
+	db      *DB
 	order   sms.ClaimOrder
 	account sms.Account
 	senders []sms.SenderID
@@ -162,6 +163,9 @@ func (c *claiming) nextCall(ctx context.Context, campaign int64, limit int) (row
 		n, err := c.skipBlocked(ctx, campaign, rows)
 		if err == nil && n == 0 {
 			n, err = c.skipOften(ctx, campaign, rows)
+		}
+		if err == nil && n == 0 {
+			n, err = c.skipRemembered(ctx, campaign, rows)
 		}
 		if err != nil || n == 0 {
 			return rows, skipped, err

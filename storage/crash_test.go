@@ -88,7 +88,8 @@ func (l *crashLife) start() *crashProcess {
 		p.inbox, err = OpenInbox(p.ctx, l.data, filepath.Join(l.data, "spool"), cursor)
 	}
 	if err == nil {
-		p.journal, err = OpenJournal(l.data)
+		p.journal = NewJournal(p.db, JournalConfig{Program: "test"})
+		_, err = p.journal.Start(p.ctx, l.now)
 	}
 	if err == nil {
 		p.epoch, err = p.db.TakeLease(p.ctx, l.account.ID)

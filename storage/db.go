@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -41,6 +42,16 @@ type DB struct {
 	seal    sealer
 	steady  func() sms.Steady
 	waiting atomic.Int64 // writers that wait for their turn
+
+	// The journal's side. Licences are committed one by one, so that its lines
+	// have their order.
+	desk       string // the desk's id
+	node       string // this data folder's name
+	people     people
+	journal    atomic.Pointer[Journal] // nil before it is started
+	generation int64                   // of the start of this process
+	licensing  sync.Mutex
+	remembers  atomic.Bool // something was sent that this copy does not know
 	// networks are those of numbers that were counted.
 	networks sms.Networks
 }
@@ -94,6 +105,11 @@ func Look(ctx context.Context, c Config) (*DB, error) {
 	}
 	db.writer = db.reader
 	db.asked, db.told = newPrepared(db.reader), newPrepared(db.writer)
+	for _, find := range []func(context.Context) error{db.findDesk, db.findNode, db.openJournalSide} {
+		if err := find(ctx); err != nil {
+			return nil, errors.Join(err, db.asked.close(), db.reader.Close())
+		}
+	}
 	return db, nil
 }
 
@@ -132,7 +148,9 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	for _, fill := range []func(context.Context) error{db.fillTraffic, db.fillUsage, db.fillNames, db.putKeyCheck} {
+	for _, fill := range []func(context.Context) error{
+		db.fillTraffic, db.fillUsage, db.fillNames, db.putKeyCheck, db.openDesk, db.openNode, db.openJournalSide,
+	} {
 		if err := fill(ctx); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}

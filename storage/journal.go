@@ -1,260 +1,416 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"smsdesk/internal/sms"
+	"smsdesk/storage/log"
 	"smsdesk/storage/query"
 )
 
-// Journal is the dispatch journal: an append-only file beside the database
-// with one line a licence, synced before the first byte of the call. A
-// database that lacks what the journal holds was rolled back (reliability.md,
-// section 5).
+// Journal is the dispatch journal: an append-only log of numbered, chained
+// lines beside the database or on another disk, with one line a licence, synced
+// before the first byte of its request. By it an older copy of the database is
+// told from an intact one (README.md). It is safe for use by many goroutines.
 type Journal struct {
-	mu   sync.Mutex
-	file *os.File
-	torn bool // the last write failed and may have left half a line
+	cfg    JournalConfig
+	db     *DB
+	folder string
+
+	turn   sync.Mutex // held by the one who writes
+	log    *log.Log   // nil before Start
+	unlock func()
+	sum    string // of the last line that is synced
+
+	mu     sync.Mutex
+	lines  []byte // committed in the database, not written yet
+	prev   string // the checksum that stands before them
+	put    int64  // number of the last of them
+	synced int64  // number of the last line that is synced
+	stuck  error  // why nothing can be written; nil: it can
+	began  int64  // when the segment began, milliseconds
+	tried  time.Time
+	named  map[string]bool // campaigns whose name the segment holds
 }
 
-// OpenJournal opens the journal of a data folder for appending. A last line
-// that a crash cut off is ended, so that the next one stands alone.
-func OpenJournal(data string) (*Journal, error) {
-	path := filepath.Join(data, "dispatch.journal")
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the dispatch journal: %w", err)
-	}
-	end, err := f.Seek(0, io.SeekEnd)
-	last := []byte{'\n'}
-	if err == nil && end > 0 {
-		_, err = f.ReadAt(last, end-1)
-	}
-	if err == nil && last[0] != '\n' {
-		_, err = f.Write([]byte{'\n'})
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the dispatch journal: %w", err), f.Close())
-	}
-	return &Journal{file: f}, nil
+// JournalConfig says where the journal is and who writes it.
+type JournalConfig struct {
+	// Dir is the folder in which dispatch.journal stands; the data folder where
+	// it is "".
+	Dir     string
+	Program string // the version, for people
+	FS      log.FS // nil: the machine's own
 }
 
-// Append writes one licence and syncs it to disk.
-func (j *Journal) Append(a *sms.Attempt) error {
-	line, err := json.Marshal(sms.Licence{UID: a.UID, Account: a.AccountID, Campaign: a.CampaignID, Epoch: a.Epoch, At: a.LicensedAt, Messages: a.Messages})
-	if err != nil {
-		return fmt.Errorf("write the dispatch journal: %w", err)
+const (
+	journalFolder  = "dispatch.journal"
+	journalEnding  = ".j"
+	segmentBytes   = 64 << 20
+	segmentAge     = 31 * 24 * time.Hour
+	elsewhereName  = "ELSEWHERE"
+	journalRetries = time.Second
+)
+
+// NewJournal returns the journal of a database's data folder. Nothing is made
+// or opened before Compare and Start.
+func NewJournal(db *DB, cfg JournalConfig) *Journal {
+	if cfg.FS == nil {
+		cfg.FS = log.Disk{}
 	}
-	line = append(line, '\n')
+	dir := cfg.Dir
+	if dir == "" {
+		dir = db.data
+	}
+	return &Journal{cfg: cfg, db: db, folder: filepath.Join(dir, journalFolder)}
+}
+
+// Folder is where the journal's segments stand.
+func (j *Journal) Folder() string { return j.folder }
+
+func (j *Journal) config() log.Config {
+	return log.Config{Dir: j.folder, Ending: journalEnding, FS: j.cfg.FS, MaxBytes: segmentBytes, Head: j.head}
+}
+
+// head is a segment's first line. The writer calls it through the log.
+func (j *Journal) head() []byte {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.torn {
-		line = append([]byte{'\n'}, line...)
+	j.named = map[string]bool{}
+	line, _, err := writeLine(journalSegment{Kind: lineSegment, Desk: j.db.desk, Node: j.db.node, Key: j.db.people.check(), N: j.synced + 1, Prev: j.sum})
+	if err != nil {
+		return nil
 	}
-	_, err = j.file.Write(line)
-	if j.torn = err != nil; err != nil {
-		return fmt.Errorf("write the dispatch journal: %w", err)
-	}
-	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("sync the dispatch journal: %w", err)
-	}
-	return nil
+	return line
 }
 
-// Close closes the file.
-func (j *Journal) Close() error { return j.file.Close() }
-
-// journalBlock is how much of the journal is read at once, from its end.
-const journalBlock = 1 << 20
-
-// Ahead lists the licences in the journal that the database does not know of,
-// oldest first. They stand at the end: reading goes backwards in blocks until
-// a block holds nothing unknown, so a long journal costs nothing at a start.
-func (j *Journal) Ahead(ctx context.Context, db *DB) ([]sms.Licence, error) {
-	end, err := j.file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil, fmt.Errorf("read the dispatch journal: %w", err)
+// Close closes the journal.
+func (j *Journal) Close() error {
+	j.turn.Lock()
+	defer j.turn.Unlock()
+	if j.log == nil {
+		return nil
 	}
-	var ahead []sms.Licence
-	for end > 0 {
-		var lines []sms.Licence
-		if lines, end, err = j.linesBefore(end); err != nil {
-			return nil, err
-		}
-		var unknown []sms.Licence
-		for _, l := range lines {
-			known, err := db.knowsLicence(ctx, l.UID)
-			if err != nil {
-				return nil, err
-			}
-			if !known {
-				unknown = append(unknown, l)
-			}
-		}
-		if len(unknown) == 0 {
-			break
-		}
-		ahead = append(unknown, ahead...)
-	}
-	return ahead, nil
-}
-
-// linesBefore reads the whole lines of the block that ends at end, and says
-// where the block before it ends. A line that a crash cut off is passed over:
-// no byte of its call had left.
-func (j *Journal) linesBefore(end int64) (lines []sms.Licence, start int64, err error) {
-	for size := int64(journalBlock); ; size *= 2 {
-		start = max(0, end-size)
-		block := make([]byte, end-start)
-		if _, err := j.file.ReadAt(block, start); err != nil {
-			return nil, 0, fmt.Errorf("read the dispatch journal: %w", err)
-		}
-		if start > 0 {
-			cut := bytes.IndexByte(block, '\n') + 1
-			if cut == 0 || cut == len(block) {
-				continue
-			}
-			block, start = block[cut:], start+int64(cut)
-		}
-		for _, text := range bytes.Split(block, []byte{'\n'}) {
-			var l sms.Licence
-			if json.Unmarshal(text, &l) == nil && l.UID != "" {
-				lines = append(lines, l)
-			}
-		}
-		return lines, start, nil
-	}
-}
-
-func (db *DB) knowsLicence(ctx context.Context, uid string) (bool, error) {
-	a, err := db.read().AttemptByUID(ctx, uid)
-	if err == nil && a.LicensedAt > 0 {
-		return true, nil
-	}
-	if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
-		return false, fmt.Errorf("look up a licence: %w", err)
-	}
-	n, err := db.read().JournalLineAccepted(ctx, uid)
-	if err != nil {
-		return false, fmt.Errorf("look up a licence: %w", err)
-	}
-	return n > 0, nil
-}
-
-// AcceptRollback makes the messages of those licences in doubt: they were
-// sent, perhaps, by a database that was since replaced by an older copy. It
-// returns how many messages came into doubt.
-func (db *DB) AcceptRollback(ctx context.Context, lines []sms.Licence, now int64) (doubtful int64, err error) {
-	err = db.update(ctx, "accept the rollback", func(t *tx) error {
-		doubtful = 0
-		var touched []int64
-		for _, l := range lines {
-			for _, id := range l.Messages {
-				n, err := t.doubtAfterRollback(ctx, l, id, now)
-				if err != nil {
-					return err
-				}
-				if doubtful += n; n > 0 {
-					touched = appendNew(touched, l.Campaign)
-				}
-			}
-			if err := t.AcceptJournalLine(ctx, l.UID, now); err != nil {
-				return err
-			}
-		}
-		return t.finishAll(ctx, touched, now)
-	})
-	return doubtful, err
-}
-
-// doubtAfterRollback walks an unsent message through the legal states into
-// doubt, in an attempt that says where the doubt comes from. Ids are given
-// again after a rollback: a message made after the licence is another one.
-func (t *tx) doubtAfterRollback(ctx context.Context, l sms.Licence, id, now int64) (int64, error) {
-	row, err := t.MessageByID(ctx, id)
-	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.CampaignID != l.Campaign || row.CreatedAt > l.At || !sms.State(row.State).Unsent()) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	of, err := t.campaign(ctx, row.CampaignID)
-	if err != nil {
-		return 0, err
-	}
-	m := message(row)
-	shown := of.Shows(m.State)
-	switch {
-	case shown == sms.Draft:
-		return 0, t.cancelAfterRollback(ctx, m, now)
-	case m.State == sms.Draft:
-		if n, err := t.QueueDraft(ctx, id, now); err != nil || n != 1 {
-			return 0, orUnexpected(err)
-		}
-	case m.State == sms.Claimed:
-		if err := t.release(ctx, m.AttemptID, now); err != nil {
-			return 0, err
-		}
-		shown = of.Shows(sms.Queued)
-	}
-	a := sms.Attempt{UID: randomHex(16), AccountID: m.AccountID, CampaignID: m.CampaignID, State: sms.AttemptSending}
-	a.ID, err = t.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: m.AccountID, CampaignID: m.CampaignID, Epoch: l.Epoch, Kind: string(sms.CallText), Recipients: 1, PreparedAt: l.At})
-	if err != nil {
-		return 0, err
-	}
-	if err := t.InsertAttemptMessage(ctx, a.ID, id); err != nil {
-		return 0, err
-	}
-	if err := t.DoubtInFlight(ctx, id); err != nil {
-		return 0, err
-	}
-	if _, err := t.ClaimMessages(ctx, a.ID, now); err != nil {
-		return 0, err
-	}
-	if n, err := t.LicenseLost(ctx, a.ID, l.At); err != nil || n != 1 {
-		return 0, orUnexpected(err)
-	}
-	if _, err := t.LicenseMessages(ctx, a.ID, l.At); err != nil {
-		return 0, err
-	}
-	t.moved(m.CampaignID, sms.StandingKey(shown, "", false), "sending", 1)
-	if _, err := t.endAttempt(ctx, &a, sms.Settlement{State: sms.AttemptInDoubt}, sms.Outcome{Class: sms.ClassCrash, Reason: rollbackReason}, now); err != nil {
-		return 0, err
-	}
-	return 1, t.settleMessages(ctx, of, &a, []sms.Settled{{MessageID: id, To: sms.InDoubt, Reason: rollbackReason}}, sms.Sending, sms.ClassCrash, now)
-}
-
-const rollbackReason = "An older copy of the database was put back after this message had been handed to the provider."
-
-// release ends the claim that the copy was made in the middle of.
-func (t *tx) release(ctx context.Context, attemptID, now int64) error {
-	row, err := t.AttemptByID(ctx, attemptID)
-	if err != nil {
-		return err
-	}
-	a := attempt(row)
-	if a.State != sms.AttemptPrepared {
-		return fmt.Errorf("attempt %d: %w", a.ID, errUnexpected)
-	}
-	_, err = t.recover(ctx, &a, now)
+	j.db.journal.Store(nil)
+	err := j.log.Close()
+	j.log = nil
+	j.unlock()
 	return err
 }
 
-// cancelAfterRollback: the copy knows the campaign only as a draft, but it was
-// started and sent from. Starting it again would send twice.
-func (t *tx) cancelAfterRollback(ctx context.Context, m sms.Message, now int64) error {
-	n, err := t.SettleMessage(ctx, query.SettleMessageParams{ID: m.ID, State: string(sms.Cancelled), Reason: rollbackReason, ChangedAt: now, State_2: string(sms.Draft)})
-	if err != nil || n != 1 {
-		return orUnexpected(err)
+// lock takes the journal's folder for this process.
+func (j *Journal) lock() (func(), error) {
+	if err := j.cfg.FS.MakeFolder(j.folder); err != nil {
+		return nil, fmt.Errorf("make the journal's folder: %w", err)
 	}
-	t.moved(m.CampaignID, "draft", "stopped", 1)
+	unlock, err := lockFile(filepath.Join(j.folder, "lock"), false)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("another smsdesk writes the journal %s. Stop it first, or give another --journal", j.folder)
+	}
+	return unlock, err
+}
+
+// enqueue takes over a line that has just been committed. It is called in the
+// order of the commits.
+func (j *Journal) enqueue(seq int64, line []byte) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if seq != j.put+1 {
+		// A commit that was reported as failed has happened after all. Its line
+		// stands in the database; what is in the queue goes there with it.
+		j.stuck = errors.New("a line before it is missing")
+		return
+	}
+	j.lines, j.put = append(j.lines, line...), seq
+}
+
+// Append returns once the line of the attempt's licence is on the disk. After
+// an error no byte of the request may leave.
+func (j *Journal) Append(a *sms.Attempt) error {
+	j.turn.Lock()
+	defer j.turn.Unlock()
+	j.mu.Lock()
+	synced, stuck, lines, put := j.synced, j.stuck, j.lines, j.put
+	j.mu.Unlock()
+	switch {
+	case a.JournalSeq == 0:
+		return errors.New("write the dispatch journal: the attempt has no licence")
+	case synced >= a.JournalSeq:
+		return nil
+	case stuck != nil:
+		return fmt.Errorf("write the dispatch journal: %w", stuck)
+	case j.log == nil:
+		return errors.New("write the dispatch journal: it is closed")
+	}
+	err := j.log.Append(lines)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err != nil {
+		j.stuck, j.lines = err, nil
+		return fmt.Errorf("write the dispatch journal: %w", err)
+	}
+	j.synced, j.lines = put, j.lines[len(lines):]
+	j.sum = lastSum(lines)
 	return nil
+}
+
+// lastSum is the checksum of the last of whole lines.
+func lastSum(lines []byte) string {
+	return string(lines[len(lines)-1-2*sumBytes : len(lines)-1])
+}
+
+// Ready says why nothing can be licensed because of the journal, and brings it
+// back into order where that is possible: once a second at most.
+func (j *Journal) Ready(ctx context.Context) error {
+	j.mu.Lock()
+	stuck, wait := j.stuck, time.Since(j.tried) < journalRetries
+	old := j.began > 0 && time.Now().UnixMilli()-j.began > segmentAge.Milliseconds()
+	j.mu.Unlock()
+	if stuck == nil && !old {
+		return nil
+	}
+	if wait {
+		return stuck
+	}
+	j.mu.Lock()
+	j.tried = time.Now()
+	j.mu.Unlock()
+	return j.repair(ctx)
+}
+
+// repair appends what the database has committed and the journal lacks, and
+// begins a new segment where the last one is old.
+func (j *Journal) repair(ctx context.Context) error {
+	// No licence is committed meanwhile: the lines are then all there are.
+	j.db.licensing.Lock()
+	defer j.db.licensing.Unlock()
+	j.turn.Lock()
+	defer j.turn.Unlock()
+	if j.log == nil {
+		return errors.New("the journal is closed")
+	}
+	rows, err := j.db.read().JournalLines(ctx, j.db.node, j.synced)
+	if err != nil {
+		return fmt.Errorf("read the lines that the journal lacks: %w", err)
+	}
+	if time.Now().UnixMilli()-j.began > segmentAge.Milliseconds() {
+		if err := j.log.Roll(); err != nil {
+			return err
+		}
+		j.began = time.Now().UnixMilli()
+	}
+	if err := j.appendRows(rows); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.stuck, j.lines, j.put = nil, nil, j.synced
+	return nil
+}
+
+// appendRows appends lines of the database that follow on the last synced one.
+// The caller writes.
+func (j *Journal) appendRows(rows []query.JournalLinesRow) error {
+	var lines []byte
+	last := j.synced
+	for _, r := range rows {
+		if r.Seq != last+1 {
+			return fmt.Errorf("line %d of the journal is missing in the database", last+1)
+		}
+		lines, last = append(lines, r.Line...), r.Seq
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if err := j.log.Append(lines); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	j.synced, j.sum = last, lastSum(lines)
+	j.mu.Unlock()
+	return nil
+}
+
+// Stuck says why nothing can be written; nil while it can.
+func (j *Journal) Stuck() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.stuck
+}
+
+func (j *Journal) syncedUpTo() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.synced
+}
+
+// nameOf says whether a line should tell the campaign's name: once a segment.
+func (j *Journal) nameOf(campaign string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.named == nil {
+		j.named = map[string]bool{}
+	}
+	known := j.named[campaign]
+	j.named[campaign] = true
+	return !known
+}
+
+// forgetNames makes the next lines tell names again: one that told it may not
+// have been committed.
+func (j *Journal) forgetNames() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.named = nil
+}
+
+// licence puts the line of a licence into its transaction: the head moves on,
+// and the line stands in the database until the journal has it. It returns the
+// line and its number.
+func (t *tx) licence(ctx context.Context, db *DB, l journalLine, now int64) (line []byte, seq int64, err error) {
+	head, err := t.JournalHead(ctx, db.node)
+	if err = orNone(err); err != nil {
+		return nil, 0, err
+	}
+	if head.Generation != db.generation {
+		return nil, 0, fmt.Errorf("%w: another process has started with this database", sms.ErrConflict)
+	}
+	l.N, l.Prev, l.Generation, l.At = head.Seq+1, head.Sum, head.Generation, now
+	if head.Sum == "" {
+		l.Prev = noSum
+	}
+	line, sum, err := writeLine(l)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := t.PutJournalLine(ctx, db.node, l.N, string(line)); err != nil {
+		return nil, 0, err
+	}
+	err = t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: db.node, Generation: l.Generation, Seq: l.N, Sum: sum, At: now})
+	return line, l.N, err
+}
+
+// orNone passes over "there is no row".
+func orNone(err error) error {
+	if errors.Is(classify(err), sms.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// elsewhere is what the data folder knows of a journal that is not in it.
+type elsewhere struct {
+	Folder string `json:"folder"`
+	Desk   string `json:"desk"`
+}
+
+func (j *Journal) elsewherePath() string {
+	return filepath.Join(j.db.data, journalFolder, elsewhereName)
+}
+
+// expected says where the journal was when smsdesk sent the last time, "" where
+// that is where it is looked for now.
+func (j *Journal) expected() string {
+	raw, err := os.ReadFile(j.elsewherePath())
+	var e elsewhere
+	if err != nil || json.Unmarshal(raw, &e) != nil || e.Folder == j.folder {
+		return ""
+	}
+	return e.Folder
+}
+
+// noteElsewhere writes down where the journal is, when that is not in the data
+// folder: a start without the flag is then a question and not a new journal.
+func (j *Journal) noteElsewhere() error {
+	path := j.elsewherePath()
+	if filepath.Dir(path) == j.folder {
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	raw, err := json.Marshal(elsewhere{j.folder, j.db.desk})
+	if err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(raw) {
+		return nil
+	}
+	if err := j.cfg.FS.MakeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return replaceFile(path, raw)
+}
+
+// openNode finds the name of this data folder among several: 16 random bytes,
+// made with the folder. A folder that lost it and whose database names one only
+// is that one.
+func (db *DB) openNode(ctx context.Context) error {
+	if err := db.findNode(ctx); err != nil || db.node != "" {
+		return err
+	}
+	heads, err := db.read().JournalHeads(ctx)
+	if err != nil {
+		return fmt.Errorf("read the journal's heads: %w", err)
+	}
+	db.node = randomHex(16)
+	if len(heads) == 1 {
+		db.node = heads[0].Node
+	}
+	if err := replaceFile(filepath.Join(db.data, nodeFile), []byte(db.node+"\n")); err != nil {
+		return fmt.Errorf("write the node's name: %w", err)
+	}
+	return nil
+}
+
+const nodeFile = "node"
+
+// findNode reads the name; "" where there is none.
+func (db *DB) findNode(context.Context) error {
+	raw, err := os.ReadFile(filepath.Join(db.data, nodeFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the node's name: %w", err)
+	}
+	if name := strings.TrimSpace(string(raw)); len(name) == 32 {
+		db.node = name
+	}
+	return nil
+}
+
+// openDesk finds the desk's id, and makes it where there is none.
+func (db *DB) openDesk(ctx context.Context) error {
+	if err := db.findDesk(ctx); err != nil || db.desk != "" {
+		return err
+	}
+	db.desk = randomHex(16)
+	return db.PutSetting(ctx, sms.SettingDesk, db.desk)
+}
+
+func (db *DB) findDesk(ctx context.Context) (err error) {
+	db.desk, err = db.Setting(ctx, sms.SettingDesk)
+	return err
+}
+
+// openJournalSide reads what licences need of the database. Before the journal
+// has started they follow on whatever the last process left.
+func (db *DB) openJournalSide(ctx context.Context) error {
+	head, err := db.read().JournalHead(ctx, db.node)
+	if err = orNone(err); err != nil {
+		return fmt.Errorf("read the journal's head: %w", err)
+	}
+	db.generation = head.Generation
+	if db.people, err = newPeople(db.seal); err != nil {
+		return err
+	}
+	return db.refreshRemembered(ctx)
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,24 +10,28 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
+	"time"
 
 	"smsdesk/internal/sms"
+	"smsdesk/storage/log"
 )
 
+// journal starts the journal of the fixture's folder, which must agree.
 func (f *fixture) journal() *Journal {
 	f.t.Helper()
-	j, err := OpenJournal(f.data)
-	f.must(err)
+	j := NewJournal(f.db, JournalConfig{Program: "test"})
+	if q, err := j.Start(f.ctx, f.now()); err != nil {
+		f.t.Fatalf("%v: %s %s", err, q.Relation, q.Sentence(time.UTC))
+	}
 	return j
 }
 
-func (f *fixture) ahead(j *Journal) []sms.Licence {
+// relation compares database and journal.
+func (f *fixture) relation() sms.Question {
 	f.t.Helper()
-	list, err := j.Ahead(f.ctx, f.db)
+	q, err := NewJournal(f.db, JournalConfig{}).Compare(f.ctx, false)
 	f.must(err)
-	return list
+	return q
 }
 
 // backup copies the database as it is now.
@@ -43,6 +46,9 @@ func (f *fixture) backup(t *testing.T) string {
 // restore puts a copy back in the place of the database.
 func (f *fixture) restore(t *testing.T, path string) {
 	t.Helper()
+	if j := f.db.journal.Load(); j != nil {
+		f.must(j.Close())
+	}
 	f.must(f.db.Close())
 	raw, err := os.ReadFile(path)
 	f.must(err)
@@ -56,273 +62,603 @@ func (f *fixture) restore(t *testing.T, path string) {
 	f.lease()
 }
 
-// send claims of a campaign, licenses, writes the journal and settles, as the
-// dispatcher does.
-func (f *fixture) send(j *Journal, c sms.Campaign, limit int, o func(*sms.Attempt) sms.Outcome) *sms.Attempt {
-	f.t.Helper()
-	a := f.claimAfter(c.ID-1, limit)
-	if a == nil || a.CampaignID != c.ID {
-		f.t.Fatalf("nothing of campaign %d was claimed", c.ID)
+// reopen ends the process and starts the next one.
+func (f *fixture) reopen(t *testing.T) {
+	t.Helper()
+	if j := f.db.journal.Load(); j != nil {
+		f.must(j.Close())
 	}
-	f.license(a)
-	f.must(j.Append(a))
-	f.settle(a, o(a))
-	return a
+	f.must(f.db.Close())
+	f.db = open(t, f.data)
+	f.lease()
 }
 
-func licence(a *sms.Attempt) sms.Licence {
-	return sms.Licence{UID: a.UID, Account: a.AccountID, Campaign: a.CampaignID, Epoch: a.Epoch, At: a.LicensedAt, Messages: a.Messages}
+// ledger is what a service executed: the number of times by number and text.
+type ledger map[string]int
+
+func (l ledger) execute(a *sms.Attempt) {
+	for _, r := range a.Call.Recipients {
+		text := a.Call.Text
+		if a.Call.Kind == sms.CallPairs {
+			text = r.Text
+		}
+		l[r.Number+" "+text]++
+	}
+	if a.Call.Kind == sms.CallGroup {
+		l["group "+a.Call.GroupID+" "+a.Call.Text]++
+	}
 }
 
-func TestTheJournalHoldsOneLineALicence(t *testing.T) {
+func (l ledger) twice() (n int) {
+	for _, times := range l {
+		if times > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// send lets up to so many requests go out, as the dispatcher does.
+func (f *fixture) send(j *Journal, l ledger, most int) (sent int) {
+	f.t.Helper()
+	for range most {
+		a := f.claimAfter(0, 3)
+		if a == nil {
+			break
+		}
+		f.license(a)
+		f.must(j.Append(a))
+		l.execute(a)
+		f.settle(a, answer(a))
+		sent++
+	}
+	return sent
+}
+
+func (f *fixture) accept() sms.Answered {
+	f.t.Helper()
+	done, err := NewJournal(f.db, JournalConfig{}).Accept(f.ctx, "Ada Obi", time.UTC, f.now())
+	f.must(err)
+	return done
+}
+
+// goOn lets everything continue that a person can continue.
+func (f *fixture) goOn() {
+	f.t.Helper()
+	for _, id := range column[int64](f, "select id from campaign order by id") {
+		if c := f.campaign(id); c.MayStart() || c.MayContinue() {
+			f.set(id, sms.CampaignRunning)
+		}
+	}
+}
+
+func (f *fixture) segment(n int) string {
+	return filepath.Join(f.data, journalFolder, fmt.Sprintf("%08d%s", n, journalEnding))
+}
+
+func (f *fixture) read(path string) []byte {
+	f.t.Helper()
+	raw, err := os.ReadFile(path)
+	f.must(err)
+	return raw
+}
+
+func (f *fixture) write(path string, raw []byte) {
+	f.t.Helper()
+	f.must(os.WriteFile(path, raw, 0o600))
+}
+
+func TestTheJournalHoldsAChainOfLines(t *testing.T) {
 	f := newFixture(t)
 	j := f.journal()
-	c := f.proven("Hello", numbers(30)...)
-	var want []sms.Licence
-	for range 3 {
-		want = append(want, licence(f.send(j, c, 3, answer)))
+	f.proven("Hello", numbers(9)...)
+	f.send(j, ledger{}, 3)
+	raw := f.read(f.segment(1))
+	lines := bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n"))
+	if s, ok := readSegment(lines[0]); !ok || s.Desk != f.db.desk || s.Node != f.db.node || s.N != 1 || s.Prev != noSum || len(s.Node) != 32 {
+		t.Errorf("%+v", s)
 	}
-	f.must(j.Close())
-	raw, err := os.ReadFile(filepath.Join(f.data, "dispatch.journal"))
-	f.must(err)
-	var got []sms.Licence
-	for _, line := range bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) {
-		var l sms.Licence
-		f.must(json.Unmarshal(line, &l))
-		got = append(got, l)
+	prev := noSum
+	for i, text := range lines[1:] {
+		l, sum, ok := readLine(text)
+		if !ok || l.N != int64(i+1) || l.Prev != prev || l.Generation != 1 {
+			t.Fatalf("line %d: %s", i+1, text)
+		}
+		if prev = sum; i == 0 {
+			if l.Kind != lineStart || l.Program != "test" || l.Schema == 0 {
+				t.Errorf("%+v", l)
+			}
+			continue
+		}
+		if l.Kind != lineLicence || l.recipients() != 3 || l.Attempt == "" || l.Account == "" || (l.Name != nil) != (i == 1) {
+			t.Errorf("%+v", l)
+		}
+		if got := readPeople(l.People); i == 1 && got[0] != f.db.people.of(numbers(1)[0], "Hello") {
+			t.Error("a recipient's hash is not that of number and text")
+		}
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
+	if len(lines) != 5 || bytes.Contains(raw, []byte("Hello")) || bytes.Contains(raw, []byte("234803")) {
+		t.Errorf("%d lines:\n%s", len(lines), raw)
 	}
-	if strings.Contains(string(raw), "Hello") || strings.Contains(string(raw), "234803") {
-		t.Error("the journal holds texts or numbers")
+	for _, path := range []string{f.segment(1), filepath.Join(f.data, nodeFile)} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v", info, err)
+		}
 	}
-	if info, err := os.Stat(filepath.Join(f.data, "dispatch.journal")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info, err)
+	if q := f.relation(); q.Relation != sms.RelationAgrees {
+		t.Errorf("%+v", q)
 	}
-	j = f.journal()
-	if list := f.ahead(j); len(list) != 0 {
-		t.Errorf("without a rollback it is ahead by %v", list)
-	}
-	if j.Close(); j.Append(&sms.Attempt{UID: "x"}) == nil {
+	if j.Close(); j.Append(&sms.Attempt{JournalSeq: 9}) == nil {
 		t.Error("a closed journal took a licence")
 	}
 }
 
-// TestAnOrdinaryCrashIsNotARollback: killed after the licence, with or without
-// its line, or in the middle of the line.
-func TestAnOrdinaryCrashIsNotARollback(t *testing.T) {
+// TestACrashIsNoCopy: killed after the commit of some licences, with all their
+// lines, some, none, or one cut off anywhere.
+func TestACrashIsNoCopy(t *testing.T) {
 	f := newFixture(t)
 	j := f.journal()
 	f.proven("Hello", numbers(30)...)
-	f.license(f.claim(3))
-	f.must(j.Append(f.license(f.claim(3))))
-	torn, err := json.Marshal(licence(f.license(f.claim(3))))
-	f.must(err)
-	_, err = j.file.Write(torn[:len(torn)-7])
-	f.must(err)
-	f.must(j.Close())
-	for i := range 3 {
-		uid := fmt.Sprint("unknown-", i)
-		j = f.journal()
-		if list := f.ahead(j); len(list) != 0 {
-			t.Errorf("ahead by %v", list)
+	for _, a := range []*sms.Attempt{f.license(f.claim(3)), f.license(f.claim(3))} {
+		f.must(j.Append(a))
+	}
+	whole := f.read(f.segment(1))
+	first := bytes.LastIndexByte(bytes.TrimSuffix(whole, []byte("\n")), '\n') + 1
+	second := bytes.LastIndexByte(whole[:first-1], '\n') + 1
+	copied := f.backup(t)
+	for end := second; end <= len(whole); end += 7 {
+		f.restore(t, copied)
+		f.write(f.segment(1), whole[:end])
+		want := sms.RelationCutOff
+		if end == len(whole) {
+			want = sms.RelationAgrees
 		}
-		f.must(third(f.db.Recover(f.ctx, f.account.ID, f.now())))
-		f.must(j.Append(&sms.Attempt{UID: uid, LicensedAt: 5, Messages: []int64{1}}))
-		if list := f.ahead(j); len(list) != 1 || list[0].UID != uid {
-			t.Errorf("the line behind a torn one is lost: %v", list)
+		if q := f.relation(); q.Relation != want {
+			t.Fatalf("cut at %d of %d: %s %s", end, len(whole), q.Relation, q.Sentence(time.UTC))
 		}
-		f.must(second(f.db.AcceptRollback(f.ctx, f.ahead(j), f.now())))
-		f.must(j.Close())
-		raw, err := os.ReadFile(filepath.Join(f.data, "dispatch.journal"))
-		f.must(err)
-		f.must(os.WriteFile(filepath.Join(f.data, "dispatch.journal"), append(raw, torn[:20]...), 0o600))
+		f.must(f.journal().Close())
+		if got := f.read(f.segment(1)); !bytes.HasPrefix(got, whole) {
+			t.Fatalf("cut at %d: the lines were not put back", end)
+		}
+		if n := one[int](f, "select count(*) from journal_line"); n != 0 {
+			t.Fatalf("%d lines are kept", n)
+		}
 	}
 }
 
-// TestALineBehindAFailedWriteStandsAlone: a full disk may leave half a line,
-// and the disk has space again later.
-func TestALineBehindAFailedWriteStandsAlone(t *testing.T) {
+// TestAGapBeforeASettledRequestIsNoCrash: the line of a request that has ended
+// was in the journal before its first byte.
+func TestAGapBeforeASettledRequestIsNoCrash(t *testing.T) {
 	f := newFixture(t)
 	j := f.journal()
-	file := j.file
-	closed, err := os.Open(os.DevNull)
-	f.must(err)
-	f.must(closed.Close())
-	j.file = closed
-	if err := j.Append(&sms.Attempt{UID: "one"}); err == nil {
-		t.Fatal("a failed write was taken for a written line")
+	f.proven("Hello", numbers(30)...)
+	before := f.read(f.segment(1))
+	a := f.license(f.claim(3))
+	f.must(j.Append(a))
+	f.settle(a, answer(a))
+	f.write(f.segment(1), before)
+	f.reopen(t)
+	if q := f.relation(); q.Relation != sms.RelationBehind || !strings.Contains(q.Sentence(time.UTC), "is not known") {
+		t.Errorf("%s %s", q.Relation, q.Sentence(time.UTC))
 	}
-	_, err = file.WriteString(`{"uid":"one","acc`)
-	f.must(err)
-	j.file = file
-	f.must(j.Append(&sms.Attempt{UID: "two", LicensedAt: 1}))
-	f.must(j.Append(&sms.Attempt{UID: "three", LicensedAt: 2}))
-	var got []string
-	for _, l := range f.ahead(j) {
-		got = append(got, l.UID)
-	}
-	if !slices.Equal(got, []string{"two", "three"}) {
-		t.Errorf("%v", got)
-	}
-	f.must(j.Close())
 }
 
-func TestLicencesAreAppendedWhole(t *testing.T) {
+// TestAStartMayBeCutOffAnywhere: its line in the database only, in both, and
+// let go of.
+func TestAStartMayBeCutOffAnywhere(t *testing.T) {
 	f := newFixture(t)
-	j := f.journal()
+	f.must(f.journal().Close())
+	for nth := 1; nth <= 6; nth++ {
+		left := nth
+		j := NewJournal(f.db, JournalConfig{FS: failing{left: &left}})
+		_, err := j.Start(f.ctx, f.now())
+		_ = j.Close()
+		f.reopen(t)
+		if q := f.relation(); !q.Relation.MaySend() {
+			t.Fatalf("fault %d (%v): %s %s", nth, err, q.Relation, q.Sentence(time.UTC))
+		}
+	}
+	raw := f.read(f.segment(1))
+	last := raw[bytes.LastIndexByte(raw[:len(raw)-1], '\n')+1:]
+	f.must(f.db.update(f.ctx, "the database still has the line", func(t *tx) error {
+		return t.PutJournalLine(f.ctx, f.db.node, mustRead(last).N, string(last))
+	}))
+	if q := f.relation(); q.Relation != sms.RelationAgrees {
+		t.Errorf("%s", q.Relation)
+	}
+	f.must(f.journal().Close())
+}
+
+func mustRead(line []byte) journalLine {
+	l, _, _ := readLine(bytes.TrimSuffix(line, []byte("\n")))
+	return l
+}
+
+// failing fails the n-th write or sync of a file.
+type failing struct {
+	log.Disk
+	left *int
+}
+
+var errOnPurpose = errors.New("no space left on purpose")
+
+func (d failing) Create(path string) (log.File, error) {
+	f, err := d.Disk.Create(path)
+	return failingFile{f, d}, err
+}
+
+func (d failing) Open(path string) (log.File, error) {
+	f, err := d.Disk.Open(path)
+	return failingFile{f, d}, err
+}
+
+type failingFile struct {
+	log.File
+	disk failing
+}
+
+func (f failingFile) due() bool {
+	*f.disk.left--
+	return *f.disk.left <= 0 && *f.disk.left > -1000
+}
+
+func (f failingFile) WriteAt(b []byte, at int64) (int, error) {
+	if f.due() {
+		n, _ := f.File.WriteAt(b[:len(b)/2], at)
+		return n, errOnPurpose
+	}
+	return f.File.WriteAt(b, at)
+}
+
+func (f failingFile) Sync() error {
+	if f.due() {
+		return errOnPurpose
+	}
+	return f.File.Sync()
+}
+
+// TestNothingLeavesWhileTheJournalCannotBeWritten: eight requests are under way
+// when its disk is full; none leaves, none is in doubt, and the chain is whole
+// when there is space again.
+func TestNothingLeavesWhileTheJournalCannotBeWritten(t *testing.T) {
+	f := newFixture(t)
+	left := 1 << 30
+	j := NewJournal(f.db, JournalConfig{FS: failing{left: &left}})
+	_, err := j.Start(f.ctx, f.now())
+	f.must(err)
+	c := f.proven("Hello", numbers(40)...)
+	var attempts []*sms.Attempt
+	for range 8 {
+		attempts = append(attempts, f.claim(3))
+	}
+	for _, a := range attempts[:4] {
+		f.license(a)
+	}
+	left = 0
 	var all sync.WaitGroup
-	for i := range 50 {
+	for _, a := range attempts[:4] {
 		all.Go(func() {
-			if err := j.Append(&sms.Attempt{UID: fmt.Sprint("u", i), Messages: numbersFrom(1, 500)}); err != nil {
-				t.Error(err)
+			if j.Append(a) == nil {
+				t.Error("a line was written on a full disk")
 			}
 		})
 	}
 	all.Wait()
-	list := f.ahead(j)
-	if len(list) != 50 || len(list[0].Messages) != 500 {
-		t.Errorf("%d lines", len(list))
+	for _, a := range attempts[4:] {
+		if err := f.db.License(f.ctx, a, f.now()); err == nil || j.Stuck() == nil {
+			t.Error("licensed while the journal cannot be written")
+		}
+	}
+	for _, a := range attempts {
+		f.settle(a, sms.Outcome{Class: sms.ClassNothingLeft, Reason: "the journal cannot be written"})
+	}
+	f.wantStates(c.ID, map[sms.State]int{sms.Queued: 40})
+	j.tried = time.Time{}
+	if err := j.Ready(f.ctx); err == nil {
+		t.Error("the journal is ready on a full disk")
+	}
+	left = 1 << 30
+	if err := j.Ready(f.ctx); err == nil {
+		t.Error("it was tried again at once")
+	}
+	j.tried = time.Time{}
+	f.must(j.Ready(f.ctx))
+	l := ledger{}
+	if n := f.send(j, l, 99); n != 14 || l.twice() != 0 {
+		t.Errorf("%d requests went out, %d people twice", n, l.twice())
+	}
+	if lines, _, err := j.Damage(f.ctx); err != nil || lines != 0 {
+		t.Errorf("%d lines are damaged, %v", lines, err)
 	}
 	f.must(j.Close())
+	if q := f.relation(); q.Relation != sms.RelationAgrees {
+		t.Errorf("%s", q.Relation)
+	}
+	f.check()
 }
 
-func numbersFrom(first, n int64) (list []int64) {
-	for i := range n {
-		list = append(list, first+i)
+// TestAKillWhileTheJournalIsFullIsNoCopy: the lines of requests that never left
+// are put back at the next start.
+func TestAKillWhileTheJournalIsFullIsNoCopy(t *testing.T) {
+	for _, settled := range []bool{false, true} {
+		f := newFixture(t)
+		left := 1 << 30
+		j := NewJournal(f.db, JournalConfig{FS: failing{left: &left}})
+		_, err := j.Start(f.ctx, f.now())
+		f.must(err)
+		f.proven("Hello", numbers(9)...)
+		a := f.license(f.claim(3))
+		left = 0
+		if j.Append(a) == nil {
+			t.Fatal("written on a full disk")
+		}
+		if settled {
+			f.settle(a, sms.Outcome{Class: sms.ClassNothingLeft})
+		}
+		f.reopen(t)
+		if q := f.relation(); q.Relation != sms.RelationCutOff {
+			t.Errorf("settled %v: %s", settled, q.Relation)
+		}
+		f.must(f.journal().Close())
+	}
+}
+
+// TestACommitThatWasReportedAsFailed: its line is in the database although
+// nobody was told. It ends as a request of which nothing left.
+func TestACommitThatWasReportedAsFailed(t *testing.T) {
+	f := newFixture(t)
+	j := f.journal()
+	c := f.proven("Hello", numbers(9)...)
+	a := f.claim(3)
+	twin := *a
+	f.db.journal.Store(nil) // nobody hears of this one
+	f.must(f.db.License(f.ctx, &twin, f.now()))
+	f.db.journal.Store(j)
+	f.settle(a, sms.Outcome{Class: sms.ClassNothingLeft, Reason: "commit the licence: disk I/O error"})
+	f.wantStates(c.ID, map[sms.State]int{sms.Queued: 9})
+	b := f.license(f.claim(3))
+	if j.Append(b) == nil {
+		t.Error("a line went to the journal before the one that it follows")
+	}
+	f.settle(b, sms.Outcome{Class: sms.ClassNothingLeft})
+	j.tried = time.Time{}
+	f.must(j.Ready(f.ctx))
+	l := ledger{}
+	f.send(j, l, 99)
+	if len(l) != 9 || l.twice() != 0 {
+		t.Errorf("%v", l)
+	}
+	f.must(j.Close())
+	if q := f.relation(); q.Relation != sms.RelationAgrees {
+		t.Errorf("%s", q.Relation)
+	}
+}
+
+// journalDamage is what happened to the journal beside an older database.
+type journalDamage struct {
+	name string
+	do   func(f *fixture, atBackup []byte)
+	want sms.Relation
+	// unsure says that the journal lacks some of what was sent.
+	unsure bool
+}
+
+func damages(f *fixture) []journalDamage {
+	path := f.segment(1)
+	list := []journalDamage{
+		{"kept", func(*fixture, []byte) {}, sms.RelationAhead, false},
+		{"missing", func(f *fixture, _ []byte) { f.must(os.RemoveAll(filepath.Join(f.data, journalFolder))) }, sms.RelationBehind, true},
+		{"empty folder", func(f *fixture, _ []byte) { f.must(os.Remove(path)) }, sms.RelationBehind, true},
+		{"empty file", func(f *fixture, _ []byte) { f.write(path, nil) }, sms.RelationBehind, true},
+		{"older than the database", func(f *fixture, old []byte) { f.write(path, old[:bytes.LastIndexByte(old[:len(old)-1], '\n')+1]) }, sms.RelationBehind, true},
+		{"of another desk", func(f *fixture, _ []byte) {
+			f.write(path, bytes.Replace(f.read(path), []byte(f.db.desk), []byte(randomHex(16)), 1))
+			f.resum(path)
+		}, sms.RelationForeign, true},
+		{"rubbish at its end", func(f *fixture, _ []byte) {
+			f.write(path, append(f.read(path), bytes.Repeat([]byte("rubbish\x00"), 150_000)...))
+		}, sms.RelationDamaged, false},
+		{"zeros at its end", func(f *fixture, _ []byte) { f.write(path, append(f.read(path), make([]byte, 4096)...)) }, sms.RelationAhead, false},
+		{"last line cut by 20 bytes", func(f *fixture, _ []byte) { raw := f.read(path); f.write(path, raw[:len(raw)-20]) }, sms.RelationDamaged, true},
+		{"flipped behind the copy", func(f *fixture, old []byte) {
+			raw := f.read(path)
+			for i := len(old) + 300; i < len(raw); i++ {
+				raw[i] ^= 0x10
+			}
+			f.write(path, raw)
+		}, sms.RelationDamaged, true},
 	}
 	return list
 }
 
-// TestALongJournalIsReadFromItsEnd: several blocks of unknown lines, one line
-// longer than a block, and a long past that is not read.
-func TestALongJournalIsReadFromItsEnd(t *testing.T) {
-	f := newFixture(t)
-	j := f.journal()
-	var known, unknown []string
-	write := func(uid string, messages int64) {
-		line, err := json.Marshal(sms.Licence{UID: uid, At: 7, Messages: numbersFrom(1_000_000, messages)})
-		f.must(err)
-		_, err = j.file.Write(append(line, '\n'))
-		f.must(err)
-	}
-	for i := range 400 {
-		known = append(known, fmt.Sprint("known-", i))
-		write(known[i], 700)
-	}
-	accept := func(uids []string) {
-		f.must(f.db.update(f.ctx, "accept", func(tx *tx) error {
-			for _, uid := range uids {
-				if err := tx.AcceptJournalLine(f.ctx, uid, 1); err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
-	}
-	accept(known)
-	if list := f.ahead(j); len(list) != 0 {
-		t.Fatalf("%d unknown", len(list))
-	}
-	for i := range 401 {
-		unknown = append(unknown, fmt.Sprint("unknown-", i))
-		write(unknown[i], map[bool]int64{true: 200_000, false: 700}[i == 200])
-	}
-	if info, err := os.Stat(filepath.Join(f.data, "dispatch.journal")); err != nil || info.Size() < 5<<20 {
-		t.Fatalf("%v %v", info.Size(), err)
-	}
-	var got []string
-	for _, l := range f.ahead(j) {
-		got = append(got, l.UID)
-	}
-	if d := cmp.Diff(unknown, got); d != "" {
-		t.Errorf("oldest first, none left out:\n%s", d)
-	}
-	accept(unknown)
-	if list := f.ahead(j); len(list) != 0 {
-		t.Errorf("%d unknown after they were accepted", len(list))
-	}
-	f.must(j.Close())
+// resum makes a changed first line whole again.
+func (f *fixture) resum(path string) {
+	f.t.Helper()
+	first, rest, _ := bytes.Cut(f.read(path), []byte("\n"))
+	body := first[:bytes.LastIndexByte(first, ' ')]
+	f.write(path, slices.Concat(body, []byte(" "+lineSum(body)+"\n"), rest))
 }
 
-// TestARestoredBackupRepeatsNothing is S-24.
-func TestARestoredBackupRepeatsNothing(t *testing.T) {
+// TestAnOlderDatabaseRepeatsNobody: the database of before comes back, whatever
+// became of the journal. Nothing is sent until a person has answered and then
+// continued; and what the journal could tell is not sent then either.
+func TestAnOlderDatabaseRepeatsNobody(t *testing.T) {
+	for i := range damages(newFixture(t)) {
+		f := newFixture(t)
+		d := damages(f)[i]
+		t.Run(d.name, func(t *testing.T) {
+			f.t = t
+			j, l := f.journal(), ledger{}
+			f.proven("Hello", numbers(30)...)
+			f.send(j, l, 3)
+			copied, old := f.backup(t), f.read(f.segment(1))
+			f.send(j, l, 4)
+			f.must(j.Close())
+			d.do(f, old)
+			f.restore(t, copied)
+			q := f.relation()
+			if q.Relation != d.want || q.Relation.MaySend() {
+				t.Fatalf("%s: %s", q.Relation, q.Sentence(time.UTC))
+			}
+			if _, err := NewJournal(f.db, JournalConfig{}).Start(f.ctx, f.now()); !errors.Is(err, ErrQuestion) {
+				t.Fatalf("started: %v", err)
+			}
+			if d.want == sms.RelationAhead && (q.Messages != 12 || len(q.Campaigns) != 1 || q.KnownUntil == 0) {
+				t.Errorf("%+v", q)
+			}
+			done := f.accept()
+			if s := done.Sentence(time.UTC); done.Campaigns != 1 || strings.Contains(s, "0 messages") {
+				t.Errorf("%+v: %s", done, s)
+			}
+			j = f.journal()
+			if n := f.send(j, l, 99); n != 0 {
+				t.Errorf("%d requests went out before a person continued", n)
+			}
+			f.goOn()
+			f.send(j, l, 99)
+			if got := l.twice(); (got > 0) != d.unsure || !d.unsure && len(l)+int(done.Doubtful) < 30 {
+				t.Errorf("%d people twice, %d reached, %d in doubt", got, len(l), done.Doubtful)
+			}
+			f.check()
+			f.must(j.Close())
+			f.must(f.journal().Close())
+			if gap, err := f.db.OpenGap(f.ctx, f.now()); err != nil || gap.ID == 0 || gap.AcceptedBy != "Ada Obi" {
+				t.Errorf("%+v %v", gap, err)
+			}
+		})
+	}
+}
+
+// TestEveryDamageIsAQuestion: one bit anywhere behind the database's head, and
+// a cut at any byte. Before the head it is damage that is only told.
+func TestEveryDamageIsAQuestion(t *testing.T) {
 	f := newFixture(t)
-	j := f.journal()
-	before := f.proven("Before", numbers(6)...)
-	old := f.send(j, before, 2, answer)
-	draft := f.newDraft("Draft", numbers(4)...)
-	stopped := f.proven("Stopped", numbers(3)...)
-	f.set(stopped.ID, sms.CampaignStopped)
-	copied := f.backup(t)
-
-	var want []sms.Licence
-	send := func(c sms.Campaign, o func(*sms.Attempt) sms.Outcome) {
-		want = append(want, licence(f.send(j, c, 2, o)))
-	}
-	send(before, answer)
-	send(before, func(*sms.Attempt) sms.Outcome { return sms.Outcome{Class: sms.ClassDoubt} })
-	f.set(draft.ID, sms.CampaignRunning)
-	send(draft, answer)
-	unknown := f.proven("Unknown to the copy", numbers(2)...)
-	send(unknown, answer)
-
+	j, l := f.journal(), ledger{}
+	f.proven("Hello", numbers(30)...)
+	f.send(j, l, 2)
+	copied, head := f.backup(t), len(f.read(f.segment(1)))
+	f.send(j, l, 3)
+	whole := f.read(f.segment(1))
 	f.restore(t, copied)
-	if d := cmp.Diff(want, f.ahead(j)); d != "" {
-		t.Fatalf("(-sent +ahead):\n%s", d)
-	}
-	again := f.newDraft("Made after the restore", numbers(5)...)
-	if again.ID != unknown.ID {
-		t.Fatalf("campaign %d should have got the id %d again", again.ID, unknown.ID)
-	}
-	doubtful, err := f.db.AcceptRollback(f.ctx, f.ahead(j), f.now())
-	if err != nil || doubtful != 4 {
-		t.Errorf("%d messages in doubt, %v; want 4", doubtful, err)
-	}
-	f.check()
-	f.wantStates(before.ID, map[sms.State]int{sms.Accepted: 2, sms.InDoubt: 4})
-	f.wantStates(draft.ID, map[sms.State]int{sms.Draft: 2, sms.Cancelled: 2})
-	f.wantStates(again.ID, map[sms.State]int{sms.Draft: 5})
-	f.wantStates(stopped.ID, map[sms.State]int{sms.Queued: 3})
-	if got := f.campaign(before.ID); got.State != sms.CampaignFinished {
-		t.Errorf("nothing is left to send and it is %s", got.State)
-	}
-	for _, m := range f.messages(before.ID) {
-		attempts, err := f.db.MessageAttempts(f.ctx, m.ID)
-		f.must(err)
-		last := attempts[len(attempts)-1]
-		if m.State == sms.InDoubt && (m.Reason != rollbackReason || m.SentAt == 0 || last.State != sms.AttemptInDoubt || last.LicensedAt != m.SentAt || last.Reason == "") {
-			t.Errorf("%+v in %+v", m, last)
+	lastOfHead := bytes.LastIndexByte(whole[:head-1], '\n') + 1
+	for at := 0; at < len(whole); at += 11 {
+		flipped := bytes.Clone(whole)
+		flipped[at] ^= 1 << (at % 7)
+		f.write(f.segment(1), flipped)
+		q := f.relation()
+		if q.Relation.MaySend() || at >= head && q.Relation != sms.RelationDamaged {
+			t.Fatalf("a bit at %d of %d, the head is at %d: %s", at, len(whole), lastOfHead, q.Relation)
 		}
-		if m.State == sms.Accepted && !slices.Contains(old.Messages, m.ID) {
+		f.write(f.segment(1), whole[:at])
+		if q := f.relation(); q.Relation.MaySend() && (at < lastOfHead || at > head) {
+			t.Fatalf("cut at %d of %d: %s", at, len(whole), q.Relation)
+		}
+	}
+	// The same beside the newest database: damage before its head holds nothing up.
+	f.write(f.segment(1), whole)
+	f.accept()
+	j = f.journal()
+	f.must(j.Close())
+	whole = f.read(f.segment(1))
+	for at := bytes.IndexByte(whole, '\n') + 1; at < lastOfHead; at += 17 {
+		flipped := bytes.Clone(whole)
+		flipped[at] ^= 4
+		f.write(f.segment(1), flipped)
+		if q := f.relation(); q.Relation != sms.RelationAgrees {
+			t.Fatalf("a bit at %d: %s", at, q.Relation)
+		}
+		if lines, segment, err := NewJournal(f.db, JournalConfig{}).Damage(f.ctx); err != nil || lines == 0 || segment == "" {
+			t.Fatalf("a bit at %d is not seen: %v", at, err)
+		}
+	}
+}
+
+// TestAWrongClockDecidesNothing: a campaign was made and sent while the clock
+// was an hour fast.
+func TestAWrongClockDecidesNothing(t *testing.T) {
+	f := newFixture(t)
+	f.clock.Add(time.Hour.Milliseconds())
+	j, l := f.journal(), ledger{}
+	f.proven("Hello", numbers(9)...)
+	f.clock.Add(-time.Hour.Milliseconds())
+	copied := f.backup(t)
+	f.send(j, l, 9)
+	f.restore(t, copied)
+	if done := f.accept(); done.Doubtful != 9 || done.Messages != 9 {
+		t.Errorf("%+v", done)
+	}
+	f.goOn()
+	if j = f.journal(); f.send(j, l, 9) != 0 || l.twice() != 0 {
+		t.Errorf("%d twice", l.twice())
+	}
+}
+
+// TestACampaignThatIsMadeAgainLeavesOutWhoGotIt: the copy was made before the
+// campaign, so that nothing of it is known but hashes.
+func TestACampaignThatIsMadeAgainLeavesOutWhoGotIt(t *testing.T) {
+	f := newFixture(t)
+	links, err := sms.NewStopLinks("https://one.example.org", f.stopKey())
+	f.must(err)
+	elsewhere, err := sms.NewStopLinks("https://two.example.org", f.stopKey())
+	f.must(err)
+	text := func(l *sms.StopLinks, account int64) string {
+		return "Hello,  stop:\n" + l.Link(account, 2348030000001)
+	}
+	copied := f.backup(t)
+	j, l := f.journal(), ledger{}
+	c := f.start(text(links, 7), numbers(3)...)
+	f.send(j, l, 9)
+	group := f.newGroup("To all", "77")
+	f.set(group.ID, sms.CampaignRunning)
+	f.send(j, l, 9)
+	if len(l) != 4 {
+		t.Fatalf("%v", l)
+	}
+	f.restore(t, copied)
+	if q := f.relation(); q.Relation.MaySend() || q.Messages != 4 || len(q.Campaigns) != 2 || q.Campaigns[1].Name != c.Name {
+		t.Fatalf("%+v", q)
+	}
+	f.accept()
+	j = f.journal()
+	again := f.start(strings.Join(strings.Fields(text(elsewhere, 9)), " "), numbers(4)...)
+	other := f.newGroup("To all", "77")
+	f.set(other.ID, sms.CampaignRunning)
+	f.send(j, l, 9)
+	f.wantStates(again.ID, map[sms.State]int{sms.Skipped: 3, sms.Accepted: 1})
+	f.wantStates(other.ID, map[sms.State]int{sms.Skipped: 1})
+	for _, m := range f.messages(again.ID)[:3] {
+		if m.Code != sms.CodeRemembered || !strings.Contains(m.Reason, "which this copy of the database does not know") {
 			t.Errorf("%+v", m)
 		}
 	}
-	if list := f.ahead(j); len(list) != 0 {
-		t.Errorf("still ahead by %v", list)
+	found, err := f.db.RememberedAmong(f.ctx, f.account, []sms.Recipient{{Number: numbers(9)[8]}, {Number: numbers(1)[0]}}, text(links, 7), f.now())
+	if err != nil || len(found) != 1 || found[1].Name != c.Name {
+		t.Errorf("%v %v", found, err)
 	}
-	if n, err := f.db.AcceptRollback(f.ctx, want, f.now()); err != nil || n != 0 {
-		t.Errorf("accepted twice: %d %v", n, err)
-	}
-	f.set(draft.ID, sms.CampaignRunning)
-	for a := f.claimAfter(0, 100); a != nil; a = f.claimAfter(0, 100) {
-		for _, id := range a.Messages {
-			for _, l := range want {
-				if l.Campaign != unknown.ID && slices.Contains(l.Messages, id) {
-					t.Errorf("message %d is sent again", id)
-				}
-			}
-		}
-		f.settle(f.license(a), answer(a))
+	on := f.newDraft(text(links, 7), numbers(3)...)
+	f.must(f.db.IncludeSent(f.ctx, on.ID))
+	f.set(on.ID, sms.CampaignRunning)
+	f.send(j, l, 9)
+	f.wantStates(on.ID, map[sms.State]int{sms.Accepted: 3})
+	f.clock.Add(rememberedFor.Milliseconds() + time.Hour.Milliseconds())
+	later := f.start(text(links, 7), numbers(3)...)
+	f.send(j, l, 9)
+	f.wantStates(later.ID, map[sms.State]int{sms.Accepted: 3})
+	if n, err := f.db.ForgetRemembered(f.ctx, 0, f.now()); err != nil || n != 4 || f.db.remembers.Load() {
+		t.Errorf("%d forgotten, %v", n, err)
 	}
 	f.check()
-	f.must(j.Close())
 }
 
-// TestARollbackIntoTheMiddleOfAClaim: the copy was made between the claim and
-// the licence, so that it knows the attempt but not that it was licensed.
-func TestARollbackIntoTheMiddleOfAClaim(t *testing.T) {
+func (f *fixture) stopKey() []byte {
+	key, err := f.db.StopKey()
+	f.must(err)
+	return key
+}
+
+// TestACopyIntoTheMiddleOfAClaim: it knows the attempt but not that it was
+// licensed.
+func TestACopyIntoTheMiddleOfAClaim(t *testing.T) {
 	f := newFixture(t)
 	j := f.journal()
 	c := f.proven("Hello", numbers(5)...)
@@ -332,66 +668,196 @@ func TestARollbackIntoTheMiddleOfAClaim(t *testing.T) {
 	f.must(j.Append(a))
 	f.settle(a, answer(a))
 	f.restore(t, copied)
-	list := f.ahead(j)
-	if len(list) != 1 || list[0].UID != a.UID {
-		t.Fatalf("%v", list)
-	}
-	doubtful, err := f.db.AcceptRollback(f.ctx, list, f.now())
-	if err != nil || doubtful != 3 {
-		t.Fatalf("%d %v", doubtful, err)
+	if done := f.accept(); done.Doubtful != 3 {
+		t.Fatalf("%+v", done)
 	}
 	f.wantStates(c.ID, map[sms.State]int{sms.InDoubt: 3, sms.Queued: 2})
 	f.check()
-	f.must(j.Close())
 }
 
-// TestARollbackWithTheSameMessageTwice: a number that got the text twice in
-// the lost time, and one that was in doubt elsewhere when the copy was made.
-func TestARollbackWithTheSameMessageTwice(t *testing.T) {
+// TestADraftThatWasSentInTheLostTime stays a draft; who got it is left out when
+// it is started.
+func TestADraftThatWasSentInTheLostTime(t *testing.T) {
 	f := newFixture(t)
-	j := f.journal()
-	other := f.proven("Hello", "2")
-	f.send(j, other, 1, func(*sms.Attempt) sms.Outcome { return sms.Outcome{Class: sms.ClassDoubt} })
-	c := f.proven("Hello", "1", "1", "2")
+	j, l := f.journal(), ledger{}
+	c := f.newDraft("Hello", numbers(6)...)
 	copied := f.backup(t)
-	f.send(j, c, 9, answer)
-	f.send(j, c, 9, answer)
-	id := f.messages(other.ID)[0].ID
-	f.must(f.db.update(f.ctx, "a person decides", func(t *tx) error {
-		_, err := t.raw.ExecContext(f.ctx, "update message set state = 'closed_unknown' where id = $1", id)
-		return errors.Join(err, t.DeleteInFlight(f.ctx, id))
-	}))
-	f.send(j, c, 9, answer)
+	f.set(c.ID, sms.CampaignRunning)
+	f.send(j, l, 1)
 	f.restore(t, copied)
-	doubtful, err := f.db.AcceptRollback(f.ctx, f.ahead(j), f.now())
-	if err != nil || doubtful != 3 || len(f.ahead(j)) != 0 {
-		t.Fatalf("%d %v", doubtful, err)
+	f.accept()
+	f.wantStates(c.ID, map[sms.State]int{sms.Draft: 6})
+	j = f.journal()
+	f.set(c.ID, sms.CampaignRunning)
+	f.send(j, l, 9)
+	if l.twice() != 0 || len(l) != 6 {
+		t.Errorf("%v", l)
 	}
-	f.wantStates(c.ID, map[sms.State]int{sms.InDoubt: 3})
-	f.must(j.Close())
+	f.check()
 }
 
-// TestADraftOfARollbackIsKept: it is the record of what was sent, and the
-// other drafts are forgotten all the same.
-func TestADraftOfARollbackIsKept(t *testing.T) {
+// TestAcceptMayBeCutOffAnywhere: at each write of the database and the journal
+// the same question is there again, and answering it then is enough.
+func TestAcceptMayBeCutOffAnywhere(t *testing.T) {
+	for nth := 1; nth <= 4; nth++ {
+		f := newFixture(t)
+		j, l := f.journal(), ledger{}
+		f.proven("Hello", numbers(12)...)
+		copied := f.backup(t)
+		f.send(j, l, 2)
+		f.restore(t, copied)
+		left := nth
+		_, err := NewJournal(f.db, JournalConfig{FS: failing{left: &left}}).Accept(f.ctx, "Ada", time.UTC, f.now())
+		f.reopen(t)
+		if err != nil {
+			if q := f.relation(); q.Relation.MaySend() {
+				t.Fatalf("fault %d: %s", nth, q.Relation)
+			}
+			f.accept()
+		}
+		j = f.journal()
+		f.goOn()
+		f.send(j, l, 99)
+		if l.twice() != 0 {
+			t.Errorf("fault %d: %d twice", nth, l.twice())
+		}
+		f.check()
+	}
+}
+
+// TestACopyWithAMarkAlwaysAsks, even where nothing was sent since.
+func TestACopyWithAMarkAlwaysAsks(t *testing.T) {
 	f := newFixture(t)
 	j := f.journal()
-	kept, gone := f.newDraft("Kept", numbers(3)...), f.newDraft("Gone", numbers(3)...)
-	copied := f.backup(t)
-	f.set(kept.ID, sms.CampaignRunning)
-	f.send(j, kept, 2, answer)
+	f.proven("Hello", numbers(3)...)
+	f.must(j.Close())
+	f.must(f.db.PutSetting(f.ctx, sms.SettingCopy, `{"uid":"a","madeAt":1700000000000,"by":"J. Otieno","head":1}`))
+	q := f.relation()
+	if q.Relation != sms.RelationCopy || q.Beneath != sms.RelationAgrees || !strings.Contains(q.Sentence(time.UTC), "the backup of 14 November 2023") {
+		t.Fatalf("%+v %s", q, q.Sentence(time.UTC))
+	}
+	if done := f.accept(); done.Campaigns != 1 {
+		t.Errorf("%+v", done)
+	}
+	f.must(f.journal().Close())
+}
+
+// TestTwoHistories: the copy has sent by itself beside another journal.
+func TestTwoHistories(t *testing.T) {
+	f := newFixture(t)
+	j, l := f.journal(), ledger{}
+	f.proven("Hello", numbers(30)...)
+	f.send(j, l, 1)
+	copied, old := f.backup(t), f.read(f.segment(1))
+	f.send(j, l, 3)
+	newest := f.read(f.segment(1))
 	f.restore(t, copied)
-	f.must(second(f.db.AcceptRollback(f.ctx, f.ahead(j), f.now())))
-	f.must(f.db.ForgetDrafts(f.ctx, f.now()))
-	f.wantStates(kept.ID, map[sms.State]int{sms.Cancelled: 2, sms.Draft: 1})
-	if _, err := f.db.Campaign(f.ctx, gone.ID); !errors.Is(err, sms.ErrNotFound) {
+	f.write(f.segment(1), old)
+	j = f.journal()
+	f.send(j, l, 1)
+	f.must(j.Close())
+	f.write(f.segment(1), newest)
+	f.reopen(t)
+	q := f.relation()
+	if q.Relation != sms.RelationDiverged || q.Messages != 9 {
+		t.Fatalf("%s %s", q.Relation, q.Sentence(time.UTC))
+	}
+	twice := l.twice()
+	f.accept()
+	j = f.journal()
+	f.goOn()
+	f.send(j, l, 99)
+	if l.twice() != twice {
+		t.Errorf("%d twice, %d before", l.twice(), twice)
+	}
+	f.check()
+}
+
+// TestAnotherKeyIsTold and does not look like a journal that knows nothing.
+func TestAnotherKeyIsTold(t *testing.T) {
+	f := newFixture(t)
+	f.must(f.journal().Close())
+	key := f.db.people.key
+	f.db.people.key = []byte("another key")
+	if q := f.relation(); q.Relation != sms.RelationForeign || !strings.Contains(q.Sentence(time.UTC), "another key") {
+		t.Errorf("%s", q.Sentence(time.UTC))
+	}
+	f.db.people.key = key
+}
+
+// TestAJournalOnAnotherDisk: a start without the flag, or without the disk, is
+// not a start without a journal.
+func TestAJournalOnAnotherDisk(t *testing.T) {
+	f := newFixture(t)
+	disk := t.TempDir()
+	j := NewJournal(f.db, JournalConfig{Dir: disk})
+	_, err := j.Start(f.ctx, f.now())
+	f.must(err)
+	f.must(j.Close())
+	if q := f.relation(); q.Relation != sms.RelationBehind || !strings.Contains(q.Sentence(time.UTC), "--journal "+disk) {
+		t.Errorf("%s %s", q.Relation, q.Sentence(time.UTC))
+	}
+	q, err := NewJournal(f.db, JournalConfig{Dir: disk}).Compare(f.ctx, false)
+	if err != nil || q.Relation != sms.RelationAgrees {
+		t.Errorf("%s %v", q.Relation, err)
+	}
+	away := filepath.Join(t.TempDir(), "away")
+	f.must(os.Rename(filepath.Join(disk, journalFolder), away))
+	if q, err := NewJournal(f.db, JournalConfig{Dir: disk}).Compare(f.ctx, false); err != nil || q.Relation != sms.RelationBehind {
+		t.Errorf("%s %v", q.Relation, err)
+	}
+}
+
+// TestAnOlderProgramCannotLicense: its statement knows nothing of lines.
+func TestAnOlderProgramCannotLicense(t *testing.T) {
+	f := newFixture(t)
+	f.proven("Hello", numbers(3)...)
+	a := f.claim(3)
+	_, err := f.db.writer.ExecContext(f.ctx, "update attempt set state = 'sending', licensed_at = 1 where id = $1", a.ID)
+	if err == nil || !strings.Contains(err.Error(), "without its line") {
 		t.Errorf("%v", err)
 	}
-	_, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID}, randomHex(16), []sms.Message{{Number: "1", Text: "x"}}, kept.ID, f.now())
-	if err != nil || !created {
-		t.Errorf("a draft that takes its place: %v", err)
+}
+
+// TestTwoStartsOfOneDatabase: the earlier process can license no more.
+func TestTwoStartsOfOneDatabase(t *testing.T) {
+	f := newFixture(t)
+	j := f.journal()
+	f.proven("Hello", numbers(3)...)
+	f.must(f.db.update(f.ctx, "another start", func(t *tx) error {
+		_, err := t.raw.ExecContext(f.ctx, "update journal_head set generation = generation + 1")
+		return err
+	}))
+	if err := f.db.License(f.ctx, f.claim(3), f.now()); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("%v", err)
 	}
-	f.wantStates(kept.ID, map[sms.State]int{sms.Cancelled: 2, sms.Draft: 1})
-	f.check()
 	f.must(j.Close())
+}
+
+// TestSegmentsAreKeptAsLongAsTheyAreNeeded and removed after that.
+func TestSegmentsAreKeptAsLongAsTheyAreNeeded(t *testing.T) {
+	f := newFixture(t)
+	j, l := f.journal(), ledger{}
+	f.proven("Hello", numbers(9)...)
+	f.send(j, l, 1)
+	f.must(j.log.Roll())
+	f.send(j, l, 1)
+	f.must(j.log.Roll())
+	f.send(j, l, 1)
+	old := f.now() + journalKept.Milliseconds() - time.Hour.Milliseconds()
+	f.must(j.Forget(f.ctx, old, 0))
+	if n := len(j.log.Segments()); n != 3 {
+		t.Errorf("%d segments", n)
+	}
+	old += 2 * time.Hour.Milliseconds()
+	f.must(j.Forget(f.ctx, old, 3))
+	if n := len(j.log.Segments()); n != 2 {
+		t.Errorf("%d segments beside a backup that knows the third line", n)
+	}
+	f.must(j.Forget(f.ctx, old, 0))
+	if n := len(j.log.Segments()); n != 1 {
+		t.Errorf("%d segments", n)
+	}
+	f.must(j.Close())
+	f.must(f.journal().Close())
 }

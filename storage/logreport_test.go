@@ -536,8 +536,6 @@ func TestDamageInTheLogIsTold(t *testing.T) {
 	journal := t.TempDir()
 	c := f.accepted(60)
 	list := f.messages(c.ID)
-	_, err := f.db.desk(t.Context())
-	f.must(err)
 	oldest := image(t, f.data)
 	s := f.station(t, journal, nil)
 	for some := range slices.Chunk(list, 20) {

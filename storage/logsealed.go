@@ -80,9 +80,7 @@ var errAway = errors.New("the log is not there")
 
 // openSealed opens a log of the desk; it makes and changes nothing.
 func (db *DB) openSealed(ctx context.Context, l *sealedLog, fs log.FS) (err error) {
-	if l.desk, err = db.desk(ctx); err != nil {
-		return err
-	}
+	l.desk = db.desk
 	key, err := hkdf.Key(sha256.New, db.seal.key, nil, "smsdesk "+l.name+" log v1", 32)
 	if err != nil {
 		return fmt.Errorf("make the key of the %s log: %w", l.name, err)
@@ -99,21 +97,6 @@ func (db *DB) openSealed(ctx context.Context, l *sealedLog, fs log.FS) (err erro
 	l.check = hex.EncodeToString(mac.Sum(nil)[:8])
 	l.cfg.FS, l.cfg.Ending, l.cfg.Ahead, l.cfg.Head = fs, segmentEnding, sealedAhead, l.head
 	return l.look(ctx)
-}
-
-// desk is the random id of this desk, made where there is none yet.
-func (db *DB) desk(ctx context.Context) (string, error) {
-	id, err := db.Setting(ctx, settingDesk)
-	if err != nil || id != "" {
-		return id, err
-	}
-	if err := db.update(ctx, "name the desk", func(t *tx) error {
-		_, err := t.raw.ExecContext(ctx, `insert into setting (name, value) values ($1, $2) on conflict (name) do nothing`, settingDesk, randomHex(16))
-		return err
-	}); err != nil {
-		return "", err
-	}
-	return db.Setting(ctx, settingDesk)
 }
 
 // find reads what is there. The caller holds mu.
@@ -165,11 +148,6 @@ func cutLast(line []byte) (before, last []byte, ok bool) {
 		return nil, nil, false
 	}
 	return line[:at], line[at+1:], true
-}
-
-func lineSum(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16])
 }
 
 // findEnd looks for the last record of a segment. Of the last segment it notes

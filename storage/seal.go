@@ -46,6 +46,11 @@ func newSealer(raw []byte) (sealer, error) {
 	if err != nil || len(key) != 32 {
 		return sealer{}, errors.New("it must hold 64 hexadecimal digits")
 	}
+	return sealerOf(key)
+}
+
+// sealerOf takes 32 bytes.
+func sealerOf(key []byte) (sealer, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return sealer{}, fmt.Errorf("use the key file: %w", err)
@@ -91,8 +96,10 @@ func syncFolder(path string) error {
 
 // StopKey is the key of the links with which people stop messages: 32 bytes
 // that come from the key file, so that a link outlives everything but that.
-func (db *DB) StopKey() ([]byte, error) {
-	key, err := hkdf.Key(sha256.New, db.seal.key, nil, "links to stop messages", 32)
+func (db *DB) StopKey() ([]byte, error) { return stopKey(db.seal) }
+
+func stopKey(seal sealer) ([]byte, error) {
+	key, err := hkdf.Key(sha256.New, seal.key, nil, "links to stop messages", 32)
 	if err != nil {
 		return nil, fmt.Errorf("make the key of links: %w", err)
 	}

@@ -52,7 +52,7 @@ func TestSettleByClass(t *testing.T) {
 		f.must(err)
 		ended := sms.Attempt{ID: a.ID, UID: a.UID, AccountID: a.AccountID, CampaignID: a.CampaignID, Epoch: a.Epoch, State: c.attempt, Class: c.o.Class, Recipients: 3,
 			HTTPStatus: c.o.HTTPStatus, Code: c.o.Code, Reason: c.o.Reason, Excerpt: c.o.Excerpt, Written: c.o.Written, PreparedAt: a.PreparedAt,
-			LicensedAt: a.LicensedAt, EndedAt: attempts[0].EndedAt, Call: sms.Call{Kind: sms.CallText, SenderID: "CLINIC", Text: "Hello"}}
+			LicensedAt: a.LicensedAt, JournalSeq: a.JournalSeq, EndedAt: attempts[0].EndedAt, Call: sms.Call{Kind: sms.CallText, SenderID: "CLINIC", Text: "Hello"}}
 		if d := cmp.Diff([]sms.Attempt{ended}, attempts); d != "" || ended.EndedAt <= a.LicensedAt {
 			t.Errorf("%s:\n%s", c.o.Class, d)
 		}

@@ -14,9 +14,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// settingDesk names the setting that tells one desk from another.
-const settingDesk = "desk"
-
 // Copies of SQLite files, for backups. None of these makes a file that is to be read, migrates it, or needs the key.
 
 // openFile opens an SQLite file that is there; how is "ro" or "rw", or "immutable" for one that nobody writes.
@@ -166,7 +163,7 @@ func ReadContents(ctx context.Context, path string, check bool) (c Contents, err
 	if _, is := c.Rows["setting"]; !is {
 		return c, nil
 	}
-	if c.Desk, err = settingOr(ctx, db, settingDesk); err != nil {
+	if c.Desk, err = settingOr(ctx, db, sms.SettingDesk); err != nil {
 		return c, err
 	}
 	mark, err := settingOr(ctx, db, sms.SettingCopy)

@@ -182,9 +182,14 @@ func (v *visit) addAccount(f *views.Frame) {
 	}
 	bands, unread := v.balanceBands(ctx, balances)
 	f.Bands = append(f.Bands, bands...)
-	rollback, unknown := v.web.store.Setting(ctx, sms.SettingRollback)
-	if rollback != "" {
-		f.Bands = append(f.Bands, views.Band{ID: "rollback", Tone: views.ToneBad, Text: rollback})
+	question, unknown := v.web.store.Question(ctx)
+	if question != nil {
+		f.Bands = append(f.Bands, views.Band{ID: "rollback", Tone: views.ToneBad,
+			Text: question.Sentence(a.Location()) + " Nothing is sent until an administrator has answered."})
+	}
+	stuck, failing := v.web.store.Setting(ctx, sms.SettingStuck)
+	if unknown = errors.Join(unknown, failing); stuck != "" {
+		f.Bands = append(f.Bands, views.Band{ID: "journal", Tone: views.ToneBad, Text: stuck})
 	}
 	logs, untold := v.logBands(ctx)
 	f.Bands = append(f.Bands, logs...)

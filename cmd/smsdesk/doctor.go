@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
-	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
 
@@ -85,7 +82,7 @@ func (c doctorCommand) Run(ctx context.Context, e env) error {
 		return bad
 	}
 	if c.AcceptRollback {
-		if err := acceptRollback(ctx, e); err != nil {
+		if err := c.accept(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -185,71 +182,4 @@ func (x *examination) counts(ctx context.Context) (list []finding, err error) {
 		list = append(list, found(fine, "all counts are what the messages and reports say"))
 	}
 	return list, nil
-}
-
-func (x *examination) journal(ctx context.Context) ([]finding, error) {
-	if _, err := os.Stat(filepath.Join(x.storage.Data, "dispatch.journal")); errors.Is(err, os.ErrNotExist) {
-		return []finding{found(notice, "there is no dispatch journal; \"smsdesk serve\" makes one")}, nil
-	}
-	ahead, err := ahead(ctx, x.env, x.db)
-	if err != nil {
-		return nil, err
-	}
-	if len(ahead) > 0 {
-		return []finding{found(fault, "%s", rollbackSentence(ahead))}, nil
-	}
-	return []finding{found(fine, "dispatch journal and database agree")}, nil
-}
-
-func ahead(ctx context.Context, e env, db *storage.DB) ([]sms.Licence, error) {
-	journal, err := storage.OpenJournal(e.storage.Data)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = journal.Close() }()
-	return journal.Ahead(ctx, db)
-}
-
-func acceptRollback(ctx context.Context, e env) error {
-	db, err := e.openExisting(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
-	list, err := ahead(ctx, e, db)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	doubtful, err := db.AcceptRollback(ctx, list, time.Now().UnixMilli())
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.out, "ok     accepted: %d messages need a decision now. Sending starts again\n", doubtful)
-	return nil
-}
-
-// rollbackSentence says which campaigns an older copy of the database would
-// send from again.
-func rollbackSentence(ahead []sms.Licence) string {
-	messages, campaigns := 0, map[int64]bool{}
-	for _, l := range ahead {
-		messages += len(l.Messages)
-		campaigns[l.Campaign] = true
-	}
-	return fmt.Sprintf("The database is older than the dispatch journal: %d messages of %d campaigns were sent after this copy was made (%s). Nothing is sent until an administrator runs: smsdesk doctor --accept-rollback",
-		messages, len(campaigns), campaignList(campaigns))
-}
-
-func campaignList(ids map[int64]bool) string {
-	text := ""
-	for id := range ids {
-		if text != "" {
-			text += ", "
-		}
-		if len(text) > 60 {
-			return text + "…"
-		}
-		text += fmt.Sprintf("campaign %d", id)
-	}
-	return text
 }

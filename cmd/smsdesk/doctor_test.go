@@ -36,16 +36,11 @@ func newDesk(t *testing.T) (data string) {
 	if _, err := db.CreateAccount(t.Context(), a, sms.Credentials{ClientID: "c", APIKey: "k"}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	journal, err := storage.OpenJournal(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := journal.Close(); err != nil {
-		t.Fatal(err)
-	}
+	journal := storage.NewJournal(db, storage.JournalConfig{})
+	_, err = journal.Start(t.Context(), 1)
+	must(t, err)
+	must(t, journal.Close())
+	must(t, db.Close())
 	if err := (env{storage: storage.Config{Data: data}, log: slog.New(slog.DiscardHandler)}).makePrivate(); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,12 @@ const (
 )
 
 // logFolder is the folder of the journal.
-func (s *server) logFolder() string { return s.storage.Data }
+func (s *server) logFolder() string {
+	if s.logs != "" {
+		return s.logs
+	}
+	return s.storage.Data
+}
 
 // openLogs opens the logs as far as they are there. The inbox uses them from
 // then on.

@@ -25,6 +25,7 @@ import (
 type command struct {
 	Data      string `help:"Folder that holds the database, the inbox, the journal and the key." default:"data" env:"SMSDESK_DATA" type:"path"`
 	Database  string `help:"sqlite:PATH instead of smsdesk.db in the data folder." env:"SMSDESK_DATABASE"`
+	Journal   string `help:"Folder of the journal and the logs, best on another disk; the data folder where left out." env:"SMSDESK_JOURNAL" type:"path"`
 	LogFormat string `help:"How log lines are written." enum:"text,json" default:"text" env:"SMSDESK_LOG_FORMAT"`
 
 	Serve     serveCommand     `cmd:"" help:"Run the desk."`
@@ -42,6 +43,7 @@ type command struct {
 // env is what every command gets.
 type env struct {
 	storage storage.Config
+	logs    string // the folder of the journal and the logs; "": the data folder
 	log     *slog.Logger
 	out     io.Writer
 }
@@ -81,7 +83,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	e := env{storage: storage.Config{Data: c.Data, Database: c.Database}, log: newLog(stderr, c.LogFormat), out: stdout}
+	e := env{storage: storage.Config{Data: c.Data, Database: c.Database}, log: newLog(stderr, c.LogFormat), out: stdout, logs: c.Journal}
 	err = parsed.Run(e)
 	var bad faults
 	switch {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -133,6 +134,7 @@ type server struct {
 	closers    []func() error
 	stopping   chan struct{}
 	proxies    *proxyWatch
+	question   atomic.Pointer[sms.Question] // why nothing is sent; nil: it is
 }
 
 type listening struct {
@@ -171,9 +173,7 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, func() error { release(); return nil })
-	if s.journal, err = storage.OpenJournal(s.storage.Data); err != nil {
-		return err
-	}
+	s.journal = s.env.openJournal(s.db)
 	s.closers = append(s.closers, s.journal.Close)
 	cursor, err := s.db.InboxCursor(ctx)
 	if err != nil {
@@ -351,43 +351,6 @@ func within(most time.Duration, wait func() error) error {
 	case <-time.After(most):
 		return fmt.Errorf("calls were still in flight after %s; they will need a decision", most)
 	}
-}
-
-// dispatch runs the Dispatcher and the Scheduler, unless the journal is ahead of the database:
-// then nothing is sent until an administrator has accepted the rollback.
-func (s *server) dispatch(ctx context.Context) error {
-	said := ""
-	for ctx.Err() == nil {
-		ahead, err := s.journal.Ahead(ctx, s.db)
-		if err != nil {
-			return err
-		}
-		sentence := ""
-		if len(ahead) > 0 {
-			sentence = rollbackSentence(ahead)
-		}
-		if sentence != said || said == "" {
-			if err := s.db.PutSetting(ctx, sms.SettingRollback, sentence); err != nil {
-				return err
-			}
-			said = sentence
-		}
-		if sentence == "" {
-			if !s.beginLogs(ctx) {
-				return nil
-			}
-			loops, sending := errgroup.WithContext(ctx)
-			loops.Go(func() error { s.scheduler.Run(sending); return nil })
-			loops.Go(func() error { return s.dispatcher.Run(sending) })
-			return loops.Wait()
-		}
-		s.log.Error(sentence)
-		select {
-		case <-ctx.Done():
-		case <-time.After(5 * time.Second):
-		}
-	}
-	return nil
 }
 
 // warn says what will not work although nothing is wrong with the flags.

@@ -90,6 +90,9 @@ func NewToken() string {
 
 // The names that the Feed carries.
 
+// JournalName names whether database and journal agree.
+const JournalName = "journal"
+
 // CampaignName names one campaign.
 func CampaignName(id int64) string { return "campaign:" + strconv.FormatInt(id, 10) }
 

@@ -45,9 +45,12 @@ type DispatchStore interface {
 	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
 }
 
-// Journal is the dispatch journal.
+// Journal is the dispatch journal. Append returns once the line of the attempt's
+// licence is on the disk; after an error nothing of the request may leave. Ready
+// says why no request can be licensed at the moment.
 type Journal interface {
 	Append(a *sms.Attempt) error
+	Ready(ctx context.Context) error
 }
 
 // NewDispatcher returns a Dispatcher; Run makes it work. inFlight is the most
@@ -251,7 +254,7 @@ type turn struct {
 // Without one it says how long to rest.
 func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 	account, err := l.store.Account(ctx, l.id)
-	if err != nil || account.Pause != "" || l.behind.Load() > 0 {
+	if err != nil || account.Pause != "" || l.behind.Load() > 0 || l.journal.Ready(ctx) != nil {
 		return nil, idle
 	}
 	gateway, err := l.gateways.For(ctx, account)

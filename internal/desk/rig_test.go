@@ -21,6 +21,7 @@ import (
 
 // rig is a desk with real storage that talks to the sandbox over real HTTP.
 type rig struct {
+	journal  *storage.Journal
 	t        testing.TB
 	ctx      context.Context
 	db       *storage.DB
@@ -110,6 +111,20 @@ func (r *rig) know(senders ...string) {
 	}
 }
 
+// startedJournal is the one journal of this rig's database.
+func (r *rig) startedJournal() *storage.Journal {
+	r.t.Helper()
+	if r.journal != nil {
+		return r.journal
+	}
+	r.journal = storage.NewJournal(r.db, storage.JournalConfig{Program: "test"})
+	if q, err := r.journal.Start(r.ctx, time.Now().UnixMilli()); err != nil {
+		r.t.Fatalf("%v: %s", err, q.Sentence(time.UTC))
+	}
+	r.t.Cleanup(func() { _ = r.journal.Close() })
+	return r.journal
+}
+
 // dispatch starts the Dispatcher and returns what stops it and waits.
 func (r *rig) dispatch() (stop func()) { return r.dispatchFrom(false) }
 
@@ -117,10 +132,7 @@ func (r *rig) dispatch() (stop func()) { return r.dispatchFrom(false) }
 // open attempts then belong to the later one, and it ends with a conflict.
 func (r *rig) dispatchFrom(past bool) (stop func()) {
 	r.t.Helper()
-	journal, err := storage.OpenJournal(r.t.TempDir())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	journal := r.startedJournal()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	var store desk.DispatchStore = r.db
@@ -139,7 +151,6 @@ func (r *rig) dispatchFrom(past bool) (stop func()) {
 			if err := <-done; err != nil && !(past && errors.Is(err, sms.ErrConflict)) {
 				r.t.Errorf("dispatcher: %v", err)
 			}
-			_ = journal.Close()
 		})
 	}
 	r.t.Cleanup(stop)

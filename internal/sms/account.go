@@ -200,7 +200,3 @@ type CallbackToken struct {
 	CreatedAt  int64
 	ValidUntil int64 // 0: the current one
 }
-
-// SettingRollback names the setting that holds why nothing is sent after an
-// older copy of the database was put back; "" while all is well.
-const SettingRollback = "rollback"

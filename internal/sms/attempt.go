@@ -88,6 +88,7 @@ type Attempt struct {
 	Written    int64 // request bytes counted on the raw socket
 	PreparedAt int64
 	LicensedAt int64
+	JournalSeq int64 // number of its licence's line in the journal; 0: none
 	EndedAt    int64
 }
 
@@ -224,14 +225,4 @@ func settleRows(rows []ResultRow) Settled {
 		}
 	}
 	return Settled{To: Refused, Code: rows[0].Code, Reason: strings.TrimSpace(rows[0].Description)}
-}
-
-// Licence is one line of the dispatch journal: the permission to send one call.
-type Licence struct {
-	UID      string  `json:"uid"`
-	Account  int64   `json:"account"`
-	Campaign int64   `json:"campaign"`
-	Epoch    int64   `json:"epoch"`
-	At       int64   `json:"at"` // milliseconds
-	Messages []int64 `json:"messages"`
 }

@@ -24,6 +24,7 @@ const (
 // The codes of pauses that are not the provider's.
 const (
 	PauseSender   = "sender_id" // the sender ID cannot be used
+	PauseCopy     = "copy"      // an older state came back; a person continues it
 	PauseHandOver = "hand_over" // too late to hand over for the campaign's time
 )
 

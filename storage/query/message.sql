@@ -35,7 +35,7 @@ update message set state = 'claimed', attempt_id = $1, changed_at = $2
 where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'queued';
 
 -- name: LicenseAttempt :execrows
-update attempt set state = 'sending', licensed_at = $3
+update attempt set state = 'sending', licensed_at = $3, journal_seq = $4
 where attempt.id = $1 and attempt.state = 'prepared' and attempt.epoch = $2
   and attempt.epoch = (select a.epoch from account a where a.id = attempt.account_id and a.pause = '')
   and exists (select 1 from campaign c where c.id = attempt.campaign_id and c.state = 'running')
@@ -43,7 +43,7 @@ where attempt.id = $1 and attempt.state = 'prepared' and attempt.epoch = $2
     join blocked b on b.account_id = m.account_id and b.number = m.number where am.attempt_id = attempt.id);
 
 -- name: LicenseLost :execrows
-update attempt set state = 'sending', licensed_at = $2 where id = $1 and state = 'prepared';
+update attempt set state = 'sending', licensed_at = $2, journal_seq = -1 where id = $1 and state = 'prepared';
 
 -- name: LicenseMessages :execrows
 update message set state = 'sending', sent_at = $2, changed_at = $2 where id in (select am.message_id from attempt_message am where am.attempt_id = $1) and state = 'claimed' and attempt_id = $1;
@@ -57,7 +57,7 @@ where id = $1 and state = $13;
 select * from attempt where id = $1;
 
 -- name: AttemptByUID :one
-select id, state, licensed_at from attempt where uid = $1;
+select id, state, class, licensed_at from attempt where uid = $1;
 
 -- name: OpenAttempts :many
 select * from attempt where account_id = $1 and state in ('prepared', 'sending') order by id;

@@ -19,7 +19,7 @@ func (q *Queries) AcceptJournalLine(ctx context.Context, uid string, acceptedAt 
 }
 
 const attemptByID = `-- name: AttemptByID :one
-select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, boot, ended_steady from attempt where id = $1
+select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, journal_seq, boot, ended_steady from attempt where id = $1
 `
 
 func (q *Queries) AttemptByID(ctx context.Context, id int64) (Attempt, error) {
@@ -50,6 +50,7 @@ func (q *Queries) AttemptByID(ctx context.Context, id int64) (Attempt, error) {
 		&i.PreparedAt,
 		&i.LicensedAt,
 		&i.EndedAt,
+		&i.JournalSeq,
 		&i.Boot,
 		&i.EndedSteady,
 	)
@@ -57,19 +58,25 @@ func (q *Queries) AttemptByID(ctx context.Context, id int64) (Attempt, error) {
 }
 
 const attemptByUID = `-- name: AttemptByUID :one
-select id, state, licensed_at from attempt where uid = $1
+select id, state, class, licensed_at from attempt where uid = $1
 `
 
 type AttemptByUIDRow struct {
 	ID         int64
 	State      string
+	Class      string
 	LicensedAt int64
 }
 
 func (q *Queries) AttemptByUID(ctx context.Context, uid string) (AttemptByUIDRow, error) {
 	row := q.db.QueryRowContext(ctx, attemptByUID, uid)
 	var i AttemptByUIDRow
-	err := row.Scan(&i.ID, &i.State, &i.LicensedAt)
+	err := row.Scan(
+		&i.ID,
+		&i.State,
+		&i.Class,
+		&i.LicensedAt,
+	)
 	return i, err
 }
 
@@ -563,7 +570,7 @@ func (q *Queries) LateMessages(ctx context.Context, accountID int64, sentAt int6
 }
 
 const licenseAttempt = `-- name: LicenseAttempt :execrows
-update attempt set state = 'sending', licensed_at = $3
+update attempt set state = 'sending', licensed_at = $3, journal_seq = $4
 where attempt.id = $1 and attempt.state = 'prepared' and attempt.epoch = $2
   and attempt.epoch = (select a.epoch from account a where a.id = attempt.account_id and a.pause = '')
   and exists (select 1 from campaign c where c.id = attempt.campaign_id and c.state = 'running')
@@ -571,8 +578,20 @@ where attempt.id = $1 and attempt.state = 'prepared' and attempt.epoch = $2
     join blocked b on b.account_id = m.account_id and b.number = m.number where am.attempt_id = attempt.id)
 `
 
-func (q *Queries) LicenseAttempt(ctx context.Context, iD int64, epoch int64, licensedAt int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, licenseAttempt, iD, epoch, licensedAt)
+type LicenseAttemptParams struct {
+	ID         int64
+	Epoch      int64
+	LicensedAt int64
+	JournalSeq int64
+}
+
+func (q *Queries) LicenseAttempt(ctx context.Context, arg LicenseAttemptParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, licenseAttempt,
+		arg.ID,
+		arg.Epoch,
+		arg.LicensedAt,
+		arg.JournalSeq,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -580,7 +599,7 @@ func (q *Queries) LicenseAttempt(ctx context.Context, iD int64, epoch int64, lic
 }
 
 const licenseLost = `-- name: LicenseLost :execrows
-update attempt set state = 'sending', licensed_at = $2 where id = $1 and state = 'prepared'
+update attempt set state = 'sending', licensed_at = $2, journal_seq = -1 where id = $1 and state = 'prepared'
 `
 
 func (q *Queries) LicenseLost(ctx context.Context, iD int64, licensedAt int64) (int64, error) {
@@ -604,7 +623,7 @@ func (q *Queries) LicenseMessages(ctx context.Context, attemptID int64, sentAt i
 }
 
 const messageAttempts = `-- name: MessageAttempts :many
-select a.id, a.uid, a.account_id, a.campaign_id, a.epoch, a.state, a.canary, a.kind, a.sender_id, a.text, a.unicode, a.flash, a.group_id, a.recipients, a.accepted, a.class, a.http_status, a.code, a.reason, a.excerpt, a.written, a.prepared_at, a.licensed_at, a.ended_at, a.boot, a.ended_steady from attempt a join attempt_message am on am.attempt_id = a.id where am.message_id = $1 order by a.id
+select a.id, a.uid, a.account_id, a.campaign_id, a.epoch, a.state, a.canary, a.kind, a.sender_id, a.text, a.unicode, a.flash, a.group_id, a.recipients, a.accepted, a.class, a.http_status, a.code, a.reason, a.excerpt, a.written, a.prepared_at, a.licensed_at, a.ended_at, a.journal_seq, a.boot, a.ended_steady from attempt a join attempt_message am on am.attempt_id = a.id where am.message_id = $1 order by a.id
 `
 
 func (q *Queries) MessageAttempts(ctx context.Context, messageID int64) ([]Attempt, error) {
@@ -641,6 +660,7 @@ func (q *Queries) MessageAttempts(ctx context.Context, messageID int64) ([]Attem
 			&i.PreparedAt,
 			&i.LicensedAt,
 			&i.EndedAt,
+			&i.JournalSeq,
 			&i.Boot,
 			&i.EndedSteady,
 		); err != nil {
@@ -748,7 +768,7 @@ func (q *Queries) MessagesByProviderID(ctx context.Context, accountID int64, pro
 }
 
 const openAttempts = `-- name: OpenAttempts :many
-select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, boot, ended_steady from attempt where account_id = $1 and state in ('prepared', 'sending') order by id
+select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, journal_seq, boot, ended_steady from attempt where account_id = $1 and state in ('prepared', 'sending') order by id
 `
 
 func (q *Queries) OpenAttempts(ctx context.Context, accountID int64) ([]Attempt, error) {
@@ -785,6 +805,7 @@ func (q *Queries) OpenAttempts(ctx context.Context, accountID int64) ([]Attempt,
 			&i.PreparedAt,
 			&i.LicensedAt,
 			&i.EndedAt,
+			&i.JournalSeq,
 			&i.Boot,
 			&i.EndedSteady,
 		); err != nil {

@@ -120,6 +120,7 @@ type Attempt struct {
 	PreparedAt  int64
 	LicensedAt  int64
 	EndedAt     int64
+	JournalSeq  int64
 	Boot        int64
 	EndedSteady int64
 }
@@ -254,6 +255,7 @@ type Campaign struct {
 	ReturnedName string
 	ReturnedAt   int64
 	NameKey      string
+	IncludeSent  bool
 }
 
 type CampaignCut struct {
@@ -437,6 +439,35 @@ type JournalAccepted struct {
 	AcceptedAt int64
 }
 
+type JournalGap struct {
+	ID         int64
+	Relation   string
+	Sentence   string
+	CopyAt     int64
+	KnownUntil int64
+	Messages   int64
+	Doubtful   int64
+	Campaigns  int64
+	AcceptedAt int64
+	AcceptedBy string
+	ClosesAt   int64
+	ClosedBy   string
+}
+
+type JournalHead struct {
+	Node       string
+	Generation int64
+	Seq        int64
+	Sum        string
+	At         int64
+}
+
+type JournalLine struct {
+	Node string
+	Seq  int64
+	Line string
+}
+
 type List struct {
 	ID          int64
 	Uid         string
@@ -541,6 +572,25 @@ type RecordSetting struct {
 	WarnBelow int64
 	Floor     int64
 	MailTo    string
+}
+
+type Remembered struct {
+	Hash        []byte
+	CampaignUid string
+	AccountUid  string
+	Test        bool
+	LicensedAt  int64
+	AcceptedAt  int64
+}
+
+type RememberedCampaign struct {
+	Uid         string
+	Name        string
+	StartedName string
+	FirstAt     int64
+	LastAt      int64
+	Messages    int64
+	Doubtful    int64
 }
 
 type Resend struct {

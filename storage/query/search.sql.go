@@ -10,7 +10,7 @@ import (
 )
 
 const againCampaigns = `-- name: AgainCampaigns :many
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, a.test from campaign c join account a on a.id = c.account_id where c.again_of = $1 and c.again_of > 0 and c.state <> 'hidden' order by c.id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, a.test from campaign c join account a on a.id = c.account_id where c.again_of = $1 and c.again_of > 0 and c.state <> 'hidden' order by c.id
 `
 
 type AgainCampaignsRow struct {
@@ -79,6 +79,7 @@ func (q *Queries) AgainCampaigns(ctx context.Context, againOf int64) ([]AgainCam
 			&i.Campaign.ReturnedName,
 			&i.Campaign.ReturnedAt,
 			&i.Campaign.NameKey,
+			&i.Campaign.IncludeSent,
 			&i.Test,
 		); err != nil {
 			return nil, err
@@ -95,7 +96,7 @@ func (q *Queries) AgainCampaigns(ctx context.Context, againOf int64) ([]AgainCam
 }
 
 const campaignAttempts = `-- name: CampaignAttempts :many
-select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, boot, ended_steady from attempt where campaign_id = $1 and id > $2 order by id limit $3
+select id, uid, account_id, campaign_id, epoch, state, canary, kind, sender_id, text, unicode, flash, group_id, recipients, accepted, class, http_status, code, reason, excerpt, written, prepared_at, licensed_at, ended_at, journal_seq, boot, ended_steady from attempt where campaign_id = $1 and id > $2 order by id limit $3
 `
 
 func (q *Queries) CampaignAttempts(ctx context.Context, campaignID int64, iD int64, limit int32) ([]Attempt, error) {
@@ -132,6 +133,7 @@ func (q *Queries) CampaignAttempts(ctx context.Context, campaignID int64, iD int
 			&i.PreparedAt,
 			&i.LicensedAt,
 			&i.EndedAt,
+			&i.JournalSeq,
 			&i.Boot,
 			&i.EndedSteady,
 		); err != nil {
