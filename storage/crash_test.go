@@ -59,7 +59,8 @@ func (panics) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, arg
 
 func newCrashLife(t *testing.T) *crashLife {
 	t.Helper()
-	l := &crashLife{t: t, data: crashDesk.Folder(t), account: sms.Account{ID: 1}, now: began + 1_000_000, sent: map[string]int{}, reports: map[string]bool{}}
+	l := &crashLife{t: t, data: crashDesk.Folder(t), account: sms.Account{ID: 1}, now: began + 1_000_000,
+		sent: map[string]int{}, reports: map[string]bool{}}
 	l.disk = newCrashDisk(t, l.data)
 	return l
 }
@@ -247,7 +248,8 @@ func (l *crashLife) check() error {
 
 // knowsReport says whether a report with this ID is stored.
 func (db *DB) knowsReport(ctx context.Context, id string) (known bool, err error) {
-	err = db.reader.QueryRowContext(ctx, "select exists (select 1 from delivery_report where provider_id = ?)", id).Scan(&known)
+	const question = "select exists (select 1 from delivery_report where provider_id = ?)"
+	err = db.reader.QueryRowContext(ctx, question, id).Scan(&known)
 	return known, err
 }
 

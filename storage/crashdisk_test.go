@@ -72,7 +72,10 @@ type openCrashFile struct {
 	del   bool
 }
 
-var theCrashDisks = &crashDisks{methods: map[uintptr]*sqlitelib.Tsqlite3_io_methods{}, open: map[uintptr]openCrashFile{}}
+var theCrashDisks = &crashDisks{
+	methods: map[uintptr]*sqlitelib.Tsqlite3_io_methods{},
+	open:    map[uintptr]openCrashFile{},
+}
 
 // newCrashDisk is the disk of a folder until the test ends.
 func newCrashDisk(t *testing.T, root string) *crashDisk {
@@ -433,7 +436,8 @@ func (all *crashDisks) xOpen(tls *libc.TLS, _, name, file uintptr, flags int32, 
 		own = all.methodsOver(f.FpMethods)
 		all.methods[f.FpMethods] = own
 	}
-	all.open[file] = openCrashFile{d, path, at[sqlitelib.Tsqlite3_io_methods](f.FpMethods), flags&sqlitelib.SQLITE_OPEN_DELETEONCLOSE != 0}
+	under := at[sqlitelib.Tsqlite3_io_methods](f.FpMethods)
+	all.open[file] = openCrashFile{d, path, under, flags&sqlitelib.SQLITE_OPEN_DELETEONCLOSE != 0}
 	f.FpMethods = uintptr(unsafe.Pointer(own))
 	return sqlitelib.SQLITE_OK
 }

@@ -19,7 +19,8 @@ type run struct {
 // base is one copy, one restore, one crash and a campaign to two people that
 // may be made again; change adds to it.
 func base(change func(*bounds)) bounds {
-	b := bounds{nodes: 1, flights: 1, contents: 2, budget: budget{crash: 1, copies: 1, restore: 1, proceed: 1, again: 1}}
+	b := bounds{nodes: 1, flights: 1, contents: 2,
+		budget: budget{crash: 1, copies: 1, restore: 1, proceed: 1, again: 1}}
 	if change != nil {
 		change(&b)
 	}
@@ -81,7 +82,8 @@ func TestModelOfTheRuleBefore(t *testing.T) {
 	today := rules{today: true}
 	for _, r := range []run{
 		{name: "older database, no journal", rules: today, bounds: base(nil)},
-		{name: "older database, journal cut", rules: today, bounds: base(func(b *bounds) { b.noMissing, b.again = true, 0 })},
+		{name: "older database, journal cut", rules: today,
+			bounds: base(func(b *bounds) { b.noMissing, b.again = true, 0 })},
 		{name: "older database, rubbish at the journal's end", rules: today,
 			bounds: base(func(b *bounds) { b.noMissing, b.noCut, b.rubbish = true, true, 1 })},
 		{name: "older database, a line damaged", rules: today,
@@ -98,7 +100,8 @@ func TestModelOfTheRuleBefore(t *testing.T) {
 		r.fails(t, twice)
 	}
 	run{name: "accepted: 0 messages", rules: rules{today: true, saysNone: true},
-		bounds: base(func(b *bounds) { b.noMissing, b.noCut, b.clock, b.again = true, true, 2, 0 })}.fails(t, zeroIsClaimed)
+		bounds: base(func(b *bounds) { b.noMissing, b.noCut, b.clock, b.again = true, true, 2, 0 }),
+	}.fails(t, zeroIsClaimed)
 }
 
 func TestModelOfTheProtocol(t *testing.T) {
@@ -127,7 +130,8 @@ func TestModelOfTheProtocol(t *testing.T) {
 			bounds: base(func(b *bounds) { b.crash, b.reports, b.optOut, b.contents, b.again = 2, true, 1, 1, 0 })},
 		{name: "reports and opt-outs, 2 copies, 1 restore",
 			bounds: base(func(b *bounds) {
-				b.crash, b.copies, b.reports, b.optOut, b.contents, b.again, b.noCut, b.proceed = 2, 2, true, 1, 1, 0, true, 0
+				b.crash, b.copies, b.contents, b.again, b.noCut, b.proceed = 2, 2, 1, 0, true, 0
+				b.reports, b.optOut = true, 1
 			})},
 		{name: "reports, 1 copy, made again",
 			bounds: base(func(b *bounds) { b.crash, b.reports, b.contents, b.noCut = 2, true, 1, true })},
@@ -137,7 +141,8 @@ func TestModelOfTheProtocol(t *testing.T) {
 			bounds: base(func(b *bounds) { b.crash, b.contents = 2, 3 })},
 		{name: "whole folder back, journal and log elsewhere; inbox lost",
 			bounds: base(func(b *bounds) {
-				b.crash, b.reports, b.optOut, b.contents, b.elsewhere, b.journalAlone, b.noCut = 2, true, 1, 1, 1, 1, true
+				b.crash, b.contents, b.elsewhere, b.journalAlone, b.noCut = 2, 1, 1, 1, true
+				b.reports, b.optOut = true, 1
 			})},
 		{name: "2 messages, 1 copy at any time, 1 restore, 2 crashes, made again",
 			bounds: base(func(b *bounds) { b.crash, b.copyAnyTime, b.emptied = 2, true, true })},
@@ -159,27 +164,34 @@ func TestModelWithoutARule(t *testing.T) {
 	emptied := base(func(b *bounds) { b.crash, b.emptied = 2, true })
 	nothing := func(*bounds) {}
 	reported := func(change func(*bounds)) bounds {
-		return base(func(b *bounds) { b.crash, b.contents, b.again, b.noCut, b.noMissing = 2, 1, 0, true, true; change(b) })
+		return base(func(b *bounds) {
+			b.crash, b.contents, b.again, b.noCut, b.noMissing = 2, 1, 0, true, true
+			change(b)
+		})
 	}
 	for _, c := range []struct {
 		run
 		why string
 	}{
 		{run{name: "journal ahead is not checked", rules: rules{aheadUnchecked: true}, bounds: kept(nothing)}, twice},
-		{run{name: "journal missing or shorter is not checked", rules: rules{behindUnchecked: true}, bounds: lost}, twice},
+		{run{name: "journal missing or shorter is not checked", rules: rules{behindUnchecked: true},
+			bounds: lost}, twice},
 		{run{name: "every short gap counts as a crash", rules: rules{shortGapIsACrash: true}, bounds: lost}, twice},
 		{run{name: "unreadable lines are passed over", rules: rules{damagePassedOver: true},
 			bounds: kept(func(b *bounds) { b.flip, b.rubbish = 1, 1 })}, twice},
 		{run{name: "no line at a start", rules: rules{noStartLine: true}, bounds: emptied}, twice},
 		{run{name: "the start line goes to the journal first", rules: rules{startLineJournalFirst: true},
 			bounds: unrestored(func(b *bounds) { b.crash, b.torn, b.contents = 3, 1, 1 })}, noReason},
-		{run{name: "the database keeps the line of a start", rules: rules{startLineKept: true}, bounds: emptied}, twice},
+		{run{name: "the database keeps the line of a start", rules: rules{startLineKept: true},
+			bounds: emptied}, twice},
 		{run{name: "accept does not pause campaigns", rules: rules{acceptDoesNotPause: true}, bounds: lost}, twice},
-		{run{name: "accept remembers nothing", rules: rules{acceptRemembersNothing: true}, bounds: kept(nothing), strict: true}, twiceKnown},
+		{run{name: "accept remembers nothing", rules: rules{acceptRemembersNothing: true},
+			bounds: kept(nothing), strict: true}, twiceKnown},
 		{run{name: "no warning for what is made again", rules: rules{noGap: true}, bounds: lost}, twice},
 		{run{name: "the sender ID is part of the hash", rules: rules{senderInHash: true},
 			bounds: kept(func(b *bounds) { b.otherSender = true }), strict: true}, twiceKnown},
-		{run{name: "the call goes out before its line", rules: rules{callBeforeLine: true}, bounds: kept(nothing)}, twice},
+		{run{name: "the call goes out before its line", rules: rules{callBeforeLine: true},
+			bounds: kept(nothing)}, twice},
 		{run{name: "lines are appended in any order", rules: rules{anyOrder: true},
 			bounds: unrestored(func(b *bounds) { b.crash, b.flights = 2, 2 })}, noReason},
 		{run{name: "only the newest open line is kept in the database", rules: rules{onlyNewestLineKept: true},
@@ -198,7 +210,8 @@ func TestModelWithoutARule(t *testing.T) {
 			bounds: reported(func(b *bounds) { b.reports, b.optOut, b.noMissing = true, 1, false })}, optOutLost},
 		{run{name: "the log is not replayed", rules: rules{notReplayed: true},
 			bounds: reported(func(b *bounds) { b.reports, b.optOut = true, 1 })}, optOutLost},
-		{run{name: "only a journal that is ahead can be accepted", rules: rules{onlyAheadAccepted: true}, bounds: lost}, blocked},
+		{run{name: "only a journal that is ahead can be accepted", rules: rules{onlyAheadAccepted: true},
+			bounds: lost}, blocked},
 		{run{name: "accept says how many the journal knows, also when that is none", rules: rules{saysNone: true},
 			bounds: base(func(b *bounds) { b.crash, b.notLive = 2, true })}, zeroIsClaimed},
 		{run{name: "backup copies the database before the inbox", rules: rules{databaseBeforeInbox: true},
@@ -213,7 +226,8 @@ func TestModelWithoutARule(t *testing.T) {
 // Two nodes with a journal each send from one database, and the database alone
 // goes back.
 func shared(change func(*bounds)) bounds {
-	b := bounds{nodes: 2, flights: 1, contents: 1, coarse: true, budget: budget{crash: 1, copies: 1, restore: 1, proceed: 1}}
+	b := bounds{nodes: 2, flights: 1, contents: 1, coarse: true,
+		budget: budget{crash: 1, copies: 1, restore: 1, proceed: 1}}
 	change(&b)
 	return b
 }
@@ -221,7 +235,9 @@ func shared(change func(*bounds)) bounds {
 func TestModelOfTwoNodes(t *testing.T) {
 	for _, r := range []run{
 		{name: "no restore, 2 crashes, torn",
-			bounds: shared(func(b *bounds) { b.crash, b.torn, b.contents, b.copies, b.restore, b.doubt = 2, 1, 2, 0, 0, 1 })},
+			bounds: shared(func(b *bounds) {
+				b.crash, b.torn, b.contents, b.copies, b.restore, b.doubt = 2, 1, 2, 0, 0, 1
+			})},
 		{name: "no restore, a node is lost, or only said to be",
 			bounds: shared(func(b *bounds) { b.crash, b.lost, b.contents, b.copies, b.restore = 2, 1, 2, 0, 0 })},
 		{name: "1 message, 1 copy, 1 restore, 2 crashes, made again",
@@ -312,19 +328,26 @@ func TestModelOfWhatNothingInsideCanKnow(t *testing.T) {
 // storage/README.md says.
 func TestModelOfWitnesses(t *testing.T) {
 	folder := func(change func(*bounds)) bounds {
-		return base(func(b *bounds) { b.crash, b.folder, b.contents, b.noMissing, b.noCut = 2, 1, 1, true, true; change(b) })
+		return base(func(b *bounds) {
+			b.crash, b.folder, b.contents, b.noMissing, b.noCut = 2, 1, 1, true, true
+			change(b)
+		})
 	}
 	balance := rules{readsBalance: true}
 	for _, c := range []struct {
 		run
 		missed bool
 	}{
-		{run{name: "balance read before the first call", rules: balance, bounds: folder(func(b *bounds) { b.again = 0 })}, false},
-		{run{name: "somebody tops the balance up", rules: balance, bounds: folder(func(b *bounds) { b.again, b.topUp = 0, 1 })}, true},
+		{run{name: "balance read before the first call", rules: balance,
+			bounds: folder(func(b *bounds) { b.again = 0 })}, false},
+		{run{name: "somebody tops the balance up", rules: balance,
+			bounds: folder(func(b *bounds) { b.again, b.topUp = 0, 1 })}, true},
 		{run{name: "an uncharged doubt hides a call", rules: balance,
 			bounds: folder(func(b *bounds) { b.again, b.contents, b.doubt, b.unchargedDoubt = 0, 2, 1, true })}, true},
-		{run{name: "the copy is older than the campaign, made again", rules: balance, bounds: folder(func(*bounds) {})}, false},
-		{run{name: "no balance; a late report", bounds: folder(func(b *bounds) { b.again, b.reports = 0, true })}, true},
+		{run{name: "the copy is older than the campaign, made again", rules: balance,
+			bounds: folder(func(*bounds) {})}, false},
+		{run{name: "no balance; a late report",
+			bounds: folder(func(b *bounds) { b.again, b.reports = 0, true })}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

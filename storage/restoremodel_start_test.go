@@ -323,7 +323,8 @@ func (m *model) accept(w *world, n int, add adder) {
 	}
 	x := *w
 	last := lastOf(x.nodes[n].journal)
-	x.nodes[n].write(line{kind: acceptLine, seq: max(last.seq, x.db.heads[m.headOf(n)].seq) + 1, id: x.next, before: last.id})
+	seq := max(last.seq, x.db.heads[m.headOf(n)].seq) + 1
+	x.nodes[n].write(line{kind: acceptLine, seq: seq, id: x.next, before: last.id})
 	x.next++
 	x.nodes[n].mode = accepting
 	add(said("accept: line in the journal"), x)

@@ -165,7 +165,8 @@ func (m *model) people(w *world, add adder) {
 			x.left.again--
 			warned := w.db.gap && !m.rules.noGap
 			m.begin(&x, 1+w.left.again, 1+sender, warned)
-			add(said(or(sender == 1, "the lost campaign is made again under another sender ID", "the lost campaign is made again")+or(warned, ", after a warning", "")), x)
+			add(said("the lost campaign is made again"+or(sender == 1, " under another sender ID", "")+
+				or(warned, ", after a warning", "")), x)
 		}
 	}
 	for i, c := range w.db.campaigns {
@@ -262,7 +263,8 @@ func (m *model) cursor(w *world, entry int) int {
 // calls are claimed, licensed, written, sent and settled.
 func (m *model) calls(w *world, n int, add adder) {
 	node := &w.nodes[n]
-	if node.mode == serving && len(node.flying) < m.bounds.flights && (w.db.nodes[n] == named || m.rules.lostMayLicense) {
+	may := w.db.nodes[n] == named || m.rules.lostMayLicense
+	if node.mode == serving && len(node.flying) < m.bounds.flights && may {
 		for i := range w.db.campaigns {
 			m.claim(w, n, i, add)
 		}
@@ -270,7 +272,8 @@ func (m *model) calls(w *world, n int, add adder) {
 	for i := range node.flying {
 		m.call(w, n, i, add)
 	}
-	if m.rules.readsBalance && len(node.flying) == 0 && node.mode == serving && (w.db.balance != w.balance() || w.db.calls != 0) {
+	known := w.db.balance == w.balance() && w.db.calls == 0
+	if m.rules.readsBalance && len(node.flying) == 0 && node.mode == serving && !known {
 		x := *w
 		x.db.balance, x.db.calls = w.balance(), 0
 		add(said("the balance is read").outside(), x)
@@ -283,7 +286,9 @@ func (w *world) busy(n int, c content) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(w.nodes[n].flying, func(f call) bool { return f.line.kind == licenceLine && f.line.to == c })
+	return slices.ContainsFunc(w.nodes[n].flying, func(f call) bool {
+		return f.line.kind == licenceLine && f.line.to == c
+	})
 }
 
 func (m *model) claim(w *world, n, row int, add adder) {
@@ -306,7 +311,8 @@ func (m *model) claim(w *world, n, row int, add adder) {
 			add(about(c, "%c is left out: sent before, says the journal"), x)
 			continue
 		}
-		l := m.append(&x, n, line{kind: licenceLine, to: c, campaign: k.id, clock: w.clock, sender: k.sender, row: uint8(row)})
+		l := line{kind: licenceLine, to: c, campaign: k.id, clock: w.clock, sender: k.sender, row: uint8(row)}
+		l = m.append(&x, n, l)
 		x.db.setMessage(row, c, sending+message(n))
 		x.db.setAttempt(l.id, n, openAttempt)
 		x.db.calls++
@@ -399,10 +405,13 @@ func (m *model) call(w *world, n, i int, add adder) {
 // before it that could not be appended, from the database. None means not yet.
 func (m *model) due(w *world, n int, l line) []line {
 	journal := w.nodes[n].journal
-	if m.rules.today || m.rules.anyOrder || len(journal) == 0 || !journal[len(journal)-1].readable() || journal[len(journal)-1].id == l.before {
+	if m.rules.today || m.rules.anyOrder || len(journal) == 0 {
 		return []line{l}
 	}
 	last := journal[len(journal)-1]
+	if !last.readable() || last.id == l.before {
+		return []line{l}
+	}
 	var lines []line
 	for _, o := range later(w.db.open[m.headOf(n)], last.seq) {
 		if o.seq <= l.seq {
@@ -410,7 +419,8 @@ func (m *model) due(w *world, n int, l line) []line {
 		}
 	}
 	waits := func(f call) bool {
-		return f.step == licensed && f.line.id != l.id && slices.ContainsFunc(lines, func(o line) bool { return o.id == f.line.id })
+		same := func(o line) bool { return o.id == f.line.id }
+		return f.step == licensed && f.line.id != l.id && slices.ContainsFunc(lines, same)
 	}
 	if len(lines) != int(l.seq)-int(last.seq) || slices.ContainsFunc(w.nodes[n].flying, waits) {
 		return nil
@@ -677,16 +687,19 @@ func (m *model) restores(w *world, add adder) {
 			put(said("restore: database of %d, journal without a line", n), []line{}, w.log, inbox, same)
 		}
 		for c := 1; c < len(journal) && !m.bounds.noCut; c++ {
-			put(said("restore: database of %d, journal cut to %d of %d lines", n, uint8(c), uint8(len(journal))), journal[:c:c], w.log, inbox, same)
+			cut := said("restore: database of %d, journal cut to %d of %d lines", n, uint8(c), uint8(len(journal)))
+			put(cut, journal[:c:c], w.log, inbox, same)
 		}
 		flipped := func(x *world) { x.past.flipped = true }
 		for c := 0; c < len(journal) && w.left.flip > 0; c++ {
 			bad := slices.Clone(journal)
 			bad[c] = line{kind: damaged}
-			put(said("restore: database of %d, line %d of the journal damaged", n, uint8(c+1)), bad, w.log, inbox, flipped)
+			flip := said("restore: database of %d, line %d of the journal damaged", n, uint8(c+1))
+			put(flip, bad, w.log, inbox, flipped)
 		}
 		if w.left.rubbish > 0 {
-			put(said("restore: database of %d, rubbish at the end of the journal", n), append(slices.Clone(journal), line{kind: rubbish}), w.log, inbox, flipped)
+			bad := append(slices.Clone(journal), line{kind: rubbish})
+			put(said("restore: database of %d, rubbish at the end of the journal", n), bad, w.log, inbox, flipped)
 		}
 		if w.left.elsewhere > 0 && !k.verb {
 			put(said("restore: the whole folder of %d, journal and log elsewhere", n), journal, w.log, k.inbox, same)
@@ -810,8 +823,10 @@ func (w *world) forgotten() string {
 			return "an acknowledged opt-out is forgotten silently: " + c.String()
 		}
 	}
+	behind := w.log[min(w.db.cursor, len(w.log)):]
 	for _, r := range w.acked {
-		if !slices.Contains(w.db.reports, r) && !slices.Contains(w.inbox, r) && !slices.Contains(w.log[min(w.db.cursor, len(w.log)):], entry{report: r}) {
+		there := slices.Contains(w.db.reports, r) || slices.Contains(w.inbox, r)
+		if !there && !slices.Contains(behind, entry{report: r}) {
 			return "an acknowledged report is lost silently: " + r.to.String()
 		}
 	}

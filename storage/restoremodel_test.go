@@ -486,24 +486,27 @@ func (w *world) key() pair {
 	b = b.database(&w.db)
 	for i := range w.nodes {
 		n := &w.nodes[i]
-		b = b.small(uint8(n.mode)).flag(n.known).flag(n.missing).flag(n.gone).lines(n.journal).small(uint8(len(n.flying)))
+		b = b.small(uint8(n.mode), uint8(len(n.flying))).flag(n.known).flag(n.missing).flag(n.gone).lines(n.journal)
 		for _, c := range n.flying {
 			b = b.line(c.line).small(uint8(c.step)).flag(c.warned)
 		}
 	}
 	b = b.entries(w.log).reports(w.inbox).reports(w.provider).reports(w.halfway).reports(w.acked)
-	b = b.flag(w.optOut.under).flag(w.optOut.done).small(uint8(w.optOut.to), uint8(w.optOut.at), uint8(w.optedOut), uint8(len(w.copies)))
+	b = b.flag(w.optOut.under).flag(w.optOut.done).small(uint8(w.optOut.to), uint8(w.optOut.at))
+	b = b.small(uint8(w.optedOut), uint8(len(w.copies)))
 	for i := range w.copies {
 		c := &w.copies[i]
 		b = b.flag(c.verb).flag(c.half).database(&c.db).lines(c.journal).entries(c.log).reports(c.inbox)
 	}
 	b = append(b.small(uint8(len(w.sent))), w.sent...)
 	l := w.left
-	b = b.small(uint8(w.sentTo), uint8(w.sentWarn), l.crash, l.torn, l.restore, l.again, l.proceed, l.doubt, l.optOut, l.clock, l.void, l.older, l.topUp,
+	b = b.small(uint8(w.sentTo), uint8(w.sentWarn), l.crash, l.torn, l.restore, l.again, l.proceed, l.doubt,
+		l.optOut, l.clock, l.void, l.older, l.topUp,
 		l.copies, l.flip, l.rubbish, l.journalAlone, l.folder, l.elsewhere, l.lost)
 	b = b.flag(w.blind).flag(w.told).small(w.next, w.clock, uint8(w.topUps))
 	p := w.past
-	b = b.flag(p.made).flag(p.restored).flag(p.flipped).flag(p.lost).small(uint8(p.lines), uint8(p.lines>>8), uint8(p.lines>>16), uint8(p.lines>>24), uint8(p.known))
+	b = b.flag(p.made).flag(p.restored).flag(p.flipped).flag(p.lost)
+	b = b.small(uint8(p.lines), uint8(p.lines>>8), uint8(p.lines>>16), uint8(p.lines>>24), uint8(p.known))
 	b = append(b.entries(p.logged).reports(p.before), w.wrong...)
 	sum := sha256.Sum256(b)
 	return pair(sum[:16])
@@ -528,7 +531,8 @@ func (b bytes) flag(v bool) bytes {
 }
 
 func (b bytes) line(l line) bytes {
-	return append(b, uint8(l.kind), l.seq, l.id, l.before, uint8(l.to), l.campaign, l.row, l.sender, l.clock, uint8(l.names), uint8(l.names>>8))
+	return append(b, uint8(l.kind), l.seq, l.id, l.before, uint8(l.to), l.campaign, l.row, l.sender, l.clock,
+		uint8(l.names), uint8(l.names>>8))
 }
 
 func (b bytes) lines(list []line) bytes {
@@ -570,6 +574,6 @@ func (b bytes) database(d *database) bytes {
 	for i := range d.heads {
 		b = b.small(d.heads[i].seq, d.heads[i].id, uint8(d.nodes[i]), d.lives[i], uint8(d.looked[i])).lines(d.open[i])
 	}
-	return b.small(uint8(d.blocked)).reports(d.reports).small(uint8(d.cursor), uint8(d.remembered), uint8(d.remembered>>8)).flag(d.gap).flag(d.copy).
-		small(uint8(d.balance), uint8(d.calls))
+	b = b.small(uint8(d.blocked), uint8(d.cursor), uint8(d.remembered), uint8(d.remembered>>8)).reports(d.reports)
+	return b.flag(d.gap).flag(d.copy).small(uint8(d.balance), uint8(d.calls))
 }
