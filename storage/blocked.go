@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -20,18 +19,7 @@ import (
 // waits for it; after an error the same list can be given again.
 func (db *DB) Block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
 	for part := range slices.Chunk(list, blockedAtATime) {
-		var done int64
-		err := db.update(ctx, "block numbers", func(t *tx) error {
-			done = 0
-			for rows := range slices.Chunk(part, blockedAtOnce) {
-				n, err := t.block(ctx, rows)
-				if err != nil {
-					return err
-				}
-				done += n
-			}
-			return nil
-		})
+		done, err := db.blockSome(ctx, part)
 		if err != nil {
 			return added, err
 		}
@@ -68,40 +56,34 @@ func (t *tx) blockReported(ctx context.Context, m sms.Message, now int64) error 
 	if !sms.Blockable(m.Number) {
 		return nil
 	}
-	_, err := t.block(ctx, []sms.Blocked{{AccountID: m.AccountID, Number: m.Number, Kind: sms.BlockedByReport, Since: now, MessageID: m.ID,
-		Proof: sms.ReportProof(m.ID, m.Delivery)}})
-	return err
+	b := sms.Blocked{AccountID: m.AccountID, Number: m.Number, Kind: sms.BlockedByReport, Since: now, MessageID: m.ID, Proof: sms.ReportProof(m.ID, m.Delivery)}
+	n, err := t.block(ctx, []sms.Blocked{b})
+	if err != nil || n == 0 {
+		return err
+	}
+	// No file is written in a transaction. The report that says it is in its own
+	// log, so nothing is lost until this line is, too.
+	line, err := t.blockLine(ctx, b, nil)
+	if err != nil {
+		return err
+	}
+	return t.owe(ctx, line)
 }
 
 // EndBlock takes a number off its list and returns what stood there; the list
 // of ended blocks keeps it.
 func (db *DB) EndBlock(ctx context.Context, id int64, end sms.Unblocking) (gone sms.Blocked, err error) {
-	err = db.update(ctx, "unblock number", func(t *tx) error {
-		row, err := t.DeleteBlocked(ctx, id)
-		if err != nil {
-			return err
-		}
-		gone = blocked(row)
-		return t.keepEnded(ctx, gone, end)
-	})
-	return gone, err
+	return db.endBlock(ctx, end, func(t *tx) (query.Blocked, error) { return t.DeleteBlocked(ctx, id) })
 }
 
 // EndOwnBlock is EndBlock for a number that came onto the list by that way;
 // done is false where it is not there, or came there by another.
 func (db *DB) EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind, end sms.Unblocking) (gone sms.Blocked, done bool, err error) {
-	err = db.update(ctx, "unblock number", func(t *tx) error {
-		row, err := t.DeleteOwnBlocked(ctx, account, number, string(kind))
-		if done = err == nil; !done {
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil
-			}
-			return err
-		}
-		gone = blocked(row)
-		return t.keepEnded(ctx, gone, end)
-	})
-	return gone, done && err == nil, err
+	gone, err = db.endBlock(ctx, end, func(t *tx) (query.Blocked, error) { return t.DeleteOwnBlocked(ctx, account, number, string(kind)) })
+	if errors.Is(err, sms.ErrNotFound) {
+		return sms.Blocked{}, false, nil
+	}
+	return gone, err == nil, err
 }
 
 func (t *tx) keepEnded(ctx context.Context, b sms.Blocked, end sms.Unblocking) error {

@@ -52,6 +52,10 @@ type DB struct {
 	generation int64                   // of the start of this process
 	licensing  sync.Mutex
 	remembers  atomic.Bool // something was sent that this copy does not know
+
+	// blocking is the way into the list of blocked numbers.
+	blocking blocking
+
 	// networks are those of numbers that were counted.
 	networks sms.Networks
 }

@@ -187,10 +187,7 @@ func (l *ReportLog) Entries(ctx context.Context, cursor int64, each func([]sms.K
 	if err != nil {
 		return 0, "", fmt.Errorf("read the log of delivery reports: %w", err)
 	}
-	if len(gone) > 0 {
-		lost = daysOf(gone, time.Local)
-	}
-	return strangers, lost, nil
+	return strangers, daysOf(gone, time.Local), nil
 }
 
 // Check reads the whole log and counts its reports. lost says in words of which

@@ -545,8 +545,11 @@ func (l *sealedLog) trouble() string {
 	return ""
 }
 
-// daysOf says in words of which days something is.
+// daysOf says in words of which days something is, "" for nothing.
 func daysOf(list []unread, zone *time.Location) string {
+	if len(list) == 0 {
+		return ""
+	}
 	from, until := list[0].from, list[0].until
 	for _, u := range list {
 		from, until = min(from, u.from), max(until, u.until)

@@ -64,6 +64,7 @@ func checks() []check {
 		{name: "dispatch journal", look: (*examination).journal},
 		{name: "inbox", look: (*examination).inbox},
 		{name: "log of delivery reports", look: (*examination).reportLog},
+		{name: "log of blocked numbers", look: (*examination).blockLog},
 		{name: "spool", look: (*examination).spool, shut: true},
 		{name: "file modes", look: (*examination).modes, shut: true},
 		{name: "disk space", look: (*examination).disk, shut: true},

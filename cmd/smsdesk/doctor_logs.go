@@ -3,19 +3,17 @@ package main
 import (
 	"context"
 	"time"
+
+	"smsdesk/internal/sms"
 )
 
 // reportLog reads the whole log of delivery reports.
 func (x *examination) reportLog(ctx context.Context) ([]finding, error) {
-	desk, err := x.db.Setting(ctx, "desk")
+	desk, err := x.db.Setting(ctx, sms.SettingDesk)
 	if err != nil || desk == "" {
 		return []finding{found(fine, "there is no log of delivery reports yet")}, err
 	}
-	folder, err := x.logFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l, err := x.db.OpenReportLog(ctx, folder, time.Now)
+	l, err := x.db.OpenReportLog(ctx, x.logFolder(), time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -33,5 +31,26 @@ func (x *examination) reportLog(ctx context.Context) ([]finding, error) {
 	return []finding{found(fine, "the log of delivery reports is whole (%d reports)", n)}, nil
 }
 
-// logFolder is the folder of the journal.
-func (x *examination) logFolder(context.Context) (string, error) { return x.storage.Data, nil }
+// blockLog reads the whole log of blocked numbers.
+func (x *examination) blockLog(ctx context.Context) ([]finding, error) {
+	desk, err := x.db.Setting(ctx, sms.SettingDesk)
+	if err != nil || desk == "" {
+		return []finding{found(fine, "there is no log of blocked numbers yet")}, err
+	}
+	l, err := x.db.OpenBlockLog(ctx, x.logFolder(), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = l.Close() }()
+	if why := l.Trouble(); why != "" {
+		return []finding{found(fault, "the log of blocked numbers cannot be used: %s. Put it back, or make its disk available", why)}, nil
+	}
+	n, lost, err := l.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if lost != "" {
+		return []finding{found(notice, "blocked numbers %s in the log cannot be read. They come back only from the database; keep a backup of it", lost)}, nil
+	}
+	return []finding{found(fine, "the log of blocked numbers is whole (%d lines)", n)}, nil
+}

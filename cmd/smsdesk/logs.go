@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"smsdesk/internal/sms"
-	"smsdesk/storage"
 )
 
 // The logs beside the journal: of delivery reports and of blocks
@@ -18,11 +18,11 @@ const (
 )
 
 // logFolder is the folder of the journal.
-func (s *server) logFolder() string {
-	if s.logs != "" {
-		return s.logs
+func (e env) logFolder() string {
+	if e.logs != "" {
+		return e.logs
 	}
-	return s.storage.Data
+	return e.storage.Data
 }
 
 // openLogs opens the logs as far as they are there. The inbox uses them from
@@ -37,7 +37,29 @@ func (s *server) openLogs(ctx context.Context) (err error) {
 		return err
 	}
 	s.inbox.LogWith(s.reports, applied)
-	return nil
+	if s.blocks, err = s.db.OpenBlockLog(ctx, s.logFolder(), time.Now); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.blocks.Close)
+	s.db.UseBlockLog(s.blocks)
+	return s.replayBlocks(ctx)
+}
+
+// replayBlocks puts back the opt-outs that an older copy of the database lacks.
+func (s *server) replayBlocks(ctx context.Context) error {
+	applied, strangers, lost, err := s.db.ReplayBlocks(ctx)
+	if applied > 0 {
+		s.log.Info("blocked and unblocked numbers of the log were applied", "count", applied)
+	}
+	if strangers > 0 {
+		s.log.Warn("the log holds blocked numbers of accounts that are not there", "count", strangers)
+	}
+	if lost == "" || err != nil {
+		return err
+	}
+	text := "Blocked numbers " + lost + " cannot be replayed: the log of blocked numbers is damaged there. " +
+		"If an older copy of the database was put back, enter the opt-outs of these days again before you send."
+	return s.db.Tell(ctx, text, time.Now().UnixMilli())
 }
 
 // meetInbox tells when the inbox is not the one that this desk had.
@@ -60,7 +82,10 @@ func (s *server) meetInbox(ctx context.Context) error {
 // when ctx has ended before.
 func (s *server) beginLogs(ctx context.Context) bool {
 	for {
-		err := s.reports.Create()
+		err := errors.Join(s.reports.Create(), s.blocks.Create())
+		if err == nil {
+			err = s.replayBlocks(ctx)
+		}
 		if err == nil {
 			err = s.receiver.Replay(ctx)
 		}
@@ -84,10 +109,12 @@ func (s *server) beginLogs(ctx context.Context) bool {
 func (s *server) keepLogs(ctx context.Context) {
 	said, seen, tidied := "-", int64(0), time.Time{}
 	for {
-		if err := s.reports.Look(ctx); err != nil {
-			s.complain(ctx, "the log of delivery reports was not looked for", err)
+		s.complain(ctx, "the logs were not looked for", errors.Join(s.reports.Look(ctx), s.blocks.Look(ctx)))
+		s.complain(ctx, "the log of blocked numbers is not applied yet", s.replayBlocks(ctx))
+		if err := s.db.LogBlocks(ctx); err != nil && s.blocks.Trouble() == "" {
+			s.complain(ctx, "blocked numbers are not in their log yet", err)
 		}
-		if sentence := logSentence(s.reports); sentence != said {
+		if sentence := logSentence(s.reports.Trouble(), s.blocks.Trouble()); sentence != said {
 			if err := s.db.PutSetting(ctx, sms.SettingLogs, sentence); err != nil {
 				s.complain(ctx, "the state of the logs was not noted", err)
 			} else if said = sentence; said != "" {
@@ -132,15 +159,22 @@ func (s *server) forgetLogs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.reports.Forget(r.LogBefore(time.Now()), applied)
+	now := time.Now()
+	return errors.Join(s.reports.Forget(r.LogBefore(now), applied), s.blocks.Forget(ctx, now.AddDate(0, 0, -blockLogDays).UnixMilli()))
 }
 
-// logSentence says why reports cannot be logged, "" while they can.
-func logSentence(l *storage.ReportLog) string {
-	why := l.Trouble()
-	if why == "" {
-		return ""
+// blockLogDays is how long blocks are kept: as long as the journal, so that an
+// old backup loses no opt-out.
+const blockLogDays = 400
+
+// logSentence says why the logs cannot be written, "" while they can.
+func logSentence(reports, blocks string) string {
+	const mend = "Make the folder available and writable again; smsdesk will then continue automatically."
+	switch {
+	case reports != "":
+		return "Delivery reports cannot be written to their log beside the journal: " + reports + ". They are still acknowledged and kept in the inbox. " + mend
+	case blocks != "":
+		return "Blocked numbers cannot be written to their log beside the journal: " + blocks + ". They are blocked all the same. " + mend
 	}
-	return "Delivery reports cannot be written to their log beside the journal: " + why + ". They are still acknowledged and kept in the inbox. " +
-		"Make the folder available and writable again; smsdesk will then continue automatically."
+	return ""
 }

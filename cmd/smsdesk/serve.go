@@ -116,6 +116,7 @@ type server struct {
 	desk       *desk.Desk
 	journal    *storage.Journal
 	reports    *storage.ReportLog
+	blocks     *storage.BlockLog
 	receiver   *desk.Receiver
 	sessions   *desk.Sessions
 	phone      *sandbox.Phone

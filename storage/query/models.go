@@ -181,6 +181,11 @@ type BalanceAlarm struct {
 	SeenAt     int64
 }
 
+type BlockOwed struct {
+	ID   int64
+	Line string
+}
+
 type Blocked struct {
 	ID        int64
 	AccountID int64
