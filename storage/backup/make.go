@@ -29,6 +29,7 @@ type Order struct {
 	To       string // folder that holds backups; made where the one above it is there
 	NoLists  bool
 	Journal  bool     // add journal and logs
+	Logs     string   // folder of the journal and the logs; "" is the data folder
 	Key      *KeyLock // nil leaves the key out
 	By       string
 	Program  string
@@ -117,6 +118,13 @@ func (m *making) say(doing string) {
 	}
 }
 
+func (o Order) logs() string {
+	if o.Logs != "" {
+		return o.Logs
+	}
+	return o.Storage.Data
+}
+
 func (o Order) check() error {
 	if _, err := os.Stat(o.Storage.File()); err != nil {
 		return fmt.Errorf("there is no desk to back up in %s: %w", o.Storage.Data, err)
@@ -182,20 +190,22 @@ func (o Order) room() error {
 		}
 		need += n
 	}
-	copied := []string{spoolName}
+	copied := []string{filepath.Join(o.Storage.Data, spoolName)}
 	if !o.NoLists {
-		copied = append(copied, listsName)
+		copied = append(copied, filepath.Join(o.Storage.Data, listsName))
 	}
 	if o.Journal {
-		copied = append(copied, witnesses()...)
+		for _, name := range witnesses() {
+			copied = append(copied, filepath.Join(o.logs(), name))
+		}
 	}
 	for _, folder := range copied {
-		names, err := plainFiles(o.Storage.Data, folder)
+		names, err := plainFiles(folder, ".")
 		if err != nil {
 			return fmt.Errorf("look what there is to back up: %w", err)
 		}
 		for _, name := range names {
-			if info, err := os.Lstat(filepath.Join(o.Storage.Data, name)); err == nil {
+			if info, err := os.Lstat(filepath.Join(folder, name)); err == nil {
 				need += info.Size()
 			}
 		}
@@ -323,8 +333,8 @@ func copyWitnesses(_ context.Context, m *making) error {
 		return nil
 	}
 	for _, folder := range witnesses() {
-		names, err := plainFiles(m.Storage.Data, folder)
-		if err = errors.Join(err, m.copyAll(m.Storage.Data, names, same)); err != nil {
+		names, err := plainFiles(m.logs(), folder)
+		if err = errors.Join(err, m.copyAll(m.logs(), names, same)); err != nil {
 			return err
 		}
 	}

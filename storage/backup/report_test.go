@@ -278,3 +278,38 @@ func TestWhatTheOldFolderKnowsIsTakenOver(t *testing.T) {
 		t.Errorf("with a damaged inbox in the old folder, the restored desk knows only of %v", there)
 	}
 }
+
+// TestTheJournalOnAnotherDisk: with --journal what lies there is newer than anything else, and stays.
+func TestTheJournalOnAnotherDisk(t *testing.T) {
+	data, disk := desks.Folder(t), t.TempDir()
+	put := func(folder, text string) {
+		t.Helper()
+		must(t, os.MkdirAll(filepath.Join(folder, "dispatch.journal"), 0o700))
+		must(t, os.WriteFile(filepath.Join(folder, "dispatch.journal", "00000001.j"), []byte(text), 0o600))
+	}
+	read := func(folder string) string {
+		b, _ := os.ReadFile(filepath.Join(folder, "dispatch.journal", "00000001.j"))
+		return string(b)
+	}
+	put(disk, "old\n")
+	o := order(t, data)
+	o.Journal, o.Logs = true, disk
+	made := makeOne(t, o)
+	if !made.has("dispatch.journal/00000001.j") {
+		t.Errorf("the journal is not in the backup: %+v", made.Files)
+	}
+	put(disk, "old\nnew\n")
+	put(data, "of another time\n")
+	r := RestoreOrder{From: made.Folder, To: storage.Config{Data: fresh(t)}, Logs: disk, Take: data}
+	_, err := Restore(t.Context(), r)
+	must(t, err)
+	if got := read(disk); got != "old\nnew\n" || read(r.To.Data) != "" {
+		t.Errorf("the journal is %q there and %q in the data folder", got, read(r.To.Data))
+	}
+	r = RestoreOrder{From: made.Folder, To: storage.Config{Data: fresh(t)}, Logs: t.TempDir(), Key: KeyFrom{File: filepath.Join(data, keyName)}}
+	_, err = Restore(t.Context(), r)
+	must(t, err)
+	if got := read(r.Logs); got != "old\n" {
+		t.Errorf("on an empty disk the backup's journal is %q", got)
+	}
+}

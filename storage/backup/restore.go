@@ -22,6 +22,7 @@ import (
 type RestoreOrder struct {
 	From string         // folder of one backup
 	To   storage.Config // a data folder that is not there yet, or is empty
+	Logs string         // folder of the journal and the logs, "" for the data folder; what is there already stays
 	Take string         // the old data folder, whose journal, logs, spools and inbox are taken over; "" takes none
 	Key  KeyFrom
 
@@ -53,7 +54,10 @@ func Restore(ctx context.Context, o RestoreOrder) (done Restored, err error) {
 		return done, err
 	}
 	defer release()
-	r := &restoring{RestoreOrder: o, manifest: m}
+	r := &restoring{RestoreOrder: o, manifest: m, kept: map[string]bool{}}
+	for _, name := range witnesses() {
+		r.kept[name] = o.Logs != "" && exists(filepath.Join(o.Logs, name))
+	}
 	key, err := r.key(ctx)
 	if err != nil {
 		return done, err
@@ -88,6 +92,14 @@ type restoring struct {
 	RestoreOrder
 	manifest Manifest
 	notes    []string
+	kept     map[string]bool // witnesses that are where they belong already
+}
+
+func (o RestoreOrder) logs() string {
+	if o.Logs != "" {
+		return o.Logs
+	}
+	return o.To.Data
 }
 
 // hold keeps the folder that is taken from as it is. A desk that serves it goes on writing.
@@ -185,6 +197,14 @@ func (r *restoring) begin() error {
 	if file := r.To.File(); exists(file) {
 		return fmt.Errorf("there is a database already, %s. Move it away first", file)
 	}
+	for _, name := range witnesses() {
+		if r.Logs == "" {
+			break
+		}
+		if err := os.RemoveAll(filepath.Join(r.Logs, name+partEnds)); err != nil {
+			return fmt.Errorf("remove what an earlier restore has left: %w", err)
+		}
+	}
 	if again {
 		return nil
 	}
@@ -208,15 +228,43 @@ func (r *restoring) copyFiles() error {
 			continue
 		case f.Name == databaseName:
 			to = partName
-		case r.Take != "" && slices.Contains(witnesses(), top(f.Name)):
-			continue // those of the old folder are newer
 		}
-		size, sum, err := copyPlain(filepath.Join(r.From, filepath.FromSlash(f.Name)), filepath.Join(r.To.Data, filepath.FromSlash(to)))
+		base := r.To.Data
+		if slices.Contains(witnesses(), top(f.Name)) {
+			// Those of the old folder, or what is there already, are newer.
+			if base, to = r.logs(), r.underWay(f.Name); r.Take != "" || r.kept[top(f.Name)] {
+				continue
+			}
+		}
+		size, sum, err := copyPlain(filepath.Join(r.From, filepath.FromSlash(f.Name)), filepath.Join(base, filepath.FromSlash(to)))
 		if err != nil {
 			return err
 		}
 		if size != f.Size || sum != f.SHA256 {
 			return fmt.Errorf("%w: %s changed while it was copied", ErrDamaged, f.Name)
+		}
+	}
+	return nil
+}
+
+// underWay is the name of a file of a witness until all of it is there. In the data folder the mark of the restore says
+// so; a folder elsewhere has none.
+func (r *restoring) underWay(name string) string {
+	first := top(name)
+	if r.Logs == "" {
+		return name
+	}
+	return first + partEnds + strings.TrimPrefix(name, first)
+}
+
+// placeWitnesses gives the witnesses that lie elsewhere their names.
+func (r *restoring) placeWitnesses() error {
+	for _, name := range witnesses() {
+		placed := filepath.Join(r.logs(), name)
+		if r.Logs != "" && exists(placed+partEnds) {
+			if err := errors.Join(syncFolders(placed+partEnds), os.Rename(placed+partEnds, placed), syncFolder(r.Logs)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -237,11 +285,14 @@ func (r *restoring) takeOver(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(names) == 0 && name == witnesses()[0] {
+		if len(names) == 0 && name == witnesses()[0] && !r.kept[name] {
 			r.notes = append(r.notes, fmt.Sprintf("There is no journal in %s: how many messages were sent after the backup is not known.", r.Take))
 		}
 		for _, file := range names {
-			if err := r.take(file); err != nil {
+			if r.kept[name] {
+				break
+			}
+			if _, _, err := copyPlain(filepath.Join(r.Take, filepath.FromSlash(file)), filepath.Join(r.logs(), filepath.FromSlash(r.underWay(file)))); err != nil {
 				return err
 			}
 		}
@@ -329,7 +380,7 @@ func removeFile(name string) error {
 // end makes the folder one that can be served.
 func (r *restoring) end() error {
 	data, file := r.To.Data, r.To.File()
-	if err := syncFolders(data); err != nil {
+	if err := errors.Join(r.placeWitnesses(), syncFolders(data)); err != nil {
 		return err
 	}
 	if filepath.Dir(file) == filepath.Clean(data) {
