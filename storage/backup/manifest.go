@@ -37,6 +37,7 @@ const (
 	keyName      = "smsdesk.key"
 	sealedKey    = "key.age"
 	ussdName     = "ussd.spool"
+	reserveName  = "outcomes.reserve"
 	spoolName    = "spool"
 	spoolEnds    = ".reports"
 	listsName    = "lists"

@@ -234,6 +234,7 @@ func TestWhatTheOldFolderKnowsIsTakenOver(t *testing.T) {
 	i.keep("after")
 	put("dispatch.journal/00000001.j", "old\nnew\n")
 	put("reports.log/00000001.l", "a report\n")
+	put("outcomes.reserve", "an outcome\n")
 	put("blocks.log/00000001.l", "a block\n")
 	put("spool/1.reports", "1 5 \"\" \"x\"\n1 6 \"\" \"y\"\n")
 	put("ussd.spool", `{"b":2}`+"\n")
@@ -249,7 +250,7 @@ func TestWhatTheOldFolderKnowsIsTakenOver(t *testing.T) {
 	if len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "--spool") {
 		t.Errorf("%+v", done)
 	}
-	for name, want := range map[string]string{"dispatch.journal/00000001.j": "old\nnew\n", "reports.log/00000001.l": "a report\n",
+	for name, want := range map[string]string{"dispatch.journal/00000001.j": "old\nnew\n", "reports.log/00000001.l": "a report\n", "outcomes.reserve": "an outcome\n",
 		"blocks.log/00000001.l": "a block\n", "spool/1.reports": "1 5 \"\" \"x\"\n1 6 \"\" \"y\"\n", "ussd.spool": `{"a":1}` + "\n\n" + `{"b":2}` + "\n"} {
 		if got, err := os.ReadFile(filepath.Join(r.To.Data, name)); err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v; want %q", name, got, err, want)

@@ -186,7 +186,7 @@ func (r *restoring) begin() error {
 		name := e.Name()
 		switch {
 		case name == storage.RestoringName || name == "lost+found" || again && strings.HasSuffix(name, ".lock"):
-		case again && (belongs(name) || slices.Contains([]string{keyName, partName, inboxName + partEnds, spoolName, listsName}, name)):
+		case again && (belongs(name) || slices.Contains([]string{keyName, partName, inboxName + partEnds, spoolName, listsName, reserveName}, name)):
 			if err := os.RemoveAll(filepath.Join(data, name)); err != nil {
 				return fmt.Errorf("remove what an earlier restore has left: %w", err)
 			}
@@ -309,6 +309,10 @@ func (r *restoring) takeOver(ctx context.Context) error {
 		if err := r.take(file); err != nil {
 			return err
 		}
+	}
+	// What the old database did not take settles requests that were under way at the backup.
+	if err := r.take(reserveName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if err := r.takeUSSD(); err != nil {
 		return err
