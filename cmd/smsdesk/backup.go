@@ -43,7 +43,7 @@ func (c backupCommand) Run(ctx context.Context, e env) error {
 	if len(bad) > 0 {
 		return bad
 	}
-	o := backup.Order{Storage: e.storage, Spool: c.Spool, To: c.Dir, NoLists: c.WithoutLists, Journal: c.WithJournal, Key: lock, By: operator(),
+	o := backup.Order{Storage: e.storage, Spool: c.Spool, To: c.Dir, NoLists: c.WithoutLists, Journal: c.WithJournal, Logs: e.logs, Key: lock, By: operator(),
 		Program: programVersion(), Now: time.Now}
 	made, err := backup.Make(ctx, o)
 	if bad := rememberBackup(ctx, e.storage, made, err, time.Now()); bad != nil {

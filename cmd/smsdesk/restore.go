@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
+	"smsdesk/storage"
 	"smsdesk/storage/backup"
 )
 
@@ -34,8 +36,8 @@ func (c restoreCommand) Run(ctx context.Context, e env) error {
 		if err := backup.Here(ctx, e.storage, operator()); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.out, "Marked %s as put back from a snapshot.\n%s", e.storage.Data, e.next())
-		return nil
+		fmt.Fprintf(e.out, "Marked %s as put back from a snapshot.\n", e.storage.Data)
+		return e.sayNext(ctx)
 	}
 	identity := ""
 	if c.Identity != "" {
@@ -45,25 +47,47 @@ func (c restoreCommand) Run(ctx context.Context, e env) error {
 		}
 		identity = string(raw)
 	}
-	done, err := backup.Restore(ctx, backup.RestoreOrder{From: c.From, To: e.storage, Take: c.Take,
+	done, err := backup.Restore(ctx, backup.RestoreOrder{From: c.From, To: e.storage, Logs: e.logs, Take: c.Take,
 		Key: backup.KeyFrom{File: c.Key, Identity: identity, Passphrase: func() (string, error) { return passphrase(c.PassphraseFile, false) }}})
 	if err != nil {
 		return err
 	}
 	m := done.Manifest
 	fmt.Fprintf(e.out, "Restored the backup of %s, by %s, into %s.\n", time.UnixMilli(m.MadeAt).UTC().Format("2 January 2006, 15:04 UTC"), m.By, e.storage.Data)
-	if c.Take == "" {
-		fmt.Fprintln(e.out, "No journal was taken from an old data folder (--take): how many messages were sent after the backup is not known.")
-	}
 	for _, note := range done.Notes {
 		fmt.Fprintln(e.out, note)
 	}
-	fmt.Fprint(e.out, e.next())
-	return nil
+	return e.sayNext(ctx)
 }
 
-// next says what to do with a folder that holds an older state.
-func (e env) next() string {
-	return fmt.Sprintf("Nothing was sent. Next: smsdesk --data %s serve. It takes delivery reports and sends nothing until an administrator has "+
-		"accepted the older state, on the page or with: smsdesk --data %[1]s doctor --accept-rollback\n", e.storage.Data)
+// sayNext says what the next start will ask, and how to start.
+func (e env) sayNext(ctx context.Context) error {
+	sentence, err := e.willAsk(ctx)
+	if err != nil {
+		return err
+	}
+	if sentence != "" {
+		fmt.Fprintln(e.out, sentence)
+	}
+	smsdesk := "smsdesk --data " + e.storage.Data
+	if e.logs != "" {
+		smsdesk += " --journal " + e.logs
+	}
+	_, err = fmt.Fprintf(e.out, "Nothing was sent. Next: %s serve. It takes delivery reports, and sends nothing until an administrator has accepted the "+
+		"older state on the page or with: %[1]s doctor --accept-rollback\n", smsdesk)
+	return err
+}
+
+// willAsk is the sentence of the question that the next start asks; "" for a database that the start upgrades first.
+func (e env) willAsk(ctx context.Context) (string, error) {
+	db, err := storage.Look(ctx, e.storage)
+	if errors.Is(err, storage.ErrOlderSchema) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = db.Close() }()
+	q, err := e.openJournal(db).Compare(ctx, false)
+	return q.Sentence(zoneOf(ctx, db)), err
 }
