@@ -39,6 +39,7 @@ type Journal struct {
 	synced int64  // number of the last line that is synced
 	stuck  error  // why nothing can be written; nil: it can
 	began  int64  // when the segment began, milliseconds
+	newest int64  // the clock of the last line before this start, milliseconds
 	tried  time.Time
 	named  map[string]bool // campaigns whose name the segment holds
 }
@@ -251,6 +252,17 @@ func (j *Journal) syncedUpTo() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.synced
+}
+
+// Newest is what the clock said when the last line before this start was
+// written; zero where that is not known.
+func (j *Journal) Newest() time.Time {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.newest == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(j.newest)
 }
 
 // nameOf says whether a line should tell the campaign's name: once a segment.

@@ -845,16 +845,12 @@ func TestSegmentsAreKeptAsLongAsTheyAreNeeded(t *testing.T) {
 	f.must(j.log.Roll())
 	f.send(j, l, 1)
 	old := f.now() + journalKept.Milliseconds() - time.Hour.Milliseconds()
-	f.must(j.Forget(f.ctx, old, 0))
+	f.must(j.Forget(f.ctx, old))
 	if n := len(j.log.Segments()); n != 3 {
 		t.Errorf("%d segments", n)
 	}
 	old += 2 * time.Hour.Milliseconds()
-	f.must(j.Forget(f.ctx, old, 3))
-	if n := len(j.log.Segments()); n != 2 {
-		t.Errorf("%d segments beside a backup that knows the third line", n)
-	}
-	f.must(j.Forget(f.ctx, old, 0))
+	f.must(j.Forget(f.ctx, old))
 	if n := len(j.log.Segments()); n != 1 {
 		t.Errorf("%d segments", n)
 	}

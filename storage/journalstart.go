@@ -24,49 +24,62 @@ func (j *Journal) Start(ctx context.Context, now int64) (sms.Question, error) {
 	if err != nil {
 		return sms.Question{}, err
 	}
-	q, err := j.start(ctx, now)
-	if err != nil {
-		unlock()
-		return q, fmt.Errorf("start the journal: %w", err)
+	defer func() {
+		if unlock != nil {
+			unlock()
+		}
+	}()
+	c, err := j.agree(ctx)
+	if err == nil && c.earlier != nil {
+		if err = j.upgrade(ctx, c.earlier.path, now); err == nil {
+			c, err = j.agree(ctx)
+		}
+		if err == nil {
+			unlock, err = j.lock()
+		}
 	}
-	j.unlock = unlock
-	return q, nil
+	if err == nil {
+		err = j.start(ctx, c, now)
+	}
+	if err != nil {
+		return c.question, fmt.Errorf("start the journal: %w", err)
+	}
+	j.unlock, unlock = unlock, nil
+	return c.question, nil
 }
 
-// take locks the folder, unless a file of an earlier version stands there.
+// take locks the folder, unless a file of an earlier version has its name or it
+// is not where it is looked for.
 func (j *Journal) take() (func(), error) {
-	if path := j.earlierFile(); path == j.folder || j.whereElse() != "" {
+	if j.earlierFile() != "" || j.whereElse() != "" {
 		return func() {}, nil
 	}
 	return j.lock()
 }
 
-func (j *Journal) start(ctx context.Context, now int64) (sms.Question, error) {
+// agree compares; the error is ErrQuestion where a person has to answer.
+func (j *Journal) agree(ctx context.Context) (*compared, error) {
 	c, err := j.compare(ctx, false)
 	if err != nil {
-		return sms.Question{}, err
+		return &compared{}, err
 	}
 	if !c.question.Relation.MaySend() {
-		return c.question, ErrQuestion
+		err = ErrQuestion
 	}
-	if c.earlier != nil {
-		if err := j.upgrade(ctx, c.earlier.path, now); err != nil {
-			return c.question, err
-		}
-		if c, err = j.compare(ctx, false); err != nil || !c.question.Relation.MaySend() {
-			return c.question, errors.Join(err, ErrQuestion)
-		}
-	}
+	return c, err
+}
+
+func (j *Journal) start(ctx context.Context, c *compared, now int64) error {
 	l, err := log.Open(j.config())
 	if err != nil {
-		return c.question, err
+		return err
 	}
 	j.log = l
 	if err := j.startLine(ctx, c, now); err != nil {
 		j.log = nil
-		return c.question, errors.Join(err, l.Close())
+		return errors.Join(err, l.Close())
 	}
-	return c.question, nil
+	return nil
 }
 
 // startLine repairs what a crash left and writes the line of this start.
@@ -102,7 +115,7 @@ func (j *Journal) startLine(ctx context.Context, c *compared, now int64) error {
 		return err
 	}
 	j.mu.Lock()
-	j.put, j.stuck, j.lines, j.began = j.synced, nil, nil, now
+	j.put, j.stuck, j.lines, j.began, j.newest = j.synced, nil, nil, now, c.last.line.At
 	j.mu.Unlock()
 	if err := j.db.refreshRemembered(ctx); err != nil {
 		return err
@@ -163,9 +176,14 @@ func (db *DB) schema(ctx context.Context) (version int64, err error) {
 }
 
 // Forget removes segments of which all lines are older than the time for which
-// the journal is kept. keep is the number of the oldest line that a backup still
-// knows, 0 where there is none.
-func (j *Journal) Forget(ctx context.Context, now, keep int64) error {
+// the journal is kept, and what is remembered of such lines. An even older copy
+// of the database is a question all the same: its head is not found.
+func (j *Journal) Forget(ctx context.Context, now int64) error {
+	if j.db.remembers.Load() {
+		if _, err := j.db.ForgetRemembered(ctx, 0, now-journalKept.Milliseconds()); err != nil {
+			return err
+		}
+	}
 	j.turn.Lock()
 	defer j.turn.Unlock()
 	if j.log == nil {
@@ -173,13 +191,6 @@ func (j *Journal) Forget(ctx context.Context, now, keep int64) error {
 	}
 	segments := j.log.Segments()
 	for i := 1; i < len(segments); i++ {
-		head, ok, err := firstLine(j.log, segments[i])
-		if err != nil {
-			return err
-		}
-		if !ok || keep > 0 && head.N > keep {
-			return nil
-		}
 		newest := int64(0)
 		if err := j.each(j.log, segments[i-1:i], func(e entry) error {
 			newest = max(newest, e.line.At)

@@ -251,8 +251,11 @@ func (a *accepting) finish(ctx context.Context) error {
 	j, q := a.journal, a.compared.question
 	line := journalLine{Kind: lineAccept, At: a.now, From: &journalPlace{a.compared.head.Seq, a.compared.head.Sum}, Relation: string(q.Relation), By: a.by}
 	if a.compared.earlier != nil {
-		// Its lines become part of the new journal when this one starts.
-		return a.close(ctx, nil)
+		// What this database has licensed becomes the new journal.
+		if err := a.close(ctx, nil); err != nil {
+			return err
+		}
+		return j.upgrade(ctx, a.compared.earlier.path, a.now)
 	}
 	place, err := a.append(line)
 	if err != nil {
@@ -338,6 +341,9 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 			if err := t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: j.db.node, Generation: head.Generation, Seq: place.N, Sum: place.Sum, At: a.now}); err != nil {
 				return err
 			}
+		}
+		if err := t.takeAllPlaces(ctx, a.now); err != nil {
+			return err
 		}
 		for _, name := range []string{sms.SettingCopy, sms.SettingQuestion} {
 			if _, err := t.DeleteSetting(ctx, name); err != nil {

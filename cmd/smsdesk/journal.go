@@ -21,6 +21,8 @@ const (
 	// answerLooks is how often an administrator's answer is looked for.
 	answerLooks = 500 * time.Millisecond
 	stuckLooks  = time.Second
+	// journalForgets is how often old segments are looked for.
+	journalForgets = time.Hour
 )
 
 // dispatch starts the journal and then the loops that send. While database and
@@ -150,10 +152,15 @@ func (s *server) accept(ctx context.Context, answer *sms.Answer) error {
 	return s.db.PutAudit(ctx, sms.Audit{At: time.Now().UnixMilli(), User: sms.User{Name: answer.By}, Action: "journal.accept", Object: string(done.Relation), Detail: done.Sentence(s.zone(ctx))})
 }
 
-// watchJournal shows when the journal cannot be written, and when it can again.
+// watchJournal shows when the journal cannot be written, and when it can again,
+// and removes what is old of it.
 func (s *server) watchJournal(ctx context.Context) {
-	said := ""
+	said, tidied := "", time.Time{}
 	for {
+		if time.Since(tidied) > journalForgets {
+			tidied = time.Now()
+			s.complain(ctx, "old lines of the journal were not removed", s.journal.Forget(ctx, tidied.UnixMilli()))
+		}
 		why := ""
 		if err := s.journal.Stuck(); err != nil {
 			why = fmt.Sprintf("The journal cannot be written: %s. Nothing is sent until it can: look at the disk of %s", err, s.journal.Folder())

@@ -191,7 +191,7 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, s.log)
-	s.watchClock(func() time.Time { return time.Time{} })
+	s.watchClock(s.journal.Newest)
 	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, wall)
 	stopKey, err := s.db.StopKey()
 	if err != nil {
