@@ -32,7 +32,7 @@ const (
 var traces = []string{"dispatch.journal", "reports.log", "blocks.log", "inbox.db", "ussd.spool"}
 
 // names match everything that a desk keeps in its data folder.
-var names = []string{"smsdesk.*", "open.lock", "inbox.db*", "dispatch.journal*", "reports.log*", "blocks.log*", "ussd.spool*", "spool", "lists", callbackCacheName + "*"}
+var names = []string{"smsdesk.*", "open.lock", "inbox.db*", "dispatch.journal*", "reports.log*", "blocks.log*", "ussd.spool*", "spool", "lists", callbackCacheName + "*", nodeFile, reserveName + "*"}
 
 // Files lists what is there of the desk: files, and folders with all that is in
 // them. What else lies in the data folder is somebody else's.

@@ -364,20 +364,18 @@ func (j *Journal) noteElsewhere() error {
 	return replaceFile(path, raw)
 }
 
-// openNode finds the name of this data folder among several: 16 random bytes,
-// made with the folder. A folder that lost it and whose database names one only
-// is that one.
+// openNode finds the name of this data folder, or makes it, and writes it down
+// where the folder has none.
 func (db *DB) openNode(ctx context.Context) error {
-	if err := db.findNode(ctx); err != nil || db.node != "" {
+	written, err := db.writtenNode()
+	if err != nil {
 		return err
 	}
-	heads, err := db.read().JournalHeads(ctx)
-	if err != nil {
-		return fmt.Errorf("read the journal's heads: %w", err)
+	if err := db.findNode(ctx); err != nil || written != "" {
+		return err
 	}
-	db.node = randomHex(16)
-	if len(heads) == 1 {
-		db.node = heads[0].Node
+	if db.node == "" {
+		db.node = randomHex(16)
 	}
 	if err := replaceFile(filepath.Join(db.data, nodeFile), []byte(db.node+"\n")); err != nil {
 		return fmt.Errorf("write the node's name: %w", err)
@@ -387,16 +385,33 @@ func (db *DB) openNode(ctx context.Context) error {
 
 const nodeFile = "node"
 
-// findNode reads the name; "" where there is none.
-func (db *DB) findNode(context.Context) error {
-	raw, err := os.ReadFile(filepath.Join(db.data, nodeFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the node's name: %w", err)
+// findNode finds the name of this data folder among several: 16 random bytes,
+// made with the folder. A folder that lost it, or into which a backup was
+// restored, and whose database names one only is that one. It is "" where there
+// is none.
+func (db *DB) findNode(ctx context.Context) (err error) {
+	if db.node, err = db.writtenNode(); err != nil || db.node != "" {
+		return err
 	}
-	if name := strings.TrimSpace(string(raw)); len(name) == 32 {
-		db.node = name
+	heads, err := db.read().JournalHeads(ctx)
+	if err != nil {
+		return fmt.Errorf("read the journal's heads: %w", err)
+	}
+	if len(heads) == 1 {
+		db.node = heads[0].Node
 	}
 	return nil
+}
+
+func (db *DB) writtenNode() (string, error) {
+	raw, err := os.ReadFile(filepath.Join(db.data, nodeFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the node's name: %w", err)
+	}
+	if name := strings.TrimSpace(string(raw)); len(name) == 32 {
+		return name, nil
+	}
+	return "", nil
 }
 
 // openDesk finds the desk's id, and makes it where there is none.
