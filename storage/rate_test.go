@@ -186,6 +186,23 @@ func TestAllPlacesAreTaken(t *testing.T) {
 	}
 }
 
+// TestAnAcceptedRollbackTakesAllPlaces: the older copy does not know the calls
+// of the last minute, which were made under the same start of the computer.
+func TestAnAcceptedRollbackTakesAllPlaces(t *testing.T) {
+	f := newFixture(t)
+	f.before(false)
+	j, l := f.journal(), ledger{}
+	f.proven("Hello", numbers(12)...)
+	copied := f.backup(t)
+	f.send(j, l, 3)
+	f.restore(t, copied)
+	f.accept()
+	got := f.before(true)
+	if n := len(got.Ended); n < 10 || got.Ended[0] > time.Second {
+		t.Errorf("%d places are taken: %v", n, got.Ended)
+	}
+}
+
 func TestAClockReading(t *testing.T) {
 	f, m := onMachine(t)
 	if _, err := f.db.ClockReading(f.ctx, f.account.ID); !errors.Is(err, sms.ErrNotFound) {
