@@ -27,6 +27,7 @@ type dialer struct {
 	loopback   bool   // the host names this machine
 	tls        *tls.Config
 	tlsTimeout time.Duration
+	instead    func(context.Context) (net.Conn, error) // nil: the network
 }
 
 func newDialer(base *url.URL, roots *x509.CertPool, dialTimeout, tlsTimeout time.Duration) *dialer {
@@ -91,6 +92,9 @@ func notPublic() []netip.Prefix {
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if address != d.address {
 		return nil, errForbidden
+	}
+	if d.instead != nil {
+		return d.instead(ctx)
 	}
 	// The resolver hands a mapped literal on as plain IPv4, so it is caught here.
 	if host, _, err := net.SplitHostPort(address); err == nil && !d.loopback {

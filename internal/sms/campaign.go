@@ -87,9 +87,11 @@ type Campaign struct {
 // MayStart says whether the campaign may go from a draft to running.
 func (c Campaign) MayStart() bool { return c.State == CampaignDraft }
 
-// MayStop says whether a person may stop it.
+// MayStop says whether a person may stop it. One that is paused because an
+// older state came back stays so until a person continues it, who is then told
+// that some may get it twice.
 func (c Campaign) MayStop() bool {
-	return c.State == CampaignRunning || c.State == CampaignPaused && !c.Held()
+	return c.State == CampaignRunning || c.State == CampaignPaused && !c.Held() && c.PauseCode != PauseCopy
 }
 
 // MayCancel says whether a person may give it up for good.
