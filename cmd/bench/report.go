@@ -127,32 +127,36 @@ type intake struct {
 func newIntake(ctx context.Context, e env, name string, apply bool) (*intake, error) {
 	data := e.path(name)
 	s := &intake{account: 1}
-	if !apply {
-		if err := os.MkdirAll(data, 0o700); err != nil {
-			return nil, err
-		}
-	} else {
+	if apply {
 		seeded, err := seedFresh(ctx, data, reportMessages, reportMessages)
 		if err != nil {
 			return nil, err
 		}
 		s.account = seeded.account
-		if s.db, err = storage.Open(ctx, storage.Config{Data: data}); err != nil {
-			return nil, err
-		}
-		s.ended = append(s.ended, s.db.Close)
 	}
 	var err error
-	if s.inbox, err = storage.OpenInbox(ctx, data, "", 0); err != nil {
+	if s.db, err = storage.Open(ctx, storage.Config{Data: data}); err != nil {
+		return nil, err
+	}
+	s.ended = append(s.ended, s.db.Close)
+	logged, err := s.db.OpenReportLog(ctx, data, time.Now)
+	if err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
+	s.ended = append(s.ended, logged.Close)
+	s.inbox = storage.NewInbox(data, "")
+	s.inbox.LogWith(logged, 0)
 	s.keep = s.inbox.Keep
 	s.ended = append(s.ended, s.inbox.Close)
+	if err := s.inbox.Open(ctx, 0); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
 	told := func() {}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	if apply {
 		s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+		s.receiver.ReplayFrom(logged)
 		told = s.receiver.Nudge
 		running.Go(func() { s.receiver.Run(ctx) })
 	}
