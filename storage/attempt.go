@@ -103,6 +103,7 @@ func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sm
 		if err != nil {
 			return err
 		}
+		db.noteAnswer(ctx, a, campaignUID(row.Campaign.Token), s, now)
 		if a.State, err = t.stands(ctx, a, o); err != nil {
 			return err
 		}

@@ -55,6 +55,7 @@ type DB struct {
 
 	// blocking is the way into the list of blocked numbers.
 	blocking blocking
+	answers  atomic.Pointer[ReportLog] // where the provider's answers are noted; nil: nowhere
 
 	// networks are those of numbers that were counted.
 	networks sms.Networks

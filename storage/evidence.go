@@ -29,8 +29,8 @@ const mostNames = 5
 // (reliability.md, section 4). It works in small transactions and tells each
 // what it settled.
 func (db *DB) Reconcile(ctx context.Context, account int64, country string, now int64, each func(sms.Applied)) error {
-	p := pass{account: account, country: country, now: now}
-	for _, step := range []func(context.Context, *tx, *sms.Applied) (int, error){p.key, p.doubts, p.ripe} {
+	p := pass{account: account, country: country, now: now, people: db.people}
+	for _, step := range []func(context.Context, *tx, *sms.Applied) (int, error){p.key, p.answered, p.doubts, p.ripe} {
 		for left := 1; left > 0; {
 			var done sms.Applied
 			err := db.update(ctx, "compare reports with messages in doubt", func(t *tx) error {
@@ -53,6 +53,8 @@ type pass struct {
 	country string
 	now     int64
 	after   int64
+	walked  int64 // messages in doubt up to here were compared with answers
+	people  people
 }
 
 // key gives reports of an older version the number by which they are found.

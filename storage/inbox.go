@@ -41,6 +41,7 @@ type Inbox struct {
 	log     atomic.Pointer[ReportLog] // nil: reports are only kept here
 	known   int64                     // reports up to this id were in a log that is not there
 	last    atomic.Int64              // the highest id that was given
+	noted   int64                     // the id of what is logged beside the next batch; 0: nothing is
 	unsure  bool                      // whether a commit that failed has used ids
 	behind  time.Time                 // when the log was last tried in vain
 	aside   string                    // the name that a damaged file was given
@@ -428,6 +429,11 @@ func (in *Inbox) put(ctx context.Context, tx *sql.Tx, batch []sms.Kept) error {
 // own would make reports that arrive wait. The ids are not used again.
 func (in *Inbox) Applied(upTo int64) {
 	in.applied.Store(upTo)
+	in.wakeUp()
+}
+
+// wakeUp lets Run look what is to be done besides reports.
+func (in *Inbox) wakeUp() {
 	select {
 	case in.forget <- struct{}{}:
 	default:

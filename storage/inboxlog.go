@@ -34,6 +34,9 @@ func (in *Inbox) LogWith(l *ReportLog, cursor int64) {
 	defer in.using.Unlock()
 	in.log.Store(l)
 	in.known = cursor
+	l.noting.Lock()
+	l.wake = in.wakeUp
+	l.noting.Unlock()
 }
 
 // Last is the highest id that was given, in this process or before it.
@@ -58,6 +61,11 @@ func (in *Inbox) number(ctx context.Context, batch []sms.Kept) error {
 	default:
 		last = max(last, in.logged())
 	}
+	in.noted = 0
+	if l := in.log.Load(); l != nil && l.hasNotes() {
+		last++
+		in.noted = last
+	}
 	for i := range batch {
 		last++
 		batch[i].ID = last
@@ -69,12 +77,20 @@ func (in *Inbox) number(ctx context.Context, batch []sms.Kept) error {
 // logBeside begins to append a batch to the log; the function that it returns
 // waits for it. While older reports are owed to the log they come first.
 func (in *Inbox) logBeside(ctx context.Context, batch []sms.Kept) (wait func()) {
-	if in.log.Load() == nil || len(batch) == 0 || in.log.Load().Away() || !in.caughtUp(ctx, batch[0].ID) {
+	l, first := in.log.Load(), in.noted
+	if first == 0 && len(batch) > 0 {
+		first = batch[0].ID
+	}
+	if l == nil || first == 0 || l.Away() || !in.caughtUp(ctx, first) {
 		return func() {}
+	}
+	var notes []sealedRecord
+	if in.noted > 0 {
+		notes = l.takeNotes(in.noted)
 	}
 	var all sync.WaitGroup
 	all.Go(func() {
-		if err := in.log.Load().put(ctx, batch); err != nil {
+		if err := l.put(ctx, batch, notes...); err != nil {
 			in.behind = time.Now()
 		}
 	})
@@ -111,15 +127,20 @@ func (in *Inbox) caughtUp(ctx context.Context, before int64) bool {
 
 // catchUp brings to the log what it lacks.
 func (in *Inbox) catchUp(ctx context.Context) {
-	if in.log.Load() != nil && !in.log.Load().Away() && in.number(ctx, nil) == nil {
-		in.caughtUp(ctx, in.last.Load()+1)
+	if in.log.Load() == nil || in.log.Load().Away() || in.number(ctx, nil) != nil {
+		return
 	}
+	if in.noted > 0 {
+		in.logBeside(ctx, nil)()
+		return
+	}
+	in.caughtUp(ctx, in.last.Load()+1)
 }
 
 // owes says that the log lacks reports that are here.
 func (in *Inbox) owes() bool {
 	l := in.log.Load()
-	return l != nil && !l.Away() && in.logged() < in.last.Load()
+	return l != nil && !l.Away() && (in.logged() < in.last.Load() || l.hasNotes())
 }
 
 // forgettableUpTo is up to where reports are applied, and logged where they

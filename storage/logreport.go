@@ -28,6 +28,10 @@ type ReportLog struct {
 
 	names sync.Mutex
 	uids  map[int64]string // of accounts, by id
+
+	noting sync.Mutex
+	notes  []byte // lines that wait to be written
+	wake   func() // tells the inbox that some do
 }
 
 // ReportLogFolder is the log's folder beside the journal.
@@ -85,6 +89,7 @@ func (l *ReportLog) Forget(before, cursor int64) error {
 
 // loggedReport is a line of the log.
 type loggedReport struct {
+	Kind    string `json:"k,omitempty"` // "" for a report
 	ID      int64  `json:"i"`
 	Account string `json:"a"` // its uid: row ids are given again after a restore
 	At      int64  `json:"t"`
@@ -93,9 +98,9 @@ type loggedReport struct {
 	Raw     []byte `json:"b,omitempty"` // a query that is no UTF-8
 }
 
-// put appends reports in the order of their ids.
-func (l *ReportLog) put(ctx context.Context, list []sms.Kept) error {
-	var records []sealedRecord
+// put appends records of lesser entries and then reports in the order of their
+// ids.
+func (l *ReportLog) put(ctx context.Context, list []sms.Kept, records ...sealedRecord) error {
 	var lines bytes.Buffer
 	enc := json.NewEncoder(&lines)
 	enc.SetEscapeHTML(false)
@@ -169,7 +174,7 @@ func (l *ReportLog) Entries(ctx context.Context, cursor int64, each func([]sms.K
 			if err := json.Unmarshal(line, &row); err != nil {
 				return err
 			}
-			if row.ID <= cursor {
+			if row.Kind != "" || row.ID <= cursor {
 				continue
 			}
 			k := sms.Kept{ID: row.ID, ReceivedAt: row.At, Remote: row.Remote, Query: row.Query + string(row.Raw)}

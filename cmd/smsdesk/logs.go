@@ -37,6 +37,7 @@ func (s *server) openLogs(ctx context.Context) (err error) {
 		return err
 	}
 	s.inbox.LogWith(s.reports, applied)
+	s.db.NoteAnswersIn(s.reports)
 	if s.blocks, err = s.db.OpenBlockLog(ctx, s.logFolder(), time.Now); err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type ReportLog interface {
 	Away() bool
 	// Last is the number of the last record and the id of the last report.
 	Last() (record, report int64)
+	// TakeAnswers keeps the provider's answers behind an id for messages in doubt.
+	TakeAnswers(ctx context.Context, after int64) error
 	// Entries gives the reports behind an id, in order. strangers are those of
 	// accounts that nobody knows; lost says of which days reports cannot be read.
 	Entries(ctx context.Context, after int64, each func([]sms.Kept) error) (strangers int, lost string, err error)
@@ -110,6 +112,9 @@ func (r *Receiver) Replay(ctx context.Context) error {
 		return err
 	}
 	if p.upTo.Log, err = r.store.LogCursor(ctx); err != nil {
+		return err
+	}
+	if err := r.logged.TakeAnswers(ctx, p.upTo.Log); err != nil {
 		return err
 	}
 	_, end := r.logged.Last()

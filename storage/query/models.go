@@ -65,6 +65,15 @@ type AccountRate struct {
 	LoweredAt int64
 }
 
+type Answer struct {
+	AccountID   int64
+	CampaignUid string
+	Hash        []byte
+	ProviderID  string
+	Aliases     string
+	At          int64
+}
+
 type AppUser struct {
 	ID           int64
 	Email        string
