@@ -34,7 +34,6 @@ type Journal struct {
 
 	mu     sync.Mutex
 	lines  []byte // committed in the database, not written yet
-	prev   string // the checksum that stands before them
 	put    int64  // number of the last of them
 	synced int64  // number of the last line that is synced
 	stuck  error  // why nothing can be written; nil: it can

@@ -60,7 +60,6 @@ func TestAnEarlierJournalIsUpgraded(t *testing.T) {
 	raw := f.read(filepath.Join(f.data, journalFolder))
 	// The earlier version goes on sending.
 	f.must(os.Remove(filepath.Join(f.data, journalFolder)))
-	j = NewJournal(f.db, JournalConfig{})
 	a := f.claimAfter(0, 3)
 	f.license(a)
 	l.execute(a)

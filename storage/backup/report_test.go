@@ -23,7 +23,6 @@ type intake struct {
 	data string
 	db   *storage.DB
 	in   *storage.Inbox
-	n    int
 }
 
 func newIntake(t *testing.T) *intake {
