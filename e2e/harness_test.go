@@ -267,6 +267,7 @@ type pair struct {
 	flags   []string
 	env     []string // beside the test's own
 	db      *storage.DB
+	mounted bool // the data folder is a file system of its own
 	account sms.Account
 }
 

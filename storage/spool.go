@@ -28,8 +28,9 @@ type spool struct {
 	files  []string // with something to read, oldest first; the last may be open
 	open   *os.File
 	size   int64
-	whole  bool // open has its blocks already: it is never made shorter
-	ready  bool // spaceName is there
+	whole  bool  // open has its blocks already: it is never made shorter
+	ready  bool  // spaceName is there
+	space  int64 // how large spaceName is to be; 0: nothing is reserved
 	closed bool
 }
 
@@ -79,9 +80,31 @@ func (s *spool) prepare(size int64) error {
 		return fmt.Errorf("reserve space for reports: %w", err)
 	}
 	s.mu.Lock()
-	s.ready = true
+	s.ready, s.space = true, size
 	s.mu.Unlock()
 	return nil
+}
+
+// recycle makes a file that was taken whole the space of the next one, if it has
+// the size: on a disk that is full others would be quicker to take its blocks.
+func (s *spool) recycle(name string) (done bool) {
+	path := filepath.Join(s.folder, name)
+	info, err := os.Stat(path)
+	if err != nil || s.space == 0 || s.ready || info.Size() != s.space {
+		return false
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	if err = zero(f, 0, s.space); err == nil {
+		err = f.Sync()
+	}
+	if errors.Join(err, f.Close()) != nil || os.Rename(path, filepath.Join(s.folder, spaceName)) != nil {
+		return false
+	}
+	s.ready = true
+	return true
 }
 
 // waits says that there is something to bring to the inbox.
@@ -204,8 +227,10 @@ func (s *spool) remove(name string, end int64) error {
 			return err
 		}
 	}
-	if err := os.Remove(filepath.Join(s.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if !s.recycle(name) {
+		if err := os.Remove(filepath.Join(s.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	s.files = s.files[1:]
 	return nil

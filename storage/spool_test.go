@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -321,9 +322,17 @@ func TestReservedSpaceTakesReports(t *testing.T) {
 	if d := cmp.Diff(want, in.queriesOf(t)); d != "" {
 		t.Error(d)
 	}
+	// Its blocks are never given back: others would take them on a full disk.
+	again, err := os.ReadFile(space)
+	in.spool.must(t, err)
+	if info, err := os.Stat(space); err != nil || !os.SameFile(before, info) || len(bytes.Trim(again, "\x00")) > 0 {
+		t.Errorf("it is not reserved anew: %v, %d bytes are left", err, len(bytes.Trim(again, "\x00")))
+	}
+	in.spool.must(t, os.Remove(space))
+	in.spool.ready = false
 	in.spool.must(t, in.spool.prepare(64<<10))
 	if _, err := os.Stat(space); err != nil {
-		t.Errorf("nothing is reserved after it was used: %v", err)
+		t.Errorf("nothing is reserved after it was lost: %v", err)
 	}
 }
 

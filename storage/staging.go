@@ -62,7 +62,7 @@ func (db *DB) KeepUpload(uid string, body io.Reader, most int64) (size int64, ha
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return size, "", fmt.Errorf("store the uploaded file: %w", err)
+		return size, "", fmt.Errorf("store the uploaded file: %w", troubled(err))
 	}
 	return size, hex.EncodeToString(sum.Sum(nil)), nil
 }
@@ -130,7 +130,7 @@ func (db *DB) StageRows(ctx context.Context, uid string, fill func(put func([]sm
 	}
 	defer func() {
 		if err = errors.Join(err, file.Close()); err != nil {
-			err = errors.Join(fmt.Errorf("stage the rows of a list: %w", err), db.DropStaged(uid))
+			err = errors.Join(fmt.Errorf("stage the rows of a list: %w", troubled(err)), db.DropStaged(uid))
 		}
 	}()
 	if _, err := file.ExecContext(ctx, stagingSchema); err != nil {

@@ -13,4 +13,5 @@ func (s *server) endure() {
 	s.outage = desk.NewOutage(s.log, wall)
 	s.dispatcher.Endure(reserve, s.outage)
 	s.pulse.Watch(s.outage)
+	s.desk.Watch(s.outage)
 }

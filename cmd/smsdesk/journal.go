@@ -33,8 +33,10 @@ func (s *server) dispatch(ctx context.Context) error {
 	for ctx.Err() == nil {
 		q, err := s.journal.Start(ctx, time.Now().UnixMilli())
 		if err == nil {
-			if err := s.showQuestion(ctx, nil); err != nil {
-				return err
+			for err = s.showQuestion(ctx, nil); err != nil && ctx.Err() == nil; err = s.showQuestion(ctx, nil) {
+				s.log.Error("why nothing is sent cannot be stored", "error", err)
+				s.outage.Note(err)
+				time.Sleep(questionLooks)
 			}
 			return s.send(ctx)
 		}

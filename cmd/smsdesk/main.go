@@ -102,9 +102,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func newLog(w io.Writer, format string) *slog.Logger {
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, nil))
+		return slog.New(newQuietLog(slog.NewJSONHandler(w, nil)))
 	}
-	return slog.New(slog.NewTextHandler(w, nil))
+	return slog.New(newQuietLog(slog.NewTextHandler(w, nil)))
 }
 
 // check lists the faults that every command shares.

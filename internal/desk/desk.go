@@ -30,6 +30,7 @@ type Desk struct {
 	lookups  *lookups
 	profiles *profiles
 	stops    *sms.StopLinks // nil: texts hold no links
+	outage   *Outage        // nil: nobody asks for it
 }
 
 // Store is what the orders need to be remembered.

@@ -54,6 +54,7 @@ func NewImporter(d *Desk, store ImporterStore) *Importer {
 const (
 	importEvery = 500 * time.Millisecond
 	tidyEvery   = 10 * time.Minute
+	importWaits = 2 * time.Second // for storage that is in trouble
 	// shortList is the bytes of a list that is worked on beside a long one.
 	shortList = 1 << 20
 	// failuresMost is how often the work on a list is tried.
@@ -141,6 +142,11 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 		return
 	case errors.As(err, &bad):
 		im.fail(ctx, l, sms.Sentence(bad, "file"))
+		return
+	case sms.TroubleOf(err) != "":
+		// It is the disk that must be mended, not the list.
+		im.desk.log.Error("list waits for storage", slog.String("list", l.UID), slog.String("state", string(l.State)), slog.Any("error", err))
+		pause(ctx, importWaits, nil)
 		return
 	}
 	failed[l.UID]++

@@ -21,9 +21,14 @@ import (
 // importer starts the loop that works on lists.
 func (r *rig) importer() {
 	r.t.Helper()
+	r.importerOn(r.db)
+}
+
+func (r *rig) importerOn(store desk.ImporterStore) {
+	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	im := desk.NewImporter(r.desk, r.db)
+	im := desk.NewImporter(r.desk, store)
 	go func() { done <- im.Run(ctx) }()
 	r.t.Cleanup(func() {
 		cancel()

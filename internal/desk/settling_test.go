@@ -3,6 +3,7 @@ package desk_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -256,5 +257,31 @@ func TestAGroupsOutcomeIsKept(t *testing.T) {
 	_, tally := r.until(c.ID, "the end", finished)
 	if tally["network"] != 12 || tally.Total() != 12 || len(r.sandbox.Ledger()) != 12 {
 		t.Errorf("tally %v, executed %d; the group Parents has 12 contacts", tally, len(r.sandbox.Ledger()))
+	}
+}
+
+// unstaged cannot write the rows of lists for the first few times.
+type unstaged struct {
+	*storage.DB
+	left atomic.Int64
+}
+
+func (u *unstaged) StageRows(ctx context.Context, uid string, fill func(func([]sms.ListRow, []sms.RowNote) error) error) (int64, error) {
+	if u.left.Add(-1) >= 0 {
+		return 0, fmt.Errorf("stage the rows: %w", errFullDisk)
+	}
+	return u.DB.StageRows(ctx, uid, fill)
+}
+
+// TestAListWaitsForTheDisk and is not given up: its file need not be uploaded
+// again because a disk was full for a while.
+func TestAListWaitsForTheDisk(t *testing.T) {
+	r := newRig(t, sandbox.Config{}, nil)
+	store := &unstaged{DB: r.db}
+	store.left.Store(4)
+	l := r.upload("people.csv", "Phone,Name\n0803 000 0001,Ada\n0803 000 0002,Ben\n")
+	r.importerOn(store)
+	if l = r.checked(l, order(l, "Hello")); l.State == sms.ListFailed || store.left.Load() >= 0 {
+		t.Errorf("the list is %s: %s; %d tries were left", l.State, l.Problem, store.left.Load())
 	}
 }

@@ -102,10 +102,15 @@ func (d *Desk) newSession(ctx context.Context, u sms.User, agent string) (token 
 // ErrTimedOut when that is too long ago, sms.ErrNotFound when there is none.
 func (d *Desk) Session(ctx context.Context, token string) (sms.Session, error) {
 	s, err := d.PeekSession(ctx, token)
-	if err != nil || d.ms()-s.SeenAt < sessionTouch.Milliseconds() {
+	if err != nil || d.ms()-s.SeenAt < sessionTouch.Milliseconds() || d.outage.Sentence() != "" {
 		return s, err
 	}
-	return s, d.store.TouchSession(ctx, sha256.Sum256([]byte(token)), d.ms())
+	err = d.store.TouchSession(ctx, sha256.Sum256([]byte(token)), d.ms())
+	if sms.TroubleOf(err) != "" {
+		d.outage.Note(err)
+		err = nil // a page that only shows something needs no disk
+	}
+	return s, err
 }
 
 // PeekSession is Session for what a page asks for by itself: it does not count
