@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -19,8 +20,7 @@ const openCalls = 200
 // from then. Those that are open end now. Of another start of the computer
 // nothing is known: its latest calls, as many as the rate has places, count
 // from when the account was opened first under this one, and so does the wait
-// of a 429. Reads in the background are not stored, so a tenth of the places is
-// taken for them. The first opening of an account begins its row.
+// of a 429. The first opening of an account begins its row.
 func (db *DB) CallsBefore(ctx context.Context, account int64, rate int) (sms.CallsBefore, error) {
 	if forgetful {
 		return sms.CallsBefore{}, nil
@@ -32,9 +32,15 @@ func (db *DB) CallsBefore(ctx context.Context, account int64, rate int) (sms.Cal
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return sms.CallsBefore{}, fmt.Errorf("%s: %w", doing, err)
 	}
-	if !known || r.Boot != now.Boot || now.Boot == 0 {
+	others, err := db.read().OtherCalls(ctx, account)
+	if err != nil {
+		return sms.CallsBefore{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	if !known || r.Boot != now.Boot || now.Boot == 0 || slices.Contains(others, 0) {
 		err := db.update(ctx, "begin to count calls", func(t *tx) (err error) {
-			r, err = t.beginRate(ctx, account, now)
+			if r, err = t.beginRate(ctx, account, now); err == nil {
+				others, err = t.OtherCalls(ctx, account)
+			}
 			return err
 		})
 		if err != nil {
@@ -60,8 +66,8 @@ func (db *DB) CallsBefore(ctx context.Context, account int64, rate int) (sms.Cal
 	if r.Taken {
 		before.Ended = append(before.Ended, repeat(began, rate)...)
 	}
-	if known || len(calls) > 0 {
-		before.Ended = append(before.Ended, repeat(0, max(1, rate/10))...)
+	for _, ended := range others {
+		before.Ended = append(before.Ended, time.Duration(now.Ms-ended)*time.Millisecond)
 	}
 	return before, nil
 }
@@ -86,10 +92,17 @@ func throttle(r query.AccountRate, now sms.Steady) sms.Throttle {
 	return t
 }
 
-// beginRate reckons the account's earlier calls from now on.
+// beginRate ends what is open, and reckons the account's calls from now on where
+// they are those of another start of the computer.
 func (t *tx) beginRate(ctx context.Context, account int64, now sms.Steady) (query.AccountRate, error) {
 	r, err := t.AccountRate(ctx, account)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return r, err
+	}
+	if err == nil && r.Boot == now.Boot && now.Boot != 0 {
+		return r, t.EndOpenCalls(ctx, account, now.Boot, now.Ms)
+	}
+	if err := t.RestampCalls(ctx, account, now.Boot, now.Ms); err != nil {
 		return r, err
 	}
 	asked := r.Boot == 0 && r.Taken
@@ -101,6 +114,28 @@ func (t *tx) beginRate(ctx context.Context, account int64, now sms.Steady) (quer
 		r.LoweredAt = now.Ms
 	}
 	return r, t.PutAccountRate(ctx, query.PutAccountRateParams(r))
+}
+
+// BeginCall notes a call of the account for which there is no licence: one that
+// reads records or changes them.
+func (db *DB) BeginCall(ctx context.Context, account int64) (id int64, err error) {
+	err = db.update(ctx, "note a request", func(t *tx) error {
+		now := db.steady()
+		if err := t.ForgetCalls(ctx, account, now.Boot, now.Ms-time.Minute.Milliseconds()); err != nil {
+			return err
+		}
+		id, err = t.Queries.BeginCall(ctx, account, now.Boot)
+		return err
+	})
+	return id, err
+}
+
+// EndCall notes that a call has ended now.
+func (db *DB) EndCall(ctx context.Context, id int64) error {
+	return db.update(ctx, "note the end of a request", func(t *tx) error {
+		now := db.steady()
+		return t.Queries.EndCall(ctx, id, now.Boot, max(now.Ms, 1))
+	})
 }
 
 // PutThrottle remembers what answers 429 have left in force for an account.

@@ -185,7 +185,7 @@ func opener(log *slog.Logger, now func() time.Time) desk.Opener {
 	return func(o desk.Opening) (desk.Gateway, error) {
 		a := o.Account
 		cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute, Before: o.Before,
-			Heard: o.Heard, Throttled: o.Throttled, Log: log, Now: now}
+			Called: o.Called, Heard: o.Heard, Throttled: o.Throttled, Log: log, Now: now}
 		if line, open := o.After.(campaignLine); open {
 			cfg.After = line.Client
 		}

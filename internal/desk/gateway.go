@@ -80,6 +80,9 @@ type Opening struct {
 	Before sms.CallsBefore
 	// After is the account's Gateway until now, whose rate goes on: nil at first.
 	After Gateway
+	// Called is told of each call that no licence stands for, before it is made,
+	// and gives what is to be done when it has ended.
+	Called func() (ended func())
 	// Heard is told what time it was for the service when an answer came, zero
 	// when the answer does not say. Throttled is told what each 429 has left in
 	// force, before the call returns.
@@ -113,6 +116,8 @@ type gatewayStore interface {
 	Credentials(ctx context.Context, account int64) (sms.Credentials, error)
 	CallsBefore(ctx context.Context, account int64, rate int) (sms.CallsBefore, error)
 	PutThrottle(ctx context.Context, account int64, t sms.Throttle) error
+	BeginCall(ctx context.Context, account int64) (id int64, err error)
+	EndCall(ctx context.Context, id int64) error
 }
 
 // NewGateways returns a set with nothing open.
@@ -142,7 +147,7 @@ func (g *Gateways) For(ctx context.Context, a sms.Account) (Gateway, error) {
 		return nil, err
 	}
 	next := &openGateway{changedAt: a.ChangedAt, baseURL: a.BaseURL, since: before.Since, throttled: &atomic.Bool{}}
-	opening := Opening{Account: a, Secrets: secrets, Before: before, Heard: g.hears(a.ID), Throttled: g.keeps(a.ID, next.throttled)}
+	opening := Opening{Account: a, Secrets: secrets, Before: before, Called: g.notes(a.ID), Heard: g.hears(a.ID), Throttled: g.keeps(a.ID, next.throttled)}
 	if o != nil {
 		opening.After, next.throttled = o.Gateway, o.throttled
 		if opening.Throttled = g.keeps(a.ID, o.throttled); o.since == before.Since {
@@ -176,6 +181,23 @@ func (g *Gateways) hears(account int64) func(time.Time) {
 	return func(service time.Time) {
 		if g.clock != nil {
 			g.clock.Hear(account, service)
+		}
+	}
+}
+
+// notes remembers a call that is not a send. One that cannot be noted is made
+// all the same: without the database nothing is sent beside it.
+func (g *Gateways) notes(account int64) func() func() {
+	return func() func() {
+		id, err := g.store.BeginCall(context.Background(), account)
+		if err != nil {
+			g.log.Warn("a request that reads or changes records is not noted", "account", account, "error", err)
+			return func() {}
+		}
+		return func() {
+			if err := g.store.EndCall(context.Background(), id); err != nil {
+				g.log.Warn("the end of a request is not noted", "account", account, "error", err)
+			}
 		}
 	}
 }

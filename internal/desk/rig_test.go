@@ -44,7 +44,7 @@ func (c client) Wait() time.Duration { return c.Client.Wait(gateway.Bulk) }
 func open(o desk.Opening) (desk.Gateway, error) {
 	a := o.Account
 	cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute, Before: o.Before,
-		Heard: o.Heard, Throttled: o.Throttled, AnswerTimeout: 5 * time.Second, DialTimeout: time.Second}
+		Called: o.Called, Heard: o.Heard, Throttled: o.Throttled, AnswerTimeout: 5 * time.Second, DialTimeout: time.Second}
 	if before, open := o.After.(client); open {
 		cfg.After = before.Client
 	}

@@ -46,9 +46,12 @@ type Config struct {
 	Now         func() time.Time // nil: time.Now
 	RootCAs     *x509.CertPool   // nil: the system's
 
+	// Called is told of each call that no licence stands for, before it is made,
+	// and gives what is to be done when it has ended.
+	Called func() (ended func())
 	// Heard is told what time it was for the service when an answer came: zero
 	// when the answer does not say. Throttled is told what each 429 has left in
-	// force, before the call returns. Both may be nil.
+	// force, before the call returns. All may be nil.
 	Heard     func(service time.Time)
 	Throttled func(sms.Throttle)
 	// Dial makes the connections in place of the network, for a test whose time
@@ -82,6 +85,7 @@ type Client struct {
 	answerTimeout time.Duration
 	readTimeout   time.Duration
 	priority      Priority // of reads
+	called        func() func()
 	heard         func(time.Time)
 	throttled     func(sms.Throttle)
 }
@@ -119,6 +123,7 @@ func Open(cfg Config) (*Client, error) {
 		answerTimeout: orDefault(cfg.AnswerTimeout, 60*time.Second),
 		readTimeout:   orDefault(cfg.ReadTimeout, 20*time.Second),
 		priority:      Background,
+		called:        cfg.Called,
 		heard:         cfg.Heard,
 		throttled:     cfg.Throttled,
 	}
@@ -130,6 +135,9 @@ func Open(cfg Config) (*Client, error) {
 	}
 	if c.now == nil {
 		c.now = time.Now
+	}
+	if c.called == nil {
+		c.called = func() func() { return func() {} }
 	}
 	if c.heard == nil {
 		c.heard = func(time.Time) {}
@@ -279,6 +287,7 @@ func (c *Client) read(ctx context.Context, path string, query url.Values, header
 	for k, v := range header {
 		req.Header[k] = v
 	}
+	defer c.called()()
 	began := time.Now()
 	resp, err := c.reads.Do(req)
 	if err != nil {
@@ -325,7 +334,12 @@ func (c *Client) change(ctx context.Context, method, path string, query url.Valu
 	if err != nil {
 		return "", unreachable(err.Error())
 	}
-	s := c.shoot(ctx, Urgent, req, func() error { return nil })
+	ended := func() {}
+	s := c.shoot(ctx, Urgent, req, func() error {
+		ended = c.called()
+		return nil
+	})
+	ended()
 	switch {
 	case s.limited():
 		return "", c.waitError(s.noPlace)

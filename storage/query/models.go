@@ -46,6 +46,13 @@ type Account struct {
 	ApproveAbove  int64
 }
 
+type AccountCall struct {
+	ID        int64
+	AccountID int64
+	Boot      int64
+	Ended     int64
+}
+
 type AccountClock struct {
 	AccountID int64
 	Boot      int64

@@ -26,3 +26,21 @@ select * from account_clock where account_id = $1;
 -- name: PutClockReading :exec
 insert into account_clock (account_id, boot, steady, service_at, read_at) values ($1, $2, $3, $4, $5)
 on conflict (account_id) do update set boot = excluded.boot, steady = excluded.steady, service_at = excluded.service_at, read_at = excluded.read_at;
+
+-- name: BeginCall :one
+insert into account_call (account_id, boot, ended) values ($1, $2, 0) returning id;
+
+-- name: EndCall :exec
+update account_call set boot = $2, ended = $3 where id = $1;
+
+-- name: ForgetCalls :exec
+delete from account_call where account_id = $1 and boot = $2 and ended > 0 and ended < $3;
+
+-- name: RestampCalls :exec
+update account_call set boot = $2, ended = $3 where account_id = $1;
+
+-- name: EndOpenCalls :exec
+update account_call set boot = $2, ended = $3 where account_id = $1 and ended = 0;
+
+-- name: OtherCalls :many
+select ended from account_call where account_id = $1;

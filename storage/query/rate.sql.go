@@ -29,6 +29,17 @@ func (q *Queries) AccountRate(ctx context.Context, accountID int64) (AccountRate
 	return i, err
 }
 
+const beginCall = `-- name: BeginCall :one
+insert into account_call (account_id, boot, ended) values ($1, $2, 0) returning id
+`
+
+func (q *Queries) BeginCall(ctx context.Context, accountID int64, boot int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, beginCall, accountID, boot)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const clockReading = `-- name: ClockReading :one
 select account_id, boot, steady, service_at, read_at from account_clock where account_id = $1
 `
@@ -44,6 +55,33 @@ func (q *Queries) ClockReading(ctx context.Context, accountID int64) (AccountClo
 		&i.ReadAt,
 	)
 	return i, err
+}
+
+const endCall = `-- name: EndCall :exec
+update account_call set boot = $2, ended = $3 where id = $1
+`
+
+func (q *Queries) EndCall(ctx context.Context, iD int64, boot int64, ended int64) error {
+	_, err := q.db.ExecContext(ctx, endCall, iD, boot, ended)
+	return err
+}
+
+const endOpenCalls = `-- name: EndOpenCalls :exec
+update account_call set boot = $2, ended = $3 where account_id = $1 and ended = 0
+`
+
+func (q *Queries) EndOpenCalls(ctx context.Context, accountID int64, boot int64, ended int64) error {
+	_, err := q.db.ExecContext(ctx, endOpenCalls, accountID, boot, ended)
+	return err
+}
+
+const forgetCalls = `-- name: ForgetCalls :exec
+delete from account_call where account_id = $1 and boot = $2 and ended > 0 and ended < $3
+`
+
+func (q *Queries) ForgetCalls(ctx context.Context, accountID int64, boot int64, ended int64) error {
+	_, err := q.db.ExecContext(ctx, forgetCalls, accountID, boot, ended)
+	return err
 }
 
 const latestCalls = `-- name: LatestCalls :many
@@ -69,6 +107,33 @@ func (q *Queries) LatestCalls(ctx context.Context, accountID int64, limit int32)
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const otherCalls = `-- name: OtherCalls :many
+select ended from account_call where account_id = $1
+`
+
+func (q *Queries) OtherCalls(ctx context.Context, accountID int64) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, otherCalls, accountID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var ended int64
+		if err := rows.Scan(&ended); err != nil {
+			return nil, err
+		}
+		items = append(items, ended)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -140,6 +205,15 @@ update account set changed_at = case when changed_at < $1 then $1 else changed_a
 
 func (q *Queries) ReopenAccounts(ctx context.Context, changedAt int64) error {
 	_, err := q.db.ExecContext(ctx, reopenAccounts, changedAt)
+	return err
+}
+
+const restampCalls = `-- name: RestampCalls :exec
+update account_call set boot = $2, ended = $3 where account_id = $1
+`
+
+func (q *Queries) RestampCalls(ctx context.Context, accountID int64, boot int64, ended int64) error {
+	_, err := q.db.ExecContext(ctx, restampCalls, accountID, boot, ended)
 	return err
 }
 
