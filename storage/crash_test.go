@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"smsdesk/internal/desk"
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 )
@@ -71,26 +74,31 @@ type crashProcess struct {
 	life    *crashLife
 	journal *Journal
 	inbox   *Inbox
+	logged  *ReportLog
+	reports *desk.Receiver
 	stop    func()
 }
 
-// start opens everything; nil: it did not come so far.
-func (l *crashLife) start() *crashProcess {
+// start opens everything; the error says how far it came.
+func (l *crashLife) start() (*crashProcess, error) {
 	l.t.Helper()
 	p := &crashProcess{life: l}
 	p.fixture = &fixture{t: l.t, ctx: context.Background(), data: l.data, account: l.account, clock: new(atomic.Int64)}
 	p.clock.Store(l.now)
 	var err error
 	if p.db, err = Open(p.ctx, Config{Data: l.data}); err != nil {
-		return nil
+		return nil, err
 	}
-	cursor, err := p.db.InboxCursor(p.ctx)
+	err = p.openReports()
+	p.journal = NewJournal(p.db, JournalConfig{Program: "test", FS: l.disk.logs()})
 	if err == nil {
-		p.inbox, err = OpenInbox(p.ctx, l.data, filepath.Join(l.data, "spool"), cursor)
+		var q sms.Question
+		if q, err = p.journal.Start(p.ctx, l.now); err != nil {
+			err = fmt.Errorf("%s: %w", q.Sentence(time.UTC), err)
+		}
 	}
 	if err == nil {
-		p.journal = NewJournal(p.db, JournalConfig{Program: "test"})
-		_, err = p.journal.Start(p.ctx, l.now)
+		err = errors.Join(p.logged.Create(), p.reports.Replay(p.ctx))
 	}
 	if err == nil {
 		p.epoch, err = p.db.TakeLease(p.ctx, l.account.ID)
@@ -110,22 +118,49 @@ func (l *crashLife) start() *crashProcess {
 		if p.inbox != nil {
 			_ = p.inbox.Close()
 		}
-		if p.journal != nil {
-			_ = p.journal.Close()
+		if p.logged != nil {
+			_ = p.logged.Close()
 		}
+		_ = p.journal.Close()
 		_ = p.db.Close()
 	}
 	if err != nil {
 		p.stop()
-		return nil
+		return nil, err
 	}
-	return p
+	return p, nil
+}
+
+func (p *crashProcess) openReports() error {
+	cursor, err := p.db.InboxCursor(p.ctx)
+	if err != nil {
+		return err
+	}
+	if p.logged, err = p.db.openReportLog(p.ctx, p.data, time.Now, p.life.disk.logs()); err != nil {
+		return err
+	}
+	applied, err := p.db.LogCursor(p.ctx)
+	if err != nil {
+		return err
+	}
+	p.inbox = NewInbox(p.data, filepath.Join(p.data, "spool"))
+	p.inbox.LogWith(p.logged, applied)
+	p.reports = desk.NewReceiver(p.inbox, p.db, gateway.ParseReport, desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	p.reports.ReplayFrom(p.logged)
+	if err := p.inbox.Open(p.ctx, cursor); err != nil {
+		return err
+	}
+	_, err = p.inbox.Meet(p.ctx, p.db)
+	return err
 }
 
 // work sends and takes reports until there is no more to do, or something fails
 // for good.
 func (p *crashProcess) work() error {
 	for {
+		if _, err := again(p.ready); err != nil {
+			return err
+		}
 		claim, err := again(func() (sms.Claim, error) { return p.db.Claim(p.ctx, p.order(0, 2), p.now()) })
 		if err != nil {
 			return err
@@ -140,6 +175,15 @@ func (p *crashProcess) work() error {
 			return err
 		}
 	}
+}
+
+// ready brings the journal into order after a fault, without the rest that it
+// takes between two tries.
+func (p *crashProcess) ready() (struct{}, error) {
+	p.journal.mu.Lock()
+	p.journal.tried = time.Time{}
+	p.journal.mu.Unlock()
+	return struct{}{}, p.journal.Ready(p.ctx)
 }
 
 // call is one attempt: where the licence is not certain, nothing leaves.
@@ -173,35 +217,8 @@ func (p *crashProcess) take() error {
 	for p.inbox.spool.waits() && !p.life.disk.struck() {
 		time.Sleep(time.Millisecond)
 	}
-	_, err := again(func() (struct{}, error) { return struct{}{}, p.drain() })
+	_, err := again(func() (struct{}, error) { return struct{}{}, p.reports.Drain(p.ctx) })
 	return err
-}
-
-// drain does as desk.Receiver does.
-func (p *crashProcess) drain() error {
-	cursor, err := p.db.InboxCursor(p.ctx)
-	if err != nil {
-		return err
-	}
-	kept, err := p.inbox.After(p.ctx, cursor, 1000)
-	if err != nil || len(kept) == 0 {
-		return err
-	}
-	list := make([]sms.DeliveryReport, len(kept))
-	for i, k := range kept {
-		q, err := url.ParseQuery(k.Query)
-		if err != nil {
-			return err
-		}
-		list[i] = sms.DeliveryReport{ID: k.ID, AccountID: k.AccountID, ReceivedAt: k.ReceivedAt, Raw: k.Query,
-			ProviderID: q.Get("messageId"), Mobile: q.Get("mobile"), Status: q.Get("status")}
-	}
-	last := kept[len(kept)-1].ID
-	if _, err := p.db.ApplyReports(p.ctx, list, map[int64]string{p.account.ID: "NG"}, sms.Cursors{Inbox: last}, p.now()); err != nil {
-		return err
-	}
-	p.inbox.Applied(last)
-	return nil
 }
 
 // again tries twice more, as the desk does what it must not give up.
@@ -216,9 +233,9 @@ func again[T any](try func() (T, error)) (v T, err error) {
 
 // check opens the folder on a disk that is well again, and goes on to the end.
 func (l *crashLife) check() error {
-	p := l.start()
-	if p == nil {
-		return errors.New("the folder does not open any more")
+	p, err := l.start()
+	if err != nil {
+		return fmt.Errorf("the folder does not open any more: %w", err)
 	}
 	defer p.stop()
 	if err := errors.Join(p.db.Check(p.ctx), p.work()); err != nil {
@@ -296,7 +313,7 @@ func crashAt(t *testing.T, n int, cut, half, lies bool, chance *rand.Rand) (stru
 	l := newCrashLife(t)
 	l.disk.half, l.disk.lies = half, lies
 	l.disk.arm(n, cut)
-	if p := l.start(); p != nil {
+	if p, err := l.start(); err == nil {
 		if err := p.work(); err != nil && !l.disk.struck() {
 			return false, err
 		}

@@ -163,7 +163,16 @@ func (j *Journal) decide(ctx context.Context, c *compared, l *log.Log) (sms.Rela
 		if err != nil {
 			return "", err
 		}
-		if ok && head.N <= c.head.Seq {
+		if !ok || head.N > c.head.Seq {
+			continue
+		}
+		// A crash may leave a segment that was begun and holds nothing yet: the
+		// journal's last line is then in the one before it.
+		holds, err := j.holdsLine(l, c.segments[i])
+		if err != nil {
+			return "", err
+		}
+		if holds {
 			first = i
 			break
 		}
@@ -204,6 +213,20 @@ func (j *Journal) decide(ctx context.Context, c *compared, l *log.Log) (sms.Rela
 		return sms.RelationStarted, nil
 	}
 	return sms.RelationAgrees, nil
+}
+
+// holdsLine says whether a line of a segment can be read.
+func (j *Journal) holdsLine(l *log.Log, segment string) (holds bool, err error) {
+	err = j.each(l, []string{segment}, func(e entry) error {
+		if holds = !e.damaged; holds {
+			return errReadEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errReadEnough) {
+		err = nil
+	}
+	return holds, err
 }
 
 // journalEnd is what stands behind the database's head.
