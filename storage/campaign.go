@@ -351,5 +351,6 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		Canary: sms.Canary(r.Canary), Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
 		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone, SendOffset: int(r.SendOffset),
-		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt, Approval: approval(r)}
+		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt,
+		Approval: approval(r), IncludeSent: r.IncludeSent}
 }

@@ -77,6 +77,15 @@ func NewJournal(db *DB, cfg JournalConfig) *Journal {
 // Folder is where the journal's segments stand.
 func (j *Journal) Folder() string { return j.folder }
 
+// OnDataDisk says whether the journal is on the disk that holds the data, so that both are lost or put back together.
+func (j *Journal) OnDataDisk() bool {
+	var data, own syscall.Stat_t
+	if syscall.Stat(j.db.data, &data) != nil || syscall.Stat(j.folder, &own) != nil {
+		return false
+	}
+	return data.Dev == own.Dev
+}
+
 func (j *Journal) config() log.Config {
 	return log.Config{Dir: j.folder, Ending: journalEnding, FS: j.cfg.FS, MaxBytes: segmentBytes, Head: j.head}
 }

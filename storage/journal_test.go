@@ -631,17 +631,31 @@ func TestACampaignThatIsMadeAgainLeavesOutWhoGotIt(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	found, err := f.db.RememberedAmong(f.ctx, f.account, []sms.Recipient{{Number: numbers(9)[8]}, {Number: numbers(1)[0]}}, text(links, 7), f.now())
-	if err != nil || len(found) != 1 || found[1].Name != c.Name {
-		t.Errorf("%v %v", found, err)
+	on := f.newDraft(text(links, 7), numbers(9)[2:]...)
+	found, parts, err := f.db.RememberedIn(f.ctx, on)
+	if err != nil || len(found) != 1 || found[0].Name != c.Name || found[0].Messages != 1 || parts != 1 || found[0].LastAt == 0 {
+		t.Errorf("%+v %d %v", found, parts, err)
 	}
-	on := f.newDraft(text(links, 7), numbers(3)...)
+	toGroup := f.newGroup("To all", "77")
+	if found, _, err := f.db.RememberedIn(f.ctx, toGroup); err != nil || len(found) != 1 || found[0].Name != group.Name {
+		t.Errorf("%+v %v", found, err)
+	}
+	on = f.newDraft(text(links, 7), numbers(3)...)
 	f.must(f.db.IncludeSent(f.ctx, on.ID))
+	if on, err = f.db.Campaign(f.ctx, on.ID); err != nil || !on.IncludeSent {
+		t.Errorf("%+v %v", on, err)
+	}
+	if found, _, err := f.db.RememberedIn(f.ctx, on); err != nil || len(found) > 0 {
+		t.Errorf("%+v %v", found, err)
+	}
 	f.set(on.ID, sms.CampaignRunning)
 	f.send(j, l, 9)
 	f.wantStates(on.ID, map[sms.State]int{sms.Accepted: 3})
 	f.clock.Add(rememberedFor.Milliseconds() + time.Hour.Milliseconds())
 	later := f.start(text(links, 7), numbers(3)...)
+	if found, _, err := f.db.RememberedIn(f.ctx, later); err != nil || len(found) > 0 {
+		t.Errorf("a week later %+v %v", found, err)
+	}
 	f.send(j, l, 9)
 	f.wantStates(later.ID, map[sms.State]int{sms.Accepted: 3})
 	if n, err := f.db.ForgetRemembered(f.ctx, 0, f.now()); err != nil || n != 4 || f.db.remembers.Load() {

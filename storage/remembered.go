@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -71,52 +73,117 @@ func rememberedAmong(ctx context.Context, ask asking, hashes []person) (map[pers
 	return found, nil
 }
 
-// RememberedAmong finds those recipients of a campaign that was made, or is
-// being made, at that time who were sent the same text by a campaign that this
-// copy of the database does not know. The result holds, by place in the list,
-// the uid of that campaign and when. text is used where a recipient has none of
-// its own. It costs nothing while nothing is remembered.
-func (db *DB) RememberedAmong(ctx context.Context, account sms.Account, list []sms.Recipient, text string, madeAt int64) (map[int]sms.RememberedSend, error) {
-	if !db.remembers.Load() {
-		return nil, nil
+// RememberedIn counts the unsent messages of a campaign that were sent by
+// campaigns which this copy of the database does not know, by those campaigns,
+// the latest first, and their parts. It costs nothing while nothing is
+// remembered that could count for it, and else reads all of its messages.
+func (db *DB) RememberedIn(ctx context.Context, c sms.Campaign) (list []sms.RememberedSend, parts int64, err error) {
+	if !db.remembers.Load() || c.IncludeSent {
+		return nil, 0, nil
 	}
-	hashes := make([]person, len(list))
-	for i, r := range list {
-		if r.Text == "" {
-			r.Text = text
-		}
-		hashes[i] = db.people.of(r.Number, r.Text)
-	}
-	found, err := rememberedAmong(ctx, db.reader, hashes)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	names, err := db.rememberedNames(ctx)
+	campaigns, err := db.RememberedCampaigns(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	result := map[int]sms.RememberedSend{}
-	for i, h := range hashes {
-		for _, r := range found[h] {
-			if r.counts(account.Test, madeAt) {
-				result[i] = sms.RememberedSend{UID: r.campaign, Name: names[r.campaign].Name, FirstAt: r.licensedAt, LastAt: r.licensedAt, Messages: 1}
-				break
-			}
+	counts, err := db.remembersFor(ctx, c)
+	if err != nil || !counts {
+		return nil, 0, err
+	}
+	by := map[string]*sms.RememberedSend{}
+	for after := int64(0); ; {
+		some, err := db.unsentAfter(ctx, c, after)
+		if err != nil {
+			return nil, 0, err
 		}
+		n, err := db.countRemembered(ctx, c, some, by)
+		if parts += n; err != nil {
+			return nil, 0, err
+		}
+		if len(some) < sweepAtOnce {
+			return inOrder(campaigns, by), parts, nil
+		}
+		after = some[len(some)-1].id
 	}
-	return result, nil
 }
 
-func (db *DB) rememberedNames(ctx context.Context) (map[string]sms.RememberedSend, error) {
-	list, err := db.RememberedCampaigns(ctx)
+// remembersFor says whether anything that is remembered can count for a campaign.
+func (db *DB) remembersFor(ctx context.Context, c sms.Campaign) (bool, error) {
+	found := 0
+	err := db.reader.QueryRowContext(ctx, `select count(*) from (select 1 from remembered where accepted_at >= $1 or licensed_at >= $2 limit 1) as some`,
+		c.CreatedAt, c.CreatedAt-rememberedFor.Milliseconds()).Scan(&found)
 	if err != nil {
-		return nil, err
+		return false, fmt.Errorf("look for remembered messages: %w", err)
 	}
-	names := make(map[string]sms.RememberedSend, len(list))
-	for _, r := range list {
-		names[r.UID] = r
+	return found > 0, nil
+}
+
+// unsentMessage is one that would be sent, by what it is remembered.
+type unsentMessage struct {
+	id, parts int64
+	hash      person
+}
+
+func (db *DB) unsentAfter(ctx context.Context, c sms.Campaign, after int64) (list []unsentMessage, err error) {
+	rows, err := db.reader.QueryContext(ctx, `select id, number, text, parts from message where campaign_id = $1 and state in ('draft', 'queued') and id > $2
+		order by id limit $3`, c.ID, after, sweepAtOnce)
+	err = each(rows, err, func(scan func(...any) error) error {
+		var m unsentMessage
+		var number, text string
+		err := scan(&m.id, &number, &text, &m.parts)
+		if m.hash = db.people.of(number, text); c.GroupID != "" {
+			m.hash = db.people.ofGroup(c.GroupID, text)
+		}
+		list = append(list, m)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list unsent messages: %w", err)
 	}
-	return names, nil
+	return list, nil
+}
+
+// countRemembered adds the remembered ones of some messages and returns their parts.
+func (db *DB) countRemembered(ctx context.Context, c sms.Campaign, some []unsentMessage, by map[string]*sms.RememberedSend) (parts int64, err error) {
+	hashes := make([]person, len(some))
+	for i, m := range some {
+		hashes[i] = m.hash
+	}
+	found, err := rememberedAmong(ctx, db.reader, hashes)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range some {
+		i := slices.IndexFunc(found[m.hash], func(r rememberedSend) bool { return r.counts(c.Test, c.CreatedAt) })
+		if i < 0 {
+			continue
+		}
+		r := found[m.hash][i]
+		of := by[r.campaign]
+		if of == nil {
+			of = &sms.RememberedSend{UID: r.campaign, FirstAt: r.licensedAt, LastAt: r.licensedAt}
+			by[r.campaign] = of
+		}
+		of.FirstAt, of.LastAt = min(of.FirstAt, r.licensedAt), max(of.LastAt, r.licensedAt)
+		of.Messages++
+		parts += m.parts
+	}
+	return parts, nil
+}
+
+// inOrder lists what was found in the order of the known campaigns, with their
+// names; those without a row come last.
+func inOrder(campaigns []sms.RememberedSend, by map[string]*sms.RememberedSend) (list []sms.RememberedSend) {
+	for _, r := range campaigns {
+		if of := by[r.UID]; of != nil {
+			of.Name, of.StartedName = r.Name, r.StartedName
+			list = append(list, *of)
+			delete(by, r.UID)
+		}
+	}
+	for _, uid := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, *by[uid])
+	}
+	return list
 }
 
 // RememberedCampaigns lists campaigns of which messages are remembered, the

@@ -86,6 +86,8 @@ type CampaignPage struct {
 	Account  sms.Account
 	CanSend  bool
 	CanFix   bool // may let a paused account go on
+	// Repeat is what has to be said before it is continued, "" for nothing.
+	Repeat string
 
 	Tile    sms.Tile // the chosen tile, "" for all
 	State   string   // the chosen standing's key, "" for all

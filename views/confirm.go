@@ -35,12 +35,13 @@ type ConfirmPage struct {
 	Mine     bool // the person's own draft, which "Back" may change
 	// MaySetPrice says that the person may open the account's settings.
 	MaySetPrice bool
+	Repeat      Repeat
 	Live        Refresh // of what it takes
 	Errors      sms.Invalid
 }
 
 // confirmOrder is the order of the fields on the page.
-var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "blind", "typed", "approval", "name"}
+var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "may_repeat", "blind", "typed", "approval", "name"}
 
 func campaignPath(id int64) string { return "/campaigns/" + strconv.FormatInt(id, 10) }
 
@@ -56,6 +57,14 @@ func (p ConfirmPage) messages() string {
 
 // nothing says that nobody is left to send to.
 func (p ConfirmPage) nothing() bool { return p.Campaign.GroupID == "" && p.Out.Messages <= 0 }
+
+// nobodyLeft says why nobody is.
+func (p ConfirmPage) nobodyLeft() string {
+	if len(p.Out.Sent) > 0 {
+		return "Everyone has got this message already or has been blocked since. Nobody is left to send to."
+	}
+	return "Every number has been blocked since. Nobody is left to send to."
+}
 
 // button says what pressing it does, for the chosen time.
 func (p ConfirmPage) button() string {

@@ -35,6 +35,7 @@ type SchedulePage struct {
 	HandOver bool  // the provider is to keep it until then
 	Asked    int64 // the number of recipients where it has to be typed, 0 where not
 	Typed    string
+	Repeat   Repeat
 	Errors   sms.Invalid
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -205,15 +206,25 @@ func (s *Web) stateProblem(ctx context.Context, id int64) error {
 // apiSend starts a draft, or schedules it where it was made with a time. Asking
 // again gives the campaign as it is, as long as it is on its way.
 func (s *Web) apiSend(w http.ResponseWriter, r *http.Request, p program) error {
+	mayRepeat := saysMayRepeat(r)
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
-		_, err := s.startFor(ctx, p, c, a)
+		_, err := s.startFor(ctx, p, c, a, mayRepeat)
 		return err
 	})
 }
 
+// saysMayRepeat reads the one thing that the body of an order may say; anything
+// else in it, and a body that is no JSON, says nothing.
+func saysMayRepeat(r *http.Request) bool {
+	var said struct {
+		MayRepeat bool `json:"mayRepeat"`
+	}
+	return json.NewDecoder(r.Body).Decode(&said) == nil && said.MayRepeat
+}
+
 // startFor gives the order to send. What asks a person is not asked; where the
 // account wants a second person's yes, that is asked for.
-func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account) (sms.Campaign, error) {
+func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account, mayRepeat bool) (sms.Campaign, error) {
 	if c.Waits() && c.Approval.AskedBy == p.user.ID {
 		return c, nil
 	}
@@ -223,7 +234,7 @@ func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Acc
 		}
 		return c, nil
 	}
-	o := desk.StartOrder{Version: c.Version, Again: true, FromToken: true}
+	o := desk.StartOrder{Version: c.Version, Again: true, FromToken: true, MayRepeat: mayRepeat, Token: p.token.ID}
 	needed, err := s.desk.NeedsApproval(ctx, c)
 	if err != nil {
 		return c, err
@@ -255,6 +266,7 @@ func (s *Web) apiStop(w http.ResponseWriter, r *http.Request, p program) error {
 // apiContinue lets a campaign go on, and its account where smsdesk paused that;
 // for the account a stronger role is needed.
 func (s *Web) apiContinue(w http.ResponseWriter, r *http.Request, p program) error {
+	mayRepeat := saysMayRepeat(r)
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
 		if c.State != sms.CampaignRunning && !c.MayContinue() {
 			return fmt.Errorf("continue campaign %d: %w", c.ID, sms.ErrConflict)
@@ -267,7 +279,7 @@ func (s *Web) apiContinue(w http.ResponseWriter, r *http.Request, p program) err
 		if c.State == sms.CampaignRunning {
 			return nil
 		}
-		_, err := s.desk.ContinueCampaign(ctx, p.user, c.ID)
+		_, err := s.desk.ContinueCampaign(ctx, p.user, c.ID, desk.ContinueOrder{MayRepeat: mayRepeat, Token: p.token.ID})
 		return err
 	})
 }

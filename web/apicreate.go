@@ -219,6 +219,9 @@ func (s *Web) create(ctx context.Context, p program, c received, token string) (
 			return 0, wrongField(http.StatusUnprocessableEntity, "scheduleAt", sentence)
 		}
 	}
+	if err := s.mayRepeatMade(ctx, p, account, c.order); err != nil {
+		return 0, err
+	}
 	text, err := s.commonText(ctx, p, account, c.order)
 	if err != nil {
 		return 0, err
@@ -240,6 +243,19 @@ func (s *Web) create(ctx context.Context, p program, c received, token string) (
 		return 0, err
 	}
 	return made.CampaignID, nil
+}
+
+// mayRepeatMade refuses an order to send before anything is made of it, where
+// some may get the messages twice and the program has not heard of that.
+func (s *Web) mayRepeatMade(ctx context.Context, p program, a sms.Account, o campaignOrder) error {
+	if !o.Send {
+		return nil
+	}
+	sentence, err := s.desk.RepeatWarningForProgram(ctx, p.user, a, o.MayRepeat, p.token.ID)
+	if err == nil && sentence != "" {
+		err = mayRepeatProblem(sentence)
+	}
+	return err
 }
 
 func (s *Web) accountFor(ctx context.Context, name string) (sms.Account, error) {
@@ -437,7 +453,7 @@ func (s *Web) startMade(ctx context.Context, p program, a sms.Account, o campaig
 		}
 	}
 	if o.Send {
-		_, err = s.startFor(ctx, p, c, a)
+		_, err = s.startFor(ctx, p, c, a, o.MayRepeat)
 	}
 	return err
 }

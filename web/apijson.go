@@ -29,6 +29,8 @@ type campaignOrder struct {
 	ScheduleAt  int64 // ms, 0: none
 	SkipBad     bool
 	Send        bool
+	// MayRepeat changes nothing of what is made: the same request with it is the same.
+	MayRepeat bool `json:"-"`
 }
 
 // set takes one field by its name in a request. known is false for a name that
@@ -40,6 +42,8 @@ func (o *campaignOrder) set(name string, text func(*string) error, yes func(*boo
 		return true, yes(&o.SkipBad)
 	case "send":
 		return true, yes(&o.Send)
+	case "mayRepeat":
+		return true, yes(&o.MayRepeat)
 	case "scheduleAt":
 		var raw string
 		if err := text(&raw); err != nil || raw == "" {

@@ -117,7 +117,8 @@ func (s *Web) showApproval(w http.ResponseWriter, r *http.Request, v *visit, c s
 // approvalGive is the second person's yes.
 func (s *Web) approvalGive(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
-		_, err := s.desk.ApproveCampaign(r.Context(), v.user, id, desk.ApproveOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != ""})
+		_, err := s.desk.ApproveCampaign(r.Context(), v.user, id, desk.ApproveOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "",
+			MayRepeat: r.PostForm.Get("may_repeat") != ""})
 		return err
 	})
 }

@@ -104,6 +104,11 @@ func (s *Web) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err
 		}
 		p.DayFull = sent >= a.Limits.DayMost
 	}
+	if c.MayContinue() && p.CanSend {
+		if p.Repeat, err = s.desk.RepeatWarning(r.Context(), c); err != nil {
+			return p, err
+		}
+	}
 	p.Retention, err = s.retention(r.Context())
 	return p, errors.Join(err, s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
 }
@@ -317,8 +322,47 @@ func (s *Web) campaignGiveUp(w http.ResponseWriter, r *http.Request, v *visit) e
 	return s.campaignOrder(w, r, v, s.desk.CancelCampaign)
 }
 
+// campaignContinueForm asks before a campaign is continued that may have gone on
+// in a state that was lost; any other needs no question.
+func (s *Web) campaignContinueForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return s.showContinue(w, r, v, nil)
+}
+
+func (s *Web) showContinue(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+	c, a, err := s.campaignOf(r)
+	if err != nil {
+		return err
+	}
+	warning, err := s.desk.RepeatWarning(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	if !c.MayContinue() || warning == "" {
+		redirect(w, r, campaignPath(c.ID))
+		return nil
+	}
+	f := about(v.frame("Continue sending?", "campaigns"), v, a)
+	f.Crumbs = campaignCrumbs(c)
+	return s.render(w, r, status(r, bad), views.ContinueCampaign(f, views.ContinuePage{Campaign: c, Warning: warning}))
+}
+
+// campaignContinue continues a campaign. Where something has to be said first
+// and the form does not hold the answer, it is said instead.
 func (s *Web) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.campaignOrder(w, r, v, s.desk.ContinueCampaign)
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.ContinueCampaign(r.Context(), v.user, id, desk.ContinueOrder{MayRepeat: r.PostForm.Get("may_repeat") != ""})
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		return s.showContinue(w, r, v, bad)
+	case err != nil && !errors.Is(err, sms.ErrConflict):
+		return err
+	}
+	redirect(w, r, campaignPath(id))
+	return nil
 }
 
 // campaignOrder carries out an order. Where the campaign's state does not

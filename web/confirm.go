@@ -85,6 +85,9 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 		var bad sms.Invalid
 		p.Later.Ask = errors.As(err, &bad) && bad["which"] != "" || p.Later.Which != ""
 	}
+	if p.Repeat, err = s.repeat(r, c); err != nil {
+		return p, err
+	}
 	p.Plan, err = s.plan(ctx, c, a, p.Later)
 	p.Live = views.Refresh{ID: "cost", URL: views.With(confirmPath(c.ID), "part", "cost"), On: []string{desk.AccountName(a.ID)}}
 	if p.Repeated > 0 {
@@ -117,6 +120,33 @@ func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sm
 		p.Live.On = nil
 	}
 	return s.render(w, r, status(r, bad), views.Confirm(f, p))
+}
+
+// repeat is what has to be said of a state that was lost before a campaign is
+// sent, and the person's tick.
+func (s *Web) repeat(r *http.Request, c sms.Campaign) (p views.Repeat, err error) {
+	p.Ticked = r.PostForm.Get("may_repeat") != ""
+	p.Warning, err = s.desk.RepeatWarning(r.Context(), c)
+	return p, err
+}
+
+// campaignInclude lets a draft go to those too who are remembered as having got
+// its text.
+func (s *Web) campaignInclude(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	c, err := s.desk.IncludeSent(r.Context(), v.user, id)
+	if errors.Is(err, sms.ErrConflict) {
+		s.showProblem(w, r, v, s.startedAlready(v, c))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, r, withDone(confirmPath(id), "includesent"))
+	return nil
 }
 
 // listBehind is the list that a campaign was made of, nil without one.
@@ -258,7 +288,8 @@ func (s *Web) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64,
 
 // startOrder is what the person said with the button.
 func startOrder(r *http.Request) desk.StartOrder {
-	return desk.StartOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed"), Blind: r.PostForm.Get("blind") != ""}
+	return desk.StartOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed"), Blind: r.PostForm.Get("blind") != "",
+		MayRepeat: r.PostForm.Get("may_repeat") != ""}
 }
 
 // confirmWhen renews what the page says of the chosen time.

@@ -53,6 +53,7 @@ const (
 	problemFields  = "urn:smsdesk:problem:fields"
 	problemKey     = "urn:smsdesk:problem:idempotency-key"
 	problemState   = "urn:smsdesk:problem:state"
+	problemRepeat  = "urn:smsdesk:problem:may-repeat"
 )
 
 func newProblem(status int, detail string) *problemDetails {
@@ -87,10 +88,17 @@ func apiField(name string) string {
 	if mark, ok := strings.CutPrefix(name, "field:"); ok {
 		return "fields." + mark
 	}
-	if known := map[string]string{"sender_id": "senderId", "numbers": "rows", "time": "scheduleAt", "which": "scheduleAt", "phone": "phoneColumn", "message": "text"}[name]; known != "" {
+	if known := map[string]string{"sender_id": "senderId", "numbers": "rows", "time": "scheduleAt", "which": "scheduleAt", "phone": "phoneColumn", "message": "text", "may_repeat": "mayRepeat"}[name]; known != "" {
 		return known
 	}
 	return name
+}
+
+// mayRepeatProblem says that some may get a message twice, and how to go on.
+func mayRepeatProblem(sentence string) *problemDetails {
+	p := newProblem(http.StatusConflict, stopped(sentence)+" Nothing was sent. Send \"mayRepeat\": true to send all the same")
+	p.Type = problemRepeat
+	return p
 }
 
 // apiProblem finds the problem details for an error.
@@ -103,6 +111,8 @@ func apiProblem(err error) *problemDetails {
 		return p
 	case errors.As(err, &large):
 		return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("The body may have at most %d bytes", large.Limit))
+	case errors.As(err, &bad) && len(bad) == 1 && bad["may_repeat"] != "":
+		return mayRepeatProblem(bad["may_repeat"])
 	case errors.As(err, &bad) && len(bad) > 0:
 		named := sms.Invalid{}
 		for field, sentence := range bad {

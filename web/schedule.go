@@ -77,6 +77,10 @@ func (s *Web) showSchedule(w http.ResponseWriter, r *http.Request, v *visit, a s
 	}
 	p.Errors, p.Ask = bad, bad["which"] != "" || p.Which != "" && p.Chosen == nil
 	if p.Chosen != nil {
+		var err error
+		if p.Repeat, err = s.repeat(r, p.Campaign); err != nil {
+			return err
+		}
 		switch same, err := s.desk.SameCampaign(r.Context(), p.Campaign); {
 		case err == nil:
 			p.Same = &same

@@ -184,8 +184,11 @@ func (v *visit) addAccount(f *views.Frame) {
 	f.Bands = append(f.Bands, bands...)
 	question, unknown := v.web.store.Question(ctx)
 	if question != nil {
-		f.Bands = append(f.Bands, views.Band{ID: "rollback", Tone: views.ToneBad,
-			Text: question.Sentence(a.Location()) + " Nothing is sent until an administrator has answered."})
+		band := views.Band{ID: "rollback", Tone: views.ToneBad, Text: question.Sentence(a.Location()) + " Nothing is sent until an administrator has answered."}
+		if administers && v.r.URL.Path != journalPath {
+			band.Link = views.Link{Text: "Review and answer", Href: journalPath}
+		}
+		f.Bands = append(f.Bands, band)
 	}
 	stuck, failing := v.web.store.Setting(ctx, sms.SettingStuck)
 	if unknown = errors.Join(unknown, failing); stuck != "" {
@@ -325,6 +328,9 @@ var done = map[string]string{
 	"withdrawn":       "Withdrawn. Callers are told that there is no menu.",
 	"restored":        "The earlier version is the draft again. Callers get it when you publish it.",
 	"menudeleted":     "The menu is deleted.",
+	"gapclosed":       "Noted. Nobody will be warned about this older copy again.",
+	"forgotten":       "Forgotten. These recipients may be sent the same text again.",
+	"includesent":     "Noted. The campaign will go to them too.",
 }
 
 // withDone is address with the word of a sentence to show once.

@@ -32,6 +32,7 @@ type Store interface {
 	searchQuestions
 	overviewQuestions
 	againQuestions
+	journalQuestions
 	apiQuestions
 	listQuestions
 	doubtQuestions
@@ -58,7 +59,6 @@ type accountQuestions interface {
 	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
 	// Setting is "" for what was never set.
 	Setting(ctx context.Context, name string) (string, error)
-	Question(ctx context.Context) (*sms.Question, error)
 }
 
 type userQuestions interface {

@@ -76,10 +76,19 @@ func (s *server) showQuestion(ctx context.Context, q *sms.Question) error {
 	s.question.Store(q)
 	err := s.db.PutQuestion(ctx, q)
 	if q == nil {
-		err = errors.Join(err, s.db.PutSetting(ctx, sms.SettingStuck, ""))
+		err = errors.Join(err, s.db.PutSetting(ctx, sms.SettingStuck, ""), s.showDisk(ctx))
 	}
 	s.feed.Tell(desk.JournalName)
 	return err
+}
+
+// showDisk notes for the pages whether the journal shares a disk with the data.
+func (s *server) showDisk(ctx context.Context) error {
+	shared := ""
+	if s.journal.OnDataDisk() {
+		shared = "yes"
+	}
+	return s.db.PutSetting(ctx, sms.SettingJournalShared, shared)
 }
 
 // zone is the one in which sentences for the whole desk tell the time.
@@ -104,6 +113,7 @@ func (s *server) awaitAnswer(ctx context.Context) {
 		answer, err := takeAnswer(ctx, s.db)
 		if err == nil && answer != nil {
 			err = s.accept(ctx, answer)
+			s.showAnswered(ctx, err)
 		}
 		if err != nil && ctx.Err() == nil {
 			s.log.Error("the answer about the older state was not carried out", "error", err)
@@ -119,6 +129,22 @@ func (s *server) awaitAnswer(ctx context.Context) {
 		case <-looks.C:
 		}
 	}
+}
+
+// showAnswered ends what the page says of an answer that is being carried out;
+// after an error it says why it was not.
+func (s *server) showAnswered(ctx context.Context, failed error) {
+	why := ""
+	switch {
+	case errors.Is(failed, sms.ErrConflict):
+		why = "The question had changed before your answer was carried out. Read it again."
+	case failed != nil:
+		why = "Your answer was not carried out: " + failed.Error() + ". Nothing was sent. Try again."
+	}
+	if err := s.db.PutSetting(ctx, sms.SettingAnswering, why); err != nil && ctx.Err() == nil {
+		s.log.Error("what became of the answer cannot be shown", "error", err)
+	}
+	s.feed.Tell(desk.JournalName)
 }
 
 // takeAnswer reads an answer that the pages or the command line left, and
@@ -141,12 +167,9 @@ func takeAnswer(ctx context.Context, db *storage.DB) (*sms.Answer, error) {
 // accept carries out an answer, if it is about the question that is open.
 func (s *server) accept(ctx context.Context, answer *sms.Answer) error {
 	if q := s.question.Load(); q == nil || q.Relation != answer.Relation {
-		return nil
+		return fmt.Errorf("%w: it is about another question", sms.ErrConflict)
 	}
 	done, err := s.journal.Accept(ctx, answer.By, s.zone(ctx), time.Now().UnixMilli())
-	if errors.Is(err, sms.ErrConflict) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

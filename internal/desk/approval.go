@@ -22,8 +22,9 @@ type Ask struct {
 
 // ApproveOrder is a second person's yes to a campaign as it was shown.
 type ApproveOrder struct {
-	Version int64
-	Again   bool // as in StartOrder
+	Version   int64
+	Again     bool // as in StartOrder
+	MayRepeat bool // as in StartOrder
 }
 
 // approvalProblem says that a draft needs a second person before it goes.
@@ -154,7 +155,7 @@ func (d *Desk) askedTimeProblem(ctx context.Context, c sms.Campaign, o Ask) (str
 // to a person, as the Scheduler does. Whoever approves twice gets the campaign as it
 // is; sms.ErrConflict says that it changed, was taken back or that somebody
 // else was first, sms.ErrForbidden that it is the person's own. The fields of
-// its Invalid are sender_id, again and time.
+// its Invalid are sender_id, again, time and may_repeat.
 func (d *Desk) ApproveCampaign(ctx context.Context, by sms.User, id int64, o ApproveOrder) (sms.Campaign, error) {
 	c, err := d.second(ctx, by, id, "approve")
 	if err != nil || !c.Waits() && c.Approval.ApprovedBy == by.ID {
@@ -164,6 +165,9 @@ func (d *Desk) ApproveCampaign(ctx context.Context, by sms.User, id int64, o App
 		return c, fmt.Errorf("approve campaign %d: %w", id, sms.ErrConflict)
 	}
 	if err := d.checkApproval(ctx, c, o); err != nil {
+		return c, err
+	}
+	if err := d.checkRepeat(ctx, by, c, o.MayRepeat, 0); err != nil {
 		return c, err
 	}
 	approved, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(now *sms.Campaign) error {

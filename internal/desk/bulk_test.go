@@ -227,7 +227,7 @@ func TestStopTakesEffectWhileTheLimiterWaits(t *testing.T) {
 			t.Error("a stopped campaign went on")
 		}
 		began = time.Now()
-		if _, err := d.ContinueCampaign(r.ctx, r.by, c.ID); err != nil {
+		if _, err := d.ContinueCampaign(r.ctx, r.by, c.ID, desk.ContinueOrder{}); err != nil {
 			t.Fatal(err)
 		}
 		r.until(c.ID, "the next call", func(sms.Campaign, sms.Tally) bool { return len(r.ledger()) > executed })
@@ -296,7 +296,7 @@ func TestCancelGivesUpWhatHasNotLeft(t *testing.T) {
 		t.Errorf("tally %v, executed %d", tally, len(r.ledger()))
 	}
 	for name, err := range map[string]error{
-		"continued": second(r.desk.ContinueCampaign(r.ctx, r.by, c.ID)), "stopped": second(r.desk.StopCampaign(r.ctx, r.by, c.ID)),
+		"continued": second(r.desk.ContinueCampaign(r.ctx, r.by, c.ID, desk.ContinueOrder{})), "stopped": second(r.desk.StopCampaign(r.ctx, r.by, c.ID)),
 		"started": second(r.desk.StartCampaign(r.ctx, sms.User{ID: 9, Role: sms.Sender, Active: true}, c.ID, desk.StartOrder{Version: c.Version, Again: true})),
 	} {
 		if !errors.Is(err, sms.ErrConflict) {
@@ -395,7 +395,7 @@ func TestSendingHoursAndApprovalAtTheMinuteOfSending(t *testing.T) {
 		t.Errorf("%q %v, executed %d", got.Pause, tally, len(r.ledger()))
 	}
 	r.know("CLINIC")
-	if _, err := r.desk.ContinueCampaign(r.ctx, r.by, gone.ID); err != nil {
+	if _, err := r.desk.ContinueCampaign(r.ctx, r.by, gone.ID, desk.ContinueOrder{}); err != nil {
 		t.Fatal(err)
 	}
 	r.until(gone.ID, "the end", finished)

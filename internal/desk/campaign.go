@@ -178,14 +178,18 @@ type StartOrder struct {
 	// FromToken says that a program gives the order with an API token. What asks
 	// a person is not asked then.
 	FromToken bool
-	asking    bool // for the yes of a second person, which takes the place of what is typed
+	// MayRepeat says that the person, or the program, was told that some may get
+	// the messages twice and sends all the same.
+	MayRepeat bool
+	Token     int64 // the API token's id where FromToken
+	asking    bool  // for the yes of a second person, which takes the place of what is typed
 }
 
 // StartCampaign starts a draft. Whoever presses twice, reloads or goes back
 // gets the campaign as it is; when somebody else started it first, or changed
 // it, the error is sms.ErrConflict and the campaign says who and when. The
-// fields of its Invalid are sender_id, group, blind, limit, again, typed and,
-// where a second person has to say yes, approval.
+// fields of its Invalid are sender_id, group, blind, limit, again, typed,
+// may_repeat and, where a second person has to say yes, approval.
 func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -265,6 +269,12 @@ func (d *Desk) checkStart(ctx context.Context, by sms.User, c sms.Campaign, o St
 	if sentence != "" {
 		bad["approval"] = sentence
 	}
+	if sentence, err = d.repeatProblem(ctx, by, c, o.MayRepeat, o.Token); err != nil {
+		return err
+	}
+	if sentence != "" {
+		bad["may_repeat"] = sentence
+	}
 	same, err := d.SameCampaign(ctx, c)
 	switch {
 	case errors.Is(err, sms.ErrNotFound):
@@ -288,17 +298,31 @@ func (d *Desk) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Cam
 	})
 }
 
+// ContinueOrder is what somebody says who continues a campaign.
+type ContinueOrder struct {
+	MayRepeat bool  // as in StartOrder
+	Token     int64 // of the program that gives the order, 0: a person
+}
+
 // ContinueCampaign goes on sending, beginning with a small first call again. A
 // campaign that was held at its scheduled time starts, and one that could not
-// be handed over in time sends the rest by itself.
-func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+// be handed over in time sends the rest by itself. The field of its Invalid is
+// may_repeat.
+func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64, o ContinueOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "campaign.continue"); err != nil {
 		return sms.Campaign{}, err
 	}
-	if c, err := d.store.Campaign(ctx, id); err != nil || c.Held() {
-		if err != nil {
-			return c, err
-		}
+	c, err := d.store.Campaign(ctx, id)
+	if err != nil {
+		return c, err
+	}
+	if !c.MayContinue() {
+		return c, fmt.Errorf("continue campaign %d: %w", id, sms.ErrConflict)
+	}
+	if err := d.checkRepeat(ctx, by, c, o.MayRepeat, o.Token); err != nil {
+		return c, err
+	}
+	if c.Held() {
 		return d.release(ctx, by, c)
 	}
 	return d.change(ctx, by, id, "campaign.continue", func(c *sms.Campaign) error {

@@ -30,7 +30,12 @@ func (d *Desk) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, erro
 		return sms.Outgoing{}, err
 	}
 	blocked, parts, known, err := d.store.BlockedSince(ctx, c, countedMost)
-	return sms.Outgoing{Messages: tally["draft"] - blocked, Parts: c.Parts - parts, LeftOut: tally["leftout"], Blocked: blocked, Unsure: !known}, err
+	if err != nil {
+		return sms.Outgoing{}, err
+	}
+	sent, sentParts, err := d.remembered(ctx, c)
+	return sms.Outgoing{Messages: max(0, tally["draft"]-blocked-sms.SumSends(sent)), Parts: max(0, c.Parts-parts-sentParts),
+		LeftOut: tally["leftout"], Blocked: blocked, Unsure: !known, Sent: sent}, err
 }
 
 // checkTyped asks a person for the number of recipients of a large campaign.
@@ -120,6 +125,9 @@ func (d *Desk) SendTest(ctx context.Context, by sms.User, campaign int64, o Test
 		return sms.Campaign{}, testInvalid(bad)
 	}
 	if err != nil {
+		return made, err
+	}
+	if err := d.store.IncludeSent(ctx, made.ID); err != nil {
 		return made, err
 	}
 	if made, err = d.StartCampaign(ctx, by, made.ID, StartOrder{Version: made.Version, Again: true}); err != nil {

@@ -39,7 +39,7 @@ func TestLargeCampaignsAreTyped(t *testing.T) {
 	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: ordinary(1)[0]}); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := r.desk.Outgoing(r.ctx, large); err != nil || out != (sms.Outgoing{Messages: 4, Parts: 4, Blocked: 1}) {
+	if out, err := r.desk.Outgoing(r.ctx, large); err != nil || out.Messages != 4 || out.Parts != 4 || out.Blocked != 1 || len(out.Sent) > 0 {
 		t.Errorf("%+v %v", out, err)
 	}
 	if _, err := r.desk.StartCampaign(r.ctx, r.by, large.ID, desk.StartOrder{Version: large.Version, Typed: "5"}); said(err, "typed") != "You typed 5. There are 4 recipients" {

@@ -31,6 +31,7 @@ type Desk struct {
 	profiles *profiles
 	stops    *sms.StopLinks // nil: texts hold no links
 	outage   *Outage        // nil: nobody asks for it
+	sent     sentCounts
 }
 
 // Store is what the orders need to be remembered.
@@ -49,6 +50,7 @@ type Store interface {
 	tokenStore
 	retentionStore
 	menuStore
+	journalStore
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 

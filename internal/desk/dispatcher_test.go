@@ -129,7 +129,7 @@ func TestLostAnswersStayInDoubtAndTripTheBreaker(t *testing.T) {
 			if err := r.sandbox.SetFaults(sandbox.Faults{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.desk.ContinueCampaign(r.ctx, r.by, c.ID); err != nil {
+			if _, err := r.desk.ContinueCampaign(r.ctx, r.by, c.ID, desk.ContinueOrder{}); err != nil {
 				t.Fatal(err)
 			}
 			_, tally = r.until(c.ID, "the end", finished)
@@ -237,7 +237,7 @@ func TestStopKeepsBackWhatHasNotLeftAndContinueSendsIt(t *testing.T) {
 	if now := len(r.ledger()); now != executed || int64(now) != tally["network"] {
 		t.Errorf("%d executed at the stop, %d later, %d known", executed, now, tally["network"])
 	}
-	if _, err := r.desk.ContinueCampaign(r.ctx, r.by, c.ID); err != nil {
+	if _, err := r.desk.ContinueCampaign(r.ctx, r.by, c.ID, desk.ContinueOrder{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, tally = r.until(c.ID, "the end", finished); tally["network"] != 400 || len(r.ledger()) != 400 {
@@ -303,7 +303,7 @@ func TestTwoDispatchersOneOfThemFromThePastNeverSendTwice(t *testing.T) {
 	r.dispatch()
 	r.until(c.ID, "the end", func(c sms.Campaign, tally sms.Tally) bool {
 		if c.State == sms.CampaignPaused {
-			_, _ = r.desk.ContinueCampaign(context.Background(), r.by, c.ID)
+			_, _ = r.desk.ContinueCampaign(context.Background(), r.by, c.ID, desk.ContinueOrder{})
 		}
 		return c.State == sms.CampaignFinished
 	})

@@ -121,8 +121,9 @@ func (r *rig) startedJournal() *storage.Journal {
 	if q, err := r.journal.Start(r.ctx, time.Now().UnixMilli()); err != nil {
 		r.t.Fatalf("%v: %s", err, q.Sentence(time.UTC))
 	}
-	r.t.Cleanup(func() { _ = r.journal.Close() })
-	return r.journal
+	journal := r.journal
+	r.t.Cleanup(func() { _ = journal.Close() })
+	return journal
 }
 
 // dispatch starts the Dispatcher and returns what stops it and waits.

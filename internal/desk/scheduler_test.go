@@ -149,7 +149,7 @@ func TestALateStartIsLeftToAPerson(t *testing.T) {
 		if tally, err := p.db.Tally(p.ctx, late.ID); err != nil || tally["draft"] != 3 || !held.Held() {
 			t.Errorf("%v %v", tally, err)
 		}
-		started, err := p.desk.ContinueCampaign(p.ctx, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}, late.ID)
+		started, err := p.desk.ContinueCampaign(p.ctx, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}, late.ID, desk.ContinueOrder{})
 		if err != nil || started.State != sms.CampaignRunning || started.StartedName != "Bola" || started.StartedAt == 0 {
 			t.Errorf("%+v %v", started, err)
 		}
@@ -226,11 +226,11 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 		p.know("OTHER")
 		p.pass(62 * time.Second)
 		p.is(c.ID, sms.CampaignPaused, "The sender ID CLINIC is not known to be approved, and the provider could not be asked")
-		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignPaused {
+		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil || got.State != sms.CampaignPaused {
 			t.Errorf("it goes on without a sender ID: %+v %v", got, err)
 		}
 		p.know("CLINIC")
-		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignRunning {
+		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil || got.State != sms.CampaignRunning {
 			t.Errorf("%+v %v", got, err)
 		}
 	})

@@ -448,7 +448,7 @@ func (s *simulation) campaign() {
 		return
 	}
 	l := s.now()
-	_, err := l.desk.StartCampaign(l.ctx, s.by, c.ID, desk.StartOrder{Version: c.Version, Again: true})
+	_, err := l.desk.StartCampaign(l.ctx, s.by, c.ID, desk.StartOrder{Version: c.Version, Again: true, MayRepeat: true})
 	s.note("campaign %d to %d: %v", c.ID, c.Recipients, err)
 }
 
@@ -459,7 +459,7 @@ func (s *simulation) schedule() {
 	}
 	l := s.now()
 	at := s.wall().Add(time.Minute + time.Duration(s.dice.IntN(20))*time.Second)
-	o := desk.StartOrder{Version: c.Version, Again: true}
+	o := desk.StartOrder{Version: c.Version, Again: true, MayRepeat: true}
 	_, err := l.desk.ScheduleCampaign(l.ctx, s.by, c.ID, sms.ScheduleAt(at), o)
 	s.note("campaign %d to %d at %s: %v", c.ID, c.Recipients, at.Format(time.TimeOnly), err)
 }
@@ -489,7 +489,7 @@ func (s *simulation) proceed(c sms.Campaign) {
 			s.twice[m.Number+" "+m.Text] = true
 		}
 	}
-	_, err := l.desk.ContinueCampaign(l.ctx, s.by, c.ID)
+	_, err := l.desk.ContinueCampaign(l.ctx, s.by, c.ID, desk.ContinueOrder{MayRepeat: true})
 	s.note("campaign %d goes on (%s): %v", c.ID, c.PauseCode, err)
 }
 

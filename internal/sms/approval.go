@@ -31,7 +31,7 @@ func (c Campaign) Waits() bool { return c.State == CampaignAwaiting }
 // unblocked again. How many people are in a gateway group is not known, so one
 // always needs it where the account asks at all.
 func (a Account) NeedsApproval(c Campaign, o Outgoing) bool {
-	return a.ApproveAbove > 0 && (c.GroupID != "" || o.Messages+o.Blocked > a.ApproveAbove)
+	return a.ApproveAbove > 0 && (c.GroupID != "" || o.Messages+o.Blocked+SumSends(o.Sent) > a.ApproveAbove)
 }
 
 // MayApprove says whether u may be the second person: an active Approver or

@@ -82,6 +82,7 @@ type Campaign struct {
 	Template    string // of a new one: the name of the service's template whose text it has, "" for own text
 	TestOf      int64  // the campaign whose text a person tries on a phone of their own, 0: none
 	Approval    Approval
+	IncludeSent bool // it goes to recipients too who are remembered as having got its text
 }
 
 // MayStart says whether the campaign may go from a draft to running.

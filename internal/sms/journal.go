@@ -45,7 +45,15 @@ const (
 	SettingJournal = "journal.folder"
 	// SettingAnswer holds an Answer as JSON that waits for the running desk.
 	SettingAnswer = "journal.answer"
+	// SettingAnswering is AnswerDoing while an Answer is carried out, else why the
+	// last one was not, "" for nothing.
+	SettingAnswering = "journal.answering"
+	// SettingJournalShared is "yes" while the journal is on the disk of the data.
+	SettingJournalShared = "journal.shared"
 )
+
+// AnswerDoing says that an Answer was given and is being carried out.
+const AnswerDoing = "doing"
 
 // Question is what nobody but a person can answer: whether messages may have
 // been sent that this copy of the database does not know. Times are
@@ -134,12 +142,40 @@ func (g JournalGap) Open(now time.Time) bool { return g.ID > 0 && now.UnixMilli(
 // Warning is said before something is sent while the gap is open: it is the
 // word before a message may go out twice.
 func (g JournalGap) Warning(recipients int64, zone *time.Location) string {
-	since := g.KnownUntil
-	if since == 0 {
-		since = g.CopyAt
-	}
 	return fmt.Sprintf("%s not received this message as far as smsdesk knows. If it sent after %s, some will get it twice.",
-		plural(recipients, "recipient has", "recipients have"), Moment(since, zone))
+		plural(recipients, "recipient has", "recipients have"), Moment(g.since(), zone))
+}
+
+// GroupWarning is Warning for a group of the provider, whose recipients are not
+// known here.
+func (g JournalGap) GroupWarning(group string, zone *time.Location) string {
+	return fmt.Sprintf("The group %s has not received this message as far as smsdesk knows. If it sent after %s, some will get it twice.", group, Moment(g.since(), zone))
+}
+
+// AnyWarning is Warning for campaigns that are still to be made.
+func (g JournalGap) AnyWarning(zone *time.Location) string {
+	return fmt.Sprintf("An older copy of the database was put back. If smsdesk sent the same after %s, some will get it twice.", Moment(g.since(), zone))
+}
+
+// since is until when it is known what was sent.
+func (g JournalGap) since() int64 {
+	if g.KnownUntil == 0 {
+		return g.CopyAt
+	}
+	return g.KnownUntil
+}
+
+// Answered is what came of the answer that made the gap.
+func (g JournalGap) Answered() Answered {
+	return Answered{Relation: g.Relation, Messages: g.Messages, Doubtful: g.Doubtful, Campaigns: g.Campaigns, KnownUntil: g.KnownUntil, CopyAt: g.CopyAt}
+}
+
+// SumSends adds up the messages of several campaigns.
+func SumSends(list []RememberedSend) (n int64) {
+	for _, r := range list {
+		n += r.Messages
+	}
+	return n
 }
 
 // Sentence says what is the matter and that nothing is sent.

@@ -16,6 +16,9 @@ type Outgoing struct {
 	// long to count its own among them: Messages and Parts are the most then.
 	Blocked int64
 	Unsure  bool
+	// Sent are the campaigns that sent the same to some of the recipients and
+	// that this copy of the database does not know: those are left out, too.
+	Sent []RememberedSend
 }
 
 // Asks says whether a person has to type the number of recipients.

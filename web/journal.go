@@ -1,0 +1,144 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+const journalPath = views.JournalPath
+
+type journalQuestions interface {
+	Question(ctx context.Context) (*sms.Question, error)
+	JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, error)
+	RememberedCampaigns(ctx context.Context) ([]sms.RememberedSend, error)
+}
+
+// gapsShown is how many accepted older states are listed.
+const gapsShown = 20
+
+// journalPage reads how the journal stands.
+func (s *Web) journalPage(r *http.Request, v *visit) (p views.JournalPage, err error) {
+	ctx := r.Context()
+	p.Outlook = s.outlook(v, v.account)
+	if p.Question, err = s.store.Question(ctx); err != nil {
+		return p, err
+	}
+	for name, to := range map[string]*string{sms.SettingJournal: &p.Folder, sms.SettingStuck: &p.Stuck, sms.SettingAnswering: &p.Problem, sms.SettingJournalShared: &p.Shared} {
+		if *to, err = s.store.Setting(ctx, name); err != nil {
+			return p, err
+		}
+	}
+	if p.Problem == sms.AnswerDoing {
+		p.Doing, p.Problem = p.Question != nil, ""
+	}
+	if p.Gaps, err = s.store.JournalGaps(ctx, gapsShown); err != nil {
+		return p, err
+	}
+	p.Remembered, err = s.store.RememberedCampaigns(ctx)
+	p.Live = views.Refresh{ID: "journal-live", URL: views.With(journalPath, "was", p.Mark()), On: []string{desk.JournalName}}
+	return p, err
+}
+
+func (s *Web) journalShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := s.journalPage(r, v)
+	if err != nil {
+		return err
+	}
+	if isFragment(r) {
+		// What moves is which of its pages this is. The one with the password
+		// must not be written over while somebody types.
+		if r.URL.Query().Get("was") != p.Mark() {
+			redirect(w, r, journalPath)
+			return nil
+		}
+		return s.render(w, r, http.StatusOK, views.JournalLive(p))
+	}
+	return s.showJournal(w, r, v, p, nil)
+}
+
+func (s *Web) showJournal(w http.ResponseWriter, r *http.Request, v *visit, p views.JournalPage, bad sms.Invalid) error {
+	p.Bad = bad
+	f := v.liveFrame("Journal", "settings", desk.JournalName)
+	if f.Error = len(bad) > 0; f.Paused {
+		p.Live.On = nil
+	}
+	return s.render(w, r, status(r, bad), views.JournalShow(f, p))
+}
+
+// journalAccept is an administrator's word that the older state is to be worked with.
+func (s *Web) journalAccept(w http.ResponseWriter, r *http.Request, v *visit) error {
+	err := s.desk.AcceptOlderState(r.Context(), v.user, r.PostForm.Get("current"), sms.Relation(r.PostForm.Get("relation")), middleware.GetClientIP(r.Context()))
+	var bad sms.Invalid
+	switch {
+	case errors.As(err, &bad):
+		p, err := s.journalPage(r, v)
+		if err != nil {
+			return err
+		}
+		return s.showJournal(w, r, v, p, bad)
+	case err != nil && !errors.Is(err, sms.ErrConflict):
+		return err
+	}
+	redirect(w, r, journalPath)
+	return nil
+}
+
+// journalClose ends the warnings about an accepted older state.
+func (s *Web) journalClose(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if r.PostForm.Get("nothing") == "" {
+		p, err := s.journalPage(r, v)
+		if err != nil {
+			return err
+		}
+		return s.showJournal(w, r, v, p, sms.Invalid{"nothing": "Tick the box if you are certain. Otherwise leave the warnings on"})
+	}
+	if err := s.desk.CloseGap(r.Context(), v.user, number(r.PostForm.Get("gap"))); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(journalPath, "gapclosed"))
+	return nil
+}
+
+// day reads the day of which something is to be forgotten, in the account's zone.
+func day(v *visit, text string) (from, before time.Time, err error) {
+	from, err = time.ParseInLocation(time.DateOnly, text, v.account.Location())
+	if err != nil {
+		return from, before, sms.ErrNotFound
+	}
+	return from, from.AddDate(0, 0, 1), nil
+}
+
+func (s *Web) journalForgetForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	from, before, err := day(v, r.URL.Query().Get("day"))
+	if err != nil {
+		redirect(w, r, journalPath)
+		return nil
+	}
+	p, err := s.journalPage(r, v)
+	if err != nil {
+		return err
+	}
+	f := v.frame("Forget what was remembered?", "settings")
+	f.Crumbs = []views.Link{{Text: "Journal", Href: journalPath}}
+	return s.render(w, r, http.StatusOK, views.JournalForget(f, p.Forgetting(from, before)))
+}
+
+func (s *Web) journalForget(w http.ResponseWriter, r *http.Request, v *visit) error {
+	from, before, err := day(v, r.PostForm.Get("day"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.desk.ForgetRemembered(r.Context(), v.user, from.UnixMilli(), before.UnixMilli()); err != nil {
+		return err
+	}
+	redirect(w, r, withDone(journalPath, "forgotten"))
+	return nil
+}
