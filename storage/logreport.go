@@ -28,6 +28,7 @@ type ReportLog struct {
 
 	names sync.Mutex
 	uids  map[int64]string // of accounts, by id
+	asked time.Time        // when the database was last asked for them
 
 	noting sync.Mutex
 	notes  []byte // lines that wait to be written
@@ -123,6 +124,10 @@ func (l *ReportLog) put(ctx context.Context, list []sms.Kept, records ...sealedR
 	return nil
 }
 
+// accountsEvery is how often the database is asked for an account that is not
+// known.
+const accountsEvery = time.Second
+
 // accountUID is the random id of an account; its row id behind a "#" where the
 // database cannot be asked.
 func (l *ReportLog) accountUID(ctx context.Context, id int64) string {
@@ -131,8 +136,10 @@ func (l *ReportLog) accountUID(ctx context.Context, id int64) string {
 	if uid, ok := l.uids[id]; ok {
 		return uid
 	}
-	uids, err := l.db.accountUIDs(ctx)
-	if err == nil {
+	if time.Since(l.asked) > accountsEvery {
+		l.asked = time.Now()
+		// Where it cannot be asked, the row id stands for the account.
+		uids, _ := l.db.accountUIDs(ctx)
 		for uid, id := range uids {
 			l.uids[id] = uid
 		}

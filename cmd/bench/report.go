@@ -127,14 +127,15 @@ type intake struct {
 func newIntake(ctx context.Context, e env, name string, apply bool) (*intake, error) {
 	data := e.path(name)
 	s := &intake{account: 1}
+	messages := int64(smallCampaign)
 	if apply {
-		seeded, err := seedFresh(ctx, data, reportMessages, reportMessages)
-		if err != nil {
-			return nil, err
-		}
-		s.account = seeded.account
+		messages = reportMessages
 	}
-	var err error
+	seeded, err := seedFresh(ctx, data, messages, messages)
+	if err != nil {
+		return nil, err
+	}
+	s.account = seeded.account
 	if s.db, err = storage.Open(ctx, storage.Config{Data: data}); err != nil {
 		return nil, err
 	}

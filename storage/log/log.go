@@ -43,6 +43,7 @@ type Log struct {
 	file     File     // the last segment; nil: none yet, or it has to be opened again
 	size     int64    // of the last segment's lines, as far as they are synced
 	whole    int64    // of the last segment with the zeros behind its lines
+	zeros    []byte   // to be written ahead
 	dirty    bool     // there may be bytes behind size
 	closed   bool
 }
@@ -188,7 +189,10 @@ func (l *Log) reserve(more int64) {
 		return
 	}
 	from := max(l.whole, l.size)
-	if _, err := l.file.WriteAt(make([]byte, more+l.cfg.Ahead), from); err == nil {
+	if missing := int(more+l.cfg.Ahead) - len(l.zeros); missing > 0 {
+		l.zeros = append(l.zeros, make([]byte, missing)...)
+	}
+	if _, err := l.file.WriteAt(l.zeros[:more+l.cfg.Ahead], from); err == nil {
 		l.whole = from + more + l.cfg.Ahead
 	}
 }
