@@ -24,6 +24,7 @@ func TestRetentionIsSetAndShown(t *testing.T) {
 	p.picture("retention")
 	p.complaints = nil // the browser tells every 422
 	p.fill("Messages, in months", "3")
+	p.fill("Log of delivery reports, in days", "14")
 	p.press("Save")
 	p.sees("Saved.")
 	p.open(strings.TrimPrefix(campaign, o.base))
@@ -32,7 +33,7 @@ func TestRetentionIsSetAndShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.sees("kept until " + time.Now().In(zone).AddDate(0, 3, 0).Format("2 January 2006"))
-	if out := must(t, binary(t, ""), "--data", o.data, "retention", "show"); !strings.Contains(out, "Messages: 3 months") || !strings.Contains(out, "Reports: for ever") {
+	if out := must(t, binary(t, ""), "--data", o.data, "retention", "show"); !strings.Contains(out, "Messages: 3 months") || !strings.Contains(out, "Reports: for ever") || !strings.Contains(out, "Log of reports: 14 days") {
 		t.Error(out)
 	}
 	if out := must(t, binary(t, ""), "--data", o.data, "doctor", "--counts"); !strings.Contains(out, "all counts are what") {

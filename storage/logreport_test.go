@@ -595,3 +595,50 @@ func TestDamageInTheLogIsTold(t *testing.T) {
 		})
 	}
 }
+
+// TestOldReportsLeaveTheLog: a segment a day, removed once all of it is older
+// than the time, and never before it is applied.
+func TestOldReportsLeaveTheLog(t *testing.T) {
+	f := newFixture(t)
+	journal := t.TempDir()
+	c := f.accepted(40)
+	list := f.messages(c.ID)
+	s := f.station(t, journal, nil)
+	today := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for day := range 4 {
+		s.logged.mu.Lock()
+		s.logged.now = func() time.Time { return today.AddDate(0, 0, day) }
+		s.logged.mu.Unlock()
+		s.keep(list[10*day:10*day+10], "DELIVRD")
+	}
+	segments := func() int {
+		names, err := filepath.Glob(filepath.Join(journal, ReportLogFolder, "*"))
+		f.must(err)
+		return len(names)
+	}
+	forget := func(before time.Time, want int) {
+		t.Helper()
+		cursor, err := f.db.LogCursor(t.Context())
+		f.must(err)
+		f.must(s.logged.Forget(before.UnixMilli(), cursor))
+		if n := segments(); n != want {
+			t.Errorf("%d segments are left, want %d", n, want)
+		}
+	}
+	forget(today.AddDate(1, 0, 0), 4) // nothing is applied
+	s.apply()
+	forget(today.AddDate(0, 0, 1), 4) // the first day ended only then
+	forget(today.AddDate(0, 0, 1).Add(time.Second), 3)
+	forget(today.AddDate(1, 0, 0), 1)
+	n, lost, err := s.logged.Check(t.Context())
+	if f.must(err); n != 10 || lost != "" {
+		t.Errorf("%d reports, lost %q", n, lost)
+	}
+	s.keep(list[:1], "UNDELIV")
+	s.stop()
+	again := f.on(t, image(t, f.data), journal, nil)
+	again.apply()
+	if n := len(again.reported()); n != 41 {
+		t.Errorf("%d reports, want 41", n)
+	}
+}

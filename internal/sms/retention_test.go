@@ -97,3 +97,26 @@ func TestNothingIsRemovedEarly(t *testing.T) {
 		t.Error("what is kept for ever is removed")
 	}
 }
+
+func TestTheLogOfReportsKeepsNothingLonger(t *testing.T) {
+	now := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		set  Retention
+		want time.Time
+	}{
+		{Retention{}, now.AddDate(0, 0, -30)},
+		{Retention{LogDays: 7}, now.AddDate(0, 0, -7)},
+		{Retention{LogDays: 90, Messages: 12, Reports: 6}, now.AddDate(0, 0, -90)},
+		{Retention{LogDays: 90, Messages: 1}, time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)},
+		{Retention{LogDays: 90, Messages: 12, Reports: 2}, time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)},
+	} {
+		if got := c.set.LogBefore(now); got != c.want.UnixMilli() {
+			t.Errorf("%+v: before %v, want %v", c.set, time.UnixMilli(got).UTC(), c.want)
+		}
+	}
+	for days, ok := range map[int]bool{0: true, 1: true, LogDaysMost: true, -1: false, LogDaysMost + 1: false} {
+		if err := (Retention{LogDays: days}).Check(); (err == nil) != ok {
+			t.Errorf("%d days: %v", days, err)
+		}
+	}
+}
