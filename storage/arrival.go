@@ -62,6 +62,9 @@ func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, co
 		if done, err = a.store(ctx, now); err != nil {
 			return err
 		}
+		if err = a.witness(ctx, &done, now); err != nil {
+			return err
+		}
 		return t.putCursors(ctx, upTo)
 	})
 	return done, err

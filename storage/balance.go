@@ -53,16 +53,25 @@ func (db *DB) PutBalances(ctx context.Context, account int64, list []sms.Balance
 		for _, b := range latest {
 			known[b.PluginType] = b
 		}
+		w, err := t.witness(ctx, db, account, list)
+		if err != nil {
+			return err
+		}
 		for _, b := range list {
 			k, ok := known[b.PluginType]
+			b.ReadAt = now
+			seen, err := w.look(ctx, b)
+			if err != nil {
+				return err
+			}
 			if ok && k.Credits == b.Credits {
-				err = t.TouchBalance(ctx, k.ID, now)
+				err = seen.touch(ctx, k, now)
 			} else {
-				err = t.InsertBalance(ctx, query.InsertBalanceParams{AccountID: account, PluginType: b.PluginType, Credits: b.Credits, Since: now})
+				err = t.InsertBalance(ctx, query.InsertBalanceParams{AccountID: account, PluginType: b.PluginType, Credits: b.Credits, Since: now,
+					Seq: seen.seq, SeqBefore: seen.before})
 			}
 			if err == nil && ok && k.Credits != b.Credits {
-				b.ReadAt = now
-				err = t.alarm(ctx, account, balance(k), b)
+				err = t.alarm(ctx, account, balance(k), b, seen.asked)
 			}
 			if err != nil {
 				return err
@@ -77,8 +86,8 @@ func (db *DB) PutBalances(ctx context.Context, account int64, list []sms.Balance
 const chargeLag = 15 * time.Minute
 
 // alarm writes down that a balance went below the warning level, or fell while
-// nothing was sent.
-func (t *tx) alarm(ctx context.Context, account int64, before, after sms.Balance) error {
+// nothing was sent. asked: people are asked about the fall already.
+func (t *tx) alarm(ctx context.Context, account int64, before, after sms.Balance, asked bool) error {
 	fall, ok := sms.Fall(before, after)
 	if !ok || fall.Sign() <= 0 {
 		return nil
@@ -92,7 +101,7 @@ func (t *tx) alarm(ctx context.Context, account int64, before, after sms.Balance
 	if err != nil {
 		return err
 	}
-	if quiet {
+	if quiet && !asked {
 		if err := put(sms.AlarmFall); err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ type Journal struct {
 	turn   sync.Mutex // held by the one who writes
 	log    *log.Log   // nil before Start
 	unlock func()
+	begins int64  // number of this process's start line
 	sum    string // of the last line that is synced
 
 	mu     sync.Mutex

@@ -120,6 +120,7 @@ func (j *Journal) startLine(ctx context.Context, c *compared, now int64) error {
 	if err := j.db.refreshRemembered(ctx); err != nil {
 		return err
 	}
+	j.begins = j.synced
 	j.db.journal.Store(j)
 	return j.db.PutSetting(ctx, sms.SettingJournal, j.folder)
 }

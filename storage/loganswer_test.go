@@ -20,7 +20,7 @@ func (s *station) doubtAll(c sms.Campaign) {
 	}
 	s.must(s.db.update(s.ctx, "test", func(t *tx) error {
 		for _, id := range ids {
-			if _, err := t.doubtAfterRollback(s.ctx, c.ID, id, s.now(), s.now()); err != nil {
+			if _, err := t.doubtAfterRollback(s.ctx, c.ID, id, rollbackReason, s.now(), s.now()); err != nil {
 				return err
 			}
 		}

@@ -44,7 +44,8 @@ func (t *tx) recordSettings(ctx context.Context, account int64) (sms.RecordSetti
 	if errors.Is(err, sql.ErrNoRows) {
 		return sms.RecordSettings{}, nil
 	}
-	return sms.RecordSettings{Creates: r.Creates, WarnBelow: r.WarnBelow, Floor: r.Floor, MailTo: r.MailTo}, orNothing(err, "read the settings of records")
+	return sms.RecordSettings{Creates: r.Creates, WarnBelow: r.WarnBelow, Floor: r.Floor, MailTo: r.MailTo, OthersSend: r.OthersSend},
+		orNothing(err, "read the settings of records")
 }
 
 // UpdateRecordSettings changes the settings in one transaction.
@@ -56,7 +57,8 @@ func (db *DB) UpdateRecordSettings(ctx context.Context, account int64, change fu
 		if err := change(&after); err != nil {
 			return err
 		}
-		return t.PutRecordSetting(ctx, query.PutRecordSettingParams{AccountID: account, Creates: after.Creates, WarnBelow: after.WarnBelow, Floor: after.Floor, MailTo: after.MailTo})
+		return t.PutRecordSetting(ctx, query.PutRecordSettingParams{AccountID: account, Creates: after.Creates, WarnBelow: after.WarnBelow, Floor: after.Floor, MailTo: after.MailTo,
+			OthersSend: after.OthersSend})
 	})
 	return after, err
 }

@@ -101,7 +101,7 @@ func (a *accepting) doubtEarlier(ctx context.Context) error {
 			var touched []int64
 			for _, l := range some {
 				for _, id := range l.Messages {
-					n, err := t.doubtAfterRollback(ctx, l.Campaign, id, l.At, a.now)
+					n, err := t.doubtAfterRollback(ctx, l.Campaign, id, rollbackReason, l.At, a.now)
 					if err != nil {
 						return err
 					}
@@ -173,18 +173,29 @@ func (a *accepting) pause(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
-		c := campaign(row.Campaign, row.Test)
-		if paused = c.State == sms.CampaignRunning || c.State == sms.CampaignScheduled || c.State == sms.CampaignPaused && c.PauseCode != sms.PauseCopy ||
-			c.State == sms.CampaignStopped; !paused {
-			return nil
-		}
-		c.State, c.PauseCode, c.Pause = sms.CampaignPaused, sms.PauseCopy, a.compared.question.Sentence(a.zone)
-		return t.putCampaign(ctx, &c, row.Campaign.WindowFrom, a.now)
+		paused, err = t.pauseForCopy(ctx, row.Campaign, row.Test, a.compared.question.Sentence(a.zone), a.now)
+		return err
 	})
 	if err == nil && paused {
 		a.done.Campaigns++
 	}
 	return err
+}
+
+// pauseForCopy pauses a campaign that could send, until a person continues it.
+func (t *tx) pauseForCopy(ctx context.Context, row query.Campaign, test bool, sentence string, now int64) (paused bool, err error) {
+	c := campaign(row, test)
+	switch c.State {
+	case sms.CampaignRunning, sms.CampaignScheduled, sms.CampaignStopped:
+	case sms.CampaignPaused:
+		if c.PauseCode == sms.PauseCopy {
+			return false, nil
+		}
+	default:
+		return false, nil
+	}
+	c.State, c.PauseCode, c.Pause = sms.CampaignPaused, sms.PauseCopy, sentence
+	return true, t.putCampaign(ctx, &c, row.WindowFrom, now)
 }
 
 // doubt walks through a campaign's unsent messages for those that the journal
@@ -232,7 +243,7 @@ func (a *accepting) doubtThese(ctx context.Context, campaign int64, uid string, 
 	doubtful := int64(0)
 	err := a.journal.db.update(ctx, "doubt messages of an older state", func(t *tx) error {
 		for id, at := range found {
-			n, err := t.doubtAfterRollback(ctx, campaign, id, at, a.now)
+			n, err := t.doubtAfterRollback(ctx, campaign, id, rollbackReason, at, a.now)
 			if err != nil {
 				return err
 			}
@@ -345,6 +356,10 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 		if err := t.takeAllPlaces(ctx, a.now); err != nil {
 			return err
 		}
+		// A fall of the balance since then is what was answered just now.
+		if err := t.ForgetWitnessed(ctx); err != nil {
+			return err
+		}
 		for _, name := range []string{sms.SettingCopy, sms.SettingQuestion} {
 			if _, err := t.DeleteSetting(ctx, name); err != nil {
 				return err
@@ -420,7 +435,7 @@ func (db *DB) PutQuestion(ctx context.Context, q *sms.Question) error {
 // doubtAfterRollback walks an unsent message of a campaign through the legal
 // states into doubt, in an attempt that says where the doubt comes from. at is
 // when its request was licensed. It returns 1 where the message was unsent.
-func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id, at, now int64) (int64, error) {
+func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id int64, reason string, at, now int64) (int64, error) {
 	row, err := t.MessageByID(ctx, id)
 	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.CampaignID != campaignID || !sms.State(row.State).Unsent()) {
 		return 0, nil
@@ -470,10 +485,10 @@ func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id, at, now int
 		return 0, err
 	}
 	t.moved(m.CampaignID, sms.StandingKey(shown, "", false), "sending", 1)
-	if _, err := t.endAttempt(ctx, &a, sms.Settlement{State: sms.AttemptInDoubt}, sms.Outcome{Class: sms.ClassCrash, Reason: rollbackReason}, now); err != nil {
+	if _, err := t.endAttempt(ctx, &a, sms.Settlement{State: sms.AttemptInDoubt}, sms.Outcome{Class: sms.ClassCrash, Reason: reason}, now); err != nil {
 		return 0, err
 	}
-	return 1, t.settleMessages(ctx, of, &a, []sms.Settled{{MessageID: id, To: sms.InDoubt, Reason: rollbackReason}}, sms.Sending, sms.ClassCrash, now)
+	return 1, t.settleMessages(ctx, of, &a, []sms.Settled{{MessageID: id, To: sms.InDoubt, Reason: reason}}, sms.Sending, sms.ClassCrash, now)
 }
 
 const rollbackReason = "An older copy of the database was put back after this message had been handed to the provider."

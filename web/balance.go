@@ -69,6 +69,7 @@ func (s *Web) balancePage(r *http.Request, v *visit, bad sms.Invalid) (p views.B
 	p.WarnBelow, p.Floor, p.MailTo = formatPrice(p.Settings.WarnBelow), formatPrice(p.Settings.Floor), p.Settings.MailTo
 	if len(bad) > 0 && r.PostForm.Has("warn_below") {
 		p.WarnBelow, p.Floor, p.MailTo = r.PostForm.Get("warn_below"), r.PostForm.Get("floor"), r.PostForm.Get("mail_to")
+		p.Settings.OthersSend = r.PostForm.Get("others_send") != ""
 	}
 	p.Days = historyDays
 	if days := number(q.Get("days")); days == 7 || days == 90 {
@@ -139,17 +140,7 @@ func (s *Web) addCosts(ctx context.Context, v *visit, p *views.BalancePage) (err
 	if p.Costs, err = s.store.Costs(ctx, v.account.ID, s.now().Add(-costsFor).UnixMilli()); err != nil {
 		return err
 	}
-	var samples []sms.PriceSample
-	for _, c := range p.Costs {
-		if fell, ok := c.Fell(); ok {
-			sample := sms.PriceSample{Parts: map[string]int64{}, Fell: fell}
-			for _, n := range c.Networks {
-				sample.Parts[n.Network] += n.Parts
-			}
-			samples = append(samples, sample)
-		}
-	}
-	overall, networks := sms.LearnPrices(samples)
+	overall, networks := sms.LearnPrices(sms.PriceSamples(p.Costs))
 	if overall.Samples > 0 {
 		p.Prices = append([]sms.LearntPrice{overall}, networks...)
 	}
@@ -193,6 +184,7 @@ func (s *Web) balanceLimits(w http.ResponseWriter, r *http.Request, v *visit) er
 	}
 	_, err := s.desk.SaveRecordSettings(r.Context(), v.user, v.account.ID, func(x *sms.RecordSettings) {
 		x.WarnBelow, x.Floor, x.MailTo = warn, floor, r.PostForm.Get("mail_to")
+		x.OthersSend = r.PostForm.Get("others_send") != ""
 	})
 	if errors.As(err, &bad) {
 		return s.showBalance(w, r, v, bad, nil)

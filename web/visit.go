@@ -194,6 +194,9 @@ func (v *visit) addAccount(f *views.Frame) {
 	if unknown = errors.Join(unknown, failing); stuck != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "journal", Tone: views.ToneBad, Text: stuck})
 	}
+	if waits := v.web.witness(ctx, a.ID); waits != "" {
+		f.Bands = append(f.Bands, views.Band{ID: "witness", Tone: views.ToneWarn, Text: waits})
+	}
 	logs, untold := v.logBands(ctx)
 	f.Bands = append(f.Bands, logs...)
 	if sentence := v.web.desk.ClockStanding(a).Sentence(); sentence != "" {

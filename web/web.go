@@ -97,6 +97,9 @@ type Config struct {
 	// Outage says why nothing can be stored at the moment, "" while all is well.
 	// Nil never does.
 	Outage func() string
+	// Witness says why an account does not send yet although nothing is paused,
+	// or what could not be found out before it did; "" otherwise. May be nil.
+	Witness func(ctx context.Context, account int64) string
 	// Press makes one request of the simulator's phone at the account's USSD
 	// endpoint, over HTTP; Try lets a simulated session walk through a draft.
 	Press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
@@ -149,6 +152,7 @@ type Web struct {
 	mails      bool
 	backup     Backups
 	outage     func() string
+	witness    func(ctx context.Context, account int64) string
 	press      func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
 	try        func(session string, d ussd.Draft)
 	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
@@ -164,6 +168,9 @@ func New(c Config) *Web {
 	}
 	if s.outage = c.Outage; s.outage == nil {
 		s.outage = func() string { return "" }
+	}
+	if s.witness = c.Witness; s.witness == nil {
+		s.witness = func(context.Context, int64) string { return "" }
 	}
 	s.sessions = newSessionStore(c.Desk, c.Secure)
 	s.probes(c)

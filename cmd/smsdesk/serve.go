@@ -132,6 +132,7 @@ type server struct {
 	sandboxURL string
 	service    *listening // of the sandbox
 	outage     *desk.Outage
+	witness    *desk.Witness
 	closers    []func() error
 	stopping   chan struct{}
 	proxies    *proxyWatch
@@ -228,6 +229,7 @@ func (s *server) build(ctx context.Context) error {
 	s.backups = s.newBackups()
 	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, wall)
 	s.endure()
+	s.listenToBalance()
 	if s.Sandbox {
 		if err := s.buildSandbox(ctx); err != nil {
 			return err
@@ -265,7 +267,7 @@ func (s *server) answer(ctx context.Context) {
 func (s *server) pages() *web.Web {
 	return web.New(web.Config{Desk: s.desk, Store: s.db, Feed: s.feed, Log: s.log, PublicURL: s.PublicURL, Secure: s.secure(),
 		Dev: s.Dev, Now: wall, SandboxURL: s.sandboxURL, Proxies: s.TrustedProxy, Spool: s.storage.Data, Mails: s.Mail.SMTP != "", Backups: s.backups, Stopping: s.stopping, Press: s.press, Try: s.sessions.Try,
-		Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw, Outage: s.outage.Sentence})
+		Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw, Outage: s.outage.Sentence, Witness: s.witness.Sentence})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.

@@ -29,6 +29,7 @@ type Dispatcher struct {
 	outage   *Outage      // nil: nobody asks for it
 	behind   atomic.Int64 // outcomes that the database does not take
 	held     holding
+	after    func(ctx context.Context, account int64) // nil: nothing
 }
 
 // DispatchStore is what the Dispatcher needs to be remembered.
@@ -75,6 +76,10 @@ type Reserve interface {
 // Endure lets outcomes that cannot be stored go to the reserve, and says in the
 // outage that they do. It comes before Run.
 func (d *Dispatcher) Endure(reserve Reserve, outage *Outage) { d.reserve, d.outage = reserve, outage }
+
+// After makes the first claim for each account wait until the function has
+// returned. It comes before Run.
+func (d *Dispatcher) After(first func(ctx context.Context, account int64)) { d.after = first }
 
 const (
 	idle          = time.Second
@@ -160,6 +165,9 @@ func (d *Dispatcher) account(ctx context.Context, id int64) error {
 		if !pause(ctx, idle, nil) {
 			return nil
 		}
+	}
+	if d.after != nil {
+		d.after(ctx, id)
 	}
 	nudges := d.feed.Listen(CampaignsName(id), AccountName(id))
 	defer nudges.Close()

@@ -255,6 +255,9 @@ func (r *Receiver) apply(ctx context.Context, kept []sms.Kept, upTo sms.Cursors)
 		tell = append(tell, n)
 	}
 	r.feed.Tell(tell...)
+	if done.Doubted > 0 {
+		r.log.Warn("delivery reports tell of messages that were not sent yet as far as is known here: was an older state put back?", "in_doubt", done.Doubted)
+	}
 	if done.Unmatched > 0 {
 		r.log.Info("delivery reports without a message", "count", done.Unmatched)
 	}

@@ -212,7 +212,8 @@ func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int6
 	if err != nil {
 		return after, err
 	}
-	d.audit(ctx, by, "account.records", AccountName(account), fmt.Sprintf("creates %t, warning below %d, floor %d (hundredths)", after.Creates, after.WarnBelow, after.Floor))
+	d.audit(ctx, by, "account.records", AccountName(account), fmt.Sprintf("creates %t, warning below %d, floor %d (hundredths), others send %t",
+		after.Creates, after.WarnBelow, after.Floor, after.OthersSend))
 	d.feed.Tell(AccountName(account), RecordsName(account))
 	return after, nil
 }

@@ -26,10 +26,13 @@ type Reading struct {
 
 // RecordSettings is what an account does with its records at the service.
 type RecordSettings struct {
-	Creates   bool   // this service makes templates and sender IDs by calls that the specification does not show (§4.9)
-	WarnBelow int64  // a balance below this shows a band and is mailed, in hundredths; 0: never
-	Floor     int64  // a balance at or below this pauses what is being sent, in hundredths; 0: never
-	MailTo    string // who is mailed, addresses with commas between them; "": nobody
+	Creates   bool  // this service makes templates and sender IDs by calls that the specification does not show (§4.9)
+	WarnBelow int64 // a balance below this shows a band and is mailed, in hundredths; 0: never
+	Floor     int64 // a balance at or below this pauses what is being sent, in hundredths; 0: never
+	// OthersSend says that others send from the account, too: a fall of its
+	// balance is then no reason to ask whether an older state came back.
+	OthersSend bool
+	MailTo     string // who is mailed, addresses with commas between them; "": nobody
 }
 
 // Check lists what is wrong with the settings.

@@ -130,6 +130,9 @@ type Applied struct {
 	Campaigns []int64
 	Messages  []int64
 	Unmatched int
+	// Doubted are messages that came into doubt because a report says that they
+	// were sent by a request that is not known here.
+	Doubted int
 }
 
 // Kept is one raw callback.

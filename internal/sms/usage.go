@@ -128,6 +128,20 @@ type PriceSample struct {
 	Fell  *big.Rat
 }
 
+// PriceSamples are those of the campaigns that tell what a part costs.
+func PriceSamples(costs []Cost) (list []PriceSample) {
+	for _, c := range costs {
+		if fell, ok := c.Fell(); ok {
+			sample := PriceSample{Parts: map[string]int64{}, Fell: fell}
+			for _, n := range c.Networks {
+				sample.Parts[n.Network] += n.Parts
+			}
+			list = append(list, sample)
+		}
+	}
+	return list
+}
+
 // LearntPrice is what a part cost to a network in the campaigns that tell.
 type LearntPrice struct {
 	Network           string // "" is a network that is not known
@@ -218,6 +232,8 @@ const (
 	AlarmLow   AlarmKind = "low"   // the balance went below the warning level
 	AlarmFall  AlarmKind = "fall"  // it fell while nothing was sent
 	AlarmFloor AlarmKind = "floor" // it reached the floor: sending was paused
+	// AlarmUnspent: it fell by more than was spent from here until a start.
+	AlarmUnspent AlarmKind = "unspent"
 )
 
 // Alarm is something about a balance that a person should know.
@@ -247,6 +263,9 @@ func (a Alarm) Sentence(zone *time.Location) string {
 		}
 		from := time.UnixMilli(a.From).In(zone).Format("2 January 2006 at 15:04")
 		return fmt.Sprintf("The %s balance fell %s, while nothing was sent from here. That was between %s and %s. Somebody else may use the account: ask the provider", a.PluginType, fell, from, at)
+	case AlarmUnspent:
+		return fmt.Sprintf("The %s balance fell from %s to %s before smsdesk was started, on %s at the latest, by more than it spent. Campaigns are paused. %s",
+			a.PluginType, a.Before, a.After, at, unspentQuestion)
 	case AlarmFloor:
 		return fmt.Sprintf("Sending is paused because the balance is %s, at or below the floor. That was on %s. Top up or change the floor, then continue the campaigns", a.After, at)
 	}

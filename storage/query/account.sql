@@ -61,10 +61,25 @@ where b.account_id = $1 and b.id in (select max(id) from balance where account_i
 order by b.plugin_type;
 
 -- name: InsertBalance :exec
-insert into balance (account_id, plugin_type, credits, since, read_at) values ($1, $2, $3, $4, $4);
+insert into balance (account_id, plugin_type, credits, since, read_at, seq, seq_before) values ($1, $2, $3, $4, $4, $5, $6);
 
 -- name: TouchBalance :exec
 update balance set read_at = $2 where id = $1;
+
+-- name: TouchBalanceAt :exec
+update balance set read_at = $2, seq = $3, seq_before = $4 where id = $1;
+
+-- name: WitnessedBalance :one
+select * from balance where account_id = $1 and plugin_type = $2 and seq >= 0 order by id desc limit 1;
+
+-- name: ForgetWitnessed :exec
+update balance set seq = -1 where seq >= 0;
+
+-- name: ChargedSince :many
+select a.group_id, m.number, m.parts from attempt a
+join attempt_message am on am.attempt_id = a.id join message m on m.id = am.message_id
+where a.account_id = $1 and a.licensed_at > 0 and (a.licensed_at >= $2 or a.journal_seq > $3)
+  and a.state not in ('not_sent', 'prepared', 'released');
 
 -- name: Setting :one
 select value from setting where name = $1;

@@ -213,6 +213,42 @@ func (q *Queries) CallbackTokens(ctx context.Context, validUntil int64) ([]Callb
 	return items, nil
 }
 
+const chargedSince = `-- name: ChargedSince :many
+select a.group_id, m.number, m.parts from attempt a
+join attempt_message am on am.attempt_id = a.id join message m on m.id = am.message_id
+where a.account_id = $1 and a.licensed_at > 0 and (a.licensed_at >= $2 or a.journal_seq > $3)
+  and a.state not in ('not_sent', 'prepared', 'released')
+`
+
+type ChargedSinceRow struct {
+	GroupID string
+	Number  string
+	Parts   int64
+}
+
+func (q *Queries) ChargedSince(ctx context.Context, accountID int64, licensedAt int64, journalSeq int64) ([]ChargedSinceRow, error) {
+	rows, err := q.db.QueryContext(ctx, chargedSince, accountID, licensedAt, journalSeq)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ChargedSinceRow
+	for rows.Next() {
+		var i ChargedSinceRow
+		if err := rows.Scan(&i.GroupID, &i.Number, &i.Parts); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteSenderIDs = `-- name: DeleteSenderIDs :exec
 delete from sender_id where account_id = $1
 `
@@ -252,6 +288,15 @@ update callback_token set valid_until = $3 where account_id = $1 and kind = $2 a
 
 func (q *Queries) ExpireCallbackTokens(ctx context.Context, accountID int64, kind string, validUntil int64) error {
 	_, err := q.db.ExecContext(ctx, expireCallbackTokens, accountID, kind, validUntil)
+	return err
+}
+
+const forgetWitnessed = `-- name: ForgetWitnessed :exec
+update balance set seq = -1 where seq >= 0
+`
+
+func (q *Queries) ForgetWitnessed(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, forgetWitnessed)
 	return err
 }
 
@@ -332,7 +377,7 @@ func (q *Queries) InsertAccount(ctx context.Context, arg InsertAccountParams) (i
 }
 
 const insertBalance = `-- name: InsertBalance :exec
-insert into balance (account_id, plugin_type, credits, since, read_at) values ($1, $2, $3, $4, $4)
+insert into balance (account_id, plugin_type, credits, since, read_at, seq, seq_before) values ($1, $2, $3, $4, $4, $5, $6)
 `
 
 type InsertBalanceParams struct {
@@ -340,6 +385,8 @@ type InsertBalanceParams struct {
 	PluginType string
 	Credits    string
 	Since      int64
+	Seq        int64
+	SeqBefore  int64
 }
 
 func (q *Queries) InsertBalance(ctx context.Context, arg InsertBalanceParams) error {
@@ -348,6 +395,8 @@ func (q *Queries) InsertBalance(ctx context.Context, arg InsertBalanceParams) er
 		arg.PluginType,
 		arg.Credits,
 		arg.Since,
+		arg.Seq,
+		arg.SeqBefore,
 	)
 	return err
 }
@@ -410,7 +459,7 @@ func (q *Queries) InsertSenderID(ctx context.Context, arg InsertSenderIDParams) 
 }
 
 const latestBalances = `-- name: LatestBalances :many
-select b.id, b.account_id, b.plugin_type, b.credits, b.since, b.read_at from balance b
+select b.id, b.account_id, b.plugin_type, b.credits, b.since, b.read_at, b.seq, b.seq_before from balance b
 where b.account_id = $1 and b.id in (select max(id) from balance where account_id = $1 group by plugin_type)
 order by b.plugin_type
 `
@@ -431,6 +480,8 @@ func (q *Queries) LatestBalances(ctx context.Context, accountID int64) ([]Balanc
 			&i.Credits,
 			&i.Since,
 			&i.ReadAt,
+			&i.Seq,
+			&i.SeqBefore,
 		); err != nil {
 			return nil, err
 		}
@@ -565,6 +616,27 @@ func (q *Queries) TouchBalance(ctx context.Context, iD int64, readAt int64) erro
 	return err
 }
 
+const touchBalanceAt = `-- name: TouchBalanceAt :exec
+update balance set read_at = $2, seq = $3, seq_before = $4 where id = $1
+`
+
+type TouchBalanceAtParams struct {
+	ID        int64
+	ReadAt    int64
+	Seq       int64
+	SeqBefore int64
+}
+
+func (q *Queries) TouchBalanceAt(ctx context.Context, arg TouchBalanceAtParams) error {
+	_, err := q.db.ExecContext(ctx, touchBalanceAt,
+		arg.ID,
+		arg.ReadAt,
+		arg.Seq,
+		arg.SeqBefore,
+	)
+	return err
+}
+
 const updateAccount = `-- name: UpdateAccount :execrows
 update account set name = $2, base_url = $3, client_id = $4, api_key = $5, key_hint = $6, per_minute = $7, call_limit = $8, url_budget = $9,
   max_parts = $10, price_per_part = $11, country = $12, timezone = $13, currency = $14, default_sender = $15, late_after = $16,
@@ -639,4 +711,24 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (i
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const witnessedBalance = `-- name: WitnessedBalance :one
+select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = $2 and seq >= 0 order by id desc limit 1
+`
+
+func (q *Queries) WitnessedBalance(ctx context.Context, accountID int64, pluginType string) (Balance, error) {
+	row := q.db.QueryRowContext(ctx, witnessedBalance, accountID, pluginType)
+	var i Balance
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.PluginType,
+		&i.Credits,
+		&i.Since,
+		&i.ReadAt,
+		&i.Seq,
+		&i.SeqBefore,
+	)
+	return i, err
 }

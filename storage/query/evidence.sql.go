@@ -47,7 +47,7 @@ func (q *Queries) AnswerAsked(ctx context.Context, arg AnswerAskedParams) (int64
 }
 
 const balanceAfter = `-- name: BalanceAfter :one
-select id, account_id, plugin_type, credits, since, read_at from balance where account_id = $1 and plugin_type = 'SMS' and read_at >= $2 order by id limit 1
+select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = 'SMS' and read_at >= $2 order by id limit 1
 `
 
 func (q *Queries) BalanceAfter(ctx context.Context, accountID int64, readAt int64) (Balance, error) {
@@ -60,12 +60,14 @@ func (q *Queries) BalanceAfter(ctx context.Context, accountID int64, readAt int6
 		&i.Credits,
 		&i.Since,
 		&i.ReadAt,
+		&i.Seq,
+		&i.SeqBefore,
 	)
 	return i, err
 }
 
 const balanceBefore = `-- name: BalanceBefore :one
-select id, account_id, plugin_type, credits, since, read_at from balance where account_id = $1 and plugin_type = 'SMS' and since <= $2 order by id desc limit 1
+select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = 'SMS' and since <= $2 order by id desc limit 1
 `
 
 func (q *Queries) BalanceBefore(ctx context.Context, accountID int64, since int64) (Balance, error) {
@@ -78,6 +80,8 @@ func (q *Queries) BalanceBefore(ctx context.Context, accountID int64, since int6
 		&i.Credits,
 		&i.Since,
 		&i.ReadAt,
+		&i.Seq,
+		&i.SeqBefore,
 	)
 	return i, err
 }

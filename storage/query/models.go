@@ -181,6 +181,8 @@ type Balance struct {
 	Credits    string
 	Since      int64
 	ReadAt     int64
+	Seq        int64
+	SeqBefore  int64
 }
 
 type BalanceAlarm struct {
@@ -588,11 +590,12 @@ type RecordReading struct {
 }
 
 type RecordSetting struct {
-	AccountID int64
-	Creates   bool
-	WarnBelow int64
-	Floor     int64
-	MailTo    string
+	AccountID  int64
+	Creates    bool
+	WarnBelow  int64
+	Floor      int64
+	MailTo     string
+	OthersSend bool
 }
 
 type Remembered struct {

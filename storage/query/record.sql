@@ -10,11 +10,12 @@ insert into record_reading (account_id, kind, read_at, failure) values ($1, $2, 
 on conflict (account_id, kind) do update set failure = excluded.failure;
 
 -- name: RecordSetting :one
-select creates, warn_below, floor, mail_to from record_setting where account_id = $1;
+select creates, warn_below, floor, mail_to, others_send from record_setting where account_id = $1;
 
 -- name: PutRecordSetting :exec
-insert into record_setting (account_id, creates, warn_below, floor, mail_to) values ($1, $2, $3, $4, $5)
-on conflict (account_id) do update set creates = excluded.creates, warn_below = excluded.warn_below, floor = excluded.floor, mail_to = excluded.mail_to;
+insert into record_setting (account_id, creates, warn_below, floor, mail_to, others_send) values ($1, $2, $3, $4, $5, $6)
+on conflict (account_id) do update set creates = excluded.creates, warn_below = excluded.warn_below, floor = excluded.floor, mail_to = excluded.mail_to,
+  others_send = excluded.others_send;
 
 -- name: UpdateSenderPurpose :exec
 update sender_id set purpose = $3 where account_id = $1 and id = $2;

@@ -179,16 +179,18 @@ func (q *Queries) PutGroupMade(ctx context.Context, arg PutGroupMadeParams) erro
 }
 
 const putRecordSetting = `-- name: PutRecordSetting :exec
-insert into record_setting (account_id, creates, warn_below, floor, mail_to) values ($1, $2, $3, $4, $5)
-on conflict (account_id) do update set creates = excluded.creates, warn_below = excluded.warn_below, floor = excluded.floor, mail_to = excluded.mail_to
+insert into record_setting (account_id, creates, warn_below, floor, mail_to, others_send) values ($1, $2, $3, $4, $5, $6)
+on conflict (account_id) do update set creates = excluded.creates, warn_below = excluded.warn_below, floor = excluded.floor, mail_to = excluded.mail_to,
+  others_send = excluded.others_send
 `
 
 type PutRecordSettingParams struct {
-	AccountID int64
-	Creates   bool
-	WarnBelow int64
-	Floor     int64
-	MailTo    string
+	AccountID  int64
+	Creates    bool
+	WarnBelow  int64
+	Floor      int64
+	MailTo     string
+	OthersSend bool
 }
 
 func (q *Queries) PutRecordSetting(ctx context.Context, arg PutRecordSettingParams) error {
@@ -198,6 +200,7 @@ func (q *Queries) PutRecordSetting(ctx context.Context, arg PutRecordSettingPara
 		arg.WarnBelow,
 		arg.Floor,
 		arg.MailTo,
+		arg.OthersSend,
 	)
 	return err
 }
@@ -219,14 +222,15 @@ func (q *Queries) RecordReading(ctx context.Context, accountID int64, kind strin
 }
 
 const recordSetting = `-- name: RecordSetting :one
-select creates, warn_below, floor, mail_to from record_setting where account_id = $1
+select creates, warn_below, floor, mail_to, others_send from record_setting where account_id = $1
 `
 
 type RecordSettingRow struct {
-	Creates   bool
-	WarnBelow int64
-	Floor     int64
-	MailTo    string
+	Creates    bool
+	WarnBelow  int64
+	Floor      int64
+	MailTo     string
+	OthersSend bool
 }
 
 func (q *Queries) RecordSetting(ctx context.Context, accountID int64) (RecordSettingRow, error) {
@@ -237,6 +241,7 @@ func (q *Queries) RecordSetting(ctx context.Context, accountID int64) (RecordSet
 		&i.WarnBelow,
 		&i.Floor,
 		&i.MailTo,
+		&i.OthersSend,
 	)
 	return i, err
 }

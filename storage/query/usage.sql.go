@@ -101,7 +101,7 @@ func (q *Queries) AlarmMailed(ctx context.Context, id int64) error {
 }
 
 const balanceHistory = `-- name: BalanceHistory :many
-select id, account_id, plugin_type, credits, since, read_at from balance where account_id = $1 and plugin_type = $2 and read_at >= $3 order by id limit 20000
+select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = $2 and read_at >= $3 order by id limit 20000
 `
 
 func (q *Queries) BalanceHistory(ctx context.Context, accountID int64, pluginType string, readAt int64) ([]Balance, error) {
@@ -120,6 +120,8 @@ func (q *Queries) BalanceHistory(ctx context.Context, accountID int64, pluginTyp
 			&i.Credits,
 			&i.Since,
 			&i.ReadAt,
+			&i.Seq,
+			&i.SeqBefore,
 		); err != nil {
 			return nil, err
 		}
@@ -168,7 +170,7 @@ func (q *Queries) CampaignUsage(ctx context.Context, campaignID int64) ([]Campai
 }
 
 const firstBalanceFrom = `-- name: FirstBalanceFrom :one
-select id, account_id, plugin_type, credits, since, read_at from balance where account_id = $1 and plugin_type = $2 and read_at >= $3 order by id limit 1
+select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = $2 and read_at >= $3 order by id limit 1
 `
 
 func (q *Queries) FirstBalanceFrom(ctx context.Context, accountID int64, pluginType string, readAt int64) (Balance, error) {
@@ -181,6 +183,8 @@ func (q *Queries) FirstBalanceFrom(ctx context.Context, accountID int64, pluginT
 		&i.Credits,
 		&i.Since,
 		&i.ReadAt,
+		&i.Seq,
+		&i.SeqBefore,
 	)
 	return i, err
 }
@@ -229,7 +233,7 @@ func (q *Queries) InsertAlarm(ctx context.Context, arg InsertAlarmParams) (int64
 }
 
 const lastBalanceAt = `-- name: LastBalanceAt :one
-select id, account_id, plugin_type, credits, since, read_at from balance where account_id = $1 and plugin_type = $2 and since <= $3 order by id desc limit 1
+select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = $2 and since <= $3 order by id desc limit 1
 `
 
 func (q *Queries) LastBalanceAt(ctx context.Context, accountID int64, pluginType string, since int64) (Balance, error) {
@@ -242,6 +246,8 @@ func (q *Queries) LastBalanceAt(ctx context.Context, accountID int64, pluginType
 		&i.Credits,
 		&i.Since,
 		&i.ReadAt,
+		&i.Seq,
+		&i.SeqBefore,
 	)
 	return i, err
 }
