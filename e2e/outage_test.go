@@ -123,7 +123,7 @@ func TestAnOutageDoubtsNothing(t *testing.T) {
 			waitFor(t, time.Minute, "the first answers", func() bool { return p.state(campaign.ID, "network")+p.state(campaign.ID, "delivered") > 200 })
 
 			began := time.Now()
-			mend := func() {}
+			var mend func()
 			if c.full {
 				free := p.fillDisk(func() *process { return desk })
 				mend = func() { free() }

@@ -58,7 +58,6 @@ type crashDisks struct {
 	disks []*crashDisk
 
 	under   *sqlitelib.Tsqlite3_vfs
-	name    uintptr
 	vfs     *sqlitelib.Tsqlite3_vfs
 	methods map[uintptr]*sqlitelib.Tsqlite3_io_methods // ours, by the layer's own
 	open    map[uintptr]openCrashFile                  // by sqlite3_file

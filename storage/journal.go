@@ -96,7 +96,8 @@ func (j *Journal) head() []byte {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.named = map[string]bool{}
-	line, _, err := writeLine(journalSegment{Kind: lineSegment, Desk: j.db.desk, Node: j.db.node, Key: j.db.people.check(), N: j.synced + 1, Prev: j.sum})
+	line, _, err := writeLine(journalSegment{Kind: lineSegment, Desk: j.db.desk, Node: j.db.node,
+		Key: j.db.people.check(), N: j.synced + 1, Prev: j.sum})
 	if err != nil {
 		return nil
 	}
@@ -316,7 +317,8 @@ func (t *tx) licence(ctx context.Context, db *DB, l journalLine, now int64) (lin
 	if err := t.PutJournalLine(ctx, db.node, l.N, string(line)); err != nil {
 		return nil, 0, err
 	}
-	err = t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: db.node, Generation: l.Generation, Seq: l.N, Sum: sum, At: now})
+	err = t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: db.node, Generation: l.Generation, Seq: l.N, Sum: sum,
+		At: now})
 	return line, l.N, err
 }
 

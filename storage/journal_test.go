@@ -155,7 +155,8 @@ func TestTheJournalHoldsAChainOfLines(t *testing.T) {
 	f.send(j, ledger{}, 3)
 	raw := f.read(f.segment(1))
 	lines := bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n"))
-	if s, ok := readSegment(lines[0]); !ok || s.Desk != f.db.desk || s.Node != f.db.node || s.N != 1 || s.Prev != noSum || len(s.Node) != 32 {
+	if s, ok := readSegment(lines[0]); !ok || s.Desk != f.db.desk || s.Node != f.db.node || s.N != 1 ||
+		s.Prev != noSum || len(s.Node) != 32 {
 		t.Errorf("%+v", s)
 	}
 	prev := noSum
@@ -447,10 +448,14 @@ func damages(f *fixture) []journalDamage {
 	path := f.segment(1)
 	list := []journalDamage{
 		{"kept", func(*fixture, []byte) {}, sms.RelationAhead, false},
-		{"missing", func(f *fixture, _ []byte) { f.must(os.RemoveAll(filepath.Join(f.data, journalFolder))) }, sms.RelationBehind, true},
+		{"missing", func(f *fixture, _ []byte) { f.must(os.RemoveAll(filepath.Join(f.data, journalFolder))) },
+			sms.RelationBehind, true},
 		{"empty folder", func(f *fixture, _ []byte) { f.must(os.Remove(path)) }, sms.RelationBehind, true},
 		{"empty file", func(f *fixture, _ []byte) { f.write(path, nil) }, sms.RelationBehind, true},
-		{"older than the database", func(f *fixture, old []byte) { f.write(path, old[:bytes.LastIndexByte(old[:len(old)-1], '\n')+1]) }, sms.RelationBehind, true},
+		{"older than the database", func(f *fixture, old []byte) {
+			f.write(path, old[:bytes.LastIndexByte(old[:len(old)-1],
+				'\n')+1])
+		}, sms.RelationBehind, true},
 		{"of another desk", func(f *fixture, _ []byte) {
 			f.write(path, bytes.Replace(f.read(path), []byte(f.db.desk), []byte(randomHex(16)), 1))
 			f.resum(path)
@@ -458,8 +463,10 @@ func damages(f *fixture) []journalDamage {
 		{"rubbish at its end", func(f *fixture, _ []byte) {
 			f.write(path, append(f.read(path), bytes.Repeat([]byte("rubbish\x00"), 150_000)...))
 		}, sms.RelationDamaged, false},
-		{"zeros at its end", func(f *fixture, _ []byte) { f.write(path, append(f.read(path), make([]byte, 4096)...)) }, sms.RelationAhead, false},
-		{"last line cut by 20 bytes", func(f *fixture, _ []byte) { raw := f.read(path); f.write(path, raw[:len(raw)-20]) }, sms.RelationDamaged, true},
+		{"zeros at its end", func(f *fixture, _ []byte) { f.write(path, append(f.read(path), make([]byte, 4096)...)) },
+			sms.RelationAhead, false},
+		{"last line cut by 20 bytes", func(f *fixture, _ []byte) { raw := f.read(path); f.write(path, raw[:len(raw)-20]) },
+			sms.RelationDamaged, true},
 		{"flipped behind the copy", func(f *fixture, old []byte) {
 			raw := f.read(path)
 			for i := len(old) + 300; i < len(raw); i++ {
@@ -615,7 +622,8 @@ func TestACampaignThatIsMadeAgainLeavesOutWhoGotIt(t *testing.T) {
 		t.Fatalf("%v", l)
 	}
 	f.restore(t, copied)
-	if q := f.relation(); q.Relation.MaySend() || q.Messages != 4 || len(q.Campaigns) != 2 || q.Campaigns[1].Name != c.Name {
+	if q := f.relation(); q.Relation.MaySend() || q.Messages != 4 || len(q.Campaigns) != 2 ||
+		q.Campaigns[1].Name != c.Name {
 		t.Fatalf("%+v", q)
 	}
 	f.accept()
@@ -633,7 +641,8 @@ func TestACampaignThatIsMadeAgainLeavesOutWhoGotIt(t *testing.T) {
 	}
 	on := f.newDraft(text(links, 7), numbers(9)[2:]...)
 	found, parts, err := f.db.RememberedIn(f.ctx, on)
-	if err != nil || len(found) != 1 || found[0].Name != c.Name || found[0].Messages != 1 || parts != 1 || found[0].LastAt == 0 {
+	if err != nil || len(found) != 1 || found[0].Name != c.Name || found[0].Messages != 1 || parts != 1 ||
+		found[0].LastAt == 0 {
 		t.Errorf("%+v %d %v", found, parts, err)
 	}
 	toGroup := f.newGroup("To all", "77")
@@ -747,7 +756,8 @@ func TestACopyWithAMarkAlwaysAsks(t *testing.T) {
 	f.must(j.Close())
 	f.must(f.db.PutSetting(f.ctx, sms.SettingCopy, `{"uid":"a","madeAt":1700000000000,"by":"J. Otieno","head":1}`))
 	q := f.relation()
-	if q.Relation != sms.RelationCopy || q.Beneath != sms.RelationAgrees || !strings.Contains(q.Sentence(time.UTC), "the backup of 14 November 2023") {
+	if q.Relation != sms.RelationCopy || q.Beneath != sms.RelationAgrees || !strings.Contains(q.Sentence(time.UTC),
+		"the backup of 14 November 2023") {
 		t.Fatalf("%+v %s", q, q.Sentence(time.UTC))
 	}
 	if done := f.accept(); done.Campaigns != 1 {
@@ -817,7 +827,8 @@ func TestAJournalOnAnotherDisk(t *testing.T) {
 	}
 	away := filepath.Join(t.TempDir(), "away")
 	f.must(os.Rename(filepath.Join(disk, journalFolder), away))
-	if q, err := NewJournal(f.db, JournalConfig{Dir: disk}).Compare(f.ctx, false); err != nil || q.Relation != sms.RelationBehind {
+	if q, err := NewJournal(f.db, JournalConfig{Dir: disk}).Compare(f.ctx, false); err != nil ||
+		q.Relation != sms.RelationBehind {
 		t.Errorf("%s %v", q.Relation, err)
 	}
 }

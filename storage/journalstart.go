@@ -147,7 +147,8 @@ func (j *Journal) record(ctx context.Context, line journalLine, now int64) error
 		if err := t.PutJournalLine(ctx, j.db.node, line.N, string(text)); err != nil {
 			return err
 		}
-		return t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: j.db.node, Generation: generation, Seq: line.N, Sum: sum, At: now})
+		return t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: j.db.node, Generation: generation, Seq: line.N,
+			Sum: sum, At: now})
 	})
 	if err != nil {
 		return err

@@ -139,7 +139,8 @@ const licensedAtOnce = 1000
 // then the journal is not the newest one.
 func (j *Journal) lacking(ctx context.Context, there map[string]bool) (missing int, err error) {
 	err = j.db.eachLicensed(ctx, 0, func(a query.LicensedAttemptsRow) error {
-		left := a.State != string(sms.AttemptSending) && a.Class != string(sms.ClassNothingLeft) && a.Class != string(sms.ClassCrash)
+		left := a.State != string(sms.AttemptSending) && a.Class != string(sms.ClassNothingLeft) &&
+			a.Class != string(sms.ClassCrash)
 		if left && !there[a.Uid] {
 			missing++
 		}
@@ -206,7 +207,8 @@ const journalKept = 400 * 24 * time.Hour
 // time for which the journal is kept and whose numbers are known still.
 func (j *Journal) writeAttempts(ctx context.Context, folder string, now int64) (last journalPlace, err error) {
 	last.Sum = noSum
-	head, _, err := writeLine(journalSegment{Kind: lineSegment, Desk: j.db.desk, Node: j.db.node, Key: j.db.people.check(), N: 1, Prev: noSum})
+	head, _, err := writeLine(journalSegment{Kind: lineSegment, Desk: j.db.desk, Node: j.db.node,
+		Key: j.db.people.check(), N: 1, Prev: noSum})
 	if err != nil {
 		return last, err
 	}
@@ -256,7 +258,8 @@ func (j *Journal) lineOf(ctx context.Context, a query.LicensedAttemptsRow) (jour
 	if err != nil {
 		return journalLine{}, err
 	}
-	line := journalLine{Kind: lineLicence, At: a.LicensedAt, Attempt: a.Uid, Campaign: campaignUID(of.Campaign.Token), Account: account.Uid}
+	line := journalLine{Kind: lineLicence, At: a.LicensedAt, Attempt: a.Uid, Campaign: campaignUID(of.Campaign.Token),
+		Account: account.Uid}
 	if account.Test {
 		line.Test = 1
 	}
@@ -285,6 +288,7 @@ func (db *DB) putHead(ctx context.Context, at journalPlace, now int64) error {
 		if err = orNone(err); err != nil {
 			return err
 		}
-		return t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: db.node, Generation: head.Generation, Seq: at.N, Sum: at.Sum, At: now})
+		return t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: db.node, Generation: head.Generation, Seq: at.N,
+			Sum: at.Sum, At: now})
 	})
 }

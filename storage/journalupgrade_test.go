@@ -31,7 +31,8 @@ func (f *fixture) asEarlier(t *testing.T) (path string) {
 
 func (f *fixture) withoutLines() {
 	f.t.Helper()
-	for _, statement := range []string{"delete from journal_head", "delete from journal_line", "update attempt set journal_seq = 0"} {
+	for _, statement := range []string{"delete from journal_head", "delete from journal_line",
+		"update attempt set journal_seq = 0"} {
 		_, err := f.db.writer.ExecContext(f.ctx, statement)
 		f.must(err)
 	}
@@ -101,7 +102,8 @@ func TestAnOlderStateOfAnEarlierVersion(t *testing.T) {
 		want sms.Relation
 	}{
 		{"older database", func(*fixture, string, []byte) {}, sms.RelationDamaged},
-		{"older database, no journal", func(f *fixture, path string, _ []byte) { f.must(os.Remove(path)) }, sms.RelationBehind},
+		{"older database, no journal", func(f *fixture, path string, _ []byte) { f.must(os.Remove(path)) },
+			sms.RelationBehind},
 		{"older database, older journal", func(f *fixture, path string, known []byte) {
 			f.write(path, known[:strings.Index(string(known), "\n")+1])
 		}, sms.RelationBehind},

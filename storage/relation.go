@@ -118,7 +118,8 @@ func (j *Journal) relate(ctx context.Context, c *compared, live bool) error {
 // looked for.
 func (j *Journal) whereElse() string {
 	if expected := j.expected(); expected != "" {
-		return fmt.Sprintf("The journal is expected in %s: mount that disk, or start with --journal %s.", expected, filepath.Dir(expected))
+		return fmt.Sprintf("The journal is expected in %s: mount that disk, or start with --journal %s.", expected,
+			filepath.Dir(expected))
 	}
 	return ""
 }

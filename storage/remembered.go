@@ -143,7 +143,8 @@ func (db *DB) unsentAfter(ctx context.Context, c sms.Campaign, after int64) (lis
 }
 
 // countRemembered adds the remembered ones of some messages and returns their parts.
-func (db *DB) countRemembered(ctx context.Context, c sms.Campaign, some []unsentMessage, by map[string]*sms.RememberedSend) (parts int64, err error) {
+func (db *DB) countRemembered(ctx context.Context, c sms.Campaign, some []unsentMessage,
+	by map[string]*sms.RememberedSend) (parts int64, err error) {
 	hashes := make([]person, len(some))
 	for i, m := range some {
 		hashes[i] = m.hash
@@ -199,7 +200,8 @@ func rememberedCampaigns(ctx context.Context, q *query.Queries) ([]sms.Remembere
 	}
 	list := make([]sms.RememberedSend, len(rows))
 	for i, r := range rows {
-		list[i] = sms.RememberedSend{UID: r.Uid, Name: r.Name, StartedName: r.StartedName, FirstAt: r.FirstAt, LastAt: r.LastAt, Messages: r.Messages, Doubtful: r.Doubtful}
+		list[i] = sms.RememberedSend{UID: r.Uid, Name: r.Name, StartedName: r.StartedName, FirstAt: r.FirstAt,
+			LastAt: r.LastAt, Messages: r.Messages, Doubtful: r.Doubtful}
 	}
 	return list, nil
 }
@@ -292,7 +294,8 @@ func (c *claiming) remembered(ctx context.Context, of sms.Campaign, list []sms.R
 	for i, h := range hashes {
 		for _, r := range found[h] {
 			if r.counts(of.Test, of.CreatedAt) {
-				why[list[i].MessageID] = sms.RememberedReason(names[r.campaign], time.UnixMilli(r.licensedAt).In(c.account.Location()))
+				why[list[i].MessageID] = sms.RememberedReason(names[r.campaign],
+					time.UnixMilli(r.licensedAt).In(c.account.Location()))
 				break
 			}
 		}

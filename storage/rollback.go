@@ -21,7 +21,8 @@ import (
 // started campaign is paused. Each step may be repeated: after a crash the same
 // question is there. now is in milliseconds; zone is that of the sentences kept.
 // The error is sms.ErrConflict where there is no question any more.
-func (j *Journal) Accept(ctx context.Context, by string, zone *time.Location, now int64) (done sms.Answered, err error) {
+func (j *Journal) Accept(ctx context.Context, by string, zone *time.Location, now int64) (done sms.Answered,
+	err error) {
 	unlock, err := j.take()
 	if err != nil {
 		return done, err
@@ -131,7 +132,8 @@ func (a *accepting) remember(ctx context.Context) error {
 		if err := db.update(ctx, "remember sent messages", func(t *tx) error {
 			for _, l := range some {
 				for _, h := range readPeople(l.People) {
-					if err := t.Remember(ctx, query.RememberParams{Hash: h[:], CampaignUid: l.Campaign, AccountUid: l.Account, Test: l.Test == 1,
+					if err := t.Remember(ctx, query.RememberParams{Hash: h[:], CampaignUid: l.Campaign, AccountUid: l.Account,
+						Test:       l.Test == 1,
 						LicensedAt: l.At, AcceptedAt: a.now}); err != nil {
 						return err
 					}
@@ -183,7 +185,8 @@ func (a *accepting) pause(ctx context.Context, id int64) error {
 }
 
 // pauseForCopy pauses a campaign that could send, until a person continues it.
-func (t *tx) pauseForCopy(ctx context.Context, row query.Campaign, test bool, sentence string, now int64) (paused bool, err error) {
+func (t *tx) pauseForCopy(ctx context.Context, row query.Campaign, test bool, sentence string,
+	now int64) (paused bool, err error) {
 	c := campaign(row, test)
 	switch c.State {
 	case sms.CampaignRunning, sms.CampaignScheduled, sms.CampaignStopped:
@@ -260,7 +263,8 @@ func (a *accepting) doubtThese(ctx context.Context, campaign int64, uid string, 
 // makes it the database's head.
 func (a *accepting) finish(ctx context.Context) error {
 	j, q := a.journal, a.compared.question
-	line := journalLine{Kind: lineAccept, At: a.now, From: &journalPlace{a.compared.head.Seq, a.compared.head.Sum}, Relation: string(q.Relation), By: a.by}
+	line := journalLine{Kind: lineAccept, At: a.now, From: &journalPlace{a.compared.head.Seq, a.compared.head.Sum},
+		Relation: string(q.Relation), By: a.by}
 	if a.compared.earlier != nil {
 		// What this database has licensed becomes the new journal.
 		if err := a.close(ctx, nil); err != nil {
@@ -336,7 +340,8 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 			if r.UID == "" {
 				continue
 			}
-			if err := t.RememberCampaign(ctx, query.RememberCampaignParams{Uid: r.UID, Name: r.Name, StartedName: r.StartedName, FirstAt: r.FirstAt, LastAt: r.LastAt,
+			if err := t.RememberCampaign(ctx, query.RememberCampaignParams{Uid: r.UID, Name: r.Name,
+				StartedName: r.StartedName, FirstAt: r.FirstAt, LastAt: r.LastAt,
 				Messages: r.Messages, Doubtful: a.doubtful[r.UID]}); err != nil {
 				return err
 			}
@@ -349,7 +354,8 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 			if err := t.DropJournalLines(ctx, j.db.node, place.N); err != nil {
 				return err
 			}
-			if err := t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: j.db.node, Generation: head.Generation, Seq: place.N, Sum: place.Sum, At: a.now}); err != nil {
+			if err := t.PutJournalHead(ctx, query.PutJournalHeadParams{Node: j.db.node, Generation: head.Generation,
+				Seq: place.N, Sum: place.Sum, At: a.now}); err != nil {
 				return err
 			}
 		}
@@ -365,7 +371,8 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 				return err
 			}
 		}
-		_, err := t.InsertJournalGap(ctx, query.InsertJournalGapParams{Relation: string(q.Relation), Sentence: q.Sentence(a.zone), CopyAt: q.CopyAt, KnownUntil: q.KnownUntil,
+		_, err := t.InsertJournalGap(ctx, query.InsertJournalGapParams{Relation: string(q.Relation),
+			Sentence: q.Sentence(a.zone), CopyAt: q.CopyAt, KnownUntil: q.KnownUntil,
 			Messages: q.Messages, Doubtful: a.done.Doubtful, Campaigns: a.done.Campaigns, AcceptedAt: a.now, AcceptedBy: a.by, ClosesAt: a.now + sms.GapOpen.Milliseconds()})
 		return err
 	})
@@ -380,7 +387,8 @@ func (db *DB) JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, err
 	}
 	list := make([]sms.JournalGap, len(rows))
 	for i, r := range rows {
-		list[i] = sms.JournalGap{ID: r.ID, Relation: sms.Relation(r.Relation), Sentence: r.Sentence, CopyAt: r.CopyAt, KnownUntil: r.KnownUntil, Messages: r.Messages,
+		list[i] = sms.JournalGap{ID: r.ID, Relation: sms.Relation(r.Relation), Sentence: r.Sentence, CopyAt: r.CopyAt,
+			KnownUntil: r.KnownUntil, Messages: r.Messages,
 			Doubtful: r.Doubtful, Campaigns: r.Campaigns, AcceptedAt: r.AcceptedAt, AcceptedBy: r.AcceptedBy, ClosesAt: r.ClosesAt, ClosedBy: r.ClosedBy}
 	}
 	return list, nil
@@ -435,9 +443,11 @@ func (db *DB) PutQuestion(ctx context.Context, q *sms.Question) error {
 // doubtAfterRollback walks an unsent message of a campaign through the legal
 // states into doubt, in an attempt that says where the doubt comes from. at is
 // when its request was licensed. It returns 1 where the message was unsent.
-func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id int64, reason string, at, now int64) (int64, error) {
+func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id int64, reason string, at, now int64) (int64,
+	error) {
 	row, err := t.MessageByID(ctx, id)
-	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.CampaignID != campaignID || !sms.State(row.State).Unsent()) {
+	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.CampaignID != campaignID ||
+		!sms.State(row.State).Unsent()) {
 		return 0, nil
 	}
 	if err != nil {
@@ -465,7 +475,8 @@ func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id int64, reaso
 		shown = of.Shows(sms.Queued)
 	}
 	a := sms.Attempt{UID: randomHex(16), AccountID: m.AccountID, CampaignID: m.CampaignID, State: sms.AttemptSending}
-	a.ID, err = t.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: m.AccountID, CampaignID: m.CampaignID, Kind: string(sms.CallText), Recipients: 1, PreparedAt: at})
+	a.ID, err = t.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: m.AccountID,
+		CampaignID: m.CampaignID, Kind: string(sms.CallText), Recipients: 1, PreparedAt: at})
 	if err != nil {
 		return 0, err
 	}
@@ -485,10 +496,12 @@ func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id int64, reaso
 		return 0, err
 	}
 	t.moved(m.CampaignID, sms.StandingKey(shown, "", false), "sending", 1)
-	if _, err := t.endAttempt(ctx, &a, sms.Settlement{State: sms.AttemptInDoubt}, sms.Outcome{Class: sms.ClassCrash, Reason: reason}, now); err != nil {
+	if _, err := t.endAttempt(ctx, &a, sms.Settlement{State: sms.AttemptInDoubt}, sms.Outcome{Class: sms.ClassCrash,
+		Reason: reason}, now); err != nil {
 		return 0, err
 	}
-	return 1, t.settleMessages(ctx, of, &a, []sms.Settled{{MessageID: id, To: sms.InDoubt, Reason: reason}}, sms.Sending, sms.ClassCrash, now)
+	return 1, t.settleMessages(ctx, of, &a, []sms.Settled{{MessageID: id, To: sms.InDoubt, Reason: reason}}, sms.Sending,
+		sms.ClassCrash, now)
 }
 
 const rollbackReason = "An older copy of the database was put back after this message had been handed to the provider."

@@ -106,7 +106,8 @@ func answerServed(ctx context.Context, e env, db *storage.DB, q sms.Question, zo
 		case <-time.After(answerLooks):
 		}
 	}
-	return fmt.Errorf("the desk that serves this folder has not carried out the answer within %s. Look at its log", answerFor)
+	return fmt.Errorf("the desk that serves this folder has not carried out the answer within %s. Look at its log",
+		answerFor)
 }
 
 func newestGap(ctx context.Context, db *storage.DB) (g sms.JournalGap, err error) {

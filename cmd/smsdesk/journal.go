@@ -173,8 +173,10 @@ func (s *server) accept(ctx context.Context, answer *sms.Answer) error {
 	if err != nil {
 		return err
 	}
-	s.log.Warn("an older state was accepted", "messages", done.Messages, "in_doubt", done.Doubtful, "campaigns_paused", done.Campaigns)
-	return s.db.PutAudit(ctx, sms.Audit{At: time.Now().UnixMilli(), User: sms.User{Name: answer.By}, Action: "journal.accept", Object: string(done.Relation), Detail: done.Sentence(s.zone(ctx))})
+	s.log.Warn("an older state was accepted", "messages", done.Messages, "in_doubt", done.Doubtful, "campaigns_paused",
+		done.Campaigns)
+	return s.db.PutAudit(ctx, sms.Audit{At: time.Now().UnixMilli(), User: sms.User{Name: answer.By},
+		Action: "journal.accept", Object: string(done.Relation), Detail: done.Sentence(s.zone(ctx))})
 }
 
 // watchJournal shows when the journal cannot be written, and when it can again,
@@ -188,7 +190,8 @@ func (s *server) watchJournal(ctx context.Context) {
 		}
 		why := ""
 		if err := s.journal.Stuck(); err != nil {
-			why = fmt.Sprintf("The journal cannot be written: %s. Nothing is sent until it can: look at the disk of %s", err, s.journal.Folder())
+			why = fmt.Sprintf("The journal cannot be written: %s. Nothing is sent until it can: look at the disk of %s", err,
+				s.journal.Folder())
 			_ = s.journal.Ready(ctx)
 		}
 		if why != said {

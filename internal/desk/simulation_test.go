@@ -275,7 +275,6 @@ type life struct {
 	dead    atomic.Bool
 	conns   sync.Map // net.Conn that are open
 	running sync.WaitGroup
-	release func()
 }
 
 func (s *simulation) now() *life { return s.lives[len(s.lives)-1] }

@@ -112,7 +112,8 @@ type Answered struct {
 func (a Answered) Sentence(zone *time.Location) string {
 	paused := fmt.Sprintf("%s paused.", plural(a.Campaigns, "campaign is", "campaigns are"))
 	if a.Messages == 0 {
-		return fmt.Sprintf("The journal knows of no messages. Whether any were sent after %s is not known. %s", Moment(a.CopyAt, zone), paused)
+		return fmt.Sprintf("The journal knows of no messages. Whether any were sent after %s is not known. %s",
+			Moment(a.CopyAt, zone), paused)
 	}
 	return fmt.Sprintf("%s in doubt or remembered. %s", plural(a.Messages, "message is", "messages are"), paused)
 }
@@ -167,7 +168,8 @@ func (g JournalGap) since() int64 {
 
 // Answered is what came of the answer that made the gap.
 func (g JournalGap) Answered() Answered {
-	return Answered{Relation: g.Relation, Messages: g.Messages, Doubtful: g.Doubtful, Campaigns: g.Campaigns, KnownUntil: g.KnownUntil, CopyAt: g.CopyAt}
+	return Answered{Relation: g.Relation, Messages: g.Messages, Doubtful: g.Doubtful, Campaigns: g.Campaigns,
+		KnownUntil: g.KnownUntil, CopyAt: g.CopyAt}
 }
 
 // SumSends adds up the messages of several campaigns.
