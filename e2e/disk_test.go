@@ -127,14 +127,6 @@ func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
 			lend(p.t, p.data, true)
 			return func() { p.must(os.WriteFile(path, good, 0o600)) }
 		}},
-		{"its inbox damaged", "is damaged", func(p *pair) func() {
-			path := filepath.Join(p.data, "inbox.db")
-			good, err := os.ReadFile(path)
-			p.must(err)
-			p.must(os.WriteFile(path, bytes.Repeat([]byte("not a database "), 4096), 0o600))
-			lend(p.t, p.data, true)
-			return func() { p.must(os.WriteFile(path, good, 0o600)) }
-		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair(t, binary(t, ""), 10)

@@ -175,6 +175,11 @@ func (a *accepting) pause(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
+		// A witness, or an answer that was cut off, may have paused it before.
+		c := row.Campaign
+		if paused = c.State == string(sms.CampaignPaused) && c.PauseCode == sms.PauseCopy; paused {
+			return nil
+		}
 		paused, err = t.pauseForCopy(ctx, row.Campaign, row.Test, a.compared.question.Sentence(a.zone), a.now)
 		return err
 	})

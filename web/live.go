@@ -24,7 +24,7 @@ const (
 	retryAfter    = "5" // seconds
 )
 
-var topicForm = regexp.MustCompile(`^((campaign|campaigns|message|account|reports|ussd):[1-9][0-9]{0,18}|list:[0-9a-f]{32}|backup)$`)
+var topicForm = regexp.MustCompile(`^((campaign|campaigns|message|account|reports|ussd):[1-9][0-9]{0,18}|list:[0-9a-f]{32}|backup|journal)$`)
 
 // streams counts the open ones.
 type streams struct {
