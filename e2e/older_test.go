@@ -71,6 +71,6 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 		t.Errorf("%d got it twice", n)
 	}
 	view.open("/settings/journal")
-	view.sees("Journal folder")
+	view.sees("Warnings before sending")
 	view.isAccessible(axe, "/settings/journal?agrees")
 }
