@@ -12,7 +12,7 @@ import (
 // Scheduler is the loop that starts campaigns at their time. It starts each
 // once, never early, and leaves to a person what is more than sms.LateMost
 // late, what became due because somebody set the clock, and what StartCampaign
-// would refuse (reliability.md, section 9). While the computer's clock is wrong,
+// would refuse. While the computer's clock is wrong,
 // or no service has said yet whether it is, campaigns wait as they are.
 type Scheduler struct {
 	desk    *Desk
