@@ -306,7 +306,7 @@ func TestReportsWhileTheInboxIsLocked(t *testing.T) {
 		t.Errorf("5 reports took %s", took)
 	}
 	spool := filepath.Join(r.data, "spool")
-	if files, err := filepath.Glob(filepath.Join(spool, "*")); err != nil || len(files) == 0 {
+	if files, err := filepath.Glob(filepath.Join(spool, "*.reports")); err != nil || len(files) == 0 {
 		t.Errorf("the spool is empty, %v: this proves nothing", err)
 	}
 	locked("rollback")
@@ -315,7 +315,7 @@ func TestReportsWhileTheInboxIsLocked(t *testing.T) {
 		r.stands("D-11", m, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered")
 	}
 	waitFor(t, 20*time.Second, "an empty spool", func() bool {
-		files, err := filepath.Glob(filepath.Join(spool, "*"))
+		files, err := filepath.Glob(filepath.Join(spool, "*.reports"))
 		return err == nil && len(files) == 0
 	})
 
