@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestSlowCallersHoldNobodyUp is D-14: connections that send their request a
+// TestSlowCallersHoldNobodyUp: connections that send their request a
 // letter at a time are closed by the receiver, and reports are taken meanwhile.
 func TestSlowCallersHoldNobodyUp(t *testing.T) {
 	r := newReceiving(t, 20)
@@ -51,7 +51,7 @@ func TestSlowCallersHoldNobodyUp(t *testing.T) {
 	r.applied(20)
 }
 
-// TestAFloodOfReportsStopsNobody is D-06: many callers at once, every other one
+// TestAFloodOfReportsStopsNobody: many callers at once, every other one
 // with a wrong token. What was acknowledged is stored, once for each time, and
 // the pages answer meanwhile.
 func TestAFloodOfReportsStopsNobody(t *testing.T) {

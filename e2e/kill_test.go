@@ -114,8 +114,8 @@ func (p *pair) allMessages() []sms.Message {
 	return all
 }
 
-// dishonest compares what is remembered with what was executed: I1 to I3 of
-// reliability.md, section 7.
+// dishonest compares what is remembered with what was executed:
+// nothing twice, nothing lost, no state that is not true.
 func (p *pair) dishonest(campaign int64, numbers []string) (wrong []string) {
 	times := map[string]int{}
 	for _, e := range ledger(p.t, p.sandbox) {

@@ -16,7 +16,7 @@ const (
 	reportMessages = 30_000
 )
 
-// TestKillLoopWhileReceiving is D-12 and D-13: the desk is killed with kill -9
+// TestKillLoopWhileReceiving: the desk is killed with kill -9
 // again and again while the sandbox sends it reports, a fifth of them twice.
 // Each acknowledged report is stored, and none counts oftener than it was sent.
 func TestKillLoopWhileReceiving(t *testing.T) {

@@ -139,7 +139,7 @@ func (r *receiving) stands(name string, m sms.Message, want sms.Delivery, differ
 	}
 }
 
-// TestReportsOverTheWholeWay takes D-01, D-03, D-04, D-05, D-08 and D-09 from
+// TestReportsOverTheWholeWay takes true, repeated, unordered, odd, forged and hostile reports from
 // the call of the provider to the page that staff look at.
 func TestReportsOverTheWholeWay(t *testing.T) {
 	r := newReceiving(t, 12)
@@ -163,20 +163,20 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 	}
 	r.told(nasty...)
 	if status, _ := r.call("GET", r.path+"?shortMessage="+strings.Repeat("x", 32<<10)); status != http.StatusRequestURITooLong {
-		t.Errorf("D-09: more than 32 KiB: %d", status)
+		t.Errorf("more than 32 KiB: %d", status)
 	}
 	r.applied(int64(1 + 4 + 2*len(order) + 3 + 1 + 1 + 1 + len(nasty)))
 
-	r.stands("D-01", normal, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "DELIVRD, code 000", "2026-03-01 10:01")
-	r.stands("D-03", repeated, sms.Delivery{Status: sms.Delivrd}, 2, 4, "Delivered", "× 3")
-	for name, m := range map[string]sms.Message{"D-04 forward": forward, "D-04 backward": backward} {
+	r.stands("one report", normal, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "DELIVRD, code 000", "2026-03-01 10:01")
+	r.stands("repeated", repeated, sms.Delivery{Status: sms.Delivrd}, 2, 4, "Delivered", "× 3")
+	for name, m := range map[string]sms.Message{"in order": forward, "in reverse": backward} {
 		r.stands(name, m, sms.Delivery{Status: sms.Delivrd, Conflict: true}, 5, 5, "The reports disagree")
 	}
-	r.stands("D-05", odd, sms.Delivery{}, 3, 3, "With the network", "ENROUTE")
-	r.stands("D-05, letter case", lower, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered")
-	r.stands("D-08, another number", other, sms.Delivery{}, 1, 1, "With the network", "another number")
-	r.stands("D-08, another text", cut, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "Absent subscriber")
-	r.stands("D-09, repeated parameters", hostile, sms.Delivery{Status: sms.Undeliv}, 1, 1, "Not delivered")
+	r.stands("unlisted status", odd, sms.Delivery{}, 3, 3, "With the network", "ENROUTE")
+	r.stands("letter case", lower, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered")
+	r.stands("another number", other, sms.Delivery{}, 1, 1, "With the network", "another number")
+	r.stands("another text", cut, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "Absent subscriber")
+	r.stands("repeated parameters", hostile, sms.Delivery{Status: sms.Undeliv}, 1, 1, "Not delivered")
 
 	list, _, err := r.db.Reports(t.Context(), sms.ReportFilter{AccountID: r.account.ID, Kind: sms.ReportsAll, Limit: 100})
 	r.must(err)
@@ -185,12 +185,12 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 			continue // tells nothing, as another one does: the two are one that came twice
 		}
 		if !slices.ContainsFunc(list, func(s sms.StoredReport) bool { return s.Raw == q }) {
-			t.Errorf("D-09: not kept as it came: %.80q", q)
+			t.Errorf("not kept as it came: %.80q", q)
 		}
 	}
 	_, doc := r.boss.get("/reports")
 	if n := doc.Find("#reports script, #reports img").Length(); n != 0 {
-		t.Errorf("D-09: a report has put %d elements into the page", n)
+		t.Errorf("a report has put %d elements into the page", n)
 	}
 	for _, w := range []string{"Unrecognised: ENROUTE", "It names another number than the message has. Not believed.", "Its text is another than that of the message."} {
 		if !strings.Contains(words(doc), w) {
@@ -199,12 +199,12 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 	}
 	for line := range strings.Lines(r.desk.output.String()) {
 		if strings.HasPrefix(line, "level=ERROR") || strings.Contains(line, "\x1b") || strings.Contains(line, "2348039999999") {
-			t.Errorf("D-09: a report wrote the line %q", line)
+			t.Errorf("a report wrote the line %q", line)
 		}
 	}
 }
 
-// TestForgedCallsMoveNothing is D-08 and D-10: 24 wrong calls with a wrong
+// TestForgedCallsMoveNothing: 24 wrong calls with a wrong
 // token or method, about ids that are known and ids that are not, are answered
 // alike, and nothing of them is stored.
 func TestForgedCallsMoveNothing(t *testing.T) {
@@ -223,19 +223,19 @@ func TestForgedCallsMoveNothing(t *testing.T) {
 				first = answer
 			}
 			if status != http.StatusNotFound || answer != first {
-				t.Errorf("D-08: token %q: %s, not %s", wrong, answer, first)
+				t.Errorf("token %q: %s, not %s", wrong, answer, first)
 			}
 		}
 	}
 	for _, method := range []string{"HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECTED"} {
 		status, answer := r.call(method, r.path+"?"+report(m, "DELIVRD"))
 		if status != http.StatusMethodNotAllowed || !strings.Contains(answer, "Allow:[GET]") {
-			t.Errorf("D-10: %s: %s", method, answer)
+			t.Errorf("%s: %s", method, answer)
 		}
 	}
 	_, known := r.call("GET", r.path+"?"+report(m, "ENROUTE"))
 	if _, other := r.call("GET", r.path+"?"+report(unknown, "ENROUTE")); known != other || !strings.HasPrefix(known, "200") {
-		t.Errorf("D-08: a known id is answered %s and an unknown one %s", known, other)
+		t.Errorf("a known id is answered %s and an unknown one %s", known, other)
 	}
 	r.applied(2)
 	r.stands("after forged calls", m, sms.Delivery{}, 1, 1, "With the network")
@@ -244,11 +244,11 @@ func TestForgedCallsMoveNothing(t *testing.T) {
 		return strings.Contains(words(doc), fmt.Sprintf("Refused today %d", calls))
 	})
 	if n := len(ledger(t, r.sandbox)); n != 2 {
-		t.Errorf("D-08: %d texts were sent, want 2", n)
+		t.Errorf("%d texts were sent, want 2", n)
 	}
 }
 
-// TestReportsBeforeTheirAnswers is D-02 over the whole way: the sandbox reports
+// TestReportsBeforeTheirAnswers goes the whole way: the sandbox reports
 // before it answers, and each report finds its message.
 func TestReportsBeforeTheirAnswers(t *testing.T) {
 	p := newPair(t, binary(t, ""), 1)
@@ -282,7 +282,7 @@ func (p *pair) answeredAt(m sms.Message) int64 {
 	return 0
 }
 
-// TestReportsWhileTheInboxIsLocked is D-11 over the whole way: another process
+// TestReportsWhileTheInboxIsLocked goes the whole way: another process
 // holds the inbox, the spool takes over, and when that fails too the provider
 // is told the truth.
 func TestReportsWhileTheInboxIsLocked(t *testing.T) {
@@ -312,7 +312,7 @@ func TestReportsWhileTheInboxIsLocked(t *testing.T) {
 	locked("rollback")
 	r.applied(5)
 	for _, m := range kept {
-		r.stands("D-11", m, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered")
+		r.stands("kept in the spool", m, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered")
 	}
 	waitFor(t, 20*time.Second, "an empty spool", func() bool {
 		files, err := filepath.Glob(filepath.Join(spool, "*.reports"))
@@ -337,7 +337,7 @@ func TestReportsWhileTheInboxIsLocked(t *testing.T) {
 	})
 }
 
-// TestTheOldAddressWorksForAWhile is D-15: after an administrator has made a
+// TestTheOldAddressWorksForAWhile: after an administrator has made a
 // new address both work, and the old one ends with its time.
 func TestTheOldAddressWorksForAWhile(t *testing.T) {
 	r := newReceiving(t, 4)

@@ -40,7 +40,7 @@ const (
 	restartPerSecond = 500
 )
 
-// TestARestartLosesNoReport is D-16: while a service manager keeps the sockets,
+// TestARestartLosesNoReport: while a service manager keeps the sockets,
 // reports that come during restarts wait, and every one is answered and kept.
 func TestARestartLosesNoReport(t *testing.T) {
 	p := newPair(t, binary(t, ""), 10)

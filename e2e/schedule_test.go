@@ -104,7 +104,7 @@ func due(t *testing.T, db *storage.DB, address string, at time.Time) {
 }
 
 // TestKilledWhileScheduled: what becomes due while the desk is down is sent
-// once after it comes back, unless it is too late for that (T-06).
+// once after it comes back, unless it is too late for that.
 func TestKilledWhileScheduled(t *testing.T) {
 	p := newPair(t, binary(t, ""), 10)
 	server := p.serve()

@@ -178,7 +178,7 @@ func (p *tab) quiet() {
 }
 
 // TestPressingTwiceSendsOnce: a double click, a reload and the way back never
-// make a second campaign (S-25, S-26).
+// make a second campaign.
 func TestPressingTwiceSendsOnce(t *testing.T) {
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)

@@ -13,7 +13,7 @@ import (
 	"smsdesk/storage/query"
 )
 
-// overlap is how long a replaced callback address still works (D-15).
+// overlap is how long a replaced callback address still works.
 const overlap = 7 * 24 * time.Hour
 
 // CreateAccount stores a new account with its sealed credentials and fresh

@@ -35,7 +35,7 @@ type providerKey struct {
 	id      string
 }
 
-// eventKey tells a repetition from another report (D-03).
+// eventKey tells a repetition from another report.
 type eventKey struct {
 	account                               int64
 	id, mobile, status, errorCode, doneAt string

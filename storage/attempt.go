@@ -11,7 +11,7 @@ import (
 	"smsdesk/storage/query"
 )
 
-// License commits the one permission to send an attempt (I7), together with the
+// License commits the one permission to send an attempt, together with the
 // line that the journal gets before the first byte leaves (README.md). It fails
 // with sms.ErrConflict when the attempt is not prepared any more, the lease was
 // taken by somebody else, its campaign or account was stopped meanwhile, one of
@@ -339,8 +339,8 @@ func finished(rows []query.RecentAttemptsRow) []sms.Finished {
 	return list
 }
 
-// Recover settles what the last process left open (reliability.md, section
-// 5): prepared attempts are released, licensed ones are in doubt.
+// Recover settles what the last process left open (internal/workers/README.md, Killed at any
+// step): prepared attempts are released, licensed ones are in doubt.
 func (db *DB) Recover(ctx context.Context, account, now int64) (released, doubtful int64, err error) {
 	err = db.update(ctx, "recover open attempts", func(t *tx) error {
 		open, err := t.OpenAttempts(ctx, account)

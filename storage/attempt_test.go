@@ -91,7 +91,7 @@ func (f *fixture) pause() {
 	f.must(err)
 }
 
-// TestANumberIsOnceInACallAndOnceInFlight is S-12: the same number and text
+// TestANumberIsOnceInACallAndOnceInFlight: the same number and text
 // waits until the first is settled; with another text it need not.
 func TestANumberIsOnceInACallAndOnceInFlight(t *testing.T) {
 	f := newFixture(t)
@@ -220,7 +220,7 @@ func TestCampaignsTakeTurns(t *testing.T) {
 	f.check()
 }
 
-// TestALicenceIsForOneUse is I7.
+// TestALicenceIsForOneUse: a second one is refused.
 func TestALicenceIsForOneUse(t *testing.T) {
 	f := newFixture(t)
 	f.proven("Hello", numbers(10)...)

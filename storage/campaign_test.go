@@ -12,7 +12,7 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// TestATokenMakesOneCampaign is S-26: however often a form arrives.
+// TestATokenMakesOneCampaign: however often a form arrives.
 func TestATokenMakesOneCampaign(t *testing.T) {
 	f := newFixture(t)
 	token := randomHex(16)
@@ -40,7 +40,7 @@ func TestATokenMakesOneCampaign(t *testing.T) {
 	f.check()
 }
 
-// TestOneStartWins is S-25: the closure compares, the transaction sets.
+// TestOneStartWins: the closure compares, the transaction sets.
 func TestOneStartWins(t *testing.T) {
 	f := newFixture(t)
 	for range 4 {

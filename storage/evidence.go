@@ -26,7 +26,7 @@ func keptKey(key string) string {
 const mostNames = 5
 
 // Reconcile lets reports that no id matches settle messages in doubt
-// (reliability.md, section 4). It works in small transactions and tells each
+// (internal/workers/README.md, Evidence). It works in small transactions and tells each
 // what it settled.
 func (db *DB) Reconcile(ctx context.Context, account int64, country string, now int64, each func(sms.Applied)) error {
 	p := pass{account: account, country: country, now: now, people: db.people}

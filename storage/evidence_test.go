@@ -81,7 +81,7 @@ func TestALateReportSettlesADoubt(t *testing.T) {
 }
 
 // TestADoubtAfterItsReport: the report lies there already when a crash makes
-// the call doubtful (D-02).
+// the call doubtful.
 func TestADoubtAfterItsReport(t *testing.T) {
 	f := newFixture(t)
 	c := f.proven("Hello", numbers(1)...)
@@ -260,7 +260,7 @@ func TestTheProviderIsAskedAboutAnID(t *testing.T) {
 	f.check()
 }
 
-// TestQuarantineIsBounded is D-07: by age, by number and by size, oldest first;
+// TestQuarantineIsBounded: by age, by number and by size, oldest first;
 // reports that have a message stay, and what went is counted.
 func TestQuarantineIsBounded(t *testing.T) {
 	f := newFixture(t)

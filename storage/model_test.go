@@ -12,8 +12,8 @@ import (
 )
 
 // model is a random life of one account, with what the service would have
-// executed as the oracle: a message is executed at most once (I1), only with a
-// licence (I7), and what we say of it is true (I3).
+// executed as the oracle: a message is executed at most once, only with a
+// licence, and what we say of it is true.
 type model struct {
 	*fixture
 	campaigns []int64
@@ -307,7 +307,8 @@ func lifetimes(t *testing.T, n string) {
 	t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
 }
 
-// TestAnyLifeKeepsItsPromises is I1, I2, I3 and I7 over random lives.
+// TestAnyLifeKeepsItsPromises lives random lives: nothing twice, nothing lost, no licence
+// used again, no state that is not true.
 func TestAnyLifeKeepsItsPromises(t *testing.T) {
 	lifetimes(t, "40")
 	base := newFixture(t)

@@ -11,7 +11,7 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// TestAReportForACallAnswered429IsProof: reliability.md, section 3, class C.
+// TestAReportForACallAnswered429IsProof: class C (internal/workers/README.md, What may be sent again).
 func TestAReportForACallAnswered429IsProof(t *testing.T) {
 	const grace = 120_000
 	unknown := func(f *fixture, mobile, text string) sms.DeliveryReport {

@@ -47,7 +47,7 @@ func (t *tx) match(ctx context.Context, r sms.DeliveryReport, country string) (t
 }
 
 // applyWaiting lets reports that came before the answer decide about the
-// messages whose ids it gave (D-02). One id may stand for several numbers, so
+// messages whose ids it gave. One id may stand for several numbers, so
 // each report looks for its own message.
 func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, country string, now int64) error {
 	early, err := t.early(ctx, account, ids)

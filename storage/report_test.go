@@ -89,7 +89,7 @@ func TestAReportMovesItsMessage(t *testing.T) {
 	f.check()
 }
 
-// TestReportsThatMustMoveNothing is D-05 and D-08: kept, shown, not believed.
+// TestReportsThatMustMoveNothing: kept, shown, not believed.
 func TestReportsThatMustMoveNothing(t *testing.T) {
 	f := newFixture(t)
 	c := f.proven("Hello", numbers(3)...)
@@ -121,7 +121,7 @@ func TestReportsThatMustMoveNothing(t *testing.T) {
 	f.check()
 }
 
-// TestReportsBeforeTheAnswer is D-02: whatever came before the ids were known
+// TestReportsBeforeTheAnswer: whatever came before the ids were known
 // is applied with the answer, by id and number, whichever id the service used.
 func TestReportsBeforeTheAnswer(t *testing.T) {
 	f := newFixture(t)
@@ -178,7 +178,7 @@ func TestAReportForADoubtWaits(t *testing.T) {
 	f.check()
 }
 
-// TestOrderOfReportsIsIndifferent is D-03 and D-04 through the database: 200
+// TestOrderOfReportsIsIndifferent goes through the database: 200
 // shufflings of the same reports, with repetitions, in batches of any size,
 // some before the answer, come to one delivery.
 func TestOrderOfReportsIsIndifferent(t *testing.T) {
@@ -252,7 +252,7 @@ func TestOrderOfReportsIsIndifferent(t *testing.T) {
 	}
 }
 
-// TestCursorAndReportsCommitTogether is D-13: an error in the middle leaves
+// TestCursorAndReportsCommitTogether: an error in the middle leaves
 // neither a report nor the cursor behind.
 func TestCursorAndReportsCommitTogether(t *testing.T) {
 	f := newFixture(t)

@@ -64,7 +64,7 @@ func forgottenName(account int64) string { return fmt.Sprintf("forgotten:%d", ac
 
 // ForgetUnmatched removes the unmatched reports of an account that are beyond
 // the bounds of its quarantine, oldest first and a bounded number in one
-// transaction, and counts them (D-07).
+// transaction, and counts them.
 func (db *DB) ForgetUnmatched(ctx context.Context, account int64, q sms.Quarantine) error {
 	last, err := db.lastBeyond(ctx, account, q)
 	if err != nil {

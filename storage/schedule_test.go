@@ -53,7 +53,7 @@ func TestDueCampaignsAreThoseWhoseTimeHasCome(t *testing.T) {
 	}
 }
 
-// TestADueCampaignStartsOnce is T-05: whoever comes second finds it started.
+// TestADueCampaignStartsOnce: whoever comes second finds it started.
 func TestADueCampaignStartsOnce(t *testing.T) {
 	f := newFixture(t)
 	c := f.planned("a", began)

@@ -136,7 +136,7 @@ func TestASettlementMustFit(t *testing.T) {
 	f.check()
 }
 
-// TestTheAccountIsPausedOnce is S-14: calls in flight bring the same error,
+// TestTheAccountIsPausedOnce: calls in flight bring the same error,
 // the first one alone raises the alert.
 func TestTheAccountIsPausedOnce(t *testing.T) {
 	f := newFixture(t)

@@ -19,7 +19,7 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// spool is where reports go while the inbox cannot be written (D-11): files of
+// spool is where reports go while the inbox cannot be written: files of
 // one line each, synced before the report is acknowledged. A line that a crash
 // cut off was never acknowledged.
 type spool struct {

@@ -50,7 +50,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestAnInboxThatCannotBeWrittenLosesNothing is D-11: the spool takes over, and
+// TestAnInboxThatCannotBeWrittenLosesNothing: the spool takes over, and
 // its reports come to the inbox in the order of their arrival.
 func TestAnInboxThatCannotBeWrittenLosesNothing(t *testing.T) {
 	data := t.TempDir()
@@ -86,7 +86,7 @@ func TestAnInboxThatCannotBeWrittenLosesNothing(t *testing.T) {
 	}
 }
 
-// TestFaultsAtAnyMomentLoseNothing is D-11 with 200 faults at random moments
+// TestFaultsAtAnyMomentLoseNothing: 200 faults at random moments
 // while many report: what was acknowledged is there, once.
 func TestFaultsAtAnyMomentLoseNothing(t *testing.T) {
 	in := openInbox(t, t.TempDir(), 0)
@@ -152,7 +152,7 @@ func TestBothFilesFailAndTheReportIsRefused(t *testing.T) {
 	}
 }
 
-// TestALockedInboxIsAnsweredInTime is S-21 for reports: another process holds
+// TestALockedInboxIsAnsweredInTime is about reports: another process holds
 // the file, and the provider waits ten seconds only.
 func TestALockedInboxIsAnsweredInTime(t *testing.T) {
 	data := t.TempDir()

@@ -5,7 +5,7 @@ import "smsdesk/internal/sms"
 // testNumber is an ending that forces an outcome at the embedded sandbox.
 type testNumber struct{ Ending, Happens, Standing string }
 
-// testNumbers are the endings of house.md, each with the standing that the
+// testNumbers are the endings that the sandbox knows, each with the standing that the
 // message gets by it.
 func testNumbers() []testNumber {
 	return []testNumber{

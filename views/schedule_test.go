@@ -31,7 +31,7 @@ func TestZoneWords(t *testing.T) {
 	}
 }
 
-// T-07: whoever looks at the campaign sees that its clock will show another
+// whoever looks at the campaign sees that its clock will show another
 // time than was chosen.
 func TestAChangedZoneIsShown(t *testing.T) {
 	at := time.Date(2026, 6, 4, 8, 0, 0, 0, time.UTC)

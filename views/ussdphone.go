@@ -8,7 +8,7 @@ import (
 	"smsdesk/internal/ussd"
 )
 
-// SimulatorPage is a phone in the page (ux.md, P20). What it does is real: the
+// SimulatorPage is a phone in the page. What it does is real: the
 // same request goes to the same address as a network's would.
 type SimulatorPage struct {
 	Outlook

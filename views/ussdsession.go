@@ -8,7 +8,7 @@ import (
 	"smsdesk/internal/ussd"
 )
 
-// SessionsPage is the log of USSD sessions (ux.md, P21).
+// SessionsPage is the log of USSD sessions.
 type SessionsPage struct {
 	Outlook
 	Kind        string // "", "open" or "slow"

@@ -34,7 +34,7 @@ func (s *Web) callbackAccount(r *http.Request, v *visit) (sms.Account, error) {
 	return s.store.Account(r.Context(), id)
 }
 
-// callbackList shows the addresses to give to the provider (ux.md, P24).
+// callbackList shows the addresses to give to the provider.
 func (s *Web) callbackList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.callbackAccount(r, v)
 	if errors.Is(err, sms.ErrNotFound) && len(v.accounts) == 0 {

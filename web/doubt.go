@@ -25,7 +25,7 @@ type doubtQuestions interface {
 // worth of messages.
 const doubtPage = 10
 
-// doubtShow is what of a campaign waits for a decision (ux.md, P11).
+// doubtShow is what of a campaign waits for a decision.
 func (s *Web) doubtShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {

@@ -170,7 +170,7 @@ func (s *Web) fail(w http.ResponseWriter, r *http.Request, v *visit, rt route, e
 	s.showProblem(w, r, v, p)
 }
 
-// problem finds the page for an error (ux.md, P28).
+// problem finds the page for an error.
 func problem(err error, rt route) views.Problem {
 	var large *http.MaxBytesError
 	var bad sms.Invalid

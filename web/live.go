@@ -11,7 +11,7 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// The contract of a live stream (ux.md 2.9, reliability.md W-01).
+// The contract of a live stream.
 const (
 	streamsPerSession = 4
 	streamsInAll      = 500

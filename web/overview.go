@@ -31,7 +31,7 @@ const (
 	overviewFailing = 5
 )
 
-// overview is the page after signing in (ux.md, P3). All its figures are kept
+// overview is the page after signing in. All its figures are kept
 // by what changes them; of messages it looks at the latest failed ones only,
 // and not when it renews itself.
 func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {

@@ -40,7 +40,7 @@ const (
 	shownGaps    = 20
 )
 
-// reportList is the log of delivery reports (ux.md, P14).
+// reportList is the log of delivery reports.
 func (s *Web) reportList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	q := r.URL.Query()
 	p := views.ReportPage{Outlook: s.outlook(v, v.account), Kind: q.Get("kind")}

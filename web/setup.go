@@ -56,8 +56,8 @@ func (s *Web) setup(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return nil
 }
 
-// setupTasks is what is left to do until this desk can send for real
-// (ux.md, P2). It listens for the first delivery report.
+// setupTasks is what is left to do until this desk can send for real.
+// It listens for the first delivery report.
 func (s *Web) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error {
 	tasks, account, err := s.tasks(v)
 	if err != nil {

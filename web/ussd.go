@@ -31,7 +31,7 @@ const (
 	menuPath = ussdPath + "/menus/{id}"
 )
 
-// menuList shows the menus of the account (ux.md, P19).
+// menuList shows the menus of the account.
 func (s *Web) menuList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := views.MenusPage{Outlook: s.outlook(v, v.account), MayEdit: v.user.Role.AtLeast(sms.Manager), NoAccount: v.account.ID == 0}
 	list, err := s.store.Menus(r.Context(), v.account.ID)

@@ -36,7 +36,7 @@ const (
 	slowMicros = 1_000_000
 )
 
-// sessionList is the log of sessions (ux.md, P21).
+// sessionList is the log of sessions.
 func (s *Web) sessionList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showSessions(w, r, v, nil, "")
 }

@@ -41,8 +41,7 @@ const (
 )
 
 // benchFlood is a running smsdesk that is told more reports than it can take,
-// called with wrong tokens, and called by many who never finish their call
-// (D-06, D-08 and D-14).
+// called with wrong tokens, and called by many who never finish their call.
 func benchFlood(ctx context.Context, e env) ([]line, error) {
 	seeded, err := seedFresh(ctx, e.path("flooded"), reportMessages, reportMessages)
 	if err != nil {

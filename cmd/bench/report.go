@@ -31,7 +31,7 @@ const (
 	openReports       = 1000 // a second
 	openSeconds       = 10
 	// The bars of an answer: at full speed, while a list is imported, and at
-	// 1,000 reports a second (D-01).
+	// 1,000 reports a second.
 	fullBar     = 20 * time.Millisecond
 	importedBar = 50 * time.Millisecond
 	openBar     = 100 * time.Millisecond

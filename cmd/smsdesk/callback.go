@@ -38,7 +38,7 @@ func (f *front) keep(ctx context.Context, account, at int64, remote, query strin
 	return f.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
 }
 
-// spooled tells the operator that reports take the second way (D-11), at once
+// spooled tells the operator that reports take the second way, at once
 // and then each minute.
 func (f *front) spooled(n int, why error) {
 	f.aside += n

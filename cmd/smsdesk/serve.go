@@ -34,7 +34,7 @@ type serveCommand struct {
 	Dev            bool          `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
 }
 
-// stopCalls is how long calls in flight may take to finish at a stop (S-30).
+// stopCalls is how long calls in flight may take to finish at a stop.
 const stopCalls = 90 * time.Second
 
 // Run serves until it is told to stop; then it stops claiming, lets calls in
@@ -250,8 +250,7 @@ func (s *server) build(ctx context.Context) error {
 }
 
 // answer lets the desk answer. Pages and callbacks have separate servers, where
-// both addresses are given, so that a flood of one does not starve the other
-// (D-06).
+// both addresses are given, so that a flood of one does not starve the other.
 func (s *server) answer(ctx context.Context) {
 	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, USSD: s.sessions.Answer, Refused: s.pulse.Refused,
 		Receives: s.receives, Answered: s.pulse.Answered, Log: s.log}))

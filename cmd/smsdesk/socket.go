@@ -17,7 +17,7 @@ const firstPassed = 3
 
 // passedListeners are the sockets that a service manager has opened for this
 // process (LISTEN_FDS and LISTEN_PID): connections wait in them while smsdesk
-// restarts, so no report is turned away (D-16). Where it passes any there must
+// restarts, so no report is turned away. Where it passes any there must
 // be n: that of the pages, then that of the callbacks. The variables are taken
 // away, so that no other process takes the sockets for its own.
 func passedListeners(n int) ([]net.Listener, error) {
@@ -52,7 +52,7 @@ const (
 )
 
 // serveUntil serves until ctx ends. Then nobody is let in any more, and who was
-// let in before is answered: a report on its way must not be lost (D-16).
+// let in before is answered: a report on its way must not be lost.
 func serveUntil(ctx context.Context, server *http.Server, listener net.Listener) error {
 	guests := guests{open: map[net.Conn]http.ConnState{}}
 	server.ConnState = guests.note

@@ -316,7 +316,7 @@ func TestCancelGivesUpWhatHasNotLeft(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 // TestHandOver: every call carries the time in the account's zone, in the form
-// of §4.2 and §4.4, and only where a person handed over (T-03).
+// of §4.2 and §4.4, and only where a person handed over.
 func TestHandOver(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.Hours = sms.Hours{From: 0, To: 23*60 + 59} })
 	lagos := r.account.Location()

@@ -16,7 +16,7 @@ import (
 // Dispatcher is the loop that sends. It claims a call's worth of messages,
 // waits for the rate, and lets the gateway make one attempt; what became of it
 // is committed before anything else happens to those messages. It never
-// repeats an attempt that may have been executed (reliability.md, 1 to 3).
+// repeats an attempt that may have been executed (internal/workers/README.md).
 type Dispatcher struct {
 	store    DispatchStore
 	journal  Journal

@@ -158,7 +158,7 @@ func newUID() string {
 
 const (
 	fileNameMost = 100 // runes
-	// LeastFree is what the disk must still take beside a list (S-20), in bytes.
+	// LeastFree is what the disk must still take beside a list, in bytes.
 	LeastFree = 1 << 30
 )
 

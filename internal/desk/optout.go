@@ -25,7 +25,7 @@ func (d *Desk) BlockByUSSD(ctx context.Context, account int64, msisdn, proof str
 }
 
 // UnblockByUSSD takes back what BlockByUSSD did and nothing else: the number is
-// what the network says and no proof of who is calling (U-07), so what staff or
+// what the network says and no proof of who is calling, so what staff or
 // a report blocked stays blocked. number is an MSISDN; proof is as with
 // BlockByUSSD. done is false where a menu has not blocked the number.
 func (d *Desk) UnblockByUSSD(ctx context.Context, account int64, number, proof string) (done bool, err error) {

@@ -12,7 +12,7 @@ import (
 // Pulse counts what the callbacks' receiver does, in memory, and writes it down
 // now and then together with the fact that callbacks are answered at all: what
 // is missing there is a time in which reports were lost. Counting costs no look
-// into the database, whoever calls (D-08).
+// into the database, whoever calls.
 type Pulse struct {
 	store PulseStore
 	alive func(context.Context) bool

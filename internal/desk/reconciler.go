@@ -9,7 +9,7 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// Reconciler lowers doubt by evidence (reliability.md, section 4): it compares
+// Reconciler lowers doubt by evidence (internal/workers/README.md, Evidence): it compares
 // reports with messages in doubt, and asks the service about ids and lost
 // reports as far as the rate has room to spare. It only ever moves a message
 // towards "was sent".
@@ -51,7 +51,7 @@ const (
 	compareRests = 5 * time.Second // between two comparisons, however much commits
 	askRests     = 5 * time.Second
 	askTimeout   = 20 * time.Second
-	// The bounds of the quarantine of one account (D-07).
+	// The bounds of the quarantine of one account.
 	quarantineAge   = 14 * 24 * time.Hour
 	quarantineMost  = 1_000_000
 	quarantineBytes = 1 << 30
@@ -60,7 +60,7 @@ const (
 )
 
 // Compare looks for evidence until ctx ends: every 30 s, and sooner when a call
-// of an account has been committed (D-02).
+// of an account has been committed.
 func (r *Reconciler) Compare(ctx context.Context) {
 	tidied := time.Time{}
 	for {

@@ -127,7 +127,7 @@ func TestASchedulerStartsAtTheMinuteAndOnce(t *testing.T) {
 		if tally, err := p.db.Tally(p.ctx, c.ID); err != nil || tally["queued"] != 3 {
 			t.Errorf("%v %v", tally, err)
 		}
-		// T-05: the clock is put back before the time of the start.
+		// the clock is put back before the time of the start.
 		p.clocks.jump(-2 * time.Hour)
 		p.pass(3 * time.Hour)
 		if again := p.is(c.ID, sms.CampaignRunning, ""); again.Version != got.Version {
@@ -136,7 +136,7 @@ func TestASchedulerStartsAtTheMinuteAndOnce(t *testing.T) {
 	})
 }
 
-// TestALateStartIsLeftToAPerson is T-06.
+// TestALateStartIsLeftToAPerson.
 func TestALateStartIsLeftToAPerson(t *testing.T) {
 	scheduled(t, func(p *plan) {
 		soon, late := p.order(40*time.Minute), p.order(5*time.Minute)
@@ -159,7 +159,7 @@ func TestALateStartIsLeftToAPerson(t *testing.T) {
 	})
 }
 
-// TestAJumpOfTheClockStartsNothing is T-04.
+// TestAJumpOfTheClockStartsNothing.
 func TestAJumpOfTheClockStartsNothing(t *testing.T) {
 	for _, by := range []time.Duration{2 * time.Minute, time.Hour, 24 * time.Hour} {
 		scheduled(t, func(p *plan) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The limits of signing in (reliability.md 14.2, 6.1.1). There is no permanent
+// The limits of signing in (OWASP ASVS 5.0, 6.1.1). There is no permanent
 // lock, so nobody can lock a colleague out for longer than lockMost.
 const (
 	freeTries   = 5

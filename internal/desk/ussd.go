@@ -78,7 +78,7 @@ type shard struct {
 	calls map[callKey]*call
 }
 
-// callKey is a phone: it has one session at a time (U-02).
+// callKey is a phone: it has one session at a time.
 type callKey struct {
 	account int64
 	phone   string // network and number; without a number what else identifies it

@@ -347,7 +347,7 @@ func (m *model) ask(stage ussd.Stage, number, text string) string {
 }
 
 // TestInterleavedSessions lets 10,000 phones talk at once, each in order, and
-// compares every answer with the model's (U-03).
+// compares every answer with the model's.
 func TestInterleavedSessions(t *testing.T) {
 	menu := ussd.Examples()[0]
 	r := newUSSDRig(t, nil, menu)

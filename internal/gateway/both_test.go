@@ -138,7 +138,7 @@ func TestBothGroupSend(t *testing.T) {
 	}
 }
 
-// TestBothFates: what the endings of house.md do to a call.
+// TestBothFates: what the endings of the sandbox's numbers do to a call.
 func TestBothFates(t *testing.T) {
 	s := newStand(t)
 	ctx := context.Background()

@@ -18,14 +18,14 @@ import (
 	"smsdesk/internal/ussd"
 )
 
-// Limits of the callbacks (§6.1, §6.2; reliability.md, sections 10 and 11).
+// Limits of the callbacks (§6.1, §6.2; internal/workers/README.md, Reports and USSD).
 const (
 	maxReport        = 32 << 10
 	maxUSSD          = 16 << 10
 	maxCallsInFlight = 512
 	maxCallsWaiting  = 16 << 10
 	reportStop       = 8 * time.Second // the service gives up after 10 s
-	// The apology must have left within 2 s (U-01).
+	// The apology must have left within 2 s.
 	ussdStop = 1800 * time.Millisecond
 )
 

@@ -11,7 +11,7 @@ import (
 )
 
 // outcome says what may be concluded from the end of a send call
-// (reliability.md, section 3). Whatever is not proven is doubt. Numbers and
+// (internal/workers/README.md, What may be sent again). Whatever is not proven is doubt. Numbers and
 // ids of rows stay as given, because they are compared; every other text of
 // the service has lost the credentials by the time it gets here.
 func (c *Client) outcome(call sms.Call, s shot) sms.Outcome {

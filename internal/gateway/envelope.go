@@ -29,7 +29,7 @@ type envelope struct {
 
 // parseEnvelope reads a body that must be one JSON object and nothing else,
 // with an ErrorCode and no name twice. A bare ErrorCode like 007, which is not
-// JSON, is repaired first (provider-notes).
+// JSON, is repaired first.
 func parseEnvelope(body []byte) (envelope, error) {
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	if !utf8.Valid(body) {

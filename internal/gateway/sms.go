@@ -16,7 +16,7 @@ import (
 // schedLayout is the format of SchedTime and scheduleTime (§4.2 to §4.4).
 const schedLayout = "2006-01-02 15:04"
 
-// Send makes one send call, at most once (reliability.md, section 2): CallText
+// Send makes one send call, at most once (internal/workers/README.md, One attempt): CallText
 // by POST /SendSMS (§4.2), CallPairs by GET /SendBulkSMS (§4.4), CallGroup by
 // POST /SendSMS with GroupId and no numbers. licence is called exactly once
 // when the connection stands and before the first byte, or not at all; its

@@ -68,7 +68,7 @@ func CheckReturned(reason string) (trimmed, sentence string) {
 }
 
 // LateApproval says why a campaign that was approved after its time was not
-// started (T-06).
+// started.
 func LateApproval(s Schedule) string {
 	at := s.Time()
 	return fmt.Sprintf("It was to start on %s at %s, but it was approved later than that. Because it is more than %d minutes late, a person has to decide",

@@ -8,7 +8,7 @@ import (
 // AttemptState is the state of one call that may send messages.
 type AttemptState string
 
-// The states of an attempt (reliability.md, section 1).
+// The states of an attempt (internal/workers/README.md, States of a message).
 const (
 	AttemptPrepared AttemptState = "prepared"
 	AttemptSending  AttemptState = "sending"
@@ -20,7 +20,7 @@ const (
 	AttemptReleased AttemptState = "released"
 )
 
-// Class is what the observed end of a call allows (reliability.md, section 3).
+// Class is what the observed end of a call allows (internal/workers/README.md, What may be sent again).
 type Class string
 
 // The classes. Everything that is not proven to be another class is ClassDoubt
@@ -128,7 +128,7 @@ type Outcome struct {
 }
 
 // ResultRow is one element of Data of a send answer (§2.1), with the
-// per-recipient refusal seen in the field (provider-notes).
+// per-recipient refusal seen in the field.
 type ResultRow struct {
 	Number      string
 	ProviderID  string

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// written are the forms in which a service writes one of our numbers back
-// (S-11).
+// written are the forms in which a service writes one of our numbers back.
 func written(t *rapid.T, number string) string {
 	national := number[3:]
 	return rapid.SampledFrom([]string{number, "+" + number, "00" + number, "0" + national, national, "+234 " + national[:3] + " " + national[3:],
@@ -41,7 +40,7 @@ func answered(t *rapid.T, number, label string) (rows []ResultRow, want Settled)
 	return nil, Settled{To: InDoubt}
 }
 
-// TestSettleMatchesByNumberOnly is S-10 to S-12: whatever the order, the form
+// TestSettleMatchesByNumberOnly: whatever the order, the form
 // of the numbers, the repetitions and the rows for strangers, every recipient
 // is settled once, by the rows of its own number.
 func TestSettleMatchesByNumberOnly(t *testing.T) {

@@ -11,7 +11,7 @@ type Verdict struct {
 	Canary        Canary // the campaign's canary from now on
 }
 
-// Limits of the breaker (reliability.md, S-02 and S-04).
+// Limits of the breaker (internal/workers/README.md, The breaker).
 const (
 	doubtsInARow  = 3
 	doubtsOfLast  = 5 // more than these of breakerWindow

@@ -104,7 +104,7 @@ func TestCanaryRules(t *testing.T) {
 }
 
 // TestListedCodes is §7: which codes stop the account and which the campaign,
-// with the sentences of ux.md 2.6.
+// with the sentences that staff read.
 func TestListedCodes(t *testing.T) {
 	for _, want := range []ListedError{
 		{"001", "The provider did not receive the API key and client ID. Enter them in Settings", true},

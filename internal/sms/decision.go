@@ -17,7 +17,7 @@ const (
 
 // SecondFrom is how many messages one person may mark as sent or send again
 // within a day in one campaign; above it a second person has to agree
-// (reliability.md, section 4).
+// (internal/workers/README.md, Evidence).
 const SecondFrom = 100
 
 // Becomes is the state to which a choice leads a message of state s; ok is

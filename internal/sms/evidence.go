@@ -8,12 +8,12 @@ import (
 
 // How a message came out of doubt (Message.Evidence).
 const (
-	ByReport = "report" // a delivery report with its number and text (reliability.md, section 4)
+	ByReport = "report" // a delivery report with its number and text (internal/workers/README.md, Evidence)
 	ByPerson = "person" // a person decided
 )
 
 // The bounds within which a report may speak for a message whose id is not
-// known (reliability.md, section 4).
+// known (internal/workers/README.md, Evidence).
 const (
 	EvidenceGrace = 2 * time.Minute // a younger report may still be matched by its id
 	evidenceEarly = 5 * time.Minute // before the licence: clocks differ
@@ -76,8 +76,8 @@ func fitText(sent, reported string) Fit {
 }
 
 // OtherText says that a report about this very message tells another text than
-// was sent. It is no reason to doubt it: some services put a reason there
-// (D-08). What has been removed cannot be compared.
+// was sent. It is no reason to doubt it: some services put a reason there.
+// What has been removed cannot be compared.
 func OtherText(m Message, r DeliveryReport) bool {
 	text, told := foldText(m.Text), foldText(r.ShortMessage)
 	if text == "" || told == "" || Removed(m.Number) {

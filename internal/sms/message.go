@@ -9,7 +9,7 @@ import (
 // did with it afterwards is its Status.
 type State string
 
-// The states of a message (reliability.md, section 1).
+// The states of a message (internal/workers/README.md, States of a message).
 const (
 	Draft         State = "draft"
 	Queued        State = "queued"

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lawful is the table of reliability.md, section 1, typed out a second time.
+// lawful is the table of internal/workers/README.md, States of a message, typed out a second time.
 var lawful = map[string][]string{
 	"draft":          {"queued", "cancelled", "skipped"},
 	"queued":         {"claimed", "cancelled", "skipped"},

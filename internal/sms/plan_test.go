@@ -62,7 +62,7 @@ func wanted(rows []sms.PlanRow) map[said]int {
 }
 
 // readPairs reads MobileNumber_Message as the service does: split at "~", then
-// each pair at its first "^" (§4.4, provider-notes).
+// each pair at its first "^" (§4.4).
 func readPairs(value string, unicode bool) (list []said) {
 	for _, pair := range strings.Split(value, "~") {
 		number, text, _ := strings.Cut(pair, "^")

@@ -106,7 +106,7 @@ func TestPlanMatchesTheRealClient(t *testing.T) {
 }
 
 // FuzzBulkPairs: any two texts for three numbers arrive as they are, at these
-// numbers and nowhere else, whatever stands in them (S-13).
+// numbers and nowhere else, whatever stands in them.
 func FuzzBulkPairs(f *testing.F) {
 	for _, s := range [][2]string{{"hello", "hi"}, {"hi~2348099999999^text", "x"}, {"^", "~"}, {"a b+c%7E%5E", "&Is_Unicode=true"}, {"ọ€😀\x00\n", ""}, {"same", "same"}} {
 		f.Add(s[0], s[1], 400, false)

@@ -32,7 +32,7 @@ func every(wall time.Time, z *time.Location) (list []int64) {
 	return list
 }
 
-// TestMomentsAroundEveryChangeOfTheClock is T-01 and T-02: 12 zones, two years.
+// TestMomentsAroundEveryChangeOfTheClock: 12 zones, two years.
 func TestMomentsAroundEveryChangeOfTheClock(t *testing.T) {
 	changes, gaps, overlaps := 0, 0, 0
 	for _, name := range zones {
@@ -153,7 +153,7 @@ func TestDueIsNeverEarlyAndNotForLong(t *testing.T) {
 	}
 }
 
-// T-07: a zone whose rules changed, and one that is gone.
+// a zone whose rules changed, and one that is gone.
 func TestAScheduleKnowsWhenItsZoneChanged(t *testing.T) {
 	at := time.Date(2026, 6, 4, 8, 0, 0, 0, time.UTC).UnixMilli()
 	for name, c := range map[string]struct {

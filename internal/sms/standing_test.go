@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shown is one row of ux.md, section 2.3, typed out by hand: words, colour,
+// shown is one row of the table of statuses (views/README.md), typed out by hand: words, colour,
 // icon, tile and whether nothing more is expected.
 type shown struct {
 	words string

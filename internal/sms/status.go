@@ -40,7 +40,7 @@ func (s Status) rank() int {
 }
 
 // Final says that no further report is expected. ACCEPTD is interim in
-// practice and UNKNOWN ambiguous (provider-notes).
+// practice and UNKNOWN ambiguous.
 func (s Status) Final() bool { return s.rank() > Unknown.rank() }
 
 // DeliveryReport is one callback of §6.1 as received.

@@ -9,7 +9,7 @@ import (
 
 const reported = "2348030000101"
 
-// weight is D-04 typed out by hand.
+// weight is the order of the statuses, typed out by hand.
 var weight = map[string]int{"ACCEPTD": 1, "UNKNOWN": 2, "DELETED": 3, "EXPIRED": 4, "UNDELIV": 5, "REJECTD": 6, "BLACKLIST": 7, "DELIVRD": 8}
 
 func TestPrecedenceOfStatuses(t *testing.T) {

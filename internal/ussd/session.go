@@ -116,7 +116,7 @@ type Drop struct {
 	Seen, Ended int64
 }
 
-// The bounds of a session (reliability.md, U-03 and U-04).
+// The bounds of a session (internal/workers/README.md, USSD).
 const (
 	IdleMost = 180_000 // milliseconds without a word of the caller
 	SameMost = 2_000   // for so long after its answer the same bytes are the same request
