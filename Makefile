@@ -75,6 +75,7 @@ test: deps check fuzz e2e ## everything; in CI a skipped test is a failure
 .PHONY: soak
 soak: go ## search further than the gate does: larger models, more seeds (hours)
 	@SMSDESK_SOAK=1 go test -v -count=1 -timeout 12h -run '^(TestModel|TestSimulation|TestEveryFault)' ./storage ./internal/desk $(SOAK)
+	@SMSDESK_SOAK=1 go test -v -count=1 -timeout 1h -run '^TestAnOutageDoubtsNothing$$' ./e2e $(SOAK)
 
 .PHONY: bench
 bench: go ## measure, each figure beside a ceiling, a peer or a lower bound (needs sqlite3)
