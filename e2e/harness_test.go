@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -350,7 +351,7 @@ func (p *pair) send(numbers []string, text string) sms.Campaign {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})
-	d := desk.New(p.db, desk.NewGateways(nil, p.db, slog.New(slog.DiscardHandler)), desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	d := desk.New(p.db, desk.NewGateways(nil, p.db, slog.New(slog.DiscardHandler)), feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	c, err := d.CreateCampaign(ctx, desk.Operator(), desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text, Token: desk.NewToken()})
 	if err != nil {
 		p.t.Fatal(err)

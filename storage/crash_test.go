@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
@@ -145,7 +146,7 @@ func (p *crashProcess) openReports() error {
 	}
 	p.inbox = NewInbox(p.data, filepath.Join(p.data, "spool"))
 	p.inbox.LogWith(p.logged, applied)
-	p.reports = desk.NewReceiver(p.inbox, p.db, gateway.ParseReport, desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	p.reports = desk.NewReceiver(p.inbox, p.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	p.reports.ReplayFrom(p.logged)
 	if err := p.inbox.Open(p.ctx, cursor); err != nil {
 		return err

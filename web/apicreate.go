@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -305,7 +306,7 @@ func (c received) fault(err error) error {
 // workOff waits until a campaign is made of the list, and decides on the way
 // what a person would.
 func (s *Web) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.List, error) {
-	news := s.feed.Listen(desk.ListName(l.UID))
+	news := s.feed.Listen(feed.List(l.UID))
 	defer news.Close()
 	for {
 		news.Take()
@@ -333,7 +334,7 @@ func (s *Web) workOff(ctx context.Context, p program, a sms.Account, c received,
 
 // awaitList waits for news of a list. Looking by itself now and then costs
 // little, and a lost notice nothing.
-func (s *Web) awaitList(ctx context.Context, news *desk.Listener) error {
+func (s *Web) awaitList(ctx context.Context, news *feed.Listener) error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {

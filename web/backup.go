@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -45,8 +45,8 @@ func (s *Web) backupShow(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err != nil {
 		return err
 	}
-	p := views.BackupPage{Backups: b, Renew: views.Refresh{ID: "backup-live", URL: backupPath, On: []string{desk.BackupName}}}
-	f := v.liveFrame("Backup", "settings", desk.BackupName)
+	p := views.BackupPage{Backups: b, Renew: views.Refresh{ID: "backup-live", URL: backupPath, On: []string{feed.Backup}}}
+	f := v.liveFrame("Backup", "settings", feed.Backup)
 	if f.Paused {
 		p.Renew.On = nil
 	}

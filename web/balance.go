@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -26,7 +26,7 @@ func (s *Web) showBalance(w http.ResponseWriter, r *http.Request, v *visit, bad 
 	if err != nil {
 		return err
 	}
-	topic := desk.AccountName(v.account.ID)
+	topic := feed.Account(v.account.ID)
 	p.Live = views.Refresh{ID: "balance-live", URL: views.With(views.BalancePath, "days", strconv.Itoa(p.Days)), On: []string{topic}}
 	if isFragment(r) && r.Method == http.MethodGet {
 		return s.render(w, r, http.StatusOK, views.BalanceLive(p))

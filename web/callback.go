@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -59,7 +59,7 @@ func (s *Web) callbackList(w http.ResponseWriter, r *http.Request, v *visit) err
 	if u, err := url.Parse(s.publicURL); err != nil || sms.Loopback(u.Hostname()) {
 		page.OnlyHere = !a.Test
 	}
-	f := v.liveFrame("Delivery reports", "settings", desk.ReportsName(a.ID))
+	f := v.liveFrame("Delivery reports", "settings", feed.Reports(a.ID))
 	return s.render(w, r, http.StatusOK, views.Callbacks(f, page))
 }
 
@@ -100,7 +100,7 @@ func (s *Web) callbackLast(w http.ResponseWriter, r *http.Request, v *visit) err
 func (s *Web) lastReport(r *http.Request, v *visit, a sms.Account) (views.LastReportNote, error) {
 	at, err := s.store.LastReportAt(r.Context(), a.ID)
 	note := views.LastReportNote{Again: callbackPath(a), Renew: views.Refresh{
-		ID: "last-report", URL: callbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10), On: []string{desk.ReportsName(a.ID)},
+		ID: "last-report", URL: callbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10), On: []string{feed.Reports(a.ID)},
 	}}
 	if at > 0 {
 		note.When = views.When(time.UnixMilli(at).In(a.Location()), s.now())

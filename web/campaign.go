@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -126,7 +127,7 @@ func (s *Web) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p v
 
 func (s *Web) campaignFrame(v *visit, p views.CampaignPage) views.Frame {
 	c, a := p.Campaign, p.Account
-	f := about(v.liveFrame(c.Name, "campaigns", desk.CampaignName(c.ID), desk.AccountName(a.ID)), v, a)
+	f := about(v.liveFrame(c.Name, "campaigns", feed.Campaign(c.ID), feed.Account(a.ID)), v, a)
 	f.Crumbs = []views.Link{{Text: "Campaigns", Href: campaignsPath}}
 	// The page says the same about its own account, and keeps it true.
 	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "account-paused" && a.ID == v.account.ID })
@@ -219,7 +220,7 @@ func campaignRefresh(p views.CampaignPage, rows []sms.Message) views.Refresh {
 	p.Search.Values(q)
 	live := views.Refresh{ID: "campaign-live", URL: campaignPath(p.Campaign.ID) + "?" + q.Encode()}
 	if !p.Paused {
-		live.On = []string{desk.CampaignName(p.Campaign.ID), desk.AccountName(p.Account.ID)}
+		live.On = []string{feed.Campaign(p.Campaign.ID), feed.Account(p.Account.ID)}
 	}
 	return live
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -53,7 +53,7 @@ func (s *Web) campaignList(w http.ResponseWriter, r *http.Request, v *visit) err
 		p.Rows = rows
 		p.Prev, p.Next = listPages(p.Address(p.Tab), r.URL.Query().Get("trail"), filter.Before, rows, more)
 	}
-	f := v.liveFrame("Campaigns", "campaigns", desk.CampaignsName(v.account.ID))
+	f := v.liveFrame("Campaigns", "campaigns", feed.Campaigns(v.account.ID))
 	f.Error = len(p.Errors) > 0
 	p.Live = listLive(v.account.ID, views.Moving(p.Rows), f.Paused)
 	return s.render(w, r, http.StatusOK, views.CampaignList(f, p))
@@ -124,7 +124,7 @@ func listPages(here, trail string, before int64, rows []sms.CampaignRow, more bo
 func listLive(account int64, ids []int64, paused bool) views.Refresh {
 	live := views.Refresh{ID: "campaigns-live", URL: campaignsPath + "?" + url.Values{"rows": {joined(ids)}}.Encode()}
 	if len(ids) > 0 && !paused {
-		live.On = []string{desk.CampaignsName(account)}
+		live.On = []string{feed.Campaigns(account)}
 	}
 	return live
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -89,7 +90,7 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 		return p, err
 	}
 	p.Plan, err = s.plan(ctx, c, a, p.Later)
-	p.Live = views.Refresh{ID: "cost", URL: views.With(confirmPath(c.ID), "part", "cost"), On: []string{desk.AccountName(a.ID)}}
+	p.Live = views.Refresh{ID: "cost", URL: views.With(confirmPath(c.ID), "part", "cost"), On: []string{feed.Account(a.ID)}}
 	if p.Repeated > 0 {
 		p.Live.URL = views.With(p.Live.URL, "repeated", strconv.Itoa(p.Repeated))
 	}
@@ -115,7 +116,7 @@ func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sm
 	if bad["name"] != "" {
 		p.Name = r.PostForm.Get("name")
 	}
-	f := about(v.liveFrame("Check and send", "new", desk.AccountName(a.ID)), v, a)
+	f := about(v.liveFrame("Check and send", "new", feed.Account(a.ID)), v, a)
 	if f.Error = len(bad) > 0; f.Paused {
 		p.Live.On = nil
 	}

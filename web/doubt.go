@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -56,7 +56,7 @@ func (s *Web) doubtNews(r *http.Request, v *visit, c sms.Campaign, a sms.Account
 
 func doubtRefresh(c sms.Campaign, waited, hinted int64) views.Refresh {
 	q := url.Values{"waited": {strconv.FormatInt(waited, 10)}, "hinted": {strconv.FormatInt(hinted, 10)}}
-	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(c.ID) + "?" + q.Encode(), On: []string{desk.CampaignName(c.ID), desk.ReportsName(c.AccountID)}}
+	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(c.ID) + "?" + q.Encode(), On: []string{feed.Campaign(c.ID), feed.Reports(c.AccountID)}}
 }
 
 func (s *Web) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, status int, p views.DoubtPage) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -62,7 +63,7 @@ func TestDownloadOfACampaign(t *testing.T) {
 			t.Errorf("row %d of the workbook: %s", i, got)
 		}
 	}
-	lines, err := s.db.AuditOf(t.Context(), desk.CampaignName(c.ID))
+	lines, err := s.db.AuditOf(t.Context(), feed.Campaign(c.ID))
 	s.must(err)
 	if got := lines[len(lines)-2]; got.Action != "campaign.download" || got.Detail != "csv failed" {
 		t.Errorf("audited: %+v", lines)
@@ -106,7 +107,7 @@ func TestDownloadOfWhatWasFound(t *testing.T) {
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%q: %v, want %s", tt.form, got, tt.want)
 		}
-		lines, err := s.db.AuditOf(t.Context(), desk.CampaignName(c.ID))
+		lines, err := s.db.AuditOf(t.Context(), feed.Campaign(c.ID))
 		s.must(err)
 		if got := lines[len(lines)-1]; got.Action != "campaign.download" || got.Detail != tt.audited {
 			t.Errorf("audited: %q, want %q", got.Detail, tt.audited)

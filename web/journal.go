@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5/middleware"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -43,7 +43,7 @@ func (s *Web) journalPage(r *http.Request, v *visit) (p views.JournalPage, err e
 		return p, err
 	}
 	p.Remembered, err = s.store.RememberedCampaigns(ctx)
-	p.Live = views.Refresh{ID: "journal-live", URL: views.With(journalPath, "was", p.Mark()), On: []string{desk.JournalName}}
+	p.Live = views.Refresh{ID: "journal-live", URL: views.With(journalPath, "was", p.Mark()), On: []string{feed.Journal}}
 	return p, err
 }
 
@@ -66,7 +66,7 @@ func (s *Web) journalShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 
 func (s *Web) showJournal(w http.ResponseWriter, r *http.Request, v *visit, p views.JournalPage, bad sms.Invalid) error {
 	p.Bad = bad
-	f := v.liveFrame("Journal", "settings", desk.JournalName)
+	f := v.liveFrame("Journal", "settings", feed.Journal)
 	if f.Error = len(bad) > 0; f.Paused {
 		p.Live.On = nil
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -56,7 +57,7 @@ func busy(l sms.List) bool { return l.State == sms.ListChecking || l.State == sm
 
 // settled waits a moment until a list needs a person or has its campaign.
 func (s *Web) settled(ctx context.Context, l sms.List) (sms.List, error) {
-	news := s.feed.Listen(desk.ListName(l.UID))
+	news := s.feed.Listen(feed.List(l.UID))
 	defer news.Close()
 	patience := time.NewTimer(settleMost)
 	defer patience.Stop()

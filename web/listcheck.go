@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -35,9 +36,9 @@ func (s *Web) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l 
 	p := views.ListCheckPage{Outlook: s.outlook(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
 	p.Live = views.Refresh{ID: "list-live", URL: path}
 	if busy(l) {
-		f := about(v.liveFrame(p.Title(), listNav(l), desk.ListName(l.UID)), v, a)
+		f := about(v.liveFrame(p.Title(), listNav(l), feed.List(l.UID)), v, a)
 		if !f.Paused {
-			p.Live.On = []string{desk.ListName(l.UID)}
+			p.Live.On = []string{feed.List(l.UID)}
 		}
 		if isFragment(r) {
 			return s.render(w, r, status, views.ListProgress(p))

@@ -11,6 +11,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -239,7 +240,7 @@ func TestCheckingGoesOnWithoutThePage(t *testing.T) {
 	if page.attr("progress", "value") != "42000" || page.attr("progress", "max") != "100000" {
 		t.Error("the bar does not say so")
 	}
-	topic := desk.ListName(l.UID)
+	topic := feed.List(l.UID)
 	if !topicForm.MatchString(topic) || !strings.Contains(page.attr("#live", "hx-sse:connect"), l.UID) || page.attr("#list-live", "hx-trigger") != topic+" from:body" {
 		t.Errorf("the page does not listen to %q", topic)
 	}

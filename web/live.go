@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -111,7 +111,7 @@ func topicsOf(r *http.Request) ([]string, bool) {
 }
 
 // stream runs until the browser, the session or the server ends.
-func (s *Web) stream(r *http.Request, v *visit, listener *desk.Listener, out eventWriter) {
+func (s *Web) stream(r *http.Request, v *visit, listener *feed.Listener, out eventWriter) {
 	keepAlive, recheck := time.NewTicker(s.streams.keepAlive), time.NewTicker(s.streams.recheck)
 	defer keepAlive.Stop()
 	defer recheck.Stop()

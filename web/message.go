@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -15,7 +15,7 @@ func (s *Web) messageShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 	if err != nil {
 		return err
 	}
-	topics := []string{desk.MessageName(p.Message.ID), desk.CampaignName(p.Campaign.ID)}
+	topics := []string{feed.Message(p.Message.ID), feed.Campaign(p.Campaign.ID)}
 	p.Live = views.Refresh{ID: "message-live", URL: r.URL.Path, On: topics}
 	if isFragment(r) {
 		return s.render(w, r, http.StatusOK, views.MessageLive(p))

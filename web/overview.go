@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -39,7 +39,7 @@ func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id := v.account.ID
 	var topics []string
 	if id > 0 {
-		topics = []string{desk.CampaignsName(id), desk.AccountName(id), desk.ReportsName(id)}
+		topics = []string{feed.Campaigns(id), feed.Account(id), feed.Reports(id)}
 		if err := s.addOverview(r.Context(), &p); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
 		if p.Backups, err = s.backups(r.Context(), v); err != nil {
 			return err
 		}
-		topics = append(topics, desk.BackupName)
+		topics = append(topics, feed.Backup)
 	}
 	p.Live = views.Refresh{ID: "overview-live", URL: "/", On: topics}
 	if isFragment(r) {

@@ -12,7 +12,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -214,7 +214,7 @@ func TestReportsPage(t *testing.T) {
 	if letter := page.page().Find("#letter").Text(); !strings.Contains(letter, tokens("dlr")[0].Token) {
 		t.Error("the letter does not name the address")
 	}
-	if on, _ := page.page().Find("#last-report").Attr("hx-trigger"); !strings.Contains(on, desk.ReportsName(a.ID)) {
+	if on, _ := page.page().Find("#last-report").Attr("hx-trigger"); !strings.Contains(on, feed.Reports(a.ID)) {
 		t.Errorf("the note waits for %q", on)
 	}
 	old := tokens("dlr")[0].Token

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -60,7 +60,7 @@ func (s *Web) reportList(w http.ResponseWriter, r *http.Request, v *visit) error
 		return err
 	}
 	p.Live = views.Refresh{ID: "reports-live", URL: reportsPath + "?" + url.Values{"kind": {p.Kind}, "seen": {strconv.FormatInt(seen, 10)}}.Encode(),
-		On: []string{desk.ReportsName(max(v.account.ID, 1))}}
+		On: []string{feed.Reports(max(v.account.ID, 1))}}
 	if isFragment(r) {
 		return s.render(w, r, http.StatusOK, views.ReportsLive(p))
 	}

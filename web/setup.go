@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -72,7 +72,7 @@ func (s *Web) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error
 		}
 	}
 	if account.ID != 0 {
-		list.Renew.URL, list.Renew.On = tasksPath, []string{desk.ReportsName(account.ID), desk.AccountName(account.ID)}
+		list.Renew.URL, list.Renew.On = tasksPath, []string{feed.Reports(account.ID), feed.Account(account.ID)}
 	}
 	if isFragment(r) {
 		return s.render(w, r, http.StatusOK, views.SetUpTaskList(list))

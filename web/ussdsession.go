@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
@@ -50,14 +50,14 @@ func (s *Web) showSessions(w http.ResponseWriter, r *http.Request, v *visit, bad
 	if err := s.addSessions(r, v, &p); err != nil {
 		return err
 	}
-	p.Renew = views.Refresh{ID: "sessions-live", URL: sessionsAddress(p.Kind, number(r.URL.Query().Get("before"))), On: []string{desk.USSDName(v.account.ID)}}
+	p.Renew = views.Refresh{ID: "sessions-live", URL: sessionsAddress(p.Kind, number(r.URL.Query().Get("before"))), On: []string{feed.USSD(v.account.ID)}}
 	if isFragment(r) {
 		return s.render(w, r, http.StatusOK, views.SessionsLive(v.frame("", "ussd"), p))
 	}
 	if err := s.addJoined(r, v, &p); err != nil {
 		return err
 	}
-	f := v.liveFrame("USSD sessions", "ussd", desk.USSDName(v.account.ID))
+	f := v.liveFrame("USSD sessions", "ussd", feed.USSD(v.account.ID))
 	p.Mark = views.LiveMarkProps{Path: f.Path, Paused: f.Paused, ReadAt: views.Clock(v.now())}
 	f.Error = len(bad) > 0
 	return s.render(w, r, status(r, bad), views.Sessions(f, p))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gorilla/sessions"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -146,7 +146,7 @@ func (v *visit) liveFrame(title, nav string, topics ...string) views.Frame {
 	f.Paused = v.r.URL.Query().Get("pause") != ""
 	f.Live = topics
 	if v.account.ID != 0 {
-		side := []string{desk.AccountName(v.account.ID), desk.CampaignsName(v.account.ID)}
+		side := []string{feed.Account(v.account.ID), feed.Campaigns(v.account.ID)}
 		f.Side = views.Refresh{URL: sidePath + "?" + url.Values{"nav": {nav}, "path": {f.Path}}.Encode(), On: side}
 		for _, topic := range side {
 			if !contains(f.Live, topic) {

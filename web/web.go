@@ -17,6 +17,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
@@ -71,7 +72,7 @@ type userQuestions interface {
 type Config struct {
 	Desk  *desk.Desk
 	Store Store
-	Feed  *desk.Feed
+	Feed  *feed.Feed
 	Log   *slog.Logger
 	// PublicURL is where people and the provider reach this desk, such as
 	// https://desk.example.com, without a slash at its end.
@@ -122,7 +123,7 @@ type Config struct {
 type Web struct {
 	desk       *desk.Desk
 	store      Store
-	feed       *desk.Feed
+	feed       *feed.Feed
 	log        *slog.Logger
 	now        func() time.Time
 	publicURL  string

@@ -19,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -108,7 +109,7 @@ type site struct {
 	db       *storage.DB
 	desk     *desk.Desk
 	gateways *desk.Gateways
-	feed     *desk.Feed
+	feed     *feed.Feed
 	web      *Web
 	handler  http.Handler
 	clock    *clock
@@ -150,7 +151,7 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s := &site{t: t, db: db, feed: desk.NewFeed(), clock: &clock{t: time.Date(2026, 6, 3, 9, 48, 0, 0, time.UTC)}, log: &journal{}, provider: &provider{}}
+	s := &site{t: t, db: db, feed: feed.New(), clock: &clock{t: time.Date(2026, 6, 3, 9, 48, 0, 0, time.UTC)}, log: &journal{}, provider: &provider{}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	open := func(desk.Opening) (desk.Gateway, error) { return s.provider, nil }
 	s.gateways = desk.NewGateways(open, db, log)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -72,7 +73,7 @@ func export(ctx context.Context, data, path, format string) error {
 		return nil, errors.New("the bench sends nothing")
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	d := desk.New(db, desk.NewGateways(none, db, quiet), desk.NewFeed(), quiet, time.Now)
+	d := desk.New(db, desk.NewGateways(none, db, quiet), feed.New(), quiet, time.Now)
 	table, err := d.DownloadCampaign(ctx, desk.Operator(), desk.DownloadOrder{Filter: sms.MessageFilter{CampaignID: 1}, Format: format})
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -82,7 +83,7 @@ func shellImport(ctx context.Context, e env, path string) error {
 type checking struct {
 	db   *storage.DB
 	desk *desk.Desk
-	feed *desk.Feed
+	feed *feed.Feed
 	list sms.List
 }
 
@@ -91,7 +92,7 @@ func newChecking(ctx context.Context, e env, path string) (*checking, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checking{db: db, feed: desk.NewFeed()}
+	c := &checking{db: db, feed: feed.New()}
 	c.desk = benchDesk(db, c.feed)
 	account, err := benchAccount(ctx, db, c.desk)
 	if err == nil {
@@ -101,11 +102,11 @@ func newChecking(ctx context.Context, e env, path string) (*checking, error) {
 }
 
 // benchDesk is a desk that gives orders on a database and never sends.
-func benchDesk(db *storage.DB, feed *desk.Feed) *desk.Desk {
+func benchDesk(db *storage.DB, news *feed.Feed) *desk.Desk {
 	closed := func(desk.Opening) (desk.Gateway, error) {
 		return nil, errors.New("nobody sends here")
 	}
-	return desk.New(db, desk.NewGateways(closed, db, slog.New(slog.DiscardHandler)), feed, slog.New(slog.DiscardHandler), time.Now)
+	return desk.New(db, desk.NewGateways(closed, db, slog.New(slog.DiscardHandler)), news, slog.New(slog.DiscardHandler), time.Now)
 }
 
 // benchAccount is an account whose service is not there, with a sender ID.
@@ -140,7 +141,7 @@ func (c *checking) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	news := c.feed.Listen(desk.ListName(list.UID))
+	news := c.feed.Listen(feed.List(list.UID))
 	defer news.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- desk.NewImporter(c.desk, c.db).Run(ctx) }()
@@ -243,7 +244,7 @@ func serve(ctx context.Context, e env, folder string) (s *served, err error) {
 			s.stop()
 		}
 	}()
-	d := benchDesk(s.db, desk.NewFeed())
+	d := benchDesk(s.db, feed.New())
 	if s.account, err = benchAccount(ctx, s.db, d); err != nil {
 		return s, err
 	}
@@ -324,7 +325,7 @@ func (s *served) get(address string) error {
 
 // importList orders the import as a person does and waits for the campaign.
 func (s *served) importList(ctx context.Context, path string) (checked time.Duration, err error) {
-	d := benchDesk(s.db, desk.NewFeed())
+	d := benchDesk(s.db, feed.New())
 	l, err := uploadFile(ctx, d, s.by, s.account.ID, path)
 	if err != nil {
 		return 0, err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/web"
@@ -48,8 +49,8 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	none := func(desk.Opening) (desk.Gateway, error) {
 		return nil, errors.New("the bench sends nothing")
 	}
-	feed := desk.NewFeed()
-	d := desk.New(db, desk.NewGateways(none, db, log), feed, log, time.Now)
+	news := feed.New()
+	d := desk.New(db, desk.NewGateways(none, db, log), news, log, time.Now)
 	token, now := desk.NewToken(), time.Now().UnixMilli()
 	user, err := db.CreateUser(ctx, sms.User{Email: fmt.Sprintf("bench-%d@example.com", now), Name: "Ada Obi", Role: sms.Administrator}, "no password fits this", now)
 	if err == nil {
@@ -58,7 +59,7 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	w := web.New(web.Config{Desk: d, Store: db, Feed: feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now, Spool: data})
+	w := web.New(web.Config{Desk: d, Store: db, Feed: news, Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now, Spool: data})
 	return &office{db: db, handler: w.Routes(nil), cookie: &http.Cookie{Name: "smsdesk", Value: token}}, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -156,7 +157,7 @@ func newIntake(ctx context.Context, e env, name string, apply bool) (*intake, er
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	if apply {
-		s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+		s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 		s.receiver.ReplayFrom(logged)
 		told = s.receiver.Nudge
 		running.Go(func() { s.receiver.Run(ctx) })
@@ -263,7 +264,7 @@ func (s *intake) serve() (address string, stop func(), err error) {
 		Keep: func(ctx context.Context, account, at int64, remote, query string) error {
 			return s.keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
 		}, Log: log})
-	routes := web.New(web.Config{Feed: desk.NewFeed(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now, Spool: os.TempDir()}).Routes(callbacks)
+	routes := web.New(web.Config{Feed: feed.New(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now, Spool: os.TempDir()}).Routes(callbacks)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err

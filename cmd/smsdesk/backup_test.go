@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -94,7 +94,7 @@ func TestADeskBacksItselfUp(t *testing.T) {
 	db, err := storage.OpenExisting(t.Context(), storage.Config{Data: data})
 	must(t, err)
 	defer func() { _ = db.Close() }()
-	s := &server{front: &front{env: env{storage: storage.Config{Data: data}, log: newLog(t.Output(), "text")}}, db: db, feed: desk.NewFeed()}
+	s := &server{front: &front{env: env{storage: storage.Config{Data: data}, log: newLog(t.Output(), "text")}}, db: db, feed: feed.New()}
 	s.Backup = backupFlags{Folder: to, Every: 1 << 40, Keep: 2}
 	b := s.newBackups()
 	ctx, stop := context.WithCancel(t.Context())

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/storage/backup"
@@ -54,7 +54,7 @@ type backups struct {
 	config storage.Config
 	spool  string
 	db     *storage.DB
-	feed   *desk.Feed
+	feed   *feed.Feed
 	log    *slog.Logger
 	asked  chan string // by whom
 	doing  atomic.Value
@@ -92,7 +92,7 @@ func (b *backups) Doing() string {
 
 func (b *backups) say(doing string) {
 	b.doing.Store(doing)
-	b.feed.Tell(desk.BackupName)
+	b.feed.Tell(feed.Backup)
 }
 
 // Run makes backups until ctx ends. A backup that was cut off then is made at the next start.

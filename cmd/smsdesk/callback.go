@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -80,7 +80,7 @@ func (s *server) readTokens(ctx context.Context) (unkept, err error) {
 }
 
 func (s *server) keepTokens(ctx context.Context) {
-	news := s.feed.Listen(desk.AccountName(0))
+	news := s.feed.Listen(feed.Account(0))
 	defer news.Close()
 	for said := ""; ; {
 		timer := time.NewTimer(time.Second)

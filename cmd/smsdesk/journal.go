@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -78,7 +78,7 @@ func (s *server) showQuestion(ctx context.Context, q *sms.Question) error {
 	if q == nil {
 		err = errors.Join(err, s.db.PutSetting(ctx, sms.SettingStuck, ""), s.showDisk(ctx))
 	}
-	s.feed.Tell(desk.JournalName)
+	s.feed.Tell(feed.Journal)
 	return err
 }
 
@@ -144,7 +144,7 @@ func (s *server) showAnswered(ctx context.Context, failed error) {
 	if err := s.db.PutSetting(ctx, sms.SettingAnswering, why); err != nil && ctx.Err() == nil {
 		s.log.Error("what became of the answer cannot be shown", "error", err)
 	}
-	s.feed.Tell(desk.JournalName)
+	s.feed.Tell(feed.Journal)
 }
 
 // takeAnswer reads an answer that the pages or the command line left, and
@@ -200,7 +200,7 @@ func (s *server) watchJournal(ctx context.Context) {
 			}
 			if err := s.db.PutSetting(ctx, sms.SettingStuck, why); err == nil {
 				said = why
-				s.feed.Tell(desk.JournalName)
+				s.feed.Tell(feed.Journal)
 			}
 		}
 		select {

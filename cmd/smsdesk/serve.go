@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
@@ -111,7 +112,7 @@ func reachable(addr string) string {
 type server struct {
 	*front
 	db         *storage.DB
-	feed       *desk.Feed
+	feed       *feed.Feed
 	gateways   *desk.Gateways
 	desk       *desk.Desk
 	journal    *storage.Journal
@@ -150,7 +151,7 @@ func newServer(ctx context.Context, f *front) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{front: f, db: db, feed: desk.NewFeed(), stopping: make(chan struct{})}
+	s := &server{front: f, db: db, feed: feed.New(), stopping: make(chan struct{})}
 	if err := s.build(ctx); err != nil {
 		s.close()
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -74,7 +75,7 @@ func (userList) Run(ctx context.Context, e env) error {
 
 // desk builds the orders for a single command: nothing runs behind it.
 func (e env) desk(db *storage.DB) *desk.Desk {
-	return desk.New(db, desk.NewGateways(opener(e.log, time.Now), db, e.log), desk.NewFeed(), e.log, time.Now)
+	return desk.New(db, desk.NewGateways(opener(e.log, time.Now), db, e.log), feed.New(), e.log, time.Now)
 }
 
 func readSecret(path string) (string, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -72,8 +73,8 @@ func (d *Desk) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c 
 	if err != nil {
 		return sms.Account{}, err
 	}
-	d.audit(ctx, by, "account.create", AccountName(made.ID), made.Name)
-	d.feed.Tell(AccountName(made.ID), AccountName(0))
+	d.audit(ctx, by, "account.create", feed.Account(made.ID), made.Name)
+	d.feed.Tell(feed.Account(made.ID), feed.Account(0))
 	return made, nil
 }
 
@@ -99,8 +100,8 @@ func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change fu
 	if _, err := d.store.ResumeAccount(ctx, id); err != nil {
 		return sms.Account{}, err
 	}
-	d.audit(ctx, by, "account.save", AccountName(id), "")
-	d.feed.Tell(AccountName(id), AccountName(0))
+	d.audit(ctx, by, "account.save", feed.Account(id), "")
+	d.feed.Tell(feed.Account(id), feed.Account(0))
 	return d.store.Account(ctx, id)
 }
 
@@ -133,9 +134,9 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 	if !s.Hours.Always() {
 		hours = s.Hours.Words()
 	}
-	d.audit(ctx, by, "account.sending", AccountName(id), fmt.Sprintf("%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most %d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
+	d.audit(ctx, by, "account.sending", feed.Account(id), fmt.Sprintf("%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most %d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
 		hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays, s.Limits.DayMost, s.Limits.PersonMost, s.Limits.PersonDayMost))
-	d.feed.Tell(AccountName(id), AccountName(0))
+	d.feed.Tell(feed.Account(id), feed.Account(0))
 	return a, nil
 }
 
@@ -162,15 +163,15 @@ func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountT
 		return AccountTest{}, err
 	}
 	t, err := refresh(ctx, d.store, d.gateways, a, d.now)
-	d.feed.Tell(AccountName(id))
+	d.feed.Tell(feed.Account(id))
 	if err != nil {
 		return AccountTest{}, err
 	}
 	if _, err := d.store.ResumeAccount(ctx, id); err != nil {
 		return AccountTest{}, err
 	}
-	d.audit(ctx, by, "account.test", AccountName(id), "")
-	d.feed.Tell(AccountName(id), AccountName(0))
+	d.audit(ctx, by, "account.test", feed.Account(id), "")
+	d.feed.Tell(feed.Account(id), feed.Account(0))
 	return t, nil
 }
 
@@ -185,7 +186,7 @@ func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error 
 		return err
 	}
 	_, err = refresh(ctx, d.store, d.gateways, a, d.now)
-	d.feed.Tell(AccountName(id))
+	d.feed.Tell(feed.Account(id))
 	return err
 }
 
@@ -236,8 +237,8 @@ func (d *Desk) ResumeAccount(ctx context.Context, by sms.User, id int64) error {
 	if err != nil || !resumed {
 		return err
 	}
-	d.audit(ctx, by, "account.resume", AccountName(id), "")
-	d.feed.Tell(AccountName(id), AccountName(0))
+	d.audit(ctx, by, "account.resume", feed.Account(id), "")
+	d.feed.Tell(feed.Account(id), feed.Account(0))
 	return nil
 }
 
@@ -253,7 +254,7 @@ func (d *Desk) RotateCallback(ctx context.Context, by sms.User, account int64, k
 	if err := d.store.RotateCallback(ctx, account, kind, d.ms()); err != nil {
 		return err
 	}
-	d.audit(ctx, by, "callback.rotate", AccountName(account), kind)
-	d.feed.Tell(AccountName(0))
+	d.audit(ctx, by, "callback.rotate", feed.Account(account), kind)
+	d.feed.Tell(feed.Account(0))
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -64,8 +65,8 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 	if c, err = a.make(ctx, repetition); err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, "campaign.again", CampaignName(c.ID), fmt.Sprintf("%d messages of %s", c.Recipients, CampaignName(earlier.ID)))
-	d.feed.Tell(CampaignsName(c.AccountID), CampaignName(earlier.ID))
+	d.audit(ctx, by, "campaign.again", feed.Campaign(c.ID), fmt.Sprintf("%d messages of %s", c.Recipients, feed.Campaign(earlier.ID)))
+	d.feed.Tell(feed.Campaigns(c.AccountID), feed.Campaign(earlier.ID))
 	return c, nil
 }
 

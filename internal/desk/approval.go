@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -293,6 +294,6 @@ func (d *Desk) approvalDone(ctx context.Context, by sms.User, action string, c s
 	if c.SendAt > 0 {
 		when = "for " + c.Schedule().Time().Format("2006-01-02 15:04 -0700")
 	}
-	d.audit(ctx, by, action, CampaignName(c.ID), fmt.Sprintf("%d messages, %d parts, %s; %s", c.Recipients, c.Parts, when, detail))
-	d.feed.Tell(CampaignName(c.ID), CampaignsName(c.AccountID))
+	d.audit(ctx, by, action, feed.Campaign(c.ID), fmt.Sprintf("%d messages, %d parts, %s; %s", c.Recipients, c.Parts, when, detail))
+	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -56,7 +57,7 @@ func (o *quartet) now(id int64) sms.Campaign {
 
 func (o *quartet) actions(id int64) (list []string) {
 	o.t.Helper()
-	lines, err := o.db.AuditOf(o.ctx, desk.CampaignName(id))
+	lines, err := o.db.AuditOf(o.ctx, feed.Campaign(id))
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -69,8 +70,8 @@ func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (add
 	if len(list) == 1 {
 		detail = list[0].Number + ", " + detail
 	}
-	d.audit(ctx, by, "number.block", AccountName(account.ID), withNote(detail, note))
-	d.feed.Tell(BlockedName(account.ID))
+	d.audit(ctx, by, "number.block", feed.Account(account.ID), withNote(detail, note))
+	d.feed.Tell(feed.Blocked(account.ID))
 	return int(n), len(list), nil
 }
 
@@ -176,8 +177,8 @@ func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why str
 // unblocked writes down that a block ended, and tells whoever looks at it.
 func (d *Desk) unblocked(ctx context.Context, by sms.User, gone sms.Blocked, note string) {
 	detail := gone.Number + ", was blocked since " + time.UnixMilli(gone.Since).UTC().Format(time.DateOnly) + " (" + gone.Reason() + ")"
-	d.audit(ctx, by, "number.unblock", AccountName(gone.AccountID), withNote(detail, note))
-	d.feed.Tell(BlockedName(gone.AccountID))
+	d.audit(ctx, by, "number.unblock", feed.Account(gone.AccountID), withNote(detail, note))
+	d.feed.Tell(feed.Blocked(gone.AccountID))
 }
 
 // leaveOut marks the messages to blocked numbers as left out, and says what is

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -208,7 +209,7 @@ func TestStopTakesEffectWhileTheLimiterWaits(t *testing.T) {
 	c := r.list("list", rows(1, 200))
 	c = r.start(c)
 	r.dispatch()
-	elsewhere := desk.New(r.db, r.gateways, desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	elsewhere := desk.New(r.db, r.gateways, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	for _, d := range []*desk.Desk{r.desk, elsewhere} {
 		full.Store(true)
 		r.until(c.ID, "a call that waits", func(sms.Campaign, sms.Tally) bool { return waiters.Load() > 0 })

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -84,7 +85,7 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 		return sms.Campaign{}, fmt.Errorf("create campaign: %w: the form was used by somebody else", sms.ErrConflict)
 	}
 	if created {
-		d.feed.Tell(CampaignsName(o.AccountID))
+		d.feed.Tell(feed.Campaigns(o.AccountID))
 	}
 	return made, nil
 }
@@ -221,8 +222,8 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o Start
 	if err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, "campaign.start", CampaignName(id), fmt.Sprintf("%d messages, %d parts", started.Recipients, started.Parts))
-	d.feed.Tell(CampaignName(id), CampaignsName(started.AccountID))
+	d.audit(ctx, by, "campaign.start", feed.Campaign(id), fmt.Sprintf("%d messages, %d parts", started.Recipients, started.Parts))
+	d.feed.Tell(feed.Campaign(id), feed.Campaigns(started.AccountID))
 	return started, nil
 }
 
@@ -364,7 +365,7 @@ func (d *Desk) change(ctx context.Context, by sms.User, id int64, action string,
 	if err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, action, CampaignName(id), "")
-	d.feed.Tell(CampaignName(id), CampaignsName(c.AccountID))
+	d.audit(ctx, by, action, feed.Campaign(id), "")
+	d.feed.Tell(feed.Campaign(id), feed.Campaigns(c.AccountID))
 	return c, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -133,7 +134,7 @@ func (d *Desk) SendTest(ctx context.Context, by sms.User, campaign int64, o Test
 	if made, err = d.StartCampaign(ctx, by, made.ID, StartOrder{Version: made.Version, Again: true}); err != nil {
 		return made, err
 	}
-	d.audit(ctx, by, "campaign.test", CampaignName(campaign), "as campaign "+strconv.FormatInt(made.ID, 10))
+	d.audit(ctx, by, "campaign.test", feed.Campaign(campaign), "as campaign "+strconv.FormatInt(made.ID, 10))
 	return made, d.store.SetTestNumber(ctx, by.ID, number)
 }
 

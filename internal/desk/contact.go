@@ -9,6 +9,7 @@ import (
 	"maps"
 	"unicode/utf8"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -78,8 +79,8 @@ func (d *Desk) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sm
 	if err != nil {
 		return c, d.contactRaced(ctx, c, err)
 	}
-	d.audit(ctx, by, "contact.save", AccountName(account.ID), fmt.Sprintf("contact %d", saved.ID))
-	d.feed.Tell(ContactsName(account.ID), contactsName)
+	d.audit(ctx, by, "contact.save", feed.Account(account.ID), fmt.Sprintf("contact %d", saved.ID))
+	d.feed.Tell(feed.Contacts(account.ID), feed.AllContacts)
 	return saved, nil
 }
 
@@ -170,8 +171,8 @@ func (d *Desk) DeleteContact(ctx context.Context, by sms.User, account, id int64
 	if err != nil {
 		return gone, err
 	}
-	d.audit(ctx, by, "contact.delete", AccountName(account), gone.Number)
-	d.feed.Tell(ContactsName(account), contactsName)
+	d.audit(ctx, by, "contact.delete", feed.Account(account), gone.Number)
+	d.feed.Tell(feed.Contacts(account), feed.AllContacts)
 	return gone, nil
 }
 
@@ -249,8 +250,8 @@ func (d *Desk) putAudience(ctx context.Context, by sms.User, a sms.Audience, mem
 	if err != nil {
 		return a, err
 	}
-	d.audit(ctx, by, "audience.save", AccountName(a.AccountID), a.Name)
-	d.feed.Tell(ContactsName(a.AccountID))
+	d.audit(ctx, by, "audience.save", feed.Account(a.AccountID), a.Name)
+	d.feed.Tell(feed.Contacts(a.AccountID))
 	return a, nil
 }
 
@@ -274,8 +275,8 @@ func (d *Desk) DeleteAudience(ctx context.Context, by sms.User, account, id int6
 	if err != nil {
 		return gone, err
 	}
-	d.audit(ctx, by, "audience.delete", AccountName(account), gone.Name)
-	d.feed.Tell(ContactsName(account))
+	d.audit(ctx, by, "audience.delete", feed.Account(account), gone.Name)
+	d.feed.Tell(feed.Contacts(account))
 	return gone, nil
 }
 
@@ -302,7 +303,7 @@ func (d *Desk) ChangeMembers(ctx context.Context, by sms.User, account, audience
 	}
 	n, err := d.store.ChangeMembers(ctx, audience, contacts, in)
 	if err == nil {
-		d.feed.Tell(ContactsName(account))
+		d.feed.Tell(feed.Contacts(account))
 	}
 	return n, err
 }

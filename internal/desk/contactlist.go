@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -16,12 +17,6 @@ import (
 // An uploaded list whose purpose is contacts goes the way of every list: the
 // same reader, the same check, the same staging. Only what a row is checked for
 // and what becomes of it differ, and that is here.
-
-// contactsName is what the loop listens to that packs contacts.
-const contactsName = "contacts"
-
-// ContactsName names the contacts and audiences of an account.
-func ContactsName(account int64) string { return fmt.Sprintf("contacts:%d", account) }
 
 // peopleNames are what a column with names is called beside "name".
 func peopleNames() []string {
@@ -184,8 +179,8 @@ func (im *Importer) makeContacts(ctx context.Context, l sms.List) error {
 	}); err != nil {
 		return err
 	}
-	im.desk.audit(ctx, sms.User{ID: l.CreatedBy, Name: l.CreatedName}, "contacts.import", AccountName(l.AccountID), fmt.Sprintf("%s: %d people added, %d changed", l.FileName, added, changed))
-	im.desk.feed.Tell(ContactsName(l.AccountID), contactsName)
+	im.desk.audit(ctx, sms.User{ID: l.CreatedBy, Name: l.CreatedName}, "contacts.import", feed.Account(l.AccountID), fmt.Sprintf("%s: %d people added, %d changed", l.FileName, added, changed))
+	im.desk.feed.Tell(feed.Contacts(l.AccountID), feed.AllContacts)
 	return nil
 }
 
@@ -216,7 +211,7 @@ const packEvery = time.Minute
 
 // packContacts packs what changed of the contacts, so that filters stay quick.
 func (im *Importer) packContacts(ctx context.Context) {
-	news := im.desk.feed.Listen(contactsName)
+	news := im.desk.feed.Listen(feed.AllContacts)
 	defer news.Close()
 	for {
 		news.Take()
@@ -226,7 +221,7 @@ func (im *Importer) packContacts(ctx context.Context) {
 			im.complain(ctx, "contacts not packed", err)
 			more = more && err == nil
 		}
-		if !pause(ctx, packEvery, news.Nudged()) {
+		if !feed.Pause(ctx, packEvery, news.Nudged()) {
 			return
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -22,7 +22,7 @@ import (
 type Desk struct {
 	store    Store
 	gateways *Gateways
-	feed     *Feed
+	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
 	signin   *throttle
@@ -55,8 +55,8 @@ type Store interface {
 }
 
 // New returns a desk. now is the wall clock.
-func New(store Store, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Desk {
-	return &Desk{store: store, gateways: gateways, feed: feed, log: log, now: now, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
+func New(store Store, gateways *Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
+	return &Desk{store: store, gateways: gateways, feed: news, log: log, now: now, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
 }
 
 // Operator is the person behind the command line: whoever may read the data
@@ -92,27 +92,3 @@ func NewToken() string {
 }
 
 // The names that the Feed carries.
-
-// JournalName names whether database and journal agree.
-const JournalName = "journal"
-
-// CampaignName names one campaign.
-func CampaignName(id int64) string { return "campaign:" + strconv.FormatInt(id, 10) }
-
-// CampaignsName names the list of an account's campaigns.
-func CampaignsName(account int64) string { return "campaigns:" + strconv.FormatInt(account, 10) }
-
-// MessageName names one message.
-func MessageName(id int64) string { return "message:" + strconv.FormatInt(id, 10) }
-
-// AccountName names an account: its balance, connection and pause.
-func AccountName(id int64) string { return "account:" + strconv.FormatInt(id, 10) }
-
-// BlockedName names the list of an account's blocked numbers.
-func BlockedName(account int64) string { return "blocked:" + strconv.FormatInt(account, 10) }
-
-// AskedName names the questions to the service that people put for an account.
-func AskedName(account int64) string { return "asked:" + strconv.FormatInt(account, 10) }
-
-// ReportsName names an account's delivery reports.
-func ReportsName(account int64) string { return "reports:" + strconv.FormatInt(account, 10) }

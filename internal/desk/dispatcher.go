@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -21,7 +22,7 @@ type Dispatcher struct {
 	store    DispatchStore
 	journal  Journal
 	gateways *Gateways
-	feed     *Feed
+	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
 	inFlight int
@@ -57,8 +58,8 @@ type Journal interface {
 // NewDispatcher returns a Dispatcher; Run makes it work. inFlight is the most
 // attempts under way for one account, beside urgentInFlight for urgent
 // campaigns: each of them is in doubt after a crash.
-func NewDispatcher(store DispatchStore, journal Journal, gateways *Gateways, feed *Feed, inFlight int, log *slog.Logger, now func() time.Time) *Dispatcher {
-	return &Dispatcher{store: store, journal: journal, gateways: gateways, feed: feed, inFlight: inFlight, log: log, now: now}
+func NewDispatcher(store DispatchStore, journal Journal, gateways *Gateways, news *feed.Feed, inFlight int, log *slog.Logger, now func() time.Time) *Dispatcher {
+	return &Dispatcher{store: store, journal: journal, gateways: gateways, feed: news, inFlight: inFlight, log: log, now: now}
 }
 
 // Reserve is space that was set aside for outcomes which the database does not
@@ -103,7 +104,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	}
 	work, stopped := errgroup.WithContext(ctx)
 	running := map[int64]bool{}
-	news := d.feed.Listen(AccountName(0))
+	news := d.feed.Listen(feed.Account(0))
 	defer news.Close()
 	for {
 		accounts, err := d.store.Accounts(stopped)
@@ -117,24 +118,11 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 				work.Go(func() error { return d.account(stopped, a.ID) })
 			}
 		}
-		if !pause(stopped, idle, news.Nudged()) {
+		if !feed.Pause(stopped, idle, news.Nudged()) {
 			return work.Wait()
 		}
 		news.Take()
 	}
-}
-
-// pause waits for a nudge or a time; false when ctx ended.
-func pause(ctx context.Context, most time.Duration, nudge <-chan struct{}) bool {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-nudge:
-	case <-timer.C:
-	}
-	return ctx.Err() == nil
 }
 
 // line is the Dispatcher's work for one account.
@@ -162,14 +150,14 @@ func (s slots) free() bool { return len(s) < cap(s) }
 func (d *Dispatcher) account(ctx context.Context, id int64) error {
 	l := &line{Dispatcher: d, id: id, bulk: make(slots, d.inFlight), urgent: make(slots, urgentInFlight), freed: make(chan struct{}, 1)}
 	for !l.takeOver(ctx) {
-		if !pause(ctx, idle, nil) {
+		if !feed.Pause(ctx, idle, nil) {
 			return nil
 		}
 	}
 	if d.after != nil {
 		d.after(ctx, id)
 	}
-	nudges := d.feed.Listen(CampaignsName(id), AccountName(id))
+	nudges := d.feed.Listen(feed.Campaigns(id), feed.Account(id))
 	defer nudges.Close()
 	work, _ := errgroup.WithContext(ctx)
 	failed := make(chan struct{})
@@ -195,7 +183,7 @@ func (d *Dispatcher) account(ctx context.Context, id int64) error {
 }
 
 // pause waits until there may be something to do; false when ctx ended.
-func (l *line) pause(ctx context.Context, most time.Duration, news *Listener) bool {
+func (l *line) pause(ctx context.Context, most time.Duration, news *feed.Listener) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
@@ -235,7 +223,7 @@ func (l *line) takeOver(ctx context.Context) bool {
 		released, doubtful, err = l.store.Recover(ctx, l.id, l.now().UnixMilli())
 		if released+doubtful > 0 {
 			l.log.Warn("an earlier process was cut off", "account", l.id, "messages_released", released, "messages_in_doubt", doubtful)
-			l.feed.Tell(CampaignsName(l.id))
+			l.feed.Tell(feed.Campaigns(l.id))
 		}
 	}
 	if ctx.Err() == nil {
@@ -328,7 +316,7 @@ func (l *line) rest(bulk, urgent time.Duration) time.Duration {
 // tell says what a claim changed on the way.
 func (l *line) tell(c sms.Claim) {
 	for _, id := range c.Changed {
-		l.feed.Tell(CampaignName(id), CampaignsName(l.id))
+		l.feed.Tell(feed.Campaign(id), feed.Campaigns(l.id))
 	}
 	for _, p := range c.Paused {
 		l.log.Warn("sending paused", "campaign", p.ID, "account", l.id, "code", p.PauseCode, "reason", p.Pause)
@@ -360,7 +348,7 @@ func (l *line) attempt(ctx context.Context, t *turn) error {
 		refused = err != nil
 		return err
 	}
-	l.feed.Tell(CampaignName(a.CampaignID))
+	l.feed.Tell(feed.Campaign(a.CampaignID))
 	send := t.gateway.Send
 	if t.urgent {
 		send = t.gateway.SendUrgent
@@ -383,7 +371,7 @@ func (l *line) attempt(ctx context.Context, t *turn) error {
 // cancelWhenStopped ends the waiting for rate and connection when the campaign
 // or the process is stopped; after disarm nothing is cancelled any more.
 func (l *line) cancelWhenStopped(ctx context.Context, cancel func(), campaign int64) (disarm func()) {
-	changes := l.feed.Listen(CampaignName(campaign), AccountName(l.id))
+	changes := l.feed.Listen(feed.Campaign(campaign), feed.Account(l.id))
 	done := make(chan struct{})
 	var once sync.Once
 	var watching sync.WaitGroup
@@ -444,7 +432,7 @@ func (l *line) note(ctx context.Context, account sms.Account, o sms.Outcome, end
 	if err := l.store.MarkAccount(context.WithoutCancel(ctx), account.ID, text, l.now().UnixMilli()); err != nil {
 		l.complain(ctx, "account not marked", err)
 	}
-	l.feed.Tell(AccountName(account.ID))
+	l.feed.Tell(feed.Account(account.ID))
 }
 
 func (d *Dispatcher) report(a *sms.Attempt, strange int, o sms.Outcome, alert bool) {

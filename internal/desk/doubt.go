@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -107,8 +108,8 @@ func (d *Desk) DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decis
 	if err != nil {
 		return out, err
 	}
-	d.audit(ctx, by, "doubt.drop", CampaignName(out.CampaignID), fmt.Sprintf("decision %d by %s, %d messages", out.ID, out.By.Name, out.N))
-	d.feed.Tell(CampaignName(out.CampaignID))
+	d.audit(ctx, by, "doubt.drop", feed.Campaign(out.CampaignID), fmt.Sprintf("decision %d by %s, %d messages", out.ID, out.By.Name, out.N))
+	d.feed.Tell(feed.Campaign(out.CampaignID))
 	return out, nil
 }
 
@@ -118,12 +119,12 @@ func (d *Desk) decided(ctx context.Context, by sms.User, action string, c sms.Ca
 		detail += ", proposed by " + out.Decision.By.Name
 	}
 	if out.Campaign.ID > 0 {
-		detail += fmt.Sprintf(", to be sent again in %s", CampaignName(out.Campaign.ID))
+		detail += fmt.Sprintf(", to be sent again in %s", feed.Campaign(out.Campaign.ID))
 	}
-	d.audit(ctx, by, action, CampaignName(c.ID), detail+". "+choiceList(out.Decision.Choices))
-	d.feed.Tell(CampaignName(c.ID), CampaignsName(c.AccountID))
+	d.audit(ctx, by, action, feed.Campaign(c.ID), detail+". "+choiceList(out.Decision.Choices))
+	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 	if out.Campaign.ID > 0 {
-		d.feed.Tell(CampaignName(out.Campaign.ID))
+		d.feed.Tell(feed.Campaign(out.Campaign.ID))
 	}
 }
 
@@ -168,7 +169,7 @@ func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) 
 	if err != nil {
 		return err
 	}
-	d.audit(ctx, by, "report.link", MessageName(message), fmt.Sprintf("report %d", key))
+	d.audit(ctx, by, "report.link", feed.Message(message), fmt.Sprintf("report %d", key))
 	d.feed.Tell(appliedNames(a.ID, done)...)
 	return nil
 }
@@ -190,8 +191,8 @@ func (d *Desk) AskMessage(ctx context.Context, by sms.User, message int64) error
 	if err != nil || !made {
 		return err
 	}
-	d.audit(ctx, by, "message.ask", MessageName(message), "")
-	d.feed.Tell(MessageName(message), AskedName(m.AccountID))
+	d.audit(ctx, by, "message.ask", feed.Message(message), "")
+	d.feed.Tell(feed.Message(message), feed.Asked(m.AccountID))
 	return nil
 }
 
@@ -231,8 +232,8 @@ func (d *Desk) AskAboutGap(ctx context.Context, by sms.User, account, from int64
 	if err := d.store.OpenInquiry(ctx, sms.Inquiry{AccountID: account, Gap: g, Total: n, By: by, StartedAt: d.ms()}); err != nil {
 		return err
 	}
-	d.audit(ctx, by, "gap.ask", AccountName(account), fmt.Sprintf("%d messages", n))
-	d.feed.Tell(ReportsName(account))
+	d.audit(ctx, by, "gap.ask", feed.Account(account), fmt.Sprintf("%d messages", n))
+	d.feed.Tell(feed.Reports(account))
 	return nil
 }
 
@@ -244,7 +245,7 @@ func (d *Desk) StopAsking(ctx context.Context, by sms.User, account, from int64)
 	if err := d.store.StopInquiry(ctx, account, from, d.ms()); err != nil {
 		return err
 	}
-	d.audit(ctx, by, "gap.stop", AccountName(account), "")
-	d.feed.Tell(ReportsName(account))
+	d.audit(ctx, by, "gap.stop", feed.Account(account), "")
+	d.feed.Tell(feed.Reports(account))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -62,7 +63,7 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 		return nil, err
 	}
 	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
-	d.audit(ctx, by, "campaign.download", CampaignName(c.ID), strings.TrimSpace(o.Format+" "+o.What))
+	d.audit(ctx, by, "campaign.download", feed.Campaign(c.ID), strings.TrimSpace(o.Format+" "+o.What))
 	return out, nil
 }
 

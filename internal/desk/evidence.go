@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -45,7 +46,7 @@ func (d *Desk) CampaignEvidence(ctx context.Context, by sms.User, id int64) (*Ev
 	if err != nil {
 		return nil, err
 	}
-	d.audit(ctx, by, "campaign.evidence", CampaignName(id), "")
+	d.audit(ctx, by, "campaign.evidence", feed.Campaign(id), "")
 	return &Evidence{Name: "evidence-" + fileName(c.Name) + ".zip", desk: d, campaign: c, account: account, file: file}, nil
 }
 
@@ -137,7 +138,7 @@ func (e *Evidence) writeReports(ctx context.Context, w io.Writer) error {
 }
 
 func (e *Evidence) writeAudit(ctx context.Context, w io.Writer) error {
-	lines, err := e.desk.store.AuditOf(ctx, CampaignName(e.campaign.ID))
+	lines, err := e.desk.store.AuditOf(ctx, feed.Campaign(e.campaign.ID))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -85,7 +86,7 @@ func (r *Reader) keepFloor(ctx context.Context, a sms.Account) error {
 		if err != nil {
 			return err
 		}
-		r.feed.Tell(CampaignName(row.Campaign.ID), CampaignsName(a.ID))
+		r.feed.Tell(feed.Campaign(row.Campaign.ID), feed.Campaigns(a.ID))
 	}
 	if !paused {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -53,8 +54,8 @@ func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at s
 	if err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, "campaign.hand_over", CampaignName(id), fmt.Sprintf("%d messages, %d parts, for %s", started.Recipients, started.Parts, at.Time().Format("2006-01-02 15:04 -0700")))
-	d.feed.Tell(CampaignName(id), CampaignsName(started.AccountID))
+	d.audit(ctx, by, "campaign.hand_over", feed.Campaign(id), fmt.Sprintf("%d messages, %d parts, for %s", started.Recipients, started.Parts, at.Time().Format("2006-01-02 15:04 -0700")))
+	d.feed.Tell(feed.Campaign(id), feed.Campaigns(started.AccountID))
 	return started, nil
 }
 

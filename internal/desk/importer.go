@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -86,7 +87,7 @@ func (im *Importer) Run(ctx context.Context) error {
 	lanes.Go(func() error {
 		for {
 			im.complain(ctx, "lists not tidied", im.tidy(ctx))
-			if !pause(ctx, tidyEvery, nil) {
+			if !feed.Pause(ctx, tidyEvery, nil) {
 				return nil
 			}
 		}
@@ -96,7 +97,7 @@ func (im *Importer) Run(ctx context.Context) error {
 
 // lane works on some of the lists, the oldest first.
 func (im *Importer) lane(ctx context.Context, mine func(sms.List) bool) {
-	news := im.desk.feed.Listen(importName)
+	news := im.desk.feed.Listen(feed.Lists)
 	defer news.Close()
 	failed := map[string]int{}
 	for {
@@ -107,7 +108,7 @@ func (im *Importer) lane(ctx context.Context, mine func(sms.List) bool) {
 		if at >= 0 {
 			im.work(ctx, busy[at], failed)
 		}
-		if ctx.Err() != nil || at < 0 && !pause(ctx, importEvery, news.Nudged()) {
+		if ctx.Err() != nil || at < 0 && !feed.Pause(ctx, importEvery, news.Nudged()) {
 			return
 		}
 	}
@@ -146,7 +147,7 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 	case sms.TroubleOf(err) != "":
 		// It is the disk that must be mended, not the list.
 		im.desk.log.Error("list waits for storage", slog.String("list", l.UID), slog.String("state", string(l.State)), slog.Any("error", err))
-		pause(ctx, importWaits, nil)
+		feed.Pause(ctx, importWaits, nil)
 		return
 	}
 	failed[l.UID]++
@@ -156,7 +157,7 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 		im.fail(ctx, l, "Something went wrong on our side while this list was worked on. Upload the file again")
 		return
 	}
-	pause(ctx, importEvery, nil)
+	feed.Pause(ctx, importEvery, nil)
 }
 
 // moved says that a list is not what it was when it was read.
@@ -373,7 +374,7 @@ func (im *Importer) progress(ctx context.Context, l sms.List, done, total int64)
 	if err := im.store.PutListProgress(ctx, l, done, total); err != nil {
 		return err
 	}
-	im.desk.feed.Tell(ListName(l.UID))
+	im.desk.feed.Tell(feed.List(l.UID))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -52,7 +53,7 @@ func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password strin
 		return err
 	}
 	d.audit(ctx, by, "journal.answer", string(relation), q.Sentence(time.UTC))
-	d.feed.Tell(JournalName)
+	d.feed.Tell(feed.Journal)
 	return nil
 }
 
@@ -96,7 +97,7 @@ func (d *Desk) CloseGap(ctx context.Context, by sms.User, id int64) error {
 		return err
 	}
 	d.audit(ctx, by, "journal.close", "gap:"+strconv.FormatInt(id, 10), "smsdesk sent nothing that the journal does not know")
-	d.feed.Tell(JournalName)
+	d.feed.Tell(feed.Journal)
 	return nil
 }
 
@@ -116,8 +117,8 @@ func (d *Desk) ForgetRemembered(ctx context.Context, by sms.User, from, before i
 	}
 	d.sent.clear()
 	day := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
-	d.audit(ctx, by, "journal.forget", JournalName, fmt.Sprintf("%d messages of %s to %s", n, day(from), day(before)))
-	d.feed.Tell(JournalName)
+	d.audit(ctx, by, "journal.forget", feed.Journal, fmt.Sprintf("%d messages of %s to %s", n, day(from), day(before)))
+	d.feed.Tell(feed.Journal)
 	return n, nil
 }
 
@@ -141,8 +142,8 @@ func (d *Desk) IncludeSent(ctx context.Context, by sms.User, id int64) (sms.Camp
 	if err := d.store.IncludeSent(ctx, id); err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, "campaign.include_sent", CampaignName(id), fmt.Sprintf("%d messages", sms.SumSends(list)))
-	d.feed.Tell(CampaignName(id))
+	d.audit(ctx, by, "campaign.include_sent", feed.Campaign(id), fmt.Sprintf("%d messages", sms.SumSends(list)))
+	d.feed.Tell(feed.Campaign(id))
 	return d.store.Campaign(ctx, id)
 }
 
@@ -228,7 +229,7 @@ func (d *Desk) repeatProblem(ctx context.Context, by sms.User, c sms.Campaign, s
 		return "", err
 	}
 	if said {
-		object := CampaignName(c.ID)
+		object := feed.Campaign(c.ID)
 		if c.ID == 0 {
 			object = "token:" + strconv.FormatInt(token, 10)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -35,12 +36,6 @@ type MakeOrder struct {
 	LeaveOut bool // the bad rows
 	Again    bool // although it looks like an earlier campaign
 }
-
-// importName is what the Importer listens to.
-const importName = "import"
-
-// ListName names one uploaded list.
-func ListName(uid string) string { return "list:" + uid }
 
 func (d *Desk) ownList(ctx context.Context, by sms.User, uid string) (sms.List, error) {
 	l, err := d.store.List(ctx, uid)
@@ -94,7 +89,7 @@ func (d *Desk) changeList(ctx context.Context, l sms.List, change func(*sms.List
 	if err != nil {
 		return l, err
 	}
-	d.feed.Tell(ListName(l.UID), importName)
+	d.feed.Tell(feed.List(l.UID), feed.Lists)
 	return after, nil
 }
 
@@ -341,6 +336,6 @@ func (d *Desk) DropList(ctx context.Context, by sms.User, uid string) error {
 	if err := d.store.DeleteList(ctx, l); err != nil {
 		return err
 	}
-	d.feed.Tell(ListName(uid), importName)
+	d.feed.Tell(feed.List(uid), feed.Lists)
 	return d.store.DropUpload(uid)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -100,7 +101,7 @@ func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l s
 	}
 	made, created, err := d.store.CreateList(ctx, l, o.Token, d.ms())
 	if err == nil && created {
-		d.audit(ctx, by, "list.upload", ListName(made.UID), fmt.Sprintf("%s, %s bytes", made.FileName, humanize.Comma(made.Size)))
+		d.audit(ctx, by, "list.upload", feed.List(made.UID), fmt.Sprintf("%s, %s bytes", made.FileName, humanize.Comma(made.Size)))
 	}
 	return made, err
 }

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
+	"smsdesk/internal/feed"
 	"sync"
 	"time"
 )
@@ -52,7 +53,7 @@ func (d *Desk) lookUp(ctx context.Context, what string, account int64, read func
 	if l.err != nil && ctx.Err() == nil {
 		d.log.Warn(what+" not read", "account", account, "error", l.err)
 	}
-	d.feed.Tell(AccountName(account))
+	d.feed.Tell(feed.Account(account))
 	return l.err
 }
 

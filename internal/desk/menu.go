@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
@@ -80,7 +81,7 @@ func (d *Desk) PublishMenu(ctx context.Context, by sms.User, id, revision int64)
 		return 0, err
 	}
 	d.audit(ctx, by, "menu.publish", MenuName(id), fmt.Sprintf("version %d", no))
-	d.feed.Tell(MenusName)
+	d.feed.Tell(feed.Menus)
 	return no, nil
 }
 
@@ -93,7 +94,7 @@ func (d *Desk) WithdrawMenu(ctx context.Context, by sms.User, id int64) error {
 		return err
 	}
 	d.audit(ctx, by, "menu.withdraw", MenuName(id), "")
-	d.feed.Tell(MenusName)
+	d.feed.Tell(feed.Menus)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -56,8 +57,8 @@ func (d *Desk) optOut(ctx context.Context, b sms.Blocked) (fresh bool, err error
 		return false, err
 	}
 	if n > 0 {
-		d.audit(ctx, person(), "number.block", AccountName(b.AccountID), fmt.Sprintf("%s, %s: %s", b.Number, b.Reason(), b.Proof))
-		d.feed.Tell(BlockedName(b.AccountID))
+		d.audit(ctx, person(), "number.block", feed.Account(b.AccountID), fmt.Sprintf("%s, %s: %s", b.Number, b.Reason(), b.Proof))
+		d.feed.Tell(feed.Blocked(b.AccountID))
 	}
 	return n > 0, nil
 }

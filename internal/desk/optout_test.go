@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -90,7 +91,7 @@ func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
 	if b := list[1]; b.ByName != r.by.Name || b.Proof != "Entered by hand" || b.End.Words() != "by "+r.by.Name || b.End.Note != "came by in person" || b.End.At < b.Since {
 		t.Errorf("%+v", b)
 	}
-	lines, err := r.db.AuditOf(r.ctx, desk.AccountName(r.account.ID))
+	lines, err := r.db.AuditOf(r.ctx, feed.Account(r.account.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

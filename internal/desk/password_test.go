@@ -9,6 +9,7 @@ import (
 
 	"github.com/alexedwards/argon2id"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -24,7 +25,7 @@ func (nobodyAtAll) PutAudit(context.Context, sms.Audit) error { return nil }
 // TestUnknownAddressCostsTheSameWork: an unknown address goes through the same
 // hash, with the same parameters, as a known one (ASVS 6.3.8).
 func TestUnknownAddressCostsTheSameWork(t *testing.T) {
-	d := New(nobodyAtAll{}, nil, NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+	d := New(nobodyAtAll{}, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	for range cap(d.signin.hashing) {
 		d.signin.hashing <- struct{}{}
 	}

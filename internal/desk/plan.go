@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -65,8 +66,8 @@ func (im *Importer) make(ctx context.Context, l sms.List) error {
 		return err
 	}
 	by := sms.User{ID: l.CreatedBy, Name: l.CreatedName}
-	im.desk.audit(ctx, by, "campaign.draft", CampaignName(c.ID), fmt.Sprintf("%d rows of %s", c.Recipients, l.FileName))
-	im.desk.feed.Tell(ListName(l.UID), CampaignsName(l.AccountID), CampaignName(c.ID))
+	im.desk.audit(ctx, by, "campaign.draft", feed.Campaign(c.ID), fmt.Sprintf("%d rows of %s", c.Recipients, l.FileName))
+	im.desk.feed.Tell(feed.List(l.UID), feed.Campaigns(l.AccountID), feed.Campaign(c.ID))
 	return nil
 }
 

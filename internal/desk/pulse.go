@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -16,7 +17,7 @@ import (
 type Pulse struct {
 	store PulseStore
 	alive func(context.Context) bool
-	feed  *Feed
+	feed  *feed.Feed
 	log   *slog.Logger
 	now   func() time.Time
 	every time.Duration
@@ -38,11 +39,11 @@ type PulseStore interface {
 // NewPulse returns a Pulse; Run makes it beat. alive says whether callbacks are
 // answered at this moment; every is the time between two beats, 0 for the
 // usual one.
-func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Duration, feed *Feed, log *slog.Logger, now func() time.Time) *Pulse {
+func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Duration, news *feed.Feed, log *slog.Logger, now func() time.Time) *Pulse {
 	if every == 0 {
 		every = beatEvery
 	}
-	return &Pulse{store: store, alive: alive, every: every, feed: feed, log: log, now: now, counts: map[pulseKey]*sms.Pulse{}}
+	return &Pulse{store: store, alive: alive, every: every, feed: news, log: log, now: now, counts: map[pulseKey]*sms.Pulse{}}
 }
 
 // Watch lets every beat say whether the database can be written. It comes before
@@ -118,7 +119,7 @@ func (p *Pulse) Run(ctx context.Context) {
 	}
 	for {
 		beat(ctx)
-		if !pause(ctx, p.every, nil) {
+		if !feed.Pause(ctx, p.every, nil) {
 			after, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.every)
 			beat(after)
 			cancel()
@@ -149,7 +150,7 @@ func (p *Pulse) flush(ctx context.Context) {
 	}
 	names := map[string]bool{}
 	for _, c := range list {
-		names[ReportsName(c.AccountID)] = true
+		names[feed.Reports(c.AccountID)] = true
 	}
 	for n := range names {
 		p.feed.Tell(n)

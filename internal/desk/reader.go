@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -13,7 +14,7 @@ import (
 type Reader struct {
 	store    ReaderStore
 	gateways *Gateways
-	feed     *Feed
+	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
 	mailer   Mailer // nil: nobody is mailed
@@ -36,8 +37,8 @@ type ReaderStore interface {
 }
 
 // NewReader returns a Reader; Run makes it work.
-func NewReader(store ReaderStore, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Reader {
-	return &Reader{store: store, gateways: gateways, feed: feed, log: log, now: now}
+func NewReader(store ReaderStore, gateways *Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Reader {
+	return &Reader{store: store, gateways: gateways, feed: news, log: log, now: now}
 }
 
 const (
@@ -54,7 +55,7 @@ const (
 
 // Run reads and tidies until ctx ends.
 func (r *Reader) Run(ctx context.Context) {
-	news := r.feed.Listen(AccountName(0))
+	news := r.feed.Listen(feed.Account(0))
 	defer news.Close()
 	tried := map[int64]time.Time{}
 	for {
@@ -72,7 +73,7 @@ func (r *Reader) Run(ctx context.Context) {
 		oldest := now.Add(-sessionLife).UnixMilli()
 		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, oldest, oldest))
 		r.complain(ctx, "old requests of programs not forgotten", r.store.ForgetTokenRequests(ctx, now.Add(-requestAge).UnixMilli()))
-		if !pause(ctx, readEvery, news.Nudged()) {
+		if !feed.Pause(ctx, readEvery, news.Nudged()) {
 			return
 		}
 		news.Take()
@@ -84,7 +85,7 @@ func (r *Reader) Run(ctx context.Context) {
 func (r *Reader) tidy(ctx context.Context) error {
 	for until := r.now().Add(tidyFor); r.now().Before(until); {
 		more, err := r.store.Tidy(ctx, r.now().UnixMilli())
-		if err != nil || !more || !pause(ctx, tidyRests, nil) {
+		if err != nil || !more || !feed.Pause(ctx, tidyRests, nil) {
 			return err
 		}
 	}
@@ -103,7 +104,7 @@ func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]tim
 		return err
 	}
 	for _, id := range late {
-		r.feed.Tell(CampaignName(id), CampaignsName(a.ID))
+		r.feed.Tell(feed.Campaign(id), feed.Campaigns(a.ID))
 	}
 	if err := r.compare(ctx, a); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (r *Reader) keepFresh(ctx context.Context, a sms.Account, tried map[int64]t
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("records not read", "account", a.ID, "error", err)
 	}
-	r.feed.Tell(AccountName(a.ID), RecordsName(a.ID))
+	r.feed.Tell(feed.Account(a.ID), feed.Records(a.ID))
 	return nil
 }
 

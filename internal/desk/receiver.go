@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -15,7 +16,7 @@ type Receiver struct {
 	inbox Inbox
 	store ReceiveStore
 	parse func(raw string) sms.DeliveryReport
-	feed  *Feed
+	feed  *feed.Feed
 	log   *slog.Logger
 	now   func() time.Time
 	nudge chan struct{}
@@ -55,8 +56,8 @@ type ReceiveStore interface {
 
 // NewReceiver returns a Receiver; Run makes it work. parse reads a callback's
 // query string and never fails.
-func NewReceiver(inbox Inbox, store ReceiveStore, parse func(string) sms.DeliveryReport, feed *Feed, log *slog.Logger, now func() time.Time) *Receiver {
-	return &Receiver{inbox: inbox, store: store, parse: parse, feed: feed, log: log, now: now, nudge: make(chan struct{}, 1)}
+func NewReceiver(inbox Inbox, store ReceiveStore, parse func(string) sms.DeliveryReport, news *feed.Feed, log *slog.Logger, now func() time.Time) *Receiver {
+	return &Receiver{inbox: inbox, store: store, parse: parse, feed: news, log: log, now: now, nudge: make(chan struct{}, 1)}
 }
 
 const (
@@ -92,7 +93,7 @@ func (r *Receiver) Run(ctx context.Context) {
 			r.log.Error("delivery reports wait in the inbox", "error", err)
 			rest = receiverWaits
 		}
-		if !pause(ctx, receiverGathers, nil) || !pause(ctx, rest, r.nudge) {
+		if !feed.Pause(ctx, receiverGathers, nil) || !feed.Pause(ctx, rest, r.nudge) {
 			return
 		}
 	}
@@ -238,17 +239,17 @@ func (r *Receiver) apply(ctx context.Context, kept []sms.Kept, upTo sms.Cursors)
 	for i, k := range kept {
 		reports[i] = r.parse(k.Query)
 		reports[i].ID, reports[i].AccountID, reports[i].ReceivedAt, reports[i].Raw = k.ID, k.AccountID, k.ReceivedAt, k.Query
-		names[ReportsName(k.AccountID)], names[CampaignsName(k.AccountID)] = true, true
+		names[feed.Reports(k.AccountID)], names[feed.Campaigns(k.AccountID)] = true, true
 	}
 	done, err := r.store.ApplyReports(ctx, reports, countries, upTo, r.now().UnixMilli())
 	if err != nil {
 		return err
 	}
 	for _, id := range done.Campaigns {
-		names[CampaignName(id)] = true
+		names[feed.Campaign(id)] = true
 	}
 	for _, id := range done.Messages {
-		names[MessageName(id)] = true
+		names[feed.Message(id)] = true
 	}
 	tell := make([]string, 0, len(names))
 	for n := range names {

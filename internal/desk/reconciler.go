@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -16,7 +17,7 @@ import (
 type Reconciler struct {
 	store    ReconcileStore
 	gateways *Gateways
-	feed     *Feed
+	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
 }
@@ -42,8 +43,8 @@ type Asker interface {
 
 // NewReconciler returns a Reconciler; Compare and Ask make it work, each in a
 // goroutine of its own.
-func NewReconciler(store ReconcileStore, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Reconciler {
-	return &Reconciler{store: store, gateways: gateways, feed: feed, log: log, now: now}
+func NewReconciler(store ReconcileStore, gateways *Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Reconciler {
+	return &Reconciler{store: store, gateways: gateways, feed: news, log: log, now: now}
 }
 
 const (
@@ -66,9 +67,9 @@ func (r *Reconciler) Compare(ctx context.Context) {
 	for {
 		accounts, err := r.store.Accounts(ctx)
 		r.complain(ctx, "accounts not read", err)
-		names := []string{AccountName(0)}
+		names := []string{feed.Account(0)}
 		for _, a := range accounts {
-			names = append(names, CampaignsName(a.ID))
+			names = append(names, feed.Campaigns(a.ID))
 		}
 		news := r.feed.Listen(names...)
 		for _, a := range accounts {
@@ -78,7 +79,7 @@ func (r *Reconciler) Compare(ctx context.Context) {
 			tidied = r.now()
 			r.complain(ctx, "old reports not forgotten", r.forget(ctx, accounts))
 		}
-		ok := pause(ctx, compareRests, nil) && pause(ctx, compareEvery-compareRests, news.Nudged())
+		ok := feed.Pause(ctx, compareRests, nil) && feed.Pause(ctx, compareEvery-compareRests, news.Nudged())
 		news.Close()
 		if !ok {
 			return
@@ -108,12 +109,12 @@ func (r *Reconciler) tell(account int64, done sms.Applied) {
 
 // appliedNames names what reports have changed.
 func appliedNames(account int64, done sms.Applied) []string {
-	names := []string{ReportsName(account), CampaignsName(account)}
+	names := []string{feed.Reports(account), feed.Campaigns(account)}
 	for _, id := range done.Campaigns {
-		names = append(names, CampaignName(id))
+		names = append(names, feed.Campaign(id))
 	}
 	for _, id := range done.Messages {
-		names = append(names, MessageName(id))
+		names = append(names, feed.Message(id))
 	}
 	return names
 }
@@ -138,7 +139,7 @@ func (r *Reconciler) Ask(ctx context.Context) {
 		r.complain(ctx, "accounts not read", err)
 		names := make([]string, len(accounts))
 		for i, a := range accounts {
-			names[i] = AskedName(a.ID)
+			names[i] = feed.Asked(a.ID)
 		}
 		news := r.feed.Listen(names...)
 		asked := false
@@ -147,7 +148,7 @@ func (r *Reconciler) Ask(ctx context.Context) {
 			asked = asked || did
 			r.complain(ctx, "the provider was not asked about a message", err)
 		}
-		ok := ctx.Err() == nil && (asked || pause(ctx, askRests, news.Nudged()))
+		ok := ctx.Err() == nil && (asked || feed.Pause(ctx, askRests, news.Nudged()))
 		news.Close()
 		if !ok {
 			return
@@ -173,7 +174,7 @@ func (r *Reconciler) ask(ctx context.Context, a sms.Account) (did bool, err erro
 	i, m, err := r.store.NextInquired(ctx, a.ID, r.now().UnixMilli())
 	if errors.Is(err, sms.ErrNotFound) {
 		if i.ID > 0 {
-			r.feed.Tell(ReportsName(a.ID))
+			r.feed.Tell(feed.Reports(a.ID))
 		}
 		return false, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -186,7 +187,7 @@ func TestPulseTellsWhenNobodyAnswered(t *testing.T) {
 		store := &silent{pulses: map[[2]int64]sms.Pulse{}}
 		var deaf atomic.Bool
 		began := time.Now()
-		p := desk.NewPulse(store, func(context.Context) bool { return !deaf.Load() }, 10*time.Second, desk.NewFeed(), slog.New(slog.DiscardHandler), time.Now)
+		p := desk.NewPulse(store, func(context.Context) bool { return !deaf.Load() }, 10*time.Second, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { p.Run(ctx); close(ended) }()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -25,9 +26,6 @@ type recordStore interface {
 	SetDefaultSender(ctx context.Context, account int64, text string, now int64) error
 	SeeAlarms(ctx context.Context, account, last int64, by string, now int64) (int64, error)
 }
-
-// RecordsName names an account's records of every kind for the Feed.
-func RecordsName(account int64) string { return fmt.Sprintf("records:%d", account) }
 
 // recordReader reads records of one account and keeps them, or keeps why they
 // could not be read.
@@ -149,7 +147,7 @@ func (d *Desk) changeRecord(ctx context.Context, by sms.User, c recordChange) (s
 			err = errors.Join(err, c.forget(ctx))
 		}
 		d.reread(ctx, reader, c.kind)
-		d.feed.Tell(RecordsName(c.account))
+		d.feed.Tell(feed.Records(c.account))
 		return "", err
 	case errors.Is(err, sms.ErrUncertain):
 		if said, err = d.lookForChange(ctx, reader, c, err); err != nil {
@@ -166,8 +164,8 @@ func (d *Desk) changeRecord(ctx context.Context, by sms.User, c recordChange) (s
 		}
 	}
 	d.reread(ctx, reader, c.kind)
-	d.audit(ctx, by, c.action, AccountName(c.account), c.detail)
-	d.feed.Tell(RecordsName(c.account), AccountName(c.account))
+	d.audit(ctx, by, c.action, feed.Account(c.account), c.detail)
+	d.feed.Tell(feed.Records(c.account), feed.Account(c.account))
 	return said, nil
 }
 
@@ -189,7 +187,7 @@ func (d *Desk) lookForChange(ctx context.Context, r recordReader, c recordChange
 	if err != nil {
 		return "", err
 	}
-	d.feed.Tell(RecordsName(c.account))
+	d.feed.Tell(feed.Records(c.account))
 	if !there {
 		return "", sms.Invalid{"provider": "We lost the connection, and the provider's list does not show the change. Refresh the list in a minute, and try again only if it is not there then"}
 	}
@@ -212,9 +210,9 @@ func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int6
 	if err != nil {
 		return after, err
 	}
-	d.audit(ctx, by, "account.records", AccountName(account), fmt.Sprintf("creates %t, warning below %d, floor %d (hundredths), others send %t",
+	d.audit(ctx, by, "account.records", feed.Account(account), fmt.Sprintf("creates %t, warning below %d, floor %d (hundredths), others send %t",
 		after.Creates, after.WarnBelow, after.Floor, after.OthersSend))
-	d.feed.Tell(AccountName(account), RecordsName(account))
+	d.feed.Tell(feed.Account(account), feed.Records(account))
 	return after, nil
 }
 
@@ -228,8 +226,8 @@ func (d *Desk) SeeAlarms(ctx context.Context, by sms.User, account, last int64) 
 	if err != nil || n == 0 {
 		return err
 	}
-	d.audit(ctx, by, "balance.seen", AccountName(account), fmt.Sprintf("%d alarms", n))
-	d.feed.Tell(AccountName(account))
+	d.audit(ctx, by, "balance.seen", feed.Account(account), fmt.Sprintf("%d alarms", n))
+	d.feed.Tell(feed.Account(account))
 	return nil
 }
 

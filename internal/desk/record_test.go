@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -258,7 +259,7 @@ func TestSendingStopsAtTheFloor(t *testing.T) {
 		t.Errorf("%s %q", got.PauseCode, got.Pause)
 	}
 	for deadline := time.Now().Add(5 * time.Second); mails.text() == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		r.feed.Tell(desk.AccountName(0))
+		r.feed.Tell(feed.Account(0))
 	}
 	stop()
 	<-done

@@ -6,11 +6,9 @@ import (
 	"log/slog"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
-
-// RetentionName names the setting of how long numbers and texts are kept.
-const RetentionName = "retention"
 
 type retentionStore interface {
 	PutSetting(ctx context.Context, name, value string) error
@@ -29,15 +27,15 @@ func (d *Desk) SaveRetention(ctx context.Context, by sms.User, r sms.Retention) 
 	if err := d.store.PutSetting(ctx, sms.SettingRetention, r.Setting()); err != nil {
 		return err
 	}
-	d.audit(ctx, by, "retention.save", RetentionName, fmt.Sprintf("messages %d, reports %d, calls %d months; 0 for ever; log of reports %d days", r.Messages, r.Reports, r.Calls, r.Days()))
-	d.feed.Tell(RetentionName)
+	d.audit(ctx, by, "retention.save", feed.Retention, fmt.Sprintf("messages %d, reports %d, calls %d months; 0 for ever; log of reports %d days", r.Messages, r.Reports, r.Calls, r.Days()))
+	d.feed.Tell(feed.Retention)
 	return nil
 }
 
 // Forgetter removes numbers and texts whose time is over, a few at a time.
 type Forgetter struct {
 	store ForgetStore
-	feed  *Feed
+	feed  *feed.Feed
 	log   *slog.Logger
 	now   func() time.Time
 }
@@ -54,8 +52,8 @@ type ForgetStore interface {
 }
 
 // NewForgetter returns a Forgetter; Run makes it work.
-func NewForgetter(store ForgetStore, feed *Feed, log *slog.Logger, now func() time.Time) *Forgetter {
-	return &Forgetter{store: store, feed: feed, log: log, now: now}
+func NewForgetter(store ForgetStore, news *feed.Feed, log *slog.Logger, now func() time.Time) *Forgetter {
+	return &Forgetter{store: store, feed: news, log: log, now: now}
 }
 
 const (
@@ -65,13 +63,13 @@ const (
 
 // Run removes what is due until ctx ends, and at once when the setting changes.
 func (f *Forgetter) Run(ctx context.Context) {
-	news := f.feed.Listen(RetentionName)
+	news := f.feed.Listen(feed.Retention)
 	defer news.Close()
 	for {
 		if err := f.Pass(ctx); err != nil && ctx.Err() == nil {
 			f.log.Error("old numbers and texts not removed", "error", err)
 		}
-		if !pause(ctx, forgetLooks, news.Nudged()) {
+		if !feed.Pause(ctx, forgetLooks, news.Nudged()) {
 			return
 		}
 		news.Take()
@@ -119,12 +117,12 @@ func (f *Forgetter) messages(ctx context.Context, before int64) error {
 			if err != nil {
 				return err
 			}
-			if err := f.audit(ctx, "campaign.forget", CampaignName(id), fmt.Sprintf("numbers and texts of %d messages", c.Recipients)); err != nil {
+			if err := f.audit(ctx, "campaign.forget", feed.Campaign(id), fmt.Sprintf("numbers and texts of %d messages", c.Recipients)); err != nil {
 				return err
 			}
-			f.feed.Tell(CampaignName(id), CampaignsName(c.AccountID))
+			f.feed.Tell(feed.Campaign(id), feed.Campaigns(c.AccountID))
 		}
-		if !pause(ctx, forgetRests, nil) {
+		if !feed.Pause(ctx, forgetRests, nil) {
 			return ctx.Err()
 		}
 	}
@@ -138,14 +136,14 @@ func (f *Forgetter) all(ctx context.Context, action, word string, before int64, 
 			return err
 		}
 		total, more = total+n, further
-		if more && !pause(ctx, forgetRests, nil) {
+		if more && !feed.Pause(ctx, forgetRests, nil) {
 			return ctx.Err()
 		}
 	}
 	if total == 0 {
 		return nil
 	}
-	return f.audit(ctx, action, RetentionName, fmt.Sprintf("numbers and texts of %d %s", total, word))
+	return f.audit(ctx, action, feed.Retention, fmt.Sprintf("numbers and texts of %d %s", total, word))
 }
 
 func (f *Forgetter) audit(ctx context.Context, action, object, detail string) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -75,7 +76,7 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 		t.Errorf("%+v %v", attempts, err)
 	}
 	audited := 0
-	lines, err := r.db.AuditOf(r.ctx, desk.CampaignName(c.ID))
+	lines, err := r.db.AuditOf(r.ctx, feed.Campaign(c.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sandbox"
@@ -26,7 +27,7 @@ type rig struct {
 	ctx      context.Context
 	db       *storage.DB
 	data     string
-	feed     *desk.Feed
+	feed     *feed.Feed
 	desk     *desk.Desk
 	gateways *desk.Gateways
 	sandbox  *sandbox.Sandbox
@@ -84,7 +85,7 @@ func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	r := &rig{t: t, ctx: ctx, db: db, data: data, feed: desk.NewFeed(), sandbox: service, service: server, by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
+	r := &rig{t: t, ctx: ctx, db: db, data: data, feed: feed.New(), sandbox: service, service: server, by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
 	r.gateways = desk.NewGateways(open, db, slog.New(slog.DiscardHandler))
 	r.desk = desk.New(db, r.gateways, r.feed, slog.New(slog.DiscardHandler), time.Now)
 	a := sms.Account{Name: "Clinic", BaseURL: server.URL + "/v2", PerMinute: 100_000, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -76,8 +77,8 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 	if err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, action, CampaignName(id), fmt.Sprintf("%d messages, %s", set.Recipients, at.Time().Format("2006-01-02 15:04 -0700")))
-	d.feed.Tell(CampaignName(id), CampaignsName(set.AccountID))
+	d.audit(ctx, by, action, feed.Campaign(id), fmt.Sprintf("%d messages, %s", set.Recipients, at.Time().Format("2006-01-02 15:04 -0700")))
+	d.feed.Tell(feed.Campaign(id), feed.Campaigns(set.AccountID))
 	return set, nil
 }
 
@@ -103,7 +104,7 @@ func (d *Desk) hold(ctx context.Context, id int64, code, sentence string) (sms.C
 		return nil
 	})
 	if err == nil {
-		d.feed.Tell(CampaignName(id), CampaignsName(c.AccountID))
+		d.feed.Tell(feed.Campaign(id), feed.Campaigns(c.AccountID))
 	}
 	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -41,7 +42,7 @@ func NewScheduler(d *Desk, elapsed func() time.Duration) *Scheduler {
 func (s *Scheduler) Run(ctx context.Context) {
 	for {
 		s.look(ctx)
-		if !pause(ctx, time.Second, nil) {
+		if !feed.Pause(ctx, time.Second, nil) {
 			return
 		}
 	}
@@ -80,7 +81,7 @@ func (s *Scheduler) clocks(ctx context.Context, now time.Time) map[int64]sms.Clo
 	for _, a := range accounts {
 		standings[a.ID] = s.desk.gateways.standing(a, now)
 		if holds := standings[a.ID].State == sms.ClockWrong; holds != s.wrong[a.ID] {
-			s.desk.feed.Tell(AccountName(a.ID), CampaignsName(a.ID))
+			s.desk.feed.Tell(feed.Account(a.ID), feed.Campaigns(a.ID))
 		}
 	}
 	return standings
@@ -175,7 +176,7 @@ func (d *Desk) startDue(ctx context.Context, c sms.Campaign) error {
 		return err
 	}
 	by := sms.User{ID: c.StartedBy, Name: c.StartedName}
-	d.audit(ctx, by, "campaign.start", CampaignName(c.ID), fmt.Sprintf("%d messages, %d parts, as scheduled", started.Recipients, started.Parts))
-	d.feed.Tell(CampaignName(c.ID), CampaignsName(c.AccountID))
+	d.audit(ctx, by, "campaign.start", feed.Campaign(c.ID), fmt.Sprintf("%d messages, %d parts, as scheduled", started.Recipients, started.Parts))
+	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 	return nil
 }

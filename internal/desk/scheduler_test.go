@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -64,7 +65,7 @@ func scheduled(t *testing.T, play func(p *plan)) {
 		open := func(desk.Opening) (desk.Gateway, error) {
 			return nil, errors.New("nothing is sent here")
 		}
-		p.rig = &rig{t: t, ctx: t.Context(), db: db, feed: desk.NewFeed(), by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
+		p.rig = &rig{t: t, ctx: t.Context(), db: db, feed: feed.New(), by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
 		p.gateways = desk.NewGateways(open, db, slog.New(slog.DiscardHandler))
 		p.desk = desk.New(db, p.gateways, p.feed, slog.New(slog.NewTextHandler(&p.log, nil)), p.clocks.wall)
 		a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: 100, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}

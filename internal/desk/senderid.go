@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -184,7 +185,7 @@ func (d *Desk) ChooseDefaultSender(ctx context.Context, by sms.User, account, id
 	if err := d.store.SetDefaultSender(ctx, account, record.Text, d.ms()); err != nil {
 		return err
 	}
-	d.audit(ctx, by, "senderid.default", AccountName(account), record.Text)
-	d.feed.Tell(AccountName(account), RecordsName(account))
+	d.audit(ctx, by, "senderid.default", feed.Account(account), record.Text)
+	d.feed.Tell(feed.Account(account), feed.Records(account))
 	return nil
 }

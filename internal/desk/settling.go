@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -49,7 +50,7 @@ func (l *line) settle(ctx context.Context, account sms.Account, a *sms.Attempt, 
 		if err == nil {
 			k.settled()
 			l.report(a, len(s.Strange), o, alert)
-			l.feed.Tell(CampaignName(a.CampaignID), CampaignsName(a.AccountID), AccountName(a.AccountID))
+			l.feed.Tell(feed.Campaign(a.CampaignID), feed.Campaigns(a.AccountID), feed.Account(a.AccountID))
 			return nil
 		}
 		if errors.Is(err, sms.ErrConflict) {
@@ -175,7 +176,7 @@ func (d *Dispatcher) settleKept(ctx context.Context) bool {
 		if !waits || ctx.Err() != nil {
 			return ctx.Err() == nil
 		}
-		if !pause(ctx, settleEvery, nil) {
+		if !feed.Pause(ctx, settleEvery, nil) {
 			return false
 		}
 	}
@@ -192,7 +193,7 @@ func (d *Dispatcher) settleOne(ctx context.Context, u sms.Unsettled) error {
 	case open:
 		d.log.Warn("an outcome that an earlier process kept is stored", "attempt", a.ID)
 		d.report(&a, 0, u.Outcome, alert)
-		d.feed.Tell(CampaignName(a.CampaignID), CampaignsName(a.AccountID), AccountName(a.AccountID))
+		d.feed.Tell(feed.Campaign(a.CampaignID), feed.Campaigns(a.AccountID), feed.Account(a.AccountID))
 	}
 	if err := d.reserve.Done(u.UID); err != nil {
 		d.log.Warn("the reserve for outcomes is not cleared", "error", err)

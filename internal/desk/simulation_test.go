@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
@@ -292,11 +293,11 @@ func (s *simulation) start() {
 	if err := l.openReports(); err != nil {
 		s.t.Fatalf("open what keeps reports: %v", err)
 	}
-	feed, log := desk.NewFeed(), slog.New(slog.DiscardHandler)
+	news, log := feed.New(), slog.New(slog.DiscardHandler)
 	gateways := desk.NewGateways(l.gateway, l.db, log)
-	l.desk = desk.New(l.db, gateways, feed, log, s.wall)
+	l.desk = desk.New(l.db, gateways, news, log, s.wall)
 	l.journal = storage.NewJournal(l.db, storage.JournalConfig{Program: "simulation"})
-	receiver := desk.NewReceiver(l.inbox, l.db, gateway.ParseReport, feed, log, s.wall)
+	receiver := desk.NewReceiver(l.inbox, l.db, gateway.ParseReport, news, log, s.wall)
 	receiver.ReplayFrom(l.reports)
 	l.running.Go(func() { _ = l.inbox.Run(l.ctx, receiver.Nudge, func(int, error) {}) })
 	l.running.Go(func() { receiver.Run(l.ctx) })
@@ -314,7 +315,7 @@ func (s *simulation) start() {
 	}
 	began := time.Now()
 	scheduler := desk.NewScheduler(l.desk, func() time.Duration { return time.Since(began) })
-	dispatcher := desk.NewDispatcher(l.db, l.journal, gateways, feed, 3, log, s.wall)
+	dispatcher := desk.NewDispatcher(l.db, l.journal, gateways, news, 3, log, s.wall)
 	dispatcher.Endure(mortalReserve{storage.NewReserve(s.data(), ""), l}, desk.NewOutage(log, s.wall))
 	l.running.Go(func() { scheduler.Run(l.ctx) })
 	l.running.Go(func() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -184,7 +185,7 @@ func (d *Desk) SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.Tem
 	draft.ChangedName = by.Name
 	kept, err := d.store.PutTemplateDraft(ctx, draft, d.ms())
 	if err == nil {
-		d.feed.Tell(RecordsName(draft.AccountID))
+		d.feed.Tell(feed.Records(draft.AccountID))
 	}
 	return kept, err
 }
@@ -201,8 +202,8 @@ func (d *Desk) DeleteTemplateDraft(ctx context.Context, by sms.User, account, id
 	if err := d.store.ForgetTemplateDraft(ctx, account, id); err != nil {
 		return err
 	}
-	d.audit(ctx, by, "template.draft_delete", AccountName(account), draft.Name)
-	d.feed.Tell(RecordsName(account))
+	d.audit(ctx, by, "template.draft_delete", feed.Account(account), draft.Name)
+	d.feed.Tell(feed.Records(account))
 	return nil
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
@@ -23,7 +23,7 @@ type Sessions struct {
 	store  USSDStore
 	hook   func(ctx context.Context, q ussd.Question) (string, error)
 	blocks OptOuts
-	feed   *Feed
+	feed   *feed.Feed
 	log    *slog.Logger
 	now    func() time.Time
 
@@ -102,20 +102,14 @@ type call struct {
 // NewSessions returns Sessions without menus: Prepare reads them, Run keeps
 // them current. hook asks the owner's webhook and returns its words.
 func NewSessions(store USSDStore, spool USSDSpool, hook func(ctx context.Context, q ussd.Question) (string, error),
-	blocks OptOuts, feed *Feed, log *slog.Logger, now func() time.Time) *Sessions {
-	s := &Sessions{store: store, hook: hook, blocks: blocks, feed: feed, log: log, now: now, said: newSaid(), due: newSaid(), spool: spool}
+	blocks OptOuts, news *feed.Feed, log *slog.Logger, now func() time.Time) *Sessions {
+	s := &Sessions{store: store, hook: hook, blocks: blocks, feed: news, log: log, now: now, said: newSaid(), due: newSaid(), spool: spool}
 	for i := range s.shards {
 		s.shards[i].calls = map[callKey]*call{}
 	}
 	s.known.Store(&published{})
 	return s
 }
-
-// USSDName names an account's USSD sessions on the Feed.
-func USSDName(account int64) string { return "ussd:" + strconv.FormatInt(account, 10) }
-
-// MenusName names the published menus of all accounts on the Feed.
-const MenusName = "menus"
 
 // Answer answers one request. An error means that our part failed and that the
 // caller has to be told so; the session is over then.

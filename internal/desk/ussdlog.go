@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
@@ -123,7 +124,7 @@ func (s *Sessions) Prepare(ctx context.Context) error {
 
 // Store brings what was said into the database until ctx ends; Drain the rest.
 func (s *Sessions) Store(ctx context.Context) {
-	for pause(ctx, saidEach, nil) {
+	for feed.Pause(ctx, saidEach, nil) {
 		s.hand()
 		if err := s.write(ctx); err != nil && ctx.Err() == nil {
 			s.log.Error("USSD sessions not stored", "error", err)
@@ -134,7 +135,7 @@ func (s *Sessions) Store(ctx context.Context) {
 // Run keeps the menus current and forgets phones that are silent, until ctx
 // ends.
 func (s *Sessions) Run(ctx context.Context) {
-	news := s.feed.Listen(MenusName, AccountName(0))
+	news := s.feed.Listen(feed.Menus, feed.Account(0))
 	defer news.Close()
 	menus, sweep, forget := time.NewTicker(menusEach), time.NewTicker(sweepEach), time.NewTicker(forgetEach)
 	defer menus.Stop()
@@ -240,7 +241,7 @@ func (s *Sessions) write(ctx context.Context) error {
 	}
 	told := map[string]bool{}
 	for _, x := range b.Sessions {
-		if name := USSDName(x.AccountID); !told[name] {
+		if name := feed.USSD(x.AccountID); !told[name] {
 			told[name] = true
 			s.feed.Tell(name)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
 
@@ -16,7 +17,7 @@ import (
 type Witness struct {
 	store    WitnessStore
 	gateways *Gateways
-	feed     *Feed
+	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
 	mu       sync.Mutex
@@ -33,8 +34,8 @@ type WitnessStore interface {
 }
 
 // NewWitness returns a Witness.
-func NewWitness(store WitnessStore, gateways *Gateways, feed *Feed, log *slog.Logger, now func() time.Time) *Witness {
-	return &Witness{store: store, gateways: gateways, feed: feed, log: log, now: now, said: map[int64]string{}}
+func NewWitness(store WitnessStore, gateways *Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Witness {
+	return &Witness{store: store, gateways: gateways, feed: news, log: log, now: now, said: map[int64]string{}}
 }
 
 const (
@@ -60,7 +61,7 @@ func (w *Witness) Await(ctx context.Context, account int64) {
 			w.say(account, witnessFailed)
 			return
 		}
-		if asked && !pause(ctx, witnessAgain, nil) {
+		if asked && !feed.Pause(ctx, witnessAgain, nil) {
 			break
 		}
 		asked = true
@@ -97,7 +98,7 @@ func (w *Witness) say(account int64, sentence string) {
 		w.said[account] = sentence
 	}
 	w.mu.Unlock()
-	w.feed.Tell(AccountName(account), CampaignsName(account), RecordsName(account))
+	w.feed.Tell(feed.Account(account), feed.Campaigns(account), feed.Records(account))
 }
 
 // Sentence says that an account's first request waits for the balance, or that

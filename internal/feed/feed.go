@@ -1,4 +1,6 @@
-package desk
+// Package feed tells whoever listens that something changed: names, never data,
+// so that a lost notice costs nothing. It must never know who listens, nor why.
+package feed
 
 import "sync"
 
@@ -9,8 +11,8 @@ type Feed struct {
 	listeners map[string]map[*Listener]struct{} // by name
 }
 
-// NewFeed returns a feed that nobody listens to.
-func NewFeed() *Feed { return &Feed{listeners: map[string]map[*Listener]struct{}{}} }
+// New returns a feed that nobody listens to.
+func New() *Feed { return &Feed{listeners: map[string]map[*Listener]struct{}{}} }
 
 // Listener holds a set of dirty names and one slot: telling never blocks, and
 // a thousand changes are one nudge.
