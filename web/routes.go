@@ -359,7 +359,7 @@ func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
 func (s *Web) page(rt route) http.Handler {
 	h := s.handle(rt)
 	if rt.pattern != livePath && !strings.HasPrefix(rt.pattern, "/settings/reports") && rt.pattern != tokensPath && !strings.Contains(rt.pattern, "{token}") {
-		h = middleware.Compress(5, "text/html")(h)
+		h = s.packed(h)
 	}
 	most := int64(formMost)
 	if rt.upload {

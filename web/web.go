@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
@@ -138,25 +139,28 @@ type Web struct {
 	stopping   <-chan struct{}
 	sessions   *sessionStore
 	cross      *http.CrossOriginProtection
-	streams    *streams
-	shares     *shares
-	slips      *slips
-	downloads  seats  // for what people take away
-	searches   *slips // what people look for, by the word in the address
-	typed      *slips // forms sent after the session's end, for whoever signs in again
-	pages      chi.Routes
-	pace       *pace // of programs
-	uploads    seats // for what programs send
-	gate       *gate // of the page behind links in messages
-	keys       *keys // Idempotency-Keys in work
-	spool      string
-	mails      bool
-	backup     Backups
-	outage     func() string
-	witness    func(ctx context.Context, account int64) string
-	press      func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
-	try        func(session string, d ussd.Draft)
-	staffed    atomic.Bool // an administrator was seen; there is always one afterwards
+	// packed compresses a page for browsers that take that: one for all routes,
+	// since each tries its encoders when it is made.
+	packed    func(http.Handler) http.Handler
+	streams   *streams
+	shares    *shares
+	slips     *slips
+	downloads seats  // for what people take away
+	searches  *slips // what people look for, by the word in the address
+	typed     *slips // forms sent after the session's end, for whoever signs in again
+	pages     chi.Routes
+	pace      *pace // of programs
+	uploads   seats // for what programs send
+	gate      *gate // of the page behind links in messages
+	keys      *keys // Idempotency-Keys in work
+	spool     string
+	mails     bool
+	backup    Backups
+	outage    func() string
+	witness   func(ctx context.Context, account int64) string
+	press     func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
+	try       func(session string, d ussd.Draft)
+	staffed   atomic.Bool // an administrator was seen; there is always one afterwards
 }
 
 // New returns the pages; Routes makes them answer.
@@ -164,7 +168,7 @@ func New(c Config) *Web {
 	s := &Web{
 		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
 		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
-		cross: http.NewCrossOriginProtection(), streams: newStreams(), shares: newShares(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
+		cross: http.NewCrossOriginProtection(), packed: middleware.Compress(5, "text/html"), streams: newStreams(), shares: newShares(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
 		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, backup: c.Backups, press: c.Press, try: c.Try,
 	}
 	if s.outage = c.Outage; s.outage == nil {
