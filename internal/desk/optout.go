@@ -9,7 +9,7 @@ import (
 )
 
 // BlockByUSSD puts the number of a person onto the account's list who asked for
-// it in a USSD menu. msisdn is the number as the callback gives it (§7.1); one
+// it in a USSD menu. msisdn is the number as the callback gives it (§6.2); one
 // that cannot be read is sms.Invalid with the field number. proof says for
 // staff how it was asked for, such as "pressed 3 in *384*55# on MTN": at most
 // 200 characters are kept. fresh is false where the number was blocked already.

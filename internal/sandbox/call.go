@@ -55,7 +55,7 @@ func (s *Sandbox) receive(r *http.Request) (*call, error) {
 }
 
 // value is the first parameter that is not blank under one of the names, from where the method carries its
-// parameters: the query for GET and DELETE, the body for POST and PUT (§5.2).
+// parameters: the query for GET and DELETE, the body for POST and PUT (§5).
 func (c *call) value(names ...string) string {
 	from := c.query
 	if c.method == http.MethodPost || c.method == http.MethodPut {

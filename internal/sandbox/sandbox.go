@@ -312,7 +312,7 @@ func (s *Sandbox) execute(c *call, operation func(*Sandbox, *call) answer, draw 
 	return operation(s, c)
 }
 
-// authenticate checks the credentials (§5.5) and the two switches of the account.
+// authenticate checks the credentials (§5) and the two switches of the account.
 func (s *Sandbox) authenticate(c *call, f Faults) (a answer, refused bool) {
 	key, client := c.value("apikey"), c.value("clientid")
 	switch {
