@@ -43,6 +43,10 @@ var table = map[string]row{
 		may: []string{"internal/sms"}, reason: "menus and sessions are pure; the callback and the storage come to them",
 		never: []string{"database/sql"},
 	},
+	"internal/ussd/session": {
+		may: []string{"internal/feed", "internal/sms", "internal/ussd"}, reason: "a caller waits two seconds at most: campaigns, secrets of accounts and HTTP are not on the way",
+		never: []string{"net/http", "database/sql"},
+	},
 	"internal/migrated": {
 		reason: "tests of storage itself copy its folders too, so it opens nothing by itself",
 	},

@@ -17,6 +17,7 @@ import (
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/ussd/session"
 	"smsdesk/storage"
 	"smsdesk/web"
 )
@@ -119,7 +120,7 @@ type server struct {
 	reports    *storage.ReportLog
 	blocks     *storage.BlockLog
 	receiver   *desk.Receiver
-	sessions   *desk.Sessions
+	sessions   *session.Sessions
 	phone      *sandbox.Phone
 	dispatcher *desk.Dispatcher
 	scheduler  *desk.Scheduler
@@ -212,7 +213,7 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, spool.Close)
-	s.sessions = desk.NewSessions(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, wall)
+	s.sessions = session.New(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, wall)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, wall)
 	s.scheduler = desk.NewScheduler(s.desk, elapsed)

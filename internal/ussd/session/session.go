@@ -1,4 +1,7 @@
-package desk
+// Package session answers callers: it holds where each phone stands in a menu,
+// does what screens ask for and remembers what was said. It must never know
+// campaigns, the secrets of accounts, or HTTP.
+package session
 
 import (
 	"context"
@@ -20,7 +23,7 @@ import (
 // the session has expired, because an input must never meet another screen
 // than the one on the phone.
 type Sessions struct {
-	store  USSDStore
+	store  Store
 	hook   func(ctx context.Context, q ussd.Question) (string, error)
 	blocks OptOuts
 	feed   *feed.Feed
@@ -33,13 +36,13 @@ type Sessions struct {
 	open    atomic.Int64
 	number  atomic.Int64
 	said    *said // since the last look
-	spool   USSDSpool
+	spool   Spool
 	spooled sync.Mutex // held from spooling until due has it
 	due     *said      // on its way into the database
 }
 
-// USSDSpool keeps what callers were promised until the database has it.
-type USSDSpool interface {
+// Spool keeps what callers were promised until the database has it.
+type Spool interface {
 	// Append returns once the batch cannot be lost.
 	Append(b ussd.Batch) error
 	Read() (ussd.Batch, error)
@@ -48,8 +51,8 @@ type USSDSpool interface {
 	Clear(mark int64) error
 }
 
-// USSDStore is what sessions need to be remembered.
-type USSDStore interface {
+// Store is what sessions need to be remembered.
+type Store interface {
 	Accounts(ctx context.Context) ([]sms.Account, error)
 	PublishedMenus(ctx context.Context) ([]ussd.Published, error)
 	PutUSSDSessions(ctx context.Context, b ussd.Batch) error
@@ -99,9 +102,9 @@ type call struct {
 	gone     bool  // taken out of its shard
 }
 
-// NewSessions returns Sessions without menus: Prepare reads them, Run keeps
+// New returns Sessions without menus: Prepare reads them, Run keeps
 // them current. hook asks the owner's webhook and returns its words.
-func NewSessions(store USSDStore, spool USSDSpool, hook func(ctx context.Context, q ussd.Question) (string, error),
+func New(store Store, spool Spool, hook func(ctx context.Context, q ussd.Question) (string, error),
 	blocks OptOuts, news *feed.Feed, log *slog.Logger, now func() time.Time) *Sessions {
 	s := &Sessions{store: store, hook: hook, blocks: blocks, feed: news, log: log, now: now, said: newSaid(), due: newSaid(), spool: spool}
 	for i := range s.shards {

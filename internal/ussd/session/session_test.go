@@ -1,4 +1,4 @@
-package desk
+package session
 
 import (
 	"context"
@@ -142,7 +142,7 @@ func newUSSDRig(t testing.TB, hook func(context.Context, ussd.Question) (string,
 	t.Helper()
 	r := &ussdRig{t: t, store: newRemembered(menus...), clock: &clock{}}
 	r.clock.ms.Store(time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC).UnixMilli())
-	r.Sessions = NewSessions(r.store, r.store, hook, r.store, feed.New(), slog.New(slog.DiscardHandler), r.clock.now)
+	r.Sessions = New(r.store, r.store, hook, r.store, feed.New(), slog.New(slog.DiscardHandler), r.clock.now)
 	if err := r.Prepare(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package desk
+package session
 
 import (
 	"context"
