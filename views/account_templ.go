@@ -36,14 +36,14 @@ func settingsTabs(current string) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = Tabs("Settings", []Tab{
-			{Text: "Connection", Href: "/settings/account", Current: current == "account"},
-			{Text: "Delivery reports", Href: "/settings/reports", Current: current == "reports"},
-			{Text: "Blocked numbers", Href: "/settings/blocked", Current: current == "blocked"},
-			{Text: "API tokens", Href: "/settings/tokens", Current: current == "tokens"},
+			{Text: "Connection", Href: AccountsPath, Current: current == "account"},
+			{Text: "Delivery reports", Href: CallbacksPath, Current: current == "reports"},
+			{Text: "Blocked numbers", Href: BlockedPath, Current: current == "blocked"},
+			{Text: "API tokens", Href: TokensPath, Current: current == "tokens"},
 			{Text: "Journal", Href: JournalPath, Current: current == "journal"},
 			{Text: "Backup", Href: BackupPath, Current: current == "backup"},
-			{Text: "Retention", Href: "/settings/retention", Current: current == "retention"},
-			{Text: "Team", Href: "/settings/team", Current: current == "team"},
+			{Text: "Retention", Href: RetentionPath, Current: current == "retention"},
+			{Text: "Team", Href: TeamPath, Current: current == "team"},
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -104,7 +104,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Button(ButtonProps{Text: "Get smsdesk ready", Kind: Quiet, Glyph: GlyphTick, Href: "/setup/tasks"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{Text: "Get smsdesk ready", Kind: Quiet, Glyph: GlyphTick, Href: SetupTasksPath}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -112,7 +112,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Button(ButtonProps{Text: "Connect a real account", Glyph: GlyphPlus, Href: "/settings/account/new"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{Text: "Connect a real account", Glyph: GlyphPlus, Href: NewAccountPath}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -135,7 +135,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(rows) == 0 {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "Not connected", Text: "You need the address, the client ID and the API key from the provider.", Action: Link{Text: "Connect a real account", Href: "/settings/account/new"}}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "Not connected", Text: "You need the address, the client ID and the API key from the provider.", Action: Link{Text: "Connect a real account", Href: NewAccountPath}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

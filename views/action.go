@@ -8,7 +8,7 @@ import (
 
 // download is the address of a table of the messages that the filter shows.
 func (p CampaignPage) download(name string) string {
-	address, q := campaignPath(p.Campaign.ID)+"/"+name, url.Values{}
+	address, q := CampaignPath(p.Campaign.ID)+"/"+name, url.Values{}
 	if p.State != "" {
 		q.Set("state", p.State)
 	} else if p.Tile != "" {

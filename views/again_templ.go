@@ -148,7 +148,7 @@ func AgainForm(f Frame, p AgainPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Go back", Kind: Quiet, Href: campaignPath(p.Campaign.ID)}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Go back", Kind: Quiet, Href: CampaignPath(p.Campaign.ID)}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -160,7 +160,7 @@ func AgainForm(f Frame, p AgainPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Form(FormProps{ID: "again", Action: campaignPath(p.Campaign.ID) + "/again", Busy: "Preparing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Form(FormProps{ID: "again", Action: CampaignPath(p.Campaign.ID) + "/again", Busy: "Preparing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -353,7 +353,7 @@ func againEarlier(o Outlook, list []sms.Campaign) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var16 templ.SafeURL
-					templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(c.ID))
+					templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(c.ID))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/again.templ`, Line: 52, Col: 68}
 					}
@@ -671,7 +671,7 @@ func campaignAgain(p CampaignPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 templ.SafeURL
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.AgainOf.ID))
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.AgainOf.ID))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/again.templ`, Line: 93, Col: 82}
 			}
@@ -755,7 +755,7 @@ func campaignAgain(p CampaignPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var36 templ.SafeURL
-			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(c.ID))
+			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(c.ID))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/again.templ`, Line: 98, Col: 87}
 			}
@@ -808,7 +808,7 @@ func campaignAgain(p CampaignPage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				if n := FailedAgain(p.Tally); n > 0 {
-					templ_7745c5c3_Err = Button(ButtonProps{ID: "again", Text: "Send again to " + Number(int(n)) + " not delivered", Href: campaignPath(p.Campaign.ID) + "/again"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{ID: "again", Text: "Send again to " + Number(int(n)) + " not delivered", Href: CampaignPath(p.Campaign.ID) + "/again"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -823,7 +823,7 @@ func campaignAgain(p CampaignPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var40 templ.SafeURL
-					templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Campaign.ID) + "/again?of=unsent")
+					templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Campaign.ID) + "/again?of=unsent")
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/again.templ`, Line: 107, Col: 80}
 					}

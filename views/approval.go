@@ -47,8 +47,6 @@ type ApprovalPage struct {
 	Reason     string // why it is sent back, as typed
 }
 
-func approvalPath(id int64) string { return campaignPath(id) + "/approval" }
-
 // Title is the page's heading.
 func (p ApprovalPage) Title() string {
 	if p.CanApprove {

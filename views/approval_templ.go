@@ -400,7 +400,7 @@ func approvalAnswers(p ApprovalPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var18 templ.SafeURL
-					templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Campaign.ID))
+					templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Campaign.ID))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/approval.templ`, Line: 63, Col: 41}
 					}
@@ -420,7 +420,7 @@ func approvalAnswers(p ApprovalPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Form(FormProps{ID: "approve", Action: approvalPath(p.Campaign.ID), Busy: "Approving…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Form(FormProps{ID: "approve", Action: ApprovalPath(p.Campaign.ID), Busy: "Approving…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -480,7 +480,7 @@ func approvalAnswers(p ApprovalPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Form(FormProps{ID: "return", Action: approvalPath(p.Campaign.ID) + "/return", Busy: "Sending back…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var19), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Form(FormProps{ID: "return", Action: ApprovalPath(p.Campaign.ID) + "/return", Busy: "Sending back…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var19), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -590,7 +590,7 @@ func approvalWaits(p ApprovalPage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var27 templ.SafeURL
-							templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Campaign.ID) + "/give-up")
+							templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Campaign.ID) + "/give-up")
 							if templ_7745c5c3_Err != nil {
 								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/approval.templ`, Line: 85, Col: 69}
 							}
@@ -610,7 +610,7 @@ func approvalWaits(p ApprovalPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Form(FormProps{ID: "take-back", Action: approvalPath(p.Campaign.ID) + "/take-back", Busy: "Taking back…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Form(FormProps{ID: "take-back", Action: ApprovalPath(p.Campaign.ID) + "/take-back", Busy: "Taking back…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -850,7 +850,7 @@ func campaignApproval(o Outlook, c sms.Campaign, open bool) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if open {
-						templ_7745c5c3_Err = Button(ButtonProps{ID: "look-approve", Text: "Look at it", Kind: Quiet, Href: approvalPath(c.ID)}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Button(ButtonProps{ID: "look-approve", Text: "Look at it", Kind: Quiet, Href: ApprovalPath(c.ID)}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

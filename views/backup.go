@@ -8,9 +8,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// BackupPath is the page about backups.
-const BackupPath = "/settings/backup"
-
 // Backups is what is known of the desk's backups.
 type Backups struct {
 	Outlook

@@ -1295,7 +1295,7 @@ func balanceCosts(p BalancePage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var57 templ.SafeURL
-					templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(c.Campaign.ID))
+					templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(c.Campaign.ID))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/balance.templ`, Line: 231, Col: 72}
 					}

@@ -37,7 +37,7 @@ func (p BlockedPage) caption() string {
 
 func (p BlockedPage) empty() EmptyProps {
 	if p.Search != "" {
-		return EmptyProps{Glyph: GlyphSearch, Title: "No blocked number begins with this.", Action: Link{Text: "Show all", Href: "/settings/blocked"}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No blocked number begins with this.", Action: Link{Text: "Show all", Href: BlockedPath}}
 	}
 	return EmptyProps{Glyph: GlyphBlocked, Title: "No blocked numbers.", Text: "Numbers that a delivery report calls blocked appear here by themselves."}
 }
@@ -263,7 +263,7 @@ func BlockedNumbers(f Frame, p BlockedPage) templ.Component {
 								}
 								return nil
 							})
-							templ_7745c5c3_Err = Form(FormProps{ID: "block", Action: "/settings/blocked", Busy: "Blocking…", Upload: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Form(FormProps{ID: "block", Action: BlockedPath, Busy: "Blocking…", Upload: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -358,7 +358,7 @@ func blockedSearch(p BlockedPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Search != "" {
-					templ_7745c5c3_Err = Button(ButtonProps{Text: "Show all", Kind: Quiet, Href: "/settings/blocked"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{Text: "Show all", Kind: Quiet, Href: BlockedPath}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -858,7 +858,7 @@ func Unblock(f Frame, p UnblockPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it blocked", Kind: Quiet, Href: "/settings/blocked"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it blocked", Kind: Quiet, Href: BlockedPath}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

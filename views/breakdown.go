@@ -19,8 +19,6 @@ type BreakdownPage struct {
 	ByMinute  []sms.Cut
 }
 
-func breakdownPath(id int64) string { return campaignPath(id) + "/breakdown" }
-
 // networkShare is one network's messages.
 type networkShare struct {
 	name  string

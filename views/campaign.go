@@ -143,7 +143,7 @@ func (p CampaignPage) Path(tile sms.Tile, state string) string {
 		query.Set("state", state)
 	}
 	p.Search.Values(query)
-	return p.address(campaignPath(p.Campaign.ID), query)
+	return p.address(CampaignPath(p.Campaign.ID), query)
 }
 
 func (p CampaignPage) address(path string, query url.Values) string {
@@ -158,11 +158,11 @@ func (p CampaignPage) address(path string, query url.Values) string {
 
 // ofNetwork is the address of the messages of one network.
 func (p CampaignPage) ofNetwork(name string) string {
-	return p.address(campaignPath(p.Campaign.ID), url.Values{"network": {name}})
+	return p.address(CampaignPath(p.Campaign.ID), url.Values{"network": {name}})
 }
 
 // all is the address without any filter.
-func (p CampaignPage) all() string { return p.address(campaignPath(p.Campaign.ID), url.Values{}) }
+func (p CampaignPage) all() string { return p.address(CampaignPath(p.Campaign.ID), url.Values{}) }
 
 // views are the two sides of the page.
 func (p CampaignPage) views(breakdown bool) []Tab {
@@ -479,5 +479,3 @@ func reportWords(d sms.Delivery) string {
 }
 
 func id(n int64) string { return strconv.FormatInt(n, 10) }
-
-func messagePath(n int64) string { return "/messages/" + id(n) }

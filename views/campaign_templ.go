@@ -352,7 +352,7 @@ func campaignFind(p CampaignPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Form(FormProps{ID: "find", Action: campaignPath(p.Campaign.ID) + "/find", Busy: "Looking…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Form(FormProps{ID: "find", Action: CampaignPath(p.Campaign.ID) + "/find", Busy: "Looking…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -803,7 +803,7 @@ func campaignPace(p CampaignPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.CanSend && p.Campaign.MayStop() {
-				templ_7745c5c3_Err = Button(ButtonProps{ID: "stop", Text: "Stop sending", Kind: Quiet, Href: campaignPath(p.Campaign.ID) + "/stop"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{ID: "stop", Text: "Stop sending", Kind: Quiet, Href: CampaignPath(p.Campaign.ID) + "/stop"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -864,7 +864,7 @@ func campaignNotes(p CampaignPage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				if p.CanSend {
-					templ_7745c5c3_Err = Button(ButtonProps{ID: "confirm", Text: "Check and send", Href: campaignPath(p.Campaign.ID) + "/confirm"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{ID: "confirm", Text: "Check and send", Href: CampaignPath(p.Campaign.ID) + "/confirm"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1226,7 +1226,7 @@ func campaignNotes(p CampaignPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						if p.CanSend && p.Campaign.MayCancel() {
-							templ_7745c5c3_Err = Button(ButtonProps{ID: "give-up", Text: "Cancel the rest", Kind: Quiet, Href: campaignPath(p.Campaign.ID) + "/give-up"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{ID: "give-up", Text: "Cancel the rest", Kind: Quiet, Href: CampaignPath(p.Campaign.ID) + "/give-up"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1354,7 +1354,7 @@ func campaignContinue(p CampaignPage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if p.CanSend && p.Repeat != "" {
-			templ_7745c5c3_Err = Button(ButtonProps{ID: "continue", Text: p.continueWords(), Kind: Quiet, Glyph: GlyphPlay, Href: campaignPath(p.Campaign.ID) + "/continue"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Button(ButtonProps{ID: "continue", Text: p.continueWords(), Kind: Quiet, Glyph: GlyphPlay, Href: CampaignPath(p.Campaign.ID) + "/continue"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1377,7 +1377,7 @@ func campaignContinue(p CampaignPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Form(FormProps{Action: campaignPath(p.Campaign.ID) + "/continue", Busy: "Continuing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Form(FormProps{Action: CampaignPath(p.Campaign.ID) + "/continue", Busy: "Continuing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1467,7 +1467,7 @@ func campaignAccount(p CampaignPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Form(FormProps{Action: campaignPath(p.Campaign.ID) + "/resume", Busy: "Trying…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var61), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Form(FormProps{Action: CampaignPath(p.Campaign.ID) + "/resume", Busy: "Trying…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var61), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1559,7 +1559,7 @@ func MessageRow(p CampaignPage, m sms.Message) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var66 templ.SafeURL
-		templ_7745c5c3_Var66, templ_7745c5c3_Err = templ.JoinURLErrs(messagePath(m.ID))
+		templ_7745c5c3_Var66, templ_7745c5c3_Err = templ.JoinURLErrs(MessagePath(m.ID))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/campaign.templ`, Line: 263, Col: 88}
 		}

@@ -34,7 +34,7 @@ func CampaignTabs() [][2]string {
 
 // Address is the list's with its filters, under a tab.
 func (p CampaignListPage) Address(tab string) string {
-	address := With(With(With("/campaigns", "state", tab), "name", p.Name), "sender", p.SenderID)
+	address := With(With(With(CampaignsPath, "state", tab), "name", p.Name), "sender", p.SenderID)
 	if p.Person > 0 {
 		address = With(address, "person", id(p.Person))
 	}
@@ -99,17 +99,17 @@ func (p CampaignListPage) cost(c sms.Campaign) string {
 func (p CampaignListPage) empty() EmptyProps {
 	switch {
 	case len(p.Errors) > 0:
-		return EmptyProps{Glyph: GlyphSearch, Title: "Nothing was searched for.", Text: "Correct the date first.", Action: Link{Text: "Clear filters", Href: "/campaigns"}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "Nothing was searched for.", Text: "Correct the date first.", Action: Link{Text: "Clear filters", Href: CampaignsPath}}
 	case p.narrowed():
-		return EmptyProps{Glyph: GlyphSearch, Title: "No campaigns match.", Action: Link{Text: "Clear filters", Href: "/campaigns"}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No campaigns match.", Action: Link{Text: "Clear filters", Href: CampaignsPath}}
 	case p.Tab == "needs-approval":
-		return EmptyProps{Glyph: GlyphTick, Title: "No campaign waits for approval.", Action: Link{Text: "Show all campaigns", Href: "/campaigns"}}
+		return EmptyProps{Glyph: GlyphTick, Title: "No campaign waits for approval.", Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
 	case p.Tab == "needs-decision":
-		return EmptyProps{Glyph: GlyphTick, Title: "No campaign needs a decision.", Action: Link{Text: "Show all campaigns", Href: "/campaigns"}}
+		return EmptyProps{Glyph: GlyphTick, Title: "No campaign needs a decision.", Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
 	case p.Tab != "":
-		return EmptyProps{Glyph: GlyphCampaign, Title: "No campaigns here.", Action: Link{Text: "Show all campaigns", Href: "/campaigns"}}
+		return EmptyProps{Glyph: GlyphCampaign, Title: "No campaigns here.", Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
 	case p.CanSend:
-		return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet.", Text: "Write to a few numbers. You see what it takes before anything is sent.", Action: Link{Text: "New message", Href: "/new"}}
+		return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet.", Text: "Write to a few numbers. You see what it takes before anything is sent.", Action: Link{Text: "New message", Href: NewPath}}
 	}
 	return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet.", Text: "Campaigns appear here when somebody sends one."}
 }

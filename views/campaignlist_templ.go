@@ -235,7 +235,7 @@ func campaignSearch(p CampaignListPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.narrowed() {
-						templ_7745c5c3_Err = Button(ButtonProps{ID: "clear-filters", Text: "Clear filters", Kind: Quiet, Href: "/campaigns"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Button(ButtonProps{ID: "clear-filters", Text: "Clear filters", Kind: Quiet, Href: CampaignsPath}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -318,7 +318,7 @@ func campaignSearch(p CampaignListPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Form(FormProps{ID: "search", Action: "/campaigns", Method: "get"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Form(FormProps{ID: "search", Action: CampaignsPath, Method: "get"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -523,7 +523,7 @@ func CampaignRow(p CampaignListPage, r sms.CampaignRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var18 templ.SafeURL
-		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(r.Campaign.ID))
+		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(r.Campaign.ID))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/campaignlist.templ`, Line: 91, Col: 116}
 		}

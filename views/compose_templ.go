@@ -122,7 +122,7 @@ func Compose(f Frame, p ComposePage) templ.Component {
 									return templ_7745c5c3_Err
 								}
 								var templ_7745c5c3_Var6 templ.SafeURL
-								templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinURLErrs(uploadPath)
+								templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinURLErrs(UploadPath)
 								if templ_7745c5c3_Err != nil {
 									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/compose.templ`, Line: 17, Col: 27}
 								}
@@ -627,7 +627,7 @@ func composeForm(p ComposePage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Form(FormProps{ID: "compose", Action: "/new", Busy: "Checking…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Form(FormProps{ID: "compose", Action: NewPath, Busy: "Checking…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -43,10 +43,6 @@ type ConfirmPage struct {
 // confirmOrder is the order of the fields on the page.
 var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "may_repeat", "blind", "typed", "approval", "name"}
 
-func campaignPath(id int64) string { return "/campaigns/" + strconv.FormatInt(id, 10) }
-
-func confirmPath(id int64) string { return campaignPath(id) + "/confirm" }
-
 // number is how many messages leave, as the button says it.
 func (p ConfirmPage) messages() string {
 	if p.Campaign.GroupID != "" {
@@ -98,7 +94,7 @@ func (p ConfirmPage) back() Link {
 	id := strconv.FormatInt(p.Campaign.ID, 10)
 	switch {
 	case p.List != nil && !p.Mine: // a list opens for whoever uploaded it
-		return Link{Text: "Back to the campaign", Href: campaignPath(p.Campaign.ID)}
+		return Link{Text: "Back to the campaign", Href: CampaignPath(p.Campaign.ID)}
 	case p.List != nil && p.List.Tally.Bad()+p.List.Tally.LeftOut() > 0:
 		return Link{Text: "Back to the check", Href: ListPath(p.List.UID, "/check")}
 	case p.List != nil:
@@ -328,7 +324,7 @@ func (p Preview) path() string {
 	if p.Path != "" {
 		return p.Path
 	}
-	return confirmPath(p.Campaign.ID)
+	return ConfirmPath(p.Campaign.ID)
 }
 
 // row names the row.

@@ -598,7 +598,7 @@ func previewTest(p Preview) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var22 templ.SafeURL
-				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Test.Sent.ID))
+				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Test.Sent.ID))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/confirm.templ`, Line: 94, Col: 41}
 				}
@@ -703,7 +703,7 @@ func previewTest(p Preview) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Form(FormProps{ID: "test", Action: campaignPath(p.Campaign.ID) + "/test", Busy: "Sending…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var23), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Form(FormProps{ID: "test", Action: CampaignPath(p.Campaign.ID) + "/test", Busy: "Sending…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var23), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -840,7 +840,7 @@ func ConfirmCost(p ConfirmPage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var32 templ.SafeURL
-							templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Campaign.ID) + "?state=leftout")
+							templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Campaign.ID) + "?state=leftout")
 							if templ_7745c5c3_Err != nil {
 								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/confirm.templ`, Line: 128, Col: 79}
 							}
@@ -1120,7 +1120,7 @@ func confirmSend(p ConfirmPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Watched("when-box", Watch{URL: campaignPath(p.Campaign.ID) + "/when", Target: "send-last"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var45), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Watched("when-box", Watch{URL: CampaignPath(p.Campaign.ID) + "/when", Target: "send-last"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var45), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1271,7 +1271,7 @@ func confirmSend(p ConfirmPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Form(FormProps{ID: "send", Action: campaignPath(p.Campaign.ID) + "/start", Busy: "Sending…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Form(FormProps{ID: "send", Action: CampaignPath(p.Campaign.ID) + "/start", Busy: "Sending…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1516,7 +1516,7 @@ func confirmName(p ConfirmPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Form(FormProps{ID: "rename", Action: campaignPath(p.Campaign.ID) + "/name", Busy: "Saving…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var59), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Form(FormProps{ID: "rename", Action: CampaignPath(p.Campaign.ID) + "/name", Busy: "Saving…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var59), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1725,7 +1725,7 @@ func StopCampaign(f Frame, p StopPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var71 templ.SafeURL
-						templ_7745c5c3_Var71, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Campaign.ID))
+						templ_7745c5c3_Var71, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Campaign.ID))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/confirm.templ`, Line: 254, Col: 42}
 						}
@@ -1745,7 +1745,7 @@ func StopCampaign(f Frame, p StopPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Form(FormProps{Action: campaignPath(p.Campaign.ID) + "/stop", Busy: "Stopping…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var69), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Form(FormProps{Action: CampaignPath(p.Campaign.ID) + "/stop", Busy: "Stopping…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var69), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1869,7 +1869,7 @@ func GiveUpCampaign(f Frame, p StopPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var78 templ.SafeURL
-						templ_7745c5c3_Var78, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Campaign.ID))
+						templ_7745c5c3_Var78, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Campaign.ID))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/confirm.templ`, Line: 271, Col: 42}
 						}
@@ -1889,7 +1889,7 @@ func GiveUpCampaign(f Frame, p StopPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Form(FormProps{Action: campaignPath(p.Campaign.ID) + "/give-up", Busy: "Cancelling…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var76), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Form(FormProps{Action: CampaignPath(p.Campaign.ID) + "/give-up", Busy: "Cancelling…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var76), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -9,31 +9,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// The addresses of contacts and audiences.
-const (
-	ContactsPath  = "/contacts"
-	AudiencesPath = ContactsPath + "/audiences"
-	ImportPath    = ContactsPath + "/import"
-)
-
-// ContactPath is the address of a contact, or of one of its pages.
-func ContactPath(id int64, page string) string {
-	return ContactsPath + "/" + strconv.FormatInt(id, 10) + page
-}
-
-// AudiencePath is the address of an audience, or of one of its pages.
-func AudiencePath(id int64, page string) string {
-	return AudiencesPath + "/" + strconv.FormatInt(id, 10) + page
-}
-
-// ListStart is the page on which it is chosen what to make of a list.
-func ListStart(l sms.List) string {
-	if l.Purpose == sms.ForContacts {
-		return ImportPath + "/" + url.PathEscape(l.UID)
-	}
-	return ListPath(l.UID, "/message")
-}
-
 func contactTabs(current string) []Tab {
 	return []Tab{{Text: "People", Href: ContactsPath, Current: current == "people"}, {Text: "Audiences", Href: AudiencesPath, Current: current == "audiences"}}
 }

@@ -40,9 +40,6 @@ func MessageField(message int64) string { return domID("message", message) }
 // SeenField names the number of messages that a call was shown with.
 func SeenField(attempt int64) string { return domID("seen", attempt) }
 
-// DoubtPath is the page's address.
-func DoubtPath(campaign int64) string { return campaignPath(campaign) + "/doubt" }
-
 func (p DoubtPage) path() string { return DoubtPath(p.Campaign.ID) }
 
 func (p DoubtPage) title() string {

@@ -116,7 +116,7 @@ func DoubtShow(f Frame, p DoubtPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(p.Groups) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTick, Title: "No message of this campaign waits for a person.", Action: Link{Text: "Show the campaign", Href: campaignPath(p.Campaign.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTick, Title: "No message of this campaign waits for a person.", Action: Link{Text: "Show the campaign", Href: CampaignPath(p.Campaign.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -214,7 +214,7 @@ func DoubtShow(f Frame, p DoubtPage) templ.Component {
 									return templ_7745c5c3_Err
 								}
 								var templ_7745c5c3_Var9 templ.SafeURL
-								templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Campaign.ID))
+								templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Campaign.ID))
 								if templ_7745c5c3_Err != nil {
 									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/doubt.templ`, Line: 40, Col: 44}
 								}
@@ -780,7 +780,7 @@ func doubtMessages(p DoubtPage, g sms.DoubtGroup) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var33 templ.SafeURL
-				templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinURLErrs(messagePath(m.ID))
+				templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinURLErrs(MessagePath(m.ID))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/doubt.templ`, Line: 132, Col: 63}
 				}
@@ -901,7 +901,7 @@ func doubtEvidence(p DoubtPage, g sms.DoubtGroup, m sms.Message) templ.Component
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var38 templ.SafeURL
-			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(c.ID))
+			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(c.ID))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/doubt.templ`, Line: 153, Col: 30}
 			}

@@ -7,9 +7,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// JournalPath is the page about the journal and older states.
-const JournalPath = "/settings/journal"
-
 // JournalPage is what an administrator sees of the journal, and what is asked
 // when an older state came back.
 type JournalPage struct {

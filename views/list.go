@@ -1,7 +1,6 @@
 package views
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,13 +8,8 @@ import (
 	"smsdesk/internal/sms"
 )
 
-const uploadPath = "/new/list"
-
 // listSteps are the pages from a file to a campaign.
 func listSteps() []string { return []string{"Upload", "Message", "Check", "Confirm"} }
-
-// ListPath is the address of a list, or of one of its pages.
-func ListPath(uid, page string) string { return "/lists/" + url.PathEscape(uid) + page }
 
 // UploadForm sends a file. Its zero value but for the token and the account is
 // a form for a new list.
@@ -31,7 +25,7 @@ type UploadForm struct {
 
 func (p UploadForm) action() string {
 	if p.Action == "" {
-		return uploadPath
+		return UploadPath
 	}
 	return p.Action
 }
@@ -88,7 +82,7 @@ func (p UploadPage) drawn() []ListFirst {
 }
 
 func (p UploadPage) example(kind string) string {
-	return With(uploadPath+"/example."+kind, "for", p.For)
+	return With(UploadPath+"/example."+kind, "for", p.For)
 }
 
 // listStanding says in words how far a list is, and where it goes on.
@@ -113,7 +107,7 @@ func (o Outlook) listStanding(l sms.List) (tone Tone, words string, next Link) {
 		case sms.ForAudience:
 			return ToneOK, "Campaign made", Link{Text: "Show the audiences", Href: AudiencesPath}
 		}
-		return ToneOK, "Campaign made", Link{Text: "Send again with a new file", Href: With(uploadPath, "replaces", l.UID)}
+		return ToneOK, "Campaign made", Link{Text: "Send again with a new file", Href: With(UploadPath, "replaces", l.UID)}
 	}
 	if l.Purpose == sms.ForContacts {
 		return ToneMute, "Columns not chosen yet", Link{Text: "Continue", Href: ListStart(l)}

@@ -236,7 +236,7 @@ func (p ListCheckPage) home() Link {
 	if p.people() {
 		return Link{Text: "Import contacts", Href: ImportPath}
 	}
-	return Link{Text: "Upload a list", Href: uploadPath}
+	return Link{Text: "Upload a list", Href: UploadPath}
 }
 
 func (p ListCheckPage) repeats() string {

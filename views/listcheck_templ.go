@@ -1546,7 +1546,7 @@ func listOnward(p ListCheckPage) templ.Component {
 									return templ_7745c5c3_Err
 								}
 								var templ_7745c5c3_Var72 templ.SafeURL
-								templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.tally().Same.CampaignID))
+								templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.tally().Same.CampaignID))
 								if templ_7745c5c3_Err != nil {
 									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 252, Col: 57}
 								}

@@ -195,7 +195,7 @@ func ListMessage(f Frame, p ListMessagePage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var9 templ.SafeURL
-							templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinURLErrs(uploadPath)
+							templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinURLErrs(UploadPath)
 							if templ_7745c5c3_Err != nil {
 								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listmessage.templ`, Line: 26, Col: 26}
 							}

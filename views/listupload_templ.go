@@ -702,7 +702,7 @@ func listRow(o Outlook, l sms.List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 templ.SafeURL
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(l.CampaignID))
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(l.CampaignID))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listupload.templ`, Line: 151, Col: 40}
 			}
@@ -889,7 +889,7 @@ func DeleteList(f Frame, l sms.List) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var41 templ.SafeURL
-						templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinURLErrs(uploadPath)
+						templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinURLErrs(UploadPath)
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listupload.templ`, Line: 173, Col: 25}
 						}

@@ -295,7 +295,7 @@ func Me(f Frame, p MePage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "API tokens", Kind: Quiet, Href: "/settings/tokens"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "API tokens", Kind: Quiet, Href: TokensPath}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

@@ -46,7 +46,7 @@ func (p MessagePage) network() string {
 }
 
 // Path is the message's address.
-func (p MessagePage) Path() string { return messagePath(p.Message.ID) }
+func (p MessagePage) Path() string { return MessagePath(p.Message.ID) }
 
 // MayBlock says that the number can be blocked and this person may.
 func (p MessagePage) MayBlock() bool {
@@ -98,16 +98,16 @@ func (p MessagePage) facts() []Term {
 	terms = append(terms,
 		Term{Name: "Sender ID", Text: p.Campaign.SenderID},
 		Term{Name: "Parts", Text: Number(m.Parts)},
-		Term{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: campaignPath(p.Campaign.ID)})},
+		Term{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: CampaignPath(p.Campaign.ID)})},
 		Term{Name: "Row", Text: Number(int(m.Row))})
 	if kept := p.keptWords(p.Campaign); kept != "" {
 		terms = append(terms, Term{Name: "Kept", Text: kept})
 	}
 	if p.Before > 0 {
-		terms = append(terms, Term{Name: "Sent instead of", View: words(Link{Text: "An earlier message, of which nobody knew whether it was sent", Href: messagePath(p.Before)})})
+		terms = append(terms, Term{Name: "Sent instead of", View: words(Link{Text: "An earlier message, of which nobody knew whether it was sent", Href: MessagePath(p.Before)})})
 	}
 	if p.After > 0 {
-		terms = append(terms, Term{Name: "Sent again as", View: words(Link{Text: "A new message", Href: messagePath(p.After)})})
+		terms = append(terms, Term{Name: "Sent again as", View: words(Link{Text: "A new message", Href: MessagePath(p.After)})})
 	}
 	if p.Campaign.Flash {
 		terms = append(terms, Term{Name: "Kind", Text: "Flash message"})

@@ -61,7 +61,7 @@ func (p OverviewPage) actions() (list []action) {
 		}
 	}
 	for _, c := range p.Paused {
-		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused", p.Foreign(sentence(c.Pause)), ToneWarn, Link{"Look at it", campaignPath(c.ID)}})
+		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused", p.Foreign(sentence(c.Pause)), ToneWarn, Link{"Look at it", CampaignPath(c.ID)}})
 	}
 	for i, l := range p.Lanes {
 		if f, ok := l.Failing(); ok {
@@ -206,11 +206,11 @@ func (p OverviewPage) spoken() string {
 func (p OverviewPage) empty() EmptyProps {
 	switch {
 	case p.Account.ID == 0 && p.CanSetUp:
-		return EmptyProps{Glyph: GlyphSettings, Title: "Not connected yet", Text: "Connect an account at the provider, or look around with the test account.", Action: Link{"Connect to the provider", "/setup/tasks"}}
+		return EmptyProps{Glyph: GlyphSettings, Title: "Not connected yet", Text: "Connect an account at the provider, or look around with the test account.", Action: Link{"Connect to the provider", SetupTasksPath}}
 	case p.Account.ID == 0:
 		return EmptyProps{Glyph: GlyphSettings, Title: "Not connected yet", Text: "An administrator has to connect an account at the provider first."}
 	case p.CanSend:
-		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Send yourself a test message.", Action: Link{"New message", "/new"}}
+		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Send yourself a test message.", Action: Link{"New message", NewPath}}
 	}
 	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "What is sent shows here."}
 }

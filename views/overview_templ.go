@@ -498,7 +498,7 @@ func overviewComing(p OverviewPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var21 templ.SafeURL
-				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(c.ID))
+				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(c.ID))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/overview.templ`, Line: 88, Col: 99}
 				}
@@ -1071,7 +1071,7 @@ func overviewFailing(p OverviewPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var52 templ.SafeURL
-						templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinURLErrs(messagePath(n.Latest.ID))
+						templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinURLErrs(MessagePath(n.Latest.ID))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/overview.templ`, Line: 190, Col: 117}
 						}
@@ -1186,7 +1186,7 @@ func overviewFailing(p OverviewPage) templ.Component {
 									return templ_7745c5c3_Err
 								}
 								var templ_7745c5c3_Var58 templ.SafeURL
-								templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinURLErrs(messagePath(n.Latest.ID) + "/block")
+								templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinURLErrs(MessagePath(n.Latest.ID) + "/block")
 								if templ_7745c5c3_Err != nil {
 									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/overview.templ`, Line: 203, Col: 99}
 								}

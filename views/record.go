@@ -8,14 +8,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// Addresses of the records' pages.
-const (
-	TemplatesPath = "/templates"
-	SendersPath   = "/senders"
-	GroupsPath    = "/groups"
-	BalancePath   = "/balance"
-)
-
 // RecordPage is what the pages about an account's records have in common.
 type RecordPage struct {
 	Outlook

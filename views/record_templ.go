@@ -1046,7 +1046,7 @@ func TemplateShow(f Frame, p TemplatePage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var46 templ.SafeURL
-							templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(c.ID))
+							templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(c.ID))
 							if templ_7745c5c3_Err != nil {
 								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 191, Col: 39}
 							}

@@ -54,9 +54,6 @@ type ReportRow struct {
 	StillYoung bool
 }
 
-// ReportsPath is the log's address.
-const ReportsPath = "/reports"
-
 // ReportTabs are the ways to look at the log: the word in the address and the
 // word on screen.
 func ReportTabs() [][2]string {
@@ -169,7 +166,7 @@ func (p ReportPage) empty() EmptyProps {
 	case p.Health.Last == 0:
 		e := EmptyProps{Glyph: GlyphReports, Title: "No report has ever arrived.", Text: "Check that the provider has turned reports on and knows our address."}
 		if p.CanSetUp {
-			e.Action = Link{Text: "Copy the address", Href: "/settings/reports"}
+			e.Action = Link{Text: "Copy the address", Href: CallbacksPath}
 		}
 		return e
 	case p.Kind == "unmatched":

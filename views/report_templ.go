@@ -915,7 +915,7 @@ func reportEffect(p ReportPage, row ReportRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var36 templ.SafeURL
-			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinURLErrs(messagePath(row.Message.ID))
+			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinURLErrs(MessagePath(row.Message.ID))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/report.templ`, Line: 170, Col: 42}
 			}

@@ -216,7 +216,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Form(FormProps{ID: "retention", Action: "/settings/retention", Busy: "Saving…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Form(FormProps{ID: "retention", Action: RetentionPath, Busy: "Saving…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

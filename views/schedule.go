@@ -39,8 +39,6 @@ type SchedulePage struct {
 	Errors   sms.Invalid
 }
 
-func schedulePath(id int64) string { return campaignPath(id) + "/schedule" }
-
 // moved says that the campaign has a time already.
 func (p SchedulePage) moved() bool { return p.Campaign.MayReschedule() }
 
@@ -111,14 +109,14 @@ func (p SchedulePage) terms() []Term {
 
 // otherTime leads back to the question, with what was chosen in it.
 func (p SchedulePage) otherTime() string {
-	return With(With(schedulePath(p.Campaign.ID), "day", p.Day), "time", p.Time)
+	return With(With(SchedulePath(p.Campaign.ID), "day", p.Day), "time", p.Time)
 }
 
 func (p SchedulePage) back() Link {
 	if p.moved() {
-		return Link{Text: "Leave it as it is", Href: campaignPath(p.Campaign.ID)}
+		return Link{Text: "Leave it as it is", Href: CampaignPath(p.Campaign.ID)}
 	}
-	return Link{Text: "Back", Href: campaignPath(p.Campaign.ID) + "/confirm"}
+	return Link{Text: "Back", Href: CampaignPath(p.Campaign.ID) + "/confirm"}
 }
 
 // ZoneWords names the zone of a moment: "West Africa Time", where its short

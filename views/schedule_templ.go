@@ -249,7 +249,7 @@ func scheduleWhen(p SchedulePage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Form(FormProps{ID: "when-form", Action: schedulePath(p.Campaign.ID), Method: "get"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Form(FormProps{ID: "when-form", Action: SchedulePath(p.Campaign.ID), Method: "get"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -545,7 +545,7 @@ func scheduleConfirm(p SchedulePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Form(FormProps{ID: "schedule", Action: schedulePath(p.Campaign.ID), Busy: "Scheduling…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Form(FormProps{ID: "schedule", Action: SchedulePath(p.Campaign.ID), Busy: "Scheduling…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -598,7 +598,7 @@ func sameCampaign(o Outlook, same sms.Campaign, again bool, problem string) temp
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var21 templ.SafeURL
-			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(same.ID))
+			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(same.ID))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/schedule.templ`, Line: 96, Col: 34}
 			}
@@ -741,7 +741,7 @@ func CancelSchedule(f Frame, p CampaignPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var29 templ.SafeURL
-						templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinURLErrs(campaignPath(p.Campaign.ID))
+						templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinURLErrs(CampaignPath(p.Campaign.ID))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/schedule.templ`, Line: 112, Col: 42}
 						}
@@ -761,7 +761,7 @@ func CancelSchedule(f Frame, p CampaignPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Form(FormProps{Action: campaignPath(p.Campaign.ID) + "/cancel", Busy: "Cancelling…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var27), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Form(FormProps{Action: CampaignPath(p.Campaign.ID) + "/cancel", Busy: "Cancelling…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var27), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -921,7 +921,7 @@ func campaignReschedule(p CampaignPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Button(ButtonProps{ID: "change-time", Text: "Change time", Kind: Quiet, Href: schedulePath(p.Campaign.ID)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{ID: "change-time", Text: "Change time", Kind: Quiet, Href: SchedulePath(p.Campaign.ID)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -929,7 +929,7 @@ func campaignReschedule(p CampaignPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Button(ButtonProps{ID: "cancel", Text: "Cancel", Kind: Quiet, Href: campaignPath(p.Campaign.ID) + "/cancel"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{ID: "cancel", Text: "Cancel", Kind: Quiet, Href: CampaignPath(p.Campaign.ID) + "/cancel"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

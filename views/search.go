@@ -2,9 +2,6 @@ package views
 
 import "smsdesk/internal/sms"
 
-// MessagesPath is the page of all messages.
-const MessagesPath = "/messages"
-
 // SearchPage is the messages of an account, to find one person's.
 type SearchPage struct {
 	Outlook
@@ -62,7 +59,7 @@ func (p SearchPage) empty() EmptyProps {
 	case p.filtered():
 		return EmptyProps{Glyph: GlyphSearch, Title: "No messages match these filters.", Action: Link{Text: "Clear filters", Href: MessagesPath}}
 	case p.CanSend:
-		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.", Action: Link{Text: "New message", Href: "/new"}}
+		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.", Action: Link{Text: "New message", Href: NewPath}}
 	}
 	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.", Text: "Messages appear here when somebody sends a campaign."}
 }

@@ -222,7 +222,7 @@ func signInFields(p SignInForm) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Form(FormProps{ID: "sign-in", Action: "/signin", Busy: "Signing in…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Form(FormProps{ID: "sign-in", Action: SignInPath, Busy: "Signing in…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

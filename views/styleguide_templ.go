@@ -1369,7 +1369,7 @@ func guideEmpty() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphCampaign, Title: "No messages yet", Text: "Send yourself a test message.", Action: Link{Text: "Send a test message", Href: "/new"}}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphCampaign, Title: "No messages yet", Text: "Send yourself a test message.", Action: Link{Text: "Send a test message", Href: NewPath}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -434,7 +434,7 @@ func Team(f Frame, p TeamPage) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Form(FormProps{ID: "invite", Action: "/settings/team", Busy: "Making the invitation…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Form(FormProps{ID: "invite", Action: TeamPath, Busy: "Making the invitation…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

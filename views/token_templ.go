@@ -238,7 +238,7 @@ func Tokens(f Frame, p TokensPage) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Form(FormProps{ID: "token", Action: "/settings/tokens", Busy: "Making the token…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Form(FormProps{ID: "token", Action: TokensPath, Busy: "Making the token…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -652,7 +652,7 @@ func RevokeToken(f Frame, p RevokePage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: "/settings/tokens"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: TokensPath}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

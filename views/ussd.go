@@ -7,16 +7,6 @@ import (
 	"smsdesk/internal/ussd"
 )
 
-// Addresses of the USSD pages.
-const (
-	USSDPath      = "/ussd"
-	SimulatorPath = USSDPath + "/simulator"
-	SessionsPath  = USSDPath + "/sessions"
-)
-
-// MenuPath is the address of a menu's editor.
-func MenuPath(menu int64) string { return USSDPath + "/menus/" + id(menu) }
-
 // MenuRow is one menu of the list.
 type MenuRow struct {
 	ussd.Draft

@@ -68,9 +68,6 @@ func sessionChips(here string, open int64) (chips []Chip) {
 	return chips
 }
 
-// SessionPath is the address of a session.
-func SessionPath(session int64) string { return SessionsPath + "/" + id(session) }
-
 func ended(s ussd.Session) (Tone, Glyph, string) {
 	switch s.Ended {
 	case "":

@@ -15,18 +15,15 @@ import (
 )
 
 const (
-	accountsPath = "/settings/account"
-	testTimeout  = 30 * time.Second
+	testTimeout = 30 * time.Second
 	// testShown is how long after a test its result may be shown by address.
 	testShown = 10 * time.Minute
 )
 
-func accountPath(id int64) string { return accountsPath + "/" + strconv.FormatInt(id, 10) }
-
 func (s *Web) accountList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	rows := make([]views.AccountRow, len(v.accounts))
 	for i, a := range v.accounts {
-		rows[i] = views.AccountRow{Href: accountPath(a.ID), Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Test: a.Test,
+		rows[i] = views.AccountRow{Href: views.AccountPath(a.ID), Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Test: a.Test,
 			Rate: views.Number(a.PerMinute), Connection: connection(a, s.now())}
 	}
 	return s.render(w, r, http.StatusOK, views.Accounts(v.frame("Connection", "settings"), rows))
@@ -191,7 +188,7 @@ func (s *Web) testAccount(w http.ResponseWriter, r *http.Request, v *visit, id i
 	} else {
 		s.log.Warn("connection test failed", "id", requestID(r.Context()), "account", id, "error", err)
 	}
-	redirect(w, r, views.With(accountPath(id), "tested", tested))
+	redirect(w, r, views.With(views.AccountPath(id), "tested", tested))
 	return nil
 }
 
@@ -203,19 +200,19 @@ func (s *Web) accountResume(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err := s.desk.ResumeAccount(r.Context(), v.user, id); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(accountPath(id), "resumed"))
+	redirect(w, r, withDone(views.AccountPath(id), "resumed"))
 	return nil
 }
 
 func (s *Web) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form views.AccountForm, bad sms.Invalid) error {
-	form.Bad, form.Action, form.SandboxURL = bad, accountsPath, s.sandboxURL
+	form.Bad, form.Action, form.SandboxURL = bad, views.AccountsPath, s.sandboxURL
 	title := "Connect a real account"
 	if form.ID != 0 {
 		a, err := s.store.Account(r.Context(), form.ID)
 		if err != nil {
 			return err
 		}
-		form.Action, form.Pause, title = accountPath(form.ID), a.Pause, a.Name
+		form.Action, form.Pause, title = views.AccountPath(form.ID), a.Pause, a.Name
 		if form.Sending.Action == "" {
 			form.Sending = s.sendingFields(a)
 		}
@@ -227,7 +224,7 @@ func (s *Web) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form
 		}
 	}
 	f := v.frame(title, "settings")
-	f.Crumbs = []views.Link{{Text: "Connection", Href: accountsPath}, {Text: title}}
+	f.Crumbs = []views.Link{{Text: "Connection", Href: views.AccountsPath}, {Text: title}}
 	f.Error = len(bad) > 0
 	return s.render(w, r, status(r, bad), views.AccountPage(f, form))
 }

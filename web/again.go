@@ -50,7 +50,7 @@ func (s *Web) showAgain(w http.ResponseWriter, r *http.Request, v *visit, p view
 	}
 	page := views.CampaignPage{Campaign: c, Tally: p.Tally, CanSend: true}
 	if !page.MaySendAgain() || views.FailedAgain(p.Tally)+views.UnsentAgain(p.Tally)+p.Tally["rejected"] == 0 {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	if p.Earlier, err = s.store.AgainCampaigns(r.Context(), c.ID); err != nil {
@@ -83,7 +83,7 @@ func (s *Web) againMake(w http.ResponseWriter, r *http.Request, v *visit) error 
 	if err != nil {
 		return err
 	}
-	redirect(w, r, campaignPath(c.ID)+"/confirm")
+	redirect(w, r, views.ConfirmPath(c.ID))
 	return nil
 }
 
@@ -119,6 +119,6 @@ func (s *Web) messageAgain(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	redirect(w, r, campaignPath(c.ID)+"/confirm")
+	redirect(w, r, views.ConfirmPath(c.ID))
 	return nil
 }

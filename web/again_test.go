@@ -9,6 +9,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // everyFate is a finished campaign to 0803 000 1000 and the eight numbers after
@@ -38,7 +39,7 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	page := b.get(campaignPath(c.ID)).is(200).has("Send again to 3 not delivered", "Send to the ones left out or never sent")
+	page := b.get(views.CampaignPath(c.ID)).is(200).has("Send again to 3 not delivered", "Send to the ones left out or never sent")
 	s.leads(page)
 	form := b.get(page.attr("#again", "href")).is(200).has("1 not delivered", "1 not delivered, ran out of time", "1 refused by the network",
 		"Sending them again unchanged will not help.", "1 number is blocked. The numbers are on a block list. They are left out.", "1 refused by the provider")
@@ -50,18 +51,18 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	if got := strings.Join(checked(form), " "); got != "key:undelivered key:expired key:deleted" {
 		t.Errorf("proposed: %s", got)
 	}
-	if got := strings.Join(checked(b.get(campaignPath(c.ID)+"/again?of=unsent")), " "); got != "key:refused key:leftout" {
+	if got := strings.Join(checked(b.get(views.CampaignPath(c.ID)+"/again?of=unsent")), " "); got != "key:refused key:leftout" {
 		t.Errorf("proposed of the unsent: %s", got)
 	}
 	token := form.attr("input[name=token]", "value")
-	b.post(campaignPath(c.ID)+"/again", "token", token).is(http.StatusUnprocessableEntity).has("Choose what to send again")
-	to := b.post(campaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes", "key:expired", "yes", "key:deleted", "yes", "key:blocked", "yes").is(http.StatusSeeOther).header.Get("Location")
-	b.post(campaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes").to(to)
+	b.post(views.CampaignPath(c.ID)+"/again", "token", token).is(http.StatusUnprocessableEntity).has("Choose what to send again")
+	to := b.post(views.CampaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes", "key:expired", "yes", "key:deleted", "yes", "key:blocked", "yes").is(http.StatusSeeOther).header.Get("Location")
+	b.post(views.CampaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes").to(to)
 	b.get(to).is(200).has("June reminders, again", "Send 3 messages now")
 	again := strings.TrimSuffix(to, "/confirm")
 	b.get(again).has("Sends messages of June reminders again.")
-	b.get(campaignPath(c.ID)).has("Sent again in June reminders, again (not sent yet).")
-	b.get(campaignPath(c.ID) + "/again").has("Messages of this campaign were chosen before")
+	b.get(views.CampaignPath(c.ID)).has("Sent again in June reminders, again (not sent yet).")
+	b.get(views.CampaignPath(c.ID) + "/again").has("Messages of this campaign were chosen before")
 	made := s.messages(sms.Campaign{ID: 2})
 	var rows []string
 	for _, m := range made {
@@ -76,7 +77,7 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	if got := s.messages(c); len(got) != 9 || got[1].Delivery.Status != sms.Undeliv {
 		t.Errorf("the earlier campaign has changed: %+v", got)
 	}
-	s.as(s.hire("viewer@example.com", sms.Viewer)).get(campaignPath(c.ID)).lacks("Send again to 3")
+	s.as(s.hire("viewer@example.com", sms.Viewer)).get(views.CampaignPath(c.ID)).lacks("Send again to 3")
 }
 
 func TestSendAgainToTheUnsent(t *testing.T) {
@@ -85,12 +86,12 @@ func TestSendAgainToTheUnsent(t *testing.T) {
 	c := s.everyFate(a)
 	b := s.as(s.boss)
 	// 1008 is still blocked: it does not come along, and alone it is nothing.
-	b.post(campaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout", "yes").is(http.StatusUnprocessableEntity).has("Nothing of this can be sent again: the numbers are blocked")
-	to := b.post(campaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:refused", "yes", "key:leftout", "yes").is(http.StatusSeeOther).header.Get("Location")
+	b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout", "yes").is(http.StatusUnprocessableEntity).has("Nothing of this can be sent again: the numbers are blocked")
+	to := b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:refused", "yes", "key:leftout", "yes").is(http.StatusSeeOther).header.Get("Location")
 	b.get(to).has("Send 1 message now")
 	_, err := s.desk.UnblockNumber(t.Context(), s.boss, 1, "asked for it")
 	s.must(err)
-	to = b.post(campaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout", "yes").is(http.StatusSeeOther).header.Get("Location")
+	to = b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout", "yes").is(http.StatusSeeOther).header.Get("Location")
 	b.get(to).has("0803 000 1008", "Send 1 message now")
 }
 

@@ -9,8 +9,6 @@ import (
 	"smsdesk/views"
 )
 
-func approvalPath(id int64) string { return campaignPath(id) + "/approval" }
-
 // approvalOf is whether the draft needs a second person, and who could be it.
 func (s *Web) approvalOf(r *http.Request, v *visit, c sms.Campaign, a sms.Account, out sms.Outgoing) (views.Approval, error) {
 	p := views.Approval{Needed: a.NeedsApproval(c, out) || c.Waits()}
@@ -54,7 +52,7 @@ func (s *Web) approvalAsk(w http.ResponseWriter, r *http.Request, v *visit, c sm
 	case err != nil:
 		return err
 	}
-	redirect(w, r, approvalPath(c.ID))
+	redirect(w, r, views.ApprovalPath(c.ID))
 	return nil
 }
 
@@ -64,7 +62,7 @@ func (s *Web) approvalShow(w http.ResponseWriter, r *http.Request, v *visit) err
 		return err
 	}
 	if !c.Waits() {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	if isFragment(r) {
@@ -79,7 +77,7 @@ func (s *Web) approvalShow(w http.ResponseWriter, r *http.Request, v *visit) err
 
 func (s *Web) approvalPreview(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.Preview, error) {
 	p, err := s.preview(r, v, c, a, nil)
-	p.Path = approvalPath(c.ID)
+	p.Path = views.ApprovalPath(c.ID)
 	return p, err
 }
 
@@ -146,12 +144,12 @@ func (s *Web) approvalAnswer(w http.ResponseWriter, r *http.Request, v *visit, o
 		return nil
 	case errors.Is(err, sms.ErrForbidden) && v.user.Role.AtLeast(sms.Approver):
 		s.showProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "A second person has to approve it",
-			Text: "You wrote this campaign or asked for the approval yourself, so somebody else has to decide.", Link: views.Link{Text: "Show the campaign", Href: campaignPath(c.ID)}})
+			Text: "You wrote this campaign or asked for the approval yourself, so somebody else has to decide.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}})
 		return nil
 	case err != nil:
 		return err
 	}
-	redirect(w, r, campaignPath(c.ID))
+	redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
@@ -159,7 +157,7 @@ func (s *Web) approvalAnswer(w http.ResponseWriter, r *http.Request, v *visit, o
 // what was shown any more.
 func (s *Web) answeredAlready(v *visit, c sms.Campaign) views.Problem {
 	p := views.Problem{Status: http.StatusConflict, Title: "This campaign does not wait for you any more",
-		Text: "It was taken back, sent back or cancelled in the meantime. You changed nothing. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: campaignPath(c.ID)}}
+		Text: "It was taken back, sent back or cancelled in the meantime. You changed nothing. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.Approval.ApprovedAt > 0 {
 		p.Title, p.Text = "This campaign is approved already", "Approved by "+c.Approval.ApprovedName+" "+v.when(c.Approval.ApprovedAt)+". Nothing was sent twice."
 	}
@@ -175,6 +173,6 @@ func (s *Web) approvalBack(w http.ResponseWriter, r *http.Request, _ *visit) err
 	if err != nil {
 		return err
 	}
-	redirect(w, r, approvalPath(id))
+	redirect(w, r, views.ApprovalPath(id))
 	return nil
 }

@@ -9,8 +9,6 @@ import (
 	"smsdesk/views"
 )
 
-const backupPath = "/settings/backup"
-
 // Backups are the desk's own, which it makes while it runs.
 type Backups interface {
 	// Plan says how they are made; the zero value is not at all.
@@ -45,7 +43,7 @@ func (s *Web) backupShow(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err != nil {
 		return err
 	}
-	p := views.BackupPage{Backups: b, Renew: views.Refresh{ID: "backup-live", URL: backupPath, On: []string{feed.Backup}}}
+	p := views.BackupPage{Backups: b, Renew: views.Refresh{ID: "backup-live", URL: views.BackupPath, On: []string{feed.Backup}}}
 	f := v.liveFrame("Backup", "settings", feed.Backup)
 	if f.Paused {
 		p.Renew.On = nil
@@ -63,6 +61,6 @@ func (s *Web) backupMake(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err := s.desk.BackUp(r.Context(), v.user, s.backup.Start); err != nil {
 		return err
 	}
-	redirect(w, r, backupPath)
+	redirect(w, r, views.BackupPath)
 	return nil
 }

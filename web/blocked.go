@@ -22,7 +22,6 @@ type blockedQuestions interface {
 }
 
 const (
-	blockedPath = "/settings/blocked"
 	blockedPage = 50
 	// uploadMost is a file of 1 MiB and the form around it.
 	uploadMost = 1<<20 + 64<<10
@@ -48,10 +47,10 @@ func (s *Web) showBlocked(w http.ResponseWriter, r *http.Request, v *visit, p vi
 	p.Outlook, p.Account, p.NoAccount = s.outlook(v, v.account), v.account.Name, v.account.ID == 0
 	p.MayUnblock, p.Administers = v.user.Role.AtLeast(sms.Manager), v.user.Role.AtLeast(sms.Administrator)
 	if f.Before > 0 {
-		p.First = blockedPath
+		p.First = views.BlockedPath
 	}
 	if p.More && f.Prefix == "" {
-		p.Next = views.With(blockedPath, "before", strconv.FormatInt(p.Rows[len(p.Rows)-1].ID, 10))
+		p.Next = views.With(views.BlockedPath, "before", strconv.FormatInt(p.Rows[len(p.Rows)-1].ID, 10))
 	}
 	fr := v.frame("Blocked numbers", "settings")
 	fr.Error = len(p.Bad) > 0
@@ -65,13 +64,13 @@ func (s *Web) blockedSearch(w http.ResponseWriter, r *http.Request, v *visit) er
 		p.Bad = sms.Invalid{"begins": "Enter the first digits of a phone number"}
 		return s.showBlocked(w, r, v, p)
 	}
-	redirect(w, r, views.With(blockedPath, "find", s.keepSearch(v, p.Search)))
+	redirect(w, r, views.With(views.BlockedPath, "find", s.keepSearch(v, p.Search)))
 	return nil
 }
 
 // blockedSearchBack answers an address that only takes forms.
 func (s *Web) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, blockedPath)
+	redirect(w, r, views.BlockedPath)
 	return nil
 }
 
@@ -88,7 +87,7 @@ func (s *Web) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(blockedPath, "blocked"))
+	redirect(w, r, withDone(views.BlockedPath, "blocked"))
 	return nil
 }
 
@@ -141,7 +140,7 @@ func (s *Web) showUnblock(w http.ResponseWriter, r *http.Request, v *visit, note
 		return err
 	}
 	f := about(v.frame("Unblock this number?", "settings"), v, a)
-	f.Crumbs, f.Error = []views.Link{{Text: "Blocked numbers", Href: blockedPath}}, len(bad) > 0
+	f.Crumbs, f.Error = []views.Link{{Text: "Blocked numbers", Href: views.BlockedPath}}, len(bad) > 0
 	return s.render(w, r, status(r, bad), views.Unblock(f, views.UnblockPage{Outlook: s.outlook(v, a), Blocked: b, Note: note, Bad: bad}))
 }
 
@@ -159,7 +158,7 @@ func (s *Web) unblock(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(blockedPath, "unblocked"))
+	redirect(w, r, withDone(views.BlockedPath, "unblocked"))
 	return nil
 }
 

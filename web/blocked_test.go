@@ -13,6 +13,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // upload sends a form with a file.
@@ -159,7 +160,7 @@ func TestLeftOutNumbersAreCounted(t *testing.T) {
 	b := s.as(s.boss)
 	b.post("/settings/blocked", "numbers", "08030001000 08030001003").to("/settings/blocked?done=blocked")
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	page := b.get(path+"/confirm").is(200).has("What is left out", "Blocked numbers2", "Message 2 of 5 to 0803 000 1001", "Recipients3", "Parts each1", "Parts in total3", "Estimated cost₦3.00")
 	s.leads(page)
 	if got := page.text("#send-now"); got != "Send 3 messages now" {

@@ -12,12 +12,6 @@ import (
 	"smsdesk/views"
 )
 
-const callbacksPath = "/settings/reports"
-
-func callbackPath(a sms.Account) string {
-	return callbacksPath + "?account=" + strconv.FormatInt(a.ID, 10)
-}
-
 // callbackAccount is the account that the address names, else the chosen one.
 func (s *Web) callbackAccount(r *http.Request, v *visit) (sms.Account, error) {
 	named := r.FormValue("account")
@@ -38,7 +32,7 @@ func (s *Web) callbackAccount(r *http.Request, v *visit) (sms.Account, error) {
 func (s *Web) callbackList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.callbackAccount(r, v)
 	if errors.Is(err, sms.ErrNotFound) && len(v.accounts) == 0 {
-		redirect(w, r, "/settings/account/new")
+		redirect(w, r, views.NewAccountPath)
 		return nil
 	}
 	if err != nil {
@@ -64,7 +58,7 @@ func (s *Web) callbackList(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 func (s *Web) callbackAddress(r *http.Request, v *visit, a sms.Account, kind string) (views.CallbackAddress, error) {
-	out := views.CallbackAddress{Kind: kind, Rotate: rotatePath(a.ID, kind)}
+	out := views.CallbackAddress{Kind: kind, Rotate: views.RotatePath(a.ID, kind)}
 	tokens, err := s.store.CallbackAddresses(r.Context(), a.ID, kind, s.now().UnixMilli())
 	if err != nil {
 		return out, err
@@ -78,10 +72,6 @@ func (s *Web) callbackAddress(r *http.Request, v *visit, a sms.Account, kind str
 		out.Old = append(out.Old, views.OldAddress{URL: address, Until: v.when(t.ValidUntil)})
 	}
 	return out, nil
-}
-
-func rotatePath(account int64, kind string) string {
-	return callbacksPath + "/rotate?" + url.Values{"account": {strconv.FormatInt(account, 10)}, "kind": {kind}}.Encode()
 }
 
 // callbackLast is the one part of the page that moves.
@@ -99,8 +89,8 @@ func (s *Web) callbackLast(w http.ResponseWriter, r *http.Request, v *visit) err
 
 func (s *Web) lastReport(r *http.Request, v *visit, a sms.Account) (views.LastReportNote, error) {
 	at, err := s.store.LastReportAt(r.Context(), a.ID)
-	note := views.LastReportNote{Again: callbackPath(a), Renew: views.Refresh{
-		ID: "last-report", URL: callbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10), On: []string{feed.Reports(a.ID)},
+	note := views.LastReportNote{Again: views.CallbackPath(a.ID), Renew: views.Refresh{
+		ID: "last-report", URL: views.CallbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10), On: []string{feed.Reports(a.ID)},
 	}}
 	if at > 0 {
 		note.When = views.When(time.UnixMilli(at).In(a.Location()), s.now())
@@ -114,8 +104,8 @@ func (s *Web) callbackRotateForm(w http.ResponseWriter, r *http.Request, v *visi
 		return err
 	}
 	f := v.frame("Make a new address", "settings")
-	f.Crumbs = []views.Link{{Text: "Delivery reports", Href: callbackPath(a)}, {Text: "Make a new address"}}
-	return s.render(w, r, http.StatusOK, views.CallbackRotate(f, views.RotateForm{Action: callbacksPath + "/rotate", Back: callbackPath(a), AccountID: a.ID, Account: a.Name, Kind: kind}))
+	f.Crumbs = []views.Link{{Text: "Delivery reports", Href: views.CallbackPath(a.ID)}, {Text: "Make a new address"}}
+	return s.render(w, r, http.StatusOK, views.CallbackRotate(f, views.RotateForm{Action: views.CallbacksPath + "/rotate", Back: views.CallbackPath(a.ID), AccountID: a.ID, Account: a.Name, Kind: kind}))
 }
 
 func (s *Web) callbackRotate(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -126,7 +116,7 @@ func (s *Web) callbackRotate(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err := s.desk.RotateCallback(r.Context(), v.user, a.ID, kind); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(callbackPath(a), "rotated"))
+	redirect(w, r, withDone(views.CallbackPath(a.ID), "rotated"))
 	return nil
 }
 

@@ -33,12 +33,9 @@ type campaignQuestions interface {
 }
 
 const (
-	campaignsPath = "/campaigns"
 	campaignsPage = 25
 	nameMost      = 100 // letters of a name that is searched for
 )
-
-func campaignPath(id int64) string { return campaignsPath + "/" + strconv.FormatInt(id, 10) }
 
 // outlook is for whom a page about an account's things is made.
 func (s *Web) outlook(v *visit, a sms.Account) views.Outlook {
@@ -128,7 +125,7 @@ func (s *Web) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p v
 func (s *Web) campaignFrame(v *visit, p views.CampaignPage) views.Frame {
 	c, a := p.Campaign, p.Account
 	f := about(v.liveFrame(c.Name, "campaigns", feed.Campaign(c.ID), feed.Account(a.ID)), v, a)
-	f.Crumbs = []views.Link{{Text: "Campaigns", Href: campaignsPath}}
+	f.Crumbs = []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}}
 	// The page says the same about its own account, and keeps it true.
 	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "account-paused" && a.ID == v.account.ID })
 	return f
@@ -218,7 +215,7 @@ func campaignRefresh(p views.CampaignPage, rows []sms.Message) views.Refresh {
 		q.Set("state", p.State)
 	}
 	p.Search.Values(q)
-	live := views.Refresh{ID: "campaign-live", URL: campaignPath(p.Campaign.ID) + "?" + q.Encode()}
+	live := views.Refresh{ID: "campaign-live", URL: views.CampaignPath(p.Campaign.ID) + "?" + q.Encode()}
 	if !p.Paused {
 		live.On = []string{feed.Campaign(p.Campaign.ID), feed.Account(p.Account.ID)}
 	}
@@ -262,7 +259,7 @@ func (s *Web) campaignLive(w http.ResponseWriter, r *http.Request, p views.Campa
 	}
 	// The row that stood for a group is gone once the answer names its people.
 	if p.Campaign.GroupID != "" && len(rows) < len(ids) {
-		redirect(w, r, campaignPath(p.Campaign.ID))
+		redirect(w, r, views.CampaignPath(p.Campaign.ID))
 		return nil
 	}
 	for _, m := range rows {
@@ -280,7 +277,7 @@ func (s *Web) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit)
 		return err
 	}
 	if !c.MayStop() {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	tally, err := s.store.Tally(r.Context(), c.ID)
@@ -294,7 +291,7 @@ func (s *Web) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit)
 
 // campaignCrumbs lead up from a page about a part of a campaign.
 func campaignCrumbs(c sms.Campaign) []views.Link {
-	return []views.Link{{Text: "Campaigns", Href: campaignsPath}, {Text: firstLetters(c.Name, 36), Href: campaignPath(c.ID)}}
+	return []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}, {Text: firstLetters(c.Name, 36), Href: views.CampaignPath(c.ID)}}
 }
 
 func (s *Web) campaignStop(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -307,7 +304,7 @@ func (s *Web) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *visi
 		return err
 	}
 	if !c.MayContinue() && !c.Waits() {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	tally, err := s.store.Tally(r.Context(), c.ID)
@@ -339,7 +336,7 @@ func (s *Web) showContinue(w http.ResponseWriter, r *http.Request, v *visit, bad
 		return err
 	}
 	if !c.MayContinue() || warning == "" {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	f := about(v.frame("Continue sending?", "campaigns"), v, a)
@@ -362,7 +359,7 @@ func (s *Web) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit)
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err
 	}
-	redirect(w, r, campaignPath(id))
+	redirect(w, r, views.CampaignPath(id))
 	return nil
 }
 
@@ -376,7 +373,7 @@ func (s *Web) campaignOrder(w http.ResponseWriter, r *http.Request, v *visit, or
 	if _, err := order(r.Context(), v.user, id); err != nil && !errors.Is(err, sms.ErrConflict) {
 		return err
 	}
-	redirect(w, r, campaignPath(id))
+	redirect(w, r, views.CampaignPath(id))
 	return nil
 }
 
@@ -389,7 +386,7 @@ func (s *Web) campaignResume(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err := s.desk.ResumeAccount(r.Context(), v.user, a.ID); err != nil {
 		return err
 	}
-	redirect(w, r, campaignPath(c.ID))
+	redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
@@ -400,7 +397,7 @@ func (s *Web) campaignBack(w http.ResponseWriter, r *http.Request, _ *visit) err
 	if err != nil {
 		return err
 	}
-	redirect(w, r, campaignPath(id))
+	redirect(w, r, views.CampaignPath(id))
 	return nil
 }
 

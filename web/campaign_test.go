@@ -12,6 +12,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 func TestCampaignTilesFilterTheTable(t *testing.T) {
@@ -30,7 +31,7 @@ func TestCampaignTilesFilterTheTable(t *testing.T) {
 	s.reports(a, report("1000", "DELIVRD", "000"), report("1001", "DELIVRD", "000"), report("1002", "UNDELIV", "27"), report("1003", "BLACKLIST", "31"),
 		report("1004", "UNKNOWN", "9"))
 	b := s.as(s.boss)
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	page := b.get(path).is(200)
 	s.leads(page)
 	page.has("Started by Ada Obi today at 10:48am · sender ID CLINIC · 1 part each", "Messages 1 to 10 of 10", "UNDELIV, code 27", "destination_address filter mismatch, code 401",
@@ -74,7 +75,7 @@ func TestCampaignMessagesPage(t *testing.T) {
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(120)})
 	b := s.as(s.boss)
-	first := b.get(campaignPath(c.ID)).has("Messages 1 to 50 of 120").count("#messages tbody tr", 50)
+	first := b.get(views.CampaignPath(c.ID)).has("Messages 1 to 50 of 120").count("#messages tbody tr", 50)
 	second := b.get(first.attr("a[rel=next]", "href")).has("Messages 51 to 100 of 120").count("#messages tbody tr", 50)
 	third := b.get(second.attr("a[rel=next]", "href")).has("Messages 101 to 120 of 120").count("#messages tbody tr", 20).count("a[rel=next]", 0)
 	back := b.get(third.attr("a[rel=prev]", "href")).has("Messages 51 to 100 of 120")
@@ -85,7 +86,7 @@ func TestCampaignMessagesPage(t *testing.T) {
 		t.Error("the way back does not lead to the beginning")
 	}
 	for _, odd := range []string{"?after=x", "?after=-1", "?first=99999999999999999999&after=1", "?before=1&after=1", "?before=1"} {
-		b.get(campaignPath(c.ID) + odd).is(200)
+		b.get(views.CampaignPath(c.ID) + odd).is(200)
 	}
 	b.get("/campaigns/0").is(404)
 	b.get("/campaigns/999").is(404)
@@ -98,7 +99,7 @@ func TestCampaignRenewsFiguresAndChangedRows(t *testing.T) {
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(8)})
 	s.clock.pass(time.Minute)
 	b := s.as(s.boss)
-	page := b.get(campaignPath(c.ID) + "?tile=waiting").is(200)
+	page := b.get(views.CampaignPath(c.ID) + "?tile=waiting").is(200)
 	live := page.attr("#campaign-live", "hx-get")
 	if got := b.fragment(live).is(200); got.html("#campaign-live") != page.html("#campaign-live") || len(got.rows()) != 0 {
 		t.Errorf("nothing has changed, but the fragment differs:\n%s\n%s", got.html("#campaign-live"), page.html("#campaign-live"))
@@ -108,7 +109,7 @@ func TestCampaignRenewsFiguresAndChangedRows(t *testing.T) {
 	if n := len(got.rows()); n != sms.CanarySize {
 		t.Fatalf("%d rows come, want the %d that were sent", n, sms.CanarySize)
 	}
-	fresh := b.get(campaignPath(c.ID))
+	fresh := b.get(views.CampaignPath(c.ID))
 	for _, id := range got.rows() {
 		if got.row(id) != fresh.row(id) {
 			t.Errorf("row %s is not the one of the page", id)
@@ -123,8 +124,8 @@ func TestCampaignRenewsFiguresAndChangedRows(t *testing.T) {
 	if next := b.fragment(got.attr("#campaign-live", "hx-get")); len(next.rows()) != 0 {
 		t.Errorf("what the page knows comes again: %q", next.rows())
 	}
-	b.fragment(campaignPath(c.ID) + "?rows=1-x.-.99999999999999999999.x-1.2").is(200)
-	delivered := b.get(campaignPath(c.ID) + "?tile=delivered")
+	b.fragment(views.CampaignPath(c.ID) + "?rows=1-x.-.99999999999999999999.x-1.2").is(200)
+	delivered := b.get(views.CampaignPath(c.ID) + "?tile=delivered")
 	s.reports(a, report("1000", "DELIVRD", "000"), report("1001", "DELIVRD", "000"))
 	newer := b.fragment(delivered.attr("#campaign-live", "hx-get"))
 	newer.has("2 newer changes.")
@@ -139,7 +140,7 @@ func TestCampaignSpeaksSeldom(t *testing.T) {
 	a := s.clinic()
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(8)})
 	b := s.as(s.boss)
-	say := func() string { return b.get(campaignPath(c.ID)).attr("[data-say]", "data-say") }
+	say := func() string { return b.get(views.CampaignPath(c.ID)).attr("[data-say]", "data-say") }
 	var said []string
 	hear := func() {
 		if words := say(); len(said) == 0 || said[len(said)-1] != words {
@@ -163,7 +164,7 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	a := s.clinic()
 	viewer, sender, manager := s.as(s.hire("v@example.com", sms.Viewer)), s.as(s.hire("s@example.com", sms.Sender)), s.as(s.hire("m@example.com", sms.Manager))
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	sender.get(path).has("This campaign has not been sent").count(`a[href="`+path+`/confirm"]`, 1)
 	viewer.get(path).has("Somebody with the role Sender can send it.").count(`a[href="`+path+`/confirm"]`, 0)
 	c, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, desk.StartOrder{Version: c.Version})
@@ -206,7 +207,7 @@ func TestCampaignIsStoppedInTwoSteps(t *testing.T) {
 	a := s.clinic()
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(12)})
 	s.send(a, 1, accept)
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	b := s.as(s.hire("s@example.com", sms.Sender))
 	page := b.get(b.get(path).attr("#stop", "href")).is(200).has("5 messages are already with the provider and cannot be called back. 7 will be kept back.")
 	s.leads(page)
@@ -227,12 +228,12 @@ func TestCampaignOfAGroup(t *testing.T) {
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, GroupID: "7", GroupName: "Parents"})
 	b := s.as(s.boss)
-	got := b.get(campaignPath(c.ID)).has("to the group Parents")
+	got := b.get(views.CampaignPath(c.ID)).has("to the group Parents")
 	if link := got.text("#messages tbody a"); link != "Group Parents" {
 		t.Errorf("the message without a number is called %q", link)
 	}
 	b.get(got.attr("#messages tbody a", "href")).has("Message to the group Parents")
-	b.get(campaignPath(c.ID)+"/confirm").is(200).has("Send to the group Parents now", "To everybody in the group Parents", "1 request. The provider sends it to everybody in the group.", "Not known: the provider keeps the group's numbers")
+	b.get(views.ConfirmPath(c.ID)).is(200).has("Send to the group Parents now", "To everybody in the group Parents", "1 request. The provider sends it to everybody in the group.", "Not known: the provider keeps the group's numbers")
 }
 
 // What is shown about test mode must be true of the thing on the page.
@@ -244,7 +245,7 @@ func TestCampaignOfAnotherAccount(t *testing.T) {
 	b := s.as(s.boss)
 	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.web.sessions.name], test.ID))
 	b.get("/campaigns").has("Test mode.", "Nothing sent yet.")
-	for _, path := range []string{campaignPath(c.ID), campaignPath(c.ID) + "/confirm"} {
+	for _, path := range []string{views.CampaignPath(c.ID), views.ConfirmPath(c.ID)} {
 		got := b.get(path).is(200).has("This belongs to the account Clinic. You are working with Sandbox.").lacks("Test mode.")
 		if title := got.text("title"); strings.Contains(title, "TEST") {
 			t.Errorf("a real campaign stands under the title %q", title)
@@ -272,8 +273,8 @@ func TestCampaignShowsWhatOthersWroteAsText(t *testing.T) {
 	s.reports(a, bad, strange, fine)
 	b := s.as(s.boss)
 	list := b.get("/campaigns?name=" + url.QueryEscape(payload))
-	page := b.get(campaignPath(c.ID))
-	answers := []answer{list, page, b.get(campaignPath(c.ID) + "/stop"), b.fragment(page.attr("#campaign-live", "hx-get")),
+	page := b.get(views.CampaignPath(c.ID))
+	answers := []answer{list, page, b.get(views.CampaignPath(c.ID) + "/stop"), b.fragment(page.attr("#campaign-live", "hx-get")),
 		b.fragment(b.get("/campaigns").attr("#campaigns-live", "hx-get"))}
 	page.page().Find("#messages tbody a").Each(func(_ int, e *goquery.Selection) {
 		href, _ := e.Attr("href")
@@ -294,7 +295,7 @@ func TestCampaignCarriesLongWords(t *testing.T) {
 	word := strings.Repeat("Wellbeing", 34)[:300]
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2), Text: word + " " + strings.Repeat("a", 617)})
 	b := s.as(s.boss)
-	page := b.get(campaignPath(c.ID)).is(200).has("6 parts each")
+	page := b.get(views.CampaignPath(c.ID)).is(200).has("6 parts each")
 	page.page().Find("#messages tbody td").Each(func(_ int, e *goquery.Selection) {
 		if n := len([]rune(strings.TrimSpace(e.Text()))); n > 60 {
 			t.Errorf("a cell has %d letters", n)

@@ -122,7 +122,7 @@ func listPages(here, trail string, before int64, rows []sms.CampaignRow, more bo
 }
 
 func listLive(account int64, ids []int64, paused bool) views.Refresh {
-	live := views.Refresh{ID: "campaigns-live", URL: campaignsPath + "?" + url.Values{"rows": {joined(ids)}}.Encode()}
+	live := views.Refresh{ID: "campaigns-live", URL: views.CampaignsPath + "?" + url.Values{"rows": {joined(ids)}}.Encode()}
 	if len(ids) > 0 && !paused {
 		live.On = []string{feed.Campaigns(account)}
 	}

@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	newPath = "/new"
 	// typedMost is the most numbers that the form takes (desk.CreateCampaign).
 	typedMost = 1000
 	// countedMost bounds what is counted while a person types.
@@ -68,9 +67,9 @@ func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) 
 	a := v.account
 	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1), NoAccount: a.ID == 0}
 	if v.user.Role.AtLeast(sms.Administrator) {
-		p.Settings = views.Link{Text: "Open the connection", Href: accountPath(a.ID)}
+		p.Settings = views.Link{Text: "Open the connection", Href: views.AccountPath(a.ID)}
 		if p.NoAccount {
-			p.Settings = views.Link{Text: "Connect an account", Href: accountsPath + "/new"}
+			p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 		}
 	}
 	var err error
@@ -159,7 +158,7 @@ func (s *Web) offerDraft(r *http.Request, v *visit, p *views.ComposePage) error 
 	for _, row := range rows {
 		c := row.Campaign
 		if c.CreatedBy == v.user.ID && s.now().UnixMilli()-c.CreatedAt < forgotten.Milliseconds() {
-			p.Unsent = &views.Unsent{Name: c.Name, When: v.when(c.CreatedAt), Href: newPath + "?draft=" + strconv.FormatInt(c.ID, 10)}
+			p.Unsent = &views.Unsent{Name: c.Name, When: v.when(c.CreatedAt), Href: views.NewPath + "?draft=" + strconv.FormatInt(c.ID, 10)}
 			return nil
 		}
 	}
@@ -207,10 +206,10 @@ func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) err
 		return err
 	}
 	if !c.MayStart() {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
-	to := campaignPath(c.ID) + "/confirm"
+	to := views.ConfirmPath(c.ID)
 	if read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad); read.Repeated > 0 {
 		to = views.With(to, "repeated", strconv.Itoa(read.Repeated))
 	}

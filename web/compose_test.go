@@ -13,6 +13,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // form is what the page would send, with some fields typed anew.
@@ -320,7 +321,7 @@ func TestConfirmShowsWhatItTakes(t *testing.T) {
 	s.as(s.hire("s@example.com", sms.Sender)).get(path).is(200).count(`main a[href^="/settings"]`, 0)
 	b.get("/campaigns/1/start").to("/campaigns/1/confirm")
 	one := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030000101", Flash: true})
-	if got := b.get(campaignPath(one.ID) + "/confirm").has("Flash message"); got.text("#send-now") != "Send 1 message now" {
+	if got := b.get(views.CampaignPath(one.ID) + "/confirm").has("Flash message"); got.text("#send-now") != "Send 1 message now" {
 		t.Errorf("the button says %q", got.text("#send-now"))
 	}
 }
@@ -330,7 +331,7 @@ func TestConfirmStartsOnce(t *testing.T) {
 	a := s.clinic()
 	boss, colleague := s.as(s.boss), s.as(s.hire("s@example.com", sms.Sender))
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	page := boss.get(path + "/confirm")
 	action, version := page.attr("form#send", "action"), page.attr("[name=version]", "value")
 	boss.post(action, "version", "77").is(409).has("This campaign has changed in the meantime")
@@ -358,7 +359,7 @@ func TestConfirmAsksAboutTheSameCampaign(t *testing.T) {
 	b := s.as(s.boss)
 	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(3)})
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	page := b.get(path + "/confirm").has("This looks like the campaign June reminders from today at 10:48am: same sender ID, same text, same numbers.")
 	s.leads(page)
 	version := page.attr("[name=version]", "value")
@@ -374,7 +375,7 @@ func TestConfirmAsksAboutTheSameCampaign(t *testing.T) {
 	b.post(path+"/start", "version", version, "again", "yes").to(path)
 	s.clock.pass(25 * time.Hour)
 	later := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
-	s.as(s.boss).get(campaignPath(later.ID)+"/confirm").count("[name=again]", 0)
+	s.as(s.boss).get(views.CampaignPath(later.ID)+"/confirm").count("[name=again]", 0)
 }
 
 // TestAMessageOutlivesItsSession: P1. Who wrote for more than two hours signs

@@ -20,15 +20,13 @@ type confirmQuestions interface {
 	Pace(ctx context.Context, account, since int64) (calls, tooFast int64, err error)
 }
 
-func confirmPath(id int64) string { return campaignPath(id) + "/confirm" }
-
 func (s *Web) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
 	if !c.MayStart() {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	q := r.URL.Query()
@@ -90,7 +88,7 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 		return p, err
 	}
 	p.Plan, err = s.plan(ctx, c, a, p.Later)
-	p.Live = views.Refresh{ID: "cost", URL: views.With(confirmPath(c.ID), "part", "cost"), On: []string{feed.Account(a.ID)}}
+	p.Live = views.Refresh{ID: "cost", URL: views.With(views.ConfirmPath(c.ID), "part", "cost"), On: []string{feed.Account(a.ID)}}
 	if p.Repeated > 0 {
 		p.Live.URL = views.With(p.Live.URL, "repeated", strconv.Itoa(p.Repeated))
 	}
@@ -146,7 +144,7 @@ func (s *Web) campaignInclude(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(confirmPath(id), "includesent"))
+	redirect(w, r, withDone(views.ConfirmPath(id), "includesent"))
 	return nil
 }
 
@@ -342,7 +340,7 @@ func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) er
 	case err != nil:
 		return err
 	}
-	redirect(w, r, campaignPath(c.ID))
+	redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
@@ -376,7 +374,7 @@ func (s *Web) startLater(w http.ResponseWriter, r *http.Request, v *visit, c sms
 	case err != nil:
 		return err
 	}
-	redirect(w, r, campaignPath(c.ID))
+	redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
@@ -436,7 +434,7 @@ func (s *Web) sendTest(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	to := views.With(confirmPath(c.ID), "row", strconv.FormatInt(m.Row, 10))
+	to := views.With(views.ConfirmPath(c.ID), "row", strconv.FormatInt(m.Row, 10))
 	redirect(w, r, views.With(to, "tested", strconv.FormatInt(made.ID, 10)))
 	return nil
 }
@@ -457,14 +455,14 @@ func (s *Web) campaignName(w http.ResponseWriter, r *http.Request, v *visit) err
 	case err != nil:
 		return err
 	}
-	redirect(w, r, withDone(confirmPath(c.ID), "saved"))
+	redirect(w, r, withDone(views.ConfirmPath(c.ID), "saved"))
 	return nil
 }
 
 // startedAlready is the page for whoever was not the first.
 func (s *Web) startedAlready(v *visit, c sms.Campaign) views.Problem {
 	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed in the meantime",
-		Text: "Nothing was sent by you. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: campaignPath(c.ID)}}
+		Text: "Nothing was sent by you. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.StartedAt > 0 {
 		p.Title = "This campaign is already started"
 		p.Text = "Already started by " + c.StartedName + " " + v.when(c.StartedAt) + ". Nothing was sent twice."
@@ -478,6 +476,6 @@ func (s *Web) confirmBack(w http.ResponseWriter, r *http.Request, _ *visit) erro
 	if err != nil {
 		return err
 	}
-	redirect(w, r, campaignPath(id)+"/confirm")
+	redirect(w, r, views.ConfirmPath(id))
 	return nil
 }

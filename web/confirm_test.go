@@ -12,6 +12,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // own drafts a campaign in which everybody has another text, of a list where
@@ -52,7 +53,7 @@ func TestPreviewOfAnyRow(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	c := s.own(a, 0, "", "Short", strings.Repeat("a", 170), "Dear Bọla, "+strings.Repeat("b", 70), "Last")
-	path := confirmPath(c.ID)
+	path := views.ConfirmPath(c.ID)
 	b := s.as(s.boss)
 	first := b.get(path).is(200).has("Message 4 of 5 to 0803 000 1001", "1 part, 5 characters")
 	s.leads(first)
@@ -82,7 +83,7 @@ func TestPreviewOfAnyRow(t *testing.T) {
 		t.Errorf("before the last row is %q", last.attr("#preview-previous", "href"))
 	}
 	one := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1)})
-	b.get(confirmPath(one.ID)).has("To 0803 000 1000").count("#preview-next, #preview-previous, #preview-longest, #preview-go", 0)
+	b.get(views.ConfirmPath(one.ID)).has("To 0803 000 1000").count("#preview-next, #preview-previous, #preview-longest, #preview-go", 0)
 }
 
 func views0(path, row string) string {
@@ -103,7 +104,7 @@ func TestConfirmOfAList(t *testing.T) {
 	a := s.clinic()
 	c := s.own(a, 7, "Dear Ada, come on Monday.", "", "Dear Bọla, come on Friday.")
 	b := s.as(s.boss)
-	page := b.get(confirmPath(c.ID)).is(200)
+	page := b.get(views.ConfirmPath(c.ID)).is(200)
 	page.has("Row 2 to 0803 000 1000", "The marked words were filled in.", "4 requests: 1 with one text for many numbers, 3 with a text for each number.",
 		"Rows with something missing1", "Rows with blocked numbers2", "Rows that repeat an earlier one1", "Hidden rows14",
 		"We fixed 212 numbers: added the missing 0 (200) and removed spaces (12).", "3 numbers get more than one message, because the texts differ.",
@@ -115,13 +116,13 @@ func TestConfirmOfAList(t *testing.T) {
 	if link := page.page().Find("form#send .actions a").AttrOr("href", ""); link != "/lists/abcd/check" {
 		t.Errorf("back leads to %q", link)
 	}
-	if page.attr("#preview-longest", "href") != confirmPath(c.ID)+"?row=8" {
+	if page.attr("#preview-longest", "href") != views.ConfirmPath(c.ID)+"?row=8" {
 		t.Error("the list's longest row is not offered")
 	}
 	page.count(".steps [aria-current]", 1)
 	clean := listed{Store: l.Store, list: sms.List{ID: 7, UID: "abcd"}}
 	s.web.store = clean
-	if got := b.get(confirmPath(c.ID)).page().Find("form#send .actions a").AttrOr("href", ""); got != "/lists/abcd/message" {
+	if got := b.get(views.ConfirmPath(c.ID)).page().Find("form#send .actions a").AttrOr("href", ""); got != "/lists/abcd/message" {
 		t.Errorf("from a clean list back leads to %q", got)
 	}
 }
@@ -131,7 +132,7 @@ func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
 	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 100; a.TypeAbove = 3 })
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	b := s.as(s.boss)
-	path := confirmPath(c.ID)
+	path := views.ConfirmPath(c.ID)
 	b.get(path).has("Recipients5", "Type 5 to confirm").lacks("What is left out")
 	b.post("/settings/blocked", "numbers", "08030001000").is(303)
 	page := b.get(path).has("Recipients4", "Parts in total4", "Estimated cost₦4.00", "Numbers blocked since then1", "Type 4 to confirm", "This account asks for it above 3 recipients.")
@@ -139,22 +140,22 @@ func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
 	if page.text("#send-now") != "Send 4 messages now" || page.text(`.head a[href="#typed"]`) != "Go to the Send button" {
 		t.Errorf("the button says %q", page.text("#send-now"))
 	}
-	got := b.post(campaignPath(c.ID)+"/start", "version", "1", "when", "now", "sure", "now", "typed", "1169").is(422)
+	got := b.post(views.CampaignPath(c.ID)+"/start", "version", "1", "when", "now", "sure", "now", "typed", "1169").is(422)
 	s.leads(got)
 	if said := got.text(`#errors a[href="#typed"]`); said != "You typed 1169. There are 4 recipients" || got.attr("#typed", "value") != "1169" {
 		t.Errorf("said %q", said)
 	}
 	// Without script the time is asked for once more, and the number with it.
-	later := b.post(campaignPath(c.ID)+"/start", "version", "1", "when", "tomorrow", "sure", "now", "typed", "4").is(200)
+	later := b.post(views.CampaignPath(c.ID)+"/start", "version", "1", "when", "tomorrow", "sure", "now", "typed", "4").is(200)
 	if later.text("#schedule-for") != "Schedule for tomorrow at 9:00am" || later.attr("#typed", "value") != "4" {
 		t.Errorf("%q with %q", later.text("#schedule-for"), later.attr("#typed", "value"))
 	}
-	b.post(campaignPath(c.ID)+"/schedule", later.confirmed()...).is(422).has("Type 4 to confirm").count("#schedule-for", 1)
-	b.post(campaignPath(c.ID)+"/schedule", append(later.confirmed(), "typed", "4")...).to(campaignPath(c.ID))
+	b.post(views.CampaignPath(c.ID)+"/schedule", later.confirmed()...).is(422).has("Type 4 to confirm").count("#schedule-for", 1)
+	b.post(views.CampaignPath(c.ID)+"/schedule", append(later.confirmed(), "typed", "4")...).to(views.CampaignPath(c.ID))
 
 	all := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030001001"})
 	b.post("/settings/blocked", "numbers", "08030001001").is(303)
-	b.get(confirmPath(all.ID)).has("Nobody is left to send to.").count("#send-now", 0)
+	b.get(views.ConfirmPath(all.ID)).has("Nobody is left to send to.").count("#send-now", 0)
 }
 
 // timed is the form of the page with a time in it.
@@ -168,8 +169,8 @@ func TestOneListOfTimes(t *testing.T) {
 	a := s.clinic(func(a *sms.Account) { a.Timezone = "Europe/London" })
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	b := s.as(s.boss)
-	start, path := campaignPath(c.ID)+"/start", campaignPath(c.ID)
-	page := b.get(confirmPath(c.ID)).is(200)
+	start, path := views.CampaignPath(c.ID)+"/start", views.CampaignPath(c.ID)
+	page := b.get(views.ConfirmPath(c.ID)).is(200)
 
 	renewed := func(pairs ...string) answer {
 		return b.post(path+"/when", append([]string{"version", "1"}, pairs...)...).is(200)
@@ -230,7 +231,7 @@ func TestOneListOfTimes(t *testing.T) {
 	b.post(path + "/cancel").to(path)
 
 	// Without script the button knows nothing of the choice, so it is asked.
-	page = b.get(confirmPath(c.ID))
+	page = b.get(views.ConfirmPath(c.ID))
 	asked := b.post(start, page.timed("at", "sure", "now", "day", "2026-06-05", "time", "16:45", "hand_over", "yes")...).is(200)
 	s.leads(asked)
 	asked.has("It cannot be called back from here.")
@@ -255,18 +256,18 @@ func TestPlanSaysHowLongItTakes(t *testing.T) {
 	})
 	b := s.as(s.boss)
 	small := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
-	b.get(confirmPath(small.ID)).has("4 requests, each with one text for many numbers.", "Takes about 5 minutes at 1 request a minute.", "Ends today about 10:53am.")
+	b.get(views.ConfirmPath(small.ID)).has("4 requests, each with one text for many numbers.", "Takes about 5 minutes at 1 request a minute.", "Ends today about 10:53am.")
 	large := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(190), Text: "Large"})
-	b.get(confirmPath(large.ID)).has("Takes about 20 minutes at 1 request a minute.", "Sending pauses from 11:00 to 08:00; ends tomorrow about 8:10am.")
+	b.get(views.ConfirmPath(large.ID)).has("Takes about 20 minutes at 1 request a minute.", "Sending pauses from 11:00 to 08:00; ends tomorrow about 8:10am.")
 	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(60), Text: "Other"})
-	b.get(confirmPath(small.ID)).has("Takes about 10 minutes at 1 request a minute. Another campaign of this account is being sent and takes turns with it.")
+	b.get(views.ConfirmPath(small.ID)).has("Takes about 10 minutes at 1 request a minute. Another campaign of this account is being sent and takes turns with it.")
 	s.clock.pass(3 * time.Hour)
 	b = s.as(s.boss)
-	closed := b.get(confirmPath(small.ID)).has("Starts tomorrow at 8:00am, because the sending hours are 08:00 to 11:00.")
+	closed := b.get(views.ConfirmPath(small.ID)).has("Starts tomorrow at 8:00am, because the sending hours are 08:00 to 11:00.")
 	if closed.text("#send-now") != "Send 40 messages from tomorrow at 8:00am on" {
 		t.Errorf("the button says %q", closed.text("#send-now"))
 	}
-	b.post(campaignPath(small.ID)+"/when", "when", "tomorrow").is(200).has("Takes about 5 minutes").lacks("takes turns")
+	b.post(views.CampaignPath(small.ID)+"/when", "when", "tomorrow").is(200).has("Takes about 5 minutes").lacks("takes turns")
 }
 
 func TestATestGoesToOnesOwnPhone(t *testing.T) {
@@ -274,8 +275,8 @@ func TestATestGoesToOnesOwnPhone(t *testing.T) {
 	a := s.clinic()
 	c := s.own(a, 0, "Dear Ada", "Dear Bola")
 	b := s.as(s.boss)
-	test := campaignPath(c.ID) + "/test"
-	second := b.get(confirmPath(c.ID) + "?row=4").is(200)
+	test := views.CampaignPath(c.ID) + "/test"
+	second := b.get(views.ConfirmPath(c.ID) + "?row=4").is(200)
 	if second.attr("#test_number", "value") != "" {
 		t.Error("a number is known before the first test")
 	}
@@ -313,7 +314,7 @@ func TestATestGoesToOnesOwnPhone(t *testing.T) {
 	colleague := s.as(s.hire("s@example.com", sms.Sender))
 	colleague.get(sent).is(200).count("#tested", 0)
 	s.as(s.hire("v@example.com", sms.Viewer)).post(test, form(second, "08030000101")...).is(403)
-	b.get(test).to(confirmPath(c.ID))
+	b.get(test).to(views.ConfirmPath(c.ID))
 }
 
 func TestConfirmTakesAnotherName(t *testing.T) {
@@ -321,9 +322,9 @@ func TestConfirmTakesAnotherName(t *testing.T) {
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2)})
 	b := s.as(s.boss)
-	path := campaignPath(c.ID) + "/name"
-	b.post(path, "name", "June reminders").to(confirmPath(c.ID) + "?done=saved")
-	if got := b.get(confirmPath(c.ID)).has("June reminders").attr("#name", "value"); got != "June reminders" {
+	path := views.CampaignPath(c.ID) + "/name"
+	b.post(path, "name", "June reminders").to(views.ConfirmPath(c.ID) + "?done=saved")
+	if got := b.get(views.ConfirmPath(c.ID)).has("June reminders").attr("#name", "value"); got != "June reminders" {
 		t.Errorf("the field says %q", got)
 	}
 	long := strings.Repeat("n", 101)
@@ -332,7 +333,7 @@ func TestConfirmTakesAnotherName(t *testing.T) {
 	if got.text(`#errors a[href="#name"]`) != "The name must have at most 100 characters" || got.attr("#name", "value") != long {
 		t.Errorf("said %q", got.text("#errors"))
 	}
-	b.get(path).to(confirmPath(c.ID))
+	b.get(path).to(views.ConfirmPath(c.ID))
 }
 
 func TestConfirmRenewsTheBalance(t *testing.T) {
@@ -340,37 +341,37 @@ func TestConfirmRenewsTheBalance(t *testing.T) {
 	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 100 })
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2) + "\n" + typed(1)})
 	b := s.as(s.boss)
-	page := b.get(confirmPath(c.ID) + "?repeated=1").is(200).has("Repeated numbers1")
+	page := b.get(views.ConfirmPath(c.ID) + "?repeated=1").is(200).has("Repeated numbers1")
 	if page.attr("#live", "hx-sse:connect") == "" {
 		t.Error("the page listens to nothing")
 	}
 	s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦1.50"}}, s.clock.now().UnixMilli()))
 	part := b.fragment(page.attr("#cost", "hx-get")).is(200)
 	part.has("Balance now₦1.50", "The estimated cost is ₦2.00 but the balance is ₦1.50. Send fewer messages or top up.", "Repeated numbers1")
-	if fresh := b.get(confirmPath(c.ID) + "?repeated=1"); fresh.html("#cost") != part.html("#cost") {
+	if fresh := b.get(views.ConfirmPath(c.ID) + "?repeated=1"); fresh.html("#cost") != part.html("#cost") {
 		t.Error("the fragment is not the one of the page")
 	}
-	b.get(confirmPath(c.ID)+"?pause=1").count("#cost[hx-get]", 0)
+	b.get(views.ConfirmPath(c.ID)+"?pause=1").count("#cost[hx-get]", 0)
 }
 
 func TestSendingSettings(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	b := s.as(s.boss)
-	path := accountPath(a.ID) + "/sending"
-	page := b.get(accountPath(a.ID)).is(200).has("Nigeria: 08:00 to 20:00 is usual. Times are West Africa Time.")
+	path := views.AccountPath(a.ID) + "/sending"
+	page := b.get(views.AccountPath(a.ID)).is(200).has("Nigeria: 08:00 to 20:00 is usual. Times are West Africa Time.")
 	s.leads(page)
 	if page.attr("#hours_from", "value") != "" || page.attr("#url_budget", "value") != "2000" || page.page().Find("#abroad[checked]").Length() != 0 {
 		t.Error("sending hours or abroad are not off by default")
 	}
 	good := []string{"hours_from", "08:00", "hours_to", "20:00", "abroad", "yes", "type_above", "1,000", "call_limit", "50", "url_budget", "8,000"}
-	b.post(path, good...).to(accountPath(a.ID) + "?done=saved")
+	b.post(path, good...).to(views.AccountPath(a.ID) + "?done=saved")
 	got, err := s.db.Account(t.Context(), a.ID)
 	s.must(err)
 	if got.Hours != (sms.Hours{From: 480, To: 1200}) || !got.Abroad || got.TypeAbove != 1000 || got.CallLimit != 50 || got.URLBudget != 8000 || got.Name != "Clinic" {
 		t.Errorf("%+v", got)
 	}
-	page = b.get(accountPath(a.ID))
+	page = b.get(views.AccountPath(a.ID))
 	if page.attr("#hours_from", "value") != "08:00" || page.attr("#hours_to", "value") != "20:00" || page.page().Find("#abroad[checked]").Length() != 1 {
 		t.Error("what was saved is not shown")
 	}

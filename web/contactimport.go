@@ -23,7 +23,7 @@ func (s *Web) showImport(w http.ResponseWriter, r *http.Request, v *visit, statu
 	p := views.UploadPage{Outlook: s.outlook(v, a), NoAccount: a.ID == 0, Errors: bad, Example: [][]string{{"Phone", "Name", "Town", "Paid", "Tags"},
 		{"08030000101", "Ada Obi", "Ibadan", "no", "Parents"}, {"08030000102", "Bola Ade", "Lagos", "yes", "Parents, Board"}}}
 	if p.NoAccount && v.user.Role.AtLeast(sms.Administrator) {
-		p.Settings = views.Link{Text: "Connect an account", Href: accountsPath + "/new"}
+		p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 	}
 	var err error
 	if p.Form, err = s.uploadFile(ctx, a.ID, ""); err != nil {

@@ -169,7 +169,7 @@ func (s *Web) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campai
 	case done.Decision.State == sms.DecisionProposed:
 		redirect(w, r, withDone(views.DoubtPath(c.ID), "proposed"))
 	case done.Campaign.ID > 0:
-		redirect(w, r, campaignPath(done.Campaign.ID)+"/confirm")
+		redirect(w, r, views.ConfirmPath(done.Campaign.ID))
 	default:
 		redirect(w, r, withDone(views.DoubtPath(c.ID), "decided"))
 	}

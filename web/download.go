@@ -29,7 +29,7 @@ func (s *Web) campaignDownload(format string, write func(w io.Writer, d *desk.Do
 		s.readSearch(v, r.URL.Query(), &p.Search)
 		if p.Search.Ended {
 			s.showProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search is over", Text: "Type the number again on the campaign's page.",
-				Link: views.Link{Text: "Go to the campaign", Href: campaignPath(c.ID)}})
+				Link: views.Link{Text: "Go to the campaign", Href: views.CampaignPath(c.ID)}})
 			return nil
 		}
 		o := desk.DownloadOrder{Format: format, What: filterKinds(p)}

@@ -14,6 +14,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 func (a answer) csv() [][]string {
@@ -30,7 +31,7 @@ func TestDownloadOfACampaign(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	page := b.get(campaignPath(c.ID))
+	page := b.get(views.CampaignPath(c.ID))
 	s.leads(page)
 	got := b.get(page.attr("#download-csv", "href")).is(200)
 	if kind, how := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" || how != `attachment; filename="june-reminders.csv"; filename*=UTF-8''june-reminders.csv` {
@@ -50,7 +51,7 @@ func TestDownloadOfACampaign(t *testing.T) {
 	if rows[1][6] != "2026-06-03 10:48:00" || rows[1][11] != "id-1000" || rows[8][5] != "source_address filter mismatch" {
 		t.Errorf("%q, %q", rows[1], rows[8])
 	}
-	filtered := b.get(b.get(campaignPath(c.ID)+"?tile=failed").attr("#download-csv", "href")).csv()
+	filtered := b.get(b.get(views.CampaignPath(c.ID)+"?tile=failed").attr("#download-csv", "href")).csv()
 	if len(filtered) != 6 || filtered[1][3] != "UNDELIV" {
 		t.Errorf("not delivered: %q", filtered)
 	}
@@ -69,8 +70,8 @@ func TestDownloadOfACampaign(t *testing.T) {
 		t.Errorf("audited: %+v", lines)
 	}
 	viewer := s.as(s.hire("viewer@example.com", sms.Viewer))
-	viewer.get(campaignPath(c.ID)).count("#downloads", 0)
-	viewer.get(campaignPath(c.ID) + "/messages.csv").is(http.StatusForbidden)
+	viewer.get(views.CampaignPath(c.ID)).count("#downloads", 0)
+	viewer.get(views.CampaignPath(c.ID) + "/messages.csv").is(http.StatusForbidden)
 }
 
 // Downloads hold what the page's whole filter shows, and the number stands in no
@@ -95,7 +96,7 @@ func TestDownloadOfWhatWasFound(t *testing.T) {
 			name, value, _ := strings.Cut(field, "=")
 			pairs = append(pairs, name, value)
 		}
-		page := b.get(b.post(campaignPath(c.ID)+"/find", pairs...).is(http.StatusSeeOther).header.Get("Location")).is(200).has(tt.words)
+		page := b.get(b.post(views.CampaignPath(c.ID)+"/find", pairs...).is(http.StatusSeeOther).header.Get("Location")).is(200).has(tt.words)
 		address := page.attr("#download-csv", "href")
 		if strings.Contains(address, "1001") || strings.Contains(address, "1002") {
 			t.Errorf("%s: the address %s holds a number", tt.form, address)
@@ -114,7 +115,7 @@ func TestDownloadOfWhatWasFound(t *testing.T) {
 		}
 	}
 	// What nobody can tell any more is not taken for all messages.
-	b.get(campaignPath(c.ID)+"/messages.csv?find=made-up").is(http.StatusGone).has("This search is over", "Go to the campaign")
+	b.get(views.CampaignPath(c.ID)+"/messages.csv?find=made-up").is(http.StatusGone).has("This search is over", "Go to the campaign")
 }
 
 // A downloaded cell is never a formula, whatever a provider or a list says.
@@ -127,7 +128,7 @@ func TestDownloadIsNoFormula(t *testing.T) {
 		o.Rows[0] = sms.ResultRow{Number: o.Rows[0].Number, Code: "9", Description: "@SUM(1)\",\"=1+1"}
 		return o
 	})
-	got := s.as(s.boss).get(campaignPath(c.ID) + "/messages.csv").is(200)
+	got := s.as(s.boss).get(views.CampaignPath(c.ID) + "/messages.csv").is(200)
 	for _, row := range got.csv() {
 		for _, cell := range row {
 			if cell != "" && strings.ContainsAny(cell[:1], "=+-@") {
@@ -145,7 +146,7 @@ func TestEvidenceOfACampaign(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	got := b.get(b.get(campaignPath(c.ID)).attr("#evidence", "href")).is(200)
+	got := b.get(b.get(views.CampaignPath(c.ID)).attr("#evidence", "href")).is(200)
 	z, err := zip.NewReader(bytes.NewReader([]byte(got.body)), int64(len(got.body)))
 	s.must(err)
 	files := map[string]string{}
@@ -172,5 +173,5 @@ func TestEvidenceOfACampaign(t *testing.T) {
 	if strings.Contains(got.body+files["calls.csv"], "CANARY") {
 		t.Error("a credential is in the evidence")
 	}
-	s.as(s.hire("sender@example.com", sms.Sender)).get(campaignPath(c.ID) + "/evidence.zip").is(http.StatusForbidden)
+	s.as(s.hire("sender@example.com", sms.Sender)).get(views.CampaignPath(c.ID) + "/evidence.zip").is(http.StatusForbidden)
 }

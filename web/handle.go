@@ -50,13 +50,13 @@ func (s *Web) handle(rt route) http.Handler {
 // admit lets a person through, or sends them where they have to go first. A
 // route without a role lets nobody through.
 func (s *Web) admit(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
-	if rt.pattern != setupPath {
+	if rt.pattern != views.SetupPath {
 		staffed, err := s.hasAdministrator(r.Context())
 		if err != nil {
 			return err
 		}
 		if !staffed {
-			redirect(w, r, setupPath)
+			redirect(w, r, views.SetupPath)
 			return errAnswered
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Web) hasAdministrator(ctx context.Context) (bool, error) {
 }
 
 func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
-	if rt.pattern == livePath {
+	if rt.pattern == views.LivePath {
 		http.Error(w, "signed out", http.StatusUnauthorized)
 		return errAnswered
 	}
@@ -106,7 +106,7 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 			next = kept
 		}
 	}
-	to := views.With(signinPath, "next", localPath(next, ""))
+	to := views.With(views.SignInPath, "next", localPath(next, ""))
 	if errors.Is(v.lost, desk.ErrTimedOut) {
 		to = views.With(to, "why", "timeout")
 	} else if v.lost != nil {
@@ -127,8 +127,8 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 func (s *Web) keepTyped(r *http.Request, v *visit, rt route) string {
 	page := ""
 	switch rt.pattern {
-	case newPath, templatePath:
-		page = newPath
+	case views.NewPath, views.NewTemplatePath:
+		page = views.NewPath
 	case listMessagePath:
 		page = r.URL.Path
 	}
@@ -263,7 +263,7 @@ func localPath(next, other string) string {
 	if len(next) > 2000 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, odd) {
 		return other
 	}
-	if p, _, _ := strings.Cut(next, "?"); p == signinPath || p == "/signout" {
+	if p, _, _ := strings.Cut(next, "?"); p == views.SignInPath || p == "/signout" {
 		return other
 	}
 	return next

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 const wantPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
@@ -191,7 +192,7 @@ func TestGetChangesNothing(t *testing.T) {
 	boss := s.as(s.boss)
 	before := s.dump(a)
 	for _, rt := range s.web.table(callbacks) {
-		if rt.method == http.MethodGet && rt.pattern != livePath {
+		if rt.method == http.MethodGet && rt.pattern != views.LivePath {
 			boss.get(strings.NewReplacer("{id}", "1", "{token}", "x", "*", "x").Replace(rt.pattern) + "?account=1&kind=dlr")
 		}
 	}

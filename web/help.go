@@ -6,8 +6,6 @@ import (
 	"smsdesk/views"
 )
 
-const helpPath = "/help"
-
 func (s *Web) help(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.render(w, r, http.StatusOK, views.Help(v.frame("Help", "help")))
 }

@@ -13,8 +13,6 @@ import (
 	"smsdesk/views"
 )
 
-const journalPath = views.JournalPath
-
 type journalQuestions interface {
 	Question(ctx context.Context) (*sms.Question, error)
 	JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, error)
@@ -43,7 +41,7 @@ func (s *Web) journalPage(r *http.Request, v *visit) (p views.JournalPage, err e
 		return p, err
 	}
 	p.Remembered, err = s.store.RememberedCampaigns(ctx)
-	p.Live = views.Refresh{ID: "journal-live", URL: views.With(journalPath, "was", p.Mark()), On: []string{feed.Journal}}
+	p.Live = views.Refresh{ID: "journal-live", URL: views.With(views.JournalPath, "was", p.Mark()), On: []string{feed.Journal}}
 	return p, err
 }
 
@@ -56,7 +54,7 @@ func (s *Web) journalShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 		// What moves is which of its pages this is. The one with the password
 		// must not be written over while somebody types.
 		if r.URL.Query().Get("was") != p.Mark() {
-			redirect(w, r, journalPath)
+			redirect(w, r, views.JournalPath)
 			return nil
 		}
 		return s.render(w, r, http.StatusOK, views.JournalLive(p))
@@ -87,7 +85,7 @@ func (s *Web) journalAccept(w http.ResponseWriter, r *http.Request, v *visit) er
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err
 	}
-	redirect(w, r, journalPath)
+	redirect(w, r, views.JournalPath)
 	return nil
 }
 
@@ -103,7 +101,7 @@ func (s *Web) journalClose(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err := s.desk.CloseGap(r.Context(), v.user, number(r.PostForm.Get("gap"))); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(journalPath, "gapclosed"))
+	redirect(w, r, withDone(views.JournalPath, "gapclosed"))
 	return nil
 }
 
@@ -119,7 +117,7 @@ func day(v *visit, text string) (from, before time.Time, err error) {
 func (s *Web) journalForgetForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	from, before, err := day(v, r.URL.Query().Get("day"))
 	if err != nil {
-		redirect(w, r, journalPath)
+		redirect(w, r, views.JournalPath)
 		return nil
 	}
 	p, err := s.journalPage(r, v)
@@ -127,7 +125,7 @@ func (s *Web) journalForgetForm(w http.ResponseWriter, r *http.Request, v *visit
 		return err
 	}
 	f := v.frame("Forget what was remembered?", "settings")
-	f.Crumbs = []views.Link{{Text: "Journal", Href: journalPath}}
+	f.Crumbs = []views.Link{{Text: "Journal", Href: views.JournalPath}}
 	return s.render(w, r, http.StatusOK, views.JournalForget(f, p.Forgetting(from, before)))
 }
 
@@ -139,6 +137,6 @@ func (s *Web) journalForget(w http.ResponseWriter, r *http.Request, v *visit) er
 	if _, err := s.desk.ForgetRemembered(r.Context(), v.user, from.UnixMilli(), before.UnixMilli()); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(journalPath, "forgotten"))
+	redirect(w, r, withDone(views.JournalPath, "forgotten"))
 	return nil
 }

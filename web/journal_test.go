@@ -10,6 +10,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
+	"smsdesk/views"
 )
 
 const longName = "one_very_long_word_without_any_place_to_break_it_anywhere_at_all"
@@ -42,57 +43,57 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 	ada, _, err := s.db.UserByEmail(t.Context(), "ada@example.com")
 	s.must(err)
 	boss, manager := s.as(ada), s.as(s.hire("m@example.com", sms.Manager))
-	for _, path := range []string{journalPath, journalPath + "/close", journalPath + "/forget"} {
+	for _, path := range []string{views.JournalPath, views.JournalPath + "/close", views.JournalPath + "/forget"} {
 		manager.get(path).is(403)
 		manager.post(path).is(403)
 	}
 	s.must(s.db.PutSetting(t.Context(), sms.SettingJournal, "/srv/"+strings.Repeat(longName+"/", 3)+"dispatch.journal"))
-	boss.get(journalPath).is(200).has("Journal and database agree", "dispatch.journal", "No older state was ever accepted here").lacks("--journal", "0 messages", "Accept this older state")
+	boss.get(views.JournalPath).is(200).has("Journal and database agree", "dispatch.journal", "No older state was ever accepted here").lacks("--journal", "0 messages", "Accept this older state")
 	s.must(s.db.PutSetting(t.Context(), sms.SettingJournalShared, "yes"))
-	boss.get(journalPath).is(200).has("on the same disk as the data", "--journal DIR")
+	boss.get(views.JournalPath).is(200).has("on the same disk as the data", "--journal DIR")
 
 	q := s.older()
 	q.Campaigns = []sms.RememberedSend{{UID: "a", Name: longName, StartedName: longName, FirstAt: s.clock.now().UnixMilli(), LastAt: s.clock.now().UnixMilli(), Messages: 1976},
 		{UID: "b", FirstAt: 1, LastAt: s.clock.now().UnixMilli(), Messages: 3}}
 	s.must(s.db.PutQuestion(t.Context(), &q))
-	boss.get(journalPath).is(200).has("This is the backup of", "by J. Otieno", "Put the newer state back", "Your password", longName, "1,976", "Not known any more").
+	boss.get(views.JournalPath).is(200).has("This is the backup of", "by J. Otieno", "Put the newer state back", "Your password", longName, "1,976", "Not known any more").
 		lacks("agree.", "0 messages", "Review and answer")
 	boss.get("/").is(200).has("Review and answer")
 	manager.get("/").is(200).has("Nothing is sent until an administrator has answered").lacks("Review and answer")
 
-	boss.post(journalPath, "relation", string(q.Relation)).is(422).has("Enter your password")
-	boss.post(journalPath, "relation", string(q.Relation), "current", "wrong pony battery lamp").is(422).has("This is not your current password")
-	boss.post(journalPath, "relation", "R5", "current", goodPassword).to(journalPath)
+	boss.post(views.JournalPath, "relation", string(q.Relation)).is(422).has("Enter your password")
+	boss.post(views.JournalPath, "relation", string(q.Relation), "current", "wrong pony battery lamp").is(422).has("This is not your current password")
+	boss.post(views.JournalPath, "relation", "R5", "current", goodPassword).to(views.JournalPath)
 	if raw, err := s.db.Setting(t.Context(), sms.SettingAnswer); raw != "" || err != nil {
 		t.Fatalf("an answer was left: %q %v", raw, err)
 	}
-	boss.post(journalPath, "relation", string(q.Relation), "current", goodPassword).to(journalPath)
-	page := boss.get(journalPath).is(200).has("Your answer is being carried out").lacks("Your password")
+	boss.post(views.JournalPath, "relation", string(q.Relation), "current", goodPassword).to(views.JournalPath)
+	page := boss.get(views.JournalPath).is(200).has("Your answer is being carried out").lacks("Your password")
 	was := page.attr("#journal-live", "hx-get")
 	boss.fragment(was).is(200).has("being carried out")
 	s.must(s.db.PutSetting(t.Context(), sms.SettingAnswering, "Your answer was not carried out: the disk is full."))
-	boss.get(journalPath).is(200).has("the disk is full", "Your password")
+	boss.get(views.JournalPath).is(200).has("the disk is full", "Your password")
 
 	s.carriedOut()
-	if got := boss.fragment(was); got.header.Get("HX-Redirect") != journalPath {
+	if got := boss.fragment(was); got.header.Get("HX-Redirect") != views.JournalPath {
 		t.Errorf("the page stays: %v", got.header)
 	}
-	boss.get(journalPath).is(200).has("An older state was accepted by Ada Obi", "is not known", "smsdesk sent nothing after", "Older states that were accepted").lacks("0 messages", "Your password")
+	boss.get(views.JournalPath).is(200).has("An older state was accepted by Ada Obi", "is not known", "smsdesk sent nothing after", "Older states that were accepted").lacks("0 messages", "Your password")
 	gaps, err := s.db.JournalGaps(t.Context(), 1)
 	s.must(err)
-	gap := number(boss.get(journalPath).attr("#close [name=gap]", "value"))
+	gap := number(boss.get(views.JournalPath).attr("#close [name=gap]", "value"))
 	if gap != gaps[0].ID {
 		t.Fatalf("gap %d", gap)
 	}
-	boss.post(journalPath+"/close", "gap", "1").is(422).has("Tick the box if you are certain")
-	boss.post(journalPath+"/close", "gap", "77", "nothing", "yes").is(409)
-	boss.post(journalPath+"/close", "gap", "1", "nothing", "yes").is(303)
-	boss.get(journalPath).is(200).has("Journal and database agree", "said that nothing else was sent").lacks("Stop the warnings")
-	boss.get(journalPath + "/close").to(journalPath)
-	boss.get(journalPath + "/forget").to(journalPath)
-	boss.get(journalPath + "/forget?day=2026-06-03").is(200).has("Nothing is remembered of this day").lacks("forget-now")
-	boss.post(journalPath+"/forget", "day", "soon").is(404)
-	boss.post(journalPath+"/forget", "day", "2026-06-03").is(303)
+	boss.post(views.JournalPath+"/close", "gap", "1").is(422).has("Tick the box if you are certain")
+	boss.post(views.JournalPath+"/close", "gap", "77", "nothing", "yes").is(409)
+	boss.post(views.JournalPath+"/close", "gap", "1", "nothing", "yes").is(303)
+	boss.get(views.JournalPath).is(200).has("Journal and database agree", "said that nothing else was sent").lacks("Stop the warnings")
+	boss.get(views.JournalPath + "/close").to(views.JournalPath)
+	boss.get(views.JournalPath + "/forget").to(views.JournalPath)
+	boss.get(views.JournalPath + "/forget?day=2026-06-03").is(200).has("Nothing is remembered of this day").lacks("forget-now")
+	boss.post(views.JournalPath+"/forget", "day", "soon").is(404)
+	boss.post(views.JournalPath+"/forget", "day", "2026-06-03").is(303)
 }
 
 // TestNobodyGoesRoundTheWarning: by the pages, also with forms of one's own.
@@ -108,7 +109,7 @@ func TestNobodyGoesRoundTheWarning(t *testing.T) {
 	s.older()
 	s.carriedOut()
 
-	path := campaignPath(running.ID)
+	path := views.CampaignPath(running.ID)
 	b.get(path).is(200).count(`a#continue[href$="/continue"]`, 1)
 	b.get(path+"/continue").is(200).has("2 recipients have not received this message", "Some may get this message twice", "Continue and send", "Keep it paused")
 	b.post(path+"/continue").is(422).has("Continue and send", "will get it twice")
@@ -122,9 +123,9 @@ func TestNobodyGoesRoundTheWarning(t *testing.T) {
 	b.get(path + "/continue").to(path)
 
 	fresh := s.draft(sender, desk.Order{AccountID: a.ID, Numbers: typed(1), Text: "Fresh"})
-	path = campaignPath(fresh.ID)
+	path = views.CampaignPath(fresh.ID)
 	version := func(c sms.Campaign) string {
-		return b.get(campaignPath(c.ID)+"/confirm").attr("#send [name=version]", "value")
+		return b.get(views.ConfirmPath(c.ID)).attr("#send [name=version]", "value")
 	}
 	b.get(path+"/confirm").is(200).has("1 recipient has not received", "Send although some may get it twice")
 	b.post(path+"/start", "version", version(fresh), "when", "now", "sure", "now").is(422).has("will get it twice")
@@ -137,13 +138,13 @@ func TestNobodyGoesRoundTheWarning(t *testing.T) {
 	b.post(path+"/start", "version", version(fresh), "when", "now", "sure", "now", "may_repeat", "yes").to(path)
 
 	yes := s.as(approver)
-	path = approvalPath(waits.ID)
+	path = views.ApprovalPath(waits.ID)
 	at := yes.get(path).is(200).has("Send although some may get it twice").attr("#approve [name=version]", "value")
 	yes.post(path, "version", at).is(422).has("will get it twice")
 	if got := s.campaign(waits.ID); !got.Waits() {
 		t.Fatalf("it is %s", got.State)
 	}
-	yes.post(path, "version", at, "may_repeat", "yes").to(campaignPath(waits.ID))
+	yes.post(path, "version", at, "may_repeat", "yes").to(views.CampaignPath(waits.ID))
 }
 
 // TestAProgramIsToldThatSomeMayGetItTwice before anything is made or sent.

@@ -31,7 +31,6 @@ type listQuestions interface {
 }
 
 const (
-	uploadPath      = newPath + "/list"
 	listsPath       = "/lists/{uid}"
 	listMessagePath = listsPath + "/message"
 	listsShown      = 20
@@ -84,7 +83,7 @@ func listNext(l sms.List) string {
 		if l.Purpose == sms.ForContacts {
 			return views.With(views.ContactsPath, "list", l.UID)
 		}
-		return campaignPath(l.CampaignID) + "/confirm"
+		return views.ConfirmPath(l.CampaignID)
 	case sms.ListUploaded:
 		return views.ListStart(l)
 	}
@@ -123,7 +122,7 @@ func (s *Web) showUpload(w http.ResponseWriter, r *http.Request, v *visit, repla
 	ctx, a := r.Context(), v.account
 	p := views.UploadPage{Outlook: s.outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad, Example: sheet.ExampleRows([]string{"name", "date"})}
 	if p.NoAccount && v.user.Role.AtLeast(sms.Administrator) {
-		p.Settings = views.Link{Text: "Connect an account", Href: accountsPath + "/new"}
+		p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 	}
 	if replaces != "" {
 		old, err := s.store.List(ctx, replaces)
@@ -391,7 +390,7 @@ func (s *Web) listDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) e
 		return err
 	}
 	f := about(v.frame("Delete this list?", "new"), v, a)
-	f.Crumbs = []views.Link{{Text: "Upload a list", Href: uploadPath}, {Text: l.FileName}}
+	f.Crumbs = []views.Link{{Text: "Upload a list", Href: views.UploadPath}, {Text: l.FileName}}
 	return s.render(w, r, http.StatusOK, views.DeleteList(f, l))
 }
 
@@ -403,6 +402,6 @@ func (s *Web) listDelete(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err := s.desk.DropList(r.Context(), v.user, l.UID); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(uploadPath, "listdeleted"))
+	redirect(w, r, withDone(views.UploadPath, "listdeleted"))
 	return nil
 }

@@ -49,7 +49,7 @@ func (s *Web) listMessagePage(r *http.Request, v *visit, l sms.List, a sms.Accou
 		return p, profile, err
 	}
 	if v.user.Role.AtLeast(sms.Administrator) {
-		p.Settings = views.Link{Text: "Open the connection", Href: accountPath(a.ID)}
+		p.Settings = views.Link{Text: "Open the connection", Href: views.AccountPath(a.ID)}
 	}
 	if p.SenderIDs, err = s.usableSenders(v, a); err != nil {
 		return p, profile, err

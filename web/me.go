@@ -21,7 +21,7 @@ func (s *Web) showMe(w http.ResponseWriter, r *http.Request, v *visit, bad sms.I
 	f := v.frame("My account", "me")
 	f.Error = len(bad) > 0
 	if f.Error {
-		f.Path = "/me"
+		f.Path = views.MePath
 	}
 	name := v.user.Name
 	if r.PostForm.Has("name") {
@@ -48,7 +48,7 @@ func (s *Web) meName(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone("/me", "saved"))
+	redirect(w, r, withDone(views.MePath, "saved"))
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (s *Web) mePassword(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err := v.begin(w, token); err != nil {
 		return err
 	}
-	redirect(w, r, withDone("/me", "password"))
+	redirect(w, r, withDone(views.MePath, "password"))
 	return nil
 }
 

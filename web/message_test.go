@@ -10,6 +10,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // moments are the timeline's titles.
@@ -137,9 +138,9 @@ func TestViewersSeeMaskedNumbers(t *testing.T) {
 		s.reports(a, sms.DeliveryReport{ID: int64(i + 1), ProviderID: "id-0101", Mobile: mobile, Status: "DELIVRD", DoneDate: mobile, Raw: "mobile=" + mobile})
 	}
 	viewer, sender := s.as(s.hire("v@example.com", sms.Viewer)), s.as(s.hire("s@example.com", sms.Sender))
-	page := viewer.get(campaignPath(c.ID)).is(200).has("0803 ••• 0101")
+	page := viewer.get(views.CampaignPath(c.ID)).is(200).has("0803 ••• 0101")
 	first := messagePath(s.messages(c)[0])
-	for _, path := range []string{"/campaigns", campaignPath(c.ID), first} {
+	for _, path := range []string{"/campaigns", views.CampaignPath(c.ID), first} {
 		for _, got := range []answer{viewer.get(path).is(200), viewer.fragment(path).is(200)} {
 			got.lacks("8035550101", "8035550102", "0803 555", "555 0101", "MobileNumber", "As received")
 		}

@@ -7,6 +7,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 func TestCampaignSaysHowFastItLeaves(t *testing.T) {
@@ -14,7 +15,7 @@ func TestCampaignSaysHowFastItLeaves(t *testing.T) {
 	a := s.clinic(func(a *sms.Account) { a.PerMinute = 1; a.Hours = sms.Hours{From: 8 * 60, To: 11 * 60} })
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(100)})
 	b := s.as(s.boss)
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	s.clock.pass(time.Minute)
 	b.get(path).has("About 10 minutes left at 1 request a minute.").lacks("in the last minute", "Sending pauses")
 	s.send(a, 1, accept)
@@ -34,10 +35,10 @@ func TestCampaignSaysHowFastItLeaves(t *testing.T) {
 	s.leads(rest)
 	rest.lacks("minutes left")
 	fresh := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "Fresh"})
-	b.get(campaignPath(fresh.ID)).has("Sending starts tomorrow at 8:00am")
+	b.get(views.CampaignPath(fresh.ID)).has("Sending starts tomorrow at 8:00am")
 	test, err := s.desk.SendTest(t.Context(), s.boss, c.ID, desk.TestOrder{MessageID: 1, Number: "08030000101", Token: desk.NewToken()})
 	s.must(err)
-	b.get(campaignPath(test.ID)).has("Sending starts in a few seconds.").count("#resting", 0)
+	b.get(views.CampaignPath(test.ID)).has("Sending starts in a few seconds.").count("#resting", 0)
 }
 
 // TestEveryPageSaysThatTheClockIsWrong: for as long as it is.
@@ -64,7 +65,7 @@ func TestCampaignIsGivenUp(t *testing.T) {
 	a := s.clinic()
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(12)})
 	s.send(a, 1, accept)
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	b := s.as(s.hire("s@example.com", sms.Sender))
 	b.get(path + "/give-up").to(path)
 	b.post(path + "/stop").to(path)

@@ -14,6 +14,7 @@ import (
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 var goodAccount = []string{"name", "Clinic", "base_url", "https://api.example.com/v2", "client_id", "CANARY-CLIENT-0001", "api_key", "CANARY-KEY-abcd4f2a",
@@ -135,7 +136,7 @@ func TestTestResultCannotBeMadeUp(t *testing.T) {
 	a := s.account(sms.Account{Name: "Clinic"})
 	boss := s.as(s.boss)
 	for _, tested := range []string{"5", "failed", "-1", "x", "99999999999999999999"} {
-		boss.get(accountPath(a.ID)+"?tested="+tested).is(http.StatusOK).lacks("Connected. ", "There is a problem")
+		boss.get(views.AccountPath(a.ID)+"?tested="+tested).is(http.StatusOK).lacks("Connected. ", "There is a problem")
 	}
 }
 
@@ -143,11 +144,11 @@ func TestTheTestAccountKeepsItsConnection(t *testing.T) {
 	s := newSite(t)
 	a := s.account(sms.Account{Name: "Sandbox", Test: true, BaseURL: "http://127.0.0.1:9999/v2"})
 	boss := s.as(s.boss)
-	page := boss.get(accountPath(a.ID)).is(http.StatusOK).has("belongs to the sandbox")
+	page := boss.get(views.AccountPath(a.ID)).is(http.StatusOK).has("belongs to the sandbox")
 	if page.page().Find("#api_key, #base_url, #client_id, #name").Length() != 0 {
 		t.Error("the connection of the test account can be edited")
 	}
-	boss.post(accountPath(a.ID), with(goodAccount, "plan", "1000", "price_per_part", "2")...).to(accountPath(a.ID) + "?tested=1")
+	boss.post(views.AccountPath(a.ID), with(goodAccount, "plan", "1000", "price_per_part", "2")...).to(views.AccountPath(a.ID) + "?tested=1")
 	got, _ := s.db.Account(t.Context(), a.ID)
 	if got.Name != "Sandbox" || got.BaseURL != a.BaseURL || got.PerMinute != a.PerMinute || got.PricePerPart != 200 || !got.Test {
 		t.Errorf("%+v", got)
@@ -252,21 +253,21 @@ func TestTeam(t *testing.T) {
 	s := newSite(t)
 	boss := s.as(s.boss)
 	boss.get("/settings/team").has("Only you. Add a second administrator so that you are not locked out.", "(you)")
-	self := userPath(s.boss.ID)
+	self := views.UserPath(s.boss.ID)
 	boss.post(self, "do", "role", "role", "viewer").is(http.StatusUnprocessableEntity).has("This is the last administrator.")
 	boss.post(self, "do", "deactivate").is(http.StatusUnprocessableEntity).has("This is the last administrator.")
 	bola := s.hire("bola@example.com", sms.Sender)
 	hers := s.as(bola)
-	boss.get(userPath(bola.ID)).is(http.StatusOK)
-	boss.post(userPath(bola.ID), "do", "role", "role", "king").is(http.StatusUnprocessableEntity).has("Choose a role")
-	boss.post(userPath(bola.ID), "do", "role", "role", "administrator").to("/settings/team?done=rights")
+	boss.get(views.UserPath(bola.ID)).is(http.StatusOK)
+	boss.post(views.UserPath(bola.ID), "do", "role", "role", "king").is(http.StatusUnprocessableEntity).has("Choose a role")
+	boss.post(views.UserPath(bola.ID), "do", "role", "role", "administrator").to("/settings/team?done=rights")
 	hers.get("/me").to("/signin?next=%2Fme&why=ended")
 	boss.get("/settings/team").lacks("Add a second administrator")
-	boss.post(userPath(bola.ID), "do", "deactivate").to("/settings/team?done=rights")
-	boss.get(userPath(bola.ID)).has("may not sign in at the moment")
-	boss.post(userPath(bola.ID), "do", "activate").to("/settings/team?done=rights")
-	boss.post(userPath(bola.ID), "do", "everything").is(http.StatusBadRequest)
-	boss.post(userPath(99), "do", "activate").is(http.StatusNotFound)
+	boss.post(views.UserPath(bola.ID), "do", "deactivate").to("/settings/team?done=rights")
+	boss.get(views.UserPath(bola.ID)).has("may not sign in at the moment")
+	boss.post(views.UserPath(bola.ID), "do", "activate").to("/settings/team?done=rights")
+	boss.post(views.UserPath(bola.ID), "do", "everything").is(http.StatusBadRequest)
+	boss.post(views.UserPath(99), "do", "activate").is(http.StatusNotFound)
 }
 
 func TestMe(t *testing.T) {
@@ -334,12 +335,12 @@ func TestHostileWordsStayWords(t *testing.T) {
 		}
 		boss := s.as(s.boss)
 		shapes := map[string]string{}
-		for _, path := range []string{"/me", "/settings/account", accountPath(a.ID), accountPath(a.ID) + "?tested=failed", "/settings/team", userPath(s.boss.ID), "/settings/reports", "/setup/tasks",
+		for _, path := range []string{"/me", "/settings/account", views.AccountPath(a.ID), views.AccountPath(a.ID) + "?tested=failed", "/settings/team", views.UserPath(s.boss.ID), "/settings/reports", "/setup/tasks",
 			"/settings/reports/rotate?account=1&kind=dlr", "/side?nav=me&path=/me", "/nowhere", "/campaigns", "/new"} {
 			shapes[path] = outline(boss.get(path))
 		}
 		form := []string{"name", words, "base_url", words, "country", words, "timezone", words, "currency", words, "price_per_part", words, "email", words, "plan", "100", "token", words, "next", "/me"}
-		for _, path := range []string{"/settings/account", accountPath(a.ID), "/settings/team", "/signin"} {
+		for _, path := range []string{"/settings/account", views.AccountPath(a.ID), "/settings/team", "/signin"} {
 			shapes["POST "+path] = outline(boss.post(path, form...))
 		}
 		return shapes
@@ -384,10 +385,10 @@ func TestNoSecretsInPages(t *testing.T) {
 	s := newSite(t, developer)
 	a := s.account(sms.Account{Name: "Clinic"})
 	boss := s.as(s.boss)
-	boss.post(accountPath(a.ID), goodAccount...)
+	boss.post(views.AccountPath(a.ID), goodAccount...)
 	var pages []answer
 	for _, rt := range s.web.table(callbacks) {
-		if rt.method == http.MethodGet && rt.pattern != livePath && rt.least != outside {
+		if rt.method == http.MethodGet && rt.pattern != views.LivePath && rt.least != outside {
 			pages = append(pages, boss.get(strings.NewReplacer("{id}", "1", "{token}", "x").Replace(rt.pattern)))
 		}
 	}

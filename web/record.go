@@ -115,7 +115,7 @@ func (s *Web) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *visi
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(accountPath(id), "saved"))
+	redirect(w, r, withDone(views.AccountPath(id), "saved"))
 	return nil
 }
 

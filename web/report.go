@@ -30,7 +30,6 @@ type reportQuestions interface {
 }
 
 const (
-	reportsPath = views.ReportsPath
 	reportsPage = 50
 	// silenceAfter is how long no report may come while messages wait for one.
 	silenceAfter = 30 * time.Minute
@@ -59,7 +58,7 @@ func (s *Web) reportList(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err := s.addHealth(r, v, &p, seen); err != nil {
 		return err
 	}
-	p.Live = views.Refresh{ID: "reports-live", URL: reportsPath + "?" + url.Values{"kind": {p.Kind}, "seen": {strconv.FormatInt(seen, 10)}}.Encode(),
+	p.Live = views.Refresh{ID: "reports-live", URL: views.ReportsPath + "?" + url.Values{"kind": {p.Kind}, "seen": {strconv.FormatInt(seen, 10)}}.Encode(),
 		On: []string{feed.Reports(max(v.account.ID, 1))}}
 	if isFragment(r) {
 		return s.render(w, r, http.StatusOK, views.ReportsLive(p))
@@ -74,7 +73,7 @@ func (s *Web) reportList(w http.ResponseWriter, r *http.Request, v *visit) error
 // addReports reads the page's rows. seen is the newest report there was.
 func (s *Web) addReports(r *http.Request, v *visit, p *views.ReportPage) (seen int64, err error) {
 	ctx, before := r.Context(), number(r.URL.Query().Get("before"))
-	here := views.With(reportsPath, "kind", p.Kind)
+	here := views.With(views.ReportsPath, "kind", p.Kind)
 	if before > 0 {
 		p.First = here
 	}
@@ -212,7 +211,7 @@ func (s *Web) reportLink(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err := s.desk.LinkReport(r.Context(), v.user, key, number(r.PostForm.Get("message"))); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.With(reportsPath, "kind", string(sms.ReportsUnmatched)), "linked"))
+	redirect(w, r, withDone(views.With(views.ReportsPath, "kind", string(sms.ReportsUnmatched)), "linked"))
 	return nil
 }
 
@@ -228,13 +227,13 @@ func (s *Web) gapOrder(w http.ResponseWriter, r *http.Request, v *visit, order f
 	if err := order(r.Context(), v.user, v.account.ID, number(r.PostForm.Get("from"))); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(reportsPath, done))
+	redirect(w, r, withDone(views.ReportsPath, done))
 	return nil
 }
 
 // reportBack answers addresses that only take forms.
 func (s *Web) reportBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, reportsPath)
+	redirect(w, r, views.ReportsPath)
 	return nil
 }
 

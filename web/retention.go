@@ -11,8 +11,6 @@ import (
 	"smsdesk/views"
 )
 
-const retentionPath = "/settings/retention"
-
 func (s *Web) retention(ctx context.Context) (sms.Retention, error) {
 	set, err := s.store.Setting(ctx, sms.SettingRetention)
 	if err != nil {
@@ -61,6 +59,6 @@ func (s *Web) retentionSave(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(retentionPath, "saved"))
+	redirect(w, r, withDone(views.RetentionPath, "saved"))
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 func developer(c *Config) { c.Dev = true }
@@ -98,11 +99,11 @@ func TestRolesByRoutes(t *testing.T) {
 				if got.status == http.StatusForbidden || got.status >= 500 || strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
 					t.Errorf("a stranger gets %d", got.status)
 				}
-			case rt.pattern == livePath:
+			case rt.pattern == views.LivePath:
 				got.is(http.StatusUnauthorized)
 			default:
 				got.is(http.StatusSeeOther)
-				if !strings.HasPrefix(got.header.Get("Location"), signinPath) {
+				if !strings.HasPrefix(got.header.Get("Location"), views.SignInPath) {
 					t.Errorf("a stranger is sent to %q", got.header.Get("Location"))
 				}
 			}
@@ -123,7 +124,7 @@ func TestRolesByRoutes(t *testing.T) {
 // request sends a bare request; a stream is cut off as soon as it has begun.
 func request(t *testing.T, b *browser, method, path string) answer {
 	t.Helper()
-	if path == livePath {
+	if path == views.LivePath {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		return b.send(httptest.NewRequest(method, path+"?t=account:1", nil).WithContext(ctx))

@@ -48,7 +48,7 @@ func (s *Web) scheduleForm(w http.ResponseWriter, r *http.Request, v *visit) err
 		return err
 	}
 	if !c.MayStart() && !c.MayReschedule() {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	if err := r.ParseForm(); err != nil {
@@ -125,7 +125,7 @@ func (s *Web) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) err
 	case err != nil:
 		return err
 	}
-	redirect(w, r, campaignPath(c.ID))
+	redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (s *Web) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v *visi
 		return err
 	}
 	if !c.MayReschedule() {
-		redirect(w, r, campaignPath(c.ID))
+		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	f := about(v.frame("Cancel the schedule?", "campaigns"), v, a)

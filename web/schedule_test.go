@@ -9,6 +9,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // confirmed is what the last page before a schedule would send, with some
@@ -39,7 +40,7 @@ func TestConfirmOffersToSendLater(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
-	page := s.as(s.boss).get(campaignPath(c.ID) + "/confirm").is(200)
+	page := s.as(s.boss).get(views.ConfirmPath(c.ID)).is(200)
 	s.leads(page)
 	page.has("Now In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time", "Times are West Africa Time. It is 10:48am there now. You can cancel until sending starts.")
 	page.count("main .btn:not(.quiet)", 1)
@@ -52,7 +53,7 @@ func TestScheduleChangeAndCancel(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(5)})
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	b, viewer := s.as(s.boss), s.as(s.hire("v@example.com", sms.Viewer))
 	for address, want := range map[string]string{
 		"?when=hour":                                 "Schedule for today at 11:48am",
@@ -116,7 +117,7 @@ func TestScheduleSaysWhatIsWrong(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic(func(a *sms.Account) { a.Timezone = "Europe/London" })
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2)})
-	path := campaignPath(c.ID) + "/schedule"
+	path := views.CampaignPath(c.ID) + "/schedule"
 	b := s.as(s.boss)
 	for query, want := range map[string][2]string{
 		"when=at&day=&time=09:00":                        {"day", "Enter a date, for example 2026-06-04"},
@@ -146,16 +147,16 @@ func TestScheduleSaysWhatIsWrong(t *testing.T) {
 		if words := page.text("#schedule-for"); words != "Schedule for Sunday 25 October at 1:30am (the "+which+")" && words != "Change to Sunday 25 October at 1:30am (the "+which+")" {
 			t.Errorf("the button says %q", words)
 		}
-		b.post(path, page.confirmed()...).to(campaignPath(c.ID))
+		b.post(path, page.confirmed()...).to(views.CampaignPath(c.ID))
 		if got := s.campaign(c.ID); got.SendAt != want.UnixMilli() {
 			t.Errorf("%s: %s", which, got.Schedule().Time())
 		}
 	}
 	s.know(a.ID, "SCHOOL")
 	other := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2), SenderID: "SCHOOL", Text: "Other"})
-	page := b.get(campaignPath(other.ID) + "/schedule?when=tomorrow").is(200)
+	page := b.get(views.CampaignPath(other.ID) + "/schedule?when=tomorrow").is(200)
 	s.know(a.ID, "CLINIC")
-	b.post(campaignPath(other.ID)+"/schedule", page.confirmed()...).is(422).has("The sender ID SCHOOL is not approved and active at the provider. Choose another")
+	b.post(views.CampaignPath(other.ID)+"/schedule", page.confirmed()...).is(422).has("The sender ID SCHOOL is not approved and active at the provider. Choose another")
 }
 
 func TestScheduleAsksAboutTheSameCampaign(t *testing.T) {
@@ -163,13 +164,13 @@ func TestScheduleAsksAboutTheSameCampaign(t *testing.T) {
 	a := s.clinic()
 	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "First", Numbers: typed(3)})
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Name: "Second", Numbers: typed(3)})
-	path := campaignPath(c.ID) + "/schedule"
+	path := views.CampaignPath(c.ID) + "/schedule"
 	b := s.as(s.boss)
 	page := b.get(path + "?when=hour").is(200).has("This looks like the campaign First")
 	s.leads(page)
 	got := b.post(path, page.confirmed()...).is(422).has("Tick the box to send it again")
 	s.leads(got)
-	b.post(path, append(got.confirmed(), "again", "yes")...).to(campaignPath(c.ID))
+	b.post(path, append(got.confirmed(), "again", "yes")...).to(views.CampaignPath(c.ID))
 	if !s.campaign(c.ID).SendAgain {
 		t.Error("the answer is forgotten")
 	}
@@ -182,7 +183,7 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
 	c, err := s.desk.ScheduleCampaign(t.Context(), s.boss, c.ID, sms.ScheduleAt(s.clock.now().Add(time.Hour).In(a.Location())), desk.StartOrder{Version: c.Version})
 	s.must(err)
-	path := campaignPath(c.ID)
+	path := views.CampaignPath(c.ID)
 	s.clock.pass(2 * time.Hour)
 	b := s.as(s.boss)
 	b.get(path).is(200).has("Sending starts in a moment")

@@ -15,7 +15,7 @@ import (
 
 // sendingFields are an account's sending settings as the form shows them.
 func (s *Web) sendingFields(a sms.Account) views.SendingForm {
-	p := views.SendingForm{Action: accountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
+	p := views.SendingForm{Action: views.AccountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
 		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
 	p.From, p.To = a.Hours.Ends()
 	p.HoursZone = a.Hours.Zone
@@ -108,6 +108,6 @@ func (s *Web) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) erro
 		form.Sending = typed
 		return s.showAccount(w, r, v, form, bad)
 	}
-	redirect(w, r, withDone(accountPath(a.ID), "saved"))
+	redirect(w, r, withDone(views.AccountPath(a.ID), "saved"))
 	return nil
 }

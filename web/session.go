@@ -9,6 +9,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // sessionStore is a sessions.Store whose cookie carries a random id and nothing
@@ -59,7 +60,7 @@ func (s *sessionStore) New(r *http.Request, name string) (*sessions.Session, err
 	}
 	// What a page fetches by itself is no sign of a person.
 	ask := s.desk.Session
-	if r.Header.Get("HX-Request") != "" && r.Method == http.MethodGet || r.URL.Path == livePath {
+	if r.Header.Get("HX-Request") != "" && r.Method == http.MethodGet || r.URL.Path == views.LivePath {
 		ask = s.desk.PeekSession
 	}
 	known, err := ask(r.Context(), cookie.Value)

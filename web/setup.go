@@ -17,7 +17,7 @@ func (s *Web) setupForm(w http.ResponseWriter, r *http.Request, v *visit) error 
 		return err
 	}
 	if staffed {
-		redirect(w, r, tasksPath)
+		redirect(w, r, views.SetupTasksPath)
 		return nil
 	}
 	token := r.URL.Query().Get("token")
@@ -52,7 +52,7 @@ func (s *Web) setup(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err := s.openSession(w, r, v, u.Email, password); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(tasksPath, "setup"))
+	redirect(w, r, withDone(views.SetupTasksPath, "setup"))
 	return nil
 }
 
@@ -72,7 +72,7 @@ func (s *Web) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error
 		}
 	}
 	if account.ID != 0 {
-		list.Renew.URL, list.Renew.On = tasksPath, []string{feed.Reports(account.ID), feed.Account(account.ID)}
+		list.Renew.URL, list.Renew.On = views.SetupTasksPath, []string{feed.Reports(account.ID), feed.Account(account.ID)}
 	}
 	if isFragment(r) {
 		return s.render(w, r, http.StatusOK, views.SetUpTaskList(list))
@@ -94,7 +94,7 @@ func (s *Web) tasks(v *visit) (list []views.Task, account sms.Account, err error
 			break
 		}
 	}
-	list = []views.Task{{Text: "Create the first administrator", Href: "/settings/team", Status: "Done", Tone: views.ToneOK}}
+	list = []views.Task{{Text: "Create the first administrator", Href: views.TeamPath, Status: "Done", Tone: views.ToneOK}}
 	if account.ID == 0 {
 		list = append(list, notConnected()...)
 	} else {
@@ -104,7 +104,7 @@ func (s *Web) tasks(v *visit) (list []views.Task, account sms.Account, err error
 		}
 		list = append(list, connected...)
 	}
-	second := views.Task{Text: "Add a second administrator", Hint: "So that nobody is locked out when one of you is away.", Href: "/settings/team", Status: "Not started"}
+	second := views.Task{Text: "Add a second administrator", Hint: "So that nobody is locked out when one of you is away.", Href: views.TeamPath, Status: "Not started"}
 	if administrators > 1 {
 		second.Status, second.Tone = "Done", views.ToneOK
 	}
@@ -119,7 +119,7 @@ const (
 )
 
 func notConnected() []views.Task {
-	const add = "/settings/account/new"
+	const add = views.NewAccountPath
 	return []views.Task{
 		{Text: taskConnect, Hint: "Until then you can try everything with the built-in test account.", Href: add, Status: "Not started"},
 		{Text: taskReports, Hint: "Connect to the provider first.", Href: add, Status: "Not started"},
@@ -137,15 +137,15 @@ func (s *Web) connectedTasks(v *visit, a sms.Account) ([]views.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	connect := views.Task{Text: taskConnect, Hint: a.Name, Href: accountPath(a.ID), Status: "Connected", Tone: views.ToneOK}
+	connect := views.Task{Text: taskConnect, Hint: a.Name, Href: views.AccountPath(a.ID), Status: "Connected", Tone: views.ToneOK}
 	if a.Failure != "" || a.ReachedAt == 0 {
 		connect.Hint, connect.Status, connect.Tone = a.Failure, "Not connected", views.ToneBad
 	}
-	reports := views.Task{Text: taskReports, Href: callbackPath(a), Status: "Waiting for the first report", Tone: views.ToneWarn}
+	reports := views.Task{Text: taskReports, Href: views.CallbackPath(a.ID), Status: "Waiting for the first report", Tone: views.ToneWarn}
 	if reportAt > 0 {
 		reports.Status, reports.Tone = "Reports arrive", views.ToneOK
 	}
-	sender := views.Task{Text: taskSender, Href: accountPath(a.ID) + "#default_sender", Status: "Not started"}
+	sender := views.Task{Text: taskSender, Href: views.AccountPath(a.ID) + "#default_sender", Status: "Not started"}
 	switch {
 	case a.DefaultSender != "" && contains(senders, a.DefaultSender):
 		sender.Hint, sender.Status, sender.Tone = a.DefaultSender, "Done", views.ToneOK
@@ -154,7 +154,7 @@ func (s *Web) connectedTasks(v *visit, a sms.Account) ([]views.Task, error) {
 	case len(senders) == 0:
 		sender.Hint = "No approved sender ID yet. Ask the provider to approve one."
 	}
-	price := views.Task{Text: taskPrice, Href: accountPath(a.ID) + "#price_per_part", Status: "Not started"}
+	price := views.Task{Text: taskPrice, Href: views.AccountPath(a.ID) + "#price_per_part", Status: "Not started"}
 	if a.PricePerPart > 0 {
 		price.Status, price.Tone = "Done", views.ToneOK
 	}

@@ -78,7 +78,7 @@ func (s *Web) leave(w http.ResponseWriter, r *http.Request, v *visit, word strin
 		return err
 	}
 	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
-	redirect(w, r, withDone(signinPath, word))
+	redirect(w, r, withDone(views.SignInPath, word))
 	return nil
 }
 
@@ -119,7 +119,7 @@ func (s *Web) inviteAccept(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err := s.openSession(w, r, v, u.Email, password); err != nil {
 		return err
 	}
-	redirect(w, r, withDone("/me", "accepted"))
+	redirect(w, r, withDone(views.MePath, "accepted"))
 	return nil
 }
 
@@ -133,7 +133,7 @@ func inviteTitle(i sms.Invite) string {
 func (s *Web) inviteOver(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.render(w, r, http.StatusNotFound, views.ErrorPage(v.bareFrame(""), views.Problem{
 		Status: http.StatusNotFound, Title: "This invitation does not work any more",
-		Text: "An invitation works once, within 24 hours. Ask an administrator for a new one.", Link: views.Link{Text: "Sign in", Href: signinPath},
+		Text: "An invitation works once, within 24 hours. Ask an administrator for a new one.", Link: views.Link{Text: "Sign in", Href: views.SignInPath},
 	}))
 }
 

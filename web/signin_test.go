@@ -13,6 +13,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 func secure(c *Config) { c.Secure, c.PublicURL = true, "https://desk.example.com" }
@@ -336,7 +337,7 @@ func TestForgottenPasswordPages(t *testing.T) {
 	for range 7 {
 		guest.post("/signin", "email", bola.Email, "password", "forgotten").is(http.StatusUnprocessableEntity)
 	}
-	boss.post(userPath(bola.ID), "do", "password").to("/settings/team")
+	boss.post(views.UserPath(bola.ID), "do", "password").to("/settings/team")
 	shown := boss.get("/settings/team").has("The address is ready").lacks("open invitation")
 	link, _ := shown.page().Find("#invite-link").Attr("value")
 	path := strings.TrimPrefix(link, "http://127.0.0.1:8080")

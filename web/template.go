@@ -12,8 +12,6 @@ import (
 	"smsdesk/views"
 )
 
-const templatePath = newPath + "/template"
-
 func (s *Web) usableTemplates(ctx context.Context, a sms.Account) ([]sms.Template, error) {
 	all, err := s.store.Templates(ctx, a.ID)
 	var usable []sms.Template
@@ -72,7 +70,7 @@ func (s *Web) composeWith(w http.ResponseWriter, r *http.Request, v *visit, p vi
 // composeBack answers the address of a form's button when it is opened as a
 // page.
 func (s *Web) composeBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, newPath)
+	redirect(w, r, views.NewPath)
 	return nil
 }
 
@@ -125,12 +123,12 @@ func (s *Web) accountRefresh(w http.ResponseWriter, r *http.Request, v *visit) e
 	defer cancel()
 	switch err := s.desk.RefreshAccount(ctx, v.user, id); {
 	case err == nil:
-		redirect(w, r, withDone(accountPath(id), "refreshed"))
+		redirect(w, r, withDone(views.AccountPath(id), "refreshed"))
 	case errors.Is(err, sms.ErrNotFound) || errors.Is(err, sms.ErrForbidden):
 		return err
 	default:
 		s.log.Warn("records not read", "id", requestID(r.Context()), "account", id, "error", err)
-		redirect(w, r, accountPath(id))
+		redirect(w, r, views.AccountPath(id))
 	}
 	return nil
 }

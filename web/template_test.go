@@ -10,6 +10,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 // templates keeps what the provider offers, as the Reader does.
@@ -148,17 +149,17 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	s := newSite(t)
 	a := s.account(sms.Account{Name: "Clinic"})
 	b := s.as(s.boss)
-	got := b.get(accountPath(a.ID)).is(200).has("Kept from the provider", "Not read yet.")
-	if got.attr("form#refresh", "action") != accountPath(a.ID)+"/refresh" {
+	got := b.get(views.AccountPath(a.ID)).is(200).has("Kept from the provider", "Not read yet.")
+	if got.attr("form#refresh", "action") != views.AccountPath(a.ID)+"/refresh" {
 		t.Error("the button leads elsewhere")
 	}
-	b.post(accountPath(a.ID) + "/refresh").to(accountPath(a.ID) + "?done=refreshed")
-	b.get(accountPath(a.ID)+"?done=refreshed").is(200).has("3, of which 1 can be used", "Read today at", "are read again").count("#templates-failed", 0)
+	b.post(views.AccountPath(a.ID) + "/refresh").to(views.AccountPath(a.ID) + "?done=refreshed")
+	b.get(views.AccountPath(a.ID)+"?done=refreshed").is(200).has("3, of which 1 can be used", "Read today at", "are read again").count("#templates-failed", 0)
 	s.must(s.db.MarkRecords(t.Context(), a.ID, sms.RecordTemplates, "This account may not use the API"))
-	b.get(accountPath(a.ID)).has("The templates could not be read", "This account may not use the API", "3, of which 1 can be used")
+	b.get(views.AccountPath(a.ID)).has("The templates could not be read", "This account may not use the API", "3, of which 1 can be used")
 	s.provider.err = errors.New("We cannot reach the provider")
-	b.post(accountPath(a.ID) + "/refresh").to(accountPath(a.ID))
-	b.get(accountPath(a.ID)).has("We cannot reach the provider", "Read today at")
-	b.post(accountsPath + "/99/refresh").is(404)
-	s.as(s.hire("s@example.com", sms.Sender)).post(accountPath(a.ID) + "/refresh").is(403)
+	b.post(views.AccountPath(a.ID) + "/refresh").to(views.AccountPath(a.ID))
+	b.get(views.AccountPath(a.ID)).has("We cannot reach the provider", "Read today at")
+	b.post(views.AccountsPath + "/99/refresh").is(404)
+	s.as(s.hire("s@example.com", sms.Sender)).post(views.AccountPath(a.ID) + "/refresh").is(403)
 }

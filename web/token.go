@@ -9,8 +9,6 @@ import (
 	"smsdesk/views"
 )
 
-const tokensPath = "/settings/tokens"
-
 // tokenSlip tells a new token from whatever else this browser is shown once.
 func tokenSlip(v *visit) string { return "token " + v.token() }
 
@@ -76,7 +74,7 @@ func (s *Web) tokenCreate(w http.ResponseWriter, r *http.Request, v *visit) erro
 		return err
 	}
 	s.slips.put(tokenSlip(v), secret, s.now())
-	redirect(w, r, tokensPath)
+	redirect(w, r, views.TokensPath)
 	return nil
 }
 
@@ -99,11 +97,11 @@ func (s *Web) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	}
 	if t.RevokedAt > 0 {
-		redirect(w, r, tokensPath)
+		redirect(w, r, views.TokensPath)
 		return nil
 	}
 	f := v.frame("Revoke this token?", tokenNav(v))
-	f.Crumbs = []views.Link{{Text: "API tokens", Href: tokensPath}}
+	f.Crumbs = []views.Link{{Text: "API tokens", Href: views.TokensPath}}
 	return s.render(w, r, http.StatusOK, views.RevokeToken(f, views.RevokePage{Outlook: s.outlook(v, v.account), Token: t}))
 }
 
@@ -115,6 +113,6 @@ func (s *Web) tokenRevoke(w http.ResponseWriter, r *http.Request, v *visit) erro
 	if _, err := s.desk.RevokeToken(r.Context(), v.user, t.ID); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(tokensPath, "revoked"))
+	redirect(w, r, withDone(views.TokensPath, "revoked"))
 	return nil
 }

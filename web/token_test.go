@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"smsdesk/internal/sms"
+	"smsdesk/views"
 )
 
 func TestATokenIsShownOnce(t *testing.T) {
@@ -13,17 +14,17 @@ func TestATokenIsShownOnce(t *testing.T) {
 	s.clinic()
 	ada := s.hire("ada@example.com", sms.Sender)
 	b := s.as(ada)
-	page := b.get(tokensPath).is(200).has("No API tokens.", "It acts as you").count("#user", 0)
+	page := b.get(views.TokensPath).is(200).has("No API tokens.", "It acts as you").count("#user", 0)
 	s.leads(page)
-	b.post(tokensPath, "name", " ").is(422).has("Enter a name")
-	b.post(tokensPath, "name", "Billing").to(tokensPath)
-	shown := b.get(tokensPath).is(200).has("The token is ready", "1 token that works", "Billing")
+	b.post(views.TokensPath, "name", " ").is(422).has("Enter a name")
+	b.post(views.TokensPath, "name", "Billing").to(views.TokensPath)
+	shown := b.get(views.TokensPath).is(200).has("The token is ready", "1 token that works", "Billing")
 	s.leads(shown)
 	secret := shown.attr("#token-secret", "value")
-	b.get(tokensPath).is(200).lacks(secret, "The token is ready").has("…" + secret[len(secret)-4:])
+	b.get(views.TokensPath).is(200).lacks(secret, "The token is ready").has("…" + secret[len(secret)-4:])
 	m := &machine{site: s, secret: secret}
 	m.get(apiPath + "/campaigns").is(200)
-	if b.get(tokensPath).is(200).text("#tokens tbody td:nth-of-type(3)") == "–" {
+	if b.get(views.TokensPath).is(200).text("#tokens tbody td:nth-of-type(3)") == "–" {
 		t.Error("the use of the token is not seen")
 	}
 	if strings.Contains(s.log.String(), secret[len(sms.TokenPrefix):]) {
@@ -36,30 +37,30 @@ func TestWhoMayRevokeAToken(t *testing.T) {
 	s.clinic()
 	ada, eve := s.hire("ada@example.com", sms.Viewer), s.hire("eve@example.com", sms.Manager)
 	m := s.machine(ada)
-	path := fmt.Sprintf("%s/%d/revoke", tokensPath, m.token.ID)
-	s.as(eve).get(tokensPath).is(200).has("No API tokens.")
+	path := fmt.Sprintf("%s/%d/revoke", views.TokensPath, m.token.ID)
+	s.as(eve).get(views.TokensPath).is(200).has("No API tokens.")
 	s.as(eve).get(path).is(404)
 	s.as(eve).post(path).is(404)
-	s.as(eve).post(tokensPath, "name", "For Ada", "user", fmt.Sprint(ada.ID)).is(403)
+	s.as(eve).post(views.TokensPath, "name", "For Ada", "user", fmt.Sprint(ada.ID)).is(403)
 	ask := s.as(ada).get(path).is(200).has("Revoke Billing?", "It was never used.", "It cannot be brought back.")
 	s.leads(ask)
 	m.get(apiPath + "/campaigns").is(200)
-	s.as(ada).post(path).to(tokensPath + "?done=revoked")
+	s.as(ada).post(path).to(views.TokensPath + "?done=revoked")
 	m.get(apiPath + "/campaigns").problem(401)
-	s.as(ada).get(tokensPath+"?done=revoked").has("The token does not work any more.", "Revoked")
-	s.as(ada).get(path).to(tokensPath)
+	s.as(ada).get(views.TokensPath+"?done=revoked").has("The token does not work any more.", "Revoked")
+	s.as(ada).get(path).to(views.TokensPath)
 
 	boss := s.as(s.boss)
-	page := boss.get(tokensPath).is(200).has("Acts as", "Ada Obi")
+	page := boss.get(views.TokensPath).is(200).has("Acts as", "Ada Obi")
 	s.leads(page)
-	boss.post(tokensPath, "name", "For Ada", "user", fmt.Sprint(ada.ID)).to(tokensPath)
-	secret := boss.get(tokensPath).attr("#token-secret", "value")
+	boss.post(views.TokensPath, "name", "For Ada", "user", fmt.Sprint(ada.ID)).to(views.TokensPath)
+	secret := boss.get(views.TokensPath).attr("#token-secret", "value")
 	other := &machine{site: s, secret: secret}
 	other.get(apiPath + "/campaigns").is(200)
 	other.post(apiPath+"/campaigns/1/send", "").problem(403)
-	boss.post(tokensPath, "name", "For nobody", "user", "7777").is(422).has("This person may not sign in")
+	boss.post(views.TokensPath, "name", "For nobody", "user", "7777").is(422).has("This person may not sign in")
 	list, err := s.db.Tokens(t.Context(), ada.ID)
 	s.must(err)
-	boss.post(fmt.Sprintf("%s/%d/revoke", tokensPath, list[0].ID)).to(tokensPath + "?done=revoked")
+	boss.post(fmt.Sprintf("%s/%d/revoke", views.TokensPath, list[0].ID)).to(views.TokensPath + "?done=revoked")
 	other.get(apiPath + "/campaigns").problem(401)
 }

@@ -4,15 +4,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
-
-const teamPath = "/settings/team"
 
 func (s *Web) userList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showTeam(w, r, v, views.TeamPage{Link: s.slips.take(v.token(), s.now())})
@@ -29,7 +26,7 @@ func (s *Web) showTeam(w http.ResponseWriter, r *http.Request, v *visit, page vi
 	}
 	administrators := 0
 	for _, u := range users {
-		row := views.TeamRow{Href: userPath(u.ID), Name: u.Name, Email: u.Email, Role: u.Role.Title(), Active: u.Active, Me: u.ID == v.user.ID}
+		row := views.TeamRow{Href: views.UserPath(u.ID), Name: u.Name, Email: u.Email, Role: u.Role.Title(), Active: u.Active, Me: u.ID == v.user.ID}
 		page.People = append(page.People, row)
 		if u.Active && u.Role == sms.Administrator {
 			administrators++
@@ -63,10 +60,8 @@ func (s *Web) userInvite(w http.ResponseWriter, r *http.Request, v *visit) error
 // showOnce puts the invitation's address on the next page of the team.
 func (s *Web) showOnce(w http.ResponseWriter, r *http.Request, v *visit, token string) {
 	s.slips.put(v.token(), s.publicURL+"/invite/"+token, s.now())
-	redirect(w, r, teamPath)
+	redirect(w, r, views.TeamPath)
 }
-
-func userPath(id int64) string { return teamPath + "/" + strconv.FormatInt(id, 10) }
 
 func (s *Web) person(r *http.Request) (sms.User, error) {
 	id, err := pathID(r, "id")
@@ -95,9 +90,9 @@ func (s *Web) userForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 
 func (s *Web) showPerson(w http.ResponseWriter, r *http.Request, v *visit, u sms.User, bad sms.Invalid) error {
 	f := v.frame(u.Name, "settings")
-	f.Crumbs = []views.Link{{Text: "Team", Href: teamPath}, {Text: u.Name}}
+	f.Crumbs = []views.Link{{Text: "Team", Href: views.TeamPath}, {Text: u.Name}}
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(r, bad), views.Person(f, views.PersonPage{Action: userPath(u.ID), User: u, Me: u.ID == v.user.ID, Bad: bad}))
+	return s.render(w, r, status(r, bad), views.Person(f, views.PersonPage{Action: views.UserPath(u.ID), User: u, Me: u.ID == v.user.ID, Bad: bad}))
 }
 
 // userSave changes the role or whether the person may sign in, or makes an
@@ -133,7 +128,7 @@ func (s *Web) userSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(teamPath, "rights"))
+	redirect(w, r, withDone(views.TeamPath, "rights"))
 	return nil
 }
 

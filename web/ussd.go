@@ -24,11 +24,9 @@ type menuQuestions interface {
 }
 
 const (
-	ussdPath = views.USSDPath
-	newMenu  = ussdPath + "/new"
 	// Whatever else follows /ussd/ is a token, and must reach neither a page nor
 	// a log.
-	menuPath = ussdPath + "/menus/{id}"
+	menuPath = views.USSDPath + "/menus/{id}"
 )
 
 // menuList shows the menus of the account.
@@ -68,7 +66,7 @@ func (s *Web) menuNew(w http.ResponseWriter, r *http.Request, v *visit) error {
 
 func (s *Web) showNewMenu(w http.ResponseWriter, r *http.Request, v *visit, p views.NewMenuPage) error {
 	f := v.frame("New menu", "ussd")
-	f.Crumbs, f.Error = []views.Link{{Text: "USSD", Href: ussdPath}}, len(p.Bad) > 0
+	f.Crumbs, f.Error = []views.Link{{Text: "USSD", Href: views.USSDPath}}, len(p.Bad) > 0
 	return s.render(w, r, status(r, p.Bad), views.NewMenu(f, p))
 }
 
@@ -124,7 +122,7 @@ func (s *Web) menu(r *http.Request) (ussd.Draft, sms.Account, error) {
 
 func menuFrame(v *visit, a sms.Account, d ussd.Draft, title string) views.Frame {
 	f := about(v.frame(title, "ussd"), v, a)
-	f.Crumbs = []views.Link{{Text: "USSD", Href: ussdPath}}
+	f.Crumbs = []views.Link{{Text: "USSD", Href: views.USSDPath}}
 	if title != d.Menu.Name {
 		f.Crumbs = append(f.Crumbs, views.Link{Text: d.Menu.Name, Href: views.MenuPath(d.ID)})
 	}
@@ -319,7 +317,7 @@ func (s *Web) menuEnd(remove bool) handler {
 		}
 		to := withDone(views.MenuPath(id), "withdrawn")
 		if remove {
-			to, err = withDone(ussdPath, "menudeleted"), s.desk.DeleteMenu(r.Context(), v.user, id)
+			to, err = withDone(views.USSDPath, "menudeleted"), s.desk.DeleteMenu(r.Context(), v.user, id)
 		} else {
 			err = s.desk.WithdrawMenu(r.Context(), v.user, id)
 		}

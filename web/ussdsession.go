@@ -29,7 +29,6 @@ type ussdQuestions interface {
 }
 
 const (
-	sessionsPath = views.SessionsPath
 	sessionsPage = 50
 	// slowOfLate is how far back slow answers are warned of.
 	slowOfLate = 24 * time.Hour
@@ -64,7 +63,7 @@ func (s *Web) showSessions(w http.ResponseWriter, r *http.Request, v *visit, bad
 }
 
 func sessionsAddress(kind string, before int64) string {
-	to := views.With(sessionsPath, "kind", kind)
+	to := views.With(views.SessionsPath, "kind", kind)
 	if before > 0 {
 		to = views.With(to, "before", strconv.FormatInt(before, 10))
 	}
@@ -122,7 +121,7 @@ func (s *Web) addJoined(r *http.Request, v *visit, p *views.SessionsPage) error 
 	for name, people := range lists {
 		l := views.JoinedList{Name: name, People: people}
 		if p.MayExport {
-			l.Href = ussdPath + "/joined.csv?" + url.Values{"list": {name}}.Encode()
+			l.Href = views.USSDPath + "/joined.csv?" + url.Values{"list": {name}}.Encode()
 		}
 		p.Lists = append(p.Lists, l)
 	}
@@ -145,13 +144,13 @@ func (s *Web) sessionKeep(w http.ResponseWriter, r *http.Request, v *visit) erro
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(sessionsPath, "saved"))
+	redirect(w, r, withDone(views.SessionsPath, "saved"))
 	return nil
 }
 
 // sessionBack answers an address that only takes forms.
 func (s *Web) sessionBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, sessionsPath)
+	redirect(w, r, views.SessionsPath)
 	return nil
 }
 
@@ -174,7 +173,7 @@ func (s *Web) sessionShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 		return err
 	}
 	f := about(v.frame("Session", "ussd"), v, a)
-	f.Crumbs = []views.Link{{Text: "USSD", Href: ussdPath}, {Text: "Sessions", Href: sessionsPath}}
+	f.Crumbs = []views.Link{{Text: "USSD", Href: views.USSDPath}, {Text: "Sessions", Href: views.SessionsPath}}
 	return s.render(w, r, http.StatusOK, views.SessionShow(f, p))
 }
 

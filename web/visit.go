@@ -84,17 +84,17 @@ var navigation = []struct {
 	item  views.NavItem
 }{
 	{sms.Viewer, views.NavItem{Key: "overview", Href: "/", Label: "Overview", Glyph: views.GlyphOverview}},
-	{sms.Viewer, views.NavItem{Key: "campaigns", Href: "/campaigns", Label: "Campaigns", Glyph: views.GlyphCampaign}},
+	{sms.Viewer, views.NavItem{Key: "campaigns", Href: views.CampaignsPath, Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
 	{sms.Viewer, views.NavItem{Key: "contacts", Href: views.ContactsPath, Label: "Contacts", Glyph: views.GlyphContacts}},
 	{sms.Viewer, views.NavItem{Key: "records", Href: views.TemplatesPath, Label: "Records", Glyph: views.GlyphRecords}},
 	{sms.Viewer, views.NavItem{Key: "balance", Href: views.BalancePath, Label: "Balance", Glyph: views.GlyphBalance}},
-	{sms.Viewer, views.NavItem{Key: "ussd", Href: ussdPath, Label: "USSD", Glyph: views.GlyphUSSD}},
-	{sms.Viewer, views.NavItem{Key: "reports", Href: reportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
-	{sms.Sender, views.NavItem{Key: "settings", Href: blockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
-	{sms.Administrator, views.NavItem{Key: "settings", Href: "/settings/account", Label: "Settings", Glyph: views.GlyphSettings}},
-	{sms.Viewer, views.NavItem{Key: "me", Href: "/me", Label: "My account", Glyph: views.GlyphContacts}},
-	{sms.Viewer, views.NavItem{Key: "help", Href: helpPath, Label: "Help", Glyph: views.GlyphInfo}},
+	{sms.Viewer, views.NavItem{Key: "ussd", Href: views.USSDPath, Label: "USSD", Glyph: views.GlyphUSSD}},
+	{sms.Viewer, views.NavItem{Key: "reports", Href: views.ReportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
+	{sms.Sender, views.NavItem{Key: "settings", Href: views.BlockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
+	{sms.Administrator, views.NavItem{Key: "settings", Href: views.AccountsPath, Label: "Settings", Glyph: views.GlyphSettings}},
+	{sms.Viewer, views.NavItem{Key: "me", Href: views.MePath, Label: "My account", Glyph: views.GlyphContacts}},
+	{sms.Viewer, views.NavItem{Key: "help", Href: views.HelpPath, Label: "Help", Glyph: views.GlyphInfo}},
 }
 
 // frame is everything around a page at rest. nav is the key of the open item.
@@ -147,7 +147,7 @@ func (v *visit) liveFrame(title, nav string, topics ...string) views.Frame {
 	f.Live = topics
 	if v.account.ID != 0 {
 		side := []string{feed.Account(v.account.ID), feed.Campaigns(v.account.ID)}
-		f.Side = views.Refresh{URL: sidePath + "?" + url.Values{"nav": {nav}, "path": {f.Path}}.Encode(), On: side}
+		f.Side = views.Refresh{URL: views.SidePath + "?" + url.Values{"nav": {nav}, "path": {f.Path}}.Encode(), On: side}
 		for _, topic := range side {
 			if !contains(f.Live, topic) {
 				f.Live = append(f.Live, topic)
@@ -174,7 +174,7 @@ func (v *visit) addAccount(f *views.Frame) {
 	ctx, a := v.r.Context(), v.account
 	administers := v.user.Role.AtLeast(sms.Administrator)
 	if a.Test && administers {
-		f.ConnectHref = "/settings/account/new"
+		f.ConnectHref = views.NewAccountPath
 	}
 	balances, err := v.web.store.Balances(ctx, a.ID)
 	if err == nil {
@@ -185,8 +185,8 @@ func (v *visit) addAccount(f *views.Frame) {
 	question, unknown := v.web.store.Question(ctx)
 	if question != nil {
 		band := views.Band{ID: "rollback", Tone: views.ToneBad, Text: question.Sentence(a.Location()) + " Nothing is sent until an administrator has answered."}
-		if administers && v.r.URL.Path != journalPath {
-			band.Link = views.Link{Text: "Review and answer", Href: journalPath}
+		if administers && v.r.URL.Path != views.JournalPath {
+			band.Link = views.Link{Text: "Review and answer", Href: views.JournalPath}
 		}
 		f.Bands = append(f.Bands, band)
 	}
@@ -219,7 +219,7 @@ func (v *visit) addAccount(f *views.Frame) {
 	if a.Pause != "" {
 		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused. " + strings.TrimSuffix(a.Pause, ".") + "."}
 		if administers {
-			band.Link = views.Link{Text: "Open the connection", Href: accountPath(a.ID)}
+			band.Link = views.Link{Text: "Open the connection", Href: views.AccountPath(a.ID)}
 		}
 		f.Bands = append(f.Bands, band)
 	}
@@ -268,7 +268,7 @@ func ago(d time.Duration) string {
 // path is this page's address, without what was to be shown once. A page that
 // answers a form is the page that the form stands on.
 func (v *visit) path() string {
-	if v.r.URL.Path == sidePath {
+	if v.r.URL.Path == views.SidePath {
 		return localPath(v.r.URL.Query().Get("path"), "/")
 	}
 	u := url.URL{Path: v.r.URL.Path}
