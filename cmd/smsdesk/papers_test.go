@@ -103,3 +103,58 @@ func textFiles(t *testing.T, root fs.FS) (files []string) {
 	}
 	return files
 }
+
+var (
+	citedRun  = regexp.MustCompile("go test ((?:\\./[\\w/]+ ?)+)-run (?:'([^']+)'|([\\w|]+))")
+	testNamed = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
+)
+
+// TestCommandsRunSomething: each alternative of a "go test -run" that a page
+// names stands for a test that is there.
+func TestCommandsRunSomething(t *testing.T) {
+	root := os.DirFS(moduleRoot(t))
+	found := 0
+	for _, file := range textFiles(t, root) {
+		if path.Ext(file) != ".md" {
+			continue
+		}
+		text, err := fs.ReadFile(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range citedRun.FindAllStringSubmatch(string(text), -1) {
+			names := testsIn(t, root, strings.Fields(m[1]))
+			for pattern := range strings.SplitSeq(strings.ReplaceAll(m[2]+m[3], `\|`, "|"), "|") {
+				found++
+				if !strings.Contains(names, pattern) {
+					t.Errorf("%s: go test %s-run %s runs nothing", file, m[1], pattern)
+				}
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d commands were found: does this test still read the pages?", found)
+	}
+}
+
+// testsIn lists the tests of packages, and of those below one with "/...".
+func testsIn(t *testing.T, root fs.FS, packages []string) (names string) {
+	t.Helper()
+	for _, p := range packages {
+		dir := strings.TrimPrefix(strings.TrimSuffix(p, "/..."), "./")
+		files, err := fs.Glob(root, dir+"/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			text, err := fs.ReadFile(root, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range testNamed.FindAllStringSubmatch(string(text), -1) {
+				names += m[1] + "\n"
+			}
+		}
+	}
+	return names
+}
