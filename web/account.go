@@ -229,32 +229,6 @@ func (s *Web) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form
 	return s.render(w, r, status(r, bad), views.AccountPage(f, form))
 }
 
-func (s *Web) usableSenders(v *visit, a sms.Account) ([]string, error) {
-	all, err := s.store.SenderIDs(v.r.Context(), a.ID)
-	if err != nil {
-		return nil, err
-	}
-	var usable []string
-	for _, id := range all {
-		if id.Usable() && !contains(usable, id.Text) {
-			usable = append(usable, id.Text)
-		}
-	}
-	return usable, nil
-}
-
-// merge adds the sentences of err, if it has any.
-func merge(bad sms.Invalid, err error) {
-	var more sms.Invalid
-	if errors.As(err, &more) {
-		for field, sentence := range more {
-			if bad[field] == "" {
-				bad[field] = sentence
-			}
-		}
-	}
-}
-
 // accountInput is the form as it was sent, with the secrets, which never go
 // back into a page.
 type accountInput struct {
@@ -312,9 +286,74 @@ func planOf(perMinute int) (plan, other string) {
 	return views.OtherPlan, strconv.Itoa(perMinute)
 }
 
-func formatPrice(hundredths int64) string {
-	if hundredths == 0 {
-		return ""
+// accountChoose sets the account that this browser works with.
+func (s *Web) accountChoose(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := strconv.ParseInt(r.PostForm.Get("account"), 10, 64)
+	if err != nil {
+		return sms.ErrNotFound
 	}
-	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
+	if err := s.desk.ChooseAccount(r.Context(), v.token(), id); err != nil {
+		return err
+	}
+	redirect(w, r, localPath(r.PostForm.Get("next"), "/"))
+	return nil
+}
+
+// records is what is kept of an account's records at the provider.
+func (s *Web) records(v *visit, a sms.Account) (views.Records, error) {
+	ctx := v.r.Context()
+	senders, err := s.store.SenderIDs(ctx, a.ID)
+	if err != nil {
+		return views.Records{}, err
+	}
+	templates, err := s.store.Templates(ctx, a.ID)
+	if err != nil {
+		return views.Records{}, err
+	}
+	reading, err := s.store.Reading(ctx, a.ID, sms.RecordTemplates)
+	if err != nil {
+		return views.Records{}, err
+	}
+	settings, err := s.store.RecordSettings(ctx, a.ID)
+	if err != nil {
+		return views.Records{}, err
+	}
+	rec := views.Records{Creates: settings.Creates, SenderIDs: len(senders), Templates: len(templates), Failure: reading.Failure}
+	at := reading.At
+	for _, x := range senders {
+		at = max(at, x.ReadAt)
+		if x.Usable() {
+			rec.UsableSenderIDs++
+		}
+	}
+	for _, x := range templates {
+		if x.Usable() {
+			rec.UsableTemplates++
+		}
+	}
+	if at > 0 {
+		rec.ReadAt = v.when(at)
+	}
+	return rec, nil
+}
+
+const refreshTimeout = 30 * time.Second
+
+func (s *Web) accountRefresh(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), refreshTimeout)
+	defer cancel()
+	switch err := s.desk.RefreshAccount(ctx, v.user, id); {
+	case err == nil:
+		redirect(w, r, withDone(views.AccountPath(id), "refreshed"))
+	case errors.Is(err, sms.ErrNotFound) || errors.Is(err, sms.ErrForbidden):
+		return err
+	default:
+		s.log.Warn("records not read", "id", requestID(r.Context()), "account", id, "error", err)
+		redirect(w, r, views.AccountPath(id))
+	}
+	return nil
 }

@@ -86,39 +86,3 @@ func (s *Web) againMake(w http.ResponseWriter, r *http.Request, v *visit) error 
 	redirect(w, r, views.ConfirmPath(c.ID))
 	return nil
 }
-
-func (s *Web) messageAgainForm(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.showMessageAgain(w, r, v, nil)
-}
-
-func (s *Web) showMessageAgain(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
-	p, a, err := s.message(r, v)
-	if err != nil {
-		return err
-	}
-	if !p.MayRepeat() {
-		redirect(w, r, p.Path())
-		return nil
-	}
-	f := about(v.frame("Send again?", "campaigns"), v, a)
-	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
-	return s.render(w, r, status(r, bad), views.AgainMessage(f, views.AgainMessagePage{MessagePage: p, Token: desk.NewToken(), Bad: bad}))
-}
-
-// messageAgain makes a draft of one message.
-func (s *Web) messageAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p, _, err := s.message(r, v)
-	if err != nil {
-		return err
-	}
-	c, err := s.desk.SendAgain(r.Context(), v.user, desk.AgainOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID, Token: r.PostForm.Get("token")})
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
-		return s.showMessageAgain(w, r, v, bad)
-	}
-	if err != nil {
-		return err
-	}
-	redirect(w, r, views.ConfirmPath(c.ID))
-	return nil
-}

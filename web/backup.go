@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 
 	"smsdesk/internal/feed"
@@ -17,25 +16,6 @@ type Backups interface {
 	Start(by string)
 	// Doing says what is being done at the moment, "" for nothing.
 	Doing() string
-}
-
-// backups is what there is to say about them.
-func (s *Web) backups(ctx context.Context, v *visit) (views.Backups, error) {
-	set, err := s.store.Setting(ctx, sms.SettingBackup)
-	if err != nil {
-		return views.Backups{}, err
-	}
-	b := views.Backups{Outlook: s.outlook(v, v.account)}
-	if b.Last, err = sms.ReadBackup(set); err != nil {
-		return b, err
-	}
-	if s.backup != nil {
-		b.Plan, b.Doing = s.backup.Plan(), s.backup.Doing()
-	}
-	for _, a := range v.accounts {
-		b.Live = b.Live || !a.Test
-	}
-	return b, nil
 }
 
 func (s *Web) backupShow(w http.ResponseWriter, r *http.Request, v *visit) error {

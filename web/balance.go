@@ -216,24 +216,3 @@ func (s *Web) balanceXML(w http.ResponseWriter, r *http.Request, v *visit) error
 	}
 	return s.showBalance(w, r, v, nil, &views.BalanceXML{Raw: raw, List: list})
 }
-
-// balanceBands are what people should know of the balance, whatever page they
-// are on: that it is low, and the latest alarm that nobody has seen to.
-func (v *visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]views.Band, error) {
-	settings, err := v.web.store.RecordSettings(ctx, v.account.ID)
-	if err != nil {
-		return nil, err
-	}
-	var bands []views.Band
-	more := views.Link{Text: "Open the balance", Href: views.BalancePath}
-	if b := sms.ForMessages(balances); b != nil && b.Below(settings.WarnBelow) {
-		bands = append(bands, views.Band{ID: "balance-low", Tone: views.ToneWarn, Text: views.LowBalance(v.account, *b, settings.WarnBelow), Link: more})
-	}
-	alarms, err := v.web.store.Alarms(ctx, v.account.ID)
-	for _, a := range alarms {
-		if a.Kind != sms.AlarmLow {
-			return append(bands, views.Band{ID: "balance-alarm", Tone: views.ToneWarn, Text: a.Sentence(v.account.Location()) + ".", Link: more}), err
-		}
-	}
-	return bands, err
-}

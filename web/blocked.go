@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 
@@ -21,11 +20,7 @@ type blockedQuestions interface {
 	CountBlocked(ctx context.Context, account int64) (int64, error)
 }
 
-const (
-	blockedPage = 50
-	// uploadMost is a file of 1 MiB and the form around it.
-	uploadMost = 1<<20 + 64<<10
-)
+const blockedPage = 50
 
 // blockedList shows the list, newest first. No phone number stands in an
 // address: pages go by ids, and a search by a word (keepSearch).
@@ -91,32 +86,6 @@ func (s *Web) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error
 	return nil
 }
 
-// uploaded reads a file of a form; nil when none was chosen. The body is
-// bounded already, so all of it may stay in memory.
-func uploaded(r *http.Request, name string) (file []byte, given string, err error) {
-	err = r.ParseMultipartForm(uploadMost)
-	if errors.Is(err, http.ErrNotMultipart) {
-		return nil, "", nil
-	}
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return nil, "", err
-	}
-	if err != nil {
-		return nil, "", errUnreadable
-	}
-	f, head, err := r.FormFile(name)
-	if errors.Is(err, http.ErrMissingFile) {
-		return nil, "", nil
-	}
-	if err != nil {
-		return nil, "", errUnreadable
-	}
-	defer func() { _ = f.Close() }()
-	file, err = io.ReadAll(f)
-	return file, head.Filename, err
-}
-
 func (s *Web) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
@@ -159,44 +128,5 @@ func (s *Web) unblock(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	redirect(w, r, withDone(views.BlockedPath, "unblocked"))
-	return nil
-}
-
-func (s *Web) messageBlockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.showMessageBlock(w, r, v, "", nil)
-}
-
-func (s *Web) showMessageBlock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
-	p, a, err := s.message(r, v)
-	if err != nil {
-		return err
-	}
-	if !p.MayBlock() {
-		redirect(w, r, p.Path())
-		return nil
-	}
-	f := about(v.frame("Block this number?", "campaigns"), v, a)
-	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
-	return s.render(w, r, status(r, bad), views.BlockMessage(f, views.BlockMessagePage{MessagePage: p, Note: note, Bad: bad}))
-}
-
-// messageBlock blocks the number that a message went to.
-func (s *Web) messageBlock(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p, a, err := s.message(r, v)
-	if err != nil {
-		return err
-	}
-	if p.MayBlock() {
-		note := r.PostForm.Get("note")
-		_, _, err := s.desk.BlockNumbers(r.Context(), v.user, desk.BlockOrder{AccountID: a.ID, Numbers: "+" + p.Message.Number, Note: note})
-		var bad sms.Invalid
-		if errors.As(err, &bad) {
-			return s.showMessageBlock(w, r, v, note, bad)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	redirect(w, r, withDone(p.Path(), "blockedone"))
 	return nil
 }

@@ -37,36 +37,6 @@ const (
 	nameMost      = 100 // letters of a name that is searched for
 )
 
-// outlook is for whom a page about an account's things is made.
-func (s *Web) outlook(v *visit, a sms.Account) views.Outlook {
-	return views.Outlook{Now: s.now().In(a.Location()), Country: a.Country, Masked: !v.user.Role.AtLeast(sms.Sender)}
-}
-
-// about fits a frame to a thing that may belong to another account than the
-// chosen one: what is said about test mode must be true of the thing.
-func about(f views.Frame, v *visit, a sms.Account) views.Frame {
-	if a.ID == v.account.ID {
-		return f
-	}
-	f.Account.Test = a.Test
-	f.Bands = append(f.Bands, views.Band{ID: "other-account", Tone: views.ToneWarn,
-		Text: "This belongs to the account " + a.Name + ". You are working with " + v.account.Name + "."})
-	return f
-}
-
-func (s *Web) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
-	id, err := pathID(r, "id")
-	if err != nil {
-		return sms.Campaign{}, sms.Account{}, err
-	}
-	c, err := s.store.Campaign(r.Context(), id)
-	if err != nil {
-		return c, sms.Account{}, err
-	}
-	a, err := s.store.Account(r.Context(), c.AccountID)
-	return c, a, err
-}
-
 func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.campaignPage(r, v)
 	if err != nil {
@@ -289,11 +259,6 @@ func (s *Web) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit)
 	return s.render(w, r, http.StatusOK, views.StopCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
 }
 
-// campaignCrumbs lead up from a page about a part of a campaign.
-func campaignCrumbs(c sms.Campaign) []views.Link {
-	return []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}, {Text: firstLetters(c.Name, 36), Href: views.CampaignPath(c.ID)}}
-}
-
 func (s *Web) campaignStop(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.campaignOrder(w, r, v, s.desk.StopCampaign)
 }
@@ -363,20 +328,6 @@ func (s *Web) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit)
 	return nil
 }
 
-// campaignOrder carries out an order. Where the campaign's state does not
-// allow it any more, its page says why.
-func (s *Web) campaignOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
-	id, err := pathID(r, "id")
-	if err != nil {
-		return err
-	}
-	if _, err := order(r.Context(), v.user, id); err != nil && !errors.Is(err, sms.ErrConflict) {
-		return err
-	}
-	redirect(w, r, views.CampaignPath(id))
-	return nil
-}
-
 // campaignResume lets the campaign's account go on.
 func (s *Web) campaignResume(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
@@ -388,54 +339,4 @@ func (s *Web) campaignResume(w http.ResponseWriter, r *http.Request, v *visit) e
 	}
 	redirect(w, r, views.CampaignPath(c.ID))
 	return nil
-}
-
-// campaignBack answers an address that only takes forms, when it is opened as
-// a page: after signing in again, say.
-func (s *Web) campaignBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
-	if err != nil {
-		return err
-	}
-	redirect(w, r, views.CampaignPath(id))
-	return nil
-}
-
-// firstLetters cuts a text that people typed; a name is no place for more.
-func firstLetters(text string, n int) string {
-	if letters := []rune(text); len(letters) > n {
-		return strings.TrimSpace(string(letters[:n-1])) + "…"
-	}
-	return text
-}
-
-// number reads a number above 0 out of an address, else 0.
-func number(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
-}
-
-// mostNumbers bounds a list of ids in an address.
-const mostNumbers = 200
-
-// numbers reads what joined wrote; anything else in it is left out.
-func numbers(text string) []int64 {
-	var list []int64
-	for _, part := range strings.SplitN(text, ".", mostNumbers+1) {
-		if n := number(part); n > 0 && len(list) < mostNumbers {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
-func joined(list []int64) string {
-	parts := make([]string, len(list))
-	for i, n := range list {
-		parts[i] = strconv.FormatInt(n, 10)
-	}
-	return strings.Join(parts, ".")
 }

@@ -19,8 +19,6 @@ import (
 const (
 	// typedMost is the most numbers that the form takes (desk.CreateCampaign).
 	typedMost = 1000
-	// countedMost bounds what is counted while a person types.
-	countedMost = 64 << 10
 	// forgotten is how long an unsent message of the same person is offered.
 	forgotten = 24 * time.Hour
 )
@@ -137,20 +135,6 @@ func (s *Web) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64,
 	return nil
 }
 
-// groupFor finds a group of the chosen account.
-func (s *Web) groupFor(r *http.Request, v *visit, id string) (*sms.Group, error) {
-	list, err := s.store.Groups(r.Context(), v.account.ID)
-	for _, g := range list {
-		if strconv.FormatInt(g.ID, 10) == id {
-			return &g, nil
-		}
-	}
-	if err == nil {
-		err = fmt.Errorf("group: %w", sms.ErrNotFound)
-	}
-	return nil, err
-}
-
 // offerDraft finds what this person wrote and did not send: the browser's own
 // way back does not keep a form.
 func (s *Web) offerDraft(r *http.Request, v *visit, p *views.ComposePage) error {
@@ -179,10 +163,6 @@ func (s *Web) composeTyped(r *http.Request, v *visit) (views.ComposePage, error)
 	}
 	return p, err
 }
-
-// lines undoes what forms do to the ends of lines, which would count as a
-// character each.
-func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.composeTyped(r, v)
@@ -249,18 +229,6 @@ func (s *Web) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p v
 	f := v.frame("New message", "new")
 	f.Error = true
 	return s.render(w, r, http.StatusUnprocessableEntity, views.Compose(f, p))
-}
-
-// counting lets a person's form be counted while they type. The session of
-// somebody who thought for long may be over: leading them to sign in at once
-// would take the form away from under their hands, so nothing is answered and
-// the form's own button says so.
-func counting(w http.ResponseWriter, v *visit) bool {
-	if v.user.Role.AtLeast(sms.Sender) {
-		return true
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return false
 }
 
 // composeParts counts the parts while a person types.

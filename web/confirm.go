@@ -148,18 +148,6 @@ func (s *Web) campaignInclude(w http.ResponseWriter, r *http.Request, v *visit) 
 	return nil
 }
 
-// listBehind is the list that a campaign was made of, nil without one.
-func (s *Web) listBehind(ctx context.Context, c sms.Campaign) (*sms.List, error) {
-	if c.ListID == 0 {
-		return nil, nil
-	}
-	l, err := s.store.ListByID(ctx, c.ListID)
-	if errors.Is(err, sms.ErrNotFound) {
-		return nil, nil
-	}
-	return &l, err
-}
-
 // measuredMost is the longest campaign without a list whose texts are measured
 // for the preview.
 const measuredMost = 10_000
@@ -270,19 +258,6 @@ func (s *Web) plan(ctx context.Context, c sms.Campaign, a sms.Account, later vie
 	}
 	p.Forecast = sms.Foresee(calls, a.PerMinute, a.Hours, p.From)
 	return p, nil
-}
-
-// callsLeft estimates how many calls each of the account's other campaigns
-// that are being sent has before it.
-func (s *Web) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64, error) {
-	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignRunning}, Limit: 20})
-	var left []int64
-	for _, row := range rows {
-		if n := views.CallsLeft(row.Campaign, row.Tally, a); n > 0 && row.Campaign.ID != not {
-			left = append(left, n)
-		}
-	}
-	return left, err
 }
 
 // startOrder is what the person said with the button.

@@ -275,13 +275,3 @@ func (s *Web) doubtBack(w http.ResponseWriter, r *http.Request, _ *visit) error 
 	redirect(w, r, views.DoubtPath(id))
 	return nil
 }
-
-// decisionHref leads to the one campaign that waits for a decision, or to the
-// list of those that do.
-func (s *Web) decisionHref(ctx context.Context, account int64) (string, error) {
-	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: account, Decision: true, Limit: 2})
-	if err != nil || len(rows) != 1 {
-		return "", err
-	}
-	return views.DoubtPath(rows[0].Campaign.ID), nil
-}

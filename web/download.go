@@ -68,12 +68,6 @@ func writeXLSX(w io.Writer, d *desk.Download) error {
 	return sheet.WriteTableXLSX(w, d.Rows)
 }
 
-const (
-	kindCSV  = "text/csv; charset=utf-8"
-	kindXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	kindZIP  = "application/zip"
-)
-
 // campaignEvidence gives everything that is known of a campaign.
 func (s *Web) campaignEvidence(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")

@@ -3,27 +3,11 @@ package web
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
-
-// foundTextMost is the most letters that are looked for in texts.
-const foundTextMost = 100
-
-// readSearch reads what is looked for among a campaign's messages. The number
-// stands behind a word in the address, never in it.
-func (s *Web) readSearch(v *visit, q url.Values, p *views.MessageSearch) {
-	p.Network = firstLetters(q.Get("network"), foundTextMost)
-	p.Text = strings.TrimSpace(firstLetters(q.Get("text"), foundTextMost))
-	p.Find = q.Get("find")
-	typed, known := s.search(v, p.Find)
-	p.Typed, p.Ended = typed, !known
-	p.Started = number(q.Get("after")) > 0
-}
 
 // addNetworks offers the networks of messages that have left.
 func (s *Web) addNetworks(ctx context.Context, p *views.CampaignPage) error {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"mime"
 	"net/http"
 	"path"
 	"strconv"
@@ -98,20 +97,6 @@ func (s *Web) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error {
 	}
 	redirect(w, r, listNext(l))
 	return nil
-}
-
-func (s *Web) uploadMost(ctx context.Context) (int64, error) {
-	set, err := s.store.Setting(ctx, sms.SettingListMost)
-	if n, bad := strconv.ParseInt(set, 10, 64); err == nil && bad == nil && n > 0 {
-		return n, nil
-	}
-	return sms.ListMost, err
-}
-
-// uploadForm is the form for a file; replaces is the list whose order is kept.
-func (s *Web) uploadFile(ctx context.Context, account int64, replaces string) (views.UploadForm, error) {
-	most, err := s.uploadMost(ctx)
-	return views.UploadForm{Token: desk.NewToken(), Account: strconv.FormatInt(account, 10), Replaces: replaces, Most: most}, err
 }
 
 func (s *Web) uploadForm(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -343,16 +328,6 @@ func (s *Web) uploadExample(kind string) handler {
 		_, _ = file.WriteTo(w)
 		return nil
 	}
-}
-
-// attach makes the answer a file to be saved.
-func attach(w http.ResponseWriter, name string) {
-	kind := "text/csv; charset=utf-8"
-	if strings.HasSuffix(name, ".xlsx") {
-		kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }
 
 // rejected is the download of the rows to fix.

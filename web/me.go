@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -29,14 +28,6 @@ func (s *Web) showMe(w http.ResponseWriter, r *http.Request, v *visit, bad sms.I
 	}
 	page := views.MePage{Name: name, Email: v.user.Email, Role: v.user.Role.Title(), SignedIn: v.when(v.since), Bad: bad}
 	return s.render(w, r, status(r, bad), views.Me(f, page))
-}
-
-// status is that of a page with a form: 422 when what was sent is wrong.
-func status(r *http.Request, bad sms.Invalid) int {
-	if len(bad) > 0 && r.Method == http.MethodPost {
-		return http.StatusUnprocessableEntity
-	}
-	return http.StatusOK
 }
 
 func (s *Web) meName(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -74,19 +65,6 @@ func (s *Web) meSignOutEverywhere(w http.ResponseWriter, r *http.Request, v *vis
 		return err
 	}
 	return s.leave(w, r, v, "everywhere")
-}
-
-// accountChoose sets the account that this browser works with.
-func (s *Web) accountChoose(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := strconv.ParseInt(r.PostForm.Get("account"), 10, 64)
-	if err != nil {
-		return sms.ErrNotFound
-	}
-	if err := s.desk.ChooseAccount(r.Context(), v.token(), id); err != nil {
-		return err
-	}
-	redirect(w, r, localPath(r.PostForm.Get("next"), "/"))
-	return nil
 }
 
 const themeLife = 365 * 24 * time.Hour

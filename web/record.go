@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"smsdesk/internal/sms"
@@ -31,20 +30,6 @@ type balanceQuestions interface {
 	UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error)
 	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
 	Cost(ctx context.Context, campaign int64) (sms.Cost, error)
-}
-
-// recordPage is what the pages about the chosen account's records have in common.
-func (s *Web) recordPage(v *visit, kind sms.RecordKind, bad sms.Invalid) (views.RecordPage, error) {
-	ctx, a := v.r.Context(), v.account
-	p := views.RecordPage{Outlook: s.outlook(v, a), Account: a.Name, NoAccount: a.ID == 0, Bad: bad,
-		MaySend: v.user.Role.AtLeast(sms.Sender), MayManage: v.user.Role.AtLeast(sms.Manager)}
-	reading, err := s.store.Reading(ctx, a.ID, kind)
-	if err != nil {
-		return p, err
-	}
-	settings, err := s.store.RecordSettings(ctx, a.ID)
-	p.Reading, p.Creates = reading, settings.Creates
-	return p, err
 }
 
 func (s *Web) recordFrame(v *visit, title string, bad sms.Invalid, crumbs ...views.Link) views.Frame {
@@ -117,67 +102,4 @@ func (s *Web) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *visi
 	}
 	redirect(w, r, withDone(views.AccountPath(id), "saved"))
 	return nil
-}
-
-// recordNotes says what has become of the template, the sender ID and the group
-// that a campaign was made with, as far as it still waits for its time. It keeps
-// what was confirmed, whatever happens to them.
-func (s *Web) recordNotes(ctx context.Context, c sms.Campaign) ([]views.RecordNote, error) {
-	if c.State != sms.CampaignScheduled && !c.Held() && c.State != sms.CampaignDraft {
-		return nil, nil
-	}
-	var notes []views.RecordNote
-	said, err := s.templateNote(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	if said != "" {
-		notes = append(notes, views.RecordNote{ID: "template-changed", Tone: views.ToneInfo, Text: said})
-	}
-	senders, err := s.store.SenderIDs(ctx, c.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(senders, func(x sms.SenderID) bool { return x.Text == c.SenderID }) {
-		notes = append(notes, views.RecordNote{ID: "sender-gone", Tone: views.ToneWarn,
-			Text: "The sender ID " + c.SenderID + " is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent until the sender ID is back: at its time it is held for you."})
-	}
-	if c.GroupID == "" {
-		return notes, nil
-	}
-	groups, err := s.store.Groups(ctx, c.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(groups, func(g sms.Group) bool { return strconv.FormatInt(g.ID, 10) == c.GroupID })
-	switch {
-	case i < 0:
-		notes = append(notes, views.RecordNote{ID: "group-gone", Tone: views.ToneWarn,
-			Text: "The group " + c.GroupName + " is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent: at its time it is held for you."})
-	case groups[i].Name != c.GroupName:
-		notes = append(notes, views.RecordNote{ID: "group-renamed", Tone: views.ToneInfo,
-			Text: "The group " + c.GroupName + " is called " + groups[i].Name + " now. It is the same group."})
-	}
-	return notes, nil
-}
-
-func (s *Web) templateNote(ctx context.Context, c sms.Campaign) (string, error) {
-	used, err := s.store.CampaignTemplate(ctx, c.ID)
-	if errors.Is(err, sms.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	all, err := s.store.Templates(ctx, c.AccountID)
-	for _, t := range all {
-		if t.ID != used.TemplateID {
-			continue
-		}
-		if t.Text == used.Text {
-			return "", err
-		}
-		return "The template “" + used.Name + "” was changed after this campaign was made. The campaign keeps the text that was confirmed.", err
-	}
-	return "The template “" + used.Name + "” was deleted at the provider after this campaign was made. The campaign keeps the text that was confirmed.", err
 }

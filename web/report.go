@@ -31,12 +31,7 @@ type reportQuestions interface {
 
 const (
 	reportsPage = 50
-	// silenceAfter is how long no report may come while messages wait for one.
-	silenceAfter = 30 * time.Minute
-	// silenceReach is how long before the last report a message may have been
-	// sent that makes the silence odd.
-	silenceReach = 10 * time.Minute
-	shownGaps    = 20
+	shownGaps   = 20
 )
 
 // reportList is the log of delivery reports.
@@ -165,16 +160,6 @@ func (s *Web) addHealth(r *http.Request, v *visit, p *views.ReportPage, seen int
 		}
 	}
 	return nil
-}
-
-// silence counts the messages sent since about the last report, when that is
-// long ago. Reports that never came at all are another page's matter.
-func (s *Web) silence(ctx context.Context, a sms.Account, last int64) (int64, error) {
-	now := s.now()
-	if last == 0 || now.Sub(time.UnixMilli(last)) < silenceAfter {
-		return 0, nil
-	}
-	return s.store.CountSilent(ctx, a.ID, last-silenceReach.Milliseconds(), now.Add(-silenceReach).UnixMilli())
 }
 
 // gaps are the times without callbacks, newest first, with what is missing

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -10,14 +9,6 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
-
-func (s *Web) retention(ctx context.Context) (sms.Retention, error) {
-	set, err := s.store.Setting(ctx, sms.SettingRetention)
-	if err != nil {
-		return sms.Retention{}, err
-	}
-	return sms.ReadRetention(set)
-}
 
 func (s *Web) retentionForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	set, err := s.retention(r.Context())

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
@@ -11,29 +10,6 @@ import (
 	"smsdesk/static"
 	"smsdesk/views"
 )
-
-// Who may, beside the roles of sms. A route with neither lets nobody through.
-const (
-	// anyone: strangers too.
-	anyone sms.Role = "anyone"
-	// outside: no session is looked at, no cookie taken, no origin compared.
-	outside sms.Role = "outside"
-)
-
-// route is one line of the map of addresses: least is the weakest role that
-// may, do answers it. plain answers instead of do on routes that are outside;
-// there an empty method means any.
-type route struct {
-	method, pattern string
-	least           sms.Role
-	do              handler
-	program         programHandler // instead of do, at addresses for other programs
-	plain           http.Handler
-	upload          bool // takes a small file
-	stream          bool // takes a file of any size, and looks after its size itself
-	// shared lets pages that ask for the same fragment get one rendering.
-	shared func(*visit) (own string, ok bool)
-}
 
 // table is every address there is, and who may. callbacks may be nil.
 func (s *Web) table(callbacks http.Handler) []route {
@@ -344,24 +320,6 @@ func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
 	}
 }
 
-// page is everything between an address and its handler that needs to know
-// the route. A stream is never compressed, and neither is a page that shows a
-// secret beside words from the address: its length would tell about both.
-func (s *Web) page(rt route) http.Handler {
-	h := s.handle(rt)
-	if rt.pattern != views.LivePath && !strings.HasPrefix(rt.pattern, views.CallbacksPath) && rt.pattern != views.TokensPath && !strings.Contains(rt.pattern, "{token}") {
-		h = s.packed(h)
-	}
-	most := int64(formMost)
-	if rt.upload {
-		most = uploadMost
-	}
-	if rt.stream {
-		return private(patient(s.cross.Handler(h)))
-	}
-	return private(s.limited(most, s.cross.Handler(h)))
-}
-
 func (s *Web) wrongMethod(m *chi.Mux) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		if m.Match(chi.NewRouteContext(), http.MethodGet, r.URL.Path) {
@@ -376,16 +334,6 @@ func (s *Web) wrongMethod(m *chi.Mux) handler {
 	}
 }
 
-// opens says that a page can be opened at this path.
-func (s *Web) opens(path string) bool {
-	return s.pages.Match(chi.NewRouteContext(), http.MethodGet, path)
-}
-
 func (s *Web) styleguide(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.render(w, r, http.StatusOK, views.StyleGuide(v.frame("Style guide", "")))
-}
-
-// side is the navigation with its counts and the foot below it.
-func (s *Web) side(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.render(w, r, http.StatusOK, views.SideBody(v.liveFrame("", r.URL.Query().Get("nav"))))
 }

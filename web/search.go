@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -23,43 +22,11 @@ type searchQuestions interface {
 }
 
 const (
-	searchLife     = 12 * time.Hour
-	searchChoice   = 50 // campaigns to choose from
-	searchTypedMax = 100
+	searchChoice = 50 // campaigns to choose from
 	// sameNumber marks a search for the number of a message: whoever sees
 	// numbers only in part finds its other messages without learning it.
 	sameNumber = "="
 )
-
-// keepSearch keeps what a person looks for and returns the word that stands
-// for it in addresses: a phone number stands in none, because addresses end up
-// in histories and logs. The word is worth nothing to anybody else.
-func (s *Web) keepSearch(v *visit, typed string) string {
-	if typed == "" {
-		return ""
-	}
-	word := desk.NewToken()[:32]
-	s.searches.put(searchKey(v, word), typed, s.now())
-	return word
-}
-
-// search is what stands behind a word; ok is false once it is forgotten.
-func (s *Web) search(v *visit, word string) (typed string, ok bool) {
-	if word == "" {
-		return "", true
-	}
-	typed = s.searches.look(searchKey(v, word), s.now())
-	return typed, typed != ""
-}
-
-func searchKey(v *visit, word string) string {
-	return strconv.FormatInt(v.user.ID, 10) + " " + word
-}
-
-// typedNumber is what a form holds in a field for a number.
-func typedNumber(r *http.Request, field string) string {
-	return strings.TrimSpace(firstLetters(r.PostForm.Get(field), searchTypedMax))
-}
 
 // messageList shows messages, all or those that a search found.
 func (s *Web) messageList(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -114,13 +81,6 @@ func (s *Web) messageSearch(w http.ResponseWriter, r *http.Request, v *visit) er
 func (s *Web) messageSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	redirect(w, r, views.MessagesPath)
 	return nil
-}
-
-func readSought(typed, country string) (number, ends string, err error) {
-	if typed == "" {
-		return "", "", nil
-	}
-	return sms.SoughtNumber(typed, country)
 }
 
 // searchPage reads the filters of an address or a form. Nothing is older than

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -54,109 +53,4 @@ func (s *Web) setup(w http.ResponseWriter, r *http.Request, v *visit) error {
 	}
 	redirect(w, r, withDone(views.SetupTasksPath, "setup"))
 	return nil
-}
-
-// setupTasks is what is left to do until this desk can send for real.
-// It listens for the first delivery report.
-func (s *Web) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error {
-	tasks, account, err := s.tasks(v)
-	if err != nil {
-		return err
-	}
-	list := views.TaskList{Tasks: tasks, Renew: views.Refresh{ID: "tasks"}}
-	for _, t := range tasks {
-		if t.Tone == views.ToneOK {
-			list.Done++
-		} else if list.Next.Href == "" {
-			list.Next = views.Link{Text: t.Text, Href: t.Href}
-		}
-	}
-	if account.ID != 0 {
-		list.Renew.URL, list.Renew.On = views.SetupTasksPath, []string{feed.Reports(account.ID), feed.Account(account.ID)}
-	}
-	if isFragment(r) {
-		return s.render(w, r, http.StatusOK, views.SetUpTaskList(list))
-	}
-	f := v.liveFrame("Get smsdesk ready", "settings", list.Renew.On...)
-	return s.render(w, r, http.StatusOK, views.SetUpTasks(f, list))
-}
-
-// tasks tells where each task stands for the first real account.
-func (s *Web) tasks(v *visit) (list []views.Task, account sms.Account, err error) {
-	ctx := v.r.Context()
-	administrators, err := s.store.Administrators(ctx)
-	if err != nil {
-		return nil, account, err
-	}
-	for _, a := range v.accounts {
-		if !a.Test {
-			account = a
-			break
-		}
-	}
-	list = []views.Task{{Text: "Create the first administrator", Href: views.TeamPath, Status: "Done", Tone: views.ToneOK}}
-	if account.ID == 0 {
-		list = append(list, notConnected()...)
-	} else {
-		connected, err := s.connectedTasks(v, account)
-		if err != nil {
-			return nil, account, err
-		}
-		list = append(list, connected...)
-	}
-	second := views.Task{Text: "Add a second administrator", Hint: "So that nobody is locked out when one of you is away.", Href: views.TeamPath, Status: "Not started"}
-	if administrators > 1 {
-		second.Status, second.Tone = "Done", views.ToneOK
-	}
-	return append(list, second), account, nil
-}
-
-const (
-	taskConnect = "Connect to the provider"
-	taskReports = "Switch on delivery reports"
-	taskSender  = "Choose the default sender ID"
-	taskPrice   = "Set the price, currency, country and time zone"
-)
-
-func notConnected() []views.Task {
-	const add = views.NewAccountPath
-	return []views.Task{
-		{Text: taskConnect, Hint: "Until then you can try everything with the built-in test account.", Href: add, Status: "Not started"},
-		{Text: taskReports, Hint: "Connect to the provider first.", Href: add, Status: "Not started"},
-		{Text: taskSender, Hint: "Connect to the provider first.", Href: add, Status: "Not started"},
-		{Text: taskPrice, Hint: "Part of the connection.", Href: add, Status: "Not started"},
-	}
-}
-
-func (s *Web) connectedTasks(v *visit, a sms.Account) ([]views.Task, error) {
-	reportAt, err := s.store.LastReportAt(v.r.Context(), a.ID)
-	if err != nil {
-		return nil, err
-	}
-	senders, err := s.usableSenders(v, a)
-	if err != nil {
-		return nil, err
-	}
-	connect := views.Task{Text: taskConnect, Hint: a.Name, Href: views.AccountPath(a.ID), Status: "Connected", Tone: views.ToneOK}
-	if a.Failure != "" || a.ReachedAt == 0 {
-		connect.Hint, connect.Status, connect.Tone = a.Failure, "Not connected", views.ToneBad
-	}
-	reports := views.Task{Text: taskReports, Href: views.CallbackPath(a.ID), Status: "Waiting for the first report", Tone: views.ToneWarn}
-	if reportAt > 0 {
-		reports.Status, reports.Tone = "Reports arrive", views.ToneOK
-	}
-	sender := views.Task{Text: taskSender, Href: views.AccountPath(a.ID) + "#default_sender", Status: "Not started"}
-	switch {
-	case a.DefaultSender != "" && contains(senders, a.DefaultSender):
-		sender.Hint, sender.Status, sender.Tone = a.DefaultSender, "Done", views.ToneOK
-	case a.ReachedAt == 0:
-		sender.Hint = "Connect to the provider first."
-	case len(senders) == 0:
-		sender.Hint = "No approved sender ID yet. Ask the provider to approve one."
-	}
-	price := views.Task{Text: taskPrice, Href: views.AccountPath(a.ID) + "#price_per_part", Status: "Not started"}
-	if a.PricePerPart > 0 {
-		price.Status, price.Tone = "Done", views.ToneOK
-	}
-	return []views.Task{connect, reports, sender, price}, nil
 }

@@ -1,11 +1,8 @@
 package web
 
 import (
-	"crypto/sha256"
 	"errors"
 	"net/http"
-	"sync"
-	"time"
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -130,57 +127,4 @@ func (s *Web) userSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	}
 	redirect(w, r, withDone(views.TeamPath, "rights"))
 	return nil
-}
-
-// slips hold what a browser is shown exactly once after a form, such as an
-// invitation's address, or a message that was typed when the session ended:
-// they are stored nowhere else, and an address that is loaded again must not
-// make another.
-type slips struct {
-	life time.Duration
-	mu   sync.Mutex
-	held map[[32]byte]slip
-}
-
-type slip struct {
-	text  string
-	until time.Time
-}
-
-const slipsCap = 1000
-
-func newSlips(life time.Duration) *slips { return &slips{life: life, held: map[[32]byte]slip{}} }
-
-func (s *slips) put(secret, text string, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for k, held := range s.held {
-		if len(s.held) >= slipsCap || !now.Before(held.until) {
-			delete(s.held, k)
-		}
-	}
-	s.held[sha256.Sum256([]byte(secret))] = slip{text, now.Add(s.life)}
-}
-
-// look reads a slip and leaves it where it is.
-func (s *slips) look(secret string, now time.Time) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	held := s.held[sha256.Sum256([]byte(secret))]
-	if !now.Before(held.until) {
-		return ""
-	}
-	return held.text
-}
-
-func (s *slips) take(secret string, now time.Time) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := sha256.Sum256([]byte(secret))
-	held := s.held[key]
-	delete(s.held, key)
-	if !now.Before(held.until) {
-		return ""
-	}
-	return held.text
 }

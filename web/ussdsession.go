@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 	"smsdesk/views"
@@ -294,25 +293,4 @@ func (s *Web) joinedExport(w http.ResponseWriter, r *http.Request, v *visit) err
 		return r.Context().Err()
 	})
 	return s.finish(out, err)
-}
-
-func csvAnswer(w http.ResponseWriter, name string) *sheet.RecordWriter {
-	w.Header().Set("Content-Type", kindCSV)
-	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
-	// A long download is not a slow page.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-	return sheet.NewRecordWriter(w)
-}
-
-// finish ends a download; where it is not whole, breaking off is all that can
-// be said.
-func (s *Web) finish(out *sheet.RecordWriter, err error) error {
-	if err == nil {
-		err = out.Flush()
-	}
-	if err != nil {
-		s.log.Error("a download was cut off", "error", err)
-		panic(http.ErrAbortHandler)
-	}
-	return nil
 }

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+func (s *Web) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return sms.Campaign{}, sms.Account{}, err
+	}
+	c, err := s.store.Campaign(r.Context(), id)
+	if err != nil {
+		return c, sms.Account{}, err
+	}
+	a, err := s.store.Account(r.Context(), c.AccountID)
+	return c, a, err
+}
+
+// campaignCrumbs lead up from a page about a part of a campaign.
+func campaignCrumbs(c sms.Campaign) []views.Link {
+	return []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}, {Text: firstLetters(c.Name, 36), Href: views.CampaignPath(c.ID)}}
+}
+
+// campaignOrder carries out an order. Where the campaign's state does not
+// allow it any more, its page says why.
+func (s *Web) campaignOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	if _, err := order(r.Context(), v.user, id); err != nil && !errors.Is(err, sms.ErrConflict) {
+		return err
+	}
+	redirect(w, r, views.CampaignPath(id))
+	return nil
+}
+
+// campaignBack answers an address that only takes forms, when it is opened as
+// a page: after signing in again, say.
+func (s *Web) campaignBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+	id, err := pathID(r, "id")
+	if err != nil {
+		return err
+	}
+	redirect(w, r, views.CampaignPath(id))
+	return nil
+}
+
+const (
+	// countedMost bounds what is counted while a person types.
+	countedMost = 64 << 10
+)
+
+// groupFor finds a group of the chosen account.
+func (s *Web) groupFor(r *http.Request, v *visit, id string) (*sms.Group, error) {
+	list, err := s.store.Groups(r.Context(), v.account.ID)
+	for _, g := range list {
+		if strconv.FormatInt(g.ID, 10) == id {
+			return &g, nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("group: %w", sms.ErrNotFound)
+	}
+	return nil, err
+}
+
+// counting lets a person's form be counted while they type. The session of
+// somebody who thought for long may be over: leading them to sign in at once
+// would take the form away from under their hands, so nothing is answered and
+// the form's own button says so.
+func counting(w http.ResponseWriter, v *visit) bool {
+	if v.user.Role.AtLeast(sms.Sender) {
+		return true
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return false
+}
+
+// listBehind is the list that a campaign was made of, nil without one.
+func (s *Web) listBehind(ctx context.Context, c sms.Campaign) (*sms.List, error) {
+	if c.ListID == 0 {
+		return nil, nil
+	}
+	l, err := s.store.ListByID(ctx, c.ListID)
+	if errors.Is(err, sms.ErrNotFound) {
+		return nil, nil
+	}
+	return &l, err
+}
+
+// callsLeft estimates how many calls each of the account's other campaigns
+// that are being sent has before it.
+func (s *Web) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64, error) {
+	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignRunning}, Limit: 20})
+	var left []int64
+	for _, row := range rows {
+		if n := views.CallsLeft(row.Campaign, row.Tally, a); n > 0 && row.Campaign.ID != not {
+			left = append(left, n)
+		}
+	}
+	return left, err
+}
+
+// foundTextMost is the most letters that are looked for in texts.
+const foundTextMost = 100
+
+// readSearch reads what is looked for among a campaign's messages. The number
+// stands behind a word in the address, never in it.
+func (s *Web) readSearch(v *visit, q url.Values, p *views.MessageSearch) {
+	p.Network = firstLetters(q.Get("network"), foundTextMost)
+	p.Text = strings.TrimSpace(firstLetters(q.Get("text"), foundTextMost))
+	p.Find = q.Get("find")
+	typed, known := s.search(v, p.Find)
+	p.Typed, p.Ended = typed, !known
+	p.Started = number(q.Get("after")) > 0
+}
+
+func (s *Web) uploadMost(ctx context.Context) (int64, error) {
+	set, err := s.store.Setting(ctx, sms.SettingListMost)
+	if n, bad := strconv.ParseInt(set, 10, 64); err == nil && bad == nil && n > 0 {
+		return n, nil
+	}
+	return sms.ListMost, err
+}
+
+// uploadForm is the form for a file; replaces is the list whose order is kept.
+func (s *Web) uploadFile(ctx context.Context, account int64, replaces string) (views.UploadForm, error) {
+	most, err := s.uploadMost(ctx)
+	return views.UploadForm{Token: desk.NewToken(), Account: strconv.FormatInt(account, 10), Replaces: replaces, Most: most}, err
+}
+
+func readSought(typed, country string) (number, ends string, err error) {
+	if typed == "" {
+		return "", "", nil
+	}
+	return sms.SoughtNumber(typed, country)
+}
+
+func (s *Web) usableTemplates(ctx context.Context, a sms.Account) ([]sms.Template, error) {
+	all, err := s.store.Templates(ctx, a.ID)
+	var usable []sms.Template
+	for _, t := range all {
+		if t.Usable() {
+			usable = append(usable, t)
+		}
+	}
+	return usable, err
+}

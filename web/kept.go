@@ -1,0 +1,90 @@
+package web
+
+import (
+	"crypto/sha256"
+	"strconv"
+	"sync"
+	"time"
+
+	"smsdesk/internal/desk"
+)
+
+const searchLife = 12 * time.Hour
+
+// keepSearch keeps what a person looks for and returns the word that stands
+// for it in addresses: a phone number stands in none, because addresses end up
+// in histories and logs. The word is worth nothing to anybody else.
+func (s *Web) keepSearch(v *visit, typed string) string {
+	if typed == "" {
+		return ""
+	}
+	word := desk.NewToken()[:32]
+	s.searches.put(searchKey(v, word), typed, s.now())
+	return word
+}
+
+// search is what stands behind a word; ok is false once it is forgotten.
+func (s *Web) search(v *visit, word string) (typed string, ok bool) {
+	if word == "" {
+		return "", true
+	}
+	typed = s.searches.look(searchKey(v, word), s.now())
+	return typed, typed != ""
+}
+
+func searchKey(v *visit, word string) string {
+	return strconv.FormatInt(v.user.ID, 10) + " " + word
+}
+
+// slips hold what a browser is shown exactly once after a form, such as an
+// invitation's address, or a message that was typed when the session ended:
+// they are stored nowhere else, and an address that is loaded again must not
+// make another.
+type slips struct {
+	life time.Duration
+	mu   sync.Mutex
+	held map[[32]byte]slip
+}
+
+type slip struct {
+	text  string
+	until time.Time
+}
+
+const slipsCap = 1000
+
+func newSlips(life time.Duration) *slips { return &slips{life: life, held: map[[32]byte]slip{}} }
+
+func (s *slips) put(secret, text string, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, held := range s.held {
+		if len(s.held) >= slipsCap || !now.Before(held.until) {
+			delete(s.held, k)
+		}
+	}
+	s.held[sha256.Sum256([]byte(secret))] = slip{text, now.Add(s.life)}
+}
+
+// look reads a slip and leaves it where it is.
+func (s *slips) look(secret string, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := s.held[sha256.Sum256([]byte(secret))]
+	if !now.Before(held.until) {
+		return ""
+	}
+	return held.text
+}
+
+func (s *slips) take(secret string, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sha256.Sum256([]byte(secret))
+	held := s.held[key]
+	delete(s.held, key)
+	if !now.Before(held.until) {
+		return ""
+	}
+	return held.text
+}
