@@ -10,9 +10,41 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
+
+// accounts are the pages of connections, and what is left to set up.
+type accounts struct {
+	*Site
+	store      accountQuestions
+	desk       accountOrders
+	sandboxURL string
+}
+
+// accountQuestions are what accounts ask of the storage.
+type accountQuestions interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	Administrators(ctx context.Context) (int64, error)
+	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	LastReportAt(ctx context.Context, account int64) (int64, error)
+	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
+	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
+	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+}
+
+// accountOrders are what people do on these pages.
+type accountOrders interface {
+	ChooseAccount(ctx context.Context, token string, account int64) error
+	CreateAccount(ctx context.Context, by sms.User, a sms.Account, c sms.Credentials) (sms.Account, error)
+	RefreshAccount(ctx context.Context, by sms.User, id int64) error
+	ResumeAccount(ctx context.Context, by sms.User, id int64) error
+	SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (sms.Account, error)
+	SaveSending(ctx context.Context, by sms.User, id int64, s desk.Sending) (sms.Account, error)
+	TestAccount(ctx context.Context, by sms.User, id int64) (desk.AccountTest, error)
+}
 
 const (
 	testTimeout = 30 * time.Second
@@ -20,7 +52,7 @@ const (
 	testShown = 10 * time.Minute
 )
 
-func (s *Web) accountList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	rows := make([]views.AccountRow, len(v.accounts))
 	for i, a := range v.accounts {
 		rows[i] = views.AccountRow{Href: views.AccountPath(a.ID), Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Test: a.Test,
@@ -29,7 +61,7 @@ func (s *Web) accountList(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return s.render(w, r, http.StatusOK, views.Accounts(v.frame("Connection", "settings"), rows))
 }
 
-func (s *Web) accountNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountNew(w http.ResponseWriter, r *http.Request, v *visit) error {
 	like := sms.Account{PerMinute: sms.DefaultPerMinute}
 	for _, a := range v.accounts {
 		like.Country, like.Timezone, like.Currency = a.Country, a.Timezone, a.Currency
@@ -37,7 +69,7 @@ func (s *Web) accountNew(w http.ResponseWriter, r *http.Request, v *visit) error
 	return s.showAccount(w, r, v, accountFields(like), nil)
 }
 
-func (s *Web) accountCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, bad := readAccount(r.PostForm), sms.Invalid{}
 	a := sms.Account{CallLimit: sms.DefaultCallLimit, TypeAbove: sms.DefaultTypeAbove}
 	form.apply(&a, bad)
@@ -65,7 +97,7 @@ func (s *Web) accountCreate(w http.ResponseWriter, r *http.Request, v *visit) er
 	return s.testAccount(w, r, v, made.ID)
 }
 
-func (s *Web) accountForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.accountOf(r)
 	if err != nil {
 		return err
@@ -95,7 +127,7 @@ func (s *Web) accountForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return s.showAccount(w, r, v, form, sms.Invalid{field: sentence})
 }
 
-func (s *Web) accountOf(r *http.Request) (sms.Account, error) {
+func (s *accounts) accountOf(r *http.Request) (sms.Account, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return sms.Account{}, err
@@ -104,7 +136,7 @@ func (s *Web) accountOf(r *http.Request) (sms.Account, error) {
 }
 
 // proof says what the provider answered, in figures that a person can compare.
-func (s *Web) proof(ctx context.Context, a sms.Account, ms int) (string, error) {
+func (s *accounts) proof(ctx context.Context, a sms.Account, ms int) (string, error) {
 	balances, err := s.store.Balances(ctx, a.ID)
 	if err != nil {
 		return "", err
@@ -133,7 +165,7 @@ func fieldOfFailure(sentence string) string {
 	return "base_url"
 }
 
-func (s *Web) accountSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.accountOf(r)
 	if err != nil {
 		return err
@@ -179,7 +211,7 @@ func fixed(form views.AccountForm, a sms.Account) views.AccountForm {
 	return form
 }
 
-func (s *Web) testAccount(w http.ResponseWriter, r *http.Request, v *visit, id int64) error {
+func (s *accounts) testAccount(w http.ResponseWriter, r *http.Request, v *visit, id int64) error {
 	ctx, cancel := context.WithTimeout(r.Context(), testTimeout)
 	defer cancel()
 	tested := "failed"
@@ -192,7 +224,7 @@ func (s *Web) testAccount(w http.ResponseWriter, r *http.Request, v *visit, id i
 	return nil
 }
 
-func (s *Web) accountResume(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountResume(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -204,7 +236,7 @@ func (s *Web) accountResume(w http.ResponseWriter, r *http.Request, v *visit) er
 	return nil
 }
 
-func (s *Web) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form views.AccountForm, bad sms.Invalid) error {
+func (s *accounts) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form views.AccountForm, bad sms.Invalid) error {
 	form.Bad, form.Action, form.SandboxURL = bad, views.AccountsPath, s.sandboxURL
 	title := "Connect a real account"
 	if form.ID != 0 {
@@ -287,7 +319,7 @@ func planOf(perMinute int) (plan, other string) {
 }
 
 // accountChoose sets the account that this browser works with.
-func (s *Web) accountChoose(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountChoose(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := strconv.ParseInt(r.PostForm.Get("account"), 10, 64)
 	if err != nil {
 		return sms.ErrNotFound
@@ -300,7 +332,7 @@ func (s *Web) accountChoose(w http.ResponseWriter, r *http.Request, v *visit) er
 }
 
 // records is what is kept of an account's records at the provider.
-func (s *Web) records(v *visit, a sms.Account) (views.Records, error) {
+func (s *accounts) records(v *visit, a sms.Account) (views.Records, error) {
 	ctx := v.r.Context()
 	senders, err := s.store.SenderIDs(ctx, a.ID)
 	if err != nil {
@@ -339,7 +371,7 @@ func (s *Web) records(v *visit, a sms.Account) (views.Records, error) {
 
 const refreshTimeout = 30 * time.Second
 
-func (s *Web) accountRefresh(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountRefresh(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

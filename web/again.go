@@ -10,12 +10,8 @@ import (
 	"smsdesk/views"
 )
 
-type againQuestions interface {
-	AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error)
-}
-
 // addAgain finds the campaigns that belong to this one.
-func (s *Web) addAgain(ctx context.Context, p *views.CampaignPage) (err error) {
+func (s *campaigns) addAgain(ctx context.Context, p *views.CampaignPage) (err error) {
 	if p.Campaign.AgainOf > 0 {
 		earlier, err := s.store.Campaign(ctx, p.Campaign.AgainOf)
 		if err != nil && !errors.Is(err, sms.ErrNotFound) {
@@ -31,7 +27,7 @@ func (s *Web) addAgain(ctx context.Context, p *views.CampaignPage) (err error) {
 
 // againForm asks what of a campaign is to be sent again; ?of=unsent proposes
 // what never left.
-func (s *Web) againForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) againForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	unsent := r.URL.Query().Get("of") == "unsent"
 	chosen := map[string]bool{}
 	for _, c := range sms.AgainChoices() {
@@ -40,7 +36,7 @@ func (s *Web) againForm(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return s.showAgain(w, r, v, views.AgainPage{Chosen: chosen, Token: desk.NewToken()})
 }
 
-func (s *Web) showAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.AgainPage) error {
+func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.AgainPage) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -63,7 +59,7 @@ func (s *Web) showAgain(w http.ResponseWriter, r *http.Request, v *visit, p view
 }
 
 // againMake makes the new draft and leads to its confirm page.
-func (s *Web) againMake(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) againMake(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func csvAnswer(w http.ResponseWriter, name string) *sheet.RecordWriter {
 
 // finish ends a download; where it is not whole, breaking off is all that can
 // be said.
-func (s *Web) finish(out *sheet.RecordWriter, err error) error {
+func (s *Site) finish(out *sheet.RecordWriter, err error) error {
 	if err == nil {
 		err = out.Flush()
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,17 +16,68 @@ import (
 	"github.com/go-chi/chi/v5"
 	"golang.org/x/time/rate"
 
+	"smsdesk/internal/desk"
+	"smsdesk/internal/feed"
+	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
+
+// api answers other programs.
+type api struct {
+	store    apiQuestions
+	desk     apiOrders
+	feed     *feed.Feed
+	log      *slog.Logger
+	now      func() time.Time
+	pace     *pace // of programs
+	uploads  seats // for what programs send
+	stopping <-chan struct{}
+	keys     *keys  // Idempotency-Keys in work
+	spool    string // the folder for what programs send, until it is a list
+}
+
+// apiQuestions are what api ask of the storage.
+type apiQuestions interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	AccountNamed(ctx context.Context, name string) (sms.Account, error)
+	Accounts(ctx context.Context) ([]sms.Account, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	CountCampaign(ctx context.Context, id int64) (sms.CampaignCount, error)
+	CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error)
+	List(ctx context.Context, uid string) (sms.List, error)
+	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	// Setting is "" for what was never set.
+	Setting(ctx context.Context, name string) (string, error)
+}
+
+// apiOrders are what programs do.
+type apiOrders interface {
+	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
+	CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
+	ContinueCampaign(ctx context.Context, by sms.User, id int64, o desk.ContinueOrder) (sms.Campaign, error)
+	DropList(ctx context.Context, by sms.User, uid string) error
+	EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error
+	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error)
+	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m desk.MakeOrder) (sms.List, error)
+	NeedsApproval(ctx context.Context, c sms.Campaign) (bool, error)
+	OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest) (sms.TokenRequest, error)
+	ProposeSchedule(ctx context.Context, by sms.User, id int64, at sms.Schedule) (sms.Campaign, error)
+	RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool, token int64) (string, error)
+	ResumeAccount(ctx context.Context, by sms.User, id int64) error
+	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
+	StartCampaign(ctx context.Context, by sms.User, id int64, o desk.StartOrder) (sms.Campaign, error)
+	StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	UploadList(ctx context.Context, by sms.User, o desk.UploadOrder, body io.Reader) (sms.List, error)
+	UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error)
+	UseToken(ctx context.Context, secret string) (sms.Token, error)
+}
 
 // apiPath begins every address that is for other programs. There no cookie is
 // looked at and none is set; who asks is told by a bearer token.
 const apiPath = "/api/v1"
-
-// forPrograms says that errors at this address are told as problem details.
-func forPrograms(r *http.Request) bool {
-	return r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/")
-}
 
 // programHandler answers one request of one program, or returns an error, of
 // which handleProgram alone makes problem details.
@@ -39,46 +92,20 @@ type program struct {
 // masked says that this person sees phone numbers only in part.
 func (p program) masked() bool { return !p.user.Role.AtLeast(sms.Sender) }
 
-type apiQuestions interface {
-	AccountNamed(ctx context.Context, name string) (sms.Account, error)
-	CountCampaign(ctx context.Context, id int64) (sms.CampaignCount, error)
-	CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error)
-	Tokens(ctx context.Context, user int64) ([]sms.Token, error)
-	Token(ctx context.Context, id int64) (sms.Token, error)
-	List(ctx context.Context, uid string) (sms.List, error)
-	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
-}
-
-// programTable is every address for programs, and who may.
-func (s *Web) programTable() []route {
-	campaigns := apiPath + "/campaigns"
-	return []route{
-		{method: "GET", pattern: apiPath + "/openapi.yaml", least: outside, plain: http.HandlerFunc(openAPI)},
-		{method: "GET", pattern: campaigns, least: sms.Viewer, program: s.apiCampaignList},
-		{method: "POST", pattern: campaigns, least: sms.Sender, program: s.apiCreate, upload: true},
-		{method: "GET", pattern: campaigns + "/{id}", least: sms.Viewer, program: s.apiCampaign},
-		{method: "GET", pattern: campaigns + "/{id}/messages", least: sms.Viewer, program: s.apiMessageList},
-		{method: "POST", pattern: campaigns + "/{id}/send", least: sms.Sender, program: s.apiSend},
-		{method: "POST", pattern: campaigns + "/{id}/stop", least: sms.Sender, program: s.apiStop},
-		{method: "POST", pattern: campaigns + "/{id}/continue", least: sms.Sender, program: s.apiContinue},
-		{method: "POST", pattern: campaigns + "/{id}/cancel", least: sms.Sender, program: s.apiCancel},
-		{method: "GET", pattern: apiPath + "/messages/{id}", least: sms.Viewer, program: s.apiMessage},
-	}
-}
-
 // handleProgram is the one way from an address for programs to its handler: who
 // is it, may they, not too often, answer.
-func (s *Web) handleProgram(rt route) http.Handler {
+// stream says that it takes a body of any size and looks after its size itself.
+func (s *api) handleProgram(pattern string, least sms.Role, stream bool, do programHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		p, err := s.programOf(r)
-		if err == nil && !p.user.Role.AtLeast(rt.least) {
-			err = newProblem(http.StatusForbidden, "The person as whom this token acts has the role "+p.user.Role.Title()+"; this needs the role "+rt.least.Title())
+		if err == nil && !p.user.Role.AtLeast(least) {
+			err = newProblem(http.StatusForbidden, "The person as whom this token acts has the role "+p.user.Role.Title()+"; this needs the role "+least.Title())
 		}
 		if err == nil {
 			err = s.pace.wait(r.Context(), p.token.ID)
 		}
-		if err == nil && !rt.upload {
+		if err == nil && !stream {
 			if r.Body != http.NoBody {
 				// Where the connection has no deadline there is none to miss.
 				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
@@ -86,22 +113,22 @@ func (s *Web) handleProgram(rt route) http.Handler {
 			r.Body = http.MaxBytesReader(w, r.Body, formMost)
 		}
 		if err == nil {
-			err = rt.program(w, r, p)
+			err = do(w, r, p)
 		}
 		if err != nil {
-			s.failProgram(w, r, p, rt, err)
+			s.failProgram(w, r, p, pattern, err)
 		}
 	})
 }
 
-func (s *Web) failProgram(w http.ResponseWriter, r *http.Request, who program, rt route, err error) {
+func (s *api) failProgram(w http.ResponseWriter, r *http.Request, who program, pattern string, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
 	p := apiProblem(err)
 	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
 		p.Instance = requestID(r.Context())
-		s.log.Error("request failed", "id", p.Instance, "method", r.Method, "route", rt.pattern, "user", who.user.ID, "token", who.token.ID, "error", err)
+		s.log.Error("request failed", "id", p.Instance, "method", r.Method, "route", pattern, "user", who.user.ID, "token", who.token.ID, "error", err)
 	}
 	switch p.Status {
 	case http.StatusUnauthorized:
@@ -113,11 +140,11 @@ func (s *Web) failProgram(w http.ResponseWriter, r *http.Request, who program, r
 	case http.StatusForbidden:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="smsdesk", error="insufficient_scope"`)
 	}
-	s.writeProblem(w, p)
+	writeProblem(w, s.log, p)
 }
 
 // programOf finds the program behind a request's token.
-func (s *Web) programOf(r *http.Request) (program, error) {
+func (s *api) programOf(r *http.Request) (program, error) {
 	scheme, secret, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return program{}, newProblem(http.StatusUnauthorized, "Send a token in the header Authorization: Bearer …")
@@ -130,18 +157,18 @@ func (s *Web) programOf(r *http.Request) (program, error) {
 }
 
 // nowhereProgram answers addresses for programs that do not exist.
-func (s *Web) nowhereProgram(w http.ResponseWriter, _ *http.Request) {
-	s.writeProblem(w, newProblem(http.StatusNotFound, "There is nothing at this address"))
+func (s *api) nowhereProgram(w http.ResponseWriter, _ *http.Request) {
+	writeProblem(w, s.log, newProblem(http.StatusNotFound, "There is nothing at this address"))
 }
 
 // wrongMethodProgram answers methods that an address for programs does not take.
-func (s *Web) wrongMethodProgram(m *chi.Mux, w http.ResponseWriter, r *http.Request) {
+func (s *api) wrongMethodProgram(m chi.Routes, w http.ResponseWriter, r *http.Request) {
 	for _, allowed := range []struct{ method, words string }{{http.MethodGet, "GET, HEAD"}, {http.MethodPost, "POST"}} {
 		if m.Match(chi.NewRouteContext(), allowed.method, r.URL.Path) {
 			w.Header().Add("Allow", allowed.words)
 		}
 	}
-	s.writeProblem(w, newProblem(http.StatusMethodNotAllowed, "This address does not take this method"))
+	writeProblem(w, s.log, newProblem(http.StatusMethodNotAllowed, "This address does not take this method"))
 }
 
 // writeJSON writes a whole answer or nothing of it.

@@ -154,7 +154,7 @@ func TestRolesByRoutesOfTheAPI(t *testing.T) {
 
 func TestProblemsOfTheAPI(t *testing.T) {
 	faulty := &broken{}
-	s := newSite(t, func(c *Config) { faulty.Store = c.Store; c.Store = faulty })
+	s := newSite(t, breaking(faulty))
 	s.clinic()
 	m := s.machine(s.boss)
 	for path, status := range map[string]int{"/api": 404, "/api/v1": 404, "/api/v1/": 404, "/api/v1/nowhere": 404, "/api/v2/campaigns": 404, "/api/v1/campaigns/7777": 404, "/api/v1/campaigns/x": 404,

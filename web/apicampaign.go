@@ -106,7 +106,7 @@ func total(n map[sms.State]int64) (sum int64) {
 }
 
 // programCampaign finds the campaign of an address with its account.
-func (s *Web) programCampaign(r *http.Request) (sms.CampaignCount, sms.Account, error) {
+func (s *api) programCampaign(r *http.Request) (sms.CampaignCount, sms.Account, error) {
 	id, err := apiID(r)
 	if err != nil {
 		return sms.CampaignCount{}, sms.Account{}, err
@@ -114,7 +114,7 @@ func (s *Web) programCampaign(r *http.Request) (sms.CampaignCount, sms.Account, 
 	return s.countCampaign(r.Context(), id)
 }
 
-func (s *Web) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, sms.Account, error) {
+func (s *api) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, sms.Account, error) {
 	c, err := s.store.CountCampaign(ctx, id)
 	if err != nil {
 		return c, sms.Account{}, err
@@ -123,7 +123,7 @@ func (s *Web) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, s
 	return c, a, err
 }
 
-func (s *Web) apiCampaign(w http.ResponseWriter, r *http.Request, _ program) error {
+func (s *api) apiCampaign(w http.ResponseWriter, r *http.Request, _ program) error {
 	c, a, err := s.programCampaign(r)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (s *Web) apiCampaign(w http.ResponseWriter, r *http.Request, _ program) err
 }
 
 // apiCampaignList lists campaigns from the newest on.
-func (s *Web) apiCampaignList(w http.ResponseWriter, r *http.Request, _ program) error {
+func (s *api) apiCampaignList(w http.ResponseWriter, r *http.Request, _ program) error {
 	p, err := readPage(r)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *Web) apiCampaignList(w http.ResponseWriter, r *http.Request, _ program)
 
 // programOrder gives an order about the campaign of an address and answers with
 // the campaign as it is then.
-func (s *Web) programOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign, sms.Account) error) error {
+func (s *api) programOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign, sms.Account) error) error {
 	c, a, err := s.programCampaign(r)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s *Web) programOrder(w http.ResponseWriter, r *http.Request, order func(co
 }
 
 // stateProblem says that a campaign's state does not allow an order.
-func (s *Web) stateProblem(ctx context.Context, id int64) error {
+func (s *api) stateProblem(ctx context.Context, id int64) error {
 	c, err := s.store.Campaign(ctx, id)
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (s *Web) stateProblem(ctx context.Context, id int64) error {
 
 // apiSend starts a draft, or schedules it where it was made with a time. Asking
 // again gives the campaign as it is, as long as it is on its way.
-func (s *Web) apiSend(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *api) apiSend(w http.ResponseWriter, r *http.Request, p program) error {
 	mayRepeat := saysMayRepeat(r)
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
 		_, err := s.startFor(ctx, p, c, a, mayRepeat)
@@ -224,7 +224,7 @@ func saysMayRepeat(r *http.Request) bool {
 
 // startFor gives the order to send. What asks a person is not asked; where the
 // account wants a second person's yes, that is asked for.
-func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account, mayRepeat bool) (sms.Campaign, error) {
+func (s *api) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account, mayRepeat bool) (sms.Campaign, error) {
 	if c.Waits() && c.Approval.AskedBy == p.user.ID {
 		return c, nil
 	}
@@ -253,7 +253,7 @@ func (s *Web) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Acc
 }
 
 // apiStop keeps back what has not left.
-func (s *Web) apiStop(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *api) apiStop(w http.ResponseWriter, r *http.Request, p program) error {
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
 		if c.State == sms.CampaignStopped {
 			return nil
@@ -265,7 +265,7 @@ func (s *Web) apiStop(w http.ResponseWriter, r *http.Request, p program) error {
 
 // apiContinue lets a campaign go on, and its account where smsdesk paused that;
 // for the account a stronger role is needed.
-func (s *Web) apiContinue(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *api) apiContinue(w http.ResponseWriter, r *http.Request, p program) error {
 	mayRepeat := saysMayRepeat(r)
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
 		if c.State != sms.CampaignRunning && !c.MayContinue() {
@@ -285,7 +285,7 @@ func (s *Web) apiContinue(w http.ResponseWriter, r *http.Request, p program) err
 }
 
 // apiCancel gives up what has not been sent, for good.
-func (s *Web) apiCancel(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *api) apiCancel(w http.ResponseWriter, r *http.Request, p program) error {
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
 		_, err := s.desk.CancelCampaign(ctx, p.user, c.ID)
 		return err

@@ -58,7 +58,7 @@ func (c received) listField() string {
 
 // apiCreate makes a campaign of a list. It is answered when the campaign is
 // there; the list goes the way of one that a person uploads.
-func (s *Web) apiCreate(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *api) apiCreate(w http.ResponseWriter, r *http.Request, p program) error {
 	key, err := idempotencyKey(r)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 }
 
 // receive reads the whole body. done lets go of what it is kept in.
-func (s *Web) receive(w http.ResponseWriter, r *http.Request) (got received, done func(), err error) {
+func (s *api) receive(w http.ResponseWriter, r *http.Request) (got received, done func(), err error) {
 	done = func() {}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	form := kind == "multipart/form-data"
@@ -171,7 +171,7 @@ func (c *received) seal(to *spool) error {
 
 // createOnce makes the campaign, or finds it where the same was asked for
 // before under the same key.
-func (s *Web) createOnce(ctx context.Context, p program, c received) (int64, error) {
+func (s *api) createOnce(ctx context.Context, p program, c received) (int64, error) {
 	if c.key == "" {
 		return s.create(ctx, p, c, desk.NewToken())
 	}
@@ -210,7 +210,7 @@ func refusal(err error) bool { return apiProblem(err).Status < http.StatusIntern
 
 // create takes the list through all its steps. Each of them may have been done
 // before by a request that was cut off.
-func (s *Web) create(ctx context.Context, p program, c received, token string) (int64, error) {
+func (s *api) create(ctx context.Context, p program, c received, token string) (int64, error) {
 	account, err := s.accountFor(ctx, c.order.Account)
 	if err != nil {
 		return 0, err
@@ -248,7 +248,7 @@ func (s *Web) create(ctx context.Context, p program, c received, token string) (
 
 // mayRepeatMade refuses an order to send before anything is made of it, where
 // some may get the messages twice and the program has not heard of that.
-func (s *Web) mayRepeatMade(ctx context.Context, p program, a sms.Account, o campaignOrder) error {
+func (s *api) mayRepeatMade(ctx context.Context, p program, a sms.Account, o campaignOrder) error {
 	if !o.Send {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (s *Web) mayRepeatMade(ctx context.Context, p program, a sms.Account, o cam
 	return err
 }
 
-func (s *Web) accountFor(ctx context.Context, name string) (sms.Account, error) {
+func (s *api) accountFor(ctx context.Context, name string) (sms.Account, error) {
 	if name == "" {
 		return sms.Account{}, wrongField(http.StatusUnprocessableEntity, "account", "Give the name of the account")
 	}
@@ -271,7 +271,7 @@ func (s *Web) accountFor(ctx context.Context, name string) (sms.Account, error) 
 }
 
 // commonText is the text of the order or of its template.
-func (s *Web) commonText(ctx context.Context, p program, a sms.Account, o campaignOrder) (string, error) {
+func (s *api) commonText(ctx context.Context, p program, a sms.Account, o campaignOrder) (string, error) {
 	switch {
 	case o.Template == "":
 		return o.Text, nil
@@ -282,7 +282,7 @@ func (s *Web) commonText(ctx context.Context, p program, a sms.Account, o campai
 	return t.Text, err
 }
 
-func (s *Web) takeList(ctx context.Context, p program, a sms.Account, c received, token string) (sms.List, error) {
+func (s *api) takeList(ctx context.Context, p program, a sms.Account, c received, token string) (sms.List, error) {
 	o := desk.UploadOrder{AccountID: a.ID, FileName: c.file, Token: token, Size: c.size}
 	if c.rows != nil {
 		o.Reading = c.rows.reading()
@@ -305,7 +305,7 @@ func (c received) fault(err error) error {
 
 // workOff waits until a campaign is made of the list, and decides on the way
 // what a person would.
-func (s *Web) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.List, error) {
+func (s *api) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.List, error) {
 	news := s.feed.Listen(feed.List(l.UID))
 	defer news.Close()
 	for {
@@ -334,7 +334,7 @@ func (s *Web) workOff(ctx context.Context, p program, a sms.Account, c received,
 
 // awaitList waits for news of a list. Looking by itself now and then costs
 // little, and a lost notice nothing.
-func (s *Web) awaitList(ctx context.Context, news *feed.Listener) error {
+func (s *api) awaitList(ctx context.Context, news *feed.Listener) error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
@@ -351,7 +351,7 @@ func (s *Web) awaitList(ctx context.Context, news *feed.Listener) error {
 }
 
 // check orders the list to be checked.
-func (s *Web) check(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) error {
+func (s *api) check(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) error {
 	o, err := s.listOrder(ctx, p, a, c, l, text)
 	if err != nil {
 		return err
@@ -361,7 +361,7 @@ func (s *Web) check(ctx context.Context, p program, a sms.Account, c received, l
 }
 
 // listOrder says which column is what.
-func (s *Web) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.ListOrder, error) {
+func (s *api) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.ListOrder, error) {
 	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1, Message: -1, Fields: map[string]int{}}
 	if c.rows != nil {
 		c.rows.columns(&o)
@@ -384,7 +384,7 @@ func (s *Web) listOrder(ctx context.Context, p program, a sms.Account, c receive
 
 // fileColumns finds the columns of a file by their names and contents alone:
 // what a person chose for such files before must not change what a program gets.
-func (s *Web) fileColumns(ctx context.Context, p program, a sms.Account, l sms.List, o *sms.ListOrder) error {
+func (s *api) fileColumns(ctx context.Context, p program, a sms.Account, l sms.List, o *sms.ListOrder) error {
 	_, profile, err := s.desk.ListProfile(ctx, p.user, l.UID)
 	if err != nil {
 		return err
@@ -412,7 +412,7 @@ func nameOf(text string, now time.Time) string {
 
 // decide has a campaign made of a checked list, unless it has bad rows that are
 // not to be skipped.
-func (s *Web) decide(ctx context.Context, p program, c received, l sms.List) error {
+func (s *api) decide(ctx context.Context, p program, c received, l sms.List) error {
 	if bad := l.Tally.Bad(); bad > 0 && !c.order.SkipBad || l.Tally.Good == 0 {
 		return s.badRows(ctx, l, bad)
 	}
@@ -421,7 +421,7 @@ func (s *Web) decide(ctx context.Context, p program, c received, l sms.List) err
 }
 
 // badRows names the rows that cannot be sent.
-func (s *Web) badRows(ctx context.Context, l sms.List, bad int64) error {
+func (s *api) badRows(ctx context.Context, l sms.List, bad int64) error {
 	notes, _, err := s.store.ListNotes(ctx, l.UID, sms.RowFilter{Limit: badRowsMost})
 	if err != nil {
 		return err
@@ -443,7 +443,7 @@ func (s *Web) badRows(ctx context.Context, l sms.List, bad int64) error {
 
 // startMade gives the orders that came with a campaign. One that is not a draft
 // any more has had them.
-func (s *Web) startMade(ctx context.Context, p program, a sms.Account, o campaignOrder, id int64) error {
+func (s *api) startMade(ctx context.Context, p program, a sms.Account, o campaignOrder, id int64) error {
 	c, err := s.store.Campaign(ctx, id)
 	if err != nil || !c.MayStart() || !o.Send && o.ScheduleAt == 0 {
 		return err

@@ -439,16 +439,16 @@ func TestARepeatFinishesWhatWasCutOff(t *testing.T) {
 	s.must(err)
 	stages := map[string]func(context.Context, program, received, string){
 		"after the upload": func(ctx context.Context, p program, c received, token string) {
-			_, err := s.web.takeList(ctx, p, a, c, token)
+			_, err := s.web.api.takeList(ctx, p, a, c, token)
 			s.must(err)
 		},
 		"after the check": func(ctx context.Context, p program, c received, token string) {
-			l, err := s.web.takeList(ctx, p, a, c, token)
+			l, err := s.web.api.takeList(ctx, p, a, c, token)
 			s.must(err)
-			s.must(s.web.check(ctx, p, a, c, l, c.order.Text))
+			s.must(s.web.api.check(ctx, p, a, c, l, c.order.Text))
 		},
 		"before the answer": func(ctx context.Context, p program, c received, token string) {
-			_, err := s.web.create(ctx, p, c, token)
+			_, err := s.web.api.create(ctx, p, c, token)
 			s.must(err)
 		},
 	}
@@ -456,7 +456,7 @@ func TestARepeatFinishesWhatWasCutOff(t *testing.T) {
 		before := s.all()
 		r := httptest.NewRequest(http.MethodPost, apiPath+"/campaigns", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
-		got, done, err := s.web.receive(httptest.NewRecorder(), r)
+		got, done, err := s.web.api.receive(httptest.NewRecorder(), r)
 		s.must(err)
 		p := program{m.token, m.token.User}
 		key := strings.ReplaceAll(name, " ", "-")

@@ -109,7 +109,7 @@ func (o *formOrder) field(part *multipart.Part) error {
 }
 
 // uploadLimit is the largest file that a list may have here.
-func (s *Web) uploadLimit(r *http.Request) (int64, error) {
+func (s *api) uploadLimit(r *http.Request) (int64, error) {
 	set, err := s.store.Setting(r.Context(), sms.SettingListMost)
 	if err != nil {
 		return 0, err

@@ -79,7 +79,7 @@ func messageForm(m sms.Message, word string, masked bool) apiMessage {
 }
 
 // apiMessageList lists a campaign's messages in the order of its rows.
-func (s *Web) apiMessageList(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *api) apiMessageList(w http.ResponseWriter, r *http.Request, p program) error {
 	id, err := apiID(r)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func messageFilterOf(r *http.Request) (states []sms.State, status sms.Status, er
 	return states, status, nil
 }
 
-func (s *Web) apiMessage(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *api) apiMessage(w http.ResponseWriter, r *http.Request, p program) error {
 	id, err := apiID(r)
 	if err != nil {
 		return err

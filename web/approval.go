@@ -10,7 +10,7 @@ import (
 )
 
 // approvalOf is whether the draft needs a second person, and who could be it.
-func (s *Web) approvalOf(r *http.Request, v *visit, c sms.Campaign, a sms.Account, out sms.Outgoing) (views.Approval, error) {
+func (s *confirms) approvalOf(r *http.Request, v *visit, c sms.Campaign, a sms.Account, out sms.Outgoing) (views.Approval, error) {
 	p := views.Approval{Needed: a.NeedsApproval(c, out) || c.Waits()}
 	if !p.Needed {
 		return p, nil
@@ -28,7 +28,7 @@ func (s *Web) approvalOf(r *http.Request, v *visit, c sms.Campaign, a sms.Accoun
 
 // approvalAsk asks for the approval of a draft with the choice of time that
 // the form holds.
-func (s *Web) approvalAsk(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account) error {
+func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account) error {
 	f := r.PostForm
 	ask := desk.Ask{StartOrder: startOrder(r)}
 	var bad sms.Invalid
@@ -56,7 +56,7 @@ func (s *Web) approvalAsk(w http.ResponseWriter, r *http.Request, v *visit, c sm
 	return nil
 }
 
-func (s *Web) approvalShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) approvalShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (s *Web) approvalShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	return s.showApproval(w, r, v, c, a, nil)
 }
 
-func (s *Web) approvalPreview(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.Preview, error) {
+func (s *confirms) approvalPreview(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.Preview, error) {
 	p, err := s.preview(r, v, c, a, nil)
 	p.Path = views.ApprovalPath(c.ID)
 	return p, err
@@ -83,7 +83,7 @@ func (s *Web) approvalPreview(r *http.Request, v *visit, c sms.Campaign, a sms.A
 
 // showApproval shows what the second person has to see, or shows it again with
 // what is wrong.
-func (s *Web) showApproval(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
+func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
 	base, err := s.confirmPage(r, v, c, a)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (s *Web) showApproval(w http.ResponseWriter, r *http.Request, v *visit, c s
 }
 
 // approvalGive is the second person's yes.
-func (s *Web) approvalGive(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) approvalGive(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
 		_, err := s.desk.ApproveCampaign(r.Context(), v.user, id, desk.ApproveOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "",
 			MayRepeat: r.PostForm.Get("may_repeat") != ""})
@@ -122,14 +122,14 @@ func (s *Web) approvalGive(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // approvalReturn is the second person's no.
-func (s *Web) approvalReturn(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) approvalReturn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
 		_, err := s.desk.ReturnCampaign(r.Context(), v.user, id, number(r.PostForm.Get("version")), r.PostForm.Get("reason"))
 		return err
 	})
 }
 
-func (s *Web) approvalAnswer(w http.ResponseWriter, r *http.Request, v *visit, order func(id int64) error) error {
+func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *visit, order func(id int64) error) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *Web) approvalAnswer(w http.ResponseWriter, r *http.Request, v *visit, o
 
 // answeredAlready is the page for whoever decided about a campaign that is not
 // what was shown any more.
-func (s *Web) answeredAlready(v *visit, c sms.Campaign) views.Problem {
+func (s *confirms) answeredAlready(v *visit, c sms.Campaign) views.Problem {
 	p := views.Problem{Status: http.StatusConflict, Title: "This campaign does not wait for you any more",
 		Text: "It was taken back, sent back or cancelled in the meantime. You changed nothing. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.Approval.ApprovedAt > 0 {
@@ -164,11 +164,11 @@ func (s *Web) answeredAlready(v *visit, c sms.Campaign) views.Problem {
 	return p
 }
 
-func (s *Web) approvalTakeBack(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) approvalTakeBack(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.campaignOrder(w, r, v, s.desk.TakeBackCampaign)
 }
 
-func (s *Web) approvalBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *confirms) approvalBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // audiencesCounted is how many audiences a page counts.
 const audiencesCounted = 20
 
-func (s *Web) audienceList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	ctx := r.Context()
 	p := views.AudienceListPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, MayChange: v.user.Role.AtLeast(sms.Sender), Counts: map[int64]int64{}}
 	var err error
@@ -33,7 +33,7 @@ func (s *Web) audienceList(w http.ResponseWriter, r *http.Request, v *visit) err
 
 // audienceOf is the audience of the address, of the chosen account only; the
 // zero one at the address of a new one.
-func (s *Web) audienceOf(r *http.Request, v *visit) (sms.Audience, error) {
+func (s *people) audienceOf(r *http.Request, v *visit) (sms.Audience, error) {
 	if r.PathValue("id") == "" {
 		return sms.Audience{AccountID: v.account.ID, Kind: sms.Filtered}, nil
 	}
@@ -48,7 +48,7 @@ func (s *Web) audienceOf(r *http.Request, v *visit) (sms.Audience, error) {
 	return a, err
 }
 
-func (s *Web) audienceShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Web) audienceShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	return s.showAudience(w, r, v, p, http.StatusOK)
 }
 
-func (s *Web) showAudience(w http.ResponseWriter, r *http.Request, v *visit, p views.AudiencePage, status int) error {
+func (s *people) showAudience(w http.ResponseWriter, r *http.Request, v *visit, p views.AudiencePage, status int) error {
 	ctx, q := r.Context(), r.URL.Query()
 	p.Outlook, p.MayChange, p.Token = s.outlook(v, v.account), v.user.Role.AtLeast(sms.Sender), desk.NewToken()
 	var err error
@@ -97,7 +97,7 @@ func (s *Web) showAudience(w http.ResponseWriter, r *http.Request, v *visit, p v
 }
 
 // audienceSave saves an audience, or shows who would be in it.
-func (s *Web) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s *Web) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // audienceSend makes a list of the people and asks for the message.
-func (s *Web) audienceSend(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceSend(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func firstKey(bad sms.Invalid) string {
 	return ""
 }
 
-func (s *Web) audienceRemove(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceRemove(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
@@ -187,12 +187,12 @@ func (s *Web) audienceRemove(w http.ResponseWriter, r *http.Request, v *visit) e
 }
 
 // audienceBack answers addresses that only take forms.
-func (s *Web) audienceBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *people) audienceBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	redirect(w, r, views.AudiencesPath+"/"+strconv.FormatInt(number(r.PathValue("id")), 10))
 	return nil
 }
 
-func (s *Web) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (s *Web) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *visi
 	return s.render(w, r, http.StatusOK, views.DeleteAudience(f, a))
 }
 
-func (s *Web) audienceDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

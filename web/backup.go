@@ -1,12 +1,24 @@
 package web
 
 import (
+	"context"
 	"net/http"
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
+
+// backups is the page about backups.
+type backups struct {
+	*Site
+	desk backupOrders
+}
+
+// backupOrders are what people do on these pages.
+type backupOrders interface {
+	BackUp(ctx context.Context, by sms.User, start func(by string)) error
+}
 
 // Backups are the desk's own, which it makes while it runs.
 type Backups interface {
@@ -18,7 +30,7 @@ type Backups interface {
 	Doing() string
 }
 
-func (s *Web) backupShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *backups) backupShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	b, err := s.backups(r.Context(), v)
 	if err != nil {
 		return err
@@ -34,7 +46,7 @@ func (s *Web) backupShow(w http.ResponseWriter, r *http.Request, v *visit) error
 	return s.render(w, r, http.StatusOK, views.BackupShow(f, p))
 }
 
-func (s *Web) backupMake(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *backups) backupMake(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if s.backup == nil || s.backup.Plan().Folder == "" {
 		return sms.ErrNotFound
 	}

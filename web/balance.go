@@ -15,13 +15,38 @@ import (
 	"smsdesk/views"
 )
 
-func (s *Web) balanceShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+// balances is the page about the balance, usage and costs.
+type balances struct {
+	*Site
+	store balanceQuestions
+	desk  balanceOrders
+	mails bool
+}
+
+// balanceQuestions are what balances ask of the storage.
+type balanceQuestions interface {
+	Alarms(ctx context.Context, account int64) ([]sms.Alarm, error)
+	BalanceHistory(ctx context.Context, account int64, pluginType string, since int64) ([]sms.BalanceSpan, error)
+	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
+	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
+	UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error)
+}
+
+// balanceOrders are what people do on these pages.
+type balanceOrders interface {
+	BalanceXML(ctx context.Context, by sms.User, account int64) (list []sms.Balance, raw string, err error)
+	SaveRecordSettings(ctx context.Context, by sms.User, account int64, change func(*sms.RecordSettings)) (sms.RecordSettings, error)
+	SeeAlarms(ctx context.Context, by sms.User, account, last int64) error
+}
+
+func (s *balances) balanceShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showBalance(w, r, v, nil, nil)
 }
 
 // showBalance shows the page, with what is wrong with its form or what came as
 // XML.
-func (s *Web) showBalance(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, asked *views.BalanceXML) error {
+func (s *balances) showBalance(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, asked *views.BalanceXML) error {
 	p, err := s.balancePage(r, v, bad)
 	if err != nil {
 		return err
@@ -51,7 +76,7 @@ const (
 	costsFor = 90 * 24 * time.Hour
 )
 
-func (s *Web) balancePage(r *http.Request, v *visit, bad sms.Invalid) (p views.BalancePage, err error) {
+func (s *balances) balancePage(r *http.Request, v *visit, bad sms.Invalid) (p views.BalancePage, err error) {
 	ctx, q := r.Context(), r.URL.Query()
 	if p.RecordPage, err = s.recordPage(v, sms.RecordBalance, bad); err != nil {
 		return p, err
@@ -84,7 +109,7 @@ func (s *Web) balancePage(r *http.Request, v *visit, bad sms.Invalid) (p views.B
 }
 
 // addSpending adds what was used and what it cost.
-func (s *Web) addSpending(r *http.Request, v *visit, p *views.BalancePage) error {
+func (s *balances) addSpending(r *http.Request, v *visit, p *views.BalancePage) error {
 	q := r.URL.Query()
 	if err := s.addUsage(r.Context(), v, q.Get("month"), q.Get("by"), p); err != nil {
 		return err
@@ -101,7 +126,7 @@ func usageMonth(v *visit, text string) (month, from, to string) {
 	return first.Format("2006-01"), first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly)
 }
 
-func (s *Web) addUsage(ctx context.Context, v *visit, month, by string, p *views.BalancePage) error {
+func (s *balances) addUsage(ctx context.Context, v *visit, month, by string, p *views.BalancePage) error {
 	var from, to string
 	p.Month, from, to = usageMonth(v, month)
 	p.By = "day"
@@ -136,7 +161,7 @@ func usagePerson(d sms.UsageDay) string {
 	return d.UserName
 }
 
-func (s *Web) addCosts(ctx context.Context, v *visit, p *views.BalancePage) (err error) {
+func (s *balances) addCosts(ctx context.Context, v *visit, p *views.BalancePage) (err error) {
 	if p.Costs, err = s.store.Costs(ctx, v.account.ID, s.now().Add(-costsFor).UnixMilli()); err != nil {
 		return err
 	}
@@ -151,7 +176,7 @@ func (s *Web) addCosts(ctx context.Context, v *visit, p *views.BalancePage) (err
 
 // usageDownload is the usage of a month, or of everything before it in the same
 // year, as a table for a spreadsheet program.
-func (s *Web) usageDownload(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *balances) usageDownload(w http.ResponseWriter, r *http.Request, v *visit) error {
 	month, from, to := usageMonth(v, r.URL.Query().Get("month"))
 	days, err := s.store.UsageDays(r.Context(), v.account.ID, from, to)
 	if err != nil {
@@ -169,7 +194,7 @@ func (s *Web) usageDownload(w http.ResponseWriter, r *http.Request, v *visit) er
 	return nil
 }
 
-func (s *Web) balanceLimits(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *balances) balanceLimits(w http.ResponseWriter, r *http.Request, v *visit) error {
 	bad := sms.Invalid{}
 	read := func(field string) int64 {
 		n, err := sms.ReadPrice(r.PostForm.Get(field))
@@ -196,7 +221,7 @@ func (s *Web) balanceLimits(w http.ResponseWriter, r *http.Request, v *visit) er
 	return nil
 }
 
-func (s *Web) balanceSeen(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *balances) balanceSeen(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err := s.desk.SeeAlarms(r.Context(), v.user, v.account.ID, number(r.PostForm.Get("last"))); err != nil {
 		return err
 	}
@@ -205,7 +230,7 @@ func (s *Web) balanceSeen(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // balanceXML shows what the provider answers when it is asked for XML (§4.1).
-func (s *Web) balanceXML(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *balances) balanceXML(w http.ResponseWriter, r *http.Request, v *visit) error {
 	list, raw, err := s.desk.BalanceXML(r.Context(), v.user, v.account.ID)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {

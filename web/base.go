@@ -14,7 +14,25 @@ import (
 	"smsdesk/views"
 )
 
-func (s *Web) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
+// base is what every page about campaigns needs.
+type base struct {
+	*Site
+	store baseQuestions
+}
+
+// baseQuestions are what base ask of the storage.
+type baseQuestions interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
+	Groups(ctx context.Context, account int64) ([]sms.Group, error)
+	ListByID(ctx context.Context, id int64) (sms.List, error)
+	// Setting is "" for what was never set.
+	Setting(ctx context.Context, name string) (string, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+}
+
+func (s *base) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return sms.Campaign{}, sms.Account{}, err
@@ -34,7 +52,7 @@ func campaignCrumbs(c sms.Campaign) []views.Link {
 
 // campaignOrder carries out an order. Where the campaign's state does not
 // allow it any more, its page says why.
-func (s *Web) campaignOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
+func (s *base) campaignOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -48,7 +66,7 @@ func (s *Web) campaignOrder(w http.ResponseWriter, r *http.Request, v *visit, or
 
 // campaignBack answers an address that only takes forms, when it is opened as
 // a page: after signing in again, say.
-func (s *Web) campaignBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *base) campaignBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -63,7 +81,7 @@ const (
 )
 
 // groupFor finds a group of the chosen account.
-func (s *Web) groupFor(r *http.Request, v *visit, id string) (*sms.Group, error) {
+func (s *base) groupFor(r *http.Request, v *visit, id string) (*sms.Group, error) {
 	list, err := s.store.Groups(r.Context(), v.account.ID)
 	for _, g := range list {
 		if strconv.FormatInt(g.ID, 10) == id {
@@ -89,7 +107,7 @@ func counting(w http.ResponseWriter, v *visit) bool {
 }
 
 // listBehind is the list that a campaign was made of, nil without one.
-func (s *Web) listBehind(ctx context.Context, c sms.Campaign) (*sms.List, error) {
+func (s *base) listBehind(ctx context.Context, c sms.Campaign) (*sms.List, error) {
 	if c.ListID == 0 {
 		return nil, nil
 	}
@@ -102,7 +120,7 @@ func (s *Web) listBehind(ctx context.Context, c sms.Campaign) (*sms.List, error)
 
 // callsLeft estimates how many calls each of the account's other campaigns
 // that are being sent has before it.
-func (s *Web) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64, error) {
+func (s *base) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64, error) {
 	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignRunning}, Limit: 20})
 	var left []int64
 	for _, row := range rows {
@@ -118,7 +136,7 @@ const foundTextMost = 100
 
 // readSearch reads what is looked for among a campaign's messages. The number
 // stands behind a word in the address, never in it.
-func (s *Web) readSearch(v *visit, q url.Values, p *views.MessageSearch) {
+func (s *base) readSearch(v *visit, q url.Values, p *views.MessageSearch) {
 	p.Network = firstLetters(q.Get("network"), foundTextMost)
 	p.Text = strings.TrimSpace(firstLetters(q.Get("text"), foundTextMost))
 	p.Find = q.Get("find")
@@ -127,7 +145,7 @@ func (s *Web) readSearch(v *visit, q url.Values, p *views.MessageSearch) {
 	p.Started = number(q.Get("after")) > 0
 }
 
-func (s *Web) uploadMost(ctx context.Context) (int64, error) {
+func (s *base) uploadMost(ctx context.Context) (int64, error) {
 	set, err := s.store.Setting(ctx, sms.SettingListMost)
 	if n, bad := strconv.ParseInt(set, 10, 64); err == nil && bad == nil && n > 0 {
 		return n, nil
@@ -136,7 +154,7 @@ func (s *Web) uploadMost(ctx context.Context) (int64, error) {
 }
 
 // uploadForm is the form for a file; replaces is the list whose order is kept.
-func (s *Web) uploadFile(ctx context.Context, account int64, replaces string) (views.UploadForm, error) {
+func (s *base) uploadFile(ctx context.Context, account int64, replaces string) (views.UploadForm, error) {
 	most, err := s.uploadMost(ctx)
 	return views.UploadForm{Token: desk.NewToken(), Account: strconv.FormatInt(account, 10), Replaces: replaces, Most: most}, err
 }
@@ -148,7 +166,7 @@ func readSought(typed, country string) (number, ends string, err error) {
 	return sms.SoughtNumber(typed, country)
 }
 
-func (s *Web) usableTemplates(ctx context.Context, a sms.Account) ([]sms.Template, error) {
+func (s *base) usableTemplates(ctx context.Context, a sms.Account) ([]sms.Template, error) {
 	all, err := s.store.Templates(ctx, a.ID)
 	var usable []sms.Template
 	for _, t := range all {

@@ -11,25 +11,37 @@ import (
 	"smsdesk/views"
 )
 
+// blocks are the pages of blocked numbers.
+type blocks struct {
+	*Site
+	store blockedQuestions
+	desk  blockedOrders
+}
+
+// blockedQuestions are what blocks ask of the storage.
 type blockedQuestions interface {
-	BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error)
+	Account(ctx context.Context, id int64) (sms.Account, error)
 	BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error)
-	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
-	EndedBlocks(ctx context.Context, account int64, number string, limit int) ([]sms.EndedBlock, error)
-	SentSince(ctx context.Context, account, since int64) (int64, error)
+	BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error)
 	CountBlocked(ctx context.Context, account int64) (int64, error)
+}
+
+// blockedOrders are what people do on these pages.
+type blockedOrders interface {
+	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added int, all int, err error)
+	UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error)
 }
 
 const blockedPage = 50
 
 // blockedList shows the list, newest first. No phone number stands in an
 // address: pages go by ids, and a search by a word (keepSearch).
-func (s *Web) blockedList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *blocks) blockedList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	typed, _ := s.search(v, r.URL.Query().Get("find"))
 	return s.showBlocked(w, r, v, views.BlockedPage{Search: typed})
 }
 
-func (s *Web) showBlocked(w http.ResponseWriter, r *http.Request, v *visit, p views.BlockedPage) error {
+func (s *blocks) showBlocked(w http.ResponseWriter, r *http.Request, v *visit, p views.BlockedPage) error {
 	q := r.URL.Query()
 	f := sms.BlockedFilter{AccountID: v.account.ID, Before: number(q.Get("before")), Prefix: sms.NumberPrefix(p.Search, v.account.Country), Limit: blockedPage}
 	var err error
@@ -53,7 +65,7 @@ func (s *Web) showBlocked(w http.ResponseWriter, r *http.Request, v *visit, p vi
 }
 
 // blockedSearch leads to the numbers that begin with what was typed.
-func (s *Web) blockedSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *blocks) blockedSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := views.BlockedPage{Search: typedNumber(r, "begins")}
 	if p.Search != "" && sms.NumberPrefix(p.Search, v.account.Country) == "" {
 		p.Bad = sms.Invalid{"begins": "Enter the first digits of a phone number"}
@@ -64,12 +76,12 @@ func (s *Web) blockedSearch(w http.ResponseWriter, r *http.Request, v *visit) er
 }
 
 // blockedSearchBack answers an address that only takes forms.
-func (s *Web) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *blocks) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	redirect(w, r, views.BlockedPath)
 	return nil
 }
 
-func (s *Web) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *blocks) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error {
 	file, name, err := uploaded(r, "file")
 	if err != nil {
 		return err
@@ -86,7 +98,7 @@ func (s *Web) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error
 	return nil
 }
 
-func (s *Web) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error) {
+func (s *blocks) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return sms.Blocked{}, sms.Account{}, err
@@ -99,11 +111,11 @@ func (s *Web) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error) {
 	return b, a, err
 }
 
-func (s *Web) unblockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *blocks) unblockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showUnblock(w, r, v, "", nil)
 }
 
-func (s *Web) showUnblock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
+func (s *blocks) showUnblock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
 	b, a, err := s.blockedEntry(r)
 	if err != nil {
 		return err
@@ -113,7 +125,7 @@ func (s *Web) showUnblock(w http.ResponseWriter, r *http.Request, v *visit, note
 	return s.render(w, r, status(r, bad), views.Unblock(f, views.UnblockPage{Outlook: s.outlook(v, a), Blocked: b, Note: note, Bad: bad}))
 }
 
-func (s *Web) unblock(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *blocks) unblock(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

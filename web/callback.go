@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -12,8 +13,27 @@ import (
 	"smsdesk/views"
 )
 
+// endpoints are the pages about where the provider sends reports and USSD sessions.
+type endpoints struct {
+	*Site
+	store endpointQuestions
+	desk  endpointOrders
+}
+
+// endpointQuestions are what endpoints ask of the storage.
+type endpointQuestions interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
+	LastReportAt(ctx context.Context, account int64) (int64, error)
+}
+
+// endpointOrders are what people do on these pages.
+type endpointOrders interface {
+	RotateCallback(ctx context.Context, by sms.User, account int64, kind string) error
+}
+
 // callbackAccount is the account that the address names, else the chosen one.
-func (s *Web) callbackAccount(r *http.Request, v *visit) (sms.Account, error) {
+func (s *endpoints) callbackAccount(r *http.Request, v *visit) (sms.Account, error) {
 	named := r.FormValue("account")
 	if named == "" {
 		if v.account.ID == 0 {
@@ -29,7 +49,7 @@ func (s *Web) callbackAccount(r *http.Request, v *visit) (sms.Account, error) {
 }
 
 // callbackList shows the addresses to give to the provider.
-func (s *Web) callbackList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *endpoints) callbackList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.callbackAccount(r, v)
 	if errors.Is(err, sms.ErrNotFound) && len(v.accounts) == 0 {
 		redirect(w, r, views.NewAccountPath)
@@ -57,7 +77,7 @@ func (s *Web) callbackList(w http.ResponseWriter, r *http.Request, v *visit) err
 	return s.render(w, r, http.StatusOK, views.Callbacks(f, page))
 }
 
-func (s *Web) callbackAddress(r *http.Request, v *visit, a sms.Account, kind string) (views.CallbackAddress, error) {
+func (s *endpoints) callbackAddress(r *http.Request, v *visit, a sms.Account, kind string) (views.CallbackAddress, error) {
 	out := views.CallbackAddress{Kind: kind, Rotate: views.RotatePath(a.ID, kind)}
 	tokens, err := s.store.CallbackAddresses(r.Context(), a.ID, kind, s.now().UnixMilli())
 	if err != nil {
@@ -75,7 +95,7 @@ func (s *Web) callbackAddress(r *http.Request, v *visit, a sms.Account, kind str
 }
 
 // callbackLast is the one part of the page that moves.
-func (s *Web) callbackLast(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *endpoints) callbackLast(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.callbackAccount(r, v)
 	if err != nil {
 		return err
@@ -87,7 +107,7 @@ func (s *Web) callbackLast(w http.ResponseWriter, r *http.Request, v *visit) err
 	return s.render(w, r, http.StatusOK, views.LastReport(last))
 }
 
-func (s *Web) lastReport(r *http.Request, v *visit, a sms.Account) (views.LastReportNote, error) {
+func (s *endpoints) lastReport(r *http.Request, v *visit, a sms.Account) (views.LastReportNote, error) {
 	at, err := s.store.LastReportAt(r.Context(), a.ID)
 	note := views.LastReportNote{Again: views.CallbackPath(a.ID), Renew: views.Refresh{
 		ID: "last-report", URL: views.CallbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10), On: []string{feed.Reports(a.ID)},
@@ -98,7 +118,7 @@ func (s *Web) lastReport(r *http.Request, v *visit, a sms.Account) (views.LastRe
 	return note, err
 }
 
-func (s *Web) callbackRotateForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *endpoints) callbackRotateForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, kind, err := s.rotated(r, v)
 	if err != nil {
 		return err
@@ -108,7 +128,7 @@ func (s *Web) callbackRotateForm(w http.ResponseWriter, r *http.Request, v *visi
 	return s.render(w, r, http.StatusOK, views.CallbackRotate(f, views.RotateForm{Action: views.CallbacksPath + "/rotate", Back: views.CallbackPath(a.ID), AccountID: a.ID, Account: a.Name, Kind: kind}))
 }
 
-func (s *Web) callbackRotate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *endpoints) callbackRotate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, kind, err := s.rotated(r, v)
 	if err != nil {
 		return err
@@ -120,7 +140,7 @@ func (s *Web) callbackRotate(w http.ResponseWriter, r *http.Request, v *visit) e
 	return nil
 }
 
-func (s *Web) rotated(r *http.Request, v *visit) (sms.Account, string, error) {
+func (s *endpoints) rotated(r *http.Request, v *visit) (sms.Account, string, error) {
 	a, err := s.callbackAccount(r, v)
 	if err != nil {
 		return a, "", err

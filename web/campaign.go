@@ -18,18 +18,39 @@ import (
 	"smsdesk/views"
 )
 
+// campaigns are the pages of campaigns that were made.
+type campaigns struct {
+	*base
+	store campaignQuestions
+	desk  campaignOrders
+}
+
+// campaignQuestions are what campaigns ask of the storage.
 type campaignQuestions interface {
+	AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
-	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
-	Tally(ctx context.Context, id int64) (sms.Tally, error)
-	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
-	FindMessages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, next int64, err error)
 	CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Cut, error)
-	Message(ctx context.Context, id int64) (sms.Message, error)
-	MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error)
-	MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error)
-	MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error)
-	Resent(ctx context.Context, message int64) (predecessor, successor int64, err error)
+	CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error)
+	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
+	FindMessages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, next int64, err error)
+	Groups(ctx context.Context, account int64) ([]sms.Group, error)
+	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	Pace(ctx context.Context, account, since int64) (calls int64, tooFast int64, err error)
+	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	SentSince(ctx context.Context, account, since int64) (int64, error)
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+	Users(ctx context.Context) ([]sms.User, error)
+}
+
+// campaignOrders are what people do on these pages.
+type campaignOrders interface {
+	CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	ContinueCampaign(ctx context.Context, by sms.User, id int64, o desk.ContinueOrder) (sms.Campaign, error)
+	RepeatWarning(ctx context.Context, c sms.Campaign) (string, error)
+	ResumeAccount(ctx context.Context, by sms.User, id int64) error
+	SendAgain(ctx context.Context, by sms.User, o desk.AgainOrder) (sms.Campaign, error)
+	StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 }
 
 const (
@@ -37,7 +58,7 @@ const (
 	nameMost      = 100 // letters of a name that is searched for
 )
 
-func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
@@ -51,7 +72,7 @@ func (s *Web) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // campaignPage reads what every side of a campaign's page shows.
-func (s *Web) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err error) {
+func (s *campaigns) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err error) {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return p, err
@@ -81,7 +102,7 @@ func (s *Web) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err
 	return p, errors.Join(err, s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
 }
 
-func (s *Web) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p views.CampaignPage) error {
+func (s *campaigns) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p views.CampaignPage) error {
 	if err := errors.Join(s.addNetworks(r.Context(), &p), s.addMessages(r, &p)); err != nil {
 		return err
 	}
@@ -92,7 +113,7 @@ func (s *Web) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p v
 	return s.render(w, r, status(r, p.Search.Bad), views.CampaignShow(f, p))
 }
 
-func (s *Web) campaignFrame(v *visit, p views.CampaignPage) views.Frame {
+func (s *campaigns) campaignFrame(v *visit, p views.CampaignPage) views.Frame {
 	c, a := p.Campaign, p.Account
 	f := about(v.liveFrame(c.Name, "campaigns", feed.Campaign(c.ID), feed.Account(a.ID)), v, a)
 	f.Crumbs = []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}}
@@ -108,7 +129,7 @@ const (
 )
 
 // addPace says how fast a campaign that is being sent leaves.
-func (s *Web) addPace(ctx context.Context, p *views.CampaignPage) error {
+func (s *campaigns) addPace(ctx context.Context, p *views.CampaignPage) error {
 	if p.Campaign.State != sms.CampaignRunning {
 		return nil
 	}
@@ -138,7 +159,7 @@ func messageFilter(q url.Values) (tile sms.Tile, state string) {
 }
 
 // addMessages reads the page of messages that the address asks for.
-func (s *Web) addMessages(r *http.Request, p *views.CampaignPage) error {
+func (s *campaigns) addMessages(r *http.Request, p *views.CampaignPage) error {
 	q := r.URL.Query()
 	f, err := wantedMessages(*p)
 	if err != nil {
@@ -216,7 +237,7 @@ func shown(text string) (ids []int64, marks map[int64]string) {
 	return ids, marks
 }
 
-func (s *Web) campaignLive(w http.ResponseWriter, r *http.Request, p views.CampaignPage) error {
+func (s *campaigns) campaignLive(w http.ResponseWriter, r *http.Request, p views.CampaignPage) error {
 	q := r.URL.Query()
 	ids, marks := shown(q.Get("rows"))
 	p.Seen = number(q.Get("seen"))
@@ -241,7 +262,7 @@ func (s *Web) campaignLive(w http.ResponseWriter, r *http.Request, p views.Campa
 	return s.render(w, r, http.StatusOK, views.CampaignLive(p))
 }
 
-func (s *Web) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -259,11 +280,11 @@ func (s *Web) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit)
 	return s.render(w, r, http.StatusOK, views.StopCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
 }
 
-func (s *Web) campaignStop(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignStop(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.campaignOrder(w, r, v, s.desk.StopCampaign)
 }
 
-func (s *Web) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -281,17 +302,17 @@ func (s *Web) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *visi
 	return s.render(w, r, http.StatusOK, views.GiveUpCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
 }
 
-func (s *Web) campaignGiveUp(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignGiveUp(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.campaignOrder(w, r, v, s.desk.CancelCampaign)
 }
 
 // campaignContinueForm asks before a campaign is continued that may have gone on
 // in a state that was lost; any other needs no question.
-func (s *Web) campaignContinueForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignContinueForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showContinue(w, r, v, nil)
 }
 
-func (s *Web) showContinue(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *campaigns) showContinue(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -311,7 +332,7 @@ func (s *Web) showContinue(w http.ResponseWriter, r *http.Request, v *visit, bad
 
 // campaignContinue continues a campaign. Where something has to be said first
 // and the form does not hold the answer, it is said instead.
-func (s *Web) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -329,7 +350,7 @@ func (s *Web) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 // campaignResume lets the campaign's account go on.
-func (s *Web) campaignResume(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignResume(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err

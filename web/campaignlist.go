@@ -37,7 +37,7 @@ func tabFilter(tab string) (sms.CampaignFilter, bool) {
 	return sms.CampaignFilter{}, false
 }
 
-func (s *Web) campaignList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if isFragment(r) {
 		return s.campaignRows(w, r, v)
 	}
@@ -61,7 +61,7 @@ func (s *Web) campaignList(w http.ResponseWriter, r *http.Request, v *visit) err
 
 // listFilter reads which campaigns the address asks for. Days are those of the
 // account's zone, both of them included.
-func (s *Web) listFilter(r *http.Request, v *visit) (views.CampaignListPage, sms.CampaignFilter, error) {
+func (s *campaigns) listFilter(r *http.Request, v *visit) (views.CampaignListPage, sms.CampaignFilter, error) {
 	q := r.URL.Query()
 	word := func(name string, most int) string { return firstLetters(strings.TrimSpace(q.Get(name)), most) }
 	p := views.CampaignListPage{Outlook: s.outlook(v, v.account), Account: v.account, Tab: q.Get("state"), Name: word("name", nameMost), SenderID: word("sender", 40),
@@ -92,7 +92,7 @@ func (s *Web) listFilter(r *http.Request, v *visit) (views.CampaignListPage, sms
 }
 
 // listChoices are the sender IDs and the people to choose from.
-func (s *Web) listChoices(ctx context.Context, v *visit, p *views.CampaignListPage) error {
+func (s *campaigns) listChoices(ctx context.Context, v *visit, p *views.CampaignListPage) error {
 	senders, err := s.store.SenderIDs(ctx, v.account.ID)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func listLive(account int64, ids []int64, paused bool) views.Refresh {
 }
 
 // campaignRows renews rows of the list that are on screen.
-func (s *Web) campaignRows(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignRows(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := views.CampaignListPage{Outlook: s.outlook(v, v.account), Account: v.account}
 	for _, id := range numbers(r.URL.Query().Get("rows")) {
 		c, err := s.store.Campaign(r.Context(), id)

@@ -13,7 +13,7 @@ import (
 // recordNotes says what has become of the template, the sender ID and the group
 // that a campaign was made with, as far as it still waits for its time. It keeps
 // what was confirmed, whatever happens to them.
-func (s *Web) recordNotes(ctx context.Context, c sms.Campaign) ([]views.RecordNote, error) {
+func (s *campaigns) recordNotes(ctx context.Context, c sms.Campaign) ([]views.RecordNote, error) {
 	if c.State != sms.CampaignScheduled && !c.Held() && c.State != sms.CampaignDraft {
 		return nil, nil
 	}
@@ -52,7 +52,7 @@ func (s *Web) recordNotes(ctx context.Context, c sms.Campaign) ([]views.RecordNo
 	return notes, nil
 }
 
-func (s *Web) templateNote(ctx context.Context, c sms.Campaign) (string, error) {
+func (s *campaigns) templateNote(ctx context.Context, c sms.Campaign) (string, error) {
 	used, err := s.store.CampaignTemplate(ctx, c.ID)
 	if errors.Is(err, sms.ErrNotFound) {
 		return "", nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +17,26 @@ import (
 	"smsdesk/views"
 )
 
+// drafts is the page on which a message is written.
+type drafts struct {
+	*base
+	store draftQuestions
+	desk  draftOrders
+}
+
+// draftQuestions are what drafts ask of the storage.
+type draftQuestions interface {
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
+	Groups(ctx context.Context, account int64) ([]sms.Group, error)
+	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+}
+
+// draftOrders are what people do on these pages.
+type draftOrders interface {
+	CreateCampaign(ctx context.Context, by sms.User, o desk.Order) (sms.Campaign, error)
+}
+
 const (
 	// typedMost is the most numbers that the form takes (desk.CreateCampaign).
 	typedMost = 1000
@@ -23,7 +44,7 @@ const (
 	forgotten = 24 * time.Hour
 )
 
-func (s *Web) composeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.composePage(r, v)
 	if err != nil {
 		return err
@@ -61,7 +82,7 @@ func (s *Web) composeForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // composePage is the empty form for the chosen account.
-func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) {
+func (s *drafts) composePage(r *http.Request, v *visit) (views.ComposePage, error) {
 	a := v.account
 	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1), NoAccount: a.ID == 0}
 	if v.user.Role.AtLeast(sms.Administrator) {
@@ -94,7 +115,7 @@ func (s *Web) composePage(r *http.Request, v *visit) (views.ComposePage, error) 
 
 // prefill fills the form from a campaign: a draft of the same person is
 // changed, anything else is only the pattern for a new one.
-func (s *Web) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64, replace bool) error {
+func (s *drafts) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64, replace bool) error {
 	c, err := s.store.Campaign(r.Context(), id)
 	if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
 		p.Gone = true
@@ -137,7 +158,7 @@ func (s *Web) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64,
 
 // offerDraft finds what this person wrote and did not send: the browser's own
 // way back does not keep a form.
-func (s *Web) offerDraft(r *http.Request, v *visit, p *views.ComposePage) error {
+func (s *drafts) offerDraft(r *http.Request, v *visit, p *views.ComposePage) error {
 	rows, _, err := s.store.Campaigns(r.Context(), sms.CampaignFilter{AccountID: v.account.ID, States: []sms.CampaignState{sms.CampaignDraft}, Limit: 10})
 	for _, row := range rows {
 		c := row.Campaign
@@ -150,7 +171,7 @@ func (s *Web) offerDraft(r *http.Request, v *visit, p *views.ComposePage) error 
 }
 
 // composeTyped is the form as it was sent.
-func (s *Web) composeTyped(r *http.Request, v *visit) (views.ComposePage, error) {
+func (s *drafts) composeTyped(r *http.Request, v *visit) (views.ComposePage, error) {
 	p, err := s.composePage(r, v)
 	f := r.PostForm
 	p.Token, p.Replaces = f.Get("token"), f.Get("replaces")
@@ -164,7 +185,7 @@ func (s *Web) composeTyped(r *http.Request, v *visit) (views.ComposePage, error)
 	return p, err
 }
 
-func (s *Web) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.composeTyped(r, v)
 	if err != nil {
 		return err
@@ -223,7 +244,7 @@ func tokenFor(p views.ComposePage) string {
 }
 
 // composeAgain shows the form with what is wrong and everything that was typed.
-func (s *Web) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
+func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
 	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
 	p.Count, p.Errors = &read, bad
 	f := v.frame("New message", "new")
@@ -232,7 +253,7 @@ func (s *Web) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p v
 }
 
 // composeParts counts the parts while a person types.
-func (s *Web) composeParts(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeParts(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if !counting(w, v) {
 		return nil
 	}
@@ -245,7 +266,7 @@ func (s *Web) composeParts(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // composeNumbers counts the numbers while a person types.
-func (s *Web) composeNumbers(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeNumbers(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if !counting(w, v) {
 		return nil
 	}

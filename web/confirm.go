@@ -13,14 +13,45 @@ import (
 	"smsdesk/views"
 )
 
-type confirmQuestions interface {
-	FirstToSend(ctx context.Context, campaign int64) (sms.Message, error)
-	MessageAtRow(ctx context.Context, campaign, row int64) (sms.Message, error)
-	Extremes(ctx context.Context, campaign int64, most int) (sms.Extremes, error)
-	Pace(ctx context.Context, account, since int64) (calls, tooFast int64, err error)
+// confirms are the pages between a draft and its start: check, time and approval.
+type confirms struct {
+	*base
+	store confirmQuestions
+	desk  confirmOrders
 }
 
-func (s *Web) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+// confirmQuestions are what confirms ask of the storage.
+type confirmQuestions interface {
+	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	Extremes(ctx context.Context, campaign int64, most int) (sms.Extremes, error)
+	FirstToSend(ctx context.Context, campaign int64) (sms.Message, error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	MessageAtRow(ctx context.Context, campaign, row int64) (sms.Message, error)
+	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+}
+
+// confirmOrders are what people do on these pages.
+type confirmOrders interface {
+	ApproveCampaign(ctx context.Context, by sms.User, id int64, o desk.ApproveOrder) (sms.Campaign, error)
+	Approvers(ctx context.Context, by sms.User, c sms.Campaign) ([]sms.User, error)
+	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
+	CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
+	IncludeSent(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, error)
+	RenameCampaign(ctx context.Context, by sms.User, id int64, name string) (sms.Campaign, error)
+	RepeatWarning(ctx context.Context, c sms.Campaign) (string, error)
+	RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
+	ReturnCampaign(ctx context.Context, by sms.User, id, version int64, reason string) (sms.Campaign, error)
+	SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, error)
+	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
+	SendTest(ctx context.Context, by sms.User, campaign int64, o desk.TestOrder) (sms.Campaign, error)
+	StartCampaign(ctx context.Context, by sms.User, id int64, o desk.StartOrder) (sms.Campaign, error)
+	TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+}
+
+func (s *confirms) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -49,7 +80,7 @@ func (s *Web) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 
 // confirmPage is the page with what was chosen in the form so far. What cannot
 // be read of it is not complained about here.
-func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.ConfirmPage, error) {
+func (s *confirms) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.ConfirmPage, error) {
 	ctx, f := r.Context(), r.PostForm
 	p := views.ConfirmPage{Outlook: s.outlook(v, a), Campaign: c, Account: a, Mine: c.CreatedBy == v.user.ID && a.ID == v.account.ID,
 		Repeated: int(min(number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "" || c.SendAgain, Typed: firstLetters(f.Get("typed"), 40), Name: c.Name,
@@ -96,7 +127,7 @@ func (s *Web) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Accou
 }
 
 // showConfirm shows the page, or shows it again with what is wrong.
-func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
+func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
 	p, err := s.confirmPage(r, v, c, a)
 	if err != nil {
 		return err
@@ -123,7 +154,7 @@ func (s *Web) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sm
 
 // repeat is what has to be said of a state that was lost before a campaign is
 // sent, and the person's tick.
-func (s *Web) repeat(r *http.Request, c sms.Campaign) (p views.Repeat, err error) {
+func (s *confirms) repeat(r *http.Request, c sms.Campaign) (p views.Repeat, err error) {
 	p.Ticked = r.PostForm.Get("may_repeat") != ""
 	p.Warning, err = s.desk.RepeatWarning(r.Context(), c)
 	return p, err
@@ -131,7 +162,7 @@ func (s *Web) repeat(r *http.Request, c sms.Campaign) (p views.Repeat, err error
 
 // campaignInclude lets a draft go to those too who are remembered as having got
 // its text.
-func (s *Web) campaignInclude(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) campaignInclude(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -154,7 +185,7 @@ const measuredMost = 10_000
 
 // preview is the row that the address asks for; without one it is the first
 // that is sent.
-func (s *Web) preview(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.Preview, error) {
+func (s *confirms) preview(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.Preview, error) {
 	ctx := r.Context()
 	p := views.Preview{Outlook: s.outlook(v, a), Campaign: c, Count: c.Recipients}
 	m, err := s.previewed(r, c)
@@ -194,7 +225,7 @@ func (s *Web) preview(r *http.Request, v *visit, c sms.Campaign, a sms.Account, 
 	return p, err
 }
 
-func (s *Web) previewed(r *http.Request, c sms.Campaign) (sms.Message, error) {
+func (s *confirms) previewed(r *http.Request, c sms.Campaign) (sms.Message, error) {
 	ctx := r.Context()
 	if id := number(r.PostForm.Get("message")); id > 0 {
 		if m, err := s.store.Message(ctx, id); err == nil && m.CampaignID == c.ID {
@@ -211,7 +242,7 @@ func (s *Web) previewed(r *http.Request, c sms.Campaign) (sms.Message, error) {
 	return m, err
 }
 
-func (s *Web) testForm(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.TestForm, error) {
+func (s *confirms) testForm(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.TestForm, error) {
 	t := views.TestForm{Token: desk.NewToken(), Number: views.Outlook{Country: a.Country}.Phone(v.user.TestNumber), Error: bad["test_number"]}
 	if t.Error != "" {
 		t.Number = firstLetters(r.PostForm.Get("test_number"), 100)
@@ -235,7 +266,7 @@ func (s *Web) testForm(r *http.Request, v *visit, c sms.Campaign, a sms.Account,
 }
 
 // plan says how the campaign leaves when it is started at the chosen time.
-func (s *Web) plan(ctx context.Context, c sms.Campaign, a sms.Account, later views.SchedulePage) (views.Plan, error) {
+func (s *confirms) plan(ctx context.Context, c sms.Campaign, a sms.Account, later views.SchedulePage) (views.Plan, error) {
 	now := s.now().In(a.Location())
 	p := views.Plan{Now: now, Text: c.CallsText, Pairs: c.CallsPairs, PerMinute: a.PerMinute, Hours: a.Hours, Group: c.GroupID != "", From: now}
 	calls := c.CallsText + c.CallsPairs
@@ -267,7 +298,7 @@ func startOrder(r *http.Request) desk.StartOrder {
 }
 
 // confirmWhen renews what the page says of the chosen time.
-func (s *Web) confirmWhen(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) confirmWhen(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if !counting(w, v) {
 		return nil
 	}
@@ -285,7 +316,7 @@ func (s *Web) confirmWhen(w http.ResponseWriter, r *http.Request, v *visit) erro
 // campaignStart does what the button said: it sends now, or sets the chosen
 // time. Where the button said something else than the choice, as it does
 // without script, the time is shown for a last yes.
-func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -319,7 +350,7 @@ func (s *Web) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) er
 	return nil
 }
 
-func (s *Web) startLater(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account) error {
+func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account) error {
 	if !c.MayStart() {
 		return s.scheduleSave(w, r, v)
 	}
@@ -354,7 +385,7 @@ func (s *Web) startLater(w http.ResponseWriter, r *http.Request, v *visit, c sms
 }
 
 // later is the order that sets the time.
-func (s *Web) later(c sms.Campaign, p views.SchedulePage) func(context.Context, sms.User, int64, sms.Schedule, desk.StartOrder) (sms.Campaign, error) {
+func (s *confirms) later(c sms.Campaign, p views.SchedulePage) func(context.Context, sms.User, int64, sms.Schedule, desk.StartOrder) (sms.Campaign, error) {
 	switch {
 	case p.HandOver && c.MayStart():
 		return s.desk.HandOverCampaign
@@ -379,7 +410,7 @@ func promisedTime(sure string, at sms.Schedule, when string, now time.Time) (sms
 }
 
 // askTyped lets the page for a time ask for the number of recipients too.
-func (s *Web) askTyped(r *http.Request, p *views.SchedulePage, c sms.Campaign, a sms.Account) error {
+func (s *confirms) askTyped(r *http.Request, p *views.SchedulePage, c sms.Campaign, a sms.Account) error {
 	if !c.MayStart() || c.GroupID != "" {
 		return nil
 	}
@@ -391,7 +422,7 @@ func (s *Web) askTyped(r *http.Request, p *views.SchedulePage, c sms.Campaign, a
 }
 
 // sendTest sends the shown row to the person's own phone.
-func (s *Web) sendTest(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) sendTest(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -414,7 +445,7 @@ func (s *Web) sendTest(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return nil
 }
 
-func (s *Web) campaignName(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) campaignName(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -435,7 +466,7 @@ func (s *Web) campaignName(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // startedAlready is the page for whoever was not the first.
-func (s *Web) startedAlready(v *visit, c sms.Campaign) views.Problem {
+func (s *confirms) startedAlready(v *visit, c sms.Campaign) views.Problem {
 	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed in the meantime",
 		Text: "Nothing was sent by you. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.StartedAt > 0 {
@@ -446,7 +477,7 @@ func (s *Web) startedAlready(v *visit, c sms.Campaign) views.Problem {
 }
 
 // confirmBack answers the start's address when it is opened as a page.
-func (s *Web) confirmBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *confirms) confirmBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

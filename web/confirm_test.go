@@ -38,7 +38,7 @@ func (s *site) own(a sms.Account, list int64, texts ...string) sms.Campaign {
 
 // listed is a store that knows one list.
 type listed struct {
-	Store
+	baseQuestions
 	list sms.List
 }
 
@@ -100,7 +100,7 @@ func TestConfirmOfAList(t *testing.T) {
 		Tally: sms.ListTally{Rows: 20, Good: 4, Hidden: 14, Parts: 5, Longest: 8, Odd: 8, Letters: "ọ", Texts: 4,
 			Kinds: map[sms.RowKind]int64{sms.RowBlocked: 2, sms.RowRepeat: 1, sms.RowMissing: 1, sms.RowRepaired: 212, sms.RowLonger: 8, sms.RowOtherText: 3},
 			Fixes: map[string]int64{"Added the missing 0": 200, "Removed spaces": 12}}}}
-	s := newSite(t, func(c *Config) { l.Store = c.Store; c.Store = l })
+	s := newSite(t, func(c *Config) { l.baseQuestions = c.Ask.Base; c.Ask.Base = l })
 	a := s.clinic()
 	c := s.own(a, 7, "Dear Ada, come on Monday.", "", "Dear Bọla, come on Friday.")
 	b := s.as(s.boss)
@@ -120,8 +120,8 @@ func TestConfirmOfAList(t *testing.T) {
 		t.Error("the list's longest row is not offered")
 	}
 	page.count(".steps [aria-current]", 1)
-	clean := listed{Store: l.Store, list: sms.List{ID: 7, UID: "abcd"}}
-	s.web.store = clean
+	clean := listed{baseQuestions: l.baseQuestions, list: sms.List{ID: 7, UID: "abcd"}}
+	s.web.confirms.base.store = clean
 	if got := b.get(views.ConfirmPath(c.ID)).page().Find("form#send .actions a").AttrOr("href", ""); got != "/lists/abcd/message" {
 		t.Errorf("from a clean list back leads to %q", got)
 	}

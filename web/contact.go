@@ -14,16 +14,38 @@ import (
 	"smsdesk/views"
 )
 
-type contactQuestions interface {
-	Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error)
-	FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error)
-	Contact(ctx context.Context, id int64) (sms.Contact, error)
-	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
+// people are the pages of contacts and audiences.
+type people struct {
+	*Site
+	store peopleQuestions
+	desk  peopleOrders
+}
+
+// peopleQuestions are what people ask of the storage.
+type peopleQuestions interface {
+	Audience(ctx context.Context, id int64) (sms.Audience, error)
 	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
 	AudiencesOf(ctx context.Context, contact int64) ([]sms.Audience, error)
-	Audience(ctx context.Context, id int64) (sms.Audience, error)
+	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	Contact(ctx context.Context, id int64) (sms.Contact, error)
+	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
+	Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error)
 	CountAudience(ctx context.Context, a sms.Audience) (int64, error)
 	CountBlockedIn(ctx context.Context, a sms.Audience) (int64, error)
+	EndedBlocks(ctx context.Context, account int64, number string, limit int) ([]sms.EndedBlock, error)
+	FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error)
+	List(ctx context.Context, uid string) (sms.List, error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+}
+
+// peopleOrders are what people do on these pages.
+type peopleOrders interface {
+	ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64, in bool) (int64, error)
+	DeleteAudience(ctx context.Context, by sms.User, account, id int64) (sms.Audience, error)
+	DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error)
+	ListAudience(ctx context.Context, by sms.User, account, id int64, token string) (sms.List, error)
+	SaveAudience(ctx context.Context, by sms.User, o desk.AudienceOrder) (sms.Audience, error)
+	SaveContact(ctx context.Context, by sms.User, o desk.ContactOrder) (sms.Contact, error)
 }
 
 const (
@@ -47,11 +69,11 @@ func readFilter(q url.Values) sms.Filter {
 }
 
 // contactList shows the contacts: all, those of a search or those of a filter.
-func (s *Web) contactList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showContacts(w, r, v, nil, "")
 }
 
-func (s *Web) showContacts(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, name string) error {
+func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, name string) error {
 	ctx, q := r.Context(), r.URL.Query()
 	p := views.ContactListPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, MayChange: v.user.Role.AtLeast(sms.Sender), PickBad: bad, Name: name, Total: -1}
 	f := sms.ContactFilter{AccountID: v.account.ID, Filter: readFilter(q), Before: number(q.Get("before")), Limit: contactsShown}
@@ -95,7 +117,7 @@ func searched(f *sms.ContactFilter, typed, country string, masked bool) {
 	}
 }
 
-func (s *Web) findContacts(r *http.Request, v *visit, p *views.ContactListPage, f sms.ContactFilter) (err error) {
+func (s *people) findContacts(r *http.Request, v *visit, p *views.ContactListPage, f sms.ContactFilter) (err error) {
 	ctx := r.Context()
 	var more bool
 	if p.Rows, more, p.Count, err = s.store.FindContacts(ctx, f); err != nil {
@@ -139,7 +161,7 @@ func contactPages(path string, q url.Values, f sms.ContactFilter, rows []sms.Con
 }
 
 // addImported says what became of a list that this person has just taken in.
-func (s *Web) addImported(r *http.Request, v *visit, p *views.ContactListPage) error {
+func (s *people) addImported(r *http.Request, v *visit, p *views.ContactListPage) error {
 	uid := r.URL.Query().Get("list")
 	if uid == "" {
 		return nil
@@ -154,7 +176,7 @@ func (s *Web) addImported(r *http.Request, v *visit, p *views.ContactListPage) e
 
 // contactSearch leads to who was looked for; neither names nor numbers stand in
 // an address.
-func (s *Web) contactSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
 	typed := typedNumber(r, "who")
 	if typed == "" {
 		redirect(w, r, views.ContactsPath)
@@ -165,13 +187,13 @@ func (s *Web) contactSearch(w http.ResponseWriter, r *http.Request, v *visit) er
 }
 
 // contactBack answers addresses that only take forms.
-func (s *Web) contactBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *people) contactBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	redirect(w, r, views.ContactsPath)
 	return nil
 }
 
 // contactPick puts the chosen people into an audience, which may be a new one.
-func (s *Web) contactPick(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactPick(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := r.PostForm
 	var chosen []int64
 	for _, text := range f["contact"] {
@@ -203,7 +225,7 @@ func (s *Web) contactPick(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // contactOf is the contact of the address, of the chosen account only.
-func (s *Web) contactOf(r *http.Request, v *visit) (sms.Contact, error) {
+func (s *people) contactOf(r *http.Request, v *visit) (sms.Contact, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return sms.Contact{}, err
@@ -215,7 +237,7 @@ func (s *Web) contactOf(r *http.Request, v *visit) (sms.Contact, error) {
 	return c, err
 }
 
-func (s *Web) contactShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.contactPage(r, v)
 	if err != nil {
 		return err
@@ -234,7 +256,7 @@ func (s *Web) contactShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return s.render(w, r, http.StatusOK, views.ContactShow(f, p))
 }
 
-func (s *Web) contactPage(r *http.Request, v *visit) (p views.ContactPage, err error) {
+func (s *people) contactPage(r *http.Request, v *visit) (p views.ContactPage, err error) {
 	ctx := r.Context()
 	p = views.ContactPage{Outlook: s.outlook(v, v.account), MayChange: v.user.Role.AtLeast(sms.Sender)}
 	if p.Contact, err = s.contactOf(r, v); err != nil {
@@ -253,11 +275,11 @@ func (s *Web) contactPage(r *http.Request, v *visit) (p views.ContactPage, err e
 	return p, err
 }
 
-func (s *Web) contactNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactNew(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showContactForm(w, r, v, views.ContactFormPage{Typed: map[string]string{}})
 }
 
-func (s *Web) contactForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, err := s.contactOf(r, v)
 	if err != nil {
 		return err
@@ -269,7 +291,7 @@ func (s *Web) contactForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return s.showContactForm(w, r, v, views.ContactFormPage{Contact: c, Typed: typed})
 }
 
-func (s *Web) showContactForm(w http.ResponseWriter, r *http.Request, v *visit, p views.ContactFormPage) error {
+func (s *people) showContactForm(w http.ResponseWriter, r *http.Request, v *visit, p views.ContactFormPage) error {
 	p.Outlook = s.outlook(v, v.account)
 	var err error
 	if p.Columns, err = s.store.ContactColumns(r.Context(), v.account.ID); err != nil {
@@ -283,11 +305,11 @@ func (s *Web) showContactForm(w http.ResponseWriter, r *http.Request, v *visit, 
 	return s.render(w, r, status(r, p.Bad), views.ContactForm(f, p))
 }
 
-func (s *Web) contactCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.contactPut(w, r, v, sms.Contact{})
 }
 
-func (s *Web) contactSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, err := s.contactOf(r, v)
 	if err != nil {
 		return err
@@ -295,7 +317,7 @@ func (s *Web) contactSave(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return s.contactPut(w, r, v, c)
 }
 
-func (s *Web) contactPut(w http.ResponseWriter, r *http.Request, v *visit, c sms.Contact) error {
+func (s *people) contactPut(w http.ResponseWriter, r *http.Request, v *visit, c sms.Contact) error {
 	typed, fields := map[string]string{}, map[string]string{}
 	for name := range r.PostForm {
 		typed[name] = r.PostForm.Get(name)
@@ -324,7 +346,7 @@ func (s *Web) contactPut(w http.ResponseWriter, r *http.Request, v *visit, c sms
 	return nil
 }
 
-func (s *Web) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.contactPage(r, v)
 	if err != nil {
 		return err
@@ -334,7 +356,7 @@ func (s *Web) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *visit
 	return s.render(w, r, http.StatusOK, views.DeleteContact(f, p))
 }
 
-func (s *Web) contactDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

@@ -14,11 +14,11 @@ import (
 // importList is the address of a list whose rows become contacts.
 const importList = views.ImportPath + "/{uid}"
 
-func (s *Web) importForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) importForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showImport(w, r, v, http.StatusOK, nil)
 }
 
-func (s *Web) showImport(w http.ResponseWriter, r *http.Request, v *visit, status int, bad sms.Invalid) error {
+func (s *uploads) showImport(w http.ResponseWriter, r *http.Request, v *visit, status int, bad sms.Invalid) error {
 	ctx, a := r.Context(), v.account
 	p := views.UploadPage{Outlook: s.outlook(v, a), NoAccount: a.ID == 0, Errors: bad, Example: [][]string{{"Phone", "Name", "Town", "Paid", "Tags"},
 		{"08030000101", "Ada Obi", "Ibadan", "no", "Parents"}, {"08030000102", "Bola Ade", "Lagos", "yes", "Parents, Board"}}}
@@ -41,7 +41,7 @@ func (s *Web) showImport(w http.ResponseWriter, r *http.Request, v *visit, statu
 }
 
 // importPage is the form as the desk proposes it.
-func (s *Web) importPage(r *http.Request, v *visit, l sms.List, a sms.Account) (views.ContactImportPage, error) {
+func (s *uploads) importPage(r *http.Request, v *visit, l sms.List, a sms.Account) (views.ContactImportPage, error) {
 	p := views.ContactImportPage{ListMessagePage: views.ListMessagePage{Outlook: s.outlook(v, a), List: l, Order: l.Order}, Fields: l.Order.Fields, Tags: l.Order.Fixed[sms.KeyTag]}
 	_, profile, err := s.desk.ListProfile(r.Context(), v.user, l.UID)
 	if err == nil {
@@ -50,7 +50,7 @@ func (s *Web) importPage(r *http.Request, v *visit, l sms.List, a sms.Account) (
 	return p, err
 }
 
-func (s *Web) importColumns(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) importColumns(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (s *Web) importColumns(w http.ResponseWriter, r *http.Request, v *visit) er
 	return s.showImportColumns(w, r, v, p, a, http.StatusOK)
 }
 
-func (s *Web) showImportColumns(w http.ResponseWriter, r *http.Request, v *visit, p views.ContactImportPage, a sms.Account, status int) error {
+func (s *uploads) showImportColumns(w http.ResponseWriter, r *http.Request, v *visit, p views.ContactImportPage, a sms.Account, status int) error {
 	f := about(v.frame("What is in the columns?", "contacts"), v, a)
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: "Import contacts", Href: views.ImportPath}}
 	f.Path, f.Error = views.ListStart(p.List), len(p.Errors) > 0
@@ -74,7 +74,7 @@ func (s *Web) showImportColumns(w http.ResponseWriter, r *http.Request, v *visit
 }
 
 // importCheck answers every button of the form.
-func (s *Web) importCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) importCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err

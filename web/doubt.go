@@ -14,11 +14,28 @@ import (
 	"smsdesk/views"
 )
 
+// doubts is the page on which messages in doubt are decided.
+type doubts struct {
+	*base
+	store doubtQuestions
+	desk  doubtOrders
+}
+
+// doubtQuestions are what doubts ask of the storage.
 type doubtQuestions interface {
-	DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error)
-	Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error)
 	Decision(ctx context.Context, id int64) (sms.Decision, error)
+	DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error)
 	HintedDoubts(ctx context.Context, campaign int64) (int64, error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error)
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
+}
+
+// doubtOrders are what people do on these pages.
+type doubtOrders interface {
+	AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carried, error)
+	DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided, readAt int64) (sms.Carried, error)
+	DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decision, error)
 }
 
 // doubtPage is how many lost calls one page shows; each holds up to a call's
@@ -26,7 +43,7 @@ type doubtQuestions interface {
 const doubtPage = 10
 
 // doubtShow is what of a campaign waits for a decision.
-func (s *Web) doubtShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *doubts) doubtShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -42,7 +59,7 @@ func (s *Web) doubtShow(w http.ResponseWriter, r *http.Request, v *visit) error 
 }
 
 // doubtNews is the part of the page that moves.
-func (s *Web) doubtNews(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.DoubtPage, error) {
+func (s *doubts) doubtNews(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.DoubtPage, error) {
 	tally, err := s.store.Tally(r.Context(), c.ID)
 	if err != nil {
 		return views.DoubtPage{}, err
@@ -59,7 +76,7 @@ func doubtRefresh(c sms.Campaign, waited, hinted int64) views.Refresh {
 	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(c.ID) + "?" + q.Encode(), On: []string{feed.Campaign(c.ID), feed.Reports(c.AccountID)}}
 }
 
-func (s *Web) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, status int, p views.DoubtPage) error {
+func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, status int, p views.DoubtPage) error {
 	ctx := r.Context()
 	news, err := s.doubtNews(r, v, c, a)
 	if err != nil {
@@ -114,7 +131,7 @@ func doubtChoices(form url.Values) (list []sms.Decided, chosen map[string]sms.Ch
 
 // doubtSave carries decisions out. Whoever wants to send again sees first what
 // that may do.
-func (s *Web) doubtSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *doubts) doubtSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -150,7 +167,7 @@ func (s *Web) doubtSave(w http.ResponseWriter, r *http.Request, v *visit) error 
 
 // withAttempts finds the call of each message that was chosen for itself: the
 // form need not be trusted with it.
-func (s *Web) withAttempts(ctx context.Context, list []sms.Decided) ([]sms.Decided, error) {
+func (s *doubts) withAttempts(ctx context.Context, list []sms.Decided) ([]sms.Decided, error) {
 	for i, x := range list {
 		if x.Message == 0 {
 			continue
@@ -164,7 +181,7 @@ func (s *Web) withAttempts(ctx context.Context, list []sms.Decided) ([]sms.Decid
 	return list, nil
 }
 
-func (s *Web) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campaign, done sms.Carried) {
+func (s *doubts) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campaign, done sms.Carried) {
 	switch {
 	case done.Decision.State == sms.DecisionProposed:
 		redirect(w, r, withDone(views.DoubtPath(c.ID), "proposed"))
@@ -178,7 +195,7 @@ func (s *Web) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campai
 // namedAgain is how many numbers the warning names.
 const namedAgain = 5
 
-func (s *Web) againPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account, list []sms.Decided) (views.DoubtAgainPage, error) {
+func (s *doubts) againPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account, list []sms.Decided) (views.DoubtAgainPage, error) {
 	p := views.DoubtAgainPage{Outlook: s.outlook(v, a), Campaign: c}
 	own, others := map[int64]bool{}, 0
 	for _, x := range list {
@@ -229,7 +246,7 @@ func (s *Web) againPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account
 }
 
 // doubtOf reads the decision that a form names; it must be this campaign's.
-func (s *Web) doubtOf(r *http.Request) (sms.Campaign, sms.Decision, error) {
+func (s *doubts) doubtOf(r *http.Request) (sms.Campaign, sms.Decision, error) {
 	c, _, err := s.campaignOf(r)
 	if err != nil {
 		return c, sms.Decision{}, err
@@ -241,7 +258,7 @@ func (s *Web) doubtOf(r *http.Request) (sms.Campaign, sms.Decision, error) {
 	return c, d, err
 }
 
-func (s *Web) doubtAgree(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *doubts) doubtAgree(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, d, err := s.doubtOf(r)
 	if err != nil {
 		return err
@@ -254,7 +271,7 @@ func (s *Web) doubtAgree(w http.ResponseWriter, r *http.Request, v *visit) error
 	return nil
 }
 
-func (s *Web) doubtDrop(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *doubts) doubtDrop(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, d, err := s.doubtOf(r)
 	if err != nil {
 		return err
@@ -267,7 +284,7 @@ func (s *Web) doubtDrop(w http.ResponseWriter, r *http.Request, v *visit) error 
 }
 
 // doubtBack answers an address that only takes forms.
-func (s *Web) doubtBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *doubts) doubtBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

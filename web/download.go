@@ -10,15 +10,29 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
+
+// downloads are the files that people take away from a campaign.
+type downloads struct {
+	*base
+	desk      downloadOrders
+	downloads seats
+}
+
+// downloadOrders are what people do on these pages.
+type downloadOrders interface {
+	CampaignEvidence(ctx context.Context, by sms.User, id int64) (*desk.Evidence, error)
+	DownloadCampaign(ctx context.Context, by sms.User, o desk.DownloadOrder) (*desk.Download, error)
+}
 
 // downloadsMost is how many downloads are written at once: each keeps a
 // processor busy.
 const downloadsMost = 4
 
 // campaignDownload gives the messages that the page's filter shows.
-func (s *Web) campaignDownload(format string, write func(w io.Writer, d *desk.Download) error, kind string) handler {
+func (s *downloads) campaignDownload(format string, write func(w io.Writer, d *desk.Download) error, kind string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		c, a, err := s.campaignOf(r)
 		if err != nil {
@@ -69,7 +83,7 @@ func writeXLSX(w io.Writer, d *desk.Download) error {
 }
 
 // campaignEvidence gives everything that is known of a campaign.
-func (s *Web) campaignEvidence(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *downloads) campaignEvidence(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -85,7 +99,7 @@ func (s *Web) campaignEvidence(w http.ResponseWriter, r *http.Request, v *visit)
 
 // download writes a file as it is made. After the first byte nothing but
 // breaking off can tell that it is not whole.
-func (s *Web) download(w http.ResponseWriter, r *http.Request, v *visit, open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error), kind string) error {
+func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *visit, open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error), kind string) error {
 	select {
 	case s.downloads <- struct{}{}:
 		defer s.downloads.leave()

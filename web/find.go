@@ -10,7 +10,7 @@ import (
 )
 
 // addNetworks offers the networks of messages that have left.
-func (s *Web) addNetworks(ctx context.Context, p *views.CampaignPage) error {
+func (s *campaigns) addNetworks(ctx context.Context, p *views.CampaignPage) error {
 	cuts, err := s.store.CampaignCuts(ctx, p.Campaign.ID, sms.CutNetwork)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func wantedMessages(p views.CampaignPage) (f sms.MessageFilter, err error) {
 }
 
 // campaignFind takes the form and leads to a page whose address can be kept.
-func (s *Web) campaignFind(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignFind(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *Web) campaignFind(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // campaignBreakdown is the other side of a campaign's page.
-func (s *Web) campaignBreakdown(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignBreakdown(w http.ResponseWriter, r *http.Request, v *visit) error {
 	page, err := s.campaignPage(r, v)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 func groupID(g sms.Group) int64 { return g.ID }
 
 // groupList shows the groups as they were last read.
-func (s *Web) groupList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	var p views.GroupsPage
 	var err error
 	if p.RecordPage, err = s.recordPage(v, sms.RecordGroups, nil); err != nil {
@@ -26,7 +26,7 @@ func (s *Web) groupList(w http.ResponseWriter, r *http.Request, v *visit) error 
 }
 
 // group is the page of the group in the address; without one it is for a new one.
-func (s *Web) group(r *http.Request, v *visit, bad sms.Invalid) (p views.GroupPage, err error) {
+func (s *records) group(r *http.Request, v *visit, bad sms.Invalid) (p views.GroupPage, err error) {
 	if p.RecordPage, err = s.recordPage(v, sms.RecordGroups, bad); err != nil || r.PathValue("id") == "" {
 		return p, err
 	}
@@ -49,11 +49,11 @@ func (s *Web) group(r *http.Request, v *visit, bad sms.Invalid) (p views.GroupPa
 
 func groupCrumbs() views.Link { return views.Link{Text: "Groups", Href: views.GroupsPath} }
 
-func (s *Web) groupNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupNew(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showGroupNew(w, r, v, nil)
 }
 
-func (s *Web) showGroupNew(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showGroupNew(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, err := s.group(r, v, bad)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (s *Web) showGroupNew(w http.ResponseWriter, r *http.Request, v *visit, bad
 	return s.render(w, r, status(r, bad), views.GroupNew(s.recordFrame(v, title, bad, groupCrumbs()), p))
 }
 
-func (s *Web) groupCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	parent := number(r.PathValue("id"))
 	_, err := s.desk.CreateGroup(r.Context(), v.user, v.account.ID, parent, r.PostForm.Get("name"))
 	var bad sms.Invalid
@@ -83,11 +83,11 @@ func (s *Web) groupCreate(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return err
 }
 
-func (s *Web) groupForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showGroupForm(w, r, v, nil)
 }
 
-func (s *Web) showGroupForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showGroupForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, err := s.group(r, v, bad)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *Web) showGroupForm(w http.ResponseWriter, r *http.Request, v *visit, ba
 	return s.render(w, r, status(r, bad), views.GroupEdit(s.recordFrame(v, "Rename the group", bad, groupCrumbs()), p))
 }
 
-func (s *Web) groupSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -114,11 +114,11 @@ func (s *Web) groupSave(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return err
 }
 
-func (s *Web) groupDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showGroupDelete(w, r, v, nil)
 }
 
-func (s *Web) showGroupDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showGroupDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, err := s.group(r, v, bad)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Web) showGroupDelete(w http.ResponseWriter, r *http.Request, v *visit, 
 	return s.render(w, r, status(r, bad), views.GroupDelete(s.recordFrame(v, "Delete this group?", bad, groupCrumbs()), p))
 }
 
-func (s *Web) groupDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

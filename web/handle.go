@@ -26,7 +26,7 @@ var errAnswered = errors.New("answered")
 
 // handle is the one way from an address to its handler: who is it, may they,
 // what did they send, answer; and whatever goes wrong becomes a page here.
-func (s *Web) handle(rt route) http.Handler {
+func (s *Site) handle(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.newVisit(r)
 		if err == nil {
@@ -50,7 +50,7 @@ func (s *Web) handle(rt route) http.Handler {
 
 // admit lets a person through, or sends them where they have to go first. A
 // route without a role lets nobody through.
-func (s *Web) admit(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
+func (s *Site) admit(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
 	if rt.pattern != views.SetupPath {
 		staffed, err := s.hasAdministrator(r.Context())
 		if err != nil {
@@ -73,7 +73,7 @@ func (s *Web) admit(w http.ResponseWriter, r *http.Request, v *visit, rt route) 
 	return sms.ErrForbidden
 }
 
-func (s *Web) hasAdministrator(ctx context.Context) (bool, error) {
+func (s *Site) hasAdministrator(ctx context.Context) (bool, error) {
 	if s.staffed.Load() {
 		return true, nil
 	}
@@ -84,7 +84,7 @@ func (s *Web) hasAdministrator(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
+func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
 	if rt.pattern == views.LivePath {
 		http.Error(w, "signed out", http.StatusUnauthorized)
 		return errAnswered
@@ -125,7 +125,7 @@ func (s *Web) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt 
 // keepTyped keeps a message whose session ended while it was written, and
 // returns the address that shows it again. Only a session that was real and
 // has timed out earns this: strangers must not fill the memory.
-func (s *Web) keepTyped(r *http.Request, v *visit, rt route) string {
+func (s *Site) keepTyped(r *http.Request, v *visit, rt route) string {
 	page := ""
 	switch rt.pattern {
 	case views.NewPath, views.NewTemplatePath:
@@ -159,7 +159,7 @@ func readForm(r *http.Request) error {
 // errUnreadable is a form that no browser of ours would send.
 var errUnreadable = errors.New("the form cannot be read")
 
-func (s *Web) fail(w http.ResponseWriter, r *http.Request, v *visit, rt route, err error) {
+func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *visit, rt route, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
@@ -215,9 +215,9 @@ func sentences(bad sms.Invalid) string {
 // showProblem is a page for a person, problem details for a program, and one
 // line for what a page fetched by itself: htmx leaves a page as it is when an
 // answer is not 2xx.
-func (s *Web) showProblem(w http.ResponseWriter, r *http.Request, v *visit, p views.Problem) {
+func (s *Site) showProblem(w http.ResponseWriter, r *http.Request, v *visit, p views.Problem) {
 	if forPrograms(r) {
-		s.writeProblem(w, problemOf(p))
+		s.program(w, p)
 		return
 	}
 	if isFragment(r) {
@@ -231,7 +231,7 @@ func (s *Web) showProblem(w http.ResponseWriter, r *http.Request, v *visit, p vi
 }
 
 // render writes a whole component or nothing of it.
-func (s *Web) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
 	var page bytes.Buffer
 	if err := c.Render(r.Context(), &page); err != nil {
 		return fmt.Errorf("render: %w", err)
@@ -305,7 +305,7 @@ type route struct {
 // page is everything between an address and its handler that needs to know
 // the route. A stream is never compressed, and neither is a page that shows a
 // secret beside words from the address: its length would tell about both.
-func (s *Web) page(rt route) http.Handler {
+func (s *Site) page(rt route) http.Handler {
 	h := s.handle(rt)
 	if rt.pattern != views.LivePath && !strings.HasPrefix(rt.pattern, views.CallbacksPath) && rt.pattern != views.TokensPath && !strings.Contains(rt.pattern, "{token}") {
 		h = s.packed(h)
@@ -321,11 +321,16 @@ func (s *Web) page(rt route) http.Handler {
 }
 
 // opens says that a page can be opened at this path.
-func (s *Web) opens(path string) bool {
+func (s *Site) opens(path string) bool {
 	return s.pages.Match(chi.NewRouteContext(), http.MethodGet, path)
 }
 
 // side is the navigation with its counts and the foot below it.
-func (s *Web) side(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *Site) side(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.render(w, r, http.StatusOK, views.SideBody(v.liveFrame("", r.URL.Query().Get("nav"))))
+}
+
+// forPrograms says that errors at this address are told as problem details.
+func forPrograms(r *http.Request) bool {
+	return r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/")
 }

@@ -29,8 +29,7 @@ func TestHeadersOnEveryAnswer(t *testing.T) {
 				if mode.secure {
 					secure(c)
 				}
-				faulty.Store = c.Store
-				c.Store = faulty
+				breaking(faulty)(c)
 			})
 			viewer, boss := s.hire("v@example.com", sms.Viewer), s.as(s.boss)
 			large := httptest.NewRequest(http.MethodPost, "/signin", strings.NewReader(strings.Repeat("x", formMost+1)))
@@ -110,7 +109,7 @@ func checkHeaders(t *testing.T, want string, got answer, secure bool) {
 
 func TestErrorPages(t *testing.T) {
 	faulty := &broken{}
-	s := newSite(t, func(c *Config) { faulty.Store = c.Store; c.Store = faulty })
+	s := newSite(t, breaking(faulty))
 	boss := s.as(s.boss)
 	for name, got := range map[string]answer{"fault": boss.get("/settings/team"), "panic": panicking(faulty, boss)} {
 		id := got.header.Get("X-Request-Id")

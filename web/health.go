@@ -2,14 +2,29 @@ package web
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 )
 
-// probes fills in what is asked of the desk by machines and left out by c.
-func (s *Web) probes(c Config) {
-	s.ready, s.receives, s.proxied = c.Ready, c.Receives, c.Proxied
+// probes answer machines: balancers that ask whether the desk is of use.
+type probes struct {
+	store    healthQuestions
+	log      *slog.Logger
+	trusted  []netip.Prefix
+	ready    func(ctx context.Context) string
+	receives func(ctx context.Context) bool
+	proxied  func(ctx context.Context, peer string)
+}
+
+type healthQuestions interface {
+	// Ready says whether the storage answers at all.
+	Ready(ctx context.Context) error
+}
+
+func newProbes(c Config) *probes {
+	s := &probes{store: c.Ask.Health, log: c.Log, ready: c.Ready, receives: c.Receives, proxied: c.Proxied}
 	if s.ready == nil {
 		s.ready = s.answers
 	}
@@ -21,9 +36,10 @@ func (s *Web) probes(c Config) {
 			s.trusted = append(s.trusted, p.Masked())
 		}
 	}
+	return s
 }
 
-func (s *Web) answers(ctx context.Context) string {
+func (s *probes) answers(ctx context.Context) string {
 	if err := s.store.Ready(ctx); err != nil {
 		s.log.Error("not ready", "error", err)
 		return "the database does not answer"
@@ -32,14 +48,14 @@ func (s *Web) answers(ctx context.Context) string {
 }
 
 // health is ready without the journal: the pages can be read.
-func (s *Web) health(w http.ResponseWriter, r *http.Request) { probe(w, s.answers(r.Context())) }
+func (s *probes) health(w http.ResponseWriter, r *http.Request) { probe(w, s.answers(r.Context())) }
 
 // alive says that the process answers.
-func (s *Web) alive(w http.ResponseWriter, _ *http.Request) { probe(w, "") }
+func (s *probes) alive(w http.ResponseWriter, _ *http.Request) { probe(w, "") }
 
 // readiness is for balancers: of the pages or, with for=reports, of the callbacks
 // where they share this address. A desk that sends nothing still takes reports.
-func (s *Web) readiness(w http.ResponseWriter, r *http.Request) {
+func (s *probes) readiness(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("for") == "reports" {
 		probe(w, noReports(s.receives(r.Context())))
 		return
@@ -49,7 +65,7 @@ func (s *Web) readiness(w http.ResponseWriter, r *http.Request) {
 
 // watched tells of proxies that nobody named: without --trusted-proxy all their
 // clients are one.
-func (s *Web) watched(next http.Handler) http.Handler {
+func (s *probes) watched(next http.Handler) http.Handler {
 	if s.proxied == nil {
 		return next
 	}
@@ -65,7 +81,7 @@ func (s *Web) watched(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Web) trusts(remote string) bool {
+func (s *probes) trusts(remote string) bool {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return false

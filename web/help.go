@@ -6,6 +6,6 @@ import (
 	"smsdesk/views"
 )
 
-func (s *Web) help(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) help(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.render(w, r, http.StatusOK, views.Help(v.frame("Help", "help")))
 }

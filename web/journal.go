@@ -13,17 +13,34 @@ import (
 	"smsdesk/views"
 )
 
+// journals is the page about the journal and older states.
+type journals struct {
+	*Site
+	store journalQuestions
+	desk  journalOrders
+}
+
+// journalQuestions are what journals ask of the storage.
 type journalQuestions interface {
-	Question(ctx context.Context) (*sms.Question, error)
 	JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, error)
+	Question(ctx context.Context) (*sms.Question, error)
 	RememberedCampaigns(ctx context.Context) ([]sms.RememberedSend, error)
+	// Setting is "" for what was never set.
+	Setting(ctx context.Context, name string) (string, error)
+}
+
+// journalOrders are what people do on these pages.
+type journalOrders interface {
+	AcceptOlderState(ctx context.Context, by sms.User, password string, relation sms.Relation, ip string) error
+	CloseGap(ctx context.Context, by sms.User, id int64) error
+	ForgetRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error)
 }
 
 // gapsShown is how many accepted older states are listed.
 const gapsShown = 20
 
 // journalPage reads how the journal stands.
-func (s *Web) journalPage(r *http.Request, v *visit) (p views.JournalPage, err error) {
+func (s *journals) journalPage(r *http.Request, v *visit) (p views.JournalPage, err error) {
 	ctx := r.Context()
 	p.Outlook = s.outlook(v, v.account)
 	if p.Question, err = s.store.Question(ctx); err != nil {
@@ -45,7 +62,7 @@ func (s *Web) journalPage(r *http.Request, v *visit) (p views.JournalPage, err e
 	return p, err
 }
 
-func (s *Web) journalShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.journalPage(r, v)
 	if err != nil {
 		return err
@@ -62,7 +79,7 @@ func (s *Web) journalShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return s.showJournal(w, r, v, p, nil)
 }
 
-func (s *Web) showJournal(w http.ResponseWriter, r *http.Request, v *visit, p views.JournalPage, bad sms.Invalid) error {
+func (s *journals) showJournal(w http.ResponseWriter, r *http.Request, v *visit, p views.JournalPage, bad sms.Invalid) error {
 	p.Bad = bad
 	f := v.liveFrame("Journal", "settings", feed.Journal)
 	if f.Error = len(bad) > 0; f.Paused {
@@ -72,7 +89,7 @@ func (s *Web) showJournal(w http.ResponseWriter, r *http.Request, v *visit, p vi
 }
 
 // journalAccept is an administrator's word that the older state is to be worked with.
-func (s *Web) journalAccept(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalAccept(w http.ResponseWriter, r *http.Request, v *visit) error {
 	err := s.desk.AcceptOlderState(r.Context(), v.user, r.PostForm.Get("current"), sms.Relation(r.PostForm.Get("relation")), middleware.GetClientIP(r.Context()))
 	var bad sms.Invalid
 	switch {
@@ -90,7 +107,7 @@ func (s *Web) journalAccept(w http.ResponseWriter, r *http.Request, v *visit) er
 }
 
 // journalClose ends the warnings about an accepted older state.
-func (s *Web) journalClose(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalClose(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if r.PostForm.Get("nothing") == "" {
 		p, err := s.journalPage(r, v)
 		if err != nil {
@@ -114,7 +131,7 @@ func day(v *visit, text string) (from, before time.Time, err error) {
 	return from, from.AddDate(0, 0, 1), nil
 }
 
-func (s *Web) journalForgetForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalForgetForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	from, before, err := day(v, r.URL.Query().Get("day"))
 	if err != nil {
 		redirect(w, r, views.JournalPath)
@@ -129,7 +146,7 @@ func (s *Web) journalForgetForm(w http.ResponseWriter, r *http.Request, v *visit
 	return s.render(w, r, http.StatusOK, views.JournalForget(f, p.Forgetting(from, before)))
 }
 
-func (s *Web) journalForget(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalForget(w http.ResponseWriter, r *http.Request, v *visit) error {
 	from, before, err := day(v, r.PostForm.Get("day"))
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ const searchLife = 12 * time.Hour
 // keepSearch keeps what a person looks for and returns the word that stands
 // for it in addresses: a phone number stands in none, because addresses end up
 // in histories and logs. The word is worth nothing to anybody else.
-func (s *Web) keepSearch(v *visit, typed string) string {
+func (s *Site) keepSearch(v *visit, typed string) string {
 	if typed == "" {
 		return ""
 	}
@@ -24,7 +24,7 @@ func (s *Web) keepSearch(v *visit, typed string) string {
 }
 
 // search is what stands behind a word; ok is false once it is forgotten.
-func (s *Web) search(v *visit, word string) (typed string, ok bool) {
+func (s *Site) search(v *visit, word string) (typed string, ok bool) {
 	if word == "" {
 		return "", true
 	}

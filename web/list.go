@@ -22,11 +22,31 @@ import (
 	"smsdesk/views"
 )
 
-type listQuestions interface {
+// uploads are the pages of uploaded lists, of recipients and of contacts.
+type uploads struct {
+	*base
+	store uploadQuestions
+	desk  uploadOrders
+}
+
+// uploadQuestions are what uploads ask of the storage.
+type uploadQuestions interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
 	List(ctx context.Context, uid string) (sms.List, error)
-	ListByID(ctx context.Context, id int64) (sms.List, error)
+	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
 	Lists(ctx context.Context, account, user int64, limit int) ([]sms.List, error)
-	ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error)
+}
+
+// uploadOrders are what people do on these pages.
+type uploadOrders interface {
+	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
+	DropList(ctx context.Context, by sms.User, uid string) error
+	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error)
+	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m desk.MakeOrder) (sms.List, error)
+	PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder, row int) (text string, missing []string, err error)
+	ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error)
+	RejectedRows(ctx context.Context, by sms.User, uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error)
+	UploadList(ctx context.Context, by sms.User, o desk.UploadOrder, body io.Reader) (sms.List, error)
 }
 
 const (
@@ -39,7 +59,7 @@ const (
 )
 
 // listOf is the list of the address, for its own person only.
-func (s *Web) listOf(r *http.Request, v *visit) (sms.List, sms.Account, error) {
+func (s *uploads) listOf(r *http.Request, v *visit) (sms.List, sms.Account, error) {
 	l, err := s.store.List(r.Context(), r.PathValue("uid"))
 	if err == nil && l.CreatedBy != v.user.ID {
 		err = fmt.Errorf("list of somebody else: %w", sms.ErrNotFound)
@@ -54,7 +74,7 @@ func (s *Web) listOf(r *http.Request, v *visit) (sms.List, sms.Account, error) {
 func busy(l sms.List) bool { return l.State == sms.ListChecking || l.State == sms.ListMaking }
 
 // settled waits a moment until a list needs a person or has its campaign.
-func (s *Web) settled(ctx context.Context, l sms.List) (sms.List, error) {
+func (s *uploads) settled(ctx context.Context, l sms.List) (sms.List, error) {
 	news := s.feed.Listen(feed.List(l.UID))
 	defer news.Close()
 	patience := time.NewTimer(settleMost)
@@ -90,7 +110,7 @@ func listNext(l sms.List) string {
 }
 
 // goOn leads to where a list is once the Importer had its moment.
-func (s *Web) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error {
+func (s *uploads) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error {
 	l, err := s.settled(r.Context(), l)
 	if err != nil {
 		return err
@@ -99,11 +119,11 @@ func (s *Web) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error {
 	return nil
 }
 
-func (s *Web) uploadForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) uploadForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showUpload(w, r, v, r.URL.Query().Get("replaces"), http.StatusOK, nil)
 }
 
-func (s *Web) showUpload(w http.ResponseWriter, r *http.Request, v *visit, replaces string, status int, bad sms.Invalid) error {
+func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *visit, replaces string, status int, bad sms.Invalid) error {
 	ctx, a := r.Context(), v.account
 	p := views.UploadPage{Outlook: s.outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad, Example: sheet.ExampleRows([]string{"name", "date"})}
 	if p.NoAccount && v.user.Role.AtLeast(sms.Administrator) {
@@ -217,16 +237,16 @@ func (p parcel) key(length int64) string {
 }
 
 // upload stores the file of a form as it comes in.
-func (s *Web) upload(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) upload(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.receiveList(w, r, v, sms.ForCampaign)
 }
 
 // uploadContacts stores a file of people.
-func (s *Web) uploadContacts(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) uploadContacts(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.receiveList(w, r, v, sms.ForContacts)
 }
 
-func (s *Web) receiveList(w http.ResponseWriter, r *http.Request, v *visit, purpose sms.ListPurpose) error {
+func (s *uploads) receiveList(w http.ResponseWriter, r *http.Request, v *visit, purpose sms.ListPurpose) error {
 	p, err := openParcel(r)
 	if err != nil {
 		return err
@@ -258,7 +278,7 @@ func (s *Web) receiveList(w http.ResponseWriter, r *http.Request, v *visit, purp
 	return s.afterUpload(w, r, v, p, l)
 }
 
-func (s *Web) takeIn(r *http.Request, v *visit, p parcel) (sms.List, error) {
+func (s *uploads) takeIn(r *http.Request, v *visit, p parcel) (sms.List, error) {
 	most, err := s.uploadMost(r.Context())
 	if err != nil {
 		return sms.List{}, err
@@ -277,7 +297,7 @@ func (s *Web) takeIn(r *http.Request, v *visit, p parcel) (sms.List, error) {
 
 // uploadAgain shows the form with what is wrong. A list that is not there any
 // more is no reason to keep the sentence from anybody.
-func (s *Web) uploadAgain(w http.ResponseWriter, r *http.Request, v *visit, replaces string, status int, bad sms.Invalid) error {
+func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *visit, replaces string, status int, bad sms.Invalid) error {
 	err := s.showUpload(w, r, v, replaces, status, bad)
 	if errors.Is(err, sms.ErrNotFound) {
 		err = s.showUpload(w, r, v, "", status, bad)
@@ -287,7 +307,7 @@ func (s *Web) uploadAgain(w http.ResponseWriter, r *http.Request, v *visit, repl
 
 // afterUpload asks for the message, unless the file takes the place of another
 // one and fits its message as it is.
-func (s *Web) afterUpload(w http.ResponseWriter, r *http.Request, v *visit, p parcel, l sms.List) error {
+func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *visit, p parcel, l sms.List) error {
 	if p.replaces == "" || l.State != sms.ListUploaded {
 		redirect(w, r, listNext(l))
 		return nil
@@ -305,7 +325,7 @@ func (s *Web) afterUpload(w http.ResponseWriter, r *http.Request, v *visit, p pa
 }
 
 // uploadExample is a file to begin from, with the columns that a text needs.
-func (s *Web) uploadExample(kind string) handler {
+func (s *uploads) uploadExample(kind string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		marks := []string{"name", "date"}
 		if uid := r.URL.Query().Get("for"); uid != "" {
@@ -331,7 +351,7 @@ func (s *Web) uploadExample(kind string) handler {
 }
 
 // rejected is the download of the rows to fix.
-func (s *Web) rejected(kind string) handler {
+func (s *uploads) rejected(kind string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		l, _, err := s.listOf(r, v)
 		if err != nil {
@@ -359,7 +379,7 @@ func (s *Web) rejected(kind string) handler {
 	}
 }
 
-func (s *Web) listDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -369,7 +389,7 @@ func (s *Web) listDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) e
 	return s.render(w, r, http.StatusOK, views.DeleteList(f, l))
 }
 
-func (s *Web) listDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err

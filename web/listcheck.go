@@ -15,7 +15,7 @@ import (
 const notesShown = 50
 
 // listCheck shows how far a list is, what the check found, or leads on.
-func (s *Web) listCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *Web) listCheck(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return s.showListCheck(w, r, v, l, a, http.StatusOK, nil)
 }
 
-func (s *Web) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l sms.List, a sms.Account, status int, bad sms.Invalid) error {
+func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l sms.List, a sms.Account, status int, bad sms.Invalid) error {
 	path := views.ListPath(l.UID, "/check")
 	p := views.ListCheckPage{Outlook: s.outlook(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
 	p.Live = views.Refresh{ID: "list-live", URL: path}
@@ -64,7 +64,7 @@ func (s *Web) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l 
 }
 
 // unreadable shows a list whose file cannot be read any more, with the reason and a way to upload it again.
-func (s *Web) unreadable(w http.ResponseWriter, r *http.Request, v *visit, l sms.List, a sms.Account, err error) error {
+func (s *uploads) unreadable(w http.ResponseWriter, r *http.Request, v *visit, l sms.List, a sms.Account, err error) error {
 	var bad sms.Invalid
 	if !errors.As(err, &bad) || bad["file"] == "" {
 		return err
@@ -83,7 +83,7 @@ func listNav(l sms.List) string {
 
 // readNotes reads the rows that the page shows: of the kind asked for, else
 // the ones to fix, else of the first kind that there is.
-func (s *Web) readNotes(r *http.Request, p *views.ListCheckPage) error {
+func (s *uploads) readNotes(r *http.Request, p *views.ListCheckPage) error {
 	q, t := r.URL.Query(), p.List.Tally
 	filter := sms.RowFilter{After: number(q.Get("after")), Limit: notesShown}
 	kind := sms.RowKind(q.Get("kind"))
@@ -133,7 +133,7 @@ func notePages(here, trail string, after int64, notes []sms.RowNote, more bool) 
 }
 
 // listMake has a campaign made of the rows that can be sent.
-func (s *Web) listMake(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listMake(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *Web) listMake(w http.ResponseWriter, r *http.Request, v *visit) error {
 }
 
 // listHidden reads the hidden rows too and checks all of them again.
-func (s *Web) listHidden(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listHidden(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (s *Web) listHidden(w http.ResponseWriter, r *http.Request, v *visit) error
 }
 
 // listBack answers addresses that only take forms.
-func (s *Web) listBack(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listBack(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err

@@ -253,7 +253,7 @@ func TestCheckingGoesOnWithoutThePage(t *testing.T) {
 	b.get("/new/list").is(200).has("Being checked")
 	b.get(at + "/message").to(at + "/check")
 	s.importer()
-	if got, err := s.web.settled(t.Context(), l); err != nil || got.State != sms.ListMade {
+	if got, err := s.web.uploads.settled(t.Context(), l); err != nil || got.State != sms.ListMade {
 		t.Fatalf("%v, %v", got.State, err)
 	}
 	r = httptest.NewRequest(http.MethodGet, at+"/check", nil)

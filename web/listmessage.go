@@ -21,7 +21,7 @@ const (
 	drawnColumns = 8
 )
 
-func (s *Web) listMessageForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listMessageForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (s *Web) listMessageForm(w http.ResponseWriter, r *http.Request, v *visit) 
 }
 
 // listMessagePage is the form as the desk proposes it.
-func (s *Web) listMessagePage(r *http.Request, v *visit, l sms.List, a sms.Account) (views.ListMessagePage, sheet.Profile, error) {
+func (s *uploads) listMessagePage(r *http.Request, v *visit, l sms.List, a sms.Account) (views.ListMessagePage, sheet.Profile, error) {
 	ctx := r.Context()
 	p := views.ListMessagePage{Outlook: s.outlook(v, a), List: l, Order: l.Order, MaxParts: max(a.MaxParts, 1)}
 	_, profile, err := s.desk.ListProfile(ctx, v.user, l.UID)
@@ -174,7 +174,7 @@ func columnOf(value string, columns int) int {
 	return -1
 }
 
-func (s *Web) showListMessage(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile, status int) error {
+func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile, status int) error {
 	if err := s.fillFirst(r, v, &p, profile); err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (s *Web) showListMessage(w http.ResponseWriter, r *http.Request, v *visit, 
 
 // fillFirst writes the message for the first row. The signs around each mark
 // come back around the words that took its place, and a cell has none of them.
-func (s *Web) fillFirst(r *http.Request, v *visit, p *views.ListMessagePage, profile sheet.Profile) error {
+func (s *uploads) fillFirst(r *http.Request, v *visit, p *views.ListMessagePage, profile sheet.Profile) error {
 	if len(profile.Sample) == 0 {
 		return nil
 	}
@@ -207,7 +207,7 @@ func (s *Web) fillFirst(r *http.Request, v *visit, p *views.ListMessagePage, pro
 }
 
 // listPreview shows the first row's message while a person types.
-func (s *Web) listPreview(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listPreview(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if !counting(w, v) {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (s *Web) listPreview(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // listMessage answers every button of the form.
-func (s *Web) listMessage(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listMessage(w http.ResponseWriter, r *http.Request, v *visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -271,7 +271,7 @@ func (s *Web) listMessage(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // listTemplate puts a template's text into the form.
-func (s *Web) listTemplate(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
+func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
 	for _, t := range p.Templates {
 		if strconv.FormatInt(t.ID, 10) == p.Template {
 			p.Order.Text, p.Order.Template, p.Order.Message = lines(t.Text), t.Name, -1
@@ -285,7 +285,7 @@ func (s *Web) listTemplate(w http.ResponseWriter, r *http.Request, v *visit, p v
 
 // listRead reads the file another way. The columns are then guessed anew; the
 // text stays.
-func (s *Web) listRead(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
+func (s *uploads) listRead(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
 	form := r.PostForm
 	reading := readingFrom(form, p.List.Reading)
 	l, err := s.desk.ReadList(r.Context(), v.user, p.List.UID, reading)

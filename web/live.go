@@ -69,7 +69,7 @@ func (s *streams) leave(session string) {
 // live streams the names of what changed, never data. It listens first and
 // then names every topic once, so that a page which slept is never stale; a
 // thousand changes between two nudges are one event.
-func (s *Web) live(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *Site) live(w http.ResponseWriter, r *http.Request, v *visit) error {
 	topics, ok := topicsOf(r)
 	if !ok {
 		return errUnreadable
@@ -111,7 +111,7 @@ func topicsOf(r *http.Request) ([]string, bool) {
 }
 
 // stream runs until the browser, the session or the server ends.
-func (s *Web) stream(r *http.Request, v *visit, listener *feed.Listener, out eventWriter) {
+func (s *Site) stream(r *http.Request, v *visit, listener *feed.Listener, out eventWriter) {
 	keepAlive, recheck := time.NewTicker(s.streams.keepAlive), time.NewTicker(s.streams.recheck)
 	defer keepAlive.Stop()
 	defer recheck.Stop()

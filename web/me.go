@@ -12,11 +12,11 @@ import (
 	"smsdesk/views"
 )
 
-func (s *Web) me(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) me(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showMe(w, r, v, nil)
 }
 
-func (s *Web) showMe(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *door) showMe(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	f := v.frame("My account", "me")
 	f.Error = len(bad) > 0
 	if f.Error {
@@ -30,7 +30,7 @@ func (s *Web) showMe(w http.ResponseWriter, r *http.Request, v *visit, bad sms.I
 	return s.render(w, r, status(r, bad), views.Me(f, page))
 }
 
-func (s *Web) meName(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) meName(w http.ResponseWriter, r *http.Request, v *visit) error {
 	var bad sms.Invalid
 	err := s.desk.RenameUser(r.Context(), v.user, r.PostForm.Get("name"))
 	if errors.As(err, &bad) {
@@ -43,7 +43,7 @@ func (s *Web) meName(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return nil
 }
 
-func (s *Web) mePassword(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) mePassword(w http.ResponseWriter, r *http.Request, v *visit) error {
 	var bad sms.Invalid
 	token, err := s.desk.ChangePassword(r.Context(), v.user, r.PostForm.Get("current"), r.PostForm.Get("password"),
 		middleware.GetClientIP(r.Context()), r.UserAgent())
@@ -60,7 +60,7 @@ func (s *Web) mePassword(w http.ResponseWriter, r *http.Request, v *visit) error
 	return nil
 }
 
-func (s *Web) meSignOutEverywhere(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) meSignOutEverywhere(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err := s.desk.SignOutEverywhere(r.Context(), v.user); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ const themeLife = 365 * 24 * time.Hour
 
 // The colours belong to a screen and not to a person, so the browser keeps
 // them; they also hold before the sign-in.
-func (s *Web) themeChoose(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *door) themeChoose(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	theme := r.PostForm.Get("theme")
 	options := s.sessions.options
 	options.MaxAge = int(themeLife / time.Second)
@@ -84,7 +84,7 @@ func (s *Web) themeChoose(w http.ResponseWriter, r *http.Request, _ *visit) erro
 }
 
 func (v *visit) theme() string {
-	c, err := v.r.Cookie(cookieName("theme", v.web.secure))
+	c, err := v.r.Cookie(cookieName("theme", v.site.secure))
 	if err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
 	}

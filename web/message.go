@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,7 +12,37 @@ import (
 	"smsdesk/views"
 )
 
-func (s *Web) messageShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+// messages are the pages of messages, and the search for them.
+type messages struct {
+	*base
+	store messageQuestions
+	desk  messageOrders
+}
+
+// messageQuestions are what messages ask of the storage.
+type messageQuestions interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	// CampaignNames lists the latest started campaigns, of which little
+	// more than id and name is filled in.
+	CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error)
+	MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error)
+	MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error)
+	Resent(ctx context.Context, message int64) (predecessor int64, successor int64, err error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+}
+
+// messageOrders are what people do on these pages.
+type messageOrders interface {
+	AskMessage(ctx context.Context, by sms.User, message int64) error
+	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added int, all int, err error)
+	SendAgain(ctx context.Context, by sms.User, o desk.AgainOrder) (sms.Campaign, error)
+}
+
+func (s *messages) messageShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
@@ -30,7 +61,7 @@ func (s *Web) messageShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // messageAsk asks the provider what became of a message.
-func (s *Web) messageAsk(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageAsk(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -43,7 +74,7 @@ func (s *Web) messageAsk(w http.ResponseWriter, r *http.Request, v *visit) error
 }
 
 // messageBack answers an address that only takes forms.
-func (s *Web) messageBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *messages) messageBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -52,7 +83,7 @@ func (s *Web) messageBack(w http.ResponseWriter, r *http.Request, _ *visit) erro
 	return nil
 }
 
-func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Account, err error) {
+func (s *messages) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Account, err error) {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return p, a, err
@@ -98,11 +129,11 @@ func (s *Web) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Acc
 	return p, a, err
 }
 
-func (s *Web) messageAgainForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageAgainForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showMessageAgain(w, r, v, nil)
 }
 
-func (s *Web) showMessageAgain(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *messages) showMessageAgain(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
@@ -117,7 +148,7 @@ func (s *Web) showMessageAgain(w http.ResponseWriter, r *http.Request, v *visit,
 }
 
 // messageAgain makes a draft of one message.
-func (s *Web) messageAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, _, err := s.message(r, v)
 	if err != nil {
 		return err
@@ -134,11 +165,11 @@ func (s *Web) messageAgain(w http.ResponseWriter, r *http.Request, v *visit) err
 	return nil
 }
 
-func (s *Web) messageBlockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageBlockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showMessageBlock(w, r, v, "", nil)
 }
 
-func (s *Web) showMessageBlock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
+func (s *messages) showMessageBlock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
@@ -153,7 +184,7 @@ func (s *Web) showMessageBlock(w http.ResponseWriter, r *http.Request, v *visit,
 }
 
 // messageBlock blocks the number that a message went to.
-func (s *Web) messageBlock(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageBlock(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ const (
 
 // recovered turns a panic into a page. It stands outermost, so the reference
 // comes from the answer's header.
-func (s *Web) recovered(next http.Handler) http.Handler {
+func (s *Site) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
@@ -46,7 +46,7 @@ func (s *Web) recovered(next http.Handler) http.Handler {
 			for _, name := range []string{"Content-Encoding", "Content-Length", "Set-Cookie"} {
 				ww.Header().Del(name)
 			}
-			s.showProblem(ww, r, &visit{web: s, r: r}, views.Broken(id))
+			s.showProblem(ww, r, &visit{site: s, r: r}, views.Broken(id))
 		}()
 		next.ServeHTTP(ww, r)
 	})
@@ -72,7 +72,7 @@ func identified(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Web) guarded(next http.Handler) http.Handler {
+func (s *Site) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -91,7 +91,7 @@ func (s *Web) guarded(next http.Handler) http.Handler {
 
 // clientIP decides whom a request comes from: the peer, unless the peer is a
 // proxy that we were told to believe.
-func (s *Web) clientIP(next http.Handler) http.Handler {
+func (s *Site) clientIP(next http.Handler) http.Handler {
 	if len(s.proxies) > 0 {
 		return middleware.ClientIPFromXFF(s.proxies...)(next)
 	}
@@ -100,7 +100,7 @@ func (s *Web) clientIP(next http.Handler) http.Handler {
 
 // logged writes one line for every answer: never a query, a body or a cookie,
 // and no path that holds a secret.
-func (s *Web) logged(next http.Handler) http.Handler {
+func (s *Site) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		began, path := time.Now(), r.URL.Path
@@ -158,11 +158,11 @@ func private(next http.Handler) http.Handler {
 
 // limited refuses a body that is too large, before it is read where its size
 // is told and while it is read where it is not.
-func (s *Web) limited(most int64, next http.Handler) http.Handler {
+func (s *Site) limited(most int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > most {
 			w.Header().Set("Connection", "close")
-			s.showProblem(w, r, &visit{web: s, r: r}, views.TooLarge("1MB"))
+			s.showProblem(w, r, &visit{site: s, r: r}, views.TooLarge("1MB"))
 			return
 		}
 		if r.Body != http.NoBody {
@@ -200,9 +200,9 @@ func (b *patientBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-func (s *Web) denyCross(w http.ResponseWriter, r *http.Request) {
+func (s *Site) denyCross(w http.ResponseWriter, r *http.Request) {
 	s.log.Warn("form from another site refused", "id", requestID(r.Context()), "method", r.Method)
-	s.showProblem(w, r, &visit{web: s, r: r}, views.Problem{
+	s.showProblem(w, r, &visit{site: s, r: r}, views.Problem{
 		Status: http.StatusForbidden, Title: "This form came from another site",
 		Text: "Nothing was done. Open smsdesk in a new window and do it there.", Link: views.Link{Text: "Open smsdesk", Href: "/"},
 	})

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -13,6 +14,19 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
+
+// optouts is the public page behind links in messages.
+type optouts struct {
+	*Site
+	desk optOutOrders
+	gate *gate
+}
+
+// optOutOrders are what people do on these pages.
+type optOutOrders interface {
+	ReadStop(ctx context.Context, token string) (q desk.StopRequest, err error)
+	StopByLink(ctx context.Context, token, ip string) (desk.StopRequest, error)
+}
 
 // stopPath is the public page behind a link in a message. Its address holds no
 // number that anybody could read.
@@ -49,7 +63,7 @@ func (g *gate) open(ip string, now time.Time) bool {
 
 // stopForm asks whether messages shall stop. Looking changes nothing: machines
 // look at links too.
-func (s *Web) stopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *optouts) stopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if !s.gate.open(middleware.GetClientIP(r.Context()), s.now()) {
 		return s.tooMany(w, r, v)
 	}
@@ -58,7 +72,7 @@ func (s *Web) stopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 }
 
 // stop blocks the number of the link.
-func (s *Web) stop(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *optouts) stop(w http.ResponseWriter, r *http.Request, v *visit) error {
 	ip := middleware.GetClientIP(r.Context())
 	if !s.gate.open(ip, s.now()) {
 		return s.tooMany(w, r, v)
@@ -67,12 +81,12 @@ func (s *Web) stop(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showStop(w, r, v, q, err)
 }
 
-func (s *Web) tooMany(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *optouts) tooMany(w http.ResponseWriter, r *http.Request, v *visit) error {
 	w.Header().Set("Retry-After", "60")
 	return s.render(w, r, http.StatusTooManyRequests, views.StopMessages(v.frame("Wait a minute", ""), views.OptOutPage{Busy: true}))
 }
 
-func (s *Web) showStop(w http.ResponseWriter, r *http.Request, v *visit, q desk.StopRequest, err error) error {
+func (s *optouts) showStop(w http.ResponseWriter, r *http.Request, v *visit, q desk.StopRequest, err error) error {
 	if errors.Is(err, sms.ErrNotFound) {
 		return s.render(w, r, http.StatusNotFound, views.StopMessages(v.frame("This link does not work", ""), views.OptOutPage{Unknown: true}))
 	}

@@ -11,13 +11,29 @@ import (
 	"smsdesk/views"
 )
 
+// overviews is the first page.
+type overviews struct {
+	*base
+	store overviewQuestions
+}
+
+// overviewQuestions are what overviews ask of the storage.
 type overviewQuestions interface {
+	// Awaiting counts the campaigns that the user may approve.
+	Awaiting(ctx context.Context, account, user int64) (int64, error)
+	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
+	ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	Decisions(ctx context.Context, account int64) (int64, error)
+	FailingNumbers(ctx context.Context, account, since int64, limit int) ([]sms.FailingNumber, error)
+	LastReportAt(ctx context.Context, account int64) (int64, error)
+	NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error)
+	PausedCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
 	Traffic(ctx context.Context, account, since int64) ([]sms.Traffic, error)
 	TrafficQuarters(ctx context.Context, account, since int64) ([]sms.Traffic, error)
-	ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
-	PausedCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
-	BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
-	FailingNumbers(ctx context.Context, account, since int64, limit int) ([]sms.FailingNumber, error)
 }
 
 const (
@@ -34,7 +50,7 @@ const (
 // overview is the page after signing in. All its figures are kept
 // by what changes them; of messages it looks at the latest failed ones only,
 // and not when it renews itself.
-func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *overviews) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := views.OverviewPage{Outlook: s.outlook(v, v.account), Account: v.account, CanSend: v.user.Role.AtLeast(sms.Sender), CanSetUp: v.user.Role.AtLeast(sms.Administrator)}
 	id := v.account.ID
 	var topics []string
@@ -78,7 +94,7 @@ func (s *Web) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
 }
 
 // addOverview reads what moves on the page.
-func (s *Web) addOverview(ctx context.Context, p *views.OverviewPage) error {
+func (s *overviews) addOverview(ctx context.Context, p *views.OverviewPage) error {
 	a := p.Account
 	for _, ask := range []func() error{
 		func() (err error) { p.Decisions, err = s.store.Decisions(ctx, a.ID); return },
@@ -109,7 +125,7 @@ func (s *Web) addOverview(ctx context.Context, p *views.OverviewPage) error {
 
 // addToday reads the traffic since midnight, and that by network of the last
 // 24 hours.
-func (s *Web) addToday(ctx context.Context, p *views.OverviewPage) error {
+func (s *overviews) addToday(ctx context.Context, p *views.OverviewPage) error {
 	y, m, d := p.Now.Date()
 	today, err := s.store.TrafficQuarters(ctx, p.Account.ID, time.Date(y, m, d, 0, 0, 0, 0, p.Now.Location()).UnixMilli())
 	if err != nil {
@@ -124,7 +140,7 @@ func (s *Web) addToday(ctx context.Context, p *views.OverviewPage) error {
 	return err
 }
 
-func (s *Web) addLatest(ctx context.Context, p *views.OverviewPage) (err error) {
+func (s *overviews) addLatest(ctx context.Context, p *views.OverviewPage) (err error) {
 	f := sms.CampaignFilter{AccountID: p.Account.ID, Limit: overviewLatest, States: []sms.CampaignState{sms.CampaignRunning, sms.CampaignPaused, sms.CampaignStopped, sms.CampaignFinished, sms.CampaignCancelled}}
 	if p.Latest, _, err = s.store.Campaigns(ctx, f); err != nil {
 		return err
@@ -134,7 +150,7 @@ func (s *Web) addLatest(ctx context.Context, p *views.OverviewPage) (err error) 
 }
 
 // addCredit compares the balance with what is still to be sent.
-func (s *Web) addCredit(ctx context.Context, p *views.OverviewPage) error {
+func (s *overviews) addCredit(ctx context.Context, p *views.OverviewPage) error {
 	balances, err := s.store.Balances(ctx, p.Account.ID)
 	if err != nil {
 		return err
@@ -162,7 +178,7 @@ func (s *Web) addCredit(ctx context.Context, p *views.OverviewPage) error {
 	return nil
 }
 
-func (s *Web) addSender(ctx context.Context, p *views.OverviewPage) error {
+func (s *overviews) addSender(ctx context.Context, p *views.OverviewPage) error {
 	list, err := s.store.SenderIDs(ctx, p.Account.ID)
 	if err != nil && !errors.Is(err, sms.ErrNotFound) {
 		return err
@@ -175,7 +191,7 @@ func (s *Web) addSender(ctx context.Context, p *views.OverviewPage) error {
 }
 
 // addDays puts the traffic into days of the account's zone.
-func (s *Web) addDays(ctx context.Context, p *views.OverviewPage) error {
+func (s *overviews) addDays(ctx context.Context, p *views.OverviewPage) error {
 	y, m, d := p.Now.Date()
 	for back := overviewDays - 1; back >= 0; back-- {
 		p.Days = append(p.Days, views.DayCount{Day: time.Date(y, m, d-back, 0, 0, 0, 0, p.Now.Location()), Tally: sms.Tally{}})

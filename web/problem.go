@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"strings"
 
 	"smsdesk/internal/sms"
-	"smsdesk/views"
 )
 
 // problemDetails is what a program is told of an error (RFC 9457).
@@ -141,17 +141,10 @@ func apiProblem(err error) *problemDetails {
 	return newProblem(http.StatusInternalServerError, "Something went wrong in smsdesk")
 }
 
-// problemOf is a page's problem for a program.
-func problemOf(v views.Problem) *problemDetails {
-	p := newProblem(v.Status, v.Text)
-	p.Instance = v.Reference
-	return p
-}
-
-func (s *Web) writeProblem(w http.ResponseWriter, p *problemDetails) {
+func writeProblem(w http.ResponseWriter, log *slog.Logger, p *problemDetails) {
 	body, err := json.Marshal(p)
 	if err != nil {
-		s.log.Error("problem not written", "error", err)
+		log.Error("problem not written", "error", err)
 	}
 	w.Header().Set("Content-Type", problemJSON)
 	w.Header().Set("Cache-Control", "no-store")

@@ -8,7 +8,7 @@ import (
 	"smsdesk/views"
 )
 
-func (s *Web) usableSenders(v *visit, a sms.Account) ([]string, error) {
+func (s *Site) usableSenders(v *visit, a sms.Account) ([]string, error) {
 	all, err := s.store.SenderIDs(v.r.Context(), a.ID)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (s *Web) usableSenders(v *visit, a sms.Account) ([]string, error) {
 }
 
 // backups is what there is to say about them.
-func (s *Web) backups(ctx context.Context, v *visit) (views.Backups, error) {
+func (s *Site) backups(ctx context.Context, v *visit) (views.Backups, error) {
 	set, err := s.store.Setting(ctx, sms.SettingBackup)
 	if err != nil {
 		return views.Backups{}, err
@@ -44,7 +44,7 @@ func (s *Web) backups(ctx context.Context, v *visit) (views.Backups, error) {
 // balanceBands are what people should know of the balance, whatever page they
 // are on: that it is low, and the latest alarm that nobody has seen to.
 func (v *visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]views.Band, error) {
-	settings, err := v.web.store.RecordSettings(ctx, v.account.ID)
+	settings, err := v.site.store.RecordSettings(ctx, v.account.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (v *visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]vie
 	if b := sms.ForMessages(balances); b != nil && b.Below(settings.WarnBelow) {
 		bands = append(bands, views.Band{ID: "balance-low", Tone: views.ToneWarn, Text: views.LowBalance(v.account, *b, settings.WarnBelow), Link: more})
 	}
-	alarms, err := v.web.store.Alarms(ctx, v.account.ID)
+	alarms, err := v.site.store.Alarms(ctx, v.account.ID)
 	for _, a := range alarms {
 		if a.Kind != sms.AlarmLow {
 			return append(bands, views.Band{ID: "balance-alarm", Tone: views.ToneWarn, Text: a.Sentence(v.account.Location()) + ".", Link: more}), err
@@ -63,7 +63,7 @@ func (v *visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]vie
 }
 
 // outlook is for whom a page about an account's things is made.
-func (s *Web) outlook(v *visit, a sms.Account) views.Outlook {
+func (s *Site) outlook(v *visit, a sms.Account) views.Outlook {
 	return views.Outlook{Now: s.now().In(a.Location()), Country: a.Country, Masked: !v.user.Role.AtLeast(sms.Sender)}
 }
 
@@ -81,7 +81,7 @@ func about(f views.Frame, v *visit, a sms.Account) views.Frame {
 
 // decisionHref leads to the one campaign that waits for a decision, or to the
 // list of those that do.
-func (s *Web) decisionHref(ctx context.Context, account int64) (string, error) {
+func (s *Site) decisionHref(ctx context.Context, account int64) (string, error) {
 	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: account, Decision: true, Limit: 2})
 	if err != nil || len(rows) != 1 {
 		return "", err
@@ -90,7 +90,7 @@ func (s *Web) decisionHref(ctx context.Context, account int64) (string, error) {
 }
 
 // recordPage is what the pages about the chosen account's records have in common.
-func (s *Web) recordPage(v *visit, kind sms.RecordKind, bad sms.Invalid) (views.RecordPage, error) {
+func (s *Site) recordPage(v *visit, kind sms.RecordKind, bad sms.Invalid) (views.RecordPage, error) {
 	ctx, a := v.r.Context(), v.account
 	p := views.RecordPage{Outlook: s.outlook(v, a), Account: a.Name, NoAccount: a.ID == 0, Bad: bad,
 		MaySend: v.user.Role.AtLeast(sms.Sender), MayManage: v.user.Role.AtLeast(sms.Manager)}
@@ -116,7 +116,7 @@ const (
 
 // silence counts the messages sent since about the last report, when that is
 // long ago. Reports that never came at all are another page's matter.
-func (s *Web) silence(ctx context.Context, a sms.Account, last int64) (int64, error) {
+func (s *Site) silence(ctx context.Context, a sms.Account, last int64) (int64, error) {
 	now := s.now()
 	if last == 0 || now.Sub(time.UnixMilli(last)) < silenceAfter {
 		return 0, nil
@@ -124,7 +124,7 @@ func (s *Web) silence(ctx context.Context, a sms.Account, last int64) (int64, er
 	return s.store.CountSilent(ctx, a.ID, last-silenceReach.Milliseconds(), now.Add(-silenceReach).UnixMilli())
 }
 
-func (s *Web) retention(ctx context.Context) (sms.Retention, error) {
+func (s *Site) retention(ctx context.Context) (sms.Retention, error) {
 	set, err := s.store.Setting(ctx, sms.SettingRetention)
 	if err != nil {
 		return sms.Retention{}, err

@@ -11,28 +11,46 @@ import (
 	"smsdesk/views"
 )
 
+// records are the pages of templates, sender IDs and groups.
+type records struct {
+	*Site
+	store recordQuestions
+	desk  recordOrders
+}
+
+// recordQuestions are what records ask of the storage.
 type recordQuestions interface {
-	Groups(ctx context.Context, account int64) ([]sms.Group, error)
-	GroupWaits(ctx context.Context, account, id int64) (int64, error)
-	SenderWaits(ctx context.Context, account int64, text string) (int64, error)
-	SenderDays(ctx context.Context, account int64) (map[string]string, error)
-	TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error)
-	TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error)
-	TemplateUses(ctx context.Context, account int64) (map[int64]sms.TemplateUse, error)
 	CampaignsOfTemplate(ctx context.Context, account, id int64) (list []sms.Campaign, waiting int64, err error)
-	CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error)
-	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
+	GroupWaits(ctx context.Context, account, id int64) (int64, error)
+	Groups(ctx context.Context, account int64) ([]sms.Group, error)
+	SenderDays(ctx context.Context, account int64) (map[string]string, error)
+	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	SenderWaits(ctx context.Context, account int64, text string) (int64, error)
+	TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error)
+	TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error)
+	TemplateUses(ctx context.Context, account int64) (map[int64]sms.TemplateUse, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 }
 
-type balanceQuestions interface {
-	BalanceHistory(ctx context.Context, account int64, pluginType string, since int64) ([]sms.BalanceSpan, error)
-	Alarms(ctx context.Context, account int64) ([]sms.Alarm, error)
-	UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error)
-	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
-	Cost(ctx context.Context, campaign int64) (sms.Cost, error)
+// recordOrders are what people do on these pages.
+type recordOrders interface {
+	ChooseDefaultSender(ctx context.Context, by sms.User, account, id int64) error
+	CreateGroup(ctx context.Context, by sms.User, account, parent int64, name string) (said string, err error)
+	CreateSenderID(ctx context.Context, by sms.User, account int64, text, purpose string) (said string, err error)
+	CreateTemplate(ctx context.Context, by sms.User, account, draft int64) (said string, err error)
+	DeleteGroup(ctx context.Context, by sms.User, account, id int64, typed string) (said string, err error)
+	DeleteSenderID(ctx context.Context, by sms.User, account, id int64) (said string, err error)
+	DeleteTemplate(ctx context.Context, by sms.User, account, id int64) (said string, err error)
+	DeleteTemplateDraft(ctx context.Context, by sms.User, account, id int64) error
+	RefreshRecords(ctx context.Context, by sms.User, account int64, kind sms.RecordKind) error
+	RenameGroup(ctx context.Context, by sms.User, account, id int64, seen, name string) (said string, err error)
+	SaveRecordSettings(ctx context.Context, by sms.User, account int64, change func(*sms.RecordSettings)) (sms.RecordSettings, error)
+	SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.TemplateDraft) (sms.TemplateDraft, error)
+	UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen, purpose string) (said string, err error)
+	UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name, text string) (said string, err error)
 }
 
-func (s *Web) recordFrame(v *visit, title string, bad sms.Invalid, crumbs ...views.Link) views.Frame {
+func (s *records) recordFrame(v *visit, title string, bad sms.Invalid, crumbs ...views.Link) views.Frame {
 	f := v.frame(title, "records")
 	f.Crumbs, f.Error = crumbs, len(bad) > 0
 	return f
@@ -40,7 +58,7 @@ func (s *Web) recordFrame(v *visit, title string, bad sms.Invalid, crumbs ...vie
 
 // refreshRecords reads records of one kind again and goes back to their page,
 // which says what came of it.
-func (s *Web) refreshRecords(kind sms.RecordKind, page string) handler {
+func (s *records) refreshRecords(kind sms.RecordKind, page string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		ctx, cancel := context.WithTimeout(r.Context(), refreshTimeout)
 		defer cancel()
@@ -91,7 +109,7 @@ func among[T any](r *http.Request, list []T, idOf func(T) int64) (found T, err e
 }
 
 // recordSettingsSave allows or forbids to make records at the provider.
-func (s *Web) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

@@ -16,17 +16,35 @@ import (
 	"smsdesk/views"
 )
 
+// reports is the log of delivery reports, and the times without any.
+type reports struct {
+	*Site
+	store reportQuestions
+	desk  reportOrders
+}
+
+// reportQuestions are what reports ask of the storage.
 type reportQuestions interface {
-	Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error)
-	Report(ctx context.Context, key int64) (sms.StoredReport, error)
-	NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error)
-	SuspiciousReports(ctx context.Context, account int64) (int64, error)
-	Forgotten(ctx context.Context, account int64) (int64, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	Candidates(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error)
+	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
+	Forgotten(ctx context.Context, account int64) (int64, error)
+	Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, error)
+	LastReportAt(ctx context.Context, account int64) (int64, error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error)
 	PulseSince(ctx context.Context, account, since int64) (sms.Pulse, error)
 	Refused(ctx context.Context, before int64, limit int) (list []sms.Pulse, more bool, err error)
-	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
-	Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, error)
+	Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error)
+	SuspiciousReports(ctx context.Context, account int64) (int64, error)
+}
+
+// reportOrders are what people do on these pages.
+type reportOrders interface {
+	AskAboutGap(ctx context.Context, by sms.User, account, from int64) error
+	Gaps(ctx context.Context) ([]sms.Gap, error)
+	LinkReport(ctx context.Context, by sms.User, key, message int64) error
+	StopAsking(ctx context.Context, by sms.User, account, from int64) error
 }
 
 const (
@@ -35,7 +53,7 @@ const (
 )
 
 // reportList is the log of delivery reports.
-func (s *Web) reportList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *reports) reportList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	q := r.URL.Query()
 	p := views.ReportPage{Outlook: s.outlook(v, v.account), Kind: q.Get("kind")}
 	if !slices.ContainsFunc(views.ReportTabs(), func(t [2]string) bool { return t[0] == p.Kind }) {
@@ -66,7 +84,7 @@ func (s *Web) reportList(w http.ResponseWriter, r *http.Request, v *visit) error
 }
 
 // addReports reads the page's rows. seen is the newest report there was.
-func (s *Web) addReports(r *http.Request, v *visit, p *views.ReportPage) (seen int64, err error) {
+func (s *reports) addReports(r *http.Request, v *visit, p *views.ReportPage) (seen int64, err error) {
 	ctx, before := r.Context(), number(r.URL.Query().Get("before"))
 	here := views.With(views.ReportsPath, "kind", p.Kind)
 	if before > 0 {
@@ -100,7 +118,7 @@ func (s *Web) addReports(r *http.Request, v *visit, p *views.ReportPage) (seen i
 	return before, nil
 }
 
-func (s *Web) reportRow(ctx context.Context, v *visit, x sms.StoredReport) (row views.ReportRow, err error) {
+func (s *reports) reportRow(ctx context.Context, v *visit, x sms.StoredReport) (row views.ReportRow, err error) {
 	row = views.ReportRow{Report: x, StillYoung: s.now().UnixMilli()-x.ReceivedAt <= sms.EvidenceGrace.Milliseconds()}
 	var of *sms.Message
 	if x.MessageID > 0 {
@@ -134,7 +152,7 @@ func (s *Web) reportRow(ctx context.Context, v *visit, x sms.StoredReport) (row 
 }
 
 // addHealth reads how the receiving of reports stands.
-func (s *Web) addHealth(r *http.Request, v *visit, p *views.ReportPage, seen int64) error {
+func (s *reports) addHealth(r *http.Request, v *visit, p *views.ReportPage, seen int64) error {
 	ctx, a, now := r.Context(), v.account, v.now()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()).UnixMilli()
 	h := &p.Health
@@ -164,7 +182,7 @@ func (s *Web) addHealth(r *http.Request, v *visit, p *views.ReportPage, seen int
 
 // gaps are the times without callbacks, newest first, with what is missing
 // from them.
-func (s *Web) gaps(ctx context.Context, account int64) ([]views.GapRow, error) {
+func (s *reports) gaps(ctx context.Context, account int64) ([]views.GapRow, error) {
 	list, err := s.desk.Gaps(ctx)
 	if err != nil || account == 0 {
 		return nil, err
@@ -188,7 +206,7 @@ func (s *Web) gaps(ctx context.Context, account int64) ([]views.GapRow, error) {
 }
 
 // reportLink ties a report to the message that it is about.
-func (s *Web) reportLink(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *reports) reportLink(w http.ResponseWriter, r *http.Request, v *visit) error {
 	key, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -200,15 +218,15 @@ func (s *Web) reportLink(w http.ResponseWriter, r *http.Request, v *visit) error
 	return nil
 }
 
-func (s *Web) gapAsk(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *reports) gapAsk(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.gapOrder(w, r, v, s.desk.AskAboutGap, "asking")
 }
 
-func (s *Web) gapStop(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *reports) gapStop(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.gapOrder(w, r, v, s.desk.StopAsking, "notasking")
 }
 
-func (s *Web) gapOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64, int64) error, done string) error {
+func (s *reports) gapOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64, int64) error, done string) error {
 	if err := order(r.Context(), v.user, v.account.ID, number(r.PostForm.Get("from"))); err != nil {
 		return err
 	}
@@ -217,13 +235,13 @@ func (s *Web) gapOrder(w http.ResponseWriter, r *http.Request, v *visit, order f
 }
 
 // reportBack answers addresses that only take forms.
-func (s *Web) reportBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *reports) reportBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	redirect(w, r, views.ReportsPath)
 	return nil
 }
 
 // reportExport writes the log as CSV while it is read, page by page.
-func (s *Web) reportExport(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *reports) reportExport(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := sms.ReportFilter{AccountID: v.account.ID, Kind: sms.ReportKind(r.URL.Query().Get("kind")), Limit: 1000}
 	list, more, err := s.store.Reports(r.Context(), f)
 	if err != nil {
@@ -251,7 +269,7 @@ func (s *Web) reportExport(w http.ResponseWriter, r *http.Request, v *visit) err
 	}
 }
 
-func (s *Web) reportRecord(v *visit, x sms.StoredReport) []string {
+func (s *reports) reportRecord(v *visit, x sms.StoredReport) []string {
 	mobile, stamp := x.Mobile, func(ms int64) string { return v.at(ms).Format(time.RFC3339) }
 	if key := sms.MatchKey(x.Mobile, v.account.Country); key != "" {
 		mobile = key

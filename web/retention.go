@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -10,7 +11,18 @@ import (
 	"smsdesk/views"
 )
 
-func (s *Web) retentionForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+// retentions is the page about how long numbers and texts are kept.
+type retentions struct {
+	*Site
+	desk retentionOrders
+}
+
+// retentionOrders are what people do on these pages.
+type retentionOrders interface {
+	SaveRetention(ctx context.Context, by sms.User, r sms.Retention) error
+}
+
+func (s *retentions) retentionForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	set, err := s.retention(r.Context())
 	if err != nil {
 		return err
@@ -24,13 +36,13 @@ func (s *Web) retentionForm(w http.ResponseWriter, r *http.Request, v *visit) er
 	return s.showRetention(w, r, v, views.RetentionForm{Messages: months(set.Messages), Reports: months(set.Reports), Calls: months(set.Calls), Log: months(set.LogDays)})
 }
 
-func (s *Web) showRetention(w http.ResponseWriter, r *http.Request, v *visit, p views.RetentionForm) error {
+func (s *retentions) showRetention(w http.ResponseWriter, r *http.Request, v *visit, p views.RetentionForm) error {
 	f := v.frame("How long things are kept", "settings")
 	f.Error = len(p.Bad) > 0
 	return s.render(w, r, status(r, p.Bad), views.Retention(f, p))
 }
 
-func (s *Web) retentionSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *retentions) retentionSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	field := func(name string) string { return firstLetters(strings.TrimSpace(r.PostForm.Get(name)), 40) }
 	p := views.RetentionForm{Messages: field("messages"), Reports: field("reports"), Calls: field("calls"), Log: field("log")}
 	months := func(text string) int {

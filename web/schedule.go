@@ -10,7 +10,7 @@ import (
 
 // schedulePage is the question with nothing chosen yet: tomorrow at nine, or
 // the time that the campaign has.
-func (s *Web) schedulePage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) views.SchedulePage {
+func (s *confirms) schedulePage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) views.SchedulePage {
 	p := views.SchedulePage{Outlook: s.outlook(v, a), Campaign: c, Zone: a.Location(), When: views.WhenTomorrow, Again: r.PostForm.Get("again") != "" || c.SendAgain}
 	if c.MayReschedule() {
 		at := c.Schedule().Time().In(p.Zone)
@@ -21,7 +21,7 @@ func (s *Web) schedulePage(r *http.Request, v *visit, c sms.Campaign, a sms.Acco
 
 // scheduleTyped adds what was chosen. The times that are counted from now are
 // fixed here, so that the next page sets exactly the one that it shows.
-func (s *Web) scheduleTyped(r *http.Request, p views.SchedulePage) (views.SchedulePage, sms.Schedule, error) {
+func (s *confirms) scheduleTyped(r *http.Request, p views.SchedulePage) (views.SchedulePage, sms.Schedule, error) {
 	p.HandOver = r.Form.Get("hand_over") != ""
 	p.When, p.Day, p.Time, p.Which = r.Form.Get("when"), firstLetters(r.Form.Get("day"), 40), firstLetters(r.Form.Get("time"), 40), sms.Which(r.Form.Get("which"))
 	var at sms.Schedule
@@ -42,7 +42,7 @@ func (s *Web) scheduleTyped(r *http.Request, p views.SchedulePage) (views.Schedu
 	return p, at, nil
 }
 
-func (s *Web) scheduleForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) scheduleForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *Web) scheduleForm(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // showSchedule shows the question, or the last page before the time is set.
-func (s *Web) showSchedule(w http.ResponseWriter, r *http.Request, v *visit, a sms.Account, p views.SchedulePage, problem error) error {
+func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *visit, a sms.Account, p views.SchedulePage, problem error) error {
 	var bad sms.Invalid
 	if problem != nil && !errors.As(problem, &bad) {
 		return problem
@@ -97,7 +97,7 @@ func (s *Web) showSchedule(w http.ResponseWriter, r *http.Request, v *visit, a s
 	return s.render(w, r, status, views.Schedule(f, p))
 }
 
-func (s *Web) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Web) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) err
 	return nil
 }
 
-func (s *Web) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -143,6 +143,6 @@ func (s *Web) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v *visi
 	return s.render(w, r, http.StatusOK, views.CancelSchedule(f, views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Account: a}))
 }
 
-func (s *Web) scheduleCancel(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) scheduleCancel(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.campaignOrder(w, r, v, s.desk.CancelSchedule)
 }

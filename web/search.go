@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -14,13 +13,6 @@ import (
 	"smsdesk/views"
 )
 
-type searchQuestions interface {
-	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
-	// CampaignNames lists the latest started campaigns, of which little
-	// more than id and name is filled in.
-	CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
-}
-
 const (
 	searchChoice = 50 // campaigns to choose from
 	// sameNumber marks a search for the number of a message: whoever sees
@@ -29,7 +21,7 @@ const (
 )
 
 // messageList shows messages, all or those that a search found.
-func (s *Web) messageList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, f := s.searchPage(v, r.URL.Query())
 	sought, known := s.search(v, r.URL.Query().Get("find"))
 	p.Ended = !known
@@ -46,7 +38,7 @@ func (s *Web) messageList(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // messageSearch takes the form and leads to a page whose address can be kept.
-func (s *Web) messageSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, f := s.searchPage(v, r.PostForm)
 	p.Typed = typedNumber(r, "number")
 	if _, _, err := readSought(p.Typed, v.account.Country); err != nil || len(p.Bad) > 0 {
@@ -78,14 +70,14 @@ func (s *Web) messageSearch(w http.ResponseWriter, r *http.Request, v *visit) er
 }
 
 // messageSearchBack answers an address that only takes forms.
-func (s *Web) messageSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *messages) messageSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	redirect(w, r, views.MessagesPath)
 	return nil
 }
 
 // searchPage reads the filters of an address or a form. Nothing is older than
 // the months that are kept findable.
-func (s *Web) searchPage(v *visit, q url.Values) (views.SearchPage, sms.MessageSearch) {
+func (s *messages) searchPage(v *visit, q url.Values) (views.SearchPage, sms.MessageSearch) {
 	p := views.SearchPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, CanSend: v.user.Role.AtLeast(sms.Sender),
 		From: q.Get("from"), To: q.Get("to"), Campaign: number(q.Get("campaign"))}
 	if t := sms.Tile(q.Get("tile")); slices.Contains(sms.Tiles(), t) {
@@ -124,7 +116,7 @@ func readDay(text string, zone *time.Location) (time.Time, bool) {
 	return day, err == nil
 }
 
-func (s *Web) showMessages(w http.ResponseWriter, r *http.Request, v *visit, p views.SearchPage, f sms.MessageSearch) error {
+func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *visit, p views.SearchPage, f sms.MessageSearch) error {
 	var err error
 	if p.Number == "" {
 		p.Number, p.Ends, err = readSought(p.Typed, v.account.Country)
@@ -161,7 +153,7 @@ func (s *Web) showMessages(w http.ResponseWriter, r *http.Request, v *visit, p v
 }
 
 // addCampaigns offers the latest campaigns to choose from, and the chosen one.
-func (s *Web) addCampaigns(r *http.Request, v *visit, p *views.SearchPage) error {
+func (s *messages) addCampaigns(r *http.Request, v *visit, p *views.SearchPage) error {
 	if p.NoAccount {
 		return nil
 	}

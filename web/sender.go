@@ -10,13 +10,13 @@ import (
 
 func senderID(s sms.SenderID) int64 { return s.ID }
 
-func (s *Web) senderList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showSenders(w, r, v, nil)
 }
 
 // showSenders shows the sender IDs as they were last read, with what is wrong
 // with a new one.
-func (s *Web) showSenders(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showSenders(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p := views.SendersPage{Default: v.account.DefaultSender}
 	var err error
 	if p.RecordPage, err = s.recordPage(v, sms.RecordSenders, bad); err != nil {
@@ -34,7 +34,7 @@ func (s *Web) showSenders(w http.ResponseWriter, r *http.Request, v *visit, bad 
 	return s.render(w, r, status(r, bad), views.Senders(s.recordFrame(v, "Sender IDs", bad), p))
 }
 
-func (s *Web) senderCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	_, err := s.desk.CreateSenderID(r.Context(), v.user, v.account.ID, r.PostForm.Get("text"), r.PostForm.Get("purpose"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
@@ -47,7 +47,7 @@ func (s *Web) senderCreate(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // sender is the page of the sender ID in the address.
-func (s *Web) sender(r *http.Request, v *visit, bad sms.Invalid) (p views.SenderPage, err error) {
+func (s *records) sender(r *http.Request, v *visit, bad sms.Invalid) (p views.SenderPage, err error) {
 	if p.RecordPage, err = s.recordPage(v, sms.RecordSenders, bad); err != nil {
 		return p, err
 	}
@@ -69,11 +69,11 @@ func (s *Web) sender(r *http.Request, v *visit, bad sms.Invalid) (p views.Sender
 
 func senderCrumbs() views.Link { return views.Link{Text: "Sender IDs", Href: views.SendersPath} }
 
-func (s *Web) senderForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showSenderForm(w, r, v, nil)
 }
 
-func (s *Web) showSenderForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showSenderForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, err := s.sender(r, v, bad)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *Web) showSenderForm(w http.ResponseWriter, r *http.Request, v *visit, b
 	return s.render(w, r, status(r, bad), views.SenderEdit(s.recordFrame(v, "Sender ID "+p.Sender.Text, bad, senderCrumbs()), p))
 }
 
-func (s *Web) senderSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -100,11 +100,11 @@ func (s *Web) senderSave(w http.ResponseWriter, r *http.Request, v *visit) error
 	return err
 }
 
-func (s *Web) senderDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showSenderDelete(w, r, v, nil)
 }
 
-func (s *Web) showSenderDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showSenderDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, err := s.sender(r, v, bad)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *Web) showSenderDelete(w http.ResponseWriter, r *http.Request, v *visit,
 	return s.render(w, r, status(r, bad), views.SenderDelete(s.recordFrame(v, "Delete a sender ID?", bad, senderCrumbs()), p))
 }
 
-func (s *Web) senderDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (s *Web) senderDelete(w http.ResponseWriter, r *http.Request, v *visit) err
 	return err
 }
 
-func (s *Web) senderDefault(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderDefault(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

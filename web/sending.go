@@ -14,7 +14,7 @@ import (
 )
 
 // sendingFields are an account's sending settings as the form shows them.
-func (s *Web) sendingFields(a sms.Account) views.SendingForm {
+func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
 	p := views.SendingForm{Action: views.AccountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
 		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
 	p.From, p.To = a.Hours.Ends()
@@ -31,7 +31,7 @@ func (s *Web) sendingFields(a sms.Account) views.SendingForm {
 }
 
 // sendingTyped is the form as it was sent.
-func (s *Web) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
+func (s *accounts) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
 	p := s.sendingFields(a)
 	field := func(name string) string { return firstLetters(strings.TrimSpace(f.Get(name)), 40) }
 	p.From, p.To, p.Abroad = field("hours_from"), field("hours_to"), f.Get("abroad") != ""
@@ -85,7 +85,7 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), DayMost: limit("day_most"), PersonMost: limit("person_most"), PersonDayMost: limit("person_day_most")}}, bad.Or()
 }
 
-func (s *Web) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := s.accountOf(r)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gorilla/sessions"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -16,7 +15,7 @@ import (
 // else; who is signed in stands in the storage under the id's SHA-256 and is
 // read afresh for every request.
 type sessionStore struct {
-	desk    *desk.Desk
+	desk    siteOrders
 	name    string
 	options sessions.Options
 }
@@ -24,7 +23,7 @@ type sessionStore struct {
 // The library's own defaults (no SameSite, no HttpOnly, 30 days) are all
 // overridden. Without a Max-Age the cookie ends with the browser; the hours a
 // session lives are counted on our side.
-func newSessionStore(d *desk.Desk, secure bool) *sessionStore {
+func newSessionStore(d siteOrders, secure bool) *sessionStore {
 	return &sessionStore{
 		desk: d, name: cookieName("smsdesk", secure),
 		options: sessions.Options{Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode},

@@ -10,7 +10,7 @@ import (
 
 // setupForm is for the one person who reads the address in the terminal. An
 // existing administrator closes it.
-func (s *Web) setupForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) setupForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	staffed, err := s.hasAdministrator(r.Context())
 	if err != nil {
 		return err
@@ -26,14 +26,14 @@ func (s *Web) setupForm(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return s.render(w, r, http.StatusOK, views.SetUp(v.bareFrame("Set up smsdesk"), views.SetUpForm{Token: token}))
 }
 
-func (s *Web) setupClosed(w http.ResponseWriter, r *http.Request, v *visit, tried bool) error {
+func (s *door) setupClosed(w http.ResponseWriter, r *http.Request, v *visit, tried bool) error {
 	if tried {
 		return s.render(w, r, http.StatusNotFound, views.SetUpClosed(v.bareFrame("This set-up address does not work any more"), true))
 	}
 	return s.render(w, r, http.StatusOK, views.SetUpClosed(v.bareFrame("Open the set-up address"), false))
 }
 
-func (s *Web) setup(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) setup(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form := views.SetUpForm{Token: r.PostForm.Get("token"), Email: r.PostForm.Get("email"), Name: r.PostForm.Get("name")}
 	password := r.PostForm.Get("password")
 	u, err := s.desk.CreateFirstAdministrator(r.Context(), form.Token, form.Email, form.Name, password)

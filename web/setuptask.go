@@ -10,7 +10,7 @@ import (
 
 // setupTasks is what is left to do until this desk can send for real.
 // It listens for the first delivery report.
-func (s *Web) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error {
 	tasks, account, err := s.tasks(v)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (s *Web) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error
 }
 
 // tasks tells where each task stands for the first real account.
-func (s *Web) tasks(v *visit) (list []views.Task, account sms.Account, err error) {
+func (s *accounts) tasks(v *visit) (list []views.Task, account sms.Account, err error) {
 	ctx := v.r.Context()
 	administrators, err := s.store.Administrators(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func notConnected() []views.Task {
 	}
 }
 
-func (s *Web) connectedTasks(v *visit, a sms.Account) ([]views.Task, error) {
+func (s *accounts) connectedTasks(v *visit, a sms.Account) ([]views.Task, error) {
 	reportAt, err := s.store.LastReportAt(v.r.Context(), a.ID)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func (s *shares) sweep() {
 }
 
 // share answers with a rendering that others who ask for the same get too.
-func (s *Web) share(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
+func (s *Site) share(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
 	own, ok := rt.shared(v)
 	if !ok {
 		return rt.do(w, r, v)

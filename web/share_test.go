@@ -17,7 +17,7 @@ import (
 func TestPagesShareARendering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var version, renderings atomic.Int64
-		s := &Web{shares: newShares()}
+		s := &Site{shares: newShares()}
 		rt := route{shared: byRole, do: func(w http.ResponseWriter, _ *http.Request, v *visit) error {
 			renderings.Add(1)
 			_, err := w.Write([]byte(strconv.FormatInt(version.Load(), 10) + string(v.user.Role)))

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -10,13 +11,32 @@ import (
 	"smsdesk/views"
 )
 
+// door is where people come in and leave, and what they set for themselves.
+type door struct {
+	*Site
+	desk doorOrders
+}
+
+// doorOrders are what people do on these pages.
+type doorOrders interface {
+	AcceptInvite(ctx context.Context, token, name, password string) (sms.User, error)
+	ChangePassword(ctx context.Context, by sms.User, current, wanted, ip, agent string) (token string, err error)
+	CreateFirstAdministrator(ctx context.Context, token, email, name, password string) (sms.User, error)
+	OpenInvite(ctx context.Context, token string) (sms.Invite, error)
+	RenameUser(ctx context.Context, by sms.User, name string) error
+	SetupOpen(token string) bool
+	SignIn(ctx context.Context, email, password, ip, agent string) (token string, u sms.User, err error)
+	SignOut(ctx context.Context, token string) error
+	SignOutEverywhere(ctx context.Context, by sms.User) error
+}
+
 // whySignIn are the sentences for a person who was signed in before.
 var whySignIn = map[string]string{
 	"timeout": "You were signed out after 2 hours without use. Sign in to carry on where you were.",
 	"ended":   "You were signed out. Sign in to carry on where you were.",
 }
 
-func (s *Web) signinForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) signinForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	next := localPath(r.URL.Query().Get("next"), "")
 	if v.user.ID != 0 {
 		redirect(w, r, orHome(next))
@@ -33,7 +53,7 @@ func orHome(next string) string {
 	return next
 }
 
-func (s *Web) signin(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) signin(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form := views.SignInForm{Email: r.PostForm.Get("email"), Next: localPath(r.PostForm.Get("next"), "")}
 	err := s.openSession(w, r, v, form.Email, r.PostForm.Get("password"))
 	if errors.As(err, &form.Bad) {
@@ -50,7 +70,7 @@ func (s *Web) signin(w http.ResponseWriter, r *http.Request, v *visit) error {
 
 // openSession signs a person in with a fresh id; the session that the browser
 // had before, whoever's it was, is over.
-func (s *Web) openSession(w http.ResponseWriter, r *http.Request, v *visit, email, password string) error {
+func (s *door) openSession(w http.ResponseWriter, r *http.Request, v *visit, email, password string) error {
 	token, _, err := s.desk.SignIn(r.Context(), email, password, middleware.GetClientIP(r.Context()), r.UserAgent())
 	if err != nil {
 		return err
@@ -63,7 +83,7 @@ func (s *Web) openSession(w http.ResponseWriter, r *http.Request, v *visit, emai
 	return v.begin(w, token)
 }
 
-func (s *Web) signout(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) signout(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if token := v.token(); token != "" {
 		if err := s.desk.SignOut(r.Context(), token); err != nil {
 			return err
@@ -73,7 +93,7 @@ func (s *Web) signout(w http.ResponseWriter, r *http.Request, v *visit) error {
 }
 
 // leave forgets the browser: nothing that a page showed stays in it.
-func (s *Web) leave(w http.ResponseWriter, r *http.Request, v *visit, word string) error {
+func (s *door) leave(w http.ResponseWriter, r *http.Request, v *visit, word string) error {
 	if err := v.end(w); err != nil {
 		return err
 	}
@@ -82,7 +102,7 @@ func (s *Web) leave(w http.ResponseWriter, r *http.Request, v *visit, word strin
 	return nil
 }
 
-func (s *Web) inviteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) inviteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	i, err := s.desk.OpenInvite(r.Context(), r.PathValue("token"))
 	if errors.Is(err, sms.ErrNotFound) {
 		return s.inviteOver(w, r, v)
@@ -94,7 +114,7 @@ func (s *Web) inviteForm(w http.ResponseWriter, r *http.Request, v *visit) error
 	return s.render(w, r, http.StatusOK, views.AcceptInvite(v.bareFrame(inviteTitle(i)), form))
 }
 
-func (s *Web) inviteAccept(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) inviteAccept(w http.ResponseWriter, r *http.Request, v *visit) error {
 	i, err := s.desk.OpenInvite(r.Context(), r.PathValue("token"))
 	if errors.Is(err, sms.ErrNotFound) {
 		return s.inviteOver(w, r, v)
@@ -130,7 +150,7 @@ func inviteTitle(i sms.Invite) string {
 	return "Join smsdesk"
 }
 
-func (s *Web) inviteOver(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) inviteOver(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.render(w, r, http.StatusNotFound, views.ErrorPage(v.bareFrame(""), views.Problem{
 		Status: http.StatusNotFound, Title: "This invitation does not work any more",
 		Text: "An invitation works once, within 24 hours. Ask an administrator for a new one.", Link: views.Link{Text: "Sign in", Href: views.SignInPath},

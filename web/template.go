@@ -22,7 +22,7 @@ func fixedTexts(text string, form url.Values) map[string]string {
 
 // composeTemplate puts a template's text into the form and keeps all else that
 // was typed.
-func (s *Web) composeTemplate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeTemplate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.composeTyped(r, v)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Web) composeTemplate(w http.ResponseWriter, r *http.Request, v *visit) 
 // composeWith shows the form again. A browser that renews the form in place
 // shows nothing of an answer that is an error, so the sentence at the field
 // has to come with 200.
-func (s *Web) composeWith(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
+func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
 	if len(bad) > 0 && !isFragment(r) {
 		return s.composeAgain(w, r, v, p, bad)
 	}
@@ -55,7 +55,7 @@ func (s *Web) composeWith(w http.ResponseWriter, r *http.Request, v *visit, p vi
 
 // composeBack answers the address of a form's button when it is opened as a
 // page.
-func (s *Web) composeBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *drafts) composeBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	redirect(w, r, views.NewPath)
 	return nil
 }

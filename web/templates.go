@@ -12,7 +12,7 @@ import (
 func templateID(t sms.Template) int64 { return t.ID }
 
 // templateList shows the templates as they were last read, and the drafts.
-func (s *Web) templateList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	ctx := r.Context()
 	p := views.TemplatesPage{Search: firstLetters(strings.TrimSpace(r.URL.Query().Get("q")), nameMost)}
 	var err error
@@ -41,7 +41,7 @@ func (s *Web) templateList(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // template is the page of the template in the address.
-func (s *Web) template(r *http.Request, v *visit, bad sms.Invalid) (p views.TemplatePage, err error) {
+func (s *records) template(r *http.Request, v *visit, bad sms.Invalid) (p views.TemplatePage, err error) {
 	ctx := r.Context()
 	if p.RecordPage, err = s.recordPage(v, sms.RecordTemplates, bad); err != nil {
 		return p, err
@@ -63,11 +63,11 @@ func (s *Web) template(r *http.Request, v *visit, bad sms.Invalid) (p views.Temp
 	return p, err
 }
 
-func (s *Web) templateCrumbs(p views.TemplatePage) []views.Link {
+func (s *records) templateCrumbs(p views.TemplatePage) []views.Link {
 	return []views.Link{{Text: "Templates", Href: views.TemplatesPath}, {Text: p.Template.Name, Href: views.TemplatesPath + "/" + joined([]int64{p.Template.ID})}}
 }
 
-func (s *Web) templateShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.template(r, v, nil)
 	if err != nil {
 		return err
@@ -75,12 +75,12 @@ func (s *Web) templateShow(w http.ResponseWriter, r *http.Request, v *visit) err
 	return s.render(w, r, http.StatusOK, views.TemplateShow(s.recordFrame(v, p.Template.Name, nil, s.templateCrumbs(p)[:1]...), p))
 }
 
-func (s *Web) templateForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showTemplateForm(w, r, v, nil)
 }
 
 // showTemplateForm shows the form, or shows it again with what was typed.
-func (s *Web) showTemplateForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showTemplateForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, err := s.template(r, v, bad)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *Web) showTemplateForm(w http.ResponseWriter, r *http.Request, v *visit,
 
 // templateSave changes a template at the provider. Other marks than before
 // need a second yes: lists and programs fill them by their names.
-func (s *Web) templateSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -116,11 +116,11 @@ func (s *Web) templateSave(w http.ResponseWriter, r *http.Request, v *visit) err
 	return err
 }
 
-func (s *Web) templateDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showTemplateDelete(w, r, v, nil)
 }
 
-func (s *Web) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, err := s.template(r, v, bad)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (s *Web) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *visi
 	return s.render(w, r, status(r, bad), views.TemplateDelete(s.recordFrame(v, "Delete this template?", bad, s.templateCrumbs(p)...), p))
 }
 
-func (s *Web) templateDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (s *Web) templateDelete(w http.ResponseWriter, r *http.Request, v *visit) e
 }
 
 // draft is the page of the draft in the address; a new one has no id there.
-func (s *Web) draft(r *http.Request, v *visit, bad sms.Invalid) (p views.DraftPage, err error) {
+func (s *records) draft(r *http.Request, v *visit, bad sms.Invalid) (p views.DraftPage, err error) {
 	if p.RecordPage, err = s.recordPage(v, sms.RecordTemplates, bad); err != nil || r.PathValue("id") == "" {
 		return p, err
 	}
@@ -157,11 +157,11 @@ func (s *Web) draft(r *http.Request, v *visit, bad sms.Invalid) (p views.DraftPa
 	return p, err
 }
 
-func (s *Web) draftForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) draftForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showDraft(w, r, v, nil)
 }
 
-func (s *Web) showDraft(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showDraft(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	p, err := s.draft(r, v, bad)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (s *Web) showDraft(w http.ResponseWriter, r *http.Request, v *visit, bad sm
 	return s.render(w, r, status(r, bad), views.DraftEdit(f, p))
 }
 
-func (s *Web) draftSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) draftSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.draft(r, v, nil)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (s *Web) draftSave(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return nil
 }
 
-func (s *Web) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := s.draft(r, v, nil)
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (s *Web) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) 
 	return s.render(w, r, http.StatusOK, views.DraftDelete(s.recordFrame(v, "Delete this draft?", nil, views.Link{Text: "Templates", Href: views.TemplatesPath}), p))
 }
 
-func (s *Web) draftDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) draftDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (s *Web) draftDelete(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // draftBack leads from the address of a button to the draft itself.
-func (s *Web) draftBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *records) draftBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (s *Web) draftBack(w http.ResponseWriter, r *http.Request, _ *visit) error 
 	return nil
 }
 
-func (s *Web) draftCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) draftCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -9,15 +10,35 @@ import (
 	"smsdesk/views"
 )
 
+// tokens are the pages of API tokens.
+type tokens struct {
+	*Site
+	store tokenQuestions
+	desk  tokenOrders
+}
+
+// tokenQuestions are what tokens ask of the storage.
+type tokenQuestions interface {
+	Token(ctx context.Context, id int64) (sms.Token, error)
+	Tokens(ctx context.Context, user int64) ([]sms.Token, error)
+	Users(ctx context.Context) ([]sms.User, error)
+}
+
+// tokenOrders are what people do on these pages.
+type tokenOrders interface {
+	CreateToken(ctx context.Context, by, owner sms.User, name string) (secret string, made sms.Token, err error)
+	RevokeToken(ctx context.Context, by sms.User, id int64) (sms.Token, error)
+}
+
 // tokenSlip tells a new token from whatever else this browser is shown once.
 func tokenSlip(v *visit) string { return "token " + v.token() }
 
-func (s *Web) tokenList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *tokens) tokenList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showTokens(w, r, v, views.TokensPage{Secret: s.slips.take(tokenSlip(v), s.now()), User: strconv.FormatInt(v.user.ID, 10)})
 }
 
 // showTokens shows a person their own tokens, and an administrator everybody's.
-func (s *Web) showTokens(w http.ResponseWriter, r *http.Request, v *visit, p views.TokensPage) error {
+func (s *tokens) showTokens(w http.ResponseWriter, r *http.Request, v *visit, p views.TokensPage) error {
 	p.Outlook, p.Mine, p.Administers = s.outlook(v, v.account), v.user.ID, v.user.Role.AtLeast(sms.Administrator)
 	whose := v.user.ID
 	if p.Administers {
@@ -50,7 +71,7 @@ func tokenNav(v *visit) string {
 }
 
 // tokenCreate makes a token for the person, or for anybody by an administrator.
-func (s *Web) tokenCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *tokens) tokenCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := views.TokensPage{Name: r.PostForm.Get("name"), User: strconv.FormatInt(v.user.ID, 10)}
 	owner := v.user
 	if id := number(r.PostForm.Get("user")); id > 0 && id != owner.ID {
@@ -79,7 +100,7 @@ func (s *Web) tokenCreate(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // tokenOf finds the token of an address, if this person may see it.
-func (s *Web) tokenOf(r *http.Request, v *visit) (sms.Token, error) {
+func (s *tokens) tokenOf(r *http.Request, v *visit) (sms.Token, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return sms.Token{}, err
@@ -91,7 +112,7 @@ func (s *Web) tokenOf(r *http.Request, v *visit) (sms.Token, error) {
 	return t, err
 }
 
-func (s *Web) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *tokens) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	t, err := s.tokenOf(r, v)
 	if err != nil {
 		return err
@@ -105,7 +126,7 @@ func (s *Web) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *visit) 
 	return s.render(w, r, http.StatusOK, views.RevokeToken(f, views.RevokePage{Outlook: s.outlook(v, v.account), Token: t}))
 }
 
-func (s *Web) tokenRevoke(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *tokens) tokenRevoke(w http.ResponseWriter, r *http.Request, v *visit) error {
 	t, err := s.tokenOf(r, v)
 	if err != nil {
 		return err

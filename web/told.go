@@ -12,14 +12,14 @@ import (
 // logBands say what is wrong with the logs beside the journal, and what
 // happened with the desk's files lately.
 func (v *visit) logBands(ctx context.Context) (bands []views.Band, err error) {
-	sentence, err := v.web.store.Setting(ctx, sms.SettingLogs)
+	sentence, err := v.site.store.Setting(ctx, sms.SettingLogs)
 	if sentence != "" {
 		bands = append(bands, views.Band{ID: "logs", Tone: views.ToneWarn, Text: sentence})
 	}
-	set, unread := v.web.store.Setting(ctx, sms.SettingTold)
+	set, unread := v.site.store.Setting(ctx, sms.SettingTold)
 	list, unreadable := sms.ReadTold(set)
 	for i, t := range list {
-		if t.Fresh(v.web.now()) {
+		if t.Fresh(v.site.now()) {
 			bands = append(bands, views.Band{ID: "told-" + strconv.Itoa(i), Tone: views.ToneWarn, Text: t.Text})
 		}
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -8,11 +9,31 @@ import (
 	"smsdesk/views"
 )
 
-func (s *Web) userList(w http.ResponseWriter, r *http.Request, v *visit) error {
+// staff are the pages of the team.
+type staff struct {
+	*Site
+	store staffQuestions
+	desk  staffOrders
+}
+
+// staffQuestions are what staff ask of the storage.
+type staffQuestions interface {
+	Invites(ctx context.Context, now int64) ([]sms.Invite, error)
+	Users(ctx context.Context) ([]sms.User, error)
+}
+
+// staffOrders are what people do on these pages.
+type staffOrders interface {
+	Invite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error)
+	InviteAgain(ctx context.Context, by, who sms.User) (token string, err error)
+	SaveUser(ctx context.Context, by sms.User, id int64, role sms.Role, active bool) (sms.User, error)
+}
+
+func (s *staff) userList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showTeam(w, r, v, views.TeamPage{Link: s.slips.take(v.token(), s.now())})
 }
 
-func (s *Web) showTeam(w http.ResponseWriter, r *http.Request, v *visit, page views.TeamPage) error {
+func (s *staff) showTeam(w http.ResponseWriter, r *http.Request, v *visit, page views.TeamPage) error {
 	users, err := s.store.Users(r.Context())
 	if err != nil {
 		return err
@@ -41,7 +62,7 @@ func (s *Web) showTeam(w http.ResponseWriter, r *http.Request, v *visit, page vi
 	return s.render(w, r, status(r, page.Bad), views.Team(f, page))
 }
 
-func (s *Web) userInvite(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *staff) userInvite(w http.ResponseWriter, r *http.Request, v *visit) error {
 	page := views.TeamPage{Email: r.PostForm.Get("email"), Role: r.PostForm.Get("role")}
 	token, err := s.desk.Invite(r.Context(), v.user, page.Email, sms.Role(page.Role))
 	if errors.As(err, &page.Bad) {
@@ -55,12 +76,12 @@ func (s *Web) userInvite(w http.ResponseWriter, r *http.Request, v *visit) error
 }
 
 // showOnce puts the invitation's address on the next page of the team.
-func (s *Web) showOnce(w http.ResponseWriter, r *http.Request, v *visit, token string) {
+func (s *staff) showOnce(w http.ResponseWriter, r *http.Request, v *visit, token string) {
 	s.slips.put(v.token(), s.publicURL+"/invite/"+token, s.now())
 	redirect(w, r, views.TeamPath)
 }
 
-func (s *Web) person(r *http.Request) (sms.User, error) {
+func (s *staff) person(r *http.Request) (sms.User, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return sms.User{}, err
@@ -77,7 +98,7 @@ func (s *Web) person(r *http.Request) (sms.User, error) {
 	return sms.User{}, sms.ErrNotFound
 }
 
-func (s *Web) userForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *staff) userForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	u, err := s.person(r)
 	if err != nil {
 		return err
@@ -85,7 +106,7 @@ func (s *Web) userForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showPerson(w, r, v, u, nil)
 }
 
-func (s *Web) showPerson(w http.ResponseWriter, r *http.Request, v *visit, u sms.User, bad sms.Invalid) error {
+func (s *staff) showPerson(w http.ResponseWriter, r *http.Request, v *visit, u sms.User, bad sms.Invalid) error {
 	f := v.frame(u.Name, "settings")
 	f.Crumbs = []views.Link{{Text: "Team", Href: views.TeamPath}, {Text: u.Name}}
 	f.Error = len(bad) > 0
@@ -94,7 +115,7 @@ func (s *Web) showPerson(w http.ResponseWriter, r *http.Request, v *visit, u sms
 
 // userSave changes the role or whether the person may sign in, or makes an
 // address to choose a new password at; each form of the page sends one of them.
-func (s *Web) userSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *staff) userSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	u, err := s.person(r)
 	if err != nil {
 		return err

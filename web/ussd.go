@@ -15,12 +15,43 @@ import (
 	"smsdesk/views"
 )
 
+// menus are the pages of USSD menus and the simulator.
+type menus struct {
+	*menubase
+	store menuQuestions
+	desk  menuOrders
+	press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
+	try   func(session string, d ussd.Draft)
+}
+
+// menuQuestions are what menus ask of the storage.
 type menuQuestions interface {
-	Menus(ctx context.Context, account int64) ([]ussd.Draft, error)
-	CountMenus(ctx context.Context, account int64) (int64, error)
 	MenuDraft(ctx context.Context, id int64) (ussd.Draft, error)
-	MenuVersions(ctx context.Context, id int64) ([]ussd.Version, error)
 	MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error)
+	MenuVersions(ctx context.Context, id int64) ([]ussd.Version, error)
+	Menus(ctx context.Context, account int64) ([]ussd.Draft, error)
+}
+
+// menuOrders are what people do on these pages.
+type menuOrders interface {
+	CreateMenu(ctx context.Context, by sms.User, account int64, m ussd.Menu) (id int64, err error)
+	DeleteMenu(ctx context.Context, by sms.User, id int64) error
+	EditMenu(ctx context.Context, by sms.User, id, revision int64, edit func(m *ussd.Menu) error) (ussd.Draft, error)
+	PublishMenu(ctx context.Context, by sms.User, id, revision int64) (no int, err error)
+	RestoreMenu(ctx context.Context, by sms.User, id, revision int64, no int) error
+	WithdrawMenu(ctx context.Context, by sms.User, id int64) error
+}
+
+// menubase finds the menu that a USSD page is about.
+type menubase struct {
+	*Site
+	store menuBaseQuestions
+}
+
+// menuBaseQuestions are what menubase ask of the storage.
+type menuBaseQuestions interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	MenuDraft(ctx context.Context, id int64) (ussd.Draft, error)
 }
 
 const (
@@ -30,7 +61,7 @@ const (
 )
 
 // menuList shows the menus of the account.
-func (s *Web) menuList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := views.MenusPage{Outlook: s.outlook(v, v.account), MayEdit: v.user.Role.AtLeast(sms.Manager), NoAccount: v.account.ID == 0}
 	list, err := s.store.Menus(r.Context(), v.account.ID)
 	if err != nil {
@@ -52,7 +83,7 @@ func (s *Web) menuList(w http.ResponseWriter, r *http.Request, v *visit) error {
 }
 
 // newer says that the draft differs from what callers get.
-func (s *Web) newer(ctx context.Context, d ussd.Draft) (bool, error) {
+func (s *menus) newer(ctx context.Context, d ussd.Draft) (bool, error) {
 	if d.Published == 0 {
 		return false, nil
 	}
@@ -60,17 +91,17 @@ func (s *Web) newer(ctx context.Context, d ussd.Draft) (bool, error) {
 	return len(ussd.Diff(now.Menu, d.Menu)) > 0, err
 }
 
-func (s *Web) menuNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuNew(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showNewMenu(w, r, v, views.NewMenuPage{Chosen: "0"})
 }
 
-func (s *Web) showNewMenu(w http.ResponseWriter, r *http.Request, v *visit, p views.NewMenuPage) error {
+func (s *menus) showNewMenu(w http.ResponseWriter, r *http.Request, v *visit, p views.NewMenuPage) error {
 	f := v.frame("New menu", "ussd")
 	f.Crumbs, f.Error = []views.Link{{Text: "USSD", Href: views.USSDPath}}, len(p.Bad) > 0
 	return s.render(w, r, status(r, p.Bad), views.NewMenu(f, p))
 }
 
-func (s *Web) menuCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
 	file, _, err := uploaded(r, "file")
 	if err != nil {
 		return err
@@ -107,7 +138,7 @@ func menuFrom(chosen string, file []byte) (ussd.Menu, sms.Invalid) {
 }
 
 // menu is the menu that the address names.
-func (s *Web) menu(r *http.Request) (ussd.Draft, sms.Account, error) {
+func (s *menubase) menu(r *http.Request) (ussd.Draft, sms.Account, error) {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return ussd.Draft{}, sms.Account{}, err
@@ -130,7 +161,7 @@ func menuFrame(v *visit, a sms.Account, d ussd.Draft, title string) views.Frame 
 }
 
 // menuEdit is the editor: the outline, and one screen on a phone.
-func (s *Web) menuEdit(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuEdit(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -163,7 +194,7 @@ func preview(m ussd.Menu, key, language string) views.MenuPreview {
 }
 
 // menuOrder adds, moves and removes screens.
-func (s *Web) menuOrder(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuOrder(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -201,7 +232,7 @@ func (s *Web) menuOrder(w http.ResponseWriter, r *http.Request, v *visit) error 
 }
 
 // menuBack answers an address that only takes forms.
-func (s *Web) menuBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *menus) menuBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -210,11 +241,11 @@ func (s *Web) menuBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	return nil
 }
 
-func (s *Web) menuPublishForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuPublishForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showPublish(w, r, v, nil)
 }
 
-func (s *Web) showPublish(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *menus) showPublish(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -232,7 +263,7 @@ func (s *Web) showPublish(w http.ResponseWriter, r *http.Request, v *visit, bad 
 	return s.render(w, r, status(r, bad), views.PublishMenu(f, p))
 }
 
-func (s *Web) menuPublish(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuPublish(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -249,7 +280,7 @@ func (s *Web) menuPublish(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return nil
 }
 
-func (s *Web) menuVersions(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuVersions(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -262,7 +293,7 @@ func (s *Web) menuVersions(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // menuRestoreForm shows what becomes of the draft.
-func (s *Web) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if !r.URL.Query().Has("version") {
 		return s.menuBack(w, r, v)
 	}
@@ -278,7 +309,7 @@ func (s *Web) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *visit) 
 	return s.render(w, r, http.StatusOK, views.RestoreMenu(menuFrame(v, a, d, "Make an earlier version the draft?"), p))
 }
 
-func (s *Web) menuRestore(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuRestore(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -291,11 +322,11 @@ func (s *Web) menuRestore(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // menuAsk shows the page before a menu is withdrawn or deleted.
-func (s *Web) menuAsk(remove bool) handler {
+func (s *menus) menuAsk(remove bool) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error { return s.showAsk(w, r, v, remove, nil) }
 }
 
-func (s *Web) showAsk(w http.ResponseWriter, r *http.Request, v *visit, remove bool, bad sms.Invalid) error {
+func (s *menus) showAsk(w http.ResponseWriter, r *http.Request, v *visit, remove bool, bad sms.Invalid) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -309,7 +340,7 @@ func (s *Web) showAsk(w http.ResponseWriter, r *http.Request, v *visit, remove b
 	return s.render(w, r, status(r, bad), views.AskMenu(f, views.AskMenuPage{Draft: d, Delete: remove, Bad: bad}))
 }
 
-func (s *Web) menuEnd(remove bool) handler {
+func (s *menus) menuEnd(remove bool) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		id, err := pathID(r, "id")
 		if err != nil {
@@ -334,7 +365,7 @@ func (s *Web) menuEnd(remove bool) handler {
 }
 
 // menuExport gives the draft as a file that can be read in again.
-func (s *Web) menuExport(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *menus) menuExport(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err

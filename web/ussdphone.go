@@ -15,7 +15,7 @@ import (
 const simulatorNumber = "0803 000 0101"
 
 // simulator shows the phone; draft lets it walk through a menu's draft.
-func (s *Web) simulator(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) simulator(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := s.phonePage(v, r.URL.Query().Get("draft"))
 	if p.Draft > 0 {
 		d, err := s.store.MenuDraft(r.Context(), p.Draft)
@@ -37,11 +37,11 @@ func (s *Web) simulator(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return s.showPhone(w, r, v, p)
 }
 
-func (s *Web) phonePage(v *visit, draft string) views.SimulatorPage {
+func (s *menus) phonePage(v *visit, draft string) views.SimulatorPage {
 	return views.SimulatorPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, Network: "mtn", Number: simulatorNumber, Draft: number(draft)}
 }
 
-func (s *Web) showPhone(w http.ResponseWriter, r *http.Request, v *visit, p views.SimulatorPage) error {
+func (s *menus) showPhone(w http.ResponseWriter, r *http.Request, v *visit, p views.SimulatorPage) error {
 	f := v.frame("Simulator", "ussd")
 	f.Error = len(p.Bad) > 0
 	return s.render(w, r, status(r, p.Bad), views.Simulator(f, p))
@@ -49,7 +49,7 @@ func (s *Web) showPhone(w http.ResponseWriter, r *http.Request, v *visit, p view
 
 // simulatorPress dials, answers or hangs up: a request goes to the account's
 // USSD address as one of the network's would.
-func (s *Web) simulatorPress(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) simulatorPress(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p := s.phonePage(v, r.PostForm.Get("draft"))
 	if p.NoAccount {
 		return sms.ErrNotFound
@@ -82,7 +82,7 @@ func (s *Web) simulatorPress(w http.ResponseWriter, r *http.Request, v *visit) e
 }
 
 // pressOf reads which key was pressed.
-func (s *Web) pressOf(v *visit, r *http.Request, p *views.SimulatorPage) (ussd.Press, sms.Invalid) {
+func (s *menus) pressOf(v *visit, r *http.Request, p *views.SimulatorPage) (ussd.Press, sms.Invalid) {
 	bad := sms.Invalid{}
 	if !slices.Contains(ussd.Networks(), p.Network) {
 		p.Network = ussd.Networks()[0]

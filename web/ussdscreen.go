@@ -15,7 +15,7 @@ import (
 )
 
 // screen is the screen that the address names.
-func (s *Web) screen(r *http.Request) (p views.ScreenPage, a sms.Account, err error) {
+func (s *menus) screen(r *http.Request) (p views.ScreenPage, a sms.Account, err error) {
 	if p.Draft, a, err = s.menu(r); err != nil {
 		return p, a, err
 	}
@@ -27,7 +27,7 @@ func (s *Web) screen(r *http.Request) (p views.ScreenPage, a sms.Account, err er
 }
 
 // screenForm shows the form of one screen.
-func (s *Web) screenForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) screenForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, a, err := s.screen(r)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Web) screenForm(w http.ResponseWriter, r *http.Request, v *visit) error
 }
 
 // screenRemoveForm says what is lost with a screen; menuOrder removes it.
-func (s *Web) screenRemoveForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) screenRemoveForm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, a, err := s.screen(r)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Web) screenRemoveForm(w http.ResponseWriter, r *http.Request, v *visit)
 
 // screenSave stores the form in the draft. What is not right yet is stored
 // too, and listed: only publishing asks for a whole menu.
-func (s *Web) screenSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) screenSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *Web) screenSave(w http.ResponseWriter, r *http.Request, v *visit) error
 }
 
 // screenPreview is the phone beside the form while somebody types.
-func (s *Web) screenPreview(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *menus) screenPreview(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func cell(m ussd.Menu, name string) (table, column string) {
 	return "", ""
 }
 
-func (s *Web) menuSettings(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuSettings(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *Web) menuSettings(w http.ResponseWriter, r *http.Request, v *visit) err
 	return s.render(w, r, http.StatusOK, views.MenuSettings(menuFrame(v, a, d, "Code, languages and tables"), views.MenuSettingsPage{Draft: d}))
 }
 
-func (s *Web) menuSettingsSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuSettingsSave(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err

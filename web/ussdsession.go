@@ -16,15 +16,34 @@ import (
 	"smsdesk/views"
 )
 
-type ussdQuestions interface {
-	USSDSessions(ctx context.Context, f ussd.SessionFilter) (list []ussd.Session, more bool, err error)
-	SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error)
+// callers are the pages of USSD sessions and of what callers answered.
+type callers struct {
+	*menubase
+	store callerQuestions
+	desk  callerOrders
+}
+
+// callerQuestions are what callers ask of the storage.
+type callerQuestions interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
 	CountOpenUSSDSessions(ctx context.Context, account int64) (int64, error)
-	USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error)
 	Drops(ctx context.Context, menu int64) ([]ussd.Drop, error)
 	EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.Saved) bool) error
-	JoinedLists(ctx context.Context, account int64) (map[string]int64, error)
 	EachJoined(ctx context.Context, account int64, list string, do func(j ussd.Joined) error) error
+	JoinedLists(ctx context.Context, account int64) (map[string]int64, error)
+	MenuDraft(ctx context.Context, id int64) (ussd.Draft, error)
+	MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error)
+	Menus(ctx context.Context, account int64) ([]ussd.Draft, error)
+	// Setting is "" for what was never set.
+	Setting(ctx context.Context, name string) (string, error)
+	SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error)
+	USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error)
+	USSDSessions(ctx context.Context, f ussd.SessionFilter) (list []ussd.Session, more bool, err error)
+}
+
+// callerOrders are what people do on these pages.
+type callerOrders interface {
+	KeepSessions(ctx context.Context, by sms.User, days string) error
 }
 
 const (
@@ -35,11 +54,11 @@ const (
 )
 
 // sessionList is the log of sessions.
-func (s *Web) sessionList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) sessionList(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return s.showSessions(w, r, v, nil, "")
 }
 
-func (s *Web) showSessions(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, days string) error {
+func (s *callers) showSessions(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, days string) error {
 	p := views.SessionsPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, Bad: bad, Days: days,
 		MayKeep: v.user.Role.AtLeast(sms.Administrator), MayExport: v.user.Role.AtLeast(sms.Sender)}
 	if kind := r.URL.Query().Get("kind"); kind == "open" || kind == "slow" {
@@ -69,7 +88,7 @@ func sessionsAddress(kind string, before int64) string {
 	return to
 }
 
-func (s *Web) addSessions(r *http.Request, v *visit, p *views.SessionsPage) (err error) {
+func (s *callers) addSessions(r *http.Request, v *visit, p *views.SessionsPage) (err error) {
 	ctx, account := r.Context(), v.account.ID
 	before := number(r.URL.Query().Get("before"))
 	more := false
@@ -103,7 +122,7 @@ func (s *Web) addSessions(r *http.Request, v *visit, p *views.SessionsPage) (err
 	return err
 }
 
-func (s *Web) menuNames(ctx context.Context, account int64) (map[int64]string, error) {
+func (s *callers) menuNames(ctx context.Context, account int64) (map[int64]string, error) {
 	list, err := s.store.Menus(ctx, account)
 	names := map[int64]string{}
 	for _, d := range list {
@@ -112,7 +131,7 @@ func (s *Web) menuNames(ctx context.Context, account int64) (map[int64]string, e
 	return names, err
 }
 
-func (s *Web) addJoined(r *http.Request, v *visit, p *views.SessionsPage) error {
+func (s *callers) addJoined(r *http.Request, v *visit, p *views.SessionsPage) error {
 	lists, err := s.store.JoinedLists(r.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -133,7 +152,7 @@ func (s *Web) addJoined(r *http.Request, v *visit, p *views.SessionsPage) error 
 	return err
 }
 
-func (s *Web) sessionKeep(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) sessionKeep(w http.ResponseWriter, r *http.Request, v *visit) error {
 	days := r.PostForm.Get("days")
 	err := s.desk.KeepSessions(r.Context(), v.user, days)
 	var bad sms.Invalid
@@ -148,13 +167,13 @@ func (s *Web) sessionKeep(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // sessionBack answers an address that only takes forms.
-func (s *Web) sessionBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *callers) sessionBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	redirect(w, r, views.SessionsPath)
 	return nil
 }
 
 // sessionShow is one session as a conversation.
-func (s *Web) sessionShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) sessionShow(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, err := pathID(r, "id")
 	if err != nil {
 		return err
@@ -177,7 +196,7 @@ func (s *Web) sessionShow(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 // addMenu finds the version of the menu that the caller walked through.
-func (s *Web) addMenu(ctx context.Context, p *views.SessionPage) error {
+func (s *callers) addMenu(ctx context.Context, p *views.SessionPage) error {
 	p.Menu = "none answered on this code"
 	if p.MenuID == 0 {
 		return nil
@@ -205,7 +224,7 @@ func (s *Web) addMenu(ctx context.Context, p *views.SessionPage) error {
 }
 
 // menuAnswers shows where callers leave and what they answered.
-func (s *Web) menuAnswers(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) menuAnswers(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -254,7 +273,7 @@ func dropRows(m ussd.Menu, drops []ussd.Drop) (rows []views.ScreenDrop) {
 }
 
 // answersExport gives the answers of a menu, one row a caller.
-func (s *Web) answersExport(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) answersExport(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err
@@ -285,7 +304,7 @@ func (s *Web) answersExport(w http.ResponseWriter, r *http.Request, v *visit) er
 }
 
 // joinedExport gives the callers on a list.
-func (s *Web) joinedExport(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) joinedExport(w http.ResponseWriter, r *http.Request, v *visit) error {
 	out := csvAnswer(w, "ussd-list-"+v.now().Format("2006-01-02"))
 	out.Write("Phone number", "Joined")
 	err := s.store.EachJoined(r.Context(), v.account.ID, r.URL.Query().Get("list"), func(j ussd.Joined) error {

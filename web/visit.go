@@ -18,7 +18,7 @@ import (
 
 // visit is one request as a handler sees it: who asks and for which account.
 type visit struct {
-	web      *Web
+	site     *Site
 	r        *http.Request
 	session  *sessions.Session
 	user     sms.User // the zero User for a stranger
@@ -29,9 +29,9 @@ type visit struct {
 }
 
 // newVisit never returns nil, so that an error can be shown in any case.
-func (s *Web) newVisit(r *http.Request) (*visit, error) {
+func (s *Site) newVisit(r *http.Request) (*visit, error) {
 	session, err := s.sessions.New(r, s.sessions.name)
-	v := &visit{web: s, r: r, session: session}
+	v := &visit{site: s, r: r, session: session}
 	if errors.Is(err, sms.ErrNotFound) {
 		v.lost, err = err, nil
 	}
@@ -69,7 +69,7 @@ func choose(accounts []sms.Account, id int64) sms.Account {
 func (v *visit) token() string { return v.session.ID }
 
 // now is the time in the chosen account's zone.
-func (v *visit) now() time.Time { return v.web.now().In(v.account.Location()) }
+func (v *visit) now() time.Time { return v.site.now().In(v.account.Location()) }
 
 // at is a stored time in the chosen account's zone.
 func (v *visit) at(ms int64) time.Time { return time.UnixMilli(ms).In(v.account.Location()) }
@@ -107,7 +107,7 @@ func (v *visit) frame(title, nav string) views.Frame {
 	if v.user.ID == 0 {
 		return f
 	}
-	if outage := v.web.outage(); outage != "" {
+	if outage := v.site.outage(); outage != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "outage", Tone: views.ToneBad, Text: outage})
 	}
 	f.User = views.User{Name: v.user.Name, Email: v.user.Email, RoleName: v.user.Role.Title()}
@@ -134,7 +134,7 @@ func (v *visit) frame(title, nav string) views.Frame {
 // usesUSSD says that the account has a menu: USSD stands in the navigation once
 // somebody has asked for it.
 func (v *visit) usesUSSD() bool {
-	n, err := v.web.store.CountMenus(v.r.Context(), v.account.ID)
+	n, err := v.site.store.CountMenus(v.r.Context(), v.account.ID)
 	return err == nil && n > 0
 }
 
@@ -176,13 +176,13 @@ func (v *visit) addAccount(f *views.Frame) {
 	if a.Test && administers {
 		f.ConnectHref = views.NewAccountPath
 	}
-	balances, err := v.web.store.Balances(ctx, a.ID)
+	balances, err := v.site.store.Balances(ctx, a.ID)
 	if err == nil {
 		f.Balance = balanceView(balances, a)
 	}
 	bands, unread := v.balanceBands(ctx, balances)
 	f.Bands = append(f.Bands, bands...)
-	question, unknown := v.web.store.Question(ctx)
+	question, unknown := v.site.store.Question(ctx)
 	if question != nil {
 		band := views.Band{ID: "rollback", Tone: views.ToneBad, Text: question.Sentence(a.Location()) + " Nothing is sent until an administrator has answered."}
 		if administers && v.r.URL.Path != views.JournalPath {
@@ -190,32 +190,32 @@ func (v *visit) addAccount(f *views.Frame) {
 		}
 		f.Bands = append(f.Bands, band)
 	}
-	stuck, failing := v.web.store.Setting(ctx, sms.SettingStuck)
+	stuck, failing := v.site.store.Setting(ctx, sms.SettingStuck)
 	if unknown = errors.Join(unknown, failing); stuck != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "journal", Tone: views.ToneBad, Text: stuck})
 	}
-	if waits := v.web.witness(ctx, a.ID); waits != "" {
+	if waits := v.site.witness(ctx, a.ID); waits != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "witness", Tone: views.ToneWarn, Text: waits})
 	}
 	logs, untold := v.logBands(ctx)
 	f.Bands = append(f.Bands, logs...)
-	if sentence := v.web.desk.ClockStanding(a).Sentence(); sentence != "" {
+	if sentence := v.site.desk.ClockStanding(a).Sentence(); sentence != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "clock-wrong", Tone: views.ToneBad, Text: sentence + "."})
 	}
-	decisions, failed := v.web.store.Decisions(ctx, a.ID)
+	decisions, failed := v.site.store.Decisions(ctx, a.ID)
 	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
-		f.NeedDecisionHref, failed = v.web.decisionHref(ctx, a.ID)
+		f.NeedDecisionHref, failed = v.site.decisionHref(ctx, a.ID)
 	}
 	var waiting error
 	if v.user.Role.AtLeast(sms.Approver) {
 		var n int64
-		n, waiting = v.web.store.Awaiting(ctx, a.ID, v.user.ID)
+		n, waiting = v.site.store.Awaiting(ctx, a.ID, v.user.ID)
 		f.NeedApproval = int(n)
 	}
 	if err := errors.Join(err, unread, unknown, untold, failed, waiting); err != nil && ctx.Err() == nil {
-		v.web.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
+		v.site.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
 	}
-	f.Connection = connection(a, v.web.now())
+	f.Connection = connection(a, v.site.now())
 	if a.Pause != "" {
 		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused. " + strings.TrimSuffix(a.Pause, ".") + "."}
 		if administers {

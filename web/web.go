@@ -7,74 +7,75 @@ package web
 import (
 	"context"
 	"log/slog"
-	"net/http"
-	"net/netip"
-	"net/url"
-	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
-
-	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
-	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
 
-// Store answers the questions of every page.
-type Store interface {
-	accountQuestions
-	userQuestions
-	campaignQuestions
-	confirmQuestions
-	blockedQuestions
-	contactQuestions
-	searchQuestions
-	overviewQuestions
-	againQuestions
-	journalQuestions
-	apiQuestions
-	listQuestions
-	doubtQuestions
-	reportQuestions
-	recordQuestions
-	balanceQuestions
-	menuQuestions
-	ussdQuestions
-	// Ready says whether the storage answers at all.
-	Ready(ctx context.Context) error
+// Questions are what each noun's pages ask of the storage.
+type Questions struct {
+	Site     siteQuestions
+	Health   healthQuestions
+	Account  accountQuestions
+	Endpoint endpointQuestions
+	Journal  journalQuestions
+	Balance  balanceQuestions
+	Report   reportQuestions
+	Record   recordQuestions
+	People   peopleQuestions
+	Blocked  blockedQuestions
+	Staff    staffQuestions
+	Token    tokenQuestions
+	Base     baseQuestions
+	Campaign campaignQuestions
+	Message  messageQuestions
+	Confirm  confirmQuestions
+	Draft    draftQuestions
+	Upload   uploadQuestions
+	Doubt    doubtQuestions
+	Overview overviewQuestions
+	MenuBase menuBaseQuestions
+	Menu     menuQuestions
+	Caller   callerQuestions
+	API      apiQuestions
 }
 
-type accountQuestions interface {
-	Accounts(ctx context.Context) ([]sms.Account, error)
-	Account(ctx context.Context, id int64) (sms.Account, error)
-	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
-	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
-	Templates(ctx context.Context, account int64) ([]sms.Template, error)
-	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
-	Decisions(ctx context.Context, account int64) (int64, error)
-	// Awaiting counts the campaigns that the user may approve.
-	Awaiting(ctx context.Context, account, user int64) (int64, error)
-	LastReportAt(ctx context.Context, account int64) (int64, error)
-	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
-	// Setting is "" for what was never set.
-	Setting(ctx context.Context, name string) (string, error)
-}
-
-type userQuestions interface {
-	Users(ctx context.Context) ([]sms.User, error)
-	Administrators(ctx context.Context) (int64, error)
-	Invites(ctx context.Context, now int64) ([]sms.Invite, error)
+// Orders are what people and programs do, by the noun that is ordered about.
+type Orders struct {
+	Site      siteOrders
+	Account   accountOrders
+	Endpoint  endpointOrders
+	Retention retentionOrders
+	Backup    backupOrders
+	Journal   journalOrders
+	Balance   balanceOrders
+	Report    reportOrders
+	Record    recordOrders
+	People    peopleOrders
+	Blocked   blockedOrders
+	OptOut    optOutOrders
+	Staff     staffOrders
+	Token     tokenOrders
+	Door      doorOrders
+	Campaign  campaignOrders
+	Message   messageOrders
+	Download  downloadOrders
+	Confirm   confirmOrders
+	Draft     draftOrders
+	Upload    uploadOrders
+	Doubt     doubtOrders
+	Menu      menuOrders
+	Caller    callerOrders
+	API       apiOrders
 }
 
 // Config is what the pages need to work.
 type Config struct {
-	Desk  *desk.Desk
-	Store Store
-	Feed  *feed.Feed
-	Log   *slog.Logger
+	Ask  Questions
+	Do   Orders
+	Feed *feed.Feed
+	Log  *slog.Logger
 	// PublicURL is where people and the provider reach this desk, such as
 	// https://desk.example.com, without a slash at its end.
 	PublicURL string
@@ -120,71 +121,70 @@ type Config struct {
 	Stopping <-chan struct{}
 }
 
-// Web answers browsers.
+// Web answers browsers and programs: the map of addresses, over one type for
+// each noun.
 type Web struct {
-	desk       *desk.Desk
-	store      Store
-	feed       *feed.Feed
-	log        *slog.Logger
-	now        func() time.Time
-	publicURL  string
-	sandboxURL string
-	secure     bool
+	*Site
 	dev        bool
-	proxies    []string
-	trusted    []netip.Prefix // proxies, read
-	ready      func(ctx context.Context) string
-	receives   func(ctx context.Context) bool
-	proxied    func(ctx context.Context, peer string)
-	stopping   <-chan struct{}
-	sessions   *sessionStore
-	cross      *http.CrossOriginProtection
-	// packed compresses a page for browsers that take that: one for all routes,
-	// since each tries its encoders when it is made.
-	packed    func(http.Handler) http.Handler
-	streams   *streams
-	shares    *shares
-	slips     *slips
-	downloads seats  // for what people take away
-	searches  *slips // what people look for, by the word in the address
-	typed     *slips // forms sent after the session's end, for whoever signs in again
-	pages     chi.Routes
-	pace      *pace // of programs
-	uploads   seats // for what programs send
-	gate      *gate // of the page behind links in messages
-	keys      *keys // Idempotency-Keys in work
-	spool     string
-	mails     bool
-	backup    Backups
-	outage    func() string
-	witness   func(ctx context.Context, account int64) string
-	press     func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
-	try       func(session string, d ussd.Draft)
-	staffed   atomic.Bool // an administrator was seen; there is always one afterwards
+	probes     *probes
+	accounts   *accounts
+	endpoints  *endpoints
+	retentions *retentions
+	backups    *backups
+	journals   *journals
+	balances   *balances
+	reports    *reports
+	records    *records
+	people     *people
+	blocks     *blocks
+	optouts    *optouts
+	staff      *staff
+	tokens     *tokens
+	door       *door
+	campaigns  *campaigns
+	messages   *messages
+	downloads  *downloads
+	confirms   *confirms
+	drafts     *drafts
+	uploads    *uploads
+	doubts     *doubts
+	overviews  *overviews
+	menus      *menus
+	callers    *callers
+	api        *api
 }
 
 // New returns the pages; Routes makes them answer.
 func New(c Config) *Web {
-	s := &Web{
-		desk: c.Desk, store: c.Store, feed: c.Feed, log: c.Log, now: c.Now, publicURL: strings.TrimSuffix(c.PublicURL, "/"),
-		sandboxURL: c.SandboxURL, secure: c.Secure, dev: c.Dev, proxies: c.Proxies, stopping: c.Stopping,
-		cross: http.NewCrossOriginProtection(), packed: middleware.Compress(5, "text/html"), streams: newStreams(), shares: newShares(), slips: newSlips(5 * time.Minute), typed: newSlips(30 * time.Minute),
-		searches: newSlips(searchLife), downloads: make(seats, downloadsMost), pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), gate: newGate(), spool: c.Spool, mails: c.Mails, backup: c.Backups, press: c.Press, try: c.Try,
+	site := siteOf(c)
+	room := &base{Site: site, store: c.Ask.Base}
+	menu := &menubase{Site: site, store: c.Ask.MenuBase}
+	return &Web{
+		Site: site, dev: c.Dev, probes: newProbes(c),
+		accounts:   &accounts{Site: site, store: c.Ask.Account, desk: c.Do.Account, sandboxURL: c.SandboxURL},
+		endpoints:  &endpoints{Site: site, store: c.Ask.Endpoint, desk: c.Do.Endpoint},
+		retentions: &retentions{Site: site, desk: c.Do.Retention},
+		backups:    &backups{Site: site, desk: c.Do.Backup},
+		journals:   &journals{Site: site, store: c.Ask.Journal, desk: c.Do.Journal},
+		balances:   &balances{Site: site, store: c.Ask.Balance, desk: c.Do.Balance, mails: c.Mails},
+		reports:    &reports{Site: site, store: c.Ask.Report, desk: c.Do.Report},
+		records:    &records{Site: site, store: c.Ask.Record, desk: c.Do.Record},
+		people:     &people{Site: site, store: c.Ask.People, desk: c.Do.People},
+		blocks:     &blocks{Site: site, store: c.Ask.Blocked, desk: c.Do.Blocked},
+		optouts:    &optouts{Site: site, desk: c.Do.OptOut, gate: newGate()},
+		staff:      &staff{Site: site, store: c.Ask.Staff, desk: c.Do.Staff},
+		tokens:     &tokens{Site: site, store: c.Ask.Token, desk: c.Do.Token},
+		door:       &door{Site: site, desk: c.Do.Door},
+		campaigns:  &campaigns{base: room, store: c.Ask.Campaign, desk: c.Do.Campaign},
+		messages:   &messages{base: room, store: c.Ask.Message, desk: c.Do.Message},
+		downloads:  &downloads{base: room, desk: c.Do.Download, downloads: make(seats, downloadsMost)},
+		confirms:   &confirms{base: room, store: c.Ask.Confirm, desk: c.Do.Confirm},
+		drafts:     &drafts{base: room, store: c.Ask.Draft, desk: c.Do.Draft},
+		uploads:    &uploads{base: room, store: c.Ask.Upload, desk: c.Do.Upload},
+		doubts:     &doubts{base: room, store: c.Ask.Doubt, desk: c.Do.Doubt},
+		overviews:  &overviews{base: room, store: c.Ask.Overview},
+		menus:      &menus{menubase: menu, store: c.Ask.Menu, desk: c.Do.Menu, press: c.Press, try: c.Try},
+		callers:    &callers{menubase: menu, store: c.Ask.Caller, desk: c.Do.Caller},
+		api:        &api{store: c.Ask.API, desk: c.Do.API, feed: c.Feed, log: c.Log, now: c.Now, pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping},
 	}
-	if s.outage = c.Outage; s.outage == nil {
-		s.outage = func() string { return "" }
-	}
-	if s.witness = c.Witness; s.witness == nil {
-		s.witness = func(context.Context, int64) string { return "" }
-	}
-	s.sessions = newSessionStore(c.Desk, c.Secure)
-	s.probes(c)
-	// A proxy may change the Host that the browser's Origin is compared with.
-	if u, err := url.Parse(c.PublicURL); err == nil && u.Host != "" {
-		if err := s.cross.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			s.log.Error("the public address cannot be an origin", "error", err)
-		}
-	}
-	s.cross.SetDenyHandler(http.HandlerFunc(s.denyCross))
-	return s
 }

@@ -156,13 +156,31 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	open := func(desk.Opening) (desk.Gateway, error) { return s.provider, nil }
 	s.gateways = desk.NewGateways(open, db, log)
 	s.desk = desk.New(db, s.gateways, s.feed, log, s.clock.now)
-	c := Config{Desk: s.desk, Store: db, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
+	c := Config{Ask: asking(db), Do: doing(s.desk), Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
 	for _, f := range change {
 		f(&c)
 	}
 	s.web = New(c)
 	s.handler = s.web.Routes(callbacks)
 	return s
+}
+
+// asking gives every noun the one storage, as main does.
+func asking(db *storage.DB) Questions {
+	return Questions{
+		Site: db, Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
+		People: db, Blocked: db, Staff: db, Token: db, Base: db, Campaign: db, Message: db, Confirm: db,
+		Draft: db, Upload: db, Doubt: db, Overview: db, MenuBase: db, Menu: db, Caller: db, API: db,
+	}
+}
+
+// doing gives every noun the one desk, as main does.
+func doing(d *desk.Desk) Orders {
+	return Orders{
+		Site: d, Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
+		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, Campaign: d, Message: d,
+		Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d, Menu: d, Caller: d, API: d,
+	}
 }
 
 // hire makes a person without the cost of a real password.
@@ -311,8 +329,16 @@ func (a answer) lacks(words ...string) answer {
 
 // broken is a store of which some answers fail.
 type broken struct {
-	Store
+	*storage.DB
 	panics bool
+}
+
+// breaking puts b between the pages and the storage, where b can fail.
+func breaking(b *broken) func(*Config) {
+	return func(c *Config) {
+		b.DB = c.Ask.API.(*storage.DB)
+		c.Ask.Staff, c.Ask.Token, c.Ask.Campaign, c.Ask.API = b, b, b, b
+	}
 }
 
 var errDisk = errors.New("the disk is on fire")
@@ -328,5 +354,5 @@ func (b broken) CountCampaigns(ctx context.Context, f sms.CampaignFilter) ([]sms
 	if b.panics {
 		panic(errDisk)
 	}
-	return b.Store.CountCampaigns(ctx, f)
+	return b.DB.CountCampaigns(ctx, f)
 }
