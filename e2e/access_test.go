@@ -15,6 +15,7 @@ import (
 // over every page in light and dark, and looks for sideways scrolling from 320
 // to 1280 px.
 func TestEveryPageIsAccessibleAndFits(t *testing.T) {
+	beside(t)
 	axe := filepath.Join("..", ".cache", "axe", "package", "axe.min.js")
 	if _, err := os.Stat(axe); err != nil {
 		t.Fatal("axe-core is not here. Run: make deps")

@@ -145,6 +145,7 @@ func executedTimes(t *testing.T, addr string) map[string]int {
 // TestAnotherProgramSends is the whole life of campaigns over /api/v1, with the
 // desk and the service as two processes.
 func TestAnotherProgramSends(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 20)
 	p.serve()
 	a := p.client("sender")
@@ -215,6 +216,7 @@ func (a *apiClient) upload(name, file string, fields ...string) (c apiCampaign) 
 // TestAnotherProgramStopsAndContinues stops a campaign in full run, goes on,
 // cancels another, and reads every message once in pages meanwhile.
 func TestAnotherProgramStopsAndContinues(t *testing.T) {
+	waits(t)
 	p := newPair(t, binary(t, ""), 10, "--faults", "latency=50ms")
 	p.flags = []string{"--calls-in-flight", "2"}
 	p.serve()

@@ -34,6 +34,7 @@ func (p *tab) asksApproval(text string, numbers ...string) {
 // TestTwoPeopleSendACampaign: Ada asks, Bola looks and sends it back, Ada asks
 // again, Bola approves; the same with scripts turned off.
 func TestTwoPeopleSendACampaign(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	ada := newTab(t, b, o.base)

@@ -135,6 +135,7 @@ func TestTheBackupAndRestoreOfTheREADME(t *testing.T) {
 // TestACopyWithoutItsJournalSendsNothing: the database and the key, put into a fresh folder, as README had it once. It
 // carries no mark.
 func TestACopyWithoutItsJournalSendsNothing(t *testing.T) {
+	waits(t)
 	copied := filepath.Join(t.TempDir(), "copied")
 	p, c, _, after := midway(t, func(p *pair) {
 		if err := os.Mkdir(copied, 0o700); err != nil {
@@ -186,6 +187,7 @@ func TestACopyWithoutItsJournalSendsNothing(t *testing.T) {
 
 // TestACopyOfTheDatabaseFileAloneIsNotEmpty: cp smsdesk.db of a running desk, as people do it.
 func TestACopyOfTheDatabaseFileAloneIsNotEmpty(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 10)
 	p.serve()
 	p.send(numbersFrom(30_000, 300), "Copied")

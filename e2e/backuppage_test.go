@@ -12,6 +12,7 @@ import (
 // TestAnAdministratorBacksUp: the desk makes the first backup by itself, the next when asked; one that fails is said
 // without a reload, and on the overview. Every state of the page fits and is accessible.
 func TestAnAdministratorBacksUp(t *testing.T) {
+	beside(t)
 	axe := filepath.Join("..", ".cache", "axe", "package", "axe.min.js")
 	if _, err := os.Stat(axe); err != nil {
 		t.Fatal("axe-core is not here. Run: make deps")

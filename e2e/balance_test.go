@@ -10,6 +10,7 @@ import (
 // TestBalancePage: the credit as given, a fall that nobody sent for, the
 // warning, usage, cost and the floor.
 func TestBalancePage(t *testing.T) {
+	beside(t)
 	a := openArchive(t)
 	a.goes("/balance", "₦1,000,000.00", "balance-fresh")
 	a.sees("No usage in")

@@ -13,6 +13,7 @@ import (
 // one by its own BLACKLIST report and one from its message; none of them is
 // sent to afterwards, and the pages say how many were left out and why.
 func TestBlockedNumbersAreNotSentTo(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)

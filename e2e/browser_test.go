@@ -1,19 +1,41 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
 
-// newBrowser starts the machine's Chromium. A test that cannot have it fails
+// stage is the browser of all stories: one Playwright driver and one Chromium
+// for the whole package. Each story has contexts of its own in it, which share
+// no cookies, storage or cache.
+type stage struct {
+	once    sync.Once
+	driver  *playwright.Playwright
+	browser playwright.Browser
+	err     error
+}
+
+var theStage stage
+
+// newBrowser gives the machine's Chromium. A test that cannot have it fails
 // and says how to get it: a story that was not played proves nothing.
 func newBrowser(t *testing.T) playwright.Browser {
 	t.Helper()
+	theStage.once.Do(func() { theStage.err = theStage.open() })
+	if theStage.err != nil {
+		t.Fatal(theStage.err)
+	}
+	return theStage.browser
+}
+
+func (s *stage) open() error {
 	chromium := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -27,38 +49,45 @@ func newBrowser(t *testing.T) playwright.Browser {
 	}
 	folder, err := filepath.Abs(folder)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if _, err := os.Stat(filepath.Join(folder, "package", "cli.js")); err != nil || chromium == "" {
-		t.Fatalf("the browser tests need Chromium and the Playwright driver (in %s). Run: make deps", folder)
+		return fmt.Errorf("the browser tests need Chromium and the Playwright driver (in %s). Run: make deps", folder)
 	}
 	if node, err := exec.LookPath("node"); err == nil {
-		t.Setenv("PLAYWRIGHT_NODEJS_PATH", node)
+		if err := os.Setenv("PLAYWRIGHT_NODEJS_PATH", node); err != nil {
+			return err
+		}
 	}
-	t.Setenv("PLAYWRIGHT_DRIVER_PATH", folder)
+	if err := os.Setenv("PLAYWRIGHT_DRIVER_PATH", folder); err != nil {
+		return err
+	}
 	options := &playwright.RunOptions{DriverDirectory: folder, SkipInstallBrowsers: true, Verbose: false}
 	driver, err := playwright.NewDriver(options)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if err := driver.DownloadDriver(); err != nil {
-		t.Fatalf("the Playwright driver is not usable. Run: make deps (%v)", err)
+		return fmt.Errorf("the Playwright driver is not usable. Run: make deps (%w)", err)
 	}
-	pw, err := playwright.Run(options)
-	if err != nil {
-		t.Fatal(err)
+	if s.driver, err = playwright.Run(options); err != nil {
+		return err
 	}
-	t.Cleanup(func() { _ = pw.Stop() })
 	flags := []string{"--disable-background-networking", "--disable-quic", "--no-first-run", "--disable-component-update", "--disable-sync"}
 	if os.Geteuid() == 0 {
 		flags = append(flags, "--no-sandbox")
 	}
-	b, err := pw.Chromium.Launch(playwright.BrowserTypeLaunchOptions{ExecutablePath: &chromium, Args: flags})
-	if err != nil {
-		t.Fatal(err)
+	s.browser, err = s.driver.Chromium.Launch(playwright.BrowserTypeLaunchOptions{ExecutablePath: &chromium, Args: flags})
+	return err
+}
+
+func (s *stage) close() {
+	if s.browser != nil {
+		_ = s.browser.Close()
 	}
-	t.Cleanup(func() { _ = b.Close() })
-	return b
+	if s.driver != nil {
+		_ = s.driver.Stop()
+	}
 }
 
 // tab is one page of a browser that fails the test at the first thing that

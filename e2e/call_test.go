@@ -18,6 +18,7 @@ type sandboxCall struct {
 // records can do and compares what arrived with sections 4.1 to 4.7: method,
 // path, query and body, nothing more and nothing less.
 func TestTheCallsAreThoseOfTheSpecification(t *testing.T) {
+	beside(t)
 	a := openArchive(t)
 	a.open("/templates/109/edit")
 	a.fill("Name", "Holidays & more")

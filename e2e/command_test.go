@@ -21,6 +21,7 @@ import (
 // schema where they are missing, and needs no reachable service; what reads a
 // desk or changes one makes nothing and says that there is none.
 func TestCommandsWorkBeforeTheFirstServe(t *testing.T) {
+	beside(t)
 	bin := binary(t, "")
 	password := writeFile(t, "password", "correct horse battery staple\n")
 	key := writeFile(t, "key", "CANARY-k3y/with+signs==\n")
@@ -46,6 +47,7 @@ func TestCommandsWorkBeforeTheFirstServe(t *testing.T) {
 
 // TestEveryCommandRefusesANewerSchema, before anything is written.
 func TestEveryCommandRefusesANewerSchema(t *testing.T) {
+	beside(t)
 	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
 	password, key := writeFile(t, "password", adaPassword), writeFile(t, "key", "k")
 	must(t, bin, "--data", data, "user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "sender", "--password-file", password)
@@ -94,6 +96,7 @@ func contents(t *testing.T, folder string) map[string]string {
 // TestADeskIsNobodyElses: whatever the umask of whoever starts it, files and
 // folders of a new desk are for their owner alone.
 func TestADeskIsNobodyElses(t *testing.T) {
+	beside(t)
 	data, addr := filepath.Join(t.TempDir(), "data"), freeAddr(t)
 	cmd := exec.Command("sh", "-c", `umask 000; exec "$0" "$@"`, binary(t, ""), "--data", data, "serve", "--listen", addr)
 	startCommand(t, cmd).ready(addr, 15*time.Second)
@@ -122,6 +125,7 @@ func TestADeskIsNobodyElses(t *testing.T) {
 // TestATokenIsPrintedOnce: its secret is the last word of what makes it, and
 // stands nowhere afterwards.
 func TestATokenIsPrintedOnce(t *testing.T) {
+	beside(t)
 	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
 	must(t, bin, "--data", data, "user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "sender", "--password-file", writeFile(t, "password", adaPassword))
 	out := must(t, bin, "--data", data, "token", "add", "--name", "Billing", "--user", "Ada@Example.com")
@@ -152,6 +156,7 @@ func TestATokenIsPrintedOnce(t *testing.T) {
 }
 
 func TestAnAccountIsShownWithAddressesAndWithoutSecrets(t *testing.T) {
+	beside(t)
 	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
 	must(t, bin, "--data", data, "account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2", "--client-id", "CANARY-client",
 		"--api-key-file", writeFile(t, "key", "CANARY-k3y/with+signs=="), "--hours", "08:00-20:00", "--price", "4.00", "--abroad", "--url-budget", "8000", "--type-above", "200")
@@ -177,6 +182,7 @@ func TestAnAccountIsShownWithAddressesAndWithoutSecrets(t *testing.T) {
 // TestBadConfigurationIsListedWholeAndOpensNothing: every fault at once, exit
 // 2, no folder made and no port opened.
 func TestBadConfigurationIsListedWholeAndOpensNothing(t *testing.T) {
+	beside(t)
 	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
 	out, code := command(t, bin, "--data", data, "--database", "postgres://user:secret@db.example/smsdesk", "serve", "--listen", "nowhere", "--callback-listen", "also-nowhere", "--public-url", "ftp://x", "--calls-in-flight", "0")
 	if code != 2 {
@@ -257,6 +263,7 @@ func TestServeAnswersSoonBesideCommandsAndStopsWithoutDoubt(t *testing.T) {
 // TestARestoredBackupSendsNothingAgain: an older copy of the database is put
 // back after messages were sent from it.
 func TestARestoredBackupSendsNothingAgain(t *testing.T) {
+	waits(t)
 	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms")
 	desk := p.serve()
 	numbers := numbersFrom(5000, 40)
@@ -333,6 +340,7 @@ func stopBefore(t *testing.T, p *pair, desk *process, campaign int64) {
 // TestCallbacksOnTheirOwnAddress: with --callback-listen the pages' address
 // does not answer callbacks and the other way round.
 func TestCallbacksOnTheirOwnAddress(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 10)
 	callbacks := freeAddr(t)
 	p.flags = []string{"--callback-listen", callbacks}

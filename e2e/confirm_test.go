@@ -41,6 +41,7 @@ func (p *tab) keysTo(id string, most int) int {
 // TestConfirmByKeyboard: at most seven keys from the load of the page to the
 // Send button, also where the number of recipients has to be typed.
 func TestConfirmByKeyboard(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
@@ -74,6 +75,7 @@ func TestConfirmByKeyboard(t *testing.T) {
 // TestPreviewAndTest: another row and another time change the page in place,
 // and the row shown goes to one's own phone.
 func TestPreviewAndTest(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)

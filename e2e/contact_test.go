@@ -20,6 +20,7 @@ const peopleFile = `Phone,Name,Town,Paid,Tags
 // is blocked is left out and the page says so; the history of a person shows
 // what they got.
 func TestContactsFromASheetToACampaign(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)

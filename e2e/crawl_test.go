@@ -36,6 +36,7 @@ type crawler struct {
 // that is shown must open, a form that is shown must be taken or answered with
 // what is wrong; nothing is shown that the role may not do.
 func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	password := writeFile(t, "password", adaPassword)
 	for _, role := range sms.Roles() {

@@ -47,6 +47,7 @@ func (p *tab) looks(name string) {
 // TestWhoGotItWhoDidNotAndWhy is a morning after a campaign with every fate:
 // the overview, the live page, its breakdown, one person, what to do next.
 func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)

@@ -107,6 +107,7 @@ func ask(t *testing.T, method, url, body string) answered {
 // acknowledges reports, says what is wrong, and recovers by itself; not one
 // report of 50 a second is refused, also while the whole desk takes over.
 func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
+	waits(t)
 	for _, c := range []struct {
 		name, says string
 		spoil      func(p *pair) (mend func())
@@ -194,6 +195,7 @@ func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
 // TestAWrongConfigurationEndsTheStart, whatever the disk: it is nothing that
 // waiting mends.
 func TestAWrongConfigurationEndsTheStart(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 10)
 	serve := func(data string) []string {
 		return []string{"--data", data, "serve", "--listen", freeAddr(t), "--no-sandbox"}

@@ -61,6 +61,7 @@ func words(doc *goquery.Document) string {
 // settles one, and the provider confirms its id; a person sends the other
 // again, once warned, and it goes out once more and no oftener.
 func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 10)
 	setFaults(t, p.sandbox, `{"holdReports":true}`)
 	p.serve()
@@ -155,6 +156,7 @@ func (c *crawler) answer(path string, form url.Values) *goquery.Document {
 // come, and is away for a minute. Afterwards the page names the gap and the
 // messages without a report, and the provider is asked about each of them.
 func TestReportsLostWhileDown(t *testing.T) {
+	waits(t)
 	p := newPair(t, binary(t, ""), 10)
 	setFaults(t, p.sandbox, `{"holdReports":true}`)
 	desk := p.serve()
@@ -197,6 +199,7 @@ func TestReportsLostWhileDown(t *testing.T) {
 // tells by itself that a report was faster. Pictures are kept of it and of the
 // log of reports, light, dark and on a phone.
 func TestDecidingInABrowser(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -41,8 +42,28 @@ func TestMain(m *testing.M) {
 	}
 	binaries.folder = folder
 	code := m.Run()
+	theStage.close()
 	_ = os.RemoveAll(folder)
 	os.Exit(code)
+}
+
+// seats are the stories that may be played at once: two, as many as the smallest
+// machine of the gate has cores.
+var seats = make(chan struct{}, 2)
+
+// beside lets a story run beside another, after those that run alone: it
+// measures no time, and nothing in it depends on when a process is killed.
+func beside(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	seats <- struct{}{}
+	t.Cleanup(func() { <-seats })
+}
+
+// waits lets a story that mostly waits run beside all others.
+func waits(t *testing.T) {
+	t.Helper()
+	t.Parallel()
 }
 
 // binary builds cmd/smsdesk with the given build tags.
@@ -171,15 +192,26 @@ func must(t *testing.T, path string, args ...string) string {
 	return out
 }
 
-// freeAddr returns a loopback address that nothing listens on.
+// ports are those that freeAddr has given away: below those that the system
+// gives to connections, so that nothing takes one before the process that it is
+// meant for.
+var ports atomic.Uint32
+
+// freeAddr returns a loopback address that nothing listens on, and that no other
+// story gets.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, many = 12_000, 20_000
+	from := uint32(os.Getpid()*61) % many // two runs at once begin apart
+	for range many {
+		addr := fmt.Sprintf("127.0.0.1:%d", first+(from+ports.Add(1))%many)
+		if l, err := net.Listen("tcp", addr); err == nil {
+			_ = l.Close()
+			return addr
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // ready waits until the process answers /healthz.

@@ -166,6 +166,7 @@ func bigBook(t *testing.T, rows int) string {
 // TestMemoryOfLargeLists: the whole process stays below 100 MiB from the upload
 // to the campaign.
 func TestMemoryOfLargeLists(t *testing.T) {
+	beside(t)
 	for _, c := range []struct {
 		rows  int
 		write func(*testing.T, int) string

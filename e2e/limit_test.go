@@ -13,6 +13,7 @@ import (
 // stands among the blocked numbers; who got enough messages is left out, and a
 // person who would write to too many is told so.
 func TestLimitsAndTheLinkThatStopsMessages(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)

@@ -180,6 +180,7 @@ func (p *tab) mapping() {
 // TestADirtyList: columns are chosen, numbers repaired, four rows left out and
 // downloaded, the rest sent; with scripts and without.
 func TestADirtyList(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)
@@ -315,6 +316,7 @@ func TestStopAndContinueAList(t *testing.T) {
 // TestAListByKeyboard: from sign-in to a stopped campaign without a mouse
 // (ux 3.1).
 func TestAListByKeyboard(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)

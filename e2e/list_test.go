@@ -52,6 +52,7 @@ func (p *tab) upload(name, content string) string {
 // A file that is refused takes nothing away of what was typed on the same
 // page; another one goes.
 func TestARefusedFileKeepsThePage(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
@@ -74,6 +75,7 @@ func TestARefusedFileKeepsThePage(t *testing.T) {
 
 // An upload shows how far it is, and Cancel leaves nothing of it.
 func TestAnUploadIsCancelled(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
@@ -104,6 +106,7 @@ func TestAnUploadIsCancelled(t *testing.T) {
 // A file over the limit is refused in words within a second, whether the
 // page's script sees its size or the browser just sends it.
 func TestAFileOverTheLimit(t *testing.T) {
+	beside(t)
 	for name, script := range map[string]bool{"with script": true, "without script": false} {
 		t.Run(name, func(t *testing.T) {
 			o := openOffice(t)

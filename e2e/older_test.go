@@ -14,6 +14,7 @@ import (
 // TestAnOlderStateIsAnsweredOnThePage: the question, the answer with the
 // password, the paused campaign, and the word before some may get it twice.
 func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms")
 	must(t, p.bin, "--data", p.data, "user", "add", "--email", "administrator@example.com", "--name", "Ada Obi",
 		"--role", "administrator", "--password-file", writeFile(t, "password", adaPassword))

@@ -92,6 +92,7 @@ func (c *crawler) text(path string) string {
 // in doubt, nobody is sent anything twice, every report is acknowledged while
 // the desk runs, the pages say what is wrong, and it recovers by itself.
 func TestAnOutageDoubtsNothing(t *testing.T) {
+	waits(t)
 	const messages = 3000
 	long := 70 * time.Second
 	if os.Getenv("SMSDESK_SOAK") != "" {
@@ -212,6 +213,7 @@ func (p *pair) acknowledgedAll(campaign int64) {
 // TestFullFromTheStart: a disk that is full when the desk starts refuses no
 // report, and the desk takes over when there is space.
 func TestFullFromTheStart(t *testing.T) {
+	waits(t)
 	p := newPair(t, binary(t, ""), 10)
 	p.smallDisk("48m")
 	if !p.mounted {

@@ -53,6 +53,7 @@ process.stdout.write(JSON.stringify(texts.map(t => {
 // once more with its clusters kept whole, and that count must be its own;
 // whatever else differs is a fault.
 func TestPartsAgreeWithTwoOtherCounters(t *testing.T) {
+	beside(t)
 	const n = 10_000
 	texts := randomTexts(n)
 	theirs := askNode(t, texts)

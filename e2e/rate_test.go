@@ -85,6 +85,7 @@ const (
 // left in peace for as long as it asked. A build whose limiter begins anew at
 // each start is found out.
 func TestTheRateOutlivesTheProcess(t *testing.T) {
+	waits(t)
 	binary(t, "shifted_clock")
 	binary(t, "shifted_clock,forgetful_limiter")
 	t.Run("kills", func(t *testing.T) {
@@ -177,6 +178,7 @@ func waitAfterKill(t *testing.T) {
 // keeps what is scheduled, says so in the log and in doctor, and goes on by
 // itself when the clock is put right.
 func TestAFastClockSendsNothingEarly(t *testing.T) {
+	waits(t)
 	c := newClocked(t, "")
 	running := c.serve()
 	campaign := c.schedule(numbersFrom(1, 3), "See you in half an hour")

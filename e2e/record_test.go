@@ -89,6 +89,7 @@ func (a *archive) refused(sentence string) {
 // marks, a change made elsewhere meanwhile, one that is gone, drafts, and the
 // page when the provider cannot be reached.
 func TestTemplates(t *testing.T) {
+	beside(t)
 	a := openArchive(t)
 	a.goes("/templates", "5 templates at the provider", "templates")
 	a.fill("Name or text", "fees of")
@@ -190,6 +191,7 @@ func (a *archive) drafts() {
 // TestSenderIDs: the provider's own words, the purpose, the default, and what is
 // gone.
 func TestSenderIDs(t *testing.T) {
+	beside(t)
 	a := openArchive(t)
 	a.goes("/senders", "4 sender IDs", "senders")
 	a.sees("Pending")
@@ -265,6 +267,7 @@ func (a *archive) scheduled(sender, text string) int64 {
 // TestGroups: made, below another one, renamed, deleted by its name; a name that
 // is taken, a group that is gone; and a message to a whole group.
 func TestGroups(t *testing.T) {
+	beside(t)
 	a := openArchive(t)
 	a.goes("/groups", "2 groups", "groups-flat")
 	a.follow("Create a group")

@@ -142,6 +142,7 @@ func (r *receiving) stands(name string, m sms.Message, want sms.Delivery, differ
 // TestReportsOverTheWholeWay takes true, repeated, unordered, odd, forged and hostile reports from
 // the call of the provider to the page that staff look at.
 func TestReportsOverTheWholeWay(t *testing.T) {
+	beside(t)
 	r := newReceiving(t, 12)
 	normal, repeated, forward, backward, odd, lower, other, cut, hostile := r.next(), r.next(), r.next(), r.next(), r.next(), r.next(), r.next(), r.next(), r.next()
 	r.told(report(normal, "DELIVRD"))
@@ -208,6 +209,7 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 // token or method, about ids that are known and ids that are not, are answered
 // alike, and nothing of them is stored.
 func TestForgedCallsMoveNothing(t *testing.T) {
+	beside(t)
 	r := newReceiving(t, 2)
 	m := r.next()
 	token := strings.TrimPrefix(r.path, "/dlr/")
@@ -251,6 +253,7 @@ func TestForgedCallsMoveNothing(t *testing.T) {
 // TestReportsBeforeTheirAnswers goes the whole way: the sandbox reports
 // before it answers, and each report finds its message.
 func TestReportsBeforeTheirAnswers(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 1)
 	p.serve()
 	c := p.send([]string{"2348030000009", "2348050000009", "2348020000009", "2348090000009"}, "Early")
@@ -340,6 +343,7 @@ func TestReportsWhileTheInboxIsLocked(t *testing.T) {
 // TestTheOldAddressWorksForAWhile: after an administrator has made a
 // new address both work, and the old one ends with its time.
 func TestTheOldAddressWorksForAWhile(t *testing.T) {
+	beside(t)
 	r := newReceiving(t, 4)
 	page := fmt.Sprintf("/settings/reports/rotate?account=%d&kind=dlr", r.account.ID)
 	_, doc := r.boss.get(page)

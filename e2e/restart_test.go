@@ -124,6 +124,7 @@ func (p *pair) reportIDs(kept map[string]bool) {
 // TestTheWrongSocketsAreRefused: a desk that took only one of two sockets would
 // leave callers of the other waiting for ever.
 func TestTheWrongSocketsAreRefused(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 10)
 	var one, two *os.File
 	p.listen, one = listenFile(t)

@@ -9,6 +9,7 @@ import (
 // TestRetentionIsSetAndShown: an administrator sets the months, a wrong figure
 // is told beside its field, and pages say until when things are kept.
 func TestRetentionIsSetAndShown(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.open("/signin")

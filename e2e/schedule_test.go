@@ -37,6 +37,7 @@ func (p *tab) later(choice, button string) string {
 // TestScheduling: schedule, cancel, schedule again, and watch it start by
 // itself; the same orders with scripts turned off.
 func TestScheduling(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)

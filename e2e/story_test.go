@@ -105,6 +105,7 @@ func (p *tab) row(number, words string) {
 // write to five numbers, confirm, and watch what becomes of them without a
 // reload; then one whose answer is lost.
 func TestTheFirstDay(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
@@ -180,6 +181,7 @@ func (p *tab) quiet() {
 // TestPressingTwiceSendsOnce: a double click, a reload and the way back never
 // make a second campaign.
 func TestPressingTwiceSendsOnce(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
@@ -211,6 +213,7 @@ func visible(l playwright.Locator) bool {
 
 // TestWithoutScripts: the whole job with scripts turned off.
 func TestWithoutScripts(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false), Viewport: &playwright.Size{Width: 390, Height: 844}})
 	p.firstRun(o)
@@ -286,6 +289,7 @@ func (p *tab) reportToScreen(dlr string, m sms.Message) time.Duration {
 
 // TestBadInputSaysWhatIsWrongAndKeepsWhatWasTyped walks the mistakes of a day.
 func TestBadInputSaysWhatIsWrongAndKeepsWhatWasTyped(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)

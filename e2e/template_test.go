@@ -12,6 +12,7 @@ import (
 // sends it, in a browser with scripts and in one without. Whoever presses Enter
 // in a field checks the message and does not lose the text.
 func TestATemplateIsSent(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	newTab(t, b, o.base).firstRun(o)

@@ -26,6 +26,7 @@ func (p *tab) pressExactly(words string) {
 // published, dialled in the simulator on a network that leaves half of the
 // request out, and the number is left out of the next campaign.
 func TestAMenuIsBuiltDialledAndObeyed(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
@@ -134,6 +135,7 @@ func (p *tab) menuFrom(example string) {
 // TestSurveyAndFeeWithoutScripts walks the other examples on every network,
 // with scripts off, and finds the answers in the table and its download.
 func TestSurveyAndFeeWithoutScripts(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	first := newTab(t, b, o.base)

@@ -59,6 +59,7 @@ func twice(t *testing.T, addr string) (n int) {
 // TestTheWholeFolderPutBackIsToldByTheBalance: nothing in the folder knows of
 // what was sent in the meantime, but the account's balance does.
 func TestTheWholeFolderPutBackIsToldByTheBalance(t *testing.T) {
+	waits(t)
 	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms,holdReports=true")
 	c, sent := putBack(t, p, "Told by the balance", 200)
 	p.serve()
@@ -82,6 +83,7 @@ func TestTheWholeFolderPutBackIsToldByTheBalance(t *testing.T) {
 // TestWhatTheBalanceCannotTell: topped up meanwhile, or not looked at because
 // others use the account, the folder that comes back repeats.
 func TestWhatTheBalanceCannotTell(t *testing.T) {
+	waits(t)
 	for name, blind := range map[string]func(p *pair){
 		"topped up": func(p *pair) {
 			resp, err := http.Post("http://"+p.sandbox+"/_sandbox/credit", "application/x-www-form-urlencoded", strings.NewReader("amount=5000000"))
@@ -108,6 +110,7 @@ func TestWhatTheBalanceCannotTell(t *testing.T) {
 // TestTheWholeFolderPutBackIsToldByAReport that comes in time: before the first
 // request of the campaign.
 func TestTheWholeFolderPutBackIsToldByAReport(t *testing.T) {
+	waits(t)
 	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms,holdReports=true")
 	_, err := p.db.UpdateRecordSettings(t.Context(), p.account.ID, func(s *sms.RecordSettings) error { s.OthersSend = true; return nil })
 	p.must(err)
