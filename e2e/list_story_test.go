@@ -316,7 +316,6 @@ func TestStopAndContinueAList(t *testing.T) {
 // TestAListByKeyboard: from sign-in to a stopped campaign without a mouse
 // (ux 3.1).
 func TestAListByKeyboard(t *testing.T) {
-	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
