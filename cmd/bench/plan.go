@@ -25,8 +25,8 @@ type mixture struct {
 
 func mixtures() []mixture {
 	return []mixture{
-		{"plan of equal lengths", 1.02, func(_ int, rng *rand.Rand) string { return words(rng, 120) }},
-		{"plan of mixed lengths", 1.005, func(_ int, rng *rand.Rand) string { return words(rng, 20+rng.IntN(280)) }},
+		{"plan of equal lengths", 1.04, func(_ int, rng *rand.Rand) string { return words(rng, 120) }},
+		{"plan of mixed lengths", 1.04, func(_ int, rng *rand.Rand) string { return words(rng, 20+rng.IntN(280)) }},
 	}
 }
 

@@ -12,75 +12,8 @@ type packing struct {
 	capacity, limit int
 }
 
-// slackAllowed is how far above a lower bound a packing may lie before another
-// way of packing is tried as well.
-const slackAllowed = 1.001
-
-// pack returns the call of each row and the number of calls. Two ways are at
-// hand: patterns are near the optimum where few sizes occur, filling in row
-// order where sizes are spread widely or calls are full by rows and by bytes.
-func (p packing) pack() (call []int32, calls int) {
-	least := p.floor()
-	byRows := func() ([]int32, int) { return newFilling(p, make([]int32, len(p.size)), 0).fill() }
-	byPatterns := func() ([]int32, int) {
-		c := newCutting(p)
-		call, calls := c.cut()
-		least = max(least, c.bound)
-		return newFilling(p, call, calls).fill()
-	}
-	first, second := byPatterns, byRows
-	if p.sizes() > maxClasses {
-		first, second = second, first
-	}
-	call, calls = first()
-	if float64(calls) <= math.Ceil(least)*slackAllowed {
-		return call, calls
-	}
-	if other, n := second(); n < calls {
-		return other, n
-	}
-	return call, calls
-}
-
-// histogram counts the rows of each size.
-func (p packing) histogram() []int {
-	h := make([]int, p.capacity+1)
-	for _, s := range p.size {
-		h[s]++
-	}
-	return h
-}
-
-// sizes counts the distinct sizes.
-func (p packing) sizes() int {
-	n := 0
-	for _, rows := range p.histogram() {
-		if rows > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// floor is a lower bound of the number of calls: by bytes and by rows.
-func (p packing) floor() float64 {
-	bytes := 0
-	for _, s := range p.size {
-		bytes += int(s)
-	}
-	return max(float64(bytes)/float64(p.capacity), float64(len(p.size))/float64(p.limit))
-}
-
-// unseen marks the rows that are another row's twin.
-func (p packing) unseen() []bool {
-	hidden := make([]bool, len(p.size))
-	for _, t := range p.twin {
-		if t > 0 {
-			hidden[t] = true
-		}
-	}
-	return hidden
-}
+// pack returns the call of each row and the number of calls.
+func (p packing) pack() (call []int32, calls int) { return newFilling(p).fill() }
 
 // queues holds the visible rows by a key, first in first out.
 type queues struct {
@@ -141,25 +74,21 @@ type filling struct {
 }
 
 // windowRows is how many rows in order are looked at for the next one.
-const windowRows = 64
+const windowRows = 32
 
 // lastRows is the room, in rows of mean size, from which on a call is ended by
 // looking for rows of the right sizes.
 const lastRows = 2.5
 
-// newFilling starts after the calls that call already holds.
-func newFilling(p packing, call []int32, calls int) *filling {
-	f := &filling{packing: p, call: call, calls: calls, hidden: make([]bool, len(p.size)),
+func newFilling(p packing) *filling {
+	f := &filling{packing: p, call: make([]int32, len(p.size)), hidden: make([]bool, len(p.size)),
 		bySize: newQueues(p.capacity+1, len(p.size)), visible: make([]int, p.capacity+1), low: p.capacity}
-	for i, t := range p.twin {
-		if t > 0 && call[i] == 0 {
+	for _, t := range p.twin {
+		if t > 0 {
 			f.hidden[t] = true
 		}
 	}
 	for i, s := range p.size {
-		if call[i] > 0 {
-			continue
-		}
 		f.left++
 		f.sum += float64(s)
 		f.sq += float64(s) * float64(s)

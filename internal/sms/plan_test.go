@@ -384,7 +384,7 @@ func TestPlanStaysNearRowOrder(t *testing.T) {
 			spans[c] = i - first[c]
 		}
 		slices.Sort(spans)
-		if median := spans[len(spans)/2]; m.ordered && median > n/8 {
+		if median := spans[len(spans)/2]; m.ordered && median > n/7 {
 			t.Errorf("%s: half of the calls span more than %d rows of %d", m.name, median, n)
 		}
 	}
