@@ -138,7 +138,7 @@ func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sm
 		if err := t.applyWaiting(ctx, a.AccountID, providerIDs(s, o, group), country, now); err != nil {
 			return err
 		}
-		alert, err = t.afterAttempt(ctx, a, of, row.Campaign.WindowFrom, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge, now)
+		alert, err = t.afterAttempt(ctx, a, of, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge, now)
 		return err
 	})
 	return alert && err == nil, err
@@ -288,21 +288,22 @@ func (t *tx) settleSome(ctx context.Context, of sms.Campaign, args []any, list [
 }
 
 // afterAttempt brings the attempt's campaign up to date: its canary, a pause, its
-// end. window is since when its attempts are judged.
-func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, c sms.Campaign, window int64, ended sms.Finished, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
+// end.
+func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, c sms.Campaign, ended sms.Finished,
+	judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	v := sms.Verdict{Canary: c.Canary}
 	if a.State == sms.AttemptPrepared {
 		if a.Canary && c.Canary == sms.CanaryFlying {
 			v.Canary = sms.CanaryPending
 		}
 	} else {
-		before, err := t.RecentAttempts(ctx, c.ID, window, a.ID)
+		before, err := t.RecentAttempts(ctx, c.ID, c.WindowFrom, a.ID)
 		if err != nil {
 			return false, err
 		}
 		v = judge(c.Canary, append([]sms.Finished{ended}, finished(before)...))
 	}
-	c.Canary = v.Canary
+	c.Proves(v.Canary)
 	if v.PauseAccount {
 		n, err := t.PauseAccount(ctx, a.AccountID, v.Sentence, v.Code)
 		if err != nil {
@@ -314,21 +315,24 @@ func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, c sms.Campaign, w
 		return false, err
 	}
 	if v.PauseCampaign && c.State == sms.CampaignRunning {
-		c.State, c.Pause, c.PauseCode, alert = sms.CampaignPaused, v.Sentence, v.Code, true
+		if err := c.PauseFor(v.Code, v.Sentence); err != nil {
+			return false, err
+		}
+		alert = true
 	}
-	return alert, t.putCampaign(ctx, &c, window, now)
+	return alert, t.putCampaign(ctx, &c, now)
 }
 
 // finish ends a started campaign that has nothing left to send.
 func (t *tx) finish(ctx context.Context, c *sms.Campaign, now int64) error {
-	if !c.Started() || c.State == sms.CampaignFinished || c.State == sms.CampaignCancelled {
+	if !c.MayFinish() {
 		return nil
 	}
 	left, err := t.CountUnsent(ctx, c.ID, c.AccountID)
-	if err == nil && left == 0 {
-		c.State, c.Pause, c.PauseCode, c.FinishedAt = sms.CampaignFinished, "", "", now
+	if err != nil || left > 0 {
+		return err
 	}
-	return err
+	return c.Finish(time.UnixMilli(now))
 }
 
 func finished(rows []query.RecentAttemptsRow) []sms.Finished {
@@ -378,7 +382,7 @@ func (t *tx) finishAll(ctx context.Context, campaigns []int64, now int64) error 
 		if err := t.finish(ctx, &c, now); err != nil {
 			return err
 		}
-		if err := t.putCampaign(ctx, &c, row.Campaign.WindowFrom, now); err != nil {
+		if err := t.putCampaign(ctx, &c, now); err != nil {
 			return err
 		}
 	}

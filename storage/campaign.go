@@ -212,23 +212,16 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if err := change(&after); err != nil {
 			return err
 		}
-		window := row.Campaign.WindowFrom
-		if after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
-			window = now
-		}
-		if before.State == sms.CampaignCancelled || before.Started() && !after.Started() {
+		if before.State == sms.CampaignCancelled {
 			return fmt.Errorf("from %s to %s: %w", before.State, after.State, errUnexpected)
 		}
 		if err := t.showAll(ctx, after); err != nil {
 			return err
 		}
-		if before.StartedAt == 0 && after.State == sms.CampaignRunning && before.State != sms.CampaignRunning {
+		if !before.Started() && after.Started() {
 			if err := t.takeOver(ctx, after, after.StartedName, now); err != nil {
 				return err
 			}
-		}
-		if err := t.finish(ctx, &after, now); err != nil {
-			return err
 		}
 		if after.Name != before.Name {
 			if err := t.named(ctx, id, after.Name); err != nil {
@@ -240,9 +233,22 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 				return err
 			}
 		}
-		return t.putCampaign(ctx, &after, window, now)
+		if err := t.putCampaign(ctx, &after, now); err != nil {
+			return err
+		}
+		return t.finishAtOnce(ctx, &after, now)
 	})
 	return after, err
+}
+
+// finishAtOnce ends a campaign that was just let go and has nothing to send. It
+// is a step of its own: no state but a started one may end.
+func (t *tx) finishAtOnce(ctx context.Context, c *sms.Campaign, now int64) error {
+	stood := c.State
+	if err := t.finish(ctx, c, now); err != nil || c.State == stood {
+		return err
+	}
+	return t.putCampaign(ctx, c, now)
 }
 
 // showAll counts messages as what they are shown as after a change of their
@@ -265,9 +271,9 @@ func (t *tx) showAll(ctx context.Context, after sms.Campaign) error {
 	return t.SetUntidy(ctx, after.ID, true)
 }
 
-func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, window, now int64) error {
+func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, now int64) error {
 	n, err := t.UpdateCampaign(ctx, query.UpdateCampaignParams{ID: c.ID, Version: c.Version, Name: c.Name, State: string(c.State), Pause: c.Pause,
-		PauseCode: c.PauseCode, Canary: string(c.Canary), WindowFrom: window, StartedBy: c.StartedBy, StartedName: c.StartedName,
+		PauseCode: c.PauseCode, Canary: string(c.Canary), WindowFrom: c.WindowFrom, StartedBy: c.StartedBy, StartedName: c.StartedName,
 		StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now, SendAt: c.SendAt, SendZone: c.SendZone, SendOffset: int64(c.SendOffset),
 		SendAgain: c.SendAgain, HandOver: c.HandOver})
 	if err == nil && n != 1 {
@@ -348,7 +354,7 @@ func likeEscape(s string) string {
 func campaign(r query.Campaign, test bool) sms.Campaign {
 	return sms.Campaign{ID: r.ID, AccountID: r.AccountID, Name: r.Name, SenderID: r.SenderID, Text: r.Text, Unicode: r.Unicode, Flash: r.Flash,
 		GroupID: r.GroupID, GroupName: r.GroupName, State: sms.CampaignState(r.State), Pause: r.Pause, PauseCode: r.PauseCode,
-		Canary: sms.Canary(r.Canary), Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
+		Canary: sms.Canary(r.Canary), WindowFrom: r.WindowFrom, Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
 		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone, SendOffset: int(r.SendOffset),
 		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt,

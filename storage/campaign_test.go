@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,11 +51,7 @@ func TestOneStartWins(t *testing.T) {
 		for range 50 {
 			all.Go(func() {
 				_, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(now *sms.Campaign) error {
-					if !now.MayStart() || now.Version != c.Version {
-						return sms.ErrConflict
-					}
-					now.State = sms.CampaignRunning
-					return nil
+					return now.Start(adaObi, c.Version, false, time.UnixMilli(f.now()))
 				})
 				switch {
 				case err == nil:
@@ -152,8 +149,7 @@ func TestSameCampaign(t *testing.T) {
 			return c
 		}
 		c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error {
-			c.State, c.StartedAt, c.StartedBy, c.StartedName = sms.CampaignRunning, f.now(), 2, "Bola"
-			return nil
+			return c.Start(sms.User{ID: 2, Name: "Bola"}, c.Version, false, time.UnixMilli(f.now()))
 		})
 		f.must(err)
 		return c
@@ -181,10 +177,11 @@ func TestCampaignListAndFilters(t *testing.T) {
 	for i, name := range []string{"June reminders", "100% off", "Ọjà_open", "june again"} {
 		c := f.newDraft("Hello", numbers(2)...)
 		_, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error {
-			if c.Name = name; i == 1 {
-				c.State = sms.CampaignRunning
+			err := c.Rename(name)
+			if i == 1 {
+				err = errors.Join(err, letGo(c, time.UnixMilli(f.now())))
 			}
-			return nil
+			return err
 		})
 		f.must(err)
 		ids = append(ids, c.ID)

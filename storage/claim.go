@@ -135,9 +135,11 @@ func (c *claiming) pause(ctx context.Context, id int64, code, sentence string) e
 		return err
 	}
 	paused := campaign(row.Campaign, row.Test)
-	paused.State, paused.Pause, paused.PauseCode = sms.CampaignPaused, sentence, code
+	if err := paused.PauseFor(code, sentence); err != nil {
+		return err
+	}
 	c.claim.Changed, c.claim.Paused = append(c.claim.Changed, id), append(c.claim.Paused, paused)
-	return c.putCampaign(ctx, &paused, row.Campaign.WindowFrom, c.now)
+	return c.putCampaign(ctx, &paused, c.now)
 }
 
 // callRow is a message that waits for its call.

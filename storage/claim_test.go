@@ -19,7 +19,7 @@ func (f *fixture) ready(c sms.Campaign, messages []sms.Message) sms.Campaign {
 	f.t.Helper()
 	c = f.draftOf(c, messages)
 	f.set(c.ID, sms.CampaignRunning)
-	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Canary = sms.CanaryPassed; return nil })
+	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return nil })
 	f.must(err)
 	return c
 }
@@ -95,7 +95,7 @@ func TestWithoutAPlanNothingMixes(t *testing.T) {
 	_, err := f.db.writer.ExecContext(f.ctx, "update message set text_hash = x'0102030405060708' where campaign_id = $1", c.ID)
 	f.must(err)
 	f.set(c.ID, sms.CampaignRunning)
-	f.must(second(f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Canary = sms.CanaryPassed; return nil })))
+	f.must(second(f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return nil })))
 	f.wantCalls(f.order(0, 10), "pairs 1=a 2=b", "text unicode 3=a", "text 1=c", "text 4=a^", "text 5=~ 6=~")
 }
 
@@ -177,7 +177,7 @@ func TestWhatWaitsForATwinHoldsNobodyUp(t *testing.T) {
 		f.settle(f.license(a), sms.Outcome{Class: sms.ClassDoubt})
 		if f.campaign(twins.ID).State == sms.CampaignPaused {
 			f.set(twins.ID, sms.CampaignRunning)
-			f.must(second(f.db.UpdateCampaign(f.ctx, twins.ID, f.now(), func(c *sms.Campaign) error { c.Canary = sms.CanaryPassed; return nil })))
+			f.must(second(f.db.UpdateCampaign(f.ctx, twins.ID, f.now(), func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return nil })))
 		}
 	}
 	f.wantStates(twins.ID, map[sms.State]int{sms.InDoubt: len(list)})
@@ -287,11 +287,7 @@ func TestACancelledCampaignIsGivenUpAtOnce(t *testing.T) {
 	c := f.ready(sms.Campaign{}, many(all, 10))
 	gone, flying := f.license(f.claim(10)), f.license(f.claim(10))
 	prepared := f.claim(10)
-	cancel := func(c *sms.Campaign) error {
-		c.State, c.Pause = sms.CampaignCancelled, "Cancelled by Ada Obi"
-		return nil
-	}
-	f.must(second(f.db.UpdateCampaign(f.ctx, c.ID, f.now(), cancel)))
+	f.set(c.ID, sms.CampaignCancelled)
 	f.check()
 	f.wantStates(c.ID, map[sms.State]int{sms.Sending: 20, sms.Claimed: 10, sms.Cancelled: all - 30})
 	stopped, _, err := f.db.Messages(f.ctx, sms.MessageFilter{CampaignID: c.ID, Keys: []string{"stopped"}, Limit: all})
@@ -327,7 +323,7 @@ func TestACancelledCampaignIsGivenUpAtOnce(t *testing.T) {
 		}
 	}
 	draft := f.newDraft("Hello", numbers(3)...)
-	f.must(second(f.db.UpdateCampaign(f.ctx, draft.ID, f.now(), cancel)))
+	f.set(draft.ID, sms.CampaignCancelled)
 	f.tidy()
 	f.wantStates(draft.ID, map[sms.State]int{sms.Cancelled: 3})
 	f.check()

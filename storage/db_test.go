@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"smsdesk/internal/sms"
 )
@@ -218,7 +219,7 @@ func TestAFailedUpdateChangesNothing(t *testing.T) {
 	f := newFixture(t)
 	boom := errors.New("boom")
 	c := f.newDraft("Hello", numbers(3)...)
-	_, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.State = sms.CampaignRunning; return boom })
+	_, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { return errors.Join(letGo(c, time.UnixMilli(f.now())), boom) })
 	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "save campaign") {
 		t.Errorf("%v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -396,11 +397,12 @@ func (t *tx) reopen(ctx context.Context, id, now int64) error {
 		return err
 	}
 	c := campaign(row.Campaign, row.Test)
-	window := row.Campaign.WindowFrom
 	if c.State == sms.CampaignFinished {
-		c.State, c.Canary, c.FinishedAt, window = sms.CampaignRunning, sms.CanaryPending, 0, now
+		if err := c.Reopen(time.UnixMilli(now)); err != nil {
+			return err
+		}
 	}
-	return t.putCampaign(ctx, &c, window, now)
+	return t.putCampaign(ctx, &c, now)
 }
 
 // draftAgain makes new messages in place of doubtful ones, in a draft of their

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -120,18 +121,45 @@ func (f *fixture) draftOf(c sms.Campaign, messages []sms.Message) sms.Campaign {
 	return made
 }
 
+var adaObi = sms.User{ID: 1, Name: "Ada Obi"}
+
 // set orders a campaign into a state, as the desk does.
 func (f *fixture) set(id int64, state sms.CampaignState) sms.Campaign {
 	f.t.Helper()
-	c, err := f.db.UpdateCampaign(f.ctx, id, f.now(), func(c *sms.Campaign) error {
-		if state == sms.CampaignRunning && c.State != sms.CampaignDraft {
-			c.Canary, c.Pause, c.PauseCode = sms.CanaryPending, "", ""
-		}
-		c.State = state
-		return nil
-	})
+	c, err := f.db.UpdateCampaign(f.ctx, id, f.now(), func(c *sms.Campaign) error { return orderInto(c, state, time.UnixMilli(f.now())) })
 	f.must(err)
 	return c
+}
+
+func orderInto(c *sms.Campaign, state sms.CampaignState, now time.Time) error {
+	switch state {
+	case sms.CampaignRunning:
+		return letGo(c, now)
+	case sms.CampaignPaused:
+		if c.MayReschedule() {
+			return c.Hold(c.Version, sms.PauseLate, "It is late")
+		}
+		return c.PauseFor("007", "The key is wrong")
+	case sms.CampaignStopped:
+		return c.Stop()
+	case sms.CampaignCancelled:
+		return c.Cancel(adaObi, now)
+	}
+	return c.Unschedule()
+}
+
+func letGo(c *sms.Campaign, now time.Time) error {
+	switch c.Stands() {
+	case sms.CampaignRunning:
+		return nil
+	case sms.CampaignDraft:
+		return c.Start(adaObi, c.Version, false, now)
+	case sms.CampaignScheduled:
+		return c.StartDue(c.Version, now)
+	case sms.CampaignHeld:
+		return c.Release(adaObi, c.Version, now)
+	}
+	return c.Continue(*c, now)
 }
 
 // start makes a running campaign to the numbers.
@@ -144,7 +172,7 @@ func (f *fixture) start(text string, numbers ...string) sms.Campaign {
 func (f *fixture) proven(text string, numbers ...string) sms.Campaign {
 	f.t.Helper()
 	c := f.start(text, numbers...)
-	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Canary = sms.CanaryPassed; return nil })
+	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return nil })
 	f.must(err)
 	return c
 }

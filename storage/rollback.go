@@ -176,8 +176,7 @@ func (a *accepting) pause(ctx context.Context, id int64) error {
 			return err
 		}
 		// A witness, or an answer that was cut off, may have paused it before.
-		c := row.Campaign
-		if paused = c.State == string(sms.CampaignPaused) && c.PauseCode == sms.PauseCopy; paused {
+		if paused = campaign(row.Campaign, row.Test).PausedForCopy(); paused {
 			return nil
 		}
 		paused, err = t.pauseForCopy(ctx, row.Campaign, row.Test, a.compared.question.Sentence(a.zone), a.now)
@@ -193,17 +192,10 @@ func (a *accepting) pause(ctx context.Context, id int64) error {
 func (t *tx) pauseForCopy(ctx context.Context, row query.Campaign, test bool, sentence string,
 	now int64) (paused bool, err error) {
 	c := campaign(row, test)
-	switch c.State {
-	case sms.CampaignRunning, sms.CampaignScheduled, sms.CampaignStopped:
-	case sms.CampaignPaused:
-		if c.PauseCode == sms.PauseCopy {
-			return false, nil
-		}
-	default:
+	if !c.PauseForCopy(sentence) {
 		return false, nil
 	}
-	c.State, c.PauseCode, c.Pause = sms.CampaignPaused, sms.PauseCopy, sentence
-	return true, t.putCampaign(ctx, &c, row.WindowFrom, now)
+	return true, t.putCampaign(ctx, &c, now)
 }
 
 // doubt walks through a campaign's unsent messages for those that the journal

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,8 +17,7 @@ import (
 func (f *fixture) planned(text string, at int64) sms.Campaign {
 	f.t.Helper()
 	c, err := f.db.UpdateCampaign(f.ctx, f.newDraft(text, numbers(3)...).ID, f.now(), func(c *sms.Campaign) error {
-		c.State, c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = sms.CampaignScheduled, at, "Africa/Lagos", 3600, true
-		return nil
+		return c.ScheduleAt(sms.Schedule{At: at, Zone: "Africa/Lagos", Offset: 3600}, adaObi, c.Version, true)
 	})
 	f.must(err)
 	return c
@@ -62,11 +62,7 @@ func TestADueCampaignStartsOnce(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			_, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(now *sms.Campaign) error {
-				if now.State != sms.CampaignScheduled || now.Version != c.Version {
-					return sms.ErrConflict
-				}
-				now.State, now.StartedAt = sms.CampaignRunning, f.now()
-				return nil
+				return now.StartDue(c.Version, time.UnixMilli(f.now()))
 			})
 			switch {
 			case err == nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
@@ -29,10 +30,7 @@ type ApproveOrder struct {
 }
 
 // approvalProblem says that a draft needs a second person before it goes.
-func (d *Desk) approvalProblem(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
-	if o.asking || !c.MayStart() {
-		return "", nil
-	}
+func (d *Desk) approvalProblem(ctx context.Context, c sms.Campaign) (sentence string, err error) {
 	needed, above, err := d.needsApproval(ctx, c)
 	if err != nil || !needed {
 		return "", err
@@ -86,13 +84,7 @@ func (d *Desk) AskApproval(ctx context.Context, by sms.User, id int64, o Ask) (s
 		return c, err
 	}
 	asked, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !c.MayStart() || c.Version != o.Version {
-			return sms.ErrConflict
-		}
-		c.State, c.Approval = sms.CampaignAwaiting, sms.Approval{AskedBy: by.ID, AskedName: by.Name, AskedAt: d.ms()}
-		c.SendAt, c.SendZone, c.SendOffset = o.At.At, o.At.Zone, o.At.Offset
-		c.HandOver, c.SendAgain = o.HandOver && o.At.At > 0, o.Again || c.SendAgain
-		return nil
+		return c.Ask(o.At, o.HandOver, by, o.Version, o.Again, d.now())
 	})
 	if errors.Is(err, sms.ErrConflict) {
 		if now, failed := d.store.Campaign(ctx, id); failed == nil && now.Waits() && now.Approval.AskedBy == by.ID {
@@ -128,15 +120,11 @@ func (d *Desk) checkAsk(ctx context.Context, by sms.User, c sms.Campaign, o Ask)
 	} else if sentence != "" {
 		bad["time"] = sentence
 	}
-	o.asking = true
-	err = d.checkStart(ctx, by, c, o.StartOrder)
-	var more sms.Invalid
-	if err != nil && !errors.As(err, &more) {
+	more, err := d.checks(ctx, by, c, sms.WayAsk, o.StartOrder)
+	if err != nil {
 		return err
 	}
-	for field, sentence := range more {
-		bad[field] = sentence
-	}
+	maps.Copy(bad, more.invalid())
 	return bad.Or()
 }
 
@@ -165,21 +153,14 @@ func (d *Desk) ApproveCampaign(ctx context.Context, by sms.User, id int64, o App
 	if !c.Waits() {
 		return c, fmt.Errorf("approve campaign %d: %w", id, sms.ErrConflict)
 	}
-	if err := d.checkApproval(ctx, c, o); err != nil {
-		return c, err
-	}
-	if err := d.checkRepeat(ctx, by, c, o.MayRepeat, 0); err != nil {
+	if err := d.checkApproval(ctx, by, c, o); err != nil {
 		return c, err
 	}
 	approved, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(now *sms.Campaign) error {
-		if !now.Waits() || now.Version != o.Version || now.Fingerprint != c.Fingerprint {
+		if now.Fingerprint != c.Fingerprint {
 			return sms.ErrConflict
 		}
-		now.Approval.ApprovedBy, now.Approval.ApprovedName, now.Approval.ApprovedAt = by.ID, by.Name, d.ms()
-		now.StartedBy, now.StartedName = now.Approval.AskedBy, now.Approval.AskedName
-		now.SendAgain = now.SendAgain || o.Again
-		d.letGo(now)
-		return nil
+		return now.Approve(by, o.Version, o.Again, d.now())
 	})
 	if errors.Is(err, sms.ErrConflict) {
 		if now, failed := d.store.Campaign(ctx, id); failed == nil && !now.Waits() && now.Approval.ApprovedBy == by.ID {
@@ -205,41 +186,28 @@ func (d *Desk) second(ctx context.Context, by sms.User, id int64, doing string) 
 	return c, err
 }
 
-// checkApproval asks once more what may have changed since the question.
-func (d *Desk) checkApproval(ctx context.Context, c sms.Campaign, o ApproveOrder) error {
-	c.SendAgain = c.SendAgain || o.Again
-	code, sentence, err := d.refuses(ctx, c)
-	switch {
-	case err != nil:
-		return err
-	case sentence != "" && code == holdAgain:
-		return sms.Invalid{"again": sentence + ". Tick the box to send it again"}
-	case sentence != "":
-		return sms.Invalid{"sender_id": sentence}
-	case !c.HandOver:
-		return nil
-	}
-	account, err := d.store.Account(ctx, c.AccountID)
+// checkApproval asks once more what may have changed since the question. A group
+// that is not there stands at the sender ID: the form has no place of its own.
+func (d *Desk) checkApproval(ctx context.Context, by sms.User, c sms.Campaign, o ApproveOrder) error {
+	refused, err := d.checks(ctx, by, c, sms.WayApprove, StartOrder{Again: o.Again, MayRepeat: o.MayRepeat})
 	if err != nil {
 		return err
 	}
-	if sentence := handOverProblem(account, c, c.Schedule(), d.now()); sentence != "" {
-		return sms.Invalid{"time": "It can no longer be handed over for its time. Send it back, so that another time is chosen"}
+	bad := refused.invalid()
+	if sentence := refused.of(sms.CheckGroup); sentence != "" {
+		delete(bad, fieldOf(sms.CheckGroup))
+		bad[fieldOf(sms.CheckSender)] = sentence
 	}
-	return nil
-}
-
-// letGo gives an approved campaign the state that was asked for.
-func (d *Desk) letGo(c *sms.Campaign) {
-	_, late := c.Schedule().Due(d.now())
-	switch {
-	case c.SendAt == 0 || c.HandOver:
-		c.State, c.StartedAt = sms.CampaignRunning, d.ms()
-	case late:
-		c.State, c.Pause, c.PauseCode = sms.CampaignPaused, sms.LateApproval(c.Schedule()), holdLate
-	default:
-		c.State = sms.CampaignScheduled
+	if c.HandOver {
+		account, err := d.store.Account(ctx, c.AccountID)
+		if err != nil {
+			return err
+		}
+		if handOverProblem(account, c, c.Schedule(), d.now()) != "" {
+			bad["time"] = "It can no longer be handed over for its time. Send it back, so that another time is chosen"
+		}
 	}
+	return bad.Or()
 }
 
 // ReturnCampaign sends a campaign that waits for approval back to its author:
@@ -255,12 +223,7 @@ func (d *Desk) ReturnCampaign(ctx context.Context, by sms.User, id, version int6
 		return c, sms.Invalid{"reason": sentence}
 	}
 	returned, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !c.Waits() || c.Version != version {
-			return sms.ErrConflict
-		}
-		draftAgain(c)
-		c.Approval = sms.Approval{Returned: reason, ReturnedBy: by.ID, ReturnedName: by.Name, ReturnedAt: d.ms()}
-		return nil
+		return c.Return(by, version, reason, d.now())
 	})
 	if err != nil {
 		return c, err
@@ -272,21 +235,7 @@ func (d *Desk) ReturnCampaign(ctx context.Context, by sms.User, id, version int6
 // TakeBackCampaign makes a campaign that waits for approval a draft again, to
 // be changed or left. Once it is approved the error is sms.ErrConflict.
 func (d *Desk) TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
-	return d.change(ctx, by, id, "campaign.take_back", func(c *sms.Campaign) error {
-		if !c.Waits() {
-			return sms.ErrConflict
-		}
-		draftAgain(c)
-		return nil
-	})
-}
-
-// draftAgain takes away what was said about when a campaign goes and who let
-// it go.
-func draftAgain(c *sms.Campaign) {
-	c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName = sms.CampaignDraft, "", "", 0, ""
-	c.SendAt, c.SendZone, c.SendOffset, c.SendAgain, c.HandOver = 0, "", 0, false, false
-	c.Approval = sms.Approval{}
+	return d.change(ctx, by, id, "campaign.take_back", (*sms.Campaign).TakeBack)
 }
 
 func (d *Desk) approvalDone(ctx context.Context, by sms.User, action string, c sms.Campaign, detail string) {

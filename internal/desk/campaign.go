@@ -183,7 +183,6 @@ type StartOrder struct {
 	// the messages twice and sends all the same.
 	MayRepeat bool
 	Token     int64 // the API token's id where FromToken
-	asking    bool  // for the yes of a second person, which takes the place of what is typed
 }
 
 // StartCampaign starts a draft. Whoever presses twice, reloads or goes back
@@ -202,16 +201,11 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o Start
 	if !c.MayStart() {
 		return alreadyStarted(c, by)
 	}
-	if err := d.checkStart(ctx, by, c, o); err != nil {
+	if err := d.mayGo(ctx, by, c, c.StartWay(), o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !c.MayStart() || c.Version != o.Version {
-			return sms.ErrConflict
-		}
-		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
-		c.SendAt, c.SendZone, c.SendOffset = 0, "", 0
-		return nil
+		return c.Start(by, o.Version, o.Again, d.now())
 	})
 	if errors.Is(err, sms.ErrConflict) {
 		if c, err = d.store.Campaign(ctx, id); err != nil {
@@ -234,69 +228,10 @@ func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
 	return c, fmt.Errorf("start campaign %d: %w", c.ID, sms.ErrConflict)
 }
 
-// checkStart is what every way of letting a campaign go asks first.
-func (d *Desk) checkStart(ctx context.Context, by sms.User, c sms.Campaign, o StartOrder) error {
-	bad := sms.Invalid{}
-	sentence, err := d.senderProblem(ctx, c.AccountID, c.SenderID)
-	if err != nil {
-		return err
-	}
-	if sentence != "" {
-		bad["sender_id"] = sentence
-	}
-	if sentence, err = d.checkTyped(ctx, c, o); err != nil {
-		return err
-	}
-	if sentence != "" {
-		bad["typed"] = sentence
-	}
-	if sentence, err = d.groupProblem(ctx, c); err != nil {
-		return err
-	}
-	if sentence != "" {
-		bad["group"] = sentence
-	} else if c.GroupID != "" && !o.Blind && !o.FromToken && c.MayStart() {
-		bad["blind"] = "Tick the box: the numbers of this group can be neither shown nor checked here"
-	}
-	if sentence, err = d.limitProblem(ctx, by, c); err != nil {
-		return err
-	}
-	if sentence != "" {
-		bad["limit"] = sentence
-	}
-	if sentence, err = d.approvalProblem(ctx, c, o); err != nil {
-		return err
-	}
-	if sentence != "" {
-		bad["approval"] = sentence
-	}
-	if sentence, err = d.repeatProblem(ctx, by, c, o.MayRepeat, o.Token); err != nil {
-		return err
-	}
-	if sentence != "" {
-		bad["may_repeat"] = sentence
-	}
-	same, err := d.SameCampaign(ctx, c)
-	switch {
-	case errors.Is(err, sms.ErrNotFound):
-	case err != nil:
-		return err
-	case !o.Again && !c.SendAgain:
-		bad["again"] = fmt.Sprintf("This looks like the campaign %q: same text, same numbers. Tick the box to send it again", same.Name)
-	}
-	return bad.Or()
-}
-
 // StopCampaign keeps back what has not left. What is with the provider cannot
 // be called back.
 func (d *Desk) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
-	return d.change(ctx, by, id, "campaign.stop", func(c *sms.Campaign) error {
-		if !c.MayStop() {
-			return sms.ErrConflict
-		}
-		c.State, c.Pause, c.PauseCode = sms.CampaignStopped, "", ""
-		return nil
-	})
+	return d.change(ctx, by, id, "campaign.stop", (*sms.Campaign).Stop)
 }
 
 // ContinueOrder is what somebody says who continues a campaign.
@@ -320,22 +255,14 @@ func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64, o Co
 	if !c.MayContinue() {
 		return c, fmt.Errorf("continue campaign %d: %w", id, sms.ErrConflict)
 	}
-	if err := d.checkRepeat(ctx, by, c, o.MayRepeat, o.Token); err != nil {
+	order := StartOrder{MayRepeat: o.MayRepeat, Token: o.Token}
+	if c.Held() {
+		return d.release(ctx, by, c, order)
+	}
+	if err := d.mayGo(ctx, by, c, sms.WayContinue, order); err != nil {
 		return c, err
 	}
-	if c.Held() {
-		return d.release(ctx, by, c)
-	}
-	return d.change(ctx, by, id, "campaign.continue", func(c *sms.Campaign) error {
-		if !c.MayContinue() || c.Held() {
-			return sms.ErrConflict
-		}
-		c.State, c.Pause, c.PauseCode, c.Canary = sms.CampaignRunning, "", "", sms.CanaryPending
-		if c.HandOverLate(d.now()) {
-			c.HandOver = false
-		}
-		return nil
-	})
+	return d.change(ctx, by, id, "campaign.continue", func(now *sms.Campaign) error { return now.Continue(c, d.now()) })
 }
 
 // CancelCampaign gives a campaign up for good: what has not left is never sent
@@ -348,13 +275,7 @@ func (d *Desk) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.C
 	if c, err := d.store.Campaign(ctx, id); err != nil || c.State == sms.CampaignCancelled {
 		return c, err
 	}
-	return d.change(ctx, by, id, "campaign.cancel", func(c *sms.Campaign) error {
-		if !c.MayCancel() {
-			return sms.ErrConflict
-		}
-		c.State, c.Pause, c.PauseCode, c.FinishedAt = sms.CampaignCancelled, "Cancelled by "+by.Name, "", d.ms()
-		return nil
-	})
+	return d.change(ctx, by, id, "campaign.cancel", func(c *sms.Campaign) error { return c.Cancel(by, d.now()) })
 }
 
 func (d *Desk) change(ctx context.Context, by sms.User, id int64, action string, change func(*sms.Campaign) error) (sms.Campaign, error) {

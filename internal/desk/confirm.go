@@ -39,9 +39,9 @@ func (d *Desk) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, erro
 		LeftOut: tally["leftout"], Blocked: blocked, Unsure: !known, Sent: sent}, err
 }
 
-// checkTyped asks a person for the number of recipients of a large campaign.
-func (d *Desk) checkTyped(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
-	if o.FromToken || o.asking || !c.MayStart() || c.GroupID != "" {
+// typedProblem asks a person for the number of recipients of a large campaign.
+func (d *Desk) typedProblem(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
+	if o.FromToken || c.GroupID != "" {
 		return "", nil
 	}
 	account, err := d.store.Account(ctx, c.AccountID)
@@ -75,13 +75,7 @@ func (d *Desk) RenameCampaign(ctx context.Context, by sms.User, id int64, name s
 	if sentence != "" {
 		return sms.Campaign{}, sms.Invalid{"name": sentence}
 	}
-	return d.change(ctx, by, id, "campaign.rename", func(c *sms.Campaign) error {
-		if !c.MayStart() && !c.MayReschedule() {
-			return sms.ErrConflict
-		}
-		c.Name = name
-		return nil
-	})
+	return d.change(ctx, by, id, "campaign.rename", func(c *sms.Campaign) error { return c.Rename(name) })
 }
 
 // TestOrder asks for one message of a draft to be sent to a phone of the

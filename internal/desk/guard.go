@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -78,14 +79,15 @@ func (r *Reader) keepFloor(ctx context.Context, a sms.Account) error {
 			continue
 		}
 		_, err := r.store.UpdateCampaign(ctx, row.Campaign.ID, r.now().UnixMilli(), func(c *sms.Campaign) error {
-			if c.State == sms.CampaignRunning {
-				c.State, c.PauseCode, c.Pause, paused = sms.CampaignPaused, sms.PauseFloor, sms.FloorSentence(*b), true
-			}
-			return nil
+			return c.PauseFor(sms.PauseFloor, sms.FloorSentence(*b))
 		})
+		if errors.Is(err, sms.ErrConflict) {
+			continue // somebody stopped it meanwhile, or it ended
+		}
 		if err != nil {
 			return err
 		}
+		paused = true
 		r.feed.Tell(feed.Campaign(row.Campaign.ID), feed.Campaigns(a.ID))
 	}
 	if !paused {

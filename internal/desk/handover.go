@@ -34,16 +34,11 @@ func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at s
 	if sentence := handOverProblem(account, c, at, d.now()); sentence != "" {
 		return c, sms.Invalid{"time": sentence}
 	}
-	if err := d.checkStart(ctx, by, c, o); err != nil {
+	if err := d.mayGo(ctx, by, c, sms.WayHandOver, o); err != nil {
 		return c, err
 	}
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !c.MayStart() || c.Version != o.Version {
-			return sms.ErrConflict
-		}
-		c.State, c.StartedBy, c.StartedName, c.StartedAt = sms.CampaignRunning, by.ID, by.Name, d.ms()
-		c.HandOver, c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = true, at.At, at.Zone, at.Offset, o.Again || c.SendAgain
-		return nil
+		return c.HandOverAt(at, by, o.Version, o.Again, d.now())
 	})
 	if errors.Is(err, sms.ErrConflict) {
 		if c, err = d.store.Campaign(ctx, id); err != nil {

@@ -161,7 +161,7 @@ func (d *Desk) RepeatWarning(ctx context.Context, c sms.Campaign) (string, error
 // RepeatWarningForProgram is what a program is told before it makes a campaign
 // that it wants to be sent, "" where nothing has to be, or mayRepeat answers it.
 func (d *Desk) RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool, token int64) (string, error) {
-	c := sms.Campaign{AccountID: a.ID, CreatedAt: d.ms(), State: sms.CampaignDraft}
+	c := sms.Campaign{AccountID: a.ID, CreatedAt: d.ms()}
 	return d.repeatProblem(ctx, by, c, mayRepeat, token)
 }
 
@@ -253,15 +253,6 @@ func (d *Desk) tokenTold(ctx context.Context, token, gap int64) error {
 		return nil
 	}
 	return d.store.PutSetting(ctx, toldSetting(token), strconv.FormatInt(gap, 10))
-}
-
-// checkRepeat is repeatProblem as an Invalid of the field may_repeat.
-func (d *Desk) checkRepeat(ctx context.Context, by sms.User, c sms.Campaign, said bool, token int64) error {
-	sentence, err := d.repeatProblem(ctx, by, c, said, token)
-	if err == nil && sentence != "" {
-		err = sms.Invalid{"may_repeat": sentence}
-	}
-	return err
 }
 
 // remembered counts the messages of a campaign that are left out because they

@@ -14,7 +14,7 @@ import (
 // campaign as it is to whoever presses twice, and sms.ErrConflict to whoever
 // was not the first. The fields of its Invalid are time and those of StartCampaign.
 func (d *Desk) ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
-	return d.schedule(ctx, by, id, at, o, "campaign.schedule", sms.Campaign.MayStart)
+	return d.schedule(ctx, by, id, at, o, scheduling{sms.WaySchedule, "campaign.schedule", (*sms.Campaign).ScheduleAt})
 }
 
 // ProposeSchedule writes down on a draft when it is meant to start. Nothing
@@ -24,23 +24,24 @@ func (d *Desk) ProposeSchedule(ctx context.Context, by sms.User, id int64, at sm
 	if sentence := at.Check(d.now()); sentence != "" {
 		return sms.Campaign{}, sms.Invalid{"time": sentence}
 	}
-	return d.change(ctx, by, id, "campaign.propose", func(c *sms.Campaign) error {
-		if !c.MayStart() {
-			return sms.ErrConflict
-		}
-		c.SendAt, c.SendZone, c.SendOffset = at.At, at.Zone, at.Offset
-		return nil
-	})
+	return d.change(ctx, by, id, "campaign.propose", func(c *sms.Campaign) error { return c.Propose(at) })
 }
 
 // RescheduleCampaign gives a campaign that has not started by its schedule yet
 // another moment. Errors are those of ScheduleCampaign.
 func (d *Desk) RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
-	return d.schedule(ctx, by, id, at, o, "campaign.reschedule", sms.Campaign.MayReschedule)
+	return d.schedule(ctx, by, id, at, o, scheduling{sms.WayReschedule, "campaign.reschedule", (*sms.Campaign).Reschedule})
 }
 
-func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder, action string, from func(sms.Campaign) bool) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, action); err != nil {
+// scheduling is one of the two ways of giving a campaign its time.
+type scheduling struct {
+	way    sms.Way
+	action string
+	move   func(c *sms.Campaign, at sms.Schedule, by sms.User, version int64, again bool) error
+}
+
+func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder, s scheduling) (sms.Campaign, error) {
+	if err := may(by, sms.Sender, s.action); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, id)
@@ -50,22 +51,17 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 	if c.State == sms.CampaignScheduled && c.SendAt == at.At && c.StartedBy == by.ID {
 		return c, nil
 	}
-	if !from(c) {
+	if !s.way.May(c.Stands(), sms.CampaignScheduled) {
 		return c, fmt.Errorf("schedule campaign %d: %w", id, sms.ErrConflict)
 	}
 	if sentence := at.Check(d.now()); sentence != "" {
 		return c, sms.Invalid{"time": sentence}
 	}
-	if err := d.checkStart(ctx, by, c, o); err != nil {
+	if err := d.mayGo(ctx, by, c, s.way, o); err != nil {
 		return c, err
 	}
 	set, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !from(*c) || c.Version != o.Version {
-			return sms.ErrConflict
-		}
-		c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName = sms.CampaignScheduled, "", "", by.ID, by.Name
-		c.SendAt, c.SendZone, c.SendOffset, c.SendAgain = at.At, at.Zone, at.Offset, o.Again || c.SendAgain
-		return nil
+		return s.move(c, at, by, o.Version, o.Again)
 	})
 	if errors.Is(err, sms.ErrConflict) {
 		now, failed := d.store.Campaign(ctx, id)
@@ -77,7 +73,7 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 	if err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, action, feed.Campaign(id), fmt.Sprintf("%d messages, %s", set.Recipients, at.Time().Format("2006-01-02 15:04 -0700")))
+	d.audit(ctx, by, s.action, feed.Campaign(id), fmt.Sprintf("%d messages, %s", set.Recipients, at.Time().Format("2006-01-02 15:04 -0700")))
 	d.feed.Tell(feed.Campaign(id), feed.Campaigns(set.AccountID))
 	return set, nil
 }
@@ -85,52 +81,33 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 // CancelSchedule takes the schedule back: the campaign is a draft again, to be
 // changed, sent or left. Once it has started the error is sms.ErrConflict.
 func (d *Desk) CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
-	return d.change(ctx, by, id, "campaign.unschedule", func(c *sms.Campaign) error {
-		if !c.MayReschedule() {
-			return sms.ErrConflict
-		}
-		draftAgain(c)
-		return nil
-	})
+	return d.change(ctx, by, id, "campaign.unschedule", (*sms.Campaign).Unschedule)
 }
 
-// hold leaves the start of a campaign to a person.
-func (d *Desk) hold(ctx context.Context, id int64, code, sentence string) (sms.Campaign, error) {
-	c, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
-		if !c.MayReschedule() {
-			return sms.ErrConflict
-		}
-		c.State, c.Pause, c.PauseCode = sms.CampaignPaused, sentence, code
-		return nil
+// hold leaves the start of a campaign to a person, unless it is not the one any
+// more about which that was decided.
+func (d *Desk) hold(ctx context.Context, c sms.Campaign, code, sentence string) (sms.Campaign, error) {
+	held, err := d.store.UpdateCampaign(ctx, c.ID, d.ms(), func(now *sms.Campaign) error {
+		return now.Hold(c.Version, code, sentence)
 	})
 	if err == nil {
-		d.feed.Tell(feed.Campaign(id), feed.Campaigns(c.AccountID))
+		d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 	}
-	return c, err
+	return held, err
 }
 
-// release starts a held campaign because a person says so, if its sender ID
-// can be used; otherwise it stays held and says why.
-func (d *Desk) release(ctx context.Context, by sms.User, c sms.Campaign) (sms.Campaign, error) {
-	sentence, err := d.senderProblem(ctx, c.AccountID, c.SenderID)
+// release starts a held campaign because a person says so; where it may not
+// start, it stays held and says why.
+func (d *Desk) release(ctx context.Context, by sms.User, c sms.Campaign, o StartOrder) (sms.Campaign, error) {
+	refused, err := d.checks(ctx, by, c, sms.WayRelease, o)
 	if err != nil {
 		return c, err
 	}
-	if sentence != "" {
-		return d.hold(ctx, c.ID, holdSender, sentence)
+	if sentence := refused.of(sms.CheckRepeat); sentence != "" {
+		return c, sms.Invalid{fieldOf(sms.CheckRepeat): sentence}
 	}
-	if sentence, err = d.groupProblem(ctx, c); err != nil {
-		return c, err
+	if code, sentence := refused.holds(); sentence != "" {
+		return d.hold(ctx, c, code, sentence)
 	}
-	if sentence != "" {
-		return d.hold(ctx, c.ID, holdGroup, sentence)
-	}
-	return d.change(ctx, by, c.ID, "campaign.start", func(c *sms.Campaign) error {
-		if !c.Held() {
-			return sms.ErrConflict
-		}
-		c.State, c.Pause, c.PauseCode = sms.CampaignRunning, "", ""
-		c.StartedBy, c.StartedName, c.StartedAt = by.ID, by.Name, d.ms()
-		return nil
-	})
+	return d.change(ctx, by, c.ID, "campaign.start", func(now *sms.Campaign) error { return now.Release(by, c.Version, d.now()) })
 }

@@ -23,15 +23,6 @@ type Scheduler struct {
 	wrong   map[int64]bool // accounts that a wrong clock held at the last look
 }
 
-// Why a campaign was held instead of started.
-const (
-	holdLate   = "late"
-	holdClock  = "clock"
-	holdGroup  = "group"
-	holdSender = sms.PauseSender
-	holdAgain  = "again"
-)
-
 // NewScheduler returns a Scheduler; Run makes it work. elapsed is a clock that
 // nobody can set: the time since some fixed moment.
 func NewScheduler(d *Desk, elapsed func() time.Duration) *Scheduler {
@@ -126,51 +117,31 @@ func (s *Scheduler) due(ctx context.Context, id int64, now time.Time, jump time.
 	case jump < -sms.JumpMost:
 		return nil
 	case late && s.wrong[c.AccountID]:
-		code, sentence = holdClock, sms.WrongClockSentence(c.Schedule())
+		code, sentence = sms.PauseClock, sms.WrongClockSentence(c.Schedule())
 	case jump > sms.JumpMost && clock.State != sms.ClockRight && !s.wrong[c.AccountID]:
-		code, sentence = holdClock, sms.JumpSentence(jump)
+		code, sentence = sms.PauseClock, sms.JumpSentence(jump)
 	case late:
-		code, sentence = holdLate, sms.LateSentence(c.Schedule())
+		code, sentence = sms.PauseLate, sms.LateSentence(c.Schedule())
 	default:
-		if code, sentence, err = d.refuses(ctx, c); err != nil {
+		refused, err := d.checks(ctx, sms.User{ID: c.StartedBy, Name: c.StartedName}, c, sms.WayStartDue, StartOrder{})
+		if err != nil {
 			return err
 		}
+		code, sentence = refused.holds()
 	}
 	if sentence != "" {
 		d.log.Warn("scheduled campaign held for a person", "campaign", id, "reason", code)
-		_, err := d.hold(ctx, id, code, sentence)
+		_, err := d.hold(ctx, c, code, sentence)
 		return err
 	}
 	return d.startDue(ctx, c)
-}
-
-// refuses is what StartCampaign would say no to.
-func (d *Desk) refuses(ctx context.Context, c sms.Campaign) (code, sentence string, err error) {
-	if sentence, err = d.senderProblem(ctx, c.AccountID, c.SenderID); err != nil || sentence != "" {
-		return holdSender, sentence, err
-	}
-	if sentence, err = d.groupProblem(ctx, c); err != nil || sentence != "" {
-		return holdGroup, sentence, err
-	}
-	same, err := d.SameCampaign(ctx, c)
-	switch {
-	case errors.Is(err, sms.ErrNotFound):
-		return "", "", nil
-	case err != nil || c.SendAgain:
-		return "", "", err
-	}
-	return holdAgain, fmt.Sprintf("The campaign %q with the same text and the same numbers was sent in the meantime", same.Name), nil
 }
 
 // startDue starts a campaign unless it was started, moved or cancelled since
 // it was read.
 func (d *Desk) startDue(ctx context.Context, c sms.Campaign) error {
 	started, err := d.store.UpdateCampaign(ctx, c.ID, d.ms(), func(now *sms.Campaign) error {
-		if now.State != sms.CampaignScheduled || now.Version != c.Version {
-			return sms.ErrConflict
-		}
-		now.State, now.StartedAt = sms.CampaignRunning, d.ms()
-		return nil
+		return now.StartDue(c.Version, d.now())
 	})
 	if err != nil {
 		return err

@@ -6,28 +6,6 @@ import (
 	"time"
 )
 
-// CampaignState is where a campaign stands.
-type CampaignState string
-
-// The states of a campaign.
-const (
-	CampaignDraft     CampaignState = "draft"             // checked, waiting for the person to confirm
-	CampaignAwaiting  CampaignState = "awaiting_approval" // confirmed, waits for a second person
-	CampaignScheduled CampaignState = "scheduled"         // confirmed, starts by itself at SendAt
-	CampaignRunning   CampaignState = "running"           // messages may be claimed
-	CampaignPaused    CampaignState = "paused"            // stopped by smsdesk; Pause says why
-	CampaignStopped   CampaignState = "stopped"           // stopped by a person; can be continued
-	CampaignFinished  CampaignState = "finished"          // nothing is left to send
-	CampaignCancelled CampaignState = "cancelled"         // given up by a person for good; what is under way still ends
-)
-
-// The codes of pauses that are not the provider's.
-const (
-	PauseSender   = "sender_id" // the sender ID cannot be used
-	PauseCopy     = "copy"      // an older state came back; a person continues it
-	PauseHandOver = "hand_over" // too late to hand over for the campaign's time
-)
-
 // Canary says how far a campaign has proved itself.
 type Canary string
 
@@ -56,6 +34,7 @@ type Campaign struct {
 	Pause       string // why it is paused or who cancelled it, in plain words
 	PauseCode   string
 	Canary      Canary
+	WindowFrom  int64 // since when the breaker judges its requests (ms)
 	Version     int64 // for compare-and-set
 	Recipients  int64
 	Parts       int64
@@ -83,26 +62,6 @@ type Campaign struct {
 	TestOf      int64  // the campaign whose text a person tries on a phone of their own, 0: none
 	Approval    Approval
 	IncludeSent bool // it goes to recipients too who are remembered as having got its text
-}
-
-// MayStart says whether the campaign may go from a draft to running.
-func (c Campaign) MayStart() bool { return c.State == CampaignDraft }
-
-// MayStop says whether a person may stop it. One that is paused because an
-// older state came back stays so until a person continues it, who is then told
-// that some may get it twice.
-func (c Campaign) MayStop() bool {
-	return c.State == CampaignRunning || c.State == CampaignPaused && !c.Held() && c.PauseCode != PauseCopy
-}
-
-// MayCancel says whether a person may give it up for good.
-func (c Campaign) MayCancel() bool {
-	return c.State != CampaignFinished && c.State != CampaignCancelled
-}
-
-// Started says that its messages were released for sending.
-func (c Campaign) Started() bool {
-	return c.State != CampaignDraft && !c.Waits() && !c.MayReschedule()
 }
 
 // Shows is the state that people see of a message of this campaign that is
@@ -135,24 +94,9 @@ func (c Campaign) HandOverLateSentence() string {
 	return fmt.Sprintf("Not everything was handed over to the provider before the time it is to go out, %s. Continue to send the rest at once", c.Schedule().Time().Format("2 January at 15:04"))
 }
 
-// Held says that it was due by its schedule but smsdesk left the start to a
-// person; Pause says why.
-func (c Campaign) Held() bool {
-	return c.State == CampaignPaused && c.SendAt > 0 && c.StartedAt == 0
-}
-
-// MayReschedule says whether its time may still be changed, or the schedule
-// taken back: until the minute it starts.
-func (c Campaign) MayReschedule() bool { return c.State == CampaignScheduled || c.Held() }
-
 // Schedule is when it is to start by itself.
 func (c Campaign) Schedule() Schedule {
 	return Schedule{At: c.SendAt, Zone: c.SendZone, Offset: c.SendOffset}
-}
-
-// MayContinue says whether a person may continue it.
-func (c Campaign) MayContinue() bool {
-	return c.State == CampaignPaused || c.State == CampaignStopped
 }
 
 const nameLength = 48

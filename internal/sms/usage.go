@@ -248,9 +248,6 @@ type Alarm struct {
 	After      string
 }
 
-// PauseFloor is the code of a pause because the balance reached the floor.
-const PauseFloor = "floor"
-
 // Sentence says what the alarm is about, in the account's zone.
 func (a Alarm) Sentence(zone *time.Location) string {
 	at := time.UnixMilli(a.At).In(zone).Format("2 January 2006 at 15:04")
