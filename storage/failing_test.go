@@ -15,7 +15,7 @@ import (
 // message and the order are what all messages tell, without those blocked.
 func TestFailingNumbersAreWhatLookingAtEachWouldTell(t *testing.T) {
 	base := newFixture(t)
-	_, err := base.db.writer.ExecContext(base.ctx, "drop trigger message_transition")
+	_, err := base.db.writer.ExecContext(base.ctx, "drop trigger message_transition; drop trigger campaign_transition")
 	base.must(err)
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,7 +77,7 @@ func (f *fixture) failedTwice(since int64, blocked []string) (list []sms.Failing
 // failed messages is not counted.
 func TestFailingNumbersLookAtTheLatestOnly(t *testing.T) {
 	f := newFixture(t)
-	_, err := f.db.writer.ExecContext(f.ctx, "drop trigger message_transition")
+	_, err := f.db.writer.ExecContext(f.ctx, "drop trigger message_transition; drop trigger campaign_transition")
 	f.must(err)
 	list := numbers(failingLook + 1)
 	for _, recipients := range [][]string{list[failingLook:], list} {

@@ -23,9 +23,6 @@ type table struct {
 	Columns []string // "name type null? default?", with the engines' types made one
 }
 
-// onlySQLite has no twin: PostgreSQL is held by compare-and-set alone.
-const onlySQLite = "transition"
-
 var (
 	addColumn   = regexp.MustCompile(`alter table (\w+) add column (.*?);`)
 	createTable = regexp.MustCompile(`(?s)create table (\w+) \((.*?)\n\)( without rowid)?;`)
@@ -55,14 +52,10 @@ func readMigration(t *testing.T, path string) (tables []table, indexes, dropped 
 		for _, line := range strings.Split(strings.TrimSpace(m[2]), "\n") {
 			tbl.Columns = append(tbl.Columns, sameType(strings.TrimSuffix(strings.TrimSpace(line), ",")))
 		}
-		if tbl.Name != onlySQLite {
-			tables = append(tables, tbl)
-		}
+		tables = append(tables, tbl)
 	}
 	for _, m := range dropTable.FindAllStringSubmatch(down, -1) {
-		if m[1] != onlySQLite {
-			dropped = append(dropped, m[1])
-		}
+		dropped = append(dropped, m[1])
 	}
 	return tables, createIndex.FindAllString(up, -1), dropped
 }
@@ -78,6 +71,25 @@ func added(t *testing.T, path string) (columns [][2]string) {
 		columns = append(columns, [2]string{m[1], sameType(m[2])})
 	}
 	return columns
+}
+
+var (
+	createTrigger = regexp.MustCompile(`create trigger (\w+ before update of [\w, ]+ on \w+)`)
+	insertPairs   = regexp.MustCompile(`(?s)insert into \w*transition .*?;`)
+)
+
+// triggers lists a migration's triggers, and what it writes into the tables that
+// these read.
+func triggers(t *testing.T, path string) (list []string) {
+	t.Helper()
+	raw, err := fs.ReadFile(migrations, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range createTrigger.FindAllStringSubmatch(string(raw), -1) {
+		list = append(list, m[1])
+	}
+	return append(list, insertPairs.FindAllString(string(raw), -1)...)
 }
 
 func TestBothEnginesHaveTheSameTables(t *testing.T) {
@@ -103,6 +115,9 @@ func TestBothEnginesHaveTheSameTables(t *testing.T) {
 		if d := cmp.Diff(dropped, otherDropped); d != "" {
 			t.Errorf("way down of %s (-SQLite +PostgreSQL):\n%s", file, d)
 		}
+		if d := cmp.Diff(triggers(t, file), triggers(t, twin)); d != "" {
+			t.Errorf("triggers of %s, or what their tables hold (-SQLite +PostgreSQL):\n%s", file, d)
+		}
 		if d := cmp.Diff(added(t, file), added(t, twin)); d != "" {
 			t.Errorf("columns added by %s (-SQLite +PostgreSQL):\n%s", file, d)
 		}
@@ -120,7 +135,7 @@ func TestBothEnginesHaveTheSameTables(t *testing.T) {
 func TestTheParsedTablesAreTheRealOnes(t *testing.T) {
 	f := newFixture(t)
 	files, _ := fs.Glob(migrations, "migrations/sqlite/*.sql")
-	want := []string{onlySQLite, "goose_db_version"}
+	want := []string{"goose_db_version"}
 	later, replaced := map[string][]string{}, map[string]bool{}
 	for _, file := range files {
 		raw, err := fs.ReadFile(migrations, file)
@@ -236,6 +251,18 @@ func namedQueries(t *testing.T) map[string]string {
 
 func TestTheEnginesTransitionsAreThoseOfTheRules(t *testing.T) {
 	f := newFixture(t)
+	var campaigns []string
+	for _, from := range sms.CampaignStates() {
+		for _, to := range from.Next() {
+			campaigns = append(campaigns, fmt.Sprint(from, ">", to))
+		}
+	}
+	slices.Sort(campaigns)
+	held := column[string](f, "select from_state || '>' || to_state from campaign_transition")
+	slices.Sort(held)
+	if d := cmp.Diff(campaigns, held); d != "" {
+		t.Errorf("of campaigns (-rules +engine):\n%s", d)
+	}
 	var want []string
 	for _, from := range sms.States() {
 		for _, to := range from.Next() {
@@ -281,6 +308,42 @@ func TestTheTriggerHoldsTheTable(t *testing.T) {
 				}
 				f.must(run("rollback to move"))
 			}
+		}
+	}
+}
+
+// TestTheTriggerHoldsTheCampaignsTable walks every pair of states by raw SQL.
+func TestTheTriggerHoldsTheCampaignsTable(t *testing.T) {
+	f := newFixture(t)
+	c := f.newDraft("Hello", numbers(1)...)
+	tx, err := f.db.writer.BeginTx(f.ctx, nil)
+	f.must(err)
+	defer func() { _ = tx.Rollback() }()
+	run := func(query string, args ...any) error {
+		_, err := tx.ExecContext(f.ctx, query, args...)
+		return err
+	}
+	const into = "update campaign set state = $2, send_at = 1, started_at = $3 where id = $1"
+	stored := func(s sms.CampaignState) (state string, startedAt int64) {
+		if s == sms.CampaignHeld {
+			return string(sms.CampaignPaused), 0
+		}
+		return string(s), 1
+	}
+	trigger := one[string](f, "select sql from sqlite_master where type = 'trigger' and name = 'campaign_transition'")
+	for _, from := range sms.CampaignStates() {
+		f.must(run("drop trigger campaign_transition"))
+		state, startedAt := stored(from)
+		f.must(run(into, c.ID, state, startedAt))
+		f.must(run(trigger))
+		for _, to := range append(sms.CampaignStates(), "made up") {
+			f.must(run("savepoint move"))
+			state, startedAt := stored(to)
+			err := run(into, c.ID, state, startedAt)
+			if want := from == to || slices.Contains(from.Next(), to); (err == nil) != want {
+				t.Errorf("%s to %s: %v", from, to, err)
+			}
+			f.must(run("rollback to move"))
 		}
 	}
 }

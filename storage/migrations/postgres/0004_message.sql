@@ -90,7 +90,42 @@ create table journal_accepted (
   accepted_at bigint not null
 );
 
+-- The transition table of internal/sms/message.go, held by the engine too:
+-- a test compares the two.
+create table transition (
+  from_state text not null,
+  to_state text not null,
+  primary key (from_state, to_state)
+);
+insert into transition (from_state, to_state) values
+  ('draft', 'queued'), ('draft', 'cancelled'), ('draft', 'skipped'),
+  ('queued', 'claimed'), ('queued', 'cancelled'), ('queued', 'skipped'),
+  ('claimed', 'sending'), ('claimed', 'queued'),
+  ('sending', 'accepted'), ('sending', 'refused'), ('sending', 'in_doubt'), ('sending', 'held'), ('sending', 'queued'),
+  ('in_doubt', 'accepted'), ('in_doubt', 'closed_unknown'), ('in_doubt', 'closed_resent'),
+  ('held', 'queued'), ('held', 'closed_unknown'), ('held', 'cancelled');
+
+-- +goose StatementBegin
+create function message_transition() returns trigger language plpgsql as $$
+begin
+  if new.state <> old.state and (
+    not exists (select 1 from transition where from_state = old.state and to_state = new.state)
+    or (old.state = 'sending' and new.state = 'queued'
+        and coalesce((select class from attempt where id = old.attempt_id), '') not in ('P', 'C', 'C''')))
+  then
+    raise exception 'forbidden message transition';
+  end if;
+  return new;
+end;
+$$;
+-- +goose StatementEnd
+create trigger message_transition before update of state on message
+for each row execute function message_transition();
+
 -- +goose Down
+drop trigger message_transition on message;
+drop function message_transition;
+drop table transition;
 drop table journal_accepted;
 drop table in_flight;
 drop table attempt_message;
