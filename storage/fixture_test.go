@@ -150,7 +150,7 @@ func orderInto(c *sms.Campaign, state sms.CampaignState, now time.Time) error {
 
 func letGo(c *sms.Campaign, now time.Time) error {
 	switch c.Stands() {
-	case sms.CampaignRunning:
+	case sms.CampaignRunning, sms.CampaignFinished:
 		return nil
 	case sms.CampaignDraft:
 		return c.Start(adaObi, c.Version, false, now)
