@@ -290,6 +290,10 @@ func (t *tx) pick(ctx context.Context, d sms.Decision, strict bool) ([]picked, e
 			own[c.Message] = c.Choice
 		}
 	}
+	of, err := t.campaign(ctx, d.CampaignID)
+	if err != nil {
+		return nil, err
+	}
 	var list []picked
 	var gone sms.Overtaken
 	changed := false
@@ -313,7 +317,7 @@ func (t *tx) pick(ctx context.Context, d sms.Decision, strict bool) ([]picked, e
 			if _, has := own[m.ID]; has && c.Message == 0 {
 				continue
 			}
-			_, ok := c.Choice.Becomes(m.State)
+			_, ok := c.Choice.Becomes(m.State, of.State)
 			ok = ok && m.CampaignID == d.CampaignID && m.AttemptID == c.Attempt
 			if !ok && strict {
 				if changed = true; m.CampaignID == d.CampaignID {

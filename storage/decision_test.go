@@ -57,6 +57,26 @@ func TestDecisions(t *testing.T) {
 	f.check()
 }
 
+// TestNothingOfACancelledCampaignIsQueuedAgain: it would wait there for ever, and
+// be counted as what it is not.
+func TestNothingOfACancelledCampaignIsQueuedAgain(t *testing.T) {
+	f := newFixture(t)
+	c := f.proven("Held", numbers(4)...)
+	a := f.license(f.claim(2))
+	f.settle(a, sms.Outcome{Class: sms.ClassHold, Code: "042", Reason: "too many"})
+	f.set(c.ID, sms.CampaignCancelled)
+	f.tidy()
+	if _, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 2, Choice: sms.ChooseQueue}); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("%v", err)
+	}
+	f.tidy()
+	f.wantStates(c.ID, map[sms.State]int{sms.Held: 2, sms.Cancelled: 2})
+	f.check()
+	f.must(second(f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 2, Choice: sms.ChooseClose})))
+	f.wantStates(c.ID, map[sms.State]int{sms.ClosedUnknown: 2, sms.Cancelled: 2})
+	f.check()
+}
+
 // TestADecisionIsWholeOrNotAtAll: somebody else, or a report, was faster.
 func TestADecisionIsWholeOrNotAtAll(t *testing.T) {
 	f := newFixture(t)

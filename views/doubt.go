@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -150,13 +151,17 @@ func (p DoubtPage) texts(g sms.DoubtGroup) string {
 }
 
 // callChoices are the options for a whole call, most careful first.
-func callChoices(g sms.DoubtGroup) []Option {
+func (p DoubtPage) callChoices(g sms.DoubtGroup) []Option {
 	if held(g) {
-		return []Option{
+		list := []Option{
 			{Value: string(sms.ChooseLater), Label: "Decide later"},
 			{Value: string(sms.ChooseQueue), Label: "Queue again", Hint: "They go back to the messages that wait to be sent."},
 			{Value: string(sms.ChooseClose), Label: "Close", Hint: "They are not sent by us any more."},
 		}
+		return slices.DeleteFunc(list, func(o Option) bool {
+			_, may := sms.Choice(o.Value).Becomes(sms.Held, p.Campaign.State)
+			return !may
+		})
 	}
 	return []Option{
 		{Value: string(sms.ChooseLater), Label: "Decide later", Hint: "A report may still come and settle it."},
@@ -167,9 +172,9 @@ func callChoices(g sms.DoubtGroup) []Option {
 }
 
 // messageChoices are the options for one message of a call.
-func messageChoices(g sms.DoubtGroup) []Option {
+func (p DoubtPage) messageChoices(g sms.DoubtGroup) []Option {
 	list := []Option{{Value: "", Label: "As above"}}
-	for _, o := range callChoices(g) {
+	for _, o := range p.callChoices(g) {
 		o.Hint = ""
 		list = append(list, o)
 	}

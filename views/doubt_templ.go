@@ -647,7 +647,7 @@ func doubtGroup(p DoubtPage, g sms.DoubtGroup) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: CallField(g.Attempt.ID), Label: p.question(g), Value: p.chosen(CallField(g.Attempt.ID), sms.ChooseLater)}, Options: callChoices(g)}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: CallField(g.Attempt.ID), Label: p.question(g), Value: p.chosen(CallField(g.Attempt.ID), sms.ChooseLater)}, Options: p.callChoices(g)}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -836,7 +836,7 @@ func doubtMessages(p DoubtPage, g sms.DoubtGroup) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ChoiceRow(RadiosProps{Field: Field{Name: MessageField(m.ID), Label: "Row " + Number(int(m.Row)) + ", " + p.to(m), Value: p.chosen(MessageField(m.ID), "")}, Options: messageChoices(g)}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ChoiceRow(RadiosProps{Field: Field{Name: MessageField(m.ID), Label: "Row " + Number(int(m.Row)) + ", " + p.to(m), Value: p.chosen(MessageField(m.ID), "")}, Options: p.messageChoices(g)}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

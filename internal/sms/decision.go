@@ -21,17 +21,20 @@ const (
 const SecondFrom = 100
 
 // Becomes is the state to which a choice leads a message of state s; ok is
-// false for a choice that this state does not have. A message that is sent
-// again stays in doubt until its successor's campaign starts.
-func (c Choice) Becomes(s State) (to State, ok bool) {
+// false for a choice that this state does not have, or that a campaign that
+// stands so does not have any more: nothing of a cancelled one is sent. A message
+// that is sent again stays in doubt until its successor's campaign starts.
+func (c Choice) Becomes(s State, of CampaignState) (to State, ok bool) {
 	switch {
 	case c == ChooseLater:
 		return s, s == InDoubt || s == Held
 	case c == ChooseAgain:
 		return InDoubt, s == InDoubt
+	case c == ChooseQueue:
+		return Queued, s == Held && of != CampaignCancelled
 	}
-	to = map[Choice]State{ChooseSent: Accepted, ChooseClose: ClosedUnknown, ChooseQueue: Queued}[c]
-	return to, (s == InDoubt || s == Held) && s.MayBecome(to, ClassDoubt) && (c != ChooseQueue || s == Held)
+	to = map[Choice]State{ChooseSent: Accepted, ChooseClose: ClosedUnknown}[c]
+	return to, (s == InDoubt || s == Held) && s.MayBecome(to, ClassDoubt)
 }
 
 // NeedsSecond says that the choice counts towards SecondFrom.

@@ -194,7 +194,7 @@ func TestAskedJudge(t *testing.T) {
 func TestChoices(t *testing.T) {
 	for _, s := range States() {
 		for _, c := range []Choice{ChooseLater, ChooseSent, ChooseAgain, ChooseClose, ChooseQueue, "", "made up"} {
-			to, ok := c.Becomes(s)
+			to, ok := c.Becomes(s, CampaignRunning)
 			if ok && s != InDoubt && s != Held {
 				t.Errorf("%s %s", s, c)
 			}
@@ -203,6 +203,11 @@ func TestChoices(t *testing.T) {
 			}
 			if want := map[State]string{InDoubt: "later sent again close", Held: "later close queue"}[s]; ok != (c != "" && strings.Contains(" "+want+" ", " "+string(c)+" ")) {
 				t.Errorf("%s from %s: %v", c, s, ok)
+			}
+			for _, of := range CampaignStates() {
+				if _, may := c.Becomes(s, of); may != (ok && (c != ChooseQueue || of != CampaignCancelled)) {
+					t.Errorf("%s from %s in a campaign that is %s: %v", c, s, of, may)
+				}
 			}
 		}
 	}
