@@ -82,7 +82,7 @@ func (c counts) messages(ctx context.Context, from asker) (hidden map[int64]bool
 		var m sms.Campaign
 		err := scan(&m.ID, &m.State, &m.StartedAt)
 		campaigns[m.ID] = m
-		if m.State == "hidden" {
+		if m.State == sms.CampaignHidden {
 			hidden[m.ID] = true
 		}
 		return err
