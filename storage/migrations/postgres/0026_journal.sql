@@ -60,7 +60,26 @@ create table journal_gap (
 alter table attempt add column journal_seq bigint not null default 0;
 alter table campaign add column include_sent boolean not null default false;
 
+-- A program that knows nothing of the journal's lines cannot license a call.
+-- -1 stands for attempts that accepting an older state makes.
+-- +goose StatementBegin
+create function attempt_journal() returns trigger language plpgsql as $$
+begin
+  if new.state = 'sending' and old.state <> 'sending' and new.journal_seq <> -1
+    and not exists (select 1 from journal_line where seq = new.journal_seq)
+  then
+    raise exception 'a licence without its line for the journal';
+  end if;
+  return new;
+end;
+$$;
+-- +goose StatementEnd
+create trigger attempt_journal before update of state on attempt
+for each row execute function attempt_journal();
+
 -- +goose Down
+drop trigger attempt_journal on attempt;
+drop function attempt_journal;
 alter table campaign drop column include_sent;
 alter table attempt drop column journal_seq;
 drop table journal_gap;
