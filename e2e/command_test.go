@@ -322,7 +322,7 @@ func stopBefore(t *testing.T, p *pair, desk *process, campaign int64) {
 	t.Helper()
 	_, err := p.db.UpdateCampaign(t.Context(), campaign, time.Now().UnixMilli(), func(c *sms.Campaign) error {
 		if c.MayStop() {
-			c.State = sms.CampaignStopped
+			return c.Stop()
 		}
 		return nil
 	})

@@ -399,7 +399,7 @@ func (p *pair) keepGoing(id int64) {
 	p.t.Helper()
 	_, err := p.db.UpdateCampaign(context.Background(), id, time.Now().UnixMilli(), func(c *sms.Campaign) error {
 		if c.MayContinue() {
-			c.State, c.Pause, c.Canary = sms.CampaignRunning, "", sms.CanaryPending
+			return c.Continue(*c, time.Now())
 		}
 		return nil
 	})

@@ -115,7 +115,7 @@ func TestTheWholeFolderPutBackIsToldByAReport(t *testing.T) {
 	_, err := p.db.UpdateRecordSettings(t.Context(), p.account.ID, func(s *sms.RecordSettings) error { s.OthersSend = true; return nil })
 	p.must(err)
 	c, sent := putBack(t, p, "Told by a report", 60)
-	_, err = p.db.UpdateCampaign(t.Context(), c.ID, time.Now().UnixMilli(), func(c *sms.Campaign) error { c.State = sms.CampaignStopped; return nil })
+	_, err = p.db.UpdateCampaign(t.Context(), c.ID, time.Now().UnixMilli(), (*sms.Campaign).Stop)
 	p.must(err)
 	p.serve()
 	var last sms.Message
