@@ -44,8 +44,8 @@ func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *visit, 
 	if p.Tally, err = s.store.Tally(r.Context(), c.ID); err != nil {
 		return err
 	}
-	page := views.CampaignPage{Campaign: c, Tally: p.Tally, CanSend: true}
-	if !page.MaySendAgain() || views.FailedAgain(p.Tally)+views.UnsentAgain(p.Tally)+p.Tally["rejected"] == 0 {
+	shown := views.CampaignPage{Campaign: c, Tally: p.Tally, CanSend: true}
+	if !shown.MaySendAgain() || views.FailedAgain(p.Tally)+views.UnsentAgain(p.Tally)+p.Tally["rejected"] == 0 {
 		redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"golang.org/x/time/rate"
 
 	"smsdesk/internal/desk"
@@ -156,21 +155,6 @@ func (s *api) programOf(r *http.Request) (program, error) {
 	return program{t, t.User}, err
 }
 
-// nowhereProgram answers addresses for programs that do not exist.
-func (s *api) nowhereProgram(w http.ResponseWriter, _ *http.Request) {
-	writeProblem(w, s.log, newProblem(http.StatusNotFound, "There is nothing at this address"))
-}
-
-// wrongMethodProgram answers methods that an address for programs does not take.
-func (s *api) wrongMethodProgram(m chi.Routes, w http.ResponseWriter, r *http.Request) {
-	for _, allowed := range []struct{ method, words string }{{http.MethodGet, "GET, HEAD"}, {http.MethodPost, "POST"}} {
-		if m.Match(chi.NewRouteContext(), allowed.method, r.URL.Path) {
-			w.Header().Add("Allow", allowed.words)
-		}
-	}
-	writeProblem(w, s.log, newProblem(http.StatusMethodNotAllowed, "This address does not take this method"))
-}
-
 // writeJSON writes a whole answer or nothing of it.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
@@ -201,15 +185,15 @@ const (
 	pageMost    = 1000
 )
 
-// page is which part of a list is asked for. An empty cursor is the first.
-type page struct {
+// listPart is which part of a list is asked for. An empty cursor is the first.
+type listPart struct {
 	limit  int
 	cursor int64
 }
 
-func readPage(r *http.Request) (page, error) {
+func readPage(r *http.Request) (listPart, error) {
 	q := r.URL.Query()
-	p := page{limit: pageDefault}
+	p := listPart{limit: pageDefault}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > pageMost {

@@ -243,7 +243,7 @@ func TestCampaignOfAnotherAccount(t *testing.T) {
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1)})
 	b := s.as(s.boss)
-	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.web.sessions.name], test.ID))
+	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.cookie], test.ID))
 	b.get("/campaigns").has("Test mode.", "Nothing sent yet.")
 	for _, path := range []string{views.CampaignPath(c.ID), views.ConfirmPath(c.ID)} {
 		got := b.get(path).is(200).has("This belongs to the account Clinic. You are working with Sandbox.").lacks("Test mode.")

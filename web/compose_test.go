@@ -186,7 +186,7 @@ func TestComposeKnowsThatTheAccountChanged(t *testing.T) {
 	s.know(other.ID, "CLINIC", "SCHOOL")
 	b := s.as(s.boss)
 	page := b.get("/new")
-	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.web.sessions.name], other.ID))
+	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.cookie], other.ID))
 	got := b.post("/new", page.form("numbers", "08030000101", "text", "Hello")...).is(422)
 	got.has("You are working with another account now: School.")
 	if len(s.campaigns(a.ID))+len(s.campaigns(other.ID)) != 0 {

@@ -58,13 +58,13 @@ func (s *campaigns) campaignFind(w http.ResponseWriter, r *http.Request, v *visi
 
 // campaignBreakdown is the other side of a campaign's page.
 func (s *campaigns) campaignBreakdown(w http.ResponseWriter, r *http.Request, v *visit) error {
-	page, err := s.campaignPage(r, v)
+	whole, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
 	}
-	f := s.campaignFrame(v, page)
-	page.Paused = f.Paused
-	p := views.BreakdownPage{CampaignPage: page}
+	f := s.campaignFrame(v, whole)
+	whole.Paused = f.Paused
+	p := views.BreakdownPage{CampaignPage: whole}
 	for kind, to := range map[sms.CutKind]*[]sms.Cut{sms.CutNetwork: &p.ByNetwork, sms.CutReason: &p.ByReason, sms.CutMinute: &p.ByMinute} {
 		if *to, err = s.store.CampaignCuts(r.Context(), p.Campaign.ID, kind); err != nil {
 			return err

@@ -126,11 +126,8 @@ func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt
 // returns the address that shows it again. Only a session that was real and
 // has timed out earns this: strangers must not fill the memory.
 func (s *Site) keepTyped(r *http.Request, v *visit, rt route) string {
-	page := ""
-	switch rt.pattern {
-	case views.NewPath, views.NewTemplatePath:
-		page = views.NewPath
-	case listMessagePath:
+	page := rt.keeps
+	if page == rt.pattern {
 		page = r.URL.Path
 	}
 	if page == "" || !errors.Is(v.lost, desk.ErrTimedOut) || readForm(r) != nil {
@@ -294,10 +291,13 @@ type route struct {
 	method, pattern string
 	least           sms.Role
 	do              handler
-	program         programHandler // instead of do, at addresses for other programs
+	program         http.Handler // instead of do, at addresses for other programs; it asks for the role itself
 	plain           http.Handler
 	upload          bool // takes a small file
 	stream          bool // takes a file of any size, and looks after its size itself
+	// keeps is the page that shows again what was typed when the session had
+	// timed out, "" where it is lost; the pattern itself stands for its address.
+	keeps string
 	// shared lets pages that ask for the same fragment get one rendering.
 	shared func(*visit) (own string, ok bool)
 }

@@ -68,8 +68,8 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 		t.Fatalf("an answer was left: %q %v", raw, err)
 	}
 	boss.post(views.JournalPath, "relation", string(q.Relation), "current", goodPassword).to(views.JournalPath)
-	page := boss.get(views.JournalPath).is(200).has("Your answer is being carried out").lacks("Your password")
-	was := page.attr("#journal-live", "hx-get")
+	shown := boss.get(views.JournalPath).is(200).has("Your answer is being carried out").lacks("Your password")
+	was := shown.attr("#journal-live", "hx-get")
 	boss.fragment(was).is(200).has("being carried out")
 	s.must(s.db.PutSetting(t.Context(), sms.SettingAnswering, "Your answer was not carried out: the disk is full."))
 	boss.get(views.JournalPath).is(200).has("the disk is full", "Your password")

@@ -26,23 +26,50 @@ const (
 
 var topicForm = regexp.MustCompile(`^((campaign|campaigns|message|account|reports|ussd):[1-9][0-9]{0,18}|list:[0-9a-f]{32}|backup|journal)$`)
 
-// streams counts the open ones.
-type streams struct {
-	mu        sync.Mutex
-	all       int
-	of        map[string]int // by session
-	keepAlive time.Duration
-	recheck   time.Duration // how often a stream's session is looked at again
+// Live bounds the streams of pages that move; a zero field is the usual.
+type Live struct {
+	PerSession int
+	InAll      int
+	KeepAlive  time.Duration
+	Recheck    time.Duration // how often a stream's session is looked at again
 }
 
-func newStreams() *streams {
-	return &streams{of: map[string]int{}, keepAlive: 15 * time.Second, recheck: time.Minute}
+// streams counts the open ones.
+type streams struct {
+	Live
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by session
+}
+
+func newStreams(l Live) *streams {
+	usual := Live{PerSession: streamsPerSession, InAll: streamsInAll, KeepAlive: 15 * time.Second, Recheck: time.Minute}
+	if l.PerSession > 0 {
+		usual.PerSession = l.PerSession
+	}
+	if l.InAll > 0 {
+		usual.InAll = l.InAll
+	}
+	if l.KeepAlive > 0 {
+		usual.KeepAlive = l.KeepAlive
+	}
+	if l.Recheck > 0 {
+		usual.Recheck = l.Recheck
+	}
+	return &streams{Live: usual, of: map[string]int{}}
+}
+
+// Streams is how many live pages are open.
+func (s *Site) Streams() int {
+	s.streams.mu.Lock()
+	defer s.streams.mu.Unlock()
+	return s.streams.all
 }
 
 func (s *streams) enter(session string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all >= streamsInAll || s.of[session] >= streamsPerSession {
+	if s.all >= s.InAll || s.of[session] >= s.PerSession {
 		return false
 	}
 	s.all++
@@ -112,7 +139,7 @@ func topicsOf(r *http.Request) ([]string, bool) {
 
 // stream runs until the browser, the session or the server ends.
 func (s *Site) stream(r *http.Request, v *visit, listener *feed.Listener, out eventWriter) {
-	keepAlive, recheck := time.NewTicker(s.streams.keepAlive), time.NewTicker(s.streams.recheck)
+	keepAlive, recheck := time.NewTicker(s.streams.KeepAlive), time.NewTicker(s.streams.Recheck)
 	defer keepAlive.Stop()
 	defer recheck.Stop()
 	calm := time.NewTimer(nudgeEvery)

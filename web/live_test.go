@@ -20,10 +20,15 @@ type liveSite struct {
 	stop   chan struct{}
 }
 
-func newLiveSite(t *testing.T) *liveSite {
+func newLiveSite(t *testing.T, live ...Live) *liveSite {
 	t.Helper()
 	stop := make(chan struct{})
-	s := newSite(t, func(c *Config) { c.Stopping = stop })
+	s := newSite(t, func(c *Config) {
+		c.Stopping = stop
+		for _, l := range live {
+			c.Live = l
+		}
+	})
 	server := httptest.NewUnstartedServer(s.handler)
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.Start()
@@ -93,9 +98,7 @@ func ended(t *testing.T, events <-chan event) {
 }
 
 func (s *liveSite) open() int {
-	s.web.streams.mu.Lock()
-	defer s.web.streams.mu.Unlock()
-	return s.web.streams.all
+	return s.web.Streams()
 }
 
 func TestLiveContract(t *testing.T) {
@@ -158,12 +161,13 @@ func TestLiveRate(t *testing.T) {
 func (s *liveSite) close() { close(s.stop) }
 
 func TestLiveLimits(t *testing.T) {
-	s := newLiveSite(t)
+	const perSession = 4
+	s := newLiveSite(t, Live{InAll: perSession + 1})
 	b := s.as(s.boss)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var first <-chan event
-	for i := range streamsPerSession {
+	for i := range perSession {
 		_, events := s.watch(ctx, b, "t=campaign:1")
 		next(t, events)
 		if i == 0 {
@@ -172,17 +176,14 @@ func TestLiveLimits(t *testing.T) {
 	}
 	resp, _ := s.watch(ctx, b, "t=campaign:1")
 	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
-		t.Errorf("stream %d: %d, Retry-After %q", streamsPerSession+1, resp.StatusCode, resp.Header.Get("Retry-After"))
+		t.Errorf("stream %d: %d, Retry-After %q", perSession+1, resp.StatusCode, resp.Header.Get("Retry-After"))
 	}
 	other, events := s.watch(ctx, s.as(s.boss), "t=campaign:1")
 	if other.StatusCode != http.StatusOK || next(t, events) != "campaign:1" {
 		t.Errorf("another session: %d", other.StatusCode)
 	}
-	s.web.streams.mu.Lock()
-	s.web.streams.all = streamsInAll
-	s.web.streams.mu.Unlock()
 	if resp, _ := s.watch(ctx, s.as(s.boss), "t=campaign:1"); resp.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("stream %d in all: %d", streamsInAll+1, resp.StatusCode)
+		t.Errorf("a stream too many in all: %d", resp.StatusCode)
 	}
 	select {
 	case <-first:
@@ -194,7 +195,7 @@ func TestLiveLimits(t *testing.T) {
 func TestLiveTopics(t *testing.T) {
 	s := newSite(t)
 	for _, query := range []string{"", "t=", "t=campaign", "t=campaign:", "t=campaign:0", "t=campaign:x", "t=campaign:-1", "t=user:1", "t=campaign:1%0Adata:x", "t=campaign:1&t=x",
-		"t=Campaign:1", "t=campaign:1:2", "t=campaign:12345678901234567890", strings.Repeat("t=campaign:1&", topicsPerStream) + "t=campaign:2"} {
+		"t=Campaign:1", "t=campaign:1:2", "t=campaign:12345678901234567890", strings.Repeat("t=campaign:1&", 20) + "t=campaign:2"} {
 		if got := s.as(s.boss).get("/live?" + query); got.status != http.StatusBadRequest {
 			t.Errorf("%q: status %d", query, got.status)
 		}
@@ -203,8 +204,7 @@ func TestLiveTopics(t *testing.T) {
 
 func TestLiveEnds(t *testing.T) {
 	t.Run("with the session", func(t *testing.T) {
-		s := newLiveSite(t)
-		s.web.streams.recheck = 20 * time.Millisecond
+		s := newLiveSite(t, Live{Recheck: 20 * time.Millisecond})
 		b := s.as(s.boss)
 		_, events := s.watch(t.Context(), b, "t=campaign:1")
 		next(t, events)
@@ -214,8 +214,7 @@ func TestLiveEnds(t *testing.T) {
 		ended(t, events)
 	})
 	t.Run("with the hours", func(t *testing.T) {
-		s := newLiveSite(t)
-		s.web.streams.recheck = 20 * time.Millisecond
+		s := newLiveSite(t, Live{Recheck: 20 * time.Millisecond})
 		_, events := s.watch(t.Context(), s.as(s.boss), "t=campaign:1")
 		next(t, events)
 		s.clock.pass(2 * time.Hour)
@@ -229,8 +228,7 @@ func TestLiveEnds(t *testing.T) {
 		ended(t, events)
 	})
 	t.Run("and keeps alive before", func(t *testing.T) {
-		s := newLiveSite(t)
-		s.web.streams.keepAlive = 10 * time.Millisecond
+		s := newLiveSite(t, Live{KeepAlive: 10 * time.Millisecond})
 		_, events := s.watch(t.Context(), s.as(s.boss), "t=campaign:1")
 		next(t, events)
 		if got := next(t, events); got != "keep-alive" {

@@ -26,8 +26,8 @@ func (s *door) showMe(w http.ResponseWriter, r *http.Request, v *visit, bad sms.
 	if r.PostForm.Has("name") {
 		name = r.PostForm.Get("name")
 	}
-	page := views.MePage{Name: name, Email: v.user.Email, Role: v.user.Role.Title(), SignedIn: v.when(v.since), Bad: bad}
-	return s.render(w, r, status(r, bad), views.Me(f, page))
+	p := views.MePage{Name: name, Email: v.user.Email, Role: v.user.Role.Title(), SignedIn: v.when(v.since), Bad: bad}
+	return s.render(w, r, status(r, bad), views.Me(f, p))
 }
 
 func (s *door) meName(w http.ResponseWriter, r *http.Request, v *visit) error {

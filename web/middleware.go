@@ -46,7 +46,7 @@ func (s *Site) recovered(next http.Handler) http.Handler {
 			for _, name := range []string{"Content-Encoding", "Content-Length", "Set-Cookie"} {
 				ww.Header().Del(name)
 			}
-			s.showProblem(ww, r, &visit{site: s, r: r}, views.Broken(id))
+			s.showProblem(ww, r, s.stranger(r), views.Broken(id))
 		}()
 		next.ServeHTTP(ww, r)
 	})
@@ -162,7 +162,7 @@ func (s *Site) limited(most int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > most {
 			w.Header().Set("Connection", "close")
-			s.showProblem(w, r, &visit{site: s, r: r}, views.TooLarge("1MB"))
+			s.showProblem(w, r, s.stranger(r), views.TooLarge("1MB"))
 			return
 		}
 		if r.Body != http.NoBody {
@@ -202,7 +202,7 @@ func (b *patientBody) Read(p []byte) (int, error) {
 
 func (s *Site) denyCross(w http.ResponseWriter, r *http.Request) {
 	s.log.Warn("form from another site refused", "id", requestID(r.Context()), "method", r.Method)
-	s.showProblem(w, r, &visit{site: s, r: r}, views.Problem{
+	s.showProblem(w, r, s.stranger(r), views.Problem{
 		Status: http.StatusForbidden, Title: "This form came from another site",
 		Text: "Nothing was done. Open smsdesk in a new window and do it there.", Link: views.Link{Text: "Open smsdesk", Href: "/"},
 	})

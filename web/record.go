@@ -58,39 +58,39 @@ func (s *records) recordFrame(v *visit, title string, bad sms.Invalid, crumbs ..
 
 // refreshRecords reads records of one kind again and goes back to their page,
 // which says what came of it.
-func (s *records) refreshRecords(kind sms.RecordKind, page string) handler {
+func (s *records) refreshRecords(kind sms.RecordKind, back string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		ctx, cancel := context.WithTimeout(r.Context(), refreshTimeout)
 		defer cancel()
 		switch err := s.desk.RefreshRecords(ctx, v.user, v.account.ID, kind); {
 		case err == nil:
-			redirect(w, r, withDone(page, "read"))
+			redirect(w, r, withDone(back, "read"))
 		case errors.Is(err, sms.ErrNotFound) || errors.Is(err, sms.ErrForbidden):
 			return err
 		default:
 			s.log.Warn(string(kind)+" not read", "id", requestID(r.Context()), "account", v.account.ID, "error", err)
-			redirect(w, r, page)
+			redirect(w, r, back)
 		}
 		return nil
 	}
 }
 
 // backTo answers an address that only takes forms.
-func backTo(page string) handler {
+func backTo(back string) handler {
 	return func(w http.ResponseWriter, r *http.Request, _ *visit) error {
-		redirect(w, r, page)
+		redirect(w, r, back)
 		return nil
 	}
 }
 
 // changed goes back to a list after a change of a record: it was made, or the
 // provider has no such record any more. Anything else is the caller's.
-func changed(w http.ResponseWriter, r *http.Request, err error, page, done, gone string) (answered bool) {
+func changed(w http.ResponseWriter, r *http.Request, err error, back, done, gone string) (answered bool) {
 	switch {
 	case err == nil:
-		redirect(w, r, withDone(page, done))
+		redirect(w, r, withDone(back, done))
 	case errors.Is(err, sms.ErrGone):
-		redirect(w, r, withDone(page, gone))
+		redirect(w, r, withDone(back, gone))
 	default:
 		return false
 	}

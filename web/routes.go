@@ -75,9 +75,9 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "POST", pattern: views.TeamPath + "/{id}", least: sms.Administrator, do: s.staff.userSave},
 
 		{method: "GET", pattern: views.NewPath, least: sms.Sender, do: s.drafts.composeForm},
-		{method: "POST", pattern: views.NewPath, least: sms.Sender, do: s.drafts.composeCheck},
+		{method: "POST", pattern: views.NewPath, least: sms.Sender, do: s.drafts.composeCheck, keeps: views.NewPath},
 		{method: "GET", pattern: views.NewTemplatePath, least: sms.Sender, do: s.drafts.composeBack},
-		{method: "POST", pattern: views.NewTemplatePath, least: sms.Sender, do: s.drafts.composeTemplate},
+		{method: "POST", pattern: views.NewTemplatePath, least: sms.Sender, do: s.drafts.composeTemplate, keeps: views.NewPath},
 		{method: "POST", pattern: views.NewPath + "/parts", least: anyone, do: s.drafts.composeParts},
 		{method: "POST", pattern: views.NewPath + "/numbers", least: anyone, do: s.drafts.composeNumbers},
 		{method: "GET", pattern: views.UploadPath, least: sms.Sender, do: s.uploads.uploadForm},
@@ -85,7 +85,7 @@ func (s *Web) table(callbacks http.Handler) []route {
 		{method: "GET", pattern: views.UploadPath + "/example.xlsx", least: sms.Sender, do: s.uploads.uploadExample("xlsx")},
 		{method: "GET", pattern: views.UploadPath + "/example.csv", least: sms.Sender, do: s.uploads.uploadExample("csv")},
 		{method: "GET", pattern: listMessagePath, least: sms.Sender, do: s.uploads.listMessageForm},
-		{method: "POST", pattern: listMessagePath, least: sms.Sender, do: s.uploads.listMessage},
+		{method: "POST", pattern: listMessagePath, least: sms.Sender, do: s.uploads.listMessage, keeps: listMessagePath},
 		{method: "POST", pattern: listsPath + "/preview", least: anyone, do: s.uploads.listPreview},
 		{method: "GET", pattern: listsPath + "/check", least: sms.Sender, do: s.uploads.listCheck},
 		{method: "GET", pattern: listsPath + "/make", least: sms.Sender, do: s.uploads.listBack},
@@ -288,16 +288,16 @@ func (s *Web) Routes(callbacks http.Handler) http.Handler { return s.router(call
 
 func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	m := chi.NewRouter()
-	s.pages = m
+	s.useRoutes(m)
 	m.Use(s.recovered, identified, s.guarded, s.probes.watched, s.clientIP, s.logged, middleware.GetHead)
 	nowhere := route{least: anyone, do: func(http.ResponseWriter, *http.Request, *visit) error { return sms.ErrNotFound }}
-	m.NotFound(apart(s.api.nowhereProgram, s.page(nowhere)))
-	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) { s.api.wrongMethodProgram(m, w, r) }, s.page(route{least: anyone, do: s.wrongMethod(m)})))
+	m.NotFound(apart(s.nowhereProgram, s.page(nowhere)))
+	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) { s.wrongMethodProgram(m, w, r) }, s.page(route{least: anyone, do: s.wrongMethod(m)})))
 	for _, rt := range s.table(callbacks) {
 		h := rt.plain
 		switch {
 		case rt.program != nil:
-			h = s.api.handleProgram(rt.pattern, rt.least, rt.stream, rt.program)
+			h = rt.program
 		case rt.least != outside || h == nil:
 			h = s.page(rt)
 		}
@@ -341,19 +341,37 @@ func (s *Web) styleguide(w http.ResponseWriter, r *http.Request, v *visit) error
 
 // programTable is every address for programs, and who may.
 func (s *Web) programTable() []route {
-	campaigns := apiPath + "/campaigns"
+	of := func(method, pattern string, least sms.Role, stream bool, do programHandler) route {
+		pattern = apiPath + pattern
+		return route{method: method, pattern: pattern, least: least, program: s.api.handleProgram(pattern, least, stream, do)}
+	}
 	return []route{
 		{method: "GET", pattern: apiPath + "/openapi.yaml", least: outside, plain: http.HandlerFunc(openAPI)},
-		{method: "GET", pattern: campaigns, least: sms.Viewer, program: s.api.apiCampaignList},
-		{method: "POST", pattern: campaigns, least: sms.Sender, program: s.api.apiCreate, stream: true},
-		{method: "GET", pattern: campaigns + "/{id}", least: sms.Viewer, program: s.api.apiCampaign},
-		{method: "GET", pattern: campaigns + "/{id}/messages", least: sms.Viewer, program: s.api.apiMessageList},
-		{method: "POST", pattern: campaigns + "/{id}/send", least: sms.Sender, program: s.api.apiSend},
-		{method: "POST", pattern: campaigns + "/{id}/stop", least: sms.Sender, program: s.api.apiStop},
-		{method: "POST", pattern: campaigns + "/{id}/continue", least: sms.Sender, program: s.api.apiContinue},
-		{method: "POST", pattern: campaigns + "/{id}/cancel", least: sms.Sender, program: s.api.apiCancel},
-		{method: "GET", pattern: apiPath + "/messages/{id}", least: sms.Viewer, program: s.api.apiMessage},
+		of("GET", "/campaigns", sms.Viewer, false, s.api.apiCampaignList),
+		of("POST", "/campaigns", sms.Sender, true, s.api.apiCreate),
+		of("GET", "/campaigns/{id}", sms.Viewer, false, s.api.apiCampaign),
+		of("GET", "/campaigns/{id}/messages", sms.Viewer, false, s.api.apiMessageList),
+		of("POST", "/campaigns/{id}/send", sms.Sender, false, s.api.apiSend),
+		of("POST", "/campaigns/{id}/stop", sms.Sender, false, s.api.apiStop),
+		of("POST", "/campaigns/{id}/continue", sms.Sender, false, s.api.apiContinue),
+		of("POST", "/campaigns/{id}/cancel", sms.Sender, false, s.api.apiCancel),
+		of("GET", "/messages/{id}", sms.Viewer, false, s.api.apiMessage),
 	}
+}
+
+// nowhereProgram answers addresses for programs that do not exist.
+func (s *Web) nowhereProgram(w http.ResponseWriter, _ *http.Request) {
+	s.program(w, views.Problem{Status: http.StatusNotFound, Text: "There is nothing at this address"})
+}
+
+// wrongMethodProgram answers methods that an address for programs does not take.
+func (s *Web) wrongMethodProgram(m *chi.Mux, w http.ResponseWriter, r *http.Request) {
+	for _, allowed := range []struct{ method, words string }{{http.MethodGet, "GET, HEAD"}, {http.MethodPost, "POST"}} {
+		if m.Match(chi.NewRouteContext(), allowed.method, r.URL.Path) {
+			w.Header().Add("Allow", allowed.words)
+		}
+	}
+	s.program(w, views.Problem{Status: http.StatusMethodNotAllowed, Text: "This address does not take this method"})
 }
 
 // programs tells a program of a problem that belongs to no address of its own.

@@ -198,7 +198,7 @@ func (s *site) leads(a answer) {
 			s.t.Errorf("%s %q leads away", method, address)
 			return
 		}
-		if u.Path != "" && !s.web.pages.Match(chi.NewRouteContext(), method, u.Path) {
+		if u.Path != "" && !s.routes().Match(chi.NewRouteContext(), method, u.Path) {
 			s.t.Errorf("%s %q leads nowhere", method, address)
 		}
 	}

@@ -75,14 +75,47 @@ type siteOrders interface {
 	Session(ctx context.Context, token string) (sms.Session, error)
 }
 
-func siteOf(c Config) *Site {
+// SiteConfig is what every page needs to work.
+type SiteConfig struct {
+	Ask  siteQuestions
+	Do   siteOrders
+	Feed *feed.Feed
+	Log  *slog.Logger
+	Now  func() time.Time
+	// PublicURL is where people and the provider reach this desk, such as
+	// https://desk.example.com, without a slash at its end.
+	PublicURL string
+	// Secure says that browsers come by https: cookies get the __Host- prefix
+	// and answers tell the browser to stay with https.
+	Secure bool
+	// Proxies are the networks of reverse proxies, such as "10.0.0.0/8", whose
+	// X-Forwarded-For is believed. Without any, the peer is the client.
+	Proxies []string
+	// Backups are those that this desk makes; nil makes none.
+	Backups Backups
+	// Outage says why nothing can be stored at the moment, "" while all is well.
+	// Nil never does.
+	Outage func() string
+	// Witness says why an account does not send yet although nothing is paused,
+	// or what could not be found out before it did; "" otherwise. May be nil.
+	Witness func(ctx context.Context, account int64) string
+	// Stopping ends the live streams when it is closed, so that a graceful
+	// stop does not wait for them. Nil never stops them.
+	Stopping <-chan struct{}
+	Live     Live
+	// Program tells a program of a page's problem, at addresses for programs.
+	Program func(w http.ResponseWriter, p views.Problem)
+}
+
+// siteOf returns what every page stands on.
+func siteOf(c SiteConfig) *Site {
 	s := &Site{
-		store: c.Ask.Site, desk: c.Do.Site, feed: c.Feed, log: c.Log, now: c.Now,
+		store: c.Ask, desk: c.Do, feed: c.Feed, log: c.Log, now: c.Now,
 		publicURL: strings.TrimSuffix(c.PublicURL, "/"), secure: c.Secure, proxies: c.Proxies, stopping: c.Stopping,
-		sessions: newSessionStore(c.Do.Site, c.Secure), cross: http.NewCrossOriginProtection(),
-		packed: middleware.Compress(5, "text/html"), streams: newStreams(), shares: newShares(),
+		sessions: newSessionStore(c.Do, c.Secure), cross: http.NewCrossOriginProtection(),
+		packed: middleware.Compress(5, "text/html"), streams: newStreams(c.Live), shares: newShares(),
 		slips: newSlips(5 * time.Minute), searches: newSlips(searchLife), typed: newSlips(30 * time.Minute),
-		backup: c.Backups, outage: c.Outage, witness: c.Witness, program: programs(c.Log),
+		backup: c.Backups, outage: c.Outage, witness: c.Witness, program: c.Program,
 	}
 	if s.outage == nil {
 		s.outage = func() string { return "" }
@@ -99,3 +132,14 @@ func siteOf(c Config) *Site {
 	s.cross.SetDenyHandler(http.HandlerFunc(s.denyCross))
 	return s
 }
+
+// bareSite shows problems and knows nobody, while there is no desk.
+func bareSite(log *slog.Logger, secure bool, program func(http.ResponseWriter, views.Problem)) *Site {
+	return &Site{log: log, secure: secure, program: program}
+}
+
+// stranger is a request of nobody, for a problem that comes before anyone is known.
+func (s *Site) stranger(r *http.Request) *visit { return &visit{site: s, r: r} }
+
+// useRoutes tells which pages can be opened.
+func (s *Site) useRoutes(m chi.Routes) { s.pages = m }

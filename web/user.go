@@ -33,7 +33,7 @@ func (s *staff) userList(w http.ResponseWriter, r *http.Request, v *visit) error
 	return s.showTeam(w, r, v, views.TeamPage{Link: s.slips.take(v.token(), s.now())})
 }
 
-func (s *staff) showTeam(w http.ResponseWriter, r *http.Request, v *visit, page views.TeamPage) error {
+func (s *staff) showTeam(w http.ResponseWriter, r *http.Request, v *visit, p views.TeamPage) error {
 	users, err := s.store.Users(r.Context())
 	if err != nil {
 		return err
@@ -45,28 +45,28 @@ func (s *staff) showTeam(w http.ResponseWriter, r *http.Request, v *visit, page 
 	administrators := 0
 	for _, u := range users {
 		row := views.TeamRow{Href: views.UserPath(u.ID), Name: u.Name, Email: u.Email, Role: u.Role.Title(), Active: u.Active, Me: u.ID == v.user.ID}
-		page.People = append(page.People, row)
+		p.People = append(p.People, row)
 		if u.Active && u.Role == sms.Administrator {
 			administrators++
 		}
 	}
-	page.OnlyOne = administrators < 2
+	p.OnlyOne = administrators < 2
 	for _, i := range invites {
 		if i.Role == "" {
 			continue
 		}
-		page.Invited = append(page.Invited, views.InvitedRow{Email: i.Email, Role: i.Role.Title(), Until: v.when(i.ExpiresAt)})
+		p.Invited = append(p.Invited, views.InvitedRow{Email: i.Email, Role: i.Role.Title(), Until: v.when(i.ExpiresAt)})
 	}
 	f := v.frame("Team", "settings")
-	f.Error = len(page.Bad) > 0
-	return s.render(w, r, status(r, page.Bad), views.Team(f, page))
+	f.Error = len(p.Bad) > 0
+	return s.render(w, r, status(r, p.Bad), views.Team(f, p))
 }
 
 func (s *staff) userInvite(w http.ResponseWriter, r *http.Request, v *visit) error {
-	page := views.TeamPage{Email: r.PostForm.Get("email"), Role: r.PostForm.Get("role")}
-	token, err := s.desk.Invite(r.Context(), v.user, page.Email, sms.Role(page.Role))
-	if errors.As(err, &page.Bad) {
-		return s.showTeam(w, r, v, page)
+	p := views.TeamPage{Email: r.PostForm.Get("email"), Role: r.PostForm.Get("role")}
+	token, err := s.desk.Invite(r.Context(), v.user, p.Email, sms.Role(p.Role))
+	if errors.As(err, &p.Bad) {
+		return s.showTeam(w, r, v, p)
 	}
 	if err != nil {
 		return err

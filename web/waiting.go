@@ -27,10 +27,10 @@ const waitingAgain = "5"
 // told, /livez with 200, /readyz?for=reports by whether reports are acknowledged,
 // and everything else with 503 and what is wrong.
 func Waiting(cfg WaitingConfig) http.Handler {
-	s := &Site{log: cfg.Log, secure: cfg.Secure, program: programs(cfg.Log)}
+	s := bareSite(cfg.Log, cfg.Secure, programs(cfg.Log))
 	page := s.guarded(private(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", waitingAgain)
-		s.showProblem(w, r, &visit{site: s, r: r}, views.Waiting(cfg.Sentence, cfg.Receives(r.Context())))
+		s.showProblem(w, r, s.stranger(r), views.Waiting(cfg.Sentence, cfg.Receives(r.Context())))
 	})))
 	return s.recovered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path

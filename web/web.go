@@ -6,16 +6,12 @@ package web
 
 import (
 	"context"
-	"log/slog"
-	"time"
 
-	"smsdesk/internal/feed"
 	"smsdesk/internal/ussd"
 )
 
 // Questions are what each noun's pages ask of the storage.
 type Questions struct {
-	Site     siteQuestions
 	Health   healthQuestions
 	Account  accountQuestions
 	Endpoint endpointQuestions
@@ -43,7 +39,6 @@ type Questions struct {
 
 // Orders are what people and programs do, by the noun that is ordered about.
 type Orders struct {
-	Site      siteOrders
 	Account   accountOrders
 	Endpoint  endpointOrders
 	Retention retentionOrders
@@ -70,39 +65,20 @@ type Orders struct {
 	API       apiOrders
 }
 
-// Config is what the pages need to work.
+// Config is what pages and programs need to work.
 type Config struct {
-	Ask  Questions
-	Do   Orders
-	Feed *feed.Feed
-	Log  *slog.Logger
-	// PublicURL is where people and the provider reach this desk, such as
-	// https://desk.example.com, without a slash at its end.
-	PublicURL string
-	// Secure says that browsers come by https: cookies get the __Host- prefix
-	// and answers tell the browser to stay with https.
-	Secure bool
+	SiteConfig
+	Ask Questions
+	Do  Orders
 	// Dev serves what only developers need.
 	Dev bool
-	Now func() time.Time
 	// SandboxURL is the control page of the embedded sandbox, "" without one.
 	SandboxURL string
-	// Proxies are the networks of reverse proxies, such as "10.0.0.0/8", whose
-	// X-Forwarded-For is believed. Without any, the peer is the client.
-	Proxies []string
 	// Spool is the folder for what programs send, until it is a list; "" is the
 	// system's for such files.
 	Spool string
-	// Backups are those that this desk makes; nil makes none.
-	Backups Backups
 	// Mails says that this desk can send mail.
 	Mails bool
-	// Outage says why nothing can be stored at the moment, "" while all is well.
-	// Nil never does.
-	Outage func() string
-	// Witness says why an account does not send yet although nothing is paused,
-	// or what could not be found out before it did; "" otherwise. May be nil.
-	Witness func(ctx context.Context, account int64) string
 	// Press makes one request of the simulator's phone at the account's USSD
 	// endpoint, over HTTP; Try lets a simulated session walk through a draft.
 	Press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
@@ -116,9 +92,6 @@ type Config struct {
 	// Proxied is told of a request that carries X-Forwarded-For and comes from
 	// none of Proxies; may be nil.
 	Proxied func(ctx context.Context, peer string)
-	// Stopping ends the live streams when it is closed, so that a graceful
-	// stop does not wait for them. Nil never stops them.
-	Stopping <-chan struct{}
 }
 
 // Web answers browsers and programs: the map of addresses, over one type for
@@ -156,7 +129,8 @@ type Web struct {
 
 // New returns the pages; Routes makes them answer.
 func New(c Config) *Web {
-	site := siteOf(c)
+	c.Program = programs(c.Log)
+	site := siteOf(c.SiteConfig)
 	room := &base{Site: site, store: c.Ask.Base}
 	menu := &menubase{Site: site, store: c.Ask.MenuBase}
 	return &Web{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/getkin/kin-openapi/routers"
+	"github.com/go-chi/chi/v5"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
@@ -116,6 +117,7 @@ type site struct {
 	log      *journal
 	provider *provider
 	boss     sms.User
+	cookie   string         // of sessions
 	openapi  routers.Router // of the description of the API
 }
 
@@ -156,11 +158,15 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	open := func(desk.Opening) (desk.Gateway, error) { return s.provider, nil }
 	s.gateways = desk.NewGateways(open, db, log)
 	s.desk = desk.New(db, s.gateways, s.feed, log, s.clock.now)
-	c := Config{Ask: asking(db), Do: doing(s.desk), Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
+	c := Config{Ask: asking(db), Do: doing(s.desk)}
+	c.SiteConfig = SiteConfig{Ask: db, Do: s.desk, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
 	for _, f := range change {
 		f(&c)
 	}
 	s.web = New(c)
+	if s.cookie = "smsdesk"; c.Secure {
+		s.cookie = "__Host-smsdesk"
+	}
 	s.handler = s.web.Routes(callbacks)
 	return s
 }
@@ -168,7 +174,7 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 // asking gives every noun the one storage, as main does.
 func asking(db *storage.DB) Questions {
 	return Questions{
-		Site: db, Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
+		Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
 		People: db, Blocked: db, Staff: db, Token: db, Base: db, Campaign: db, Message: db, Confirm: db,
 		Draft: db, Upload: db, Doubt: db, Overview: db, MenuBase: db, Menu: db, Caller: db, API: db,
 	}
@@ -177,7 +183,7 @@ func asking(db *storage.DB) Questions {
 // doing gives every noun the one desk, as main does.
 func doing(d *desk.Desk) Orders {
 	return Orders{
-		Site: d, Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
+		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
 		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, Campaign: d, Message: d,
 		Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d, Menu: d, Caller: d, API: d,
 	}
@@ -224,7 +230,7 @@ func (s *site) as(u sms.User) *browser {
 	if err := s.db.CreateSession(context.Background(), sha256.Sum256([]byte(token)), u.ID, "test", s.clock.now().UnixMilli()); err != nil {
 		s.t.Fatal(err)
 	}
-	b.cookies[s.web.sessions.name] = token
+	b.cookies[s.cookie] = token
 	return b
 }
 
@@ -356,3 +362,6 @@ func (b broken) CountCampaigns(ctx context.Context, f sms.CampaignFilter) ([]sms
 	}
 	return b.DB.CountCampaigns(ctx, f)
 }
+
+// routes is the map of addresses, to ask what is there.
+func (s *site) routes() chi.Routes { return s.web.router(callbacks) }

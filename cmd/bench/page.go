@@ -60,16 +60,17 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	ask := web.Questions{
-		Site: db, Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
+		Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
 		People: db, Blocked: db, Staff: db, Token: db, Base: db, Campaign: db, Message: db, Confirm: db,
 		Draft: db, Upload: db, Doubt: db, Overview: db, MenuBase: db, Menu: db, Caller: db, API: db,
 	}
 	do := web.Orders{
-		Site: d, Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
+		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
 		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, Campaign: d, Message: d,
 		Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d, Menu: d, Caller: d, API: d,
 	}
-	w := web.New(web.Config{Ask: ask, Do: do, Feed: news, Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now, Spool: data})
+	site := web.SiteConfig{Ask: db, Do: d, Feed: news, Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}
+	w := web.New(web.Config{SiteConfig: site, Ask: ask, Do: do, Spool: data})
 	return &office{db: db, handler: w.Routes(nil), cookie: &http.Cookie{Name: "smsdesk", Value: token}}, nil
 }
 

@@ -264,7 +264,9 @@ func (s *intake) serve() (address string, stop func(), err error) {
 		Keep: func(ctx context.Context, account, at int64, remote, query string) error {
 			return s.keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
 		}, Log: log})
-	routes := web.New(web.Config{Feed: feed.New(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now, Spool: os.TempDir()}).Routes(callbacks)
+	routes := web.New(web.Config{
+		SiteConfig: web.SiteConfig{Feed: feed.New(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}, Spool: os.TempDir(),
+	}).Routes(callbacks)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
