@@ -13,11 +13,12 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // accounts are the pages of connections, and what is left to set up.
 type accounts struct {
-	*Site
+	*page.Site
 	store      accountQuestions
 	desk       accountOrders
 	sandboxURL string
@@ -52,29 +53,29 @@ const (
 	testShown = 10 * time.Minute
 )
 
-func (s *accounts) accountList(w http.ResponseWriter, r *http.Request, v *visit) error {
-	rows := make([]views.AccountRow, len(v.accounts))
-	for i, a := range v.accounts {
+func (s *accounts) accountList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	rows := make([]views.AccountRow, len(v.Accounts))
+	for i, a := range v.Accounts {
 		rows[i] = views.AccountRow{Href: views.AccountPath(a.ID), Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Test: a.Test,
-			Rate: views.Number(a.PerMinute), Connection: connection(a, s.now())}
+			Rate: views.Number(a.PerMinute), Connection: page.Connection(a, s.Now())}
 	}
-	return s.render(w, r, http.StatusOK, views.Accounts(v.frame("Connection", "settings"), rows))
+	return s.Render(w, r, http.StatusOK, views.Accounts(v.Frame("Connection", "settings"), rows))
 }
 
-func (s *accounts) accountNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountNew(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	like := sms.Account{PerMinute: sms.DefaultPerMinute}
-	for _, a := range v.accounts {
+	for _, a := range v.Accounts {
 		like.Country, like.Timezone, like.Currency = a.Country, a.Timezone, a.Currency
 	}
 	return s.showAccount(w, r, v, accountFields(like), nil)
 }
 
-func (s *accounts) accountCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	form, bad := readAccount(r.PostForm), sms.Invalid{}
 	a := sms.Account{CallLimit: sms.DefaultCallLimit, TypeAbove: sms.DefaultTypeAbove}
 	form.apply(&a, bad)
 	c := form.credentials()
-	merge(bad, a.Check())
+	page.Merge(bad, a.Check())
 	if c.ClientID == "" {
 		bad["client_id"] = "Enter the client ID from the provider dashboard"
 	}
@@ -84,27 +85,27 @@ func (s *accounts) accountCreate(w http.ResponseWriter, r *http.Request, v *visi
 	if len(bad) > 0 {
 		return s.showAccount(w, r, v, form.AccountForm, bad)
 	}
-	made, err := s.desk.CreateAccount(r.Context(), v.user, a, c)
+	made, err := s.desk.CreateAccount(r.Context(), v.User, a, c)
 	if errors.As(err, &bad) {
 		return s.showAccount(w, r, v, form.AccountForm, bad)
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.desk.ChooseAccount(r.Context(), v.token(), made.ID); err != nil {
+	if err := s.desk.ChooseAccount(r.Context(), v.Token(), made.ID); err != nil {
 		return err
 	}
 	return s.testAccount(w, r, v, made.ID)
 }
 
-func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.accountOf(r)
 	if err != nil {
 		return err
 	}
 	form := accountFields(a)
 	tested := r.URL.Query().Get("tested")
-	if tested == "" || s.now().UnixMilli()-max(a.ReachedAt, a.FailedAt) > testShown.Milliseconds() {
+	if tested == "" || s.Now().UnixMilli()-max(a.ReachedAt, a.FailedAt) > testShown.Milliseconds() {
 		form.Trouble = a.Failure
 		return s.showAccount(w, r, v, form, nil)
 	}
@@ -128,7 +129,7 @@ func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 func (s *accounts) accountOf(r *http.Request) (sms.Account, error) {
-	id, err := pathID(r, "id")
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return sms.Account{}, err
 	}
@@ -146,7 +147,7 @@ func (s *accounts) proof(ctx context.Context, a sms.Account, ms int) (string, er
 		return "", err
 	}
 	sentence := "Connected."
-	if b := balanceView(balances, a); b.Text != "" {
+	if b := page.BalanceView(balances, a); b.Text != "" {
 		sentence += " Balance " + b.Text + "."
 	}
 	return fmt.Sprintf("%s %s. %s ms.", sentence, views.Plural(len(senders), "sender ID", "sender IDs"), views.Number(ms)), nil
@@ -165,7 +166,7 @@ func fieldOfFailure(sentence string) string {
 	return "base_url"
 }
 
-func (s *accounts) accountSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.accountOf(r)
 	if err != nil {
 		return err
@@ -174,18 +175,18 @@ func (s *accounts) accountSave(w http.ResponseWriter, r *http.Request, v *visit)
 	form.AccountForm = fixed(form.AccountForm, a)
 	changed := a
 	form.apply(&changed, bad)
-	merge(bad, changed.Check())
-	senders, err := s.usableSenders(v, a)
+	page.Merge(bad, changed.Check())
+	senders, err := s.UsableSenders(v, a)
 	if err != nil {
 		return err
 	}
-	if d := changed.DefaultSender; d != "" && d != a.DefaultSender && !contains(senders, d) {
+	if d := changed.DefaultSender; d != "" && d != a.DefaultSender && !page.Contains(senders, d) {
 		bad["default_sender"] = "Choose a sender ID"
 	}
 	if len(bad) > 0 {
 		return s.showAccount(w, r, v, form.AccountForm, bad)
 	}
-	_, err = s.desk.SaveAccount(r.Context(), v.user, a.ID, func(x *sms.Account, c *sms.Credentials) {
+	_, err = s.desk.SaveAccount(r.Context(), v.User, a.ID, func(x *sms.Account, c *sms.Credentials) {
 		form.apply(x, sms.Invalid{})
 		if !a.Test {
 			*c = form.credentials()
@@ -211,32 +212,32 @@ func fixed(form views.AccountForm, a sms.Account) views.AccountForm {
 	return form
 }
 
-func (s *accounts) testAccount(w http.ResponseWriter, r *http.Request, v *visit, id int64) error {
+func (s *accounts) testAccount(w http.ResponseWriter, r *http.Request, v *page.Visit, id int64) error {
 	ctx, cancel := context.WithTimeout(r.Context(), testTimeout)
 	defer cancel()
 	tested := "failed"
-	if proof, err := s.desk.TestAccount(ctx, v.user, id); err == nil {
+	if proof, err := s.desk.TestAccount(ctx, v.User, id); err == nil {
 		tested = strconv.FormatInt(max(proof.Took.Milliseconds(), 1), 10)
 	} else {
-		s.log.Warn("connection test failed", "id", requestID(r.Context()), "account", id, "error", err)
+		s.Log.Warn("connection test failed", "id", page.RequestID(r.Context()), "account", id, "error", err)
 	}
-	redirect(w, r, views.With(views.AccountPath(id), "tested", tested))
+	page.Redirect(w, r, views.With(views.AccountPath(id), "tested", tested))
 	return nil
 }
 
-func (s *accounts) accountResume(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *accounts) accountResume(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	if err := s.desk.ResumeAccount(r.Context(), v.user, id); err != nil {
+	if err := s.desk.ResumeAccount(r.Context(), v.User, id); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.AccountPath(id), "resumed"))
+	page.Redirect(w, r, page.WithDone(views.AccountPath(id), "resumed"))
 	return nil
 }
 
-func (s *accounts) showAccount(w http.ResponseWriter, r *http.Request, v *visit, form views.AccountForm, bad sms.Invalid) error {
+func (s *accounts) showAccount(w http.ResponseWriter, r *http.Request, v *page.Visit, form views.AccountForm, bad sms.Invalid) error {
 	form.Bad, form.Action, form.SandboxURL = bad, views.AccountsPath, s.sandboxURL
 	title := "Connect a real account"
 	if form.ID != 0 {
@@ -248,17 +249,17 @@ func (s *accounts) showAccount(w http.ResponseWriter, r *http.Request, v *visit,
 		if form.Sending.Action == "" {
 			form.Sending = s.sendingFields(a)
 		}
-		if form.Senders, err = s.usableSenders(v, a); err != nil {
+		if form.Senders, err = s.UsableSenders(v, a); err != nil {
 			return err
 		}
 		if form.Records, err = s.records(v, a); err != nil {
 			return err
 		}
 	}
-	f := v.frame(title, "settings")
+	f := v.Frame(title, "settings")
 	f.Crumbs = []views.Link{{Text: "Connection", Href: views.AccountsPath}, {Text: title}}
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(r, bad), views.AccountPage(f, form))
+	return s.Render(w, r, page.Status(r, bad), views.AccountPage(f, form))
 }
 
 // accountInput is the form as it was sent, with the secrets, which never go
@@ -304,7 +305,7 @@ func (i accountInput) apply(a *sms.Account, bad sms.Invalid) {
 
 func accountFields(a sms.Account) views.AccountForm {
 	form := views.AccountForm{ID: a.ID, Test: a.Test, Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Country: a.Country,
-		Timezone: a.Timezone, Currency: a.Currency, Price: formatPrice(a.PricePerPart), DefaultSender: a.DefaultSender}
+		Timezone: a.Timezone, Currency: a.Currency, Price: page.FormatPrice(a.PricePerPart), DefaultSender: a.DefaultSender}
 	form.Plan, form.PerMinute = planOf(a.PerMinute)
 	return form
 }
@@ -319,21 +320,21 @@ func planOf(perMinute int) (plan, other string) {
 }
 
 // accountChoose sets the account that this browser works with.
-func (s *accounts) accountChoose(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) accountChoose(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := strconv.ParseInt(r.PostForm.Get("account"), 10, 64)
 	if err != nil {
 		return sms.ErrNotFound
 	}
-	if err := s.desk.ChooseAccount(r.Context(), v.token(), id); err != nil {
+	if err := s.desk.ChooseAccount(r.Context(), v.Token(), id); err != nil {
 		return err
 	}
-	redirect(w, r, localPath(r.PostForm.Get("next"), "/"))
+	page.Redirect(w, r, page.LocalPath(r.PostForm.Get("next"), "/"))
 	return nil
 }
 
 // records is what is kept of an account's records at the provider.
-func (s *accounts) records(v *visit, a sms.Account) (views.Records, error) {
-	ctx := v.r.Context()
+func (s *accounts) records(v *page.Visit, a sms.Account) (views.Records, error) {
+	ctx := v.R.Context()
 	senders, err := s.store.SenderIDs(ctx, a.ID)
 	if err != nil {
 		return views.Records{}, err
@@ -364,28 +365,28 @@ func (s *accounts) records(v *visit, a sms.Account) (views.Records, error) {
 		}
 	}
 	if at > 0 {
-		rec.ReadAt = v.when(at)
+		rec.ReadAt = v.When(at)
 	}
 	return rec, nil
 }
 
 const refreshTimeout = 30 * time.Second
 
-func (s *accounts) accountRefresh(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *accounts) accountRefresh(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), refreshTimeout)
 	defer cancel()
-	switch err := s.desk.RefreshAccount(ctx, v.user, id); {
+	switch err := s.desk.RefreshAccount(ctx, v.User, id); {
 	case err == nil:
-		redirect(w, r, withDone(views.AccountPath(id), "refreshed"))
+		page.Redirect(w, r, page.WithDone(views.AccountPath(id), "refreshed"))
 	case errors.Is(err, sms.ErrNotFound) || errors.Is(err, sms.ErrForbidden):
 		return err
 	default:
-		s.log.Warn("records not read", "id", requestID(r.Context()), "account", id, "error", err)
-		redirect(w, r, views.AccountPath(id))
+		s.Log.Warn("records not read", "id", page.RequestID(r.Context()), "account", id, "error", err)
+		page.Redirect(w, r, views.AccountPath(id))
 	}
 	return nil
 }

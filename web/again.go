@@ -8,6 +8,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // addAgain finds the campaigns that belong to this one.
@@ -27,7 +28,7 @@ func (s *campaigns) addAgain(ctx context.Context, p *views.CampaignPage) (err er
 
 // againForm asks what of a campaign is to be sent again; ?of=unsent proposes
 // what never left.
-func (s *campaigns) againForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) againForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	unsent := r.URL.Query().Get("of") == "unsent"
 	chosen := map[string]bool{}
 	for _, c := range sms.AgainChoices() {
@@ -36,7 +37,7 @@ func (s *campaigns) againForm(w http.ResponseWriter, r *http.Request, v *visit) 
 	return s.showAgain(w, r, v, views.AgainPage{Chosen: chosen, Token: desk.NewToken()})
 }
 
-func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.AgainPage) error {
+func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.AgainPage) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -46,21 +47,21 @@ func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *visit, 
 	}
 	shown := views.CampaignPage{Campaign: c, Tally: p.Tally, CanSend: true}
 	if !shown.MaySendAgain() || views.FailedAgain(p.Tally)+views.UnsentAgain(p.Tally)+p.Tally["rejected"] == 0 {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	if p.Earlier, err = s.store.AgainCampaigns(r.Context(), c.ID); err != nil {
 		return err
 	}
-	p.Outlook, p.Campaign = s.outlook(v, a), c
-	f := about(v.frame("Send again", "campaigns"), v, a)
+	p.Outlook, p.Campaign = s.Outlook(v, a), c
+	f := page.About(v.Frame("Send again", "campaigns"), v, a)
 	f.Crumbs, f.Error = campaignCrumbs(c), len(p.Bad) > 0
-	return s.render(w, r, status(r, p.Bad), views.AgainForm(f, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.AgainForm(f, p))
 }
 
 // againMake makes the new draft and leads to its confirm page.
-func (s *campaigns) againMake(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *campaigns) againMake(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (s *campaigns) againMake(w http.ResponseWriter, r *http.Request, v *visit) 
 			o.Keys, p.Chosen[c.Standing.Key] = append(o.Keys, c.Standing.Key), true
 		}
 	}
-	c, err := s.desk.SendAgain(r.Context(), v.user, o)
+	c, err := s.desk.SendAgain(r.Context(), v.User, o)
 	if errors.As(err, &p.Bad) {
 		p.Token = desk.NewToken()
 		return s.showAgain(w, r, v, p)
@@ -79,6 +80,6 @@ func (s *campaigns) againMake(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.ConfirmPath(c.ID))
+	page.Redirect(w, r, views.ConfirmPath(c.ID))
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
+	"smsdesk/web/page"
 )
 
 // api answers other programs.
@@ -107,9 +108,9 @@ func (s *api) handleProgram(pattern string, least sms.Role, stream bool, do prog
 		if err == nil && !stream {
 			if r.Body != http.NoBody {
 				// Where the connection has no deadline there is none to miss.
-				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
+				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(page.FormTime))
 			}
-			r.Body = http.MaxBytesReader(w, r.Body, formMost)
+			r.Body = http.MaxBytesReader(w, r.Body, page.FormMost)
 		}
 		if err == nil {
 			err = do(w, r, p)
@@ -126,7 +127,7 @@ func (s *api) failProgram(w http.ResponseWriter, r *http.Request, who program, p
 	}
 	p := apiProblem(err)
 	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
-		p.Instance = requestID(r.Context())
+		p.Instance = page.RequestID(r.Context())
 		s.log.Error("request failed", "id", p.Instance, "method", r.Method, "route", pattern, "user", who.user.ID, "token", who.token.ID, "error", err)
 	}
 	switch p.Status {
@@ -178,7 +179,7 @@ func moment(ms int64) *string {
 }
 
 // apiID reads the number of a thing out of the address.
-func apiID(r *http.Request) (int64, error) { return pathID(r, "id") }
+func apiID(r *http.Request) (int64, error) { return page.PathID(r, "id") }
 
 const (
 	pageDefault = 100

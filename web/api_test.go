@@ -137,16 +137,16 @@ func TestRolesByRoutesOfTheAPI(t *testing.T) {
 		machines[role] = s.machine(s.hire(string(role)+"@example.com", role))
 	}
 	for _, rt := range s.web.programTable() {
-		if rt.program == nil {
+		if rt.Program == nil {
 			continue
 		}
-		path := strings.ReplaceAll(rt.pattern, "{id}", "1")
+		path := strings.ReplaceAll(rt.Pattern, "{id}", "1")
 		for role, m := range machines {
-			got := m.send(httptest.NewRequest(rt.method, path, nil))
-			if denied := !role.AtLeast(rt.least); denied != (got.status == http.StatusForbidden) || got.status >= 500 {
-				t.Errorf("%s %s: %s gets %d", rt.method, rt.pattern, role, got.status)
+			got := m.send(httptest.NewRequest(rt.Method, path, nil))
+			if denied := !role.AtLeast(rt.Least); denied != (got.status == http.StatusForbidden) || got.status >= 500 {
+				t.Errorf("%s %s: %s gets %d", rt.Method, rt.Pattern, role, got.status)
 			} else if denied && !strings.Contains(got.header.Get("WWW-Authenticate"), "insufficient_scope") {
-				t.Errorf("%s %s: challenge %q", rt.method, rt.pattern, got.header.Get("WWW-Authenticate"))
+				t.Errorf("%s %s: challenge %q", rt.Method, rt.Pattern, got.header.Get("WWW-Authenticate"))
 			}
 		}
 	}

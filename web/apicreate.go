@@ -19,6 +19,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
+	"smsdesk/web/page"
 )
 
 const (
@@ -117,7 +118,7 @@ func (s *api) receive(w http.ResponseWriter, r *http.Request) (got received, don
 	}
 	most := limit
 	if form {
-		most += formMost
+		most += page.FormMost
 	}
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close")

@@ -16,6 +16,7 @@ import (
 
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
+	"smsdesk/web/page"
 )
 
 // The columns into which a program's rows are written. The first one keeps a
@@ -69,7 +70,7 @@ func (w *rowWriter) add(r apiRow) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Fields)) {
 		value, ok := fieldText(r.Fields[name])
 		if !ok {
-			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, firstLetters(name, 60)), "Give a text, a number, true or false")
+			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, page.FirstLetters(name, 60)), "Give a text, a number, true or false")
 		}
 		column, err := w.column(name)
 		if err != nil {

@@ -7,15 +7,16 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // approvalOf is whether the draft needs a second person, and who could be it.
-func (s *confirms) approvalOf(r *http.Request, v *visit, c sms.Campaign, a sms.Account, out sms.Outgoing) (views.Approval, error) {
+func (s *confirms) approvalOf(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, out sms.Outgoing) (views.Approval, error) {
 	p := views.Approval{Needed: a.NeedsApproval(c, out) || c.Waits()}
 	if !p.Needed {
 		return p, nil
 	}
-	by := v.user
+	by := v.User
 	if c.Waits() {
 		by.ID = c.Approval.AskedBy
 	}
@@ -28,7 +29,7 @@ func (s *confirms) approvalOf(r *http.Request, v *visit, c sms.Campaign, a sms.A
 
 // approvalAsk asks for the approval of a draft with the choice of time that
 // the form holds.
-func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account) error {
+func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) error {
 	f := r.PostForm
 	ask := desk.Ask{StartOrder: startOrder(r)}
 	var bad sms.Invalid
@@ -41,41 +42,41 @@ func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *visit,
 		err = sms.Invalid{"hand_over": "Choose a time for the provider to send it, or take this back"}
 	}
 	if err == nil {
-		_, err = s.desk.AskApproval(r.Context(), v.user, c.ID, ask)
+		_, err = s.desk.AskApproval(r.Context(), v.User, c.ID, ask)
 	}
 	switch {
 	case errors.As(err, &bad):
 		return s.showConfirm(w, r, v, c, a, bad)
 	case errors.Is(err, sms.ErrConflict):
-		s.showProblem(w, r, v, s.startedAlready(v, c))
+		s.ShowProblem(w, r, v, s.startedAlready(v, c))
 		return nil
 	case err != nil:
 		return err
 	}
-	redirect(w, r, views.ApprovalPath(c.ID))
+	page.Redirect(w, r, views.ApprovalPath(c.ID))
 	return nil
 }
 
-func (s *confirms) approvalShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) approvalShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
 	if !c.Waits() {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
-	if isFragment(r) {
+	if page.IsFragment(r) {
 		p, err := s.approvalPreview(r, v, c, a)
 		if err != nil {
 			return err
 		}
-		return s.render(w, r, http.StatusOK, views.ConfirmPreview(p))
+		return s.Render(w, r, http.StatusOK, views.ConfirmPreview(p))
 	}
 	return s.showApproval(w, r, v, c, a, nil)
 }
 
-func (s *confirms) approvalPreview(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.Preview, error) {
+func (s *confirms) approvalPreview(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) (views.Preview, error) {
 	p, err := s.preview(r, v, c, a, nil)
 	p.Path = views.ApprovalPath(c.ID)
 	return p, err
@@ -83,19 +84,19 @@ func (s *confirms) approvalPreview(r *http.Request, v *visit, c sms.Campaign, a 
 
 // showApproval shows what the second person has to see, or shows it again with
 // what is wrong.
-func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
+func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
 	base, err := s.confirmPage(r, v, c, a)
 	if err != nil {
 		return err
 	}
-	p := views.ApprovalPage{ConfirmPage: base, CanApprove: c.MayApprove(v.user), Own: v.user.ID == c.CreatedBy || v.user.ID == c.Approval.AskedBy,
-		CanSend: v.user.Role.AtLeast(sms.Sender), Reason: firstLetters(r.PostForm.Get("reason"), 600)}
+	p := views.ApprovalPage{ConfirmPage: base, CanApprove: c.MayApprove(v.User), Own: v.User.ID == c.CreatedBy || v.User.ID == c.Approval.AskedBy,
+		CanSend: v.User.Role.AtLeast(sms.Sender), Reason: page.FirstLetters(r.PostForm.Get("reason"), 600)}
 	p.Errors, p.Live = bad, views.Refresh{ID: "cost"}
 	if p.Preview, err = s.approvalPreview(r, v, c, a); err != nil {
 		return err
 	}
 	later := views.SchedulePage{HandOver: c.HandOver}
-	if at := c.Schedule(); at.At > s.now().UnixMilli() {
+	if at := c.Schedule(); at.At > s.Now().UnixMilli() {
 		later.Chosen = &at
 	}
 	if p.Plan, err = s.plan(r.Context(), c, a, later); err != nil {
@@ -107,29 +108,29 @@ func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *visit
 	case !errors.Is(err, sms.ErrNotFound):
 		return err
 	}
-	f := about(v.frame(p.Title(), "campaigns"), v, a)
+	f := page.About(v.Frame(p.Title(), "campaigns"), v, a)
 	f.Crumbs, f.Error = campaignCrumbs(c), len(bad) > 0
-	return s.render(w, r, status(r, bad), views.ApprovalShow(f, p))
+	return s.Render(w, r, page.Status(r, bad), views.ApprovalShow(f, p))
 }
 
 // approvalGive is the second person's yes.
-func (s *confirms) approvalGive(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) approvalGive(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
-		_, err := s.desk.ApproveCampaign(r.Context(), v.user, id, desk.ApproveOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "",
+		_, err := s.desk.ApproveCampaign(r.Context(), v.User, id, desk.ApproveOrder{Version: page.Number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "",
 			MayRepeat: r.PostForm.Get("may_repeat") != ""})
 		return err
 	})
 }
 
 // approvalReturn is the second person's no.
-func (s *confirms) approvalReturn(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) approvalReturn(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
-		_, err := s.desk.ReturnCampaign(r.Context(), v.user, id, number(r.PostForm.Get("version")), r.PostForm.Get("reason"))
+		_, err := s.desk.ReturnCampaign(r.Context(), v.User, id, page.Number(r.PostForm.Get("version")), r.PostForm.Get("reason"))
 		return err
 	})
 }
 
-func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *visit, order func(id int64) error) error {
+func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *page.Visit, order func(id int64) error) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -140,39 +141,39 @@ func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *vis
 	case errors.As(err, &bad) && c.Waits():
 		return s.showApproval(w, r, v, c, a, bad)
 	case errors.Is(err, sms.ErrConflict):
-		s.showProblem(w, r, v, s.answeredAlready(v, c))
+		s.ShowProblem(w, r, v, s.answeredAlready(v, c))
 		return nil
-	case errors.Is(err, sms.ErrForbidden) && v.user.Role.AtLeast(sms.Approver):
-		s.showProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "A second person has to approve it",
+	case errors.Is(err, sms.ErrForbidden) && v.User.Role.AtLeast(sms.Approver):
+		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "A second person has to approve it",
 			Text: "You wrote this campaign or asked for the approval yourself, so somebody else has to decide.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}})
 		return nil
 	case err != nil:
 		return err
 	}
-	redirect(w, r, views.CampaignPath(c.ID))
+	page.Redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
 // answeredAlready is the page for whoever decided about a campaign that is not
 // what was shown any more.
-func (s *confirms) answeredAlready(v *visit, c sms.Campaign) views.Problem {
+func (s *confirms) answeredAlready(v *page.Visit, c sms.Campaign) views.Problem {
 	p := views.Problem{Status: http.StatusConflict, Title: "This campaign does not wait for you any more",
 		Text: "It was taken back, sent back or cancelled in the meantime. You changed nothing. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.Approval.ApprovedAt > 0 {
-		p.Title, p.Text = "This campaign is approved already", "Approved by "+c.Approval.ApprovedName+" "+v.when(c.Approval.ApprovedAt)+". Nothing was sent twice."
+		p.Title, p.Text = "This campaign is approved already", "Approved by "+c.Approval.ApprovedName+" "+v.When(c.Approval.ApprovedAt)+". Nothing was sent twice."
 	}
 	return p
 }
 
-func (s *confirms) approvalTakeBack(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) approvalTakeBack(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.campaignOrder(w, r, v, s.desk.TakeBackCampaign)
 }
 
-func (s *confirms) approvalBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
+func (s *confirms) approvalBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.ApprovalPath(id))
+	page.Redirect(w, r, views.ApprovalPath(id))
 	return nil
 }

@@ -8,19 +8,20 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // audiencesCounted is how many audiences a page counts.
 const audiencesCounted = 20
 
-func (s *people) audienceList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	ctx := r.Context()
-	p := views.AudienceListPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, MayChange: v.user.Role.AtLeast(sms.Sender), Counts: map[int64]int64{}}
+	p := views.AudienceListPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, MayChange: v.User.Role.AtLeast(sms.Sender), Counts: map[int64]int64{}}
 	var err error
-	if p.Rows, err = s.store.Audiences(ctx, v.account.ID, audiencesShown); err != nil {
+	if p.Rows, err = s.store.Audiences(ctx, v.Account.ID, audiencesShown); err != nil {
 		return err
 	}
-	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
+	if p.Columns, err = s.store.ContactColumns(ctx, v.Account.ID); err != nil {
 		return err
 	}
 	for _, a := range p.Rows[:min(len(p.Rows), audiencesCounted)] {
@@ -28,27 +29,27 @@ func (s *people) audienceList(w http.ResponseWriter, r *http.Request, v *visit) 
 			return err
 		}
 	}
-	return s.render(w, r, http.StatusOK, views.AudienceList(v.frame("Audiences", "contacts"), p))
+	return s.Render(w, r, http.StatusOK, views.AudienceList(v.Frame("Audiences", "contacts"), p))
 }
 
 // audienceOf is the audience of the address, of the chosen account only; the
 // zero one at the address of a new one.
-func (s *people) audienceOf(r *http.Request, v *visit) (sms.Audience, error) {
+func (s *people) audienceOf(r *http.Request, v *page.Visit) (sms.Audience, error) {
 	if r.PathValue("id") == "" {
-		return sms.Audience{AccountID: v.account.ID, Kind: sms.Filtered}, nil
+		return sms.Audience{AccountID: v.Account.ID, Kind: sms.Filtered}, nil
 	}
-	id, err := pathID(r, "id")
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return sms.Audience{}, err
 	}
 	a, err := s.store.Audience(r.Context(), id)
-	if err == nil && a.AccountID != v.account.ID {
+	if err == nil && a.AccountID != v.Account.ID {
 		err = sms.ErrNotFound
 	}
 	return a, err
 }
 
-func (s *people) audienceShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
@@ -58,18 +59,18 @@ func (s *people) audienceShow(w http.ResponseWriter, r *http.Request, v *visit) 
 	return s.showAudience(w, r, v, p, http.StatusOK)
 }
 
-func (s *people) showAudience(w http.ResponseWriter, r *http.Request, v *visit, p views.AudiencePage, status int) error {
+func (s *people) showAudience(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.AudiencePage, status int) error {
 	ctx, q := r.Context(), r.URL.Query()
-	p.Outlook, p.MayChange, p.Token = s.outlook(v, v.account), v.user.Role.AtLeast(sms.Sender), desk.NewToken()
+	p.Outlook, p.MayChange, p.Token = s.Outlook(v, v.Account), v.User.Role.AtLeast(sms.Sender), desk.NewToken()
 	var err error
-	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
+	if p.Columns, err = s.store.ContactColumns(ctx, v.Account.ID); err != nil {
 		return err
 	}
 	p.Counted = p.Audience.ID > 0 || !p.Filter.Everybody()
 	if p.Counted && len(p.Bad) == 0 {
 		now := p.Audience
 		now.Filter = p.Filter
-		f := sms.ContactFilter{AccountID: v.account.ID, Filter: p.Filter, Before: number(q.Get("before")), Limit: contactsShown}
+		f := sms.ContactFilter{AccountID: v.Account.ID, Filter: p.Filter, Before: page.Number(q.Get("before")), Limit: contactsShown}
 		if now.Kind == sms.Picked {
 			f.Audience = now.ID
 		}
@@ -87,27 +88,27 @@ func (s *people) showAudience(w http.ResponseWriter, r *http.Request, v *visit, 
 			p.First, p.Next = contactPages(views.AudiencePath(p.Audience.ID, ""), nil, f, p.Rows, more)
 		}
 	}
-	f := v.frame(p.Title(), "contacts")
+	f := v.Frame(p.Title(), "contacts")
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: "Audiences", Href: views.AudiencesPath}}
 	f.Error = status >= http.StatusBadRequest
 	if p.Audience.ID > 0 {
 		f.Path = views.AudiencePath(p.Audience.ID, "")
 	}
-	return s.render(w, r, status, views.AudienceShow(f, p))
+	return s.Render(w, r, status, views.AudienceShow(f, p))
 }
 
 // audienceSave saves an audience, or shows who would be in it.
-func (s *people) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
 	}
 	form, stored := r.PostForm, a
-	a.Version = number(form.Get("version")) // as it was seen, also after a preview
+	a.Version = page.Number(form.Get("version")) // as it was seen, also after a preview
 	p := views.AudiencePage{Audience: a, Name: form.Get("name")}
 	p.Filter = readFilter(form)
 	if form.Get("do") == "preview" {
-		columns, err := s.store.ContactColumns(r.Context(), v.account.ID)
+		columns, err := s.store.ContactColumns(r.Context(), v.Account.ID)
 		if err != nil {
 			return err
 		}
@@ -116,7 +117,7 @@ func (s *people) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) 
 		}
 		return s.showAudience(w, r, v, p, http.StatusOK)
 	}
-	saved, err := s.desk.SaveAudience(r.Context(), v.user, desk.AudienceOrder{ID: a.ID, Version: a.Version, AccountID: v.account.ID, Name: p.Name, Kind: a.Kind, Filter: p.Filter})
+	saved, err := s.desk.SaveAudience(r.Context(), v.User, desk.AudienceOrder{ID: a.ID, Version: a.Version, AccountID: v.Account.ID, Name: p.Name, Kind: a.Kind, Filter: p.Filter})
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -130,17 +131,17 @@ func (s *people) audienceSave(w http.ResponseWriter, r *http.Request, v *visit) 
 	case err != nil:
 		return err
 	}
-	redirect(w, r, withDone(views.AudiencePath(saved.ID, ""), "saved"))
+	page.Redirect(w, r, page.WithDone(views.AudiencePath(saved.ID, ""), "saved"))
 	return nil
 }
 
 // audienceSend makes a list of the people and asks for the message.
-func (s *people) audienceSend(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceSend(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
 	}
-	l, err := s.desk.ListAudience(r.Context(), v.user, v.account.ID, a.ID, r.PostForm.Get("token"))
+	l, err := s.desk.ListAudience(r.Context(), v.User, v.Account.ID, a.ID, r.PostForm.Get("token"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		p := views.AudiencePage{Audience: a, Name: a.Name, AudienceBad: bad[firstKey(bad)]}
@@ -150,7 +151,7 @@ func (s *people) audienceSend(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	redirect(w, r, listNext(l))
+	page.Redirect(w, r, listNext(l))
 	return nil
 }
 
@@ -161,18 +162,18 @@ func firstKey(bad sms.Invalid) string {
 	return ""
 }
 
-func (s *people) audienceRemove(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceRemove(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
 	}
 	var chosen []int64
 	for _, text := range r.PostForm["contact"] {
-		if id := number(text); id > 0 && len(chosen) < contactsShown {
+		if id := page.Number(text); id > 0 && len(chosen) < contactsShown {
 			chosen = append(chosen, id)
 		}
 	}
-	_, err = s.desk.ChangeMembers(r.Context(), v.user, v.account.ID, a.ID, chosen, false)
+	_, err = s.desk.ChangeMembers(r.Context(), v.User, v.Account.ID, a.ID, chosen, false)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		p := views.AudiencePage{Audience: a, Name: a.Name, ContactsFail: bad[firstKey(bad)]}
@@ -182,34 +183,34 @@ func (s *people) audienceRemove(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.AudiencePath(a.ID, ""), "saved"))
+	page.Redirect(w, r, page.WithDone(views.AudiencePath(a.ID, ""), "saved"))
 	return nil
 }
 
 // audienceBack answers addresses that only take forms.
-func (s *people) audienceBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, views.AudiencesPath+"/"+strconv.FormatInt(number(r.PathValue("id")), 10))
+func (s *people) audienceBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	page.Redirect(w, r, views.AudiencesPath+"/"+strconv.FormatInt(page.Number(r.PathValue("id")), 10))
 	return nil
 }
 
-func (s *people) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.audienceOf(r, v)
 	if err != nil {
 		return err
 	}
-	f := v.frame("Delete this audience?", "contacts")
+	f := v.Frame("Delete this audience?", "contacts")
 	f.Crumbs = []views.Link{{Text: "Audiences", Href: views.AudiencesPath}, {Text: a.Name, Href: views.AudiencePath(a.ID, "")}}
-	return s.render(w, r, http.StatusOK, views.DeleteAudience(f, a))
+	return s.Render(w, r, http.StatusOK, views.DeleteAudience(f, a))
 }
 
-func (s *people) audienceDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *people) audienceDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	if _, err := s.desk.DeleteAudience(r.Context(), v.user, v.account.ID, id); err != nil {
+	if _, err := s.desk.DeleteAudience(r.Context(), v.User, v.Account.ID, id); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.AudiencesPath, "audiencedeleted"))
+	page.Redirect(w, r, page.WithDone(views.AudiencesPath, "audiencedeleted"))
 	return nil
 }

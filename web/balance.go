@@ -13,11 +13,12 @@ import (
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // balances is the page about the balance, usage and costs.
 type balances struct {
-	*Site
+	*page.Site
 	store balanceQuestions
 	desk  balanceOrders
 	mails bool
@@ -40,34 +41,34 @@ type balanceOrders interface {
 	SeeAlarms(ctx context.Context, by sms.User, account, last int64) error
 }
 
-func (s *balances) balanceShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *balances) balanceShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showBalance(w, r, v, nil, nil)
 }
 
 // showBalance shows the page, with what is wrong with its form or what came as
 // XML.
-func (s *balances) showBalance(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, asked *views.BalanceXML) error {
+func (s *balances) showBalance(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid, asked *views.BalanceXML) error {
 	p, err := s.balancePage(r, v, bad)
 	if err != nil {
 		return err
 	}
-	topic := feed.Account(v.account.ID)
+	topic := feed.Account(v.Account.ID)
 	p.Live = views.Refresh{ID: "balance-live", URL: views.With(views.BalancePath, "days", strconv.Itoa(p.Days)), On: []string{topic}}
-	if isFragment(r) && r.Method == http.MethodGet {
-		return s.render(w, r, http.StatusOK, views.BalanceLive(p))
+	if page.IsFragment(r) && r.Method == http.MethodGet {
+		return s.Render(w, r, http.StatusOK, views.BalanceLive(p))
 	}
 	if err := s.addSpending(r, v, &p); err != nil {
 		return err
 	}
 	p.XML = asked
-	f := v.liveFrame("Balance", "balance", topic)
+	f := v.LiveFrame("Balance", "balance", topic)
 	if f.Paused || p.NoAccount {
 		f.Live, p.Live.On = nil, nil
 	}
 	// The page says the same, with more.
 	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "balance-alarm" })
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(r, bad), views.BalanceShow(f, p))
+	return s.Render(w, r, page.Status(r, bad), views.BalanceShow(f, p))
 }
 
 const (
@@ -76,32 +77,32 @@ const (
 	costsFor = 90 * 24 * time.Hour
 )
 
-func (s *balances) balancePage(r *http.Request, v *visit, bad sms.Invalid) (p views.BalancePage, err error) {
+func (s *balances) balancePage(r *http.Request, v *page.Visit, bad sms.Invalid) (p views.BalancePage, err error) {
 	ctx, q := r.Context(), r.URL.Query()
-	if p.RecordPage, err = s.recordPage(v, sms.RecordBalance, bad); err != nil {
+	if p.RecordPage, err = s.RecordPage(v, sms.RecordBalance, bad); err != nil {
 		return p, err
 	}
-	p.AccountRow, p.Administers, p.Mails = v.account, v.user.Role.AtLeast(sms.Administrator), s.mails
-	if p.Balances, err = s.store.Balances(ctx, v.account.ID); err != nil {
+	p.AccountRow, p.Administers, p.Mails = v.Account, v.User.Role.AtLeast(sms.Administrator), s.mails
+	if p.Balances, err = s.store.Balances(ctx, v.Account.ID); err != nil {
 		return p, err
 	}
-	if p.Alarms, err = s.store.Alarms(ctx, v.account.ID); err != nil {
+	if p.Alarms, err = s.store.Alarms(ctx, v.Account.ID); err != nil {
 		return p, err
 	}
-	if p.Settings, err = s.store.RecordSettings(ctx, v.account.ID); err != nil {
+	if p.Settings, err = s.store.RecordSettings(ctx, v.Account.ID); err != nil {
 		return p, err
 	}
-	p.WarnBelow, p.Floor, p.MailTo = formatPrice(p.Settings.WarnBelow), formatPrice(p.Settings.Floor), p.Settings.MailTo
+	p.WarnBelow, p.Floor, p.MailTo = page.FormatPrice(p.Settings.WarnBelow), page.FormatPrice(p.Settings.Floor), p.Settings.MailTo
 	if len(bad) > 0 && r.PostForm.Has("warn_below") {
 		p.WarnBelow, p.Floor, p.MailTo = r.PostForm.Get("warn_below"), r.PostForm.Get("floor"), r.PostForm.Get("mail_to")
 		p.Settings.OthersSend = r.PostForm.Get("others_send") != ""
 	}
 	p.Days = historyDays
-	if days := number(q.Get("days")); days == 7 || days == 90 {
+	if days := page.Number(q.Get("days")); days == 7 || days == 90 {
 		p.Days = int(days)
 	}
 	if b := sms.ForMessages(p.Balances); b != nil {
-		if p.History, err = s.store.BalanceHistory(ctx, v.account.ID, b.PluginType, v.now().AddDate(0, 0, -p.Days).UnixMilli()); err != nil {
+		if p.History, err = s.store.BalanceHistory(ctx, v.Account.ID, b.PluginType, v.Now().AddDate(0, 0, -p.Days).UnixMilli()); err != nil {
 			return p, err
 		}
 	}
@@ -109,7 +110,7 @@ func (s *balances) balancePage(r *http.Request, v *visit, bad sms.Invalid) (p vi
 }
 
 // addSpending adds what was used and what it cost.
-func (s *balances) addSpending(r *http.Request, v *visit, p *views.BalancePage) error {
+func (s *balances) addSpending(r *http.Request, v *page.Visit, p *views.BalancePage) error {
 	q := r.URL.Query()
 	if err := s.addUsage(r.Context(), v, q.Get("month"), q.Get("by"), p); err != nil {
 		return err
@@ -118,15 +119,15 @@ func (s *balances) addSpending(r *http.Request, v *visit, p *views.BalancePage) 
 }
 
 // usageMonth reads a month, the present one where there is none, and its days.
-func usageMonth(v *visit, text string) (month, from, to string) {
-	first, err := time.ParseInLocation("2006-01", text, v.account.Location())
+func usageMonth(v *page.Visit, text string) (month, from, to string) {
+	first, err := time.ParseInLocation("2006-01", text, v.Account.Location())
 	if err != nil {
-		first, _ = time.ParseInLocation("2006-01", v.now().Format("2006-01"), v.account.Location())
+		first, _ = time.ParseInLocation("2006-01", v.Now().Format("2006-01"), v.Account.Location())
 	}
 	return first.Format("2006-01"), first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly)
 }
 
-func (s *balances) addUsage(ctx context.Context, v *visit, month, by string, p *views.BalancePage) error {
+func (s *balances) addUsage(ctx context.Context, v *page.Visit, month, by string, p *views.BalancePage) error {
 	var from, to string
 	p.Month, from, to = usageMonth(v, month)
 	p.By = "day"
@@ -136,9 +137,9 @@ func (s *balances) addUsage(ctx context.Context, v *visit, month, by string, p *
 		}
 	}
 	if p.By == "month" {
-		from, to = v.now().AddDate(0, -11, 0).Format("2006-01")+"-01", v.now().Format(time.DateOnly)
+		from, to = v.Now().AddDate(0, -11, 0).Format("2006-01")+"-01", v.Now().Format(time.DateOnly)
 	}
-	days, err := s.store.UsageDays(ctx, v.account.ID, from, to)
+	days, err := s.store.UsageDays(ctx, v.Account.ID, from, to)
 	p.Usage = sms.SumUsage(days, p.By == "day" || p.By == "month", usageNames[p.By])
 	return err
 }
@@ -161,8 +162,8 @@ func usagePerson(d sms.UsageDay) string {
 	return d.UserName
 }
 
-func (s *balances) addCosts(ctx context.Context, v *visit, p *views.BalancePage) (err error) {
-	if p.Costs, err = s.store.Costs(ctx, v.account.ID, s.now().Add(-costsFor).UnixMilli()); err != nil {
+func (s *balances) addCosts(ctx context.Context, v *page.Visit, p *views.BalancePage) (err error) {
+	if p.Costs, err = s.store.Costs(ctx, v.Account.ID, s.Now().Add(-costsFor).UnixMilli()); err != nil {
 		return err
 	}
 	overall, networks := sms.LearnPrices(sms.PriceSamples(p.Costs))
@@ -176,9 +177,9 @@ func (s *balances) addCosts(ctx context.Context, v *visit, p *views.BalancePage)
 
 // usageDownload is the usage of a month, or of everything before it in the same
 // year, as a table for a spreadsheet program.
-func (s *balances) usageDownload(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *balances) usageDownload(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	month, from, to := usageMonth(v, r.URL.Query().Get("month"))
-	days, err := s.store.UsageDays(r.Context(), v.account.ID, from, to)
+	days, err := s.store.UsageDays(r.Context(), v.Account.ID, from, to)
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func (s *balances) usageDownload(w http.ResponseWriter, r *http.Request, v *visi
 	return nil
 }
 
-func (s *balances) balanceLimits(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *balances) balanceLimits(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	bad := sms.Invalid{}
 	read := func(field string) int64 {
 		n, err := sms.ReadPrice(r.PostForm.Get(field))
@@ -207,7 +208,7 @@ func (s *balances) balanceLimits(w http.ResponseWriter, r *http.Request, v *visi
 	if len(bad) > 0 {
 		return s.showBalance(w, r, v, bad, nil)
 	}
-	_, err := s.desk.SaveRecordSettings(r.Context(), v.user, v.account.ID, func(x *sms.RecordSettings) {
+	_, err := s.desk.SaveRecordSettings(r.Context(), v.User, v.Account.ID, func(x *sms.RecordSettings) {
 		x.WarnBelow, x.Floor, x.MailTo = warn, floor, r.PostForm.Get("mail_to")
 		x.OthersSend = r.PostForm.Get("others_send") != ""
 	})
@@ -217,21 +218,21 @@ func (s *balances) balanceLimits(w http.ResponseWriter, r *http.Request, v *visi
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.BalancePath, "saved"))
+	page.Redirect(w, r, page.WithDone(views.BalancePath, "saved"))
 	return nil
 }
 
-func (s *balances) balanceSeen(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if err := s.desk.SeeAlarms(r.Context(), v.user, v.account.ID, number(r.PostForm.Get("last"))); err != nil {
+func (s *balances) balanceSeen(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	if err := s.desk.SeeAlarms(r.Context(), v.User, v.Account.ID, page.Number(r.PostForm.Get("last"))); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.BalancePath, "seen"))
+	page.Redirect(w, r, page.WithDone(views.BalancePath, "seen"))
 	return nil
 }
 
 // balanceXML shows what the provider answers when it is asked for XML (§4.1).
-func (s *balances) balanceXML(w http.ResponseWriter, r *http.Request, v *visit) error {
-	list, raw, err := s.desk.BalanceXML(r.Context(), v.user, v.account.ID)
+func (s *balances) balanceXML(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	list, raw, err := s.desk.BalanceXML(r.Context(), v.User, v.Account.ID)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showBalance(w, r, v, bad, nil)

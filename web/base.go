@@ -12,11 +12,12 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // base is what every page about campaigns needs.
 type base struct {
-	*Site
+	*page.Site
 	store baseQuestions
 }
 
@@ -33,7 +34,7 @@ type baseQuestions interface {
 }
 
 func (s *base) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
-	id, err := pathID(r, "id")
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return sms.Campaign{}, sms.Account{}, err
 	}
@@ -47,31 +48,31 @@ func (s *base) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
 
 // campaignCrumbs lead up from a page about a part of a campaign.
 func campaignCrumbs(c sms.Campaign) []views.Link {
-	return []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}, {Text: firstLetters(c.Name, 36), Href: views.CampaignPath(c.ID)}}
+	return []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}, {Text: page.FirstLetters(c.Name, 36), Href: views.CampaignPath(c.ID)}}
 }
 
 // campaignOrder carries out an order. Where the campaign's state does not
 // allow it any more, its page says why.
-func (s *base) campaignOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
-	id, err := pathID(r, "id")
+func (s *base) campaignOrder(w http.ResponseWriter, r *http.Request, v *page.Visit, order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	if _, err := order(r.Context(), v.user, id); err != nil && !errors.Is(err, sms.ErrConflict) {
+	if _, err := order(r.Context(), v.User, id); err != nil && !errors.Is(err, sms.ErrConflict) {
 		return err
 	}
-	redirect(w, r, views.CampaignPath(id))
+	page.Redirect(w, r, views.CampaignPath(id))
 	return nil
 }
 
 // campaignBack answers an address that only takes forms, when it is opened as
 // a page: after signing in again, say.
-func (s *base) campaignBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
+func (s *base) campaignBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.CampaignPath(id))
+	page.Redirect(w, r, views.CampaignPath(id))
 	return nil
 }
 
@@ -81,8 +82,8 @@ const (
 )
 
 // groupFor finds a group of the chosen account.
-func (s *base) groupFor(r *http.Request, v *visit, id string) (*sms.Group, error) {
-	list, err := s.store.Groups(r.Context(), v.account.ID)
+func (s *base) groupFor(r *http.Request, v *page.Visit, id string) (*sms.Group, error) {
+	list, err := s.store.Groups(r.Context(), v.Account.ID)
 	for _, g := range list {
 		if strconv.FormatInt(g.ID, 10) == id {
 			return &g, nil
@@ -98,8 +99,8 @@ func (s *base) groupFor(r *http.Request, v *visit, id string) (*sms.Group, error
 // somebody who thought for long may be over: leading them to sign in at once
 // would take the form away from under their hands, so nothing is answered and
 // the form's own button says so.
-func counting(w http.ResponseWriter, v *visit) bool {
-	if v.user.Role.AtLeast(sms.Sender) {
+func counting(w http.ResponseWriter, v *page.Visit) bool {
+	if v.User.Role.AtLeast(sms.Sender) {
 		return true
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -136,13 +137,13 @@ const foundTextMost = 100
 
 // readSearch reads what is looked for among a campaign's messages. The number
 // stands behind a word in the address, never in it.
-func (s *base) readSearch(v *visit, q url.Values, p *views.MessageSearch) {
-	p.Network = firstLetters(q.Get("network"), foundTextMost)
-	p.Text = strings.TrimSpace(firstLetters(q.Get("text"), foundTextMost))
+func (s *base) readSearch(v *page.Visit, q url.Values, p *views.MessageSearch) {
+	p.Network = page.FirstLetters(q.Get("network"), foundTextMost)
+	p.Text = strings.TrimSpace(page.FirstLetters(q.Get("text"), foundTextMost))
 	p.Find = q.Get("find")
-	typed, known := s.search(v, p.Find)
+	typed, known := s.Search(v, p.Find)
 	p.Typed, p.Ended = typed, !known
-	p.Started = number(q.Get("after")) > 0
+	p.Started = page.Number(q.Get("after")) > 0
 }
 
 func (s *base) uploadMost(ctx context.Context) (int64, error) {

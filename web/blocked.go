@@ -9,11 +9,12 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // blocks are the pages of blocked numbers.
 type blocks struct {
-	*Site
+	*page.Site
 	store blockedQuestions
 	desk  blockedOrders
 }
@@ -36,70 +37,70 @@ const blockedPage = 50
 
 // blockedList shows the list, newest first. No phone number stands in an
 // address: pages go by ids, and a search by a word (keepSearch).
-func (s *blocks) blockedList(w http.ResponseWriter, r *http.Request, v *visit) error {
-	typed, _ := s.search(v, r.URL.Query().Get("find"))
+func (s *blocks) blockedList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	typed, _ := s.Search(v, r.URL.Query().Get("find"))
 	return s.showBlocked(w, r, v, views.BlockedPage{Search: typed})
 }
 
-func (s *blocks) showBlocked(w http.ResponseWriter, r *http.Request, v *visit, p views.BlockedPage) error {
+func (s *blocks) showBlocked(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.BlockedPage) error {
 	q := r.URL.Query()
-	f := sms.BlockedFilter{AccountID: v.account.ID, Before: number(q.Get("before")), Prefix: sms.NumberPrefix(p.Search, v.account.Country), Limit: blockedPage}
+	f := sms.BlockedFilter{AccountID: v.Account.ID, Before: page.Number(q.Get("before")), Prefix: sms.NumberPrefix(p.Search, v.Account.Country), Limit: blockedPage}
 	var err error
 	if p.Rows, p.More, err = s.store.BlockedNumbers(r.Context(), f); err != nil {
 		return err
 	}
-	if p.Total, err = s.store.CountBlocked(r.Context(), v.account.ID); err != nil {
+	if p.Total, err = s.store.CountBlocked(r.Context(), v.Account.ID); err != nil {
 		return err
 	}
-	p.Outlook, p.Account, p.NoAccount = s.outlook(v, v.account), v.account.Name, v.account.ID == 0
-	p.MayUnblock, p.Administers = v.user.Role.AtLeast(sms.Manager), v.user.Role.AtLeast(sms.Administrator)
+	p.Outlook, p.Account, p.NoAccount = s.Outlook(v, v.Account), v.Account.Name, v.Account.ID == 0
+	p.MayUnblock, p.Administers = v.User.Role.AtLeast(sms.Manager), v.User.Role.AtLeast(sms.Administrator)
 	if f.Before > 0 {
 		p.First = views.BlockedPath
 	}
 	if p.More && f.Prefix == "" {
 		p.Next = views.With(views.BlockedPath, "before", strconv.FormatInt(p.Rows[len(p.Rows)-1].ID, 10))
 	}
-	fr := v.frame("Blocked numbers", "settings")
+	fr := v.Frame("Blocked numbers", "settings")
 	fr.Error = len(p.Bad) > 0
-	return s.render(w, r, status(r, p.Bad), views.BlockedNumbers(fr, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.BlockedNumbers(fr, p))
 }
 
 // blockedSearch leads to the numbers that begin with what was typed.
-func (s *blocks) blockedSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p := views.BlockedPage{Search: typedNumber(r, "begins")}
-	if p.Search != "" && sms.NumberPrefix(p.Search, v.account.Country) == "" {
+func (s *blocks) blockedSearch(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	p := views.BlockedPage{Search: page.TypedNumber(r, "begins")}
+	if p.Search != "" && sms.NumberPrefix(p.Search, v.Account.Country) == "" {
 		p.Bad = sms.Invalid{"begins": "Enter the first digits of a phone number"}
 		return s.showBlocked(w, r, v, p)
 	}
-	redirect(w, r, views.With(views.BlockedPath, "find", s.keepSearch(v, p.Search)))
+	page.Redirect(w, r, views.With(views.BlockedPath, "find", s.KeepSearch(v, p.Search)))
 	return nil
 }
 
 // blockedSearchBack answers an address that only takes forms.
-func (s *blocks) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, views.BlockedPath)
+func (s *blocks) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	page.Redirect(w, r, views.BlockedPath)
 	return nil
 }
 
-func (s *blocks) blockedAdd(w http.ResponseWriter, r *http.Request, v *visit) error {
-	file, name, err := uploaded(r, "file")
+func (s *blocks) blockedAdd(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	file, name, err := page.Uploaded(r, "file")
 	if err != nil {
 		return err
 	}
-	p := views.BlockedPage{Numbers: lines(r.PostForm.Get("numbers")), Note: r.PostForm.Get("note")}
-	_, _, err = s.desk.BlockNumbers(r.Context(), v.user, desk.BlockOrder{AccountID: v.account.ID, Numbers: p.Numbers, File: file, FileName: name, Note: p.Note})
+	p := views.BlockedPage{Numbers: page.Lines(r.PostForm.Get("numbers")), Note: r.PostForm.Get("note")}
+	_, _, err = s.desk.BlockNumbers(r.Context(), v.User, desk.BlockOrder{AccountID: v.Account.ID, Numbers: p.Numbers, File: file, FileName: name, Note: p.Note})
 	if errors.As(err, &p.Bad) {
 		return s.showBlocked(w, r, v, p)
 	}
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.BlockedPath, "blocked"))
+	page.Redirect(w, r, page.WithDone(views.BlockedPath, "blocked"))
 	return nil
 }
 
 func (s *blocks) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error) {
-	id, err := pathID(r, "id")
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return sms.Blocked{}, sms.Account{}, err
 	}
@@ -111,27 +112,27 @@ func (s *blocks) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error)
 	return b, a, err
 }
 
-func (s *blocks) unblockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *blocks) unblockForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showUnblock(w, r, v, "", nil)
 }
 
-func (s *blocks) showUnblock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
+func (s *blocks) showUnblock(w http.ResponseWriter, r *http.Request, v *page.Visit, note string, bad sms.Invalid) error {
 	b, a, err := s.blockedEntry(r)
 	if err != nil {
 		return err
 	}
-	f := about(v.frame("Unblock this number?", "settings"), v, a)
+	f := page.About(v.Frame("Unblock this number?", "settings"), v, a)
 	f.Crumbs, f.Error = []views.Link{{Text: "Blocked numbers", Href: views.BlockedPath}}, len(bad) > 0
-	return s.render(w, r, status(r, bad), views.Unblock(f, views.UnblockPage{Outlook: s.outlook(v, a), Blocked: b, Note: note, Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.Unblock(f, views.UnblockPage{Outlook: s.Outlook(v, a), Blocked: b, Note: note, Bad: bad}))
 }
 
-func (s *blocks) unblock(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *blocks) unblock(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
 	note := r.PostForm.Get("note")
-	_, err = s.desk.UnblockNumber(r.Context(), v.user, id, note)
+	_, err = s.desk.UnblockNumber(r.Context(), v.User, id, note)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showUnblock(w, r, v, note, bad)
@@ -139,6 +140,6 @@ func (s *blocks) unblock(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.BlockedPath, "unblocked"))
+	page.Redirect(w, r, page.WithDone(views.BlockedPath, "unblocked"))
 	return nil
 }

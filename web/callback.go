@@ -11,11 +11,12 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // endpoints are the pages about where the provider sends reports and USSD sessions.
 type endpoints struct {
-	*Site
+	*page.Site
 	store endpointQuestions
 	desk  endpointOrders
 }
@@ -33,13 +34,13 @@ type endpointOrders interface {
 }
 
 // callbackAccount is the account that the address names, else the chosen one.
-func (s *endpoints) callbackAccount(r *http.Request, v *visit) (sms.Account, error) {
+func (s *endpoints) callbackAccount(r *http.Request, v *page.Visit) (sms.Account, error) {
 	named := r.FormValue("account")
 	if named == "" {
-		if v.account.ID == 0 {
+		if v.Account.ID == 0 {
 			return sms.Account{}, sms.ErrNotFound
 		}
-		return v.account, nil
+		return v.Account, nil
 	}
 	id, err := strconv.ParseInt(named, 10, 64)
 	if err != nil {
@@ -49,10 +50,10 @@ func (s *endpoints) callbackAccount(r *http.Request, v *visit) (sms.Account, err
 }
 
 // callbackList shows the addresses to give to the provider.
-func (s *endpoints) callbackList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *endpoints) callbackList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.callbackAccount(r, v)
-	if errors.Is(err, sms.ErrNotFound) && len(v.accounts) == 0 {
-		redirect(w, r, views.NewAccountPath)
+	if errors.Is(err, sms.ErrNotFound) && len(v.Accounts) == 0 {
+		page.Redirect(w, r, views.NewAccountPath)
 		return nil
 	}
 	if err != nil {
@@ -70,32 +71,32 @@ func (s *endpoints) callbackList(w http.ResponseWriter, r *http.Request, v *visi
 	if page.Last, err = s.lastReport(r, v, a); err != nil {
 		return err
 	}
-	if u, err := url.Parse(s.publicURL); err != nil || sms.Loopback(u.Hostname()) {
+	if u, err := url.Parse(s.PublicURL); err != nil || sms.Loopback(u.Hostname()) {
 		page.OnlyHere = !a.Test
 	}
-	f := v.liveFrame("Delivery reports", "settings", feed.Reports(a.ID))
-	return s.render(w, r, http.StatusOK, views.Callbacks(f, page))
+	f := v.LiveFrame("Delivery reports", "settings", feed.Reports(a.ID))
+	return s.Render(w, r, http.StatusOK, views.Callbacks(f, page))
 }
 
-func (s *endpoints) callbackAddress(r *http.Request, v *visit, a sms.Account, kind string) (views.CallbackAddress, error) {
+func (s *endpoints) callbackAddress(r *http.Request, v *page.Visit, a sms.Account, kind string) (views.CallbackAddress, error) {
 	out := views.CallbackAddress{Kind: kind, Rotate: views.RotatePath(a.ID, kind)}
-	tokens, err := s.store.CallbackAddresses(r.Context(), a.ID, kind, s.now().UnixMilli())
+	tokens, err := s.store.CallbackAddresses(r.Context(), a.ID, kind, s.Now().UnixMilli())
 	if err != nil {
 		return out, err
 	}
 	for _, t := range tokens {
-		address := s.publicURL + "/" + kind + "/" + t.Token
+		address := s.PublicURL + "/" + kind + "/" + t.Token
 		if t.ValidUntil == 0 {
 			out.URL = address
 			continue
 		}
-		out.Old = append(out.Old, views.OldAddress{URL: address, Until: v.when(t.ValidUntil)})
+		out.Old = append(out.Old, views.OldAddress{URL: address, Until: v.When(t.ValidUntil)})
 	}
 	return out, nil
 }
 
 // callbackLast is the one part of the page that moves.
-func (s *endpoints) callbackLast(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *endpoints) callbackLast(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.callbackAccount(r, v)
 	if err != nil {
 		return err
@@ -104,43 +105,43 @@ func (s *endpoints) callbackLast(w http.ResponseWriter, r *http.Request, v *visi
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.LastReport(last))
+	return s.Render(w, r, http.StatusOK, views.LastReport(last))
 }
 
-func (s *endpoints) lastReport(r *http.Request, v *visit, a sms.Account) (views.LastReportNote, error) {
+func (s *endpoints) lastReport(r *http.Request, v *page.Visit, a sms.Account) (views.LastReportNote, error) {
 	at, err := s.store.LastReportAt(r.Context(), a.ID)
 	note := views.LastReportNote{Again: views.CallbackPath(a.ID), Renew: views.Refresh{
 		ID: "last-report", URL: views.CallbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10), On: []string{feed.Reports(a.ID)},
 	}}
 	if at > 0 {
-		note.When = views.When(time.UnixMilli(at).In(a.Location()), s.now())
+		note.When = views.When(time.UnixMilli(at).In(a.Location()), s.Now())
 	}
 	return note, err
 }
 
-func (s *endpoints) callbackRotateForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *endpoints) callbackRotateForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, kind, err := s.rotated(r, v)
 	if err != nil {
 		return err
 	}
-	f := v.frame("Make a new address", "settings")
+	f := v.Frame("Make a new address", "settings")
 	f.Crumbs = []views.Link{{Text: "Delivery reports", Href: views.CallbackPath(a.ID)}, {Text: "Make a new address"}}
-	return s.render(w, r, http.StatusOK, views.CallbackRotate(f, views.RotateForm{Action: views.CallbacksPath + "/rotate", Back: views.CallbackPath(a.ID), AccountID: a.ID, Account: a.Name, Kind: kind}))
+	return s.Render(w, r, http.StatusOK, views.CallbackRotate(f, views.RotateForm{Action: views.CallbacksPath + "/rotate", Back: views.CallbackPath(a.ID), AccountID: a.ID, Account: a.Name, Kind: kind}))
 }
 
-func (s *endpoints) callbackRotate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *endpoints) callbackRotate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, kind, err := s.rotated(r, v)
 	if err != nil {
 		return err
 	}
-	if err := s.desk.RotateCallback(r.Context(), v.user, a.ID, kind); err != nil {
+	if err := s.desk.RotateCallback(r.Context(), v.User, a.ID, kind); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.CallbackPath(a.ID), "rotated"))
+	page.Redirect(w, r, page.WithDone(views.CallbackPath(a.ID), "rotated"))
 	return nil
 }
 
-func (s *endpoints) rotated(r *http.Request, v *visit) (sms.Account, string, error) {
+func (s *endpoints) rotated(r *http.Request, v *page.Visit) (sms.Account, string, error) {
 	a, err := s.callbackAccount(r, v)
 	if err != nil {
 		return a, "", err

@@ -16,6 +16,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // campaigns are the pages of campaigns that were made.
@@ -58,21 +59,21 @@ const (
 	nameMost      = 100 // letters of a name that is searched for
 )
 
-func (s *campaigns) campaignShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
 	}
 	p.Tile, p.State = messageFilter(r.URL.Query())
 	s.readSearch(v, r.URL.Query(), &p.Search)
-	if isFragment(r) {
+	if page.IsFragment(r) {
 		return s.campaignLive(w, r, p)
 	}
 	return s.showCampaign(w, r, v, p)
 }
 
 // campaignPage reads what every side of a campaign's page shows.
-func (s *campaigns) campaignPage(r *http.Request, v *visit) (p views.CampaignPage, err error) {
+func (s *campaigns) campaignPage(r *http.Request, v *page.Visit) (p views.CampaignPage, err error) {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return p, err
@@ -81,8 +82,8 @@ func (s *campaigns) campaignPage(r *http.Request, v *visit) (p views.CampaignPag
 	if err != nil {
 		return p, err
 	}
-	p = views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Tally: tally, Account: a,
-		CanSend: v.user.Role.AtLeast(sms.Sender), CanFix: v.user.Role.AtLeast(sms.Manager)}
+	p = views.CampaignPage{Outlook: s.Outlook(v, a), Campaign: c, Tally: tally, Account: a,
+		CanSend: v.User.Role.AtLeast(sms.Sender), CanFix: v.User.Role.AtLeast(sms.Manager)}
 	if p.Records, err = s.recordNotes(r.Context(), c); err != nil {
 		return p, err
 	}
@@ -98,11 +99,11 @@ func (s *campaigns) campaignPage(r *http.Request, v *visit) (p views.CampaignPag
 			return p, err
 		}
 	}
-	p.Retention, err = s.retention(r.Context())
+	p.Retention, err = s.Retention(r.Context())
 	return p, errors.Join(err, s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
 }
 
-func (s *campaigns) showCampaign(w http.ResponseWriter, r *http.Request, v *visit, p views.CampaignPage) error {
+func (s *campaigns) showCampaign(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.CampaignPage) error {
 	if err := errors.Join(s.addNetworks(r.Context(), &p), s.addMessages(r, &p)); err != nil {
 		return err
 	}
@@ -110,15 +111,15 @@ func (s *campaigns) showCampaign(w http.ResponseWriter, r *http.Request, v *visi
 	p.Paused, p.Seen = f.Paused, p.Shown()
 	p.Live = campaignRefresh(p, p.Rows)
 	f.Error = len(p.Search.Bad) > 0
-	return s.render(w, r, status(r, p.Search.Bad), views.CampaignShow(f, p))
+	return s.Render(w, r, page.Status(r, p.Search.Bad), views.CampaignShow(f, p))
 }
 
-func (s *campaigns) campaignFrame(v *visit, p views.CampaignPage) views.Frame {
+func (s *campaigns) campaignFrame(v *page.Visit, p views.CampaignPage) views.Frame {
 	c, a := p.Campaign, p.Account
-	f := about(v.liveFrame(c.Name, "campaigns", feed.Campaign(c.ID), feed.Account(a.ID)), v, a)
+	f := page.About(v.LiveFrame(c.Name, "campaigns", feed.Campaign(c.ID), feed.Account(a.ID)), v, a)
 	f.Crumbs = []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}}
 	// The page says the same about its own account, and keeps it true.
-	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "account-paused" && a.ID == v.account.ID })
+	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "account-paused" && a.ID == v.Account.ID })
 	return f
 }
 
@@ -133,11 +134,11 @@ func (s *campaigns) addPace(ctx context.Context, p *views.CampaignPage) error {
 	if p.Campaign.State != sms.CampaignRunning {
 		return nil
 	}
-	calls, _, err := s.store.Pace(ctx, p.Account.ID, s.now().Add(-paceWindow).UnixMilli())
+	calls, _, err := s.store.Pace(ctx, p.Account.ID, s.Now().Add(-paceWindow).UnixMilli())
 	if err != nil {
 		return err
 	}
-	_, tooFast, err := s.store.Pace(ctx, p.Account.ID, s.now().Add(-tooFastShown).UnixMilli())
+	_, tooFast, err := s.store.Pace(ctx, p.Account.ID, s.Now().Add(-tooFastShown).UnixMilli())
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (s *campaigns) addMessages(r *http.Request, p *views.CampaignPage) error {
 	if err != nil {
 		errors.As(err, &p.Search.Bad)
 	}
-	f.After, f.Before, f.Limit = number(q.Get("after")), number(q.Get("before")), views.PageLength
+	f.After, f.Before, f.Limit = page.Number(q.Get("after")), page.Number(q.Get("before")), views.PageLength
 	if p.Search.Narrows() {
 		f.Before = 0
 		if !p.Search.Ended && len(p.Search.Bad) == 0 {
@@ -183,7 +184,7 @@ func (s *campaigns) addMessages(r *http.Request, p *views.CampaignPage) error {
 	}
 	p.Rows, p.Next, p.First = rows, more, 1
 	if f.After > 0 || f.Before > 0 {
-		p.First = int(max(min(number(q.Get("first")), 1_000_000_000), 1))
+		p.First = int(max(min(page.Number(q.Get("first")), 1_000_000_000), 1))
 	}
 	if f.Before > 0 {
 		p.Next = true
@@ -230,7 +231,7 @@ func shown(text string) (ids []int64, marks map[int64]string) {
 	marks = map[int64]string{}
 	for _, part := range strings.SplitN(text, ".", views.PageLength+1) {
 		first, second, _ := strings.Cut(part, "-")
-		if id := number(first); id > 0 && len(ids) < views.PageLength {
+		if id := page.Number(first); id > 0 && len(ids) < views.PageLength {
 			ids, marks[id] = append(ids, id), second
 		}
 	}
@@ -240,7 +241,7 @@ func shown(text string) (ids []int64, marks map[int64]string) {
 func (s *campaigns) campaignLive(w http.ResponseWriter, r *http.Request, p views.CampaignPage) error {
 	q := r.URL.Query()
 	ids, marks := shown(q.Get("rows"))
-	p.Seen = number(q.Get("seen"))
+	p.Seen = page.Number(q.Get("seen"))
 	var rows []sms.Message
 	if len(ids) > 0 {
 		var err error
@@ -250,7 +251,7 @@ func (s *campaigns) campaignLive(w http.ResponseWriter, r *http.Request, p views
 	}
 	// The row that stood for a group is gone once the answer names its people.
 	if p.Campaign.GroupID != "" && len(rows) < len(ids) {
-		redirect(w, r, views.CampaignPath(p.Campaign.ID))
+		page.Redirect(w, r, views.CampaignPath(p.Campaign.ID))
 		return nil
 	}
 	for _, m := range rows {
@@ -259,60 +260,60 @@ func (s *campaigns) campaignLive(w http.ResponseWriter, r *http.Request, p views
 		}
 	}
 	p.Live = campaignRefresh(p, rows)
-	return s.render(w, r, http.StatusOK, views.CampaignLive(p))
+	return s.Render(w, r, http.StatusOK, views.CampaignLive(p))
 }
 
-func (s *campaigns) campaignStopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignStopForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
 	if !c.MayStop() {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	tally, err := s.store.Tally(r.Context(), c.ID)
 	if err != nil {
 		return err
 	}
-	f := about(v.frame("Stop sending?", "campaigns"), v, a)
+	f := page.About(v.Frame("Stop sending?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
-	return s.render(w, r, http.StatusOK, views.StopCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
+	return s.Render(w, r, http.StatusOK, views.StopCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
 }
 
-func (s *campaigns) campaignStop(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignStop(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.campaignOrder(w, r, v, s.desk.StopCampaign)
 }
 
-func (s *campaigns) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
 	if !c.MayContinue() && !c.Waits() {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	tally, err := s.store.Tally(r.Context(), c.ID)
 	if err != nil {
 		return err
 	}
-	f := about(v.frame("Cancel the rest?", "campaigns"), v, a)
+	f := page.About(v.Frame("Cancel the rest?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
-	return s.render(w, r, http.StatusOK, views.GiveUpCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
+	return s.Render(w, r, http.StatusOK, views.GiveUpCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
 }
 
-func (s *campaigns) campaignGiveUp(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignGiveUp(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.campaignOrder(w, r, v, s.desk.CancelCampaign)
 }
 
 // campaignContinueForm asks before a campaign is continued that may have gone on
 // in a state that was lost; any other needs no question.
-func (s *campaigns) campaignContinueForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignContinueForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showContinue(w, r, v, nil)
 }
 
-func (s *campaigns) showContinue(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *campaigns) showContinue(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -322,22 +323,22 @@ func (s *campaigns) showContinue(w http.ResponseWriter, r *http.Request, v *visi
 		return err
 	}
 	if !c.MayContinue() || warning == "" {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
-	f := about(v.frame("Continue sending?", "campaigns"), v, a)
+	f := page.About(v.Frame("Continue sending?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
-	return s.render(w, r, status(r, bad), views.ContinueCampaign(f, views.ContinuePage{Campaign: c, Warning: warning}))
+	return s.Render(w, r, page.Status(r, bad), views.ContinueCampaign(f, views.ContinuePage{Campaign: c, Warning: warning}))
 }
 
 // campaignContinue continues a campaign. Where something has to be said first
 // and the form does not hold the answer, it is said instead.
-func (s *campaigns) campaignContinue(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *campaigns) campaignContinue(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.ContinueCampaign(r.Context(), v.user, id, desk.ContinueOrder{MayRepeat: r.PostForm.Get("may_repeat") != ""})
+	_, err = s.desk.ContinueCampaign(r.Context(), v.User, id, desk.ContinueOrder{MayRepeat: r.PostForm.Get("may_repeat") != ""})
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -345,19 +346,19 @@ func (s *campaigns) campaignContinue(w http.ResponseWriter, r *http.Request, v *
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err
 	}
-	redirect(w, r, views.CampaignPath(id))
+	page.Redirect(w, r, views.CampaignPath(id))
 	return nil
 }
 
 // campaignResume lets the campaign's account go on.
-func (s *campaigns) campaignResume(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignResume(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
-	if err := s.desk.ResumeAccount(r.Context(), v.user, a.ID); err != nil {
+	if err := s.desk.ResumeAccount(r.Context(), v.User, a.ID); err != nil {
 		return err
 	}
-	redirect(w, r, views.CampaignPath(c.ID))
+	page.Redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }

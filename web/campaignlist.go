@@ -12,6 +12,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // tabFilter says which campaigns a tab of the list shows.
@@ -37,8 +38,8 @@ func tabFilter(tab string) (sms.CampaignFilter, bool) {
 	return sms.CampaignFilter{}, false
 }
 
-func (s *campaigns) campaignList(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if isFragment(r) {
+func (s *campaigns) campaignList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	if page.IsFragment(r) {
 		return s.campaignRows(w, r, v)
 	}
 	p, filter, err := s.listFilter(r, v)
@@ -53,34 +54,34 @@ func (s *campaigns) campaignList(w http.ResponseWriter, r *http.Request, v *visi
 		p.Rows = rows
 		p.Prev, p.Next = listPages(p.Address(p.Tab), r.URL.Query().Get("trail"), filter.Before, rows, more)
 	}
-	f := v.liveFrame("Campaigns", "campaigns", feed.Campaigns(v.account.ID))
+	f := v.LiveFrame("Campaigns", "campaigns", feed.Campaigns(v.Account.ID))
 	f.Error = len(p.Errors) > 0
-	p.Live = listLive(v.account.ID, views.Moving(p.Rows), f.Paused)
-	return s.render(w, r, http.StatusOK, views.CampaignList(f, p))
+	p.Live = listLive(v.Account.ID, views.Moving(p.Rows), f.Paused)
+	return s.Render(w, r, http.StatusOK, views.CampaignList(f, p))
 }
 
 // listFilter reads which campaigns the address asks for. Days are those of the
 // account's zone, both of them included.
-func (s *campaigns) listFilter(r *http.Request, v *visit) (views.CampaignListPage, sms.CampaignFilter, error) {
+func (s *campaigns) listFilter(r *http.Request, v *page.Visit) (views.CampaignListPage, sms.CampaignFilter, error) {
 	q := r.URL.Query()
-	word := func(name string, most int) string { return firstLetters(strings.TrimSpace(q.Get(name)), most) }
-	p := views.CampaignListPage{Outlook: s.outlook(v, v.account), Account: v.account, Tab: q.Get("state"), Name: word("name", nameMost), SenderID: word("sender", 40),
-		Person: number(q.Get("person")), From: word("from", 40), To: word("to", 40), CanSend: v.user.Role.AtLeast(sms.Sender)}
+	word := func(name string, most int) string { return page.FirstLetters(strings.TrimSpace(q.Get(name)), most) }
+	p := views.CampaignListPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, Tab: q.Get("state"), Name: word("name", nameMost), SenderID: word("sender", 40),
+		Person: page.Number(q.Get("person")), From: word("from", 40), To: word("to", 40), CanSend: v.User.Role.AtLeast(sms.Sender)}
 	filter, known := tabFilter(p.Tab)
 	if !known {
 		p.Tab = ""
 	}
-	filter.AccountID, filter.Name, filter.Limit = v.account.ID, p.Name, campaignsPage
-	filter.SenderID, filter.Person, filter.Before = p.SenderID, p.Person, number(q.Get("before"))
+	filter.AccountID, filter.Name, filter.Limit = v.Account.ID, p.Name, campaignsPage
+	filter.SenderID, filter.Person, filter.Before = p.SenderID, p.Person, page.Number(q.Get("before"))
 	p.Errors = sms.Invalid{}
 	for field, to := range map[string]*int64{"from": &filter.From, "to": &filter.To} {
 		text := word(field, 40)
 		if text == "" {
 			continue
 		}
-		day, err := time.ParseInLocation("2006-01-02", text, v.account.Location())
+		day, err := time.ParseInLocation("2006-01-02", text, v.Account.Location())
 		if err != nil {
-			p.Errors[field] = "Enter a date, for example " + v.now().Format("2006-01-02")
+			p.Errors[field] = "Enter a date, for example " + v.Now().Format("2006-01-02")
 			continue
 		}
 		if field == "to" {
@@ -92,8 +93,8 @@ func (s *campaigns) listFilter(r *http.Request, v *visit) (views.CampaignListPag
 }
 
 // listChoices are the sender IDs and the people to choose from.
-func (s *campaigns) listChoices(ctx context.Context, v *visit, p *views.CampaignListPage) error {
-	senders, err := s.store.SenderIDs(ctx, v.account.ID)
+func (s *campaigns) listChoices(ctx context.Context, v *page.Visit, p *views.CampaignListPage) error {
+	senders, err := s.store.SenderIDs(ctx, v.Account.ID)
 	if err != nil {
 		return err
 	}
@@ -107,22 +108,22 @@ func (s *campaigns) listChoices(ctx context.Context, v *visit, p *views.Campaign
 // listPages are the addresses of the pages before and after. The list is read
 // from the newest on, so the way back is kept in the address.
 func listPages(here, trail string, before int64, rows []sms.CampaignRow, more bool) (prev, next string) {
-	starts := numbers(trail)
+	starts := page.Numbers(trail)
 	if before > 0 {
 		prev = here
 		if len(starts) > 1 {
-			prev = views.With(views.With(here, "before", strconv.FormatInt(starts[len(starts)-2], 10)), "trail", joined(starts[:len(starts)-1]))
+			prev = views.With(views.With(here, "before", strconv.FormatInt(starts[len(starts)-2], 10)), "trail", page.Joined(starts[:len(starts)-1]))
 		}
 	}
 	if more && len(rows) > 0 {
 		last := rows[len(rows)-1].Campaign.ID
-		next = views.With(views.With(here, "before", strconv.FormatInt(last, 10)), "trail", joined(append(starts, last)))
+		next = views.With(views.With(here, "before", strconv.FormatInt(last, 10)), "trail", page.Joined(append(starts, last)))
 	}
 	return prev, next
 }
 
 func listLive(account int64, ids []int64, paused bool) views.Refresh {
-	live := views.Refresh{ID: "campaigns-live", URL: views.CampaignsPath + "?" + url.Values{"rows": {joined(ids)}}.Encode()}
+	live := views.Refresh{ID: "campaigns-live", URL: views.CampaignsPath + "?" + url.Values{"rows": {page.Joined(ids)}}.Encode()}
 	if len(ids) > 0 && !paused {
 		live.On = []string{feed.Campaigns(account)}
 	}
@@ -130,11 +131,11 @@ func listLive(account int64, ids []int64, paused bool) views.Refresh {
 }
 
 // campaignRows renews rows of the list that are on screen.
-func (s *campaigns) campaignRows(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p := views.CampaignListPage{Outlook: s.outlook(v, v.account), Account: v.account}
-	for _, id := range numbers(r.URL.Query().Get("rows")) {
+func (s *campaigns) campaignRows(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	p := views.CampaignListPage{Outlook: s.Outlook(v, v.Account), Account: v.Account}
+	for _, id := range page.Numbers(r.URL.Query().Get("rows")) {
 		c, err := s.store.Campaign(r.Context(), id)
-		if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
+		if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.Account.ID {
 			continue
 		}
 		if err != nil {
@@ -146,6 +147,6 @@ func (s *campaigns) campaignRows(w http.ResponseWriter, r *http.Request, v *visi
 		}
 		p.Rows = append(p.Rows, sms.CampaignRow{Campaign: c, Tally: tally})
 	}
-	p.Live = listLive(v.account.ID, views.Moving(p.Rows), false)
-	return s.render(w, r, http.StatusOK, views.CampaignRows(p))
+	p.Live = listLive(v.Account.ID, views.Moving(p.Rows), false)
+	return s.Render(w, r, http.StatusOK, views.CampaignRows(p))
 }

@@ -15,6 +15,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // drafts is the page on which a message is written.
@@ -44,29 +45,29 @@ const (
 	forgotten = 24 * time.Hour
 )
 
-func (s *drafts) composeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.composePage(r, v)
 	if err != nil {
 		return err
 	}
 	p.Token = desk.NewToken()
 	q := r.URL.Query()
-	if typed, err := url.ParseQuery(s.typed.take(q.Get("kept"), s.now())); err == nil && len(typed) > 0 {
+	if typed, err := url.ParseQuery(s.Typed.Take(q.Get("kept"), s.Now())); err == nil && len(typed) > 0 {
 		r.PostForm = typed
 		if p, err = s.composeTyped(r, v); err != nil {
 			return err
 		}
-		read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
+		read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
 		p.Count = &read
-		return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
+		return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
 	}
 	if id := q.Get("group"); id != "" {
 		if p.Group, err = s.groupFor(r, v, id); err != nil {
 			return err
 		}
-		return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
+		return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
 	}
-	draft, again := number(q.Get("draft")), number(q.Get("again"))
+	draft, again := page.Number(q.Get("draft")), page.Number(q.Get("again"))
 	switch {
 	case draft > 0:
 		err = s.prefill(r, v, &p, draft, true)
@@ -78,14 +79,14 @@ func (s *drafts) composeForm(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
+	return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
 }
 
 // composePage is the empty form for the chosen account.
-func (s *drafts) composePage(r *http.Request, v *visit) (views.ComposePage, error) {
-	a := v.account
+func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage, error) {
+	a := v.Account
 	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1), NoAccount: a.ID == 0}
-	if v.user.Role.AtLeast(sms.Administrator) {
+	if v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Open the connection", Href: views.AccountPath(a.ID)}
 		if p.NoAccount {
 			p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
@@ -103,9 +104,9 @@ func (s *drafts) composePage(r *http.Request, v *visit) (views.ComposePage, erro
 		return p, err
 	}
 	p.Groups = len(groups) > 0
-	p.SenderIDs, err = s.usableSenders(v, a)
+	p.SenderIDs, err = s.UsableSenders(v, a)
 	switch {
-	case contains(p.SenderIDs, a.DefaultSender):
+	case page.Contains(p.SenderIDs, a.DefaultSender):
 		p.SenderID = a.DefaultSender
 	case len(p.SenderIDs) == 1:
 		p.SenderID = p.SenderIDs[0]
@@ -115,9 +116,9 @@ func (s *drafts) composePage(r *http.Request, v *visit) (views.ComposePage, erro
 
 // prefill fills the form from a campaign: a draft of the same person is
 // changed, anything else is only the pattern for a new one.
-func (s *drafts) prefill(r *http.Request, v *visit, p *views.ComposePage, id int64, replace bool) error {
+func (s *drafts) prefill(r *http.Request, v *page.Visit, p *views.ComposePage, id int64, replace bool) error {
 	c, err := s.store.Campaign(r.Context(), id)
-	if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
+	if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.Account.ID {
 		p.Gone = true
 		return nil
 	}
@@ -131,17 +132,17 @@ func (s *drafts) prefill(r *http.Request, v *visit, p *views.ComposePage, id int
 	var lines []string
 	for _, m := range messages {
 		if m.Number != "" {
-			lines = append(lines, sms.ShowPhone(m.Number, v.account.Country))
+			lines = append(lines, sms.ShowPhone(m.Number, v.Account.Country))
 		}
 	}
 	p.Numbers, p.Text, p.Flash, p.SenderID = strings.Join(lines, "\n"), c.Text, c.Flash, c.SenderID
-	if !contains(p.SenderIDs, c.SenderID) {
+	if !page.Contains(p.SenderIDs, c.SenderID) {
 		p.SenderID = ""
 	}
 	if c.Name != sms.NameFromText(c.Text) {
 		p.Name = c.Name
 	}
-	if replace && c.State == sms.CampaignDraft && c.CreatedBy == v.user.ID {
+	if replace && c.State == sms.CampaignDraft && c.CreatedBy == v.User.ID {
 		p.Replaces = strconv.FormatInt(id, 10)
 	}
 	if c.GroupID != "" {
@@ -151,19 +152,19 @@ func (s *drafts) prefill(r *http.Request, v *visit, p *views.ComposePage, id int
 		}
 		return err
 	}
-	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
+	read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count = &read
 	return nil
 }
 
 // offerDraft finds what this person wrote and did not send: the browser's own
 // way back does not keep a form.
-func (s *drafts) offerDraft(r *http.Request, v *visit, p *views.ComposePage) error {
-	rows, _, err := s.store.Campaigns(r.Context(), sms.CampaignFilter{AccountID: v.account.ID, States: []sms.CampaignState{sms.CampaignDraft}, Limit: 10})
+func (s *drafts) offerDraft(r *http.Request, v *page.Visit, p *views.ComposePage) error {
+	rows, _, err := s.store.Campaigns(r.Context(), sms.CampaignFilter{AccountID: v.Account.ID, States: []sms.CampaignState{sms.CampaignDraft}, Limit: 10})
 	for _, row := range rows {
 		c := row.Campaign
-		if c.CreatedBy == v.user.ID && s.now().UnixMilli()-c.CreatedAt < forgotten.Milliseconds() {
-			p.Unsent = &views.Unsent{Name: c.Name, When: v.when(c.CreatedAt), Href: views.NewPath + "?draft=" + strconv.FormatInt(c.ID, 10)}
+		if c.CreatedBy == v.User.ID && s.Now().UnixMilli()-c.CreatedAt < forgotten.Milliseconds() {
+			p.Unsent = &views.Unsent{Name: c.Name, When: v.When(c.CreatedAt), Href: views.NewPath + "?draft=" + strconv.FormatInt(c.ID, 10)}
 			return nil
 		}
 	}
@@ -171,11 +172,11 @@ func (s *drafts) offerDraft(r *http.Request, v *visit, p *views.ComposePage) err
 }
 
 // composeTyped is the form as it was sent.
-func (s *drafts) composeTyped(r *http.Request, v *visit) (views.ComposePage, error) {
+func (s *drafts) composeTyped(r *http.Request, v *page.Visit) (views.ComposePage, error) {
 	p, err := s.composePage(r, v)
 	f := r.PostForm
 	p.Token, p.Replaces = f.Get("token"), f.Get("replaces")
-	p.Numbers, p.SenderID, p.Text, p.Name = f.Get("numbers"), f.Get("sender_id"), lines(f.Get("text")), f.Get("name")
+	p.Numbers, p.SenderID, p.Text, p.Name = f.Get("numbers"), f.Get("sender_id"), page.Lines(f.Get("text")), f.Get("name")
 	p.Template, p.Fixed, p.Flash = f.Get("template"), fixedTexts(p.Text, f), f.Get("flash") != ""
 	if id := f.Get("group"); id != "" && err == nil {
 		if p.Group, err = s.groupFor(r, v, id); errors.Is(err, sms.ErrNotFound) {
@@ -185,20 +186,20 @@ func (s *drafts) composeTyped(r *http.Request, v *visit) (views.ComposePage, err
 	return p, err
 }
 
-func (s *drafts) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.composeTyped(r, v)
 	if err != nil {
 		return err
 	}
 	if typedFor := r.PostForm.Get("account"); typedFor != p.Account {
-		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " + v.account.Name + ". Look at the sender ID, then check the message again"})
+		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " + v.Account.Name + ". Look at the sender ID, then check the message again"})
 	}
-	o := desk.Order{AccountID: v.account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
-		Text: p.Text, Template: templateOf(p), Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p), Replaces: number(p.Replaces)}
+	o := desk.Order{AccountID: v.Account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
+		Text: p.Text, Template: templateOf(p), Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p), Replaces: page.Number(p.Replaces)}
 	if p.Group != nil {
 		o.GroupID, o.GroupName = strconv.FormatInt(p.Group.ID, 10), p.Group.Name
 	}
-	c, err := s.desk.CreateCampaign(r.Context(), v.user, o)
+	c, err := s.desk.CreateCampaign(r.Context(), v.User, o)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.composeAgain(w, r, v, p, bad)
@@ -207,14 +208,14 @@ func (s *drafts) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	}
 	if !c.MayStart() {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	to := views.ConfirmPath(c.ID)
-	if read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad); read.Repeated > 0 {
+	if read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad); read.Repeated > 0 {
 		to = views.With(to, "repeated", strconv.Itoa(read.Repeated))
 	}
-	redirect(w, r, to)
+	page.Redirect(w, r, to)
 	return nil
 }
 
@@ -222,7 +223,7 @@ func (s *drafts) composeCheck(w http.ResponseWriter, r *http.Request, v *visit) 
 // own text or one that was changed.
 func templateOf(p views.ComposePage) string {
 	for _, t := range p.Templates {
-		if strconv.FormatInt(t.ID, 10) == p.Template && strings.TrimSpace(lines(t.Text)) == strings.TrimSpace(p.Text) {
+		if strconv.FormatInt(t.ID, 10) == p.Template && strings.TrimSpace(page.Lines(t.Text)) == strings.TrimSpace(p.Text) {
 			return t.Name
 		}
 	}
@@ -244,35 +245,35 @@ func tokenFor(p views.ComposePage) string {
 }
 
 // composeAgain shows the form with what is wrong and everything that was typed.
-func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
-	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
+func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage, bad sms.Invalid) error {
+	read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
-	f := v.frame("New message", "new")
+	f := v.Frame("New message", "new")
 	f.Error = true
-	return s.render(w, r, http.StatusUnprocessableEntity, views.Compose(f, p))
+	return s.Render(w, r, http.StatusUnprocessableEntity, views.Compose(f, p))
 }
 
 // composeParts counts the parts while a person types.
-func (s *drafts) composeParts(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeParts(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !counting(w, v) {
 		return nil
 	}
-	text := lines(r.PostForm.Get("text"))
+	text := page.Lines(r.PostForm.Get("text"))
 	if len(text) > countedMost {
 		text = text[:countedMost]
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return s.render(w, r, http.StatusOK, views.ComposeParts(views.ComposePage{Text: text, Fixed: fixedTexts(text, r.PostForm), MaxParts: max(v.account.MaxParts, 1)}))
+	return s.Render(w, r, http.StatusOK, views.ComposeParts(views.ComposePage{Text: text, Fixed: fixedTexts(text, r.PostForm), MaxParts: max(v.Account.MaxParts, 1)}))
 }
 
 // composeNumbers counts the numbers while a person types.
-func (s *drafts) composeNumbers(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeNumbers(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !counting(w, v) {
 		return nil
 	}
 	text := r.PostForm.Get("numbers")
 	if len(text) > countedMost {
-		return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
+		return s.Render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
 	}
-	return s.render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.account.Country, v.account.Abroad)}))
+	return s.Render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.Account.Country, v.Account.Abroad)}))
 }

@@ -11,6 +11,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // confirms are the pages between a draft and its start: check, time and approval.
@@ -51,46 +52,46 @@ type confirmOrders interface {
 	TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 }
 
-func (s *confirms) confirmForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) confirmForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
 	if !c.MayStart() {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	q := r.URL.Query()
 	switch {
-	case isFragment(r) && q.Get("part") == "cost":
+	case page.IsFragment(r) && q.Get("part") == "cost":
 		p, err := s.confirmPage(r, v, c, a)
 		if err != nil {
 			return err
 		}
-		return s.render(w, r, http.StatusOK, views.ConfirmCost(p))
-	case isFragment(r):
+		return s.Render(w, r, http.StatusOK, views.ConfirmCost(p))
+	case page.IsFragment(r):
 		p, err := s.preview(r, v, c, a, nil)
 		if err != nil {
 			return err
 		}
-		return s.render(w, r, http.StatusOK, views.ConfirmPreview(p))
+		return s.Render(w, r, http.StatusOK, views.ConfirmPreview(p))
 	}
 	return s.showConfirm(w, r, v, c, a, nil)
 }
 
 // confirmPage is the page with what was chosen in the form so far. What cannot
 // be read of it is not complained about here.
-func (s *confirms) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.ConfirmPage, error) {
+func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) (views.ConfirmPage, error) {
 	ctx, f := r.Context(), r.PostForm
-	p := views.ConfirmPage{Outlook: s.outlook(v, a), Campaign: c, Account: a, Mine: c.CreatedBy == v.user.ID && a.ID == v.account.ID,
-		Repeated: int(min(number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "" || c.SendAgain, Typed: firstLetters(f.Get("typed"), 40), Name: c.Name,
-		MaySetPrice: v.user.Role.AtLeast(sms.Administrator)}
+	p := views.ConfirmPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a, Mine: c.CreatedBy == v.User.ID && a.ID == v.Account.ID,
+		Repeated: int(min(page.Number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "" || c.SendAgain, Typed: page.FirstLetters(f.Get("typed"), 40), Name: c.Name,
+		MaySetPrice: v.User.Role.AtLeast(sms.Administrator)}
 	var err error
 	if p.Out, err = s.desk.Outgoing(ctx, c); err != nil {
 		return p, err
 	}
 	if p.Contacts = -1; c.GroupID != "" {
-		if g, err := s.groupFor(r, v, c.GroupID); err == nil && c.AccountID == v.account.ID {
+		if g, err := s.groupFor(r, v, c.GroupID); err == nil && c.AccountID == v.Account.ID {
 			p.Contacts = g.ContactCount
 		}
 	}
@@ -127,7 +128,7 @@ func (s *confirms) confirmPage(r *http.Request, v *visit, c sms.Campaign, a sms.
 }
 
 // showConfirm shows the page, or shows it again with what is wrong.
-func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
+func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
 	p, err := s.confirmPage(r, v, c, a)
 	if err != nil {
 		return err
@@ -145,11 +146,11 @@ func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *visit,
 	if bad["name"] != "" {
 		p.Name = r.PostForm.Get("name")
 	}
-	f := about(v.liveFrame("Check and send", "new", feed.Account(a.ID)), v, a)
+	f := page.About(v.LiveFrame("Check and send", "new", feed.Account(a.ID)), v, a)
 	if f.Error = len(bad) > 0; f.Paused {
 		p.Live.On = nil
 	}
-	return s.render(w, r, status(r, bad), views.Confirm(f, p))
+	return s.Render(w, r, page.Status(r, bad), views.Confirm(f, p))
 }
 
 // repeat is what has to be said of a state that was lost before a campaign is
@@ -162,20 +163,20 @@ func (s *confirms) repeat(r *http.Request, c sms.Campaign) (p views.Repeat, err 
 
 // campaignInclude lets a draft go to those too who are remembered as having got
 // its text.
-func (s *confirms) campaignInclude(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *confirms) campaignInclude(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	c, err := s.desk.IncludeSent(r.Context(), v.user, id)
+	c, err := s.desk.IncludeSent(r.Context(), v.User, id)
 	if errors.Is(err, sms.ErrConflict) {
-		s.showProblem(w, r, v, s.startedAlready(v, c))
+		s.ShowProblem(w, r, v, s.startedAlready(v, c))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.ConfirmPath(id), "includesent"))
+	page.Redirect(w, r, page.WithDone(views.ConfirmPath(id), "includesent"))
 	return nil
 }
 
@@ -185,9 +186,9 @@ const measuredMost = 10_000
 
 // preview is the row that the address asks for; without one it is the first
 // that is sent.
-func (s *confirms) preview(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.Preview, error) {
+func (s *confirms) preview(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.Preview, error) {
 	ctx := r.Context()
-	p := views.Preview{Outlook: s.outlook(v, a), Campaign: c, Count: c.Recipients}
+	p := views.Preview{Outlook: s.Outlook(v, a), Campaign: c, Count: c.Recipients}
 	m, err := s.previewed(r, c)
 	if err != nil {
 		return p, err
@@ -227,13 +228,13 @@ func (s *confirms) preview(r *http.Request, v *visit, c sms.Campaign, a sms.Acco
 
 func (s *confirms) previewed(r *http.Request, c sms.Campaign) (sms.Message, error) {
 	ctx := r.Context()
-	if id := number(r.PostForm.Get("message")); id > 0 {
+	if id := page.Number(r.PostForm.Get("message")); id > 0 {
 		if m, err := s.store.Message(ctx, id); err == nil && m.CampaignID == c.ID {
 			return m, nil
 		}
 	}
 	if q := r.URL.Query(); q.Get("row") != "" {
-		return s.store.MessageAtRow(ctx, c.ID, number(q.Get("row")))
+		return s.store.MessageAtRow(ctx, c.ID, page.Number(q.Get("row")))
 	}
 	m, err := s.store.FirstToSend(ctx, c.ID)
 	if errors.Is(err, sms.ErrNotFound) {
@@ -242,17 +243,17 @@ func (s *confirms) previewed(r *http.Request, c sms.Campaign) (sms.Message, erro
 	return m, err
 }
 
-func (s *confirms) testForm(r *http.Request, v *visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.TestForm, error) {
-	t := views.TestForm{Token: desk.NewToken(), Number: views.Outlook{Country: a.Country}.Phone(v.user.TestNumber), Error: bad["test_number"]}
+func (s *confirms) testForm(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.TestForm, error) {
+	t := views.TestForm{Token: desk.NewToken(), Number: views.Outlook{Country: a.Country}.Phone(v.User.TestNumber), Error: bad["test_number"]}
 	if t.Error != "" {
-		t.Number = firstLetters(r.PostForm.Get("test_number"), 100)
+		t.Number = page.FirstLetters(r.PostForm.Get("test_number"), 100)
 	}
-	id := number(r.URL.Query().Get("tested"))
+	id := page.Number(r.URL.Query().Get("tested"))
 	if id == 0 {
 		return t, nil
 	}
 	sent, err := s.store.Campaign(r.Context(), id)
-	if errors.Is(err, sms.ErrNotFound) || err == nil && (sent.TestOf != c.ID || sent.CreatedBy != v.user.ID) {
+	if errors.Is(err, sms.ErrNotFound) || err == nil && (sent.TestOf != c.ID || sent.CreatedBy != v.User.ID) {
 		return t, nil
 	}
 	if err != nil {
@@ -267,7 +268,7 @@ func (s *confirms) testForm(r *http.Request, v *visit, c sms.Campaign, a sms.Acc
 
 // plan says how the campaign leaves when it is started at the chosen time.
 func (s *confirms) plan(ctx context.Context, c sms.Campaign, a sms.Account, later views.SchedulePage) (views.Plan, error) {
-	now := s.now().In(a.Location())
+	now := s.Now().In(a.Location())
 	p := views.Plan{Now: now, Text: c.CallsText, Pairs: c.CallsPairs, PerMinute: a.PerMinute, Hours: a.Hours, Group: c.GroupID != "", From: now}
 	calls := c.CallsText + c.CallsPairs
 	if calls == 0 {
@@ -293,12 +294,12 @@ func (s *confirms) plan(ctx context.Context, c sms.Campaign, a sms.Account, late
 
 // startOrder is what the person said with the button.
 func startOrder(r *http.Request) desk.StartOrder {
-	return desk.StartOrder{Version: number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed"), Blind: r.PostForm.Get("blind") != "",
+	return desk.StartOrder{Version: page.Number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed"), Blind: r.PostForm.Get("blind") != "",
 		MayRepeat: r.PostForm.Get("may_repeat") != ""}
 }
 
 // confirmWhen renews what the page says of the chosen time.
-func (s *confirms) confirmWhen(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) confirmWhen(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !counting(w, v) {
 		return nil
 	}
@@ -310,13 +311,13 @@ func (s *confirms) confirmWhen(w http.ResponseWriter, r *http.Request, v *visit)
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.ConfirmWhen(p))
+	return s.Render(w, r, http.StatusOK, views.ConfirmWhen(p))
 }
 
 // campaignStart does what the button said: it sends now, or sets the chosen
 // time. Where the button said something else than the choice, as it does
 // without script, the time is shown for a last yes.
-func (s *confirms) campaignStart(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) campaignStart(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -335,22 +336,22 @@ func (s *confirms) campaignStart(w http.ResponseWriter, r *http.Request, v *visi
 	case f.Get("hand_over") != "":
 		err = sms.Invalid{"hand_over": "Choose a time for the provider to send it, or take this back"}
 	default:
-		c, err = s.desk.StartCampaign(r.Context(), v.user, c.ID, startOrder(r))
+		c, err = s.desk.StartCampaign(r.Context(), v.User, c.ID, startOrder(r))
 	}
 	switch {
 	case errors.As(err, &bad):
 		return s.showConfirm(w, r, v, c, a, bad)
 	case errors.Is(err, sms.ErrConflict):
-		s.showProblem(w, r, v, s.startedAlready(v, c))
+		s.ShowProblem(w, r, v, s.startedAlready(v, c))
 		return nil
 	case err != nil:
 		return err
 	}
-	redirect(w, r, views.CampaignPath(c.ID))
+	page.Redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
-func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account) error {
+func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) error {
 	if !c.MayStart() {
 		return s.scheduleSave(w, r, v)
 	}
@@ -362,7 +363,7 @@ func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *visit, 
 	if err != nil {
 		return err
 	}
-	promised, sure := promisedTime(r.PostForm.Get("sure"), at, p.When, s.now())
+	promised, sure := promisedTime(r.PostForm.Get("sure"), at, p.When, s.Now())
 	if !sure {
 		p.Chosen = &at
 		if err := s.askTyped(r, &p, c, a); err != nil {
@@ -370,17 +371,17 @@ func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *visit, 
 		}
 		return s.showSchedule(w, r, v, a, p, nil)
 	}
-	c, err = s.later(c, p)(r.Context(), v.user, c.ID, promised, startOrder(r))
+	c, err = s.later(c, p)(r.Context(), v.User, c.ID, promised, startOrder(r))
 	switch {
 	case errors.As(err, &bad):
 		return s.showConfirm(w, r, v, c, a, bad)
 	case errors.Is(err, sms.ErrConflict):
-		s.showProblem(w, r, v, s.startedAlready(v, c))
+		s.ShowProblem(w, r, v, s.startedAlready(v, c))
 		return nil
 	case err != nil:
 		return err
 	}
-	redirect(w, r, views.CampaignPath(c.ID))
+	page.Redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
@@ -398,7 +399,7 @@ func (s *confirms) later(c sms.Campaign, p views.SchedulePage) func(context.Cont
 // promisedTime is the time that the button named, if that is still what the
 // choice means: an hour from now is another minute when the button is pressed.
 func promisedTime(sure string, at sms.Schedule, when string, now time.Time) (sms.Schedule, bool) {
-	said := number(sure)
+	said := page.Number(sure)
 	if said == at.At {
 		return at, true
 	}
@@ -416,19 +417,19 @@ func (s *confirms) askTyped(r *http.Request, p *views.SchedulePage, c sms.Campai
 	}
 	out, err := s.desk.Outgoing(r.Context(), c)
 	if err == nil && out.Asks(a) {
-		p.Asked, p.Typed = out.Messages, firstLetters(r.PostForm.Get("typed"), 40)
+		p.Asked, p.Typed = out.Messages, page.FirstLetters(r.PostForm.Get("typed"), 40)
 	}
 	return err
 }
 
 // sendTest sends the shown row to the person's own phone.
-func (s *confirms) sendTest(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) sendTest(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
 	f := r.PostForm
-	made, err := s.desk.SendTest(r.Context(), v.user, c.ID, desk.TestOrder{MessageID: number(f.Get("message")), Number: f.Get("test_number"), Token: f.Get("token")})
+	made, err := s.desk.SendTest(r.Context(), v.User, c.ID, desk.TestOrder{MessageID: page.Number(f.Get("message")), Number: f.Get("test_number"), Token: f.Get("token")})
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showConfirm(w, r, v, c, a, bad)
@@ -436,52 +437,52 @@ func (s *confirms) sendTest(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	m, err := s.store.Message(r.Context(), number(f.Get("message")))
+	m, err := s.store.Message(r.Context(), page.Number(f.Get("message")))
 	if err != nil {
 		return err
 	}
 	to := views.With(views.ConfirmPath(c.ID), "row", strconv.FormatInt(m.Row, 10))
-	redirect(w, r, views.With(to, "tested", strconv.FormatInt(made.ID, 10)))
+	page.Redirect(w, r, views.With(to, "tested", strconv.FormatInt(made.ID, 10)))
 	return nil
 }
 
-func (s *confirms) campaignName(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) campaignName(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.RenameCampaign(r.Context(), v.user, c.ID, r.PostForm.Get("name"))
+	_, err = s.desk.RenameCampaign(r.Context(), v.User, c.ID, r.PostForm.Get("name"))
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
 		return s.showConfirm(w, r, v, c, a, bad)
 	case errors.Is(err, sms.ErrConflict):
-		s.showProblem(w, r, v, s.startedAlready(v, c))
+		s.ShowProblem(w, r, v, s.startedAlready(v, c))
 		return nil
 	case err != nil:
 		return err
 	}
-	redirect(w, r, withDone(views.ConfirmPath(c.ID), "saved"))
+	page.Redirect(w, r, page.WithDone(views.ConfirmPath(c.ID), "saved"))
 	return nil
 }
 
 // startedAlready is the page for whoever was not the first.
-func (s *confirms) startedAlready(v *visit, c sms.Campaign) views.Problem {
+func (s *confirms) startedAlready(v *page.Visit, c sms.Campaign) views.Problem {
 	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed in the meantime",
 		Text: "Nothing was sent by you. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.StartedAt > 0 {
 		p.Title = "This campaign is already started"
-		p.Text = "Already started by " + c.StartedName + " " + v.when(c.StartedAt) + ". Nothing was sent twice."
+		p.Text = "Already started by " + c.StartedName + " " + v.When(c.StartedAt) + ". Nothing was sent twice."
 	}
 	return p
 }
 
 // confirmBack answers the start's address when it is opened as a page.
-func (s *confirms) confirmBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
+func (s *confirms) confirmBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.ConfirmPath(id))
+	page.Redirect(w, r, views.ConfirmPath(id))
 	return nil
 }

@@ -12,11 +12,12 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // people are the pages of contacts and audiences.
 type people struct {
-	*Site
+	*page.Site
 	store peopleQuestions
 	desk  peopleOrders
 }
@@ -69,24 +70,24 @@ func readFilter(q url.Values) sms.Filter {
 }
 
 // contactList shows the contacts: all, those of a search or those of a filter.
-func (s *people) contactList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showContacts(w, r, v, nil, "")
 }
 
-func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, name string) error {
+func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid, name string) error {
 	ctx, q := r.Context(), r.URL.Query()
-	p := views.ContactListPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, MayChange: v.user.Role.AtLeast(sms.Sender), PickBad: bad, Name: name, Total: -1}
-	f := sms.ContactFilter{AccountID: v.account.ID, Filter: readFilter(q), Before: number(q.Get("before")), Limit: contactsShown}
+	p := views.ContactListPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, MayChange: v.User.Role.AtLeast(sms.Sender), PickBad: bad, Name: name, Total: -1}
+	f := sms.ContactFilter{AccountID: v.Account.ID, Filter: readFilter(q), Before: page.Number(q.Get("before")), Limit: contactsShown}
 	var err error
-	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
+	if p.Columns, err = s.store.ContactColumns(ctx, v.Account.ID); err != nil {
 		return err
 	}
 	p.Filter = f.Filter
-	typed, known := s.search(v, q.Get("find"))
+	typed, known := s.Search(v, q.Get("find"))
 	p.Typed, p.Ended = typed, !known
 	wrong := errors.As(f.Filter.Check(p.Columns), &p.Bad)
-	searched(&f, typed, v.account.Country, p.Masked)
-	if known && !wrong && v.account.ID > 0 {
+	searched(&f, typed, v.Account.Country, p.Masked)
+	if known && !wrong && v.Account.ID > 0 {
 		if err := s.findContacts(r, v, &p, f); err != nil {
 			return err
 		}
@@ -94,9 +95,9 @@ func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *visit, 
 	if err := s.addImported(r, v, &p); err != nil {
 		return err
 	}
-	fr := v.frame("Contacts", "contacts")
+	fr := v.Frame("Contacts", "contacts")
 	fr.Error = len(p.Bad)+len(p.PickBad) > 0
-	return s.render(w, r, status(r, p.PickBad), views.ContactList(fr, p))
+	return s.Render(w, r, page.Status(r, p.PickBad), views.ContactList(fr, p))
 }
 
 // searched narrows a filter to what a person typed: the first digits of a
@@ -117,7 +118,7 @@ func searched(f *sms.ContactFilter, typed, country string, masked bool) {
 	}
 }
 
-func (s *people) findContacts(r *http.Request, v *visit, p *views.ContactListPage, f sms.ContactFilter) (err error) {
+func (s *people) findContacts(r *http.Request, v *page.Visit, p *views.ContactListPage, f sms.ContactFilter) (err error) {
 	ctx := r.Context()
 	var more bool
 	if p.Rows, more, p.Count, err = s.store.FindContacts(ctx, f); err != nil {
@@ -127,7 +128,7 @@ func (s *people) findContacts(r *http.Request, v *visit, p *views.ContactListPag
 		p.Total = 0
 	}
 	if p.MayChange {
-		all, err := s.store.Audiences(ctx, v.account.ID, audiencesShown)
+		all, err := s.store.Audiences(ctx, v.Account.ID, audiencesShown)
 		if err != nil {
 			return err
 		}
@@ -161,13 +162,13 @@ func contactPages(path string, q url.Values, f sms.ContactFilter, rows []sms.Con
 }
 
 // addImported says what became of a list that this person has just taken in.
-func (s *people) addImported(r *http.Request, v *visit, p *views.ContactListPage) error {
+func (s *people) addImported(r *http.Request, v *page.Visit, p *views.ContactListPage) error {
 	uid := r.URL.Query().Get("list")
 	if uid == "" {
 		return nil
 	}
 	l, err := s.store.List(r.Context(), uid)
-	if errors.Is(err, sms.ErrNotFound) || err == nil && (l.CreatedBy != v.user.ID || l.State != sms.ListMade || l.Purpose != sms.ForContacts) {
+	if errors.Is(err, sms.ErrNotFound) || err == nil && (l.CreatedBy != v.User.ID || l.State != sms.ListMade || l.Purpose != sms.ForContacts) {
 		return nil
 	}
 	p.Imported = &l
@@ -176,42 +177,42 @@ func (s *people) addImported(r *http.Request, v *visit, p *views.ContactListPage
 
 // contactSearch leads to who was looked for; neither names nor numbers stand in
 // an address.
-func (s *people) contactSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
-	typed := typedNumber(r, "who")
+func (s *people) contactSearch(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	typed := page.TypedNumber(r, "who")
 	if typed == "" {
-		redirect(w, r, views.ContactsPath)
+		page.Redirect(w, r, views.ContactsPath)
 		return nil
 	}
-	redirect(w, r, views.With(views.ContactsPath, "find", s.keepSearch(v, typed)))
+	page.Redirect(w, r, views.With(views.ContactsPath, "find", s.KeepSearch(v, typed)))
 	return nil
 }
 
 // contactBack answers addresses that only take forms.
-func (s *people) contactBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, views.ContactsPath)
+func (s *people) contactBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	page.Redirect(w, r, views.ContactsPath)
 	return nil
 }
 
 // contactPick puts the chosen people into an audience, which may be a new one.
-func (s *people) contactPick(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactPick(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	f := r.PostForm
 	var chosen []int64
 	for _, text := range f["contact"] {
-		if id := number(text); id > 0 && len(chosen) < contactsShown {
+		if id := page.Number(text); id > 0 && len(chosen) < contactsShown {
 			chosen = append(chosen, id)
 		}
 	}
-	audience, name := number(f.Get("audience")), strings.TrimSpace(f.Get("name"))
+	audience, name := page.Number(f.Get("audience")), strings.TrimSpace(f.Get("name"))
 	var err error
 	switch {
 	case len(chosen) == 0:
 		err = sms.Invalid{"contacts": "Choose at least one person"}
 	case audience == 0 || name != "":
 		var made sms.Audience
-		made, err = s.desk.SaveAudience(r.Context(), v.user, desk.AudienceOrder{AccountID: v.account.ID, Name: name, Kind: sms.Picked, Members: chosen})
+		made, err = s.desk.SaveAudience(r.Context(), v.User, desk.AudienceOrder{AccountID: v.Account.ID, Name: name, Kind: sms.Picked, Members: chosen})
 		audience = made.ID
 	default:
-		_, err = s.desk.ChangeMembers(r.Context(), v.user, v.account.ID, audience, chosen, true)
+		_, err = s.desk.ChangeMembers(r.Context(), v.User, v.Account.ID, audience, chosen, true)
 	}
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
@@ -220,96 +221,96 @@ func (s *people) contactPick(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.AudiencePath(audience, ""), "saved"))
+	page.Redirect(w, r, page.WithDone(views.AudiencePath(audience, ""), "saved"))
 	return nil
 }
 
 // contactOf is the contact of the address, of the chosen account only.
-func (s *people) contactOf(r *http.Request, v *visit) (sms.Contact, error) {
-	id, err := pathID(r, "id")
+func (s *people) contactOf(r *http.Request, v *page.Visit) (sms.Contact, error) {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return sms.Contact{}, err
 	}
 	c, err := s.store.Contact(r.Context(), id)
-	if err == nil && c.AccountID != v.account.ID {
+	if err == nil && c.AccountID != v.Account.ID {
 		err = sms.ErrNotFound
 	}
 	return c, err
 }
 
-func (s *people) contactShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.contactPage(r, v)
 	if err != nil {
 		return err
 	}
 	since := p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli()
-	found, next, err := s.store.SearchMessages(r.Context(), sms.MessageSearch{AccountID: v.account.ID, Number: p.Contact.Number, Since: since, Limit: historyShown})
+	found, next, err := s.store.SearchMessages(r.Context(), sms.MessageSearch{AccountID: v.Account.ID, Number: p.Contact.Number, Since: since, Limit: historyShown})
 	if err != nil {
 		return err
 	}
 	p.Messages, p.More = found, next != (sms.Place{})
-	if p.Ended, err = s.store.EndedBlocks(r.Context(), v.account.ID, p.Contact.Number, historyShown); err != nil {
+	if p.Ended, err = s.store.EndedBlocks(r.Context(), v.Account.ID, p.Contact.Number, historyShown); err != nil {
 		return err
 	}
-	f := v.frame(p.Title(), "contacts")
+	f := v.Frame(p.Title(), "contacts")
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}
-	return s.render(w, r, http.StatusOK, views.ContactShow(f, p))
+	return s.Render(w, r, http.StatusOK, views.ContactShow(f, p))
 }
 
-func (s *people) contactPage(r *http.Request, v *visit) (p views.ContactPage, err error) {
+func (s *people) contactPage(r *http.Request, v *page.Visit) (p views.ContactPage, err error) {
 	ctx := r.Context()
-	p = views.ContactPage{Outlook: s.outlook(v, v.account), MayChange: v.user.Role.AtLeast(sms.Sender)}
+	p = views.ContactPage{Outlook: s.Outlook(v, v.Account), MayChange: v.User.Role.AtLeast(sms.Sender)}
 	if p.Contact, err = s.contactOf(r, v); err != nil {
 		return p, err
 	}
-	if p.Columns, err = s.store.ContactColumns(ctx, v.account.ID); err != nil {
+	if p.Columns, err = s.store.ContactColumns(ctx, v.Account.ID); err != nil {
 		return p, err
 	}
 	if p.Audiences, err = s.store.AudiencesOf(ctx, p.Contact.ID); err != nil {
 		return p, err
 	}
-	blocked, err := s.store.BlockedAmong(ctx, v.account.ID, []string{p.Contact.Number})
+	blocked, err := s.store.BlockedAmong(ctx, v.Account.ID, []string{p.Contact.Number})
 	if b, is := blocked[p.Contact.Number]; is {
 		p.Blocked = &b
 	}
 	return p, err
 }
 
-func (s *people) contactNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactNew(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showContactForm(w, r, v, views.ContactFormPage{Typed: map[string]string{}})
 }
 
-func (s *people) contactForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, err := s.contactOf(r, v)
 	if err != nil {
 		return err
 	}
-	typed := map[string]string{"version": strconv.FormatInt(c.Version, 10), "number": s.outlook(v, v.account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
+	typed := map[string]string{"version": strconv.FormatInt(c.Version, 10), "number": s.Outlook(v, v.Account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
 	for key, value := range c.Fields {
 		typed["field:"+key] = value
 	}
 	return s.showContactForm(w, r, v, views.ContactFormPage{Contact: c, Typed: typed})
 }
 
-func (s *people) showContactForm(w http.ResponseWriter, r *http.Request, v *visit, p views.ContactFormPage) error {
-	p.Outlook = s.outlook(v, v.account)
+func (s *people) showContactForm(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ContactFormPage) error {
+	p.Outlook = s.Outlook(v, v.Account)
 	var err error
-	if p.Columns, err = s.store.ContactColumns(r.Context(), v.account.ID); err != nil {
+	if p.Columns, err = s.store.ContactColumns(r.Context(), v.Account.ID); err != nil {
 		return err
 	}
-	f := v.frame(p.Title(), "contacts")
+	f := v.Frame(p.Title(), "contacts")
 	f.Crumbs, f.Error = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}, len(p.Bad) > 0 || p.Changed
 	if p.Changed {
-		return s.render(w, r, http.StatusConflict, views.ContactForm(f, p))
+		return s.Render(w, r, http.StatusConflict, views.ContactForm(f, p))
 	}
-	return s.render(w, r, status(r, p.Bad), views.ContactForm(f, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.ContactForm(f, p))
 }
 
-func (s *people) contactCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.contactPut(w, r, v, sms.Contact{})
 }
 
-func (s *people) contactSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, err := s.contactOf(r, v)
 	if err != nil {
 		return err
@@ -317,7 +318,7 @@ func (s *people) contactSave(w http.ResponseWriter, r *http.Request, v *visit) e
 	return s.contactPut(w, r, v, c)
 }
 
-func (s *people) contactPut(w http.ResponseWriter, r *http.Request, v *visit, c sms.Contact) error {
+func (s *people) contactPut(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Contact) error {
 	typed, fields := map[string]string{}, map[string]string{}
 	for name := range r.PostForm {
 		typed[name] = r.PostForm.Get(name)
@@ -325,7 +326,7 @@ func (s *people) contactPut(w http.ResponseWriter, r *http.Request, v *visit, c 
 			fields[key] = typed[name]
 		}
 	}
-	saved, err := s.desk.SaveContact(r.Context(), v.user, desk.ContactOrder{ID: c.ID, Version: number(typed["version"]), AccountID: v.account.ID, Number: typed["number"], Name: typed["name"],
+	saved, err := s.desk.SaveContact(r.Context(), v.User, desk.ContactOrder{ID: c.ID, Version: page.Number(typed["version"]), AccountID: v.Account.ID, Number: typed["number"], Name: typed["name"],
 		Fields: fields, Tags: typed["tags"], Column: typed["column"], Value: typed["value"]})
 	p := views.ContactFormPage{Contact: c, Typed: typed}
 	switch {
@@ -342,28 +343,28 @@ func (s *people) contactPut(w http.ResponseWriter, r *http.Request, v *visit, c 
 	case err != nil:
 		return err
 	}
-	redirect(w, r, withDone(views.ContactPath(saved.ID, ""), "saved"))
+	page.Redirect(w, r, page.WithDone(views.ContactPath(saved.ID, ""), "saved"))
 	return nil
 }
 
-func (s *people) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *people) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.contactPage(r, v)
 	if err != nil {
 		return err
 	}
-	f := v.frame("Delete this person?", "contacts")
+	f := v.Frame("Delete this person?", "contacts")
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: p.Title(), Href: views.ContactPath(p.Contact.ID, "")}}
-	return s.render(w, r, http.StatusOK, views.DeleteContact(f, p))
+	return s.Render(w, r, http.StatusOK, views.DeleteContact(f, p))
 }
 
-func (s *people) contactDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *people) contactDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	if _, err := s.desk.DeleteContact(r.Context(), v.user, v.account.ID, id); err != nil {
+	if _, err := s.desk.DeleteContact(r.Context(), v.User, v.Account.ID, id); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.ContactsPath, "contactdeleted"))
+	page.Redirect(w, r, page.WithDone(views.ContactsPath, "contactdeleted"))
 	return nil
 }

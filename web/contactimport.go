@@ -9,20 +9,21 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // importList is the address of a list whose rows become contacts.
 const importList = views.ImportPath + "/{uid}"
 
-func (s *uploads) importForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) importForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showImport(w, r, v, http.StatusOK, nil)
 }
 
-func (s *uploads) showImport(w http.ResponseWriter, r *http.Request, v *visit, status int, bad sms.Invalid) error {
-	ctx, a := r.Context(), v.account
-	p := views.UploadPage{Outlook: s.outlook(v, a), NoAccount: a.ID == 0, Errors: bad, Example: [][]string{{"Phone", "Name", "Town", "Paid", "Tags"},
+func (s *uploads) showImport(w http.ResponseWriter, r *http.Request, v *page.Visit, status int, bad sms.Invalid) error {
+	ctx, a := r.Context(), v.Account
+	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, Errors: bad, Example: [][]string{{"Phone", "Name", "Town", "Paid", "Tags"},
 		{"08030000101", "Ada Obi", "Ibadan", "no", "Parents"}, {"08030000102", "Bola Ade", "Lagos", "yes", "Parents, Board"}}}
-	if p.NoAccount && v.user.Role.AtLeast(sms.Administrator) {
+	if p.NoAccount && v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 	}
 	var err error
@@ -30,33 +31,33 @@ func (s *uploads) showImport(w http.ResponseWriter, r *http.Request, v *visit, s
 		return err
 	}
 	p.Form.Error, p.Form.Action = bad["file"], views.ImportPath
-	lists, err := s.store.Lists(ctx, a.ID, v.user.ID, listsShown)
+	lists, err := s.store.Lists(ctx, a.ID, v.User.ID, listsShown)
 	if err != nil {
 		return err
 	}
 	p.Lists = slices.DeleteFunc(lists, func(l sms.List) bool { return l.Purpose != sms.ForContacts })
-	f := v.frame("Import contacts", "contacts")
+	f := v.Frame("Import contacts", "contacts")
 	f.Crumbs, f.Error = []views.Link{{Text: "Contacts", Href: views.ContactsPath}}, len(bad) > 0
-	return s.render(w, r, status, views.ContactUpload(f, p))
+	return s.Render(w, r, status, views.ContactUpload(f, p))
 }
 
 // importPage is the form as the desk proposes it.
-func (s *uploads) importPage(r *http.Request, v *visit, l sms.List, a sms.Account) (views.ContactImportPage, error) {
-	p := views.ContactImportPage{ListMessagePage: views.ListMessagePage{Outlook: s.outlook(v, a), List: l, Order: l.Order}, Fields: l.Order.Fields, Tags: l.Order.Fixed[sms.KeyTag]}
-	_, profile, err := s.desk.ListProfile(r.Context(), v.user, l.UID)
+func (s *uploads) importPage(r *http.Request, v *page.Visit, l sms.List, a sms.Account) (views.ContactImportPage, error) {
+	p := views.ContactImportPage{ListMessagePage: views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order}, Fields: l.Order.Fields, Tags: l.Order.Fixed[sms.KeyTag]}
+	_, profile, err := s.desk.ListProfile(r.Context(), v.User, l.UID)
 	if err == nil {
 		drawFile(&p.ListMessagePage, profile)
 	}
 	return p, err
 }
 
-func (s *uploads) importColumns(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) importColumns(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
 	if busy(l) || l.State == sms.ListMade || l.Purpose != sms.ForContacts {
-		redirect(w, r, listNext(l))
+		page.Redirect(w, r, listNext(l))
 		return nil
 	}
 	p, err := s.importPage(r, v, l, a)
@@ -66,15 +67,15 @@ func (s *uploads) importColumns(w http.ResponseWriter, r *http.Request, v *visit
 	return s.showImportColumns(w, r, v, p, a, http.StatusOK)
 }
 
-func (s *uploads) showImportColumns(w http.ResponseWriter, r *http.Request, v *visit, p views.ContactImportPage, a sms.Account, status int) error {
-	f := about(v.frame("What is in the columns?", "contacts"), v, a)
+func (s *uploads) showImportColumns(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ContactImportPage, a sms.Account, status int) error {
+	f := page.About(v.Frame("What is in the columns?", "contacts"), v, a)
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: "Import contacts", Href: views.ImportPath}}
 	f.Path, f.Error = views.ListStart(p.List), len(p.Errors) > 0
-	return s.render(w, r, status, views.ContactImport(f, p))
+	return s.Render(w, r, status, views.ContactImport(f, p))
 }
 
 // importCheck answers every button of the form.
-func (s *uploads) importCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) importCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func (s *uploads) importCheck(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	form := r.PostForm
 	if form.Get("do") == "read" {
-		fresh, err := s.desk.ReadList(r.Context(), v.user, l.UID, readingFrom(form, l.Reading))
+		fresh, err := s.desk.ReadList(r.Context(), v.User, l.UID, readingFrom(form, l.Reading))
 		if errors.As(err, &p.Errors) {
 			return s.showImportColumns(w, r, v, p, a, http.StatusUnprocessableEntity)
 		}
@@ -98,7 +99,7 @@ func (s *uploads) importCheck(w http.ResponseWriter, r *http.Request, v *visit) 
 		return s.goOn(w, r, fresh)
 	}
 	chooseColumns(&p, form)
-	l, err = s.desk.CheckList(r.Context(), v.user, l.UID, number(form.Get("version")), p.Order)
+	l, err = s.desk.CheckList(r.Context(), v.User, l.UID, page.Number(form.Get("version")), p.Order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):

@@ -12,6 +12,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // doubts is the page on which messages in doubt are decided.
@@ -43,29 +44,29 @@ type doubtOrders interface {
 const doubtPage = 10
 
 // doubtShow is what of a campaign waits for a decision.
-func (s *doubts) doubtShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *doubts) doubtShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
-	if isFragment(r) {
+	if page.IsFragment(r) {
 		p, err := s.doubtNews(r, v, c, a)
 		if err != nil {
 			return err
 		}
-		return s.render(w, r, http.StatusOK, views.DoubtNews(p))
+		return s.Render(w, r, http.StatusOK, views.DoubtNews(p))
 	}
 	return s.showDoubt(w, r, v, c, a, http.StatusOK, views.DoubtPage{})
 }
 
 // doubtNews is the part of the page that moves.
-func (s *doubts) doubtNews(r *http.Request, v *visit, c sms.Campaign, a sms.Account) (views.DoubtPage, error) {
+func (s *doubts) doubtNews(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) (views.DoubtPage, error) {
 	tally, err := s.store.Tally(r.Context(), c.ID)
 	if err != nil {
 		return views.DoubtPage{}, err
 	}
 	q := r.URL.Query()
-	p := views.DoubtPage{Outlook: s.outlook(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision), WaitedBefore: number(q.Get("waited")), HintedBefore: number(q.Get("hinted"))}
+	p := views.DoubtPage{Outlook: s.Outlook(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision), WaitedBefore: page.Number(q.Get("waited")), HintedBefore: page.Number(q.Get("hinted"))}
 	p.Hinted, err = s.store.HintedDoubts(r.Context(), c.ID)
 	p.Live = doubtRefresh(c, p.WaitedBefore, p.HintedBefore)
 	return p, err
@@ -76,7 +77,7 @@ func doubtRefresh(c sms.Campaign, waited, hinted int64) views.Refresh {
 	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(c.ID) + "?" + q.Encode(), On: []string{feed.Campaign(c.ID), feed.Reports(c.AccountID)}}
 }
 
-func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c sms.Campaign, a sms.Account, status int, p views.DoubtPage) error {
+func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, status int, p views.DoubtPage) error {
 	ctx := r.Context()
 	news, err := s.doubtNews(r, v, c, a)
 	if err != nil {
@@ -84,9 +85,9 @@ func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c s
 	}
 	p.Outlook, p.Campaign, p.Waiting, p.WaitedBefore = news.Outlook, c, news.Waiting, news.Waiting
 	p.Hinted, p.HintedBefore = news.Hinted, news.Hinted
-	p.CanDecide, p.Me, p.ReadAt = v.user.Role.AtLeast(sms.Manager), v.user.ID, s.now().UnixMilli()
-	after, more := number(r.FormValue("after")), false
-	if p.Groups, more, err = s.store.DoubtGroups(ctx, c, a.Country, after-1, doubtPage, s.now().UnixMilli()); err != nil {
+	p.CanDecide, p.Me, p.ReadAt = v.User.Role.AtLeast(sms.Manager), v.User.ID, s.Now().UnixMilli()
+	after, more := page.Number(r.FormValue("after")), false
+	if p.Groups, more, err = s.store.DoubtGroups(ctx, c, a.Country, after-1, doubtPage, s.Now().UnixMilli()); err != nil {
 		return err
 	}
 	if p.Proposals, err = s.store.Proposals(ctx, c.ID); err != nil {
@@ -99,12 +100,12 @@ func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *visit, c s
 		p.Next = views.With(views.DoubtPath(c.ID), "after", strconv.FormatInt(p.Groups[len(p.Groups)-1].Attempt.ID+1, 10))
 	}
 	p.Live = doubtRefresh(c, p.Waiting, p.Hinted)
-	f := about(v.liveFrame("Decide: "+c.Name, "campaigns", p.Live.On...), v, a)
+	f := page.About(v.LiveFrame("Decide: "+c.Name, "campaigns", p.Live.On...), v, a)
 	f.Crumbs, f.Error = campaignCrumbs(c), status != http.StatusOK
 	if f.Paused {
 		p.Live.On = nil
 	}
-	return s.render(w, r, status, views.DoubtShow(f, p))
+	return s.Render(w, r, status, views.DoubtShow(f, p))
 }
 
 // doubtChoices reads the form: which calls it showed, with how many messages,
@@ -113,13 +114,13 @@ func doubtChoices(form url.Values) (list []sms.Decided, chosen map[string]sms.Ch
 	chosen = map[string]sms.Choice{}
 	for name := range form {
 		kind, digits, _ := strings.Cut(name, "-")
-		id, choice := number(digits), sms.Choice(form.Get(name))
+		id, choice := page.Number(digits), sms.Choice(form.Get(name))
 		switch {
 		case id < 0 || choice == "":
 			continue
 		case kind == "call":
 			chosen[name] = choice
-			list = append(list, sms.Decided{Attempt: id, Seen: int(number(form.Get(views.SeenField(id)))), Choice: choice})
+			list = append(list, sms.Decided{Attempt: id, Seen: int(page.Number(form.Get(views.SeenField(id)))), Choice: choice})
 		case kind == "message":
 			chosen[name] = choice
 			list = append(list, sms.Decided{Message: id, Choice: choice})
@@ -131,7 +132,7 @@ func doubtChoices(form url.Values) (list []sms.Decided, chosen map[string]sms.Ch
 
 // doubtSave carries decisions out. Whoever wants to send again sees first what
 // that may do.
-func (s *doubts) doubtSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *doubts) doubtSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -145,11 +146,11 @@ func (s *doubts) doubtSave(w http.ResponseWriter, r *http.Request, v *visit) err
 		if err != nil {
 			return err
 		}
-		f := about(v.frame("Send again?", "campaigns"), v, a)
+		f := page.About(v.Frame("Send again?", "campaigns"), v, a)
 		f.Crumbs = append(campaignCrumbs(c), views.Link{Text: "Decide", Href: views.DoubtPath(c.ID)})
-		return s.render(w, r, http.StatusOK, views.SendAgain(f, p))
+		return s.Render(w, r, http.StatusOK, views.SendAgain(f, p))
 	}
-	done, err := s.desk.DecideDoubts(r.Context(), v.user, c.ID, list, number(r.PostForm.Get("read")))
+	done, err := s.desk.DecideDoubts(r.Context(), v.User, c.ID, list, page.Number(r.PostForm.Get("read")))
 	var bad sms.Invalid
 	var gone sms.Overtaken
 	switch {
@@ -184,19 +185,19 @@ func (s *doubts) withAttempts(ctx context.Context, list []sms.Decided) ([]sms.De
 func (s *doubts) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campaign, done sms.Carried) {
 	switch {
 	case done.Decision.State == sms.DecisionProposed:
-		redirect(w, r, withDone(views.DoubtPath(c.ID), "proposed"))
+		page.Redirect(w, r, page.WithDone(views.DoubtPath(c.ID), "proposed"))
 	case done.Campaign.ID > 0:
-		redirect(w, r, views.ConfirmPath(done.Campaign.ID))
+		page.Redirect(w, r, views.ConfirmPath(done.Campaign.ID))
 	default:
-		redirect(w, r, withDone(views.DoubtPath(c.ID), "decided"))
+		page.Redirect(w, r, page.WithDone(views.DoubtPath(c.ID), "decided"))
 	}
 }
 
 // namedAgain is how many numbers the warning names.
 const namedAgain = 5
 
-func (s *doubts) againPage(r *http.Request, v *visit, c sms.Campaign, a sms.Account, list []sms.Decided) (views.DoubtAgainPage, error) {
-	p := views.DoubtAgainPage{Outlook: s.outlook(v, a), Campaign: c}
+func (s *doubts) againPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, list []sms.Decided) (views.DoubtAgainPage, error) {
+	p := views.DoubtAgainPage{Outlook: s.Outlook(v, a), Campaign: c}
 	own, others := map[int64]bool{}, 0
 	for _, x := range list {
 		own[x.Message] = true
@@ -221,7 +222,7 @@ func (s *doubts) againPage(r *http.Request, v *visit, c sms.Campaign, a sms.Acco
 			add(m)
 			continue
 		}
-		groups, _, err := s.store.DoubtGroups(r.Context(), c, a.Country, x.Attempt-1, 1, s.now().UnixMilli())
+		groups, _, err := s.store.DoubtGroups(r.Context(), c, a.Country, x.Attempt-1, 1, s.Now().UnixMilli())
 		if err != nil {
 			return p, err
 		}
@@ -251,19 +252,19 @@ func (s *doubts) doubtOf(r *http.Request) (sms.Campaign, sms.Decision, error) {
 	if err != nil {
 		return c, sms.Decision{}, err
 	}
-	d, err := s.store.Decision(r.Context(), number(r.PostForm.Get("decision")))
+	d, err := s.store.Decision(r.Context(), page.Number(r.PostForm.Get("decision")))
 	if err == nil && d.CampaignID != c.ID {
 		err = sms.ErrNotFound
 	}
 	return c, d, err
 }
 
-func (s *doubts) doubtAgree(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *doubts) doubtAgree(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, d, err := s.doubtOf(r)
 	if err != nil {
 		return err
 	}
-	done, err := s.desk.AgreeDoubts(r.Context(), v.user, d.ID)
+	done, err := s.desk.AgreeDoubts(r.Context(), v.User, d.ID)
 	if err != nil {
 		return err
 	}
@@ -271,24 +272,24 @@ func (s *doubts) doubtAgree(w http.ResponseWriter, r *http.Request, v *visit) er
 	return nil
 }
 
-func (s *doubts) doubtDrop(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *doubts) doubtDrop(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, d, err := s.doubtOf(r)
 	if err != nil {
 		return err
 	}
-	if _, err := s.desk.DropDoubts(r.Context(), v.user, d.ID); err != nil {
+	if _, err := s.desk.DropDoubts(r.Context(), v.User, d.ID); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.DoubtPath(c.ID), "dropped"))
+	page.Redirect(w, r, page.WithDone(views.DoubtPath(c.ID), "dropped"))
 	return nil
 }
 
 // doubtBack answers an address that only takes forms.
-func (s *doubts) doubtBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
+func (s *doubts) doubtBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.DoubtPath(id))
+	page.Redirect(w, r, views.DoubtPath(id))
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // downloads are the files that people take away from a campaign.
@@ -32,8 +33,8 @@ type downloadOrders interface {
 const downloadsMost = 4
 
 // campaignDownload gives the messages that the page's filter shows.
-func (s *downloads) campaignDownload(format string, write func(w io.Writer, d *desk.Download) error, kind string) handler {
-	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *downloads) campaignDownload(format string, write func(w io.Writer, d *desk.Download) error, kind string) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		c, a, err := s.campaignOf(r)
 		if err != nil {
 			return err
@@ -42,7 +43,7 @@ func (s *downloads) campaignDownload(format string, write func(w io.Writer, d *d
 		p.Tile, p.State = messageFilter(r.URL.Query())
 		s.readSearch(v, r.URL.Query(), &p.Search)
 		if p.Search.Ended {
-			s.showProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search is over", Text: "Type the number again on the campaign's page.",
+			s.ShowProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search is over", Text: "Type the number again on the campaign's page.",
 				Link: views.Link{Text: "Go to the campaign", Href: views.CampaignPath(c.ID)}})
 			return nil
 		}
@@ -51,7 +52,7 @@ func (s *downloads) campaignDownload(format string, write func(w io.Writer, d *d
 			return err
 		}
 		return s.download(w, r, v, func() (string, func(context.Context, io.Writer) error, func() error, error) {
-			d, err := s.desk.DownloadCampaign(r.Context(), v.user, o)
+			d, err := s.desk.DownloadCampaign(r.Context(), v.User, o)
 			if err != nil {
 				return "", nil, nil, err
 			}
@@ -83,28 +84,28 @@ func writeXLSX(w io.Writer, d *desk.Download) error {
 }
 
 // campaignEvidence gives everything that is known of a campaign.
-func (s *downloads) campaignEvidence(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *downloads) campaignEvidence(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
 	return s.download(w, r, v, func() (string, func(context.Context, io.Writer) error, func() error, error) {
-		e, err := s.desk.CampaignEvidence(r.Context(), v.user, id)
+		e, err := s.desk.CampaignEvidence(r.Context(), v.User, id)
 		if err != nil {
 			return "", nil, nil, err
 		}
 		return e.Name, e.Write, e.Close, nil
-	}, kindZIP)
+	}, page.KindZIP)
 }
 
 // download writes a file as it is made. After the first byte nothing but
 // breaking off can tell that it is not whole.
-func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *visit, open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error), kind string) error {
+func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *page.Visit, open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error), kind string) error {
 	select {
 	case s.downloads <- struct{}{}:
 		defer s.downloads.leave()
 	default:
-		s.showProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Other downloads are being written", Text: "Try again in a minute."})
+		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Other downloads are being written", Text: "Try again in a minute."})
 		return nil
 	}
 	name, write, done, err := open()
@@ -119,7 +120,7 @@ func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *visit, o
 	}
 	if err := write(r.Context(), w); err != nil {
 		if r.Context().Err() == nil {
-			s.log.Error("download broken off", "id", requestID(r.Context()), "error", err)
+			s.Log.Error("download broken off", "id", page.RequestID(r.Context()), "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}

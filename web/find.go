@@ -7,6 +7,7 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // addNetworks offers the networks of messages that have left.
@@ -39,25 +40,25 @@ func wantedMessages(p views.CampaignPage) (f sms.MessageFilter, err error) {
 }
 
 // campaignFind takes the form and leads to a page whose address can be kept.
-func (s *campaigns) campaignFind(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignFind(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
 	}
 	p.Tile, p.State = messageFilter(r.PostForm)
 	s.readSearch(v, r.PostForm, &p.Search)
-	p.Search.Typed, p.Search.Find, p.Search.Ended = typedNumber(r, "number"), "", false
+	p.Search.Typed, p.Search.Find, p.Search.Ended = page.TypedNumber(r, "number"), "", false
 	if _, _, err := readSought(p.Search.Typed, p.Account.Country); err != nil {
 		return s.showCampaign(w, r, v, p)
 	}
-	p.Search.Find = s.keepSearch(v, p.Search.Typed)
+	p.Search.Find = s.KeepSearch(v, p.Search.Typed)
 	p.Paused = r.PostForm.Get("pause") != ""
-	redirect(w, r, p.Path(p.Tile, p.State))
+	page.Redirect(w, r, p.Path(p.Tile, p.State))
 	return nil
 }
 
 // campaignBreakdown is the other side of a campaign's page.
-func (s *campaigns) campaignBreakdown(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *campaigns) campaignBreakdown(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	whole, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
@@ -74,8 +75,8 @@ func (s *campaigns) campaignBreakdown(w http.ResponseWriter, r *http.Request, v 
 	if f.Paused {
 		p.Live.On = nil
 	}
-	if isFragment(r) {
-		return s.render(w, r, http.StatusOK, views.BreakdownLive(p))
+	if page.IsFragment(r) {
+		return s.Render(w, r, http.StatusOK, views.BreakdownLive(p))
 	}
-	return s.render(w, r, http.StatusOK, views.Breakdown(f, p))
+	return s.Render(w, r, http.StatusOK, views.Breakdown(f, p))
 }

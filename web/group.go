@@ -6,31 +6,32 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 func groupID(g sms.Group) int64 { return g.ID }
 
 // groupList shows the groups as they were last read.
-func (s *records) groupList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	var p views.GroupsPage
 	var err error
-	if p.RecordPage, err = s.recordPage(v, sms.RecordGroups, nil); err != nil {
+	if p.RecordPage, err = s.RecordPage(v, sms.RecordGroups, nil); err != nil {
 		return err
 	}
-	list, err := s.store.Groups(r.Context(), v.account.ID)
+	list, err := s.store.Groups(r.Context(), v.Account.ID)
 	if err != nil {
 		return err
 	}
 	p.Rows = sms.GroupTree(list)
-	return s.render(w, r, http.StatusOK, views.Groups(s.recordFrame(v, "Groups", nil), p))
+	return s.Render(w, r, http.StatusOK, views.Groups(s.recordFrame(v, "Groups", nil), p))
 }
 
 // group is the page of the group in the address; without one it is for a new one.
-func (s *records) group(r *http.Request, v *visit, bad sms.Invalid) (p views.GroupPage, err error) {
-	if p.RecordPage, err = s.recordPage(v, sms.RecordGroups, bad); err != nil || r.PathValue("id") == "" {
+func (s *records) group(r *http.Request, v *page.Visit, bad sms.Invalid) (p views.GroupPage, err error) {
+	if p.RecordPage, err = s.RecordPage(v, sms.RecordGroups, bad); err != nil || r.PathValue("id") == "" {
 		return p, err
 	}
-	all, err := s.store.Groups(r.Context(), v.account.ID)
+	all, err := s.store.Groups(r.Context(), v.Account.ID)
 	if err != nil {
 		return p, err
 	}
@@ -43,17 +44,17 @@ func (s *records) group(r *http.Request, v *visit, bad sms.Invalid) (p views.Gro
 			p.Below++
 		}
 	}
-	p.Waiting, err = s.store.GroupWaits(r.Context(), v.account.ID, p.Group.ID)
+	p.Waiting, err = s.store.GroupWaits(r.Context(), v.Account.ID, p.Group.ID)
 	return p, err
 }
 
 func groupCrumbs() views.Link { return views.Link{Text: "Groups", Href: views.GroupsPath} }
 
-func (s *records) groupNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupNew(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showGroupNew(w, r, v, nil)
 }
 
-func (s *records) showGroupNew(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showGroupNew(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.group(r, v, bad)
 	if err != nil {
 		return err
@@ -63,12 +64,12 @@ func (s *records) showGroupNew(w http.ResponseWriter, r *http.Request, v *visit,
 	if p.Parent.ID != 0 {
 		title = "Create a sub-group"
 	}
-	return s.render(w, r, status(r, bad), views.GroupNew(s.recordFrame(v, title, bad, groupCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.GroupNew(s.recordFrame(v, title, bad, groupCrumbs()), p))
 }
 
-func (s *records) groupCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	parent := number(r.PathValue("id"))
-	_, err := s.desk.CreateGroup(r.Context(), v.user, v.account.ID, parent, r.PostForm.Get("name"))
+func (s *records) groupCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	parent := page.Number(r.PathValue("id"))
+	_, err := s.desk.CreateGroup(r.Context(), v.User, v.Account.ID, parent, r.PostForm.Get("name"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showGroupNew(w, r, v, bad)
@@ -83,11 +84,11 @@ func (s *records) groupCreate(w http.ResponseWriter, r *http.Request, v *visit) 
 	return err
 }
 
-func (s *records) groupForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showGroupForm(w, r, v, nil)
 }
 
-func (s *records) showGroupForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showGroupForm(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.group(r, v, bad)
 	if err != nil {
 		return err
@@ -95,15 +96,15 @@ func (s *records) showGroupForm(w http.ResponseWriter, r *http.Request, v *visit
 	if r.Method == http.MethodPost {
 		p.Name = r.PostForm.Get("name")
 	}
-	return s.render(w, r, status(r, bad), views.GroupEdit(s.recordFrame(v, "Rename the group", bad, groupCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.GroupEdit(s.recordFrame(v, "Rename the group", bad, groupCrumbs()), p))
 }
 
-func (s *records) groupSave(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) groupSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.RenameGroup(r.Context(), v.user, v.account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("name"))
+	_, err = s.desk.RenameGroup(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("name"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showGroupForm(w, r, v, bad)
@@ -114,25 +115,25 @@ func (s *records) groupSave(w http.ResponseWriter, r *http.Request, v *visit) er
 	return err
 }
 
-func (s *records) groupDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) groupDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showGroupDelete(w, r, v, nil)
 }
 
-func (s *records) showGroupDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showGroupDelete(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.group(r, v, bad)
 	if err != nil {
 		return err
 	}
 	p.Typed = r.PostForm.Get("typed")
-	return s.render(w, r, status(r, bad), views.GroupDelete(s.recordFrame(v, "Delete this group?", bad, groupCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.GroupDelete(s.recordFrame(v, "Delete this group?", bad, groupCrumbs()), p))
 }
 
-func (s *records) groupDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) groupDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.DeleteGroup(r.Context(), v.user, v.account.ID, id, r.PostForm.Get("typed"))
+	_, err = s.desk.DeleteGroup(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("typed"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showGroupDelete(w, r, v, bad)

@@ -12,6 +12,7 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 const wantPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
@@ -32,11 +33,11 @@ func TestHeadersOnEveryAnswer(t *testing.T) {
 				breaking(faulty)(c)
 			})
 			viewer, boss := s.hire("v@example.com", sms.Viewer), s.as(s.boss)
-			large := httptest.NewRequest(http.MethodPost, "/signin", strings.NewReader(strings.Repeat("x", formMost+1)))
+			large := httptest.NewRequest(http.MethodPost, "/signin", strings.NewReader(strings.Repeat("x", page.FormMost+1)))
 			large.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			large.Header.Set("Sec-Fetch-Site", "same-origin")
 			streamed := large.Clone(t.Context())
-			streamed.Body, streamed.ContentLength = io.NopCloser(strings.NewReader("email="+strings.Repeat("x", formMost))), -1
+			streamed.Body, streamed.ContentLength = io.NopCloser(strings.NewReader("email="+strings.Repeat("x", page.FormMost))), -1
 			cross := httptest.NewRequest(http.MethodPost, "/signout", nil)
 			cross.Header.Set("Sec-Fetch-Site", "cross-site")
 			for want, got := range map[string]answer{
@@ -161,10 +162,10 @@ func TestFormsFromOtherSites(t *testing.T) {
 		{"", "http://desk.example.com.evil.example", false},
 	} {
 		for _, rt := range s.web.table(callbacks) {
-			if rt.method != http.MethodPost || rt.program != nil {
+			if rt.Method != http.MethodPost || rt.Program != nil {
 				continue // a program's token is not sent by a browser of its own accord
 			}
-			path := strings.NewReplacer("{id}", "9999", "{token}", "x").Replace(rt.pattern)
+			path := strings.NewReplacer("{id}", "9999", "{token}", "x").Replace(rt.Pattern)
 			r := httptest.NewRequest(http.MethodPost, path, nil)
 			r.Host = "desk.example.com"
 			if c.site != "" {
@@ -191,8 +192,8 @@ func TestGetChangesNothing(t *testing.T) {
 	boss := s.as(s.boss)
 	before := s.dump(a)
 	for _, rt := range s.web.table(callbacks) {
-		if rt.method == http.MethodGet && rt.pattern != views.LivePath {
-			boss.get(strings.NewReplacer("{id}", "1", "{token}", "x", "*", "x").Replace(rt.pattern) + "?account=1&kind=dlr")
+		if rt.Method == http.MethodGet && rt.Pattern != views.LivePath {
+			boss.get(strings.NewReplacer("{id}", "1", "{token}", "x", "*", "x").Replace(rt.Pattern) + "?account=1&kind=dlr")
 		}
 	}
 	if after := s.dump(a); after != before {

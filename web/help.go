@@ -4,8 +4,9 @@ import (
 	"net/http"
 
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
-func (s *door) help(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.render(w, r, http.StatusOK, views.Help(v.frame("Help", "help")))
+func (s *door) help(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	return s.Render(w, r, http.StatusOK, views.Help(v.Frame("Help", "help")))
 }

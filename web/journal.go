@@ -11,11 +11,12 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // journals is the page about the journal and older states.
 type journals struct {
-	*Site
+	*page.Site
 	store journalQuestions
 	desk  journalOrders
 }
@@ -40,9 +41,9 @@ type journalOrders interface {
 const gapsShown = 20
 
 // journalPage reads how the journal stands.
-func (s *journals) journalPage(r *http.Request, v *visit) (p views.JournalPage, err error) {
+func (s *journals) journalPage(r *http.Request, v *page.Visit) (p views.JournalPage, err error) {
 	ctx := r.Context()
-	p.Outlook = s.outlook(v, v.account)
+	p.Outlook = s.Outlook(v, v.Account)
 	if p.Question, err = s.store.Question(ctx); err != nil {
 		return p, err
 	}
@@ -62,35 +63,35 @@ func (s *journals) journalPage(r *http.Request, v *visit) (p views.JournalPage, 
 	return p, err
 }
 
-func (s *journals) journalShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.journalPage(r, v)
 	if err != nil {
 		return err
 	}
-	if isFragment(r) {
+	if page.IsFragment(r) {
 		// What moves is which of its pages this is. The one with the password
 		// must not be written over while somebody types.
 		if r.URL.Query().Get("was") != p.Mark() {
-			redirect(w, r, views.JournalPath)
+			page.Redirect(w, r, views.JournalPath)
 			return nil
 		}
-		return s.render(w, r, http.StatusOK, views.JournalLive(p))
+		return s.Render(w, r, http.StatusOK, views.JournalLive(p))
 	}
 	return s.showJournal(w, r, v, p, nil)
 }
 
-func (s *journals) showJournal(w http.ResponseWriter, r *http.Request, v *visit, p views.JournalPage, bad sms.Invalid) error {
+func (s *journals) showJournal(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.JournalPage, bad sms.Invalid) error {
 	p.Bad = bad
-	f := v.liveFrame("Journal", "settings", feed.Journal)
+	f := v.LiveFrame("Journal", "settings", feed.Journal)
 	if f.Error = len(bad) > 0; f.Paused {
 		p.Live.On = nil
 	}
-	return s.render(w, r, status(r, bad), views.JournalShow(f, p))
+	return s.Render(w, r, page.Status(r, bad), views.JournalShow(f, p))
 }
 
 // journalAccept is an administrator's word that the older state is to be worked with.
-func (s *journals) journalAccept(w http.ResponseWriter, r *http.Request, v *visit) error {
-	err := s.desk.AcceptOlderState(r.Context(), v.user, r.PostForm.Get("current"), sms.Relation(r.PostForm.Get("relation")), middleware.GetClientIP(r.Context()))
+func (s *journals) journalAccept(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	err := s.desk.AcceptOlderState(r.Context(), v.User, r.PostForm.Get("current"), sms.Relation(r.PostForm.Get("relation")), middleware.GetClientIP(r.Context()))
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -102,12 +103,12 @@ func (s *journals) journalAccept(w http.ResponseWriter, r *http.Request, v *visi
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err
 	}
-	redirect(w, r, views.JournalPath)
+	page.Redirect(w, r, views.JournalPath)
 	return nil
 }
 
 // journalClose ends the warnings about an accepted older state.
-func (s *journals) journalClose(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalClose(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if r.PostForm.Get("nothing") == "" {
 		p, err := s.journalPage(r, v)
 		if err != nil {
@@ -115,45 +116,45 @@ func (s *journals) journalClose(w http.ResponseWriter, r *http.Request, v *visit
 		}
 		return s.showJournal(w, r, v, p, sms.Invalid{"nothing": "Tick the box if you are certain. Otherwise leave the warnings on"})
 	}
-	if err := s.desk.CloseGap(r.Context(), v.user, number(r.PostForm.Get("gap"))); err != nil {
+	if err := s.desk.CloseGap(r.Context(), v.User, page.Number(r.PostForm.Get("gap"))); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.JournalPath, "gapclosed"))
+	page.Redirect(w, r, page.WithDone(views.JournalPath, "gapclosed"))
 	return nil
 }
 
 // day reads the day of which something is to be forgotten, in the account's zone.
-func day(v *visit, text string) (from, before time.Time, err error) {
-	from, err = time.ParseInLocation(time.DateOnly, text, v.account.Location())
+func day(v *page.Visit, text string) (from, before time.Time, err error) {
+	from, err = time.ParseInLocation(time.DateOnly, text, v.Account.Location())
 	if err != nil {
 		return from, before, sms.ErrNotFound
 	}
 	return from, from.AddDate(0, 0, 1), nil
 }
 
-func (s *journals) journalForgetForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalForgetForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	from, before, err := day(v, r.URL.Query().Get("day"))
 	if err != nil {
-		redirect(w, r, views.JournalPath)
+		page.Redirect(w, r, views.JournalPath)
 		return nil
 	}
 	p, err := s.journalPage(r, v)
 	if err != nil {
 		return err
 	}
-	f := v.frame("Forget what was remembered?", "settings")
+	f := v.Frame("Forget what was remembered?", "settings")
 	f.Crumbs = []views.Link{{Text: "Journal", Href: views.JournalPath}}
-	return s.render(w, r, http.StatusOK, views.JournalForget(f, p.Forgetting(from, before)))
+	return s.Render(w, r, http.StatusOK, views.JournalForget(f, p.Forgetting(from, before)))
 }
 
-func (s *journals) journalForget(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *journals) journalForget(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	from, before, err := day(v, r.PostForm.Get("day"))
 	if err != nil {
 		return err
 	}
-	if _, err := s.desk.ForgetRemembered(r.Context(), v.user, from.UnixMilli(), before.UnixMilli()); err != nil {
+	if _, err := s.desk.ForgetRemembered(r.Context(), v.User, from.UnixMilli(), before.UnixMilli()); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.JournalPath, "forgotten"))
+	page.Redirect(w, r, page.WithDone(views.JournalPath, "forgotten"))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 const longName = "one_very_long_word_without_any_place_to_break_it_anywhere_at_all"
@@ -81,7 +82,7 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 	boss.get(views.JournalPath).is(200).has("An older state was accepted by Ada Obi", "is not known", "smsdesk sent nothing after", "Older states that were accepted").lacks("0 messages", "Your password")
 	gaps, err := s.db.JournalGaps(t.Context(), 1)
 	s.must(err)
-	gap := number(boss.get(views.JournalPath).attr("#close [name=gap]", "value"))
+	gap := page.Number(boss.get(views.JournalPath).attr("#close [name=gap]", "value"))
 	if gap != gaps[0].ID {
 		t.Fatalf("gap %d", gap)
 	}

@@ -20,6 +20,7 @@ import (
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // uploads are the pages of uploaded lists, of recipients and of contacts.
@@ -59,9 +60,9 @@ const (
 )
 
 // listOf is the list of the address, for its own person only.
-func (s *uploads) listOf(r *http.Request, v *visit) (sms.List, sms.Account, error) {
+func (s *uploads) listOf(r *http.Request, v *page.Visit) (sms.List, sms.Account, error) {
 	l, err := s.store.List(r.Context(), r.PathValue("uid"))
-	if err == nil && l.CreatedBy != v.user.ID {
+	if err == nil && l.CreatedBy != v.User.ID {
 		err = fmt.Errorf("list of somebody else: %w", sms.ErrNotFound)
 	}
 	if err != nil {
@@ -75,7 +76,7 @@ func busy(l sms.List) bool { return l.State == sms.ListChecking || l.State == sm
 
 // settled waits a moment until a list needs a person or has its campaign.
 func (s *uploads) settled(ctx context.Context, l sms.List) (sms.List, error) {
-	news := s.feed.Listen(feed.List(l.UID))
+	news := s.Feed.Listen(feed.List(l.UID))
 	defer news.Close()
 	patience := time.NewTimer(settleMost)
 	defer patience.Stop()
@@ -115,23 +116,23 @@ func (s *uploads) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error
 	if err != nil {
 		return err
 	}
-	redirect(w, r, listNext(l))
+	page.Redirect(w, r, listNext(l))
 	return nil
 }
 
-func (s *uploads) uploadForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) uploadForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showUpload(w, r, v, r.URL.Query().Get("replaces"), http.StatusOK, nil)
 }
 
-func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *visit, replaces string, status int, bad sms.Invalid) error {
-	ctx, a := r.Context(), v.account
-	p := views.UploadPage{Outlook: s.outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad, Example: sheet.ExampleRows([]string{"name", "date"})}
-	if p.NoAccount && v.user.Role.AtLeast(sms.Administrator) {
+func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, replaces string, status int, bad sms.Invalid) error {
+	ctx, a := r.Context(), v.Account
+	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad, Example: sheet.ExampleRows([]string{"name", "date"})}
+	if p.NoAccount && v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 	}
 	if replaces != "" {
 		old, err := s.store.List(ctx, replaces)
-		if err == nil && old.CreatedBy != v.user.ID {
+		if err == nil && old.CreatedBy != v.User.ID {
 			err = fmt.Errorf("list of somebody else: %w", sms.ErrNotFound)
 		}
 		if err != nil {
@@ -144,12 +145,12 @@ func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *visit, r
 		return err
 	}
 	p.Form.Error = bad["file"]
-	if p.Lists, err = s.store.Lists(ctx, a.ID, v.user.ID, listsShown); err != nil {
+	if p.Lists, err = s.store.Lists(ctx, a.ID, v.User.ID, listsShown); err != nil {
 		return err
 	}
-	f := v.frame("Upload a list", "new")
+	f := v.Frame("Upload a list", "new")
 	f.Error = len(bad) > 0
-	return s.render(w, r, status, views.Upload(f, p))
+	return s.Render(w, r, status, views.Upload(f, p))
 }
 
 // parcel is what a form with a file brings; the file itself is still to be
@@ -191,7 +192,7 @@ func openParcel(r *http.Request) (parcel, error) {
 		return p, nil
 	}
 	if err != nil {
-		return p, errUnreadable
+		return p, page.ErrUnreadable
 	}
 	for range parcelParts {
 		part, err := reader.NextPart()
@@ -199,7 +200,7 @@ func openParcel(r *http.Request) (parcel, error) {
 			return p, nil
 		}
 		if err != nil {
-			return p, errUnreadable
+			return p, page.ErrUnreadable
 		}
 		if part.FormName() == "file" {
 			if p.name = part.FileName(); p.name != "" {
@@ -209,7 +210,7 @@ func openParcel(r *http.Request) (parcel, error) {
 		}
 		value, err := io.ReadAll(io.LimitReader(part, parcelField))
 		if err != nil || len(value) == parcelField {
-			return p, errUnreadable
+			return p, page.ErrUnreadable
 		}
 		switch part.FormName() {
 		case "token":
@@ -219,10 +220,10 @@ func openParcel(r *http.Request) (parcel, error) {
 		case "replaces":
 			p.replaces = string(value)
 		case "size":
-			p.size = number(string(value))
+			p.size = page.Number(string(value))
 		}
 	}
-	return p, errUnreadable
+	return p, page.ErrUnreadable
 }
 
 // key makes the form's token good for one file: pressed twice it is one list,
@@ -237,16 +238,16 @@ func (p parcel) key(length int64) string {
 }
 
 // upload stores the file of a form as it comes in.
-func (s *uploads) upload(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) upload(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.receiveList(w, r, v, sms.ForCampaign)
 }
 
 // uploadContacts stores a file of people.
-func (s *uploads) uploadContacts(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) uploadContacts(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.receiveList(w, r, v, sms.ForContacts)
 }
 
-func (s *uploads) receiveList(w http.ResponseWriter, r *http.Request, v *visit, purpose sms.ListPurpose) error {
+func (s *uploads) receiveList(w http.ResponseWriter, r *http.Request, v *page.Visit, purpose sms.ListPurpose) error {
 	p, err := openParcel(r)
 	if err != nil {
 		return err
@@ -260,7 +261,7 @@ func (s *uploads) receiveList(w http.ResponseWriter, r *http.Request, v *visit, 
 	switch {
 	case p.file != nil && p.file.broken != nil:
 		w.Header().Set("Connection", "close")
-		return errUnreadable
+		return page.ErrUnreadable
 	case errors.As(err, &bad):
 		status := http.StatusUnprocessableEntity
 		if errors.Is(err, sms.ErrTooLarge) {
@@ -278,7 +279,7 @@ func (s *uploads) receiveList(w http.ResponseWriter, r *http.Request, v *visit, 
 	return s.afterUpload(w, r, v, p, l)
 }
 
-func (s *uploads) takeIn(r *http.Request, v *visit, p parcel) (sms.List, error) {
+func (s *uploads) takeIn(r *http.Request, v *page.Visit, p parcel) (sms.List, error) {
 	most, err := s.uploadMost(r.Context())
 	if err != nil {
 		return sms.List{}, err
@@ -289,15 +290,15 @@ func (s *uploads) takeIn(r *http.Request, v *visit, p parcel) (sms.List, error) 
 		body = http.NoBody
 	case p.file == nil:
 		return sms.List{}, sms.Invalid{"file": "Select a file to upload"}
-	case p.account != strconv.FormatInt(v.account.ID, 10):
-		return sms.List{}, sms.Invalid{"file": "You are working with another account now: " + v.account.Name + ". Choose the file again"}
+	case p.account != strconv.FormatInt(v.Account.ID, 10):
+		return sms.List{}, sms.Invalid{"file": "You are working with another account now: " + v.Account.Name + ". Choose the file again"}
 	}
-	return s.desk.UploadList(r.Context(), v.user, desk.UploadOrder{AccountID: v.account.ID, Purpose: p.purpose, FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
+	return s.desk.UploadList(r.Context(), v.User, desk.UploadOrder{AccountID: v.Account.ID, Purpose: p.purpose, FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
 }
 
 // uploadAgain shows the form with what is wrong. A list that is not there any
 // more is no reason to keep the sentence from anybody.
-func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *visit, replaces string, status int, bad sms.Invalid) error {
+func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, replaces string, status int, bad sms.Invalid) error {
 	err := s.showUpload(w, r, v, replaces, status, bad)
 	if errors.Is(err, sms.ErrNotFound) {
 		err = s.showUpload(w, r, v, "", status, bad)
@@ -307,16 +308,16 @@ func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *visit, 
 
 // afterUpload asks for the message, unless the file takes the place of another
 // one and fits its message as it is.
-func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *visit, p parcel, l sms.List) error {
+func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, p parcel, l sms.List) error {
 	if p.replaces == "" || l.State != sms.ListUploaded {
-		redirect(w, r, listNext(l))
+		page.Redirect(w, r, listNext(l))
 		return nil
 	}
-	checked, err := s.desk.CheckList(r.Context(), v.user, l.UID, l.Version, l.Order)
+	checked, err := s.desk.CheckList(r.Context(), v.User, l.UID, l.Version, l.Order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad) || errors.Is(err, sms.ErrConflict):
-		redirect(w, r, listNext(l))
+		page.Redirect(w, r, listNext(l))
 		return nil
 	case err != nil:
 		return err
@@ -325,12 +326,12 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *visit, 
 }
 
 // uploadExample is a file to begin from, with the columns that a text needs.
-func (s *uploads) uploadExample(kind string) handler {
-	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) uploadExample(kind string) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		marks := []string{"name", "date"}
 		if uid := r.URL.Query().Get("for"); uid != "" {
 			l, err := s.store.List(r.Context(), uid)
-			if err == nil && l.CreatedBy == v.user.ID {
+			if err == nil && l.CreatedBy == v.User.ID {
 				marks = sms.Marks(l.Order.Text)
 			} else if err != nil && !errors.Is(err, sms.ErrNotFound) {
 				return err
@@ -344,20 +345,20 @@ func (s *uploads) uploadExample(kind string) handler {
 		if err := write(&file, marks); err != nil {
 			return err
 		}
-		attach(w, "example."+kind)
+		page.Attach(w, "example."+kind)
 		_, _ = file.WriteTo(w)
 		return nil
 	}
 }
 
 // rejected is the download of the rows to fix.
-func (s *uploads) rejected(kind string) handler {
-	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) rejected(kind string) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		l, _, err := s.listOf(r, v)
 		if err != nil {
 			return err
 		}
-		layout, rows, err := s.desk.RejectedRows(r.Context(), v.user, l.UID)
+		layout, rows, err := s.desk.RejectedRows(r.Context(), v.User, l.UID)
 		if err != nil {
 			return err
 		}
@@ -369,34 +370,34 @@ func (s *uploads) rejected(kind string) handler {
 				return sheet.WriteXLSX(w, l, rows)
 			}
 		}
-		attach(w, strings.TrimSuffix(l.FileName, path.Ext(l.FileName))+" – to fix."+kind)
+		page.Attach(w, strings.TrimSuffix(l.FileName, path.Ext(l.FileName))+" – to fix."+kind)
 		if err := write(w, layout, rows); err != nil {
 			// Half a file must not look like a whole one.
-			s.log.Error("download broken off", "id", requestID(r.Context()), "error", err)
+			s.Log.Error("download broken off", "id", page.RequestID(r.Context()), "error", err)
 			panic(http.ErrAbortHandler)
 		}
 		return nil
 	}
 }
 
-func (s *uploads) listDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
-	f := about(v.frame("Delete this list?", "new"), v, a)
+	f := page.About(v.Frame("Delete this list?", "new"), v, a)
 	f.Crumbs = []views.Link{{Text: "Upload a list", Href: views.UploadPath}, {Text: l.FileName}}
-	return s.render(w, r, http.StatusOK, views.DeleteList(f, l))
+	return s.Render(w, r, http.StatusOK, views.DeleteList(f, l))
 }
 
-func (s *uploads) listDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
-	if err := s.desk.DropList(r.Context(), v.user, l.UID); err != nil {
+	if err := s.desk.DropList(r.Context(), v.User, l.UID); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.UploadPath, "listdeleted"))
+	page.Redirect(w, r, page.WithDone(views.UploadPath, "listdeleted"))
 	return nil
 }

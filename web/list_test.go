@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/xuri/excelize/v2"
 
@@ -466,32 +465,4 @@ func fill(t *testing.T, book *excelize.File, sheet string, rows ...[]string) {
 			}
 		}
 	}
-}
-
-// A slow line may take longer than a form, as long as it goes on.
-func TestPatienceMovesWithTheBody(t *testing.T) {
-	var deadlines []time.Time
-	h := patient(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b := r.Body.(*patientBody)
-		for range 3 {
-			b.until = b.until.Add(-formTime)
-			if _, err := b.Read(make([]byte, 1)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}))
-	h.ServeHTTP(deadlineWriter{httptest.NewRecorder(), &deadlines}, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("abc")))
-	if len(deadlines) != 3 || time.Until(deadlines[2]) < formTime/2 {
-		t.Errorf("deadlines %v", deadlines)
-	}
-}
-
-type deadlineWriter struct {
-	http.ResponseWriter
-	read *[]time.Time
-}
-
-func (d deadlineWriter) SetReadDeadline(at time.Time) error {
-	*d.read = append(*d.read, at)
-	return nil
 }

@@ -10,40 +10,41 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 const notesShown = 50
 
 // listCheck shows how far a list is, what the check found, or leads on.
-func (s *uploads) listCheck(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
 	if l.State == sms.ListUploaded || l.State == sms.ListMade {
-		redirect(w, r, listNext(l))
+		page.Redirect(w, r, listNext(l))
 		return nil
 	}
-	if isFragment(r) && !busy(l) {
-		redirect(w, r, views.ListPath(l.UID, "/check"))
+	if page.IsFragment(r) && !busy(l) {
+		page.Redirect(w, r, views.ListPath(l.UID, "/check"))
 		return nil
 	}
 	return s.showListCheck(w, r, v, l, a, http.StatusOK, nil)
 }
 
-func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *visit, l sms.List, a sms.Account, status int, bad sms.Invalid) error {
+func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account, status int, bad sms.Invalid) error {
 	path := views.ListPath(l.UID, "/check")
-	p := views.ListCheckPage{Outlook: s.outlook(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
+	p := views.ListCheckPage{Outlook: s.Outlook(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
 	p.Live = views.Refresh{ID: "list-live", URL: path}
 	if busy(l) {
-		f := about(v.liveFrame(p.Title(), listNav(l), feed.List(l.UID)), v, a)
+		f := page.About(v.LiveFrame(p.Title(), listNav(l), feed.List(l.UID)), v, a)
 		if !f.Paused {
 			p.Live.On = []string{feed.List(l.UID)}
 		}
-		if isFragment(r) {
-			return s.render(w, r, status, views.ListProgress(p))
+		if page.IsFragment(r) {
+			return s.Render(w, r, status, views.ListProgress(p))
 		}
-		return s.render(w, r, status, views.ListCheck(f, p))
+		return s.Render(w, r, status, views.ListCheck(f, p))
 	}
 	var err error
 	if p.Upload, err = s.uploadFile(r.Context(), a.ID, l.UID); err != nil {
@@ -58,13 +59,13 @@ func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *visit
 	if l.Purpose == sms.ForContacts {
 		p.Upload.Action = views.ImportPath
 	}
-	f := about(v.frame(p.Title(), listNav(l)), v, a)
+	f := page.About(v.Frame(p.Title(), listNav(l)), v, a)
 	f.Path, f.Error = path, len(bad) > 0 || l.State == sms.ListFailed || l.Tally.Bad() > 0
-	return s.render(w, r, status, views.ListCheck(f, p))
+	return s.Render(w, r, status, views.ListCheck(f, p))
 }
 
 // unreadable shows a list whose file cannot be read any more, with the reason and a way to upload it again.
-func (s *uploads) unreadable(w http.ResponseWriter, r *http.Request, v *visit, l sms.List, a sms.Account, err error) error {
+func (s *uploads) unreadable(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account, err error) error {
 	var bad sms.Invalid
 	if !errors.As(err, &bad) || bad["file"] == "" {
 		return err
@@ -85,7 +86,7 @@ func listNav(l sms.List) string {
 // the ones to fix, else of the first kind that there is.
 func (s *uploads) readNotes(r *http.Request, p *views.ListCheckPage) error {
 	q, t := r.URL.Query(), p.List.Tally
-	filter := sms.RowFilter{After: number(q.Get("after")), Limit: notesShown}
+	filter := sms.RowFilter{After: page.Number(q.Get("after")), Limit: notesShown}
 	kind := sms.RowKind(q.Get("kind"))
 	if !slices.Contains(sms.RowKinds(), kind) || t.Kinds[kind] == 0 {
 		kind = ""
@@ -120,9 +121,9 @@ func notePages(here, trail string, after int64, notes []sms.RowNote, more bool) 
 			return here + "#rows"
 		}
 		to := views.With(here, "after", strconv.FormatInt(starts[len(starts)-1], 10))
-		return views.With(to, "trail", joined(starts)) + "#rows"
+		return views.With(to, "trail", page.Joined(starts)) + "#rows"
 	}
-	starts := numbers(trail)
+	starts := page.Numbers(trail)
 	if after > 0 {
 		prev = at(starts[:max(len(starts)-1, 0)])
 	}
@@ -133,20 +134,20 @@ func notePages(here, trail string, after int64, notes []sms.RowNote, more bool) 
 }
 
 // listMake has a campaign made of the rows that can be sent.
-func (s *uploads) listMake(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listMake(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
 	f := r.PostForm
 	order := desk.MakeOrder{LeaveOut: f.Get("leave_out") != "", Again: f.Get("again") != ""}
-	after, err := s.desk.MakeCampaign(r.Context(), v.user, l.UID, number(f.Get("version")), order)
+	after, err := s.desk.MakeCampaign(r.Context(), v.User, l.UID, page.Number(f.Get("version")), order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
 		return s.showListCheck(w, r, v, l, a, http.StatusUnprocessableEntity, bad)
 	case errors.Is(err, sms.ErrConflict):
-		redirect(w, r, listNext(l))
+		page.Redirect(w, r, listNext(l))
 		return nil
 	case err != nil:
 		return err
@@ -155,14 +156,14 @@ func (s *uploads) listMake(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // listHidden reads the hidden rows too and checks all of them again.
-func (s *uploads) listHidden(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listHidden(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
 	reading := l.Reading
 	reading.Hidden = true
-	read, err := s.desk.ReadList(r.Context(), v.user, l.UID, reading)
+	read, err := s.desk.ReadList(r.Context(), v.User, l.UID, reading)
 	if errors.Is(err, sms.ErrConflict) {
 		return s.goOn(w, r, l)
 	}
@@ -171,10 +172,10 @@ func (s *uploads) listHidden(w http.ResponseWriter, r *http.Request, v *visit) e
 	}
 	order := read.Order
 	order.Name = l.Order.Name
-	checked, err := s.desk.CheckList(r.Context(), v.user, l.UID, read.Version, order)
+	checked, err := s.desk.CheckList(r.Context(), v.User, l.UID, read.Version, order)
 	var bad sms.Invalid
 	if errors.As(err, &bad) || errors.Is(err, sms.ErrConflict) {
-		redirect(w, r, listNext(read))
+		page.Redirect(w, r, listNext(read))
 		return nil
 	}
 	if err != nil {
@@ -184,11 +185,11 @@ func (s *uploads) listHidden(w http.ResponseWriter, r *http.Request, v *visit) e
 }
 
 // listBack answers addresses that only take forms.
-func (s *uploads) listBack(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listBack(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
-	redirect(w, r, listNext(l))
+	page.Redirect(w, r, listNext(l))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 const (
@@ -21,40 +22,40 @@ const (
 	drawnColumns = 8
 )
 
-func (s *uploads) listMessageForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listMessageForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
 	if busy(l) || l.State == sms.ListMade || l.Purpose == sms.ForContacts {
-		redirect(w, r, listNext(l))
+		page.Redirect(w, r, listNext(l))
 		return nil
 	}
 	p, profile, err := s.listMessagePage(r, v, l, a)
 	if err != nil {
 		return s.unreadable(w, r, v, l, a, err)
 	}
-	if typed, err := url.ParseQuery(s.typed.take(r.URL.Query().Get("kept"), s.now())); err == nil && len(typed) > 0 {
+	if typed, err := url.ParseQuery(s.Typed.Take(r.URL.Query().Get("kept"), s.Now())); err == nil && len(typed) > 0 {
 		typeInto(&p, typed)
 	}
 	return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
 }
 
 // listMessagePage is the form as the desk proposes it.
-func (s *uploads) listMessagePage(r *http.Request, v *visit, l sms.List, a sms.Account) (views.ListMessagePage, sheet.Profile, error) {
+func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List, a sms.Account) (views.ListMessagePage, sheet.Profile, error) {
 	ctx := r.Context()
-	p := views.ListMessagePage{Outlook: s.outlook(v, a), List: l, Order: l.Order, MaxParts: max(a.MaxParts, 1)}
-	_, profile, err := s.desk.ListProfile(ctx, v.user, l.UID)
+	p := views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order, MaxParts: max(a.MaxParts, 1)}
+	_, profile, err := s.desk.ListProfile(ctx, v.User, l.UID)
 	if err != nil {
 		return p, profile, err
 	}
-	if v.user.Role.AtLeast(sms.Administrator) {
+	if v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Open the connection", Href: views.AccountPath(a.ID)}
 	}
-	if p.SenderIDs, err = s.usableSenders(v, a); err != nil {
+	if p.SenderIDs, err = s.UsableSenders(v, a); err != nil {
 		return p, profile, err
 	}
-	if !contains(p.SenderIDs, p.Order.SenderID) {
+	if !page.Contains(p.SenderIDs, p.Order.SenderID) {
 		p.Order.SenderID = ""
 	}
 	if p.Order.SenderID == "" && len(p.SenderIDs) == 1 {
@@ -82,7 +83,7 @@ func drawFile(p *views.ListMessagePage, profile sheet.Profile) {
 			if i >= len(row.Cells) || len(c.Examples) == examplesShown {
 				continue
 			}
-			if value := strings.TrimSpace(row.Cells[i]); value != "" && !contains(c.Examples, value) {
+			if value := strings.TrimSpace(row.Cells[i]); value != "" && !page.Contains(c.Examples, value) {
 				c.Examples = append(c.Examples, value)
 			}
 		}
@@ -131,7 +132,7 @@ func matchMarks(p *views.ListMessagePage, form url.Values) {
 			if n, err := strconv.Atoi(chosen); err == nil && n >= 0 && n < len(names) {
 				fields[key] = n
 			} else if chosen == views.FixedText {
-				fixed[key] = lines(form.Get(views.FixedName(m)))
+				fixed[key] = page.Lines(form.Get(views.FixedName(m)))
 			}
 		case all || known && column < len(names):
 		default:
@@ -154,13 +155,13 @@ func typeInto(p *views.ListMessagePage, form url.Values) {
 // typeText is typeInto without what depends on the columns.
 func typeText(p *views.ListMessagePage, form url.Values) {
 	o := &p.Order
-	o.Text, o.Name, o.Flash = strings.ReplaceAll(lines(form.Get("text")), "\x00", ""), form.Get("name"), form.Get("flash") != ""
+	o.Text, o.Name, o.Flash = strings.ReplaceAll(page.Lines(form.Get("text")), "\x00", ""), form.Get("name"), form.Get("flash") != ""
 	if form.Has("sender_id") {
 		o.SenderID = form.Get("sender_id")
 	}
 	p.Template, o.Template = form.Get("template"), ""
 	for _, t := range p.Templates {
-		if strconv.FormatInt(t.ID, 10) == p.Template && lines(t.Text) == o.Text {
+		if strconv.FormatInt(t.ID, 10) == p.Template && page.Lines(t.Text) == o.Text {
 			o.Template = t.Name
 		}
 	}
@@ -174,26 +175,26 @@ func columnOf(value string, columns int) int {
 	return -1
 }
 
-func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile, status int) error {
+func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile, status int) error {
 	if err := s.fillFirst(r, v, &p, profile); err != nil {
 		return err
 	}
-	f := about(v.frame("Message and columns", "new"), v, a)
+	f := page.About(v.Frame("Message and columns", "new"), v, a)
 	f.Path = views.ListPath(p.List.UID, "/message")
 	f.Error = len(p.Errors) > 0
-	return s.render(w, r, status, views.ListMessage(f, p))
+	return s.Render(w, r, status, views.ListMessage(f, p))
 }
 
 // fillFirst writes the message for the first row. The signs around each mark
 // come back around the words that took its place, and a cell has none of them.
-func (s *uploads) fillFirst(r *http.Request, v *visit, p *views.ListMessagePage, profile sheet.Profile) error {
+func (s *uploads) fillFirst(r *http.Request, v *page.Visit, p *views.ListMessagePage, profile sheet.Profile) error {
 	if len(profile.Sample) == 0 {
 		return nil
 	}
 	const sign = "\x00"
 	o := p.Order
 	o.Text, _ = sms.Fill(o.Text, func(name string) (string, bool) { return sign + "##" + name + "##" + sign, true })
-	text, missing, err := s.desk.PreviewList(r.Context(), v.user, p.List.UID, o, 0)
+	text, missing, err := s.desk.PreviewList(r.Context(), v.User, p.List.UID, o, 0)
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (s *uploads) fillFirst(r *http.Request, v *visit, p *views.ListMessagePage,
 }
 
 // listPreview shows the first row's message while a person types.
-func (s *uploads) listPreview(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listPreview(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !counting(w, v) {
 		return nil
 	}
@@ -227,11 +228,11 @@ func (s *uploads) listPreview(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err := s.fillFirst(r, v, &p, profile); err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.ListMessageParts(p))
+	return s.Render(w, r, http.StatusOK, views.ListMessageParts(p))
 }
 
 // listMessage answers every button of the form.
-func (s *uploads) listMessage(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *uploads) listMessage(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -252,7 +253,7 @@ func (s *uploads) listMessage(w http.ResponseWriter, r *http.Request, v *visit) 
 	case "read":
 		return s.listRead(w, r, v, p, a, profile)
 	}
-	l, err = s.desk.CheckList(r.Context(), v.user, l.UID, number(r.PostForm.Get("version")), p.Order)
+	l, err = s.desk.CheckList(r.Context(), v.User, l.UID, page.Number(r.PostForm.Get("version")), p.Order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -271,10 +272,10 @@ func (s *uploads) listMessage(w http.ResponseWriter, r *http.Request, v *visit) 
 }
 
 // listTemplate puts a template's text into the form.
-func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
+func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
 	for _, t := range p.Templates {
 		if strconv.FormatInt(t.ID, 10) == p.Template {
-			p.Order.Text, p.Order.Template, p.Order.Message = lines(t.Text), t.Name, -1
+			p.Order.Text, p.Order.Template, p.Order.Message = page.Lines(t.Text), t.Name, -1
 			matchMarks(&p, r.PostForm)
 			return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
 		}
@@ -285,10 +286,10 @@ func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *visit,
 
 // listRead reads the file another way. The columns are then guessed anew; the
 // text stays.
-func (s *uploads) listRead(w http.ResponseWriter, r *http.Request, v *visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
+func (s *uploads) listRead(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
 	form := r.PostForm
 	reading := readingFrom(form, p.List.Reading)
-	l, err := s.desk.ReadList(r.Context(), v.user, p.List.UID, reading)
+	l, err := s.desk.ReadList(r.Context(), v.User, p.List.UID, reading)
 	if errors.As(err, &p.Errors) {
 		p.List.Reading = reading
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)

@@ -3,7 +3,6 @@ package web
 import (
 	"bufio"
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"smsdesk/web/page"
 )
 
 // liveSite serves over a real connection.
@@ -20,7 +21,7 @@ type liveSite struct {
 	stop   chan struct{}
 }
 
-func newLiveSite(t *testing.T, live ...Live) *liveSite {
+func newLiveSite(t *testing.T, live ...page.Live) *liveSite {
 	t.Helper()
 	stop := make(chan struct{})
 	s := newSite(t, func(c *Config) {
@@ -162,7 +163,7 @@ func (s *liveSite) close() { close(s.stop) }
 
 func TestLiveLimits(t *testing.T) {
 	const perSession = 4
-	s := newLiveSite(t, Live{InAll: perSession + 1})
+	s := newLiveSite(t, page.Live{InAll: perSession + 1})
 	b := s.as(s.boss)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -204,7 +205,7 @@ func TestLiveTopics(t *testing.T) {
 
 func TestLiveEnds(t *testing.T) {
 	t.Run("with the session", func(t *testing.T) {
-		s := newLiveSite(t, Live{Recheck: 20 * time.Millisecond})
+		s := newLiveSite(t, page.Live{Recheck: 20 * time.Millisecond})
 		b := s.as(s.boss)
 		_, events := s.watch(t.Context(), b, "t=campaign:1")
 		next(t, events)
@@ -214,7 +215,7 @@ func TestLiveEnds(t *testing.T) {
 		ended(t, events)
 	})
 	t.Run("with the hours", func(t *testing.T) {
-		s := newLiveSite(t, Live{Recheck: 20 * time.Millisecond})
+		s := newLiveSite(t, page.Live{Recheck: 20 * time.Millisecond})
 		_, events := s.watch(t.Context(), s.as(s.boss), "t=campaign:1")
 		next(t, events)
 		s.clock.pass(2 * time.Hour)
@@ -228,7 +229,7 @@ func TestLiveEnds(t *testing.T) {
 		ended(t, events)
 	})
 	t.Run("and keeps alive before", func(t *testing.T) {
-		s := newLiveSite(t, Live{KeepAlive: 10 * time.Millisecond})
+		s := newLiveSite(t, page.Live{KeepAlive: 10 * time.Millisecond})
 		_, events := s.watch(t.Context(), s.as(s.boss), "t=campaign:1")
 		next(t, events)
 		if got := next(t, events); got != "keep-alive" {
@@ -238,17 +239,3 @@ func TestLiveEnds(t *testing.T) {
 		ended(t, events)
 	})
 }
-
-// A stream that nobody reads must end by its write deadline, not hold a
-// goroutine for ever.
-func TestLiveWriterGivesUp(t *testing.T) {
-	out := eventWriter{w: deaf{httptest.NewRecorder()}}
-	out.control = http.NewResponseController(out.w)
-	if out.events([]string{"campaign:1"}) || out.comment() {
-		t.Error("a failed write counts as written")
-	}
-}
-
-type deaf struct{ http.ResponseWriter }
-
-func (deaf) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

@@ -10,6 +10,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // messages are the pages of messages, and the search for them.
@@ -42,49 +43,49 @@ type messageOrders interface {
 	SendAgain(ctx context.Context, by sms.User, o desk.AgainOrder) (sms.Campaign, error)
 }
 
-func (s *messages) messageShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
 	}
 	topics := []string{feed.Message(p.Message.ID), feed.Campaign(p.Campaign.ID)}
 	p.Live = views.Refresh{ID: "message-live", URL: r.URL.Path, On: topics}
-	if isFragment(r) {
-		return s.render(w, r, http.StatusOK, views.MessageLive(p))
+	if page.IsFragment(r) {
+		return s.Render(w, r, http.StatusOK, views.MessageLive(p))
 	}
-	f := about(v.liveFrame(p.Title(), "campaigns", topics...), v, a)
+	f := page.About(v.LiveFrame(p.Title(), "campaigns", topics...), v, a)
 	f.Crumbs = campaignCrumbs(p.Campaign)
 	if f.Paused {
 		p.Live.On = nil
 	}
-	return s.render(w, r, http.StatusOK, views.MessageShow(f, p))
+	return s.Render(w, r, http.StatusOK, views.MessageShow(f, p))
 }
 
 // messageAsk asks the provider what became of a message.
-func (s *messages) messageAsk(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *messages) messageAsk(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	if err := s.desk.AskMessage(r.Context(), v.user, id); err != nil && !errors.Is(err, sms.ErrConflict) {
+	if err := s.desk.AskMessage(r.Context(), v.User, id); err != nil && !errors.Is(err, sms.ErrConflict) {
 		return err
 	}
-	redirect(w, r, withDone(fmt.Sprint("/messages/", id), "asked"))
+	page.Redirect(w, r, page.WithDone(fmt.Sprint("/messages/", id), "asked"))
 	return nil
 }
 
 // messageBack answers an address that only takes forms.
-func (s *messages) messageBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
+func (s *messages) messageBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	redirect(w, r, fmt.Sprint("/messages/", id))
+	page.Redirect(w, r, fmt.Sprint("/messages/", id))
 	return nil
 }
 
-func (s *messages) message(r *http.Request, v *visit) (p views.MessagePage, a sms.Account, err error) {
-	id, err := pathID(r, "id")
+func (s *messages) message(r *http.Request, v *page.Visit) (p views.MessagePage, a sms.Account, err error) {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return p, a, err
 	}
@@ -109,7 +110,7 @@ func (s *messages) message(r *http.Request, v *visit) (p views.MessagePage, a sm
 	if p.Asked, err = s.store.MessageAsked(ctx, id); err != nil {
 		return p, a, err
 	}
-	retention, err := s.retention(ctx)
+	retention, err := s.Retention(ctx)
 	if err != nil {
 		return p, a, err
 	}
@@ -117,7 +118,7 @@ func (s *messages) message(r *http.Request, v *visit) (p views.MessagePage, a sm
 		return p, a, err
 	}
 	p.Reports, err = s.store.MessageReports(ctx, id)
-	p.Outlook = s.outlook(v, a)
+	p.Outlook = s.Outlook(v, a)
 	p.Retention = retention
 	if err != nil || p.Message.Number == "" {
 		return p, a, err
@@ -129,31 +130,31 @@ func (s *messages) message(r *http.Request, v *visit) (p views.MessagePage, a sm
 	return p, a, err
 }
 
-func (s *messages) messageAgainForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageAgainForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showMessageAgain(w, r, v, nil)
 }
 
-func (s *messages) showMessageAgain(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *messages) showMessageAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
 	}
 	if !p.MayRepeat() {
-		redirect(w, r, p.Path())
+		page.Redirect(w, r, p.Path())
 		return nil
 	}
-	f := about(v.frame("Send again?", "campaigns"), v, a)
+	f := page.About(v.Frame("Send again?", "campaigns"), v, a)
 	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
-	return s.render(w, r, status(r, bad), views.AgainMessage(f, views.AgainMessagePage{MessagePage: p, Token: desk.NewToken(), Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.AgainMessage(f, views.AgainMessagePage{MessagePage: p, Token: desk.NewToken(), Bad: bad}))
 }
 
 // messageAgain makes a draft of one message.
-func (s *messages) messageAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageAgain(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, _, err := s.message(r, v)
 	if err != nil {
 		return err
 	}
-	c, err := s.desk.SendAgain(r.Context(), v.user, desk.AgainOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID, Token: r.PostForm.Get("token")})
+	c, err := s.desk.SendAgain(r.Context(), v.User, desk.AgainOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID, Token: r.PostForm.Get("token")})
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showMessageAgain(w, r, v, bad)
@@ -161,37 +162,37 @@ func (s *messages) messageAgain(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.ConfirmPath(c.ID))
+	page.Redirect(w, r, views.ConfirmPath(c.ID))
 	return nil
 }
 
-func (s *messages) messageBlockForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageBlockForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showMessageBlock(w, r, v, "", nil)
 }
 
-func (s *messages) showMessageBlock(w http.ResponseWriter, r *http.Request, v *visit, note string, bad sms.Invalid) error {
+func (s *messages) showMessageBlock(w http.ResponseWriter, r *http.Request, v *page.Visit, note string, bad sms.Invalid) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
 	}
 	if !p.MayBlock() {
-		redirect(w, r, p.Path())
+		page.Redirect(w, r, p.Path())
 		return nil
 	}
-	f := about(v.frame("Block this number?", "campaigns"), v, a)
+	f := page.About(v.Frame("Block this number?", "campaigns"), v, a)
 	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
-	return s.render(w, r, status(r, bad), views.BlockMessage(f, views.BlockMessagePage{MessagePage: p, Note: note, Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.BlockMessage(f, views.BlockMessagePage{MessagePage: p, Note: note, Bad: bad}))
 }
 
 // messageBlock blocks the number that a message went to.
-func (s *messages) messageBlock(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageBlock(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
 	}
 	if p.MayBlock() {
 		note := r.PostForm.Get("note")
-		_, _, err := s.desk.BlockNumbers(r.Context(), v.user, desk.BlockOrder{AccountID: a.ID, Numbers: "+" + p.Message.Number, Note: note})
+		_, _, err := s.desk.BlockNumbers(r.Context(), v.User, desk.BlockOrder{AccountID: a.ID, Numbers: "+" + p.Message.Number, Note: note})
 		var bad sms.Invalid
 		if errors.As(err, &bad) {
 			return s.showMessageBlock(w, r, v, note, bad)
@@ -200,6 +201,6 @@ func (s *messages) messageBlock(w http.ResponseWriter, r *http.Request, v *visit
 			return err
 		}
 	}
-	redirect(w, r, withDone(p.Path(), "blockedone"))
+	page.Redirect(w, r, page.WithDone(p.Path(), "blockedone"))
 	return nil
 }

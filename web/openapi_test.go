@@ -69,7 +69,7 @@ func TestTheDescriptionHasEveryRoute(t *testing.T) {
 	doc, _ := description(t)
 	var there, told []string
 	for _, rt := range s.web.programTable() {
-		there = append(there, rt.method+" "+rt.pattern)
+		there = append(there, rt.Method+" "+rt.Pattern)
 	}
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {

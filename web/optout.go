@@ -13,11 +13,12 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // optouts is the public page behind links in messages.
 type optouts struct {
-	*Site
+	*page.Site
 	desk optOutOrders
 	gate *gate
 }
@@ -63,8 +64,8 @@ func (g *gate) open(ip string, now time.Time) bool {
 
 // stopForm asks whether messages shall stop. Looking changes nothing: machines
 // look at links too.
-func (s *optouts) stopForm(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if !s.gate.open(middleware.GetClientIP(r.Context()), s.now()) {
+func (s *optouts) stopForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	if !s.gate.open(middleware.GetClientIP(r.Context()), s.Now()) {
 		return s.tooMany(w, r, v)
 	}
 	q, err := s.desk.ReadStop(r.Context(), r.PathValue("token"))
@@ -72,29 +73,29 @@ func (s *optouts) stopForm(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // stop blocks the number of the link.
-func (s *optouts) stop(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *optouts) stop(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	ip := middleware.GetClientIP(r.Context())
-	if !s.gate.open(ip, s.now()) {
+	if !s.gate.open(ip, s.Now()) {
 		return s.tooMany(w, r, v)
 	}
 	q, err := s.desk.StopByLink(r.Context(), r.PathValue("token"), ip)
 	return s.showStop(w, r, v, q, err)
 }
 
-func (s *optouts) tooMany(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *optouts) tooMany(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	w.Header().Set("Retry-After", "60")
-	return s.render(w, r, http.StatusTooManyRequests, views.StopMessages(v.frame("Wait a minute", ""), views.OptOutPage{Busy: true}))
+	return s.Render(w, r, http.StatusTooManyRequests, views.StopMessages(v.Frame("Wait a minute", ""), views.OptOutPage{Busy: true}))
 }
 
-func (s *optouts) showStop(w http.ResponseWriter, r *http.Request, v *visit, q desk.StopRequest, err error) error {
+func (s *optouts) showStop(w http.ResponseWriter, r *http.Request, v *page.Visit, q desk.StopRequest, err error) error {
 	if errors.Is(err, sms.ErrNotFound) {
-		return s.render(w, r, http.StatusNotFound, views.StopMessages(v.frame("This link does not work", ""), views.OptOutPage{Unknown: true}))
+		return s.Render(w, r, http.StatusNotFound, views.StopMessages(v.Frame("This link does not work", ""), views.OptOutPage{Unknown: true}))
 	}
 	if err != nil {
 		return err
 	}
-	shown := views.Outlook{Now: s.now().In(q.Account.Location()), Country: q.Account.Country, Masked: true}
+	shown := views.Outlook{Now: s.Now().In(q.Account.Location()), Country: q.Account.Country, Masked: true}
 	p := views.OptOutPage{Action: r.URL.Path, From: q.SenderID, To: shown.Phone(q.Number), Done: q.Done}
 	w.Header().Set("X-Robots-Tag", "noindex")
-	return s.render(w, r, http.StatusOK, views.StopMessages(v.frame(p.Title(), ""), p))
+	return s.Render(w, r, http.StatusOK, views.StopMessages(v.Frame(p.Title(), ""), p))
 }

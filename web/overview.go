@@ -9,6 +9,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // overviews is the first page.
@@ -50,32 +51,32 @@ const (
 // overview is the page after signing in. All its figures are kept
 // by what changes them; of messages it looks at the latest failed ones only,
 // and not when it renews itself.
-func (s *overviews) overview(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p := views.OverviewPage{Outlook: s.outlook(v, v.account), Account: v.account, CanSend: v.user.Role.AtLeast(sms.Sender), CanSetUp: v.user.Role.AtLeast(sms.Administrator)}
-	id := v.account.ID
+func (s *overviews) overview(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	p := views.OverviewPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, CanSend: v.User.Role.AtLeast(sms.Sender), CanSetUp: v.User.Role.AtLeast(sms.Administrator)}
+	id := v.Account.ID
 	var topics []string
 	if id > 0 {
 		topics = []string{feed.Campaigns(id), feed.Account(id), feed.Reports(id)}
 		if err := s.addOverview(r.Context(), &p); err != nil {
 			return err
 		}
-		if v.user.Role.AtLeast(sms.Approver) {
+		if v.User.Role.AtLeast(sms.Approver) {
 			var err error
-			if p.Approvals, err = s.store.Awaiting(r.Context(), id, v.user.ID); err != nil {
+			if p.Approvals, err = s.store.Awaiting(r.Context(), id, v.User.ID); err != nil {
 				return err
 			}
 		}
 	}
 	if p.CanSetUp {
 		var err error
-		if p.Backups, err = s.backups(r.Context(), v); err != nil {
+		if p.Backups, err = s.Backups(r.Context(), v); err != nil {
 			return err
 		}
 		topics = append(topics, feed.Backup)
 	}
 	p.Live = views.Refresh{ID: "overview-live", URL: "/", On: topics}
-	if isFragment(r) {
-		return s.render(w, r, http.StatusOK, views.OverviewLive(p))
+	if page.IsFragment(r) {
+		return s.Render(w, r, http.StatusOK, views.OverviewLive(p))
 	}
 	if id > 0 {
 		if err := s.addDays(r.Context(), &p); err != nil {
@@ -86,11 +87,11 @@ func (s *overviews) overview(w http.ResponseWriter, r *http.Request, v *visit) e
 			return err
 		}
 	}
-	f := v.liveFrame("Overview", "overview", topics...)
+	f := v.LiveFrame("Overview", "overview", topics...)
 	if f.Paused {
 		p.Live.On = nil
 	}
-	return s.render(w, r, http.StatusOK, views.Overview(f, p))
+	return s.Render(w, r, http.StatusOK, views.Overview(f, p))
 }
 
 // addOverview reads what moves on the page.
@@ -104,7 +105,7 @@ func (s *overviews) addOverview(ctx context.Context, p *views.OverviewPage) erro
 			return
 		},
 		func() (err error) { p.LastAt, err = s.store.LastReportAt(ctx, a.ID); return },
-		func() (err error) { p.Silent, err = s.silence(ctx, a, p.LastAt); return },
+		func() (err error) { p.Silent, err = s.Silence(ctx, a, p.LastAt); return },
 		func() (err error) { p.Coming, err = s.store.ComingUp(ctx, a.ID, overviewLatest); return },
 		func() error { return s.addToday(ctx, p) },
 		func() error { return s.addLatest(ctx, p) },
@@ -119,7 +120,7 @@ func (s *overviews) addOverview(ctx context.Context, p *views.OverviewPage) erro
 		return nil
 	}
 	var err error
-	p.Decide, err = s.decisionHref(ctx, a.ID)
+	p.Decide, err = s.DecisionHref(ctx, a.ID)
 	return err
 }
 
@@ -155,7 +156,7 @@ func (s *overviews) addCredit(ctx context.Context, p *views.OverviewPage) error 
 	if err != nil {
 		return err
 	}
-	p.Balance = balanceView(balances, p.Account)
+	p.Balance = page.BalanceView(balances, p.Account)
 	if amount, ok := (sms.Balance{Credits: p.Balance.Text}).Amount(); ok {
 		p.Credit = amount
 	}

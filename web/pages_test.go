@@ -15,6 +15,7 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 var goodAccount = []string{"name", "Clinic", "base_url", "https://api.example.com/v2", "client_id", "CANARY-CLIENT-0001", "api_key", "CANARY-KEY-abcd4f2a",
@@ -388,8 +389,8 @@ func TestNoSecretsInPages(t *testing.T) {
 	boss.post(views.AccountPath(a.ID), goodAccount...)
 	var pages []answer
 	for _, rt := range s.web.table(callbacks) {
-		if rt.method == http.MethodGet && rt.pattern != views.LivePath && rt.least != outside {
-			pages = append(pages, boss.get(strings.NewReplacer("{id}", "1", "{token}", "x").Replace(rt.pattern)))
+		if rt.Method == http.MethodGet && rt.Pattern != views.LivePath && rt.Least != page.Outside {
+			pages = append(pages, boss.get(strings.NewReplacer("{id}", "1", "{token}", "x").Replace(rt.Pattern)))
 		}
 	}
 	for _, page := range pages {
@@ -413,7 +414,7 @@ func TestConnectionWords(t *testing.T) {
 		{sms.Account{ReachedAt: before(3 * time.Hour)}, "Provider: connected, 3 hours ago"},
 		{sms.Account{ReachedAt: before(72 * time.Hour)}, "Provider: connected, 3 days ago"},
 	} {
-		if got := connection(c.account, now).Text; got != c.want {
+		if got := page.Connection(c.account, now).Text; got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -425,7 +426,7 @@ func TestPrices(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%q is %d, %v", text, got, err)
 		}
-		if again, err := sms.ReadPrice(formatPrice(got)); err != nil || again != got {
+		if again, err := sms.ReadPrice(page.FormatPrice(got)); err != nil || again != got {
 			t.Errorf("%d does not survive being shown: %d %v", got, again, err)
 		}
 	}

@@ -9,11 +9,12 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // records are the pages of templates, sender IDs and groups.
 type records struct {
-	*Site
+	*page.Site
 	store recordQuestions
 	desk  recordOrders
 }
@@ -50,35 +51,35 @@ type recordOrders interface {
 	UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name, text string) (said string, err error)
 }
 
-func (s *records) recordFrame(v *visit, title string, bad sms.Invalid, crumbs ...views.Link) views.Frame {
-	f := v.frame(title, "records")
+func (s *records) recordFrame(v *page.Visit, title string, bad sms.Invalid, crumbs ...views.Link) views.Frame {
+	f := v.Frame(title, "records")
 	f.Crumbs, f.Error = crumbs, len(bad) > 0
 	return f
 }
 
 // refreshRecords reads records of one kind again and goes back to their page,
 // which says what came of it.
-func (s *records) refreshRecords(kind sms.RecordKind, back string) handler {
-	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) refreshRecords(kind sms.RecordKind, back string) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		ctx, cancel := context.WithTimeout(r.Context(), refreshTimeout)
 		defer cancel()
-		switch err := s.desk.RefreshRecords(ctx, v.user, v.account.ID, kind); {
+		switch err := s.desk.RefreshRecords(ctx, v.User, v.Account.ID, kind); {
 		case err == nil:
-			redirect(w, r, withDone(back, "read"))
+			page.Redirect(w, r, page.WithDone(back, "read"))
 		case errors.Is(err, sms.ErrNotFound) || errors.Is(err, sms.ErrForbidden):
 			return err
 		default:
-			s.log.Warn(string(kind)+" not read", "id", requestID(r.Context()), "account", v.account.ID, "error", err)
-			redirect(w, r, back)
+			s.Log.Warn(string(kind)+" not read", "id", page.RequestID(r.Context()), "account", v.Account.ID, "error", err)
+			page.Redirect(w, r, back)
 		}
 		return nil
 	}
 }
 
 // backTo answers an address that only takes forms.
-func backTo(back string) handler {
-	return func(w http.ResponseWriter, r *http.Request, _ *visit) error {
-		redirect(w, r, back)
+func backTo(back string) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+		page.Redirect(w, r, back)
 		return nil
 	}
 }
@@ -88,9 +89,9 @@ func backTo(back string) handler {
 func changed(w http.ResponseWriter, r *http.Request, err error, back, done, gone string) (answered bool) {
 	switch {
 	case err == nil:
-		redirect(w, r, withDone(back, done))
+		page.Redirect(w, r, page.WithDone(back, done))
 	case errors.Is(err, sms.ErrGone):
-		redirect(w, r, withDone(back, gone))
+		page.Redirect(w, r, page.WithDone(back, gone))
 	default:
 		return false
 	}
@@ -109,15 +110,15 @@ func among[T any](r *http.Request, list []T, idOf func(T) int64) (found T, err e
 }
 
 // recordSettingsSave allows or forbids to make records at the provider.
-func (s *records) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.SaveRecordSettings(r.Context(), v.user, id, func(x *sms.RecordSettings) { x.Creates = r.PostForm.Get("creates") != "" })
+	_, err = s.desk.SaveRecordSettings(r.Context(), v.User, id, func(x *sms.RecordSettings) { x.Creates = r.PostForm.Get("creates") != "" })
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.AccountPath(id), "saved"))
+	page.Redirect(w, r, page.WithDone(views.AccountPath(id), "saved"))
 	return nil
 }

@@ -14,11 +14,12 @@ import (
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // reports is the log of delivery reports, and the times without any.
 type reports struct {
-	*Site
+	*page.Site
 	store reportQuestions
 	desk  reportOrders
 }
@@ -53,16 +54,16 @@ const (
 )
 
 // reportList is the log of delivery reports.
-func (s *reports) reportList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *reports) reportList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	q := r.URL.Query()
-	p := views.ReportPage{Outlook: s.outlook(v, v.account), Kind: q.Get("kind")}
+	p := views.ReportPage{Outlook: s.Outlook(v, v.Account), Kind: q.Get("kind")}
 	if !slices.ContainsFunc(views.ReportTabs(), func(t [2]string) bool { return t[0] == p.Kind }) {
 		p.Kind = ""
 	}
-	p.CanLink, p.CanAsk, p.CanSetUp = v.user.Role.AtLeast(sms.Manager), v.user.Role.AtLeast(sms.Sender), v.user.Role.AtLeast(sms.Administrator)
+	p.CanLink, p.CanAsk, p.CanSetUp = v.User.Role.AtLeast(sms.Manager), v.User.Role.AtLeast(sms.Sender), v.User.Role.AtLeast(sms.Administrator)
 	p.CanExport = p.CanAsk
-	seen := number(q.Get("seen"))
-	if !isFragment(r) {
+	seen := page.Number(q.Get("seen"))
+	if !page.IsFragment(r) {
 		var err error
 		if seen, err = s.addReports(r, v, &p); err != nil {
 			return err
@@ -72,20 +73,20 @@ func (s *reports) reportList(w http.ResponseWriter, r *http.Request, v *visit) e
 		return err
 	}
 	p.Live = views.Refresh{ID: "reports-live", URL: views.ReportsPath + "?" + url.Values{"kind": {p.Kind}, "seen": {strconv.FormatInt(seen, 10)}}.Encode(),
-		On: []string{feed.Reports(max(v.account.ID, 1))}}
-	if isFragment(r) {
-		return s.render(w, r, http.StatusOK, views.ReportsLive(p))
+		On: []string{feed.Reports(max(v.Account.ID, 1))}}
+	if page.IsFragment(r) {
+		return s.Render(w, r, http.StatusOK, views.ReportsLive(p))
 	}
-	f := v.liveFrame("Delivery reports", "reports", p.Live.On...)
+	f := v.LiveFrame("Delivery reports", "reports", p.Live.On...)
 	if f.Paused {
 		p.Live.On = nil
 	}
-	return s.render(w, r, http.StatusOK, views.ReportLog(f, p))
+	return s.Render(w, r, http.StatusOK, views.ReportLog(f, p))
 }
 
 // addReports reads the page's rows. seen is the newest report there was.
-func (s *reports) addReports(r *http.Request, v *visit, p *views.ReportPage) (seen int64, err error) {
-	ctx, before := r.Context(), number(r.URL.Query().Get("before"))
+func (s *reports) addReports(r *http.Request, v *page.Visit, p *views.ReportPage) (seen int64, err error) {
+	ctx, before := r.Context(), page.Number(r.URL.Query().Get("before"))
 	here := views.With(views.ReportsPath, "kind", p.Kind)
 	if before > 0 {
 		p.First = here
@@ -97,7 +98,7 @@ func (s *reports) addReports(r *http.Request, v *visit, p *views.ReportPage) (se
 		}
 		return 0, err
 	}
-	f := sms.ReportFilter{AccountID: v.account.ID, Kind: sms.ReportKind(p.Kind), Before: before, Limit: reportsPage}
+	f := sms.ReportFilter{AccountID: v.Account.ID, Kind: sms.ReportKind(p.Kind), Before: before, Limit: reportsPage}
 	list, more, err := s.store.Reports(ctx, f)
 	if err != nil {
 		return 0, err
@@ -118,8 +119,8 @@ func (s *reports) addReports(r *http.Request, v *visit, p *views.ReportPage) (se
 	return before, nil
 }
 
-func (s *reports) reportRow(ctx context.Context, v *visit, x sms.StoredReport) (row views.ReportRow, err error) {
-	row = views.ReportRow{Report: x, StillYoung: s.now().UnixMilli()-x.ReceivedAt <= sms.EvidenceGrace.Milliseconds()}
+func (s *reports) reportRow(ctx context.Context, v *page.Visit, x sms.StoredReport) (row views.ReportRow, err error) {
+	row = views.ReportRow{Report: x, StillYoung: s.Now().UnixMilli()-x.ReceivedAt <= sms.EvidenceGrace.Milliseconds()}
 	var of *sms.Message
 	if x.MessageID > 0 {
 		m, err := s.store.Message(ctx, x.MessageID)
@@ -130,14 +131,14 @@ func (s *reports) reportRow(ctx context.Context, v *visit, x sms.StoredReport) (
 			row.Message, of = &m, &m
 		}
 	} else if x.Effect == sms.NotMatched {
-		list, err := s.store.Candidates(ctx, x, v.account.Country)
+		list, err := s.store.Candidates(ctx, x, v.Account.Country)
 		if err != nil {
 			return row, err
 		}
 		if len(list) > 0 {
-			i := max(slices.IndexFunc(list, func(m sms.Message) bool { return sms.MayLink(m, x.DeliveryReport, v.account.Country) }), 0)
+			i := max(slices.IndexFunc(list, func(m sms.Message) bool { return sms.MayLink(m, x.DeliveryReport, v.Account.Country) }), 0)
 			row.Likely, of, row.Rivals = &list[i], &list[i], len(list)-1
-			row.MayLink = sms.MayLink(list[i], x.DeliveryReport, v.account.Country)
+			row.MayLink = sms.MayLink(list[i], x.DeliveryReport, v.Account.Country)
 		}
 	}
 	if of != nil {
@@ -152,8 +153,8 @@ func (s *reports) reportRow(ctx context.Context, v *visit, x sms.StoredReport) (
 }
 
 // addHealth reads how the receiving of reports stands.
-func (s *reports) addHealth(r *http.Request, v *visit, p *views.ReportPage, seen int64) error {
-	ctx, a, now := r.Context(), v.account, v.now()
+func (s *reports) addHealth(r *http.Request, v *page.Visit, p *views.ReportPage, seen int64) error {
+	ctx, a, now := r.Context(), v.Account, v.Now()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()).UnixMilli()
 	h := &p.Health
 	refused, err := s.store.PulseSince(ctx, 0, midnight)
@@ -167,7 +168,7 @@ func (s *reports) addHealth(r *http.Request, v *visit, p *views.ReportPage, seen
 		func() (err error) { h.Suspicious, err = s.store.SuspiciousReports(ctx, a.ID); return },
 		func() (err error) { h.Forgotten, err = s.store.Forgotten(ctx, a.ID); return },
 		func() (err error) { h.Gaps, err = s.gaps(ctx, a.ID); return },
-		func() (err error) { h.Silent, err = s.silence(ctx, a, h.Last); return },
+		func() (err error) { h.Silent, err = s.Silence(ctx, a, h.Last); return },
 		func() (err error) {
 			h.Newer, err = s.store.NewerReports(ctx, a.ID, sms.ReportKind(p.Kind), seen)
 			return
@@ -206,49 +207,49 @@ func (s *reports) gaps(ctx context.Context, account int64) ([]views.GapRow, erro
 }
 
 // reportLink ties a report to the message that it is about.
-func (s *reports) reportLink(w http.ResponseWriter, r *http.Request, v *visit) error {
-	key, err := pathID(r, "id")
+func (s *reports) reportLink(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	key, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	if err := s.desk.LinkReport(r.Context(), v.user, key, number(r.PostForm.Get("message"))); err != nil {
+	if err := s.desk.LinkReport(r.Context(), v.User, key, page.Number(r.PostForm.Get("message"))); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.With(views.ReportsPath, "kind", string(sms.ReportsUnmatched)), "linked"))
+	page.Redirect(w, r, page.WithDone(views.With(views.ReportsPath, "kind", string(sms.ReportsUnmatched)), "linked"))
 	return nil
 }
 
-func (s *reports) gapAsk(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *reports) gapAsk(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.gapOrder(w, r, v, s.desk.AskAboutGap, "asking")
 }
 
-func (s *reports) gapStop(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *reports) gapStop(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.gapOrder(w, r, v, s.desk.StopAsking, "notasking")
 }
 
-func (s *reports) gapOrder(w http.ResponseWriter, r *http.Request, v *visit, order func(context.Context, sms.User, int64, int64) error, done string) error {
-	if err := order(r.Context(), v.user, v.account.ID, number(r.PostForm.Get("from"))); err != nil {
+func (s *reports) gapOrder(w http.ResponseWriter, r *http.Request, v *page.Visit, order func(context.Context, sms.User, int64, int64) error, done string) error {
+	if err := order(r.Context(), v.User, v.Account.ID, page.Number(r.PostForm.Get("from"))); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.ReportsPath, done))
+	page.Redirect(w, r, page.WithDone(views.ReportsPath, done))
 	return nil
 }
 
 // reportBack answers addresses that only take forms.
-func (s *reports) reportBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, views.ReportsPath)
+func (s *reports) reportBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	page.Redirect(w, r, views.ReportsPath)
 	return nil
 }
 
 // reportExport writes the log as CSV while it is read, page by page.
-func (s *reports) reportExport(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := sms.ReportFilter{AccountID: v.account.ID, Kind: sms.ReportKind(r.URL.Query().Get("kind")), Limit: 1000}
+func (s *reports) reportExport(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	f := sms.ReportFilter{AccountID: v.Account.ID, Kind: sms.ReportKind(r.URL.Query().Get("kind")), Limit: 1000}
 	list, more, err := s.store.Reports(r.Context(), f)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="delivery-reports-`+v.now().Format("2006-01-02")+`.csv"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="delivery-reports-`+v.Now().Format("2006-01-02")+`.csv"`)
 	// A long download is not a slow page.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	out := sheet.NewRecordWriter(w)
@@ -263,15 +264,15 @@ func (s *reports) reportExport(w http.ResponseWriter, r *http.Request, v *visit)
 		f.Before = list[len(list)-1].Key
 		if list, more, err = s.store.Reports(r.Context(), f); err != nil {
 			// The answer has begun: cutting it off is all that can be said.
-			s.log.Error("a download was cut off", "error", err)
+			s.Log.Error("a download was cut off", "error", err)
 			panic(http.ErrAbortHandler)
 		}
 	}
 }
 
-func (s *reports) reportRecord(v *visit, x sms.StoredReport) []string {
-	mobile, stamp := x.Mobile, func(ms int64) string { return v.at(ms).Format(time.RFC3339) }
-	if key := sms.MatchKey(x.Mobile, v.account.Country); key != "" {
+func (s *reports) reportRecord(v *page.Visit, x sms.StoredReport) []string {
+	mobile, stamp := x.Mobile, func(ms int64) string { return v.At(ms).Format(time.RFC3339) }
+	if key := sms.MatchKey(x.Mobile, v.Account.Country); key != "" {
 		mobile = key
 	}
 	message, odd := "", ""

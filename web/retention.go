@@ -9,11 +9,12 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // retentions is the page about how long numbers and texts are kept.
 type retentions struct {
-	*Site
+	*page.Site
 	desk retentionOrders
 }
 
@@ -22,8 +23,8 @@ type retentionOrders interface {
 	SaveRetention(ctx context.Context, by sms.User, r sms.Retention) error
 }
 
-func (s *retentions) retentionForm(w http.ResponseWriter, r *http.Request, v *visit) error {
-	set, err := s.retention(r.Context())
+func (s *retentions) retentionForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	set, err := s.Retention(r.Context())
 	if err != nil {
 		return err
 	}
@@ -36,14 +37,14 @@ func (s *retentions) retentionForm(w http.ResponseWriter, r *http.Request, v *vi
 	return s.showRetention(w, r, v, views.RetentionForm{Messages: months(set.Messages), Reports: months(set.Reports), Calls: months(set.Calls), Log: months(set.LogDays)})
 }
 
-func (s *retentions) showRetention(w http.ResponseWriter, r *http.Request, v *visit, p views.RetentionForm) error {
-	f := v.frame("How long things are kept", "settings")
+func (s *retentions) showRetention(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.RetentionForm) error {
+	f := v.Frame("How long things are kept", "settings")
 	f.Error = len(p.Bad) > 0
-	return s.render(w, r, status(r, p.Bad), views.Retention(f, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.Retention(f, p))
 }
 
-func (s *retentions) retentionSave(w http.ResponseWriter, r *http.Request, v *visit) error {
-	field := func(name string) string { return firstLetters(strings.TrimSpace(r.PostForm.Get(name)), 40) }
+func (s *retentions) retentionSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	field := func(name string) string { return page.FirstLetters(strings.TrimSpace(r.PostForm.Get(name)), 40) }
 	p := views.RetentionForm{Messages: field("messages"), Reports: field("reports"), Calls: field("calls"), Log: field("log")}
 	months := func(text string) int {
 		if text == "" {
@@ -55,13 +56,13 @@ func (s *retentions) retentionSave(w http.ResponseWriter, r *http.Request, v *vi
 		}
 		return n
 	}
-	err := s.desk.SaveRetention(r.Context(), v.user, sms.Retention{Messages: months(p.Messages), Reports: months(p.Reports), Calls: months(p.Calls), LogDays: months(p.Log)})
+	err := s.desk.SaveRetention(r.Context(), v.User, sms.Retention{Messages: months(p.Messages), Reports: months(p.Reports), Calls: months(p.Calls), LogDays: months(p.Log)})
 	if errors.As(err, &p.Bad) {
 		return s.showRetention(w, r, v, p)
 	}
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.RetentionPath, "saved"))
+	page.Redirect(w, r, page.WithDone(views.RetentionPath, "saved"))
 	return nil
 }

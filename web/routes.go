@@ -10,274 +10,275 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/static"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // table is every address there is, and who may. callbacks may be nil.
-func (s *Web) table(callbacks http.Handler) []route {
-	list := []route{
-		{method: "GET", pattern: "/", least: sms.Viewer, do: s.overviews.overview},
-		{method: "GET", pattern: views.SignInPath, least: anyone, do: s.door.signinForm},
-		{method: "POST", pattern: views.SignInPath, least: anyone, do: s.door.signin},
-		{method: "POST", pattern: "/signout", least: anyone, do: s.door.signout},
-		{method: "GET", pattern: views.SetupPath, least: anyone, do: s.door.setupForm},
-		{method: "POST", pattern: views.SetupPath, least: anyone, do: s.door.setup},
-		{method: "GET", pattern: views.SetupTasksPath, least: sms.Administrator, do: s.accounts.setupTasks},
-		{method: "GET", pattern: "/invite/{token}", least: anyone, do: s.door.inviteForm},
-		{method: "POST", pattern: "/invite/{token}", least: anyone, do: s.door.inviteAccept},
-		{method: "GET", pattern: stopPath, least: anyone, do: s.optouts.stopForm},
-		{method: "POST", pattern: stopPath, least: anyone, do: s.optouts.stop},
+func (s *Web) table(callbacks http.Handler) []page.Route {
+	list := []page.Route{
+		{Method: "GET", Pattern: "/", Least: sms.Viewer, Do: s.overviews.overview},
+		{Method: "GET", Pattern: views.SignInPath, Least: page.Anyone, Do: s.door.signinForm},
+		{Method: "POST", Pattern: views.SignInPath, Least: page.Anyone, Do: s.door.signin},
+		{Method: "POST", Pattern: "/signout", Least: page.Anyone, Do: s.door.signout},
+		{Method: "GET", Pattern: views.SetupPath, Least: page.Anyone, Do: s.door.setupForm},
+		{Method: "POST", Pattern: views.SetupPath, Least: page.Anyone, Do: s.door.setup},
+		{Method: "GET", Pattern: views.SetupTasksPath, Least: sms.Administrator, Do: s.accounts.setupTasks},
+		{Method: "GET", Pattern: "/invite/{token}", Least: page.Anyone, Do: s.door.inviteForm},
+		{Method: "POST", Pattern: "/invite/{token}", Least: page.Anyone, Do: s.door.inviteAccept},
+		{Method: "GET", Pattern: stopPath, Least: page.Anyone, Do: s.optouts.stopForm},
+		{Method: "POST", Pattern: stopPath, Least: page.Anyone, Do: s.optouts.stop},
 
-		{method: "GET", pattern: views.MePath, least: sms.Viewer, do: s.door.me},
-		{method: "POST", pattern: views.MePath + "/name", least: sms.Viewer, do: s.door.meName},
-		{method: "POST", pattern: views.MePath + "/password", least: sms.Viewer, do: s.door.mePassword},
-		{method: "POST", pattern: views.MePath + "/sessions/end", least: sms.Viewer, do: s.door.meSignOutEverywhere},
-		{method: "POST", pattern: "/account", least: sms.Viewer, do: s.accounts.accountChoose},
-		{method: "POST", pattern: "/theme", least: anyone, do: s.door.themeChoose},
-		{method: "GET", pattern: views.SidePath, least: sms.Viewer, do: s.side, shared: byPerson},
-		{method: "GET", pattern: views.LivePath, least: sms.Viewer, do: s.live},
+		{Method: "GET", Pattern: views.MePath, Least: sms.Viewer, Do: s.door.me},
+		{Method: "POST", Pattern: views.MePath + "/name", Least: sms.Viewer, Do: s.door.meName},
+		{Method: "POST", Pattern: views.MePath + "/password", Least: sms.Viewer, Do: s.door.mePassword},
+		{Method: "POST", Pattern: views.MePath + "/sessions/end", Least: sms.Viewer, Do: s.door.meSignOutEverywhere},
+		{Method: "POST", Pattern: "/account", Least: sms.Viewer, Do: s.accounts.accountChoose},
+		{Method: "POST", Pattern: "/theme", Least: page.Anyone, Do: s.door.themeChoose},
+		{Method: "GET", Pattern: views.SidePath, Least: sms.Viewer, Do: s.Side, Shared: page.ByPerson},
+		{Method: "GET", Pattern: views.LivePath, Least: sms.Viewer, Do: s.Live},
 
-		{method: "GET", pattern: views.AccountsPath, least: sms.Administrator, do: s.accounts.accountList},
-		{method: "POST", pattern: views.AccountsPath, least: sms.Administrator, do: s.accounts.accountCreate},
-		{method: "GET", pattern: views.AccountsPath + "/new", least: sms.Administrator, do: s.accounts.accountNew},
-		{method: "GET", pattern: views.AccountsPath + "/{id}", least: sms.Administrator, do: s.accounts.accountForm},
-		{method: "POST", pattern: views.AccountsPath + "/{id}", least: sms.Administrator, do: s.accounts.accountSave},
-		{method: "POST", pattern: views.AccountsPath + "/{id}/sending", least: sms.Administrator, do: s.accounts.sendingSave},
-		{method: "POST", pattern: views.AccountsPath + "/{id}/resume", least: sms.Administrator, do: s.accounts.accountResume},
-		{method: "POST", pattern: views.AccountsPath + "/{id}/refresh", least: sms.Administrator, do: s.accounts.accountRefresh},
-		{method: "POST", pattern: views.AccountsPath + "/{id}/records", least: sms.Administrator, do: s.records.recordSettingsSave},
-		{method: "GET", pattern: views.CallbacksPath, least: sms.Administrator, do: s.endpoints.callbackList},
-		{method: "GET", pattern: views.CallbacksPath + "/last", least: sms.Administrator, do: s.endpoints.callbackLast},
-		{method: "GET", pattern: views.CallbacksPath + "/rotate", least: sms.Administrator, do: s.endpoints.callbackRotateForm},
-		{method: "POST", pattern: views.CallbacksPath + "/rotate", least: sms.Administrator, do: s.endpoints.callbackRotate},
-		{method: "GET", pattern: views.BlockedPath, least: sms.Sender, do: s.blocks.blockedList},
-		{method: "POST", pattern: views.BlockedPath, least: sms.Sender, do: s.blocks.blockedAdd, upload: true},
-		{method: "GET", pattern: views.BlockedPath + "/search", least: sms.Sender, do: s.blocks.blockedSearchBack},
-		{method: "POST", pattern: views.BlockedPath + "/search", least: sms.Sender, do: s.blocks.blockedSearch},
-		{method: "GET", pattern: views.BlockedPath + "/{id}/unblock", least: sms.Manager, do: s.blocks.unblockForm},
-		{method: "POST", pattern: views.BlockedPath + "/{id}/unblock", least: sms.Manager, do: s.blocks.unblock},
-		{method: "GET", pattern: views.TokensPath, least: sms.Viewer, do: s.tokens.tokenList},
-		{method: "POST", pattern: views.TokensPath, least: sms.Viewer, do: s.tokens.tokenCreate},
-		{method: "GET", pattern: views.TokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokens.tokenRevokeForm},
-		{method: "POST", pattern: views.TokensPath + "/{id}/revoke", least: sms.Viewer, do: s.tokens.tokenRevoke},
-		{method: "GET", pattern: views.RetentionPath, least: sms.Administrator, do: s.retentions.retentionForm},
-		{method: "POST", pattern: views.RetentionPath, least: sms.Administrator, do: s.retentions.retentionSave},
-		{method: "GET", pattern: views.BackupPath, least: sms.Administrator, do: s.backups.backupShow},
-		{method: "POST", pattern: views.BackupPath, least: sms.Administrator, do: s.backups.backupMake},
-		{method: "GET", pattern: views.JournalPath, least: sms.Administrator, do: s.journals.journalShow},
-		{method: "POST", pattern: views.JournalPath, least: sms.Administrator, do: s.journals.journalAccept},
-		{method: "GET", pattern: views.JournalPath + "/close", least: sms.Administrator, do: backTo(views.JournalPath)},
-		{method: "POST", pattern: views.JournalPath + "/close", least: sms.Administrator, do: s.journals.journalClose},
-		{method: "GET", pattern: views.JournalPath + "/forget", least: sms.Administrator, do: s.journals.journalForgetForm},
-		{method: "POST", pattern: views.JournalPath + "/forget", least: sms.Administrator, do: s.journals.journalForget},
-		{method: "GET", pattern: views.TeamPath, least: sms.Administrator, do: s.staff.userList},
-		{method: "POST", pattern: views.TeamPath, least: sms.Administrator, do: s.staff.userInvite},
-		{method: "GET", pattern: views.TeamPath + "/{id}", least: sms.Administrator, do: s.staff.userForm},
-		{method: "POST", pattern: views.TeamPath + "/{id}", least: sms.Administrator, do: s.staff.userSave},
+		{Method: "GET", Pattern: views.AccountsPath, Least: sms.Administrator, Do: s.accounts.accountList},
+		{Method: "POST", Pattern: views.AccountsPath, Least: sms.Administrator, Do: s.accounts.accountCreate},
+		{Method: "GET", Pattern: views.AccountsPath + "/new", Least: sms.Administrator, Do: s.accounts.accountNew},
+		{Method: "GET", Pattern: views.AccountsPath + "/{id}", Least: sms.Administrator, Do: s.accounts.accountForm},
+		{Method: "POST", Pattern: views.AccountsPath + "/{id}", Least: sms.Administrator, Do: s.accounts.accountSave},
+		{Method: "POST", Pattern: views.AccountsPath + "/{id}/sending", Least: sms.Administrator, Do: s.accounts.sendingSave},
+		{Method: "POST", Pattern: views.AccountsPath + "/{id}/resume", Least: sms.Administrator, Do: s.accounts.accountResume},
+		{Method: "POST", Pattern: views.AccountsPath + "/{id}/refresh", Least: sms.Administrator, Do: s.accounts.accountRefresh},
+		{Method: "POST", Pattern: views.AccountsPath + "/{id}/records", Least: sms.Administrator, Do: s.records.recordSettingsSave},
+		{Method: "GET", Pattern: views.CallbacksPath, Least: sms.Administrator, Do: s.endpoints.callbackList},
+		{Method: "GET", Pattern: views.CallbacksPath + "/last", Least: sms.Administrator, Do: s.endpoints.callbackLast},
+		{Method: "GET", Pattern: views.CallbacksPath + "/rotate", Least: sms.Administrator, Do: s.endpoints.callbackRotateForm},
+		{Method: "POST", Pattern: views.CallbacksPath + "/rotate", Least: sms.Administrator, Do: s.endpoints.callbackRotate},
+		{Method: "GET", Pattern: views.BlockedPath, Least: sms.Sender, Do: s.blocks.blockedList},
+		{Method: "POST", Pattern: views.BlockedPath, Least: sms.Sender, Do: s.blocks.blockedAdd, Upload: true},
+		{Method: "GET", Pattern: views.BlockedPath + "/search", Least: sms.Sender, Do: s.blocks.blockedSearchBack},
+		{Method: "POST", Pattern: views.BlockedPath + "/search", Least: sms.Sender, Do: s.blocks.blockedSearch},
+		{Method: "GET", Pattern: views.BlockedPath + "/{id}/unblock", Least: sms.Manager, Do: s.blocks.unblockForm},
+		{Method: "POST", Pattern: views.BlockedPath + "/{id}/unblock", Least: sms.Manager, Do: s.blocks.unblock},
+		{Method: "GET", Pattern: views.TokensPath, Least: sms.Viewer, Do: s.tokens.tokenList},
+		{Method: "POST", Pattern: views.TokensPath, Least: sms.Viewer, Do: s.tokens.tokenCreate},
+		{Method: "GET", Pattern: views.TokensPath + "/{id}/revoke", Least: sms.Viewer, Do: s.tokens.tokenRevokeForm},
+		{Method: "POST", Pattern: views.TokensPath + "/{id}/revoke", Least: sms.Viewer, Do: s.tokens.tokenRevoke},
+		{Method: "GET", Pattern: views.RetentionPath, Least: sms.Administrator, Do: s.retentions.retentionForm},
+		{Method: "POST", Pattern: views.RetentionPath, Least: sms.Administrator, Do: s.retentions.retentionSave},
+		{Method: "GET", Pattern: views.BackupPath, Least: sms.Administrator, Do: s.backups.backupShow},
+		{Method: "POST", Pattern: views.BackupPath, Least: sms.Administrator, Do: s.backups.backupMake},
+		{Method: "GET", Pattern: views.JournalPath, Least: sms.Administrator, Do: s.journals.journalShow},
+		{Method: "POST", Pattern: views.JournalPath, Least: sms.Administrator, Do: s.journals.journalAccept},
+		{Method: "GET", Pattern: views.JournalPath + "/close", Least: sms.Administrator, Do: backTo(views.JournalPath)},
+		{Method: "POST", Pattern: views.JournalPath + "/close", Least: sms.Administrator, Do: s.journals.journalClose},
+		{Method: "GET", Pattern: views.JournalPath + "/forget", Least: sms.Administrator, Do: s.journals.journalForgetForm},
+		{Method: "POST", Pattern: views.JournalPath + "/forget", Least: sms.Administrator, Do: s.journals.journalForget},
+		{Method: "GET", Pattern: views.TeamPath, Least: sms.Administrator, Do: s.staff.userList},
+		{Method: "POST", Pattern: views.TeamPath, Least: sms.Administrator, Do: s.staff.userInvite},
+		{Method: "GET", Pattern: views.TeamPath + "/{id}", Least: sms.Administrator, Do: s.staff.userForm},
+		{Method: "POST", Pattern: views.TeamPath + "/{id}", Least: sms.Administrator, Do: s.staff.userSave},
 
-		{method: "GET", pattern: views.NewPath, least: sms.Sender, do: s.drafts.composeForm},
-		{method: "POST", pattern: views.NewPath, least: sms.Sender, do: s.drafts.composeCheck, keeps: views.NewPath},
-		{method: "GET", pattern: views.NewTemplatePath, least: sms.Sender, do: s.drafts.composeBack},
-		{method: "POST", pattern: views.NewTemplatePath, least: sms.Sender, do: s.drafts.composeTemplate, keeps: views.NewPath},
-		{method: "POST", pattern: views.NewPath + "/parts", least: anyone, do: s.drafts.composeParts},
-		{method: "POST", pattern: views.NewPath + "/numbers", least: anyone, do: s.drafts.composeNumbers},
-		{method: "GET", pattern: views.UploadPath, least: sms.Sender, do: s.uploads.uploadForm},
-		{method: "POST", pattern: views.UploadPath, least: sms.Sender, do: s.uploads.upload, stream: true},
-		{method: "GET", pattern: views.UploadPath + "/example.xlsx", least: sms.Sender, do: s.uploads.uploadExample("xlsx")},
-		{method: "GET", pattern: views.UploadPath + "/example.csv", least: sms.Sender, do: s.uploads.uploadExample("csv")},
-		{method: "GET", pattern: listMessagePath, least: sms.Sender, do: s.uploads.listMessageForm},
-		{method: "POST", pattern: listMessagePath, least: sms.Sender, do: s.uploads.listMessage, keeps: listMessagePath},
-		{method: "POST", pattern: listsPath + "/preview", least: anyone, do: s.uploads.listPreview},
-		{method: "GET", pattern: listsPath + "/check", least: sms.Sender, do: s.uploads.listCheck},
-		{method: "GET", pattern: listsPath + "/make", least: sms.Sender, do: s.uploads.listBack},
-		{method: "POST", pattern: listsPath + "/make", least: sms.Sender, do: s.uploads.listMake},
-		{method: "GET", pattern: listsPath + "/hidden", least: sms.Sender, do: s.uploads.listBack},
-		{method: "POST", pattern: listsPath + "/hidden", least: sms.Sender, do: s.uploads.listHidden},
-		{method: "GET", pattern: listsPath + "/rejected.xlsx", least: sms.Sender, do: s.uploads.rejected("xlsx")},
-		{method: "GET", pattern: listsPath + "/rejected.csv", least: sms.Sender, do: s.uploads.rejected("csv")},
-		{method: "GET", pattern: listsPath + "/delete", least: sms.Sender, do: s.uploads.listDeleteForm},
-		{method: "POST", pattern: listsPath + "/delete", least: sms.Sender, do: s.uploads.listDelete},
-		{method: "GET", pattern: views.CampaignsPath, least: sms.Viewer, do: s.campaigns.campaignList, shared: byRole},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}", least: sms.Viewer, do: s.campaigns.campaignShow, shared: byRole},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/confirm", least: sms.Sender, do: s.confirms.confirmForm},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/start", least: sms.Sender, do: s.confirms.confirmBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/start", least: sms.Sender, do: s.confirms.campaignStart},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/when", least: anyone, do: s.confirms.confirmWhen},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/test", least: sms.Sender, do: s.confirms.confirmBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/test", least: sms.Sender, do: s.confirms.sendTest},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/include", least: sms.Sender, do: s.confirms.confirmBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/include", least: sms.Sender, do: s.confirms.campaignInclude},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/name", least: sms.Sender, do: s.confirms.confirmBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/name", least: sms.Sender, do: s.confirms.campaignName},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/schedule", least: sms.Sender, do: s.confirms.scheduleForm},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/schedule", least: sms.Sender, do: s.confirms.scheduleSave},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/cancel", least: sms.Sender, do: s.confirms.scheduleCancelForm},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/cancel", least: sms.Sender, do: s.confirms.scheduleCancel},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/approval", least: sms.Sender, do: s.confirms.approvalShow},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/approval", least: sms.Approver, do: s.confirms.approvalGive},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/approval/return", least: sms.Approver, do: s.confirms.approvalBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/approval/return", least: sms.Approver, do: s.confirms.approvalReturn},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/approval/take-back", least: sms.Sender, do: s.confirms.approvalBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/approval/take-back", least: sms.Sender, do: s.confirms.approvalTakeBack},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/stop", least: sms.Sender, do: s.campaigns.campaignStopForm},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/stop", least: sms.Sender, do: s.campaigns.campaignStop},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/give-up", least: sms.Sender, do: s.campaigns.campaignGiveUpForm},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/give-up", least: sms.Sender, do: s.campaigns.campaignGiveUp},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/continue", least: sms.Sender, do: s.campaigns.campaignContinueForm},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/continue", least: sms.Sender, do: s.campaigns.campaignContinue},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/resume", least: sms.Manager, do: s.campaigns.campaignBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/resume", least: sms.Manager, do: s.campaigns.campaignResume},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/doubt", least: sms.Viewer, do: s.doubts.doubtShow},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/doubt", least: sms.Manager, do: s.doubts.doubtSave},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/doubt/agree", least: sms.Manager, do: s.doubts.doubtBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/doubt/agree", least: sms.Manager, do: s.doubts.doubtAgree},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/doubt/drop", least: sms.Manager, do: s.doubts.doubtBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/doubt/drop", least: sms.Manager, do: s.doubts.doubtDrop},
-		{method: "GET", pattern: views.ReportsPath, least: sms.Viewer, do: s.reports.reportList, shared: byRole},
-		{method: "GET", pattern: views.ReportsPath + "/export.csv", least: sms.Sender, do: s.reports.reportExport},
-		{method: "GET", pattern: views.ReportsPath + "/{id}/link", least: sms.Manager, do: s.reports.reportBack},
-		{method: "POST", pattern: views.ReportsPath + "/{id}/link", least: sms.Manager, do: s.reports.reportLink},
-		{method: "GET", pattern: views.ReportsPath + "/gap", least: sms.Sender, do: s.reports.reportBack},
-		{method: "POST", pattern: views.ReportsPath + "/gap", least: sms.Sender, do: s.reports.gapAsk},
-		{method: "GET", pattern: views.ReportsPath + "/gap/stop", least: sms.Sender, do: s.reports.reportBack},
-		{method: "POST", pattern: views.ReportsPath + "/gap/stop", least: sms.Sender, do: s.reports.gapStop},
-		{method: "GET", pattern: views.MessagesPath, least: sms.Viewer, do: s.messages.messageList},
-		{method: "GET", pattern: views.MessagesPath + "/search", least: sms.Viewer, do: s.messages.messageSearchBack},
-		{method: "POST", pattern: views.MessagesPath + "/search", least: sms.Viewer, do: s.messages.messageSearch},
-		{method: "GET", pattern: views.MessagesPath + "/{id}", least: sms.Viewer, do: s.messages.messageShow},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/again", least: sms.Sender, do: s.campaigns.againForm},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/again", least: sms.Sender, do: s.campaigns.againMake},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/breakdown", least: sms.Viewer, do: s.campaigns.campaignBreakdown, shared: byRole},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/find", least: sms.Viewer, do: s.campaigns.campaignBack},
-		{method: "POST", pattern: views.CampaignsPath + "/{id}/find", least: sms.Viewer, do: s.campaigns.campaignFind},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/messages.csv", least: sms.Sender, do: s.downloads.campaignDownload("csv", writeCSV, kindCSV)},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/messages.xlsx", least: sms.Sender, do: s.downloads.campaignDownload("xlsx", writeXLSX, kindXLSX)},
-		{method: "GET", pattern: views.CampaignsPath + "/{id}/evidence.zip", least: sms.Manager, do: s.downloads.campaignEvidence},
-		{method: "GET", pattern: views.MessagesPath + "/{id}/ask", least: sms.Sender, do: s.messages.messageBack},
-		{method: "POST", pattern: views.MessagesPath + "/{id}/ask", least: sms.Sender, do: s.messages.messageAsk},
-		{method: "GET", pattern: views.MessagesPath + "/{id}/again", least: sms.Sender, do: s.messages.messageAgainForm},
-		{method: "POST", pattern: views.MessagesPath + "/{id}/again", least: sms.Sender, do: s.messages.messageAgain},
-		{method: "GET", pattern: views.MessagesPath + "/{id}/block", least: sms.Sender, do: s.messages.messageBlockForm},
-		{method: "POST", pattern: views.MessagesPath + "/{id}/block", least: sms.Sender, do: s.messages.messageBlock},
-		{method: "GET", pattern: views.TemplatesPath, least: sms.Viewer, do: s.records.templateList},
-		{method: "GET", pattern: views.TemplatesPath + "/refresh", least: sms.Sender, do: backTo(views.TemplatesPath)},
-		{method: "POST", pattern: views.TemplatesPath + "/refresh", least: sms.Sender, do: s.records.refreshRecords(sms.RecordTemplates, views.TemplatesPath)},
-		{method: "GET", pattern: views.TemplatesPath + "/new", least: sms.Sender, do: s.records.draftForm},
-		{method: "POST", pattern: views.TemplatesPath + "/new", least: sms.Sender, do: s.records.draftSave},
-		{method: "GET", pattern: views.TemplatesPath + "/drafts/{id}", least: sms.Sender, do: s.records.draftForm},
-		{method: "POST", pattern: views.TemplatesPath + "/drafts/{id}", least: sms.Sender, do: s.records.draftSave},
-		{method: "GET", pattern: views.TemplatesPath + "/drafts/{id}/delete", least: sms.Sender, do: s.records.draftDeleteForm},
-		{method: "POST", pattern: views.TemplatesPath + "/drafts/{id}/delete", least: sms.Sender, do: s.records.draftDelete},
-		{method: "GET", pattern: views.TemplatesPath + "/drafts/{id}/create", least: sms.Manager, do: s.records.draftBack},
-		{method: "POST", pattern: views.TemplatesPath + "/drafts/{id}/create", least: sms.Manager, do: s.records.draftCreate},
-		{method: "GET", pattern: views.TemplatesPath + "/{id}", least: sms.Viewer, do: s.records.templateShow},
-		{method: "GET", pattern: views.TemplatesPath + "/{id}/edit", least: sms.Manager, do: s.records.templateForm},
-		{method: "POST", pattern: views.TemplatesPath + "/{id}/edit", least: sms.Manager, do: s.records.templateSave},
-		{method: "GET", pattern: views.TemplatesPath + "/{id}/delete", least: sms.Manager, do: s.records.templateDeleteForm},
-		{method: "POST", pattern: views.TemplatesPath + "/{id}/delete", least: sms.Manager, do: s.records.templateDelete},
-		{method: "GET", pattern: views.SendersPath, least: sms.Viewer, do: s.records.senderList},
-		{method: "POST", pattern: views.SendersPath, least: sms.Manager, do: s.records.senderCreate},
-		{method: "GET", pattern: views.SendersPath + "/refresh", least: sms.Sender, do: backTo(views.SendersPath)},
-		{method: "POST", pattern: views.SendersPath + "/refresh", least: sms.Sender, do: s.records.refreshRecords(sms.RecordSenders, views.SendersPath)},
-		{method: "GET", pattern: views.SendersPath + "/{id}", least: sms.Manager, do: s.records.senderForm},
-		{method: "POST", pattern: views.SendersPath + "/{id}", least: sms.Manager, do: s.records.senderSave},
-		{method: "GET", pattern: views.SendersPath + "/{id}/delete", least: sms.Manager, do: s.records.senderDeleteForm},
-		{method: "POST", pattern: views.SendersPath + "/{id}/delete", least: sms.Manager, do: s.records.senderDelete},
-		{method: "GET", pattern: views.SendersPath + "/{id}/default", least: sms.Manager, do: backTo(views.SendersPath)},
-		{method: "POST", pattern: views.SendersPath + "/{id}/default", least: sms.Manager, do: s.records.senderDefault},
-		{method: "GET", pattern: views.GroupsPath, least: sms.Viewer, do: s.records.groupList},
-		{method: "GET", pattern: views.GroupsPath + "/refresh", least: sms.Sender, do: backTo(views.GroupsPath)},
-		{method: "POST", pattern: views.GroupsPath + "/refresh", least: sms.Sender, do: s.records.refreshRecords(sms.RecordGroups, views.GroupsPath)},
-		{method: "GET", pattern: views.GroupsPath + "/new", least: sms.Manager, do: s.records.groupNew},
-		{method: "POST", pattern: views.GroupsPath + "/new", least: sms.Manager, do: s.records.groupCreate},
-		{method: "GET", pattern: views.GroupsPath + "/{id}", least: sms.Manager, do: s.records.groupForm},
-		{method: "POST", pattern: views.GroupsPath + "/{id}", least: sms.Manager, do: s.records.groupSave},
-		{method: "GET", pattern: views.GroupsPath + "/{id}/sub", least: sms.Manager, do: s.records.groupNew},
-		{method: "POST", pattern: views.GroupsPath + "/{id}/sub", least: sms.Manager, do: s.records.groupCreate},
-		{method: "GET", pattern: views.GroupsPath + "/{id}/delete", least: sms.Manager, do: s.records.groupDeleteForm},
-		{method: "POST", pattern: views.GroupsPath + "/{id}/delete", least: sms.Manager, do: s.records.groupDelete},
-		{method: "GET", pattern: views.BalancePath, least: sms.Viewer, do: s.balances.balanceShow, shared: byRole},
-		{method: "GET", pattern: views.BalancePath + "/usage.csv", least: sms.Sender, do: s.balances.usageDownload},
-		{method: "GET", pattern: views.BalancePath + "/refresh", least: sms.Sender, do: backTo(views.BalancePath)},
-		{method: "POST", pattern: views.BalancePath + "/refresh", least: sms.Sender, do: s.records.refreshRecords(sms.RecordBalance, views.BalancePath)},
-		{method: "GET", pattern: views.BalancePath + "/limits", least: sms.Administrator, do: backTo(views.BalancePath)},
-		{method: "POST", pattern: views.BalancePath + "/limits", least: sms.Administrator, do: s.balances.balanceLimits},
-		{method: "GET", pattern: views.BalancePath + "/seen", least: sms.Manager, do: backTo(views.BalancePath)},
-		{method: "POST", pattern: views.BalancePath + "/seen", least: sms.Manager, do: s.balances.balanceSeen},
-		{method: "GET", pattern: views.BalancePath + "/xml", least: sms.Administrator, do: backTo(views.BalancePath)},
-		{method: "POST", pattern: views.BalancePath + "/xml", least: sms.Administrator, do: s.balances.balanceXML},
-		{method: "GET", pattern: views.ContactsPath, least: sms.Viewer, do: s.people.contactList},
-		{method: "GET", pattern: views.ContactsPath + "/search", least: sms.Viewer, do: s.people.contactBack},
-		{method: "POST", pattern: views.ContactsPath + "/search", least: sms.Viewer, do: s.people.contactSearch},
-		{method: "GET", pattern: views.ContactsPath + "/pick", least: sms.Sender, do: s.people.contactBack},
-		{method: "POST", pattern: views.ContactsPath + "/pick", least: sms.Sender, do: s.people.contactPick},
-		{method: "GET", pattern: views.ContactsPath + "/new", least: sms.Sender, do: s.people.contactNew},
-		{method: "POST", pattern: views.ContactsPath + "/new", least: sms.Sender, do: s.people.contactCreate},
-		{method: "GET", pattern: views.ContactsPath + "/{id}", least: sms.Viewer, do: s.people.contactShow},
-		{method: "GET", pattern: views.ContactsPath + "/{id}/edit", least: sms.Sender, do: s.people.contactForm},
-		{method: "POST", pattern: views.ContactsPath + "/{id}/edit", least: sms.Sender, do: s.people.contactSave},
-		{method: "GET", pattern: views.ContactsPath + "/{id}/delete", least: sms.Sender, do: s.people.contactDeleteForm},
-		{method: "POST", pattern: views.ContactsPath + "/{id}/delete", least: sms.Sender, do: s.people.contactDelete},
-		{method: "GET", pattern: views.ImportPath, least: sms.Sender, do: s.uploads.importForm},
-		{method: "POST", pattern: views.ImportPath, least: sms.Sender, do: s.uploads.uploadContacts, stream: true},
-		{method: "GET", pattern: importList, least: sms.Sender, do: s.uploads.importColumns},
-		{method: "POST", pattern: importList, least: sms.Sender, do: s.uploads.importCheck},
-		{method: "GET", pattern: views.AudiencesPath, least: sms.Viewer, do: s.people.audienceList},
-		{method: "GET", pattern: views.AudiencesPath + "/new", least: sms.Sender, do: s.people.audienceShow},
-		{method: "POST", pattern: views.AudiencesPath + "/new", least: sms.Sender, do: s.people.audienceSave},
-		{method: "GET", pattern: views.AudiencesPath + "/{id}", least: sms.Viewer, do: s.people.audienceShow},
-		{method: "POST", pattern: views.AudiencesPath + "/{id}", least: sms.Sender, do: s.people.audienceSave},
-		{method: "GET", pattern: views.AudiencesPath + "/{id}/send", least: sms.Sender, do: s.people.audienceBack},
-		{method: "POST", pattern: views.AudiencesPath + "/{id}/send", least: sms.Sender, do: s.people.audienceSend},
-		{method: "GET", pattern: views.AudiencesPath + "/{id}/remove", least: sms.Sender, do: s.people.audienceBack},
-		{method: "POST", pattern: views.AudiencesPath + "/{id}/remove", least: sms.Sender, do: s.people.audienceRemove},
-		{method: "GET", pattern: views.AudiencesPath + "/{id}/delete", least: sms.Sender, do: s.people.audienceDeleteForm},
-		{method: "POST", pattern: views.AudiencesPath + "/{id}/delete", least: sms.Sender, do: s.people.audienceDelete},
-		{method: "GET", pattern: views.USSDPath, least: sms.Viewer, do: s.menus.menuList},
-		{method: "GET", pattern: views.NewMenuPath, least: sms.Manager, do: s.menus.menuNew},
-		{method: "POST", pattern: views.NewMenuPath, least: sms.Manager, do: s.menus.menuCreate, upload: true},
-		{method: "GET", pattern: views.SimulatorPath, least: sms.Sender, do: s.menus.simulator},
-		{method: "POST", pattern: views.SimulatorPath, least: sms.Sender, do: s.menus.simulatorPress},
-		{method: "GET", pattern: views.SessionsPath, least: sms.Viewer, do: s.callers.sessionList},
-		{method: "GET", pattern: views.SessionsPath + "/keep", least: sms.Administrator, do: s.callers.sessionBack},
-		{method: "POST", pattern: views.SessionsPath + "/keep", least: sms.Administrator, do: s.callers.sessionKeep},
-		{method: "GET", pattern: views.SessionsPath + "/{id}", least: sms.Viewer, do: s.callers.sessionShow},
-		{method: "GET", pattern: views.USSDPath + "/joined.csv", least: sms.Sender, do: s.callers.joinedExport},
-		{method: "GET", pattern: menuPath + "", least: sms.Viewer, do: s.menus.menuEdit},
-		{method: "GET", pattern: menuPath + "/order", least: sms.Manager, do: s.menus.menuBack},
-		{method: "POST", pattern: menuPath + "/order", least: sms.Manager, do: s.menus.menuOrder},
-		{method: "GET", pattern: menuPath + "/screen", least: sms.Manager, do: s.menus.screenForm},
-		{method: "POST", pattern: menuPath + "/screen", least: sms.Manager, do: s.menus.screenSave, upload: true},
-		{method: "GET", pattern: menuPath + "/screen/remove", least: sms.Manager, do: s.menus.screenRemoveForm},
-		{method: "POST", pattern: menuPath + "/preview", least: sms.Manager, do: s.menus.screenPreview},
-		{method: "GET", pattern: menuPath + "/settings", least: sms.Manager, do: s.menus.menuSettings},
-		{method: "POST", pattern: menuPath + "/settings", least: sms.Manager, do: s.menus.menuSettingsSave, upload: true},
-		{method: "GET", pattern: menuPath + "/publish", least: sms.Manager, do: s.menus.menuPublishForm},
-		{method: "POST", pattern: menuPath + "/publish", least: sms.Manager, do: s.menus.menuPublish},
-		{method: "GET", pattern: menuPath + "/versions", least: sms.Viewer, do: s.menus.menuVersions},
-		{method: "GET", pattern: menuPath + "/restore", least: sms.Manager, do: s.menus.menuRestoreForm},
-		{method: "POST", pattern: menuPath + "/restore", least: sms.Manager, do: s.menus.menuRestore},
-		{method: "GET", pattern: menuPath + "/withdraw", least: sms.Manager, do: s.menus.menuAsk(false)},
-		{method: "POST", pattern: menuPath + "/withdraw", least: sms.Manager, do: s.menus.menuEnd(false)},
-		{method: "GET", pattern: menuPath + "/delete", least: sms.Manager, do: s.menus.menuAsk(true)},
-		{method: "POST", pattern: menuPath + "/delete", least: sms.Manager, do: s.menus.menuEnd(true)},
-		{method: "GET", pattern: menuPath + "/answers", least: sms.Viewer, do: s.callers.menuAnswers},
-		{method: "GET", pattern: menuPath + "/answers.csv", least: sms.Sender, do: s.callers.answersExport},
-		{method: "GET", pattern: menuPath + "/menu.json", least: sms.Manager, do: s.menus.menuExport},
-		{method: "GET", pattern: views.HelpPath, least: sms.Viewer, do: s.door.help},
+		{Method: "GET", Pattern: views.NewPath, Least: sms.Sender, Do: s.drafts.composeForm},
+		{Method: "POST", Pattern: views.NewPath, Least: sms.Sender, Do: s.drafts.composeCheck, Keeps: views.NewPath},
+		{Method: "GET", Pattern: views.NewTemplatePath, Least: sms.Sender, Do: s.drafts.composeBack},
+		{Method: "POST", Pattern: views.NewTemplatePath, Least: sms.Sender, Do: s.drafts.composeTemplate, Keeps: views.NewPath},
+		{Method: "POST", Pattern: views.NewPath + "/parts", Least: page.Anyone, Do: s.drafts.composeParts},
+		{Method: "POST", Pattern: views.NewPath + "/numbers", Least: page.Anyone, Do: s.drafts.composeNumbers},
+		{Method: "GET", Pattern: views.UploadPath, Least: sms.Sender, Do: s.uploads.uploadForm},
+		{Method: "POST", Pattern: views.UploadPath, Least: sms.Sender, Do: s.uploads.upload, Stream: true},
+		{Method: "GET", Pattern: views.UploadPath + "/example.xlsx", Least: sms.Sender, Do: s.uploads.uploadExample("xlsx")},
+		{Method: "GET", Pattern: views.UploadPath + "/example.csv", Least: sms.Sender, Do: s.uploads.uploadExample("csv")},
+		{Method: "GET", Pattern: listMessagePath, Least: sms.Sender, Do: s.uploads.listMessageForm},
+		{Method: "POST", Pattern: listMessagePath, Least: sms.Sender, Do: s.uploads.listMessage, Keeps: listMessagePath},
+		{Method: "POST", Pattern: listsPath + "/preview", Least: page.Anyone, Do: s.uploads.listPreview},
+		{Method: "GET", Pattern: listsPath + "/check", Least: sms.Sender, Do: s.uploads.listCheck},
+		{Method: "GET", Pattern: listsPath + "/make", Least: sms.Sender, Do: s.uploads.listBack},
+		{Method: "POST", Pattern: listsPath + "/make", Least: sms.Sender, Do: s.uploads.listMake},
+		{Method: "GET", Pattern: listsPath + "/hidden", Least: sms.Sender, Do: s.uploads.listBack},
+		{Method: "POST", Pattern: listsPath + "/hidden", Least: sms.Sender, Do: s.uploads.listHidden},
+		{Method: "GET", Pattern: listsPath + "/rejected.xlsx", Least: sms.Sender, Do: s.uploads.rejected("xlsx")},
+		{Method: "GET", Pattern: listsPath + "/rejected.csv", Least: sms.Sender, Do: s.uploads.rejected("csv")},
+		{Method: "GET", Pattern: listsPath + "/delete", Least: sms.Sender, Do: s.uploads.listDeleteForm},
+		{Method: "POST", Pattern: listsPath + "/delete", Least: sms.Sender, Do: s.uploads.listDelete},
+		{Method: "GET", Pattern: views.CampaignsPath, Least: sms.Viewer, Do: s.campaigns.campaignList, Shared: page.ByRole},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}", Least: sms.Viewer, Do: s.campaigns.campaignShow, Shared: page.ByRole},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/confirm", Least: sms.Sender, Do: s.confirms.confirmForm},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/start", Least: sms.Sender, Do: s.confirms.confirmBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/start", Least: sms.Sender, Do: s.confirms.campaignStart},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/when", Least: page.Anyone, Do: s.confirms.confirmWhen},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/test", Least: sms.Sender, Do: s.confirms.confirmBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/test", Least: sms.Sender, Do: s.confirms.sendTest},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/include", Least: sms.Sender, Do: s.confirms.confirmBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/include", Least: sms.Sender, Do: s.confirms.campaignInclude},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/name", Least: sms.Sender, Do: s.confirms.confirmBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/name", Least: sms.Sender, Do: s.confirms.campaignName},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/schedule", Least: sms.Sender, Do: s.confirms.scheduleForm},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/schedule", Least: sms.Sender, Do: s.confirms.scheduleSave},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/cancel", Least: sms.Sender, Do: s.confirms.scheduleCancelForm},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/cancel", Least: sms.Sender, Do: s.confirms.scheduleCancel},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/approval", Least: sms.Sender, Do: s.confirms.approvalShow},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/approval", Least: sms.Approver, Do: s.confirms.approvalGive},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/approval/return", Least: sms.Approver, Do: s.confirms.approvalBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/approval/return", Least: sms.Approver, Do: s.confirms.approvalReturn},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/approval/take-back", Least: sms.Sender, Do: s.confirms.approvalBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/approval/take-back", Least: sms.Sender, Do: s.confirms.approvalTakeBack},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/stop", Least: sms.Sender, Do: s.campaigns.campaignStopForm},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/stop", Least: sms.Sender, Do: s.campaigns.campaignStop},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/give-up", Least: sms.Sender, Do: s.campaigns.campaignGiveUpForm},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/give-up", Least: sms.Sender, Do: s.campaigns.campaignGiveUp},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/continue", Least: sms.Sender, Do: s.campaigns.campaignContinueForm},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/continue", Least: sms.Sender, Do: s.campaigns.campaignContinue},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/resume", Least: sms.Manager, Do: s.campaigns.campaignBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/resume", Least: sms.Manager, Do: s.campaigns.campaignResume},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/doubt", Least: sms.Viewer, Do: s.doubts.doubtShow},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/doubt", Least: sms.Manager, Do: s.doubts.doubtSave},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/doubt/agree", Least: sms.Manager, Do: s.doubts.doubtBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/doubt/agree", Least: sms.Manager, Do: s.doubts.doubtAgree},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/doubt/drop", Least: sms.Manager, Do: s.doubts.doubtBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/doubt/drop", Least: sms.Manager, Do: s.doubts.doubtDrop},
+		{Method: "GET", Pattern: views.ReportsPath, Least: sms.Viewer, Do: s.reports.reportList, Shared: page.ByRole},
+		{Method: "GET", Pattern: views.ReportsPath + "/export.csv", Least: sms.Sender, Do: s.reports.reportExport},
+		{Method: "GET", Pattern: views.ReportsPath + "/{id}/link", Least: sms.Manager, Do: s.reports.reportBack},
+		{Method: "POST", Pattern: views.ReportsPath + "/{id}/link", Least: sms.Manager, Do: s.reports.reportLink},
+		{Method: "GET", Pattern: views.ReportsPath + "/gap", Least: sms.Sender, Do: s.reports.reportBack},
+		{Method: "POST", Pattern: views.ReportsPath + "/gap", Least: sms.Sender, Do: s.reports.gapAsk},
+		{Method: "GET", Pattern: views.ReportsPath + "/gap/stop", Least: sms.Sender, Do: s.reports.reportBack},
+		{Method: "POST", Pattern: views.ReportsPath + "/gap/stop", Least: sms.Sender, Do: s.reports.gapStop},
+		{Method: "GET", Pattern: views.MessagesPath, Least: sms.Viewer, Do: s.messages.messageList},
+		{Method: "GET", Pattern: views.MessagesPath + "/search", Least: sms.Viewer, Do: s.messages.messageSearchBack},
+		{Method: "POST", Pattern: views.MessagesPath + "/search", Least: sms.Viewer, Do: s.messages.messageSearch},
+		{Method: "GET", Pattern: views.MessagesPath + "/{id}", Least: sms.Viewer, Do: s.messages.messageShow},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/again", Least: sms.Sender, Do: s.campaigns.againForm},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/again", Least: sms.Sender, Do: s.campaigns.againMake},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/breakdown", Least: sms.Viewer, Do: s.campaigns.campaignBreakdown, Shared: page.ByRole},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/find", Least: sms.Viewer, Do: s.campaigns.campaignBack},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/find", Least: sms.Viewer, Do: s.campaigns.campaignFind},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/messages.csv", Least: sms.Sender, Do: s.downloads.campaignDownload("csv", writeCSV, page.KindCSV)},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/messages.xlsx", Least: sms.Sender, Do: s.downloads.campaignDownload("xlsx", writeXLSX, page.KindXLSX)},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/evidence.zip", Least: sms.Manager, Do: s.downloads.campaignEvidence},
+		{Method: "GET", Pattern: views.MessagesPath + "/{id}/ask", Least: sms.Sender, Do: s.messages.messageBack},
+		{Method: "POST", Pattern: views.MessagesPath + "/{id}/ask", Least: sms.Sender, Do: s.messages.messageAsk},
+		{Method: "GET", Pattern: views.MessagesPath + "/{id}/again", Least: sms.Sender, Do: s.messages.messageAgainForm},
+		{Method: "POST", Pattern: views.MessagesPath + "/{id}/again", Least: sms.Sender, Do: s.messages.messageAgain},
+		{Method: "GET", Pattern: views.MessagesPath + "/{id}/block", Least: sms.Sender, Do: s.messages.messageBlockForm},
+		{Method: "POST", Pattern: views.MessagesPath + "/{id}/block", Least: sms.Sender, Do: s.messages.messageBlock},
+		{Method: "GET", Pattern: views.TemplatesPath, Least: sms.Viewer, Do: s.records.templateList},
+		{Method: "GET", Pattern: views.TemplatesPath + "/refresh", Least: sms.Sender, Do: backTo(views.TemplatesPath)},
+		{Method: "POST", Pattern: views.TemplatesPath + "/refresh", Least: sms.Sender, Do: s.records.refreshRecords(sms.RecordTemplates, views.TemplatesPath)},
+		{Method: "GET", Pattern: views.TemplatesPath + "/new", Least: sms.Sender, Do: s.records.draftForm},
+		{Method: "POST", Pattern: views.TemplatesPath + "/new", Least: sms.Sender, Do: s.records.draftSave},
+		{Method: "GET", Pattern: views.TemplatesPath + "/drafts/{id}", Least: sms.Sender, Do: s.records.draftForm},
+		{Method: "POST", Pattern: views.TemplatesPath + "/drafts/{id}", Least: sms.Sender, Do: s.records.draftSave},
+		{Method: "GET", Pattern: views.TemplatesPath + "/drafts/{id}/delete", Least: sms.Sender, Do: s.records.draftDeleteForm},
+		{Method: "POST", Pattern: views.TemplatesPath + "/drafts/{id}/delete", Least: sms.Sender, Do: s.records.draftDelete},
+		{Method: "GET", Pattern: views.TemplatesPath + "/drafts/{id}/create", Least: sms.Manager, Do: s.records.draftBack},
+		{Method: "POST", Pattern: views.TemplatesPath + "/drafts/{id}/create", Least: sms.Manager, Do: s.records.draftCreate},
+		{Method: "GET", Pattern: views.TemplatesPath + "/{id}", Least: sms.Viewer, Do: s.records.templateShow},
+		{Method: "GET", Pattern: views.TemplatesPath + "/{id}/edit", Least: sms.Manager, Do: s.records.templateForm},
+		{Method: "POST", Pattern: views.TemplatesPath + "/{id}/edit", Least: sms.Manager, Do: s.records.templateSave},
+		{Method: "GET", Pattern: views.TemplatesPath + "/{id}/delete", Least: sms.Manager, Do: s.records.templateDeleteForm},
+		{Method: "POST", Pattern: views.TemplatesPath + "/{id}/delete", Least: sms.Manager, Do: s.records.templateDelete},
+		{Method: "GET", Pattern: views.SendersPath, Least: sms.Viewer, Do: s.records.senderList},
+		{Method: "POST", Pattern: views.SendersPath, Least: sms.Manager, Do: s.records.senderCreate},
+		{Method: "GET", Pattern: views.SendersPath + "/refresh", Least: sms.Sender, Do: backTo(views.SendersPath)},
+		{Method: "POST", Pattern: views.SendersPath + "/refresh", Least: sms.Sender, Do: s.records.refreshRecords(sms.RecordSenders, views.SendersPath)},
+		{Method: "GET", Pattern: views.SendersPath + "/{id}", Least: sms.Manager, Do: s.records.senderForm},
+		{Method: "POST", Pattern: views.SendersPath + "/{id}", Least: sms.Manager, Do: s.records.senderSave},
+		{Method: "GET", Pattern: views.SendersPath + "/{id}/delete", Least: sms.Manager, Do: s.records.senderDeleteForm},
+		{Method: "POST", Pattern: views.SendersPath + "/{id}/delete", Least: sms.Manager, Do: s.records.senderDelete},
+		{Method: "GET", Pattern: views.SendersPath + "/{id}/default", Least: sms.Manager, Do: backTo(views.SendersPath)},
+		{Method: "POST", Pattern: views.SendersPath + "/{id}/default", Least: sms.Manager, Do: s.records.senderDefault},
+		{Method: "GET", Pattern: views.GroupsPath, Least: sms.Viewer, Do: s.records.groupList},
+		{Method: "GET", Pattern: views.GroupsPath + "/refresh", Least: sms.Sender, Do: backTo(views.GroupsPath)},
+		{Method: "POST", Pattern: views.GroupsPath + "/refresh", Least: sms.Sender, Do: s.records.refreshRecords(sms.RecordGroups, views.GroupsPath)},
+		{Method: "GET", Pattern: views.GroupsPath + "/new", Least: sms.Manager, Do: s.records.groupNew},
+		{Method: "POST", Pattern: views.GroupsPath + "/new", Least: sms.Manager, Do: s.records.groupCreate},
+		{Method: "GET", Pattern: views.GroupsPath + "/{id}", Least: sms.Manager, Do: s.records.groupForm},
+		{Method: "POST", Pattern: views.GroupsPath + "/{id}", Least: sms.Manager, Do: s.records.groupSave},
+		{Method: "GET", Pattern: views.GroupsPath + "/{id}/sub", Least: sms.Manager, Do: s.records.groupNew},
+		{Method: "POST", Pattern: views.GroupsPath + "/{id}/sub", Least: sms.Manager, Do: s.records.groupCreate},
+		{Method: "GET", Pattern: views.GroupsPath + "/{id}/delete", Least: sms.Manager, Do: s.records.groupDeleteForm},
+		{Method: "POST", Pattern: views.GroupsPath + "/{id}/delete", Least: sms.Manager, Do: s.records.groupDelete},
+		{Method: "GET", Pattern: views.BalancePath, Least: sms.Viewer, Do: s.balances.balanceShow, Shared: page.ByRole},
+		{Method: "GET", Pattern: views.BalancePath + "/usage.csv", Least: sms.Sender, Do: s.balances.usageDownload},
+		{Method: "GET", Pattern: views.BalancePath + "/refresh", Least: sms.Sender, Do: backTo(views.BalancePath)},
+		{Method: "POST", Pattern: views.BalancePath + "/refresh", Least: sms.Sender, Do: s.records.refreshRecords(sms.RecordBalance, views.BalancePath)},
+		{Method: "GET", Pattern: views.BalancePath + "/limits", Least: sms.Administrator, Do: backTo(views.BalancePath)},
+		{Method: "POST", Pattern: views.BalancePath + "/limits", Least: sms.Administrator, Do: s.balances.balanceLimits},
+		{Method: "GET", Pattern: views.BalancePath + "/seen", Least: sms.Manager, Do: backTo(views.BalancePath)},
+		{Method: "POST", Pattern: views.BalancePath + "/seen", Least: sms.Manager, Do: s.balances.balanceSeen},
+		{Method: "GET", Pattern: views.BalancePath + "/xml", Least: sms.Administrator, Do: backTo(views.BalancePath)},
+		{Method: "POST", Pattern: views.BalancePath + "/xml", Least: sms.Administrator, Do: s.balances.balanceXML},
+		{Method: "GET", Pattern: views.ContactsPath, Least: sms.Viewer, Do: s.people.contactList},
+		{Method: "GET", Pattern: views.ContactsPath + "/search", Least: sms.Viewer, Do: s.people.contactBack},
+		{Method: "POST", Pattern: views.ContactsPath + "/search", Least: sms.Viewer, Do: s.people.contactSearch},
+		{Method: "GET", Pattern: views.ContactsPath + "/pick", Least: sms.Sender, Do: s.people.contactBack},
+		{Method: "POST", Pattern: views.ContactsPath + "/pick", Least: sms.Sender, Do: s.people.contactPick},
+		{Method: "GET", Pattern: views.ContactsPath + "/new", Least: sms.Sender, Do: s.people.contactNew},
+		{Method: "POST", Pattern: views.ContactsPath + "/new", Least: sms.Sender, Do: s.people.contactCreate},
+		{Method: "GET", Pattern: views.ContactsPath + "/{id}", Least: sms.Viewer, Do: s.people.contactShow},
+		{Method: "GET", Pattern: views.ContactsPath + "/{id}/edit", Least: sms.Sender, Do: s.people.contactForm},
+		{Method: "POST", Pattern: views.ContactsPath + "/{id}/edit", Least: sms.Sender, Do: s.people.contactSave},
+		{Method: "GET", Pattern: views.ContactsPath + "/{id}/delete", Least: sms.Sender, Do: s.people.contactDeleteForm},
+		{Method: "POST", Pattern: views.ContactsPath + "/{id}/delete", Least: sms.Sender, Do: s.people.contactDelete},
+		{Method: "GET", Pattern: views.ImportPath, Least: sms.Sender, Do: s.uploads.importForm},
+		{Method: "POST", Pattern: views.ImportPath, Least: sms.Sender, Do: s.uploads.uploadContacts, Stream: true},
+		{Method: "GET", Pattern: importList, Least: sms.Sender, Do: s.uploads.importColumns},
+		{Method: "POST", Pattern: importList, Least: sms.Sender, Do: s.uploads.importCheck},
+		{Method: "GET", Pattern: views.AudiencesPath, Least: sms.Viewer, Do: s.people.audienceList},
+		{Method: "GET", Pattern: views.AudiencesPath + "/new", Least: sms.Sender, Do: s.people.audienceShow},
+		{Method: "POST", Pattern: views.AudiencesPath + "/new", Least: sms.Sender, Do: s.people.audienceSave},
+		{Method: "GET", Pattern: views.AudiencesPath + "/{id}", Least: sms.Viewer, Do: s.people.audienceShow},
+		{Method: "POST", Pattern: views.AudiencesPath + "/{id}", Least: sms.Sender, Do: s.people.audienceSave},
+		{Method: "GET", Pattern: views.AudiencesPath + "/{id}/send", Least: sms.Sender, Do: s.people.audienceBack},
+		{Method: "POST", Pattern: views.AudiencesPath + "/{id}/send", Least: sms.Sender, Do: s.people.audienceSend},
+		{Method: "GET", Pattern: views.AudiencesPath + "/{id}/remove", Least: sms.Sender, Do: s.people.audienceBack},
+		{Method: "POST", Pattern: views.AudiencesPath + "/{id}/remove", Least: sms.Sender, Do: s.people.audienceRemove},
+		{Method: "GET", Pattern: views.AudiencesPath + "/{id}/delete", Least: sms.Sender, Do: s.people.audienceDeleteForm},
+		{Method: "POST", Pattern: views.AudiencesPath + "/{id}/delete", Least: sms.Sender, Do: s.people.audienceDelete},
+		{Method: "GET", Pattern: views.USSDPath, Least: sms.Viewer, Do: s.menus.menuList},
+		{Method: "GET", Pattern: views.NewMenuPath, Least: sms.Manager, Do: s.menus.menuNew},
+		{Method: "POST", Pattern: views.NewMenuPath, Least: sms.Manager, Do: s.menus.menuCreate, Upload: true},
+		{Method: "GET", Pattern: views.SimulatorPath, Least: sms.Sender, Do: s.menus.simulator},
+		{Method: "POST", Pattern: views.SimulatorPath, Least: sms.Sender, Do: s.menus.simulatorPress},
+		{Method: "GET", Pattern: views.SessionsPath, Least: sms.Viewer, Do: s.callers.sessionList},
+		{Method: "GET", Pattern: views.SessionsPath + "/keep", Least: sms.Administrator, Do: s.callers.sessionBack},
+		{Method: "POST", Pattern: views.SessionsPath + "/keep", Least: sms.Administrator, Do: s.callers.sessionKeep},
+		{Method: "GET", Pattern: views.SessionsPath + "/{id}", Least: sms.Viewer, Do: s.callers.sessionShow},
+		{Method: "GET", Pattern: views.USSDPath + "/joined.csv", Least: sms.Sender, Do: s.callers.joinedExport},
+		{Method: "GET", Pattern: menuPath + "", Least: sms.Viewer, Do: s.menus.menuEdit},
+		{Method: "GET", Pattern: menuPath + "/order", Least: sms.Manager, Do: s.menus.menuBack},
+		{Method: "POST", Pattern: menuPath + "/order", Least: sms.Manager, Do: s.menus.menuOrder},
+		{Method: "GET", Pattern: menuPath + "/screen", Least: sms.Manager, Do: s.menus.screenForm},
+		{Method: "POST", Pattern: menuPath + "/screen", Least: sms.Manager, Do: s.menus.screenSave, Upload: true},
+		{Method: "GET", Pattern: menuPath + "/screen/remove", Least: sms.Manager, Do: s.menus.screenRemoveForm},
+		{Method: "POST", Pattern: menuPath + "/preview", Least: sms.Manager, Do: s.menus.screenPreview},
+		{Method: "GET", Pattern: menuPath + "/settings", Least: sms.Manager, Do: s.menus.menuSettings},
+		{Method: "POST", Pattern: menuPath + "/settings", Least: sms.Manager, Do: s.menus.menuSettingsSave, Upload: true},
+		{Method: "GET", Pattern: menuPath + "/publish", Least: sms.Manager, Do: s.menus.menuPublishForm},
+		{Method: "POST", Pattern: menuPath + "/publish", Least: sms.Manager, Do: s.menus.menuPublish},
+		{Method: "GET", Pattern: menuPath + "/versions", Least: sms.Viewer, Do: s.menus.menuVersions},
+		{Method: "GET", Pattern: menuPath + "/restore", Least: sms.Manager, Do: s.menus.menuRestoreForm},
+		{Method: "POST", Pattern: menuPath + "/restore", Least: sms.Manager, Do: s.menus.menuRestore},
+		{Method: "GET", Pattern: menuPath + "/withdraw", Least: sms.Manager, Do: s.menus.menuAsk(false)},
+		{Method: "POST", Pattern: menuPath + "/withdraw", Least: sms.Manager, Do: s.menus.menuEnd(false)},
+		{Method: "GET", Pattern: menuPath + "/delete", Least: sms.Manager, Do: s.menus.menuAsk(true)},
+		{Method: "POST", Pattern: menuPath + "/delete", Least: sms.Manager, Do: s.menus.menuEnd(true)},
+		{Method: "GET", Pattern: menuPath + "/answers", Least: sms.Viewer, Do: s.callers.menuAnswers},
+		{Method: "GET", Pattern: menuPath + "/answers.csv", Least: sms.Sender, Do: s.callers.answersExport},
+		{Method: "GET", Pattern: menuPath + "/menu.json", Least: sms.Manager, Do: s.menus.menuExport},
+		{Method: "GET", Pattern: views.HelpPath, Least: sms.Viewer, Do: s.door.help},
 
-		{method: "GET", pattern: static.Prefix + "*", least: outside, plain: static.Handler()},
-		{method: "GET", pattern: "/healthz", least: outside, plain: http.HandlerFunc(s.probes.health)},
-		{method: "GET", pattern: "/livez", least: outside, plain: http.HandlerFunc(s.probes.alive)},
-		{method: "GET", pattern: "/readyz", least: outside, plain: http.HandlerFunc(s.probes.readiness)},
+		{Method: "GET", Pattern: static.Prefix + "*", Least: page.Outside, Plain: static.Handler()},
+		{Method: "GET", Pattern: "/healthz", Least: page.Outside, Plain: http.HandlerFunc(s.probes.health)},
+		{Method: "GET", Pattern: "/livez", Least: page.Outside, Plain: http.HandlerFunc(s.probes.alive)},
+		{Method: "GET", Pattern: "/readyz", Least: page.Outside, Plain: http.HandlerFunc(s.probes.readiness)},
 	}
 	list = append(list, s.programTable()...)
 	if callbacks != nil {
 		list = append(list,
-			route{pattern: "/dlr/*", least: outside, plain: callbacks},
-			route{pattern: "/ussd/*", least: outside, plain: callbacks})
+			page.Route{Pattern: "/dlr/*", Least: page.Outside, Plain: callbacks},
+			page.Route{Pattern: "/ussd/*", Least: page.Outside, Plain: callbacks})
 	}
 	if s.dev {
-		list = append(list, route{method: "GET", pattern: "/styleguide", least: sms.Viewer, do: s.styleguide})
+		list = append(list, page.Route{Method: "GET", Pattern: "/styleguide", Least: sms.Viewer, Do: s.styleguide})
 	}
 	return list
 }
@@ -288,24 +289,24 @@ func (s *Web) Routes(callbacks http.Handler) http.Handler { return s.router(call
 
 func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	m := chi.NewRouter()
-	s.useRoutes(m)
-	m.Use(s.recovered, identified, s.guarded, s.probes.watched, s.clientIP, s.logged, middleware.GetHead)
-	nowhere := route{least: anyone, do: func(http.ResponseWriter, *http.Request, *visit) error { return sms.ErrNotFound }}
-	m.NotFound(apart(s.nowhereProgram, s.page(nowhere)))
-	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) { s.wrongMethodProgram(m, w, r) }, s.page(route{least: anyone, do: s.wrongMethod(m)})))
+	s.UseRoutes(m)
+	m.Use(s.Recovered, page.Identified, s.Guarded, s.probes.watched, s.ClientIP, s.Logged, middleware.GetHead)
+	nowhere := page.Route{Least: page.Anyone, Do: func(http.ResponseWriter, *http.Request, *page.Visit) error { return sms.ErrNotFound }}
+	m.NotFound(apart(s.nowhereProgram, s.Page(nowhere)))
+	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) { s.wrongMethodProgram(m, w, r) }, s.Page(page.Route{Least: page.Anyone, Do: s.wrongMethod(m)})))
 	for _, rt := range s.table(callbacks) {
-		h := rt.plain
+		h := rt.Plain
 		switch {
-		case rt.program != nil:
-			h = rt.program
-		case rt.least != outside || h == nil:
-			h = s.page(rt)
+		case rt.Program != nil:
+			h = rt.Program
+		case rt.Least != page.Outside || h == nil:
+			h = s.Page(rt)
 		}
-		if rt.method == "" {
-			m.Handle(rt.pattern, h)
+		if rt.Method == "" {
+			m.Handle(rt.Pattern, h)
 			continue
 		}
-		m.Method(rt.method, rt.pattern, h)
+		m.Method(rt.Method, rt.Pattern, h)
 	}
 	return m
 }
@@ -313,7 +314,7 @@ func (s *Web) router(callbacks http.Handler) *chi.Mux {
 // apart answers programs in one way and browsers in another.
 func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if forPrograms(r) {
+		if page.ForPrograms(r) {
 			programs(w, r)
 			return
 		}
@@ -321,32 +322,32 @@ func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
 	}
 }
 
-func (s *Web) wrongMethod(m *chi.Mux) handler {
-	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *Web) wrongMethod(m *chi.Mux) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		if m.Match(chi.NewRouteContext(), http.MethodGet, r.URL.Path) {
 			w.Header().Set("Allow", "GET, HEAD")
 		}
 		if m.Match(chi.NewRouteContext(), http.MethodPost, r.URL.Path) {
 			w.Header().Add("Allow", "POST")
 		}
-		s.showProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed, Title: "This address does not work that way",
+		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed, Title: "This address does not work that way",
 			Text: "It may be part of a form. Go back and load the page again.", Link: views.Link{Text: "Go to the overview", Href: "/"}})
 		return nil
 	}
 }
 
-func (s *Web) styleguide(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.render(w, r, http.StatusOK, views.StyleGuide(v.frame("Style guide", "")))
+func (s *Web) styleguide(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	return s.Render(w, r, http.StatusOK, views.StyleGuide(v.Frame("Style guide", "")))
 }
 
 // programTable is every address for programs, and who may.
-func (s *Web) programTable() []route {
-	of := func(method, pattern string, least sms.Role, stream bool, do programHandler) route {
+func (s *Web) programTable() []page.Route {
+	of := func(method, pattern string, least sms.Role, stream bool, do programHandler) page.Route {
 		pattern = apiPath + pattern
-		return route{method: method, pattern: pattern, least: least, program: s.api.handleProgram(pattern, least, stream, do)}
+		return page.Route{Method: method, Pattern: pattern, Least: least, Program: s.api.handleProgram(pattern, least, stream, do)}
 	}
-	return []route{
-		{method: "GET", pattern: apiPath + "/openapi.yaml", least: outside, plain: http.HandlerFunc(openAPI)},
+	return []page.Route{
+		{Method: "GET", Pattern: apiPath + "/openapi.yaml", Least: page.Outside, Plain: http.HandlerFunc(openAPI)},
 		of("GET", "/campaigns", sms.Viewer, false, s.api.apiCampaignList),
 		of("POST", "/campaigns", sms.Sender, true, s.api.apiCreate),
 		of("GET", "/campaigns/{id}", sms.Viewer, false, s.api.apiCampaign),
@@ -361,7 +362,7 @@ func (s *Web) programTable() []route {
 
 // nowhereProgram answers addresses for programs that do not exist.
 func (s *Web) nowhereProgram(w http.ResponseWriter, _ *http.Request) {
-	s.program(w, views.Problem{Status: http.StatusNotFound, Text: "There is nothing at this address"})
+	s.Program(w, views.Problem{Status: http.StatusNotFound, Text: "There is nothing at this address"})
 }
 
 // wrongMethodProgram answers methods that an address for programs does not take.
@@ -371,7 +372,7 @@ func (s *Web) wrongMethodProgram(m *chi.Mux, w http.ResponseWriter, r *http.Requ
 			w.Header().Add("Allow", allowed.words)
 		}
 	}
-	s.program(w, views.Problem{Status: http.StatusMethodNotAllowed, Text: "This address does not take this method"})
+	s.Program(w, views.Problem{Status: http.StatusMethodNotAllowed, Text: "This address does not take this method"})
 }
 
 // programs tells a program of a problem that belongs to no address of its own.

@@ -13,6 +13,7 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 func developer(c *Config) { c.Dev = true }
@@ -21,30 +22,30 @@ func developer(c *Config) { c.Dev = true }
 // entry says who may.
 func TestEveryRouteIsInTheTable(t *testing.T) {
 	s := newSite(t, developer)
-	table := map[string]route{}
+	table := map[string]page.Route{}
 	for _, rt := range s.web.table(callbacks) {
-		key := rt.method + " " + rt.pattern
+		key := rt.Method + " " + rt.Pattern
 		if _, twice := table[key]; twice {
 			t.Errorf("%s is there twice", key)
 		}
 		table[key] = rt
-		_, role := sms.ParseRole(string(rt.least))
-		if !role && rt.least != anyone && rt.least != outside {
+		_, role := sms.ParseRole(string(rt.Least))
+		if !role && rt.Least != page.Anyone && rt.Least != page.Outside {
 			t.Errorf("%s does not say who may", key)
 		}
 		handlers := 0
-		for _, there := range []bool{rt.do != nil, rt.program != nil, rt.plain != nil} {
+		for _, there := range []bool{rt.Do != nil, rt.Program != nil, rt.Plain != nil} {
 			if there {
 				handlers++
 			}
 		}
-		if handlers != 1 || (rt.plain != nil) != (rt.least == outside) || rt.program != nil && !role {
+		if handlers != 1 || (rt.Plain != nil) != (rt.Least == page.Outside) || rt.Program != nil && !role {
 			t.Errorf("%s needs one handler, a plain one only where it is outside, and programs need a role", key)
 		}
-		if strings.HasPrefix(rt.pattern, apiPath) != (rt.program != nil) && rt.plain == nil {
+		if strings.HasPrefix(rt.Pattern, apiPath) != (rt.Program != nil) && rt.Plain == nil {
 			t.Errorf("%s is for people and programs alike", key)
 		}
-		if rt.method != "GET" && rt.method != "POST" && (rt.method != "" || rt.least != outside) {
+		if rt.Method != "GET" && rt.Method != "POST" && (rt.Method != "" || rt.Least != page.Outside) {
 			t.Errorf("%s has an odd method", key)
 		}
 	}
@@ -67,8 +68,8 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 
 func TestARouteWithoutARoleLetsNobodyThrough(t *testing.T) {
 	s := newSite(t)
-	for _, least := range []sms.Role{"", "king", outside} {
-		s.handler = s.web.page(route{method: "GET", pattern: "/x", least: least, do: func(w http.ResponseWriter, _ *http.Request, _ *visit) error {
+	for _, least := range []sms.Role{"", "king", page.Outside} {
+		s.handler = s.web.Page(page.Route{Method: "GET", Pattern: "/x", Least: least, Do: func(w http.ResponseWriter, _ *http.Request, _ *page.Visit) error {
 			w.WriteHeader(http.StatusOK)
 			return nil
 		}})
@@ -88,18 +89,18 @@ func TestRolesByRoutes(t *testing.T) {
 		people[role] = s.hire(string(role)+"@example.com", role)
 	}
 	for _, rt := range s.web.table(callbacks) {
-		if rt.least == outside || rt.program != nil {
+		if rt.Least == page.Outside || rt.Program != nil {
 			continue
 		}
-		path := strings.NewReplacer("{id}", "1", "{uid}", strings.Repeat("0", 32), "{token}", strings.Repeat("0", 64)).Replace(rt.pattern)
-		t.Run(rt.method+" "+rt.pattern, func(t *testing.T) {
+		path := strings.NewReplacer("{id}", "1", "{uid}", strings.Repeat("0", 32), "{token}", strings.Repeat("0", 64)).Replace(rt.Pattern)
+		t.Run(rt.Method+" "+rt.Pattern, func(t *testing.T) {
 			stranger := s.browser()
-			switch got := request(t, stranger, rt.method, path); {
-			case rt.least == anyone:
+			switch got := request(t, stranger, rt.Method, path); {
+			case rt.Least == page.Anyone:
 				if got.status == http.StatusForbidden || got.status >= 500 || strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
 					t.Errorf("a stranger gets %d", got.status)
 				}
-			case rt.pattern == views.LivePath:
+			case rt.Pattern == views.LivePath:
 				got.is(http.StatusUnauthorized)
 			default:
 				got.is(http.StatusSeeOther)
@@ -108,12 +109,12 @@ func TestRolesByRoutes(t *testing.T) {
 				}
 			}
 			for _, role := range sms.Roles() {
-				got := request(t, s.as(people[role]), rt.method, path)
-				denied := rt.least != anyone && !role.AtLeast(rt.least)
+				got := request(t, s.as(people[role]), rt.Method, path)
+				denied := rt.Least != page.Anyone && !role.AtLeast(rt.Least)
 				if denied != (got.status == http.StatusForbidden) || got.status >= 500 || strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
 					t.Errorf("%s gets %d, location %q", role, got.status, got.header.Get("Location"))
 				}
-				if denied && !strings.Contains(got.text("main"), "Ask an administrator for the role "+rt.least.Title()) {
+				if denied && !strings.Contains(got.text("main"), "Ask an administrator for the role "+rt.Least.Title()) {
 					t.Errorf("%s is told %q", role, got.text("main"))
 				}
 			}

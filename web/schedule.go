@@ -6,12 +6,13 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // schedulePage is the question with nothing chosen yet: tomorrow at nine, or
 // the time that the campaign has.
-func (s *confirms) schedulePage(r *http.Request, v *visit, c sms.Campaign, a sms.Account) views.SchedulePage {
-	p := views.SchedulePage{Outlook: s.outlook(v, a), Campaign: c, Zone: a.Location(), When: views.WhenTomorrow, Again: r.PostForm.Get("again") != "" || c.SendAgain}
+func (s *confirms) schedulePage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) views.SchedulePage {
+	p := views.SchedulePage{Outlook: s.Outlook(v, a), Campaign: c, Zone: a.Location(), When: views.WhenTomorrow, Again: r.PostForm.Get("again") != "" || c.SendAgain}
 	if c.MayReschedule() {
 		at := c.Schedule().Time().In(p.Zone)
 		p.When, p.Day, p.Time = views.WhenAt, at.Format("2006-01-02"), at.Format("15:04")
@@ -23,16 +24,16 @@ func (s *confirms) schedulePage(r *http.Request, v *visit, c sms.Campaign, a sms
 // fixed here, so that the next page sets exactly the one that it shows.
 func (s *confirms) scheduleTyped(r *http.Request, p views.SchedulePage) (views.SchedulePage, sms.Schedule, error) {
 	p.HandOver = r.Form.Get("hand_over") != ""
-	p.When, p.Day, p.Time, p.Which = r.Form.Get("when"), firstLetters(r.Form.Get("day"), 40), firstLetters(r.Form.Get("time"), 40), sms.Which(r.Form.Get("which"))
+	p.When, p.Day, p.Time, p.Which = r.Form.Get("when"), page.FirstLetters(r.Form.Get("day"), 40), page.FirstLetters(r.Form.Get("time"), 40), sms.Which(r.Form.Get("which"))
 	var at sms.Schedule
 	switch p.When {
 	case views.WhenHour:
-		at = sms.InAnHour(s.now(), p.Zone)
+		at = sms.InAnHour(s.Now(), p.Zone)
 	case views.WhenTomorrow:
-		at = sms.TomorrowMorning(s.now(), p.Zone)
+		at = sms.TomorrowMorning(s.Now(), p.Zone)
 	case views.WhenAt:
 		var err error
-		if at, err = sms.ReadSchedule(p.Day, p.Time, p.Which, p.Zone, s.now()); err != nil {
+		if at, err = sms.ReadSchedule(p.Day, p.Time, p.Which, p.Zone, s.Now()); err != nil {
 			return p, at, err
 		}
 	default:
@@ -42,13 +43,13 @@ func (s *confirms) scheduleTyped(r *http.Request, p views.SchedulePage) (views.S
 	return p, at, nil
 }
 
-func (s *confirms) scheduleForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) scheduleForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
 	if !c.MayStart() && !c.MayReschedule() {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
 	if err := r.ParseForm(); err != nil {
@@ -57,7 +58,7 @@ func (s *confirms) scheduleForm(w http.ResponseWriter, r *http.Request, v *visit
 	p := s.schedulePage(r, v, c, a)
 	if !r.Form.Has("when") {
 		if day, clock := r.Form.Get("day"), r.Form.Get("time"); day != "" {
-			p.When, p.Day, p.Time = views.WhenAt, firstLetters(day, 40), firstLetters(clock, 40)
+			p.When, p.Day, p.Time = views.WhenAt, page.FirstLetters(day, 40), page.FirstLetters(clock, 40)
 		}
 		return s.showSchedule(w, r, v, a, p, nil)
 	}
@@ -70,7 +71,7 @@ func (s *confirms) scheduleForm(w http.ResponseWriter, r *http.Request, v *visit
 }
 
 // showSchedule shows the question, or the last page before the time is set.
-func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *visit, a sms.Account, p views.SchedulePage, problem error) error {
+func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *page.Visit, a sms.Account, p views.SchedulePage, problem error) error {
 	var bad sms.Invalid
 	if problem != nil && !errors.As(problem, &bad) {
 		return problem
@@ -88,16 +89,16 @@ func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *visit
 			return err
 		}
 	}
-	f := about(v.frame(p.Title(), "campaigns"), v, a)
+	f := page.About(v.Frame(p.Title(), "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(p.Campaign)
 	status := http.StatusOK
 	if f.Error = len(bad) > 0; f.Error {
 		status = http.StatusUnprocessableEntity
 	}
-	return s.render(w, r, status, views.Schedule(f, p))
+	return s.Render(w, r, status, views.Schedule(f, p))
 }
 
-func (s *confirms) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) scheduleSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (s *confirms) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return s.showSchedule(w, r, v, a, p, err)
 	}
-	c, err = s.later(c, p)(r.Context(), v.user, c.ID, at, startOrder(r))
+	c, err = s.later(c, p)(r.Context(), v.User, c.ID, at, startOrder(r))
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad) && bad["approval"] != "":
@@ -120,29 +121,29 @@ func (s *confirms) scheduleSave(w http.ResponseWriter, r *http.Request, v *visit
 		}
 		return s.showSchedule(w, r, v, a, p, err)
 	case errors.Is(err, sms.ErrConflict):
-		s.showProblem(w, r, v, s.startedAlready(v, c))
+		s.ShowProblem(w, r, v, s.startedAlready(v, c))
 		return nil
 	case err != nil:
 		return err
 	}
-	redirect(w, r, views.CampaignPath(c.ID))
+	page.Redirect(w, r, views.CampaignPath(c.ID))
 	return nil
 }
 
-func (s *confirms) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
 	}
 	if !c.MayReschedule() {
-		redirect(w, r, views.CampaignPath(c.ID))
+		page.Redirect(w, r, views.CampaignPath(c.ID))
 		return nil
 	}
-	f := about(v.frame("Cancel the schedule?", "campaigns"), v, a)
+	f := page.About(v.Frame("Cancel the schedule?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
-	return s.render(w, r, http.StatusOK, views.CancelSchedule(f, views.CampaignPage{Outlook: s.outlook(v, a), Campaign: c, Account: a}))
+	return s.Render(w, r, http.StatusOK, views.CancelSchedule(f, views.CampaignPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a}))
 }
 
-func (s *confirms) scheduleCancel(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *confirms) scheduleCancel(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.campaignOrder(w, r, v, s.desk.CancelSchedule)
 }

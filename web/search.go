@@ -11,6 +11,7 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 const (
@@ -21,9 +22,9 @@ const (
 )
 
 // messageList shows messages, all or those that a search found.
-func (s *messages) messageList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, f := s.searchPage(v, r.URL.Query())
-	sought, known := s.search(v, r.URL.Query().Get("find"))
+	sought, known := s.Search(v, r.URL.Query().Get("find"))
 	p.Ended = !known
 	number, same := strings.CutPrefix(sought, sameNumber)
 	switch {
@@ -38,14 +39,14 @@ func (s *messages) messageList(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 // messageSearch takes the form and leads to a page whose address can be kept.
-func (s *messages) messageSearch(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *messages) messageSearch(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, f := s.searchPage(v, r.PostForm)
-	p.Typed = typedNumber(r, "number")
-	if _, _, err := readSought(p.Typed, v.account.Country); err != nil || len(p.Bad) > 0 {
+	p.Typed = page.TypedNumber(r, "number")
+	if _, _, err := readSought(p.Typed, v.Account.Country); err != nil || len(p.Bad) > 0 {
 		return s.showMessages(w, r, v, p, f)
 	}
 	sought := p.Typed
-	if id := number(r.PostForm.Get("message")); id > 0 {
+	if id := page.Number(r.PostForm.Get("message")); id > 0 {
 		m, err := s.store.Message(r.Context(), id)
 		if err != nil {
 			return err
@@ -58,33 +59,33 @@ func (s *messages) messageSearch(w http.ResponseWriter, r *http.Request, v *visi
 			to.Set(name, value)
 		}
 	}
-	if word := s.keepSearch(v, sought); word != "" {
+	if word := s.KeepSearch(v, sought); word != "" {
 		to.Set("find", word)
 	}
 	address := views.MessagesPath
 	if len(to) > 0 {
 		address += "?" + to.Encode()
 	}
-	redirect(w, r, address)
+	page.Redirect(w, r, address)
 	return nil
 }
 
 // messageSearchBack answers an address that only takes forms.
-func (s *messages) messageSearchBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, views.MessagesPath)
+func (s *messages) messageSearchBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	page.Redirect(w, r, views.MessagesPath)
 	return nil
 }
 
 // searchPage reads the filters of an address or a form. Nothing is older than
 // the months that are kept findable.
-func (s *messages) searchPage(v *visit, q url.Values) (views.SearchPage, sms.MessageSearch) {
-	p := views.SearchPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, CanSend: v.user.Role.AtLeast(sms.Sender),
-		From: q.Get("from"), To: q.Get("to"), Campaign: number(q.Get("campaign"))}
+func (s *messages) searchPage(v *page.Visit, q url.Values) (views.SearchPage, sms.MessageSearch) {
+	p := views.SearchPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, CanSend: v.User.Role.AtLeast(sms.Sender),
+		From: q.Get("from"), To: q.Get("to"), Campaign: page.Number(q.Get("campaign"))}
 	if t := sms.Tile(q.Get("tile")); slices.Contains(sms.Tiles(), t) {
 		p.Tile = t
 	}
 	bad := sms.Invalid{}
-	f := sms.MessageSearch{AccountID: v.account.ID, CampaignID: p.Campaign, Keys: p.Tile.Keys(), Limit: views.PageLength,
+	f := sms.MessageSearch{AccountID: v.Account.ID, CampaignID: p.Campaign, Keys: p.Tile.Keys(), Limit: views.PageLength,
 		Since: p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli()}
 	from, ok := readDay(p.From, p.Now.Location())
 	if !ok {
@@ -103,7 +104,7 @@ func (s *messages) searchPage(v *visit, q url.Values) (views.SearchPage, sms.Mes
 	}
 	p.Bad = bad
 	campaign, message, _ := strings.Cut(q.Get("before"), ".")
-	f.Before = sms.Place{CampaignID: number(campaign), MessageID: number(message)}
+	f.Before = sms.Place{CampaignID: page.Number(campaign), MessageID: page.Number(message)}
 	return p, f
 }
 
@@ -116,10 +117,10 @@ func readDay(text string, zone *time.Location) (time.Time, bool) {
 	return day, err == nil
 }
 
-func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *visit, p views.SearchPage, f sms.MessageSearch) error {
+func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.SearchPage, f sms.MessageSearch) error {
 	var err error
 	if p.Number == "" {
-		p.Number, p.Ends, err = readSought(p.Typed, v.account.Country)
+		p.Number, p.Ends, err = readSought(p.Typed, v.Account.Country)
 	}
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
@@ -147,17 +148,17 @@ func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *visit
 	if next != (sms.Place{}) {
 		p.Next = views.With(here, "before", strconv.FormatInt(next.CampaignID, 10)+"."+strconv.FormatInt(next.MessageID, 10))
 	}
-	fr := v.frame("Messages", "messages")
+	fr := v.Frame("Messages", "messages")
 	fr.Error = len(p.Bad) > 0
-	return s.render(w, r, status(r, p.Bad), views.Messages(fr, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.Messages(fr, p))
 }
 
 // addCampaigns offers the latest campaigns to choose from, and the chosen one.
-func (s *messages) addCampaigns(r *http.Request, v *visit, p *views.SearchPage) error {
+func (s *messages) addCampaigns(r *http.Request, v *page.Visit, p *views.SearchPage) error {
 	if p.NoAccount {
 		return nil
 	}
-	list, err := s.store.CampaignNames(r.Context(), v.account.ID, searchChoice)
+	list, err := s.store.CampaignNames(r.Context(), v.Account.ID, searchChoice)
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (s *messages) addCampaigns(r *http.Request, v *visit, p *views.SearchPage) 
 		return nil
 	}
 	c, err := s.store.Campaign(r.Context(), p.Campaign)
-	if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.account.ID {
+	if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.Account.ID {
 		return nil
 	}
 	p.Campaigns = append([]sms.Campaign{c}, p.Campaigns...)

@@ -6,36 +6,37 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 func senderID(s sms.SenderID) int64 { return s.ID }
 
-func (s *records) senderList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showSenders(w, r, v, nil)
 }
 
 // showSenders shows the sender IDs as they were last read, with what is wrong
 // with a new one.
-func (s *records) showSenders(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
-	p := views.SendersPage{Default: v.account.DefaultSender}
+func (s *records) showSenders(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
+	p := views.SendersPage{Default: v.Account.DefaultSender}
 	var err error
-	if p.RecordPage, err = s.recordPage(v, sms.RecordSenders, bad); err != nil {
+	if p.RecordPage, err = s.RecordPage(v, sms.RecordSenders, bad); err != nil {
 		return err
 	}
-	if p.Rows, err = s.store.SenderIDs(r.Context(), v.account.ID); err != nil {
+	if p.Rows, err = s.store.SenderIDs(r.Context(), v.Account.ID); err != nil {
 		return err
 	}
-	if p.Last, err = s.store.SenderDays(r.Context(), v.account.ID); err != nil {
+	if p.Last, err = s.store.SenderDays(r.Context(), v.Account.ID); err != nil {
 		return err
 	}
 	if r.Method == http.MethodPost {
 		p.Text, p.Purpose = r.PostForm.Get("text"), r.PostForm.Get("purpose")
 	}
-	return s.render(w, r, status(r, bad), views.Senders(s.recordFrame(v, "Sender IDs", bad), p))
+	return s.Render(w, r, page.Status(r, bad), views.Senders(s.recordFrame(v, "Sender IDs", bad), p))
 }
 
-func (s *records) senderCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	_, err := s.desk.CreateSenderID(r.Context(), v.user, v.account.ID, r.PostForm.Get("text"), r.PostForm.Get("purpose"))
+func (s *records) senderCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	_, err := s.desk.CreateSenderID(r.Context(), v.User, v.Account.ID, r.PostForm.Get("text"), r.PostForm.Get("purpose"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showSenders(w, r, v, bad)
@@ -47,33 +48,33 @@ func (s *records) senderCreate(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 // sender is the page of the sender ID in the address.
-func (s *records) sender(r *http.Request, v *visit, bad sms.Invalid) (p views.SenderPage, err error) {
-	if p.RecordPage, err = s.recordPage(v, sms.RecordSenders, bad); err != nil {
+func (s *records) sender(r *http.Request, v *page.Visit, bad sms.Invalid) (p views.SenderPage, err error) {
+	if p.RecordPage, err = s.RecordPage(v, sms.RecordSenders, bad); err != nil {
 		return p, err
 	}
-	all, err := s.store.SenderIDs(r.Context(), v.account.ID)
+	all, err := s.store.SenderIDs(r.Context(), v.Account.ID)
 	if err != nil {
 		return p, err
 	}
 	if p.Sender, err = among(r, all, senderID); err != nil {
 		return p, err
 	}
-	p.Purpose, p.Default = p.Sender.Purpose, p.Sender.Text == v.account.DefaultSender
-	if p.Waiting, err = s.store.SenderWaits(r.Context(), v.account.ID, p.Sender.Text); err != nil {
+	p.Purpose, p.Default = p.Sender.Purpose, p.Sender.Text == v.Account.DefaultSender
+	if p.Waiting, err = s.store.SenderWaits(r.Context(), v.Account.ID, p.Sender.Text); err != nil {
 		return p, err
 	}
-	days, err := s.store.SenderDays(r.Context(), v.account.ID)
+	days, err := s.store.SenderDays(r.Context(), v.Account.ID)
 	p.Last = days[p.Sender.Text]
 	return p, err
 }
 
 func senderCrumbs() views.Link { return views.Link{Text: "Sender IDs", Href: views.SendersPath} }
 
-func (s *records) senderForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showSenderForm(w, r, v, nil)
 }
 
-func (s *records) showSenderForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showSenderForm(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.sender(r, v, bad)
 	if err != nil {
 		return err
@@ -81,15 +82,15 @@ func (s *records) showSenderForm(w http.ResponseWriter, r *http.Request, v *visi
 	if r.Method == http.MethodPost {
 		p.Purpose = r.PostForm.Get("purpose")
 	}
-	return s.render(w, r, status(r, bad), views.SenderEdit(s.recordFrame(v, "Sender ID "+p.Sender.Text, bad, senderCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.SenderEdit(s.recordFrame(v, "Sender ID "+p.Sender.Text, bad, senderCrumbs()), p))
 }
 
-func (s *records) senderSave(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) senderSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.UpdatePurpose(r.Context(), v.user, v.account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("purpose"))
+	_, err = s.desk.UpdatePurpose(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("purpose"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showSenderForm(w, r, v, bad)
@@ -100,24 +101,24 @@ func (s *records) senderSave(w http.ResponseWriter, r *http.Request, v *visit) e
 	return err
 }
 
-func (s *records) senderDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) senderDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showSenderDelete(w, r, v, nil)
 }
 
-func (s *records) showSenderDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showSenderDelete(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.sender(r, v, bad)
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, status(r, bad), views.SenderDelete(s.recordFrame(v, "Delete a sender ID?", bad, senderCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.SenderDelete(s.recordFrame(v, "Delete a sender ID?", bad, senderCrumbs()), p))
 }
 
-func (s *records) senderDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) senderDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.DeleteSenderID(r.Context(), v.user, v.account.ID, id)
+	_, err = s.desk.DeleteSenderID(r.Context(), v.User, v.Account.ID, id)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showSenderDelete(w, r, v, bad)
@@ -128,12 +129,12 @@ func (s *records) senderDelete(w http.ResponseWriter, r *http.Request, v *visit)
 	return err
 }
 
-func (s *records) senderDefault(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) senderDefault(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	err = s.desk.ChooseDefaultSender(r.Context(), v.user, v.account.ID, id)
+	err = s.desk.ChooseDefaultSender(r.Context(), v.User, v.Account.ID, id)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showSenders(w, r, v, bad)
@@ -141,6 +142,6 @@ func (s *records) senderDefault(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.SendersPath, "senderdefault"))
+	page.Redirect(w, r, page.WithDone(views.SendersPath, "senderdefault"))
 	return nil
 }

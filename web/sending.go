@@ -11,12 +11,13 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // sendingFields are an account's sending settings as the form shows them.
 func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
 	p := views.SendingForm{Action: views.AccountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
-		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
+		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.Now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
 	p.From, p.To = a.Hours.Ends()
 	p.HoursZone = a.Hours.Zone
 	for d, own := range a.Hours.Own {
@@ -33,7 +34,7 @@ func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
 // sendingTyped is the form as it was sent.
 func (s *accounts) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
 	p := s.sendingFields(a)
-	field := func(name string) string { return firstLetters(strings.TrimSpace(f.Get(name)), 40) }
+	field := func(name string) string { return page.FirstLetters(strings.TrimSpace(f.Get(name)), 40) }
 	p.From, p.To, p.Abroad = field("hours_from"), field("hours_to"), f.Get("abroad") != ""
 	p.HoursZone = field("hours_zone")
 	for d := range p.Days {
@@ -65,7 +66,7 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 	}
 	bad := sms.Invalid{}
 	hours, err := sms.ReadHours(p.From, p.To)
-	merge(bad, err)
+	page.Merge(bad, err)
 	hours.Zone = p.HoursZone
 	for d, typed := range p.Days {
 		var wrong sms.Invalid
@@ -85,7 +86,7 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), DayMost: limit("day_most"), PersonMost: limit("person_most"), PersonDayMost: limit("person_day_most")}}, bad.Or()
 }
 
-func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.accountOf(r)
 	if err != nil {
 		return err
@@ -93,12 +94,12 @@ func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *visit)
 	typed := s.sendingTyped(r.PostForm, a)
 	sending, err := readSending(typed)
 	bad := sms.Invalid{}
-	merge(bad, err)
+	page.Merge(bad, err)
 	changed := a
 	changed.Hours, changed.Limits, changed.TypeAbove, changed.ApproveAbove, changed.CallLimit, changed.URLBudget = sending.Hours, sending.Limits, sending.TypeAbove, sending.ApproveAbove, sending.CallLimit, sending.URLBudget
-	merge(bad, changed.Check())
+	page.Merge(bad, changed.Check())
 	if len(bad) == 0 {
-		_, err = s.desk.SaveSending(r.Context(), v.user, a.ID, sending)
+		_, err = s.desk.SaveSending(r.Context(), v.User, a.ID, sending)
 		if err != nil && !errors.As(err, &bad) {
 			return err
 		}
@@ -108,6 +109,6 @@ func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *visit)
 		form.Sending = typed
 		return s.showAccount(w, r, v, form, bad)
 	}
-	redirect(w, r, withDone(views.AccountPath(a.ID), "saved"))
+	page.Redirect(w, r, page.WithDone(views.AccountPath(a.ID), "saved"))
 	return nil
 }

@@ -6,51 +6,52 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // setupForm is for the one person who reads the address in the terminal. An
 // existing administrator closes it.
-func (s *door) setupForm(w http.ResponseWriter, r *http.Request, v *visit) error {
-	staffed, err := s.hasAdministrator(r.Context())
+func (s *door) setupForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	staffed, err := s.HasAdministrator(r.Context())
 	if err != nil {
 		return err
 	}
 	if staffed {
-		redirect(w, r, views.SetupTasksPath)
+		page.Redirect(w, r, views.SetupTasksPath)
 		return nil
 	}
 	token := r.URL.Query().Get("token")
 	if !s.desk.SetupOpen(token) {
 		return s.setupClosed(w, r, v, token != "")
 	}
-	return s.render(w, r, http.StatusOK, views.SetUp(v.bareFrame("Set up smsdesk"), views.SetUpForm{Token: token}))
+	return s.Render(w, r, http.StatusOK, views.SetUp(v.BareFrame("Set up smsdesk"), views.SetUpForm{Token: token}))
 }
 
-func (s *door) setupClosed(w http.ResponseWriter, r *http.Request, v *visit, tried bool) error {
+func (s *door) setupClosed(w http.ResponseWriter, r *http.Request, v *page.Visit, tried bool) error {
 	if tried {
-		return s.render(w, r, http.StatusNotFound, views.SetUpClosed(v.bareFrame("This set-up address does not work any more"), true))
+		return s.Render(w, r, http.StatusNotFound, views.SetUpClosed(v.BareFrame("This set-up address does not work any more"), true))
 	}
-	return s.render(w, r, http.StatusOK, views.SetUpClosed(v.bareFrame("Open the set-up address"), false))
+	return s.Render(w, r, http.StatusOK, views.SetUpClosed(v.BareFrame("Open the set-up address"), false))
 }
 
-func (s *door) setup(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) setup(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	form := views.SetUpForm{Token: r.PostForm.Get("token"), Email: r.PostForm.Get("email"), Name: r.PostForm.Get("name")}
 	password := r.PostForm.Get("password")
 	u, err := s.desk.CreateFirstAdministrator(r.Context(), form.Token, form.Email, form.Name, password)
 	switch {
 	case errors.As(err, &form.Bad):
-		f := v.bareFrame("Set up smsdesk")
+		f := v.BareFrame("Set up smsdesk")
 		f.Error = true
-		return s.render(w, r, http.StatusUnprocessableEntity, views.SetUp(f, form))
+		return s.Render(w, r, http.StatusUnprocessableEntity, views.SetUp(f, form))
 	case errors.Is(err, sms.ErrNotFound):
 		return s.setupClosed(w, r, v, true)
 	case err != nil:
 		return err
 	}
-	s.staffed.Store(true)
+	s.Staffed.Store(true)
 	if err := s.openSession(w, r, v, u.Email, password); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.SetupTasksPath, "setup"))
+	page.Redirect(w, r, page.WithDone(views.SetupTasksPath, "setup"))
 	return nil
 }

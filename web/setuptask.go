@@ -6,11 +6,12 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // setupTasks is what is left to do until this desk can send for real.
 // It listens for the first delivery report.
-func (s *accounts) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *accounts) setupTasks(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	tasks, account, err := s.tasks(v)
 	if err != nil {
 		return err
@@ -26,21 +27,21 @@ func (s *accounts) setupTasks(w http.ResponseWriter, r *http.Request, v *visit) 
 	if account.ID != 0 {
 		list.Renew.URL, list.Renew.On = views.SetupTasksPath, []string{feed.Reports(account.ID), feed.Account(account.ID)}
 	}
-	if isFragment(r) {
-		return s.render(w, r, http.StatusOK, views.SetUpTaskList(list))
+	if page.IsFragment(r) {
+		return s.Render(w, r, http.StatusOK, views.SetUpTaskList(list))
 	}
-	f := v.liveFrame("Get smsdesk ready", "settings", list.Renew.On...)
-	return s.render(w, r, http.StatusOK, views.SetUpTasks(f, list))
+	f := v.LiveFrame("Get smsdesk ready", "settings", list.Renew.On...)
+	return s.Render(w, r, http.StatusOK, views.SetUpTasks(f, list))
 }
 
 // tasks tells where each task stands for the first real account.
-func (s *accounts) tasks(v *visit) (list []views.Task, account sms.Account, err error) {
-	ctx := v.r.Context()
+func (s *accounts) tasks(v *page.Visit) (list []views.Task, account sms.Account, err error) {
+	ctx := v.R.Context()
 	administrators, err := s.store.Administrators(ctx)
 	if err != nil {
 		return nil, account, err
 	}
-	for _, a := range v.accounts {
+	for _, a := range v.Accounts {
 		if !a.Test {
 			account = a
 			break
@@ -80,12 +81,12 @@ func notConnected() []views.Task {
 	}
 }
 
-func (s *accounts) connectedTasks(v *visit, a sms.Account) ([]views.Task, error) {
-	reportAt, err := s.store.LastReportAt(v.r.Context(), a.ID)
+func (s *accounts) connectedTasks(v *page.Visit, a sms.Account) ([]views.Task, error) {
+	reportAt, err := s.store.LastReportAt(v.R.Context(), a.ID)
 	if err != nil {
 		return nil, err
 	}
-	senders, err := s.usableSenders(v, a)
+	senders, err := s.UsableSenders(v, a)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (s *accounts) connectedTasks(v *visit, a sms.Account) ([]views.Task, error)
 	}
 	sender := views.Task{Text: taskSender, Href: views.AccountPath(a.ID) + "#default_sender", Status: "Not started"}
 	switch {
-	case a.DefaultSender != "" && contains(senders, a.DefaultSender):
+	case a.DefaultSender != "" && page.Contains(senders, a.DefaultSender):
 		sender.Hint, sender.Status, sender.Tone = a.DefaultSender, "Done", views.ToneOK
 	case a.ReachedAt == 0:
 		sender.Hint = "Connect to the provider first."

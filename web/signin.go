@@ -9,11 +9,12 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // door is where people come in and leave, and what they set for themselves.
 type door struct {
-	*Site
+	*page.Site
 	desk doorOrders
 }
 
@@ -36,14 +37,14 @@ var whySignIn = map[string]string{
 	"ended":   "You were signed out. Sign in to carry on where you were.",
 }
 
-func (s *door) signinForm(w http.ResponseWriter, r *http.Request, v *visit) error {
-	next := localPath(r.URL.Query().Get("next"), "")
-	if v.user.ID != 0 {
-		redirect(w, r, orHome(next))
+func (s *door) signinForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	next := page.LocalPath(r.URL.Query().Get("next"), "")
+	if v.User.ID != 0 {
+		page.Redirect(w, r, orHome(next))
 		return nil
 	}
 	form := views.SignInForm{Next: next, Notice: whySignIn[r.URL.Query().Get("why")]}
-	return s.render(w, r, http.StatusOK, views.SignIn(v.frame("Sign in", ""), form))
+	return s.Render(w, r, http.StatusOK, views.SignIn(v.Frame("Sign in", ""), form))
 }
 
 func orHome(next string) string {
@@ -53,38 +54,38 @@ func orHome(next string) string {
 	return next
 }
 
-func (s *door) signin(w http.ResponseWriter, r *http.Request, v *visit) error {
-	form := views.SignInForm{Email: r.PostForm.Get("email"), Next: localPath(r.PostForm.Get("next"), "")}
+func (s *door) signin(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	form := views.SignInForm{Email: r.PostForm.Get("email"), Next: page.LocalPath(r.PostForm.Get("next"), "")}
 	err := s.openSession(w, r, v, form.Email, r.PostForm.Get("password"))
 	if errors.As(err, &form.Bad) {
-		f := v.frame("Sign in", "")
+		f := v.Frame("Sign in", "")
 		f.Error = true
-		return s.render(w, r, http.StatusUnprocessableEntity, views.SignIn(f, form))
+		return s.Render(w, r, http.StatusUnprocessableEntity, views.SignIn(f, form))
 	}
 	if err != nil {
 		return err
 	}
-	redirect(w, r, orHome(form.Next))
+	page.Redirect(w, r, orHome(form.Next))
 	return nil
 }
 
 // openSession signs a person in with a fresh id; the session that the browser
 // had before, whoever's it was, is over.
-func (s *door) openSession(w http.ResponseWriter, r *http.Request, v *visit, email, password string) error {
+func (s *door) openSession(w http.ResponseWriter, r *http.Request, v *page.Visit, email, password string) error {
 	token, _, err := s.desk.SignIn(r.Context(), email, password, middleware.GetClientIP(r.Context()), r.UserAgent())
 	if err != nil {
 		return err
 	}
-	if old := v.token(); old != "" {
+	if old := v.Token(); old != "" {
 		if err := s.desk.SignOut(r.Context(), old); err != nil {
 			return err
 		}
 	}
-	return v.begin(w, token)
+	return v.Begin(w, token)
 }
 
-func (s *door) signout(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if token := v.token(); token != "" {
+func (s *door) signout(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	if token := v.Token(); token != "" {
 		if err := s.desk.SignOut(r.Context(), token); err != nil {
 			return err
 		}
@@ -93,16 +94,16 @@ func (s *door) signout(w http.ResponseWriter, r *http.Request, v *visit) error {
 }
 
 // leave forgets the browser: nothing that a page showed stays in it.
-func (s *door) leave(w http.ResponseWriter, r *http.Request, v *visit, word string) error {
-	if err := v.end(w); err != nil {
+func (s *door) leave(w http.ResponseWriter, r *http.Request, v *page.Visit, word string) error {
+	if err := v.End(w); err != nil {
 		return err
 	}
 	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
-	redirect(w, r, withDone(views.SignInPath, word))
+	page.Redirect(w, r, page.WithDone(views.SignInPath, word))
 	return nil
 }
 
-func (s *door) inviteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) inviteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	i, err := s.desk.OpenInvite(r.Context(), r.PathValue("token"))
 	if errors.Is(err, sms.ErrNotFound) {
 		return s.inviteOver(w, r, v)
@@ -111,10 +112,10 @@ func (s *door) inviteForm(w http.ResponseWriter, r *http.Request, v *visit) erro
 		return err
 	}
 	form := views.InviteForm{Action: r.URL.Path, Email: i.Email, Role: i.Role}
-	return s.render(w, r, http.StatusOK, views.AcceptInvite(v.bareFrame(inviteTitle(i)), form))
+	return s.Render(w, r, http.StatusOK, views.AcceptInvite(v.BareFrame(inviteTitle(i)), form))
 }
 
-func (s *door) inviteAccept(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *door) inviteAccept(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	i, err := s.desk.OpenInvite(r.Context(), r.PathValue("token"))
 	if errors.Is(err, sms.ErrNotFound) {
 		return s.inviteOver(w, r, v)
@@ -126,9 +127,9 @@ func (s *door) inviteAccept(w http.ResponseWriter, r *http.Request, v *visit) er
 	password := r.PostForm.Get("password")
 	u, err := s.desk.AcceptInvite(r.Context(), r.PathValue("token"), form.Name, password)
 	if errors.As(err, &form.Bad) {
-		f := v.bareFrame(inviteTitle(i))
+		f := v.BareFrame(inviteTitle(i))
 		f.Error = true
-		return s.render(w, r, http.StatusUnprocessableEntity, views.AcceptInvite(f, form))
+		return s.Render(w, r, http.StatusUnprocessableEntity, views.AcceptInvite(f, form))
 	}
 	if errors.Is(err, sms.ErrNotFound) {
 		return s.inviteOver(w, r, v)
@@ -139,7 +140,7 @@ func (s *door) inviteAccept(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err := s.openSession(w, r, v, u.Email, password); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.MePath, "accepted"))
+	page.Redirect(w, r, page.WithDone(views.MePath, "accepted"))
 	return nil
 }
 
@@ -150,14 +151,9 @@ func inviteTitle(i sms.Invite) string {
 	return "Join smsdesk"
 }
 
-func (s *door) inviteOver(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.render(w, r, http.StatusNotFound, views.ErrorPage(v.bareFrame(""), views.Problem{
+func (s *door) inviteOver(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	return s.Render(w, r, http.StatusNotFound, views.ErrorPage(v.BareFrame(""), views.Problem{
 		Status: http.StatusNotFound, Title: "This invitation does not work any more",
 		Text: "An invitation works once, within 24 hours. Ask an administrator for a new one.", Link: views.Link{Text: "Sign in", Href: views.SignInPath},
 	}))
-}
-
-// bareFrame is for the pages before a sign-in, whoever is signed in here.
-func (v *visit) bareFrame(title string) views.Frame {
-	return views.Frame{Title: title, Path: "/", Theme: v.theme()}
 }

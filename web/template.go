@@ -7,13 +7,14 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // fixedTexts are the texts for the marks of a text, as a form gives them.
 func fixedTexts(text string, form url.Values) map[string]string {
 	fixed := map[string]string{}
 	for _, mark := range sms.Marks(text) {
-		if value := lines(form.Get(views.MarkName(mark))); value != "" {
+		if value := page.Lines(form.Get(views.MarkName(mark))); value != "" {
 			fixed[sms.MarkKey(mark)] = value
 		}
 	}
@@ -22,14 +23,14 @@ func fixedTexts(text string, form url.Values) map[string]string {
 
 // composeTemplate puts a template's text into the form and keeps all else that
 // was typed.
-func (s *drafts) composeTemplate(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *drafts) composeTemplate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.composeTyped(r, v)
 	if err != nil {
 		return err
 	}
 	for _, t := range p.Templates {
 		if strconv.FormatInt(t.ID, 10) == p.Template {
-			p.Text = lines(t.Text)
+			p.Text = page.Lines(t.Text)
 			p.Fixed = fixedTexts(p.Text, r.PostForm)
 			return s.composeWith(w, r, v, p, nil)
 		}
@@ -44,18 +45,18 @@ func (s *drafts) composeTemplate(w http.ResponseWriter, r *http.Request, v *visi
 // composeWith shows the form again. A browser that renews the form in place
 // shows nothing of an answer that is an error, so the sentence at the field
 // has to come with 200.
-func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *visit, p views.ComposePage, bad sms.Invalid) error {
-	if len(bad) > 0 && !isFragment(r) {
+func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage, bad sms.Invalid) error {
+	if len(bad) > 0 && !page.IsFragment(r) {
 		return s.composeAgain(w, r, v, p, bad)
 	}
-	read := sms.ReadNumbers(p.Numbers, v.account.Country, v.account.Abroad)
+	read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
-	return s.render(w, r, http.StatusOK, views.Compose(v.frame("New message", "new"), p))
+	return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
 }
 
 // composeBack answers the address of a form's button when it is opened as a
 // page.
-func (s *drafts) composeBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, views.NewPath)
+func (s *drafts) composeBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	page.Redirect(w, r, views.NewPath)
 	return nil
 }

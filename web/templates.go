@@ -7,27 +7,28 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 func templateID(t sms.Template) int64 { return t.ID }
 
 // templateList shows the templates as they were last read, and the drafts.
-func (s *records) templateList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	ctx := r.Context()
-	p := views.TemplatesPage{Search: firstLetters(strings.TrimSpace(r.URL.Query().Get("q")), nameMost)}
+	p := views.TemplatesPage{Search: page.FirstLetters(strings.TrimSpace(r.URL.Query().Get("q")), nameMost)}
 	var err error
-	if p.RecordPage, err = s.recordPage(v, sms.RecordTemplates, nil); err != nil {
+	if p.RecordPage, err = s.RecordPage(v, sms.RecordTemplates, nil); err != nil {
 		return err
 	}
-	all, err := s.store.Templates(ctx, v.account.ID)
+	all, err := s.store.Templates(ctx, v.Account.ID)
 	if err != nil {
 		return err
 	}
-	uses, err := s.store.TemplateUses(ctx, v.account.ID)
+	uses, err := s.store.TemplateUses(ctx, v.Account.ID)
 	if err != nil {
 		return err
 	}
-	if p.Drafts, err = s.store.TemplateDrafts(ctx, v.account.ID); err != nil {
+	if p.Drafts, err = s.store.TemplateDrafts(ctx, v.Account.ID); err != nil {
 		return err
 	}
 	p.All = len(all)
@@ -37,75 +38,75 @@ func (s *records) templateList(w http.ResponseWriter, r *http.Request, v *visit)
 			p.Rows = append(p.Rows, views.TemplateRow{Template: t, Use: uses[t.ID]})
 		}
 	}
-	return s.render(w, r, http.StatusOK, views.Templates(s.recordFrame(v, "Templates", nil), p))
+	return s.Render(w, r, http.StatusOK, views.Templates(s.recordFrame(v, "Templates", nil), p))
 }
 
 // template is the page of the template in the address.
-func (s *records) template(r *http.Request, v *visit, bad sms.Invalid) (p views.TemplatePage, err error) {
+func (s *records) template(r *http.Request, v *page.Visit, bad sms.Invalid) (p views.TemplatePage, err error) {
 	ctx := r.Context()
-	if p.RecordPage, err = s.recordPage(v, sms.RecordTemplates, bad); err != nil {
+	if p.RecordPage, err = s.RecordPage(v, sms.RecordTemplates, bad); err != nil {
 		return p, err
 	}
-	all, err := s.store.Templates(ctx, v.account.ID)
+	all, err := s.store.Templates(ctx, v.Account.ID)
 	if err != nil {
 		return p, err
 	}
 	if p.Template, err = among(r, all, templateID); err != nil {
 		return p, err
 	}
-	p.Name, p.Text = p.Template.Name, lines(p.Template.Text)
-	uses, err := s.store.TemplateUses(ctx, v.account.ID)
+	p.Name, p.Text = p.Template.Name, page.Lines(p.Template.Text)
+	uses, err := s.store.TemplateUses(ctx, v.Account.ID)
 	if err != nil {
 		return p, err
 	}
 	p.Use = uses[p.Template.ID]
-	p.Campaigns, p.Waiting, err = s.store.CampaignsOfTemplate(ctx, v.account.ID, p.Template.ID)
+	p.Campaigns, p.Waiting, err = s.store.CampaignsOfTemplate(ctx, v.Account.ID, p.Template.ID)
 	return p, err
 }
 
 func (s *records) templateCrumbs(p views.TemplatePage) []views.Link {
-	return []views.Link{{Text: "Templates", Href: views.TemplatesPath}, {Text: p.Template.Name, Href: views.TemplatesPath + "/" + joined([]int64{p.Template.ID})}}
+	return []views.Link{{Text: "Templates", Href: views.TemplatesPath}, {Text: p.Template.Name, Href: views.TemplatesPath + "/" + page.Joined([]int64{p.Template.ID})}}
 }
 
-func (s *records) templateShow(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.template(r, v, nil)
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.TemplateShow(s.recordFrame(v, p.Template.Name, nil, s.templateCrumbs(p)[:1]...), p))
+	return s.Render(w, r, http.StatusOK, views.TemplateShow(s.recordFrame(v, p.Template.Name, nil, s.templateCrumbs(p)[:1]...), p))
 }
 
-func (s *records) templateForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showTemplateForm(w, r, v, nil)
 }
 
 // showTemplateForm shows the form, or shows it again with what was typed.
-func (s *records) showTemplateForm(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showTemplateForm(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.template(r, v, bad)
 	if err != nil {
 		return err
 	}
 	if r.Method == http.MethodPost {
-		p.Name, p.Text, p.MarksOK = r.PostForm.Get("name"), lines(r.PostForm.Get("text")), r.PostForm.Get("marks") != ""
+		p.Name, p.Text, p.MarksOK = r.PostForm.Get("name"), page.Lines(r.PostForm.Get("text")), r.PostForm.Get("marks") != ""
 		p.Added, p.Gone = sms.MarksChanged(p.Template.Text, p.Text)
 	}
-	return s.render(w, r, status(r, bad), views.TemplateEdit(s.recordFrame(v, "Change the template", bad, s.templateCrumbs(p)...), p))
+	return s.Render(w, r, page.Status(r, bad), views.TemplateEdit(s.recordFrame(v, "Change the template", bad, s.templateCrumbs(p)...), p))
 }
 
 // templateSave changes a template at the provider. Other marks than before
 // need a second yes: lists and programs fill them by their names.
-func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
 	f := r.PostForm
-	seen := sms.Template{ID: id, Name: f.Get("seen_name"), Text: lines(f.Get("seen_text"))}
+	seen := sms.Template{ID: id, Name: f.Get("seen_name"), Text: page.Lines(f.Get("seen_text"))}
 	added, gone := sms.MarksChanged(seen.Text, f.Get("text"))
 	if len(added)+len(gone) > 0 && f.Get("marks") == "" && strings.TrimSpace(f.Get("text")) != "" {
 		return s.showTemplateForm(w, r, v, sms.Invalid{"marks": "This changes the marks of the template. Tick the box if that is what you want"})
 	}
-	_, err = s.desk.UpdateTemplate(r.Context(), v.user, v.account.ID, seen, f.Get("name"), f.Get("text"))
+	_, err = s.desk.UpdateTemplate(r.Context(), v.User, v.Account.ID, seen, f.Get("name"), f.Get("text"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showTemplateForm(w, r, v, bad)
@@ -116,24 +117,24 @@ func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *visit)
 	return err
 }
 
-func (s *records) templateDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) templateDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showTemplateDelete(w, r, v, nil)
 }
 
-func (s *records) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.template(r, v, bad)
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, status(r, bad), views.TemplateDelete(s.recordFrame(v, "Delete this template?", bad, s.templateCrumbs(p)...), p))
+	return s.Render(w, r, page.Status(r, bad), views.TemplateDelete(s.recordFrame(v, "Delete this template?", bad, s.templateCrumbs(p)...), p))
 }
 
-func (s *records) templateDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) templateDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.DeleteTemplate(r.Context(), v.user, v.account.ID, id)
+	_, err = s.desk.DeleteTemplate(r.Context(), v.User, v.Account.ID, id)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showTemplateDelete(w, r, v, bad)
@@ -145,45 +146,45 @@ func (s *records) templateDelete(w http.ResponseWriter, r *http.Request, v *visi
 }
 
 // draft is the page of the draft in the address; a new one has no id there.
-func (s *records) draft(r *http.Request, v *visit, bad sms.Invalid) (p views.DraftPage, err error) {
-	if p.RecordPage, err = s.recordPage(v, sms.RecordTemplates, bad); err != nil || r.PathValue("id") == "" {
+func (s *records) draft(r *http.Request, v *page.Visit, bad sms.Invalid) (p views.DraftPage, err error) {
+	if p.RecordPage, err = s.RecordPage(v, sms.RecordTemplates, bad); err != nil || r.PathValue("id") == "" {
 		return p, err
 	}
-	id, err := pathID(r, "id")
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return p, err
 	}
-	p.Draft, err = s.store.TemplateDraft(r.Context(), v.account.ID, id)
+	p.Draft, err = s.store.TemplateDraft(r.Context(), v.Account.ID, id)
 	return p, err
 }
 
-func (s *records) draftForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) draftForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showDraft(w, r, v, nil)
 }
 
-func (s *records) showDraft(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *records) showDraft(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.draft(r, v, bad)
 	if err != nil {
 		return err
 	}
 	if r.Method == http.MethodPost && r.PostForm.Has("text") {
-		p.Draft.Name, p.Draft.Text = r.PostForm.Get("name"), lines(r.PostForm.Get("text"))
+		p.Draft.Name, p.Draft.Text = r.PostForm.Get("name"), page.Lines(r.PostForm.Get("text"))
 	}
 	f := s.recordFrame(v, "Template draft", bad, views.Link{Text: "Templates", Href: views.TemplatesPath})
-	return s.render(w, r, status(r, bad), views.DraftEdit(f, p))
+	return s.Render(w, r, page.Status(r, bad), views.DraftEdit(f, p))
 }
 
-func (s *records) draftSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) draftSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.draft(r, v, nil)
 	if err != nil {
 		return err
 	}
 	f := r.PostForm
-	d := sms.TemplateDraft{ID: p.Draft.ID, AccountID: v.account.ID, Name: f.Get("name"), Text: f.Get("text"), ChangedAt: number(f.Get("seen"))}
-	if v.account.ID == 0 {
+	d := sms.TemplateDraft{ID: p.Draft.ID, AccountID: v.Account.ID, Name: f.Get("name"), Text: f.Get("text"), ChangedAt: page.Number(f.Get("seen"))}
+	if v.Account.ID == 0 {
 		return sms.ErrNotFound
 	}
-	_, err = s.desk.SaveTemplateDraft(r.Context(), v.user, d)
+	_, err = s.desk.SaveTemplateDraft(r.Context(), v.User, d)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -193,46 +194,46 @@ func (s *records) draftSave(w http.ResponseWriter, r *http.Request, v *visit) er
 	case err != nil:
 		return err
 	}
-	redirect(w, r, withDone(views.TemplatesPath, "draftsaved"))
+	page.Redirect(w, r, page.WithDone(views.TemplatesPath, "draftsaved"))
 	return nil
 }
 
-func (s *records) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *records) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.draft(r, v, nil)
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.DraftDelete(s.recordFrame(v, "Delete this draft?", nil, views.Link{Text: "Templates", Href: views.TemplatesPath}), p))
+	return s.Render(w, r, http.StatusOK, views.DraftDelete(s.recordFrame(v, "Delete this draft?", nil, views.Link{Text: "Templates", Href: views.TemplatesPath}), p))
 }
 
-func (s *records) draftDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) draftDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	if err := s.desk.DeleteTemplateDraft(r.Context(), v.user, v.account.ID, id); err != nil {
+	if err := s.desk.DeleteTemplateDraft(r.Context(), v.User, v.Account.ID, id); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.TemplatesPath, "draftdeleted"))
+	page.Redirect(w, r, page.WithDone(views.TemplatesPath, "draftdeleted"))
 	return nil
 }
 
 // draftBack leads from the address of a button to the draft itself.
-func (s *records) draftBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) draftBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.TemplatesPath+"/drafts/"+joined([]int64{id}))
+	page.Redirect(w, r, views.TemplatesPath+"/drafts/"+page.Joined([]int64{id}))
 	return nil
 }
 
-func (s *records) draftCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *records) draftCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.CreateTemplate(r.Context(), v.user, v.account.ID, id)
+	_, err = s.desk.CreateTemplate(r.Context(), v.User, v.Account.ID, id)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showDraft(w, r, v, bad)

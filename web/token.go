@@ -8,11 +8,12 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // tokens are the pages of API tokens.
 type tokens struct {
-	*Site
+	*page.Site
 	store tokenQuestions
 	desk  tokenOrders
 }
@@ -31,16 +32,16 @@ type tokenOrders interface {
 }
 
 // tokenSlip tells a new token from whatever else this browser is shown once.
-func tokenSlip(v *visit) string { return "token " + v.token() }
+func tokenSlip(v *page.Visit) string { return "token " + v.Token() }
 
-func (s *tokens) tokenList(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.showTokens(w, r, v, views.TokensPage{Secret: s.slips.take(tokenSlip(v), s.now()), User: strconv.FormatInt(v.user.ID, 10)})
+func (s *tokens) tokenList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	return s.showTokens(w, r, v, views.TokensPage{Secret: s.Slips.Take(tokenSlip(v), s.Now()), User: strconv.FormatInt(v.User.ID, 10)})
 }
 
 // showTokens shows a person their own tokens, and an administrator everybody's.
-func (s *tokens) showTokens(w http.ResponseWriter, r *http.Request, v *visit, p views.TokensPage) error {
-	p.Outlook, p.Mine, p.Administers = s.outlook(v, v.account), v.user.ID, v.user.Role.AtLeast(sms.Administrator)
-	whose := v.user.ID
+func (s *tokens) showTokens(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.TokensPage) error {
+	p.Outlook, p.Mine, p.Administers = s.Outlook(v, v.Account), v.User.ID, v.User.Role.AtLeast(sms.Administrator)
+	whose := v.User.ID
 	if p.Administers {
 		whose = 0
 		users, err := s.store.Users(r.Context())
@@ -57,24 +58,24 @@ func (s *tokens) showTokens(w http.ResponseWriter, r *http.Request, v *visit, p 
 	if p.Rows, err = s.store.Tokens(r.Context(), whose); err != nil {
 		return err
 	}
-	f := v.frame("API tokens", tokenNav(v))
+	f := v.Frame("API tokens", tokenNav(v))
 	f.Error = len(p.Bad) > 0
-	return s.render(w, r, status(r, p.Bad), views.Tokens(f, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.Tokens(f, p))
 }
 
 // tokenNav is the item of the navigation from which this person came.
-func tokenNav(v *visit) string {
-	if v.user.Role.AtLeast(sms.Administrator) {
+func tokenNav(v *page.Visit) string {
+	if v.User.Role.AtLeast(sms.Administrator) {
 		return "settings"
 	}
 	return "me"
 }
 
 // tokenCreate makes a token for the person, or for anybody by an administrator.
-func (s *tokens) tokenCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p := views.TokensPage{Name: r.PostForm.Get("name"), User: strconv.FormatInt(v.user.ID, 10)}
-	owner := v.user
-	if id := number(r.PostForm.Get("user")); id > 0 && id != owner.ID {
+func (s *tokens) tokenCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	p := views.TokensPage{Name: r.PostForm.Get("name"), User: strconv.FormatInt(v.User.ID, 10)}
+	owner := v.User
+	if id := page.Number(r.PostForm.Get("user")); id > 0 && id != owner.ID {
 		p.User = r.PostForm.Get("user")
 		users, err := s.store.Users(r.Context())
 		if err != nil {
@@ -87,53 +88,53 @@ func (s *tokens) tokenCreate(w http.ResponseWriter, r *http.Request, v *visit) e
 			}
 		}
 	}
-	secret, _, err := s.desk.CreateToken(r.Context(), v.user, owner, p.Name)
+	secret, _, err := s.desk.CreateToken(r.Context(), v.User, owner, p.Name)
 	if errors.As(err, &p.Bad) {
 		return s.showTokens(w, r, v, p)
 	}
 	if err != nil {
 		return err
 	}
-	s.slips.put(tokenSlip(v), secret, s.now())
-	redirect(w, r, views.TokensPath)
+	s.Slips.Put(tokenSlip(v), secret, s.Now())
+	page.Redirect(w, r, views.TokensPath)
 	return nil
 }
 
 // tokenOf finds the token of an address, if this person may see it.
-func (s *tokens) tokenOf(r *http.Request, v *visit) (sms.Token, error) {
-	id, err := pathID(r, "id")
+func (s *tokens) tokenOf(r *http.Request, v *page.Visit) (sms.Token, error) {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return sms.Token{}, err
 	}
 	t, err := s.store.Token(r.Context(), id)
-	if err == nil && t.User.ID != v.user.ID && !v.user.Role.AtLeast(sms.Administrator) {
+	if err == nil && t.User.ID != v.User.ID && !v.User.Role.AtLeast(sms.Administrator) {
 		err = sms.ErrNotFound
 	}
 	return t, err
 }
 
-func (s *tokens) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *tokens) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	t, err := s.tokenOf(r, v)
 	if err != nil {
 		return err
 	}
 	if t.RevokedAt > 0 {
-		redirect(w, r, views.TokensPath)
+		page.Redirect(w, r, views.TokensPath)
 		return nil
 	}
-	f := v.frame("Revoke this token?", tokenNav(v))
+	f := v.Frame("Revoke this token?", tokenNav(v))
 	f.Crumbs = []views.Link{{Text: "API tokens", Href: views.TokensPath}}
-	return s.render(w, r, http.StatusOK, views.RevokeToken(f, views.RevokePage{Outlook: s.outlook(v, v.account), Token: t}))
+	return s.Render(w, r, http.StatusOK, views.RevokeToken(f, views.RevokePage{Outlook: s.Outlook(v, v.Account), Token: t}))
 }
 
-func (s *tokens) tokenRevoke(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *tokens) tokenRevoke(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	t, err := s.tokenOf(r, v)
 	if err != nil {
 		return err
 	}
-	if _, err := s.desk.RevokeToken(r.Context(), v.user, t.ID); err != nil {
+	if _, err := s.desk.RevokeToken(r.Context(), v.User, t.ID); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.TokensPath, "revoked"))
+	page.Redirect(w, r, page.WithDone(views.TokensPath, "revoked"))
 	return nil
 }

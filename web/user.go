@@ -7,11 +7,12 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // staff are the pages of the team.
 type staff struct {
-	*Site
+	*page.Site
 	store staffQuestions
 	desk  staffOrders
 }
@@ -29,22 +30,22 @@ type staffOrders interface {
 	SaveUser(ctx context.Context, by sms.User, id int64, role sms.Role, active bool) (sms.User, error)
 }
 
-func (s *staff) userList(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.showTeam(w, r, v, views.TeamPage{Link: s.slips.take(v.token(), s.now())})
+func (s *staff) userList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	return s.showTeam(w, r, v, views.TeamPage{Link: s.Slips.Take(v.Token(), s.Now())})
 }
 
-func (s *staff) showTeam(w http.ResponseWriter, r *http.Request, v *visit, p views.TeamPage) error {
+func (s *staff) showTeam(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.TeamPage) error {
 	users, err := s.store.Users(r.Context())
 	if err != nil {
 		return err
 	}
-	invites, err := s.store.Invites(r.Context(), s.now().UnixMilli())
+	invites, err := s.store.Invites(r.Context(), s.Now().UnixMilli())
 	if err != nil {
 		return err
 	}
 	administrators := 0
 	for _, u := range users {
-		row := views.TeamRow{Href: views.UserPath(u.ID), Name: u.Name, Email: u.Email, Role: u.Role.Title(), Active: u.Active, Me: u.ID == v.user.ID}
+		row := views.TeamRow{Href: views.UserPath(u.ID), Name: u.Name, Email: u.Email, Role: u.Role.Title(), Active: u.Active, Me: u.ID == v.User.ID}
 		p.People = append(p.People, row)
 		if u.Active && u.Role == sms.Administrator {
 			administrators++
@@ -55,16 +56,16 @@ func (s *staff) showTeam(w http.ResponseWriter, r *http.Request, v *visit, p vie
 		if i.Role == "" {
 			continue
 		}
-		p.Invited = append(p.Invited, views.InvitedRow{Email: i.Email, Role: i.Role.Title(), Until: v.when(i.ExpiresAt)})
+		p.Invited = append(p.Invited, views.InvitedRow{Email: i.Email, Role: i.Role.Title(), Until: v.When(i.ExpiresAt)})
 	}
-	f := v.frame("Team", "settings")
+	f := v.Frame("Team", "settings")
 	f.Error = len(p.Bad) > 0
-	return s.render(w, r, status(r, p.Bad), views.Team(f, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.Team(f, p))
 }
 
-func (s *staff) userInvite(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *staff) userInvite(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p := views.TeamPage{Email: r.PostForm.Get("email"), Role: r.PostForm.Get("role")}
-	token, err := s.desk.Invite(r.Context(), v.user, p.Email, sms.Role(p.Role))
+	token, err := s.desk.Invite(r.Context(), v.User, p.Email, sms.Role(p.Role))
 	if errors.As(err, &p.Bad) {
 		return s.showTeam(w, r, v, p)
 	}
@@ -76,13 +77,13 @@ func (s *staff) userInvite(w http.ResponseWriter, r *http.Request, v *visit) err
 }
 
 // showOnce puts the invitation's address on the next page of the team.
-func (s *staff) showOnce(w http.ResponseWriter, r *http.Request, v *visit, token string) {
-	s.slips.put(v.token(), s.publicURL+"/invite/"+token, s.now())
-	redirect(w, r, views.TeamPath)
+func (s *staff) showOnce(w http.ResponseWriter, r *http.Request, v *page.Visit, token string) {
+	s.Slips.Put(v.Token(), s.PublicURL+"/invite/"+token, s.Now())
+	page.Redirect(w, r, views.TeamPath)
 }
 
 func (s *staff) person(r *http.Request) (sms.User, error) {
-	id, err := pathID(r, "id")
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return sms.User{}, err
 	}
@@ -98,7 +99,7 @@ func (s *staff) person(r *http.Request) (sms.User, error) {
 	return sms.User{}, sms.ErrNotFound
 }
 
-func (s *staff) userForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *staff) userForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	u, err := s.person(r)
 	if err != nil {
 		return err
@@ -106,16 +107,16 @@ func (s *staff) userForm(w http.ResponseWriter, r *http.Request, v *visit) error
 	return s.showPerson(w, r, v, u, nil)
 }
 
-func (s *staff) showPerson(w http.ResponseWriter, r *http.Request, v *visit, u sms.User, bad sms.Invalid) error {
-	f := v.frame(u.Name, "settings")
+func (s *staff) showPerson(w http.ResponseWriter, r *http.Request, v *page.Visit, u sms.User, bad sms.Invalid) error {
+	f := v.Frame(u.Name, "settings")
 	f.Crumbs = []views.Link{{Text: "Team", Href: views.TeamPath}, {Text: u.Name}}
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(r, bad), views.Person(f, views.PersonPage{Action: views.UserPath(u.ID), User: u, Me: u.ID == v.user.ID, Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.Person(f, views.PersonPage{Action: views.UserPath(u.ID), User: u, Me: u.ID == v.User.ID, Bad: bad}))
 }
 
 // userSave changes the role or whether the person may sign in, or makes an
 // address to choose a new password at; each form of the page sends one of them.
-func (s *staff) userSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *staff) userSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	u, err := s.person(r)
 	if err != nil {
 		return err
@@ -129,23 +130,23 @@ func (s *staff) userSave(w http.ResponseWriter, r *http.Request, v *visit) error
 	case "activate":
 		active = true
 	case "password":
-		token, err := s.desk.InviteAgain(r.Context(), v.user, u)
+		token, err := s.desk.InviteAgain(r.Context(), v.User, u)
 		if err != nil {
 			return err
 		}
 		s.showOnce(w, r, v, token)
 		return nil
 	default:
-		return errUnreadable
+		return page.ErrUnreadable
 	}
 	var bad sms.Invalid
-	_, err = s.desk.SaveUser(r.Context(), v.user, u.ID, role, active)
+	_, err = s.desk.SaveUser(r.Context(), v.User, u.ID, role, active)
 	if errors.As(err, &bad) {
 		return s.showPerson(w, r, v, u, bad)
 	}
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.TeamPath, "rights"))
+	page.Redirect(w, r, page.WithDone(views.TeamPath, "rights"))
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // menus are the pages of USSD menus and the simulator.
@@ -44,7 +45,7 @@ type menuOrders interface {
 
 // menubase finds the menu that a USSD page is about.
 type menubase struct {
-	*Site
+	*page.Site
 	store menuBaseQuestions
 }
 
@@ -61,9 +62,9 @@ const (
 )
 
 // menuList shows the menus of the account.
-func (s *menus) menuList(w http.ResponseWriter, r *http.Request, v *visit) error {
-	p := views.MenusPage{Outlook: s.outlook(v, v.account), MayEdit: v.user.Role.AtLeast(sms.Manager), NoAccount: v.account.ID == 0}
-	list, err := s.store.Menus(r.Context(), v.account.ID)
+func (s *menus) menuList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	p := views.MenusPage{Outlook: s.Outlook(v, v.Account), MayEdit: v.User.Role.AtLeast(sms.Manager), NoAccount: v.Account.ID == 0}
+	list, err := s.store.Menus(r.Context(), v.Account.ID)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (s *menus) menuList(w http.ResponseWriter, r *http.Request, v *visit) error
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	return s.render(w, r, http.StatusOK, views.Menus(v.frame("USSD", "ussd"), p))
+	return s.Render(w, r, http.StatusOK, views.Menus(v.Frame("USSD", "ussd"), p))
 }
 
 // newer says that the draft differs from what callers get.
@@ -91,18 +92,18 @@ func (s *menus) newer(ctx context.Context, d ussd.Draft) (bool, error) {
 	return len(ussd.Diff(now.Menu, d.Menu)) > 0, err
 }
 
-func (s *menus) menuNew(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuNew(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showNewMenu(w, r, v, views.NewMenuPage{Chosen: "0"})
 }
 
-func (s *menus) showNewMenu(w http.ResponseWriter, r *http.Request, v *visit, p views.NewMenuPage) error {
-	f := v.frame("New menu", "ussd")
+func (s *menus) showNewMenu(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.NewMenuPage) error {
+	f := v.Frame("New menu", "ussd")
 	f.Crumbs, f.Error = []views.Link{{Text: "USSD", Href: views.USSDPath}}, len(p.Bad) > 0
-	return s.render(w, r, status(r, p.Bad), views.NewMenu(f, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.NewMenu(f, p))
 }
 
-func (s *menus) menuCreate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	file, _, err := uploaded(r, "file")
+func (s *menus) menuCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	file, _, err := page.Uploaded(r, "file")
 	if err != nil {
 		return err
 	}
@@ -111,11 +112,11 @@ func (s *menus) menuCreate(w http.ResponseWriter, r *http.Request, v *visit) err
 	if p.Bad = bad; len(bad) > 0 {
 		return s.showNewMenu(w, r, v, p)
 	}
-	menu, err := s.desk.CreateMenu(r.Context(), v.user, v.account.ID, m)
+	menu, err := s.desk.CreateMenu(r.Context(), v.User, v.Account.ID, m)
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.MenuPath(menu))
+	page.Redirect(w, r, views.MenuPath(menu))
 	return nil
 }
 
@@ -139,7 +140,7 @@ func menuFrom(chosen string, file []byte) (ussd.Menu, sms.Invalid) {
 
 // menu is the menu that the address names.
 func (s *menubase) menu(r *http.Request) (ussd.Draft, sms.Account, error) {
-	id, err := pathID(r, "id")
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return ussd.Draft{}, sms.Account{}, err
 	}
@@ -151,8 +152,8 @@ func (s *menubase) menu(r *http.Request) (ussd.Draft, sms.Account, error) {
 	return d, a, err
 }
 
-func menuFrame(v *visit, a sms.Account, d ussd.Draft, title string) views.Frame {
-	f := about(v.frame(title, "ussd"), v, a)
+func menuFrame(v *page.Visit, a sms.Account, d ussd.Draft, title string) views.Frame {
+	f := page.About(v.Frame(title, "ussd"), v, a)
 	f.Crumbs = []views.Link{{Text: "USSD", Href: views.USSDPath}}
 	if title != d.Menu.Name {
 		f.Crumbs = append(f.Crumbs, views.Link{Text: d.Menu.Name, Href: views.MenuPath(d.ID)})
@@ -161,12 +162,12 @@ func menuFrame(v *visit, a sms.Account, d ussd.Draft, title string) views.Frame 
 }
 
 // menuEdit is the editor: the outline, and one screen on a phone.
-func (s *menus) menuEdit(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuEdit(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
 	}
-	p := views.MenuPage{Outlook: s.outlook(v, a), Draft: d, Found: ussd.Check(d.Menu), MayEdit: v.user.Role.AtLeast(sms.Manager)}
+	p := views.MenuPage{Outlook: s.Outlook(v, a), Draft: d, Found: ussd.Check(d.Menu), MayEdit: v.User.Role.AtLeast(sms.Manager)}
 	if p.Newer, err = s.newer(r.Context(), d); err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (s *menus) menuEdit(w http.ResponseWriter, r *http.Request, v *visit) error
 	}
 	p.Shown = preview(d.Menu, key, r.URL.Query().Get("lang"))
 	p.Shown.Base = views.With(views.MenuPath(d.ID), "screen", key)
-	return s.render(w, r, http.StatusOK, views.MenuEditor(menuFrame(v, a, d, d.Menu.Name), p))
+	return s.Render(w, r, http.StatusOK, views.MenuEditor(menuFrame(v, a, d, d.Menu.Name), p))
 }
 
 // preview is a screen as a caller sees it, with the names of values that only
@@ -194,13 +195,13 @@ func preview(m ussd.Menu, key, language string) views.MenuPreview {
 }
 
 // menuOrder adds, moves and removes screens.
-func (s *menus) menuOrder(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *menus) menuOrder(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
 	key, do := r.PostForm.Get("key"), r.PostForm.Get("do")
-	_, err = s.desk.EditMenu(r.Context(), v.user, id, number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
+	_, err = s.desk.EditMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
 		at := slices.IndexFunc(m.Screens, func(x ussd.Screen) bool { return x.Key == key })
 		switch {
 		case do == "add" && len(m.Screens) < ussd.ScreensMost:
@@ -222,30 +223,30 @@ func (s *menus) menuOrder(w http.ResponseWriter, r *http.Request, v *visit) erro
 	}
 	switch do {
 	case "add":
-		redirect(w, r, views.With(views.MenuPath(id)+"/screen", "key", key))
+		page.Redirect(w, r, views.With(views.MenuPath(id)+"/screen", "key", key))
 	case "remove":
-		redirect(w, r, views.MenuPath(id))
+		page.Redirect(w, r, views.MenuPath(id))
 	default:
-		redirect(w, r, views.With(views.MenuPath(id), "screen", key)+"#screen-"+key)
+		page.Redirect(w, r, views.With(views.MenuPath(id), "screen", key)+"#screen-"+key)
 	}
 	return nil
 }
 
 // menuBack answers an address that only takes forms.
-func (s *menus) menuBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	id, err := pathID(r, "id")
+func (s *menus) menuBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	redirect(w, r, views.MenuPath(id))
+	page.Redirect(w, r, views.MenuPath(id))
 	return nil
 }
 
-func (s *menus) menuPublishForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuPublishForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showPublish(w, r, v, nil)
 }
 
-func (s *menus) showPublish(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid) error {
+func (s *menus) showPublish(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -260,15 +261,15 @@ func (s *menus) showPublish(w http.ResponseWriter, r *http.Request, v *visit, ba
 	}
 	f := menuFrame(v, a, d, "Publish "+d.Menu.Name+"?")
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(r, bad), views.PublishMenu(f, p))
+	return s.Render(w, r, page.Status(r, bad), views.PublishMenu(f, p))
 }
 
-func (s *menus) menuPublish(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *menus) menuPublish(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.PublishMenu(r.Context(), v.user, id, number(r.PostForm.Get("revision")))
+	_, err = s.desk.PublishMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showPublish(w, r, v, bad)
@@ -276,24 +277,24 @@ func (s *menus) menuPublish(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.MenuPath(id), "published"))
+	page.Redirect(w, r, page.WithDone(views.MenuPath(id), "published"))
 	return nil
 }
 
-func (s *menus) menuVersions(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuVersions(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
 	}
-	p := views.VersionsPage{Outlook: s.outlook(v, a), Draft: d, MayEdit: v.user.Role.AtLeast(sms.Manager)}
+	p := views.VersionsPage{Outlook: s.Outlook(v, a), Draft: d, MayEdit: v.User.Role.AtLeast(sms.Manager)}
 	if p.Versions, err = s.store.MenuVersions(r.Context(), d.ID); err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.MenuVersions(menuFrame(v, a, d, "Versions"), p))
+	return s.Render(w, r, http.StatusOK, views.MenuVersions(menuFrame(v, a, d, "Versions"), p))
 }
 
 // menuRestoreForm shows what becomes of the draft.
-func (s *menus) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !r.URL.Query().Has("version") {
 		return s.menuBack(w, r, v)
 	}
@@ -301,32 +302,34 @@ func (s *menus) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
-	version, err := s.store.MenuVersion(r.Context(), d.ID, int(number(r.URL.Query().Get("version"))))
+	version, err := s.store.MenuVersion(r.Context(), d.ID, int(page.Number(r.URL.Query().Get("version"))))
 	if err != nil {
 		return err
 	}
 	p := views.RestorePage{Draft: d, Version: version, Changes: ussd.Diff(d.Menu, version.Menu)}
-	return s.render(w, r, http.StatusOK, views.RestoreMenu(menuFrame(v, a, d, "Make an earlier version the draft?"), p))
+	return s.Render(w, r, http.StatusOK, views.RestoreMenu(menuFrame(v, a, d, "Make an earlier version the draft?"), p))
 }
 
-func (s *menus) menuRestore(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *menus) menuRestore(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
-	if err := s.desk.RestoreMenu(r.Context(), v.user, id, number(r.PostForm.Get("revision")), int(number(r.PostForm.Get("version")))); err != nil {
+	if err := s.desk.RestoreMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), int(page.Number(r.PostForm.Get("version")))); err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.MenuPath(id), "restored"))
+	page.Redirect(w, r, page.WithDone(views.MenuPath(id), "restored"))
 	return nil
 }
 
 // menuAsk shows the page before a menu is withdrawn or deleted.
-func (s *menus) menuAsk(remove bool) handler {
-	return func(w http.ResponseWriter, r *http.Request, v *visit) error { return s.showAsk(w, r, v, remove, nil) }
+func (s *menus) menuAsk(remove bool) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+		return s.showAsk(w, r, v, remove, nil)
+	}
 }
 
-func (s *menus) showAsk(w http.ResponseWriter, r *http.Request, v *visit, remove bool, bad sms.Invalid) error {
+func (s *menus) showAsk(w http.ResponseWriter, r *http.Request, v *page.Visit, remove bool, bad sms.Invalid) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -337,20 +340,20 @@ func (s *menus) showAsk(w http.ResponseWriter, r *http.Request, v *visit, remove
 	}
 	f := menuFrame(v, a, d, title)
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(r, bad), views.AskMenu(f, views.AskMenuPage{Draft: d, Delete: remove, Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.AskMenu(f, views.AskMenuPage{Draft: d, Delete: remove, Bad: bad}))
 }
 
-func (s *menus) menuEnd(remove bool) handler {
-	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
-		id, err := pathID(r, "id")
+func (s *menus) menuEnd(remove bool) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+		id, err := page.PathID(r, "id")
 		if err != nil {
 			return err
 		}
-		to := withDone(views.MenuPath(id), "withdrawn")
+		to := page.WithDone(views.MenuPath(id), "withdrawn")
 		if remove {
-			to, err = withDone(views.USSDPath, "menudeleted"), s.desk.DeleteMenu(r.Context(), v.user, id)
+			to, err = page.WithDone(views.USSDPath, "menudeleted"), s.desk.DeleteMenu(r.Context(), v.User, id)
 		} else {
-			err = s.desk.WithdrawMenu(r.Context(), v.user, id)
+			err = s.desk.WithdrawMenu(r.Context(), v.User, id)
 		}
 		var bad sms.Invalid
 		if errors.As(err, &bad) {
@@ -359,13 +362,13 @@ func (s *menus) menuEnd(remove bool) handler {
 		if err != nil {
 			return err
 		}
-		redirect(w, r, to)
+		page.Redirect(w, r, to)
 		return nil
 	}
 }
 
 // menuExport gives the draft as a file that can be read in again.
-func (s *menus) menuExport(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *menus) menuExport(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err

@@ -9,13 +9,14 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // simulatorNumber is the phone's number until somebody types another.
 const simulatorNumber = "0803 000 0101"
 
 // simulator shows the phone; draft lets it walk through a menu's draft.
-func (s *menus) simulator(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) simulator(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p := s.phonePage(v, r.URL.Query().Get("draft"))
 	if p.Draft > 0 {
 		d, err := s.store.MenuDraft(r.Context(), p.Draft)
@@ -25,7 +26,7 @@ func (s *menus) simulator(w http.ResponseWriter, r *http.Request, v *visit) erro
 		p.Name, p.Dialled = d.Menu.Name, "*"+d.Menu.Code+"#"
 		return s.showPhone(w, r, v, p)
 	}
-	list, err := s.store.Menus(r.Context(), v.account.ID)
+	list, err := s.store.Menus(r.Context(), v.Account.ID)
 	if err != nil {
 		return err
 	}
@@ -37,24 +38,24 @@ func (s *menus) simulator(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return s.showPhone(w, r, v, p)
 }
 
-func (s *menus) phonePage(v *visit, draft string) views.SimulatorPage {
-	return views.SimulatorPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, Network: "mtn", Number: simulatorNumber, Draft: number(draft)}
+func (s *menus) phonePage(v *page.Visit, draft string) views.SimulatorPage {
+	return views.SimulatorPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, Network: "mtn", Number: simulatorNumber, Draft: page.Number(draft)}
 }
 
-func (s *menus) showPhone(w http.ResponseWriter, r *http.Request, v *visit, p views.SimulatorPage) error {
-	f := v.frame("Simulator", "ussd")
+func (s *menus) showPhone(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.SimulatorPage) error {
+	f := v.Frame("Simulator", "ussd")
 	f.Error = len(p.Bad) > 0
-	return s.render(w, r, status(r, p.Bad), views.Simulator(f, p))
+	return s.Render(w, r, page.Status(r, p.Bad), views.Simulator(f, p))
 }
 
 // simulatorPress dials, answers or hangs up: a request goes to the account's
 // USSD address as one of the network's would.
-func (s *menus) simulatorPress(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) simulatorPress(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p := s.phonePage(v, r.PostForm.Get("draft"))
 	if p.NoAccount {
 		return sms.ErrNotFound
 	}
-	p.Dialled, p.Network, p.Number, p.Session = typedNumber(r, "dialled"), r.PostForm.Get("network"), typedNumber(r, "number"), r.PostForm.Get("session")
+	p.Dialled, p.Network, p.Number, p.Session = page.TypedNumber(r, "dialled"), r.PostForm.Get("network"), page.TypedNumber(r, "number"), r.PostForm.Get("session")
 	var d ussd.Draft
 	if p.Draft > 0 {
 		var err error
@@ -70,7 +71,7 @@ func (s *menus) simulatorPress(w http.ResponseWriter, r *http.Request, v *visit)
 	if p.Draft > 0 && press.Stage == ussd.Begin {
 		s.try(press.Session, d)
 	}
-	heard, err := s.press(r.Context(), v.account.ID, press)
+	heard, err := s.press(r.Context(), v.Account.ID, press)
 	if err != nil {
 		heard.Problem = strings.ToUpper(err.Error()[:1]) + err.Error()[1:]
 	}
@@ -82,12 +83,12 @@ func (s *menus) simulatorPress(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 // pressOf reads which key was pressed.
-func (s *menus) pressOf(v *visit, r *http.Request, p *views.SimulatorPage) (ussd.Press, sms.Invalid) {
+func (s *menus) pressOf(v *page.Visit, r *http.Request, p *views.SimulatorPage) (ussd.Press, sms.Invalid) {
 	bad := sms.Invalid{}
 	if !slices.Contains(ussd.Networks(), p.Network) {
 		p.Network = ussd.Networks()[0]
 	}
-	phone, err := sms.ParsePhone(p.Number, v.account.Country, true)
+	phone, err := sms.ParsePhone(p.Number, v.Account.Country, true)
 	if err != nil {
 		bad["number"] = "Enter a mobile number, such as " + simulatorNumber
 	}
@@ -102,7 +103,7 @@ func (s *menus) pressOf(v *visit, r *http.Request, p *views.SimulatorPage) (ussd
 	case do == "hangup":
 		press.Stage, press.Text = ussd.End, ""
 	default:
-		press.Stage, press.Text = ussd.Continue, firstLetters(r.PostForm.Get("input"), 200)
+		press.Stage, press.Text = ussd.Continue, page.FirstLetters(r.PostForm.Get("input"), 200)
 		if strings.TrimSpace(press.Text) == "" {
 			bad["input"] = "Type your answer"
 		}

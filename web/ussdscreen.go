@@ -12,6 +12,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // screen is the screen that the address names.
@@ -27,7 +28,7 @@ func (s *menus) screen(r *http.Request) (p views.ScreenPage, a sms.Account, err 
 }
 
 // screenForm shows the form of one screen.
-func (s *menus) screenForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) screenForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, a, err := s.screen(r)
 	if err != nil {
 		return err
@@ -38,27 +39,27 @@ func (s *menus) screenForm(w http.ResponseWriter, r *http.Request, v *visit) err
 			p.Found = append(p.Found, x)
 		}
 	}
-	return s.render(w, r, http.StatusOK, views.MenuScreen(menuFrame(v, a, p.Draft, p.Screen.Title), p))
+	return s.Render(w, r, http.StatusOK, views.MenuScreen(menuFrame(v, a, p.Draft, p.Screen.Title), p))
 }
 
 // screenRemoveForm says what is lost with a screen; menuOrder removes it.
-func (s *menus) screenRemoveForm(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) screenRemoveForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, a, err := s.screen(r)
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.RemoveScreen(menuFrame(v, a, p.Draft, "Remove this screen?"), p))
+	return s.Render(w, r, http.StatusOK, views.RemoveScreen(menuFrame(v, a, p.Draft, "Remove this screen?"), p))
 }
 
 // screenSave stores the form in the draft. What is not right yet is stored
 // too, and listed: only publishing asks for a whole menu.
-func (s *menus) screenSave(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *menus) screenSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
 	key := r.PostForm.Get("key")
-	_, err = s.desk.EditMenu(r.Context(), v.user, id, number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
+	_, err = s.desk.EditMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
 		for i := range m.Screens {
 			if m.Screens[i].Key == key {
 				m.Screens[i] = readScreen(r.PostForm, *m, m.Screens[i])
@@ -71,15 +72,15 @@ func (s *menus) screenSave(w http.ResponseWriter, r *http.Request, v *visit) err
 		return err
 	}
 	if r.PostForm.Get("do") == "more" {
-		redirect(w, r, withDone(views.With(views.MenuPath(id)+"/screen", "key", key), "saved"))
+		page.Redirect(w, r, page.WithDone(views.With(views.MenuPath(id)+"/screen", "key", key), "saved"))
 		return nil
 	}
-	redirect(w, r, withDone(views.With(views.MenuPath(id), "screen", key), "saved"))
+	page.Redirect(w, r, page.WithDone(views.With(views.MenuPath(id), "screen", key), "saved"))
 	return nil
 }
 
 // screenPreview is the phone beside the form while somebody types.
-func (s *menus) screenPreview(w http.ResponseWriter, r *http.Request, _ *visit) error {
+func (s *menus) screenPreview(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (s *menus) screenPreview(w http.ResponseWriter, r *http.Request, _ *visit) 
 			d.Menu.Screens[i] = readScreen(r.PostForm, d.Menu, x)
 		}
 	}
-	return s.render(w, r, http.StatusOK, views.PhonePreview(preview(d.Menu, key, "")))
+	return s.Render(w, r, http.StatusOK, views.PhonePreview(preview(d.Menu, key, "")))
 }
 
 // readScreen reads the form of a screen. Fields that the form did not show,
@@ -107,7 +108,7 @@ func readScreen(f url.Values, m ussd.Menu, s ussd.Screen) ussd.Screen {
 		s.Choices = readChoices(f, m)
 	case ussd.Ask:
 		s.Next = f.Get("next")
-		s.Rule = ussd.Rule{Form: ussd.Form(f.Get("form")), Min: int(number(f.Get("min"))), Max: int(number(f.Get("max"))), Table: table, Column: column, Wrong: words(f, m, "wrong", -1)}
+		s.Rule = ussd.Rule{Form: ussd.Form(f.Get("form")), Min: int(page.Number(f.Get("min"))), Max: int(page.Number(f.Get("max"))), Table: table, Column: column, Wrong: words(f, m, "wrong", -1)}
 	case ussd.Pick:
 		s.Next, s.Table, s.Column = f.Get("next"), table, column
 	}
@@ -134,7 +135,7 @@ func readChoices(f url.Values, m ussd.Menu) (list []ussd.Choice) {
 }
 
 func written(f url.Values, name string, most int) string {
-	return strings.TrimSpace(firstLetters(lines(strings.ToValidUTF8(f.Get(name), "")), most))
+	return strings.TrimSpace(page.FirstLetters(page.Lines(strings.ToValidUTF8(f.Get(name), "")), most))
 }
 
 func words(f url.Values, m ussd.Menu, name string, n int) ussd.Words {
@@ -162,21 +163,21 @@ func cell(m ussd.Menu, name string) (table, column string) {
 	return "", ""
 }
 
-func (s *menus) menuSettings(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuSettings(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, views.MenuSettings(menuFrame(v, a, d, "Code, languages and tables"), views.MenuSettingsPage{Draft: d}))
+	return s.Render(w, r, http.StatusOK, views.MenuSettings(menuFrame(v, a, d, "Code, languages and tables"), views.MenuSettingsPage{Draft: d}))
 }
 
-func (s *menus) menuSettingsSave(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *menus) menuSettingsSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
 	}
-	revision := number(r.PostForm.Get("revision"))
-	draft, err := s.desk.EditMenu(r.Context(), v.user, d.ID, revision, func(m *ussd.Menu) error {
+	revision := page.Number(r.PostForm.Get("revision"))
+	draft, err := s.desk.EditMenu(r.Context(), v.User, d.ID, revision, func(m *ussd.Menu) error {
 		bad := readSettings(r.PostForm, m)
 		return bad.Or()
 	})
@@ -185,12 +186,12 @@ func (s *menus) menuSettingsSave(w http.ResponseWriter, r *http.Request, v *visi
 		draft.Revision = revision
 		f := menuFrame(v, a, d, "Code, languages and tables")
 		f.Error = true
-		return s.render(w, r, http.StatusUnprocessableEntity, views.MenuSettings(f, views.MenuSettingsPage{Draft: draft, Bad: bad}))
+		return s.Render(w, r, http.StatusUnprocessableEntity, views.MenuSettings(f, views.MenuSettingsPage{Draft: draft, Bad: bad}))
 	}
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.MenuPath(d.ID), "saved"))
+	page.Redirect(w, r, page.WithDone(views.MenuPath(d.ID), "saved"))
 	return nil
 }
 
@@ -214,7 +215,7 @@ func readSettings(f url.Values, m *ussd.Menu) sms.Invalid {
 		at := func(name string) string { return written(f, views.ScreenField(name, i, ""), 60) }
 		l := ussd.Language{Code: strings.ToLower(at("code")), Name: at("name"), Back: at("back"), More: at("more"), Wrong: at("wrong")}
 		if l.Name != "" && l.Code == "" {
-			l.Code = strings.ToLower(firstLetters(l.Name, 2))
+			l.Code = strings.ToLower(page.FirstLetters(l.Name, 2))
 		}
 		if l.Name != "" {
 			languages = append(languages, l)
@@ -229,7 +230,7 @@ func readSettings(f url.Values, m *ussd.Menu) sms.Invalid {
 		if name == "" {
 			continue
 		}
-		t, sentence := readTable(name, lines(f.Get(views.ScreenField("rows", i, ""))))
+		t, sentence := readTable(name, page.Lines(f.Get(views.ScreenField("rows", i, ""))))
 		if sentence != "" {
 			bad[views.ScreenField("rows", i, "")] = sentence
 		}

@@ -14,6 +14,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // callers are the pages of USSD sessions and of what callers answered.
@@ -54,30 +55,30 @@ const (
 )
 
 // sessionList is the log of sessions.
-func (s *callers) sessionList(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) sessionList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showSessions(w, r, v, nil, "")
 }
 
-func (s *callers) showSessions(w http.ResponseWriter, r *http.Request, v *visit, bad sms.Invalid, days string) error {
-	p := views.SessionsPage{Outlook: s.outlook(v, v.account), NoAccount: v.account.ID == 0, Bad: bad, Days: days,
-		MayKeep: v.user.Role.AtLeast(sms.Administrator), MayExport: v.user.Role.AtLeast(sms.Sender)}
+func (s *callers) showSessions(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid, days string) error {
+	p := views.SessionsPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, Bad: bad, Days: days,
+		MayKeep: v.User.Role.AtLeast(sms.Administrator), MayExport: v.User.Role.AtLeast(sms.Sender)}
 	if kind := r.URL.Query().Get("kind"); kind == "open" || kind == "slow" {
 		p.Kind = kind
 	}
 	if err := s.addSessions(r, v, &p); err != nil {
 		return err
 	}
-	p.Renew = views.Refresh{ID: "sessions-live", URL: sessionsAddress(p.Kind, number(r.URL.Query().Get("before"))), On: []string{feed.USSD(v.account.ID)}}
-	if isFragment(r) {
-		return s.render(w, r, http.StatusOK, views.SessionsLive(v.frame("", "ussd"), p))
+	p.Renew = views.Refresh{ID: "sessions-live", URL: sessionsAddress(p.Kind, page.Number(r.URL.Query().Get("before"))), On: []string{feed.USSD(v.Account.ID)}}
+	if page.IsFragment(r) {
+		return s.Render(w, r, http.StatusOK, views.SessionsLive(v.Frame("", "ussd"), p))
 	}
 	if err := s.addJoined(r, v, &p); err != nil {
 		return err
 	}
-	f := v.liveFrame("USSD sessions", "ussd", feed.USSD(v.account.ID))
-	p.Mark = views.LiveMarkProps{Path: f.Path, Paused: f.Paused, ReadAt: views.Clock(v.now())}
+	f := v.LiveFrame("USSD sessions", "ussd", feed.USSD(v.Account.ID))
+	p.Mark = views.LiveMarkProps{Path: f.Path, Paused: f.Paused, ReadAt: views.Clock(v.Now())}
 	f.Error = len(bad) > 0
-	return s.render(w, r, status(r, bad), views.Sessions(f, p))
+	return s.Render(w, r, page.Status(r, bad), views.Sessions(f, p))
 }
 
 func sessionsAddress(kind string, before int64) string {
@@ -88,9 +89,9 @@ func sessionsAddress(kind string, before int64) string {
 	return to
 }
 
-func (s *callers) addSessions(r *http.Request, v *visit, p *views.SessionsPage) (err error) {
-	ctx, account := r.Context(), v.account.ID
-	before := number(r.URL.Query().Get("before"))
+func (s *callers) addSessions(r *http.Request, v *page.Visit, p *views.SessionsPage) (err error) {
+	ctx, account := r.Context(), v.Account.ID
+	before := page.Number(r.URL.Query().Get("before"))
 	more := false
 	if p.Kind == "slow" {
 		p.Rows, err = s.store.SlowestUSSDSessions(ctx, account, 0, sessionsPage)
@@ -111,7 +112,7 @@ func (s *callers) addSessions(r *http.Request, v *visit, p *views.SessionsPage) 
 	}
 	slow, err := s.store.SlowestUSSDSessions(ctx, account, slowMicros, 100)
 	for _, x := range slow {
-		if s.now().Sub(time.UnixMilli(x.BegunAt)) < slowOfLate {
+		if s.Now().Sub(time.UnixMilli(x.BegunAt)) < slowOfLate {
 			p.Slow++
 		}
 	}
@@ -131,8 +132,8 @@ func (s *callers) menuNames(ctx context.Context, account int64) (map[int64]strin
 	return names, err
 }
 
-func (s *callers) addJoined(r *http.Request, v *visit, p *views.SessionsPage) error {
-	lists, err := s.store.JoinedLists(r.Context(), v.account.ID)
+func (s *callers) addJoined(r *http.Request, v *page.Visit, p *views.SessionsPage) error {
+	lists, err := s.store.JoinedLists(r.Context(), v.Account.ID)
 	if err != nil {
 		return err
 	}
@@ -152,9 +153,9 @@ func (s *callers) addJoined(r *http.Request, v *visit, p *views.SessionsPage) er
 	return err
 }
 
-func (s *callers) sessionKeep(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) sessionKeep(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	days := r.PostForm.Get("days")
-	err := s.desk.KeepSessions(r.Context(), v.user, days)
+	err := s.desk.KeepSessions(r.Context(), v.User, days)
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showSessions(w, r, v, bad, days)
@@ -162,19 +163,19 @@ func (s *callers) sessionKeep(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	redirect(w, r, withDone(views.SessionsPath, "saved"))
+	page.Redirect(w, r, page.WithDone(views.SessionsPath, "saved"))
 	return nil
 }
 
 // sessionBack answers an address that only takes forms.
-func (s *callers) sessionBack(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	redirect(w, r, views.SessionsPath)
+func (s *callers) sessionBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	page.Redirect(w, r, views.SessionsPath)
 	return nil
 }
 
 // sessionShow is one session as a conversation.
-func (s *callers) sessionShow(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, err := pathID(r, "id")
+func (s *callers) sessionShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
 	}
@@ -186,13 +187,13 @@ func (s *callers) sessionShow(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	p.Outlook = s.outlook(v, a)
+	p.Outlook = s.Outlook(v, a)
 	if err := s.addMenu(r.Context(), &p); err != nil {
 		return err
 	}
-	f := about(v.frame("Session", "ussd"), v, a)
+	f := page.About(v.Frame("Session", "ussd"), v, a)
 	f.Crumbs = []views.Link{{Text: "USSD", Href: views.USSDPath}, {Text: "Sessions", Href: views.SessionsPath}}
-	return s.render(w, r, http.StatusOK, views.SessionShow(f, p))
+	return s.Render(w, r, http.StatusOK, views.SessionShow(f, p))
 }
 
 // addMenu finds the version of the menu that the caller walked through.
@@ -224,19 +225,19 @@ func (s *callers) addMenu(ctx context.Context, p *views.SessionPage) error {
 }
 
 // menuAnswers shows where callers leave and what they answered.
-func (s *callers) menuAnswers(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) menuAnswers(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
 	}
-	p := views.AnswersPage{Outlook: s.outlook(v, a), Draft: d, MayExport: v.user.Role.AtLeast(sms.Sender)}
+	p := views.AnswersPage{Outlook: s.Outlook(v, a), Draft: d, MayExport: v.User.Role.AtLeast(sms.Sender)}
 	drops, err := s.store.Drops(r.Context(), d.ID)
 	if err != nil {
 		return err
 	}
 	p.Drops = dropRows(d.Menu, drops)
 	var all [][]ussd.Saved
-	err = s.store.EachAnswers(r.Context(), d.ID, number(r.URL.Query().Get("before")), func(answers []ussd.Saved) bool {
+	err = s.store.EachAnswers(r.Context(), d.ID, page.Number(r.URL.Query().Get("before")), func(answers []ussd.Saved) bool {
 		all = append(all, answers)
 		return len(all) <= sessionsPage
 	})
@@ -251,7 +252,7 @@ func (s *callers) menuAnswers(w http.ResponseWriter, r *http.Request, v *visit) 
 	for _, answers := range all {
 		p.Rows = append(p.Rows, views.NewAnswerRow(p.Names, answers))
 	}
-	return s.render(w, r, http.StatusOK, views.MenuAnswers(menuFrame(v, a, d, "Answers and drop-off"), p))
+	return s.Render(w, r, http.StatusOK, views.MenuAnswers(menuFrame(v, a, d, "Answers and drop-off"), p))
 }
 
 // dropRows puts screens in the order of the menu; those of earlier versions
@@ -273,7 +274,7 @@ func dropRows(m ussd.Menu, drops []ussd.Drop) (rows []views.ScreenDrop) {
 }
 
 // answersExport gives the answers of a menu, one row a caller.
-func (s *callers) answersExport(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *callers) answersExport(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err
@@ -293,23 +294,23 @@ func (s *callers) answersExport(w http.ResponseWriter, r *http.Request, v *visit
 		return err
 	}
 	names := views.AnswerNames(d.Menu, all)
-	out := csvAnswer(w, "ussd-answers-"+v.now().Format("2006-01-02"))
+	out := page.CSVAnswer(w, "ussd-answers-"+v.Now().Format("2006-01-02"))
 	out.Write(append([]string{"Phone number", "Last answer", "Session"}, names...)...)
 	err = s.store.EachAnswers(r.Context(), d.ID, 0, func(answers []ussd.Saved) bool {
 		row := views.NewAnswerRow(names, answers)
-		out.Write(append([]string{row.Number, v.at(row.At).Format(time.RFC3339), strconv.FormatInt(row.Session, 10)}, row.Answers...)...)
+		out.Write(append([]string{row.Number, v.At(row.At).Format(time.RFC3339), strconv.FormatInt(row.Session, 10)}, row.Answers...)...)
 		return r.Context().Err() == nil
 	})
-	return s.finish(out, err)
+	return s.Finish(out, err)
 }
 
 // joinedExport gives the callers on a list.
-func (s *callers) joinedExport(w http.ResponseWriter, r *http.Request, v *visit) error {
-	out := csvAnswer(w, "ussd-list-"+v.now().Format("2006-01-02"))
+func (s *callers) joinedExport(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	out := page.CSVAnswer(w, "ussd-list-"+v.Now().Format("2006-01-02"))
 	out.Write("Phone number", "Joined")
-	err := s.store.EachJoined(r.Context(), v.account.ID, r.URL.Query().Get("list"), func(j ussd.Joined) error {
-		out.Write(j.Number, v.at(j.At).Format(time.RFC3339))
+	err := s.store.EachJoined(r.Context(), v.Account.ID, r.URL.Query().Get("list"), func(j ussd.Joined) error {
+		out.Write(j.Number, v.At(j.At).Format(time.RFC3339))
 		return r.Context().Err()
 	})
-	return s.finish(out, err)
+	return s.Finish(out, err)
 }

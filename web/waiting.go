@@ -8,6 +8,7 @@ import (
 
 	"smsdesk/static"
 	"smsdesk/views"
+	"smsdesk/web/page"
 )
 
 // WaitingConfig says what answers while there is no desk.
@@ -27,12 +28,12 @@ const waitingAgain = "5"
 // told, /livez with 200, /readyz?for=reports by whether reports are acknowledged,
 // and everything else with 503 and what is wrong.
 func Waiting(cfg WaitingConfig) http.Handler {
-	s := bareSite(cfg.Log, cfg.Secure, programs(cfg.Log))
-	page := s.guarded(private(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := page.Bare(cfg.Log, cfg.Secure, programs(cfg.Log))
+	page := s.Guarded(page.Private(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", waitingAgain)
-		s.showProblem(w, r, s.stranger(r), views.Waiting(cfg.Sentence, cfg.Receives(r.Context())))
+		s.ShowProblem(w, r, s.Stranger(r), views.Waiting(cfg.Sentence, cfg.Receives(r.Context())))
 	})))
-	return s.recovered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.Recovered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
 		switch {
 		case strings.HasPrefix(path, "/dlr/") || strings.HasPrefix(path, "/ussd/"):
@@ -46,7 +47,7 @@ func Waiting(cfg WaitingConfig) http.Handler {
 		case cfg.CallbacksOnly:
 			w.WriteHeader(http.StatusNotFound)
 		case strings.HasPrefix(path, static.Prefix):
-			s.guarded(static.Handler()).ServeHTTP(w, r)
+			s.Guarded(static.Handler()).ServeHTTP(w, r)
 		default:
 			page.ServeHTTP(w, r)
 		}

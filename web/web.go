@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"smsdesk/internal/ussd"
+	"smsdesk/web/page"
 )
 
 // Questions are what each noun's pages ask of the storage.
@@ -67,7 +68,7 @@ type Orders struct {
 
 // Config is what pages and programs need to work.
 type Config struct {
-	SiteConfig
+	page.Config
 	Ask Questions
 	Do  Orders
 	// Dev serves what only developers need.
@@ -97,7 +98,7 @@ type Config struct {
 // Web answers browsers and programs: the map of addresses, over one type for
 // each noun.
 type Web struct {
-	*Site
+	*page.Site
 	dev        bool
 	probes     *probes
 	accounts   *accounts
@@ -130,7 +131,7 @@ type Web struct {
 // New returns the pages; Routes makes them answer.
 func New(c Config) *Web {
 	c.Program = programs(c.Log)
-	site := siteOf(c.SiteConfig)
+	site := page.New(c.Config)
 	room := &base{Site: site, store: c.Ask.Base}
 	menu := &menubase{Site: site, store: c.Ask.MenuBase}
 	return &Web{

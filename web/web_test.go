@@ -24,6 +24,7 @@ import (
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
+	"smsdesk/web/page"
 )
 
 type clock struct {
@@ -159,7 +160,7 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	s.gateways = desk.NewGateways(open, db, log)
 	s.desk = desk.New(db, s.gateways, s.feed, log, s.clock.now)
 	c := Config{Ask: asking(db), Do: doing(s.desk)}
-	c.SiteConfig = SiteConfig{Ask: db, Do: s.desk, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
+	c.Config = page.Config{Ask: db, Do: s.desk, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
 	for _, f := range change {
 		f(&c)
 	}

@@ -20,6 +20,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/web"
+	"smsdesk/web/page"
 )
 
 const (
@@ -69,8 +70,8 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, Campaign: d, Message: d,
 		Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d, Menu: d, Caller: d, API: d,
 	}
-	site := web.SiteConfig{Ask: db, Do: d, Feed: news, Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}
-	w := web.New(web.Config{SiteConfig: site, Ask: ask, Do: do, Spool: data})
+	site := page.Config{Ask: db, Do: d, Feed: news, Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}
+	w := web.New(web.Config{Config: site, Ask: ask, Do: do, Spool: data})
 	return &office{db: db, handler: w.Routes(nil), cookie: &http.Cookie{Name: "smsdesk", Value: token}}, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/web"
+	"smsdesk/web/page"
 )
 
 const (
@@ -265,7 +266,7 @@ func (s *intake) serve() (address string, stop func(), err error) {
 			return s.keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
 		}, Log: log})
 	routes := web.New(web.Config{
-		SiteConfig: web.SiteConfig{Feed: feed.New(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}, Spool: os.TempDir(),
+		Config: page.Config{Feed: feed.New(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}, Spool: os.TempDir(),
 	}).Routes(callbacks)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"smsdesk/internal/ussd/session"
 	"smsdesk/storage"
 	"smsdesk/web"
+	"smsdesk/web/page"
 )
 
 type serveCommand struct {
@@ -279,10 +280,10 @@ func (s *server) pages() *web.Web {
 		Confirm: s.desk, Draft: s.desk, Upload: s.desk, Doubt: s.desk, Menu: s.desk, Caller: s.desk,
 		API: s.desk,
 	}
-	site := web.SiteConfig{Ask: s.db, Do: s.desk, Feed: s.feed, Log: s.log, Now: wall,
+	site := page.Config{Ask: s.db, Do: s.desk, Feed: s.feed, Log: s.log, Now: wall,
 		PublicURL: s.PublicURL, Secure: s.secure(), Proxies: s.TrustedProxy, Backups: s.backups, Outage: s.outage.Sentence,
 		Witness: s.witness.Sentence, Stopping: s.stopping}
-	return web.New(web.Config{SiteConfig: site, Ask: ask, Do: do, Dev: s.Dev, SandboxURL: s.sandboxURL, Spool: s.storage.Data,
+	return web.New(web.Config{Config: site, Ask: ask, Do: do, Dev: s.Dev, SandboxURL: s.sandboxURL, Spool: s.storage.Data,
 		Mails: s.Mail.SMTP != "", Press: s.press, Try: s.sessions.Try, Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
 }
 

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"bytes"
@@ -61,15 +61,16 @@ type shared struct {
 
 func newShares() *shares { return &shares{of: map[shareKey]*shareTurn{}} }
 
-// byRole and byPerson say what a fragment depends on besides its address, the
+// ByRole and byPerson say what a fragment depends on besides its address, the
 // role and the account. ok is false where it must be rendered for one page alone.
-func byRole(v *visit) (own string, ok bool) {
+func ByRole(v *Visit) (own string, ok bool) {
 	// What a person looks for is theirs.
-	return "", !v.r.URL.Query().Has("find")
+	return "", !v.R.URL.Query().Has("find")
 }
 
-func byPerson(v *visit) (own string, ok bool) {
-	return strconv.FormatInt(v.user.ID, 10) + " " + v.theme(), true
+// ByPerson shares a fragment among the windows of one person.
+func ByPerson(v *Visit) (own string, ok bool) {
+	return strconv.FormatInt(v.User.ID, 10) + " " + v.Theme(), true
 }
 
 // join takes a place in the rendering that comes next; lead is for whoever has
@@ -110,12 +111,12 @@ func (s *shares) sweep() {
 }
 
 // share answers with a rendering that others who ask for the same get too.
-func (s *Site) share(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
-	own, ok := rt.shared(v)
+func (s *Site) share(w http.ResponseWriter, r *http.Request, v *Visit, rt Route) error {
+	own, ok := rt.Shared(v)
 	if !ok {
-		return rt.do(w, r, v)
+		return rt.Do(w, r, v)
 	}
-	next, lead := s.shares.join(shareKey{r.URL.RequestURI(), v.user.Role, v.account.ID, own})
+	next, lead := s.shares.join(shareKey{r.URL.RequestURI(), v.User.Role, v.Account.ID, own})
 	if lead != nil {
 		lead()
 		next.render(r, v, rt)
@@ -134,14 +135,14 @@ func (s *Site) share(w http.ResponseWriter, r *http.Request, v *visit, rt route)
 var errShareBroken = errors.New("the rendering that was shared broke off")
 
 // render answers for all. Whatever becomes of it, nobody waits for ever.
-func (a *shared) render(r *http.Request, v *visit, rt route) {
+func (a *shared) render(r *http.Request, v *Visit, rt Route) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), shareTime)
 	defer cancel()
 	a.err, a.header, a.status = errShareBroken, http.Header{}, http.StatusOK
 	defer close(a.done)
 	mine := *v
-	mine.r = r.WithContext(ctx)
-	a.err = rt.do(a, mine.r, &mine)
+	mine.R = r.WithContext(ctx)
+	a.err = rt.Do(a, mine.R, &mine)
 	a.packed = sync.OnceValue(a.compress)
 }
 

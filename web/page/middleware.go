@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"context"
@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// formMost bounds what a form may send, formTime how long that may take.
-	formMost = 1 << 20
-	formTime = time.Minute
+	// FormMost bounds what a form may send, formTime how long that may take.
+	FormMost = 1 << 20
+	FormTime = time.Minute
 	// policy lets a page use its own files and nothing else.
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
 )
 
-// recovered turns a panic into a page. It stands outermost, so the reference
+// Recovered turns a panic into a page. It stands outermost, so the reference
 // comes from the answer's header.
-func (s *Site) recovered(next http.Handler) http.Handler {
+func (s *Site) Recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
@@ -39,14 +39,14 @@ func (s *Site) recovered(next http.Handler) http.Handler {
 				panic(p)
 			}
 			id := ww.Header().Get(requestIDHeader)
-			s.log.Error("panic", "id", id, "method", r.Method, "panic", p, "stack", string(debug.Stack()))
+			s.Log.Error("panic", "id", id, "method", r.Method, "panic", p, "stack", string(debug.Stack()))
 			if ww.Status() != 0 {
 				panic(http.ErrAbortHandler)
 			}
 			for _, name := range []string{"Content-Encoding", "Content-Length", "Set-Cookie"} {
 				ww.Header().Del(name)
 			}
-			s.showProblem(ww, r, s.stranger(r), views.Broken(id))
+			s.ShowProblem(ww, r, s.Stranger(r), views.Broken(id))
 		}()
 		next.ServeHTTP(ww, r)
 	})
@@ -56,15 +56,15 @@ const requestIDHeader = "X-Request-Id"
 
 type requestIDKey struct{}
 
-// requestID names a request in the log and on an error page.
-func requestID(ctx context.Context) string {
+// RequestID names a request in the log and on an error page.
+func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id
 }
 
 // An id that the client sends is not taken: it would be a line of theirs in
 // our log.
-func identified(next http.Handler) http.Handler {
+func Identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()[:10]
 		w.Header().Set(requestIDHeader, id)
@@ -72,7 +72,8 @@ func identified(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Site) guarded(next http.Handler) http.Handler {
+// Guarded tells browsers what a page may load and do.
+func (s *Site) Guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -82,25 +83,25 @@ func (s *Site) guarded(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
-		if s.secure {
+		if s.Secure {
 			h.Set("Strict-Transport-Security", "max-age=63072000; includeSubDomains")
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// clientIP decides whom a request comes from: the peer, unless the peer is a
+// ClientIP decides whom a request comes from: the peer, unless the peer is a
 // proxy that we were told to believe.
-func (s *Site) clientIP(next http.Handler) http.Handler {
+func (s *Site) ClientIP(next http.Handler) http.Handler {
 	if len(s.proxies) > 0 {
 		return middleware.ClientIPFromXFF(s.proxies...)(next)
 	}
 	return middleware.ClientIPFromRemoteAddr(next)
 }
 
-// logged writes one line for every answer: never a query, a body or a cookie,
+// Logged writes one line for every answer: never a query, a body or a cookie,
 // and no path that holds a secret.
-func (s *Site) logged(next http.Handler) http.Handler {
+func (s *Site) Logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		began, path := time.Now(), r.URL.Path
@@ -118,7 +119,7 @@ func (s *Site) logged(next http.Handler) http.Handler {
 			if r.Method == http.MethodOptions && pattern == "/dlr/*" {
 				level = slog.LevelDebug // the receiver's own heartbeat
 			}
-			s.log.LogAttrs(r.Context(), level, "request", slog.String("id", requestID(r.Context())), slog.String("method", method(r)),
+			s.Log.LogAttrs(r.Context(), level, "request", slog.String("id", RequestID(r.Context())), slog.String("method", method(r)),
 				slog.String("path", loggable(path, pattern)), slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()),
 				slog.Duration("took", time.Since(began)), slog.String("ip", middleware.GetClientIP(r.Context())))
 		}()
@@ -147,8 +148,8 @@ func loggable(path, pattern string) string {
 	return path
 }
 
-// private keeps what a page shows out of every cache.
-func private(next http.Handler) http.Handler {
+// Private keeps what a page shows out of every cache.
+func Private(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Add("Vary", "HX-Request")
@@ -162,12 +163,12 @@ func (s *Site) limited(most int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > most {
 			w.Header().Set("Connection", "close")
-			s.showProblem(w, r, s.stranger(r), views.TooLarge("1MB"))
+			s.ShowProblem(w, r, s.Stranger(r), views.TooLarge("1MB"))
 			return
 		}
 		if r.Body != http.NoBody {
 			// Where the connection has no deadline there is none to miss.
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(FormTime))
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
@@ -192,8 +193,8 @@ type patientBody struct {
 }
 
 func (b *patientBody) Read(p []byte) (int, error) {
-	if now := time.Now(); b.until.Sub(now) < formTime/2 {
-		b.until = now.Add(formTime)
+	if now := time.Now(); b.until.Sub(now) < FormTime/2 {
+		b.until = now.Add(FormTime)
 		// Where the connection has no deadline there is none to miss.
 		_ = b.control.SetReadDeadline(b.until)
 	}
@@ -201,8 +202,8 @@ func (b *patientBody) Read(p []byte) (int, error) {
 }
 
 func (s *Site) denyCross(w http.ResponseWriter, r *http.Request) {
-	s.log.Warn("form from another site refused", "id", requestID(r.Context()), "method", r.Method)
-	s.showProblem(w, r, s.stranger(r), views.Problem{
+	s.Log.Warn("form from another site refused", "id", RequestID(r.Context()), "method", r.Method)
+	s.ShowProblem(w, r, s.Stranger(r), views.Problem{
 		Status: http.StatusForbidden, Title: "This form came from another site",
 		Text: "Nothing was done. Open smsdesk in a new window and do it there.", Link: views.Link{Text: "Open smsdesk", Href: "/"},
 	})

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"bytes"
@@ -17,16 +17,16 @@ import (
 	"smsdesk/views"
 )
 
-// handler answers one request of one person. It renders or redirects, or it
+// Handler answers one request of one person. It renders or redirects, or it
 // returns an error, of which handle alone makes a page.
-type handler func(w http.ResponseWriter, r *http.Request, v *visit) error
+type Handler func(w http.ResponseWriter, r *http.Request, v *Visit) error
 
 // errAnswered says that nothing is left to do.
 var errAnswered = errors.New("answered")
 
 // handle is the one way from an address to its handler: who is it, may they,
 // what did they send, answer; and whatever goes wrong becomes a page here.
-func (s *Site) handle(rt route) http.Handler {
+func (s *Site) handle(rt Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.newVisit(r)
 		if err == nil {
@@ -37,10 +37,10 @@ func (s *Site) handle(rt route) http.Handler {
 		}
 		switch {
 		case err != nil:
-		case rt.shared != nil && isFragment(r):
+		case rt.Shared != nil && IsFragment(r):
 			err = s.share(w, r, v, rt)
 		default:
-			err = rt.do(w, r, v)
+			err = rt.Do(w, r, v)
 		}
 		if err != nil && !errors.Is(err, errAnswered) {
 			s.fail(w, r, v, rt, err)
@@ -50,48 +50,49 @@ func (s *Site) handle(rt route) http.Handler {
 
 // admit lets a person through, or sends them where they have to go first. A
 // route without a role lets nobody through.
-func (s *Site) admit(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
-	if rt.pattern != views.SetupPath {
-		staffed, err := s.hasAdministrator(r.Context())
+func (s *Site) admit(w http.ResponseWriter, r *http.Request, v *Visit, rt Route) error {
+	if rt.Pattern != views.SetupPath {
+		staffed, err := s.HasAdministrator(r.Context())
 		if err != nil {
 			return err
 		}
 		if !staffed {
-			redirect(w, r, views.SetupPath)
+			Redirect(w, r, views.SetupPath)
 			return errAnswered
 		}
 	}
 	switch {
-	case rt.least == anyone:
+	case rt.Least == Anyone:
 		return nil
-	case v.user.ID == 0:
+	case v.User.ID == 0:
 		return s.sendToSignIn(w, r, v, rt)
 	}
-	if _, known := sms.ParseRole(string(rt.least)); known && v.user.Role.AtLeast(rt.least) {
+	if _, known := sms.ParseRole(string(rt.Least)); known && v.User.Role.AtLeast(rt.Least) {
 		return nil
 	}
 	return sms.ErrForbidden
 }
 
-func (s *Site) hasAdministrator(ctx context.Context) (bool, error) {
-	if s.staffed.Load() {
+// HasAdministrator says that somebody can sign in and set the desk up.
+func (s *Site) HasAdministrator(ctx context.Context) (bool, error) {
+	if s.Staffed.Load() {
 		return true, nil
 	}
 	n, err := s.store.Administrators(ctx)
 	if err == nil && n > 0 {
-		s.staffed.Store(true)
+		s.Staffed.Store(true)
 	}
 	return n > 0, err
 }
 
-func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt route) error {
-	if rt.pattern == views.LivePath {
+func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *Visit, rt Route) error {
+	if rt.Pattern == views.LivePath {
 		http.Error(w, "signed out", http.StatusUnauthorized)
 		return errAnswered
 	}
 	// The page, not the fragment, and never an address that only takes forms.
 	next := r.URL.RequestURI()
-	if isFragment(r) {
+	if IsFragment(r) {
 		if next = currentPage(r); next == "" && s.opens(r.URL.Path) {
 			next = r.URL.Path
 		}
@@ -107,34 +108,34 @@ func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *visit, rt
 			next = kept
 		}
 	}
-	to := views.With(views.SignInPath, "next", localPath(next, ""))
+	to := views.With(views.SignInPath, "next", LocalPath(next, ""))
 	if errors.Is(v.lost, desk.ErrTimedOut) {
 		to = views.With(to, "why", "timeout")
 	} else if v.lost != nil {
 		to = views.With(to, "why", "ended")
 	}
-	if isFragment(r) {
+	if IsFragment(r) {
 		w.Header().Set("HX-Redirect", to)
 		http.Error(w, "signed out", http.StatusUnauthorized)
 		return errAnswered
 	}
-	redirect(w, r, to)
+	Redirect(w, r, to)
 	return errAnswered
 }
 
 // keepTyped keeps a message whose session ended while it was written, and
 // returns the address that shows it again. Only a session that was real and
 // has timed out earns this: strangers must not fill the memory.
-func (s *Site) keepTyped(r *http.Request, v *visit, rt route) string {
-	page := rt.keeps
-	if page == rt.pattern {
+func (s *Site) keepTyped(r *http.Request, v *Visit, rt Route) string {
+	page := rt.Keeps
+	if page == rt.Pattern {
 		page = r.URL.Path
 	}
 	if page == "" || !errors.Is(v.lost, desk.ErrTimedOut) || readForm(r) != nil {
 		return ""
 	}
 	secret := desk.NewToken()
-	s.typed.put(secret, r.PostForm.Encode(), s.now())
+	s.Typed.Put(secret, r.PostForm.Encode(), s.Now())
 	return views.With(page, "kept", secret)
 }
 
@@ -148,28 +149,28 @@ func readForm(r *http.Request) error {
 		if errors.As(err, &large) {
 			return err
 		}
-		return errUnreadable
+		return ErrUnreadable
 	}
 	return nil
 }
 
-// errUnreadable is a form that no browser of ours would send.
-var errUnreadable = errors.New("the form cannot be read")
+// ErrUnreadable is a form that no browser of ours would send.
+var ErrUnreadable = errors.New("the form cannot be read")
 
-func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *visit, rt route, err error) {
+func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *Visit, rt Route, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
 	p := problem(err, rt)
 	if p.Status >= http.StatusInternalServerError {
-		p.Reference = requestID(r.Context())
-		s.log.Error("request failed", "id", p.Reference, "method", r.Method, "route", rt.pattern, "user", v.user.ID, "error", err)
+		p.Reference = RequestID(r.Context())
+		s.Log.Error("request failed", "id", p.Reference, "method", r.Method, "route", rt.Pattern, "user", v.User.ID, "error", err)
 	}
-	s.showProblem(w, r, v, p)
+	s.ShowProblem(w, r, v, p)
 }
 
 // problem finds the page for an error.
-func problem(err error, rt route) views.Problem {
+func problem(err error, rt Route) views.Problem {
 	var large *http.MaxBytesError
 	var bad sms.Invalid
 	switch {
@@ -177,12 +178,12 @@ func problem(err error, rt route) views.Problem {
 		return views.TooLarge("1MB")
 	case errors.As(err, &bad):
 		return views.Problem{Status: http.StatusUnprocessableEntity, Title: "What you sent was not accepted", Text: sentences(bad)}
-	case errors.Is(err, errUnreadable):
+	case errors.Is(err, ErrUnreadable):
 		return views.Problem{Status: http.StatusBadRequest, Title: "What you sent cannot be read", Text: "Go back, load the page again and send it once more."}
 	case errors.Is(err, sms.ErrNotFound):
 		return views.NotFound()
 	case errors.Is(err, sms.ErrForbidden):
-		return forbidden(rt.least)
+		return forbidden(rt.Least)
 	case errors.Is(err, sms.ErrConflict):
 		return views.Problem{Status: http.StatusConflict, Title: "It has changed in the meantime",
 			Text: "Somebody else was faster, or you did it already in another window. Nothing was done twice. Go back and load the page again."}
@@ -209,26 +210,26 @@ func sentences(bad sms.Invalid) string {
 	return strings.Join(all, " ")
 }
 
-// showProblem is a page for a person, problem details for a program, and one
+// ShowProblem is a page for a person, problem details for a program, and one
 // line for what a page fetched by itself: htmx leaves a page as it is when an
 // answer is not 2xx.
-func (s *Site) showProblem(w http.ResponseWriter, r *http.Request, v *visit, p views.Problem) {
-	if forPrograms(r) {
-		s.program(w, p)
+func (s *Site) ShowProblem(w http.ResponseWriter, r *http.Request, v *Visit, p views.Problem) {
+	if ForPrograms(r) {
+		s.Program(w, p)
 		return
 	}
-	if isFragment(r) {
+	if IsFragment(r) {
 		http.Error(w, strings.TrimSpace(p.Title+". "+p.Text+" "+p.Reference), p.Status)
 		return
 	}
-	if err := s.render(w, r, p.Status, views.ErrorPage(v.frame(p.Title, ""), p)); err != nil {
-		s.log.Error("error page not shown", "error", err)
+	if err := s.Render(w, r, p.Status, views.ErrorPage(v.Frame(p.Title, ""), p)); err != nil {
+		s.Log.Error("error page not shown", "error", err)
 		http.Error(w, p.Title, p.Status)
 	}
 }
 
-// render writes a whole component or nothing of it.
-func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+// Render writes a whole component or nothing of it.
+func (s *Site) Render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
 	var page bytes.Buffer
 	if err := c.Render(r.Context(), &page); err != nil {
 		return fmt.Errorf("render: %w", err)
@@ -240,10 +241,10 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, c temp
 	return nil
 }
 
-// redirect sends the browser on after a form, by GET. to is an address of
+// Redirect sends the browser on after a form, by GET. to is an address of
 // ours, never what somebody sent: see localPath.
-func redirect(w http.ResponseWriter, r *http.Request, to string) {
-	if isFragment(r) {
+func Redirect(w http.ResponseWriter, r *http.Request, to string) {
+	if IsFragment(r) {
 		w.Header().Set("HX-Redirect", to)
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -251,12 +252,12 @@ func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// isFragment says that a page asks for a part of itself.
-func isFragment(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
+// IsFragment says that a page asks for a part of itself.
+func IsFragment(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
 
-// localPath returns next where it is a path on this desk, else other: what
+// LocalPath returns next where it is a path on this desk, else other: what
 // follows a sign-in must never lead to somebody else's site.
-func localPath(next, other string) string {
+func LocalPath(next, other string) string {
 	odd := func(c rune) bool { return c <= ' ' || c == '\\' || c == 0x7f || c == '\ufffd' }
 	if len(next) > 2000 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, odd) {
 		return other
@@ -267,8 +268,8 @@ func localPath(next, other string) string {
 	return next
 }
 
-// pathID reads a number out of the address; anything else leads nowhere.
-func pathID(r *http.Request, name string) (int64, error) {
+// PathID reads a number out of the address; anything else leads nowhere.
+func PathID(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
 		return 0, fmt.Errorf("address: %w", sms.ErrNotFound)
@@ -279,45 +280,45 @@ func pathID(r *http.Request, name string) (int64, error) {
 // Who may, beside the roles of sms. A route with neither lets nobody through.
 const (
 	// anyone: strangers too.
-	anyone sms.Role = "anyone"
+	Anyone sms.Role = "anyone"
 	// outside: no session is looked at, no cookie taken, no origin compared.
-	outside sms.Role = "outside"
+	Outside sms.Role = "outside"
 )
 
-// route is one line of the map of addresses: least is the weakest role that
+// Route is one line of the map of addresses: least is the weakest role that
 // may, do answers it. plain answers instead of do on routes that are outside;
 // there an empty method means any.
-type route struct {
-	method, pattern string
-	least           sms.Role
-	do              handler
-	program         http.Handler // instead of do, at addresses for other programs; it asks for the role itself
-	plain           http.Handler
-	upload          bool // takes a small file
-	stream          bool // takes a file of any size, and looks after its size itself
+type Route struct {
+	Method, Pattern string
+	Least           sms.Role
+	Do              Handler
+	Program         http.Handler // instead of do, at addresses for other programs; it asks for the role itself
+	Plain           http.Handler
+	Upload          bool // takes a small file
+	Stream          bool // takes a file of any size, and looks after its size itself
 	// keeps is the page that shows again what was typed when the session had
 	// timed out, "" where it is lost; the pattern itself stands for its address.
-	keeps string
+	Keeps string
 	// shared lets pages that ask for the same fragment get one rendering.
-	shared func(*visit) (own string, ok bool)
+	Shared func(*Visit) (own string, ok bool)
 }
 
-// page is everything between an address and its handler that needs to know
+// Page is everything between an address and its handler that needs to know
 // the route. A stream is never compressed, and neither is a page that shows a
 // secret beside words from the address: its length would tell about both.
-func (s *Site) page(rt route) http.Handler {
+func (s *Site) Page(rt Route) http.Handler {
 	h := s.handle(rt)
-	if rt.pattern != views.LivePath && !strings.HasPrefix(rt.pattern, views.CallbacksPath) && rt.pattern != views.TokensPath && !strings.Contains(rt.pattern, "{token}") {
+	if rt.Pattern != views.LivePath && !strings.HasPrefix(rt.Pattern, views.CallbacksPath) && rt.Pattern != views.TokensPath && !strings.Contains(rt.Pattern, "{token}") {
 		h = s.packed(h)
 	}
-	most := int64(formMost)
-	if rt.upload {
+	most := int64(FormMost)
+	if rt.Upload {
 		most = uploadMost
 	}
-	if rt.stream {
-		return private(patient(s.cross.Handler(h)))
+	if rt.Stream {
+		return Private(patient(s.cross.Handler(h)))
 	}
-	return private(s.limited(most, s.cross.Handler(h)))
+	return Private(s.limited(most, s.cross.Handler(h)))
 }
 
 // opens says that a page can be opened at this path.
@@ -325,12 +326,12 @@ func (s *Site) opens(path string) bool {
 	return s.pages.Match(chi.NewRouteContext(), http.MethodGet, path)
 }
 
-// side is the navigation with its counts and the foot below it.
-func (s *Site) side(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return s.render(w, r, http.StatusOK, views.SideBody(v.liveFrame("", r.URL.Query().Get("nav"))))
+// Side is the navigation with its counts and the foot below it.
+func (s *Site) Side(w http.ResponseWriter, r *http.Request, v *Visit) error {
+	return s.Render(w, r, http.StatusOK, views.SideBody(v.LiveFrame("", r.URL.Query().Get("nav"))))
 }
 
-// forPrograms says that errors at this address are told as problem details.
-func forPrograms(r *http.Request) bool {
+// ForPrograms says that errors at this address are told as problem details.
+func ForPrograms(r *http.Request) bool {
 	return r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/")
 }

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"mime"
@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	kindCSV  = "text/csv; charset=utf-8"
-	kindXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	kindZIP  = "application/zip"
+	KindCSV  = "text/csv; charset=utf-8"
+	KindXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	KindZIP  = "application/zip"
 )
 
-// attach makes the answer a file to be saved.
-func attach(w http.ResponseWriter, name string) {
+// Attach makes the answer a file to be saved.
+func Attach(w http.ResponseWriter, name string) {
 	kind := "text/csv; charset=utf-8"
 	if strings.HasSuffix(name, ".xlsx") {
 		kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -25,22 +25,23 @@ func attach(w http.ResponseWriter, name string) {
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }
 
-func csvAnswer(w http.ResponseWriter, name string) *sheet.RecordWriter {
-	w.Header().Set("Content-Type", kindCSV)
+// CSVAnswer begins a file that is written row by row.
+func CSVAnswer(w http.ResponseWriter, name string) *sheet.RecordWriter {
+	w.Header().Set("Content-Type", KindCSV)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
 	// A long download is not a slow page.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	return sheet.NewRecordWriter(w)
 }
 
-// finish ends a download; where it is not whole, breaking off is all that can
+// Finish ends a download; where it is not whole, breaking off is all that can
 // be said.
-func (s *Site) finish(out *sheet.RecordWriter, err error) error {
+func (s *Site) Finish(out *sheet.RecordWriter, err error) error {
 	if err == nil {
 		err = out.Flush()
 	}
 	if err != nil {
-		s.log.Error("a download was cut off", "error", err)
+		s.Log.Error("a download was cut off", "error", err)
 		panic(http.ErrAbortHandler)
 	}
 	return nil

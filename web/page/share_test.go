@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"net/http"
@@ -18,9 +18,9 @@ func TestPagesShareARendering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var version, renderings atomic.Int64
 		s := &Site{shares: newShares()}
-		rt := route{shared: byRole, do: func(w http.ResponseWriter, _ *http.Request, v *visit) error {
+		rt := Route{Shared: ByRole, Do: func(w http.ResponseWriter, _ *http.Request, v *Visit) error {
 			renderings.Add(1)
-			_, err := w.Write([]byte(strconv.FormatInt(version.Load(), 10) + string(v.user.Role)))
+			_, err := w.Write([]byte(strconv.FormatInt(version.Load(), 10) + string(v.User.Role)))
 			return err
 		}}
 		var all sync.WaitGroup
@@ -33,7 +33,7 @@ func TestPagesShareARendering(t *testing.T) {
 				}
 				all.Go(func() {
 					r, w := httptest.NewRequest(http.MethodGet, "/reports", nil), httptest.NewRecorder()
-					err := s.share(w, r, &visit{r: r, user: sms.User{Role: role}}, rt)
+					err := s.share(w, r, &Visit{R: r, User: sms.User{Role: role}}, rt)
 					shown, told := w.Body.String(), len(w.Body.String())-len(role)
 					if err != nil || told < 1 || shown[told:] != string(role) {
 						t.Errorf("%s got %q, %v", role, shown, err)

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"errors"
@@ -16,22 +16,22 @@ import (
 	"smsdesk/views"
 )
 
-// visit is one request as a handler sees it: who asks and for which account.
-type visit struct {
+// Visit is one request as a handler sees it: who asks and for which account.
+type Visit struct {
 	site     *Site
-	r        *http.Request
+	R        *http.Request
 	session  *sessions.Session
-	user     sms.User // the zero User for a stranger
-	since    int64    // when this browser signed in
+	User     sms.User // the zero User for a stranger
+	Since    int64    // when this browser signed in
 	lost     error    // why a cookie leads to no session; nil without a cookie
-	account  sms.Account
-	accounts []sms.Account
+	Account  sms.Account
+	Accounts []sms.Account
 }
 
 // newVisit never returns nil, so that an error can be shown in any case.
-func (s *Site) newVisit(r *http.Request) (*visit, error) {
+func (s *Site) newVisit(r *http.Request) (*Visit, error) {
 	session, err := s.sessions.New(r, s.sessions.name)
-	v := &visit{site: s, r: r, session: session}
+	v := &Visit{site: s, R: r, session: session}
 	if errors.Is(err, sms.ErrNotFound) {
 		v.lost, err = err, nil
 	}
@@ -46,8 +46,8 @@ func (s *Site) newVisit(r *http.Request) (*visit, error) {
 	if err != nil {
 		return v, err
 	}
-	v.user, v.since, v.accounts = known.User, known.CreatedAt, accounts
-	v.account = choose(accounts, known.AccountID)
+	v.User, v.Since, v.Accounts = known.User, known.CreatedAt, accounts
+	v.Account = choose(accounts, known.AccountID)
 	return v, nil
 }
 
@@ -65,17 +65,17 @@ func choose(accounts []sms.Account, id int64) sms.Account {
 	return sms.Account{}
 }
 
-// token is the secret of this browser's session.
-func (v *visit) token() string { return v.session.ID }
+// Token is the secret of this browser's session.
+func (v *Visit) Token() string { return v.session.ID }
 
-// now is the time in the chosen account's zone.
-func (v *visit) now() time.Time { return v.site.now().In(v.account.Location()) }
+// Now is the time in the chosen account's zone.
+func (v *Visit) Now() time.Time { return v.site.Now().In(v.Account.Location()) }
 
-// at is a stored time in the chosen account's zone.
-func (v *visit) at(ms int64) time.Time { return time.UnixMilli(ms).In(v.account.Location()) }
+// At is a stored time in the chosen account's zone.
+func (v *Visit) At(ms int64) time.Time { return time.UnixMilli(ms).In(v.Account.Location()) }
 
-// when says a stored time as people do: "today at 10:48am".
-func (v *visit) when(ms int64) string { return views.When(v.at(ms), v.now()) }
+// When says a stored time as people do: "today at 10:48am".
+func (v *Visit) When(ms int64) string { return views.When(v.At(ms), v.Now()) }
 
 // navigation is the whole of it; items that a role may not open are not shown,
 // and of two with one key the later takes the place of the earlier.
@@ -97,23 +97,23 @@ var navigation = []struct {
 	{sms.Viewer, views.NavItem{Key: "help", Href: views.HelpPath, Label: "Help", Glyph: views.GlyphInfo}},
 }
 
-// frame is everything around a page at rest. nav is the key of the open item.
+// Frame is everything around a page at rest. nav is the key of the open item.
 // What it asks for and does not get is left out: a page must not fail for it.
-func (v *visit) frame(title, nav string) views.Frame {
-	f := views.Frame{Title: title, Path: v.path(), Theme: v.theme(), Nav: nav}
-	if sentence := done[v.r.URL.Query().Get("done")]; sentence != "" {
+func (v *Visit) Frame(title, nav string) views.Frame {
+	f := views.Frame{Title: title, Path: v.path(), Theme: v.Theme(), Nav: nav}
+	if sentence := done[v.R.URL.Query().Get("done")]; sentence != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "done", Tone: views.ToneOK, Text: sentence})
 	}
-	if v.user.ID == 0 {
+	if v.User.ID == 0 {
 		return f
 	}
 	if outage := v.site.outage(); outage != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "outage", Tone: views.ToneBad, Text: outage})
 	}
-	f.User = views.User{Name: v.user.Name, Email: v.user.Email, RoleName: v.user.Role.Title()}
-	f.CanSend = v.user.Role.AtLeast(sms.Sender)
+	f.User = views.User{Name: v.User.Name, Email: v.User.Email, RoleName: v.User.Role.Title()}
+	f.CanSend = v.User.Role.AtLeast(sms.Sender)
 	for _, n := range navigation {
-		if !v.user.Role.AtLeast(n.least) || n.item.Key == "ussd" && nav != "ussd" && !v.usesUSSD() {
+		if !v.User.Role.AtLeast(n.least) || n.item.Key == "ussd" && nav != "ussd" && !v.usesUSSD() {
 			continue
 		}
 		if last := len(f.Items) - 1; last >= 0 && f.Items[last].Key == n.item.Key {
@@ -121,11 +121,11 @@ func (v *visit) frame(title, nav string) views.Frame {
 		}
 		f.Items = append(f.Items, n.item)
 	}
-	for _, a := range v.accounts {
+	for _, a := range v.Accounts {
 		f.Accounts = append(f.Accounts, accountView(a))
 	}
-	if v.account.ID != 0 {
-		f.Account = accountView(v.account)
+	if v.Account.ID != 0 {
+		f.Account = accountView(v.Account)
 		v.addAccount(&f)
 	}
 	return f
@@ -133,23 +133,23 @@ func (v *visit) frame(title, nav string) views.Frame {
 
 // usesUSSD says that the account has a menu: USSD stands in the navigation once
 // somebody has asked for it.
-func (v *visit) usesUSSD() bool {
-	n, err := v.site.store.CountMenus(v.r.Context(), v.account.ID)
+func (v *Visit) usesUSSD() bool {
+	n, err := v.site.store.CountMenus(v.R.Context(), v.Account.ID)
 	return err == nil && n > 0
 }
 
-// liveFrame is frame for a page with figures that move: the page listens to
+// LiveFrame is frame for a page with figures that move: the page listens to
 // the topics, and its navigation, balance and connection renew themselves.
 // ?pause=1 keeps it still.
-func (v *visit) liveFrame(title, nav string, topics ...string) views.Frame {
-	f := v.frame(title, nav)
-	f.Paused = v.r.URL.Query().Get("pause") != ""
+func (v *Visit) LiveFrame(title, nav string, topics ...string) views.Frame {
+	f := v.Frame(title, nav)
+	f.Paused = v.R.URL.Query().Get("pause") != ""
 	f.Live = topics
-	if v.account.ID != 0 {
-		side := []string{feed.Account(v.account.ID), feed.Campaigns(v.account.ID)}
+	if v.Account.ID != 0 {
+		side := []string{feed.Account(v.Account.ID), feed.Campaigns(v.Account.ID)}
 		f.Side = views.Refresh{URL: views.SidePath + "?" + url.Values{"nav": {nav}, "path": {f.Path}}.Encode(), On: side}
 		for _, topic := range side {
-			if !contains(f.Live, topic) {
+			if !Contains(f.Live, topic) {
 				f.Live = append(f.Live, topic)
 			}
 		}
@@ -157,7 +157,8 @@ func (v *visit) liveFrame(title, nav string, topics ...string) views.Frame {
 	return f
 }
 
-func contains(list []string, s string) bool {
+// Contains says that s is in the list.
+func Contains(list []string, s string) bool {
 	for _, x := range list {
 		if x == s {
 			return true
@@ -170,22 +171,22 @@ func accountView(a sms.Account) views.Account {
 	return views.Account{ID: strconv.FormatInt(a.ID, 10), Name: a.Name, Test: a.Test}
 }
 
-func (v *visit) addAccount(f *views.Frame) {
-	ctx, a := v.r.Context(), v.account
-	administers := v.user.Role.AtLeast(sms.Administrator)
+func (v *Visit) addAccount(f *views.Frame) {
+	ctx, a := v.R.Context(), v.Account
+	administers := v.User.Role.AtLeast(sms.Administrator)
 	if a.Test && administers {
 		f.ConnectHref = views.NewAccountPath
 	}
 	balances, err := v.site.store.Balances(ctx, a.ID)
 	if err == nil {
-		f.Balance = balanceView(balances, a)
+		f.Balance = BalanceView(balances, a)
 	}
 	bands, unread := v.balanceBands(ctx, balances)
 	f.Bands = append(f.Bands, bands...)
 	question, unknown := v.site.store.Question(ctx)
 	if question != nil {
 		band := views.Band{ID: "rollback", Tone: views.ToneBad, Text: question.Sentence(a.Location()) + " Nothing is sent until an administrator has answered."}
-		if administers && v.r.URL.Path != views.JournalPath {
+		if administers && v.R.URL.Path != views.JournalPath {
 			band.Link = views.Link{Text: "Review and answer", Href: views.JournalPath}
 		}
 		f.Bands = append(f.Bands, band)
@@ -204,18 +205,18 @@ func (v *visit) addAccount(f *views.Frame) {
 	}
 	decisions, failed := v.site.store.Decisions(ctx, a.ID)
 	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
-		f.NeedDecisionHref, failed = v.site.decisionHref(ctx, a.ID)
+		f.NeedDecisionHref, failed = v.site.DecisionHref(ctx, a.ID)
 	}
 	var waiting error
-	if v.user.Role.AtLeast(sms.Approver) {
+	if v.User.Role.AtLeast(sms.Approver) {
 		var n int64
-		n, waiting = v.site.store.Awaiting(ctx, a.ID, v.user.ID)
+		n, waiting = v.site.store.Awaiting(ctx, a.ID, v.User.ID)
 		f.NeedApproval = int(n)
 	}
 	if err := errors.Join(err, unread, unknown, untold, failed, waiting); err != nil && ctx.Err() == nil {
-		v.site.log.Error("the frame is not complete", "id", requestID(ctx), "error", err)
+		v.site.Log.Error("the frame is not complete", "id", RequestID(ctx), "error", err)
 	}
-	f.Connection = connection(a, v.site.now())
+	f.Connection = Connection(a, v.site.Now())
 	if a.Pause != "" {
 		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused. " + strings.TrimSuffix(a.Pause, ".") + "."}
 		if administers {
@@ -225,8 +226,8 @@ func (v *visit) addAccount(f *views.Frame) {
 	}
 }
 
-// balanceView shows the credit for SMS, else the first there is.
-func balanceView(balances []sms.Balance, a sms.Account) views.Balance {
+// BalanceView shows the credit for SMS, else the first there is.
+func BalanceView(balances []sms.Balance, a sms.Account) views.Balance {
 	for i, b := range balances {
 		if b.PluginType == "SMS" || i == len(balances)-1 && len(balances) == 1 {
 			return views.Balance{Text: b.Credits, ReadAt: views.Clock(time.UnixMilli(b.ReadAt).In(a.Location()))}
@@ -238,8 +239,8 @@ func balanceView(balances []sms.Balance, a sms.Account) views.Balance {
 	return views.Balance{}
 }
 
-// connection says in words whether the provider answers.
-func connection(a sms.Account, now time.Time) views.Connection {
+// Connection says in words whether the provider answers.
+func Connection(a sms.Account, now time.Time) views.Connection {
 	switch {
 	case a.Failure != "" && a.ReachedAt == 0:
 		return views.Connection{Tone: views.ToneBad, Text: "Provider: not connected"}
@@ -267,19 +268,19 @@ func ago(d time.Duration) string {
 
 // path is this page's address, without what was to be shown once. A page that
 // answers a form is the page that the form stands on.
-func (v *visit) path() string {
-	if v.r.URL.Path == views.SidePath {
-		return localPath(v.r.URL.Query().Get("path"), "/")
+func (v *Visit) path() string {
+	if v.R.URL.Path == views.SidePath {
+		return LocalPath(v.R.URL.Query().Get("path"), "/")
 	}
-	u := url.URL{Path: v.r.URL.Path}
-	if v.r.Method == http.MethodGet {
-		q := v.r.URL.Query()
+	u := url.URL{Path: v.R.URL.Path}
+	if v.R.Method == http.MethodGet {
+		q := v.R.URL.Query()
 		for _, once := range []string{"done", "tested", "token", "kept"} {
 			q.Del(once)
 		}
 		u.RawQuery = q.Encode()
 	}
-	return localPath(u.String(), "/")
+	return LocalPath(u.String(), "/")
 }
 
 // done are the sentences that a page may show once, after a form; the address
@@ -336,8 +337,8 @@ var done = map[string]string{
 	"includesent":     "Noted. The campaign will go to them too.",
 }
 
-// withDone is address with the word of a sentence to show once.
-func withDone(address, word string) string {
+// WithDone is address with the word of a sentence to show once.
+func WithDone(address, word string) string {
 	if _, ok := done[word]; !ok {
 		panic(fmt.Sprintf("web: no sentence for %q", word))
 	}
@@ -350,5 +351,32 @@ func currentPage(r *http.Request) string {
 	if err != nil {
 		return ""
 	}
-	return localPath((&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String(), "")
+	return LocalPath((&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String(), "")
+}
+
+const themeLife = 365 * 24 * time.Hour
+
+// SetTheme keeps the colours that a browser chose; anything but "light" and
+// "dark" is the system's own.
+func (s *Site) SetTheme(w http.ResponseWriter, theme string) {
+	options := s.sessions.options
+	options.MaxAge = int(themeLife / time.Second)
+	if theme != "light" && theme != "dark" {
+		theme, options.MaxAge = "", -1
+	}
+	http.SetCookie(w, sessions.NewCookie(cookieName("theme", s.Secure), theme, &options))
+}
+
+// Theme is the browser's choice, "" for its own.
+func (v *Visit) Theme() string {
+	c, err := v.R.Cookie(cookieName("theme", v.site.Secure))
+	if err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}
+
+// BareFrame is for the pages before a sign-in, whoever is signed in here.
+func (v *Visit) BareFrame(title string) views.Frame {
+	return views.Frame{Title: title, Path: "/", Theme: v.Theme()}
 }

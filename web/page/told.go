@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // logBands say what is wrong with the logs beside the journal, and what
 // happened with the desk's files lately.
-func (v *visit) logBands(ctx context.Context) (bands []views.Band, err error) {
+func (v *Visit) logBands(ctx context.Context) (bands []views.Band, err error) {
 	sentence, err := v.site.store.Setting(ctx, sms.SettingLogs)
 	if sentence != "" {
 		bands = append(bands, views.Band{ID: "logs", Tone: views.ToneWarn, Text: sentence})
@@ -19,7 +19,7 @@ func (v *visit) logBands(ctx context.Context) (bands []views.Band, err error) {
 	set, unread := v.site.store.Setting(ctx, sms.SettingTold)
 	list, unreadable := sms.ReadTold(set)
 	for i, t := range list {
-		if t.Fresh(v.site.now()) {
+		if t.Fresh(v.site.Now()) {
 			bands = append(bands, views.Band{ID: "told-" + strconv.Itoa(i), Tone: views.ToneWarn, Text: t.Text})
 		}
 	}

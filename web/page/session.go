@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 // else; who is signed in stands in the storage under the id's SHA-256 and is
 // read afresh for every request.
 type sessionStore struct {
-	desk    siteOrders
+	desk    Orders
 	name    string
 	options sessions.Options
 }
@@ -23,13 +23,14 @@ type sessionStore struct {
 // The library's own defaults (no SameSite, no HttpOnly, 30 days) are all
 // overridden. Without a Max-Age the cookie ends with the browser; the hours a
 // session lives are counted on our side.
-func newSessionStore(d siteOrders, secure bool) *sessionStore {
+func newSessionStore(d Orders, secure bool) *sessionStore {
 	return &sessionStore{
 		desk: d, name: cookieName("smsdesk", secure),
 		options: sessions.Options{Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode},
 	}
 }
 
+// cookieName is a cookie's name; over https it binds the cookie to this host.
 func cookieName(name string, secure bool) string {
 	if secure {
 		return "__Host-" + name
@@ -80,16 +81,16 @@ func (s *sessionStore) Save(_ *http.Request, w http.ResponseWriter, session *ses
 	return nil
 }
 
-// begin gives the browser the cookie of a session that the desk has opened.
-func (v *visit) begin(w http.ResponseWriter, token string) error {
+// Begin gives the browser the cookie of a session that the desk has opened.
+func (v *Visit) Begin(w http.ResponseWriter, token string) error {
 	v.session.ID, v.session.Options.MaxAge = token, 0
-	return v.session.Save(v.r, w)
+	return v.session.Save(v.R, w)
 }
 
-// end takes the cookie away.
-func (v *visit) end(w http.ResponseWriter) error {
+// End takes the cookie away.
+func (v *Visit) End(w http.ResponseWriter) error {
 	v.session.ID, v.session.Options.MaxAge = "", -1
-	return v.session.Save(v.r, w)
+	return v.session.Save(v.R, w)
 }
 
 func signedIn(s *sessions.Session) (sms.Session, bool) {

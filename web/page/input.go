@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// merge adds the sentences of err, if it has any.
-func merge(bad sms.Invalid, err error) {
+// Merge adds the sentences of err, if it has any.
+func Merge(bad sms.Invalid, err error) {
 	var more sms.Invalid
 	if errors.As(err, &more) {
 		for field, sentence := range more {
@@ -23,7 +23,8 @@ func merge(bad sms.Invalid, err error) {
 	}
 }
 
-func formatPrice(hundredths int64) string {
+// FormatPrice writes hundredths as a field holds them, "" for none.
+func FormatPrice(hundredths int64) string {
 	if hundredths == 0 {
 		return ""
 	}
@@ -33,9 +34,9 @@ func formatPrice(hundredths int64) string {
 // uploadMost is a file of 1 MiB and the form around it.
 const uploadMost = 1<<20 + 64<<10
 
-// uploaded reads a file of a form; nil when none was chosen. The body is
+// Uploaded reads a file of a form; nil when none was chosen. The body is
 // bounded already, so all of it may stay in memory.
-func uploaded(r *http.Request, name string) (file []byte, given string, err error) {
+func Uploaded(r *http.Request, name string) (file []byte, given string, err error) {
 	err = r.ParseMultipartForm(uploadMost)
 	if errors.Is(err, http.ErrNotMultipart) {
 		return nil, "", nil
@@ -45,30 +46,30 @@ func uploaded(r *http.Request, name string) (file []byte, given string, err erro
 		return nil, "", err
 	}
 	if err != nil {
-		return nil, "", errUnreadable
+		return nil, "", ErrUnreadable
 	}
 	f, head, err := r.FormFile(name)
 	if errors.Is(err, http.ErrMissingFile) {
 		return nil, "", nil
 	}
 	if err != nil {
-		return nil, "", errUnreadable
+		return nil, "", ErrUnreadable
 	}
 	defer func() { _ = f.Close() }()
 	file, err = io.ReadAll(f)
 	return file, head.Filename, err
 }
 
-// firstLetters cuts a text that people typed; a name is no place for more.
-func firstLetters(text string, n int) string {
+// FirstLetters cuts a text that people typed; a name is no place for more.
+func FirstLetters(text string, n int) string {
 	if letters := []rune(text); len(letters) > n {
 		return strings.TrimSpace(string(letters[:n-1])) + "…"
 	}
 	return text
 }
 
-// number reads a number above 0 out of an address, else 0.
-func number(text string) int64 {
+// Number reads a number above 0 out of an address, else 0.
+func Number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
 		return 0
@@ -79,18 +80,19 @@ func number(text string) int64 {
 // mostNumbers bounds a list of ids in an address.
 const mostNumbers = 200
 
-// numbers reads what joined wrote; anything else in it is left out.
-func numbers(text string) []int64 {
+// Numbers reads what joined wrote; anything else in it is left out.
+func Numbers(text string) []int64 {
 	var list []int64
 	for _, part := range strings.SplitN(text, ".", mostNumbers+1) {
-		if n := number(part); n > 0 && len(list) < mostNumbers {
+		if n := Number(part); n > 0 && len(list) < mostNumbers {
 			list = append(list, n)
 		}
 	}
 	return list
 }
 
-func joined(list []int64) string {
+// Joined writes ids for an address; Numbers reads them.
+func Joined(list []int64) string {
 	parts := make([]string, len(list))
 	for i, n := range list {
 		parts[i] = strconv.FormatInt(n, 10)
@@ -98,12 +100,12 @@ func joined(list []int64) string {
 	return strings.Join(parts, ".")
 }
 
-// lines undoes what forms do to the ends of lines, which would count as a
+// Lines undoes what forms do to the ends of lines, which would count as a
 // character each.
-func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+func Lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// status is that of a page with a form: 422 when what was sent is wrong.
-func status(r *http.Request, bad sms.Invalid) int {
+// Status is that of a page with a form: 422 when what was sent is wrong.
+func Status(r *http.Request, bad sms.Invalid) int {
 	if len(bad) > 0 && r.Method == http.MethodPost {
 		return http.StatusUnprocessableEntity
 	}
@@ -112,7 +114,7 @@ func status(r *http.Request, bad sms.Invalid) int {
 
 const searchTypedMax = 100
 
-// typedNumber is what a form holds in a field for a number.
-func typedNumber(r *http.Request, field string) string {
-	return strings.TrimSpace(firstLetters(r.PostForm.Get(field), searchTypedMax))
+// TypedNumber is what a form holds in a field for a number.
+func TypedNumber(r *http.Request, field string) string {
+	return strings.TrimSpace(FirstLetters(r.PostForm.Get(field), searchTypedMax))
 }

@@ -1,4 +1,7 @@
-package web
+// Package page is what every page stands on: who asks, may they, form in, page or
+// part out, live and shared parts, what is kept of forms. It must never know a
+// page of any noun, nor any order but "who is this".
+package page
 
 import (
 	"context"
@@ -20,13 +23,13 @@ import (
 // Site is what every page stands on: who asks, may they, the frame around a
 // page, and the one way from an error to a page.
 type Site struct {
-	store     siteQuestions
-	desk      siteOrders
-	feed      *feed.Feed
-	log       *slog.Logger
-	now       func() time.Time
-	publicURL string
-	secure    bool
+	store     Questions
+	desk      Orders
+	Feed      *feed.Feed
+	Log       *slog.Logger
+	Now       func() time.Time
+	PublicURL string
+	Secure    bool
 	proxies   []string
 	stopping  <-chan struct{}
 	sessions  *sessionStore
@@ -36,20 +39,20 @@ type Site struct {
 	packed   func(http.Handler) http.Handler
 	streams  *streams
 	shares   *shares
-	slips    *slips
+	Slips    *slips
 	searches *slips // what people look for, by the word in the address
-	typed    *slips // forms sent after the session's end, for whoever signs in again
+	Typed    *slips // forms sent after the session's end, for whoever signs in again
 	pages    chi.Routes
-	backup   Backups
+	Backup   Backups
 	outage   func() string
 	witness  func(ctx context.Context, account int64) string
-	staffed  atomic.Bool // an administrator was seen; there is always one afterwards
+	Staffed  atomic.Bool // an administrator was seen; there is always one afterwards
 	// program answers a program with a page's problem.
-	program func(w http.ResponseWriter, p views.Problem)
+	Program func(w http.ResponseWriter, p views.Problem)
 }
 
-// siteQuestions are what every page asks of the storage: who asks, and what stands around the page.
-type siteQuestions interface {
+// Questions are what every page asks of the storage: who asks, and what stands around the page.
+type Questions interface {
 	Accounts(ctx context.Context) ([]sms.Account, error)
 	Administrators(ctx context.Context) (int64, error)
 	Alarms(ctx context.Context, account int64) ([]sms.Alarm, error)
@@ -68,17 +71,17 @@ type siteQuestions interface {
 	Setting(ctx context.Context, name string) (string, error)
 }
 
-// siteOrders say who is signed in, and whether the clock can be right.
-type siteOrders interface {
+// Orders say who is signed in, and whether the clock can be right.
+type Orders interface {
 	ClockStanding(a sms.Account) sms.ClockStanding
 	PeekSession(ctx context.Context, token string) (sms.Session, error)
 	Session(ctx context.Context, token string) (sms.Session, error)
 }
 
-// SiteConfig is what every page needs to work.
-type SiteConfig struct {
-	Ask  siteQuestions
-	Do   siteOrders
+// Config is what every page needs to work.
+type Config struct {
+	Ask  Questions
+	Do   Orders
 	Feed *feed.Feed
 	Log  *slog.Logger
 	Now  func() time.Time
@@ -107,15 +110,15 @@ type SiteConfig struct {
 	Program func(w http.ResponseWriter, p views.Problem)
 }
 
-// siteOf returns what every page stands on.
-func siteOf(c SiteConfig) *Site {
+// New returns what every page stands on.
+func New(c Config) *Site {
 	s := &Site{
-		store: c.Ask, desk: c.Do, feed: c.Feed, log: c.Log, now: c.Now,
-		publicURL: strings.TrimSuffix(c.PublicURL, "/"), secure: c.Secure, proxies: c.Proxies, stopping: c.Stopping,
+		store: c.Ask, desk: c.Do, Feed: c.Feed, Log: c.Log, Now: c.Now,
+		PublicURL: strings.TrimSuffix(c.PublicURL, "/"), Secure: c.Secure, proxies: c.Proxies, stopping: c.Stopping,
 		sessions: newSessionStore(c.Do, c.Secure), cross: http.NewCrossOriginProtection(),
 		packed: middleware.Compress(5, "text/html"), streams: newStreams(c.Live), shares: newShares(),
-		slips: newSlips(5 * time.Minute), searches: newSlips(searchLife), typed: newSlips(30 * time.Minute),
-		backup: c.Backups, outage: c.Outage, witness: c.Witness, program: c.Program,
+		Slips: newSlips(5 * time.Minute), searches: newSlips(searchLife), Typed: newSlips(30 * time.Minute),
+		Backup: c.Backups, outage: c.Outage, witness: c.Witness, Program: c.Program,
 	}
 	if s.outage == nil {
 		s.outage = func() string { return "" }
@@ -126,20 +129,30 @@ func siteOf(c SiteConfig) *Site {
 	// A proxy may change the Host that the browser's Origin is compared with.
 	if u, err := url.Parse(c.PublicURL); err == nil && u.Host != "" {
 		if err := s.cross.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			s.log.Error("the public address cannot be an origin", "error", err)
+			s.Log.Error("the public address cannot be an origin", "error", err)
 		}
 	}
 	s.cross.SetDenyHandler(http.HandlerFunc(s.denyCross))
 	return s
 }
 
-// bareSite shows problems and knows nobody, while there is no desk.
-func bareSite(log *slog.Logger, secure bool, program func(http.ResponseWriter, views.Problem)) *Site {
-	return &Site{log: log, secure: secure, program: program}
+// Bare shows problems and knows nobody, while there is no desk.
+func Bare(log *slog.Logger, secure bool, program func(http.ResponseWriter, views.Problem)) *Site {
+	return &Site{Log: log, Secure: secure, Program: program}
 }
 
-// stranger is a request of nobody, for a problem that comes before anyone is known.
-func (s *Site) stranger(r *http.Request) *visit { return &visit{site: s, r: r} }
+// Stranger is a request of nobody, for a problem that comes before anyone is known.
+func (s *Site) Stranger(r *http.Request) *Visit { return &Visit{site: s, R: r} }
 
-// useRoutes tells which pages can be opened.
-func (s *Site) useRoutes(m chi.Routes) { s.pages = m }
+// UseRoutes tells which pages can be opened.
+func (s *Site) UseRoutes(m chi.Routes) { s.pages = m }
+
+// Backups are the desk's own, which it makes while it runs.
+type Backups interface {
+	// Plan says how they are made; the zero value is not at all.
+	Plan() sms.BackupPlan
+	// Start begins one, unless one is being made.
+	Start(by string)
+	// Doing says what is being done at the moment, "" for nothing.
+	Doing() string
+}

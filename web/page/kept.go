@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"crypto/sha256"
@@ -11,29 +11,29 @@ import (
 
 const searchLife = 12 * time.Hour
 
-// keepSearch keeps what a person looks for and returns the word that stands
+// KeepSearch keeps what a person looks for and returns the word that stands
 // for it in addresses: a phone number stands in none, because addresses end up
 // in histories and logs. The word is worth nothing to anybody else.
-func (s *Site) keepSearch(v *visit, typed string) string {
+func (s *Site) KeepSearch(v *Visit, typed string) string {
 	if typed == "" {
 		return ""
 	}
 	word := desk.NewToken()[:32]
-	s.searches.put(searchKey(v, word), typed, s.now())
+	s.searches.Put(searchKey(v, word), typed, s.Now())
 	return word
 }
 
-// search is what stands behind a word; ok is false once it is forgotten.
-func (s *Site) search(v *visit, word string) (typed string, ok bool) {
+// Search is what stands behind a word; ok is false once it is forgotten.
+func (s *Site) Search(v *Visit, word string) (typed string, ok bool) {
 	if word == "" {
 		return "", true
 	}
-	typed = s.searches.look(searchKey(v, word), s.now())
+	typed = s.searches.look(searchKey(v, word), s.Now())
 	return typed, typed != ""
 }
 
-func searchKey(v *visit, word string) string {
-	return strconv.FormatInt(v.user.ID, 10) + " " + word
+func searchKey(v *Visit, word string) string {
+	return strconv.FormatInt(v.User.ID, 10) + " " + word
 }
 
 // slips hold what a browser is shown exactly once after a form, such as an
@@ -55,7 +55,8 @@ const slipsCap = 1000
 
 func newSlips(life time.Duration) *slips { return &slips{life: life, held: map[[32]byte]slip{}} }
 
-func (s *slips) put(secret, text string, now time.Time) {
+// Put keeps a text for whoever knows the secret.
+func (s *slips) Put(secret, text string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, held := range s.held {
@@ -77,7 +78,8 @@ func (s *slips) look(secret string, now time.Time) string {
 	return held.text
 }
 
-func (s *slips) take(secret string, now time.Time) string {
+// Take reads a slip and forgets it.
+func (s *slips) Take(secret string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sha256.Sum256([]byte(secret))

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"errors"
@@ -93,21 +93,21 @@ func (s *streams) leave(session string) {
 	}
 }
 
-// live streams the names of what changed, never data. It listens first and
+// Live streams the names of what changed, never data. It listens first and
 // then names every topic once, so that a page which slept is never stale; a
 // thousand changes between two nudges are one event.
-func (s *Site) live(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (s *Site) Live(w http.ResponseWriter, r *http.Request, v *Visit) error {
 	topics, ok := topicsOf(r)
 	if !ok {
-		return errUnreadable
+		return ErrUnreadable
 	}
-	if !s.streams.enter(v.token()) {
+	if !s.streams.enter(v.Token()) {
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, "too many live pages are open", http.StatusTooManyRequests)
 		return nil
 	}
-	defer s.streams.leave(v.token())
-	listener := s.feed.Listen(topics...)
+	defer s.streams.leave(v.Token())
+	listener := s.Feed.Listen(topics...)
 	defer listener.Close()
 
 	h := w.Header()
@@ -138,7 +138,7 @@ func topicsOf(r *http.Request) ([]string, bool) {
 }
 
 // stream runs until the browser, the session or the server ends.
-func (s *Site) stream(r *http.Request, v *visit, listener *feed.Listener, out eventWriter) {
+func (s *Site) stream(r *http.Request, v *Visit, listener *feed.Listener, out eventWriter) {
 	keepAlive, recheck := time.NewTicker(s.streams.KeepAlive), time.NewTicker(s.streams.Recheck)
 	defer keepAlive.Stop()
 	defer recheck.Stop()
@@ -161,9 +161,9 @@ func (s *Site) stream(r *http.Request, v *visit, listener *feed.Listener, out ev
 		case <-keepAlive.C:
 			alive = out.comment()
 		case <-recheck.C:
-			_, err := s.desk.PeekSession(r.Context(), v.token())
+			_, err := s.desk.PeekSession(r.Context(), v.Token())
 			if err != nil && !errors.Is(err, sms.ErrNotFound) && r.Context().Err() == nil {
-				s.log.Error("session of a live stream not checked", "id", requestID(r.Context()), "error", err)
+				s.Log.Error("session of a live stream not checked", "id", RequestID(r.Context()), "error", err)
 			}
 			alive = err == nil
 		}
