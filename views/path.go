@@ -79,6 +79,20 @@ func ContactPath(contact int64, page string) string { return ContactsPath + "/" 
 // DoubtPath is the page on which a campaign's messages in doubt are decided.
 func DoubtPath(campaign int64) string { return CampaignPath(campaign) + "/doubt" }
 
+// ListNext is the page on which a list goes on.
+func ListNext(l sms.List) string {
+	switch l.State {
+	case sms.ListMade:
+		if l.Purpose == sms.ForContacts {
+			return With(ContactsPath, "list", l.UID)
+		}
+		return ConfirmPath(l.CampaignID)
+	case sms.ListUploaded:
+		return ListStart(l)
+	}
+	return ListPath(l.UID, "/check")
+}
+
 // ListPath is one of the pages of an uploaded list.
 func ListPath(uid, page string) string { return "/lists/" + url.PathEscape(uid) + page }
 

@@ -29,8 +29,8 @@ type api struct {
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
-	pace     *pace // of programs
-	uploads  seats // for what programs send
+	pace     *pace      // of programs
+	uploads  page.Seats // for what programs send
 	stopping <-chan struct{}
 	keys     *keys  // Idempotency-Keys in work
 	spool    string // the folder for what programs send, until it is a list

@@ -64,11 +64,11 @@ func (s *api) apiCreate(w http.ResponseWriter, r *http.Request, p program) error
 	if err != nil {
 		return err
 	}
-	if err := s.uploads.enter(r.Context()); err != nil {
+	if err := s.uploads.Enter(r.Context()); err != nil {
 		return err
 	}
 	got, done, err := s.receive(w, r)
-	s.uploads.leave()
+	s.uploads.Leave()
 	defer done()
 	if err != nil {
 		return err
@@ -459,20 +459,6 @@ func (s *api) startMade(ctx context.Context, p program, a sms.Account, o campaig
 	}
 	return err
 }
-
-// seats are places for a few at once.
-type seats chan struct{}
-
-func (s seats) enter(ctx context.Context) error {
-	select {
-	case s <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s seats) leave() { <-s }
 
 // keys are names that one request at a time may hold.
 type keys struct {

@@ -163,11 +163,11 @@ func TestProgramsAskForApproval(t *testing.T) {
 
 // A list opens for whoever uploaded it, so nobody else is led there.
 func TestConfirmOfSomebodyElsesList(t *testing.T) {
-	s := newSite(t)
+	l := &listed{}
+	s := newSite(t, l.between)
 	a := s.clinic()
 	c := s.own(a, 7, "Dear Ada", "Dear Bola")
-	room := s.web.confirms.base
-	room.store = listed{baseQuestions: room.store, list: sms.List{ID: 7, UID: "0123", AccountID: a.ID, FileName: "list.csv"}}
+	l.list = sms.List{ID: 7, UID: "0123", AccountID: a.ID, FileName: "list.csv"}
 	other := s.as(s.hire("other@example.com", sms.Sender))
 	if got := other.get(views.ConfirmPath(c.ID)).is(200).attr("#send a", "href"); got != views.CampaignPath(c.ID) {
 		t.Errorf("back leads to %q", got)

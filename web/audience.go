@@ -151,7 +151,7 @@ func (s *people) audienceSend(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, listNext(l))
+	page.Redirect(w, r, views.ListNext(l))
 	return nil
 }
 

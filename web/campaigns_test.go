@@ -87,7 +87,8 @@ func TestCampaignListShowsEachUnderItsTab(t *testing.T) {
 func TestCampaignListPages(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
-	for i := range 2*campaignsPage + 3 {
+	const perPage = 25
+	for i := range 2*perPage + 3 {
 		s.draft(s.boss, desk.Order{AccountID: a.ID, Name: fmt.Sprintf("Number %d", i), Numbers: typed(1)})
 	}
 	b := s.as(s.boss)
@@ -103,7 +104,7 @@ func TestCampaignListPages(t *testing.T) {
 		}
 		address, _ = next.Attr("href")
 	}
-	if len(seen) != 2*campaignsPage+3 || seen[0] != "Number 52" || seen[len(seen)-1] != "Number 0" || len(addresses) != 3 {
+	if len(seen) != 2*perPage+3 || seen[0] != "Number 52" || seen[len(seen)-1] != "Number 0" || len(addresses) != 3 {
 		t.Fatalf("%d campaigns on %d pages: %q", len(seen), len(addresses), seen)
 	}
 	for i := 2; i > 0; i-- {

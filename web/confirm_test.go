@@ -12,6 +12,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/storage"
 	"smsdesk/views"
 )
 
@@ -38,11 +39,17 @@ func (s *site) own(a sms.Account, list int64, texts ...string) sms.Campaign {
 
 // listed is a store that knows one list.
 type listed struct {
-	baseQuestions
+	*storage.DB
 	list sms.List
 }
 
-func (l listed) ListByID(_ context.Context, id int64) (sms.List, error) {
+// between puts it between the pages of campaigns and the storage.
+func (l *listed) between(c *Config) {
+	l.DB = c.Campaign.Ask.Base.(*storage.DB)
+	c.Campaign.Ask.Base = l
+}
+
+func (l *listed) ListByID(_ context.Context, id int64) (sms.List, error) {
 	if id != l.list.ID {
 		return sms.List{}, sms.ErrNotFound
 	}
@@ -95,12 +102,12 @@ func views0(path, row string) string {
 
 // TestConfirmOfAList: what the list's tally knows stands on the page.
 func TestConfirmOfAList(t *testing.T) {
-	l := listed{list: sms.List{ID: 7, UID: "abcd", State: sms.ListMade,
+	l := &listed{list: sms.List{ID: 7, UID: "abcd", State: sms.ListMade,
 		Order: sms.ListOrder{Text: "Dear ##Name##, come on ##Day##."},
 		Tally: sms.ListTally{Rows: 20, Good: 4, Hidden: 14, Parts: 5, Longest: 8, Odd: 8, Letters: "ọ", Texts: 4,
 			Kinds: map[sms.RowKind]int64{sms.RowBlocked: 2, sms.RowRepeat: 1, sms.RowMissing: 1, sms.RowRepaired: 212, sms.RowLonger: 8, sms.RowOtherText: 3},
 			Fixes: map[string]int64{"Added the missing 0": 200, "Removed spaces": 12}}}}
-	s := newSite(t, func(c *Config) { l.baseQuestions = c.Ask.Base; c.Ask.Base = l })
+	s := newSite(t, l.between)
 	a := s.clinic()
 	c := s.own(a, 7, "Dear Ada, come on Monday.", "", "Dear Bọla, come on Friday.")
 	b := s.as(s.boss)
@@ -120,8 +127,7 @@ func TestConfirmOfAList(t *testing.T) {
 		t.Error("the list's longest row is not offered")
 	}
 	page.count(".steps [aria-current]", 1)
-	clean := listed{baseQuestions: l.baseQuestions, list: sms.List{ID: 7, UID: "abcd"}}
-	s.web.confirms.base.store = clean
+	l.list = sms.List{ID: 7, UID: "abcd"}
 	if got := b.get(views.ConfirmPath(c.ID)).page().Find("form#send .actions a").AttrOr("href", ""); got != "/lists/abcd/message" {
 		t.Errorf("from a clean list back leads to %q", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/xuri/excelize/v2"
 
@@ -253,7 +254,15 @@ func TestCheckingGoesOnWithoutThePage(t *testing.T) {
 	b.get("/new/list").is(200).has("Being checked")
 	b.get(at + "/message").to(at + "/check")
 	s.importer()
-	if got, err := s.web.uploads.settled(t.Context(), l); err != nil || got.State != sms.ListMade {
+	got, err := s.db.List(t.Context(), l.UID)
+	for range 500 {
+		if err != nil || got.State == sms.ListMade {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		got, err = s.db.List(t.Context(), l.UID)
+	}
+	if err != nil || got.State != sms.ListMade {
 		t.Fatalf("%v, %v", got.State, err)
 	}
 	r = httptest.NewRequest(http.MethodGet, at+"/check", nil)

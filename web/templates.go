@@ -15,7 +15,7 @@ func templateID(t sms.Template) int64 { return t.ID }
 // templateList shows the templates as they were last read, and the drafts.
 func (s *records) templateList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	ctx := r.Context()
-	p := views.TemplatesPage{Search: page.FirstLetters(strings.TrimSpace(r.URL.Query().Get("q")), nameMost)}
+	p := views.TemplatesPage{Search: page.FirstLetters(strings.TrimSpace(r.URL.Query().Get("q")), page.NameMost)}
 	var err error
 	if p.RecordPage, err = s.RecordPage(v, sms.RecordTemplates, nil); err != nil {
 		return err

@@ -100,7 +100,7 @@ func TestAMenuGoesOutAndComesBack(t *testing.T) {
 func TestTheSimulatorDialsAndShowsBothSides(t *testing.T) {
 	var pressed []ussd.Press
 	s := newSite(t, func(c *Config) {
-		c.Press = func(_ context.Context, _ int64, p ussd.Press) (ussd.Heard, error) {
+		c.USSD.Press = func(_ context.Context, _ int64, p ussd.Press) (ussd.Heard, error) {
 			pressed = append(pressed, p)
 			if p.Stage == ussd.End {
 				return ussd.Heard{}, fmt.Errorf("dial: no answer")

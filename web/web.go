@@ -7,8 +7,9 @@ package web
 import (
 	"context"
 
-	"smsdesk/internal/ussd"
+	"smsdesk/web/campaign"
 	"smsdesk/web/page"
+	"smsdesk/web/ussd"
 )
 
 // Questions are what each noun's pages ask of the storage.
@@ -24,17 +25,6 @@ type Questions struct {
 	Blocked  blockedQuestions
 	Staff    staffQuestions
 	Token    tokenQuestions
-	Base     baseQuestions
-	Campaign campaignQuestions
-	Message  messageQuestions
-	Confirm  confirmQuestions
-	Draft    draftQuestions
-	Upload   uploadQuestions
-	Doubt    doubtQuestions
-	Overview overviewQuestions
-	MenuBase menuBaseQuestions
-	Menu     menuQuestions
-	Caller   callerQuestions
 	API      apiQuestions
 }
 
@@ -54,23 +44,16 @@ type Orders struct {
 	Staff     staffOrders
 	Token     tokenOrders
 	Door      doorOrders
-	Campaign  campaignOrders
-	Message   messageOrders
-	Download  downloadOrders
-	Confirm   confirmOrders
-	Draft     draftOrders
-	Upload    uploadOrders
-	Doubt     doubtOrders
-	Menu      menuOrders
-	Caller    callerOrders
 	API       apiOrders
 }
 
 // Config is what pages and programs need to work.
 type Config struct {
 	page.Config
-	Ask Questions
-	Do  Orders
+	Ask      Questions
+	Do       Orders
+	Campaign campaign.Config
+	USSD     ussd.Config
 	// Dev serves what only developers need.
 	Dev bool
 	// SandboxURL is the control page of the embedded sandbox, "" without one.
@@ -80,10 +63,6 @@ type Config struct {
 	Spool string
 	// Mails says that this desk can send mail.
 	Mails bool
-	// Press makes one request of the simulator's phone at the account's USSD
-	// endpoint, over HTTP; Try lets a simulated session walk through a draft.
-	Press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
-	Try   func(session string, d ussd.Draft)
 	// Ready says why the pages are of no use now, in a few words for operators,
 	// "" when they are. Nil: the storage alone is asked.
 	Ready func(ctx context.Context) string
@@ -101,6 +80,8 @@ type Web struct {
 	*page.Site
 	dev        bool
 	probes     *probes
+	campaign   *campaign.Room
+	ussd       *ussd.Room
 	accounts   *accounts
 	endpoints  *endpoints
 	retentions *retentions
@@ -115,16 +96,6 @@ type Web struct {
 	staff      *staff
 	tokens     *tokens
 	door       *door
-	campaigns  *campaigns
-	messages   *messages
-	downloads  *downloads
-	confirms   *confirms
-	drafts     *drafts
-	uploads    *uploads
-	doubts     *doubts
-	overviews  *overviews
-	menus      *menus
-	callers    *callers
 	api        *api
 }
 
@@ -132,10 +103,9 @@ type Web struct {
 func New(c Config) *Web {
 	c.Program = programs(c.Log)
 	site := page.New(c.Config)
-	room := &base{Site: site, store: c.Ask.Base}
-	menu := &menubase{Site: site, store: c.Ask.MenuBase}
 	return &Web{
 		Site: site, dev: c.Dev, probes: newProbes(c),
+		campaign: campaign.New(site, c.Campaign), ussd: ussd.New(site, c.USSD),
 		accounts:   &accounts{Site: site, store: c.Ask.Account, desk: c.Do.Account, sandboxURL: c.SandboxURL},
 		endpoints:  &endpoints{Site: site, store: c.Ask.Endpoint, desk: c.Do.Endpoint},
 		retentions: &retentions{Site: site, desk: c.Do.Retention},
@@ -150,16 +120,6 @@ func New(c Config) *Web {
 		staff:      &staff{Site: site, store: c.Ask.Staff, desk: c.Do.Staff},
 		tokens:     &tokens{Site: site, store: c.Ask.Token, desk: c.Do.Token},
 		door:       &door{Site: site, desk: c.Do.Door},
-		campaigns:  &campaigns{base: room, store: c.Ask.Campaign, desk: c.Do.Campaign},
-		messages:   &messages{base: room, store: c.Ask.Message, desk: c.Do.Message},
-		downloads:  &downloads{base: room, desk: c.Do.Download, downloads: make(seats, downloadsMost)},
-		confirms:   &confirms{base: room, store: c.Ask.Confirm, desk: c.Do.Confirm},
-		drafts:     &drafts{base: room, store: c.Ask.Draft, desk: c.Do.Draft},
-		uploads:    &uploads{base: room, store: c.Ask.Upload, desk: c.Do.Upload},
-		doubts:     &doubts{base: room, store: c.Ask.Doubt, desk: c.Do.Doubt},
-		overviews:  &overviews{base: room, store: c.Ask.Overview},
-		menus:      &menus{menubase: menu, store: c.Ask.Menu, desk: c.Do.Menu, press: c.Press, try: c.Try},
-		callers:    &callers{menubase: menu, store: c.Ask.Caller, desk: c.Do.Caller},
-		api:        &api{store: c.Ask.API, desk: c.Do.API, feed: c.Feed, log: c.Log, now: c.Now, pace: newPace(), uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping},
+		api:        &api{store: c.Ask.API, desk: c.Do.API, feed: c.Feed, log: c.Log, now: c.Now, pace: newPace(), uploads: make(page.Seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping},
 	}
 }

@@ -24,7 +24,9 @@ import (
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
+	"smsdesk/web/campaign"
 	"smsdesk/web/page"
+	"smsdesk/web/ussd"
 )
 
 type clock struct {
@@ -160,6 +162,14 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	s.gateways = desk.NewGateways(open, db, log)
 	s.desk = desk.New(db, s.gateways, s.feed, log, s.clock.now)
 	c := Config{Ask: asking(db), Do: doing(s.desk)}
+	c.Campaign = campaign.Config{
+		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db, Overview: db},
+		Do:  campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk, Upload: s.desk, Doubt: s.desk},
+	}
+	c.USSD = ussd.Config{
+		Ask: ussd.Questions{MenuBase: db, Menu: db, Caller: db},
+		Do:  ussd.Orders{Menu: s.desk, Caller: s.desk},
+	}
 	c.Config = page.Config{Ask: db, Do: s.desk, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
 	for _, f := range change {
 		f(&c)
@@ -176,8 +186,7 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 func asking(db *storage.DB) Questions {
 	return Questions{
 		Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
-		People: db, Blocked: db, Staff: db, Token: db, Base: db, Campaign: db, Message: db, Confirm: db,
-		Draft: db, Upload: db, Doubt: db, Overview: db, MenuBase: db, Menu: db, Caller: db, API: db,
+		People: db, Blocked: db, Staff: db, Token: db, API: db,
 	}
 }
 
@@ -185,8 +194,7 @@ func asking(db *storage.DB) Questions {
 func doing(d *desk.Desk) Orders {
 	return Orders{
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
-		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, Campaign: d, Message: d,
-		Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d, Menu: d, Caller: d, API: d,
+		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
 	}
 }
 
@@ -344,7 +352,7 @@ type broken struct {
 func breaking(b *broken) func(*Config) {
 	return func(c *Config) {
 		b.DB = c.Ask.API.(*storage.DB)
-		c.Ask.Staff, c.Ask.Token, c.Ask.Campaign, c.Ask.API = b, b, b, b
+		c.Ask.Staff, c.Ask.Token, c.Campaign.Ask.Campaign, c.Ask.API = b, b, b, b
 	}
 }
 

@@ -20,7 +20,9 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/web"
+	"smsdesk/web/campaign"
 	"smsdesk/web/page"
+	"smsdesk/web/ussd"
 )
 
 const (
@@ -62,16 +64,22 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	}
 	ask := web.Questions{
 		Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
-		People: db, Blocked: db, Staff: db, Token: db, Base: db, Campaign: db, Message: db, Confirm: db,
-		Draft: db, Upload: db, Doubt: db, Overview: db, MenuBase: db, Menu: db, Caller: db, API: db,
+		People: db, Blocked: db, Staff: db, Token: db, API: db,
 	}
 	do := web.Orders{
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
-		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, Campaign: d, Message: d,
-		Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d, Menu: d, Caller: d, API: d,
+		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
+	}
+	campaigns := campaign.Config{
+		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db, Overview: db},
+		Do:  campaign.Orders{Campaign: d, Message: d, Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d},
+	}
+	menus := ussd.Config{
+		Ask: ussd.Questions{MenuBase: db, Menu: db, Caller: db},
+		Do:  ussd.Orders{Menu: d, Caller: d},
 	}
 	site := page.Config{Ask: db, Do: d, Feed: news, Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}
-	w := web.New(web.Config{Config: site, Ask: ask, Do: do, Spool: data})
+	w := web.New(web.Config{Config: site, Ask: ask, Do: do, Campaign: campaigns, USSD: menus, Spool: data})
 	return &office{db: db, handler: w.Routes(nil), cookie: &http.Cookie{Name: "smsdesk", Value: token}}, nil
 }
 

@@ -20,7 +20,9 @@ import (
 	"smsdesk/internal/ussd/session"
 	"smsdesk/storage"
 	"smsdesk/web"
+	"smsdesk/web/campaign"
 	"smsdesk/web/page"
+	"smsdesk/web/ussd"
 )
 
 type serveCommand struct {
@@ -269,22 +271,26 @@ func (s *server) answer(ctx context.Context) {
 func (s *server) pages() *web.Web {
 	ask := web.Questions{
 		Health: s.db, Account: s.db, Endpoint: s.db, Journal: s.db, Balance: s.db, Report: s.db,
-		Record: s.db, People: s.db, Blocked: s.db, Staff: s.db, Token: s.db, Base: s.db, Campaign: s.db,
-		Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db, Doubt: s.db, Overview: s.db, MenuBase: s.db,
-		Menu: s.db, Caller: s.db, API: s.db,
+		Record: s.db, People: s.db, Blocked: s.db, Staff: s.db, Token: s.db, API: s.db,
 	}
 	do := web.Orders{
 		Account: s.desk, Endpoint: s.desk, Retention: s.desk, Backup: s.desk, Journal: s.desk,
 		Balance: s.desk, Report: s.desk, Record: s.desk, People: s.desk, Blocked: s.desk, OptOut: s.desk,
-		Staff: s.desk, Token: s.desk, Door: s.desk, Campaign: s.desk, Message: s.desk, Download: s.desk,
-		Confirm: s.desk, Draft: s.desk, Upload: s.desk, Doubt: s.desk, Menu: s.desk, Caller: s.desk,
-		API: s.desk,
+		Staff: s.desk, Token: s.desk, Door: s.desk, API: s.desk,
+	}
+	campaigns := campaign.Config{
+		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db, Doubt: s.db, Overview: s.db},
+		Do:  campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk, Upload: s.desk, Doubt: s.desk},
+	}
+	menus := ussd.Config{
+		Ask: ussd.Questions{MenuBase: s.db, Menu: s.db, Caller: s.db},
+		Do:  ussd.Orders{Menu: s.desk, Caller: s.desk}, Press: s.press, Try: s.sessions.Try,
 	}
 	site := page.Config{Ask: s.db, Do: s.desk, Feed: s.feed, Log: s.log, Now: wall,
 		PublicURL: s.PublicURL, Secure: s.secure(), Proxies: s.TrustedProxy, Backups: s.backups, Outage: s.outage.Sentence,
 		Witness: s.witness.Sentence, Stopping: s.stopping}
-	return web.New(web.Config{Config: site, Ask: ask, Do: do, Dev: s.Dev, SandboxURL: s.sandboxURL, Spool: s.storage.Data,
-		Mails: s.Mail.SMTP != "", Press: s.press, Try: s.sessions.Try, Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
+	return web.New(web.Config{Config: site, Ask: ask, Do: do, Campaign: campaigns, USSD: menus, Dev: s.Dev, SandboxURL: s.sandboxURL, Spool: s.storage.Data,
+		Mails: s.Mail.SMTP != "", Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
 }
 
 // withDeadlines bounds one callback even on a listener that serves live pages.

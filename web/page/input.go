@@ -118,3 +118,7 @@ const searchTypedMax = 100
 func TypedNumber(r *http.Request, field string) string {
 	return strings.TrimSpace(FirstLetters(r.PostForm.Get(field), searchTypedMax))
 }
+
+const (
+	NameMost = 100 // letters of a name that is searched for
+)

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"crypto/sha256"
 	"strconv"
 	"sync"
@@ -90,3 +91,17 @@ func (s *slips) Take(secret string, now time.Time) string {
 	}
 	return held.text
 }
+
+// Seats are places for a few at once.
+type Seats chan struct{}
+
+func (s Seats) Enter(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s Seats) Leave() { <-s }

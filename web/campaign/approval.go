@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"errors"
@@ -57,7 +57,7 @@ func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *page.V
 	return nil
 }
 
-func (s *confirms) approvalShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) ApprovalShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -113,8 +113,8 @@ func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *page.
 	return s.Render(w, r, page.Status(r, bad), views.ApprovalShow(f, p))
 }
 
-// approvalGive is the second person's yes.
-func (s *confirms) approvalGive(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ApprovalGive is the second person's yes.
+func (s *confirms) ApprovalGive(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
 		_, err := s.desk.ApproveCampaign(r.Context(), v.User, id, desk.ApproveOrder{Version: page.Number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "",
 			MayRepeat: r.PostForm.Get("may_repeat") != ""})
@@ -122,8 +122,8 @@ func (s *confirms) approvalGive(w http.ResponseWriter, r *http.Request, v *page.
 	})
 }
 
-// approvalReturn is the second person's no.
-func (s *confirms) approvalReturn(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ApprovalReturn is the second person's no.
+func (s *confirms) ApprovalReturn(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
 		_, err := s.desk.ReturnCampaign(r.Context(), v.User, id, page.Number(r.PostForm.Get("version")), r.PostForm.Get("reason"))
 		return err
@@ -165,11 +165,11 @@ func (s *confirms) answeredAlready(v *page.Visit, c sms.Campaign) views.Problem 
 	return p
 }
 
-func (s *confirms) approvalTakeBack(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) ApprovalTakeBack(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.campaignOrder(w, r, v, s.desk.TakeBackCampaign)
 }
 
-func (s *confirms) approvalBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+func (s *confirms) ApprovalBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ const (
 	sameNumber = "="
 )
 
-// messageList shows messages, all or those that a search found.
-func (s *messages) messageList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// List shows messages, all or those that a search found.
+func (s *messages) List(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, f := s.searchPage(v, r.URL.Query())
 	sought, known := s.Search(v, r.URL.Query().Get("find"))
 	p.Ended = !known
@@ -38,8 +38,8 @@ func (s *messages) messageList(w http.ResponseWriter, r *http.Request, v *page.V
 	return s.showMessages(w, r, v, p, f)
 }
 
-// messageSearch takes the form and leads to a page whose address can be kept.
-func (s *messages) messageSearch(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// SearchFor takes the form and leads to a page whose address can be kept.
+func (s *messages) SearchFor(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, f := s.searchPage(v, r.PostForm)
 	p.Typed = page.TypedNumber(r, "number")
 	if _, _, err := readSought(p.Typed, v.Account.Country); err != nil || len(p.Bad) > 0 {
@@ -70,8 +70,8 @@ func (s *messages) messageSearch(w http.ResponseWriter, r *http.Request, v *page
 	return nil
 }
 
-// messageSearchBack answers an address that only takes forms.
-func (s *messages) messageSearchBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+// SearchBack answers an address that only takes forms.
+func (s *messages) SearchBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	page.Redirect(w, r, views.MessagesPath)
 	return nil
 }

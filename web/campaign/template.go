@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"net/http"
@@ -21,9 +21,9 @@ func fixedTexts(text string, form url.Values) map[string]string {
 	return fixed
 }
 
-// composeTemplate puts a template's text into the form and keeps all else that
+// Template puts a template's text into the form and keeps all else that
 // was typed.
-func (s *drafts) composeTemplate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *drafts) Template(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.composeTyped(r, v)
 	if err != nil {
 		return err
@@ -54,9 +54,9 @@ func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
 }
 
-// composeBack answers the address of a form's button when it is opened as a
+// Back answers the address of a form's button when it is opened as a
 // page.
-func (s *drafts) composeBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+func (s *drafts) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	page.Redirect(w, r, views.NewPath)
 	return nil
 }

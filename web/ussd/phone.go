@@ -1,4 +1,4 @@
-package web
+package ussd
 
 import (
 	"net/http"
@@ -15,8 +15,8 @@ import (
 // simulatorNumber is the phone's number until somebody types another.
 const simulatorNumber = "0803 000 0101"
 
-// simulator shows the phone; draft lets it walk through a menu's draft.
-func (s *menus) simulator(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Simulator shows the phone; draft lets it walk through a menu's draft.
+func (s *menus) Simulator(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p := s.phonePage(v, r.URL.Query().Get("draft"))
 	if p.Draft > 0 {
 		d, err := s.store.MenuDraft(r.Context(), p.Draft)
@@ -48,9 +48,9 @@ func (s *menus) showPhone(w http.ResponseWriter, r *http.Request, v *page.Visit,
 	return s.Render(w, r, page.Status(r, p.Bad), views.Simulator(f, p))
 }
 
-// simulatorPress dials, answers or hangs up: a request goes to the account's
+// SimulatorPress dials, answers or hangs up: a request goes to the account's
 // USSD address as one of the network's would.
-func (s *menus) simulatorPress(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) SimulatorPress(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p := s.phonePage(v, r.PostForm.Get("draft"))
 	if p.NoAccount {
 		return sms.ErrNotFound

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 type downloads struct {
 	*base
 	desk      downloadOrders
-	downloads seats
+	downloads page.Seats
 }
 
 // downloadOrders are what people do on these pages.
@@ -32,8 +32,8 @@ type downloadOrders interface {
 // processor busy.
 const downloadsMost = 4
 
-// campaignDownload gives the messages that the page's filter shows.
-func (s *downloads) campaignDownload(format string, write func(w io.Writer, d *desk.Download) error, kind string) page.Handler {
+// Table gives the messages that the page's filter shows.
+func (s *downloads) Table(format string, write func(w io.Writer, d *desk.Download) error, kind string) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		c, a, err := s.campaignOf(r)
 		if err != nil {
@@ -77,14 +77,14 @@ func filterKinds(p views.CampaignPage) string {
 	return strings.TrimSpace(strings.Join(kinds, " "))
 }
 
-func writeCSV(w io.Writer, d *desk.Download) error { return sheet.WriteTableCSV(w, d.Rows) }
+func WriteCSV(w io.Writer, d *desk.Download) error { return sheet.WriteTableCSV(w, d.Rows) }
 
-func writeXLSX(w io.Writer, d *desk.Download) error {
+func WriteXLSX(w io.Writer, d *desk.Download) error {
 	return sheet.WriteTableXLSX(w, d.Rows)
 }
 
-// campaignEvidence gives everything that is known of a campaign.
-func (s *downloads) campaignEvidence(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Evidence gives everything that is known of a campaign.
+func (s *downloads) Evidence(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (s *downloads) campaignEvidence(w http.ResponseWriter, r *http.Request, v *
 func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *page.Visit, open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error), kind string) error {
 	select {
 	case s.downloads <- struct{}{}:
-		defer s.downloads.leave()
+		defer s.downloads.Leave()
 	default:
 		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Other downloads are being written", Text: "Try again in a minute."})
 		return nil

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -26,9 +26,9 @@ func (s *campaigns) addAgain(ctx context.Context, p *views.CampaignPage) (err er
 	return err
 }
 
-// againForm asks what of a campaign is to be sent again; ?of=unsent proposes
+// AgainForm asks what of a campaign is to be sent again; ?of=unsent proposes
 // what never left.
-func (s *campaigns) againForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) AgainForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	unsent := r.URL.Query().Get("of") == "unsent"
 	chosen := map[string]bool{}
 	for _, c := range sms.AgainChoices() {
@@ -59,8 +59,8 @@ func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return s.Render(w, r, page.Status(r, p.Bad), views.AgainForm(f, p))
 }
 
-// againMake makes the new draft and leads to its confirm page.
-func (s *campaigns) againMake(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Again makes the new draft and leads to its confirm page.
+func (s *campaigns) Again(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -43,8 +43,8 @@ type doubtOrders interface {
 // worth of messages.
 const doubtPage = 10
 
-// doubtShow is what of a campaign waits for a decision.
-func (s *doubts) doubtShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Show is what of a campaign waits for a decision.
+func (s *doubts) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -130,9 +130,9 @@ func doubtChoices(form url.Values) (list []sms.Decided, chosen map[string]sms.Ch
 	return list, chosen
 }
 
-// doubtSave carries decisions out. Whoever wants to send again sees first what
+// Save carries decisions out. Whoever wants to send again sees first what
 // that may do.
-func (s *doubts) doubtSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *doubts) Save(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (s *doubts) doubtOf(r *http.Request) (sms.Campaign, sms.Decision, error) {
 	return c, d, err
 }
 
-func (s *doubts) doubtAgree(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *doubts) Agree(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, d, err := s.doubtOf(r)
 	if err != nil {
 		return err
@@ -272,7 +272,7 @@ func (s *doubts) doubtAgree(w http.ResponseWriter, r *http.Request, v *page.Visi
 	return nil
 }
 
-func (s *doubts) doubtDrop(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *doubts) Drop(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, d, err := s.doubtOf(r)
 	if err != nil {
 		return err
@@ -284,8 +284,8 @@ func (s *doubts) doubtDrop(w http.ResponseWriter, r *http.Request, v *page.Visit
 	return nil
 }
 
-// doubtBack answers an address that only takes forms.
-func (s *doubts) doubtBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+// Back answers an address that only takes forms.
+func (s *doubts) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"errors"
@@ -22,13 +22,13 @@ const (
 	drawnColumns = 8
 )
 
-func (s *uploads) listMessageForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *uploads) ListMessageForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
 	if busy(l) || l.State == sms.ListMade || l.Purpose == sms.ForContacts {
-		page.Redirect(w, r, listNext(l))
+		page.Redirect(w, r, views.ListNext(l))
 		return nil
 	}
 	p, profile, err := s.listMessagePage(r, v, l, a)
@@ -207,8 +207,8 @@ func (s *uploads) fillFirst(r *http.Request, v *page.Visit, p *views.ListMessage
 	return nil
 }
 
-// listPreview shows the first row's message while a person types.
-func (s *uploads) listPreview(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ListPreview shows the first row's message while a person types.
+func (s *uploads) ListPreview(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !counting(w, v) {
 		return nil
 	}
@@ -231,8 +231,8 @@ func (s *uploads) listPreview(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return s.Render(w, r, http.StatusOK, views.ListMessageParts(p))
 }
 
-// listMessage answers every button of the form.
-func (s *uploads) listMessage(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ListMessage answers every button of the form.
+func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -65,9 +65,9 @@ func (s *base) campaignOrder(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return nil
 }
 
-// campaignBack answers an address that only takes forms, when it is opened as
+// ToCampaign answers an address that only takes forms, when it is opened as
 // a page: after signing in again, say.
-func (s *base) campaignBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+func (s *base) ToCampaign(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -56,10 +56,9 @@ type campaignOrders interface {
 
 const (
 	campaignsPage = 25
-	nameMost      = 100 // letters of a name that is searched for
 )
 
-func (s *campaigns) campaignShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
@@ -263,7 +262,7 @@ func (s *campaigns) campaignLive(w http.ResponseWriter, r *http.Request, p views
 	return s.Render(w, r, http.StatusOK, views.CampaignLive(p))
 }
 
-func (s *campaigns) campaignStopForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) StopForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -281,11 +280,11 @@ func (s *campaigns) campaignStopForm(w http.ResponseWriter, r *http.Request, v *
 	return s.Render(w, r, http.StatusOK, views.StopCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
 }
 
-func (s *campaigns) campaignStop(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) Stop(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.campaignOrder(w, r, v, s.desk.StopCampaign)
 }
 
-func (s *campaigns) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) GiveUpForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -303,13 +302,13 @@ func (s *campaigns) campaignGiveUpForm(w http.ResponseWriter, r *http.Request, v
 	return s.Render(w, r, http.StatusOK, views.GiveUpCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
 }
 
-func (s *campaigns) campaignGiveUp(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) GiveUp(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.campaignOrder(w, r, v, s.desk.CancelCampaign)
 }
 
-// campaignContinueForm asks before a campaign is continued that may have gone on
+// ContinueForm asks before a campaign is continued that may have gone on
 // in a state that was lost; any other needs no question.
-func (s *campaigns) campaignContinueForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) ContinueForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showContinue(w, r, v, nil)
 }
 
@@ -331,9 +330,9 @@ func (s *campaigns) showContinue(w http.ResponseWriter, r *http.Request, v *page
 	return s.Render(w, r, page.Status(r, bad), views.ContinueCampaign(f, views.ContinuePage{Campaign: c, Warning: warning}))
 }
 
-// campaignContinue continues a campaign. Where something has to be said first
+// Continue continues a campaign. Where something has to be said first
 // and the form does not hold the answer, it is said instead.
-func (s *campaigns) campaignContinue(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) Continue(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -350,8 +349,8 @@ func (s *campaigns) campaignContinue(w http.ResponseWriter, r *http.Request, v *
 	return nil
 }
 
-// campaignResume lets the campaign's account go on.
-func (s *campaigns) campaignResume(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Resume lets the campaign's account go on.
+func (s *campaigns) Resume(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"bytes"
@@ -51,8 +51,8 @@ type uploadOrders interface {
 }
 
 const (
-	listsPath       = "/lists/{uid}"
-	listMessagePath = listsPath + "/message"
+	ListsPath       = "/lists/{uid}"
+	ListMessagePath = ListsPath + "/message"
 	listsShown      = 20
 	// settleMost is how long an answer waits for the Importer, so that a small
 	// list needs no page that says so.
@@ -96,31 +96,17 @@ func (s *uploads) settled(ctx context.Context, l sms.List) (sms.List, error) {
 	}
 }
 
-// listNext is the page on which a list goes on.
-func listNext(l sms.List) string {
-	switch l.State {
-	case sms.ListMade:
-		if l.Purpose == sms.ForContacts {
-			return views.With(views.ContactsPath, "list", l.UID)
-		}
-		return views.ConfirmPath(l.CampaignID)
-	case sms.ListUploaded:
-		return views.ListStart(l)
-	}
-	return views.ListPath(l.UID, "/check")
-}
-
 // goOn leads to where a list is once the Importer had its moment.
 func (s *uploads) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error {
 	l, err := s.settled(r.Context(), l)
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, listNext(l))
+	page.Redirect(w, r, views.ListNext(l))
 	return nil
 }
 
-func (s *uploads) uploadForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *uploads) UploadForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showUpload(w, r, v, r.URL.Query().Get("replaces"), http.StatusOK, nil)
 }
 
@@ -237,13 +223,13 @@ func (p parcel) key(length int64) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// upload stores the file of a form as it comes in.
-func (s *uploads) upload(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Upload stores the file of a form as it comes in.
+func (s *uploads) Upload(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.receiveList(w, r, v, sms.ForCampaign)
 }
 
-// uploadContacts stores a file of people.
-func (s *uploads) uploadContacts(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// UploadContacts stores a file of people.
+func (s *uploads) UploadContacts(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.receiveList(w, r, v, sms.ForContacts)
 }
 
@@ -310,14 +296,14 @@ func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 // one and fits its message as it is.
 func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, p parcel, l sms.List) error {
 	if p.replaces == "" || l.State != sms.ListUploaded {
-		page.Redirect(w, r, listNext(l))
+		page.Redirect(w, r, views.ListNext(l))
 		return nil
 	}
 	checked, err := s.desk.CheckList(r.Context(), v.User, l.UID, l.Version, l.Order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad) || errors.Is(err, sms.ErrConflict):
-		page.Redirect(w, r, listNext(l))
+		page.Redirect(w, r, views.ListNext(l))
 		return nil
 	case err != nil:
 		return err
@@ -325,8 +311,8 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return s.goOn(w, r, checked)
 }
 
-// uploadExample is a file to begin from, with the columns that a text needs.
-func (s *uploads) uploadExample(kind string) page.Handler {
+// UploadExample is a file to begin from, with the columns that a text needs.
+func (s *uploads) UploadExample(kind string) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		marks := []string{"name", "date"}
 		if uid := r.URL.Query().Get("for"); uid != "" {
@@ -351,8 +337,8 @@ func (s *uploads) uploadExample(kind string) page.Handler {
 	}
 }
 
-// rejected is the download of the rows to fix.
-func (s *uploads) rejected(kind string) page.Handler {
+// Rejected is the download of the rows to fix.
+func (s *uploads) Rejected(kind string) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		l, _, err := s.listOf(r, v)
 		if err != nil {
@@ -380,7 +366,7 @@ func (s *uploads) rejected(kind string) page.Handler {
 	}
 }
 
-func (s *uploads) listDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *uploads) ListDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -390,7 +376,7 @@ func (s *uploads) listDeleteForm(w http.ResponseWriter, r *http.Request, v *page
 	return s.Render(w, r, http.StatusOK, views.DeleteList(f, l))
 }
 
-func (s *uploads) listDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *uploads) ListDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err

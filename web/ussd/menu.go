@@ -1,4 +1,4 @@
-package web
+package ussd
 
 import (
 	"context"
@@ -58,11 +58,11 @@ type menuBaseQuestions interface {
 const (
 	// Whatever else follows /ussd/ is a token, and must reach neither a page nor
 	// a log.
-	menuPath = views.USSDPath + "/menus/{id}"
+	MenuPath = views.USSDPath + "/menus/{id}"
 )
 
-// menuList shows the menus of the account.
-func (s *menus) menuList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// List shows the menus of the account.
+func (s *menus) List(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p := views.MenusPage{Outlook: s.Outlook(v, v.Account), MayEdit: v.User.Role.AtLeast(sms.Manager), NoAccount: v.Account.ID == 0}
 	list, err := s.store.Menus(r.Context(), v.Account.ID)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *menus) newer(ctx context.Context, d ussd.Draft) (bool, error) {
 	return len(ussd.Diff(now.Menu, d.Menu)) > 0, err
 }
 
-func (s *menus) menuNew(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) NewForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showNewMenu(w, r, v, views.NewMenuPage{Chosen: "0"})
 }
 
@@ -102,7 +102,7 @@ func (s *menus) showNewMenu(w http.ResponseWriter, r *http.Request, v *page.Visi
 	return s.Render(w, r, page.Status(r, p.Bad), views.NewMenu(f, p))
 }
 
-func (s *menus) menuCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) Create(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	file, _, err := page.Uploaded(r, "file")
 	if err != nil {
 		return err
@@ -161,8 +161,8 @@ func menuFrame(v *page.Visit, a sms.Account, d ussd.Draft, title string) views.F
 	return f
 }
 
-// menuEdit is the editor: the outline, and one screen on a phone.
-func (s *menus) menuEdit(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Edit is the editor: the outline, and one screen on a phone.
+func (s *menus) Edit(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -194,8 +194,8 @@ func preview(m ussd.Menu, key, language string) views.MenuPreview {
 	return out
 }
 
-// menuOrder adds, moves and removes screens.
-func (s *menus) menuOrder(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Order adds, moves and removes screens.
+func (s *menus) Order(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -232,8 +232,8 @@ func (s *menus) menuOrder(w http.ResponseWriter, r *http.Request, v *page.Visit)
 	return nil
 }
 
-// menuBack answers an address that only takes forms.
-func (s *menus) menuBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+// Back answers an address that only takes forms.
+func (s *menus) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func (s *menus) menuBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) 
 	return nil
 }
 
-func (s *menus) menuPublishForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) PublishForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showPublish(w, r, v, nil)
 }
 
@@ -264,7 +264,7 @@ func (s *menus) showPublish(w http.ResponseWriter, r *http.Request, v *page.Visi
 	return s.Render(w, r, page.Status(r, bad), views.PublishMenu(f, p))
 }
 
-func (s *menus) menuPublish(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) Publish(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func (s *menus) menuPublish(w http.ResponseWriter, r *http.Request, v *page.Visi
 	return nil
 }
 
-func (s *menus) menuVersions(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) Versions(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -293,10 +293,10 @@ func (s *menus) menuVersions(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.Render(w, r, http.StatusOK, views.MenuVersions(menuFrame(v, a, d, "Versions"), p))
 }
 
-// menuRestoreForm shows what becomes of the draft.
-func (s *menus) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// RestoreForm shows what becomes of the draft.
+func (s *menus) RestoreForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !r.URL.Query().Has("version") {
-		return s.menuBack(w, r, v)
+		return s.Back(w, r, v)
 	}
 	d, a, err := s.menu(r)
 	if err != nil {
@@ -310,7 +310,7 @@ func (s *menus) menuRestoreForm(w http.ResponseWriter, r *http.Request, v *page.
 	return s.Render(w, r, http.StatusOK, views.RestoreMenu(menuFrame(v, a, d, "Make an earlier version the draft?"), p))
 }
 
-func (s *menus) menuRestore(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) Restore(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -322,8 +322,8 @@ func (s *menus) menuRestore(w http.ResponseWriter, r *http.Request, v *page.Visi
 	return nil
 }
 
-// menuAsk shows the page before a menu is withdrawn or deleted.
-func (s *menus) menuAsk(remove bool) page.Handler {
+// Ask shows the page before a menu is withdrawn or deleted.
+func (s *menus) Ask(remove bool) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		return s.showAsk(w, r, v, remove, nil)
 	}
@@ -343,7 +343,7 @@ func (s *menus) showAsk(w http.ResponseWriter, r *http.Request, v *page.Visit, r
 	return s.Render(w, r, page.Status(r, bad), views.AskMenu(f, views.AskMenuPage{Draft: d, Delete: remove, Bad: bad}))
 }
 
-func (s *menus) menuEnd(remove bool) page.Handler {
+func (s *menus) End(remove bool) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		id, err := page.PathID(r, "id")
 		if err != nil {
@@ -367,8 +367,8 @@ func (s *menus) menuEnd(remove bool) page.Handler {
 	}
 }
 
-// menuExport gives the draft as a file that can be read in again.
-func (s *menus) menuExport(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+// Export gives the draft as a file that can be read in again.
+func (s *menus) Export(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err

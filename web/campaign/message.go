@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -43,7 +43,7 @@ type messageOrders interface {
 	SendAgain(ctx context.Context, by sms.User, o desk.AgainOrder) (sms.Campaign, error)
 }
 
-func (s *messages) messageShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *messages) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
@@ -61,8 +61,8 @@ func (s *messages) messageShow(w http.ResponseWriter, r *http.Request, v *page.V
 	return s.Render(w, r, http.StatusOK, views.MessageShow(f, p))
 }
 
-// messageAsk asks the provider what became of a message.
-func (s *messages) messageAsk(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Ask asks the provider what became of a message.
+func (s *messages) Ask(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -74,8 +74,8 @@ func (s *messages) messageAsk(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return nil
 }
 
-// messageBack answers an address that only takes forms.
-func (s *messages) messageBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+// Back answers an address that only takes forms.
+func (s *messages) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *messages) message(r *http.Request, v *page.Visit) (p views.MessagePage,
 	return p, a, err
 }
 
-func (s *messages) messageAgainForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *messages) AgainForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showMessageAgain(w, r, v, nil)
 }
 
@@ -148,8 +148,8 @@ func (s *messages) showMessageAgain(w http.ResponseWriter, r *http.Request, v *p
 	return s.Render(w, r, page.Status(r, bad), views.AgainMessage(f, views.AgainMessagePage{MessagePage: p, Token: desk.NewToken(), Bad: bad}))
 }
 
-// messageAgain makes a draft of one message.
-func (s *messages) messageAgain(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Again makes a draft of one message.
+func (s *messages) Again(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, _, err := s.message(r, v)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s *messages) messageAgain(w http.ResponseWriter, r *http.Request, v *page.
 	return nil
 }
 
-func (s *messages) messageBlockForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *messages) BlockForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showMessageBlock(w, r, v, "", nil)
 }
 
@@ -184,8 +184,8 @@ func (s *messages) showMessageBlock(w http.ResponseWriter, r *http.Request, v *p
 	return s.Render(w, r, page.Status(r, bad), views.BlockMessage(f, views.BlockMessagePage{MessagePage: p, Note: note, Bad: bad}))
 }
 
-// messageBlock blocks the number that a message went to.
-func (s *messages) messageBlock(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Block blocks the number that a message went to.
+func (s *messages) Block(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func (s *confirms) scheduleTyped(r *http.Request, p views.SchedulePage) (views.S
 	return p, at, nil
 }
 
-func (s *confirms) scheduleForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) ScheduleForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *page.
 	return s.Render(w, r, status, views.Schedule(f, p))
 }
 
-func (s *confirms) scheduleSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) ScheduleSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *confirms) scheduleSave(w http.ResponseWriter, r *http.Request, v *page.
 	return nil
 }
 
-func (s *confirms) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) ScheduleCancelForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -144,6 +144,6 @@ func (s *confirms) scheduleCancelForm(w http.ResponseWriter, r *http.Request, v 
 	return s.Render(w, r, http.StatusOK, views.CancelSchedule(f, views.CampaignPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a}))
 }
 
-func (s *confirms) scheduleCancel(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) ScheduleCancel(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.campaignOrder(w, r, v, s.desk.CancelSchedule)
 }

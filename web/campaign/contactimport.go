@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"smsdesk/web/page"
 )
 
-// importList is the address of a list whose rows become contacts.
-const importList = views.ImportPath + "/{uid}"
+// ImportList is the address of a list whose rows become contacts.
+const ImportList = views.ImportPath + "/{uid}"
 
-func (s *uploads) importForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *uploads) ImportForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showImport(w, r, v, http.StatusOK, nil)
 }
 
@@ -51,13 +51,13 @@ func (s *uploads) importPage(r *http.Request, v *page.Visit, l sms.List, a sms.A
 	return p, err
 }
 
-func (s *uploads) importColumns(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *uploads) ImportColumns(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
 	if busy(l) || l.State == sms.ListMade || l.Purpose != sms.ForContacts {
-		page.Redirect(w, r, listNext(l))
+		page.Redirect(w, r, views.ListNext(l))
 		return nil
 	}
 	p, err := s.importPage(r, v, l, a)
@@ -74,8 +74,8 @@ func (s *uploads) showImportColumns(w http.ResponseWriter, r *http.Request, v *p
 	return s.Render(w, r, status, views.ContactImport(f, p))
 }
 
-// importCheck answers every button of the form.
-func (s *uploads) importCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ImportCheck answers every button of the form.
+func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err

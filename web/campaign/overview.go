@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -48,10 +48,10 @@ const (
 	overviewFailing = 5
 )
 
-// overview is the page after signing in. All its figures are kept
+// Show is the page after signing in. All its figures are kept
 // by what changes them; of messages it looks at the latest failed ones only,
 // and not when it renews itself.
-func (s *overviews) overview(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *overviews) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p := views.OverviewPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, CanSend: v.User.Role.AtLeast(sms.Sender), CanSetUp: v.User.Role.AtLeast(sms.Administrator)}
 	id := v.Account.ID
 	var topics []string

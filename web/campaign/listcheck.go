@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"errors"
@@ -15,14 +15,14 @@ import (
 
 const notesShown = 50
 
-// listCheck shows how far a list is, what the check found, or leads on.
-func (s *uploads) listCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ListCheck shows how far a list is, what the check found, or leads on.
+func (s *uploads) ListCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
 	if l.State == sms.ListUploaded || l.State == sms.ListMade {
-		page.Redirect(w, r, listNext(l))
+		page.Redirect(w, r, views.ListNext(l))
 		return nil
 	}
 	if page.IsFragment(r) && !busy(l) {
@@ -133,8 +133,8 @@ func notePages(here, trail string, after int64, notes []sms.RowNote, more bool) 
 	return prev, next
 }
 
-// listMake has a campaign made of the rows that can be sent.
-func (s *uploads) listMake(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ListMake has a campaign made of the rows that can be sent.
+func (s *uploads) ListMake(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, a, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (s *uploads) listMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 	case errors.As(err, &bad):
 		return s.showListCheck(w, r, v, l, a, http.StatusUnprocessableEntity, bad)
 	case errors.Is(err, sms.ErrConflict):
-		page.Redirect(w, r, listNext(l))
+		page.Redirect(w, r, views.ListNext(l))
 		return nil
 	case err != nil:
 		return err
@@ -155,8 +155,8 @@ func (s *uploads) listMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 	return s.goOn(w, r, after)
 }
 
-// listHidden reads the hidden rows too and checks all of them again.
-func (s *uploads) listHidden(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ListHidden reads the hidden rows too and checks all of them again.
+func (s *uploads) ListHidden(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *uploads) listHidden(w http.ResponseWriter, r *http.Request, v *page.Vis
 	checked, err := s.desk.CheckList(r.Context(), v.User, l.UID, read.Version, order)
 	var bad sms.Invalid
 	if errors.As(err, &bad) || errors.Is(err, sms.ErrConflict) {
-		page.Redirect(w, r, listNext(read))
+		page.Redirect(w, r, views.ListNext(read))
 		return nil
 	}
 	if err != nil {
@@ -184,12 +184,12 @@ func (s *uploads) listHidden(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.goOn(w, r, checked)
 }
 
-// listBack answers addresses that only take forms.
-func (s *uploads) listBack(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ListBack answers addresses that only take forms.
+func (s *uploads) ListBack(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	l, _, err := s.listOf(r, v)
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, listNext(l))
+	page.Redirect(w, r, views.ListNext(l))
 	return nil
 }

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func tabFilter(tab string) (sms.CampaignFilter, bool) {
 	return sms.CampaignFilter{}, false
 }
 
-func (s *campaigns) campaignList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *campaigns) List(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if page.IsFragment(r) {
 		return s.campaignRows(w, r, v)
 	}
@@ -65,7 +65,7 @@ func (s *campaigns) campaignList(w http.ResponseWriter, r *http.Request, v *page
 func (s *campaigns) listFilter(r *http.Request, v *page.Visit) (views.CampaignListPage, sms.CampaignFilter, error) {
 	q := r.URL.Query()
 	word := func(name string, most int) string { return page.FirstLetters(strings.TrimSpace(q.Get(name)), most) }
-	p := views.CampaignListPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, Tab: q.Get("state"), Name: word("name", nameMost), SenderID: word("sender", 40),
+	p := views.CampaignListPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, Tab: q.Get("state"), Name: word("name", page.NameMost), SenderID: word("sender", 40),
 		Person: page.Number(q.Get("person")), From: word("from", 40), To: word("to", 40), CanSend: v.User.Role.AtLeast(sms.Sender)}
 	filter, known := tabFilter(p.Tab)
 	if !known {

@@ -1,4 +1,4 @@
-package web
+package ussd
 
 import (
 	"encoding/csv"
@@ -27,8 +27,8 @@ func (s *menus) screen(r *http.Request) (p views.ScreenPage, a sms.Account, err 
 	return p, a, nil
 }
 
-// screenForm shows the form of one screen.
-func (s *menus) screenForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ScreenForm shows the form of one screen.
+func (s *menus) ScreenForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, a, err := s.screen(r)
 	if err != nil {
 		return err
@@ -42,8 +42,8 @@ func (s *menus) screenForm(w http.ResponseWriter, r *http.Request, v *page.Visit
 	return s.Render(w, r, http.StatusOK, views.MenuScreen(menuFrame(v, a, p.Draft, p.Screen.Title), p))
 }
 
-// screenRemoveForm says what is lost with a screen; menuOrder removes it.
-func (s *menus) screenRemoveForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// ScreenRemoveForm says what is lost with a screen; menuOrder removes it.
+func (s *menus) ScreenRemoveForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, a, err := s.screen(r)
 	if err != nil {
 		return err
@@ -51,9 +51,9 @@ func (s *menus) screenRemoveForm(w http.ResponseWriter, r *http.Request, v *page
 	return s.Render(w, r, http.StatusOK, views.RemoveScreen(menuFrame(v, a, p.Draft, "Remove this screen?"), p))
 }
 
-// screenSave stores the form in the draft. What is not right yet is stored
+// ScreenSave stores the form in the draft. What is not right yet is stored
 // too, and listed: only publishing asks for a whole menu.
-func (s *menus) screenSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) ScreenSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -79,8 +79,8 @@ func (s *menus) screenSave(w http.ResponseWriter, r *http.Request, v *page.Visit
 	return nil
 }
 
-// screenPreview is the phone beside the form while somebody types.
-func (s *menus) screenPreview(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+// ScreenPreview is the phone beside the form while somebody types.
+func (s *menus) ScreenPreview(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func cell(m ussd.Menu, name string) (table, column string) {
 	return "", ""
 }
 
-func (s *menus) menuSettings(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) Settings(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (s *menus) menuSettings(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.Render(w, r, http.StatusOK, views.MenuSettings(menuFrame(v, a, d, "Code, languages and tables"), views.MenuSettingsPage{Draft: d}))
 }
 
-func (s *menus) menuSettingsSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *menus) SettingsSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err

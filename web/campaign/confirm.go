@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -52,7 +52,7 @@ type confirmOrders interface {
 	TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 }
 
-func (s *confirms) confirmForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -161,9 +161,9 @@ func (s *confirms) repeat(r *http.Request, c sms.Campaign) (p views.Repeat, err 
 	return p, err
 }
 
-// campaignInclude lets a draft go to those too who are remembered as having got
+// Include lets a draft go to those too who are remembered as having got
 // its text.
-func (s *confirms) campaignInclude(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) Include(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -298,8 +298,8 @@ func startOrder(r *http.Request) desk.StartOrder {
 		MayRepeat: r.PostForm.Get("may_repeat") != ""}
 }
 
-// confirmWhen renews what the page says of the chosen time.
-func (s *confirms) confirmWhen(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// When renews what the page says of the chosen time.
+func (s *confirms) When(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !counting(w, v) {
 		return nil
 	}
@@ -314,10 +314,10 @@ func (s *confirms) confirmWhen(w http.ResponseWriter, r *http.Request, v *page.V
 	return s.Render(w, r, http.StatusOK, views.ConfirmWhen(p))
 }
 
-// campaignStart does what the button said: it sends now, or sets the chosen
+// Start does what the button said: it sends now, or sets the chosen
 // time. Where the button said something else than the choice, as it does
 // without script, the time is shown for a last yes.
-func (s *confirms) campaignStart(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) Start(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -353,7 +353,7 @@ func (s *confirms) campaignStart(w http.ResponseWriter, r *http.Request, v *page
 
 func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) error {
 	if !c.MayStart() {
-		return s.scheduleSave(w, r, v)
+		return s.ScheduleSave(w, r, v)
 	}
 	p, at, err := s.scheduleTyped(r, s.schedulePage(r, v, c, a))
 	var bad sms.Invalid
@@ -422,8 +422,8 @@ func (s *confirms) askTyped(r *http.Request, p *views.SchedulePage, c sms.Campai
 	return err
 }
 
-// sendTest sends the shown row to the person's own phone.
-func (s *confirms) sendTest(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// SendTest sends the shown row to the person's own phone.
+func (s *confirms) SendTest(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -446,7 +446,7 @@ func (s *confirms) sendTest(w http.ResponseWriter, r *http.Request, v *page.Visi
 	return nil
 }
 
-func (s *confirms) campaignName(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *confirms) Rename(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -477,8 +477,8 @@ func (s *confirms) startedAlready(v *page.Visit, c sms.Campaign) views.Problem {
 	return p
 }
 
-// confirmBack answers the start's address when it is opened as a page.
-func (s *confirms) confirmBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+// Back answers the start's address when it is opened as a page.
+func (s *confirms) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err

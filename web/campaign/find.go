@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -39,8 +39,8 @@ func wantedMessages(p views.CampaignPage) (f sms.MessageFilter, err error) {
 	return f, err
 }
 
-// campaignFind takes the form and leads to a page whose address can be kept.
-func (s *campaigns) campaignFind(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Find takes the form and leads to a page whose address can be kept.
+func (s *campaigns) Find(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.campaignPage(r, v)
 	if err != nil {
 		return err
@@ -57,8 +57,8 @@ func (s *campaigns) campaignFind(w http.ResponseWriter, r *http.Request, v *page
 	return nil
 }
 
-// campaignBreakdown is the other side of a campaign's page.
-func (s *campaigns) campaignBreakdown(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Breakdown is the other side of a campaign's page.
+func (s *campaigns) Breakdown(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	whole, err := s.campaignPage(r, v)
 	if err != nil {
 		return err

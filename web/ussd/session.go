@@ -1,4 +1,4 @@
-package web
+package ussd
 
 import (
 	"context"
@@ -54,8 +54,8 @@ const (
 	slowMicros = 1_000_000
 )
 
-// sessionList is the log of sessions.
-func (s *callers) sessionList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// List is the log of sessions.
+func (s *callers) List(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.showSessions(w, r, v, nil, "")
 }
 
@@ -153,7 +153,7 @@ func (s *callers) addJoined(r *http.Request, v *page.Visit, p *views.SessionsPag
 	return err
 }
 
-func (s *callers) sessionKeep(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *callers) Keep(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	days := r.PostForm.Get("days")
 	err := s.desk.KeepSessions(r.Context(), v.User, days)
 	var bad sms.Invalid
@@ -167,14 +167,14 @@ func (s *callers) sessionKeep(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return nil
 }
 
-// sessionBack answers an address that only takes forms.
-func (s *callers) sessionBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+// Back answers an address that only takes forms.
+func (s *callers) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	page.Redirect(w, r, views.SessionsPath)
 	return nil
 }
 
-// sessionShow is one session as a conversation.
-func (s *callers) sessionShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Show is one session as a conversation.
+func (s *callers) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -224,8 +224,8 @@ func (s *callers) addMenu(ctx context.Context, p *views.SessionPage) error {
 	return err
 }
 
-// menuAnswers shows where callers leave and what they answered.
-func (s *callers) menuAnswers(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// MenuAnswers shows where callers leave and what they answered.
+func (s *callers) MenuAnswers(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, a, err := s.menu(r)
 	if err != nil {
 		return err
@@ -273,8 +273,8 @@ func dropRows(m ussd.Menu, drops []ussd.Drop) (rows []views.ScreenDrop) {
 	return rows
 }
 
-// answersExport gives the answers of a menu, one row a caller.
-func (s *callers) answersExport(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// AnswersExport gives the answers of a menu, one row a caller.
+func (s *callers) AnswersExport(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	d, _, err := s.menu(r)
 	if err != nil {
 		return err
@@ -304,8 +304,8 @@ func (s *callers) answersExport(w http.ResponseWriter, r *http.Request, v *page.
 	return s.Finish(out, err)
 }
 
-// joinedExport gives the callers on a list.
-func (s *callers) joinedExport(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// JoinedExport gives the callers on a list.
+func (s *callers) JoinedExport(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	out := page.CSVAnswer(w, "ussd-list-"+v.Now().Format("2006-01-02"))
 	out.Write("Phone number", "Joined")
 	err := s.store.EachJoined(r.Context(), v.Account.ID, r.URL.Query().Get("list"), func(j ussd.Joined) error {

@@ -1,4 +1,4 @@
-package web
+package campaign
 
 import (
 	"context"
@@ -45,7 +45,7 @@ const (
 	forgotten = 24 * time.Hour
 )
 
-func (s *drafts) composeForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.composePage(r, v)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (s *drafts) composeTyped(r *http.Request, v *page.Visit) (views.ComposePage
 	return p, err
 }
 
-func (s *drafts) composeCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.composeTyped(r, v)
 	if err != nil {
 		return err
@@ -253,8 +253,8 @@ func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return s.Render(w, r, http.StatusUnprocessableEntity, views.Compose(f, p))
 }
 
-// composeParts counts the parts while a person types.
-func (s *drafts) composeParts(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Parts counts the parts while a person types.
+func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !counting(w, v) {
 		return nil
 	}
@@ -266,8 +266,8 @@ func (s *drafts) composeParts(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return s.Render(w, r, http.StatusOK, views.ComposeParts(views.ComposePage{Text: text, Fixed: fixedTexts(text, r.PostForm), MaxParts: max(v.Account.MaxParts, 1)}))
 }
 
-// composeNumbers counts the numbers while a person types.
-func (s *drafts) composeNumbers(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+// Numbers counts the numbers while a person types.
+func (s *drafts) Numbers(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if !counting(w, v) {
 		return nil
 	}

@@ -1,0 +1,62 @@
+// Package campaign is the pages of campaigns, from a text or a list to what became
+// of its messages, and of messages themselves. It must never know USSD, an
+// account's credentials or who may sign in.
+package campaign
+
+import "smsdesk/web/page"
+
+// Questions are what each noun's pages ask of the storage.
+type Questions struct {
+	Base     baseQuestions
+	Campaign campaignQuestions
+	Message  messageQuestions
+	Confirm  confirmQuestions
+	Draft    draftQuestions
+	Upload   uploadQuestions
+	Doubt    doubtQuestions
+	Overview overviewQuestions
+}
+
+// Orders are what people do on these pages.
+type Orders struct {
+	Campaign campaignOrders
+	Message  messageOrders
+	Download downloadOrders
+	Confirm  confirmOrders
+	Draft    draftOrders
+	Upload   uploadOrders
+	Doubt    doubtOrders
+}
+
+// Config is what they need to work.
+type Config struct {
+	Ask Questions
+	Do  Orders
+}
+
+// Room are the pages of campaigns, messages and lists, each noun in its own type.
+type Room struct {
+	Campaigns *campaigns
+	Messages  *messages
+	Downloads *downloads
+	Confirms  *confirms
+	Drafts    *drafts
+	Uploads   *uploads
+	Doubts    *doubts
+	Overviews *overviews
+}
+
+// New returns them, over what every page stands on.
+func New(site *page.Site, c Config) *Room {
+	common := &base{Site: site, store: c.Ask.Base}
+	return &Room{
+		Campaigns: &campaigns{base: common, store: c.Ask.Campaign, desk: c.Do.Campaign},
+		Messages:  &messages{base: common, store: c.Ask.Message, desk: c.Do.Message},
+		Downloads: &downloads{base: common, desk: c.Do.Download, downloads: make(page.Seats, downloadsMost)},
+		Confirms:  &confirms{base: common, store: c.Ask.Confirm, desk: c.Do.Confirm},
+		Drafts:    &drafts{base: common, store: c.Ask.Draft, desk: c.Do.Draft},
+		Uploads:   &uploads{base: common, store: c.Ask.Upload, desk: c.Do.Upload},
+		Doubts:    &doubts{base: common, store: c.Ask.Doubt, desk: c.Do.Doubt},
+		Overviews: &overviews{base: common, store: c.Ask.Overview},
+	}
+}
