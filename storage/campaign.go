@@ -236,19 +236,15 @@ func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sm
 		if err := t.putCampaign(ctx, &after, now); err != nil {
 			return err
 		}
-		return t.finishAtOnce(ctx, &after, now)
+		// What was let go and has nothing to send ends in a step of its own: no
+		// state but a started one may end.
+		stood := after.State
+		if err := t.finish(ctx, &after, now); err != nil || after.State == stood {
+			return err
+		}
+		return t.putCampaign(ctx, &after, now)
 	})
 	return after, err
-}
-
-// finishAtOnce ends a campaign that was just let go and has nothing to send. It
-// is a step of its own: no state but a started one may end.
-func (t *tx) finishAtOnce(ctx context.Context, c *sms.Campaign, now int64) error {
-	stood := c.State
-	if err := t.finish(ctx, c, now); err != nil || c.State == stood {
-		return err
-	}
-	return t.putCampaign(ctx, c, now)
 }
 
 // showAll counts messages as what they are shown as after a change of their
