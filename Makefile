@@ -81,6 +81,10 @@ soak: go ## search further than the gate does: larger models, more seeds, longer
 	@SMSDESK_SOAK=1 go test -v -count=1 -timeout 12h -run '^(TestModel|TestSimulation|TestEveryFault|TestContactsAnswer)' ./storage ./internal/desk $(SOAK)
 	@SMSDESK_SOAK=1 go test -v -count=1 -timeout 1h -run '^TestAnOutageDoubtsNothing$$' ./e2e $(SOAK)
 
+.PHONY: mutants
+mutants: go ## break one rule at a time: a test of its own package must notice each (WORD=journal: some)
+	@go run .ci/mutate.go $(WORD)
+
 .PHONY: bench
 bench: go ## measure, each figure beside a ceiling, a peer or a lower bound (needs sqlite3)
 	@.ci/deps bench
