@@ -36,7 +36,7 @@ var larger = map[string]int{
 	"internal/desk.Store":        131,
 	"internal/desk.accountStore": 31,
 	"internal/desk.recordStore":  25,
-	"internal/sms":               7_691,
+	"internal/sms":               7_833,
 	"storage.DB":                 355,
 	"storage.tx":                 80,
 	"web":                        6_299,
