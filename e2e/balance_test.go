@@ -17,7 +17,7 @@ func TestBalancePage(t *testing.T) {
 	a.compose("To be paid for.", "0803 000 0101", "0803 000 0102", "0805 000 0103")
 	a.press("Send 3 messages now")
 	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
-	a.tile("With the network", "3")
+	a.tile("Awaiting report", "3")
 	a.open("/balance")
 	waitFor(t, 40*time.Second, "the balance after the campaign, on a page that nobody loads again", func() bool {
 		return strings.Contains(a.text("#balance-live"), "₦999,988.00") && strings.Contains(a.text("#balance-chart"), "Lowest ₦999,988.00")

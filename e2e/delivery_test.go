@@ -60,7 +60,7 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.press("Send 10 messages now")
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
 	campaign := p.URL()
-	p.tile("With the network", "9")
+	p.tile("Awaiting report", "9")
 	p.row("0805 000 0010", "Refused by the provider")
 
 	// A filtered page stays as it is and says how much has changed.
@@ -82,7 +82,7 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 		t.Errorf("delivered: %v", got)
 	}
 	p.open2(campaign)
-	p.row("0805 000 0003", "ran out of time")
+	p.row("0805 000 0003", "expired")
 	p.row("0802 000 0005", "Number is blocked")
 	p.row("0803 000 0012", "Unknown")
 	p.looks("campaign")
@@ -101,7 +101,7 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.sees("Latest campaigns")
 	p.shownWhole("#latest", "#coming", "#check")
 	p.row("0803 000 0002", "2 times")
-	p.row("0805 000 0003", "ran out of time")
+	p.row("0805 000 0003", "expired")
 	p.tile("Messages sent", "11")
 	p.sees("Delivery in the last 24 hours")
 	p.looks("overview")
@@ -186,7 +186,7 @@ func (p *tab) breaksDown() {
 	for _, words := range []string{"MTN", "Glo", "Airtel", "9mobile"} {
 		p.row(words, "%")
 	}
-	p.row("Not delivered, ran out of time", "EXPIRED")
+	p.row("Not delivered, expired", "EXPIRED")
 	p.row("Refused by the network", "REJECTD")
 	p.do(p.Locator("#reports-figures summary").Click())
 	p.sees("Reports per minute")
@@ -208,7 +208,7 @@ func (p *tab) sendsAgain() {
 	p.press("Send 2 messages now")
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
 	p.row("0803 000 0002", "Not delivered")
-	p.row("0805 000 0003", "ran out of time")
+	p.row("0805 000 0003", "expired")
 }
 
 // asks asks the provider about the message of which no report came.

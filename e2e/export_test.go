@@ -40,9 +40,9 @@ func awkwardUpload() upload {
 		},
 		fates: []told{
 			{"2349060000001", "Delivered", "DELIVRD", "000"}, {"2349060000002", "Not delivered", "UNDELIV", "101"}, {state: "Left out"},
-			{"2349060000003", "Not delivered, ran out of time", "EXPIRED", "102"}, {"2349060000004", "Refused by the network", "REJECTD", "103"},
+			{"2349060000003", "Not delivered, expired", "EXPIRED", "102"}, {"2349060000004", "Refused by the network", "REJECTD", "103"},
 			{"2349060000005", "Number is blocked", "BLACKLIST", "104"}, {"2349060000012", "Unknown", "UNKNOWN", "105"}, {state: "Left out"},
-			{"2349060000013", "Not delivered, removed", "DELETED", "106"}, {"2349060000010", "Refused by the provider", "", "401"},
+			{"2349060000013", "Not delivered, deleted by the network", "DELETED", "106"}, {"2349060000010", "Refused by the provider", "", "401"},
 		},
 	}
 }

@@ -202,7 +202,7 @@ func TestADirtyList(t *testing.T) {
 	p.reaches(atCampaign)
 	p.finishes()
 	executedOnce(t, o.sandbox, want)
-	p.tile("Not sent", "5")
+	p.tile("Not sent or closed", "5")
 	p.quiet()
 
 	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false), Viewport: &playwright.Size{Width: 390, Height: 844}})

@@ -355,7 +355,7 @@ func (a *archive) groupMessage() {
 	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
 	a.tile("All", "12")
 	a.sees("Messages 1 to 12 of 12")
-	a.row("0803 123 4501", "With the network")
+	a.row("0803 123 4501", "Awaiting report")
 	if n := len(ledger(a.t, a.sandbox)); n != 12 {
 		a.t.Errorf("the service executed %d texts, want 12", n)
 	}

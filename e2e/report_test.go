@@ -173,9 +173,9 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 	for name, m := range map[string]sms.Message{"in order": forward, "in reverse": backward} {
 		r.stands(name, m, sms.Delivery{Status: sms.Delivrd, Conflict: true}, 5, 5, "The reports disagree")
 	}
-	r.stands("unlisted status", odd, sms.Delivery{}, 3, 3, "With the network", "ENROUTE")
+	r.stands("unlisted status", odd, sms.Delivery{}, 3, 3, "Awaiting report", "ENROUTE")
 	r.stands("letter case", lower, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered")
-	r.stands("another number", other, sms.Delivery{}, 1, 1, "With the network", "another number")
+	r.stands("another number", other, sms.Delivery{}, 1, 1, "Awaiting report", "another number")
 	r.stands("another text", cut, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "Absent subscriber")
 	r.stands("repeated parameters", hostile, sms.Delivery{Status: sms.Undeliv}, 1, 1, "Not delivered")
 
@@ -240,7 +240,7 @@ func TestForgedCallsMoveNothing(t *testing.T) {
 		t.Errorf("a known id is answered %s and an unknown one %s", known, other)
 	}
 	r.applied(2)
-	r.stands("after forged calls", m, sms.Delivery{}, 1, 1, "With the network")
+	r.stands("after forged calls", m, sms.Delivery{}, 1, 1, "Awaiting report")
 	waitFor(t, 30*time.Second, "the refused calls on the page", func() bool {
 		_, doc := r.boss.get("/reports?kind=refused")
 		return strings.Contains(words(doc), fmt.Sprintf("Refused today %d", calls))

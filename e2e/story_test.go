@@ -242,7 +242,7 @@ func TestReportToScreen(t *testing.T) {
 	page := newTab(t, newBrowser(t), "http://"+p.listen)
 	page.signIn(adaEmail, adaPassword)
 	page.open(fmt.Sprintf("/campaigns/%d", c.ID))
-	page.sees("With the network")
+	page.sees("Awaiting report")
 	time.Sleep(time.Second)
 	dlr := p.callback("DLR")
 	var took []time.Duration

@@ -471,7 +471,7 @@ func (t *tx) takeOver(ctx context.Context, c sms.Campaign, by string, now int64)
 			t.moved(c.ID, sms.StandingKey(c.Shows(sms.Draft), "", false), sms.StandingKey(sms.Skipped, "", false), n)
 			continue
 		}
-		n, err := t.CloseResent(ctx, r.MessageID, "Sent again by "+by+".", now)
+		n, err := t.CloseResent(ctx, r.MessageID, "Replaced by a new message by "+by+".", now)
 		if err != nil || n != 1 {
 			return orUnexpected(err)
 		}

@@ -318,7 +318,7 @@ func breakdownNetworks(p BreakdownPage, list []networkShare) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<thead><tr><th scope=\"col\">Network</th><th scope=\"col\">Delivered</th><th scope=\"col\" class=\"num\">Not delivered</th><th scope=\"col\" class=\"num\">Open</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<thead><tr><th scope=\"col\">Network</th><th scope=\"col\">Delivered</th><th scope=\"col\" class=\"num\">Not delivered</th><th scope=\"col\" class=\"num\">No result yet</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -28,7 +28,7 @@ type CampaignListPage struct {
 // CampaignTabs are the ways to look at the list: the word in the address and
 // the word on screen.
 func CampaignTabs() [][2]string {
-	return [][2]string{{"", "All"}, {"running", "Running"}, {"scheduled", "Scheduled"}, {"needs-decision", "Needs decision"}, {"needs-approval", "Needs approval"},
+	return [][2]string{{"", "All"}, {"running", "Running"}, {"scheduled", "Scheduled"}, {"needs-decision", "Needs your decision"}, {"needs-approval", "Needs approval"},
 		{"finished", "Finished"}, {"drafts", "Drafts"}, {"test", "Test"}}
 }
 

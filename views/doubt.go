@@ -101,7 +101,7 @@ func happened(g sms.DoubtGroup) string {
 		reason = sentence(g.Messages[0].Reason)
 	}
 	if held(g) {
-		return strings.TrimSpace(reason + " The provider refused it in a way we do not know. It was probably not sent.")
+		return strings.TrimSpace(reason + " The provider refused it for a reason we do not recognise. It was probably not sent.")
 	}
 	if strings.Contains(reason, "cannot tell") {
 		return reason

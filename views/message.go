@@ -104,10 +104,10 @@ func (p MessagePage) facts() []Term {
 		terms = append(terms, Term{Name: "Kept", Text: kept})
 	}
 	if p.Before > 0 {
-		terms = append(terms, Term{Name: "Sent instead of", View: words(Link{Text: "An earlier message, of which nobody knew whether it was sent", Href: MessagePath(p.Before)})})
+		terms = append(terms, Term{Name: "Replaces", View: words(Link{Text: "An earlier message that may or may not have been sent", Href: MessagePath(p.Before)})})
 	}
 	if p.After > 0 {
-		terms = append(terms, Term{Name: "Sent again as", View: words(Link{Text: "A new message", Href: MessagePath(p.After)})})
+		terms = append(terms, Term{Name: "Replaced by", View: words(Link{Text: "A new message", Href: MessagePath(p.After)})})
 	}
 	if p.Campaign.Flash {
 		terms = append(terms, Term{Name: "Kind", Text: "Flash message"})

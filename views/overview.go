@@ -118,7 +118,7 @@ func (p OverviewPage) silence() action {
 		return action{}
 	}
 	return action{"silent", "No delivery report for " + lasting(p.Now.Sub(time.UnixMilli(p.LastAt))),
-		"Although " + Plural(int(p.Silent), "message is", "messages are") + " with the network. The provider may have stopped sending reports, or this system may not be reachable.", ToneWarn, Link{"Look at the reports", ReportsPath}}
+		Plural(int(p.Silent), "message is", "messages are") + " awaiting a report. The provider may have stopped sending reports, or may not be able to reach smsdesk.", ToneWarn, Link{"Look at the reports", ReportsPath}}
 }
 
 func (p OverviewPage) credit() action {
@@ -226,7 +226,7 @@ func comingTo(c sms.Campaign) string {
 // days is the chart of the last days.
 func (p OverviewPage) days() ChartProps {
 	c := ChartProps{ID: "days", Name: "Messages of the last 14 days", Head: "Day",
-		Series: []ChartSeries{{"Delivered", ToneOK}, {"Not delivered", ToneBad}, {"Open", ToneInfo}}}
+		Series: []ChartSeries{{"Delivered", ToneOK}, {"Not delivered", ToneBad}, {"Other", ToneInfo}}}
 	busiest, most := "", int64(0)
 	for _, d := range p.Days {
 		delivered, failed := d.Tally.Tile(sms.TileDelivered), d.Tally.Tile(sms.TileFailed)

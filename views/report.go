@@ -131,7 +131,7 @@ func (p ReportPage) alarm() string {
 	if h.Silent == 1 {
 		verb = " message is"
 	}
-	return "No report for " + since + " although " + most(h.Silent) + verb + " with the network."
+	return "No report for " + since + ", although " + most(h.Silent) + verb + " awaiting one."
 }
 
 // most writes a count that stops at sms.CountMost.

@@ -248,7 +248,7 @@ func guideFigures() templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Tile(TileProps{ID: "sg-network", Label: "With the network", Value: "72", Tone: ToneInfo, Glyph: GlyphWaiting, Href: "#figures"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tile(TileProps{ID: "sg-network", Label: "Awaiting report", Value: "72", Tone: ToneInfo, Glyph: GlyphWaiting, Href: "#figures"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -367,7 +367,7 @@ func guideStates() templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Tag(ToneInfo, GlyphWaiting, "With the network").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tag(ToneInfo, GlyphWaiting, "Awaiting report").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -482,7 +482,7 @@ func guideTable() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Tabs("Campaigns by state", []Tab{{Text: "All", Href: "#tables", Current: true}, {Text: "Running", Href: "#tables"}, {Text: "Needs decision", Href: "#tables", Count: 2}, {Text: "Finished", Href: "#tables"}}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Tabs("Campaigns by status", []Tab{{Text: "All", Href: "#tables", Current: true}, {Text: "Running", Href: "#tables"}, {Text: "Needs your decision", Href: "#tables", Count: 2}, {Text: "Finished", Href: "#tables"}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1137,7 +1137,7 @@ func guideMessage() templ.Component {
 				templ_7745c5c3_Err = Timeline([]Moment{
 					{ID: "sg-m1", Tone: ToneMute, Glyph: GlyphMessage, Title: "Written", Time: "today at 10:40am", Stamp: "2026-06-12T10:40:00+01:00", Text: "By Ada Obi"},
 					{ID: "sg-m2", Tone: ToneInfo, Glyph: GlyphCampaign, Title: "The provider has it", Time: "10:40am", Stamp: "2026-06-12T10:40:02+01:00", CopyName: "Message ID", CopyValue: "b7c1f3de-0a41-4c8e-9a53-5c2f7f6d1e90"},
-					{ID: "sg-m3", Tone: ToneBad, Glyph: GlyphFailed, Title: "Not delivered", Time: "10:41am", Stamp: "2026-06-12T10:41:00+01:00", Raw: "UNDELIV, code 27", Text: "The network could not deliver it. Check the number. You can send it again.", Source: "mobile=2348035550101&status=UNDELIV&errorCode=27&submitDate=2606121040&doneDate=2606121041&messageId=b7c1f3de-0a41-4c8e-9a53-5c2f7f6d1e90"},
+					{ID: "sg-m3", Tone: ToneBad, Glyph: GlyphFailed, Title: "Not delivered", Time: "10:41am", Stamp: "2026-06-12T10:41:00+01:00", Raw: "UNDELIV, code 27", Text: "The network could not deliver it. Check the number, then send it again.", Source: "mobile=2348035550101&status=UNDELIV&errorCode=27&submitDate=2606121040&doneDate=2606121041&messageId=b7c1f3de-0a41-4c8e-9a53-5c2f7f6d1e90"},
 					{ID: "sg-m4", Tone: ToneWarn, Glyph: GlyphDecide, Title: "Needs your decision", Time: "10:52am", Stamp: "2026-06-12T10:52:00+01:00", Text: "It may or may not have been sent."},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -1384,7 +1384,7 @@ func guideEmpty() templ.Component {
 func guideShares() []Segment {
 	return []Segment{
 		{Tone: ToneMute, Words: "Waiting", Count: 0},
-		{Tone: ToneInfo, Words: "With the network", Count: 72},
+		{Tone: ToneInfo, Words: "Awaiting report", Count: 72},
 		{Tone: ToneOK, Words: "Delivered", Count: 1068},
 		{Tone: ToneBad, Words: "Not delivered", Count: 48},
 		{Tone: ToneWarn, Words: "Need your decision", Count: 12},

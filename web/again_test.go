@@ -13,7 +13,7 @@ import (
 )
 
 // everyFate is a finished campaign to 0803 000 1000 and the eight numbers after
-// it: delivered, not delivered, ran out of time, removed, refused by the
+// it: delivered, not delivered, expired, deleted, refused by the
 // network, block list, unknown, refused by the provider, left out.
 func (s *site) everyFate(a sms.Account) sms.Campaign {
 	s.t.Helper()
@@ -41,7 +41,7 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	b := s.as(s.boss)
 	page := b.get(views.CampaignPath(c.ID)).is(200).has("Send again to 3 not delivered", "Send to the ones left out or never sent")
 	s.leads(page)
-	form := b.get(page.attr("#again", "href")).is(200).has("1 not delivered", "1 not delivered, ran out of time", "1 refused by the network",
+	form := b.get(page.attr("#again", "href")).is(200).has("1 not delivered", "1 not delivered, expired", "1 refused by the network",
 		"Sending them again unchanged will not help.", "1 number is blocked. The numbers are on a block list. They are left out.", "1 refused by the provider")
 	s.leads(form)
 	checked := func(a answer) (keys []string) {

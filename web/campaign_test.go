@@ -40,7 +40,7 @@ func TestCampaignTilesFilterTheTable(t *testing.T) {
 	page.page().Find(".tile").Each(func(_ int, e *goquery.Selection) {
 		tiles = append(tiles, strings.Join(strings.Fields(e.Text()), " "))
 	})
-	want := []string{"All 10", "Waiting 0", "With the network 4", "Delivered 2 20.0%", "Not delivered 2 20.0%", "Unknown or late 1", "Not sent 1"}
+	want := []string{"All 10", "Waiting 0", "Awaiting report 4", "Delivered 2 20.0%", "Not delivered 2 20.0%", "Unknown or no report 1", "Not sent or closed 1"}
 	if !slices.Equal(tiles, want) {
 		t.Errorf("tiles %q, want %q", tiles, want)
 	}
@@ -115,7 +115,7 @@ func TestCampaignRenewsFiguresAndChangedRows(t *testing.T) {
 			t.Errorf("row %s is not the one of the page", id)
 		}
 	}
-	if tile := got.text("#tile-network"); tile != "With the network 5" {
+	if tile := got.text("#tile-network"); tile != "Awaiting report 5" {
 		t.Errorf("the tile says %q", tile)
 	}
 	if again := b.fragment(live); !slices.Equal(again.rows(), got.rows()) {

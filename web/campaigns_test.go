@@ -75,7 +75,7 @@ func TestCampaignListShowsEachUnderItsTab(t *testing.T) {
 	if got := page.text(row); !strings.Contains(got, "50.0%") || !strings.Contains(got, "Waiting for reports") || !strings.Contains(got, "today at 10:48am") {
 		t.Errorf("the row says %q", got)
 	}
-	if label := page.attr(row+" svg[role=img]", "aria-label"); label != "4 messages by state: with the network 1, delivered 2, not delivered 1" {
+	if label := page.attr(row+" svg[role=img]", "aria-label"); label != "4 messages by state: awaiting report 1, delivered 2, not delivered 1" {
 		t.Errorf("the bar is called %q", label)
 	}
 	if got := page.text("#campaign-" + fmt.Sprint(lost.ID)); !strings.Contains(got, "Needs your decision") {

@@ -41,7 +41,7 @@ func TestDownloadOfACampaign(t *testing.T) {
 	if len(rows) != 10 || rows[0][0] != "Row" || len(rows[0]) != 13 {
 		t.Fatalf("%q", rows)
 	}
-	for i, want := range [][]string{{"Delivered", "DELIVRD", "000"}, {"Not delivered", "UNDELIV", "27"}, {"Not delivered, ran out of time", "EXPIRED", ""}, {"Not delivered, removed", "DELETED", ""},
+	for i, want := range [][]string{{"Delivered", "DELIVRD", "000"}, {"Not delivered", "UNDELIV", "27"}, {"Not delivered, expired", "EXPIRED", ""}, {"Not delivered, deleted by the network", "DELETED", ""},
 		{"Refused by the network", "REJECTD", "8"}, {"Number is blocked", "BLACKLIST", ""}, {"Unknown", "UNKNOWN", ""}, {"Refused by the provider", "", "401"}, {"Left out", "", ""}} {
 		r := rows[i+1]
 		if got := strings.Join(r[2:5], "|"); got != strings.Join(want, "|") || r[1] != "23480300010"+string(rune('0'))+string(rune('0'+i)) || r[10] != "The clinic is closed on Friday." {

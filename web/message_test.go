@@ -43,7 +43,7 @@ func TestMessageTellsWhatHappened(t *testing.T) {
 	s.send(a, 1, accept)
 	m := s.messages(c)[0]
 	b := s.as(s.boss)
-	page := b.get(messagePath(m)).is(200).has("With the network", "No report yet.")
+	page := b.get(messagePath(m)).is(200).has("Awaiting report", "No report yet.")
 	s.leads(page)
 	want := "Written|Campaign started|Request 1 was not sent|Request 2 was not sent|Request 3 was accepted"
 	if got := strings.Join(page.moments(), "|"); got != want {
@@ -67,7 +67,7 @@ func TestMessageTellsWhatHappened(t *testing.T) {
 		"The same report came 2 times", "It told nothing new.", "The status “ENROUTE” is not one that the provider describes. It changed nothing.",
 		"names “2348030009999”. We did not believe it.", "mobile=2348030001000&status=DELIVRD").lacks("No report yet", "No final report")
 	s.leads(page)
-	want += "|Report: delivered × 2|Report: with the network|Report with an unknown status|Report about another number"
+	want += "|Report: delivered × 2|Report: awaiting report|Report with an unknown status|Report about another number"
 	if got := strings.Join(page.moments(), "|"); got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
@@ -96,7 +96,7 @@ func TestMessageWithoutAnAnswer(t *testing.T) {
 		}, "was lost", "Needs your decision"},
 		"held": {func(sms.Call) sms.Outcome {
 			return sms.Outcome{Class: sms.ClassHold, HTTPStatus: 200, Code: "042", Reason: "The provider answered “no”"}
-		}, "was refused in a way we do not know", "Held for you"},
+		}, "was refused in a way we do not know", "Held for your decision"},
 		"left out": {func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000"} },
 			"was answered without this number", "Needs your decision"},
 		"refused": {func(call sms.Call) sms.Outcome {

@@ -86,7 +86,7 @@ func TestOverviewTellsNumbersToCheck(t *testing.T) {
 	page := b.get("/").is(200).has("Numbers to check").count("#check tbody tr", 2)
 	s.leads(page)
 	row := strings.Join(strings.Fields(page.text("#check tbody tr")), " ")
-	for _, words := range []string{"0803 000 0102", "2 times", "Not delivered, ran out of time", "EXPIRED, code 27", "Show messages", "Block"} {
+	for _, words := range []string{"0803 000 0102", "2 times", "Not delivered, expired", "EXPIRED, code 27", "Show messages", "Block"} {
 		if !strings.Contains(row, words) {
 			t.Errorf("%q is not in %q", words, row)
 		}

@@ -154,7 +154,7 @@ func TestHealthOfTheReceiver(t *testing.T) {
 	}
 	boss.get("/reports?kind=refused").has("today at 10:48am", "12").count("#refused-minutes tbody tr", 1)
 	s.clock.pass(35 * time.Minute)
-	boss.get("/reports").has("No report for 35 minutes although 2 messages are with the network.", "Check the address")
+	boss.get("/reports").has("No report for 35 minutes, although 2 messages are awaiting one.", "Check the address")
 	s.clock.pass(24 * time.Hour)
 	s.as(s.boss).get("/reports").has("24 hours ago").lacks("2,304")
 }

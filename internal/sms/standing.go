@@ -33,8 +33,8 @@ func Tiles() []Tile {
 
 // Words is the tile's name on screen.
 func (t Tile) Words() string {
-	return map[Tile]string{TileWaiting: "Waiting", TileNetwork: "With the network", TileDelivered: "Delivered", TileFailed: "Not delivered",
-		TileUnknown: "Unknown or late", TileDecision: "Need your decision", TileNotSent: "Not sent"}[t]
+	return map[Tile]string{TileWaiting: "Waiting", TileNetwork: "Awaiting report", TileDelivered: "Delivered", TileFailed: "Not delivered",
+		TileUnknown: "Unknown or no report", TileDecision: "Need your decision", TileNotSent: "Not sent or closed"}[t]
 }
 
 // Keys are the standings of the tile, none for no tile.
@@ -74,25 +74,25 @@ func Standings() []Standing {
 // standings is an array, so that a look at one row of it takes no memory.
 func standings() [19]Standing {
 	return [...]Standing{
-		{"draft", "Not started", ToneMute, "clock", TileWaiting, false, "The campaign has not been confirmed yet, or waits for its time or for a second person to approve it."},
+		{"draft", "Not started", ToneMute, "clock", TileWaiting, false, "The campaign is a draft, is scheduled for later or is waiting for approval."},
 		{"queued", "Waiting to send", ToneMute, "clock", TileWaiting, false, "We send as fast as the provider allows."},
-		{"sending", "Sending", ToneMute, "loader", TileWaiting, false, "The request to the provider is under way."},
-		{"network", "With the network", ToneInfo, "clock", TileNetwork, false, "The provider has it. We are waiting for the delivery report."},
-		{"delivered", "Delivered", ToneOK, "check", TileDelivered, true, "The network says the phone has it. Nobody can tell whether it was read."},
-		{"undelivered", "Not delivered", ToneBad, "x", TileFailed, true, "The network could not deliver it. Check the number. You can send it again."},
-		{"expired", "Not delivered, ran out of time", ToneBad, "x", TileFailed, true, "The phone was probably off or out of reach for too long. You can send it again."},
-		{"deleted", "Not delivered, removed", ToneBad, "x", TileFailed, true, "The network removed the message."},
-		{"rejected", "Refused by the network", ToneBad, "x", TileFailed, true, "The network refused it, often because of the sender ID or the text. Sending it again unchanged will not help."},
-		{"blocked", "Number is blocked", ToneBad, "ban", TileFailed, true, "This number is on a block list. Do not send to it again."},
+		{"sending", "Sending", ToneMute, "loader", TileWaiting, false, "We are sending the request to the provider."},
+		{"network", "Awaiting report", ToneInfo, "clock", TileNetwork, false, "The provider accepted it. We are waiting for the delivery report."},
+		{"delivered", "Delivered", ToneOK, "check", TileDelivered, true, "The network says it reached the phone. There is no way to tell whether it was read."},
+		{"undelivered", "Not delivered", ToneBad, "x", TileFailed, true, "The network could not deliver it. Check the number, then send it again."},
+		{"expired", "Not delivered, expired", ToneBad, "x", TileFailed, true, "The phone was probably off or out of coverage for too long. You can send it again."},
+		{"deleted", "Not delivered, deleted by the network", ToneBad, "x", TileFailed, true, "The network deleted the message."},
+		{"rejected", "Refused by the network", ToneBad, "x", TileFailed, true, "The network refused it, often because of the sender ID or the text. Change the sender ID or the text before you send it again."},
+		{"blocked", "Number is blocked", ToneBad, "ban", TileFailed, true, "The delivery report says this number is on a block list. Do not send to it again."},
 		{"unknown", "Unknown", ToneWarn, "alert", TileUnknown, false, "The network does not know what happened."},
-		{"late", "No report yet", ToneWarn, "clock", TileUnknown, false, "No report came. It may have been delivered. Reports are lost when this system cannot be reached."},
-		{"doubt", "Needs your decision", ToneWarn, "help", TileDecision, false, "It may or may not have been sent."},
-		{"held", "Held for you", ToneWarn, "help", TileDecision, false, "The provider refused it in a way we do not know. It was probably not sent."},
-		{"refused", "Refused by the provider", ToneBad, "x", TileNotSent, true, "The provider did not take this message. The reason is beside it."},
-		{"closed", "Closed, unknown", ToneMute, "archive", TileNotSent, true, "A person closed it without knowing whether it was sent."},
-		{"resent", "Sent again", ToneMute, "repeat", TileNotSent, true, "A person sent it again as a new message."},
-		{"stopped", "Stopped", ToneMute, "ban", TileNotSent, true, "A person stopped it before it was sent."},
-		{"leftout", "Left out", ToneMute, "ban", TileNotSent, true, "It was left out before sending. The reason is beside it."},
+		{"late", "No report yet", ToneWarn, "clock", TileUnknown, false, "No delivery report arrived in time. The message may have been delivered: reports are lost while the provider cannot reach smsdesk."},
+		{"doubt", "Needs your decision", ToneWarn, "help", TileDecision, false, "We got no clear answer from the provider. It may or may not have been sent."},
+		{"held", "Held for your decision", ToneWarn, "help", TileDecision, false, "The provider refused it for a reason we do not recognise. It was probably not sent."},
+		{"refused", "Refused by the provider", ToneBad, "x", TileNotSent, true, "The provider did not accept this message. The reason is shown next to it."},
+		{"closed", "Closed, not known if sent", ToneMute, "archive", TileNotSent, true, "Someone closed it. It may or may not have been sent."},
+		{"resent", "Replaced by a new message", ToneMute, "repeat", TileNotSent, true, "It may or may not have been sent. Someone sent a new message in its place."},
+		{"stopped", "Stopped", ToneMute, "ban", TileNotSent, true, "Someone stopped the campaign before this message was sent."},
+		{"leftout", "Left out", ToneMute, "ban", TileNotSent, true, "It was left out before sending. The reason is shown next to it."},
 	}
 }
 

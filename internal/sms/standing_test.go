@@ -32,27 +32,27 @@ var byState = map[State]shown{
 	"claimed":        {"Sending", grey, "loader", "Waiting", false},
 	"sending":        {"Sending", grey, "loader", "Waiting", false},
 	"in_doubt":       {"Needs your decision", amber, "help", "Need your decision", false},
-	"held":           {"Held for you", amber, "help", "Need your decision", false},
-	"refused":        {"Refused by the provider", red, "x", "Not sent", true},
-	"skipped":        {"Left out", grey, "ban", "Not sent", true},
-	"cancelled":      {"Stopped", grey, "ban", "Not sent", true},
-	"closed_unknown": {"Closed, unknown", grey, "archive", "Not sent", true},
-	"closed_resent":  {"Sent again", grey, "repeat", "Not sent", true},
+	"held":           {"Held for your decision", amber, "help", "Need your decision", false},
+	"refused":        {"Refused by the provider", red, "x", "Not sent or closed", true},
+	"skipped":        {"Left out", grey, "ban", "Not sent or closed", true},
+	"cancelled":      {"Stopped", grey, "ban", "Not sent or closed", true},
+	"closed_unknown": {"Closed, not known if sent", grey, "archive", "Not sent or closed", true},
+	"closed_resent":  {"Replaced by a new message", grey, "repeat", "Not sent or closed", true},
 }
 
 var byStatus = map[Status]shown{
-	"":          {"With the network", blue, "clock", "With the network", false},
-	"ACCEPTD":   {"With the network", blue, "clock", "With the network", false},
+	"":          {"Awaiting report", blue, "clock", "Awaiting report", false},
+	"ACCEPTD":   {"Awaiting report", blue, "clock", "Awaiting report", false},
 	"DELIVRD":   {"Delivered", green, "check", "Delivered", true},
 	"UNDELIV":   {"Not delivered", red, "x", "Not delivered", true},
-	"EXPIRED":   {"Not delivered, ran out of time", red, "x", "Not delivered", true},
-	"DELETED":   {"Not delivered, removed", red, "x", "Not delivered", true},
+	"EXPIRED":   {"Not delivered, expired", red, "x", "Not delivered", true},
+	"DELETED":   {"Not delivered, deleted by the network", red, "x", "Not delivered", true},
 	"REJECTD":   {"Refused by the network", red, "x", "Not delivered", true},
 	"BLACKLIST": {"Number is blocked", red, "ban", "Not delivered", true},
-	"UNKNOWN":   {"Unknown", amber, "alert", "Unknown or late", false},
+	"UNKNOWN":   {"Unknown", amber, "alert", "Unknown or no report", false},
 }
 
-var whenLate = shown{"No report yet", amber, "clock", "Unknown or late", false}
+var whenLate = shown{"No report yet", amber, "clock", "Unknown or no report", false}
 
 func everyStatus() []Status { return append(Statuses(), "") }
 
@@ -123,17 +123,17 @@ func TestAFinalMessageMovesNoMore(t *testing.T) {
 func TestHelpLinesOfTheTable(t *testing.T) {
 	for key, want := range map[string]string{
 		"queued":      "We send as fast as the provider allows.",
-		"network":     "The provider has it. We are waiting for the delivery report.",
-		"delivered":   "The network says the phone has it. Nobody can tell whether it was read.",
-		"undelivered": "The network could not deliver it. Check the number. You can send it again.",
-		"expired":     "The phone was probably off or out of reach for too long. You can send it again.",
-		"deleted":     "The network removed the message.",
-		"rejected":    "The network refused it, often because of the sender ID or the text. Sending it again unchanged will not help.",
-		"blocked":     "This number is on a block list. Do not send to it again.",
+		"network":     "The provider accepted it. We are waiting for the delivery report.",
+		"delivered":   "The network says it reached the phone. There is no way to tell whether it was read.",
+		"undelivered": "The network could not deliver it. Check the number, then send it again.",
+		"expired":     "The phone was probably off or out of coverage for too long. You can send it again.",
+		"deleted":     "The network deleted the message.",
+		"rejected":    "The network refused it, often because of the sender ID or the text. Change the sender ID or the text before you send it again.",
+		"blocked":     "The delivery report says this number is on a block list. Do not send to it again.",
 		"unknown":     "The network does not know what happened.",
-		"late":        "No report came. It may have been delivered. Reports are lost when this system cannot be reached.",
-		"doubt":       "It may or may not have been sent.",
-		"held":        "The provider refused it in a way we do not know. It was probably not sent.",
+		"late":        "No delivery report arrived in time. The message may have been delivered: reports are lost while the provider cannot reach smsdesk.",
+		"doubt":       "We got no clear answer from the provider. It may or may not have been sent.",
+		"held":        "The provider refused it for a reason we do not recognise. It was probably not sent.",
 	} {
 		if s, _ := StandingByKey(key); s.Help != want {
 			t.Errorf("help of %s is %q, want %q", key, s.Help, want)
@@ -142,7 +142,7 @@ func TestHelpLinesOfTheTable(t *testing.T) {
 }
 
 func TestTilesPartTheStandings(t *testing.T) {
-	want := []string{"Waiting", "With the network", "Delivered", "Not delivered", "Unknown or late", "Need your decision", "Not sent"}
+	want := []string{"Waiting", "Awaiting report", "Delivered", "Not delivered", "Unknown or no report", "Need your decision", "Not sent or closed"}
 	var got []string
 	for _, tile := range Tiles() {
 		got = append(got, tile.Words())

@@ -429,4 +429,4 @@ func (p *Program) longestOf(s Screen, put func(name, text string)) {
 }
 
 // LongestStatus is the longest thing that Status tells.
-const LongestStatus = "not delivered, ran out of time, on 30 September"
+const LongestStatus = "not delivered, deleted by the network, on 30 September"
