@@ -13,12 +13,16 @@ import (
 	"smsdesk/storage/query"
 )
 
+// accountStore keeps the provider accounts with what the provider keeps for them: sender IDs,
+// templates, groups, balance, rate.
+type accountStore struct{ *core }
+
 // overlap is how long a replaced callback address still works.
 const overlap = 7 * 24 * time.Hour
 
 // CreateAccount stores a new account with its sealed credentials and fresh
 // callback addresses. A name in use gives sms.ErrConflict.
-func (db *DB) CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials, now int64) (sms.Account, error) {
+func (db accountStore) CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials, now int64) (sms.Account, error) {
 	uid := randomHex(16)
 	err := db.update(ctx, "create account", func(t *tx) error {
 		id, err := t.InsertAccount(ctx, query.InsertAccountParams{
@@ -50,7 +54,7 @@ func (db *DB) CreateAccount(ctx context.Context, a sms.Account, c sms.Credential
 	return db.Account(ctx, a.ID)
 }
 
-func (db *DB) newToken(ctx context.Context, t *tx, account int64, kind string, now int64) error {
+func (db accountStore) newToken(ctx context.Context, t *tx, account int64, kind string, now int64) error {
 	token := randomHex(32)
 	hash := sha256.Sum256([]byte(token))
 	return t.InsertCallbackToken(ctx, query.InsertCallbackTokenParams{
@@ -62,7 +66,7 @@ func tokenPlace(hash []byte) string { return "callback_token:" + hex.EncodeToStr
 
 // UpdateAccount changes an account and, where the closure fills them in, its
 // credentials; empty credentials keep the stored ones.
-func (db *DB) UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (sms.Account, error) {
+func (db accountStore) UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (sms.Account, error) {
 	err := db.update(ctx, "save account", func(t *tx) error {
 		row, err := t.AccountByID(ctx, id)
 		if err != nil {
@@ -98,7 +102,7 @@ func (db *DB) UpdateAccount(ctx context.Context, id, now int64, change func(*sms
 }
 
 // Account finds an account by id.
-func (db *DB) Account(ctx context.Context, id int64) (sms.Account, error) {
+func (db accountStore) Account(ctx context.Context, id int64) (sms.Account, error) {
 	row, err := db.read().AccountByID(ctx, id)
 	if _, err := found(row, err, "read account"); err != nil {
 		return sms.Account{}, err
@@ -107,7 +111,7 @@ func (db *DB) Account(ctx context.Context, id int64) (sms.Account, error) {
 }
 
 // AccountNamed finds an account by its name.
-func (db *DB) AccountNamed(ctx context.Context, name string) (sms.Account, error) {
+func (db accountStore) AccountNamed(ctx context.Context, name string) (sms.Account, error) {
 	row, err := db.read().AccountByName(ctx, name)
 	if _, err := found(row, err, "read account"); err != nil {
 		return sms.Account{}, err
@@ -116,7 +120,7 @@ func (db *DB) AccountNamed(ctx context.Context, name string) (sms.Account, error
 }
 
 // Accounts lists all accounts, the test one last.
-func (db *DB) Accounts(ctx context.Context) ([]sms.Account, error) {
+func (db accountStore) Accounts(ctx context.Context) ([]sms.Account, error) {
 	rows, err := db.read().Accounts(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list accounts: %w", err)
@@ -129,7 +133,7 @@ func (db *DB) Accounts(ctx context.Context) ([]sms.Account, error) {
 }
 
 // Credentials opens the two secrets of an account.
-func (db *DB) Credentials(ctx context.Context, id int64) (sms.Credentials, error) {
+func (db accountStore) Credentials(ctx context.Context, id int64) (sms.Credentials, error) {
 	row, err := db.read().AccountByID(ctx, id)
 	if _, err := found(row, err, "read credentials"); err != nil {
 		return sms.Credentials{}, err
@@ -145,7 +149,7 @@ func (db *DB) Credentials(ctx context.Context, id int64) (sms.Credentials, error
 }
 
 // ResumeAccount ends a pause; false when there was none.
-func (db *DB) ResumeAccount(ctx context.Context, id int64) (resumed bool, err error) {
+func (db accountStore) ResumeAccount(ctx context.Context, id int64) (resumed bool, err error) {
 	err = db.update(ctx, "resume account", func(t *tx) error {
 		n, err := t.Queries.ResumeAccount(ctx, id)
 		resumed = n == 1
@@ -156,7 +160,7 @@ func (db *DB) ResumeAccount(ctx context.Context, id int64) (resumed bool, err er
 
 // MarkAccount remembers that the provider answered (failure "") or why it
 // could not be reached.
-func (db *DB) MarkAccount(ctx context.Context, id int64, failure string, now int64) error {
+func (db accountStore) MarkAccount(ctx context.Context, id int64, failure string, now int64) error {
 	return db.update(ctx, "mark account", func(t *tx) error {
 		if failure == "" {
 			return t.MarkReached(ctx, id, now)
@@ -167,7 +171,7 @@ func (db *DB) MarkAccount(ctx context.Context, id int64, failure string, now int
 
 // TakeLease makes the caller the one that may send for the account: licences
 // of every earlier epoch are void from now on.
-func (db *DB) TakeLease(ctx context.Context, id int64) (epoch int64, err error) {
+func (db accountStore) TakeLease(ctx context.Context, id int64) (epoch int64, err error) {
 	err = db.update(ctx, "take the account's lease", func(t *tx) error {
 		epoch, err = t.Queries.TakeLease(ctx, id)
 		return err
@@ -177,7 +181,7 @@ func (db *DB) TakeLease(ctx context.Context, id int64) (epoch int64, err error) 
 
 // CallbackTokens lists every token that is valid at the moment, without the
 // secrets themselves.
-func (db *DB) CallbackTokens(ctx context.Context, now int64) ([]sms.CallbackToken, error) {
+func (db accountStore) CallbackTokens(ctx context.Context, now int64) ([]sms.CallbackToken, error) {
 	rows, err := db.read().CallbackTokens(ctx, now)
 	if err != nil {
 		return nil, fmt.Errorf("list callback addresses: %w", err)
@@ -191,7 +195,7 @@ func (db *DB) CallbackTokens(ctx context.Context, now int64) ([]sms.CallbackToke
 
 // CallbackAddresses lists an account's valid tokens of one kind with their
 // secrets, the current one first.
-func (db *DB) CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error) {
+func (db accountStore) CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error) {
 	rows, err := db.read().CallbackTokens(ctx, now)
 	if err != nil {
 		return nil, fmt.Errorf("list callback addresses: %w", err)
@@ -211,7 +215,7 @@ func (db *DB) CallbackAddresses(ctx context.Context, account int64, kind string,
 }
 
 // RotateCallback makes a new address; the old one works for seven more days.
-func (db *DB) RotateCallback(ctx context.Context, account int64, kind string, now int64) error {
+func (db accountStore) RotateCallback(ctx context.Context, account int64, kind string, now int64) error {
 	return db.update(ctx, "make a new callback address", func(t *tx) error {
 		if err := t.ExpireCallbackTokens(ctx, account, kind, now+overlap.Milliseconds()); err != nil {
 			return err

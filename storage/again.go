@@ -13,7 +13,7 @@ import (
 // again. The token makes it one: where a campaign was made with it already,
 // that one is given back, and while one is being made the error is
 // sms.ErrConflict.
-func (db *DB) BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error) {
+func (db campaignStore) BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error) {
 	err = db.update(ctx, "begin campaign", func(t *tx) error {
 		first, err := t.CampaignByToken(ctx, token)
 		if err == nil {
@@ -33,7 +33,7 @@ func (db *DB) BeginAgain(ctx context.Context, c sms.Campaign, token string, now 
 
 // ShowAgain makes the hidden campaign a draft. tally counts its messages by
 // standing.
-func (db *DB) ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error) {
+func (db campaignStore) ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error) {
 	var made sms.Campaign
 	err := db.update(ctx, "show campaign", func(t *tx) error {
 		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts, Unicode: c.Unicode,
@@ -53,7 +53,7 @@ func (db *DB) ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, no
 
 // AgainCampaigns lists the campaigns that send messages of a campaign again,
 // oldest first.
-func (db *DB) AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error) {
+func (db campaignStore) AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error) {
 	rows, err := db.read().AgainCampaigns(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("list campaigns that send again: %w", err)

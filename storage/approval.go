@@ -9,7 +9,7 @@ import (
 
 // Awaiting counts the account's campaigns that wait for an approval which this
 // person may give.
-func (db *DB) Awaiting(ctx context.Context, account, user int64) (int64, error) {
+func (db campaignStore) Awaiting(ctx context.Context, account, user int64) (int64, error) {
 	n, err := db.read().CountAwaiting(ctx, account, user)
 	return found(n, err, "count campaigns that wait for approval")
 }

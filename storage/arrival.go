@@ -50,7 +50,7 @@ type arrivedReport struct {
 // ApplyReports stores reports, lets each decide about its message and moves
 // the cursors, in one transaction: a crash applies each once. The reports are
 // in the order of the inbox; countries holds each account's country.
-func (db *DB) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, upTo sms.Cursors, now int64) (done sms.Applied, err error) {
+func (db reportStore) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, upTo sms.Cursors, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
 		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[eventKey]bool{}}
 		if err := a.find(ctx, reports); err != nil {

@@ -11,12 +11,16 @@ import (
 	"smsdesk/storage/query"
 )
 
+// callStore keeps the requests to the provider, from the claim to the outcome and what is
+// decided about a doubt.
+type callStore struct{ *core }
+
 // License commits the one permission to send an attempt, together with the
 // line that the journal gets before the first byte leaves (README.md). It fails
 // with sms.ErrConflict when the attempt is not prepared any more, the lease was
 // taken by somebody else, its campaign or account was stopped meanwhile, one of
 // its numbers was blocked, or the account's sending hours are over.
-func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
+func (db callStore) License(ctx context.Context, a *sms.Attempt, now int64) error {
 	people := writePeople(db.people.ofCall(a.Call))
 	// The journal gets its lines in the order of the commits.
 	db.licensing.Lock()
@@ -30,7 +34,7 @@ func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
 	var line []byte
 	var seq int64
 	err := db.update(ctx, "commit the licence", func(t *tx) (err error) {
-		line, seq, err = t.license(ctx, db, journal, a, people, now)
+		line, seq, err = t.license(ctx, db.core, journal, a, people, now)
 		return err
 	})
 	if err != nil {
@@ -46,7 +50,7 @@ func (db *DB) License(ctx context.Context, a *sms.Attempt, now int64) error {
 	return nil
 }
 
-func (t *tx) license(ctx context.Context, db *DB, journal *Journal, a *sms.Attempt, people string, now int64) (line []byte, seq int64, err error) {
+func (t *tx) license(ctx context.Context, db *core, journal *Journal, a *sms.Attempt, people string, now int64) (line []byte, seq int64, err error) {
 	of, err := t.AccountByID(ctx, a.AccountID)
 	if err != nil {
 		return nil, 0, err
@@ -97,7 +101,7 @@ func (t *tx) license(ctx context.Context, db *DB, journal *Journal, a *sms.Attem
 // before the answer. Every message of the attempt must be in the settlement,
 // once. alert is true when this settlement is the one that paused. Repeating
 // it, or settling what Recover has settled, fails with sms.ErrConflict.
-func (db *DB) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
+func (db callStore) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	err = db.update(ctx, "commit the outcome", func(t *tx) error {
 		row, err := t.CampaignByID(ctx, a.CampaignID)
 		if err != nil {
@@ -345,7 +349,7 @@ func finished(rows []query.RecentAttemptsRow) []sms.Finished {
 
 // Recover settles what the last process left open (internal/workers/README.md, Killed at any
 // step): prepared attempts are released, licensed ones are in doubt.
-func (db *DB) Recover(ctx context.Context, account, now int64) (released, doubtful int64, err error) {
+func (db callStore) Recover(ctx context.Context, account, now int64) (released, doubtful int64, err error) {
 	err = db.update(ctx, "recover open attempts", func(t *tx) error {
 		open, err := t.OpenAttempts(ctx, account)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // CreateAudience stores a new audience with the contacts picked for it. A name
 // that the account has already is sms.ErrConflict.
-func (db *DB) CreateAudience(ctx context.Context, a sms.Audience, members []int64, now int64) (sms.Audience, error) {
+func (db contactStore) CreateAudience(ctx context.Context, a sms.Audience, members []int64, now int64) (sms.Audience, error) {
 	filter, err := json.Marshal(a.Filter)
 	if err != nil {
 		return a, fmt.Errorf("write audience: %w", err)
@@ -35,7 +35,7 @@ func (db *DB) CreateAudience(ctx context.Context, a sms.Audience, members []int6
 
 // UpdateAudience changes the name and the filter of an audience whose version
 // is that of a; else it is sms.ErrConflict.
-func (db *DB) UpdateAudience(ctx context.Context, a sms.Audience, now int64) error {
+func (db contactStore) UpdateAudience(ctx context.Context, a sms.Audience, now int64) error {
 	filter, err := json.Marshal(a.Filter)
 	if err != nil {
 		return fmt.Errorf("write audience: %w", err)
@@ -50,7 +50,7 @@ func (db *DB) UpdateAudience(ctx context.Context, a sms.Audience, now int64) err
 }
 
 // DeleteAudience forgets an audience. Its people stay.
-func (db *DB) DeleteAudience(ctx context.Context, id int64) (gone sms.Audience, err error) {
+func (db contactStore) DeleteAudience(ctx context.Context, id int64) (gone sms.Audience, err error) {
 	err = db.update(ctx, "delete audience", func(t *tx) error {
 		if err := t.DeleteMembers(ctx, id); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (db *DB) DeleteAudience(ctx context.Context, id int64) (gone sms.Audience, 
 }
 
 // Audience finds an audience.
-func (db *DB) Audience(ctx context.Context, id int64) (sms.Audience, error) {
+func (db contactStore) Audience(ctx context.Context, id int64) (sms.Audience, error) {
 	row, err := db.read().AudienceByID(ctx, id)
 	if _, err := found(row, err, "read audience"); err != nil {
 		return sms.Audience{}, err
@@ -74,13 +74,13 @@ func (db *DB) Audience(ctx context.Context, id int64) (sms.Audience, error) {
 }
 
 // Audiences lists the audiences of an account by name.
-func (db *DB) Audiences(ctx context.Context, account int64, limit int) (list []sms.Audience, err error) {
+func (db contactStore) Audiences(ctx context.Context, account int64, limit int) (list []sms.Audience, err error) {
 	rows, err := db.read().Audiences(ctx, account, int32(limit))
 	return audiences(rows, err)
 }
 
 // AudiencesOf lists the picked audiences that a contact is in.
-func (db *DB) AudiencesOf(ctx context.Context, contact int64) ([]sms.Audience, error) {
+func (db contactStore) AudiencesOf(ctx context.Context, contact int64) ([]sms.Audience, error) {
 	rows, err := db.read().AudiencesOf(ctx, contact)
 	return audiences(rows, err)
 }
@@ -101,7 +101,7 @@ func audiences(rows []query.Audience, err error) (list []sms.Audience, _ error) 
 
 // ChangeMembers puts contacts into a picked audience, or takes them out, and
 // counts those for whom that changed anything.
-func (db *DB) ChangeMembers(ctx context.Context, audience int64, contacts []int64, in bool) (changed int64, err error) {
+func (db contactStore) ChangeMembers(ctx context.Context, audience int64, contacts []int64, in bool) (changed int64, err error) {
 	err = db.update(ctx, "change the people of an audience", func(t *tx) error {
 		for _, id := range contacts {
 			change := t.DeleteMember
@@ -120,7 +120,7 @@ func (db *DB) ChangeMembers(ctx context.Context, audience int64, contacts []int6
 }
 
 // CountAudience counts the people of an audience.
-func (db *DB) CountAudience(ctx context.Context, a sms.Audience) (int64, error) {
+func (db contactStore) CountAudience(ctx context.Context, a sms.Audience) (int64, error) {
 	if a.Kind == sms.Filtered {
 		return db.CountContacts(ctx, a.AccountID, a.Filter)
 	}
@@ -129,7 +129,7 @@ func (db *DB) CountAudience(ctx context.Context, a sms.Audience) (int64, error) 
 }
 
 // CountBlockedIn counts the people of an audience whose number is blocked.
-func (db *DB) CountBlockedIn(ctx context.Context, a sms.Audience) (n int64, err error) {
+func (db contactStore) CountBlockedIn(ctx context.Context, a sms.Audience) (n int64, err error) {
 	ids, err := db.blockedContacts(ctx, a.AccountID)
 	if err != nil || len(ids) == 0 {
 		return 0, err
@@ -157,7 +157,7 @@ func (db *DB) CountBlockedIn(ctx context.Context, a sms.Audience) (n int64, err 
 const blockedPeople = `select c.id from blocked b join contact c on c.account_id = b.account_id and c.number = b.number where b.account_id = $1`
 
 // blockedContacts are the ids of the contacts whose number is blocked.
-func (db *DB) blockedContacts(ctx context.Context, account int64) (map[int64]bool, error) {
+func (db contactStore) blockedContacts(ctx context.Context, account int64) (map[int64]bool, error) {
 	rows, err := db.reader.QueryContext(ctx, blockedPeople, account)
 	if err != nil {
 		return nil, fmt.Errorf("find blocked contacts: %w", err)
@@ -175,7 +175,7 @@ func (db *DB) blockedContacts(ctx context.Context, account int64) (map[int64]boo
 }
 
 // audienceIDs lists the people of an audience, the oldest first.
-func (db *DB) audienceIDs(ctx context.Context, a sms.Audience) (ids []int64, err error) {
+func (db contactStore) audienceIDs(ctx context.Context, a sms.Audience) (ids []int64, err error) {
 	if a.Kind == sms.Filtered {
 		err = db.matching(ctx, a.AccountID, math.MaxInt64, a.Filter, func(some []int64) bool { ids = append(ids, some...); return true })
 		slices.Reverse(ids)

@@ -10,7 +10,7 @@ import (
 )
 
 // Balances lists the last reading of every service type of an account.
-func (db *DB) Balances(ctx context.Context, account int64) ([]sms.Balance, error) {
+func (db accountStore) Balances(ctx context.Context, account int64) ([]sms.Balance, error) {
 	rows, err := db.read().LatestBalances(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("read balances: %w", err)
@@ -28,7 +28,7 @@ func balance(r query.Balance) sms.Balance {
 
 // BalanceHistory lists how the balance of one service type went since a time,
 // the oldest first; at most 20,000 changes.
-func (db *DB) BalanceHistory(ctx context.Context, account int64, pluginType string, since int64) ([]sms.BalanceSpan, error) {
+func (db accountStore) BalanceHistory(ctx context.Context, account int64, pluginType string, since int64) ([]sms.BalanceSpan, error) {
 	rows, err := db.read().BalanceHistory(ctx, account, pluginType, since)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of the balance: %w", err)
@@ -43,7 +43,7 @@ func (db *DB) BalanceHistory(ctx context.Context, account int64, pluginType stri
 // PutBalances stores a reading. A balance that did not change only moves the
 // time of its last reading, so that the history stays short. What of the change
 // people should know becomes an alarm.
-func (db *DB) PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error {
+func (db accountStore) PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error {
 	return db.update(ctx, "store balances", func(t *tx) error {
 		latest, err := t.LatestBalances(ctx, account)
 		if err != nil {
@@ -53,7 +53,7 @@ func (db *DB) PutBalances(ctx context.Context, account int64, list []sms.Balance
 		for _, b := range latest {
 			known[b.PluginType] = b
 		}
-		w, err := t.witness(ctx, db, account, list)
+		w, err := t.witness(ctx, db.core, account, list)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (t *tx) alarm(ctx context.Context, account int64, before, after sms.Balance
 }
 
 // PutAlarm writes an alarm down.
-func (db *DB) PutAlarm(ctx context.Context, a sms.Alarm) error {
+func (db accountStore) PutAlarm(ctx context.Context, a sms.Alarm) error {
 	return db.update(ctx, "store alarm", func(t *tx) error {
 		_, err := t.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: a.AccountID, Kind: string(a.Kind), PluginType: a.PluginType, At: a.At, FromAt: a.From, Before: a.Before, After: a.After})
 		return err
@@ -122,7 +122,7 @@ func (db *DB) PutAlarm(ctx context.Context, a sms.Alarm) error {
 }
 
 // Alarms lists an account's alarms that nobody has seen to, the latest first.
-func (db *DB) Alarms(ctx context.Context, account int64) ([]sms.Alarm, error) {
+func (db accountStore) Alarms(ctx context.Context, account int64) ([]sms.Alarm, error) {
 	rows, err := db.read().OpenAlarms(ctx, account)
 	return alarms(rows), orNothing(err, "list alarms")
 }
@@ -136,7 +136,7 @@ func alarms(rows []query.BalanceAlarm) []sms.Alarm {
 }
 
 // SeeAlarms says that a person has seen the alarms up to one.
-func (db *DB) SeeAlarms(ctx context.Context, account, last int64, by string, now int64) (n int64, err error) {
+func (db accountStore) SeeAlarms(ctx context.Context, account, last int64, by string, now int64) (n int64, err error) {
 	err = db.update(ctx, "see alarms", func(t *tx) error {
 		n, err = t.Queries.SeeAlarms(ctx, query.SeeAlarmsParams{AccountID: account, ID: last, SeenName: by, SeenAt: now})
 		return err
@@ -145,12 +145,12 @@ func (db *DB) SeeAlarms(ctx context.Context, account, last int64, by string, now
 }
 
 // UnmailedAlarms lists alarms of every account that were not mailed yet.
-func (db *DB) UnmailedAlarms(ctx context.Context) ([]sms.Alarm, error) {
+func (db accountStore) UnmailedAlarms(ctx context.Context) ([]sms.Alarm, error) {
 	rows, err := db.read().UnmailedAlarms(ctx)
 	return alarms(rows), orNothing(err, "list alarms to mail")
 }
 
 // AlarmMailed says that an alarm is mailed, or that nobody wants it.
-func (db *DB) AlarmMailed(ctx context.Context, id int64) error {
+func (db accountStore) AlarmMailed(ctx context.Context, id int64) error {
 	return db.update(ctx, "mark alarm", func(t *tx) error { return t.Queries.AlarmMailed(ctx, id) })
 }

@@ -17,7 +17,7 @@ import (
 // is there already keeps its day and reason; added counts the others. A long
 // list is stored in several transactions, so that no outcome and no report
 // waits for it; after an error the same list can be given again.
-func (db *DB) Block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
+func (db contactStore) Block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
 	for part := range slices.Chunk(list, blockedAtATime) {
 		done, err := db.blockSome(ctx, part)
 		if err != nil {
@@ -72,13 +72,13 @@ func (t *tx) blockReported(ctx context.Context, m sms.Message, now int64) error 
 
 // EndBlock takes a number off its list and returns what stood there; the list
 // of ended blocks keeps it.
-func (db *DB) EndBlock(ctx context.Context, id int64, end sms.Unblocking) (gone sms.Blocked, err error) {
+func (db contactStore) EndBlock(ctx context.Context, id int64, end sms.Unblocking) (gone sms.Blocked, err error) {
 	return db.endBlock(ctx, end, func(t *tx) (query.Blocked, error) { return t.DeleteBlocked(ctx, id) })
 }
 
 // EndOwnBlock is EndBlock for a number that came onto the list by that way;
 // done is false where it is not there, or came there by another.
-func (db *DB) EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind, end sms.Unblocking) (gone sms.Blocked, done bool, err error) {
+func (db contactStore) EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind, end sms.Unblocking) (gone sms.Blocked, done bool, err error) {
 	gone, err = db.endBlock(ctx, end, func(t *tx) (query.Blocked, error) { return t.DeleteOwnBlocked(ctx, account, number, string(kind)) })
 	if errors.Is(err, sms.ErrNotFound) {
 		return sms.Blocked{}, false, nil
@@ -93,7 +93,7 @@ func (t *tx) keepEnded(ctx context.Context, b sms.Blocked, end sms.Unblocking) e
 
 // EndedBlocks lists the blocks of a number that ended, the newest first, as far
 // as they are kept.
-func (db *DB) EndedBlocks(ctx context.Context, account int64, number string, limit int) (list []sms.EndedBlock, err error) {
+func (db contactStore) EndedBlocks(ctx context.Context, account int64, number string, limit int) (list []sms.EndedBlock, err error) {
 	rows, err := db.read().EndedBlocks(ctx, account, number, int32(limit))
 	for _, r := range rows {
 		list = append(list, sms.EndedBlock{
@@ -105,7 +105,7 @@ func (db *DB) EndedBlocks(ctx context.Context, account int64, number string, lim
 }
 
 // BlockedNumber finds an entry of the list by id.
-func (db *DB) BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error) {
+func (db contactStore) BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error) {
 	row, err := db.read().BlockedByID(ctx, id)
 	if _, err := found(row, err, "read blocked number"); err != nil {
 		return sms.Blocked{}, err
@@ -114,7 +114,7 @@ func (db *DB) BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error) 
 }
 
 // CountBlocked counts the blocked numbers of an account.
-func (db *DB) CountBlocked(ctx context.Context, account int64) (int64, error) {
+func (db contactStore) CountBlocked(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().CountBlocked(ctx, account)
 	return found(n, err, "count blocked numbers")
 }
@@ -123,7 +123,7 @@ func (db *DB) CountBlocked(ctx context.Context, account int64) (int64, error) {
 const mostDigits = "99999999999999999999"
 
 // BlockedNumbers lists blocked numbers; more says that there are further ones.
-func (db *DB) BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error) {
+func (db contactStore) BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error) {
 	before := f.Before
 	if before == 0 {
 		before = math.MaxInt64
@@ -147,7 +147,7 @@ func (db *DB) BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []s
 }
 
 // BlockedAmong finds those of the numbers that are on the account's list.
-func (db *DB) BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error) {
+func (db contactStore) BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error) {
 	list := map[string]sms.Blocked{}
 	for len(numbers) > 0 {
 		n := min(len(numbers), blockedAtOnce)
@@ -163,7 +163,7 @@ func (db *DB) BlockedAmong(ctx context.Context, account int64, numbers []string)
 	return list, nil
 }
 
-func (db *DB) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
+func (db contactStore) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
 	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (db *DB) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked))
 }
 
 // EachBlocked gives all blocked numbers of an account.
-func (db *DB) EachBlocked(ctx context.Context, account int64, do func(number string)) error {
+func (db contactStore) EachBlocked(ctx context.Context, account int64, do func(number string)) error {
 	rows, err := db.reader.QueryContext(ctx, `select number from blocked where account_id = $1`, account)
 	if err != nil {
 		return fmt.Errorf("list blocked numbers: %w", err)

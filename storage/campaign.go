@@ -13,12 +13,15 @@ import (
 	"smsdesk/storage/query"
 )
 
+// campaignStore keeps the campaigns and their messages as people see, find and change them.
+type campaignStore struct{ *core }
+
 // CreateDraft stores a checked campaign and its messages. The token makes it
 // one: a second call with the same token returns the first result and created
 // false. replaces names a draft of the same account that this one takes the
 // place of, or 0. The campaign has as many recipients as messages are given;
 // those that are skipped already stay so, with their reason.
-func (db *DB) CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces, now int64) (made sms.Campaign, created bool, err error) {
+func (db campaignStore) CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces, now int64) (made sms.Campaign, created bool, err error) {
 	err = db.update(ctx, "create campaign", func(t *tx) error {
 		first, err := t.CampaignByToken(ctx, token)
 		if err == nil {
@@ -137,7 +140,7 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 
 // ForgetDrafts removes drafts that nobody started or changed since the given
 // time, as many at once as one short transaction can.
-func (db *DB) ForgetDrafts(ctx context.Context, before int64) error {
+func (db campaignStore) ForgetDrafts(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old drafts", func(t *tx) error {
 		drafts, err := t.OldDrafts(ctx, before)
 		for removed := int64(0); len(drafts) > 0 && removed < sweepAtOnce && err == nil; drafts = drafts[1:] {
@@ -154,7 +157,7 @@ const tidyAtATime = 1000
 // Tidy does a bounded piece of what cancelling a campaign leaves to be done:
 // nobody waits for it, and no other transaction waits long. more says that
 // something is left.
-func (db *DB) Tidy(ctx context.Context, now int64) (more bool, err error) {
+func (db campaignStore) Tidy(ctx context.Context, now int64) (more bool, err error) {
 	err = db.update(ctx, "tidy campaigns", func(t *tx) error {
 		c, err := t.FirstUntidy(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -183,7 +186,7 @@ func (t *tx) cancelSome(ctx context.Context, id int64, reason string, now int64)
 }
 
 // Campaign finds a campaign by id.
-func (db *DB) Campaign(ctx context.Context, id int64) (sms.Campaign, error) {
+func (db campaignStore) Campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 	row, err := db.read().CampaignByID(ctx, id)
 	if _, err := found(row, err, "read campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -200,7 +203,7 @@ func (t *tx) campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 // UpdateCampaign changes a campaign in one transaction; the closure decides.
 // A start and a cancellation hold for all of its messages at once (see
 // sms.Campaign.Shows), however many they are.
-func (db *DB) UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error) {
+func (db campaignStore) UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error) {
 	var after sms.Campaign
 	err := db.update(ctx, "save campaign", func(t *tx) error {
 		row, err := t.CampaignByID(ctx, id)
@@ -281,7 +284,7 @@ func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, now int64) error 
 
 // SameCampaign finds the latest other campaign of the account with the same
 // fingerprint that was started after the given time.
-func (db *DB) SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error) {
+func (db campaignStore) SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error) {
 	row, err := db.read().SameCampaign(ctx, query.SameCampaignParams{AccountID: c.AccountID, Fingerprint: c.Fingerprint, ID: c.ID, StartedAt: after})
 	if _, err := found(row, err, "look for the same campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -291,7 +294,7 @@ func (db *DB) SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sm
 
 // DueCampaigns lists scheduled campaigns whose time has come, the earliest
 // first and at most 100.
-func (db *DB) DueCampaigns(ctx context.Context, now int64) ([]int64, error) {
+func (db campaignStore) DueCampaigns(ctx context.Context, now int64) ([]int64, error) {
 	ids, err := db.read().DueCampaigns(ctx, now)
 	if err != nil {
 		return nil, fmt.Errorf("list due campaigns: %w", err)
@@ -300,7 +303,7 @@ func (db *DB) DueCampaigns(ctx context.Context, now int64) ([]int64, error) {
 }
 
 // Tally counts a campaign's messages by standing.
-func (db *DB) Tally(ctx context.Context, id int64) (sms.Tally, error) {
+func (db campaignStore) Tally(ctx context.Context, id int64) (sms.Tally, error) {
 	rows, err := db.read().CampaignTally(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("count messages: %w", err)
@@ -315,13 +318,13 @@ func (db *DB) Tally(ctx context.Context, id int64) (sms.Tally, error) {
 }
 
 // Decisions counts the messages of an account that wait for a person.
-func (db *DB) Decisions(ctx context.Context, account int64) (int64, error) {
+func (db campaignStore) Decisions(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().DecisionCount(ctx, account)
 	return found(n, err, "count decisions")
 }
 
 // Campaigns lists campaigns; more says that there are older ones.
-func (db *DB) Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error) {
+func (db campaignStore) Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error) {
 	ids, more, err := db.campaignIDs(ctx, f)
 	if err != nil {
 		return nil, false, err

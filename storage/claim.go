@@ -23,7 +23,7 @@ import (
 // On the way messages whose number is blocked by now are left out, and a
 // campaign is paused whose sender ID is not usable any more or whose time to be
 // handed over has passed.
-func (db *DB) Claim(ctx context.Context, o sms.ClaimOrder, now int64) (claim sms.Claim, err error) {
+func (db callStore) Claim(ctx context.Context, o sms.ClaimOrder, now int64) (claim sms.Claim, err error) {
 	err = db.update(ctx, "claim messages", func(t *tx) error {
 		claim = sms.Claim{}
 		row, err := t.AccountByID(ctx, o.AccountID)
@@ -40,7 +40,7 @@ func (db *DB) Claim(ctx context.Context, o sms.ClaimOrder, now int64) (claim sms
 		if err != nil || len(running) == 0 {
 			return err
 		}
-		c := claiming{db: db, tx: t, order: o, account: account(row), now: now, claim: &claim}
+		c := claiming{db: db.core, tx: t, order: o, account: account(row), now: now, claim: &claim}
 		if c.senders, err = t.senderIDs(ctx, o.AccountID); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func inTurn(running []query.RunningCampaignsRow, o sms.ClaimOrder) []query.Runni
 // claiming is one claim's transaction.
 type claiming struct {
 	*tx
-	db      *DB
+	db      *core
 	order   sms.ClaimOrder
 	account sms.Account
 	senders []sms.SenderID

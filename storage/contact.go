@@ -15,8 +15,11 @@ import (
 	"smsdesk/storage/query"
 )
 
+// contactStore keeps the contacts, the audiences and the blocked numbers.
+type contactStore struct{ *core }
+
 // Contacts lists contacts; more says that there are further ones.
-func (db *DB) Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error) {
+func (db contactStore) Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error) {
 	rows, err := db.contactRows(ctx, f)
 	if err != nil {
 		return nil, false, fmt.Errorf("list contacts: %w", err)
@@ -24,7 +27,7 @@ func (db *DB) Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Con
 	return db.shownContacts(ctx, f, rows)
 }
 
-func (db *DB) shownContacts(ctx context.Context, f sms.ContactFilter, rows []query.Contact) (list []sms.Contact, more bool, err error) {
+func (db contactStore) shownContacts(ctx context.Context, f sms.ContactFilter, rows []query.Contact) (list []sms.Contact, more bool, err error) {
 	if more = len(rows) > f.Limit; more {
 		rows = rows[:f.Limit]
 	}
@@ -43,7 +46,7 @@ func (db *DB) shownContacts(ctx context.Context, f sms.ContactFilter, rows []que
 	return list, more, err
 }
 
-func (db *DB) contactRows(ctx context.Context, f sms.ContactFilter) ([]query.Contact, error) {
+func (db contactStore) contactRows(ctx context.Context, f sms.ContactFilter) ([]query.Contact, error) {
 	before, limit := f.Before, int32(f.Limit+1)
 	if before == 0 {
 		before = math.MaxInt64
@@ -77,7 +80,7 @@ func (db *DB) contactRows(ctx context.Context, f sms.ContactFilter) ([]query.Con
 
 // contactsByID reads contacts in the order of ids; those that are gone are left
 // out.
-func (db *DB) contactsByID(ctx context.Context, ids []int64) ([]query.Contact, error) {
+func (db contactStore) contactsByID(ctx context.Context, ids []int64) ([]query.Contact, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -116,7 +119,7 @@ func readContacts(rows *sql.Rows) (list []query.Contact, err error) {
 }
 
 // CountContacts counts the contacts of an account that a filter wants.
-func (db *DB) CountContacts(ctx context.Context, account int64, f sms.Filter) (n int64, err error) {
+func (db contactStore) CountContacts(ctx context.Context, account int64, f sms.Filter) (n int64, err error) {
 	if f.Everybody() {
 		return db.countAll(ctx, account)
 	}
@@ -133,7 +136,7 @@ and not exists (select 1 from contact_stale s where s.account_id = b.account_id 
 const countStale = `select count(*) from contact_stale s join contact c on c.account_id = s.account_id and c.id >= s.block * $2 and c.id < (s.block + 1) * $2 where s.account_id = $1`
 
 // countAll counts the contacts of an account by their blocks.
-func (db *DB) countAll(ctx context.Context, account int64) (n int64, err error) {
+func (db contactStore) countAll(ctx context.Context, account int64) (n int64, err error) {
 	var stale int64
 	err = db.reader.QueryRowContext(ctx, "select ("+countPacked+"), ("+countStale+")", account, int64(blockSize)).Scan(&n, &stale)
 	if err != nil {
@@ -144,7 +147,7 @@ func (db *DB) countAll(ctx context.Context, account int64) (n int64, err error) 
 
 // FindContacts lists contacts as Contacts does, and counts all that the filter
 // wants on the same way.
-func (db *DB) FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error) {
+func (db contactStore) FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error) {
 	if f.Prefix != "" || f.Audience > 0 || f.Filter.Everybody() {
 		if list, more, err = db.Contacts(ctx, f); err == nil {
 			count, err = db.CountContacts(ctx, f.AccountID, f.Filter)
@@ -184,7 +187,7 @@ const contactsAtOnce = 500
 
 // EachContact gives the members of a picked audience, or whoever a filter
 // wants, the oldest first.
-func (db *DB) EachContact(ctx context.Context, a sms.Audience, do func(sms.Contact) error) error {
+func (db contactStore) EachContact(ctx context.Context, a sms.Audience, do func(sms.Contact) error) error {
 	ids, err := db.audienceIDs(ctx, a)
 	if err != nil {
 		return fmt.Errorf("list the people of an audience: %w", err)
@@ -208,7 +211,7 @@ func (db *DB) EachContact(ctx context.Context, a sms.Audience, do func(sms.Conta
 }
 
 // Contact finds a contact.
-func (db *DB) Contact(ctx context.Context, id int64) (sms.Contact, error) {
+func (db contactStore) Contact(ctx context.Context, id int64) (sms.Contact, error) {
 	row, err := db.read().ContactByID(ctx, id)
 	if _, err := found(row, err, "read contact"); err != nil {
 		return sms.Contact{}, err
@@ -217,7 +220,7 @@ func (db *DB) Contact(ctx context.Context, id int64) (sms.Contact, error) {
 }
 
 // ContactByNumber finds the contact of an account with a number.
-func (db *DB) ContactByNumber(ctx context.Context, account int64, number string) (sms.Contact, error) {
+func (db contactStore) ContactByNumber(ctx context.Context, account int64, number string) (sms.Contact, error) {
 	row, err := db.read().ContactByNumber(ctx, account, number)
 	if _, err := found(row, err, "read contact"); err != nil {
 		return sms.Contact{}, err
@@ -226,7 +229,7 @@ func (db *DB) ContactByNumber(ctx context.Context, account int64, number string)
 }
 
 // ContactColumns lists what is known of the contacts of an account.
-func (db *DB) ContactColumns(ctx context.Context, account int64) (list []sms.ContactColumn, err error) {
+func (db contactStore) ContactColumns(ctx context.Context, account int64) (list []sms.ContactColumn, err error) {
 	rows, err := db.read().ContactColumns(ctx, account)
 	for _, r := range rows {
 		list = append(list, sms.ContactColumn{Key: r.Key, Name: r.Name})
@@ -237,7 +240,7 @@ func (db *DB) ContactColumns(ctx context.Context, account int64) (list []sms.Con
 // SaveContact stores a contact: a new one where its ID is 0, else the contact
 // changed. A number that another contact of the account has is sms.ErrConflict,
 // and so is a contact that has changed since its Version.
-func (db *DB) SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn, now int64) (sms.Contact, error) {
+func (db contactStore) SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn, now int64) (sms.Contact, error) {
 	fields, tags, err := contactDocuments(c)
 	if err != nil {
 		return c, err
@@ -281,7 +284,7 @@ func (t *tx) nameColumns(ctx context.Context, account int64, columns []sms.Conta
 
 // DeleteContact forgets a contact and takes it out of every audience. The
 // number stays on the list of blocked numbers.
-func (db *DB) DeleteContact(ctx context.Context, account, id int64) (gone sms.Contact, err error) {
+func (db contactStore) DeleteContact(ctx context.Context, account, id int64) (gone sms.Contact, err error) {
 	err = db.update(ctx, "delete contact", func(t *tx) error {
 		row, err := t.Queries.DeleteContact(ctx, id, account)
 		if err != nil {
@@ -299,7 +302,7 @@ func (db *DB) DeleteContact(ctx context.Context, account, id int64) (gone sms.Co
 // once, none twice: new ones are added, others are changed as Merge says. The
 // numbers count both; who is as told already is in neither. members, where not
 // 0, is a picked audience that gets all of them.
-func (db *DB) MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error) {
+func (db contactStore) MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error) {
 	err = db.update(ctx, "store contacts", func(t *tx) error {
 		added, changed = 0, 0
 		if err := t.nameColumns(ctx, account, columns); err != nil {

@@ -242,7 +242,7 @@ where b.account_id = $1 and b.block <= $2 and b.key in (` + places(3, keys) + `)
 
 // matching gives the ids of an account's contacts that fit, in groups, the
 // newest first, until do answers false.
-func (db *DB) matching(ctx context.Context, account, upTo int64, f sms.Filter, do func(ids []int64) bool) error {
+func (db contactStore) matching(ctx context.Context, account, upTo int64, f sms.Filter, do func(ids []int64) bool) error {
 	stale, err := db.read().StaleBlocks(ctx, account)
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ func (db *DB) matching(ctx context.Context, account, upTo int64, f sms.Filter, d
 // errEnough ends a walk over blocks early.
 var errEnough = errors.New("enough")
 
-func (db *DB) eachPacked(ctx context.Context, account, upTo int64, keys []string, do func(packed, bool) (bool, error)) (err error) {
+func (db contactStore) eachPacked(ctx context.Context, account, upTo int64, keys []string, do func(packed, bool) (bool, error)) (err error) {
 	args := []any{account, upTo, idsKey}
 	for _, k := range keys {
 		args = append(args, k)
@@ -320,7 +320,7 @@ func (db *DB) eachPacked(ctx context.Context, account, upTo int64, keys []string
 }
 
 // matchLive reads a block from the contacts themselves.
-func (db *DB) matchLive(ctx context.Context, account, block int64, f sms.Filter) (ids []int64, err error) {
+func (db contactStore) matchLive(ctx context.Context, account, block int64, f sms.Filter) (ids []int64, err error) {
 	rows, err := db.read().ContactsOfBlock(ctx, account, block*blockSize, (block+1)*blockSize)
 	if err != nil {
 		return nil, err
@@ -342,7 +342,7 @@ const settledAtOnce = 16
 
 // SettleContacts packs some of the blocks that are stale; more says that there
 // are others.
-func (db *DB) SettleContacts(ctx context.Context) (more bool, err error) {
+func (db contactStore) SettleContacts(ctx context.Context) (more bool, err error) {
 	stale, err := db.read().SomeStale(ctx, settledAtOnce)
 	if err != nil {
 		return false, fmt.Errorf("list what is stale of the contacts: %w", err)

@@ -23,7 +23,7 @@ func interim(m sms.Message) int64 {
 
 // CountCampaign finds a campaign and counts its messages at one moment. It
 // costs the same for a campaign of any size.
-func (db *DB) CountCampaign(ctx context.Context, id int64) (c sms.CampaignCount, err error) {
+func (db campaignStore) CountCampaign(ctx context.Context, id int64) (c sms.CampaignCount, err error) {
 	raw, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return c, fmt.Errorf("count a campaign: %w", err)
@@ -53,7 +53,7 @@ func (db *DB) CountCampaign(ctx context.Context, id int64) (c sms.CampaignCount,
 
 // CountCampaigns lists campaigns with their counts; an AccountID of 0 means
 // those of every account. more says that there are older ones.
-func (db *DB) CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error) {
+func (db campaignStore) CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error) {
 	ids, more, err := db.campaignIDs(ctx, f)
 	if err != nil {
 		return nil, false, err

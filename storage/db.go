@@ -33,6 +33,27 @@ func (c Config) Check() error { return checkURL(c.Database) }
 // DB is everything that is remembered except the inbox and the journal.
 // It is safe for use by many goroutines and by several processes at once.
 type DB struct {
+	*core
+	accountStore
+	staffStore
+	campaignStore
+	callStore
+	reportStore
+	contactStore
+	listStore
+	menuStore
+	usageStore
+}
+
+// newDB gives each noun its questions and its changes.
+func newDB(c *core) *DB {
+	return &DB{core: c, accountStore: accountStore{c}, staffStore: staffStore{c}, campaignStore: campaignStore{c}, callStore: callStore{c}, reportStore: reportStore{c},
+		contactStore: contactStore{c}, listStore: listStore{c}, menuStore: menuStore{c}, usageStore: usageStore{c}}
+}
+
+// core is what every noun stands on: the engine's connections, the transaction
+// and the journal's side.
+type core struct {
 	config  Config
 	data    string
 	writer  *sql.DB
@@ -104,7 +125,7 @@ func Look(ctx context.Context, c Config) (*DB, error) {
 	if p.schema < newestSchema() {
 		return nil, fmt.Errorf("%w: it has schema %d, and this program needs schema %d. \"smsdesk serve\" upgrades it; make a backup before", ErrOlderSchema, p.schema, newestSchema())
 	}
-	db := &DB{config: c, data: c.Data, seal: *p.key, steady: Steady}
+	db := newDB(&core{config: c, data: c.Data, seal: *p.key, steady: Steady})
 	if db.reader, err = openReading(c.path()); err != nil {
 		return nil, err
 	}
@@ -128,7 +149,7 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{config: c, data: c.Data, steady: Steady}
+	db := newDB(&core{config: c, data: c.Data, steady: Steady})
 	switch {
 	case !p.fresh():
 		db.seal = *p.key
@@ -167,7 +188,7 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 }
 
 // Close closes the database. Nothing may use it afterwards.
-func (db *DB) Close() error {
+func (db *core) Close() error {
 	return errors.Join(db.asked.close(), db.told.close(), db.reader.Close(), db.writer.Close())
 }
 
@@ -189,7 +210,7 @@ func lockFile(path string, wait bool) (func(), error) {
 	return func() { _ = f.Close() }, nil
 }
 
-func (db *DB) read() *query.Queries { return query.New(db.asked) }
+func (db *core) read() *query.Queries { return query.New(db.asked) }
 
 // tx is one writing transaction. Whatever moves a message counts it here, so
 // that the campaign's tally commits together with the change.
@@ -219,7 +240,7 @@ func (t *tx) moved(campaign int64, from, to string, n int64) {
 }
 
 // update runs fn in one writing transaction. fn may run once only.
-func (db *DB) update(ctx context.Context, doing string, fn func(*tx) error) error {
+func (db *core) update(ctx context.Context, doing string, fn func(*tx) error) error {
 	db.waiting.Add(1)
 	raw, err := db.writer.BeginTx(ctx, nil)
 	db.waiting.Add(-1)
@@ -269,7 +290,7 @@ func found[T any](v T, err error, doing string) (T, error) {
 var ErrNewerSchema = errors.New("the database was upgraded by a newer smsdesk. Stop this one and start that")
 
 // Ready says whether the database answers, and still has this program's schema.
-func (db *DB) Ready(ctx context.Context) error {
+func (db *core) Ready(ctx context.Context) error {
 	schema, err := schemaOf(ctx, db.reader)
 	if err != nil {
 		return fmt.Errorf("ask the database: %w", err)

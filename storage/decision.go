@@ -19,7 +19,7 @@ const mostWaiting = 1000
 
 // DoubtGroups lists the calls behind the given attempt that left messages of a
 // campaign waiting for a decision. more says that there are further ones.
-func (db *DB) DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error) {
+func (db callStore) DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error) {
 	q := db.read()
 	ids, err := q.DecisionAttempts(ctx, c.ID, after, int32(limit+1))
 	if err != nil {
@@ -134,7 +134,7 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 // settled meanwhile. Where the
 // messages marked as sent or sent again, with those of the same person after
 // since, are more than sms.SecondFrom, only the proposal is stored.
-func (db *DB) Decide(ctx context.Context, d sms.Decision, limits sms.PlanLimits, since, now int64) (out sms.Carried, err error) {
+func (db callStore) Decide(ctx context.Context, d sms.Decision, limits sms.PlanLimits, since, now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "store decisions", func(t *tx) error {
 		out = sms.Carried{Decision: d, Counts: map[sms.Choice]int{}}
 		picked, err := t.pick(ctx, d, true)
@@ -167,7 +167,7 @@ func (db *DB) Decide(ctx context.Context, d sms.Decision, limits sms.PlanLimits,
 // Agree carries out what another person proposed. Messages that were settled
 // meanwhile are left as they are: evidence only ever says "was sent". The
 // second person must not be the first; then it is sms.ErrForbidden.
-func (db *DB) Agree(ctx context.Context, id int64, second sms.User, limits sms.PlanLimits, now int64) (out sms.Carried, err error) {
+func (db callStore) Agree(ctx context.Context, id int64, second sms.User, limits sms.PlanLimits, now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "agree to decisions", func(t *tx) error {
 		out = sms.Carried{Counts: map[sms.Choice]int{}}
 		d, err := t.decision(ctx, id)
@@ -195,7 +195,7 @@ func (db *DB) Agree(ctx context.Context, id int64, second sms.User, limits sms.P
 }
 
 // DropDecision takes a proposal back.
-func (db *DB) DropDecision(ctx context.Context, id int64, by sms.User, now int64) (d sms.Decision, err error) {
+func (db callStore) DropDecision(ctx context.Context, id int64, by sms.User, now int64) (d sms.Decision, err error) {
 	err = db.update(ctx, "take a decision back", func(t *tx) error {
 		if d, err = t.decision(ctx, id); err != nil {
 			return err
@@ -207,13 +207,13 @@ func (db *DB) DropDecision(ctx context.Context, id int64, by sms.User, now int64
 
 // HintedDoubts counts the messages in doubt of a campaign to whose number an
 // unmatched report came, up to 1,000.
-func (db *DB) HintedDoubts(ctx context.Context, campaign int64) (int64, error) {
+func (db callStore) HintedDoubts(ctx context.Context, campaign int64) (int64, error) {
 	n, err := db.read().HintedDoubts(ctx, campaign)
 	return found(n, err, "count hints")
 }
 
 // Proposals lists the decisions of a campaign that wait for a second person.
-func (db *DB) Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error) {
+func (db callStore) Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error) {
 	rows, err := db.read().ProposedDecisions(ctx, campaign)
 	if err != nil {
 		return nil, fmt.Errorf("list proposals: %w", err)
@@ -228,7 +228,7 @@ func (db *DB) Proposals(ctx context.Context, campaign int64) ([]sms.Decision, er
 }
 
 // Decision finds a decision by id.
-func (db *DB) Decision(ctx context.Context, id int64) (sms.Decision, error) {
+func (db callStore) Decision(ctx context.Context, id int64) (sms.Decision, error) {
 	r, err := db.read().DecisionByID(ctx, id)
 	if _, err := found(r, err, "read a decision"); err != nil {
 		return sms.Decision{}, err
@@ -491,7 +491,7 @@ func settledMeanwhile(s sms.State) string {
 }
 
 // Resent says which message took the place of another: both 0 where there is none.
-func (db *DB) Resent(ctx context.Context, message int64) (predecessor, successor int64, err error) {
+func (db callStore) Resent(ctx context.Context, message int64) (predecessor, successor int64, err error) {
 	q := db.read()
 	predecessor, err = q.PredecessorOf(ctx, message)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -113,7 +113,7 @@ func marks(n int) string { return strings.Repeat("?, ", n-1) + "?" }
 
 // Spare gives back the memory of pages that were read, of every file: several
 // that are open share their caches, and what is read once of one stays in it.
-func (db *DB) Spare(ctx context.Context) error {
+func (db *core) Spare(ctx context.Context) error {
 	if _, err := db.writer.ExecContext(ctx, "pragma shrink_memory"); err != nil {
 		return fmt.Errorf("give memory back: %w", err)
 	}
@@ -278,7 +278,7 @@ func redactURL(raw string) string {
 }
 
 // Check reads the whole database file and says what is damaged.
-func (db *DB) Check(ctx context.Context) error {
+func (db *core) Check(ctx context.Context) error {
 	var verdict string
 	if err := db.reader.QueryRowContext(ctx, "pragma quick_check(1)").Scan(&verdict); err != nil {
 		return fmt.Errorf("check the database file: %w", err)

@@ -28,7 +28,7 @@ const mostNames = 5
 // Reconcile lets reports that no id matches settle messages in doubt
 // (internal/workers/README.md, Evidence). It works in small transactions and tells each
 // what it settled.
-func (db *DB) Reconcile(ctx context.Context, account int64, country string, now int64, each func(sms.Applied)) error {
+func (db reportStore) Reconcile(ctx context.Context, account int64, country string, now int64, each func(sms.Applied)) error {
 	p := pass{account: account, country: country, now: now, people: db.people}
 	for _, step := range []func(context.Context, *tx, *sms.Applied) (int, error){p.key, p.answered, p.doubts, p.ripe} {
 		for left := 1; left > 0; {
@@ -196,7 +196,7 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 
 // LinkReport ties a report to a message because a person says so. It fails
 // with sms.ErrConflict when either has changed meanwhile.
-func (db *DB) LinkReport(ctx context.Context, key, id int64, country string, now int64) (done sms.Applied, err error) {
+func (db reportStore) LinkReport(ctx context.Context, key, id int64, country string, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "link a report", func(t *tx) error {
 		done = sms.Applied{}
 		row, err := t.ReportByID(ctx, key)
@@ -221,7 +221,7 @@ func (db *DB) LinkReport(ctx context.Context, key, id int64, country string, now
 
 // Candidates lists the messages that an unmatched report may be about: those
 // that a person may link it to first.
-func (db *DB) Candidates(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error) {
+func (db reportStore) Candidates(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error) {
 	rows, err := db.read().MayHaveLeft(ctx, r.AccountID, reportKey(r.Mobile, country), r.ReceivedAt-evidenceLife-1)
 	if err != nil {
 		return nil, fmt.Errorf("look for a report's message: %w", err)
@@ -236,7 +236,7 @@ func (db *DB) Candidates(ctx context.Context, r sms.StoredReport, country string
 }
 
 // NextAsked is the oldest question to the service that waits for its turn.
-func (db *DB) NextAsked(ctx context.Context, account int64) (sms.Asked, error) {
+func (db reportStore) NextAsked(ctx context.Context, account int64) (sms.Asked, error) {
 	r, err := db.read().NextAsked(ctx, account)
 	if _, err := found(r, err, "find the next question"); err != nil {
 		return sms.Asked{}, err
@@ -245,7 +245,7 @@ func (db *DB) NextAsked(ctx context.Context, account int64) (sms.Asked, error) {
 }
 
 // MessageAsked lists the questions about a message, oldest first.
-func (db *DB) MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error) {
+func (db reportStore) MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error) {
 	rows, err := db.read().MessageAsked(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("list a message's questions: %w", err)
@@ -260,7 +260,7 @@ func (db *DB) MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error) {
 // AskMessage lets a question about an accepted message wait for its turn, on
 // behalf of a person. One that waits already is enough; made is false then. It
 // fails with sms.ErrConflict when the message has no id to ask by.
-func (db *DB) AskMessage(ctx context.Context, id, now int64) (made bool, err error) {
+func (db reportStore) AskMessage(ctx context.Context, id, now int64) (made bool, err error) {
 	err = db.update(ctx, "ask about a message", func(t *tx) error {
 		row, err := t.MessageByID(ctx, id)
 		if err != nil {
@@ -283,7 +283,7 @@ func (db *DB) AskMessage(ctx context.Context, id, now int64) (made bool, err err
 
 // PutAnswer stores what the service answered and lets it decide, once. The
 // question's AskedAt is when that was.
-func (db *DB) PutAnswer(ctx context.Context, a sms.Asked, country string) (after sms.Message, effect sms.Effect, err error) {
+func (db reportStore) PutAnswer(ctx context.Context, a sms.Asked, country string) (after sms.Message, effect sms.Effect, err error) {
 	err = db.update(ctx, "store the provider's answer", func(t *tx) error {
 		after, effect, err = t.putAnswer(ctx, a, country)
 		return err

@@ -20,20 +20,20 @@ const exportPage = 2000
 // order of rows: what a download tells of them, and nothing of how they are
 // kept. Bounds and limit of the filter are not used. The next page is read
 // while the last one is being used.
-func (db *DB) EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sms.Message, error] {
+func (db listStore) EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sms.Message, error] {
 	f.After, f.Before, f.Limit = 0, 0, exportPage-1
 	// f moves on while an earlier page is still looked through.
 	searched := f
 	var of sms.Campaign
 	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.Message], more bool, err error) {
 		if of.ID == 0 {
-			if of, err = db.messagesOf(ctx, f.CampaignID); err != nil || of.ID == 0 {
+			if of, err = (campaignStore{db.core}).messagesOf(ctx, f.CampaignID); err != nil || of.ID == 0 {
 				return nil, false, err
 			}
 		}
 		if f.Number != "" {
 			var list []sms.Message
-			list, f.After, err = db.FindMessages(ctx, f)
+			list, f.After, err = campaignStore{db.core}.FindMessages(ctx, f)
 			return slices.Values(list), f.After > 0, err
 		}
 		if rows, f.After, more, err = db.packedMessages(ctx, f, of); searched.Searches() && err == nil {
@@ -68,7 +68,7 @@ const (
 // database takes to find them. The text is taken apart when the rows are asked
 // for. Where a value holds one of the signs between the values itself, the page
 // is read in the plain way.
-func (db *DB) packedMessages(ctx context.Context, f sms.MessageFilter, of sms.Campaign) (rows iter.Seq[sms.Message], last int64, more bool, err error) {
+func (db listStore) packedMessages(ctx context.Context, f sms.MessageFilter, of sms.Campaign) (rows iter.Seq[sms.Message], last int64, more bool, err error) {
 	query, args := packedQuery(f, of)
 	var packed string
 	var n int
@@ -79,7 +79,7 @@ func (db *DB) packedMessages(ctx context.Context, f sms.MessageFilter, of sms.Ca
 		return slices.Values([]sms.Message(nil)), 0, false, nil
 	}
 	if strings.Count(packed, rowEnd) != n-1 || strings.Count(packed, fieldEnd) != n*(packedFields-1) {
-		list, more, err := db.Messages(ctx, f)
+		list, more, err := campaignStore{db.core}.Messages(ctx, f)
 		if len(list) > 0 {
 			last = list[len(list)-1].ID
 		}
@@ -163,7 +163,7 @@ func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows iter
 }
 
 // EachAttempt gives the calls of a campaign, oldest first.
-func (db *DB) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Attempt, error] {
+func (db listStore) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Attempt, error] {
 	after := int64(0)
 	return ahead(ctx, func(ctx context.Context) (iter.Seq[sms.Attempt], bool, error) {
 		rows, err := db.read().CampaignAttempts(ctx, campaign, after, exportPage)
@@ -180,12 +180,12 @@ func (db *DB) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Att
 
 // EachReport gives the delivery reports about messages of a campaign, message
 // by message, in the order of arrival.
-func (db *DB) EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.StoredReport, error] {
+func (db listStore) EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.StoredReport, error] {
 	after := int64(0)
 	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.StoredReport], more bool, err error) {
 		var list []sms.StoredReport
 		for len(list) < exportPage {
-			ids, err := db.ids(ctx, fmt.Sprintf("select id from message where campaign_id = $1 and id > $2 order by id limit %d", reportsOf), []any{campaign, after})
+			ids, err := campaignStore{db.core}.ids(ctx, fmt.Sprintf("select id from message where campaign_id = $1 and id > $2 order by id limit %d", reportsOf), []any{campaign, after})
 			if err != nil {
 				return nil, false, fmt.Errorf("list reports: %w", err)
 			}
@@ -206,7 +206,7 @@ func (db *DB) EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.Stor
 // reportsOf is about how many messages one question for reports names.
 const reportsOf = 500
 
-func (db *DB) reportsOf(ctx context.Context, messages []int64) ([]sms.StoredReport, error) {
+func (db listStore) reportsOf(ctx context.Context, messages []int64) ([]sms.StoredReport, error) {
 	args := make([]any, len(messages))
 	for i, id := range messages {
 		args[i] = id
@@ -237,7 +237,7 @@ func (db *DB) reportsOf(ctx context.Context, messages []int64) ([]sms.StoredRepo
 }
 
 // AuditOf lists what was done to an object, oldest first.
-func (db *DB) AuditOf(ctx context.Context, object string) ([]sms.Audit, error) {
+func (db listStore) AuditOf(ctx context.Context, object string) ([]sms.Audit, error) {
 	rows, err := db.read().ObjectAudit(ctx, object)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)

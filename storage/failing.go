@@ -24,8 +24,8 @@ const (
 // Blocked ones are left out: nothing is sent to them. What was sent before
 // since is not looked at. However many messages there are, it reads
 // failingLook ids and numbers at most.
-func (db *DB) FailingNumbers(ctx context.Context, account, since int64, limit int) ([]sms.FailingNumber, error) {
-	ids, err := db.newestIDs(ctx, sms.MessageSearch{AccountID: account, Keys: sms.TileFailed.Keys(), Since: since, Limit: failingLook}, failingCampaigns)
+func (db callStore) FailingNumbers(ctx context.Context, account, since int64, limit int) ([]sms.FailingNumber, error) {
+	ids, err := campaignStore{db.core}.newestIDs(ctx, sms.MessageSearch{AccountID: account, Keys: sms.TileFailed.Keys(), Since: since, Limit: failingLook}, failingCampaigns)
 	if err != nil {
 		return nil, fmt.Errorf("look for failing numbers: %w", err)
 	}
@@ -39,7 +39,7 @@ func (db *DB) FailingNumbers(ctx context.Context, account, since int64, limit in
 		for i, n := range part {
 			numbers[i] = n.Latest.Number
 		}
-		blocked, err := db.BlockedAmong(ctx, account, numbers)
+		blocked, err := contactStore{db.core}.BlockedAmong(ctx, account, numbers)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func messageNumbers(n int) string {
 
 // repeated gives the numbers that stand behind several of the messages. Of the
 // latest one only id and number are filled in.
-func (db *DB) repeated(ctx context.Context, ids []int64) ([]sms.FailingNumber, error) {
+func (db callStore) repeated(ctx context.Context, ids []int64) ([]sms.FailingNumber, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -103,13 +103,13 @@ func (db *DB) repeated(ctx context.Context, ids []int64) ([]sms.FailingNumber, e
 
 // addLatest fills in the latest messages; a number whose message has gone
 // meanwhile is left out.
-func (db *DB) addLatest(ctx context.Context, list []sms.FailingNumber) ([]sms.FailingNumber, error) {
+func (db callStore) addLatest(ctx context.Context, list []sms.FailingNumber) ([]sms.FailingNumber, error) {
 	ids := make([]int64, len(list))
 	times := map[int64]int{}
 	for i, n := range list {
 		ids[i], times[n.Latest.ID] = n.Latest.ID, n.Times
 	}
-	found, err := db.foundMessages(ctx, ids)
+	found, err := campaignStore{db.core}.foundMessages(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (t *tx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.Message
 
 // Groups lists an account's groups as they were last read from the gateway, by
 // name, with the parents that are known here.
-func (db *DB) Groups(ctx context.Context, account int64) ([]sms.Group, error) {
+func (db accountStore) Groups(ctx context.Context, account int64) ([]sms.Group, error) {
 	rows, err := db.read().Groups(ctx, account)
 	list := make([]sms.Group, len(rows))
 	for i, r := range rows {
@@ -98,7 +98,7 @@ const pendingLife = 24 * time.Hour
 // PutGroups replaces what is known of an account's groups. What was made here
 // keeps its parent; a group that appears under a name that was just made here
 // is that group. Of several with one id the first counts.
-func (db *DB) PutGroups(ctx context.Context, account int64, list []sms.Group, now int64) error {
+func (db accountStore) PutGroups(ctx context.Context, account int64, list []sms.Group, now int64) error {
 	return db.update(ctx, "store groups", func(t *tx) error {
 		before, err := t.Groups(ctx, account)
 		if err != nil {
@@ -153,29 +153,29 @@ func (t *tx) insertGroups(ctx context.Context, account int64, list []sms.Group, 
 
 // ExpectGroup remembers that a group of this name is being made here, under a
 // parent or, for 0, under none: the service does not tell its id (§4.7).
-func (db *DB) ExpectGroup(ctx context.Context, account int64, name string, parent, now int64) error {
+func (db accountStore) ExpectGroup(ctx context.Context, account int64, name string, parent, now int64) error {
 	return db.update(ctx, "expect group", func(t *tx) error {
 		return t.PutGroupMade(ctx, query.PutGroupMadeParams{AccountID: account, Name: name, ParentID: parent, MadeAt: now})
 	})
 }
 
 // UnexpectGroup takes that back when the service refused.
-func (db *DB) UnexpectGroup(ctx context.Context, account int64, name string) error {
+func (db accountStore) UnexpectGroup(ctx context.Context, account int64, name string) error {
 	return db.update(ctx, "expect no group", func(t *tx) error { return t.DeleteGroupMade(ctx, account, name) })
 }
 
 // ChangeGroup keeps a new name that the service has given a group.
-func (db *DB) ChangeGroup(ctx context.Context, account, id int64, name string) error {
+func (db accountStore) ChangeGroup(ctx context.Context, account, id int64, name string) error {
 	return db.update(ctx, "rename group", func(t *tx) error { return t.RenameGroup(ctx, account, id, name) })
 }
 
 // ForgetGroup takes a group out that the service has no more.
-func (db *DB) ForgetGroup(ctx context.Context, account, id int64) error {
+func (db accountStore) ForgetGroup(ctx context.Context, account, id int64) error {
 	return db.update(ctx, "forget group", func(t *tx) error { return t.DeleteGroup(ctx, account, id) })
 }
 
 // GroupWaits counts the campaigns that wait for their time to go to a group.
-func (db *DB) GroupWaits(ctx context.Context, account, id int64) (int64, error) {
+func (db accountStore) GroupWaits(ctx context.Context, account, id int64) (int64, error) {
 	n, err := db.read().GroupWaits(ctx, account, strconv.FormatInt(id, 10))
 	return n, orNothing(err, "count campaigns of a group")
 }

@@ -16,7 +16,7 @@ import (
 
 // BeginCampaign stores the hidden campaign of a list that is being made. It
 // fails with sms.ErrConflict when the list was changed meanwhile.
-func (db *DB) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (id int64, err error) {
+func (db campaignStore) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (id int64, err error) {
 	err = db.update(ctx, "begin campaign", func(t *tx) error {
 		id, err = t.InsertHiddenCampaign(ctx, query.InsertHiddenCampaignParams{AccountID: c.AccountID, Token: randomHex(32), Name: c.Name, SenderID: c.SenderID,
 			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, Recipients: c.Recipients, Parts: c.Parts, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName,
@@ -51,7 +51,7 @@ const (
 // every other writer go first, and says how many of them: as many as fit into
 // its turn. It is as long as what it waited for, so that two who always want to
 // write get half of the time each.
-func (db *DB) PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error) {
+func (db campaignStore) PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error) {
 	asked := time.Now()
 	if err := db.yield(ctx); err != nil {
 		return 0, err
@@ -118,7 +118,7 @@ func (t *tx) putMessage(ctx context.Context, campaign int64, m sms.Message, now 
 // ShowCampaign makes a hidden campaign a draft and its list made, in one
 // transaction. tally counts its messages by standing. It fails with
 // sms.ErrConflict when the list was changed or dropped meanwhile.
-func (db *DB) ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error {
+func (db campaignStore) ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error {
 	return db.update(ctx, "show campaign", func(t *tx) error {
 		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts, Unicode: c.Unicode,
 			Fingerprint: c.Fingerprint, CallsText: c.CallsText, CallsPairs: c.CallsPairs, CreatedAt: now})
@@ -138,7 +138,7 @@ func (db *DB) ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tall
 // SweepCampaigns removes some of what is left of hidden campaigns that nobody
 // makes any more; more says that there is more to remove. One that sends
 // messages again is made by no list: it is left alone until before.
-func (db *DB) SweepCampaigns(ctx context.Context, before int64) (more bool, err error) {
+func (db campaignStore) SweepCampaigns(ctx context.Context, before int64) (more bool, err error) {
 	ids, err := db.read().AbandonedCampaigns(ctx, before)
 	if err != nil {
 		return false, fmt.Errorf("list abandoned campaigns: %w", err)
@@ -170,7 +170,7 @@ func (db *DB) SweepCampaigns(ctx context.Context, before int64) (more bool, err 
 
 // yield waits until no other writer of this process waits, and a moment
 // longer, but not for ever.
-func (db *DB) yield(ctx context.Context) error {
+func (db campaignStore) yield(ctx context.Context) error {
 	for range 100 {
 		if db.waiting.Load() == 0 {
 			return ctx.Err()
@@ -189,7 +189,7 @@ where c.account_id = $1 and c.started_at > $2 and c.started_at > 0`
 
 // EachSketch gives the sketches of an account's campaigns started after the
 // given time.
-func (db *DB) EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error {
+func (db campaignStore) EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error {
 	rows, err := db.reader.QueryContext(ctx, eachSketch, account, after)
 	if err != nil {
 		return fmt.Errorf("list sketches: %w", err)
@@ -220,7 +220,7 @@ const recipientsAtOnce = 5000
 
 // EachRecipient gives the numbers and texts of a campaign's messages that were
 // not left out.
-func (db *DB) EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error {
+func (db campaignStore) EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error {
 	for last, n := int64(0), recipientsAtOnce; n == recipientsAtOnce; {
 		rows, err := db.reader.QueryContext(ctx, someRecipients, campaign, last, recipientsAtOnce)
 		if err != nil {

@@ -235,7 +235,7 @@ const (
 )
 
 // putKeyCheck stores what a wrong key is told by.
-func (db *DB) putKeyCheck(ctx context.Context) error {
+func (db *core) putKeyCheck(ctx context.Context) error {
 	if have, err := db.Setting(ctx, settingKeyCheck); err != nil || have != "" {
 		return err
 	}
@@ -273,7 +273,7 @@ func (s sealer) fits(ctx context.Context, db *sql.DB) (bool, error) {
 
 // Sealed opens everything that the database seals and counts it. Its error
 // names the first that does not open.
-func (db *DB) Sealed(ctx context.Context) (n int64, err error) {
+func (db *core) Sealed(ctx context.Context) (n int64, err error) {
 	for _, kind := range []struct {
 		text  string
 		place func(name any) string
@@ -302,7 +302,7 @@ func (db *DB) Sealed(ctx context.Context) (n int64, err error) {
 
 // Dispatching takes the data folder and the database for the one process that
 // may send. The locks end with the process, however that ends.
-func (db *DB) Dispatching() (release func(), err error) { return db.config.serve() }
+func (db *core) Dispatching() (release func(), err error) { return db.config.serve() }
 
 // Served fails when another process serves the data folder or the database.
 // What else keeps it from looking is for others to find.

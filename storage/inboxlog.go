@@ -328,12 +328,12 @@ const (
 )
 
 // SeeInbox notes the highest id that the inbox has given.
-func (db *DB) SeeInbox(ctx context.Context, last int64) error {
+func (db *core) SeeInbox(ctx context.Context, last int64) error {
 	return db.update(ctx, "note how far the inbox is", func(t *tx) error { return t.PutCursor(ctx, inboxSeen, last) })
 }
 
 // inboxSeen is at least the cursor.
-func (db *DB) inboxSeen(ctx context.Context) (int64, error) {
+func (db *core) inboxSeen(ctx context.Context) (int64, error) {
 	seen, err := db.read().Cursor(ctx, inboxSeen)
 	if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
 		return 0, fmt.Errorf("read how far the inbox was: %w", err)

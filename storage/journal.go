@@ -24,7 +24,7 @@ import (
 // told from an intact one (README.md). It is safe for use by many goroutines.
 type Journal struct {
 	cfg    JournalConfig
-	db     *DB
+	db     *core
 	folder string
 
 	turn   sync.Mutex // held by the one who writes
@@ -72,7 +72,7 @@ func NewJournal(db *DB, cfg JournalConfig) *Journal {
 	if dir == "" {
 		dir = db.data
 	}
-	return &Journal{cfg: cfg, db: db, folder: filepath.Join(dir, journalFolder)}
+	return &Journal{cfg: cfg, db: db.core, folder: filepath.Join(dir, journalFolder)}
 }
 
 // Folder is where the journal's segments stand.
@@ -298,7 +298,7 @@ func (j *Journal) forgetNames() {
 // licence puts the line of a licence into its transaction: the head moves on,
 // and the line stands in the database until the journal has it. It returns the
 // line and its number.
-func (t *tx) licence(ctx context.Context, db *DB, l journalLine, now int64) (line []byte, seq int64, err error) {
+func (t *tx) licence(ctx context.Context, db *core, l journalLine, now int64) (line []byte, seq int64, err error) {
 	head, err := t.JournalHead(ctx, db.node)
 	if err = orNone(err); err != nil {
 		return nil, 0, err
@@ -377,7 +377,7 @@ func (j *Journal) noteElsewhere() error {
 
 // openNode finds the name of this data folder, or makes it, and writes it down
 // where the folder has none.
-func (db *DB) openNode(ctx context.Context) error {
+func (db *core) openNode(ctx context.Context) error {
 	written, err := db.writtenNode()
 	if err != nil {
 		return err
@@ -400,7 +400,7 @@ const nodeFile = "node"
 // made with the folder. A folder that lost it, or into which a backup was
 // restored, and whose database names one only is that one. It is "" where there
 // is none.
-func (db *DB) findNode(ctx context.Context) (err error) {
+func (db *core) findNode(ctx context.Context) (err error) {
 	if db.node, err = db.writtenNode(); err != nil || db.node != "" {
 		return err
 	}
@@ -414,7 +414,7 @@ func (db *DB) findNode(ctx context.Context) (err error) {
 	return nil
 }
 
-func (db *DB) writtenNode() (string, error) {
+func (db *core) writtenNode() (string, error) {
 	raw, err := os.ReadFile(filepath.Join(db.data, nodeFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read the node's name: %w", err)
@@ -426,7 +426,7 @@ func (db *DB) writtenNode() (string, error) {
 }
 
 // openDesk finds the desk's id, and makes it where there is none.
-func (db *DB) openDesk(ctx context.Context) error {
+func (db *core) openDesk(ctx context.Context) error {
 	if err := db.findDesk(ctx); err != nil || db.desk != "" {
 		return err
 	}
@@ -434,14 +434,14 @@ func (db *DB) openDesk(ctx context.Context) error {
 	return db.PutSetting(ctx, sms.SettingDesk, db.desk)
 }
 
-func (db *DB) findDesk(ctx context.Context) (err error) {
+func (db *core) findDesk(ctx context.Context) (err error) {
 	db.desk, err = db.Setting(ctx, sms.SettingDesk)
 	return err
 }
 
 // openJournalSide reads what licences need of the database. Before the journal
 // has started they follow on whatever the last process left.
-func (db *DB) openJournalSide(ctx context.Context) error {
+func (db *core) openJournalSide(ctx context.Context) error {
 	head, err := db.read().JournalHead(ctx, db.node)
 	if err = orNone(err); err != nil {
 		return fmt.Errorf("read the journal's head: %w", err)

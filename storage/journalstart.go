@@ -170,7 +170,7 @@ func (j *Journal) record(ctx context.Context, line journalLine, now int64) error
 }
 
 // schema is the number of the newest migration that the database has had.
-func (db *DB) schema(ctx context.Context) (version int64, err error) {
+func (db *core) schema(ctx context.Context) (version int64, err error) {
 	if err = db.reader.QueryRowContext(ctx, `select coalesce(max(version_id), 0) from goose_db_version`).Scan(&version); err != nil {
 		return 0, fmt.Errorf("read the schema's number: %w", err)
 	}
@@ -182,7 +182,7 @@ func (db *DB) schema(ctx context.Context) (version int64, err error) {
 // of the database is a question all the same: its head is not found.
 func (j *Journal) Forget(ctx context.Context, now int64) error {
 	if j.db.remembers.Load() {
-		if _, err := j.db.ForgetRemembered(ctx, 0, now-journalKept.Milliseconds()); err != nil {
+		if _, err := (callStore{j.db}).ForgetRemembered(ctx, 0, now-journalKept.Milliseconds()); err != nil {
 			return err
 		}
 	}

@@ -149,7 +149,7 @@ func (j *Journal) lacking(ctx context.Context, there map[string]bool) (missing i
 	return missing, err
 }
 
-func (db *DB) eachLicensed(ctx context.Context, since int64, do func(query.LicensedAttemptsRow) error) error {
+func (db *core) eachLicensed(ctx context.Context, since int64, do func(query.LicensedAttemptsRow) error) error {
 	after := int64(0)
 	for {
 		rows, err := db.read().LicensedAttempts(ctx, max(since, 1), after, licensedAtOnce)
@@ -282,7 +282,7 @@ func (j *Journal) lineOf(ctx context.Context, a query.LicensedAttemptsRow) (jour
 }
 
 // putHead sets the head of this node; its generation stays.
-func (db *DB) putHead(ctx context.Context, at journalPlace, now int64) error {
+func (db *core) putHead(ctx context.Context, at journalPlace, now int64) error {
 	return db.update(ctx, "set the journal's head", func(t *tx) error {
 		head, err := t.JournalHead(ctx, db.node)
 		if err = orNone(err); err != nil {

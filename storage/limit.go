@@ -22,7 +22,7 @@ const startedSince = `select coalesce(sum(c.recipients), 0) from campaign c wher
 
 // GotRecently counts the messages of an account that went to a number since a
 // moment.
-func (db *DB) GotRecently(ctx context.Context, account int64, number string, since int64) (n int64, err error) {
+func (db campaignStore) GotRecently(ctx context.Context, account int64, number string, since int64) (n int64, err error) {
 	if err := db.reader.QueryRowContext(ctx, gotRecently, account, padded(sms.Backwards(number)), number, since).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count what a person got: %w", err)
 	}
@@ -30,7 +30,7 @@ func (db *DB) GotRecently(ctx context.Context, account int64, number string, sin
 }
 
 // SentSince counts the recipients of an account's calls since a moment.
-func (db *DB) SentSince(ctx context.Context, account, since int64) (n int64, err error) {
+func (db campaignStore) SentSince(ctx context.Context, account, since int64) (n int64, err error) {
 	if err := db.reader.QueryRowContext(ctx, sentSince, account, since).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count what was sent: %w", err)
 	}
@@ -39,7 +39,7 @@ func (db *DB) SentSince(ctx context.Context, account, since int64) (n int64, err
 
 // StartedSince counts the recipients of the campaigns of an account that a
 // person started since a moment.
-func (db *DB) StartedSince(ctx context.Context, account, user, since int64) (n int64, err error) {
+func (db campaignStore) StartedSince(ctx context.Context, account, user, since int64) (n int64, err error) {
 	if err := db.reader.QueryRowContext(ctx, startedSince, account, since, user).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count what a person started: %w", err)
 	}

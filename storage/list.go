@@ -10,9 +10,12 @@ import (
 	"smsdesk/storage/query"
 )
 
+// listStore keeps the uploaded lists, their staging and the downloads.
+type listStore struct{ *core }
+
 // CreateList stores an uploaded list. The token makes it one: a second call
 // with the same token returns the first result and created false.
-func (db *DB) CreateList(ctx context.Context, l sms.List, token string, now int64) (made sms.List, created bool, err error) {
+func (db listStore) CreateList(ctx context.Context, l sms.List, token string, now int64) (made sms.List, created bool, err error) {
 	err = db.update(ctx, "store list", func(t *tx) error {
 		first, err := t.ListByToken(ctx, token)
 		if err == nil {
@@ -44,7 +47,7 @@ func (db *DB) CreateList(ctx context.Context, l sms.List, token string, now int6
 }
 
 // List finds a list by its UID.
-func (db *DB) List(ctx context.Context, uid string) (sms.List, error) {
+func (db listStore) List(ctx context.Context, uid string) (sms.List, error) {
 	row, err := db.read().ListByUID(ctx, uid)
 	if _, err := found(row, err, "read list"); err != nil {
 		return sms.List{}, err
@@ -53,7 +56,7 @@ func (db *DB) List(ctx context.Context, uid string) (sms.List, error) {
 }
 
 // ListByID finds a list by its id, as campaigns name it.
-func (db *DB) ListByID(ctx context.Context, id int64) (sms.List, error) {
+func (db listStore) ListByID(ctx context.Context, id int64) (sms.List, error) {
 	row, err := db.read().ListByID(ctx, id)
 	if _, err := found(row, err, "read list"); err != nil {
 		return sms.List{}, err
@@ -62,7 +65,7 @@ func (db *DB) ListByID(ctx context.Context, id int64) (sms.List, error) {
 }
 
 // ListByToken finds the list that was made with a one-use token.
-func (db *DB) ListByToken(ctx context.Context, token string) (sms.List, error) {
+func (db listStore) ListByToken(ctx context.Context, token string) (sms.List, error) {
 	row, err := db.read().ListByToken(ctx, token)
 	if _, err := found(row, err, "read list"); err != nil {
 		return sms.List{}, err
@@ -71,32 +74,32 @@ func (db *DB) ListByToken(ctx context.Context, token string) (sms.List, error) {
 }
 
 // Lists lists the lists of one person, newest first.
-func (db *DB) Lists(ctx context.Context, account, user int64, limit int) ([]sms.List, error) {
+func (db listStore) Lists(ctx context.Context, account, user int64, limit int) ([]sms.List, error) {
 	rows, err := db.read().RecentLists(ctx, account, user, int32(limit))
 	return lists(rows, err, "list lists")
 }
 
 // BusyLists lists the lists that are to be checked or made, oldest first.
-func (db *DB) BusyLists(ctx context.Context) ([]sms.List, error) {
+func (db listStore) BusyLists(ctx context.Context) ([]sms.List, error) {
 	rows, err := db.read().BusyLists(ctx)
 	return lists(rows, err, "list lists in work")
 }
 
 // OldLists lists lists not changed since before of which there is no campaign.
-func (db *DB) OldLists(ctx context.Context, before int64) ([]sms.List, error) {
+func (db listStore) OldLists(ctx context.Context, before int64) ([]sms.List, error) {
 	rows, err := db.read().OldLists(ctx, before)
 	return lists(rows, err, "list old lists")
 }
 
 // CheckedLists lists the lists that wait for a person and were changed since
 // after.
-func (db *DB) CheckedLists(ctx context.Context, after int64) ([]sms.List, error) {
+func (db listStore) CheckedLists(ctx context.Context, after int64) ([]sms.List, error) {
 	rows, err := db.read().CheckedLists(ctx, after)
 	return lists(rows, err, "list checked lists")
 }
 
 // UpdateList changes a list in one transaction; the closure decides.
-func (db *DB) UpdateList(ctx context.Context, uid string, now int64, change func(*sms.List) error) (sms.List, error) {
+func (db listStore) UpdateList(ctx context.Context, uid string, now int64, change func(*sms.List) error) (sms.List, error) {
 	var after sms.List
 	err := db.update(ctx, "save list", func(t *tx) error {
 		row, err := t.ListByUID(ctx, uid)
@@ -127,7 +130,7 @@ func (db *DB) UpdateList(ctx context.Context, uid string, now int64, change func
 
 // PutListProgress tells how far the work on a list is. It fails with
 // sms.ErrConflict when the list was changed or dropped meanwhile.
-func (db *DB) PutListProgress(ctx context.Context, l sms.List, done, total int64) error {
+func (db listStore) PutListProgress(ctx context.Context, l sms.List, done, total int64) error {
 	return db.update(ctx, "store progress", func(t *tx) error {
 		n, err := t.ListProgress(ctx, query.ListProgressParams{ID: l.ID, Version: l.Version, Done: done, Total: total})
 		if err == nil && n != 1 {
@@ -138,7 +141,7 @@ func (db *DB) PutListProgress(ctx context.Context, l sms.List, done, total int64
 }
 
 // DeleteList forgets a list; sms.ErrConflict when it was changed meanwhile.
-func (db *DB) DeleteList(ctx context.Context, l sms.List) error {
+func (db listStore) DeleteList(ctx context.Context, l sms.List) error {
 	return db.update(ctx, "delete list", func(t *tx) error {
 		n, err := t.Queries.DeleteList(ctx, l.ID, l.Version)
 		if err == nil && n != 1 {
@@ -150,7 +153,7 @@ func (db *DB) DeleteList(ctx context.Context, l sms.List) error {
 
 // ListMapping is what was last chosen for lists with the same column names;
 // sms.ErrNotFound when there was none.
-func (db *DB) ListMapping(ctx context.Context, account int64, headerKey string) (o sms.ListOrder, err error) {
+func (db listStore) ListMapping(ctx context.Context, account int64, headerKey string) (o sms.ListOrder, err error) {
 	text, err := db.read().ListMapping(ctx, account, headerKey)
 	if _, err := found(text, err, "read mapping"); err != nil {
 		return o, err
@@ -162,7 +165,7 @@ func (db *DB) ListMapping(ctx context.Context, account int64, headerKey string) 
 }
 
 // PutListMapping remembers what was chosen for lists with these column names.
-func (db *DB) PutListMapping(ctx context.Context, account int64, headerKey string, o sms.ListOrder, now int64) error {
+func (db listStore) PutListMapping(ctx context.Context, account int64, headerKey string, o sms.ListOrder, now int64) error {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("store mapping: %w", err)

@@ -38,10 +38,10 @@ type loggedAnswer struct {
 }
 
 // NoteAnswersIn lets answers be logged from now on.
-func (db *DB) NoteAnswersIn(l *ReportLog) { db.answers.Store(l) }
+func (db callStore) NoteAnswersIn(l *ReportLog) { db.answers.Store(l) }
 
 // noteAnswer hands the ids that an answer gave to the log.
-func (db *DB) noteAnswer(ctx context.Context, a *sms.Attempt, campaign string, s sms.Settlement, now int64) {
+func (db callStore) noteAnswer(ctx context.Context, a *sms.Attempt, campaign string, s sms.Settlement, now int64) {
 	l := db.answers.Load()
 	if l == nil || a.Call.Kind == sms.CallGroup {
 		return

@@ -39,11 +39,11 @@ type blocking struct {
 // OpenBlockLog opens the log in the folder of the journal. As with
 // OpenReportLog nothing is made in the place of one that is missing before
 // Create. Until UseBlockLog blocks are kept for it in the database.
-func (db *DB) OpenBlockLog(ctx context.Context, journal string, now func() time.Time) (*BlockLog, error) {
+func (db *core) OpenBlockLog(ctx context.Context, journal string, now func() time.Time) (*BlockLog, error) {
 	return db.openBlockLog(ctx, journal, now, nil)
 }
 
-func (db *DB) openBlockLog(ctx context.Context, journal string, now func() time.Time, fs log.FS) (*BlockLog, error) {
+func (db *core) openBlockLog(ctx context.Context, journal string, now func() time.Time, fs log.FS) (*BlockLog, error) {
 	l := &BlockLog{sealedLog{db: db, cursor: blockCursor, name: "block", period: "2006-01", now: now, cfg: log.Config{Dir: filepath.Join(journal, BlockLogFolder)}}}
 	if err := db.openSealed(ctx, &l.sealedLog, fs); err != nil {
 		return nil, fmt.Errorf("open the log of blocks: %w", err)
@@ -96,13 +96,13 @@ func (l *BlockLog) Check(context.Context) (n int, lost string, err error) {
 }
 
 // UseBlockLog lets blocks be logged. It is called before anybody blocks.
-func (db *DB) UseBlockLog(l *BlockLog) {
+func (db *core) UseBlockLog(l *BlockLog) {
 	db.blocking.mu.Lock()
 	defer db.blocking.mu.Unlock()
 	db.blocking.log, db.blocking.replayed = l, false
 }
 
-func (db *DB) cursorOr(ctx context.Context, name string) (int64, error) {
+func (db *core) cursorOr(ctx context.Context, name string) (int64, error) {
 	n, err := db.read().Cursor(ctx, name)
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return 0, nil
@@ -173,7 +173,7 @@ func (t *tx) paid(ctx context.Context, p paid) error {
 const owedAtOnce = 1000
 
 // append logs what is owed and then the lines. The caller holds mu.
-func (b *blocking) append(ctx context.Context, db *DB, lines []string) (p paid, more bool, err error) {
+func (b *blocking) append(ctx context.Context, db *core, lines []string) (p paid, more bool, err error) {
 	if b.log == nil || !b.replayed {
 		return p, false, errAway
 	}
@@ -203,14 +203,14 @@ func (b *blocking) append(ctx context.Context, db *DB, lines []string) (p paid, 
 
 // LogBlocks logs what is owed: blocks by delivery reports, which are stored
 // together with them, and what was done while the log could not be written.
-func (db *DB) LogBlocks(ctx context.Context) error {
+func (db *core) LogBlocks(ctx context.Context) error {
 	db.blocking.mu.Lock()
 	defer db.blocking.mu.Unlock()
 	return db.logOwed(ctx)
 }
 
 // logOwed is LogBlocks for who holds the lock.
-func (db *DB) logOwed(ctx context.Context) error {
+func (db *core) logOwed(ctx context.Context) error {
 	for more := true; more; {
 		p, further, err := db.blocking.append(ctx, db, nil)
 		if errors.Is(err, errAway) || err == nil && p.record == 0 {
@@ -228,7 +228,7 @@ func (db *DB) logOwed(ctx context.Context) error {
 }
 
 // blockSome logs and then stores.
-func (db *DB) blockSome(ctx context.Context, list []sms.Blocked) (added int64, err error) {
+func (db *core) blockSome(ctx context.Context, list []sms.Blocked) (added int64, err error) {
 	uids, err := db.accountNames(ctx)
 	if err != nil {
 		return 0, err
@@ -256,7 +256,7 @@ func (db *DB) blockSome(ctx context.Context, list []sms.Blocked) (added int64, e
 	return added, err
 }
 
-func (db *DB) accountNames(ctx context.Context) (map[int64]string, error) {
+func (db *core) accountNames(ctx context.Context) (map[int64]string, error) {
 	uids, err := db.accountUIDs(ctx)
 	names := map[int64]string{}
 	for uid, id := range uids {
@@ -267,7 +267,7 @@ func (db *DB) accountNames(ctx context.Context) (map[int64]string, error) {
 
 // endBlock stores the end of a block and then logs it. What cannot be logged is
 // owed: the number may be written to again as soon as the database says so.
-func (db *DB) endBlock(ctx context.Context, end sms.Unblocking, take func(*tx) (query.Blocked, error)) (gone sms.Blocked, err error) {
+func (db *core) endBlock(ctx context.Context, end sms.Unblocking, take func(*tx) (query.Blocked, error)) (gone sms.Blocked, err error) {
 	db.blocking.mu.Lock()
 	defer db.blocking.mu.Unlock()
 	err = db.update(ctx, "unblock number", func(t *tx) error {
@@ -292,7 +292,7 @@ func (db *DB) endBlock(ctx context.Context, end sms.Unblocking, take func(*tx) (
 // while the log is not there. Those of accounts
 // that this database does not know are counted; lost says in words of which
 // days blocks cannot be read.
-func (db *DB) ReplayBlocks(ctx context.Context) (applied, strangers int, lost string, err error) {
+func (db *core) ReplayBlocks(ctx context.Context) (applied, strangers int, lost string, err error) {
 	db.blocking.mu.Lock()
 	defer db.blocking.mu.Unlock()
 	l := db.blocking.log

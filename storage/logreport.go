@@ -41,11 +41,11 @@ const ReportLogFolder = "reports.log"
 // OpenReportLog opens the log in the folder of the journal. Where the log is
 // not there although reports were applied from one, or is another desk's,
 // nothing is appended before Create: its disk may not be there yet.
-func (db *DB) OpenReportLog(ctx context.Context, journal string, now func() time.Time) (*ReportLog, error) {
+func (db *core) OpenReportLog(ctx context.Context, journal string, now func() time.Time) (*ReportLog, error) {
 	return db.openReportLog(ctx, journal, now, nil)
 }
 
-func (db *DB) openReportLog(ctx context.Context, journal string, now func() time.Time, fs log.FS) (*ReportLog, error) {
+func (db *core) openReportLog(ctx context.Context, journal string, now func() time.Time, fs log.FS) (*ReportLog, error) {
 	l := &ReportLog{uids: map[int64]string{}, sealedLog: sealedLog{db: db, cursor: reportCursor, name: "report", period: time.DateOnly, now: now,
 		cfg: log.Config{Dir: filepath.Join(journal, ReportLogFolder)}}}
 	if err := db.openSealed(ctx, &l.sealedLog, fs); err != nil {
@@ -151,7 +151,7 @@ func (l *ReportLog) accountUID(ctx context.Context, id int64) string {
 }
 
 // accountUIDs gives the row ids of accounts by their random ids.
-func (db *DB) accountUIDs(ctx context.Context) (map[string]int64, error) {
+func (db *core) accountUIDs(ctx context.Context) (map[string]int64, error) {
 	rows, err := db.reader.QueryContext(ctx, `select uid, id from account`)
 	uids := map[string]int64{}
 	if err := each(rows, err, func(scan func(...any) error) error {
@@ -239,7 +239,7 @@ func accountOf(uids map[string]int64, uid string) int64 {
 }
 
 // LogCursor is the last entry of the log up to which all are applied.
-func (db *DB) LogCursor(ctx context.Context) (int64, error) {
+func (db *core) LogCursor(ctx context.Context) (int64, error) {
 	n, err := db.read().Cursor(ctx, reportCursor)
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return 0, nil

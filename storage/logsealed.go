@@ -34,7 +34,7 @@ import (
 // does not compress them either, so the log at most doubles what a report
 // takes, and the answer waits for nothing but the disk.
 type sealedLog struct {
-	db     *DB
+	db     *core
 	name   string // of the log
 	cursor string // name of the place up to which it was applied
 	period string // a segment begins when the time in this layout is another
@@ -79,7 +79,7 @@ const (
 var errAway = errors.New("the log is not there")
 
 // openSealed opens a log of the desk; it makes and changes nothing.
-func (db *DB) openSealed(ctx context.Context, l *sealedLog, fs log.FS) (err error) {
+func (db *core) openSealed(ctx context.Context, l *sealedLog, fs log.FS) (err error) {
 	l.desk = db.desk
 	key, err := hkdf.Key(sha256.New, db.seal.key, nil, "smsdesk "+l.name+" log v1", 32)
 	if err != nil {

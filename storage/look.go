@@ -36,7 +36,7 @@ func LookIntoInbox(ctx context.Context, data string, cursor int64) (s InboxState
 		return s, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := (&DB{reader: db}).Check(ctx); err != nil {
+	if err := (&core{reader: db}).Check(ctx); err != nil {
 		return s, err
 	}
 	const state = `select coalesce((select seq from sqlite_sequence where name = 'raw'), 0), (select count(*) from raw where id > $1)`

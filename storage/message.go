@@ -13,7 +13,7 @@ import (
 
 // Messages lists messages in the order of their rows; more says that there
 // are further ones in the direction asked for.
-func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error) {
+func (db campaignStore) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error) {
 	c, err := db.messagesOf(ctx, f.CampaignID)
 	if err != nil {
 		return nil, false, err
@@ -57,7 +57,7 @@ func (db *DB) Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Mes
 
 // messagesOf is the campaign of messages that are asked for; it may be hidden
 // or gone.
-func (db *DB) messagesOf(ctx context.Context, id int64) (sms.Campaign, error) {
+func (db campaignStore) messagesOf(ctx context.Context, id int64) (sms.Campaign, error) {
 	row, err := db.read().CampaignByID(ctx, id)
 	if err = classify(err); err != nil && !errors.Is(err, sms.ErrNotFound) {
 		return sms.Campaign{}, fmt.Errorf("read the campaign of messages: %w", err)
@@ -114,7 +114,7 @@ func messageConditions(f sms.MessageFilter) (where string, args []any) {
 }
 
 // Message finds a message by id.
-func (db *DB) Message(ctx context.Context, id int64) (sms.Message, error) {
+func (db campaignStore) Message(ctx context.Context, id int64) (sms.Message, error) {
 	r, err := db.read().MessageByID(ctx, id)
 	if _, err := found(r, err, "read message"); err != nil {
 		return sms.Message{}, err
@@ -127,7 +127,7 @@ func (db *DB) Message(ctx context.Context, id int64) (sms.Message, error) {
 }
 
 // MessageAttempts lists the calls that held a message, oldest first.
-func (db *DB) MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error) {
+func (db campaignStore) MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error) {
 	rows, err := db.read().MessageAttempts(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("list a message's attempts: %w", err)
@@ -141,7 +141,7 @@ func (db *DB) MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, err
 
 // MarkLate marks messages without a final report that were sent before the
 // given time; it returns the campaigns that changed.
-func (db *DB) MarkLate(ctx context.Context, account, before, now int64) (campaigns []int64, err error) {
+func (db campaignStore) MarkLate(ctx context.Context, account, before, now int64) (campaigns []int64, err error) {
 	err = db.update(ctx, "mark late messages", func(t *tx) error {
 		rows, err := t.LateMessages(ctx, account, before)
 		if err != nil {

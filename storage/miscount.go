@@ -16,7 +16,7 @@ type counts map[sms.CountOf]int64
 // Miscounts counts everything anew that is counted when it changes, at one
 // moment, and gives what differs, by campaign. It reads every message and
 // report: for checks, not for pages.
-func (db *DB) Miscounts(ctx context.Context) ([]sms.Miscount, error) {
+func (db usageStore) Miscounts(ctx context.Context) ([]sms.Miscount, error) {
 	raw, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("recount: %w", err)

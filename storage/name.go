@@ -78,7 +78,7 @@ func (t *tx) InsertAgain(ctx context.Context, c query.InsertAgainParams) (id int
 }
 
 // fillNames makes campaigns of an older version found by their names.
-func (db *DB) fillNames(ctx context.Context) error {
+func (db campaignStore) fillNames(ctx context.Context) error {
 	for {
 		some, err := db.read().CampaignsWithoutKey(ctx)
 		if err != nil {
@@ -105,7 +105,7 @@ const countGram = `select count(*) from (select 1 from campaign_gram where gram 
 
 // rareGram is the gram of what is looked for that the fewest campaigns have, ""
 // where each is common or there is none.
-func (db *DB) rareGram(ctx context.Context, name string) (rare string, err error) {
+func (db campaignStore) rareGram(ctx context.Context, name string) (rare string, err error) {
 	fewest := int64(gramRare)
 	for i, g := range grams(nameKey(name)) {
 		var n int64

@@ -11,7 +11,7 @@ import (
 )
 
 // FirstToSend finds the first message of a draft that is not left out.
-func (db *DB) FirstToSend(ctx context.Context, campaign int64) (sms.Message, error) {
+func (db campaignStore) FirstToSend(ctx context.Context, campaign int64) (sms.Message, error) {
 	return previewed(db.read().FirstDraft(ctx, campaign))
 }
 
@@ -19,7 +19,7 @@ func (db *DB) FirstToSend(ctx context.Context, campaign int64) (sms.Message, err
 // has none the one of the next row that has, behind the last row the last one.
 // Rows stand in the order of their ids, so that a few look-ups by id find one
 // among a million.
-func (db *DB) MessageAtRow(ctx context.Context, campaign, row int64) (sms.Message, error) {
+func (db campaignStore) MessageAtRow(ctx context.Context, campaign, row int64) (sms.Message, error) {
 	q := db.read()
 	last, err := q.LastMessage(ctx, campaign)
 	if err != nil || last.RowNo <= row {
@@ -49,7 +49,7 @@ func previewed(r query.Message, err error) (sms.Message, error) {
 }
 
 // Extremes looks through at most most messages of a draft.
-func (db *DB) Extremes(ctx context.Context, campaign int64, most int) (e sms.Extremes, err error) {
+func (db campaignStore) Extremes(ctx context.Context, campaign int64, most int) (e sms.Extremes, err error) {
 	rows, err := db.read().DraftLengths(ctx, campaign, int32(most))
 	if err != nil {
 		return e, fmt.Errorf("measure messages: %w", err)
@@ -70,7 +70,7 @@ func (db *DB) Extremes(ctx context.Context, campaign int64, most int) (e sms.Ext
 // BlockedSince counts the messages of a draft whose number was blocked after
 // they were made, and their parts. Of more than most messages they are not
 // counted: known is false then, unless no number was blocked since.
-func (db *DB) BlockedSince(ctx context.Context, c sms.Campaign, most int) (messages, parts int64, known bool, err error) {
+func (db campaignStore) BlockedSince(ctx context.Context, c sms.Campaign, most int) (messages, parts int64, known bool, err error) {
 	newest, err := db.read().LastBlocked(ctx, c.AccountID)
 	switch err = classify(err); {
 	case errors.Is(err, sms.ErrNotFound) || err == nil && newest < c.CreatedAt:
@@ -90,7 +90,7 @@ func (db *DB) BlockedSince(ctx context.Context, c sms.Campaign, most int) (messa
 // Pace is how fast an account's calls leave: those that were allowed to start
 // since a time, and when the service last answered that they come too fast, 0
 // when it did not.
-func (db *DB) Pace(ctx context.Context, account, since int64) (calls, tooFast int64, err error) {
+func (db campaignStore) Pace(ctx context.Context, account, since int64) (calls, tooFast int64, err error) {
 	if calls, err = db.read().CountLicences(ctx, account, since); err != nil {
 		return 0, 0, fmt.Errorf("count calls: %w", err)
 	}

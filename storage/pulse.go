@@ -14,7 +14,7 @@ import (
 // Beat says that callbacks are answered now. With span 0 it begins a new
 // stretch of time; otherwise it makes the stretch longer. It returns the
 // stretch.
-func (db *DB) Beat(ctx context.Context, span, now int64) (int64, error) {
+func (db reportStore) Beat(ctx context.Context, span, now int64) (int64, error) {
 	err := db.update(ctx, "note that callbacks are answered", func(t *tx) error {
 		if span != 0 {
 			n, err := t.ExtendSpan(ctx, span, now)
@@ -32,7 +32,7 @@ func (db *DB) Beat(ctx context.Context, span, now int64) (int64, error) {
 // Gaps lists the times since the given one in which callbacks were not
 // answered for at least the given length, oldest first. A gap that has not
 // ended yet is not among them: then this process would not be asked.
-func (db *DB) Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error) {
+func (db reportStore) Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error) {
 	spans, err := db.read().Spans(ctx, since)
 	if err != nil {
 		return nil, fmt.Errorf("list when callbacks were answered: %w", err)
@@ -49,7 +49,7 @@ func (db *DB) Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error) {
 
 // AddPulses adds what the receiver did. Each minute and account stands in the
 // list once.
-func (db *DB) AddPulses(ctx context.Context, list []sms.Pulse) error {
+func (db reportStore) AddPulses(ctx context.Context, list []sms.Pulse) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (db *DB) AddPulses(ctx context.Context, list []sms.Pulse) error {
 
 // PulseSince adds up what the receiver did for an account since the given
 // minute; account 0 is for wrong tokens.
-func (db *DB) PulseSince(ctx context.Context, account, since int64) (sum sms.Pulse, err error) {
+func (db reportStore) PulseSince(ctx context.Context, account, since int64) (sum sms.Pulse, err error) {
 	rows, err := db.read().Pulses(ctx, account, since)
 	if err != nil {
 		return sum, fmt.Errorf("read what the receiver did: %w", err)
@@ -86,7 +86,7 @@ func (db *DB) PulseSince(ctx context.Context, account, since int64) (sum sms.Pul
 
 // Refused lists the minutes before the given one in which calls with a wrong
 // token came, newest first. before 0 begins with the newest.
-func (db *DB) Refused(ctx context.Context, before int64, limit int) (list []sms.Pulse, more bool, err error) {
+func (db reportStore) Refused(ctx context.Context, before int64, limit int) (list []sms.Pulse, more bool, err error) {
 	if before == 0 {
 		before = math.MaxInt64
 	}
@@ -104,7 +104,7 @@ func (db *DB) Refused(ctx context.Context, before int64, limit int) (list []sms.
 }
 
 // ForgetPulses removes counts and stretches of time older than the given one.
-func (db *DB) ForgetPulses(ctx context.Context, accounts []int64, before int64) error {
+func (db reportStore) ForgetPulses(ctx context.Context, accounts []int64, before int64) error {
 	return db.update(ctx, "forget old counts of callbacks", func(t *tx) error {
 		err := t.ForgetSpans(ctx, before)
 		for _, a := range append([]int64{0}, accounts...) {

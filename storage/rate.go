@@ -21,7 +21,7 @@ const openCalls = 200
 // nothing is known: its latest calls, as many as the rate has places, count
 // from when the account was opened first under this one, and so does the wait
 // of a 429. The first opening of an account begins its row.
-func (db *DB) CallsBefore(ctx context.Context, account int64, rate int) (sms.CallsBefore, error) {
+func (db accountStore) CallsBefore(ctx context.Context, account int64, rate int) (sms.CallsBefore, error) {
 	if forgetful {
 		return sms.CallsBefore{}, nil
 	}
@@ -118,7 +118,7 @@ func (t *tx) beginRate(ctx context.Context, account int64, now sms.Steady) (quer
 
 // BeginCall notes a call of the account for which there is no licence: one that
 // reads records or changes them.
-func (db *DB) BeginCall(ctx context.Context, account int64) (id int64, err error) {
+func (db accountStore) BeginCall(ctx context.Context, account int64) (id int64, err error) {
 	err = db.update(ctx, "note a request", func(t *tx) error {
 		now := db.steady()
 		if err := t.ForgetCalls(ctx, account, now.Boot, now.Ms-time.Minute.Milliseconds()); err != nil {
@@ -131,7 +131,7 @@ func (db *DB) BeginCall(ctx context.Context, account int64) (id int64, err error
 }
 
 // EndCall notes that a call has ended now.
-func (db *DB) EndCall(ctx context.Context, id int64) error {
+func (db accountStore) EndCall(ctx context.Context, id int64) error {
 	return db.update(ctx, "note the end of a request", func(t *tx) error {
 		now := db.steady()
 		return t.Queries.EndCall(ctx, id, now.Boot, max(now.Ms, 1))
@@ -139,7 +139,7 @@ func (db *DB) EndCall(ctx context.Context, id int64) error {
 }
 
 // PutThrottle remembers what answers 429 have left in force for an account.
-func (db *DB) PutThrottle(ctx context.Context, account int64, th sms.Throttle) error {
+func (db accountStore) PutThrottle(ctx context.Context, account int64, th sms.Throttle) error {
 	return db.update(ctx, "remember an answer 429", func(t *tx) error {
 		now := db.steady().Ms
 		p := query.SetThrottleParams{AccountID: account, Lowered: int64(th.Rate)}
@@ -165,14 +165,14 @@ func (t *tx) takeAllPlaces(ctx context.Context, now int64) error {
 
 // ClockReading is what a service last said about the time; the error is
 // sms.ErrNotFound when it has said nothing yet.
-func (db *DB) ClockReading(ctx context.Context, account int64) (sms.ClockReading, error) {
+func (db accountStore) ClockReading(ctx context.Context, account int64) (sms.ClockReading, error) {
 	row, err := db.read().ClockReading(ctx, account)
 	r, err := found(row, err, "read what time it was for the service")
 	return sms.ClockReading{At: sms.Steady{Boot: r.Boot, Ms: r.Steady}, Service: r.ServiceAt, Wall: r.ReadAt}, err
 }
 
 // PutClockReading replaces an account's reading.
-func (db *DB) PutClockReading(ctx context.Context, account int64, r sms.ClockReading) error {
+func (db accountStore) PutClockReading(ctx context.Context, account int64, r sms.ClockReading) error {
 	return db.update(ctx, "remember what time it is for the service", func(t *tx) error {
 		return t.PutClockReading(ctx, query.PutClockReadingParams{AccountID: account, Boot: r.At.Boot, Steady: r.At.Ms, ServiceAt: r.Service, ReadAt: r.Wall})
 	})

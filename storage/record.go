@@ -20,7 +20,7 @@ func orNothing(err error, doing string) error {
 
 // Reading is when an account's records of one kind were read, and what went
 // wrong since; zero where they were never asked for.
-func (db *DB) Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error) {
+func (db accountStore) Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error) {
 	row, err := db.read().RecordReading(ctx, account, string(kind))
 	if errors.Is(err, sql.ErrNoRows) {
 		return sms.Reading{}, nil
@@ -29,13 +29,13 @@ func (db *DB) Reading(ctx context.Context, account int64, kind sms.RecordKind) (
 }
 
 // MarkRecords keeps why records could not be read. They stay as they were last read.
-func (db *DB) MarkRecords(ctx context.Context, account int64, kind sms.RecordKind, failure string) error {
+func (db accountStore) MarkRecords(ctx context.Context, account int64, kind sms.RecordKind, failure string) error {
 	return db.update(ctx, "mark "+string(kind), func(t *tx) error { return t.RecordsFailed(ctx, account, string(kind), failure) })
 }
 
 // RecordSettings is what an account does with its records; zero where nothing
 // was chosen.
-func (db *DB) RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error) {
+func (db accountStore) RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error) {
 	return (&tx{Queries: db.read()}).recordSettings(ctx, account)
 }
 
@@ -49,7 +49,7 @@ func (t *tx) recordSettings(ctx context.Context, account int64) (sms.RecordSetti
 }
 
 // UpdateRecordSettings changes the settings in one transaction.
-func (db *DB) UpdateRecordSettings(ctx context.Context, account int64, change func(*sms.RecordSettings) error) (after sms.RecordSettings, err error) {
+func (db accountStore) UpdateRecordSettings(ctx context.Context, account int64, change func(*sms.RecordSettings) error) (after sms.RecordSettings, err error) {
 	err = db.update(ctx, "save the settings of records", func(t *tx) error {
 		if after, err = t.recordSettings(ctx, account); err != nil {
 			return err

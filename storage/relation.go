@@ -68,7 +68,7 @@ func (j *Journal) compare(ctx context.Context, live bool) (*compared, error) {
 }
 
 // copyMark reads what a backup says of itself, nil where it is none.
-func (db *DB) copyMark(ctx context.Context) (*sms.Copy, error) {
+func (db *core) copyMark(ctx context.Context) (*sms.Copy, error) {
 	raw, err := db.Setting(ctx, sms.SettingCopy)
 	if err != nil || raw == "" {
 		return nil, err
@@ -378,7 +378,7 @@ func (j *Journal) unknown(ctx context.Context, l *log.Log, segments []string) (l
 	return list, err
 }
 
-func (db *DB) acceptedLicences(ctx context.Context) (map[string]bool, error) {
+func (db *core) acceptedLicences(ctx context.Context) (map[string]bool, error) {
 	rows, err := db.read().AcceptedLicences(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list accepted licences: %w", err)
@@ -390,7 +390,7 @@ func (db *DB) acceptedLicences(ctx context.Context) (map[string]bool, error) {
 	return list, nil
 }
 
-func (db *DB) licensed(ctx context.Context, uid string) (bool, error) {
+func (db *core) licensed(ctx context.Context, uid string) (bool, error) {
 	a, err := db.read().AttemptByUID(ctx, uid)
 	if orNone(err) != nil {
 		return false, fmt.Errorf("look up a licence: %w", err)

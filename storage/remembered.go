@@ -18,7 +18,7 @@ const rememberedFor = 7 * 24 * time.Hour
 
 // refreshRemembered notes whether anything is remembered at all: nothing is
 // looked up while there is not.
-func (db *DB) refreshRemembered(ctx context.Context) error {
+func (db *core) refreshRemembered(ctx context.Context) error {
 	n, err := db.read().AnyRemembered(ctx)
 	if err != nil {
 		return fmt.Errorf("look for remembered messages: %w", err)
@@ -77,7 +77,7 @@ func rememberedAmong(ctx context.Context, ask asking, hashes []person) (map[pers
 // campaigns which this copy of the database does not know, by those campaigns,
 // the latest first, and their parts. It costs nothing while nothing is
 // remembered that could count for it, and else reads all of its messages.
-func (db *DB) RememberedIn(ctx context.Context, c sms.Campaign) (list []sms.RememberedSend, parts int64, err error) {
+func (db callStore) RememberedIn(ctx context.Context, c sms.Campaign) (list []sms.RememberedSend, parts int64, err error) {
 	if !db.remembers.Load() || c.IncludeSent {
 		return nil, 0, nil
 	}
@@ -107,7 +107,7 @@ func (db *DB) RememberedIn(ctx context.Context, c sms.Campaign) (list []sms.Reme
 }
 
 // remembersFor says whether anything that is remembered can count for a campaign.
-func (db *DB) remembersFor(ctx context.Context, c sms.Campaign) (bool, error) {
+func (db callStore) remembersFor(ctx context.Context, c sms.Campaign) (bool, error) {
 	found := 0
 	err := db.reader.QueryRowContext(ctx, `select count(*) from (select 1 from remembered where accepted_at >= $1 or licensed_at >= $2 limit 1) as some`,
 		c.CreatedAt, c.CreatedAt-rememberedFor.Milliseconds()).Scan(&found)
@@ -123,7 +123,7 @@ type unsentMessage struct {
 	hash      person
 }
 
-func (db *DB) unsentAfter(ctx context.Context, c sms.Campaign, after int64) (list []unsentMessage, err error) {
+func (db callStore) unsentAfter(ctx context.Context, c sms.Campaign, after int64) (list []unsentMessage, err error) {
 	rows, err := db.reader.QueryContext(ctx, `select id, number, text, parts from message where campaign_id = $1 and state in ('draft', 'queued') and id > $2
 		order by id limit $3`, c.ID, after, sweepAtOnce)
 	err = each(rows, err, func(scan func(...any) error) error {
@@ -143,7 +143,7 @@ func (db *DB) unsentAfter(ctx context.Context, c sms.Campaign, after int64) (lis
 }
 
 // countRemembered adds the remembered ones of some messages and returns their parts.
-func (db *DB) countRemembered(ctx context.Context, c sms.Campaign, some []unsentMessage,
+func (db callStore) countRemembered(ctx context.Context, c sms.Campaign, some []unsentMessage,
 	by map[string]*sms.RememberedSend) (parts int64, err error) {
 	hashes := make([]person, len(some))
 	for i, m := range some {
@@ -189,7 +189,7 @@ func inOrder(campaigns []sms.RememberedSend, by map[string]*sms.RememberedSend) 
 
 // RememberedCampaigns lists campaigns of which messages are remembered, the
 // latest first.
-func (db *DB) RememberedCampaigns(ctx context.Context) ([]sms.RememberedSend, error) {
+func (db callStore) RememberedCampaigns(ctx context.Context) ([]sms.RememberedSend, error) {
 	return rememberedCampaigns(ctx, db.read())
 }
 
@@ -209,7 +209,7 @@ func rememberedCampaigns(ctx context.Context, q *query.Queries) ([]sms.Remembere
 // ForgetRemembered removes what was remembered of requests licensed between two
 // times: an administrator knows that these people may be written to again, or
 // the journal's lines are as old as they become.
-func (db *DB) ForgetRemembered(ctx context.Context, from, before int64) (n int64, err error) {
+func (db callStore) ForgetRemembered(ctx context.Context, from, before int64) (n int64, err error) {
 	err = db.update(ctx, "forget remembered messages", func(t *tx) error {
 		if n, err = t.Queries.ForgetRemembered(ctx, from, before); err != nil {
 			return err
@@ -224,7 +224,7 @@ func (db *DB) ForgetRemembered(ctx context.Context, from, before int64) (n int64
 
 // IncludeSent says that a campaign goes to people too who are remembered as
 // having got it.
-func (db *DB) IncludeSent(ctx context.Context, campaign int64) error {
+func (db callStore) IncludeSent(ctx context.Context, campaign int64) error {
 	return db.update(ctx, "include remembered recipients", func(t *tx) error {
 		_, err := t.Queries.IncludeSent(ctx, campaign)
 		return err

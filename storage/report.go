@@ -10,10 +10,13 @@ import (
 	"smsdesk/storage/query"
 )
 
+// reportStore keeps the delivery reports: applied, listed, taken as evidence.
+type reportStore struct{ *core }
+
 const inboxCursor = "inbox"
 
 // InboxCursor is the inbox id up to which reports have been applied.
-func (db *DB) InboxCursor(ctx context.Context) (int64, error) {
+func (db *core) InboxCursor(ctx context.Context) (int64, error) {
 	n, err := db.read().Cursor(ctx, inboxCursor)
 	if err = classify(err); err == sms.ErrNotFound {
 		return 0, nil
@@ -118,7 +121,7 @@ func (t *tx) early(ctx context.Context, account int64, ids []string) (found []st
 // whose call was answered 429, under an id that nobody was given, proves that
 // this service executes such calls: from then on a 429 of the account is doubt.
 // proven is true for the call that finds the proof.
-func (db *DB) DoubtRateAnswers(ctx context.Context, account int64, country string, before int64) (proven bool, err error) {
+func (db reportStore) DoubtRateAnswers(ctx context.Context, account int64, country string, before int64) (proven bool, err error) {
 	err = db.update(ctx, "compare reports with calls answered 429", func(t *tx) error {
 		name := fmt.Sprintf("429:%d", account)
 		seen, err := t.Cursor(ctx, name)
@@ -151,7 +154,7 @@ func (db *DB) DoubtRateAnswers(ctx context.Context, account int64, country strin
 const evidenceLife = 72 * 60 * 60 * 1000
 
 // MessageReports lists the reports of a message in the order of arrival.
-func (db *DB) MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error) {
+func (db reportStore) MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error) {
 	rows, err := db.read().MessageReports(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("list a message's reports: %w", err)
@@ -164,14 +167,14 @@ func (db *DB) MessageReports(ctx context.Context, id int64) ([]sms.StoredReport,
 }
 
 // LastReportAt is when the last report of an account arrived, 0 for never.
-func (db *DB) LastReportAt(ctx context.Context, account int64) (int64, error) {
+func (db reportStore) LastReportAt(ctx context.Context, account int64) (int64, error) {
 	at, err := db.read().LastReportAt(ctx, account)
 	return found(at, err, "read the last report's time")
 }
 
 // ReportArrivals is how often reports of an account arrived, repetitions
 // counted too. It reads all of them: for checks, not for pages.
-func (db *DB) ReportArrivals(ctx context.Context, account int64) (int64, error) {
+func (db reportStore) ReportArrivals(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().ReportArrivals(ctx, account)
 	return found(n, err, "count the arrivals of reports")
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Reports lists delivery reports, newest first; more says that there are older ones.
-func (db *DB) Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error) {
+func (db reportStore) Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error) {
 	if f.Before == 0 {
 		f.Before = math.MaxInt64
 	}
@@ -35,7 +35,7 @@ func (db *DB) Reports(ctx context.Context, f sms.ReportFilter) (list []sms.Store
 }
 
 // Report finds a delivery report by its key.
-func (db *DB) Report(ctx context.Context, key int64) (sms.StoredReport, error) {
+func (db reportStore) Report(ctx context.Context, key int64) (sms.StoredReport, error) {
 	r, err := db.read().ReportByID(ctx, key)
 	if _, err := found(r, err, "read a delivery report"); err != nil {
 		return sms.StoredReport{}, err
@@ -44,7 +44,7 @@ func (db *DB) Report(ctx context.Context, key int64) (sms.StoredReport, error) {
 }
 
 // NewerReports counts the reports of a kind above a key, up to 1,000.
-func (db *DB) NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error) {
+func (db reportStore) NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error) {
 	ask := map[sms.ReportKind]func(context.Context, int64, int64) (int64, error){
 		sms.ReportsAll: db.read().NewerReports, sms.ReportsUnmatched: db.read().NewerUnmatched, sms.ReportsRepeated: db.read().NewerRepeated}[kind]
 	if ask == nil {
@@ -55,7 +55,7 @@ func (db *DB) NewerReports(ctx context.Context, account int64, kind sms.ReportKi
 }
 
 // SuspiciousReports counts reports whose id the service does not know, up to 100.
-func (db *DB) SuspiciousReports(ctx context.Context, account int64) (int64, error) {
+func (db reportStore) SuspiciousReports(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().SuspiciousReports(ctx, account)
 	return found(n, err, "count suspicious reports")
 }
@@ -65,7 +65,7 @@ func forgottenName(account int64) string { return fmt.Sprintf("forgotten:%d", ac
 // ForgetUnmatched removes the unmatched reports of an account that are beyond
 // the bounds of its quarantine, oldest first and a bounded number in one
 // transaction, and counts them.
-func (db *DB) ForgetUnmatched(ctx context.Context, account int64, q sms.Quarantine) error {
+func (db reportStore) ForgetUnmatched(ctx context.Context, account int64, q sms.Quarantine) error {
 	last, err := db.lastBeyond(ctx, account, q)
 	if err != nil {
 		return fmt.Errorf("find unmatched reports to forget: %w", err)
@@ -91,7 +91,7 @@ func (db *DB) ForgetUnmatched(ctx context.Context, account int64, q sms.Quaranti
 
 // lastBeyond is the newest unmatched report that is too old, or has too many or
 // too large ones in front of it: it and all before it go. 0 is none.
-func (db *DB) lastBeyond(ctx context.Context, account int64, q sms.Quarantine) (last int64, err error) {
+func (db reportStore) lastBeyond(ctx context.Context, account int64, q sms.Quarantine) (last int64, err error) {
 	err = db.reader.QueryRowContext(ctx, `select coalesce(max(u.id), 0) from (
   select r.id, r.received_at, count(*) over newest as reports, sum(octet_length(r.raw) + octet_length(r.short_message)) over newest as bytes
   from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' window newest as (order by r.id desc)) u
@@ -100,7 +100,7 @@ where u.received_at < $2 or u.reports > $3 or u.bytes > $4`, account, q.Before, 
 }
 
 // Forgotten counts the unmatched reports that ForgetUnmatched has removed.
-func (db *DB) Forgotten(ctx context.Context, account int64) (int64, error) {
+func (db reportStore) Forgotten(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().Cursor(ctx, forgottenName(account))
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return 0, nil
@@ -111,7 +111,7 @@ func (db *DB) Forgotten(ctx context.Context, account int64) (int64, error) {
 // CountSilent counts the accepted messages without a final report that were
 // sent in the given time, both ends included. Beyond sms.CountMost it only
 // says that there are more.
-func (db *DB) CountSilent(ctx context.Context, account, from, until int64) (int64, error) {
+func (db reportStore) CountSilent(ctx context.Context, account, from, until int64) (int64, error) {
 	n, err := db.read().CountSilent(ctx, account, from, until)
 	if err != nil {
 		return 0, fmt.Errorf("count messages without a report: %w", err)
@@ -121,7 +121,7 @@ func (db *DB) CountSilent(ctx context.Context, account, from, until int64) (int6
 
 // Inquiry finds the inquiry about a gap by its beginning; sms.ErrNotFound when
 // nobody asked.
-func (db *DB) Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, error) {
+func (db reportStore) Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, error) {
 	r, err := db.read().InquiryAt(ctx, account, from)
 	if _, err := found(r, err, "read an inquiry"); err != nil {
 		return sms.Inquiry{}, err
@@ -131,7 +131,7 @@ func (db *DB) Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, er
 
 // OpenInquiry begins an inquiry, again where it has ended. It fails with
 // sms.ErrConflict while it runs.
-func (db *DB) OpenInquiry(ctx context.Context, i sms.Inquiry) error {
+func (db reportStore) OpenInquiry(ctx context.Context, i sms.Inquiry) error {
 	return db.update(ctx, "begin an inquiry", func(t *tx) error {
 		n, err := t.Queries.OpenInquiry(ctx, query.OpenInquiryParams{AccountID: i.AccountID, FromAt: i.Gap.From, UntilAt: i.Gap.Until, Total: i.Total,
 			CursorAt: i.Gap.From - sms.GapReach.Milliseconds() - 1, ByID: i.By.ID, ByName: i.By.Name, StartedAt: i.StartedAt})
@@ -143,7 +143,7 @@ func (db *DB) OpenInquiry(ctx context.Context, i sms.Inquiry) error {
 }
 
 // StopInquiry ends the inquiry about a gap before its time.
-func (db *DB) StopInquiry(ctx context.Context, account, from, now int64) error {
+func (db reportStore) StopInquiry(ctx context.Context, account, from, now int64) error {
 	return db.update(ctx, "stop an inquiry", func(t *tx) error {
 		r, err := t.InquiryAt(ctx, account, from)
 		if err != nil {
@@ -160,7 +160,7 @@ func (db *DB) StopInquiry(ctx context.Context, account, from, now int64) error {
 // NextInquired finds the next message of an account's running inquiry. It
 // fails with sms.ErrNotFound when there is none; an inquiry that has come to
 // its end is ended.
-func (db *DB) NextInquired(ctx context.Context, account, now int64) (i sms.Inquiry, m sms.Message, err error) {
+func (db reportStore) NextInquired(ctx context.Context, account, now int64) (i sms.Inquiry, m sms.Message, err error) {
 	row, err := db.read().RunningInquiry(ctx, account)
 	if _, err := found(row, err, "find an inquiry"); err != nil {
 		return i, m, err
@@ -205,7 +205,7 @@ func nextSilent(ctx context.Context, q *query.Queries, i query.Inquiry) (query.M
 
 // PutInquired stores an answer of an inquiry and moves it on, in one
 // transaction. One that was stopped meanwhile keeps the answer all the same.
-func (db *DB) PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked, country string) (after sms.Message, effect sms.Effect, err error) {
+func (db reportStore) PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked, country string) (after sms.Message, effect sms.Effect, err error) {
 	err = db.update(ctx, "store the provider's answer", func(t *tx) error {
 		a.Why, a.InquiryID = sms.AskedGap, i.ID
 		after, effect, err = t.putAnswer(ctx, a, country)

@@ -284,7 +284,7 @@ func readReserve(raw []byte) (list []sms.Unsettled) {
 // for it. open is false where there was nothing to do any more: it is settled
 // already, or this database does not know its licence. a is the attempt as it
 // was found, with its class where it has ended.
-func (db *DB) SettleKept(ctx context.Context, u sms.Unsettled, judge func(sms.Canary, []sms.Finished) sms.Verdict) (a sms.Attempt, open, alert bool, err error) {
+func (db *core) SettleKept(ctx context.Context, u sms.Unsettled, judge func(sms.Canary, []sms.Finished) sms.Verdict) (a sms.Attempt, open, alert bool, err error) {
 	known, err := db.read().AttemptByUID(ctx, u.UID)
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return a, false, false, nil
@@ -309,6 +309,6 @@ func (db *DB) SettleKept(ctx context.Context, u sms.Unsettled, judge func(sms.Ca
 		a.Call.Recipients = append(a.Call.Recipients, sms.Recipient{MessageID: m.ID, Number: m.Number})
 	}
 	s := sms.Settle(a.Call.Recipients, u.Outcome, u.Country)
-	alert, err = db.Settle(ctx, &a, s, u.Outcome, u.Country, judge, u.At)
+	alert, err = callStore{db}.Settle(ctx, &a, s, u.Outcome, u.Country, judge, u.At)
 	return a, true, alert, err
 }

@@ -20,13 +20,13 @@ const forgetAtOnce = 500
 
 // numberHash is the same for the same number in one data folder and tells
 // nobody without its key file which number it was.
-func (db *DB) numberHash(number string) string {
+func (db usageStore) numberHash(number string) string {
 	mac := hmac.New(sha256.New, db.seal.numbers)
 	mac.Write([]byte(number))
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-func (db *DB) removedNumber(number string) string {
+func (db usageStore) removedNumber(number string) string {
 	return sms.RemovedNumber(number, db.numberHash(number), &db.networks)
 }
 
@@ -34,7 +34,7 @@ func (db *DB) removedNumber(number string) string {
 // campaign that ended before the given time and has nothing left to be
 // decided. The campaign is 0 when there is none; whole says that it has none
 // left with a number or a text.
-func (db *DB) ForgetMessages(ctx context.Context, before, now int64) (campaign, n int64, whole bool, err error) {
+func (db usageStore) ForgetMessages(ctx context.Context, before, now int64) (campaign, n int64, whole bool, err error) {
 	err = db.forget(ctx, "remove numbers and texts of messages", func(t *tx) error {
 		campaign, err = t.FirstKept(ctx, before)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -81,7 +81,7 @@ const forgetMessages = `update message set number = s.column2, text = '', text_h
 // ForgetReports removes numbers and texts of some reports that arrived for the
 // last time before the given one, in the order of their arrival; more says that
 // there may be further ones.
-func (db *DB) ForgetReports(ctx context.Context, before int64) (n int64, more bool, err error) {
+func (db usageStore) ForgetReports(ctx context.Context, before int64) (n int64, more bool, err error) {
 	const cursor = "forget:reports"
 	err = db.forget(ctx, "remove numbers and texts of reports", func(t *tx) error {
 		after, err := t.position(ctx, cursor)
@@ -115,7 +115,7 @@ func (db *DB) ForgetReports(ctx context.Context, before int64) (n int64, more bo
 
 // ForgetCalls removes the texts of some requests that ended before the given
 // time, and the answers' excerpts.
-func (db *DB) ForgetCalls(ctx context.Context, before int64) (n int64, more bool, err error) {
+func (db usageStore) ForgetCalls(ctx context.Context, before int64) (n int64, more bool, err error) {
 	const cursor = "forget:calls"
 	err = db.forget(ctx, "remove texts of requests", func(t *tx) error {
 		after, err := t.position(ctx, cursor)
@@ -143,7 +143,7 @@ func (db *DB) ForgetCalls(ctx context.Context, before int64) (n int64, more bool
 
 // ForgetBlocks deletes some blocks that ended before the given time: without
 // their number they tell nothing. Those that hold stay, however old they are.
-func (db *DB) ForgetBlocks(ctx context.Context, before int64) (n int64, more bool, err error) {
+func (db usageStore) ForgetBlocks(ctx context.Context, before int64) (n int64, more bool, err error) {
 	err = db.forget(ctx, "delete ended blocks", func(t *tx) error {
 		ids, err := t.SomeEndedBlocks(ctx, before, forgetAtOnce)
 		if err != nil {
@@ -162,8 +162,8 @@ func (db *DB) ForgetBlocks(ctx context.Context, before int64) (n int64, more boo
 }
 
 // forget is update once nobody else waits to write.
-func (db *DB) forget(ctx context.Context, doing string, fn func(*tx) error) error {
-	if err := db.yield(ctx); err != nil {
+func (db usageStore) forget(ctx context.Context, doing string, fn func(*tx) error) error {
+	if err := (campaignStore{db.core}).yield(ctx); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return db.update(ctx, doing, fn)

@@ -377,7 +377,7 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 }
 
 // JournalGaps lists accepted questions, the newest first.
-func (db *DB) JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, error) {
+func (db *core) JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, error) {
 	rows, err := db.read().JournalGaps(ctx, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list accepted older states: %w", err)
@@ -393,7 +393,7 @@ func (db *DB) JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, err
 
 // OpenGap is the newest gap that still has to be told; its ID is 0 where there
 // is none.
-func (db *DB) OpenGap(ctx context.Context, now int64) (sms.JournalGap, error) {
+func (db *core) OpenGap(ctx context.Context, now int64) (sms.JournalGap, error) {
 	list, err := db.JournalGaps(ctx, 1)
 	if err != nil || len(list) == 0 || !list[0].Open(time.UnixMilli(now)) {
 		return sms.JournalGap{}, err
@@ -403,7 +403,7 @@ func (db *DB) OpenGap(ctx context.Context, now int64) (sms.JournalGap, error) {
 
 // CloseGap ends a gap because somebody knows that nothing was sent; false where
 // it is not open.
-func (db *DB) CloseGap(ctx context.Context, id int64, by string, now int64) (closed bool, err error) {
+func (db *core) CloseGap(ctx context.Context, id int64, by string, now int64) (closed bool, err error) {
 	err = db.update(ctx, "close the gap", func(t *tx) error {
 		n, err := t.CloseJournalGap(ctx, id, now, by)
 		closed = n == 1
@@ -413,7 +413,7 @@ func (db *DB) CloseGap(ctx context.Context, id int64, by string, now int64) (clo
 }
 
 // Question reads the question that is open, nil where there is none.
-func (db *DB) Question(ctx context.Context) (*sms.Question, error) {
+func (db *core) Question(ctx context.Context) (*sms.Question, error) {
 	raw, err := db.Setting(ctx, sms.SettingQuestion)
 	if err != nil || raw == "" {
 		return nil, err
@@ -426,7 +426,7 @@ func (db *DB) Question(ctx context.Context) (*sms.Question, error) {
 }
 
 // PutQuestion stores the question for the pages; nil: there is none.
-func (db *DB) PutQuestion(ctx context.Context, q *sms.Question) error {
+func (db *core) PutQuestion(ctx context.Context, q *sms.Question) error {
 	raw := []byte{}
 	if q != nil {
 		var err error

@@ -96,7 +96,7 @@ func syncFolder(path string) error {
 
 // StopKey is the key of the links with which people stop messages: 32 bytes
 // that come from the key file, so that a link outlives everything but that.
-func (db *DB) StopKey() ([]byte, error) { return stopKey(db.seal) }
+func (db *core) StopKey() ([]byte, error) { return stopKey(db.seal) }
 
 func stopKey(seal sealer) ([]byte, error) {
 	key, err := hkdf.Key(sha256.New, seal.key, nil, "links to stop messages", 32)

@@ -125,7 +125,7 @@ const latestStarted = "select " + campaignShows + " from campaign c where accoun
 
 // CampaignNames lists the latest started campaigns of an account, of which
 // only what decides how their messages are shown is filled in.
-func (db *DB) CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
+func (db campaignStore) CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
 	list, err := readCampaigns(db.asked.QueryContext(ctx, latestStarted, account, limit))
 	if err != nil {
 		return nil, fmt.Errorf("list campaigns' names: %w", err)
@@ -137,7 +137,7 @@ func (db *DB) CampaignNames(ctx context.Context, account int64, limit int) ([]sm
 // the following page begins, zero where nothing is left; a page may hold fewer
 // messages than the limit, even none, and still have one behind it, where
 // there was too much to look through at once.
-func (db *DB) SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+func (db campaignStore) SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
 	if f.Number != "" || f.Ends != "" {
 		list, next, err = db.searchNumber(ctx, f)
 	} else {
@@ -152,7 +152,7 @@ func (db *DB) SearchMessages(ctx context.Context, f sms.MessageSearch) (list []s
 // searchNumber finds by a number or its last digits. The index gives the ids;
 // the other conditions are held against each of the messages, and after
 // tailLook of them the rest is left to the next page.
-func (db *DB) searchNumber(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+func (db campaignStore) searchNumber(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
 	query, args := numberQuery(f, nil)
 	candidates, err := db.ids(ctx, query, args)
 	if err != nil {
@@ -219,7 +219,7 @@ func padded(backwards string) string {
 // and only in those that have what is looked for. Each campaign that is looked
 // into gives at least one message, so that a page costs a bounded number of
 // questions.
-func (db *DB) searchCampaigns(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+func (db campaignStore) searchCampaigns(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
 	ids, err := db.newestIDs(ctx, f, math.MaxInt)
 	if err != nil {
 		return nil, next, err
@@ -234,7 +234,7 @@ func (db *DB) searchCampaigns(ctx context.Context, f sms.MessageSearch) (list []
 
 // newestIDs finds messages of at most so many campaigns, and somewhat more of
 // them than the limit where there are more.
-func (db *DB) newestIDs(ctx context.Context, f sms.MessageSearch, most int) (ids []int64, err error) {
+func (db campaignStore) newestIDs(ctx context.Context, f sms.MessageSearch, most int) (ids []int64, err error) {
 	first, last, err := db.campaignSpan(ctx, f)
 	if err != nil || last == 0 {
 		return nil, err
@@ -297,7 +297,7 @@ func (s statements) close() {
 
 // campaignSpan is the first and the last of the campaigns that were started in
 // time, 0 for none; there may be others between them.
-func (db *DB) campaignSpan(ctx context.Context, f sms.MessageSearch) (first, last int64, err error) {
+func (db campaignStore) campaignSpan(ctx context.Context, f sms.MessageSearch) (first, last int64, err error) {
 	switch {
 	case f.CampaignID > 0:
 		return f.CampaignID, f.CampaignID, nil
@@ -373,7 +373,7 @@ func newestQuery(f sms.MessageSearch, of sms.Campaign) string {
 	return fmt.Sprintf("select id from message where campaign_id = $1 and id < $2 order by id desc limit %d", f.Limit+1)
 }
 
-func (db *DB) ids(ctx context.Context, query string, args []any) ([]int64, error) {
+func (db campaignStore) ids(ctx context.Context, query string, args []any) ([]int64, error) {
 	return readIDs(db.reader.QueryContext(ctx, query, args...))
 }
 
@@ -393,7 +393,7 @@ func readIDs(rows *sql.Rows, err error) (ids []int64, _ error) {
 
 // foundMessages reads messages in the order of the ids; one that has gone
 // meanwhile is left out.
-func (db *DB) foundMessages(ctx context.Context, ids []int64) ([]sms.FoundMessage, error) {
+func (db campaignStore) foundMessages(ctx context.Context, ids []int64) ([]sms.FoundMessage, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

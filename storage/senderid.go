@@ -9,7 +9,7 @@ import (
 )
 
 // SenderIDs lists what was last read from the gateway, by text.
-func (db *DB) SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
+func (db accountStore) SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
 	rows, err := db.read().SenderIDs(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("list sender IDs: %w", err)
@@ -33,7 +33,7 @@ func senderIDs(rows []query.SenderID) []sms.SenderID {
 
 // PutSenderIDs replaces what is known of an account's sender IDs. Of several
 // with one id the first counts: a careless list must not hide the others.
-func (db *DB) PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error {
+func (db accountStore) PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error {
 	return db.update(ctx, "store sender IDs", func(t *tx) error {
 		if err := t.DeleteSenderIDs(ctx, account); err != nil {
 			return err
@@ -55,17 +55,17 @@ func (db *DB) PutSenderIDs(ctx context.Context, account int64, list []sms.Sender
 }
 
 // ChangePurpose keeps a change of a sender ID's purpose that the service has made.
-func (db *DB) ChangePurpose(ctx context.Context, account, id int64, purpose string) error {
+func (db accountStore) ChangePurpose(ctx context.Context, account, id int64, purpose string) error {
 	return db.update(ctx, "change sender ID", func(t *tx) error { return t.UpdateSenderPurpose(ctx, account, id, purpose) })
 }
 
 // ForgetSenderID takes a sender ID out that the service has no more.
-func (db *DB) ForgetSenderID(ctx context.Context, account, id int64) error {
+func (db accountStore) ForgetSenderID(ctx context.Context, account, id int64) error {
 	return db.update(ctx, "forget sender ID", func(t *tx) error { return t.DeleteSenderID(ctx, account, id) })
 }
 
 // SetDefaultSender chooses the sender ID that new messages begin with, "" for none.
-func (db *DB) SetDefaultSender(ctx context.Context, account int64, text string, now int64) error {
+func (db accountStore) SetDefaultSender(ctx context.Context, account int64, text string, now int64) error {
 	return db.update(ctx, "choose the default sender ID", func(t *tx) error {
 		n, err := t.Queries.SetDefaultSender(ctx, account, text, now)
 		if err == nil && n != 1 {
@@ -76,13 +76,13 @@ func (db *DB) SetDefaultSender(ctx context.Context, account int64, text string, 
 }
 
 // SenderWaits counts the campaigns that wait for their time with a sender ID.
-func (db *DB) SenderWaits(ctx context.Context, account int64, text string) (int64, error) {
+func (db accountStore) SenderWaits(ctx context.Context, account int64, text string) (int64, error) {
 	n, err := db.read().SenderWaits(ctx, account, text)
 	return n, orNothing(err, "count campaigns of a sender ID")
 }
 
 // SenderDays tells by sender ID on which day something was last sent with it.
-func (db *DB) SenderDays(ctx context.Context, account int64) (map[string]string, error) {
+func (db accountStore) SenderDays(ctx context.Context, account int64) (map[string]string, error) {
 	rows, err := db.read().SenderLastUse(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("read the last use of sender IDs: %w", err)

@@ -9,14 +9,14 @@ import (
 )
 
 // CreateSession stores a session.
-func (db *DB) CreateSession(ctx context.Context, hash [32]byte, user int64, agent string, now int64) error {
+func (db staffStore) CreateSession(ctx context.Context, hash [32]byte, user int64, agent string, now int64) error {
 	return db.update(ctx, "create session", func(t *tx) error {
 		return t.InsertSession(ctx, query.InsertSessionParams{Hash: hash[:], UserID: user, CreatedAt: now, Agent: agent})
 	})
 }
 
 // Session finds a session and its person as they are now.
-func (db *DB) Session(ctx context.Context, hash [32]byte) (sms.Session, error) {
+func (db staffStore) Session(ctx context.Context, hash [32]byte) (sms.Session, error) {
 	r, err := db.read().SessionByHash(ctx, hash[:])
 	if _, err := found(r, err, "read session"); err != nil {
 		return sms.Session{}, err
@@ -28,12 +28,12 @@ func (db *DB) Session(ctx context.Context, hash [32]byte) (sms.Session, error) {
 }
 
 // TouchSession remembers that the session was used.
-func (db *DB) TouchSession(ctx context.Context, hash [32]byte, now int64) error {
+func (db staffStore) TouchSession(ctx context.Context, hash [32]byte, now int64) error {
 	return db.update(ctx, "touch session", func(t *tx) error { return t.Queries.TouchSession(ctx, hash[:], now) })
 }
 
 // ChooseAccount remembers the account chosen in this browser.
-func (db *DB) ChooseAccount(ctx context.Context, hash [32]byte, account int64) error {
+func (db staffStore) ChooseAccount(ctx context.Context, hash [32]byte, account int64) error {
 	return db.update(ctx, "choose account", func(t *tx) error {
 		_, err := t.Queries.ChooseAccount(ctx, hash[:], account)
 		return err
@@ -41,22 +41,22 @@ func (db *DB) ChooseAccount(ctx context.Context, hash [32]byte, account int64) e
 }
 
 // EndSession forgets one session.
-func (db *DB) EndSession(ctx context.Context, hash [32]byte) error {
+func (db staffStore) EndSession(ctx context.Context, hash [32]byte) error {
 	return db.update(ctx, "end session", func(t *tx) error { return t.DeleteSession(ctx, hash[:]) })
 }
 
 // EndSessions forgets every session of a person.
-func (db *DB) EndSessions(ctx context.Context, user int64) error {
+func (db staffStore) EndSessions(ctx context.Context, user int64) error {
 	return db.update(ctx, "end sessions", func(t *tx) error { return t.DeleteUserSessions(ctx, user) })
 }
 
 // ForgetSessions removes sessions not used since idle or begun before oldest.
-func (db *DB) ForgetSessions(ctx context.Context, idle, oldest int64) error {
+func (db staffStore) ForgetSessions(ctx context.Context, idle, oldest int64) error {
 	return db.update(ctx, "forget old sessions", func(t *tx) error { return t.DeleteOldSessions(ctx, idle, oldest) })
 }
 
 // Setting reads one setting; "" when it was never set.
-func (db *DB) Setting(ctx context.Context, name string) (string, error) {
+func (db *core) Setting(ctx context.Context, name string) (string, error) {
 	v, err := db.read().Setting(ctx, name)
 	if err = classify(err); err == sms.ErrNotFound {
 		return "", nil
@@ -68,12 +68,12 @@ func (db *DB) Setting(ctx context.Context, name string) (string, error) {
 }
 
 // PutSetting stores one setting.
-func (db *DB) PutSetting(ctx context.Context, name, value string) error {
+func (db *core) PutSetting(ctx context.Context, name, value string) error {
 	return db.update(ctx, "store setting", func(t *tx) error { return t.Queries.PutSetting(ctx, name, value) })
 }
 
 // PutAudit adds a line to the audit log. Lines are never changed.
-func (db *DB) PutAudit(ctx context.Context, a sms.Audit) error {
+func (db staffStore) PutAudit(ctx context.Context, a sms.Audit) error {
 	return db.update(ctx, "write the audit log", func(t *tx) error {
 		return t.InsertAudit(ctx, query.InsertAuditParams{At: a.At, UserID: a.User.ID, UserName: a.User.Name, Action: a.Action, Object: a.Object, Detail: a.Detail})
 	})

@@ -32,11 +32,11 @@ const (
 )
 
 // ListFolder is the folder of a list's files.
-func (db *DB) ListFolder(uid string) string { return filepath.Join(db.data, "lists", uid) }
+func (db listStore) ListFolder(uid string) string { return filepath.Join(db.data, "lists", uid) }
 
 // KeepUpload stores what body holds as the file of a new list, synced to disk.
 // More than most bytes are sms.ErrTooLarge. Nothing is left behind on an error.
-func (db *DB) KeepUpload(uid string, body io.Reader, most int64) (size int64, hash string, err error) {
+func (db listStore) KeepUpload(uid string, body io.Reader, most int64) (size int64, hash string, err error) {
 	folder := db.ListFolder(uid)
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return 0, "", fmt.Errorf("make the folder of lists: %w", err)
@@ -68,7 +68,7 @@ func (db *DB) KeepUpload(uid string, body io.Reader, most int64) (size int64, ha
 }
 
 // Upload opens the file of a list for reading.
-func (db *DB) Upload(uid string) (sms.File, error) {
+func (db listStore) Upload(uid string) (sms.File, error) {
 	f, err := os.Open(filepath.Join(db.ListFolder(uid), uploadName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open the uploaded file: %w", sms.ErrNotFound)
@@ -80,7 +80,7 @@ func (db *DB) Upload(uid string) (sms.File, error) {
 }
 
 // DropUpload removes everything that belongs to a list's file.
-func (db *DB) DropUpload(uid string) error {
+func (db listStore) DropUpload(uid string) error {
 	if err := os.RemoveAll(db.ListFolder(uid)); err != nil {
 		return fmt.Errorf("remove a list's files: %w", err)
 	}
@@ -88,7 +88,7 @@ func (db *DB) DropUpload(uid string) error {
 }
 
 // DropStaged removes the verdicts on a list's rows and keeps its file.
-func (db *DB) DropStaged(uid string) error {
+func (db listStore) DropStaged(uid string) error {
 	err := os.Remove(filepath.Join(db.ListFolder(uid), stagingName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the staged rows: %w", err)
@@ -97,7 +97,7 @@ func (db *DB) DropStaged(uid string) error {
 }
 
 // Uploads lists the UIDs of the folders of lists not touched since before.
-func (db *DB) Uploads(before time.Time) ([]string, error) {
+func (db listStore) Uploads(before time.Time) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(db.data, "lists"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -115,12 +115,12 @@ func (db *DB) Uploads(before time.Time) ([]string, error) {
 }
 
 // FreeSpace is how many bytes the disk of the data folder still takes.
-func (db *DB) FreeSpace() (int64, error) { return FreeSpace(db.data) }
+func (db listStore) FreeSpace() (int64, error) { return FreeSpace(db.data) }
 
 // StageRows writes the verdicts on a list's rows, in place of earlier ones.
 // fill puts them in the order of the rows; they are whole once StageRows has
 // returned, and sum tells them from any others.
-func (db *DB) StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error) {
+func (db listStore) StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error) {
 	if err := db.DropStaged(uid); err != nil {
 		return 0, err
 	}
@@ -275,7 +275,7 @@ left join note n on r.verdict >= 65536 and n.kind = r.verdict >> 16 and n.row_no
 // StagedRows reads the verdicts on a list's rows in their order, and what is
 // wrong with a row that is not sent. At the end it fails with sms.ErrConflict
 // when they are not those of which StageRows gave the sum.
-func (db *DB) StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error] {
+func (db listStore) StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error] {
 	return func(yield func(sms.ListRow, error) bool) {
 		if err := db.eachStaged(ctx, uid, sum, func(r sms.ListRow) bool { return yield(r, nil) }); err != nil {
 			yield(sms.ListRow{}, fmt.Errorf("read the staged rows: %w", err))
@@ -283,7 +283,7 @@ func (db *DB) StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[s
 	}
 }
 
-func (db *DB) eachStaged(ctx context.Context, uid string, sum int64, do func(sms.ListRow) bool) error {
+func (db listStore) eachStaged(ctx context.Context, uid string, sum int64, do func(sms.ListRow) bool) error {
 	file, err := db.staging(uid)
 	if err != nil {
 		return err
@@ -323,7 +323,7 @@ func damaged(err error) error {
 	return fmt.Errorf("%w: %w", sms.ErrConflict, err)
 }
 
-func (db *DB) staging(uid string) (*sql.DB, error) {
+func (db listStore) staging(uid string) (*sql.DB, error) {
 	path := filepath.Join(db.ListFolder(uid), stagingName)
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open the staged rows: %w", sms.ErrNotFound)
@@ -333,7 +333,7 @@ func (db *DB) staging(uid string) (*sql.DB, error) {
 
 // ListNotes lists what the check of a list has to say, in the order of rows;
 // more says that there are further notes.
-func (db *DB) ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error) {
+func (db listStore) ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error) {
 	file, err := db.staging(uid)
 	if err != nil {
 		return nil, false, err

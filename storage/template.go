@@ -9,7 +9,7 @@ import (
 )
 
 // Templates lists what was last read from the gateway, by name.
-func (db *DB) Templates(ctx context.Context, account int64) ([]sms.Template, error) {
+func (db accountStore) Templates(ctx context.Context, account int64) ([]sms.Template, error) {
 	rows, err := db.read().Templates(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("list templates: %w", err)
@@ -24,7 +24,7 @@ func (db *DB) Templates(ctx context.Context, account int64) ([]sms.Template, err
 
 // PutTemplates replaces what is known of an account's templates. Of several
 // with one id the first counts, as with sender IDs.
-func (db *DB) PutTemplates(ctx context.Context, account int64, list []sms.Template, now int64) error {
+func (db accountStore) PutTemplates(ctx context.Context, account int64, list []sms.Template, now int64) error {
 	return db.update(ctx, "store templates", func(t *tx) error {
 		if err := t.DeleteTemplates(ctx, account); err != nil {
 			return err
@@ -46,19 +46,19 @@ func (db *DB) PutTemplates(ctx context.Context, account int64, list []sms.Templa
 }
 
 // ChangeTemplate keeps a change of a template that the service has made.
-func (db *DB) ChangeTemplate(ctx context.Context, account, id int64, name, text string) error {
+func (db accountStore) ChangeTemplate(ctx context.Context, account, id int64, name, text string) error {
 	return db.update(ctx, "change template", func(t *tx) error {
 		return t.UpdateTemplate(ctx, query.UpdateTemplateParams{AccountID: account, ID: id, Name: name, Text: text})
 	})
 }
 
 // ForgetTemplate takes a template out that the service has no more.
-func (db *DB) ForgetTemplate(ctx context.Context, account, id int64) error {
+func (db accountStore) ForgetTemplate(ctx context.Context, account, id int64) error {
 	return db.update(ctx, "forget template", func(t *tx) error { return t.DeleteTemplate(ctx, account, id) })
 }
 
 // TemplateDrafts lists an account's drafts, by name.
-func (db *DB) TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error) {
+func (db accountStore) TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error) {
 	rows, err := db.read().TemplateDrafts(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("list template drafts: %w", err)
@@ -71,7 +71,7 @@ func (db *DB) TemplateDrafts(ctx context.Context, account int64) ([]sms.Template
 }
 
 // TemplateDraft finds a draft of an account.
-func (db *DB) TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error) {
+func (db accountStore) TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error) {
 	row, err := db.read().TemplateDraft(ctx, account, id)
 	if _, err := found(row, err, "read template draft"); err != nil {
 		return sms.TemplateDraft{}, err
@@ -86,7 +86,7 @@ func templateDraft(r query.TemplateDraft) sms.TemplateDraft {
 // PutTemplateDraft stores a new draft (ID 0) or a change of one. ChangedAt of a
 // change is when the person saw it changed last; another time is
 // sms.ErrConflict. The draft comes back with the new time.
-func (db *DB) PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int64) (sms.TemplateDraft, error) {
+func (db accountStore) PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int64) (sms.TemplateDraft, error) {
 	err := db.update(ctx, "store template draft", func(t *tx) (err error) {
 		if d.ID == 0 {
 			d.ID, err = t.InsertTemplateDraft(ctx, query.InsertTemplateDraftParams{AccountID: d.AccountID, Name: d.Name, Text: d.Text, ChangedName: d.ChangedName, ChangedAt: now})
@@ -104,7 +104,7 @@ func (db *DB) PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int
 }
 
 // ForgetTemplateDraft removes a draft; one that is gone already is no error.
-func (db *DB) ForgetTemplateDraft(ctx context.Context, account, id int64) error {
+func (db accountStore) ForgetTemplateDraft(ctx context.Context, account, id int64) error {
 	return db.update(ctx, "remove template draft", func(t *tx) error {
 		_, err := t.DeleteTemplateDraft(ctx, account, id)
 		return err
@@ -112,7 +112,7 @@ func (db *DB) ForgetTemplateDraft(ctx context.Context, account, id int64) error 
 }
 
 // TemplateUses counts, by the id of a template, the campaigns whose text came from it.
-func (db *DB) TemplateUses(ctx context.Context, account int64) (map[int64]sms.TemplateUse, error) {
+func (db accountStore) TemplateUses(ctx context.Context, account int64) (map[int64]sms.TemplateUse, error) {
 	rows, err := db.read().TemplateUses(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("count uses of templates: %w", err)
@@ -126,7 +126,7 @@ func (db *DB) TemplateUses(ctx context.Context, account int64) (map[int64]sms.Te
 
 // CampaignsOfTemplate lists the last ten campaigns whose text came from a
 // template, and counts those that wait for their time.
-func (db *DB) CampaignsOfTemplate(ctx context.Context, account, id int64) (list []sms.Campaign, waiting int64, err error) {
+func (db accountStore) CampaignsOfTemplate(ctx context.Context, account, id int64) (list []sms.Campaign, waiting int64, err error) {
 	rows, err := db.read().CampaignsOfTemplate(ctx, account, id)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list campaigns of a template: %w", err)
@@ -140,7 +140,7 @@ func (db *DB) CampaignsOfTemplate(ctx context.Context, account, id int64) (list 
 
 // CampaignTemplate is the template that a campaign's text came from;
 // sms.ErrNotFound for own text.
-func (db *DB) CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error) {
+func (db accountStore) CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error) {
 	r, err := db.read().CampaignTemplate(ctx, campaign)
 	if _, err := found(r, err, "read the campaign's template"); err != nil {
 		return sms.CampaignTemplate{}, err

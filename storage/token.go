@@ -9,7 +9,7 @@ import (
 )
 
 // CreateToken stores a token under the SHA-256 of its secret.
-func (db *DB) CreateToken(ctx context.Context, hash [32]byte, t sms.Token) (sms.Token, error) {
+func (db staffStore) CreateToken(ctx context.Context, hash [32]byte, t sms.Token) (sms.Token, error) {
 	err := db.update(ctx, "create token", func(tx *tx) error {
 		id, err := tx.InsertToken(ctx, query.InsertTokenParams{Name: t.Name, UserID: t.User.ID, Hash: hash[:], Hint: t.Hint, CreatedAt: t.CreatedAt})
 		t.ID = id
@@ -19,7 +19,7 @@ func (db *DB) CreateToken(ctx context.Context, hash [32]byte, t sms.Token) (sms.
 }
 
 // TokenByHash finds a token, working or not, with its person as they are now.
-func (db *DB) TokenByHash(ctx context.Context, hash [32]byte) (sms.Token, error) {
+func (db staffStore) TokenByHash(ctx context.Context, hash [32]byte) (sms.Token, error) {
 	r, err := db.read().TokenByHash(ctx, hash[:])
 	if _, err := found(r, err, "read token"); err != nil {
 		return sms.Token{}, err
@@ -28,7 +28,7 @@ func (db *DB) TokenByHash(ctx context.Context, hash [32]byte) (sms.Token, error)
 }
 
 // Token finds a token by id.
-func (db *DB) Token(ctx context.Context, id int64) (sms.Token, error) {
+func (db staffStore) Token(ctx context.Context, id int64) (sms.Token, error) {
 	r, err := db.read().TokenByID(ctx, id)
 	if _, err := found(r, err, "read token"); err != nil {
 		return sms.Token{}, err
@@ -38,7 +38,7 @@ func (db *DB) Token(ctx context.Context, id int64) (sms.Token, error) {
 
 // Tokens lists the tokens of a person, or everybody's for 0: those not revoked
 // first, the newest first, at most 500.
-func (db *DB) Tokens(ctx context.Context, user int64) ([]sms.Token, error) {
+func (db staffStore) Tokens(ctx context.Context, user int64) ([]sms.Token, error) {
 	rows, err := db.read().Tokens(ctx, user)
 	if err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
@@ -51,12 +51,12 @@ func (db *DB) Tokens(ctx context.Context, user int64) ([]sms.Token, error) {
 }
 
 // TouchToken remembers that a token was used.
-func (db *DB) TouchToken(ctx context.Context, id, now int64) error {
+func (db staffStore) TouchToken(ctx context.Context, id, now int64) error {
 	return db.update(ctx, "touch token", func(t *tx) error { return t.Queries.TouchToken(ctx, id, now) })
 }
 
 // RevokeToken ends a token; revoked is false when it had ended before.
-func (db *DB) RevokeToken(ctx context.Context, id, now int64) (revoked bool, err error) {
+func (db staffStore) RevokeToken(ctx context.Context, id, now int64) (revoked bool, err error) {
 	err = db.update(ctx, "revoke token", func(t *tx) error {
 		n, err := t.Queries.RevokeToken(ctx, id, now)
 		revoked = n == 1
@@ -67,7 +67,7 @@ func (db *DB) RevokeToken(ctx context.Context, id, now int64) (revoked bool, err
 
 // OpenTokenRequest stores what a program asks for under a key, unless the key
 // is in use, and returns what stands under it.
-func (db *DB) OpenTokenRequest(ctx context.Context, r sms.TokenRequest, now int64) (first sms.TokenRequest, err error) {
+func (db staffStore) OpenTokenRequest(ctx context.Context, r sms.TokenRequest, now int64) (first sms.TokenRequest, err error) {
 	err = db.update(ctx, "store a program's request", func(t *tx) error {
 		if err := t.InsertTokenRequest(ctx, query.InsertTokenRequestParams{TokenID: r.TokenID, Key: r.Key, Request: r.Request[:], CreatedAt: now}); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (db *DB) OpenTokenRequest(ctx context.Context, r sms.TokenRequest, now int6
 
 // EndTokenRequest stores the result of a request. Without one, which is 0, the
 // key is free again.
-func (db *DB) EndTokenRequest(ctx context.Context, r sms.TokenRequest) error {
+func (db staffStore) EndTokenRequest(ctx context.Context, r sms.TokenRequest) error {
 	return db.update(ctx, "store a program's result", func(t *tx) error {
 		if r.CampaignID == 0 {
 			return t.DeleteTokenRequest(ctx, r.TokenID, r.Key)
@@ -98,7 +98,7 @@ func (db *DB) EndTokenRequest(ctx context.Context, r sms.TokenRequest) error {
 }
 
 // ForgetTokenRequests removes requests made before the given time.
-func (db *DB) ForgetTokenRequests(ctx context.Context, before int64) error {
+func (db staffStore) ForgetTokenRequests(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old requests", func(t *tx) error { return t.DeleteOldTokenRequests(ctx, before) })
 }
 

@@ -15,7 +15,7 @@ const mostTold = 10
 
 // Tell keeps a sentence about something that happened with the desk's files,
 // for pages to show for a while. The same sentence is kept once.
-func (db *DB) Tell(ctx context.Context, text string, now int64) error {
+func (db *core) Tell(ctx context.Context, text string, now int64) error {
 	return db.update(ctx, "note what happened", func(t *tx) error {
 		set, err := t.Setting(ctx, sms.SettingTold)
 		if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {

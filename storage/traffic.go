@@ -97,7 +97,7 @@ func (t *tx) flushTraffic(ctx context.Context) (err error) {
 
 // Traffic is what became of an account's messages that left since the given
 // time, by slot, network and sender ID.
-func (db *DB) Traffic(ctx context.Context, account, since int64) ([]sms.Traffic, error) {
+func (db usageStore) Traffic(ctx context.Context, account, since int64) ([]sms.Traffic, error) {
 	rows, err := db.read().Traffic(ctx, account, since)
 	if err != nil {
 		return nil, fmt.Errorf("read traffic: %w", err)
@@ -110,7 +110,7 @@ func (db *DB) Traffic(ctx context.Context, account, since int64) ([]sms.Traffic,
 }
 
 // TrafficQuarters is the same by quarters of an hour.
-func (db *DB) TrafficQuarters(ctx context.Context, account, since int64) ([]sms.Traffic, error) {
+func (db usageStore) TrafficQuarters(ctx context.Context, account, since int64) ([]sms.Traffic, error) {
 	rows, err := db.read().TrafficQuarters(ctx, account, since)
 	if err != nil {
 		return nil, fmt.Errorf("read traffic: %w", err)
@@ -124,7 +124,7 @@ func (db *DB) TrafficQuarters(ctx context.Context, account, since int64) ([]sms.
 
 // CampaignCuts cuts a campaign's messages or reports into parts of one kind, in the
 // order of their names.
-func (db *DB) CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Cut, error) {
+func (db usageStore) CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Cut, error) {
 	rows, err := db.read().CampaignCuts(ctx, id, string(kind))
 	if err != nil {
 		return nil, fmt.Errorf("read a campaign's parts: %w", err)
@@ -137,7 +137,7 @@ func (db *DB) CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]s
 }
 
 // ComingUp lists an account's scheduled campaigns, the soonest first.
-func (db *DB) ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
+func (db usageStore) ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
 	ids, err := db.read().ComingUp(ctx, account, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list scheduled campaigns: %w", err)
@@ -147,7 +147,7 @@ func (db *DB) ComingUp(ctx context.Context, account int64, limit int) ([]sms.Cam
 
 // PausedCampaigns lists an account's campaigns that smsdesk has paused, the
 // latest first.
-func (db *DB) PausedCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
+func (db usageStore) PausedCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
 	ids, err := db.read().PausedCampaigns(ctx, account, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list paused campaigns: %w", err)
@@ -157,7 +157,7 @@ func (db *DB) PausedCampaigns(ctx context.Context, account int64, limit int) ([]
 
 // BusyCampaigns lists an account's campaigns that are being sent, the latest
 // first.
-func (db *DB) BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
+func (db usageStore) BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
 	ids, err := db.read().BusyCampaigns(ctx, account, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list running campaigns: %w", err)
@@ -165,9 +165,9 @@ func (db *DB) BusyCampaigns(ctx context.Context, account int64, limit int) ([]sm
 	return db.campaigns(ctx, ids)
 }
 
-func (db *DB) campaigns(ctx context.Context, ids []int64) (list []sms.Campaign, err error) {
+func (db usageStore) campaigns(ctx context.Context, ids []int64) (list []sms.Campaign, err error) {
 	for _, id := range ids {
-		c, err := db.Campaign(ctx, id)
+		c, err := campaignStore{db.core}.Campaign(ctx, id)
 		if errors.Is(err, sms.ErrNotFound) {
 			continue
 		}
@@ -183,7 +183,7 @@ func (db *DB) campaigns(ctx context.Context, ids []int64) (list []sms.Campaign, 
 const settingTraffic = "traffic_counted"
 
 // fillTraffic counts what was there before there were these counts.
-func (db *DB) fillTraffic(ctx context.Context) error {
+func (db usageStore) fillTraffic(ctx context.Context) error {
 	if v, err := db.Setting(ctx, settingTraffic); err == nil && v != "" {
 		return nil
 	} else if err != nil && !errors.Is(err, sms.ErrNotFound) {

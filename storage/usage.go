@@ -12,6 +12,9 @@ import (
 	"smsdesk/storage/query"
 )
 
+// usageStore keeps what was used, by day and network, and how long it is kept.
+type usageStore struct{ *core }
+
 // use counts messages that the service has accepted just now, in the
 // transaction that makes them so. Each is counted once: accepted is final.
 func (t *tx) use(ctx context.Context, of sms.Campaign, accepted []query.AcceptedOfRow, now int64) error {
@@ -100,7 +103,7 @@ func (c counts) storedUsage(ctx context.Context, from asker) error {
 
 // UsageDays lists what an account sent from one day to another, both counted
 // in, written 2006-01-02.
-func (db *DB) UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error) {
+func (db usageStore) UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error) {
 	rows, err := db.read().UsageDays(ctx, account, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("read usage: %w", err)
@@ -119,7 +122,7 @@ const costsMost = 50
 // Costs compares campaigns that ended, were started after the given time and
 // had something accepted with what the balance for SMS fell meanwhile, the
 // latest first and at most 50.
-func (db *DB) Costs(ctx context.Context, account, after int64) ([]sms.Cost, error) {
+func (db usageStore) Costs(ctx context.Context, account, after int64) ([]sms.Cost, error) {
 	rows, err := db.read().LatestFinished(ctx, account, after)
 	if err != nil {
 		return nil, fmt.Errorf("list campaigns that ended: %w", err)
@@ -141,15 +144,15 @@ func (db *DB) Costs(ctx context.Context, account, after int64) ([]sms.Cost, erro
 }
 
 // Cost compares one campaign that ended with the balance for SMS.
-func (db *DB) Cost(ctx context.Context, id int64) (sms.Cost, error) {
-	c, err := db.Campaign(ctx, id)
+func (db usageStore) Cost(ctx context.Context, id int64) (sms.Cost, error) {
+	c, err := campaignStore{db.core}.Campaign(ctx, id)
 	if err != nil {
 		return sms.Cost{}, err
 	}
 	return db.cost(ctx, c)
 }
 
-func (db *DB) cost(ctx context.Context, c sms.Campaign) (sms.Cost, error) {
+func (db usageStore) cost(ctx context.Context, c sms.Campaign) (sms.Cost, error) {
 	cost := sms.Cost{Campaign: c}
 	used, err := db.read().CampaignUsage(ctx, c.ID)
 	if err != nil {
@@ -203,7 +206,7 @@ const settingUsage = "usage_counted"
 // fillUsage counts what was accepted before there were counts of usage. Desks
 // took the step to schema 20 without it and have counted since: what was
 // counted stays, and only what is missing is added.
-func (db *DB) fillUsage(ctx context.Context) error {
+func (db usageStore) fillUsage(ctx context.Context) error {
 	if v, err := db.Setting(ctx, settingUsage); err != nil || v != "" {
 		return err
 	}

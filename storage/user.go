@@ -8,8 +8,11 @@ import (
 	"smsdesk/storage/query"
 )
 
+// staffStore keeps the team members, their sessions and their tokens.
+type staffStore struct{ *core }
+
 // CreateUser stores a person. An email address in use gives sms.ErrConflict.
-func (db *DB) CreateUser(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error) {
+func (db staffStore) CreateUser(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error) {
 	err := db.update(ctx, "create user", func(t *tx) error {
 		id, err := t.InsertUser(ctx, query.InsertUserParams{Email: u.Email, Name: u.Name, Role: string(u.Role), PasswordHash: passwordHash, CreatedAt: now})
 		u.ID, u.Active, u.CreatedAt = id, true, now
@@ -20,7 +23,7 @@ func (db *DB) CreateUser(ctx context.Context, u sms.User, passwordHash string, n
 
 // CreateFirstAdministrator stores the first administrator; sms.ErrConflict
 // when there is one already, however many people try at once.
-func (db *DB) CreateFirstAdministrator(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error) {
+func (db staffStore) CreateFirstAdministrator(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error) {
 	u.Role = sms.Administrator
 	err := db.update(ctx, "create the first administrator", func(t *tx) error {
 		n, err := t.CountAdministrators(ctx)
@@ -38,7 +41,7 @@ func (db *DB) CreateFirstAdministrator(ctx context.Context, u sms.User, password
 }
 
 // UserByEmail finds a person and the hash of the password.
-func (db *DB) UserByEmail(ctx context.Context, email string) (sms.User, string, error) {
+func (db staffStore) UserByEmail(ctx context.Context, email string) (sms.User, string, error) {
 	r, err := db.read().UserByEmail(ctx, email)
 	if _, err := found(r, err, "read user"); err != nil {
 		return sms.User{}, "", err
@@ -47,7 +50,7 @@ func (db *DB) UserByEmail(ctx context.Context, email string) (sms.User, string, 
 }
 
 // Users lists everybody, by name.
-func (db *DB) Users(ctx context.Context) ([]sms.User, error) {
+func (db staffStore) Users(ctx context.Context) ([]sms.User, error) {
 	rows, err := db.read().Users(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list users: %w", err)
@@ -62,7 +65,7 @@ func (db *DB) Users(ctx context.Context) ([]sms.User, error) {
 // UpdateUser changes a person's name, role and whether they may sign in; the
 // closure also gets the number of active administrators. A change of rights
 // ends the person's sessions in the same transaction.
-func (db *DB) UpdateUser(ctx context.Context, id int64, change func(u *sms.User, administrators int64) error) (u sms.User, err error) {
+func (db staffStore) UpdateUser(ctx context.Context, id int64, change func(u *sms.User, administrators int64) error) (u sms.User, err error) {
 	err = db.update(ctx, "save user", func(t *tx) error {
 		row, err := t.UserByID(ctx, id)
 		if err != nil {
@@ -90,7 +93,7 @@ func (db *DB) UpdateUser(ctx context.Context, id int64, change func(u *sms.User,
 
 // SetPassword stores the hash of a new password and forgets every session of
 // the person.
-func (db *DB) SetPassword(ctx context.Context, id int64, passwordHash string) error {
+func (db staffStore) SetPassword(ctx context.Context, id int64, passwordHash string) error {
 	return db.update(ctx, "change password", func(t *tx) error {
 		n, err := t.Queries.SetPassword(ctx, id, passwordHash)
 		if err != nil || n == 0 {
@@ -101,12 +104,12 @@ func (db *DB) SetPassword(ctx context.Context, id int64, passwordHash string) er
 }
 
 // SetTestNumber remembers where a person sent a test message.
-func (db *DB) SetTestNumber(ctx context.Context, id int64, number string) error {
+func (db staffStore) SetTestNumber(ctx context.Context, id int64, number string) error {
 	return db.update(ctx, "remember the test number", func(t *tx) error { return t.Queries.SetTestNumber(ctx, id, number) })
 }
 
 // Administrators counts the active administrators.
-func (db *DB) Administrators(ctx context.Context) (int64, error) {
+func (db staffStore) Administrators(ctx context.Context) (int64, error) {
 	n, err := db.read().CountAdministrators(ctx)
 	return found(n, err, "count administrators")
 }
@@ -116,14 +119,14 @@ func user(r query.AppUser) sms.User {
 }
 
 // CreateInvite stores an invitation under the SHA-256 of its token.
-func (db *DB) CreateInvite(ctx context.Context, hash [32]byte, i sms.Invite, by int64) error {
+func (db staffStore) CreateInvite(ctx context.Context, hash [32]byte, i sms.Invite, by int64) error {
 	return db.update(ctx, "create invitation", func(t *tx) error {
 		return t.InsertInvite(ctx, query.InsertInviteParams{Hash: hash[:], Email: i.Email, Role: string(i.Role), CreatedBy: by, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt})
 	})
 }
 
 // Invite finds an invitation that can still be used.
-func (db *DB) Invite(ctx context.Context, hash [32]byte, now int64) (sms.Invite, error) {
+func (db staffStore) Invite(ctx context.Context, hash [32]byte, now int64) (sms.Invite, error) {
 	r, err := db.read().OpenInvite(ctx, hash[:], now)
 	if _, err := found(r, err, "read invitation"); err != nil {
 		return sms.Invite{}, err
@@ -132,7 +135,7 @@ func (db *DB) Invite(ctx context.Context, hash [32]byte, now int64) (sms.Invite,
 }
 
 // Invites lists the invitations that can still be used.
-func (db *DB) Invites(ctx context.Context, now int64) ([]sms.Invite, error) {
+func (db staffStore) Invites(ctx context.Context, now int64) ([]sms.Invite, error) {
 	rows, err := db.read().OpenInvites(ctx, now)
 	if err != nil {
 		return nil, fmt.Errorf("list invitations: %w", err)
@@ -148,7 +151,7 @@ func (db *DB) Invites(ctx context.Context, now int64) ([]sms.Invite, error) {
 // the role are those of the invitation, whatever the caller thinks. One without
 // a role gives an active person of that address a new password and ends their
 // sessions; the name stays.
-func (db *DB) AcceptInvite(ctx context.Context, hash [32]byte, name, passwordHash string, now int64) (u sms.User, err error) {
+func (db staffStore) AcceptInvite(ctx context.Context, hash [32]byte, name, passwordHash string, now int64) (u sms.User, err error) {
 	err = db.update(ctx, "accept invitation", func(t *tx) error {
 		i, err := t.OpenInvite(ctx, hash[:], now)
 		if err != nil {

@@ -12,9 +12,12 @@ import (
 	"smsdesk/storage/query"
 )
 
+// menuStore keeps the USSD menus with their sessions.
+type menuStore struct{ *core }
+
 // CreateMenu stores a new menu that nobody can dial yet. secret signs what its
 // webhooks are asked.
-func (db *DB) CreateMenu(ctx context.Context, account int64, m ussd.Menu, secret string, now int64) (id int64, err error) {
+func (db menuStore) CreateMenu(ctx context.Context, account int64, m ussd.Menu, secret string, now int64) (id int64, err error) {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return 0, fmt.Errorf("write menu: %w", err)
@@ -30,7 +33,7 @@ func menuPlace(account int64) string {
 	return "ussd_menu:" + strconv.FormatInt(account, 10) + ":secret"
 }
 
-func (db *DB) draft(r query.UssdMenu) (ussd.Draft, error) {
+func (db menuStore) draft(r query.UssdMenu) (ussd.Draft, error) {
 	d := ussd.Draft{ID: r.ID, AccountID: r.AccountID, Changed: r.ChangedAt, Revision: r.Revision, Published: int(r.Published)}
 	if err := json.Unmarshal([]byte(r.Draft), &d.Menu); err != nil {
 		return d, fmt.Errorf("read menu %d: %w", r.ID, err)
@@ -41,7 +44,7 @@ func (db *DB) draft(r query.UssdMenu) (ussd.Draft, error) {
 }
 
 // Menus lists the menus of an account.
-func (db *DB) Menus(ctx context.Context, account int64) ([]ussd.Draft, error) {
+func (db menuStore) Menus(ctx context.Context, account int64) ([]ussd.Draft, error) {
 	rows, err := db.read().USSDMenus(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("list menus: %w", err)
@@ -56,7 +59,7 @@ func (db *DB) Menus(ctx context.Context, account int64) ([]ussd.Draft, error) {
 }
 
 // MenuDraft finds a menu by id.
-func (db *DB) MenuDraft(ctx context.Context, id int64) (ussd.Draft, error) {
+func (db menuStore) MenuDraft(ctx context.Context, id int64) (ussd.Draft, error) {
 	row, err := db.read().USSDMenu(ctx, id)
 	if _, err := found(row, err, "read menu"); err != nil {
 		return ussd.Draft{}, err
@@ -66,7 +69,7 @@ func (db *DB) MenuDraft(ctx context.Context, id int64) (ussd.Draft, error) {
 
 // SaveMenu stores the draft of a menu; ErrConflict where it has changed since
 // the revision was read.
-func (db *DB) SaveMenu(ctx context.Context, id, revision int64, m ussd.Menu, now int64) error {
+func (db menuStore) SaveMenu(ctx context.Context, id, revision int64, m ussd.Menu, now int64) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("write menu: %w", err)
@@ -82,7 +85,7 @@ func (db *DB) SaveMenu(ctx context.Context, id, revision int64, m ussd.Menu, now
 
 // PublishMenu makes the draft of that revision the version that callers walk
 // through. Of another menu of the account that allow refuses nothing is stored.
-func (db *DB) PublishMenu(ctx context.Context, id, revision, now int64, by sms.User, allow func(d ussd.Draft, others []ussd.Published) error) (no int, err error) {
+func (db menuStore) PublishMenu(ctx context.Context, id, revision, now int64, by sms.User, allow func(d ussd.Draft, others []ussd.Published) error) (no int, err error) {
 	err = db.update(ctx, "publish menu", func(t *tx) error {
 		row, err := t.USSDMenu(ctx, id)
 		if err != nil {
@@ -116,12 +119,12 @@ func (db *DB) PublishMenu(ctx context.Context, id, revision, now int64, by sms.U
 }
 
 // WithdrawMenu leaves callers without the menu; its versions stay.
-func (db *DB) WithdrawMenu(ctx context.Context, id int64) error {
+func (db menuStore) WithdrawMenu(ctx context.Context, id int64) error {
 	return db.update(ctx, "withdraw menu", func(t *tx) error { return t.PublishUSSDMenu(ctx, id, 0) })
 }
 
 // DeleteMenu deletes a menu with its versions. What callers did in it stays.
-func (db *DB) DeleteMenu(ctx context.Context, id int64) error {
+func (db menuStore) DeleteMenu(ctx context.Context, id int64) error {
 	return db.update(ctx, "delete menu", func(t *tx) error {
 		if err := t.DeleteUSSDVersions(ctx, id); err != nil {
 			return err
@@ -132,7 +135,7 @@ func (db *DB) DeleteMenu(ctx context.Context, id int64) error {
 
 // MenuVersions lists the published versions of a menu, the newest first, at
 // most 200.
-func (db *DB) MenuVersions(ctx context.Context, id int64) ([]ussd.Version, error) {
+func (db menuStore) MenuVersions(ctx context.Context, id int64) ([]ussd.Version, error) {
 	rows, err := db.read().USSDVersions(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("list versions of a menu: %w", err)
@@ -147,7 +150,7 @@ func (db *DB) MenuVersions(ctx context.Context, id int64) ([]ussd.Version, error
 }
 
 // MenuVersion finds one version of a menu.
-func (db *DB) MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error) {
+func (db menuStore) MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error) {
 	row, err := db.read().USSDVersion(ctx, id, int64(no))
 	if _, err := found(row, err, "read version of a menu"); err != nil {
 		return ussd.Version{}, err
@@ -164,11 +167,11 @@ func version(r query.UssdVersion) (ussd.Version, error) {
 }
 
 // PublishedMenus are what callers of all accounts walk through.
-func (db *DB) PublishedMenus(ctx context.Context) ([]ussd.Published, error) {
+func (db menuStore) PublishedMenus(ctx context.Context) ([]ussd.Published, error) {
 	return db.published(ctx, db.read())
 }
 
-func (db *DB) published(ctx context.Context, q *query.Queries) ([]ussd.Published, error) {
+func (db menuStore) published(ctx context.Context, q *query.Queries) ([]ussd.Published, error) {
 	rows, err := q.PublishedUSSDMenus(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list published menus: %w", err)
@@ -189,7 +192,7 @@ func (db *DB) published(ctx context.Context, q *query.Queries) ([]ussd.Published
 // PutUSSDSessions stores what sessions left behind, all of it or nothing. The
 // same again changes nothing, and what comes late does not take the place of
 // what is newer: a spool may be read again after a crash.
-func (db *DB) PutUSSDSessions(ctx context.Context, b ussd.Batch) error {
+func (db menuStore) PutUSSDSessions(ctx context.Context, b ussd.Batch) error {
 	return db.update(ctx, "store USSD sessions", func(t *tx) error {
 		for _, s := range b.Sessions {
 			if err := t.PutUSSDSession(ctx, sessionRow(s)); err != nil {
@@ -228,12 +231,12 @@ func sessionOf(r query.UssdSession) ussd.Session {
 }
 
 // EndOpenUSSDSessions closes the sessions that an earlier process left open.
-func (db *DB) EndOpenUSSDSessions(ctx context.Context, account int64, why string) error {
+func (db menuStore) EndOpenUSSDSessions(ctx context.Context, account int64, why string) error {
 	return db.update(ctx, "end USSD sessions", func(t *tx) error { return t.EndOpenUSSDSessions(ctx, account, why) })
 }
 
 // USSDSessions lists sessions, newest first; more says that there are further ones.
-func (db *DB) USSDSessions(ctx context.Context, f ussd.SessionFilter) (list []ussd.Session, more bool, err error) {
+func (db menuStore) USSDSessions(ctx context.Context, f ussd.SessionFilter) (list []ussd.Session, more bool, err error) {
 	before := f.Before
 	if before == 0 {
 		before = math.MaxInt64
@@ -266,7 +269,7 @@ func sessionsOf(rows []query.UssdSession) []ussd.Session {
 
 // SlowestUSSDSessions lists the sessions with the slowest of our answers, of those
 // that took longer than least microseconds.
-func (db *DB) SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error) {
+func (db menuStore) SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error) {
 	rows, err := db.read().SlowestUSSDSessions(ctx, account, least, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list slow USSD sessions: %w", err)
@@ -275,13 +278,13 @@ func (db *DB) SlowestUSSDSessions(ctx context.Context, account, least int64, lim
 }
 
 // CountOpenUSSDSessions counts the sessions under way.
-func (db *DB) CountOpenUSSDSessions(ctx context.Context, account int64) (int64, error) {
+func (db menuStore) CountOpenUSSDSessions(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().CountOpenUSSDSessions(ctx, account)
 	return found(n, err, "count USSD sessions")
 }
 
 // USSDSession finds a session with its steps and answers.
-func (db *DB) USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error) {
+func (db menuStore) USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error) {
 	row, err := db.read().USSDSession(ctx, id)
 	if _, err := found(row, err, "read USSD session"); err != nil {
 		return s, nil, nil, err
@@ -309,7 +312,7 @@ func savedOf(rows []query.UssdSaved) (list []ussd.Saved) {
 
 // Drops tells for each screen of a menu how many of its last 10,000 sessions
 // saw it, and in how many the caller left there.
-func (db *DB) Drops(ctx context.Context, menu int64) ([]ussd.Drop, error) {
+func (db menuStore) Drops(ctx context.Context, menu int64) ([]ussd.Drop, error) {
 	rows, err := db.read().USSDDrops(ctx, menu)
 	if err != nil {
 		return nil, fmt.Errorf("count USSD screens: %w", err)
@@ -323,7 +326,7 @@ func (db *DB) Drops(ctx context.Context, menu int64) ([]ussd.Drop, error) {
 
 // EachAnswers gives what callers answered in a menu, session by session, the
 // newest first, until do says false.
-func (db *DB) EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.Saved) bool) error {
+func (db menuStore) EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.Saved) bool) error {
 	if before == 0 {
 		before = math.MaxInt64
 	}
@@ -353,7 +356,7 @@ func wrap(err error, doing string) error {
 }
 
 // JoinedLists counts the people on each list that callers joined.
-func (db *DB) JoinedLists(ctx context.Context, account int64) (map[string]int64, error) {
+func (db menuStore) JoinedLists(ctx context.Context, account int64) (map[string]int64, error) {
 	rows, err := db.read().JoinedUSSDLists(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("list USSD lists: %w", err)
@@ -366,7 +369,7 @@ func (db *DB) JoinedLists(ctx context.Context, account int64) (map[string]int64,
 }
 
 // EachJoined gives the callers on a list, in the order of their numbers.
-func (db *DB) EachJoined(ctx context.Context, account int64, list string, do func(j ussd.Joined) error) error {
+func (db menuStore) EachJoined(ctx context.Context, account int64, list string, do func(j ussd.Joined) error) error {
 	for after := ""; ; {
 		rows, err := db.read().JoinedUSSD(ctx, query.JoinedUSSDParams{AccountID: account, List: list, Number: after, Limit: 500})
 		if err != nil || len(rows) == 0 {
@@ -383,7 +386,7 @@ func (db *DB) EachJoined(ctx context.Context, account int64, list string, do fun
 
 // ForgetUSSDSessions deletes sessions with lower ids, with what was said in them;
 // more says that some are left.
-func (db *DB) ForgetUSSDSessions(ctx context.Context, before int64) (gone int, err error) {
+func (db menuStore) ForgetUSSDSessions(ctx context.Context, before int64) (gone int, err error) {
 	err = db.update(ctx, "forget USSD sessions", func(t *tx) error {
 		ids, err := t.OldUSSDSessions(ctx, before)
 		gone = len(ids)
@@ -404,7 +407,7 @@ func (db *DB) ForgetUSSDSessions(ctx context.Context, before int64) (gone int, e
 }
 
 // CountMenus counts the menus of an account.
-func (db *DB) CountMenus(ctx context.Context, account int64) (int64, error) {
+func (db menuStore) CountMenus(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().CountUSSDMenus(ctx, account)
 	return found(n, err, "count menus")
 }

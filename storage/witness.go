@@ -24,7 +24,7 @@ import (
 // witnessing looks at one reading of an account's balances.
 type witnessing struct {
 	*tx
-	db      *DB
+	db      *core
 	account int64
 	head    int64 // of the journal
 	start   int64 // of this process in the journal
@@ -32,7 +32,7 @@ type witnessing struct {
 	paid    string
 }
 
-func (t *tx) witness(ctx context.Context, db *DB, account int64, list []sms.Balance) (*witnessing, error) {
+func (t *tx) witness(ctx context.Context, db *core, account int64, list []sms.Balance) (*witnessing, error) {
 	w := &witnessing{tx: t, db: db, account: account}
 	if b := sms.ForMessages(list); b != nil {
 		w.paid = b.PluginType
@@ -180,7 +180,7 @@ func (w *witnessing) most(ctx context.Context, parts map[string]int64, now int64
 	if err != nil {
 		return nil, false, err
 	}
-	costs, err := w.db.Costs(ctx, w.account, now-pricesFrom.Milliseconds())
+	costs, err := usageStore{w.db}.Costs(ctx, w.account, now-pricesFrom.Milliseconds())
 	if err != nil {
 		return nil, false, err
 	}
@@ -211,16 +211,16 @@ func (w *witnessing) ask(ctx context.Context, before query.Balance, now sms.Bala
 // AwaitsReading says whether the balance of an account has to be read before
 // its first request: there is a reading of before the start to compare with, in
 // an amount, and others do not send from the account.
-func (db *DB) AwaitsReading(ctx context.Context, account int64) (bool, error) {
+func (db callStore) AwaitsReading(ctx context.Context, account int64) (bool, error) {
 	j := db.journal.Load()
 	if j == nil {
 		return false, nil
 	}
-	settings, err := db.RecordSettings(ctx, account)
+	settings, err := accountStore{db.core}.RecordSettings(ctx, account)
 	if err != nil || settings.OthersSend {
 		return false, err
 	}
-	latest, err := db.Balances(ctx, account)
+	latest, err := accountStore{db.core}.Balances(ctx, account)
 	if err != nil {
 		return false, err
 	}
