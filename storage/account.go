@@ -280,3 +280,6 @@ func hoursOf(r query.Account) sms.Hours {
 	h.Own, h.Zone = w.Own, w.Zone
 	return h
 }
+
+// accountTx changes what an account has, and its team's passwords, within a transaction.
+type accountTx struct{ *tx }

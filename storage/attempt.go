@@ -126,7 +126,7 @@ func (db callStore) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement
 			return err
 		}
 		if group {
-			if err := t.settleGroup(ctx, of, a, s, o, country, now); err != nil {
+			if err := (accountTx{t}).settleGroup(ctx, of, a, s, o, country, now); err != nil {
 				return err
 			}
 		}

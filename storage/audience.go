@@ -23,7 +23,7 @@ func (db contactStore) CreateAudience(ctx context.Context, a sms.Audience, membe
 			return err
 		}
 		for _, id := range members {
-			if err := t.member(ctx, a.ID, id); err != nil {
+			if err := (contactTx{t}).member(ctx, a.ID, id); err != nil {
 				return err
 			}
 		}

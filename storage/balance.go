@@ -71,7 +71,7 @@ func (db accountStore) PutBalances(ctx context.Context, account int64, list []sm
 					Seq: seen.seq, SeqBefore: seen.before})
 			}
 			if err == nil && ok && k.Credits != b.Credits {
-				err = t.alarm(ctx, account, balance(k), b, seen.asked)
+				err = accountTx{t}.alarm(ctx, account, balance(k), b, seen.asked)
 			}
 			if err != nil {
 				return err
@@ -87,7 +87,7 @@ const chargeLag = 15 * time.Minute
 
 // alarm writes down that a balance went below the warning level, or fell while
 // nothing was sent. asked: people are asked about the fall already.
-func (t *tx) alarm(ctx context.Context, account int64, before, after sms.Balance, asked bool) error {
+func (t accountTx) alarm(ctx context.Context, account int64, before, after sms.Balance, asked bool) error {
 	fall, ok := sms.Fall(before, after)
 	if !ok || fall.Sign() <= 0 {
 		return nil

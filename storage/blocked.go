@@ -34,7 +34,7 @@ const blockedAtATime = 2000
 // blockedAtOnce is how many numbers one statement takes.
 const blockedAtOnce = 100
 
-func (t *tx) block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
+func (t contactTx) block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
 	var rows []string
 	var args []any
 	for _, b := range list {
@@ -52,7 +52,7 @@ func (t *tx) block(ctx context.Context, list []sms.Blocked) (added int64, err er
 
 // blockReported puts the number of a message onto the list when its report
 // says BLACKLIST.
-func (t *tx) blockReported(ctx context.Context, m sms.Message, now int64) error {
+func (t contactTx) blockReported(ctx context.Context, m sms.Message, now int64) error {
 	if !sms.Blockable(m.Number) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (db contactStore) EndOwnBlock(ctx context.Context, account int64, number st
 	return gone, err == nil, err
 }
 
-func (t *tx) keepEnded(ctx context.Context, b sms.Blocked, end sms.Unblocking) error {
+func (t contactTx) keepEnded(ctx context.Context, b sms.Blocked, end sms.Unblocking) error {
 	return t.InsertEndedBlock(ctx, query.InsertEndedBlockParams{AccountID: b.AccountID, Number: b.Number, Kind: string(b.Kind), Note: b.Note, ByID: b.ByID, ByName: b.ByName,
 		Since: b.Since, Proof: b.Proof, MessageID: b.MessageID, EndedAt: end.At, EndedKind: string(end.Kind), EndedNote: end.Note, EndedByID: end.ByID, EndedByName: end.ByName})
 }

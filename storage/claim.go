@@ -41,7 +41,7 @@ func (db callStore) Claim(ctx context.Context, o sms.ClaimOrder, now int64) (cla
 			return err
 		}
 		c := claiming{db: db.core, tx: t, order: o, account: account(row), now: now, claim: &claim}
-		if c.senders, err = t.senderIDs(ctx, o.AccountID); err != nil {
+		if c.senders, err = (accountTx{t}).senderIDs(ctx, o.AccountID); err != nil {
 			return err
 		}
 		for _, turn := range inTurn(running, o) {

@@ -246,14 +246,14 @@ func (db contactStore) SaveContact(ctx context.Context, c sms.Contact, columns [
 		return c, err
 	}
 	err = db.update(ctx, "store contact", func(t *tx) error {
-		if err := t.nameColumns(ctx, c.AccountID, columns); err != nil {
+		if err := (contactTx{t}).nameColumns(ctx, c.AccountID, columns); err != nil {
 			return err
 		}
 		if c.ID == 0 {
 			c.ID, err = t.InsertContact(ctx, query.InsertContactParams{AccountID: c.AccountID, Number: c.Number, Name: c.Name, Fields: fields, Tags: tags, Source: c.Source,
 				ByID: c.ByID, ByName: c.ByName, CreatedAt: now})
 			c.CreatedAt, c.Version = now, 1
-		} else if err = t.changeContact(ctx, c, fields, tags, now); err == nil {
+		} else if err = (contactTx{t}).changeContact(ctx, c, fields, tags, now); err == nil {
 			c.Version++
 		}
 		if err != nil {
@@ -265,7 +265,7 @@ func (db contactStore) SaveContact(ctx context.Context, c sms.Contact, columns [
 	return c, err
 }
 
-func (t *tx) changeContact(ctx context.Context, c sms.Contact, fields, tags string, now int64) error {
+func (t contactTx) changeContact(ctx context.Context, c sms.Contact, fields, tags string, now int64) error {
 	n, err := t.UpdateContact(ctx, query.UpdateContactParams{ID: c.ID, Number: c.Number, Name: c.Name, Fields: fields, Tags: tags, ChangedAt: now, Version: c.Version})
 	if err == nil && n != 1 {
 		err = errUnexpected
@@ -273,7 +273,7 @@ func (t *tx) changeContact(ctx context.Context, c sms.Contact, fields, tags stri
 	return err
 }
 
-func (t *tx) nameColumns(ctx context.Context, account int64, columns []sms.ContactColumn) error {
+func (t contactTx) nameColumns(ctx context.Context, account int64, columns []sms.ContactColumn) error {
 	for _, c := range columns {
 		if err := t.InsertContactColumn(ctx, account, c.Key, c.Name); err != nil {
 			return err
@@ -305,12 +305,12 @@ func (db contactStore) DeleteContact(ctx context.Context, account, id int64) (go
 func (db contactStore) MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error) {
 	err = db.update(ctx, "store contacts", func(t *tx) error {
 		added, changed = 0, 0
-		if err := t.nameColumns(ctx, account, columns); err != nil {
+		if err := (contactTx{t}).nameColumns(ctx, account, columns); err != nil {
 			return err
 		}
 		stale := map[int64]bool{}
 		for some := range slices.Chunk(told, mergedAtOnce) {
-			known, err := t.contactsOf(ctx, account, some)
+			known, err := contactTx{t}.contactsOf(ctx, account, some)
 			if err != nil {
 				return err
 			}
@@ -322,7 +322,7 @@ func (db contactStore) MergeContacts(ctx context.Context, account int64, told []
 					continue
 				}
 				after := old.Merge(c)
-				if err := t.member(ctx, members, old.ID); err != nil {
+				if err := (contactTx{t}).member(ctx, members, old.ID); err != nil {
 					return err
 				}
 				if after.Name == old.Name && maps.Equal(after.Fields, old.Fields) && slices.Equal(after.Tags, old.Tags) {
@@ -330,7 +330,7 @@ func (db contactStore) MergeContacts(ctx context.Context, account int64, told []
 				}
 				fields, tags, err := contactDocuments(after)
 				if err == nil {
-					err = t.changeContact(ctx, after, fields, tags, now)
+					err = contactTx{t}.changeContact(ctx, after, fields, tags, now)
 				}
 				if err != nil {
 					return err
@@ -338,7 +338,7 @@ func (db contactStore) MergeContacts(ctx context.Context, account int64, told []
 				changed++
 				stale[blockOf(old.ID)] = true
 			}
-			if err := t.insertContacts(ctx, fresh, now, func(id int64) error { stale[blockOf(id)] = true; return t.member(ctx, members, id) }); err != nil {
+			if err := (contactTx{t}).insertContacts(ctx, fresh, now, func(id int64) error { stale[blockOf(id)] = true; return (contactTx{t}).member(ctx, members, id) }); err != nil {
 				return err
 			}
 			added += int64(len(fresh))
@@ -353,7 +353,7 @@ func (db contactStore) MergeContacts(ctx context.Context, account int64, told []
 	return added, changed, err
 }
 
-func (t *tx) member(ctx context.Context, audience, contact int64) error {
+func (t contactTx) member(ctx context.Context, audience, contact int64) error {
 	if audience == 0 {
 		return nil
 	}
@@ -366,7 +366,7 @@ const mergedAtOnce = 50
 
 const contactsOfNumbers = "select " + contactFields + " from contact where account_id = $1 and number in "
 
-func (t *tx) contactsOf(ctx context.Context, account int64, some []sms.Contact) (map[string]sms.Contact, error) {
+func (t contactTx) contactsOf(ctx context.Context, account int64, some []sms.Contact) (map[string]sms.Contact, error) {
 	args := []any{account}
 	for _, c := range some {
 		args = append(args, c.Number)
@@ -389,7 +389,7 @@ func (t *tx) contactsOf(ctx context.Context, account int64, some []sms.Contact) 
 }
 
 // insertContacts adds contacts in one statement and gives their ids.
-func (t *tx) insertContacts(ctx context.Context, list []sms.Contact, now int64, do func(id int64) error) error {
+func (t contactTx) insertContacts(ctx context.Context, list []sms.Contact, now int64, do func(id int64) error) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -458,3 +458,6 @@ func contact(r query.Contact) (sms.Contact, error) {
 	}
 	return c, nil
 }
+
+// contactTx changes contacts and blocked numbers within a transaction.
+type contactTx struct{ *tx }

@@ -348,14 +348,14 @@ func (db contactStore) SettleContacts(ctx context.Context) (more bool, err error
 		return false, fmt.Errorf("list what is stale of the contacts: %w", err)
 	}
 	for _, s := range stale {
-		if err := db.update(ctx, "pack contacts", func(t *tx) error { return t.settleBlock(ctx, s.AccountID, s.Block) }); err != nil {
+		if err := db.update(ctx, "pack contacts", func(t *tx) error { return (contactTx{t}).settleBlock(ctx, s.AccountID, s.Block) }); err != nil {
 			return false, err
 		}
 	}
 	return len(stale) == settledAtOnce, nil
 }
 
-func (t *tx) settleBlock(ctx context.Context, account, block int64) error {
+func (t contactTx) settleBlock(ctx context.Context, account, block int64) error {
 	rows, err := t.ContactsOfBlock(ctx, account, block*blockSize, (block+1)*blockSize)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func groupSettlement(s sms.Settlement, o sms.Outcome) sms.Settlement {
 
 // settleGroup turns the answer of a group send into messages. An answer that
 // names nobody proves nothing: the whole group stays in doubt.
-func (t *tx) settleGroup(ctx context.Context, of sms.Campaign, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, now int64) error {
+func (t accountTx) settleGroup(ctx context.Context, of sms.Campaign, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, now int64) error {
 	rows, err := t.AttemptMessages(ctx, a.ID)
 	if err != nil || len(rows) != 1 {
 		return fmt.Errorf("the group's row: %w", orUnexpected(err))
@@ -62,7 +62,7 @@ func (t *tx) settleGroup(ctx context.Context, of sms.Campaign, a *sms.Attempt, s
 	return t.SetCampaignCounts(ctx, a.CampaignID, int64(len(o.Rows)-1), int64(whole.Parts*(len(o.Rows)-1)))
 }
 
-func (t *tx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.Message, r sms.ResultRow, country string, row, now int64) error {
+func (t accountTx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.Message, r sms.ResultRow, country string, row, now int64) error {
 	one := sms.Settle([]sms.Recipient{{Number: r.Number}}, sms.Outcome{Class: sms.ClassAnswered, Rows: []sms.ResultRow{r}}, "").Messages[0]
 	whole.Row, whole.Number, whole.State, whole.ProviderID = row, r.Number, one.To, one.ProviderID
 	if p, err := sms.ParsePhone(r.Number, country, true); err == nil {
@@ -118,7 +118,7 @@ func (db accountStore) PutGroups(ctx context.Context, account int64, list []sms.
 		for _, m := range made {
 			pending[m.Name] = m.ParentID
 		}
-		if err := t.insertGroups(ctx, account, list, known, pending); err != nil {
+		if err := (accountTx{t}).insertGroups(ctx, account, list, known, pending); err != nil {
 			return err
 		}
 		if err := t.ForgetGroupsMade(ctx, account, now-pendingLife.Milliseconds()); err != nil {
@@ -128,7 +128,7 @@ func (db accountStore) PutGroups(ctx context.Context, account int64, list []sms.
 	})
 }
 
-func (t *tx) insertGroups(ctx context.Context, account int64, list []sms.Group, known map[int64]query.ProviderGroup, pending map[string]int64) error {
+func (t accountTx) insertGroups(ctx context.Context, account int64, list []sms.Group, known map[int64]query.ProviderGroup, pending map[string]int64) error {
 	stored := map[int64]bool{}
 	for _, g := range list {
 		if stored[g.ID] {

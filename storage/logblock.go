@@ -128,7 +128,7 @@ type loggedBlock struct {
 	EndNote string `json:"er,omitempty"`
 }
 
-func (t *tx) blockLine(ctx context.Context, b sms.Blocked, end *sms.Unblocking) (string, error) {
+func (t contactTx) blockLine(ctx context.Context, b sms.Blocked, end *sms.Unblocking) (string, error) {
 	of, err := t.AccountByID(ctx, b.AccountID)
 	if err != nil {
 		return "", err
@@ -146,7 +146,7 @@ func blockLine(account string, b sms.Blocked, end *sms.Unblocking) string {
 }
 
 // owe notes lines that are to be logged once the transaction is committed.
-func (t *tx) owe(ctx context.Context, lines ...string) error {
+func (t contactTx) owe(ctx context.Context, lines ...string) error {
 	for _, line := range lines {
 		if err := t.OweBlock(ctx, line); err != nil {
 			return fmt.Errorf("note for the log of blocks: %w", err)
@@ -161,7 +161,7 @@ type paid struct {
 	owed   int64 // everything owed up to this id is in it
 }
 
-func (t *tx) paid(ctx context.Context, p paid) error {
+func (t contactTx) paid(ctx context.Context, p paid) error {
 	if p.owed > 0 {
 		if err := t.DeleteOwedBlocks(ctx, p.owed); err != nil {
 			return fmt.Errorf("note what was logged: %w", err)
@@ -217,7 +217,7 @@ func (db *core) logOwed(ctx context.Context) error {
 			return nil
 		}
 		if err == nil {
-			err = db.update(ctx, "note what was logged", func(t *tx) error { return t.paid(ctx, p) })
+			err = db.update(ctx, "note what was logged", func(t *tx) error { return contactTx{t}.paid(ctx, p) })
 		}
 		if err != nil {
 			return fmt.Errorf("log blocks: %w", err)
@@ -242,13 +242,13 @@ func (db *core) blockSome(ctx context.Context, list []sms.Blocked) (added int64,
 	p, _, unlogged := db.blocking.append(ctx, db, lines)
 	err = db.update(ctx, "block numbers", func(t *tx) error {
 		if unlogged != nil {
-			err = t.owe(ctx, lines...)
+			err = contactTx{t}.owe(ctx, lines...)
 		} else {
-			err = t.paid(ctx, p)
+			err = contactTx{t}.paid(ctx, p)
 		}
 		for i := 0; err == nil && i < len(list); i += blockedAtOnce {
 			var n int64
-			n, err = t.block(ctx, list[i:min(len(list), i+blockedAtOnce)])
+			n, err = contactTx{t}.block(ctx, list[i:min(len(list), i+blockedAtOnce)])
 			added += n
 		}
 		return err
@@ -276,11 +276,11 @@ func (db *core) endBlock(ctx context.Context, end sms.Unblocking, take func(*tx)
 			return err
 		}
 		gone = blocked(row)
-		line, err := t.blockLine(ctx, gone, &end)
+		line, err := contactTx{t}.blockLine(ctx, gone, &end)
 		if err != nil {
 			return err
 		}
-		return errors.Join(t.keepEnded(ctx, gone, end), t.owe(ctx, line))
+		return errors.Join(contactTx{t}.keepEnded(ctx, gone, end), contactTx{t}.owe(ctx, line))
 	})
 	if err == nil {
 		_ = db.logOwed(ctx) // the log keeps why, for Trouble
@@ -320,7 +320,7 @@ func (db *core) ReplayBlocks(ctx context.Context) (applied, strangers int, lost 
 					continue
 				}
 				applied++
-				if err := t.replayBlock(ctx, account, row); err != nil {
+				if err := (contactTx{t}).replayBlock(ctx, account, row); err != nil {
 					return err
 				}
 			}
@@ -336,7 +336,7 @@ func (db *core) ReplayBlocks(ctx context.Context) (applied, strangers int, lost 
 
 // replayBlock applies a line. An end is of that one block only: the number may
 // have been blocked again meanwhile.
-func (t *tx) replayBlock(ctx context.Context, account int64, row loggedBlock) error {
+func (t contactTx) replayBlock(ctx context.Context, account int64, row loggedBlock) error {
 	if row.Kind == "block" {
 		_, err := t.block(ctx, []sms.Blocked{{AccountID: account, Number: row.Number, Kind: sms.BlockKind(row.By), Note: row.Note, ByName: row.Name, Since: row.Since,
 			Proof: row.Proof}})

@@ -183,7 +183,7 @@ func (t *tx) delivered(ctx context.Context, before, after sms.Message, now int64
 		return err
 	}
 	if after.Delivery.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {
-		return t.blockReported(ctx, after, now)
+		return contactTx{t}.blockReported(ctx, after, now)
 	}
 	return nil
 }

@@ -36,10 +36,10 @@ func (db accountStore) MarkRecords(ctx context.Context, account int64, kind sms.
 // RecordSettings is what an account does with its records; zero where nothing
 // was chosen.
 func (db accountStore) RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error) {
-	return (&tx{Queries: db.read()}).recordSettings(ctx, account)
+	return accountTx{&tx{Queries: db.read()}}.recordSettings(ctx, account)
 }
 
-func (t *tx) recordSettings(ctx context.Context, account int64) (sms.RecordSettings, error) {
+func (t accountTx) recordSettings(ctx context.Context, account int64) (sms.RecordSettings, error) {
 	r, err := t.RecordSetting(ctx, account)
 	if errors.Is(err, sql.ErrNoRows) {
 		return sms.RecordSettings{}, nil
@@ -51,7 +51,7 @@ func (t *tx) recordSettings(ctx context.Context, account int64) (sms.RecordSetti
 // UpdateRecordSettings changes the settings in one transaction.
 func (db accountStore) UpdateRecordSettings(ctx context.Context, account int64, change func(*sms.RecordSettings) error) (after sms.RecordSettings, err error) {
 	err = db.update(ctx, "save the settings of records", func(t *tx) error {
-		if after, err = t.recordSettings(ctx, account); err != nil {
+		if after, err = (accountTx{t}).recordSettings(ctx, account); err != nil {
 			return err
 		}
 		if err := change(&after); err != nil {

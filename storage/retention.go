@@ -45,7 +45,7 @@ func (db usageStore) ForgetMessages(ctx context.Context, before, now int64) (cam
 			return err
 		}
 		cursor := fmt.Sprintf("forget:%d", campaign)
-		after, err := t.position(ctx, cursor)
+		after, err := accountTx{t}.position(ctx, cursor)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ const forgetMessages = `update message set number = s.column2, text = '', text_h
 func (db usageStore) ForgetReports(ctx context.Context, before int64) (n int64, more bool, err error) {
 	const cursor = "forget:reports"
 	err = db.forget(ctx, "remove numbers and texts of reports", func(t *tx) error {
-		after, err := t.position(ctx, cursor)
+		after, err := accountTx{t}.position(ctx, cursor)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (db usageStore) ForgetReports(ctx context.Context, before int64) (n int64, 
 func (db usageStore) ForgetCalls(ctx context.Context, before int64) (n int64, more bool, err error) {
 	const cursor = "forget:calls"
 	err = db.forget(ctx, "remove texts of requests", func(t *tx) error {
-		after, err := t.position(ctx, cursor)
+		after, err := accountTx{t}.position(ctx, cursor)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (db usageStore) forget(ctx context.Context, doing string, fn func(*tx) erro
 	return db.update(ctx, doing, fn)
 }
 
-func (t *tx) position(ctx context.Context, cursor string) (int64, error) {
+func (t accountTx) position(ctx context.Context, cursor string) (int64, error) {
 	at, err := t.Cursor(ctx, cursor)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil

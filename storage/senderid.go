@@ -17,7 +17,7 @@ func (db accountStore) SenderIDs(ctx context.Context, account int64) ([]sms.Send
 	return senderIDs(rows), nil
 }
 
-func (t *tx) senderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
+func (t accountTx) senderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
 	rows, err := t.SenderIDs(ctx, account)
 	return senderIDs(rows), err
 }

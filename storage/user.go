@@ -161,7 +161,7 @@ func (db staffStore) AcceptInvite(ctx context.Context, hash [32]byte, name, pass
 			return fmt.Errorf("use the invitation: %w", orUnexpected(err))
 		}
 		if i.Role == "" {
-			u, err = t.newPassword(ctx, i.Email, passwordHash)
+			u, err = accountTx{t}.newPassword(ctx, i.Email, passwordHash)
 			return err
 		}
 		u = sms.User{Email: i.Email, Name: name, Role: sms.Role(i.Role), Active: true, CreatedAt: now}
@@ -171,7 +171,7 @@ func (db staffStore) AcceptInvite(ctx context.Context, hash [32]byte, name, pass
 	return u, err
 }
 
-func (t *tx) newPassword(ctx context.Context, email, passwordHash string) (sms.User, error) {
+func (t accountTx) newPassword(ctx context.Context, email, passwordHash string) (sms.User, error) {
 	row, err := t.UserByEmail(ctx, email)
 	if err != nil {
 		return sms.User{}, err

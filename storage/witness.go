@@ -98,7 +98,7 @@ func (w *witnessing) unspent(ctx context.Context, before query.Balance, now sms.
 	if !ok || fall.Sign() <= 0 {
 		return nil, nil
 	}
-	settings, err := w.recordSettings(ctx, w.account)
+	settings, err := accountTx{w.tx}.recordSettings(ctx, w.account)
 	if err != nil || settings.OthersSend {
 		return nil, err
 	}
