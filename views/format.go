@@ -2,7 +2,6 @@ package views
 
 import (
 	"math/big"
-	"regexp"
 	"strings"
 	"time"
 
@@ -47,17 +46,13 @@ func (o Outlook) Phone(number string) string {
 	return sms.ShowPhone(number, o.Country)
 }
 
-// longNumber is a run of digits that may be somebody's phone number, however
-// it is written.
-var longNumber = regexp.MustCompile(`[0-9](?:[ ().+-]{0,2}[0-9]){6,}`)
-
 // Foreign shows words that somebody else chose, such as the provider's reason:
 // where numbers are masked, what may be one is left out.
 func (o Outlook) Foreign(text string) string {
 	if !o.Masked {
 		return text
 	}
-	return longNumber.ReplaceAllString(text, "•••")
+	return sms.MaskWords(text)
 }
 
 // Percent is the share of n in total with one decimal, cut and never rounded

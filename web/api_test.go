@@ -8,10 +8,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/web/api"
 )
 
 // machine is another program with a token.
@@ -77,11 +77,11 @@ func form[T any](a answer) (v T) {
 }
 
 // problem is the answer as problem details, whose status must be the answer's.
-func (a answer) problem(status int) problemDetails {
+func (a answer) problem(status int) api.Problem {
 	a.t.Helper()
 	a.is(status)
-	var p problemDetails
-	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.header.Get("Content-Type") != problemJSON || p.Status != status || p.Title == "" {
+	var p api.Problem
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.header.Get("Content-Type") != api.ProblemJSON || p.Status != status || p.Title == "" {
 		a.t.Fatalf("no problem details: %q %v %.300s", a.header.Get("Content-Type"), err, a.body)
 	}
 	return p
@@ -92,7 +92,7 @@ func TestOnlyATokenOpensTheAPI(t *testing.T) {
 	s.clinic()
 	ada := s.hire("ada@example.com", sms.Sender)
 	m := s.machine(ada)
-	list := apiPath + "/campaigns"
+	list := api.Path + "/campaigns"
 	m.get(list).is(200)
 	for name, header := range map[string]string{"none": "", "basic": "Basic YWRhOng=", "unknown": "Bearer " + sms.TokenPrefix + strings.Repeat("0", 64), "odd": "Bearer x",
 		"empty": "Bearer ", "without the word": m.secret, "cut": "Bearer " + m.secret[:len(m.secret)-1]} {
@@ -168,15 +168,15 @@ func TestProblemsOfTheAPI(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"} {
-		got := m.send(httptest.NewRequest(method, apiPath+"/campaigns/1/send", nil))
+		got := m.send(httptest.NewRequest(method, api.Path+"/campaigns/1/send", nil))
 		got.problem(http.StatusMethodNotAllowed)
 		if got.header.Get("Allow") != "POST" {
 			t.Errorf("%s: Allow %q", method, got.header.Get("Allow"))
 		}
 	}
-	m.get(apiPath + "/campaigns?limit=&cursor=").is(200)
+	m.get(api.Path + "/campaigns?limit=&cursor=").is(200)
 	faulty.panics = true
-	if p := m.get(apiPath + "/campaigns").problem(500); p.Instance == "" || strings.Contains(p.Detail, "fire") {
+	if p := m.get(api.Path + "/campaigns").problem(500); p.Instance == "" || strings.Contains(p.Detail, "fire") {
 		t.Errorf("a panic: %+v", p)
 	}
 	faulty.panics = false
@@ -188,9 +188,9 @@ func TestACampaignForPrograms(t *testing.T) {
 	ada := s.hire("ada@example.com", sms.Sender)
 	m := s.machine(ada)
 	c := s.draft(ada, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(3), Text: "Come at nine"})
-	path := fmt.Sprintf("%s/campaigns/%d", apiPath, c.ID)
-	got := form[apiCampaign](m.get(path).is(200))
-	if got.ID != c.ID || got.State != "draft" || got.Counts != (apiCounts{Queued: 3}) || got.Account != "Clinic" || got.CreatedAt == nil || *got.CreatedAt != "2026-06-03T09:48:00.000Z" || got.StartedAt != nil {
+	path := fmt.Sprintf("%s/campaigns/%d", api.Path, c.ID)
+	got := form[api.Campaign](m.get(path).is(200))
+	if got.ID != c.ID || got.State != "draft" || got.Counts != (api.Counts{Queued: 3}) || got.Account != "Clinic" || got.CreatedAt == nil || *got.CreatedAt != "2026-06-03T09:48:00.000Z" || got.StartedAt != nil {
 		t.Errorf("%+v", got)
 	}
 	if got.Plan.Calls != 1 || got.Plan.Text != 1 || got.Plan.Pairs != 0 {
@@ -198,7 +198,7 @@ func TestACampaignForPrograms(t *testing.T) {
 	}
 	m.post(path+"/continue", "").problem(409)
 	m.post(path+"/stop", "").problem(409)
-	if got := form[apiCampaign](m.post(path+"/send", "").is(200)); got.State != "running" || got.StartedAt == nil || got.Counts.Queued != 3 {
+	if got := form[api.Campaign](m.post(path+"/send", "").is(200)); got.State != "running" || got.StartedAt == nil || got.Counts.Queued != 3 {
 		t.Errorf("%+v", got)
 	}
 	m.post(path+"/send", "{}").is(200)
@@ -208,15 +208,15 @@ func TestACampaignForPrograms(t *testing.T) {
 	}
 	m.post(path+"/continue", "").is(200)
 	for range 2 {
-		if got := form[apiCampaign](m.post(path+"/stop", "").is(200)); got.State != "stopped" {
+		if got := form[api.Campaign](m.post(path+"/stop", "").is(200)); got.State != "stopped" {
 			t.Errorf("%+v", got)
 		}
 	}
 	m.post(path+"/send", "").problem(409)
-	if got := form[apiCampaign](m.post(path+"/continue", "").is(200)); got.State != "running" {
+	if got := form[api.Campaign](m.post(path+"/continue", "").is(200)); got.State != "running" {
 		t.Errorf("%+v", got)
 	}
-	list := form[apiCampaignPage](m.get(apiPath + "/campaigns?account=Clinic").is(200))
+	list := form[api.CampaignPage](m.get(api.Path + "/campaigns?account=Clinic").is(200))
 	if len(list.Items) != 1 || list.Items[0].ID != c.ID || list.NextCursor != nil {
 		t.Errorf("%+v", list)
 	}
@@ -228,14 +228,14 @@ func TestAPausedAccountForPrograms(t *testing.T) {
 	a := s.clinic()
 	ada := s.hire("ada@example.com", sms.Sender)
 	c := s.started(ada, desk.Order{AccountID: a.ID, Numbers: typed(2)})
-	path := fmt.Sprintf("%s/campaigns/%d", apiPath, c.ID)
+	path := fmt.Sprintf("%s/campaigns/%d", api.Path, c.ID)
 	s.send(a, 1, func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "007"} })
 	m := s.machine(ada)
-	if got := form[apiCampaign](m.get(path)); got.State != "paused" || !strings.Contains(got.Reason, "API key") {
+	if got := form[api.Campaign](m.get(path)); got.State != "paused" || !strings.Contains(got.Reason, "API key") {
 		t.Errorf("%+v", got)
 	}
 	m.post(path+"/continue", "").problem(403)
-	if got := form[apiCampaign](s.machine(s.boss).post(path+"/continue", "").is(200)); got.State != "running" || got.Reason != "" {
+	if got := form[api.Campaign](s.machine(s.boss).post(path+"/continue", "").is(200)); got.State != "running" || got.Reason != "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -245,11 +245,11 @@ func TestMessagesForPrograms(t *testing.T) {
 	a := s.clinic()
 	ada := s.hire("ada@example.com", sms.Sender)
 	c := s.draft(ada, desk.Order{AccountID: a.ID, Numbers: typed(7)})
-	path := fmt.Sprintf("%s/campaigns/%d/messages", apiPath, c.ID)
+	path := fmt.Sprintf("%s/campaigns/%d/messages", api.Path, c.ID)
 	m := s.machine(ada)
 	seen, pages := map[int64]bool{}, 0
 	for cursor := ""; ; pages++ {
-		got := form[apiMessagePage](m.get(path + "?limit=3&cursor=" + cursor).is(200))
+		got := form[api.MessagePage](m.get(path + "?limit=3&cursor=" + cursor).is(200))
 		for _, item := range got.Items {
 			if seen[item.Row] || item.State != "queued" || item.Status != "" || !strings.HasPrefix(item.Phone, "234803") || item.Text == "" || item.Parts != 1 {
 				t.Errorf("%+v", item)
@@ -264,42 +264,22 @@ func TestMessagesForPrograms(t *testing.T) {
 	if len(seen) != 7 || pages != 2 {
 		t.Errorf("%d rows on %d pages", len(seen), pages+1)
 	}
-	if got := form[apiMessagePage](m.get(path + "?state=accepted").is(200)); len(got.Items) != 0 || got.NextCursor != nil {
+	if got := form[api.MessagePage](m.get(path + "?state=accepted").is(200)); len(got.Items) != 0 || got.NextCursor != nil {
 		t.Errorf("%+v", got)
 	}
-	if got := form[apiMessagePage](m.get(path + "?state=queued&status=").is(200)); len(got.Items) != 7 {
+	if got := form[api.MessagePage](m.get(path + "?state=queued&status=").is(200)); len(got.Items) != 7 {
 		t.Errorf("%+v", got)
 	}
-	first := form[apiMessagePage](m.get(path + "?limit=1")).Items[0]
-	whole := form[apiMessageWhole](m.get(fmt.Sprintf("%s/messages/%d", apiPath, first.ID)).is(200))
-	if whole.apiMessage != first || whole.CampaignID != c.ID || whole.CreatedAt == nil || whole.SentAt != nil {
+	first := form[api.MessagePage](m.get(path + "?limit=1")).Items[0]
+	whole := form[api.WholeMessage](m.get(fmt.Sprintf("%s/messages/%d", api.Path, first.ID)).is(200))
+	if whole.Message != first || whole.CampaignID != c.ID || whole.CreatedAt == nil || whole.SentAt != nil {
 		t.Errorf("%+v", whole)
 	}
 	// A viewer sees as little of a number as on the pages.
 	viewer := s.machine(s.hire("v@example.com", sms.Viewer))
-	for _, p := range []string{path, fmt.Sprintf("%s/messages/%d", apiPath, first.ID)} {
+	for _, p := range []string{path, fmt.Sprintf("%s/messages/%d", api.Path, first.ID)} {
 		if body := viewer.get(p).is(200).body; strings.Contains(body, first.Phone) || !strings.Contains(body, "2348••••") {
 			t.Errorf("a viewer reads %.300s", body)
 		}
-	}
-}
-
-// Whoever asks too often is slowed down, then refused for a while.
-func TestTheRateOfOneToken(t *testing.T) {
-	p := newPace()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var refused *problemDetails
-	for range 4 * (paceBurst + paceRate*int(paceWait/time.Second)) {
-		if err := p.wait(ctx, 1); err != nil && err != context.Canceled {
-			refused = apiProblem(err)
-			break
-		}
-	}
-	if refused == nil || refused.Status != http.StatusTooManyRequests || refused.retryAfter < 1 {
-		t.Fatalf("%+v", refused)
-	}
-	if err := p.wait(t.Context(), 2); err != nil {
-		t.Errorf("another token: %v", err)
 	}
 }

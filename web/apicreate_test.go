@@ -17,6 +17,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/web/api"
 )
 
 // importing runs the Importer beside the pages.
@@ -51,7 +52,7 @@ func factory(t *testing.T, change ...func(*Config)) (*site, *machine) {
 
 func (m *machine) create(body string, header ...string) answer {
 	m.site.t.Helper()
-	r := httptest.NewRequest(http.MethodPost, apiPath+"/campaigns", strings.NewReader(body))
+	r := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -72,7 +73,7 @@ func (m *machine) upload(name, file string, pairs ...string) answer {
 	_, err = io.WriteString(part, file)
 	m.site.must(err)
 	m.site.must(form.Close())
-	r := httptest.NewRequest(http.MethodPost, apiPath+"/campaigns", &body)
+	r := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns", &body)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	return m.send(r)
 }
@@ -124,14 +125,14 @@ func TestCreateFromJSON(t *testing.T) {
 			[]string{"1 2348030000101 Hello"}, "Hello", "Hello"},
 	} {
 		got := m.create(c.body).is(http.StatusCreated)
-		f := form[apiCampaign](got)
-		if path := fmt.Sprintf("%s/campaigns/%d", apiPath, f.ID); got.header.Get("Location") != path || got.body != m.get(path).body {
+		f := form[api.Campaign](got)
+		if path := fmt.Sprintf("%s/campaigns/%d", api.Path, f.ID); got.header.Get("Location") != path || got.body != m.get(path).body {
 			t.Errorf("%s: at %q, which is %s", name, got.header.Get("Location"), m.get(path).body)
 		}
 		if texts := s.texts(f.ID); strings.Join(texts, "|") != strings.Join(c.want, "|") {
 			t.Errorf("%s:\n%q\nwant\n%q", name, texts, c.want)
 		}
-		if f.Name != c.name || f.Text != c.text || f.State != "draft" || f.Counts != (apiCounts{Queued: int64(len(c.want))}) || f.Rows != int64(len(c.want)) || f.Plan.Calls < 1 || f.StartedAt != nil {
+		if f.Name != c.name || f.Text != c.text || f.State != "draft" || f.Counts != (api.Counts{Queued: int64(len(c.want))}) || f.Rows != int64(len(c.want)) || f.Plan.Calls < 1 || f.StartedAt != nil {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -204,17 +205,17 @@ func TestABadRowMakesNothing(t *testing.T) {
 			t.Errorf("row %d: %q", r.Row, r.Detail)
 		}
 	}
-	if p.Type != problemBadRows || p.BadRows != 4 || fmt.Sprint(rows) != "[2 3 4 6]" {
+	if p.Type != api.ProblemBadRows || p.BadRows != 4 || fmt.Sprint(rows) != "[2 3 4 6]" {
 		t.Errorf("%+v", p)
 	}
 	if s.all() != 0 {
 		t.Error("a campaign was made")
 	}
-	f := form[apiCampaign](m.create(fmt.Sprintf(body, true)).is(http.StatusCreated))
-	if f.Counts != (apiCounts{Queued: 2, Skipped: 5}) || f.Rows != 7 {
+	f := form[api.Campaign](m.create(fmt.Sprintf(body, true)).is(http.StatusCreated))
+	if f.Counts != (api.Counts{Queued: 2, Skipped: 5}) || f.Rows != 7 {
 		t.Errorf("%+v", f)
 	}
-	list := form[apiMessagePage](m.get(fmt.Sprintf("%s/campaigns/%d/messages?state=skipped", apiPath, f.ID)))
+	list := form[api.MessagePage](m.get(fmt.Sprintf("%s/campaigns/%d/messages?state=skipped", api.Path, f.ID)))
 	if len(list.Items) != 5 || list.Items[0].Row != 2 || list.Items[0].Reason == "" || list.Items[0].State != "skipped" {
 		t.Errorf("%+v", list)
 	}
@@ -223,17 +224,17 @@ func TestABadRowMakesNothing(t *testing.T) {
 
 func TestCreateFromAFile(t *testing.T) {
 	s, m := factory(t)
-	f := form[apiCampaign](m.upload("bills.csv", "Name,Mobile No,Amount\nAda,0803 000 0101,\"1,500\"\nObi,08030000102,20\n",
+	f := form[api.Campaign](m.upload("bills.csv", "Name,Mobile No,Amount\nAda,0803 000 0101,\"1,500\"\nObi,08030000102,20\n",
 		"account", "Clinic", "senderId", "CLINIC", "text", "Dear ##name##, ##AMOUNT##", "send", "false", "skipBad", "", "unknown", "x").is(http.StatusCreated))
 	if got := s.texts(f.ID); strings.Join(got, "|") != "2 2348030000101 Dear Ada, 1,500|3 2348030000102 Dear Obi, 20" || f.Name != "bills" || f.State != "draft" {
 		t.Errorf("%q %+v", got, f)
 	}
-	f = form[apiCampaign](m.upload("texts.csv", "Work,Home,Message\n08030000101,08030000201,Hello one\n08030000102,08030000202,Hello two\n",
+	f = form[api.Campaign](m.upload("texts.csv", "Work,Home,Message\n08030000101,08030000201,Hello one\n08030000102,08030000202,Hello two\n",
 		"account", "Clinic", "senderId", "CLINIC", "name", "Home", "phoneColumn", "home", "send", "true").is(http.StatusCreated))
 	if got := s.texts(f.ID); strings.Join(got, "|") != "2 2348030000201 Hello one|3 2348030000202 Hello two" || f.Name != "Home" || f.State != "running" {
 		t.Errorf("%q %+v", got, f)
 	}
-	f = form[apiCampaign](m.upload("pairs.txt", "08030000101^One\n08030000102^Two\n", "account", "Clinic", "senderId", "CLINIC").is(http.StatusCreated))
+	f = form[api.Campaign](m.upload("pairs.txt", "08030000101^One\n08030000102^Two\n", "account", "Clinic", "senderId", "CLINIC").is(http.StatusCreated))
 	if got := s.texts(f.ID); strings.Join(got, "|") != "1 2348030000101 One|2 2348030000102 Two" {
 		t.Errorf("%q", got)
 	}
@@ -252,7 +253,7 @@ func TestCreateFromAFile(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	broken := httptest.NewRequest(http.MethodPost, apiPath+"/campaigns", strings.NewReader("nothing"))
+	broken := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns", strings.NewReader("nothing"))
 	broken.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 	m.send(broken).problem(http.StatusBadRequest)
 	if s.all() != made {
@@ -267,29 +268,29 @@ func TestCreateStartsOrSchedules(t *testing.T) {
 	}
 	// The same is asked for again and again: no program is asked whether it means it.
 	for range 2 {
-		if f := form[apiCampaign](m.create(body(`,"send":true`)).is(201)); f.State != "running" || f.StartedAt == nil || f.StartedBy != "Ada Obi" || f.ScheduleAt != nil {
+		if f := form[api.Campaign](m.create(body(`,"send":true`)).is(201)); f.State != "running" || f.StartedAt == nil || f.StartedBy != "Ada Obi" || f.ScheduleAt != nil {
 			t.Errorf("%+v", f)
 		}
 	}
 	at := "2026-06-04T09:00:00+01:00"
-	f := form[apiCampaign](m.create(body(`,"send":true,"scheduleAt":"` + at + `"`)).is(201))
+	f := form[api.Campaign](m.create(body(`,"send":true,"scheduleAt":"` + at + `"`)).is(201))
 	if f.State != "scheduled" || f.ScheduleAt == nil || *f.ScheduleAt != "2026-06-04T08:00:00.000Z" || f.StartedAt != nil {
 		t.Errorf("%+v", f)
 	}
-	f = form[apiCampaign](m.create(body(`,"scheduleAt":"` + at + `"`)).is(201))
+	f = form[api.Campaign](m.create(body(`,"scheduleAt":"` + at + `"`)).is(201))
 	if f.State != "draft" || f.ScheduleAt == nil || *f.ScheduleAt != "2026-06-04T08:00:00.000Z" {
 		t.Errorf("%+v", f)
 	}
-	path := fmt.Sprintf("%s/campaigns/%d/send", apiPath, f.ID)
+	path := fmt.Sprintf("%s/campaigns/%d/send", api.Path, f.ID)
 	for range 2 {
-		if f := form[apiCampaign](m.post(path, "").is(200)); f.State != "scheduled" {
+		if f := form[api.Campaign](m.post(path, "").is(200)); f.State != "scheduled" {
 			t.Errorf("%+v", f)
 		}
 	}
-	f = form[apiCampaign](m.create(body(`,"scheduleAt":"` + at + `"`)).is(201))
+	f = form[api.Campaign](m.create(body(`,"scheduleAt":"` + at + `"`)).is(201))
 	s.clock.pass(48 * time.Hour)
 	s.know(1, "CLINIC")
-	if p := m.post(fmt.Sprintf("%s/campaigns/%d/send", apiPath, f.ID), "").problem(422); len(p.Errors) != 1 || p.Errors[0].Field != "scheduleAt" {
+	if p := m.post(fmt.Sprintf("%s/campaigns/%d/send", api.Path, f.ID), "").problem(422); len(p.Errors) != 1 || p.Errors[0].Field != "scheduleAt" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -302,12 +303,12 @@ func TestAProgramWaitsForTheSecondPerson(t *testing.T) {
 	s.must(err)
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[{"phone":"08030000101"},{"phone":"08030000102"}]}`
 	bola := s.hire("bola@example.com", sms.Approver)
-	f := form[apiCampaign](m.create(body).is(201))
+	f := form[api.Campaign](m.create(body).is(201))
 	if f.State != "awaiting_approval" || f.StartedAt != nil {
 		t.Fatalf("%+v", f)
 	}
-	path := fmt.Sprintf("%s/campaigns/%d", apiPath, f.ID)
-	if again := form[apiCampaign](m.post(path+"/send", "").is(200)); again.State != "awaiting_approval" {
+	path := fmt.Sprintf("%s/campaigns/%d", api.Path, f.ID)
+	if again := form[api.Campaign](m.post(path+"/send", "").is(200)); again.State != "awaiting_approval" {
 		t.Errorf("asked twice: %+v", again)
 	}
 	c, err := s.db.Campaign(t.Context(), f.ID)
@@ -315,7 +316,7 @@ func TestAProgramWaitsForTheSecondPerson(t *testing.T) {
 	if _, err := s.desk.ApproveCampaign(t.Context(), bola, c.ID, desk.ApproveOrder{Version: c.Version}); err != nil {
 		t.Fatal(err)
 	}
-	if f = form[apiCampaign](m.get(path).is(200)); f.State != "running" || f.ApprovedBy != bola.Name {
+	if f = form[api.Campaign](m.get(path).is(200)); f.State != "running" || f.ApprovedBy != bola.Name {
 		t.Errorf("%+v", f)
 	}
 }
@@ -323,7 +324,7 @@ func TestAProgramWaitsForTheSecondPerson(t *testing.T) {
 func TestCreateFromATemplate(t *testing.T) {
 	s, m := factory(t)
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","template":%q,"rows":[{"phone":"08030000101","fields":{"name":"Ada","DATE":"Friday"}}]}`
-	f := form[apiCampaign](m.create(fmt.Sprintf(body, "Appointment")).is(201))
+	f := form[api.Campaign](m.create(fmt.Sprintf(body, "Appointment")).is(201))
 	if got := s.texts(f.ID); strings.Join(got, "|") != "1 2348030000101 Dear Ada,\ncome on Friday." {
 		t.Errorf("%q", got)
 	}
@@ -348,17 +349,17 @@ func TestCancelForPrograms(t *testing.T) {
 		numbers = append(numbers, 1000+i)
 	}
 	body = strings.TrimSuffix(fmt.Sprintf(body, numbers...), ",") + "]}"
-	f := form[apiCampaign](m.create(body).is(201))
+	f := form[api.Campaign](m.create(body).is(201))
 	s.send(a, 1, accept)
-	path := fmt.Sprintf("%s/campaigns/%d", apiPath, f.ID)
+	path := fmt.Sprintf("%s/campaigns/%d", api.Path, f.ID)
 	for range 2 {
-		got := form[apiCampaign](m.post(path+"/cancel", "").is(200))
-		if got.State != "cancelled" || got.Counts != (apiCounts{Accepted: 5, Cancelled: 19}) || got.Delivery != (apiDelivery{None: 5}) || got.FinishedAt == nil {
+		got := form[api.Campaign](m.post(path+"/cancel", "").is(200))
+		if got.State != "cancelled" || got.Counts != (api.Counts{Accepted: 5, Cancelled: 19}) || got.Delivery != (api.Delivery{None: 5}) || got.FinishedAt == nil {
 			t.Errorf("%+v", got)
 		}
 	}
 	for word, n := range map[string]int{"cancelled": 19, "queued": 0, "accepted": 5} {
-		list := form[apiMessagePage](m.get(path + "/messages?state=" + word).is(200))
+		list := form[api.MessagePage](m.get(path + "/messages?state=" + word).is(200))
 		if len(list.Items) != n {
 			t.Errorf("%d are %s", len(list.Items), word)
 		}
@@ -368,16 +369,16 @@ func TestCancelForPrograms(t *testing.T) {
 			}
 		}
 	}
-	if list := form[apiMessagePage](m.get(path + "/messages?status=none").is(200)); len(list.Items) != 5 {
+	if list := form[api.MessagePage](m.get(path + "/messages?status=none").is(200)); len(list.Items) != 5 {
 		t.Errorf("%d without a report", len(list.Items))
 	}
 	for _, order := range []string{"send", "stop", "continue"} {
-		if p := m.post(path+"/"+order, "").problem(409); p.Type != problemState || !strings.Contains(p.Detail, "cancelled") {
+		if p := m.post(path+"/"+order, "").problem(409); p.Type != api.ProblemState || !strings.Contains(p.Detail, "cancelled") {
 			t.Errorf("%s: %+v", order, p)
 		}
 	}
-	draft := form[apiCampaign](m.create(strings.Replace(body, `"send":true`, `"send":false`, 1)).is(201))
-	if got := form[apiCampaign](m.post(fmt.Sprintf("%s/campaigns/%d/cancel", apiPath, draft.ID), "").is(200)); got.State != "cancelled" || got.Counts != (apiCounts{Cancelled: 24}) {
+	draft := form[api.Campaign](m.create(strings.Replace(body, `"send":true`, `"send":false`, 1)).is(201))
+	if got := form[api.Campaign](m.post(fmt.Sprintf("%s/campaigns/%d/cancel", api.Path, draft.ID), "").is(200)); got.State != "cancelled" || got.Counts != (api.Counts{Cancelled: 24}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -394,13 +395,13 @@ func TestAKeyMakesOneCampaign(t *testing.T) {
 			if i%2 == 1 {
 				text = same
 			}
-			r := httptest.NewRequest(http.MethodPost, apiPath+"/campaigns", strings.NewReader(text))
+			r := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns", strings.NewReader(text))
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Idempotency-Key", "order-7")
 			r.Header.Set("Authorization", "Bearer "+m.secret)
 			rec := httptest.NewRecorder()
 			s.handler.ServeHTTP(rec, r)
-			var f apiCampaign
+			var f api.Campaign
 			if err := json.Unmarshal(rec.Body.Bytes(), &f); err == nil && rec.Code == http.StatusCreated {
 				ids[i] = f.ID
 			}
@@ -416,14 +417,14 @@ func TestAKeyMakesOneCampaign(t *testing.T) {
 		t.Errorf("%d campaigns", n)
 	}
 	p := m.create(strings.Replace(body, "Hello", "Goodbye", 1), "Idempotency-Key", "order-7").problem(http.StatusUnprocessableEntity)
-	if p.Type != problemKey {
+	if p.Type != api.ProblemKey {
 		t.Errorf("%+v", p)
 	}
 	other := s.machine(m.token.User)
-	if f := form[apiCampaign](other.create(body, "Idempotency-Key", "order-7").is(201)); f.ID == ids[0] {
+	if f := form[api.Campaign](other.create(body, "Idempotency-Key", "order-7").is(201)); f.ID == ids[0] {
 		t.Error("another token has the same keys")
 	}
-	if f := form[apiCampaign](m.create(body, "Idempotency-Key", "order-8").is(201)); f.ID == ids[0] {
+	if f := form[api.Campaign](m.create(body, "Idempotency-Key", "order-8").is(201)); f.ID == ids[0] {
 		t.Error("another key is the same")
 	}
 	// What was refused leaves its key free.
@@ -431,42 +432,55 @@ func TestAKeyMakesOneCampaign(t *testing.T) {
 	m.create(body, "Idempotency-Key", "order-9").is(201)
 }
 
+// cut is a desk that breaks off at a stage of a request, once, as a killed
+// process does.
+type cut struct {
+	*desk.Desk
+	at string
+}
+
+func (c *cut) off(stage string) {
+	if c.at == stage {
+		c.at = ""
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (c *cut) UploadList(ctx context.Context, by sms.User, o desk.UploadOrder, body io.Reader) (sms.List, error) {
+	l, err := c.Desk.UploadList(ctx, by, o, body)
+	c.off("after the upload")
+	return l, err
+}
+
+func (c *cut) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, o desk.MakeOrder) (sms.List, error) {
+	c.off("after the check")
+	return c.Desk.MakeCampaign(ctx, by, uid, version, o)
+}
+
+func (c *cut) EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error {
+	c.off("before the answer")
+	return c.Desk.EndRequest(ctx, by, r)
+}
+
 // A request that was cut off in the middle is finished by its repeat.
 func TestARepeatFinishesWhatWasCutOff(t *testing.T) {
-	s, m := factory(t)
+	c := &cut{}
+	s, m := factory(t, func(config *Config) { c.Desk, config.Do.API = config.Do.API.(*desk.Desk), c })
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[{"phone":"08030000101"},{"phone":"08030000102"}]}`
-	a, err := s.db.AccountNamed(t.Context(), "Clinic")
-	s.must(err)
-	stages := map[string]func(context.Context, program, received, string){
-		"after the upload": func(ctx context.Context, p program, c received, token string) {
-			_, err := s.web.api.takeList(ctx, p, a, c, token)
-			s.must(err)
-		},
-		"after the check": func(ctx context.Context, p program, c received, token string) {
-			l, err := s.web.api.takeList(ctx, p, a, c, token)
-			s.must(err)
-			s.must(s.web.api.check(ctx, p, a, c, l, c.order.Text))
-		},
-		"before the answer": func(ctx context.Context, p program, c received, token string) {
-			_, err := s.web.api.create(ctx, p, c, token)
-			s.must(err)
-		},
-	}
-	for name, stage := range stages {
-		before := s.all()
-		r := httptest.NewRequest(http.MethodPost, apiPath+"/campaigns", strings.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
-		got, done, err := s.web.api.receive(httptest.NewRecorder(), r)
-		s.must(err)
-		p := program{m.token, m.token.User}
-		key := strings.ReplaceAll(name, " ", "-")
-		_, err = s.desk.OpenRequest(t.Context(), p.user, sms.TokenRequest{TokenID: p.token.ID, Key: key, Request: got.sum})
-		s.must(err)
-		stage(t.Context(), p, got, listToken(fmt.Sprintf("%d %s", p.token.ID, key)))
-		done()
-		f := form[apiCampaign](m.create(body, "Idempotency-Key", key).is(201))
-		if again := form[apiCampaign](m.create(body, "Idempotency-Key", key).is(201)); again.ID != f.ID || f.State != "running" || f.Rows != 2 || s.all() != before+1 {
-			t.Errorf("%s: %+v, %d campaigns more", name, f, s.all()-before)
+	for _, stage := range []string{"after the upload", "after the check", "before the answer"} {
+		before, key := s.all(), strings.ReplaceAll(stage, " ", "-")
+		c.at = stage
+		func() {
+			defer func() {
+				if p := recover(); p != http.ErrAbortHandler {
+					t.Fatalf("%s: not cut off: %v", stage, p)
+				}
+			}()
+			m.create(body, "Idempotency-Key", key)
+		}()
+		f := form[api.Campaign](m.create(body, "Idempotency-Key", key).is(201))
+		if again := form[api.Campaign](m.create(body, "Idempotency-Key", key).is(201)); again.ID != f.ID || f.State != "running" || f.Rows != 2 || s.all() != before+1 {
+			t.Errorf("%s: %+v, %d campaigns more", stage, f, s.all()-before)
 		}
 	}
 }
@@ -479,11 +493,11 @@ func TestABodyThatIsTooLarge(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	start := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","rows":[`
-	announced := httptest.NewRequest(http.MethodPost, apiPath+"/campaigns", strings.NewReader(start))
-	announced.ContentLength = jsonMost + 1
+	announced := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns", strings.NewReader(start))
+	announced.ContentLength = 64<<20 + 1
 	m.send(announced).problem(http.StatusRequestEntityTooLarge)
 	row := `{"phone":"08030000101","fields":{"a":"` + strings.Repeat("x", 100_000) + `"}},`
-	streamed := httptest.NewRequest(http.MethodPost, apiPath+"/campaigns", io.MultiReader(strings.NewReader(start), &repeated{text: row}))
+	streamed := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns", io.MultiReader(strings.NewReader(start), &repeated{text: row}))
 	streamed.ContentLength = -1
 	m.send(streamed).problem(http.StatusRequestEntityTooLarge)
 	whole := `{"account":"` + strings.Repeat("x", 2<<20) + `"}`

@@ -8,6 +8,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/api"
 )
 
 // asked is the confirmation's form with its button pressed.
@@ -147,18 +148,18 @@ func TestProgramsAskForApproval(t *testing.T) {
 	bola := s.hire("bola@example.com", sms.Approver)
 	free, waits := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "x"}), s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "y"})
 	p := s.machine(s.boss)
-	p.post(fmt.Sprintf(apiPath+"/campaigns/%d/send", free.ID), "").is(200).has(`"state":"awaiting_approval"`)
+	p.post(fmt.Sprintf(api.Path+"/campaigns/%d/send", free.ID), "").is(200).has(`"state":"awaiting_approval"`)
 	s.as(s.boss).asked(waits).to(views.ApprovalPath(waits.ID))
-	p.get(fmt.Sprintf(apiPath+"/campaigns/%d", waits.ID)).is(200).has(`"state":"awaiting_approval"`)
-	p.post(fmt.Sprintf(apiPath+"/campaigns/%d/send", waits.ID), "").is(200).has(`"state":"awaiting_approval"`)
-	s.machine(s.hire("sam@example.com", sms.Sender)).post(fmt.Sprintf(apiPath+"/campaigns/%d/send", waits.ID), "").is(409)
+	p.get(fmt.Sprintf(api.Path+"/campaigns/%d", waits.ID)).is(200).has(`"state":"awaiting_approval"`)
+	p.post(fmt.Sprintf(api.Path+"/campaigns/%d/send", waits.ID), "").is(200).has(`"state":"awaiting_approval"`)
+	s.machine(s.hire("sam@example.com", sms.Sender)).post(fmt.Sprintf(api.Path+"/campaigns/%d/send", waits.ID), "").is(409)
 	if _, err := s.desk.ApproveCampaign(t.Context(), bola, waits.ID, desk.ApproveOrder{Version: s.campaign(waits.ID).Version}); err != nil {
 		t.Fatal(err)
 	}
-	p.get(fmt.Sprintf(apiPath+"/campaigns/%d", waits.ID)).is(200).has(`"approvedBy":"Ada Obi"`)
+	p.get(fmt.Sprintf(api.Path+"/campaigns/%d", waits.ID)).is(200).has(`"approvedBy":"Ada Obi"`)
 	other := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "z"})
 	s.as(s.boss).asked(other).to(views.ApprovalPath(other.ID))
-	p.post(fmt.Sprintf(apiPath+"/campaigns/%d/cancel", other.ID), "").is(200).has(`"state":"cancelled"`)
+	p.post(fmt.Sprintf(api.Path+"/campaigns/%d/cancel", other.ID), "").is(200).has(`"state":"cancelled"`)
 }
 
 // A list opens for whoever uploaded it, so nobody else is led there.

@@ -11,6 +11,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/views"
+	"smsdesk/web/api"
 	"smsdesk/web/page"
 )
 
@@ -154,15 +155,15 @@ func TestAProgramIsToldThatSomeMayGetItTwice(t *testing.T) {
 	order := func(text, more string) string {
 		return `{"account":"Clinic","senderId":"CLINIC","text":"` + text + `","rows":[{"phone":"08030000001"}]` + more + `}`
 	}
-	old := form[apiCampaign](m.create(order("Before", "")).is(201))
-	running := form[apiCampaign](m.create(order("Runs", `,"send":true`)).is(201))
+	old := form[api.Campaign](m.create(order("Before", "")).is(201))
+	running := form[api.Campaign](m.create(order("Runs", `,"send":true`)).is(201))
 	s.older()
 	s.carriedOut()
 	s.clock.pass(time.Minute)
 	campaigns := s.all()
 	told := func(a answer) {
 		t.Helper()
-		if p := a.problem(409); p.Type != problemRepeat || !strings.Contains(p.Detail, "will get it twice") || !strings.Contains(p.Detail, `"mayRepeat": true`) {
+		if p := a.problem(409); p.Type != api.ProblemRepeat || !strings.Contains(p.Detail, "will get it twice") || !strings.Contains(p.Detail, `"mayRepeat": true`) {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -170,18 +171,18 @@ func TestAProgramIsToldThatSomeMayGetItTwice(t *testing.T) {
 	if n := s.all(); n != campaigns {
 		t.Errorf("%d campaigns of %d", n, campaigns)
 	}
-	draft := form[apiCampaign](m.create(order("A draft", "")).is(201))
-	send := func(c apiCampaign) string { return apiPath + "/campaigns/" + strconv.FormatInt(c.ID, 10) + "/send" }
+	draft := form[api.Campaign](m.create(order("A draft", "")).is(201))
+	send := func(c api.Campaign) string { return api.Path + "/campaigns/" + strconv.FormatInt(c.ID, 10) + "/send" }
 	told(m.post(send(draft), "{}"))
-	if got := form[apiCampaign](m.create(order("After", `,"send":true,"mayRepeat":true`), "Idempotency-Key", "one").is(201)); got.State != "running" {
+	if got := form[api.Campaign](m.create(order("After", `,"send":true,"mayRepeat":true`), "Idempotency-Key", "one").is(201)); got.State != "running" {
 		t.Errorf("%+v", got)
 	}
-	if got := form[apiCampaign](m.post(send(draft), "").is(200)); got.State != "running" {
+	if got := form[api.Campaign](m.post(send(draft), "").is(200)); got.State != "running" {
 		t.Errorf("a program is told twice: %+v", got)
 	}
 	told(m.post(send(old), ""))
 	m.post(send(old), `{"mayRepeat":true}`).is(200)
-	on := apiPath + "/campaigns/" + strconv.FormatInt(running.ID, 10) + "/continue"
+	on := api.Path + "/campaigns/" + strconv.FormatInt(running.ID, 10) + "/continue"
 	told(m.post(on, ""))
 	told(m.post(on, "mayRepeat"))
 	m.post(on, `{"mayRepeat":true}`).is(200)

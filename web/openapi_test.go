@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,12 +15,14 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"smsdesk/web/api"
 )
 
 // description is openapi.yaml as a reader of it understands it.
 func description(t testing.TB) (*openapi3.T, routers.Router) {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(openAPIFile)
+	doc, err := openapi3.NewLoader().LoadFromFile("api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,7 @@ func TestTheDescriptionHasEveryRoute(t *testing.T) {
 	}
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
-			told = append(told, method+" "+apiPath+path)
+			told = append(told, method+" "+api.Path+path)
 			if operation.OperationID == "" || operation.Summary == "" || operation.Responses.Default() == nil {
 				t.Errorf("%s %s is not whole", method, path)
 			}
@@ -84,15 +87,19 @@ func TestTheDescriptionHasEveryRoute(t *testing.T) {
 	if !slices.Equal(there, told) {
 		t.Errorf("answered:\n%s\ndescribed:\n%s", strings.Join(there, "\n"), strings.Join(told, "\n"))
 	}
-	if doc.OpenAPI != "3.1.0" || doc.Servers[0].URL != apiPath {
+	if doc.OpenAPI != "3.1.0" || doc.Servers[0].URL != api.Path {
 		t.Errorf("OpenAPI %s for %s", doc.OpenAPI, doc.Servers[0].URL)
 	}
 }
 
 func TestTheDescriptionIsServedWithoutAToken(t *testing.T) {
 	s := newSite(t)
-	got := s.browser().get(apiPath + "/openapi.yaml").is(200)
-	if got.body != string(openAPIFile) || got.header.Get("Content-Type") != "application/yaml; charset=utf-8" {
+	got := s.browser().get(api.Path + "/openapi.yaml").is(200)
+	file, err := os.ReadFile("api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.body != string(file) || got.header.Get("Content-Type") != "application/yaml; charset=utf-8" {
 		t.Errorf("%q", got.header)
 	}
 }

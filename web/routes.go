@@ -10,6 +10,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/static"
 	"smsdesk/views"
+	"smsdesk/web/api"
 	"smsdesk/web/campaign"
 	"smsdesk/web/page"
 	"smsdesk/web/ussd"
@@ -344,21 +345,21 @@ func (s *Web) styleguide(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 
 // programTable is every address for programs, and who may.
 func (s *Web) programTable() []page.Route {
-	of := func(method, pattern string, least sms.Role, stream bool, do programHandler) page.Route {
-		pattern = apiPath + pattern
-		return page.Route{Method: method, Pattern: pattern, Least: least, Program: s.api.handleProgram(pattern, least, stream, do)}
+	of := func(method, pattern string, least sms.Role, stream bool, do api.Handler) page.Route {
+		pattern = api.Path + pattern
+		return page.Route{Method: method, Pattern: pattern, Least: least, Program: s.api.Handle(pattern, least, stream, do)}
 	}
 	return []page.Route{
-		{Method: "GET", Pattern: apiPath + "/openapi.yaml", Least: page.Outside, Plain: http.HandlerFunc(openAPI)},
-		of("GET", "/campaigns", sms.Viewer, false, s.api.apiCampaignList),
-		of("POST", "/campaigns", sms.Sender, true, s.api.apiCreate),
-		of("GET", "/campaigns/{id}", sms.Viewer, false, s.api.apiCampaign),
-		of("GET", "/campaigns/{id}/messages", sms.Viewer, false, s.api.apiMessageList),
-		of("POST", "/campaigns/{id}/send", sms.Sender, false, s.api.apiSend),
-		of("POST", "/campaigns/{id}/stop", sms.Sender, false, s.api.apiStop),
-		of("POST", "/campaigns/{id}/continue", sms.Sender, false, s.api.apiContinue),
-		of("POST", "/campaigns/{id}/cancel", sms.Sender, false, s.api.apiCancel),
-		of("GET", "/messages/{id}", sms.Viewer, false, s.api.apiMessage),
+		{Method: "GET", Pattern: api.Path + "/openapi.yaml", Least: page.Outside, Plain: http.HandlerFunc(api.OpenAPI)},
+		of("GET", "/campaigns", sms.Viewer, false, s.api.ListCampaigns),
+		of("POST", "/campaigns", sms.Sender, true, s.api.Create),
+		of("GET", "/campaigns/{id}", sms.Viewer, false, s.api.ShowCampaign),
+		of("GET", "/campaigns/{id}/messages", sms.Viewer, false, s.api.ListMessages),
+		of("POST", "/campaigns/{id}/send", sms.Sender, false, s.api.Send),
+		of("POST", "/campaigns/{id}/stop", sms.Sender, false, s.api.Stop),
+		of("POST", "/campaigns/{id}/continue", sms.Sender, false, s.api.Continue),
+		of("POST", "/campaigns/{id}/cancel", sms.Sender, false, s.api.Cancel),
+		of("GET", "/messages/{id}", sms.Viewer, false, s.api.ShowMessage),
 	}
 }
 
@@ -380,8 +381,6 @@ func (s *Web) wrongMethodProgram(m *chi.Mux, w http.ResponseWriter, r *http.Requ
 // programs tells a program of a problem that belongs to no address of its own.
 func programs(log *slog.Logger) func(http.ResponseWriter, views.Problem) {
 	return func(w http.ResponseWriter, v views.Problem) {
-		p := newProblem(v.Status, v.Text)
-		p.Instance = v.Reference
-		writeProblem(w, log, p)
+		api.Tell(w, log, v.Status, v.Text, v.Reference)
 	}
 }

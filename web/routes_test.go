@@ -13,6 +13,7 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/api"
 	"smsdesk/web/page"
 )
 
@@ -42,7 +43,7 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 		if handlers != 1 || (rt.Plain != nil) != (rt.Least == page.Outside) || rt.Program != nil && !role {
 			t.Errorf("%s needs one handler, a plain one only where it is outside, and programs need a role", key)
 		}
-		if strings.HasPrefix(rt.Pattern, apiPath) != (rt.Program != nil) && rt.Plain == nil {
+		if strings.HasPrefix(rt.Pattern, api.Path) != (rt.Program != nil) && rt.Plain == nil {
 			t.Errorf("%s is for people and programs alike", key)
 		}
 		if rt.Method != "GET" && rt.Method != "POST" && (rt.Method != "" || rt.Least != page.Outside) {

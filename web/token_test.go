@@ -7,6 +7,7 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
+	"smsdesk/web/api"
 )
 
 func TestATokenIsShownOnce(t *testing.T) {
@@ -23,7 +24,7 @@ func TestATokenIsShownOnce(t *testing.T) {
 	secret := shown.attr("#token-secret", "value")
 	b.get(views.TokensPath).is(200).lacks(secret, "The token is ready").has("…" + secret[len(secret)-4:])
 	m := &machine{site: s, secret: secret}
-	m.get(apiPath + "/campaigns").is(200)
+	m.get(api.Path + "/campaigns").is(200)
 	if b.get(views.TokensPath).is(200).text("#tokens tbody td:nth-of-type(3)") == "–" {
 		t.Error("the use of the token is not seen")
 	}
@@ -44,9 +45,9 @@ func TestWhoMayRevokeAToken(t *testing.T) {
 	s.as(eve).post(views.TokensPath, "name", "For Ada", "user", fmt.Sprint(ada.ID)).is(403)
 	ask := s.as(ada).get(path).is(200).has("Revoke Billing?", "It was never used.", "It cannot be brought back.")
 	s.leads(ask)
-	m.get(apiPath + "/campaigns").is(200)
+	m.get(api.Path + "/campaigns").is(200)
 	s.as(ada).post(path).to(views.TokensPath + "?done=revoked")
-	m.get(apiPath + "/campaigns").problem(401)
+	m.get(api.Path + "/campaigns").problem(401)
 	s.as(ada).get(views.TokensPath+"?done=revoked").has("The token does not work any more.", "Revoked")
 	s.as(ada).get(path).to(views.TokensPath)
 
@@ -56,11 +57,11 @@ func TestWhoMayRevokeAToken(t *testing.T) {
 	boss.post(views.TokensPath, "name", "For Ada", "user", fmt.Sprint(ada.ID)).to(views.TokensPath)
 	secret := boss.get(views.TokensPath).attr("#token-secret", "value")
 	other := &machine{site: s, secret: secret}
-	other.get(apiPath + "/campaigns").is(200)
-	other.post(apiPath+"/campaigns/1/send", "").problem(403)
+	other.get(api.Path + "/campaigns").is(200)
+	other.post(api.Path+"/campaigns/1/send", "").problem(403)
 	boss.post(views.TokensPath, "name", "For nobody", "user", "7777").is(422).has("This person may not sign in")
 	list, err := s.db.Tokens(t.Context(), ada.ID)
 	s.must(err)
 	boss.post(fmt.Sprintf("%s/%d/revoke", views.TokensPath, list[0].ID)).to(views.TokensPath + "?done=revoked")
-	other.get(apiPath + "/campaigns").problem(401)
+	other.get(api.Path + "/campaigns").problem(401)
 }

@@ -7,6 +7,7 @@ package web
 import (
 	"context"
 
+	"smsdesk/web/api"
 	"smsdesk/web/campaign"
 	"smsdesk/web/page"
 	"smsdesk/web/ussd"
@@ -25,7 +26,7 @@ type Questions struct {
 	Blocked  blockedQuestions
 	Staff    staffQuestions
 	Token    tokenQuestions
-	API      apiQuestions
+	API      api.Questions
 }
 
 // Orders are what people and programs do, by the noun that is ordered about.
@@ -44,7 +45,7 @@ type Orders struct {
 	Staff     staffOrders
 	Token     tokenOrders
 	Door      doorOrders
-	API       apiOrders
+	API       api.Orders
 }
 
 // Config is what pages and programs need to work.
@@ -96,7 +97,7 @@ type Web struct {
 	staff      *staff
 	tokens     *tokens
 	door       *door
-	api        *api
+	api        *api.API
 }
 
 // New returns the pages; Routes makes them answer.
@@ -120,6 +121,11 @@ func New(c Config) *Web {
 		staff:      &staff{Site: site, store: c.Ask.Staff, desk: c.Do.Staff},
 		tokens:     &tokens{Site: site, store: c.Ask.Token, desk: c.Do.Token},
 		door:       &door{Site: site, desk: c.Do.Door},
-		api:        &api{store: c.Ask.API, desk: c.Do.API, feed: c.Feed, log: c.Log, now: c.Now, pace: newPace(), uploads: make(page.Seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping},
+		api:        api.New(c.apiConfig()),
 	}
+}
+
+func (c Config) apiConfig() api.Config {
+	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Feed: c.Feed, Log: c.Log, Now: c.Now, RequestID: page.RequestID,
+		Spool: c.Spool, Stopping: c.Stopping}
 }

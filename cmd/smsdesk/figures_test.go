@@ -39,7 +39,6 @@ var larger = map[string]int{
 	"internal/sms":               7_833,
 	"storage.DB":                 355,
 	"storage.tx":                 80,
-	"web":                        6_299,
 }
 
 // figures are counts of the hand-written sources.

@@ -2,6 +2,7 @@ package sms
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -290,6 +291,14 @@ func MaskPhone(number, country string) string {
 	}
 	return string(shown)
 }
+
+// longNumber is a run of digits that may be somebody's phone number, however
+// it is written.
+var longNumber = regexp.MustCompile(`[0-9](?:[ ().+-]{0,2}[0-9]){6,}`)
+
+// MaskWords hides what may be a phone number in words that somebody else chose,
+// such as the provider's reason, from people who may not see numbers whole.
+func MaskWords(text string) string { return longNumber.ReplaceAllString(text, "•••") }
 
 // LogPhone masks a number for a log line: "2348••••0101".
 func LogPhone(number string) string {

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// problemDetails is what a program is told of an error (RFC 9457).
-type problemDetails struct {
+// Problem is what a program is told of an error (RFC 9457).
+type Problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
 	Status int    `json:"status"`
@@ -41,23 +41,23 @@ type rowError struct {
 	Detail string `json:"detail"`
 }
 
-func (p *problemDetails) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail) }
+func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail) }
 
-const problemJSON = "application/problem+json"
+const ProblemJSON = "application/problem+json"
 
 // The problems that have a name of their own; the others are about:blank, of
 // which the status says everything.
 const (
 	problemBlank   = "about:blank"
-	problemBadRows = "urn:smsdesk:problem:bad-rows"
+	ProblemBadRows = "urn:smsdesk:problem:bad-rows"
 	problemFields  = "urn:smsdesk:problem:fields"
-	problemKey     = "urn:smsdesk:problem:idempotency-key"
-	problemState   = "urn:smsdesk:problem:state"
-	problemRepeat  = "urn:smsdesk:problem:may-repeat"
+	ProblemKey     = "urn:smsdesk:problem:idempotency-key"
+	ProblemState   = "urn:smsdesk:problem:state"
+	ProblemRepeat  = "urn:smsdesk:problem:may-repeat"
 )
 
-func newProblem(status int, detail string) *problemDetails {
-	return &problemDetails{Type: problemBlank, Title: http.StatusText(status), Status: status, Detail: stopped(detail)}
+func newProblem(status int, detail string) *Problem {
+	return &Problem{Type: problemBlank, Title: http.StatusText(status), Status: status, Detail: stopped(detail)}
 }
 
 // stopped ends a sentence.
@@ -69,11 +69,11 @@ func stopped(sentence string) string {
 }
 
 // wrongField is a problem with one field of a request.
-func wrongField(status int, field, sentence string) *problemDetails {
+func wrongField(status int, field, sentence string) *Problem {
 	return wrongFields(status, sms.Invalid{field: sentence})
 }
 
-func wrongFields(status int, bad sms.Invalid) *problemDetails {
+func wrongFields(status int, bad sms.Invalid) *Problem {
 	p := newProblem(status, "")
 	p.Type, p.Title = problemFields, "What was sent was not accepted"
 	for _, field := range slices.Sorted(maps.Keys(bad)) {
@@ -95,15 +95,15 @@ func apiField(name string) string {
 }
 
 // mayRepeatProblem says that some may get a message twice, and how to go on.
-func mayRepeatProblem(sentence string) *problemDetails {
+func mayRepeatProblem(sentence string) *Problem {
 	p := newProblem(http.StatusConflict, stopped(sentence)+" Nothing was sent. Send \"mayRepeat\": true to send all the same")
-	p.Type = problemRepeat
+	p.Type = ProblemRepeat
 	return p
 }
 
 // apiProblem finds the problem details for an error.
-func apiProblem(err error) *problemDetails {
-	var p *problemDetails
+func apiProblem(err error) *Problem {
+	var p *Problem
 	var large *http.MaxBytesError
 	var bad sms.Invalid
 	switch {
@@ -125,7 +125,7 @@ func apiProblem(err error) *problemDetails {
 		return newProblem(http.StatusForbidden, "The person as whom this token acts may not do this")
 	case errors.Is(err, sms.ErrConflict):
 		p := newProblem(http.StatusConflict, "It has changed in the meantime. Nothing was done twice")
-		p.Type = problemState
+		p.Type = ProblemState
 		return p
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return newProblem(http.StatusRequestTimeout, "The body came too slowly")
@@ -141,12 +141,20 @@ func apiProblem(err error) *problemDetails {
 	return newProblem(http.StatusInternalServerError, "Something went wrong in smsdesk")
 }
 
-func writeProblem(w http.ResponseWriter, log *slog.Logger, p *problemDetails) {
+// Tell answers with a problem that belongs to no order: text is its
+// sentence, reference names the request in the log.
+func Tell(w http.ResponseWriter, log *slog.Logger, status int, text, reference string) {
+	p := newProblem(status, text)
+	p.Instance = reference
+	writeProblem(w, log, p)
+}
+
+func writeProblem(w http.ResponseWriter, log *slog.Logger, p *Problem) {
 	body, err := json.Marshal(p)
 	if err != nil {
 		log.Error("problem not written", "error", err)
 	}
-	w.Header().Set("Content-Type", problemJSON)
+	w.Header().Set("Content-Type", ProblemJSON)
 	w.Header().Set("Cache-Control", "no-store")
 	if p.retryAfter > 0 {
 		w.Header().Set("Retry-After", fmt.Sprint(p.retryAfter))

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	_ "embed"
@@ -11,7 +11,7 @@ import (
 //go:embed openapi.yaml
 var openAPIFile []byte
 
-func openAPI(w http.ResponseWriter, _ *http.Request) {
+func OpenAPI(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = w.Write(openAPIFile)

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"bufio"
@@ -16,7 +16,6 @@ import (
 
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
-	"smsdesk/web/page"
 )
 
 // The columns into which a program's rows are written. The first one keeps a
@@ -70,7 +69,7 @@ func (w *rowWriter) add(r apiRow) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Fields)) {
 		value, ok := fieldText(r.Fields[name])
 		if !ok {
-			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, page.FirstLetters(name, 60)), "Give a text, a number, true or false")
+			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, shortened(name)), "Give a text, a number, true or false")
 		}
 		column, err := w.column(name)
 		if err != nil {
@@ -163,4 +162,12 @@ func (w *rowWriter) columns(o *sms.ListOrder) {
 	if w.own || o.Text == "" {
 		o.Message, o.Own = columnText, o.Text != ""
 	}
+}
+
+// shortened cuts a name of a field that a program made up.
+func shortened(name string) string {
+	if letters := []rune(name); len(letters) > 60 {
+		return strings.TrimSpace(string(letters[:59])) + "…"
+	}
+	return name
 }

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"encoding/json"
@@ -190,7 +190,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func notJSON(why string) *problemDetails {
+func notJSON(why string) *Problem {
 	return newProblem(http.StatusBadRequest, "The body cannot be read as JSON: "+why)
 }
 

@@ -1,4 +1,6 @@
-package web
+// Package api is what other programs can ask, over tokens and JSON; openapi.yaml
+// describes it. It must never know a page, a view, a cookie or a session.
+package api
 
 import (
 	"context"
@@ -19,25 +21,52 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
-	"smsdesk/web/page"
 )
 
-// api answers other programs.
-type api struct {
-	store    apiQuestions
-	desk     apiOrders
+// API answers other programs.
+type API struct {
+	store    Questions
+	desk     Orders
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
-	pace     *pace      // of programs
-	uploads  page.Seats // for what programs send
+	pace     *pace // of programs
+	uploads  seats // for what programs send
 	stopping <-chan struct{}
-	keys     *keys  // Idempotency-Keys in work
+	keys     *keys // Idempotency-Keys in work
+	id       func(ctx context.Context) string
 	spool    string // the folder for what programs send, until it is a list
 }
 
-// apiQuestions are what api ask of the storage.
-type apiQuestions interface {
+// Config is what it needs to work.
+type Config struct {
+	Ask  Questions
+	Do   Orders
+	Feed *feed.Feed
+	Log  *slog.Logger
+	Now  func() time.Time
+	// RequestID names a request in the log.
+	RequestID func(ctx context.Context) string
+	// Spool is the folder for what programs send, until it is a list; "" is the
+	// system's for such files.
+	Spool string
+	// Stopping is closed when the desk stops: whoever waits is told to come again.
+	Stopping <-chan struct{}
+}
+
+func New(c Config) *API {
+	return &API{store: c.Ask, desk: c.Do, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID, pace: newPace(),
+		uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
+}
+
+// A body that is no list may have bodyMost bytes and take bodyTime.
+const (
+	bodyMost = 1 << 20
+	bodyTime = time.Minute
+)
+
+// Questions are what api ask of the storage.
+type Questions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	AccountNamed(ctx context.Context, name string) (sms.Account, error)
 	Accounts(ctx context.Context) ([]sms.Account, error)
@@ -52,8 +81,8 @@ type apiQuestions interface {
 	Setting(ctx context.Context, name string) (string, error)
 }
 
-// apiOrders are what programs do.
-type apiOrders interface {
+// Orders are what programs do.
+type Orders interface {
 	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
 	CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
@@ -75,13 +104,13 @@ type apiOrders interface {
 	UseToken(ctx context.Context, secret string) (sms.Token, error)
 }
 
-// apiPath begins every address that is for other programs. There no cookie is
+// Path begins every address that is for other programs. There no cookie is
 // looked at and none is set; who asks is told by a bearer token.
-const apiPath = "/api/v1"
+const Path = "/api/v1"
 
-// programHandler answers one request of one program, or returns an error, of
+// Handler answers one request of one program, or returns an error, of
 // which handleProgram alone makes problem details.
-type programHandler func(w http.ResponseWriter, r *http.Request, p program) error
+type Handler func(w http.ResponseWriter, r *http.Request, p program) error
 
 // program is who asks: the token, and the person as whom it acts.
 type program struct {
@@ -92,10 +121,10 @@ type program struct {
 // masked says that this person sees phone numbers only in part.
 func (p program) masked() bool { return !p.user.Role.AtLeast(sms.Sender) }
 
-// handleProgram is the one way from an address for programs to its handler: who
+// Handle is the one way from an address for programs to its handler: who
 // is it, may they, not too often, answer.
 // stream says that it takes a body of any size and looks after its size itself.
-func (s *api) handleProgram(pattern string, least sms.Role, stream bool, do programHandler) http.Handler {
+func (s *API) Handle(pattern string, least sms.Role, stream bool, do Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		p, err := s.programOf(r)
@@ -108,9 +137,9 @@ func (s *api) handleProgram(pattern string, least sms.Role, stream bool, do prog
 		if err == nil && !stream {
 			if r.Body != http.NoBody {
 				// Where the connection has no deadline there is none to miss.
-				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(page.FormTime))
+				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 			}
-			r.Body = http.MaxBytesReader(w, r.Body, page.FormMost)
+			r.Body = http.MaxBytesReader(w, r.Body, bodyMost)
 		}
 		if err == nil {
 			err = do(w, r, p)
@@ -121,13 +150,13 @@ func (s *api) handleProgram(pattern string, least sms.Role, stream bool, do prog
 	})
 }
 
-func (s *api) failProgram(w http.ResponseWriter, r *http.Request, who program, pattern string, err error) {
+func (s *API) failProgram(w http.ResponseWriter, r *http.Request, who program, pattern string, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
 	p := apiProblem(err)
 	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
-		p.Instance = page.RequestID(r.Context())
+		p.Instance = s.id(r.Context())
 		s.log.Error("request failed", "id", p.Instance, "method", r.Method, "route", pattern, "user", who.user.ID, "token", who.token.ID, "error", err)
 	}
 	switch p.Status {
@@ -144,7 +173,7 @@ func (s *api) failProgram(w http.ResponseWriter, r *http.Request, who program, p
 }
 
 // programOf finds the program behind a request's token.
-func (s *api) programOf(r *http.Request) (program, error) {
+func (s *API) programOf(r *http.Request) (program, error) {
 	scheme, secret, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return program{}, newProblem(http.StatusUnauthorized, "Send a token in the header Authorization: Bearer …")
@@ -179,7 +208,13 @@ func moment(ms int64) *string {
 }
 
 // apiID reads the number of a thing out of the address.
-func apiID(r *http.Request) (int64, error) { return page.PathID(r, "id") }
+func apiID(r *http.Request) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id < 1 {
+		return 0, fmt.Errorf("address: %w", sms.ErrNotFound)
+	}
+	return id, nil
+}
 
 const (
 	pageDefault = 100

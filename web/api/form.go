@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"errors"
@@ -65,7 +65,7 @@ func readFormOrder(r *http.Request, to *spool, most int64) (formOrder, error) {
 
 // formFault tells what the program sent wrong from what failed here.
 func formFault(err error) error {
-	var p *problemDetails
+	var p *Problem
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &p) || errors.As(err, &large) || errors.Is(err, os.ErrDeadlineExceeded):
@@ -109,7 +109,7 @@ func (o *formOrder) field(part *multipart.Part) error {
 }
 
 // uploadLimit is the largest file that a list may have here.
-func (s *api) uploadLimit(r *http.Request) (int64, error) {
+func (s *API) uploadLimit(r *http.Request) (int64, error) {
 	set, err := s.store.Setting(r.Context(), sms.SettingListMost)
 	if err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
-	"smsdesk/web/page"
 )
 
 const (
@@ -57,18 +56,18 @@ func (c received) listField() string {
 	return "rows"
 }
 
-// apiCreate makes a campaign of a list. It is answered when the campaign is
+// Create makes a campaign of a list. It is answered when the campaign is
 // there; the list goes the way of one that a person uploads.
-func (s *api) apiCreate(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) Create(w http.ResponseWriter, r *http.Request, p program) error {
 	key, err := idempotencyKey(r)
 	if err != nil {
 		return err
 	}
-	if err := s.uploads.Enter(r.Context()); err != nil {
+	if err := s.uploads.enter(r.Context()); err != nil {
 		return err
 	}
 	got, done, err := s.receive(w, r)
-	s.uploads.Leave()
+	s.uploads.leave()
 	defer done()
 	if err != nil {
 		return err
@@ -86,7 +85,7 @@ func (s *api) apiCreate(w http.ResponseWriter, r *http.Request, p program) error
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", apiPath+"/campaigns/"+strconv.FormatInt(id, 10))
+	w.Header().Set("Location", Path+"/campaigns/"+strconv.FormatInt(id, 10))
 	return writeJSON(w, http.StatusCreated, campaignForm(c, a))
 }
 
@@ -103,7 +102,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 }
 
 // receive reads the whole body. done lets go of what it is kept in.
-func (s *api) receive(w http.ResponseWriter, r *http.Request) (got received, done func(), err error) {
+func (s *API) receive(w http.ResponseWriter, r *http.Request) (got received, done func(), err error) {
 	done = func() {}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	form := kind == "multipart/form-data"
@@ -118,7 +117,7 @@ func (s *api) receive(w http.ResponseWriter, r *http.Request) (got received, don
 	}
 	most := limit
 	if form {
-		most += page.FormMost
+		most += bodyMost
 	}
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close")
@@ -172,7 +171,7 @@ func (c *received) seal(to *spool) error {
 
 // createOnce makes the campaign, or finds it where the same was asked for
 // before under the same key.
-func (s *api) createOnce(ctx context.Context, p program, c received) (int64, error) {
+func (s *API) createOnce(ctx context.Context, p program, c received) (int64, error) {
 	if c.key == "" {
 		return s.create(ctx, p, c, desk.NewToken())
 	}
@@ -186,7 +185,7 @@ func (s *api) createOnce(ctx context.Context, p program, c received) (int64, err
 	switch {
 	case errors.Is(err, sms.ErrConflict):
 		bad := newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key was used for another request. Use a new key, or send the same request")
-		bad.Type = problemKey
+		bad.Type = ProblemKey
 		return 0, bad
 	case err != nil:
 		return 0, err
@@ -211,7 +210,7 @@ func refusal(err error) bool { return apiProblem(err).Status < http.StatusIntern
 
 // create takes the list through all its steps. Each of them may have been done
 // before by a request that was cut off.
-func (s *api) create(ctx context.Context, p program, c received, token string) (int64, error) {
+func (s *API) create(ctx context.Context, p program, c received, token string) (int64, error) {
 	account, err := s.accountFor(ctx, c.order.Account)
 	if err != nil {
 		return 0, err
@@ -249,7 +248,7 @@ func (s *api) create(ctx context.Context, p program, c received, token string) (
 
 // mayRepeatMade refuses an order to send before anything is made of it, where
 // some may get the messages twice and the program has not heard of that.
-func (s *api) mayRepeatMade(ctx context.Context, p program, a sms.Account, o campaignOrder) error {
+func (s *API) mayRepeatMade(ctx context.Context, p program, a sms.Account, o campaignOrder) error {
 	if !o.Send {
 		return nil
 	}
@@ -260,7 +259,7 @@ func (s *api) mayRepeatMade(ctx context.Context, p program, a sms.Account, o cam
 	return err
 }
 
-func (s *api) accountFor(ctx context.Context, name string) (sms.Account, error) {
+func (s *API) accountFor(ctx context.Context, name string) (sms.Account, error) {
 	if name == "" {
 		return sms.Account{}, wrongField(http.StatusUnprocessableEntity, "account", "Give the name of the account")
 	}
@@ -272,7 +271,7 @@ func (s *api) accountFor(ctx context.Context, name string) (sms.Account, error) 
 }
 
 // commonText is the text of the order or of its template.
-func (s *api) commonText(ctx context.Context, p program, a sms.Account, o campaignOrder) (string, error) {
+func (s *API) commonText(ctx context.Context, p program, a sms.Account, o campaignOrder) (string, error) {
 	switch {
 	case o.Template == "":
 		return o.Text, nil
@@ -283,7 +282,7 @@ func (s *api) commonText(ctx context.Context, p program, a sms.Account, o campai
 	return t.Text, err
 }
 
-func (s *api) takeList(ctx context.Context, p program, a sms.Account, c received, token string) (sms.List, error) {
+func (s *API) takeList(ctx context.Context, p program, a sms.Account, c received, token string) (sms.List, error) {
 	o := desk.UploadOrder{AccountID: a.ID, FileName: c.file, Token: token, Size: c.size}
 	if c.rows != nil {
 		o.Reading = c.rows.reading()
@@ -306,7 +305,7 @@ func (c received) fault(err error) error {
 
 // workOff waits until a campaign is made of the list, and decides on the way
 // what a person would.
-func (s *api) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.List, error) {
+func (s *API) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.List, error) {
 	news := s.feed.Listen(feed.List(l.UID))
 	defer news.Close()
 	for {
@@ -335,7 +334,7 @@ func (s *api) workOff(ctx context.Context, p program, a sms.Account, c received,
 
 // awaitList waits for news of a list. Looking by itself now and then costs
 // little, and a lost notice nothing.
-func (s *api) awaitList(ctx context.Context, news *feed.Listener) error {
+func (s *API) awaitList(ctx context.Context, news *feed.Listener) error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
@@ -352,7 +351,7 @@ func (s *api) awaitList(ctx context.Context, news *feed.Listener) error {
 }
 
 // check orders the list to be checked.
-func (s *api) check(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) error {
+func (s *API) check(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) error {
 	o, err := s.listOrder(ctx, p, a, c, l, text)
 	if err != nil {
 		return err
@@ -362,7 +361,7 @@ func (s *api) check(ctx context.Context, p program, a sms.Account, c received, l
 }
 
 // listOrder says which column is what.
-func (s *api) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.ListOrder, error) {
+func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.ListOrder, error) {
 	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1, Message: -1, Fields: map[string]int{}}
 	if c.rows != nil {
 		c.rows.columns(&o)
@@ -385,7 +384,7 @@ func (s *api) listOrder(ctx context.Context, p program, a sms.Account, c receive
 
 // fileColumns finds the columns of a file by their names and contents alone:
 // what a person chose for such files before must not change what a program gets.
-func (s *api) fileColumns(ctx context.Context, p program, a sms.Account, l sms.List, o *sms.ListOrder) error {
+func (s *API) fileColumns(ctx context.Context, p program, a sms.Account, l sms.List, o *sms.ListOrder) error {
 	_, profile, err := s.desk.ListProfile(ctx, p.user, l.UID)
 	if err != nil {
 		return err
@@ -413,7 +412,7 @@ func nameOf(text string, now time.Time) string {
 
 // decide has a campaign made of a checked list, unless it has bad rows that are
 // not to be skipped.
-func (s *api) decide(ctx context.Context, p program, c received, l sms.List) error {
+func (s *API) decide(ctx context.Context, p program, c received, l sms.List) error {
 	if bad := l.Tally.Bad(); bad > 0 && !c.order.SkipBad || l.Tally.Good == 0 {
 		return s.badRows(ctx, l, bad)
 	}
@@ -422,7 +421,7 @@ func (s *api) decide(ctx context.Context, p program, c received, l sms.List) err
 }
 
 // badRows names the rows that cannot be sent.
-func (s *api) badRows(ctx context.Context, l sms.List, bad int64) error {
+func (s *API) badRows(ctx context.Context, l sms.List, bad int64) error {
 	notes, _, err := s.store.ListNotes(ctx, l.UID, sms.RowFilter{Limit: badRowsMost})
 	if err != nil {
 		return err
@@ -435,7 +434,7 @@ func (s *api) badRows(ctx context.Context, l sms.List, bad int64) error {
 		detail = "None of the rows is to be sent: their numbers are blocked. Nothing was made"
 	}
 	problem := newProblem(http.StatusUnprocessableEntity, detail)
-	problem.Type, problem.Title, problem.BadRows = problemBadRows, "Rows cannot be sent", bad
+	problem.Type, problem.Title, problem.BadRows = ProblemBadRows, "Rows cannot be sent", bad
 	for _, n := range notes {
 		problem.Rows = append(problem.Rows, rowError{n.Row, stopped(n.Text)})
 	}
@@ -444,7 +443,7 @@ func (s *api) badRows(ctx context.Context, l sms.List, bad int64) error {
 
 // startMade gives the orders that came with a campaign. One that is not a draft
 // any more has had them.
-func (s *api) startMade(ctx context.Context, p program, a sms.Account, o campaignOrder, id int64) error {
+func (s *API) startMade(ctx context.Context, p program, a sms.Account, o campaignOrder, id int64) error {
 	c, err := s.store.Campaign(ctx, id)
 	if err != nil || !c.MayStart() || !o.Send && o.ScheduleAt == 0 {
 		return err
@@ -493,8 +492,22 @@ func (k *keys) hold(ctx context.Context, name string, most time.Duration) (free 
 			return nil, ctx.Err()
 		case <-timer.C:
 			p := newProblem(http.StatusConflict, "The first request with this Idempotency-Key is still being worked on. Ask again in a while")
-			p.Type, p.retryAfter = problemKey, 10
+			p.Type, p.retryAfter = ProblemKey, 10
 			return nil, p
 		}
 	}
 }
+
+// seats bound how many do something at once.
+type seats chan struct{}
+
+func (s seats) enter(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s seats) leave() { <-s }

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"maps"
@@ -7,12 +7,11 @@ import (
 	"strings"
 
 	"smsdesk/internal/sms"
-	"smsdesk/views"
 )
 
-// apiMessage is one message as programs see it. States use the words of
+// Message is one message as programs see it. States use the words of
 // apiCounts; Status is a word of apiDelivery, "" before the provider accepted it.
-type apiMessage struct {
+type Message struct {
 	ID        int64  `json:"id"`
 	Row       int64  `json:"row"`
 	Phone     string `json:"phone"` // international digits; "" where the list had none that can be used
@@ -24,9 +23,9 @@ type apiMessage struct {
 	Reason    string `json:"reason"`
 }
 
-// apiMessageWhole is what is known of one message.
-type apiMessageWhole struct {
-	apiMessage
+// WholeMessage is what is known of one message.
+type WholeMessage struct {
+	Message
 	CampaignID int64   `json:"campaignId"`
 	Unicode    bool    `json:"unicode"`
 	Code       string  `json:"code"`      // the provider's error code
@@ -38,9 +37,9 @@ type apiMessageWhole struct {
 	ChangedAt  *string `json:"changedAt"`
 }
 
-type apiMessagePage struct {
-	Items      []apiMessage `json:"items"`
-	NextCursor *string      `json:"nextCursor"`
+type MessagePage struct {
+	Items      []Message `json:"items"`
+	NextCursor *string   `json:"nextCursor"`
 }
 
 // messageStates says which states a word of apiCounts stands for.
@@ -63,9 +62,11 @@ func messageWords() map[sms.State]string {
 	return words
 }
 
-func messageForm(m sms.Message, word string, masked bool) apiMessage {
-	f := apiMessage{ID: m.ID, Row: m.Row, Phone: m.Number, Text: m.Text, Parts: m.Parts, State: word, MessageID: m.ProviderID,
-		Reason: views.Outlook{Masked: masked}.Foreign(m.Reason)}
+func messageForm(m sms.Message, word string, masked bool) Message {
+	f := Message{ID: m.ID, Row: m.Row, Phone: m.Number, Text: m.Text, Parts: m.Parts, State: word, MessageID: m.ProviderID, Reason: m.Reason}
+	if masked {
+		f.Reason = sms.MaskWords(m.Reason)
+	}
 	if m.State == sms.Accepted {
 		f.Status = string(sms.NoReport)
 		if m.Delivery.Status != "" {
@@ -78,8 +79,8 @@ func messageForm(m sms.Message, word string, masked bool) apiMessage {
 	return f
 }
 
-// apiMessageList lists a campaign's messages in the order of its rows.
-func (s *api) apiMessageList(w http.ResponseWriter, r *http.Request, p program) error {
+// ListMessages lists a campaign's messages in the order of its rows.
+func (s *API) ListMessages(w http.ResponseWriter, r *http.Request, p program) error {
 	id, err := apiID(r)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (s *api) apiMessageList(w http.ResponseWriter, r *http.Request, p program) 
 	if err != nil {
 		return err
 	}
-	answer, words := apiMessagePage{Items: make([]apiMessage, len(list))}, messageWords()
+	answer, words := MessagePage{Items: make([]Message, len(list))}, messageWords()
 	for i, m := range list {
 		answer.Items[i] = messageForm(m, words[m.State], p.masked())
 		answer.NextCursor = cursorAfter(more, m.ID)
@@ -126,7 +127,7 @@ func messageFilterOf(r *http.Request) (states []sms.State, status sms.Status, er
 	return states, status, nil
 }
 
-func (s *api) apiMessage(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) ShowMessage(w http.ResponseWriter, r *http.Request, p program) error {
 	id, err := apiID(r)
 	if err != nil {
 		return err
@@ -135,7 +136,7 @@ func (s *api) apiMessage(w http.ResponseWriter, r *http.Request, p program) erro
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, apiMessageWhole{apiMessage: messageForm(m, messageWords()[m.State], p.masked()), CampaignID: m.CampaignID, Unicode: m.Unicode,
+	return writeJSON(w, http.StatusOK, WholeMessage{Message: messageForm(m, messageWords()[m.State], p.masked()), CampaignID: m.CampaignID, Unicode: m.Unicode,
 		Code: m.Code, ErrorCode: m.Delivery.ErrorCode, DoneDate: m.Delivery.DoneDate, Late: m.Delivery.Late,
 		CreatedAt: moment(m.CreatedAt), SentAt: moment(m.SentAt), ChangedAt: moment(m.ChangedAt)})
 }

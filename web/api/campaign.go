@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// apiCounts are a campaign's messages by state. Their sum is the number of its
+// Counts are a campaign's messages by state. Their sum is the number of its
 // rows; a message that waits for the campaign's start counts as queued.
-type apiCounts struct {
+type Counts struct {
 	Queued        int64 `json:"queued"`
 	Claimed       int64 `json:"claimed"`
 	Sending       int64 `json:"sending"`
@@ -29,8 +29,8 @@ type apiCounts struct {
 	ClosedResent  int64 `json:"closedResent"`
 }
 
-// apiDelivery are the accepted messages by what was last reported.
-type apiDelivery struct {
+// Delivery are the accepted messages by what was last reported.
+type Delivery struct {
 	Delivrd   int64 `json:"DELIVRD"`
 	Undeliv   int64 `json:"UNDELIV"`
 	Expired   int64 `json:"EXPIRED"`
@@ -42,59 +42,59 @@ type apiDelivery struct {
 	None      int64 `json:"none"`
 }
 
-// apiPlan is how a campaign's messages go to the provider.
-type apiPlan struct {
+// Plan is how a campaign's messages go to the provider.
+type Plan struct {
 	Calls   int64   `json:"calls"`
 	Text    int64   `json:"text"`    // calls with one text for many numbers
 	Pairs   int64   `json:"pairs"`   // calls with a text for each number
 	Minutes float64 `json:"minutes"` // at the account's rate
 }
 
-type apiCampaign struct {
-	ID         int64       `json:"id"`
-	Name       string      `json:"name"`
-	Account    string      `json:"account"`
-	SenderID   string      `json:"senderId"`
-	Text       string      `json:"text"`
-	State      string      `json:"state"`
-	Reason     string      `json:"reason"` // why smsdesk paused it, or who cancelled it
-	Test       bool        `json:"test"`
-	Rows       int64       `json:"rows"`
-	Parts      int64       `json:"parts"`
-	Counts     apiCounts   `json:"counts"`
-	Delivery   apiDelivery `json:"delivery"`
-	Plan       apiPlan     `json:"plan"`
-	CreatedAt  *string     `json:"createdAt"`
-	CreatedBy  string      `json:"createdBy"`
-	ScheduleAt *string     `json:"scheduleAt"`
-	StartedAt  *string     `json:"startedAt"`
-	StartedBy  string      `json:"startedBy"`
-	FinishedAt *string     `json:"finishedAt"`
-	ApprovedAt *string     `json:"approvedAt"`
-	ApprovedBy string      `json:"approvedBy"` // the second person, "" where none was asked
+type Campaign struct {
+	ID         int64    `json:"id"`
+	Name       string   `json:"name"`
+	Account    string   `json:"account"`
+	SenderID   string   `json:"senderId"`
+	Text       string   `json:"text"`
+	State      string   `json:"state"`
+	Reason     string   `json:"reason"` // why smsdesk paused it, or who cancelled it
+	Test       bool     `json:"test"`
+	Rows       int64    `json:"rows"`
+	Parts      int64    `json:"parts"`
+	Counts     Counts   `json:"counts"`
+	Delivery   Delivery `json:"delivery"`
+	Plan       Plan     `json:"plan"`
+	CreatedAt  *string  `json:"createdAt"`
+	CreatedBy  string   `json:"createdBy"`
+	ScheduleAt *string  `json:"scheduleAt"`
+	StartedAt  *string  `json:"startedAt"`
+	StartedBy  string   `json:"startedBy"`
+	FinishedAt *string  `json:"finishedAt"`
+	ApprovedAt *string  `json:"approvedAt"`
+	ApprovedBy string   `json:"approvedBy"` // the second person, "" where none was asked
 }
 
-type apiCampaignPage struct {
-	Items      []apiCampaign `json:"items"`
-	NextCursor *string       `json:"nextCursor"`
+type CampaignPage struct {
+	Items      []Campaign `json:"items"`
+	NextCursor *string    `json:"nextCursor"`
 }
 
 // campaignForm is a campaign as programs see it. One whose account smsdesk has
 // paused is paused: nothing of it is sent.
-func campaignForm(c sms.CampaignCount, a sms.Account) apiCampaign {
+func campaignForm(c sms.CampaignCount, a sms.Account) Campaign {
 	x, n, d := c.Campaign, c.States, c.Delivery
-	f := apiCampaign{ID: x.ID, Name: x.Name, Account: a.Name, SenderID: x.SenderID, Text: x.Text, State: string(x.State), Reason: x.Pause, Test: x.Test,
+	f := Campaign{ID: x.ID, Name: x.Name, Account: a.Name, SenderID: x.SenderID, Text: x.Text, State: string(x.State), Reason: x.Pause, Test: x.Test,
 		Rows: total(n), Parts: x.Parts, CreatedAt: moment(x.CreatedAt), CreatedBy: x.CreatedName, ScheduleAt: moment(x.SendAt), StartedAt: moment(x.StartedAt),
 		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt), ApprovedAt: moment(x.Approval.ApprovedAt), ApprovedBy: x.Approval.ApprovedName}
 	if x.State == sms.CampaignRunning && a.Pause != "" {
 		f.State, f.Reason = string(sms.CampaignPaused), a.Pause
 	}
-	f.Counts = apiCounts{Queued: n[sms.Draft] + n[sms.Queued], Claimed: n[sms.Claimed], Sending: n[sms.Sending], Accepted: n[sms.Accepted], Refused: n[sms.Refused],
+	f.Counts = Counts{Queued: n[sms.Draft] + n[sms.Queued], Claimed: n[sms.Claimed], Sending: n[sms.Sending], Accepted: n[sms.Accepted], Refused: n[sms.Refused],
 		InDoubt: n[sms.InDoubt], Held: n[sms.Held], Skipped: n[sms.Skipped], Cancelled: n[sms.Cancelled], ClosedUnknown: n[sms.ClosedUnknown], ClosedResent: n[sms.ClosedResent]}
-	f.Delivery = apiDelivery{Delivrd: d[sms.Delivrd], Undeliv: d[sms.Undeliv], Expired: d[sms.Expired], Deleted: d[sms.Deleted], Unknown: d[sms.Unknown],
+	f.Delivery = Delivery{Delivrd: d[sms.Delivrd], Undeliv: d[sms.Undeliv], Expired: d[sms.Expired], Deleted: d[sms.Deleted], Unknown: d[sms.Unknown],
 		Acceptd: d[sms.Acceptd], Rejectd: d[sms.Rejectd], Blacklist: d[sms.Blacklist], None: d[sms.NoReport]}
 	calls := x.CallsText + x.CallsPairs
-	f.Plan = apiPlan{Calls: calls, Text: x.CallsText, Pairs: x.CallsPairs, Minutes: math.Round(100*float64(calls)/float64(max(a.PerMinute, 1))) / 100}
+	f.Plan = Plan{Calls: calls, Text: x.CallsText, Pairs: x.CallsPairs, Minutes: math.Round(100*float64(calls)/float64(max(a.PerMinute, 1))) / 100}
 	return f
 }
 
@@ -106,7 +106,7 @@ func total(n map[sms.State]int64) (sum int64) {
 }
 
 // programCampaign finds the campaign of an address with its account.
-func (s *api) programCampaign(r *http.Request) (sms.CampaignCount, sms.Account, error) {
+func (s *API) programCampaign(r *http.Request) (sms.CampaignCount, sms.Account, error) {
 	id, err := apiID(r)
 	if err != nil {
 		return sms.CampaignCount{}, sms.Account{}, err
@@ -114,7 +114,7 @@ func (s *api) programCampaign(r *http.Request) (sms.CampaignCount, sms.Account, 
 	return s.countCampaign(r.Context(), id)
 }
 
-func (s *api) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, sms.Account, error) {
+func (s *API) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, sms.Account, error) {
 	c, err := s.store.CountCampaign(ctx, id)
 	if err != nil {
 		return c, sms.Account{}, err
@@ -123,7 +123,7 @@ func (s *api) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, s
 	return c, a, err
 }
 
-func (s *api) apiCampaign(w http.ResponseWriter, r *http.Request, _ program) error {
+func (s *API) ShowCampaign(w http.ResponseWriter, r *http.Request, _ program) error {
 	c, a, err := s.programCampaign(r)
 	if err != nil {
 		return err
@@ -131,8 +131,8 @@ func (s *api) apiCampaign(w http.ResponseWriter, r *http.Request, _ program) err
 	return writeJSON(w, http.StatusOK, campaignForm(c, a))
 }
 
-// apiCampaignList lists campaigns from the newest on.
-func (s *api) apiCampaignList(w http.ResponseWriter, r *http.Request, _ program) error {
+// ListCampaigns lists campaigns from the newest on.
+func (s *API) ListCampaigns(w http.ResponseWriter, r *http.Request, _ program) error {
 	p, err := readPage(r)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (s *api) apiCampaignList(w http.ResponseWriter, r *http.Request, _ program)
 	for _, a := range accounts {
 		by[a.ID] = a
 	}
-	answer := apiCampaignPage{Items: []apiCampaign{}}
+	answer := CampaignPage{Items: []Campaign{}}
 	for _, c := range list {
 		answer.Items = append(answer.Items, campaignForm(c, by[c.Campaign.AccountID]))
 		answer.NextCursor = cursorAfter(more, c.Campaign.ID)
@@ -170,7 +170,7 @@ func (s *api) apiCampaignList(w http.ResponseWriter, r *http.Request, _ program)
 
 // programOrder gives an order about the campaign of an address and answers with
 // the campaign as it is then.
-func (s *api) programOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign, sms.Account) error) error {
+func (s *API) programOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign, sms.Account) error) error {
 	c, a, err := s.programCampaign(r)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s *api) programOrder(w http.ResponseWriter, r *http.Request, order func(co
 }
 
 // stateProblem says that a campaign's state does not allow an order.
-func (s *api) stateProblem(ctx context.Context, id int64) error {
+func (s *API) stateProblem(ctx context.Context, id int64) error {
 	c, err := s.store.Campaign(ctx, id)
 	if err != nil {
 		return err
@@ -199,13 +199,13 @@ func (s *api) stateProblem(ctx context.Context, id int64) error {
 		detail += fmt.Sprintf(". %s started it at %s", c.StartedName, *moment(c.StartedAt))
 	}
 	p := newProblem(http.StatusConflict, detail)
-	p.Type = problemState
+	p.Type = ProblemState
 	return p
 }
 
-// apiSend starts a draft, or schedules it where it was made with a time. Asking
+// Send starts a draft, or schedules it where it was made with a time. Asking
 // again gives the campaign as it is, as long as it is on its way.
-func (s *api) apiSend(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) Send(w http.ResponseWriter, r *http.Request, p program) error {
 	mayRepeat := saysMayRepeat(r)
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
 		_, err := s.startFor(ctx, p, c, a, mayRepeat)
@@ -224,7 +224,7 @@ func saysMayRepeat(r *http.Request) bool {
 
 // startFor gives the order to send. What asks a person is not asked; where the
 // account wants a second person's yes, that is asked for.
-func (s *api) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account, mayRepeat bool) (sms.Campaign, error) {
+func (s *API) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account, mayRepeat bool) (sms.Campaign, error) {
 	if c.Waits() && c.Approval.AskedBy == p.user.ID {
 		return c, nil
 	}
@@ -252,8 +252,8 @@ func (s *api) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Acc
 	return s.desk.StartCampaign(ctx, p.user, c.ID, o)
 }
 
-// apiStop keeps back what has not left.
-func (s *api) apiStop(w http.ResponseWriter, r *http.Request, p program) error {
+// Stop keeps back what has not left.
+func (s *API) Stop(w http.ResponseWriter, r *http.Request, p program) error {
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
 		if c.State == sms.CampaignStopped {
 			return nil
@@ -263,9 +263,9 @@ func (s *api) apiStop(w http.ResponseWriter, r *http.Request, p program) error {
 	})
 }
 
-// apiContinue lets a campaign go on, and its account where smsdesk paused that;
+// Continue lets a campaign go on, and its account where smsdesk paused that;
 // for the account a stronger role is needed.
-func (s *api) apiContinue(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) Continue(w http.ResponseWriter, r *http.Request, p program) error {
 	mayRepeat := saysMayRepeat(r)
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
 		if c.State != sms.CampaignRunning && !c.MayContinue() {
@@ -284,8 +284,8 @@ func (s *api) apiContinue(w http.ResponseWriter, r *http.Request, p program) err
 	})
 }
 
-// apiCancel gives up what has not been sent, for good.
-func (s *api) apiCancel(w http.ResponseWriter, r *http.Request, p program) error {
+// Cancel gives up what has not been sent, for good.
+func (s *API) Cancel(w http.ResponseWriter, r *http.Request, p program) error {
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
 		_, err := s.desk.CancelCampaign(ctx, p.user, c.ID)
 		return err
