@@ -18,8 +18,13 @@ import (
 	"sync"
 )
 
-//go:embed *.css *.js *.svg
+//go:embed css/*.css *.js *.svg
 var files embed.FS
+
+// sheets are the files of css that are served one after another as app.css. The
+// first says in which order the layers have power; the others stand as they are
+// read, and rules of the same layer that are equally strong go by this order.
+const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live utilities"
 
 // Prefix is where Handler is mounted.
 const Prefix = "/static/"
@@ -37,23 +42,40 @@ var table = sync.OnceValue(func() map[string]file {
 	if err != nil {
 		panic("static: reading the embedded files: " + err.Error())
 	}
-	all := make(map[string]file, len(entries))
+	all := map[string]file{"app.css": stylesheet()}
 	for _, entry := range entries {
-		name := entry.Name()
-		content, err := files.ReadFile(name)
-		if err != nil {
-			panic("static: reading " + name + ": " + err.Error())
-		}
-		sum := sha256.Sum256(content)
-		all[name] = file{
-			address:     Prefix + hex.EncodeToString(sum[:8]) + "/" + name,
-			contentType: contentType(name),
-			plain:       content,
-			zipped:      zip(content),
+		if !entry.IsDir() {
+			all[entry.Name()] = newFile(entry.Name(), read(entry.Name()))
 		}
 	}
 	return all
 })
+
+func read(name string) []byte {
+	content, err := files.ReadFile(name)
+	if err != nil {
+		panic("static: reading " + name + ": " + err.Error())
+	}
+	return content
+}
+
+func stylesheet() file {
+	var css []byte
+	for _, name := range strings.Fields(sheets) {
+		css = append(css, read("css/"+name+".css")...)
+	}
+	return newFile("app.css", css)
+}
+
+func newFile(name string, content []byte) file {
+	sum := sha256.Sum256(content)
+	return file{
+		address:     Prefix + hex.EncodeToString(sum[:8]) + "/" + name,
+		contentType: contentType(name),
+		plain:       content,
+		zipped:      zip(content),
+	}
+}
 
 // Path returns the address of a file by its name, such as "app.css" ->
 // "/static/0123456789abcdef/app.css". It panics on a name that is not here:
