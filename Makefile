@@ -28,6 +28,14 @@ deps: ## install what the browser tests need (as root; otherwise says the comman
 build: go ## build bin/smsdesk
 	@go build -ldflags "-X main.linked=$$(git describe --tags --always --dirty 2>/dev/null || true)" -o bin/smsdesk ./cmd/smsdesk
 
+# 40 MiB
+RELEASE_MOST := 41943040
+.PHONY: release
+release: go ## build bin/release/smsdesk, stripped, and print its size
+	@go build -trimpath -ldflags "-s -w -X main.linked=$$(git describe --tags --always --dirty 2>/dev/null || true)" -o bin/release/smsdesk ./cmd/smsdesk
+	@size="$$(wc -c < bin/release/smsdesk)"; echo "measured: the release is $$size bytes, at most $(RELEASE_MOST) may be"; \
+	((size <= $(RELEASE_MOST)))
+
 .PHONY: run
 run: build ## build and serve at http://127.0.0.1:8080, with the sandbox
 	@exec bin/smsdesk serve --listen 127.0.0.1:8080 --data data
@@ -88,6 +96,7 @@ mutants: go ## break one rule at a time: a test of its own package must notice e
 .PHONY: bench
 bench: go ## measure, each figure beside a ceiling, a peer or a lower bound (needs sqlite3)
 	@.ci/deps bench
+	@$(MAKE) --no-print-directory release
 	@go build -o bin/bench ./cmd/bench
 	@bin/bench $(BENCH)
 	@go test -run '^$$' -bench . -benchmem ./internal/...
