@@ -1,7 +1,6 @@
 package views
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,20 +75,6 @@ func (p FilterForm) conditionID(part string, i int) string {
 		return "condition:" + strconv.Itoa(i)
 	}
 	return domID(part, i)
-}
-
-// Query is a filter as it stands in an address.
-func FilterQuery(f sms.Filter) url.Values {
-	q := url.Values{}
-	if f.Any && len(f.Conditions) > 1 {
-		q.Set("join", "any")
-	}
-	for _, c := range f.Conditions {
-		q.Add("column", c.Key)
-		q.Add("op", string(c.Op))
-		q.Add("value", c.Value)
-	}
-	return q
 }
 
 // ContactListPage is the contacts of an account, all or some.

@@ -2,7 +2,6 @@ package sms
 
 import (
 	"errors"
-	"net"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -169,12 +168,6 @@ func Loopback(host string) bool {
 func (a Account) Local() bool {
 	u, err := url.Parse(strings.TrimSpace(a.BaseURL))
 	return a.Test || err == nil && Loopback(u.Hostname())
-}
-
-// LoopbackAddr says that a listen address is reached from this machine only.
-func LoopbackAddr(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	return err == nil && Loopback(host)
 }
 
 // Location is the account's zone; UTC when the name is not known any more.

@@ -71,14 +71,6 @@ func TestCheckBaseURL(t *testing.T) {
 	}
 }
 
-func TestLoopbackAddr(t *testing.T) {
-	for addr, want := range map[string]bool{"127.0.0.1:8080": true, "localhost:1": true, "[::1]:80": true, ":8080": false, "0.0.0.0:80": false, "[::]:80": false, "10.0.0.1:80": false, "127.0.0.1": false} {
-		if LoopbackAddr(addr) != want {
-			t.Errorf("LoopbackAddr(%q) = %v", addr, !want)
-		}
-	}
-}
-
 func goodAccount() Account {
 	return Account{Name: "Clinic", BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 100, URLBudget: 2000, MaxParts: 6,
 		Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", LateAfter: DefaultLateAfter}
