@@ -78,7 +78,7 @@ func (p *pair) begin(c sms.Campaign) {
 		list, err := p.db.SenderIDs(context.Background(), p.account.ID)
 		return err == nil && len(list) > 0
 	})
-	d := desk.New(p.db, desk.NewGateways(nil, p.db, slog.New(slog.DiscardHandler)), feed.New(), slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
+	d := desk.New(p.db, nil, feed.New(), slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
 	_, err := d.StartCampaign(context.Background(), desk.Operator(), c.ID, desk.StartOrder{Version: c.Version, Again: true, FromToken: true})
 	p.must(err)
 }

@@ -383,7 +383,7 @@ func (p *pair) send(numbers []string, text string) sms.Campaign {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})
-	d := desk.New(p.db, desk.NewGateways(nil, p.db, slog.New(slog.DiscardHandler)), feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	d := desk.New(p.db, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	c, err := d.CreateCampaign(ctx, desk.Operator(), desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text, Token: desk.NewToken()})
 	if err != nil {
 		p.t.Fatal(err)

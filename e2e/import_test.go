@@ -27,7 +27,7 @@ const memoryMost = 100 << 20
 // desk is a second desk on the same data folder, which gives orders as the
 // pages do; the serving process works on them.
 func (p *pair) desk() *desk.Desk {
-	return desk.New(p.db, desk.NewGateways(nil, p.db, slog.New(slog.DiscardHandler)), feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	return desk.New(p.db, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 }
 
 // upload stores a file as a list and has it checked.

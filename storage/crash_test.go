@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 )
 
 // crashLife is a campaign on a disk that fails, over as many processes as it
@@ -76,7 +76,7 @@ type crashProcess struct {
 	journal *Journal
 	inbox   *Inbox
 	logged  *ReportLog
-	reports *desk.Receiver
+	reports *workers.Receiver
 	stop    func()
 }
 
@@ -146,7 +146,7 @@ func (p *crashProcess) openReports() error {
 	}
 	p.inbox = NewInbox(p.data, filepath.Join(p.data, "spool"))
 	p.inbox.LogWith(p.logged, applied)
-	p.reports = desk.NewReceiver(p.inbox, p.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	p.reports = workers.NewReceiver(p.inbox, p.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	p.reports.ReplayFrom(p.logged)
 	if err := p.inbox.Open(p.ctx, cursor); err != nil {
 		return err

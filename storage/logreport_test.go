@@ -17,10 +17,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/storage/log"
 )
 
@@ -30,7 +30,7 @@ type station struct {
 	journal  string
 	logged   *ReportLog
 	in       *Inbox
-	receiver *desk.Receiver
+	receiver *workers.Receiver
 	told     []string // by Meet
 	stop     func()
 }
@@ -65,7 +65,7 @@ func (f *fixture) stationOf(t *testing.T, journal string, files log.FS) *station
 	f.must(s.in.Open(t.Context(), cursor))
 	s.told, err = s.in.Meet(t.Context(), f.db)
 	f.must(err)
-	s.receiver = desk.NewReceiver(s.in, f.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	s.receiver = workers.NewReceiver(s.in, f.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	s.receiver.ReplayFrom(s.logged)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -7,6 +7,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/views"
 )
 
@@ -47,8 +48,8 @@ func TestEveryPageSaysThatTheClockIsWrong(t *testing.T) {
 	a := s.clinic()
 	log := slog.New(slog.DiscardHandler)
 	steady := func() sms.Steady { return sms.Steady{Boot: 1, Ms: 1} }
-	clock := desk.NewClock(s.db, func() time.Time { return time.Time{} }, s.clock.now, steady, log)
-	s.gateways.TellTime(clock)
+	clock := workers.NewClock(s.db, func() time.Time { return time.Time{} }, s.clock.now, steady, log)
+	s.accounts.TellTime(clock)
 	b := s.as(s.boss)
 	b.get("/").count("#clock-wrong", 0)
 	clock.Hear(a.ID, s.clock.now().Add(-time.Hour))

@@ -21,6 +21,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -66,6 +67,7 @@ func (j *journal) String() string {
 // provider is a gateway that answers what a test sets.
 type provider struct {
 	desk.Gateway
+	gateway.Opened
 	err     error
 	senders []sms.SenderID // nil: the ones below
 }
@@ -112,7 +114,7 @@ type site struct {
 	t        *testing.T
 	db       *storage.DB
 	desk     *desk.Desk
-	gateways *desk.Gateways
+	accounts *gateway.Accounts[*provider]
 	feed     *feed.Feed
 	web      *Web
 	handler  http.Handler
@@ -158,9 +160,9 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	t.Cleanup(func() { _ = db.Close() })
 	s := &site{t: t, db: db, feed: feed.New(), clock: &clock{t: time.Date(2026, 6, 3, 9, 48, 0, 0, time.UTC)}, log: &journal{}, provider: &provider{}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	open := func(desk.Opening) (desk.Gateway, error) { return s.provider, nil }
-	s.gateways = desk.NewGateways(open, db, log)
-	s.desk = desk.New(db, s.gateways, s.feed, log, s.clock.now)
+	open := func(gateway.Opening[*provider]) (*provider, error) { return s.provider, nil }
+	s.accounts = gateway.NewAccounts(open, db, log)
+	s.desk = desk.New(db, gateway.See(s.accounts, func(p *provider) desk.Gateway { return p }), s.feed, log, s.clock.now)
 	c := Config{Ask: asking(db), Do: doing(s.desk)}
 	c.Campaign = campaign.Config{
 		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db, Overview: db},

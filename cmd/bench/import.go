@@ -101,12 +101,20 @@ func newChecking(ctx context.Context, e env, path string) (*checking, error) {
 	return c, err
 }
 
+// offline is a desk's way to the provider where the bench sends nothing.
+type offline struct{}
+
+func (offline) For(context.Context, sms.Account) (desk.Gateway, error) {
+	return nil, errors.New("the bench sends nothing")
+}
+
+func (offline) Standing(sms.Account, time.Time) sms.ClockStanding {
+	return sms.ClockStanding{State: sms.ClockUnchecked}
+}
+
 // benchDesk is a desk that gives orders on a database and never sends.
 func benchDesk(db *storage.DB, news *feed.Feed) *desk.Desk {
-	closed := func(desk.Opening) (desk.Gateway, error) {
-		return nil, errors.New("nobody sends here")
-	}
-	return desk.New(db, desk.NewGateways(closed, db, slog.New(slog.DiscardHandler)), news, slog.New(slog.DiscardHandler), time.Now)
+	return desk.New(db, offline{}, news, slog.New(slog.DiscardHandler), time.Now)
 }
 
 // benchAccount is an account whose service is not there, with a sender ID.

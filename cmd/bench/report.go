@@ -17,10 +17,10 @@ import (
 	"sync"
 	"time"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 	"smsdesk/web"
 	"smsdesk/web/page"
@@ -120,7 +120,7 @@ type intake struct {
 	inbox    *storage.Inbox
 	db       *storage.DB
 	account  int64
-	receiver *desk.Receiver
+	receiver *workers.Receiver
 	next     int   // report that comes next
 	answered int64 // in all runs
 	ended    []func() error
@@ -158,7 +158,7 @@ func newIntake(ctx context.Context, e env, name string, apply bool) (*intake, er
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	if apply {
-		s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+		s.receiver = workers.NewReceiver(s.inbox, s.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 		s.receiver.ReplayFrom(logged)
 		told = s.receiver.Nudge
 		running.Go(func() { s.receiver.Run(ctx) })

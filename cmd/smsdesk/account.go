@@ -13,6 +13,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 )
 
@@ -180,19 +181,18 @@ type campaignLine struct{ *gateway.Client }
 // Wait is how long until a call of a campaign could start.
 func (l campaignLine) Wait() time.Duration { return l.Client.Wait(gateway.Bulk) }
 
+// forOrders and forSending are what orders and the loops see of an account.
+func forOrders(l campaignLine) desk.Gateway     { return l }
+func forSending(l campaignLine) workers.Gateway { return l }
+
 // opener makes gateways from accounts.
-func opener(log *slog.Logger, now func() time.Time) desk.Opener {
-	return func(o desk.Opening) (desk.Gateway, error) {
+func opener(log *slog.Logger, now func() time.Time) gateway.Opener[campaignLine] {
+	return func(o gateway.Opening[campaignLine]) (campaignLine, error) {
 		a := o.Account
 		cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute, Before: o.Before,
 			Called: o.Called, Heard: o.Heard, Throttled: o.Throttled, Log: log, Now: now}
-		if line, open := o.After.(campaignLine); open {
-			cfg.After = line.Client
-		}
+		cfg.After = o.After.Client
 		client, err := gateway.Open(cfg)
-		if err != nil {
-			return nil, err
-		}
-		return campaignLine{client}, nil
+		return campaignLine{client}, err
 	}
 }

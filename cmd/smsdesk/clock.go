@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 )
 
@@ -14,7 +14,7 @@ import (
 // provider or with the journal, of which newest is the time of the last line:
 // zero when it is not known.
 func (s *server) watchClock(newest func() time.Time) {
-	s.gateways.TellTime(desk.NewClock(s.db, newest, wall, storage.Steady, s.log))
+	s.accounts.TellTime(workers.NewClock(s.db, newest, wall, storage.Steady, s.log))
 }
 
 // elapsed is a clock that nobody can set.

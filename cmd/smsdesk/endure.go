@@ -1,7 +1,7 @@
 package main
 
 import (
-	"smsdesk/internal/desk"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 )
 
@@ -10,7 +10,7 @@ import (
 func (s *server) endure() {
 	reserve := storage.NewReserve(s.storage.Data, s.Spool)
 	s.closers = append(s.closers, reserve.Close)
-	s.outage = desk.NewOutage(s.log, wall)
+	s.outage = workers.NewOutage(s.log, wall)
 	s.dispatcher.Endure(reserve, s.outage)
 	s.pulse.Watch(s.outage)
 	s.desk.Watch(s.outage)

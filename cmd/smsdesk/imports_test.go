@@ -58,6 +58,10 @@ var table = map[string]row{
 		may: []string{"internal/feed", "internal/sms", "internal/sheet", "internal/ussd"}, reason: "orders reach storage and gateway through interfaces that desk declares, so that rules can be tested without either",
 		never: []string{"database/sql"},
 	},
+	"internal/workers": {
+		may: []string{"internal/feed", "internal/sms"}, reason: "loops know no roles, forms or orders: what may start is decided in desk, and the wire is the gateway's",
+		never: []string{"net/http", "database/sql"},
+	},
 	"internal/gateway": {
 		may: []string{"internal/sms", "internal/ussd"}, reason: "the one place that knows the provider's wire form; an adapter like storage, it gives no orders",
 		never: []string{"database/sql"},

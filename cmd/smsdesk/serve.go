@@ -18,6 +18,7 @@ import (
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd/session"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 	"smsdesk/web"
 	"smsdesk/web/campaign"
@@ -117,27 +118,27 @@ type server struct {
 	*front
 	db         *storage.DB
 	feed       *feed.Feed
-	gateways   *desk.Gateways
+	accounts   *gateway.Accounts[campaignLine]
 	desk       *desk.Desk
 	journal    *storage.Journal
 	reports    *storage.ReportLog
 	blocks     *storage.BlockLog
-	receiver   *desk.Receiver
+	receiver   *workers.Receiver
 	sessions   *session.Sessions
 	phone      *sandbox.Phone
-	dispatcher *desk.Dispatcher
+	dispatcher *workers.Dispatcher
 	scheduler  *desk.Scheduler
 	importer   *desk.Importer
 	reader     *desk.Reader
-	reconciler *desk.Reconciler
-	forgetter  *desk.Forgetter
+	reconciler *workers.Reconciler
+	forgetter  *workers.Forgetter
 	backups    *backups
-	pulse      *desk.Pulse
+	pulse      *workers.Pulse
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
 	service    *listening // of the sandbox
-	outage     *desk.Outage
-	witness    *desk.Witness
+	outage     *workers.Outage
+	witness    *workers.Witness
 	closers    []func() error
 	stopping   chan struct{}
 	proxies    *proxyWatch
@@ -196,9 +197,10 @@ func (s *server) build(ctx context.Context) error {
 	if err := s.meetInbox(ctx); err != nil {
 		return err
 	}
-	s.gateways = desk.NewGateways(opener(s.log, time.Now), s.db, s.log)
+	s.accounts = gateway.NewAccounts(opener(s.log, time.Now), s.db, s.log)
 	s.watchClock(s.journal.Newest)
-	s.desk = desk.New(s.db, s.gateways, s.feed, s.log, wall)
+	orders, sending := gateway.See(s.accounts, forOrders), gateway.See(s.accounts, forSending)
+	s.desk = desk.New(s.db, orders, s.feed, s.log, wall)
 	stopKey, err := s.db.StopKey()
 	if err != nil {
 		return err
@@ -208,7 +210,7 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.desk.UseStopLinks(links)
-	s.receiver = desk.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, wall)
+	s.receiver = workers.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, wall)
 	s.receiver.ReplayFrom(s.reports)
 	// A webhook inside this network is only for a desk that nobody else reaches.
 	spool, err := storage.OpenUSSDSpool(s.storage.Data)
@@ -218,10 +220,10 @@ func (s *server) build(ctx context.Context) error {
 	s.closers = append(s.closers, spool.Close)
 	s.sessions = session.New(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, wall)
 	s.phone = sandbox.NewPhone()
-	s.dispatcher = desk.NewDispatcher(s.db, s.journal, s.gateways, s.feed, s.CallsInFlight, s.log, wall)
+	s.dispatcher = workers.NewDispatcher(s.db, s.journal, sending, s.feed, s.CallsInFlight, s.log, wall)
 	s.scheduler = desk.NewScheduler(s.desk, elapsed)
 	s.importer = desk.NewImporter(s.desk, s.db)
-	s.reader = desk.NewReader(s.db, s.gateways, s.feed, s.log, wall)
+	s.reader = desk.NewReader(s.db, orders, s.feed, s.log, wall)
 	if s.Mail.SMTP != "" {
 		m, err := newMailer(s.Mail, wall)
 		if err != nil {
@@ -229,10 +231,10 @@ func (s *server) build(ctx context.Context) error {
 		}
 		s.reader.MailWith(m)
 	}
-	s.reconciler = desk.NewReconciler(s.db, s.gateways, s.feed, s.log, wall)
-	s.forgetter = desk.NewForgetter(s.db, s.feed, s.log, wall)
+	s.reconciler = workers.NewReconciler(s.db, sending, s.feed, s.log, wall)
+	s.forgetter = workers.NewForgetter(s.db, s.feed, s.log, wall)
 	s.backups = s.newBackups()
-	s.pulse = desk.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, wall)
+	s.pulse = workers.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, wall)
 	s.endure()
 	s.listenToBalance()
 	if s.Sandbox {

@@ -190,6 +190,22 @@ func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error 
 	return err
 }
 
+// Refresh reads an account's balance and all records again, for nobody in
+// particular.
+func (d *Desk) Refresh(ctx context.Context, a sms.Account) error {
+	_, err := refresh(ctx, d.store, d.gateways, a, d.now)
+	return err
+}
+
+// ReadBalance reads the balance alone again, for nobody in particular.
+func (d *Desk) ReadBalance(ctx context.Context, a sms.Account) error {
+	g, err := d.gateways.For(ctx, a)
+	if err == nil {
+		_, err = recordReader{d.store, g, a.ID, d.now}.balance(ctx)
+	}
+	return err
+}
+
 type refreshStore interface {
 	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
 	PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error
@@ -202,7 +218,7 @@ type refreshStore interface {
 // refresh reads an account's records from the service and stores them with
 // the time they were read. Templates and groups are a convenience: an account
 // that may not list them can send all the same, so why they failed is only kept.
-func refresh(ctx context.Context, store refreshStore, gateways *Gateways, a sms.Account, now func() time.Time) (t AccountTest, err error) {
+func refresh(ctx context.Context, store refreshStore, gateways Gateways, a sms.Account, now func() time.Time) (t AccountTest, err error) {
 	g, err := gateways.For(ctx, a)
 	if err != nil {
 		return t, err

@@ -15,6 +15,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -35,7 +36,7 @@ func rows(first, n int) []sms.Message {
 // list stores a planned draft as a list makes it.
 func (r *rig) list(name string, messages []sms.Message) sms.Campaign {
 	r.t.Helper()
-	g, err := r.gateways.For(r.ctx, r.account)
+	g, err := r.orders().For(r.ctx, r.account)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestCampaignsShareTheRate(t *testing.T) {
 // waiting is a gateway whose calls wait for a place under the rate as long as
 // full is set; it counts those that do.
 type waiting struct {
-	desk.Gateway
+	service
 	full    *atomic.Bool
 	waiters *atomic.Int64
 }
@@ -193,7 +194,7 @@ func (w waiting) Send(ctx context.Context, call sms.Call, licence func() error) 
 		case <-time.After(time.Millisecond):
 		}
 	}
-	return w.Gateway.Send(ctx, call, licence)
+	return w.service.Send(ctx, call, licence)
 }
 
 // TestStopTakesEffectWhileTheLimiterWaits: within two seconds, also when the
@@ -202,14 +203,14 @@ func TestStopTakesEffectWhileTheLimiterWaits(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	var full atomic.Bool
 	var waiters atomic.Int64
-	r.gateways = desk.NewGateways(func(o desk.Opening) (desk.Gateway, error) {
+	r.accounts = gateway.NewAccounts(func(o gateway.Opening[service]) (service, error) {
 		g, err := open(o)
 		return waiting{g, &full, &waiters}, err
 	}, r.db, slog.New(slog.DiscardHandler))
 	c := r.list("list", rows(1, 200))
 	c = r.start(c)
 	r.dispatch()
-	elsewhere := desk.New(r.db, r.gateways, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	elsewhere := desk.New(r.db, r.orders(), feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	for _, d := range []*desk.Desk{r.desk, elsewhere} {
 		full.Store(true)
 		r.until(c.ID, "a call that waits", func(sms.Campaign, sms.Tally) bool { return waiters.Load() > 0 })

@@ -9,14 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 )
 
 // watch is a Clock on clocks that a test sets.
 type watch struct {
 	*plan
-	clock   *desk.Clock
+	clock   *workers.Clock
 	mu      sync.Mutex
 	newest  time.Time // of the journal
 	boot    int64
@@ -37,8 +37,8 @@ func (w *watch) journal() time.Time {
 // restart begins as a new process does.
 func (w *watch) restart() {
 	w.stop()
-	w.clock = desk.NewClock(w.db, w.journal, w.clocks.wall, w.steady, slog.New(slog.NewTextHandler(&w.log, nil)))
-	w.gateways.TellTime(w.clock)
+	w.clock = workers.NewClock(w.db, w.journal, w.clocks.wall, w.steady, slog.New(slog.NewTextHandler(&w.log, nil)))
+	w.accounts.TellTime(w.clock)
 	w.run()
 }
 

@@ -1,7 +1,7 @@
 // Package desk is what staff do: orders. An order asks whether this person may,
 // whether it is valid, stores the result in one transaction and tells the Feed.
-// Beside the orders it holds the loops that work on their own: the Dispatcher,
-// the Scheduler, the Receiver and the Reader. It must never know HTTP, SQL, HTML or how the
+// Beside the orders it holds three loops: the Scheduler, the Importer and the
+// Reader. It must never know HTTP, SQL, HTML or how the
 // gateway words its requests; it asks for what it needs through the interfaces
 // declared here.
 package desk
@@ -21,7 +21,7 @@ import (
 // Desk takes the orders of staff.
 type Desk struct {
 	store    Store
-	gateways *Gateways
+	gateways Gateways
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
@@ -30,7 +30,7 @@ type Desk struct {
 	lookups  *lookups
 	profiles *profiles
 	stops    *sms.StopLinks // nil: texts hold no links
-	outage   *Outage        // nil: nobody asks for it
+	outage   Outage
 	sent     sentCounts
 }
 
@@ -55,9 +55,26 @@ type Store interface {
 }
 
 // New returns a desk. now is the wall clock.
-func New(store Store, gateways *Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
-	return &Desk{store: store, gateways: gateways, feed: news, log: log, now: now, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
+func New(store Store, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
+	return &Desk{store: store, gateways: gateways, feed: news, log: log, now: now, outage: noOutage{}, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
 }
+
+// Outage is what is known of a database that cannot be written.
+type Outage interface {
+	// Note takes the end of a write; nil ends the outage.
+	Note(err error)
+	// Sentence says what is wrong; "" while nothing is.
+	Sentence() string
+}
+
+type noOutage struct{}
+
+func (noOutage) Note(error)       {}
+func (noOutage) Sentence() string { return "" }
+
+// Watch lets the desk know when nothing can be stored. It is called before
+// anything else is asked of the desk.
+func (d *Desk) Watch(outage Outage) { d.outage = outage }
 
 // Operator is the person behind the command line: whoever may read the data
 // folder may do everything.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -340,7 +341,7 @@ func TestA429OfAnAccountThatExecutesThemIsDoubt(t *testing.T) {
 	if err := r.db.PutThrottle(r.ctx, r.account.ID, sms.Throttle{}); err != nil {
 		t.Fatal(err)
 	}
-	r.gateways = desk.NewGateways(open, r.db, slog.New(slog.DiscardHandler))
+	r.accounts = gateway.NewAccounts(open, r.db, slog.New(slog.DiscardHandler))
 	r.dispatch()
 	_, tally := r.until(second.ID, "the doubt", finished)
 	if tally["doubt"] != 1 {

@@ -170,7 +170,7 @@ func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) 
 		return err
 	}
 	d.audit(ctx, by, "report.link", feed.Message(message), fmt.Sprintf("report %d", key))
-	d.feed.Tell(appliedNames(a.ID, done)...)
+	d.feed.Tell(feed.Applied(a.ID, done.Campaigns, done.Messages)...)
 	return nil
 }
 

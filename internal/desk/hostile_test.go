@@ -230,7 +230,7 @@ func (full) FreeSpace() (int64, error) { return 1<<30 - 1, nil }
 
 func TestAFullDiskTakesNoList(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
-	r.desk = desk.New(full{r.db}, r.gateways, r.feed, slog.New(slog.DiscardHandler), time.Now)
+	r.desk = desk.New(full{r.db}, r.orders(), r.feed, slog.New(slog.DiscardHandler), time.Now)
 	_, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Token: desk.NewToken()}, broken{})
 	if sms.Sentence(err, "file") != "The disk of this system is almost full, so no list can be taken in. Ask an administrator to make room" {
 		t.Error(err)
@@ -317,7 +317,7 @@ func TestWhatIsNotUsedIsForgotten(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	ahead := time.Duration(0)
 	now := func() time.Time { return time.Now().Add(ahead) }
-	r.desk = desk.New(r.db, r.gateways, r.feed, slog.New(slog.DiscardHandler), now)
+	r.desk = desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), now)
 	run := func() {
 		ctx, stop := context.WithCancel(r.ctx)
 		done := make(chan error, 1)

@@ -64,7 +64,7 @@ func (r *rig) accepted() sms.JournalGap {
 
 // hoursLater is the same desk at another time.
 func (r *rig) hoursLater(n int) *desk.Desk {
-	return desk.New(r.db, r.gateways, r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(time.Duration(n) * time.Hour) })
+	return desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(time.Duration(n) * time.Hour) })
 }
 
 // TestEveryWayToSendSaysFirstThatSomeMayGetItTwice, and none goes round it: what

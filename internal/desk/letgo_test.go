@@ -252,7 +252,7 @@ func TestNobodyHoldsWhatAPersonGaveAnotherTime(t *testing.T) {
 	store := &meanwhile{Store: o.db, happens: func() {
 		o.inState(c, func(c *sms.Campaign) error { return c.Reschedule(tomorrow, o.ada, c.Version, false) })
 	}}
-	slow := desk.New(store, o.gateways, o.feed, slog.New(slog.DiscardHandler), time.Now)
+	slow := desk.New(store, o.orders(), o.feed, slog.New(slog.DiscardHandler), time.Now)
 	ctx, stop := context.WithTimeout(o.ctx, 1500*time.Millisecond)
 	defer stop()
 	desk.NewScheduler(slow, func() time.Duration { return 0 }).Run(ctx)

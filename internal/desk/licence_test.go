@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 )
 
 // sequence is what of a request happened, in its order.
@@ -35,7 +36,7 @@ func (o *sequence) list() []string {
 
 // notingStore notes when a licence is given.
 type notingStore struct {
-	desk.DispatchStore
+	workers.DispatchStore
 	order *sequence
 	fails error
 }
@@ -63,7 +64,7 @@ func (notingJournal) Ready(context.Context) error { return nil }
 
 // notingGateway notes the first byte: what its licence lets go.
 type notingGateway struct {
-	desk.Gateway
+	service
 	order *sequence
 }
 
@@ -79,11 +80,11 @@ func (g notingGateway) send(ctx context.Context, call sms.Call, licence func() e
 }
 
 func (g notingGateway) Send(ctx context.Context, call sms.Call, licence func() error) sms.Outcome {
-	return g.send(ctx, call, licence, g.Gateway.Send)
+	return g.send(ctx, call, licence, g.service.Send)
 }
 
 func (g notingGateway) SendUrgent(ctx context.Context, call sms.Call, licence func() error) sms.Outcome {
-	return g.send(ctx, call, licence, g.Gateway.SendUrgent)
+	return g.send(ctx, call, licence, g.service.SendUrgent)
 }
 
 // TestNothingLeavesBeforeTheJournalHasIt: first the licence, then the journal's
@@ -103,15 +104,15 @@ func TestNothingLeavesBeforeTheJournalHasIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, sandbox.Config{}, nil)
 			var o sequence
-			gateways := desk.NewGateways(func(opening desk.Opening) (desk.Gateway, error) {
+			accounts := gateway.NewAccounts(func(opening gateway.Opening[service]) (service, error) {
 				if before, is := opening.After.(notingGateway); is {
-					opening.After = before.Gateway
+					opening.After = before.service
 				}
 				g, err := open(opening)
 				return notingGateway{g, &o}, err
 			}, r.db, slog.New(slog.DiscardHandler))
 			started := r.start(r.draft("CLINIC", "Hello", ordinary(1)...))
-			d := desk.NewDispatcher(notingStore{r.db, &o, c.licence}, notingJournal{&o, c.journal}, gateways, r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
+			d := workers.NewDispatcher(notingStore{r.db, &o, c.licence}, notingJournal{&o, c.journal}, gateway.See(accounts, forSending), r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
 			ctx, stop := context.WithCancel(r.ctx)
 			done := make(chan error, 1)
 			go func() { done <- d.Run(ctx) }()

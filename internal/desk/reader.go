@@ -13,7 +13,7 @@ import (
 // IDs, templates, lateness, old drafts and sessions. What it does may be repeated.
 type Reader struct {
 	store    ReaderStore
-	gateways *Gateways
+	gateways Gateways
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
@@ -37,7 +37,7 @@ type ReaderStore interface {
 }
 
 // NewReader returns a Reader; Run makes it work.
-func NewReader(store ReaderStore, gateways *Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Reader {
+func NewReader(store ReaderStore, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Reader {
 	return &Reader{store: store, gateways: gateways, feed: news, log: log, now: now}
 }
 
@@ -70,7 +70,7 @@ func (r *Reader) Run(ctx context.Context) {
 		r.complain(ctx, "campaigns not tidied", r.tidy(ctx))
 		// Idle sessions are refused long before; until their life ends they
 		// tell whoever comes back why they are signed out.
-		oldest := now.Add(-sessionLife).UnixMilli()
+		oldest := now.Add(-sms.SessionLife).UnixMilli()
 		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, oldest, oldest))
 		r.complain(ctx, "old requests of programs not forgotten", r.store.ForgetTokenRequests(ctx, now.Add(-requestAge).UnixMilli()))
 		if !feed.Pause(ctx, readEvery, news.Nudged()) {
@@ -163,7 +163,7 @@ func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait 
 	if err != nil || len(balances) == 0 {
 		return true, true, retryAge, err
 	}
-	if r.gateways.wantsTime(a, r.now()) {
+	if r.gateways.Standing(a, r.now()).Holds() {
 		return true, false, readEvery, nil
 	}
 	read := balances[0].ReadAt

@@ -15,13 +15,14 @@ import (
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 )
 
 // reconcile runs both loops of a Reconciler with a clock that is ahead.
 func (r *rig) reconcile(ahead time.Duration) {
 	r.t.Helper()
 	now := func() time.Time { return time.Now().Add(ahead) }
-	rec := desk.NewReconciler(r.db, r.gateways, r.feed, slog.New(slog.DiscardHandler), now)
+	rec := workers.NewReconciler(r.db, r.loops(), r.feed, slog.New(slog.DiscardHandler), now)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	for _, loop := range []func(context.Context){rec.Compare, rec.Ask} {
@@ -187,7 +188,7 @@ func TestPulseTellsWhenNobodyAnswered(t *testing.T) {
 		store := &silent{pulses: map[[2]int64]sms.Pulse{}}
 		var deaf atomic.Bool
 		began := time.Now()
-		p := desk.NewPulse(store, func(context.Context) bool { return !deaf.Load() }, 10*time.Second, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+		p := workers.NewPulse(store, func(context.Context) bool { return !deaf.Load() }, 10*time.Second, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { p.Run(ctx); close(ended) }()

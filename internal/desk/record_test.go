@@ -218,7 +218,7 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 		})
 	}
 	all.Wait()
-	later := desk.New(r.db, r.gateways, r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(2 * time.Minute) })
+	later := desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(2 * time.Minute) })
 	ctx, stop := context.WithCancel(r.ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); desk.NewScheduler(later, func() time.Duration { return 0 }).Run(ctx) }()
@@ -249,7 +249,7 @@ func TestSendingStopsAtTheFloor(t *testing.T) {
 	}
 	c := r.start(r.draft("CLINIC", "Hello", ordinary(20)...))
 	var mails mailbox
-	reader := desk.NewReader(r.db, r.gateways, r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(time.Minute) })
+	reader := desk.NewReader(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(time.Minute) })
 	reader.MailWith(&mails)
 	ctx, stop := context.WithCancel(r.ctx)
 	done := make(chan struct{})

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 )
 
 // TestNumbersAndTextsGoWhenTheirTimeIsOver moves the clock on month by month.
@@ -29,7 +29,7 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 		}
 	}
 	clock := time.Now()
-	f := desk.NewForgetter(r.db, r.feed, slog.New(slog.DiscardHandler), func() time.Time { return clock })
+	f := workers.NewForgetter(r.db, r.feed, slog.New(slog.DiscardHandler), func() time.Time { return clock })
 	pass := func() (number, text string) {
 		t.Helper()
 		if err := f.Pass(r.ctx); err != nil {

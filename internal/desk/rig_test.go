@@ -17,6 +17,7 @@ import (
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 )
 
@@ -29,20 +30,33 @@ type rig struct {
 	data     string
 	feed     *feed.Feed
 	desk     *desk.Desk
-	gateways *desk.Gateways
+	accounts *gateway.Accounts[service]
 	sandbox  *sandbox.Sandbox
 	service  *httptest.Server
 	account  sms.Account
 	by       sms.User
-	store    desk.DispatchStore // of the Dispatcher; db where nil
-	endures  func(*desk.Dispatcher)
+	store    workers.DispatchStore // of the Dispatcher; db where nil
+	endures  func(*workers.Dispatcher)
 }
 
 type client struct{ *gateway.Client }
 
 func (c client) Wait() time.Duration { return c.Client.Wait(gateway.Bulk) }
 
-func open(o desk.Opening) (desk.Gateway, error) {
+// service is what all rooms ask of an account.
+type service interface {
+	desk.Gateway
+	workers.Gateway
+	gateway.Opened
+}
+
+func forOrders(s service) desk.Gateway     { return s }
+func forSending(s service) workers.Gateway { return s }
+
+func (r *rig) orders() desk.Gateways   { return gateway.See(r.accounts, forOrders) }
+func (r *rig) loops() workers.Gateways { return gateway.See(r.accounts, forSending) }
+
+func open(o gateway.Opening[service]) (service, error) {
 	a := o.Account
 	cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute, Before: o.Before,
 		Called: o.Called, Heard: o.Heard, Throttled: o.Throttled, AnswerTimeout: 5 * time.Second, DialTimeout: time.Second}
@@ -86,8 +100,8 @@ func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	r := &rig{t: t, ctx: ctx, db: db, data: data, feed: feed.New(), sandbox: service, service: server, by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
-	r.gateways = desk.NewGateways(open, db, slog.New(slog.DiscardHandler))
-	r.desk = desk.New(db, r.gateways, r.feed, slog.New(slog.DiscardHandler), time.Now)
+	r.accounts = gateway.NewAccounts(open, db, slog.New(slog.DiscardHandler))
+	r.desk = desk.New(db, r.orders(), r.feed, slog.New(slog.DiscardHandler), time.Now)
 	a := sms.Account{Name: "Clinic", BaseURL: server.URL + "/v2", PerMinute: 100_000, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
 	if change != nil {
 		change(&a)
@@ -137,11 +151,11 @@ func (r *rig) dispatchFrom(past bool) (stop func()) {
 	journal := r.startedJournal()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	var store desk.DispatchStore = r.db
+	var store workers.DispatchStore = r.db
 	if r.store != nil {
 		store = r.store
 	}
-	d := desk.NewDispatcher(store, journal, r.gateways, r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
+	d := workers.NewDispatcher(store, journal, r.loops(), r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
 	if r.endures != nil {
 		r.endures(d)
 	}

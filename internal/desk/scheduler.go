@@ -70,7 +70,7 @@ func (s *Scheduler) clocks(ctx context.Context, now time.Time) map[int64]sms.Clo
 	}
 	standings := make(map[int64]sms.ClockStanding, len(accounts))
 	for _, a := range accounts {
-		standings[a.ID] = s.desk.gateways.standing(a, now)
+		standings[a.ID] = s.desk.gateways.Standing(a, now)
 		if holds := standings[a.ID].State == sms.ClockWrong; holds != s.wrong[a.ID] {
 			s.desk.feed.Tell(feed.Account(a.ID), feed.Campaigns(a.ID))
 		}

@@ -14,6 +14,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -62,12 +63,12 @@ func scheduled(t *testing.T, play func(p *plan)) {
 		}
 		defer func() { _ = db.Close() }()
 		p := &plan{clocks: &clocks{began: time.Now()}}
-		open := func(desk.Opening) (desk.Gateway, error) {
+		open := func(gateway.Opening[service]) (service, error) {
 			return nil, errors.New("nothing is sent here")
 		}
 		p.rig = &rig{t: t, ctx: t.Context(), db: db, feed: feed.New(), by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
-		p.gateways = desk.NewGateways(open, db, slog.New(slog.DiscardHandler))
-		p.desk = desk.New(db, p.gateways, p.feed, slog.New(slog.NewTextHandler(&p.log, nil)), p.clocks.wall)
+		p.accounts = gateway.NewAccounts(open, db, slog.New(slog.DiscardHandler))
+		p.desk = desk.New(db, p.orders(), p.feed, slog.New(slog.NewTextHandler(&p.log, nil)), p.clocks.wall)
 		a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: 100, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
 		if p.account, err = p.desk.CreateAccount(t.Context(), p.by, a, sms.Credentials{ClientID: "c", APIKey: rigKey}); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 )
 
@@ -64,11 +65,11 @@ func (b *brittle) SettleKept(ctx context.Context, u sms.Unsettled,
 }
 
 // onBrittle lets the rig's Dispatchers work on a database that can fail.
-func (r *rig) onBrittle() (*brittle, *desk.Outage) {
+func (r *rig) onBrittle() (*brittle, *workers.Outage) {
 	b := &brittle{DB: r.db}
-	outage := desk.NewOutage(slog.New(slog.DiscardHandler), time.Now)
+	outage := workers.NewOutage(slog.New(slog.DiscardHandler), time.Now)
 	r.store = b
-	r.endures = func(d *desk.Dispatcher) {
+	r.endures = func(d *workers.Dispatcher) {
 		reserve := storage.NewReserve(r.data, "")
 		r.t.Cleanup(func() { _ = reserve.Close() })
 		d.Endure(reserve, outage)

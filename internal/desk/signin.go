@@ -14,7 +14,6 @@ import (
 // How long a session lives: without use, and in all (ASVS 7.3.1, 7.3.2).
 const (
 	sessionIdle  = 2 * time.Hour
-	sessionLife  = 12 * time.Hour
 	sessionTouch = time.Minute // the time of last use is written at most this often
 	agentMost    = 200         // bytes kept of what a browser says it is
 )
@@ -125,7 +124,7 @@ func (d *Desk) PeekSession(ctx context.Context, token string) (sms.Session, erro
 		return sms.Session{}, fmt.Errorf("the person may not sign in: %w", sms.ErrNotFound)
 	}
 	now := d.ms()
-	if now-s.CreatedAt >= sessionLife.Milliseconds() {
+	if now-s.CreatedAt >= sms.SessionLife.Milliseconds() {
 		return sms.Session{}, fmt.Errorf("the session is too old: %w", sms.ErrNotFound)
 	}
 	if now-s.SeenAt >= sessionIdle.Milliseconds() {

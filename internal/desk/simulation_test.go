@@ -28,6 +28,7 @@ import (
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 )
 
@@ -294,10 +295,10 @@ func (s *simulation) start() {
 		s.t.Fatalf("open what keeps reports: %v", err)
 	}
 	news, log := feed.New(), slog.New(slog.DiscardHandler)
-	gateways := desk.NewGateways(l.gateway, l.db, log)
-	l.desk = desk.New(l.db, gateways, news, log, s.wall)
+	accounts := gateway.NewAccounts(l.gateway, l.db, log)
+	l.desk = desk.New(l.db, gateway.See(accounts, forOrders), news, log, s.wall)
 	l.journal = storage.NewJournal(l.db, storage.JournalConfig{Program: "simulation"})
-	receiver := desk.NewReceiver(l.inbox, l.db, gateway.ParseReport, news, log, s.wall)
+	receiver := workers.NewReceiver(l.inbox, l.db, gateway.ParseReport, news, log, s.wall)
 	receiver.ReplayFrom(l.reports)
 	l.running.Go(func() { _ = l.inbox.Run(l.ctx, receiver.Nudge, func(int, error) {}) })
 	l.running.Go(func() { receiver.Run(l.ctx) })
@@ -315,8 +316,8 @@ func (s *simulation) start() {
 	}
 	began := time.Now()
 	scheduler := desk.NewScheduler(l.desk, func() time.Duration { return time.Since(began) })
-	dispatcher := desk.NewDispatcher(l.db, l.journal, gateways, news, 3, log, s.wall)
-	dispatcher.Endure(mortalReserve{storage.NewReserve(s.data(), ""), l}, desk.NewOutage(log, s.wall))
+	dispatcher := workers.NewDispatcher(l.db, l.journal, gateway.See(accounts, forSending), news, 3, log, s.wall)
+	dispatcher.Endure(mortalReserve{storage.NewReserve(s.data(), ""), l}, workers.NewOutage(log, s.wall))
 	l.running.Go(func() { scheduler.Run(l.ctx) })
 	l.running.Go(func() {
 		if err := dispatcher.Run(l.ctx); err != nil && !l.dead.Load() {
@@ -367,7 +368,7 @@ func (r mortalReserve) Done(uid string) error {
 }
 
 // gateway is the real client over the simulation's wire.
-func (l *life) gateway(o desk.Opening) (desk.Gateway, error) {
+func (l *life) gateway(o gateway.Opening[service]) (service, error) {
 	if l.s.control.forgets {
 		o.Before = sms.CallsBefore{}
 	}

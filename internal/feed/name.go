@@ -55,3 +55,16 @@ func USSD(account int64) string { return "ussd:" + strconv.FormatInt(account, 10
 
 // List names one uploaded list.
 func List(uid string) string { return "list:" + uid }
+
+// Applied names what reports of an account have changed: campaigns and messages
+// by their ids.
+func Applied(account int64, campaigns, messages []int64) []string {
+	names := []string{Reports(account), Campaigns(account)}
+	for _, id := range campaigns {
+		names = append(names, Campaign(id))
+	}
+	for _, id := range messages {
+		names = append(names, Message(id))
+	}
+	return names
+}

@@ -1,5 +1,7 @@
 package sms
 
+import "time"
+
 import "strings"
 
 // Role is what a person may do. Each role may do all that the ones before it may.
@@ -55,6 +57,9 @@ type User struct {
 	// TestNumber is where the person last sent a test message, "" for nowhere.
 	TestNumber string
 }
+
+// SessionLife is how long a session lives in all (ASVS 7.3.2).
+const SessionLife = 12 * time.Hour
 
 // Session is one signed-in browser, stored under the SHA-256 of its id.
 type Session struct {

@@ -1,4 +1,4 @@
-package desk
+package workers
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // towards "was sent".
 type Reconciler struct {
 	store    ReconcileStore
-	gateways *Gateways
+	gateways Gateways
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
@@ -43,7 +43,7 @@ type Asker interface {
 
 // NewReconciler returns a Reconciler; Compare and Ask make it work, each in a
 // goroutine of its own.
-func NewReconciler(store ReconcileStore, gateways *Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Reconciler {
+func NewReconciler(store ReconcileStore, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Reconciler {
 	return &Reconciler{store: store, gateways: gateways, feed: news, log: log, now: now}
 }
 
@@ -104,19 +104,7 @@ func (r *Reconciler) compare(ctx context.Context, a sms.Account) error {
 }
 
 func (r *Reconciler) tell(account int64, done sms.Applied) {
-	r.feed.Tell(appliedNames(account, done)...)
-}
-
-// appliedNames names what reports have changed.
-func appliedNames(account int64, done sms.Applied) []string {
-	names := []string{feed.Reports(account), feed.Campaigns(account)}
-	for _, id := range done.Campaigns {
-		names = append(names, feed.Campaign(id))
-	}
-	for _, id := range done.Messages {
-		names = append(names, feed.Message(id))
-	}
-	return names
+	r.feed.Tell(feed.Applied(account, done.Campaigns, done.Messages)...)
 }
 
 func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {

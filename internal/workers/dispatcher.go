@@ -1,4 +1,7 @@
-package desk
+// Package workers is what happens by itself: sending, applying reports, asking
+// what became of messages, forgetting. It must never know roles or forms: what may
+// be sent, and who may say so, is decided before it.
+package workers
 
 import (
 	"context"
@@ -21,7 +24,7 @@ import (
 type Dispatcher struct {
 	store    DispatchStore
 	journal  Journal
-	gateways *Gateways
+	gateways Gateways
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
@@ -58,7 +61,7 @@ type Journal interface {
 // NewDispatcher returns a Dispatcher; Run makes it work. inFlight is the most
 // attempts under way for one account, beside urgentInFlight for urgent
 // campaigns: each of them is in doubt after a crash.
-func NewDispatcher(store DispatchStore, journal Journal, gateways *Gateways, news *feed.Feed, inFlight int, log *slog.Logger, now func() time.Time) *Dispatcher {
+func NewDispatcher(store DispatchStore, journal Journal, gateways Gateways, news *feed.Feed, inFlight int, log *slog.Logger, now func() time.Time) *Dispatcher {
 	return &Dispatcher{store: store, journal: journal, gateways: gateways, feed: news, inFlight: inFlight, log: log, now: now}
 }
 

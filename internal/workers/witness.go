@@ -1,4 +1,4 @@
-package desk
+package workers
 
 import (
 	"context"
@@ -15,18 +15,17 @@ import (
 // was put back, which nothing in the folder can (storage/README.md). What a fall
 // means is decided where readings are stored. Without an answer sending goes on.
 type Witness struct {
-	store    WitnessStore
-	gateways *Gateways
-	feed     *feed.Feed
-	log      *slog.Logger
-	now      func() time.Time
-	mu       sync.Mutex
-	said     map[int64]string
+	store   WitnessStore
+	records Records
+	feed    *feed.Feed
+	log     *slog.Logger
+	now     func() time.Time
+	mu      sync.Mutex
+	said    map[int64]string
 }
 
 // WitnessStore is what the Witness needs to be remembered.
 type WitnessStore interface {
-	refreshStore
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	// AwaitsReading says whether the balance has to be read before the first
 	// request.
@@ -34,8 +33,8 @@ type WitnessStore interface {
 }
 
 // NewWitness returns a Witness.
-func NewWitness(store WitnessStore, gateways *Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Witness {
-	return &Witness{store: store, gateways: gateways, feed: news, log: log, now: now, said: map[int64]string{}}
+func NewWitness(store WitnessStore, records Records, news *feed.Feed, log *slog.Logger, now func() time.Time) *Witness {
+	return &Witness{store: store, records: records, feed: news, log: log, now: now, said: map[int64]string{}}
 }
 
 const (
@@ -80,14 +79,9 @@ func (w *Witness) read(ctx context.Context, id int64, until time.Time) error {
 	if err != nil {
 		return err
 	}
-	g, err := w.gateways.For(ctx, a)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, min(witnessWaits, until.Sub(w.now())))
 	defer cancel()
-	_, err = recordReader{w.store, g, id, w.now}.balance(ctx)
-	return err
+	return w.records.ReadBalance(ctx, a)
 }
 
 func (w *Witness) say(account int64, sentence string) {

@@ -1,4 +1,4 @@
-package desk
+package workers
 
 import (
 	"log/slog"
@@ -62,7 +62,3 @@ func (o *Outage) Sentence() string {
 	defer o.mu.Unlock()
 	return o.trouble.Sentence()
 }
-
-// Watch lets the desk know when nothing can be stored. It is called before
-// anything else is asked of the desk.
-func (d *Desk) Watch(outage *Outage) { d.outage = outage }
