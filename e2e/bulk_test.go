@@ -12,6 +12,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
@@ -42,16 +43,16 @@ func bulkMessages(n int) []sms.Message {
 }
 
 // seed stores a planned draft as a list makes it.
-func (p *pair) seed(messages []sms.Message) (sms.Campaign, sms.Plan) {
+func (p *pair) seed(messages []sms.Message) (sms.Campaign, plan.Plan) {
 	p.t.Helper()
 	ctx := context.Background()
 	secrets, err := p.db.Credentials(ctx, p.account.ID)
 	p.must(err)
 	client, err := gateway.Open(gateway.Config{BaseURL: p.account.BaseURL, Credentials: secrets, PerMinute: 1})
 	p.must(err)
-	planner := sms.NewPlanner(sms.PlanLimits{CallLimit: p.account.CallLimit, URLBudget: p.account.URLBudget, Overhead: client.PairsOverhead("CLINIC", false)}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: p.account.CallLimit, URLBudget: p.account.URLBudget, Overhead: client.PairsOverhead("CLINIC", false)}, len(messages))
 	for _, m := range messages {
-		p.must(planner.Add(sms.PlanRow{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}))
+		p.must(planner.Add(plan.Row{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}))
 	}
 	plan := planner.Plan()
 	c := sms.Campaign{AccountID: p.account.ID, Name: "Bulk", SenderID: "CLINIC", CallsText: int64(plan.ByKind[sms.CallText]), CallsPairs: int64(plan.ByKind[sms.CallPairs])}

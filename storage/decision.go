@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -134,7 +135,7 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 // settled meanwhile. Where the
 // messages marked as sent or sent again, with those of the same person after
 // since, are more than sms.SecondFrom, only the proposal is stored.
-func (db callStore) Decide(ctx context.Context, d sms.Decision, limits sms.PlanLimits, since, now int64) (out sms.Carried, err error) {
+func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since, now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "store decisions", func(t *tx) error {
 		out = sms.Carried{Decision: d, Counts: map[sms.Choice]int{}}
 		picked, err := t.pick(ctx, d, true)
@@ -167,7 +168,7 @@ func (db callStore) Decide(ctx context.Context, d sms.Decision, limits sms.PlanL
 // Agree carries out what another person proposed. Messages that were settled
 // meanwhile are left as they are: evidence only ever says "was sent". The
 // second person must not be the first; then it is sms.ErrForbidden.
-func (db callStore) Agree(ctx context.Context, id int64, second sms.User, limits sms.PlanLimits, now int64) (out sms.Carried, err error) {
+func (db callStore) Agree(ctx context.Context, id int64, second sms.User, limits plan.Limits, now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "agree to decisions", func(t *tx) error {
 		out = sms.Carried{Counts: map[sms.Choice]int{}}
 		d, err := t.decision(ctx, id)
@@ -352,7 +353,7 @@ func (t *tx) chosen(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.M
 }
 
 // carryOut moves the messages. The tally commits with them.
-func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, limits sms.PlanLimits, now int64) (made sms.Campaign, err error) {
+func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, limits plan.Limits, now int64) (made sms.Campaign, err error) {
 	var again []sms.Message
 	requeued := false
 	for _, p := range list {
@@ -412,14 +413,14 @@ func (t *tx) reopen(ctx context.Context, id, now int64) error {
 // draftAgain makes new messages in place of doubtful ones, in a draft of their
 // own. The doubtful ones are closed when that starts, and not before: a draft
 // may be thrown away, and a report may still come.
-func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message, limits sms.PlanLimits, now int64) (made sms.Campaign, err error) {
+func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message, limits plan.Limits, now int64) (made sms.Campaign, err error) {
 	from, err := t.campaign(ctx, d.CampaignID)
 	if err != nil {
 		return made, err
 	}
 	// Inside a campaign the rows rise with the ids.
 	slices.SortFunc(list, func(a, b sms.Message) int { return cmp.Compare(a.Row, b.Row) })
-	r := sms.NewRepetition(from, d.By, limits, len(list))
+	r := plan.NewRepetition(from, d.By, limits, len(list))
 	fresh := make([]sms.Message, len(list))
 	for i, m := range list {
 		s, err := t.SuccessorOf(ctx, m.ID)

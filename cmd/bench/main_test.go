@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
@@ -50,11 +51,11 @@ func TestLowerBound(t *testing.T) {
 		{100, 975, 100, 100},
 		{99, 635, 100, 33}, // three of 650 leave 51 bytes that nothing fits
 	} {
-		rows := make([]sms.PlanRow, c.rows)
+		rows := make([]plan.Row, c.rows)
 		for i := range rows {
-			rows[i] = sms.PlanRow{Number: fmt.Sprint(2348030000000 + i), Text: strings.Repeat("a", c.length)}
+			rows[i] = plan.Row{Number: fmt.Sprint(2348030000000 + i), Text: strings.Repeat("a", c.length)}
 		}
-		l := sms.PlanLimits{CallLimit: c.callLimit, URLBudget: 2181, Overhead: 200}
+		l := plan.Limits{CallLimit: c.callLimit, URLBudget: 2181, Overhead: 200}
 		n, _ := sms.PairBytes(rows[0].Number, rows[0].Text)
 		if got := lowerBound(l, rows); got != c.want {
 			t.Errorf("%d rows of %d bytes in %d: %v calls, want %v", c.rows, n+1, l.URLBudget-l.Overhead+1, got, c.want)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
@@ -45,20 +46,20 @@ func benchPlan(ctx context.Context, _ env) ([]line, error) {
 	var lines []line
 	for _, m := range mixtures() {
 		rng := rand.New(rand.NewPCG(1, 1))
-		rows := make([]sms.PlanRow, planned)
+		rows := make([]plan.Row, planned)
 		for i := range rows {
-			rows[i] = sms.PlanRow{ID: int64(i), Number: fmt.Sprint(2348030000000 + i), Text: m.text(i, rng)}
+			rows[i] = plan.Row{ID: int64(i), Number: fmt.Sprint(2348030000000 + i), Text: m.text(i, rng)}
 		}
-		limits := sms.PlanLimits{CallLimit: sms.DefaultCallLimit, URLBudget: sms.DefaultURLBudget, Overhead: overhead}
-		var plan sms.Plan
+		limits := plan.Limits{CallLimit: sms.DefaultCallLimit, URLBudget: sms.DefaultURLBudget, Overhead: overhead}
+		var made plan.Plan
 		took, err := turns(ctx, func() error {
-			p := sms.NewPlanner(limits, len(rows))
+			p := plan.New(limits, len(rows))
 			for _, r := range rows {
 				if err := p.Add(r); err != nil {
 					return err
 				}
 			}
-			plan = p.Plan()
+			made = p.Plan()
 			return nil
 		}, func() error { least(rows); return nil })
 		if err != nil {
@@ -66,8 +67,8 @@ func benchPlan(ctx context.Context, _ env) ([]line, error) {
 		}
 		bound := lowerBound(limits, rows)
 		lines = append(lines,
-			line{name: m.name, figure: fmt.Sprintf("%d calls", plan.Calls), against: fmt.Sprintf("lower bound %.0f", bound),
-				ratio: float64(plan.Calls) / bound, bar: m.bar, most: true},
+			line{name: m.name, figure: fmt.Sprintf("%d calls", made.Calls), against: fmt.Sprintf("lower bound %.0f", bound),
+				ratio: float64(made.Calls) / bound, bar: m.bar, most: true},
 			line{name: m.name + ", time", figure: fmt.Sprintf("%.2f s for a million", took[0].Seconds()),
 				against: fmt.Sprintf("hashing and sorting alone %.2f s", took[1].Seconds()), ratio: took[0].Seconds() / took[1].Seconds(), bar: 6, most: true})
 	}
@@ -76,7 +77,7 @@ func benchPlan(ctx context.Context, _ env) ([]line, error) {
 
 // least is the work that no planner gets around: tell the texts apart, count
 // their bytes, sort them by size.
-func least(rows []sms.PlanRow) []uint64 {
+func least(rows []plan.Row) []uint64 {
 	seed, sizes := maphash.MakeSeed(), make([]uint64, len(rows))
 	for i, r := range rows {
 		n, _ := sms.PairBytes(r.Number, r.Text)
@@ -90,7 +91,7 @@ func least(rows []sms.PlanRow) []uint64 {
 // differ goes below. It weighs each pair such that no call can hold more than
 // one in all, and sums the weights: by bytes, by rows, in proportions between
 // the two, and by the dual feasible functions of Fekete and Schepers.
-func lowerBound(l sms.PlanLimits, rows []sms.PlanRow) float64 {
+func lowerBound(l plan.Limits, rows []plan.Row) float64 {
 	capacity := l.URLBudget - l.Overhead + 1
 	count := map[int]float64{}
 	for _, r := range rows {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
@@ -51,7 +52,7 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 	if err != nil {
 		return sms.Campaign{}, err
 	}
-	repetition := sms.NewRepetition(earlier, by, limits, len(a.ids))
+	repetition := plan.NewRepetition(earlier, by, limits, len(a.ids))
 	c, whole, err := d.store.BeginAgain(ctx, repetition.Campaign, o.Token, d.ms())
 	switch {
 	case err != nil:
@@ -160,16 +161,16 @@ func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
 }
 
 // planLimits are the bounds of the calls that send a campaign's messages again.
-func (d *Desk) planLimits(ctx context.Context, account sms.Account, c sms.Campaign) (sms.PlanLimits, error) {
+func (d *Desk) planLimits(ctx context.Context, account sms.Account, c sms.Campaign) (plan.Limits, error) {
 	gateway, err := d.gateways.For(ctx, account)
 	if err != nil {
-		return sms.PlanLimits{}, err
+		return plan.Limits{}, err
 	}
-	return sms.PlanLimits{CallLimit: account.CallLimit, URLBudget: account.URLBudget, Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, nil
+	return plan.Limits{CallLimit: account.CallLimit, URLBudget: account.URLBudget, Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, nil
 }
 
 // make plans and stores the messages, and shows the campaign.
-func (a *again) make(ctx context.Context, r *sms.Repetition) (sms.Campaign, error) {
+func (a *again) make(ctx context.Context, r *plan.Repetition) (sms.Campaign, error) {
 	if err := a.each(ctx, func(list []sms.Message) error {
 		for _, m := range list {
 			if err := r.Add(m); err != nil {

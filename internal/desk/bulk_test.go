@@ -16,6 +16,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
@@ -40,9 +41,9 @@ func (r *rig) list(name string, messages []sms.Message) sms.Campaign {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	planner := sms.NewPlanner(sms.PlanLimits{CallLimit: r.account.CallLimit, URLBudget: r.account.URLBudget, Overhead: g.PairsOverhead("CLINIC", false)}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: r.account.CallLimit, URLBudget: r.account.URLBudget, Overhead: g.PairsOverhead("CLINIC", false)}, len(messages))
 	for _, m := range messages {
-		if err := planner.Add(sms.PlanRow{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}); err != nil {
+		if err := planner.Add(plan.Row{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}); err != nil {
 			r.t.Fatal(err)
 		}
 	}

@@ -73,7 +73,7 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 	if err := bad.Or(); err != nil {
 		return sms.Campaign{}, err
 	}
-	if err := plan(account, &c, messages); err != nil {
+	if err := divided(account, &c, messages); err != nil {
 		return sms.Campaign{}, err
 	}
 	c.CreatedBy, c.CreatedName, c.TestOf = by.ID, by.Name, o.testOf

@@ -15,7 +15,7 @@ import (
 
 // watch is a Clock on clocks that a test sets.
 type watch struct {
-	*plan
+	*timetable
 	clock   *workers.Clock
 	mu      sync.Mutex
 	newest  time.Time // of the journal
@@ -44,7 +44,7 @@ func (w *watch) restart() {
 
 // answers is an answer of the service, whose clock is so far from the true time.
 func (w *watch) answers(off time.Duration) {
-	w.clock.Hear(w.plan.account.ID, time.Now().Add(off).Truncate(time.Second))
+	w.clock.Hear(w.timetable.account.ID, time.Now().Add(off).Truncate(time.Second))
 }
 
 func (w *watch) stands(want sms.ClockState, words string) {
@@ -57,8 +57,8 @@ func (w *watch) stands(want sms.ClockState, words string) {
 
 func watched(t *testing.T, play func(w *watch)) {
 	t.Helper()
-	scheduled(t, func(p *plan) {
-		w := &watch{plan: p, boot: 5, account: p.account}
+	scheduled(t, func(p *timetable) {
+		w := &watch{timetable: p, boot: 5, account: p.account}
 		w.account.BaseURL = "https://api.example.com/v2"
 		w.restart()
 		play(w)
@@ -175,7 +175,7 @@ func TestWhatIsKnownAtAStart(t *testing.T) {
 		// An answer without a date is one: there is nothing to wait for.
 		w.boot++
 		w.restart()
-		w.clock.Hear(w.plan.account.ID, time.Time{})
+		w.clock.Hear(w.timetable.account.ID, time.Time{})
 		w.stands(sms.ClockUnchecked, "")
 	})
 }
@@ -207,7 +207,7 @@ func TestTheJournalKnowsALaterTime(t *testing.T) {
 
 // TestAnUnwatchedClock: a Clock that nobody asks holds nothing.
 func TestAnUnwatchedClock(t *testing.T) {
-	scheduled(t, func(p *plan) {
+	scheduled(t, func(p *timetable) {
 		if s := p.desk.ClockStanding(p.account); s.State != sms.ClockUnchecked || s.Holds() {
 			t.Errorf("%+v", s)
 		}

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
 type doubtStore interface {
-	Decide(ctx context.Context, d sms.Decision, limits sms.PlanLimits, since, now int64) (sms.Carried, error)
-	Agree(ctx context.Context, id int64, second sms.User, limits sms.PlanLimits, now int64) (sms.Carried, error)
+	Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since, now int64) (sms.Carried, error)
+	Agree(ctx context.Context, id int64, second sms.User, limits plan.Limits, now int64) (sms.Carried, error)
 	DropDecision(ctx context.Context, id int64, by sms.User, now int64) (sms.Decision, error)
 	Decision(ctx context.Context, id int64) (sms.Decision, error)
 	LinkReport(ctx context.Context, key, message int64, country string, now int64) (sms.Applied, error)
@@ -90,10 +91,10 @@ func (d *Desk) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carr
 }
 
 // againLimits are planLimits of a campaign whose messages may be sent again.
-func (d *Desk) againLimits(ctx context.Context, c sms.Campaign) (sms.PlanLimits, error) {
+func (d *Desk) againLimits(ctx context.Context, c sms.Campaign) (plan.Limits, error) {
 	a, err := d.store.Account(ctx, c.AccountID)
 	if err != nil {
-		return sms.PlanLimits{}, err
+		return plan.Limits{}, err
 	}
 	return d.planLimits(ctx, a, c)
 }

@@ -6,26 +6,27 @@ import (
 	"fmt"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
-// plan divides the messages of a typed campaign into calls. All of them have
+// divided divides the messages of a typed campaign into calls. All of them have
 // one text, so none of the calls is a list of pairs and no URL bounds it. Left
 // out messages are in no call. A campaign to one number is urgent: a person
 // waits for it.
-func plan(account sms.Account, c *sms.Campaign, messages []sms.Message) error {
+func divided(account sms.Account, c *sms.Campaign, messages []sms.Message) error {
 	if c.GroupID != "" {
 		c.CallsText = 1
 		return nil
 	}
-	planner := sms.NewPlanner(sms.PlanLimits{CallLimit: account.CallLimit, URLBudget: account.URLBudget}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: account.CallLimit, URLBudget: account.URLBudget}, len(messages))
 	var planned []*sms.Message
 	for i := range messages {
 		m := &messages[i]
 		if m.State == sms.Skipped {
 			continue
 		}
-		if err := planner.Add(sms.PlanRow{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}); err != nil {
+		if err := planner.Add(plan.Row{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}); err != nil {
 			return fmt.Errorf("plan campaign: %w", err)
 		}
 		planned = append(planned, m)
@@ -74,7 +75,7 @@ func (im *Importer) make(ctx context.Context, l sms.List) error {
 // planned is a campaign before its messages are stored.
 type planned struct {
 	campaign sms.Campaign
-	plan     sms.Plan
+	plan     plan.Plan
 	sketch   sms.Sketch
 }
 
@@ -89,7 +90,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 	if newFilling(l.Order).constant() && len(sms.Marks(l.Order.Text)) == 0 {
 		c.Text = l.Order.Text
 	}
-	planner := sms.NewPlanner(sms.PlanLimits{CallLimit: account.CallLimit, URLBudget: account.URLBudget,
+	planner := plan.New(plan.Limits{CallLimit: account.CallLimit, URLBudget: account.URLBudget,
 		Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, int(l.Tally.Good))
 	var print sms.Print
 	for r, err := range im.store.StagedRows(ctx, l.UID, l.Sum) {
@@ -105,7 +106,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		c.Unicode = c.Unicode || r.Unicode
 		print.Add(r.MSISDN(), r.Text)
 		p.sketch.Add(r.Number)
-		if err := planner.Add(sms.PlanRow{ID: r.Row, Number: r.MSISDN(), Text: r.Text, Unicode: r.Unicode}); err != nil {
+		if err := planner.Add(plan.Row{ID: r.Row, Number: r.MSISDN(), Text: r.Text, Unicode: r.Unicode}); err != nil {
 			return p, err
 		}
 	}
@@ -120,7 +121,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 }
 
 // makeMessages stores the messages of a hidden campaign, one for each row.
-func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign, plan sms.Plan) (sms.Tally, error) {
+func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign, plan plan.Plan) (sms.Tally, error) {
 	tally, done, sent, said := sms.Tally{}, int64(0), 0, im.desk.now()
 	some := make([]sms.Message, 0, messagesAtOnce)
 	store := func() error {

@@ -42,8 +42,8 @@ func (c *clocks) jump(d time.Duration) {
 	c.set += d
 }
 
-// plan is a desk with a Scheduler and no Dispatcher, in a bubble of time.
-type plan struct {
+// timetable is a desk with a Scheduler and no Dispatcher, in a bubble of time.
+type timetable struct {
 	*rig
 	clocks *clocks
 	log    bytes.Buffer
@@ -53,7 +53,7 @@ type plan struct {
 
 // scheduled runs play with a Scheduler under fake time and without the sandbox:
 // real sockets do not keep to such time.
-func scheduled(t *testing.T, play func(p *plan)) {
+func scheduled(t *testing.T, play func(p *timetable)) {
 	t.Helper()
 	data := schema.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func scheduled(t *testing.T, play func(p *plan)) {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
-		p := &plan{clocks: &clocks{began: time.Now()}}
+		p := &timetable{clocks: &clocks{began: time.Now()}}
 		open := func(gateway.Opening[service]) (service, error) {
 			return nil, errors.New("nothing is sent here")
 		}
@@ -81,7 +81,7 @@ func scheduled(t *testing.T, play func(p *plan)) {
 }
 
 // run starts a Scheduler, as a process that begins does.
-func (p *plan) run() {
+func (p *timetable) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	s := desk.NewScheduler(p.desk, p.clocks.elapsed)
@@ -90,7 +90,7 @@ func (p *plan) run() {
 }
 
 // order schedules a new campaign for so long from now.
-func (p *plan) order(in time.Duration) sms.Campaign {
+func (p *timetable) order(in time.Duration) sms.Campaign {
 	p.t.Helper()
 	p.n++
 	c := p.draft("CLINIC", strings.Repeat("x", p.n), ordinary(3)...)
@@ -102,9 +102,9 @@ func (p *plan) order(in time.Duration) sms.Campaign {
 }
 
 // pass lets time go by, and the loop do what there is to do.
-func (p *plan) pass(d time.Duration) { time.Sleep(d) }
+func (p *timetable) pass(d time.Duration) { time.Sleep(d) }
 
-func (p *plan) is(id int64, state sms.CampaignState, pause string) sms.Campaign {
+func (p *timetable) is(id int64, state sms.CampaignState, pause string) sms.Campaign {
 	p.t.Helper()
 	c, err := p.db.Campaign(p.ctx, id)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *plan) is(id int64, state sms.CampaignState, pause string) sms.Campaign 
 }
 
 func TestASchedulerStartsAtTheMinuteAndOnce(t *testing.T) {
-	scheduled(t, func(p *plan) {
+	scheduled(t, func(p *timetable) {
 		c := p.order(time.Hour)
 		p.pass(time.Hour - time.Second)
 		p.is(c.ID, sms.CampaignScheduled, "")
@@ -140,7 +140,7 @@ func TestASchedulerStartsAtTheMinuteAndOnce(t *testing.T) {
 
 // TestALateStartIsLeftToAPerson.
 func TestALateStartIsLeftToAPerson(t *testing.T) {
-	scheduled(t, func(p *plan) {
+	scheduled(t, func(p *timetable) {
 		soon, late := p.order(40*time.Minute), p.order(5*time.Minute)
 		p.stop()
 		p.pass(sms.LateMost + 6*time.Minute + 5*time.Minute)
@@ -164,7 +164,7 @@ func TestALateStartIsLeftToAPerson(t *testing.T) {
 // TestAJumpOfTheClockStartsNothing.
 func TestAJumpOfTheClockStartsNothing(t *testing.T) {
 	for _, by := range []time.Duration{2 * time.Minute, time.Hour, 24 * time.Hour} {
-		scheduled(t, func(p *plan) {
+		scheduled(t, func(p *timetable) {
 			inside, after := p.order(by-30*time.Second), p.order(by+10*time.Minute)
 			p.pass(5 * time.Second)
 			p.clocks.jump(by)
@@ -184,7 +184,7 @@ func TestAJumpOfTheClockStartsNothing(t *testing.T) {
 // starts in a jump, and nothing starts twice.
 func TestSchedulesUnderRandomClocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 2))
-	scheduled(t, func(p *plan) {
+	scheduled(t, func(p *timetable) {
 		starts := map[int64]int64{}
 		var list []int64
 		for round := range 150 {
@@ -223,7 +223,7 @@ func TestSchedulesUnderRandomClocks(t *testing.T) {
 }
 
 func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
-	scheduled(t, func(p *plan) {
+	scheduled(t, func(p *timetable) {
 		c := p.order(time.Minute)
 		p.know("OTHER")
 		p.pass(62 * time.Second)
@@ -236,7 +236,7 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 			t.Errorf("%+v %v", got, err)
 		}
 	})
-	scheduled(t, func(p *plan) {
+	scheduled(t, func(p *timetable) {
 		twin := func(again bool) sms.Campaign {
 			c := p.draft("CLINIC", "The same", ordinary(2)...)
 			c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(time.Minute)), desk.StartOrder{Version: c.Version, Again: again})
@@ -254,7 +254,7 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 }
 
 func TestOrdersAboutASchedule(t *testing.T) {
-	scheduled(t, func(p *plan) {
+	scheduled(t, func(p *timetable) {
 		viewer, other := sms.User{ID: 9, Name: "V", Role: sms.Viewer, Active: true}, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}
 		c := p.draft("CLINIC", "Hello", ordinary(2)...)
 		at := func(d time.Duration) sms.Schedule { return sms.ScheduleAt(p.clocks.wall().Add(d)) }

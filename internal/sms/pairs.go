@@ -8,8 +8,8 @@ const pairSeparators = "^~"
 
 // Bytes of a URL-encoded "^" and "~". "~" needs no encoding.
 const (
-	encodedCaret = 3
-	encodedTilde = 1
+	encodedCaret   = 3
+	SeparatorBytes = 1
 )
 
 // PairBytes is how many bytes of a URL the pair of a number and a text takes
@@ -58,10 +58,10 @@ func FillCall(messages []Recipient, limit, room int) (kind CallKind, taken []Rec
 	room++ // the last pair has no "~" behind it
 	pairs := fill(messages, limit, func(r Recipient) bool {
 		n, ok := PairBytes(r.Number, r.Text)
-		if !ok || n+encodedTilde > room {
+		if !ok || n+SeparatorBytes > room {
 			return false
 		}
-		room -= n + encodedTilde
+		room -= n + SeparatorBytes
 		return true
 	})
 	if len(pairs) <= len(same) || pairs[0] != messages[0] {

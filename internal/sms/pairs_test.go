@@ -1,8 +1,6 @@
 package sms
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -38,40 +36,6 @@ func TestFillCall(t *testing.T) {
 		}
 		if kind != c.kind || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s %v, want %s %v", c.name, kind, got, c.kind, c.want)
-		}
-	}
-}
-
-// TestFillCallKeepsThePlan: what the planner put into one call is one call.
-func TestFillCallKeepsThePlan(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 60 {
-		l := PlanLimits{CallLimit: 1 + rng.IntN(30), URLBudget: 300 + rng.IntN(1500), Overhead: 200}
-		p := NewPlanner(l, 0)
-		var rows []PlanRow
-		for i := range 300 {
-			text := fmt.Sprintf("%0*d", 1+rng.IntN(120), rng.IntN(3))
-			if rng.IntN(9) == 0 {
-				text += "~"
-			}
-			rows = append(rows, PlanRow{Number: fmt.Sprint(2348030000000 + rng.IntN(280)), Text: text, Unicode: i%4 == 0})
-			if err := p.Add(rows[i]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		plan := p.Plan()
-		calls := make([][]Recipient, plan.Calls)
-		for i, c := range plan.Assign {
-			calls[c] = append(calls[c], Recipient{MessageID: int64(i), Number: rows[i].Number, Text: rows[i].Text})
-		}
-		for i, call := range calls {
-			room := l.URLBudget - l.Overhead
-			if rows[call[0].MessageID].Unicode {
-				room += len("false") - len("true")
-			}
-			if kind, taken := FillCall(call, l.CallLimit, room); kind != plan.Kind(int32(i)) || len(taken) != len(call) {
-				t.Fatalf("call %d of %d messages as %s became %d as %s", i, len(call), plan.Kind(int32(i)), len(taken), kind)
-			}
 		}
 	}
 }

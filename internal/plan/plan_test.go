@@ -1,4 +1,4 @@
-package sms_test
+package plan_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
@@ -22,9 +23,9 @@ type failer interface {
 	Fatalf(string, ...any)
 }
 
-func planOf(t failer, l sms.PlanLimits, rows []sms.PlanRow) sms.Plan {
+func planOf(t failer, l plan.Limits, rows []plan.Row) plan.Plan {
 	t.Helper()
-	p := sms.NewPlanner(l, len(rows))
+	p := plan.New(l, len(rows))
 	for _, r := range rows {
 		if err := p.Add(r); err != nil {
 			t.Fatalf("Add(%+v): %v", r, err)
@@ -34,7 +35,7 @@ func planOf(t failer, l sms.PlanLimits, rows []sms.PlanRow) sms.Plan {
 }
 
 // callsOf builds the calls as a dispatcher would.
-func callsOf(rows []sms.PlanRow, p sms.Plan) []sms.Call {
+func callsOf(rows []plan.Row, p plan.Plan) []sms.Call {
 	calls := make([]sms.Call, p.Calls)
 	for i, r := range rows {
 		c := &calls[p.Assign[i]]
@@ -53,7 +54,7 @@ type said struct {
 	Unicode      bool
 }
 
-func wanted(rows []sms.PlanRow) map[said]int {
+func wanted(rows []plan.Row) map[said]int {
 	m := map[said]int{}
 	for _, r := range rows {
 		m[said{r.Number, r.Text, r.Unicode}]++
@@ -83,7 +84,7 @@ const bulkURL = "https://api.example.com/v2/SendBulkSMS?"
 var overhead = len(bulkURL + pairsQuery("", false))
 
 // checkPlan holds a plan to everything that it promises.
-func checkPlan(t failer, l sms.PlanLimits, rows []sms.PlanRow, p sms.Plan) {
+func checkPlan(t failer, l plan.Limits, rows []plan.Row, p plan.Plan) {
 	t.Helper()
 	if len(p.Assign) != len(rows) || p.ByKind[sms.CallText]+p.ByKind[sms.CallPairs] != p.Calls {
 		t.Fatalf("%d rows, %d assigned, %d calls, by kind %v", len(rows), len(p.Assign), p.Calls, p.ByKind)
@@ -110,7 +111,7 @@ func checkPlan(t failer, l sms.PlanLimits, rows []sms.PlanRow, p sms.Plan) {
 }
 
 // checkCall checks one call and returns what the service would read in it.
-func checkCall(t failer, l sms.PlanLimits, n int32, c sms.Call, rows []sms.PlanRow, p sms.Plan) (list []said) {
+func checkCall(t failer, l plan.Limits, n int32, c sms.Call, rows []plan.Row, p plan.Plan) (list []said) {
 	t.Helper()
 	if len(c.Recipients) > l.CallLimit {
 		t.Fatalf("call %d has %d recipients, limit %d", n, len(c.Recipients), l.CallLimit)
@@ -166,8 +167,8 @@ func checkCall(t failer, l sms.PlanLimits, n int32, c sms.Call, rows []sms.PlanR
 // planCase draws limits and rows in which everything that matters happens:
 // texts of one row and of many, of any length, with and without separators,
 // numbers once and often, both alphabets.
-func planCase(t *rapid.T) (sms.PlanLimits, []sms.PlanRow) {
-	l := sms.PlanLimits{
+func planCase(t *rapid.T) (plan.Limits, []plan.Row) {
+	l := plan.Limits{
 		CallLimit: rapid.SampledFrom([]int{1, 2, 3, 7, 20, 100}).Draw(t, "call limit"),
 		URLBudget: overhead + rapid.IntRange(-5, 1900).Draw(t, "room"),
 		Overhead:  overhead,
@@ -175,8 +176,8 @@ func planCase(t *rapid.T) (sms.PlanLimits, []sms.PlanRow) {
 	numbers := rapid.SampledFrom([]int{1, 3, 30, 100_000}).Draw(t, "numbers")
 	pool := rapid.SliceOfN(planText(), 1, 6).Draw(t, "pool")
 	own := rapid.SampledFrom([]int{0, 1, 4}).Draw(t, "own")
-	row := rapid.Custom(func(t *rapid.T) sms.PlanRow {
-		r := sms.PlanRow{Unicode: rapid.Bool().Draw(t, "unicode"), Number: fmt.Sprint(2348030000000 + rapid.IntRange(0, numbers-1).Draw(t, "number"))}
+	row := rapid.Custom(func(t *rapid.T) plan.Row {
+		r := plan.Row{Unicode: rapid.Bool().Draw(t, "unicode"), Number: fmt.Sprint(2348030000000 + rapid.IntRange(0, numbers-1).Draw(t, "number"))}
 		if own > 0 && rapid.IntRange(0, own).Draw(t, "whose") > 0 {
 			r.Text = planText().Draw(t, "text")
 		} else {
@@ -220,12 +221,12 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 func TestPlanBesideTheOptimum(t *testing.T) {
 	worse, all := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		l := sms.PlanLimits{CallLimit: rapid.IntRange(1, 5).Draw(t, "call limit"), URLBudget: overhead + 200, Overhead: overhead}
-		rows := make([]sms.PlanRow, rapid.IntRange(1, 9).Draw(t, "rows"))
+		l := plan.Limits{CallLimit: rapid.IntRange(1, 5).Draw(t, "call limit"), URLBudget: overhead + 200, Overhead: overhead}
+		rows := make([]plan.Row, rapid.IntRange(1, 9).Draw(t, "rows"))
 		repeats := rapid.Bool().Draw(t, "repeats")
 		for i := range rows {
 			n := rapid.IntRange(10, 170).Draw(t, "length")
-			rows[i] = sms.PlanRow{Number: fmt.Sprint(2348030000000 + i), Text: strings.Repeat("a", n/40*40+n%3)}
+			rows[i] = plan.Row{Number: fmt.Sprint(2348030000000 + i), Text: strings.Repeat("a", n/40*40+n%3)}
 			if repeats {
 				rows[i].Number = fmt.Sprint(2348030000000 + rapid.IntRange(0, 12).Draw(t, "number"))
 			}
@@ -247,7 +248,7 @@ func TestPlanBesideTheOptimum(t *testing.T) {
 }
 
 // optimum finds the fewest calls by trying all divisions of a few rows.
-func optimum(l sms.PlanLimits, rows []sms.PlanRow) int {
+func optimum(l plan.Limits, rows []plan.Row) int {
 	fits := make([]bool, 1<<len(rows))
 	for set := 1; set < len(fits); set++ {
 		numbers, texts, size, count := map[string]bool{}, map[string]bool{}, l.Overhead-1, 0
@@ -274,19 +275,19 @@ func optimum(l sms.PlanLimits, rows []sms.PlanRow) int {
 }
 
 func TestPlanTable(t *testing.T) {
-	one := func(n int, text string) (rows []sms.PlanRow) {
+	one := func(n int, text string) (rows []plan.Row) {
 		for i := range n {
-			rows = append(rows, sms.PlanRow{Number: fmt.Sprint(2348030000000 + i), Text: text})
+			rows = append(rows, plan.Row{Number: fmt.Sprint(2348030000000 + i), Text: text})
 		}
 		return rows
 	}
-	own := func(n, length int) (rows []sms.PlanRow) {
+	own := func(n, length int) (rows []plan.Row) {
 		for i := range n {
-			rows = append(rows, sms.PlanRow{Number: fmt.Sprint(2348100000000 + i), Text: fmt.Sprintf("%0*d", length, i)})
+			rows = append(rows, plan.Row{Number: fmt.Sprint(2348100000000 + i), Text: fmt.Sprintf("%0*d", length, i)})
 		}
 		return rows
 	}
-	unicode := func(rows []sms.PlanRow) []sms.PlanRow {
+	unicode := func(rows []plan.Row) []plan.Row {
 		rows = slices.Clone(rows)
 		for i := range rows {
 			rows[i].Unicode = true
@@ -294,7 +295,7 @@ func TestPlanTable(t *testing.T) {
 		return rows
 	}
 	// Ten pairs of 13+3+83 bytes and nine "~" between them fill 999 bytes.
-	tight := sms.PlanLimits{CallLimit: 100, URLBudget: overhead + 999, Overhead: overhead}
+	tight := plan.Limits{CallLimit: 100, URLBudget: overhead + 999, Overhead: overhead}
 	short := tight
 	short.URLBudget--
 	few := tight
@@ -303,8 +304,8 @@ func TestPlanTable(t *testing.T) {
 	none.URLBudget = overhead
 	for _, c := range []struct {
 		name        string
-		limits      sms.PlanLimits
-		rows        []sms.PlanRow
+		limits      plan.Limits
+		rows        []plan.Row
 		text, pairs int
 	}{
 		{"nothing", tight, nil, 0, 0},
@@ -315,7 +316,7 @@ func TestPlanTable(t *testing.T) {
 		{"one byte less and each call holds nine", short, own(27, 83), 0, 3},
 		{"in Unicode the URL is one byte shorter", short, unicode(own(30, 83)), 0, 3},
 		{"the call limit", few, own(12, 83), 0, 3},
-		{"the call limit of one", sms.PlanLimits{CallLimit: 1, URLBudget: 2000, Overhead: overhead}, own(3, 10), 3, 0},
+		{"the call limit of one", plan.Limits{CallLimit: 1, URLBudget: 2000, Overhead: overhead}, own(3, 10), 3, 0},
 		{"alphabets apart", tight, append(own(5, 83), unicode(own(5, 83))...), 0, 2},
 		{"the same text in both alphabets", tight, append(one(5, "a"), unicode(one(5, "a"))...), 2, 0},
 		{"separators go by POST", tight, append(append(one(3, "a~b"), one(2, "a^b")...), own(10, 83)...), 2, 1},
@@ -324,7 +325,7 @@ func TestPlanTable(t *testing.T) {
 		{"a text of few rows rides along", tight, append(one(5, strings.Repeat("b", 83)), own(5, 83)...), 0, 1},
 		{"a text of many rows goes alone", tight, append(one(12, strings.Repeat("b", 83)), own(10, 83)...), 1, 1},
 		{"what a full POST call leaves over rides along", tight, append(one(102, strings.Repeat("b", 83)), own(8, 83)...), 1, 1},
-		{"a short text of a whole POST call rides along where rows are not what is short", sms.PlanLimits{CallLimit: 10, URLBudget: overhead + 999, Overhead: overhead},
+		{"a short text of a whole POST call rides along where rows are not what is short", plan.Limits{CallLimit: 10, URLBudget: overhead + 999, Overhead: overhead},
 			append(one(10, "b"), own(4, 390)...), 0, 2},
 		{"the same number again", tight, append(own(4, 20), own(4, 21)...), 0, 2},
 		{"the same message again", tight, append(one(3, "a"), one(3, "a")...), 2, 0},
@@ -340,7 +341,7 @@ func TestPlanTable(t *testing.T) {
 }
 
 func TestPlannerRefuses(t *testing.T) {
-	for name, r := range map[string]sms.PlanRow{
+	for name, r := range map[string]plan.Row{
 		"no number":     {ID: 7, Text: "a"},
 		"a plus":        {ID: 7, Number: "+2348030000101", Text: "a"},
 		"an injection":  {ID: 7, Number: "2348030000101^a~2348030000102", Text: "a"},
@@ -348,29 +349,29 @@ func TestPlannerRefuses(t *testing.T) {
 		"not UTF-8":     {ID: 7, Number: "2348030000101", Text: "a\xff"},
 		"other numeral": {ID: 7, Number: "٢٣٤", Text: "a"},
 	} {
-		p := sms.NewPlanner(sms.PlanLimits{}, 0)
+		p := plan.New(plan.Limits{}, 0)
 		if err := p.Add(r); err == nil || !strings.Contains(err.Error(), "7") || r.Number != "" && strings.Contains(err.Error(), r.Number) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if plan := p.Plan(); plan.Calls != 0 || len(plan.Assign) != 0 {
+		if rest := p.Plan(); rest.Calls != 0 || len(rest.Assign) != 0 {
 			t.Errorf("%s is planned", name)
 		}
 	}
 }
 
 func TestPlanTellsNumbersApartByLeadingZeros(t *testing.T) {
-	rows := []sms.PlanRow{{Number: "803", Text: "a"}, {Number: "0803", Text: "a"}, {Number: "00803", Text: "a"}}
-	if p := planOf(t, sms.PlanLimits{Overhead: overhead}, rows); p.Calls != 1 {
+	rows := []plan.Row{{Number: "803", Text: "a"}, {Number: "0803", Text: "a"}, {Number: "00803", Text: "a"}}
+	if p := planOf(t, plan.Limits{Overhead: overhead}, rows); p.Calls != 1 {
 		t.Errorf("%d calls, want 1", p.Calls)
 	}
 }
 
 func TestPlanStaysNearRowOrder(t *testing.T) {
 	const n = 20_000
-	l := sms.PlanLimits{CallLimit: 100, URLBudget: 2000, Overhead: 200}
+	l := plan.Limits{CallLimit: 100, URLBudget: 2000, Overhead: 200}
 	for _, m := range mixtures {
 		rng := rand.New(rand.NewPCG(1, 1))
-		rows := make([]sms.PlanRow, n)
+		rows := make([]plan.Row, n)
 		for i := range rows {
 			rows[i] = m.row(i, n, rng)
 		}

@@ -1,4 +1,4 @@
-package sms_test
+package plan_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
@@ -18,11 +19,11 @@ type mixture struct {
 	budget  int
 	limit   int
 	ordered bool // no text is shared by many rows, so calls can be near row order
-	row     func(i, n int, rng *rand.Rand) sms.PlanRow
+	row     func(i, n int, rng *rand.Rand) plan.Row
 }
 
-func numbered(i int, text string) sms.PlanRow {
-	return sms.PlanRow{ID: int64(i), Number: fmt.Sprint(2348030000000 + i), Text: text}
+func numbered(i int, text string) plan.Row {
+	return plan.Row{ID: int64(i), Number: fmt.Sprint(2348030000000 + i), Text: text}
 }
 
 const letters = "eeeeeetttttaaaaaooooiiiinnnnsssshhhrrrdddlllcccuummwwffggyyppbbvk      .,"
@@ -38,25 +39,25 @@ func words(rng *rand.Rand, n int) string {
 func name(rng *rand.Rand) string { return strings.Repeat("Adaobi", 3)[:3+rng.IntN(10)] }
 
 var mixtures = []mixture{
-	{"equal bytes", 1.0001, 2000, 100, true, func(i, _ int, _ *rand.Rand) sms.PlanRow {
+	{"equal bytes", 1.0001, 2000, 100, true, func(i, _ int, _ *rand.Rand) plan.Row {
 		return numbered(i, fmt.Sprintf("%0120d", i))
 	}},
-	{"equal letters", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) sms.PlanRow {
+	{"equal letters", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		return numbered(i, words(rng, 120))
 	}},
-	{"mixed 20 to 300", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) sms.PlanRow {
+	{"mixed 20 to 300", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		return numbered(i, words(rng, 20+rng.IntN(280)))
 	}},
-	{"mixed 20 to 300, long URL", 1.04, 8000, 100, true, func(i, _ int, rng *rand.Rand) sms.PlanRow {
+	{"mixed 20 to 300, long URL", 1.04, 8000, 100, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		return numbered(i, words(rng, 20+rng.IntN(280)))
 	}},
-	{"mixed 10 to 60, long URL", 1.04, 8000, 100, true, func(i, _ int, rng *rand.Rand) sms.PlanRow {
+	{"mixed 10 to 60, long URL", 1.04, 8000, 100, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		return numbered(i, words(rng, 10+rng.IntN(50)))
 	}},
-	{"mixed 20 to 300, few a call", 1.04, 2000, 10, true, func(i, _ int, rng *rand.Rand) sms.PlanRow {
+	{"mixed 20 to 300, few a call", 1.04, 2000, 10, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		return numbered(i, words(rng, 20+rng.IntN(280)))
 	}},
-	{"three templates", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) sms.PlanRow {
+	{"three templates", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		n := name(rng)
 		switch rng.IntN(3) {
 		case 0:
@@ -66,7 +67,7 @@ var mixtures = []mixture{
 		}
 		return numbered(i, fmt.Sprintf("Dear parent of %s (%06d), the school will be closed from Monday to Wednesday next week because of the public holiday. Lessons go on as usual on Thursday at 8 o'clock. Please send the signed form back. The Head Teacher", n, i))
 	}},
-	{"one template and its Unicode", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) sms.PlanRow {
+	{"one template and its Unicode", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		n, pay := name(rng), 100+rng.IntN(90_000)
 		if rng.IntN(3) == 0 {
 			r := numbered(i, fmt.Sprintf("Ẹ káàbọ̀ %s (%06d), owó yín jẹ́ ₦%d", n, i, pay))
@@ -75,18 +76,18 @@ var mixtures = []mixture{
 		}
 		return numbered(i, fmt.Sprintf("Welcome %s (%06d), your balance is NGN %d. Visit us between 9:00 and 16:00.", n, i, pay))
 	}},
-	{"half share 2,000 texts", 1.04, 2000, 100, false, func(i, n int, rng *rand.Rand) sms.PlanRow {
+	{"half share 2,000 texts", 1.04, 2000, 100, false, func(i, n int, rng *rand.Rand) plan.Row {
 		if rng.IntN(2) == 0 {
 			k := rng.IntN(2000)
 			return numbered(i, words(rand.New(rand.NewPCG(uint64(k), 9)), 20+k%200))
 		}
 		return numbered(i, words(rng, 20+rng.IntN(280)))
 	}},
-	{"every text twice to thrice", 1.04, 2000, 100, false, func(i, n int, rng *rand.Rand) sms.PlanRow {
+	{"every text twice to thrice", 1.04, 2000, 100, false, func(i, n int, rng *rand.Rand) plan.Row {
 		k := rng.IntN(n * 2 / 5)
 		return numbered(i, words(rand.New(rand.NewPCG(uint64(k), 9)), 20+k%280))
 	}},
-	{"three rows a number", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) sms.PlanRow {
+	{"three rows a number", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		r := numbered(i/3, words(rng, 20+rng.IntN(280)))
 		r.ID = int64(i)
 		return r
@@ -98,11 +99,11 @@ func TestPlanIsNearTheLowerBound(t *testing.T) {
 	const n = 20_000
 	for _, m := range mixtures {
 		rng := rand.New(rand.NewPCG(1, 1))
-		rows := make([]sms.PlanRow, n)
+		rows := make([]plan.Row, n)
 		for i := range rows {
 			rows[i] = m.row(i, n, rng)
 		}
-		l := sms.PlanLimits{CallLimit: m.limit, URLBudget: m.budget, Overhead: 200}
+		l := plan.Limits{CallLimit: m.limit, URLBudget: m.budget, Overhead: 200}
 		p, least := planOf(t, l, rows), newBound(l, rows).calls()
 		if ratio := float64(p.Calls) / least; ratio > m.most || ratio < 1-1e-9 {
 			t.Errorf("%s: %d calls %v, lower bound %.1f, ratio %.4f, want at most %.4f", m.name, p.Calls, p.ByKind, least, ratio, m.most)
@@ -116,12 +117,12 @@ func TestPlanIsNearTheLowerBound(t *testing.T) {
 // best of several weightings counts. The weightings are the bytes and the rows
 // in all proportions, and the dual feasible functions of Fekete and Schepers.
 type bound struct {
-	l      sms.PlanLimits
+	l      plan.Limits
 	shares map[bool]map[string][]int // by alphabet and text: bytes of the pairs, 0: none
 	often  map[string]int
 }
 
-func newBound(l sms.PlanLimits, rows []sms.PlanRow) *bound {
+func newBound(l plan.Limits, rows []plan.Row) *bound {
 	b := &bound{l, map[bool]map[string][]int{false: {}, true: {}}, map[string]int{}}
 	for _, r := range rows {
 		b.add(r)
@@ -129,7 +130,7 @@ func newBound(l sms.PlanLimits, rows []sms.PlanRow) *bound {
 	return b
 }
 
-func (b *bound) add(r sms.PlanRow) {
+func (b *bound) add(r plan.Row) {
 	n, ok := sms.PairBytes(r.Number, r.Text)
 	if ok {
 		n++

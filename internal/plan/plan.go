@@ -1,4 +1,7 @@
-package sms
+// Package plan divides messages into as few calls as it can find, and puts
+// together what is sent again. It must never know who ordered it, what stores it
+// or how it travels: it is arithmetic over sizes.
+package plan
 
 import (
 	"crypto/sha256"
@@ -8,10 +11,12 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"smsdesk/internal/sms"
 )
 
-// PlanLimits is what one call may hold.
-type PlanLimits struct {
+// Limits is what one call may hold.
+type Limits struct {
 	CallLimit int // most recipients of a call; 0: DefaultCallLimit
 	URLBudget int // most bytes of a GET's whole URL; 0: DefaultURLBudget; above 65,536: that
 
@@ -20,8 +25,8 @@ type PlanLimits struct {
 	Overhead int
 }
 
-// PlanRow is one message that waits for its call.
-type PlanRow struct {
+// Row is one message that waits for its call.
+type Row struct {
 	ID      int64  // names the message in an error
 	Number  string // as ParsePhone gives it
 	Text    string
@@ -36,17 +41,17 @@ type PlanRow struct {
 // added in the same order, make the same plan.
 type Plan struct {
 	Calls  int
-	ByKind map[CallKind]int
+	ByKind map[sms.CallKind]int
 	Assign []int32 // the call of each message, in the order of Add
 	pairs  []bool  // by call
 }
 
 // Kind is the form of one call of the plan.
-func (p Plan) Kind(call int32) CallKind {
+func (p Plan) Kind(call int32) sms.CallKind {
 	if p.pairs[call] {
-		return CallPairs
+		return sms.CallPairs
 	}
-	return CallText
+	return sms.CallText
 }
 
 // maxURLBudget bounds the tables that are as long as a URL.
@@ -56,35 +61,35 @@ const maxURLBudget = 1 << 16
 // (§4.2, §4.4). It keeps about 40 bytes of a message and never its text, so a
 // million of them can be planned while they stream by.
 type Planner struct {
-	limits PlanLimits
-	rows   []planRow
+	limits Limits
+	rows   []row
 	texts  textIndex
 	buffer []byte
 }
 
-// planRow is what the planner remembers of a message.
-type planRow struct {
+// row is what the planner remembers of a message.
+type row struct {
 	number uint64
 	text   int32
 	size   int32 // bytes in a list of pairs with the "~", 0: it cannot stand there
 }
 
-// NewPlanner makes a planner for about that many messages; 0: not known.
-func NewPlanner(l PlanLimits, messages int) *Planner {
+// New makes a planner for about that many messages; 0: not known.
+func New(l Limits, messages int) *Planner {
 	if l.CallLimit == 0 {
-		l.CallLimit = DefaultCallLimit
+		l.CallLimit = sms.DefaultCallLimit
 	}
 	if l.URLBudget == 0 {
-		l.URLBudget = DefaultURLBudget
+		l.URLBudget = sms.DefaultURLBudget
 	}
 	l.CallLimit = max(l.CallLimit, 1)
 	l.URLBudget = min(l.URLBudget, maxURLBudget)
-	return &Planner{limits: l, rows: make([]planRow, 0, messages)}
+	return &Planner{limits: l, rows: make([]row, 0, messages)}
 }
 
 // Add appends a message. It refuses what no call could carry: a number that is
 // not 1 to 18 digits, or a text that is not UTF-8.
-func (p *Planner) Add(r PlanRow) error {
+func (p *Planner) Add(r Row) error {
 	number, ok := packNumber(r.Number)
 	switch {
 	case !ok:
@@ -92,9 +97,9 @@ func (p *Planner) Add(r PlanRow) error {
 	case !utf8.ValidString(r.Text):
 		return fmt.Errorf("plan message %d: %w", r.ID, errors.New("its text is not UTF-8"))
 	}
-	row := planRow{number: number}
-	if n, ok := PairBytes(r.Number, r.Text); ok && n < p.limits.URLBudget {
-		row.size = int32(n + encodedTilde)
+	row := row{number: number}
+	if n, ok := sms.PairBytes(r.Number, r.Text); ok && n < p.limits.URLBudget {
+		row.size = int32(n + sms.SeparatorBytes)
 	}
 	p.buffer = append(p.buffer[:0], r.Text...)
 	row.text = p.texts.id(p.buffer, r.Unicode)
@@ -132,8 +137,8 @@ func (p *Planner) Plan() Plan {
 
 // capacity is the bytes that the pairs of one call may fill, each counted with
 // a "~" behind it; the last has none.
-func (l PlanLimits) capacity(unicode bool) int {
-	c := l.URLBudget - l.Overhead + encodedTilde
+func (l Limits) capacity(unicode bool) int {
+	c := l.URLBudget - l.Overhead + sms.SeparatorBytes
 	if unicode {
 		c += len("false") - len("true")
 	}
@@ -194,7 +199,7 @@ func (x *textIndex) grow() {
 }
 
 // repeated finds the numbers that stand in more than one row.
-func repeated(rows []planRow) map[uint64]bool {
+func repeated(rows []row) map[uint64]bool {
 	numbers := make([]uint64, len(rows))
 	for i, r := range rows {
 		numbers[i] = r.number

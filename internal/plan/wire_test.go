@@ -1,4 +1,4 @@
-package sms_test
+package plan_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
@@ -52,18 +53,18 @@ func TestPlanMatchesTheRealClient(t *testing.T) {
 		}
 	}
 	send(sms.Call{Kind: sms.CallPairs, SenderID: "Clinic", Recipients: []sms.Recipient{{Number: "1", Text: ""}}})
-	l := sms.PlanLimits{CallLimit: 40, URLBudget: 1200, Overhead: len(urls[0]) - len("1%5E")}
+	l := plan.Limits{CallLimit: 40, URLBudget: 1200, Overhead: len(urls[0]) - len("1%5E")}
 	urls, read = nil, nil
 
 	rng := rand.New(rand.NewPCG(3, 4))
 	alphabet := []rune("abcdefgh XYZ019 .,;:!?'\"()/%&=+#@$-_*<>[]{}|\\€£éñ\n\r\tọẹṣ₦“”😀")
-	var rows []sms.PlanRow
+	var rows []plan.Row
 	for i := range 400 {
 		text := make([]rune, rng.IntN(160))
 		for k := range text {
 			text[k] = alphabet[rng.IntN(len(alphabet))]
 		}
-		r := sms.PlanRow{ID: int64(i), Number: fmt.Sprint(2348030000000 + rng.IntN(350)), Text: string(text), Unicode: rng.IntN(2) == 0}
+		r := plan.Row{ID: int64(i), Number: fmt.Sprint(2348030000000 + rng.IntN(350)), Text: string(text), Unicode: rng.IntN(2) == 0}
 		switch rng.IntN(10) {
 		case 0:
 			r.Text += "~2348099999999^hello"
@@ -113,11 +114,11 @@ func FuzzBulkPairs(f *testing.F) {
 		f.Add(s[0], s[1], 60, true)
 	}
 	f.Fuzz(func(t *testing.T, a, b string, room int, unicode bool) {
-		l := sms.PlanLimits{CallLimit: 3, URLBudget: overhead + max(min(room, 1<<20), 0), Overhead: overhead}
-		p := sms.NewPlanner(l, 0)
-		var rows []sms.PlanRow
+		l := plan.Limits{CallLimit: 3, URLBudget: overhead + max(min(room, 1<<20), 0), Overhead: overhead}
+		p := plan.New(l, 0)
+		var rows []plan.Row
 		for i, text := range []string{a, b, a} {
-			r := sms.PlanRow{ID: int64(i), Number: fmt.Sprint(2348030000101 + i), Text: text, Unicode: unicode}
+			r := plan.Row{ID: int64(i), Number: fmt.Sprint(2348030000101 + i), Text: text, Unicode: unicode}
 			if err := p.Add(r); err == nil {
 				rows = append(rows, r)
 			} else if strings.ToValidUTF8(text, "") == text {

@@ -1,13 +1,17 @@
-package sms
+package plan
 
-import "slices"
+import (
+	"slices"
+
+	"smsdesk/internal/sms"
+)
 
 // division is a plan in the making. What one text has in common goes by POST
 // /SendSMS where that costs fewer calls than its share of the URLs that it
 // would fill as pairs; the rest is packed into URLs.
 type division struct {
-	limits  PlanLimits
-	rows    []planRow
+	limits  Limits
+	rows    []row
 	again   map[uint64]bool // numbers of more than one row
 	unicode []bool          // by text
 	text    []int32         // of each group
@@ -17,7 +21,7 @@ type division struct {
 	calls   int32
 }
 
-func newDivision(l PlanLimits, rows []planRow, unicode []bool) *division {
+func newDivision(l Limits, rows []row, unicode []bool) *division {
 	d := &division{limits: l, rows: rows, again: repeated(rows), unicode: unicode, assign: make([]int32, len(rows))}
 	for i := range d.assign {
 		d.assign[i] = -1
@@ -74,7 +78,7 @@ func (d *division) group() {
 }
 
 // fits says that a row can go as a pair in a call of that capacity.
-func (r planRow) fits(capacity int) bool { return r.size > 0 && int(r.size) <= capacity }
+func (r row) fits(capacity int) bool { return r.size > 0 && int(r.size) <= capacity }
 
 // divide assigns the rows, those of each alphabet apart. The groups are not
 // needed any more once it is known what is posted.
@@ -95,7 +99,7 @@ func (d *division) divide() {
 
 // left are the rows of one alphabet that go as pairs.
 func (d *division) left(unicode bool) []int32 {
-	is := func(i int, r planRow) bool { return d.assign[i] < 0 && d.unicode[r.text] == unicode }
+	is := func(i int, r row) bool { return d.assign[i] < 0 && d.unicode[r.text] == unicode }
 	n := 0
 	for i, r := range d.rows {
 		if is(i, r) {
@@ -191,7 +195,7 @@ func (d *division) pack(rows []int32, capacity int) {
 
 // plan numbers the calls by their first rows and tells their kinds.
 func (d *division) plan() Plan {
-	p := Plan{Assign: d.assign, ByKind: map[CallKind]int{}, pairs: make([]bool, d.calls)}
+	p := Plan{Assign: d.assign, ByKind: map[sms.CallKind]int{}, pairs: make([]bool, d.calls)}
 	number := make([]int32, d.calls)
 	var text []int32
 	for i, r := range d.rows {
@@ -207,9 +211,9 @@ func (d *division) plan() Plan {
 	p.Calls = len(text)
 	for _, pairs := range p.pairs {
 		if pairs {
-			p.ByKind[CallPairs]++
+			p.ByKind[sms.CallPairs]++
 		} else {
-			p.ByKind[CallText]++
+			p.ByKind[sms.CallText]++
 		}
 	}
 	return p
