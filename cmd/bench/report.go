@@ -256,15 +256,25 @@ func (s *intake) complete(ctx context.Context) error {
 	return nil
 }
 
+// intakeReports keeps what an intake is sent.
+type intakeReports struct{ to *intake }
+
+func (b intakeReports) Account(hash [32]byte) (int64, bool) {
+	return max(1, b.to.account), hash == sha256.Sum256([]byte(benchToken))
+}
+
+func (b intakeReports) Keep(ctx context.Context, account, at int64, remote, query string) error {
+	return b.to.keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
+}
+
+func (intakeReports) Receives(context.Context) bool       { return true }
+func (intakeReports) Refused()                            {}
+func (intakeReports) Answered(int64, time.Duration, bool) {}
+
 // serve answers reports behind the router of all pages.
 func (s *intake) serve() (address string, stop func(), err error) {
-	hash := sha256.Sum256([]byte(benchToken))
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	callbacks := gateway.NewCallback(gateway.CallbackConfig{
-		Account: func(h [32]byte) (int64, bool) { return max(1, s.account), h == hash },
-		Keep: func(ctx context.Context, account, at int64, remote, query string) error {
-			return s.keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
-		}, Log: log})
+	callbacks := gateway.NewCallback(gateway.CallbackConfig{Reports: intakeReports{s}, Log: log})
 	routes := web.New(web.Config{
 		Config: page.Config{Feed: feed.New(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}, Spool: os.TempDir(),
 	}).Routes(callbacks)

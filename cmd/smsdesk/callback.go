@@ -8,6 +8,7 @@ import (
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 )
 
 // callbackAddr is where this machine reaches the callbacks.
@@ -32,6 +33,33 @@ func (s *server) answersCallbacks(ctx context.Context) bool {
 	}
 	_ = resp.Body.Close()
 	return resp.StatusCode == http.StatusMethodNotAllowed
+}
+
+// caller is where reports go: what keeps them, and the pulse that counts them.
+// Before the desk is up there is no pulse.
+type caller struct {
+	front *front
+	pulse *workers.Pulse
+}
+
+func (c caller) Account(hash [32]byte) (int64, bool) { return c.front.account(hash) }
+
+func (c caller) Keep(ctx context.Context, account, at int64, remote, query string) error {
+	return c.front.keep(ctx, account, at, remote, query)
+}
+
+func (c caller) Receives(ctx context.Context) bool { return c.front.receives(ctx) }
+
+func (c caller) Refused() {
+	if c.pulse != nil {
+		c.pulse.Refused()
+	}
+}
+
+func (c caller) Answered(account int64, took time.Duration, kept bool) {
+	if c.pulse != nil {
+		c.pulse.Answered(account, took, kept)
+	}
 }
 
 func (f *front) keep(ctx context.Context, account, at int64, remote, query string) error {

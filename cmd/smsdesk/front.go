@@ -269,12 +269,15 @@ func (f *front) served() bool {
 // wait answers without a desk: reports go to the spool, callers of USSD are
 // told that it is closed, and every page says why.
 func (f *front) wait(ctx context.Context, sentence string) {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: f.account, Keep: f.keep, USSD: apologise, Receives: f.receives, Log: f.log}))
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Reports: caller{front: f}, Sessions: apology{}, Log: f.log}))
 	f.show(ctx, web.Waiting(web.WaitingConfig{Sentence: sentence, Receives: f.receives, Callbacks: f.known(callbacks), Secure: f.secure(), Log: f.log}),
 		web.Waiting(web.WaitingConfig{Receives: f.receives, Callbacks: f.known(callbacks), CallbacksOnly: true, Log: f.log}))
 }
 
-func apologise(context.Context, int64, ussd.Request) (ussd.Answer, error) {
+// apology ends every session: there is no desk yet.
+type apology struct{}
+
+func (apology) Answer(context.Context, int64, ussd.Request) (ussd.Answer, error) {
 	return ussd.Answer{End: true, Text: ussd.Apology}, nil
 }
 

@@ -259,8 +259,7 @@ func (s *server) build(ctx context.Context) error {
 // answer lets the desk answer. Pages and callbacks have separate servers, where
 // both addresses are given, so that a flood of one does not starve the other.
 func (s *server) answer(ctx context.Context) {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Account: s.account, Keep: s.keep, USSD: s.sessions.Answer, Refused: s.pulse.Refused,
-		Receives: s.receives, Answered: s.pulse.Answered, Log: s.log}))
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Reports: caller{s.front, s.pulse}, Sessions: s.sessions, Log: s.log}))
 	besides := callbacks
 	if s.CallbackListen != "" {
 		besides = nil

@@ -332,20 +332,33 @@ func TestBothRecords(t *testing.T) {
 	code("028", err)
 }
 
+// keeper keeps reports of one token.
+type keeper struct {
+	token string
+	keep  func(rawQuery string)
+}
+
+func (k keeper) Account(h [32]byte) (int64, bool) { return 1, h == sha256.Sum256([]byte(k.token)) }
+
+func (k keeper) Keep(_ context.Context, _, _ int64, _, rawQuery string) error {
+	k.keep(rawQuery)
+	return nil
+}
+
+func (keeper) Receives(context.Context) bool       { return true }
+func (keeper) Refused()                            {}
+func (keeper) Answered(int64, time.Duration, bool) {}
+
 // TestBothReports: a text out, its reports back in through the callback.
 func TestBothReports(t *testing.T) {
 	const token = "0123456789abcdef"
 	var mu sync.Mutex
 	var reports []sms.DeliveryReport
-	callback := httptest.NewServer(gateway.NewCallback(gateway.CallbackConfig{
-		Account: func(h [32]byte) (int64, bool) { return 1, h == sha256.Sum256([]byte(token)) },
-		Keep: func(_ context.Context, _, _ int64, _, rawQuery string) error {
-			mu.Lock()
-			defer mu.Unlock()
-			reports = append(reports, gateway.ParseReport(rawQuery))
-			return nil
-		},
-	}))
+	callback := httptest.NewServer(gateway.NewCallback(gateway.CallbackConfig{Reports: keeper{token, func(rawQuery string) {
+		mu.Lock()
+		defer mu.Unlock()
+		reports = append(reports, gateway.ParseReport(rawQuery))
+	}}}))
 	defer callback.Close()
 	s := newStand(t, func(c *sandbox.Config) { c.DLRURL = callback.URL + "/dlr/" + token })
 	ctx, cancel := context.WithCancel(context.Background())

@@ -29,23 +29,33 @@ const (
 	ussdStop = 1800 * time.Millisecond
 )
 
-// CallbackConfig says who may call back and where it goes.
-type CallbackConfig struct {
-	// Account finds the account whose token has this SHA-256 hash. It is asked
-	// for every call, from memory; comparing hashes lets timing tell nothing.
-	Account func(tokenHash [32]byte) (accountID int64, ok bool)
+// Reports is where delivery reports go.
+type Reports interface {
+	// Account finds the account whose token has this SHA-256 hash, also for USSD.
+	// It is asked for every call, from memory; comparing hashes lets timing tell
+	// nothing.
+	Account(tokenHash [32]byte) (accountID int64, ok bool)
 	// Keep stores one raw report for good and returns after the fsync.
 	// receivedAt is in milliseconds since 1970 UTC.
-	Keep func(ctx context.Context, accountID int64, receivedAt int64, remote, rawQuery string) error
-	// USSD answers one stage of a session; nil ends every session politely.
-	USSD func(ctx context.Context, accountID int64, r ussd.Request) (ussd.Answer, error)
-	// Receives says whether a report could be acknowledged now; nil: it could.
-	Receives func(ctx context.Context) bool
-	// Refused is told of every wrong token; may be nil.
-	Refused func()
+	Keep(ctx context.Context, accountID int64, receivedAt int64, remote, rawQuery string) error
+	// Receives says whether a report could be acknowledged now.
+	Receives(ctx context.Context) bool
+	// Refused is told of every wrong token.
+	Refused()
 	// Answered is told how long the answer to a report took, and whether the
-	// report was kept; may be nil.
-	Answered func(accountID int64, took time.Duration, kept bool)
+	// report was kept.
+	Answered(accountID int64, took time.Duration, kept bool)
+}
+
+// Sessions answers one stage of a USSD session.
+type Sessions interface {
+	Answer(ctx context.Context, accountID int64, r ussd.Request) (ussd.Answer, error)
+}
+
+// CallbackConfig says where calls of the service go.
+type CallbackConfig struct {
+	Reports  Reports
+	Sessions Sessions // nil: every session ends politely
 	Log      *slog.Logger
 	Now      func() time.Time // nil: time.Now
 }
@@ -69,15 +79,6 @@ func NewCallback(cfg CallbackConfig) *Callback {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Receives == nil {
-		cfg.Receives = func(context.Context) bool { return true }
-	}
-	if cfg.Refused == nil {
-		cfg.Refused = func() {}
-	}
-	if cfg.Answered == nil {
-		cfg.Answered = func(int64, time.Duration, bool) {}
 	}
 	return &Callback{
 		cfg:        cfg,
@@ -124,7 +125,7 @@ func (c *Callback) serveProbe(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	text := "ok\n"
-	if r.URL.Path == "/readyz" && !c.cfg.Receives(r.Context()) {
+	if r.URL.Path == "/readyz" && !c.cfg.Reports.Receives(r.Context()) {
 		w.Header().Set("Retry-After", "5")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		text = "not ready: no report can be stored\n"
@@ -141,9 +142,9 @@ func (c *Callback) admit(w http.ResponseWriter, r *http.Request, method, token s
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return 0, false
 	}
-	accountID, ok = c.cfg.Account(sha256.Sum256([]byte(token)))
+	accountID, ok = c.cfg.Reports.Account(sha256.Sum256([]byte(token)))
 	if !ok {
-		c.cfg.Refused()
+		c.cfg.Reports.Refused()
 		w.WriteHeader(http.StatusNotFound)
 	}
 	return accountID, ok
@@ -166,9 +167,9 @@ func (c *Callback) serveReport(w http.ResponseWriter, r *http.Request, token str
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), c.reportStop)
 	defer cancel()
 	err := c.reports.do(ctx, func() error {
-		return c.cfg.Keep(ctx, accountID, receivedAt, remote, query)
+		return c.cfg.Reports.Keep(ctx, accountID, receivedAt, remote, query)
 	})
-	c.cfg.Answered(accountID, time.Since(began), err == nil)
+	c.cfg.Reports.Answered(accountID, time.Since(began), err == nil)
 	if err != nil {
 		c.cfg.Log.Error("a delivery report was not kept", "account", accountID, "error", err)
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -219,12 +220,12 @@ func readUSSD(body io.Reader) (ussd.Request, error) {
 
 // answer asks the menu; the Answer it returns is valid even beside an error.
 func (c *Callback) answer(ctx context.Context, accountID int64, req ussd.Request) (ussd.Answer, error) {
-	if c.cfg.USSD == nil {
+	if c.cfg.Sessions == nil {
 		return ussd.Answer{End: true, Text: ussd.NoMenu}, nil
 	}
 	answers := make(chan ussd.Answer, 1)
 	err := c.sessions.do(ctx, func() error {
-		a, err := c.cfg.USSD(ctx, accountID, req)
+		a, err := c.cfg.Sessions.Answer(ctx, accountID, req)
 		if err == nil {
 			answers <- a
 		}

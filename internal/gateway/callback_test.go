@@ -32,39 +32,56 @@ type keptReport struct {
 	remote, query string
 }
 
-// inbox is a Keep that remembers.
+// inbox remembers the reports that it is given.
 type inbox struct {
-	mu      sync.Mutex
-	reports []keptReport
-	refused atomic.Int64
-	log     bytes.Buffer
+	mu       sync.Mutex
+	reports  []keptReport
+	refused  atomic.Int64
+	log      bytes.Buffer
+	keep     func(context.Context) error // before a report is remembered; nil: nothing
+	receives atomic.Bool
 }
 
-func (b *inbox) config(keep func(context.Context) error) CallbackConfig {
-	return CallbackConfig{
-		Account: func(h [32]byte) (int64, bool) { return 7, h == sha256.Sum256([]byte(token)) },
-		Keep: func(ctx context.Context, account, at int64, remote, query string) error {
-			if keep != nil {
-				if err := keep(ctx); err != nil {
-					return err
-				}
-			}
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.reports = append(b.reports, keptReport{account, at, remote, query})
-			return nil
-		},
-		Refused: func() { b.refused.Add(1) },
-		Log:     slog.New(slog.NewTextHandler(&b.log, nil)),
-		Now:     func() time.Time { return time.UnixMilli(1234) },
+func (b *inbox) Account(h [32]byte) (int64, bool) { return 7, h == sha256.Sum256([]byte(token)) }
+
+func (b *inbox) Keep(ctx context.Context, account, at int64, remote, query string) error {
+	if b.keep != nil {
+		if err := b.keep(ctx); err != nil {
+			return err
+		}
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reports = append(b.reports, keptReport{account, at, remote, query})
+	return nil
 }
+
+func (b *inbox) Receives(context.Context) bool       { return b.receives.Load() }
+func (b *inbox) Refused()                            { b.refused.Add(1) }
+func (b *inbox) Answered(int64, time.Duration, bool) {}
+
+func (b *inbox) config(keep func(context.Context) error) CallbackConfig {
+	b.keep = keep
+	b.receives.Store(true)
+	return CallbackConfig{Reports: b, Log: slog.New(slog.NewTextHandler(&b.log, nil)), Now: func() time.Time { return time.UnixMilli(1234) }}
+}
+
+// answering answers a stage of a session by a function.
+type answering func(ctx context.Context, account int64, r ussd.Request) (ussd.Answer, error)
+
+func (a answering) Answer(ctx context.Context, account int64, r ussd.Request) (ussd.Answer, error) {
+	return a(ctx, account, r)
+}
+
+// panicking has Reports that panic.
+type panicking struct{ *inbox }
+
+func (panicking) Account([32]byte) (int64, bool) { panic("broken") }
 
 // TestProbesOfTheCallbacks: ready is only whether reports can be stored.
 func TestProbesOfTheCallbacks(t *testing.T) {
 	var b inbox
-	cfg, receives := b.config(nil), true
-	cfg.Receives = func(context.Context) bool { return receives }
+	cfg := b.config(nil)
 	s := httptest.NewServer(NewCallback(cfg))
 	defer s.Close()
 	want := func(method, path string, status int, body string) {
@@ -88,7 +105,7 @@ func TestProbesOfTheCallbacks(t *testing.T) {
 	want("GET", "/readyz?for=reports", 200, "ok\n")
 	want("HEAD", "/readyz", 200, "")
 	want("POST", "/readyz", 405, "")
-	receives = false
+	b.receives.Store(false)
 	want("GET", "/livez", 200, "ok\n")
 	want("GET", "/readyz", 503, "not ready: no report can be stored\n")
 	if len(b.reports) != 0 || b.refused.Load() != 0 {
@@ -194,7 +211,7 @@ func TestReportNotKept(t *testing.T) {
 		})
 	}
 	w := httptest.NewRecorder()
-	NewCallback(CallbackConfig{Account: func([32]byte) (int64, bool) { panic("broken") }}).ServeHTTP(w, httptest.NewRequest("GET", "/dlr/x", nil))
+	NewCallback(CallbackConfig{Reports: panicking{}}).ServeHTTP(w, httptest.NewRequest("GET", "/dlr/x", nil))
 	if w.Code != 503 {
 		t.Fatalf("panic in Account: %d", w.Code)
 	}
@@ -364,7 +381,9 @@ func TestUSSDAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var b inbox
 			cfg := b.config(nil)
-			cfg.USSD = tt.menu
+			if tt.menu != nil {
+				cfg.Sessions = answering(tt.menu)
+			}
 			c := NewCallback(cfg)
 			c.ussdStop = 100 * time.Millisecond
 			w := httptest.NewRecorder()
@@ -392,12 +411,12 @@ func TestUSSDAnswers(t *testing.T) {
 func TestABrokenConnectionDoesNotEndASession(t *testing.T) {
 	var b inbox
 	cfg := b.config(nil)
-	cfg.USSD = func(ctx context.Context, _ int64, _ ussd.Request) (ussd.Answer, error) {
+	cfg.Sessions = answering(func(ctx context.Context, _ int64, _ ussd.Request) (ussd.Answer, error) {
 		if _, limited := ctx.Deadline(); !limited || ctx.Err() != nil {
 			return ussd.Answer{}, errors.New("cut off")
 		}
 		return ussd.Answer{Text: "1. Yes"}, nil
-	}
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	w := httptest.NewRecorder()
