@@ -31,7 +31,6 @@ var barless = map[string]string{
 var larger = map[string]int{
 	"internal/desk":              11_453,
 	"internal/desk.Desk":         186,
-	"internal/desk.Gateway":      22,
 	"internal/desk.ReaderStore":  22,
 	"internal/desk.Store":        131,
 	"internal/desk.accountStore": 31,

@@ -190,18 +190,24 @@ func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error 
 	return err
 }
 
-// Refresh reads an account's balance and all records again, for nobody in
+// Readings reads accounts' balances at the provider and keeps them, for nobody in
 // particular.
-func (d *Desk) Refresh(ctx context.Context, a sms.Account) error {
-	_, err := refresh(ctx, d.store, d.gateways, a, d.now)
-	return err
+type Readings struct {
+	store    refreshStore
+	gateways Gateways
+	now      func() time.Time
 }
 
-// ReadBalance reads the balance alone again, for nobody in particular.
-func (d *Desk) ReadBalance(ctx context.Context, a sms.Account) error {
-	g, err := d.gateways.For(ctx, a)
+// NewReadings returns Readings. now is the wall clock.
+func NewReadings(store refreshStore, gateways Gateways, now func() time.Time) *Readings {
+	return &Readings{store, gateways, now}
+}
+
+// ReadBalance reads an account's balance again.
+func (r *Readings) ReadBalance(ctx context.Context, a sms.Account) error {
+	g, err := r.gateways.For(ctx, a)
 	if err == nil {
-		_, err = recordReader{d.store, g, a.ID, d.now}.balance(ctx)
+		_, err = recordReader{r.store, g, a.ID, r.now}.balance(ctx)
 	}
 	return err
 }
