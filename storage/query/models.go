@@ -314,6 +314,11 @@ type CampaignTemplate struct {
 	MadeAt     int64
 }
 
+type CampaignTransition struct {
+	FromState string
+	ToState   string
+}
+
 type CampaignUsage struct {
 	CampaignID int64
 	Network    string
@@ -704,6 +709,11 @@ type TrafficQuarter struct {
 	Quarter   int64
 	Key       string
 	N         int64
+}
+
+type Transition struct {
+	FromState string
+	ToState   string
 }
 
 type UsageDay struct {
