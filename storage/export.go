@@ -27,13 +27,13 @@ func (db listStore) EachMessage(ctx context.Context, f sms.MessageFilter) iter.S
 	var of sms.Campaign
 	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.Message], more bool, err error) {
 		if of.ID == 0 {
-			if of, err = (campaignStore{db.core}).messagesOf(ctx, f.CampaignID); err != nil || of.ID == 0 {
+			if of, err = campaignStore(db).messagesOf(ctx, f.CampaignID); err != nil || of.ID == 0 {
 				return nil, false, err
 			}
 		}
 		if f.Number != "" {
 			var list []sms.Message
-			list, f.After, err = campaignStore{db.core}.FindMessages(ctx, f)
+			list, f.After, err = campaignStore(db).FindMessages(ctx, f)
 			return slices.Values(list), f.After > 0, err
 		}
 		if rows, f.After, more, err = db.packedMessages(ctx, f, of); searched.Searches() && err == nil {
@@ -79,7 +79,7 @@ func (db listStore) packedMessages(ctx context.Context, f sms.MessageFilter, of 
 		return slices.Values([]sms.Message(nil)), 0, false, nil
 	}
 	if strings.Count(packed, rowEnd) != n-1 || strings.Count(packed, fieldEnd) != n*(packedFields-1) {
-		list, more, err := campaignStore{db.core}.Messages(ctx, f)
+		list, more, err := campaignStore(db).Messages(ctx, f)
 		if len(list) > 0 {
 			last = list[len(list)-1].ID
 		}
@@ -185,7 +185,7 @@ func (db listStore) EachReport(ctx context.Context, campaign int64) iter.Seq2[sm
 	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.StoredReport], more bool, err error) {
 		var list []sms.StoredReport
 		for len(list) < exportPage {
-			ids, err := campaignStore{db.core}.ids(ctx, fmt.Sprintf("select id from message where campaign_id = $1 and id > $2 order by id limit %d", reportsOf), []any{campaign, after})
+			ids, err := campaignStore(db).ids(ctx, fmt.Sprintf("select id from message where campaign_id = $1 and id > $2 order by id limit %d", reportsOf), []any{campaign, after})
 			if err != nil {
 				return nil, false, fmt.Errorf("list reports: %w", err)
 			}

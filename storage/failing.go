@@ -25,7 +25,7 @@ const (
 // since is not looked at. However many messages there are, it reads
 // failingLook ids and numbers at most.
 func (db callStore) FailingNumbers(ctx context.Context, account, since int64, limit int) ([]sms.FailingNumber, error) {
-	ids, err := campaignStore{db.core}.newestIDs(ctx, sms.MessageSearch{AccountID: account, Keys: sms.TileFailed.Keys(), Since: since, Limit: failingLook}, failingCampaigns)
+	ids, err := campaignStore(db).newestIDs(ctx, sms.MessageSearch{AccountID: account, Keys: sms.TileFailed.Keys(), Since: since, Limit: failingLook}, failingCampaigns)
 	if err != nil {
 		return nil, fmt.Errorf("look for failing numbers: %w", err)
 	}
@@ -39,7 +39,7 @@ func (db callStore) FailingNumbers(ctx context.Context, account, since int64, li
 		for i, n := range part {
 			numbers[i] = n.Latest.Number
 		}
-		blocked, err := contactStore{db.core}.BlockedAmong(ctx, account, numbers)
+		blocked, err := contactStore(db).BlockedAmong(ctx, account, numbers)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (db callStore) addLatest(ctx context.Context, list []sms.FailingNumber) ([]
 	for i, n := range list {
 		ids[i], times[n.Latest.ID] = n.Latest.ID, n.Times
 	}
-	found, err := campaignStore{db.core}.foundMessages(ctx, ids)
+	found, err := campaignStore(db).foundMessages(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

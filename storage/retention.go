@@ -163,7 +163,7 @@ func (db usageStore) ForgetBlocks(ctx context.Context, before int64) (n int64, m
 
 // forget is update once nobody else waits to write.
 func (db usageStore) forget(ctx context.Context, doing string, fn func(*tx) error) error {
-	if err := (campaignStore{db.core}).yield(ctx); err != nil {
+	if err := campaignStore(db).yield(ctx); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return db.update(ctx, doing, fn)

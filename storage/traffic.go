@@ -167,7 +167,7 @@ func (db usageStore) BusyCampaigns(ctx context.Context, account int64, limit int
 
 func (db usageStore) campaigns(ctx context.Context, ids []int64) (list []sms.Campaign, err error) {
 	for _, id := range ids {
-		c, err := campaignStore{db.core}.Campaign(ctx, id)
+		c, err := campaignStore(db).Campaign(ctx, id)
 		if errors.Is(err, sms.ErrNotFound) {
 			continue
 		}

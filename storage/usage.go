@@ -145,7 +145,7 @@ func (db usageStore) Costs(ctx context.Context, account, after int64) ([]sms.Cos
 
 // Cost compares one campaign that ended with the balance for SMS.
 func (db usageStore) Cost(ctx context.Context, id int64) (sms.Cost, error) {
-	c, err := campaignStore{db.core}.Campaign(ctx, id)
+	c, err := campaignStore(db).Campaign(ctx, id)
 	if err != nil {
 		return sms.Cost{}, err
 	}

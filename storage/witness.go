@@ -216,11 +216,11 @@ func (db callStore) AwaitsReading(ctx context.Context, account int64) (bool, err
 	if j == nil {
 		return false, nil
 	}
-	settings, err := accountStore{db.core}.RecordSettings(ctx, account)
+	settings, err := accountStore(db).RecordSettings(ctx, account)
 	if err != nil || settings.OthersSend {
 		return false, err
 	}
-	latest, err := accountStore{db.core}.Balances(ctx, account)
+	latest, err := accountStore(db).Balances(ctx, account)
 	if err != nil {
 		return false, err
 	}

@@ -105,7 +105,7 @@ func textFiles(t *testing.T, root fs.FS) (files []string) {
 }
 
 var (
-	citedRun  = regexp.MustCompile("go test ((?:\\./[\\w/]+ ?)+)-run (?:'([^']+)'|([\\w|]+))")
+	citedRun  = regexp.MustCompile(`go test ((?:\./[\w/]+ ?)+)-run (?:'([^']+)'|([\w|]+))`)
 	testNamed = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
 )
 
