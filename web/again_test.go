@@ -100,7 +100,7 @@ func TestSendOneMessageAgain(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	for i, want := range map[int]string{0: "It was delivered. The person gets it a second time", 1: "The network could not deliver it.", 6: "The person may get it twice", 7: "The provider did not take this message."} {
+	for i, want := range map[int]string{0: "It was delivered. The person gets it a second time", 1: "The network could not deliver it.", 6: "The person may get it twice", 7: "The provider did not accept this message."} {
 		m := s.messages(c)[i]
 		form := b.get(b.get(messagePath(m)).is(200).attr("#send-again", "href")).is(200).has(want)
 		s.leads(form)

@@ -63,7 +63,7 @@ func TestMessageTellsWhatHappened(t *testing.T) {
 	again := final
 	final.ID, early.ID, odd.ID, wrong.ID, again.ID = 1, 2, 3, 4, 5
 	s.reports(a, final, early, odd, wrong, again)
-	page = b.get(messagePath(m)).is(200).has("Delivered", "The network says the phone has it.", "DELIVRD, code 000, submitDate 2606030948, doneDate 2606030949",
+	page = b.get(messagePath(m)).is(200).has("Delivered", "The network says it reached the phone.", "DELIVRD, code 000, submitDate 2606030948, doneDate 2606030949",
 		"The same report came 2 times", "It told nothing new.", "The status “ENROUTE” is not one that the provider describes. It changed nothing.",
 		"names “2348030009999”. We did not believe it.", "mobile=2348030001000&status=DELIVRD").lacks("No report yet", "No final report")
 	s.leads(page)

@@ -116,7 +116,7 @@ func TestBreakdownCutsTheCampaign(t *testing.T) {
 		s.reports(a, sms.DeliveryReport{ProviderID: m.ProviderID, Mobile: m.Number, Status: []string{"DELIVRD", "UNDELIV", "EXPIRED", "ACCEPTD"}[i], ErrorCode: []string{"", "27", "", ""}[i]})
 		s.clock.pass(time.Minute)
 	}
-	page := b.get(address).is(200).has("Reports per minute", "UNDELIV, code 27", "EXPIRED", "The phone was probably off or out of reach for too long.", "1 delivered, 2 not delivered, 1 other.")
+	page := b.get(address).is(200).has("Reports per minute", "UNDELIV, code 27", "EXPIRED", "The phone was probably off or out of coverage for too long.", "1 delivered, 2 not delivered, 1 other.")
 	s.leads(page)
 	for network, want := range map[string]string{"MTN": "MTN50.0% of 2 10", "Glo": "Glo0% of 1 10", "Airtel": "Airtel0% of 1 01"} {
 		if all := strings.Join(strings.Fields(page.text("#networks tbody")), " "); !strings.Contains(all, want) {
