@@ -58,27 +58,27 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.fill("Phone numbers", "0803 000 0101, 0803 000 0102, 0803 000 0004")
 	p.fill("Note (optional)", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
 	p.press("Block numbers")
-	p.sees("The numbers are blocked.")
+	p.sees("Numbers blocked.")
 	p.open("/settings/blocked/3/unblock")
-	p.fill("Why may messages go to this number again?", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.fill("Why are you unblocking this number?", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
 	p.press("Unblock this number")
 	p.open("/settings/tokens")
 	p.fill("What is it for?", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
-	p.press("Make a token")
-	p.sees("The token is ready")
+	p.press("Create a token")
+	p.sees("Token created")
 
 	p.open("/templates/new")
 	p.fill("Name", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
 	p.fill("Text", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all ##and_a_mark_that_is_just_as_long_as_it##")
 	p.press("Save the draft")
-	p.sees("The draft is saved.")
+	p.sees("Draft saved in smsdesk.")
 
 	fresh := p.upload("fresh_list_with_one_very_long_name_without_any_place_to_break_it_anywhere_at_all.csv", dirtyRows(120))
 	dirty := p.upload("dirty.csv", dirtyRows(120))
 	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
 	p.fill("Message", "Dear ##name##, this is for you and for nobody else. Ọ dàbọ̀ ##Time##")
 	p.do2(p.Locator(`[id="field:time"]`).SelectOption(playwright.SelectOptionValues{Values: &[]string{"fixed"}}))
-	p.fill("##Time## for everybody", "9:00am")
+	p.fill("##Time## for everyone", "9:00am")
 	p.press("Check")
 	p.sees("rows to fix")
 
@@ -94,7 +94,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.importPeople(peopleFile)
 	p.sees("4 people are new")
 	p.open("/contacts?column=paid&op=is&value=no")
-	p.fill("Save this filter as an audience called", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.fill("Save this filter as an audience. Name", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
 	p.press("Save audience")
 	p.sees("people in it now.")
 
@@ -177,7 +177,7 @@ func (p *tab) fits(path string, width int) {
 	over, err := p.Evaluate("document.documentElement.scrollWidth - innerWidth")
 	p.do(err)
 	if fmt.Sprint(over) != "0" {
-		p.t.Errorf("%s scrolls sideways by %v px at %d px", path, over, width)
+		p.t.Errorf("%s scrolls horizontally by %v px at %d px", path, over, width)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func (p *tab) approveAbove(n string) {
 	p.t.Helper()
 	p.open("/settings/account/1")
-	p.fill("A second person has to approve campaigns with more recipients than", n)
+	p.fill("Require approval above", n)
 	p.do(p.Locator("#save-sending").Click())
 	p.sees("Saved.")
 }
@@ -25,7 +25,7 @@ func (p *tab) approveAbove(n string) {
 func (p *tab) asksApproval(text string, numbers ...string) {
 	p.t.Helper()
 	p.compose(text, numbers...)
-	p.sees("A second person has to approve it")
+	p.sees("This campaign needs approval")
 	p.picture("approval-ask")
 	p.press("Ask for approval")
 	p.sees("Waiting for approval")
@@ -51,7 +51,7 @@ func TestTwoPeopleSendACampaign(t *testing.T) {
 		author, second := pair[0], pair[1]
 		text := "Approve me, " + []string{"rich", "plain"}[i]
 		author.asksApproval(text, "0803 000 0001", "0803 000 0101")
-		author.sees("It waits for Bola Ade")
+		author.sees("Waiting for Bola Ade")
 		author.picture([]string{"approval-waits", "approval-waits-plain"}[i])
 		if n := len(ledger(t, o.sandbox)); n != 2*i {
 			t.Fatalf("%d messages went out before anybody approved", n-2*i)
@@ -62,7 +62,7 @@ func TestTwoPeopleSendACampaign(t *testing.T) {
 		}
 		second.picture([]string{"approval-list", "approval-list-plain"}[i])
 		second.follow(text)
-		second.follow("Look at it")
+		second.follow("Review")
 		second.sees("Approve this campaign?")
 		second.follow("Next")
 		second.sees("Message 2 of 2")
@@ -79,7 +79,7 @@ func TestTwoPeopleSendACampaign(t *testing.T) {
 
 		second.open("/campaigns?state=needs-approval")
 		second.follow(text)
-		second.follow("Look at it")
+		second.follow("Review")
 		second.sees("Approve and send 2 messages")
 		second.picture([]string{"approval-decide", "approval-decide-plain"}[i])
 		second.press("Approve and send 2 messages")

@@ -162,14 +162,14 @@ func TestAnAccountIsShownWithAddressesAndWithoutSecrets(t *testing.T) {
 		"--api-key-file", writeFile(t, "key", "CANARY-k3y/with+signs=="), "--hours", "08:00-20:00", "--price", "4.00", "--abroad", "--url-budget", "8000", "--type-above", "200")
 	if out, code := command(t, bin, "--data", data, "account", "add", "--name", "Other", "--base-url", "https://gateway.example/v2", "--client-id", "x", "--api-key-file", writeFile(t, "key", "y"),
 		"--hours", "8", "--price", "four", "--url-budget", "400", "--type-above=-1"); code != 2 || !strings.Contains(out, "--hours") || !strings.Contains(out, "--price") ||
-		!strings.Contains(out, "from 500 to 8,000") || !strings.Contains(out, "from 0 to 1,000,000") {
+		!strings.Contains(out, "between 500 and 8,000") || !strings.Contains(out, "between 0 and 1,000,000") {
 		t.Errorf("bad limits: exit %d\n%s", code, out)
 	}
 	out := must(t, bin, "--data", data, "account", "show", "--name", "Clinic", "--public-url", "https://sms.example.org")
 	if strings.Contains(out, "CANARY") {
 		t.Errorf("a secret is shown:\n%s", out)
 	}
-	for _, want := range []string{"https://sms.example.org/dlr/", "https://sms.example.org/ussd/", "100 requests a minute", "Africa/Lagos", "₦", "08:00 to 20:00"} {
+	for _, want := range []string{"https://sms.example.org/dlr/", "https://sms.example.org/ussd/", "100 requests per minute", "Africa/Lagos", "₦", "08:00 to 20:00"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
@@ -229,7 +229,7 @@ func TestServeAnswersSoonBesideCommandsAndStopsWithoutDoubt(t *testing.T) {
 	must(t, p.bin, "--data", p.data, "account", "test", "--name", "Clinic")
 	must(t, p.bin, "--data", p.data, "user", "list")
 	must(t, p.bin, "--data", p.data, "doctor")
-	if out, code := command(t, p.bin, "--data", p.data, "serve", "--listen", freeAddr(t)); code != 1 || !strings.Contains(out, "already serving") {
+	if out, code := command(t, p.bin, "--data", p.data, "serve", "--listen", freeAddr(t)); code != 1 || !strings.Contains(out, "already using") {
 		t.Errorf("a second serve on one folder: exit %d\n%s", code, out)
 	}
 	numbers := numbersFrom(2000, 300)

@@ -52,7 +52,7 @@ func TestConfirmByKeyboard(t *testing.T) {
 
 	p.open("/settings/account")
 	p.follow("Sandbox")
-	p.fill("A large campaign has more recipients than", "2")
+	p.fill("Ask to confirm the number above", "2")
 	p.do(p.Locator("#save-sending").Click())
 	p.sees("Saved.")
 	p.open2(draft)
@@ -98,12 +98,12 @@ func TestPreviewAndTest(t *testing.T) {
 				t.Errorf("the page was loaded again: marker %v, %v", marker, err)
 			}
 		}
-		p.fill("Try it on your own phone", "0803 000 0101")
+		p.fill("Send a test to your own phone", "0803 000 0101")
 		p.press("Send a test")
 		p.sees("Sent a test to 0803 000 0101.")
 		p.sees("Message 3 of 3")
 		p.picture("tested")
-		p.follow("See what became of it")
+		p.follow("View the test")
 		p.sees("Test of Dear all, come on Friday.")
 		if p != plain {
 			p.row("0803 000 0101", "Delivered")

@@ -66,12 +66,12 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	// A filtered page stays as it is and says how much has changed.
 	p.follow("Delivered")
 	p.do(p.WaitForURL(regexp.MustCompile(`tile=delivered`)))
-	p.sees("No messages here")
+	p.sees("No messages with this status")
 	p.sees("Live")
 	p.do2(p.Evaluate("window.marker = 'not reloaded'"))
 	setFaults(t, o.sandbox, `{}`)
 	p.tile("Delivered", "3")
-	p.sees("3 newer changes.")
+	p.sees("3 changes since you opened this page.")
 	if marker, err := p.Evaluate("window.marker"); err != nil || marker != "not reloaded" {
 		t.Errorf("the page was loaded again: %v, %v", marker, err)
 	}
@@ -152,7 +152,7 @@ func (p *tab) finds(campaign string) {
 	} {
 		p.open2(campaign)
 		p.fill("Phone number", c.number)
-		p.fill("Words in the text", c.text)
+		p.fill("Text contains", c.text)
 		p.picks("state", c.state)
 		p.picks("network", c.network)
 		p.press("Filter")
@@ -168,7 +168,7 @@ func (p *tab) finds(campaign string) {
 	p.fill("Phone number", "12")
 	p.press("Filter")
 	p.sees("There is a problem")
-	p.sees("Enter the whole number, or at least its last 4 digits")
+	p.sees("Enter the full number, or at least its last 4 digits")
 	p.complaints = slices.DeleteFunc(p.complaints, func(c string) bool { return strings.Contains(c, "422") })
 	p.open2(campaign)
 	p.fill("Phone number", "0803 000 9999")
@@ -199,8 +199,8 @@ func (p *tab) breaksDown() {
 func (p *tab) sendsAgain() {
 	p.t.Helper()
 	p.follow("Send again")
-	p.sees("The numbers are on a block list. They are left out.")
-	p.sees("Sending them again unchanged will not help.")
+	p.sees("Delivery reports say these numbers are on a block list. They will be left out.")
+	p.sees("Change one of them first.")
 	p.picture("again")
 	p.press("Continue")
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
@@ -216,7 +216,7 @@ func (p *tab) asks() {
 	p.t.Helper()
 	p.follow("0809 000 0006")
 	p.sees("No report yet")
-	p.press("Ask the provider for the status")
+	p.press("Ask the provider for its status")
 	p.sees("Provider answer: delivered")
 	p.do(p.Locator("details[id^=asked] summary").Click())
 	p.sees(`"Status":"DELIVRD"`)

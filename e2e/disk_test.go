@@ -209,7 +209,7 @@ func TestAWrongConfigurationEndsTheStart(t *testing.T) {
 		}
 	}
 	desk := p.serve()
-	refused("already serving", serve(p.data))
+	refused("already using", serve(p.data))
 	p.must(desk.stop(20 * time.Second))
 	busy, _ := listenFile(t)
 	refused("address already in use", []string{"--data", p.data, "serve", "--listen", busy, "--no-sandbox"})

@@ -93,7 +93,7 @@ func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
 
 	path := "/campaigns/" + strings.TrimPrefix(deskName(second.ID), "campaign:") + "/doubt"
 	resp, doc := boss.get(path)
-	if resp.StatusCode != http.StatusOK || !strings.Contains(words(doc), "1 message needs a decision") {
+	if resp.StatusCode != http.StatusOK || !strings.Contains(words(doc), "1 message needs your decision") {
 		t.Fatalf("%s: %s", resp.Status, words(doc))
 	}
 	form := values(doc.Find("form#decide"))
@@ -103,7 +103,7 @@ func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
 		}
 	}
 	doc = boss.answer(path, form)
-	if !strings.Contains(words(doc), "These people may get the message twice and you may pay twice.") {
+	if !strings.Contains(words(doc), "Recipients may get the message twice and you may pay twice.") {
 		t.Fatal(words(doc))
 	}
 	if n := len(ledger(t, p.sandbox)); n != 2 {
@@ -190,7 +190,7 @@ func TestReportsLostWhileDown(t *testing.T) {
 		_, doc = boss.get("/reports")
 		return strings.Contains(words(doc), "Asked about 12 messages")
 	})
-	if !strings.Contains(words(doc), "Every message from then has its report or a status.") {
+	if !strings.Contains(words(doc), "Every message from that time has a report or a status.") {
 		t.Error(words(doc))
 	}
 }
@@ -208,13 +208,13 @@ func TestDecidingInABrowser(t *testing.T) {
 	p.compose("Your appointment at the clinic is on Monday at nine. Bring your card.", "0803 000 0031", "0803 000 0032", "0803 000 0033")
 	p.press("Send 3 messages now")
 	p.row("0803 000 0031", "Needs your decision")
-	p.follow("Look and decide")
+	p.follow("Review and decide")
 	p.sees("3 messages need a decision")
 	setFaults(t, o.sandbox, `{}`)
-	p.sees("3 new reports may be about these messages.")
+	p.sees("3 new reports may match these messages.")
 	p.do(p.Locator("#hints-show").Click())
 	p.do(p.GetByText("Show the 3 messages").Click())
-	p.sees("It settles this by itself within 3 minutes.")
+	p.sees("This will be settled automatically within 3 minutes.")
 	here := p.URL()
 	state, err := p.Context().StorageState()
 	p.do(err)
@@ -236,12 +236,12 @@ func TestDecidingInABrowser(t *testing.T) {
 	}
 	p.do(p.GetByLabel("Send again").First().Check())
 	p.press("Save decisions")
-	p.sees("These people may get the message twice and you may pay twice.")
+	p.sees("Recipients may get the message twice and you may pay twice.")
 	p.picture("again")
-	p.follow("Back: do not send again")
+	p.follow("Go back without sending again")
 	p.do(p.GetByLabel("Mark as sent").First().Check())
 	p.press("Save decisions")
-	p.sees("Your decisions are saved.")
+	p.sees("Decisions saved.")
 	p.sees("Nothing to decide")
 	p.quiet()
 }

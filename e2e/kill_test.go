@@ -156,5 +156,5 @@ func (p *pair) summary(campaign int64, kills, caught int) string {
 	for _, m := range p.messages(campaign) {
 		states[m.State]++
 	}
-	return fmt.Sprintf("%d kills, %d of them with a call in flight; messages by state: %v; executed by the service: %d", kills, caught, states, len(ledger(p.t, p.sandbox)))
+	return fmt.Sprintf("%d kills, %d of them with a call in flight; messages by status: %v; executed by the service: %d", kills, caught, states, len(ledger(p.t, p.sandbox)))
 }

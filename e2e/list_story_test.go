@@ -167,7 +167,7 @@ func (p *tab) mapping() {
 	p.t.Helper()
 	p.reaches(atMessage)
 	p.fill("Message", "Dear ##name##, you owe ##amount##. Thank you")
-	if button := p.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Show preview"}); visible(button) {
+	if button := p.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Update preview"}); visible(button) {
 		p.do(button.Click())
 	}
 	p.pick("##name##", "Full Name")
@@ -191,13 +191,13 @@ func TestADirtyList(t *testing.T) {
 	p.choose(path)
 	p.mapping()
 	p.picture("list-check")
-	for _, words := range []string{"Excel has shortened this number (2.34803E+12)", `has S in place 7`, "Missing: enter a phone number", "Two numbers in one cell", "We fixed 4 phone numbers", "1 row repeats"} {
+	for _, words := range []string{"Excel has shortened this number (2.34803E+12)", `character 7 of "0803 5S5 0101" is S`, "Missing: enter a phone number", "Cell has two numbers", "We fixed 4 phone numbers", "1 row repeats"} {
 		p.sees(words)
 	}
 	p.rejected()
 	p.press("Leave out 4 rows and continue")
 	p.reaches(atConfirm)
-	p.sees("What is left out")
+	p.sees("Left out")
 	p.press("Send 5 messages now")
 	p.reaches(atCampaign)
 	p.finishes()
@@ -216,8 +216,8 @@ func TestADirtyList(t *testing.T) {
 	}
 	plain.mappingWithoutScript()
 	plain.press("Leave out 4 rows and continue")
-	plain.sees("This looks like the campaign")
-	plain.do(plain.GetByLabel("I want to send it again").Check())
+	plain.sees("This looks the same as the campaign")
+	plain.do(plain.GetByLabel("Send it anyway").Check())
 	plain.press("Leave out 4 rows and continue")
 	plain.onward()
 	plain.press("Send 5 messages now")
@@ -230,7 +230,7 @@ func TestADirtyList(t *testing.T) {
 func (p *tab) mappingWithoutScript() {
 	p.t.Helper()
 	p.fill("Message", "Dear ##name##, you owe ##amount##. Thank you")
-	p.press("Show preview")
+	p.press("Update preview")
 	p.pick("##name##", "Full Name")
 	p.pick("##amount##", "Amount due")
 	p.press("Check ")

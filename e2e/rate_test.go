@@ -19,7 +19,7 @@ type clocked struct {
 	shift string // file
 }
 
-// newClocked makes a pair with a rate of 100 requests a minute.
+// newClocked makes a pair with a rate of 100 requests per minute.
 func newClocked(t *testing.T, tags string, sandboxFlags ...string) *clocked {
 	t.Helper()
 	c := &clocked{newPair(t, binary(t, "shifted_clock"+tags), 1, sandboxFlags...), filepath.Join(t.TempDir(), "shift")}

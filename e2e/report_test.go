@@ -171,11 +171,11 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 	r.stands("one report", normal, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "DELIVRD, code 000", "2026-03-01 10:01")
 	r.stands("repeated", repeated, sms.Delivery{Status: sms.Delivrd}, 2, 4, "Delivered", "× 3")
 	for name, m := range map[string]sms.Message{"in order": forward, "in reverse": backward} {
-		r.stands(name, m, sms.Delivery{Status: sms.Delivrd, Conflict: true}, 5, 5, "The reports disagree")
+		r.stands(name, m, sms.Delivery{Status: sms.Delivrd, Conflict: true}, 5, 5, "The reports conflict")
 	}
 	r.stands("unlisted status", odd, sms.Delivery{}, 3, 3, "Awaiting report", "ENROUTE")
 	r.stands("letter case", lower, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered")
-	r.stands("another number", other, sms.Delivery{}, 1, 1, "Awaiting report", "another number")
+	r.stands("another number", other, sms.Delivery{}, 1, 1, "Awaiting report", "a different number")
 	r.stands("another text", cut, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "Absent subscriber")
 	r.stands("repeated parameters", hostile, sms.Delivery{Status: sms.Undeliv}, 1, 1, "Not delivered")
 
@@ -193,7 +193,7 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 	if n := doc.Find("#reports script, #reports img").Length(); n != 0 {
 		t.Errorf("a report has put %d elements into the page", n)
 	}
-	for _, w := range []string{"Unrecognised: ENROUTE", "It names another number than the message has. Not believed.", "Its text is another than that of the message."} {
+	for _, w := range []string{"Unrecognised: ENROUTE", "The number does not match the message. Ignored.", "Its text differs from the message."} {
 		if !strings.Contains(words(doc), w) {
 			t.Errorf("the log of reports does not say %q", w)
 		}
@@ -243,7 +243,7 @@ func TestForgedCallsMoveNothing(t *testing.T) {
 	r.stands("after forged calls", m, sms.Delivery{}, 1, 1, "Awaiting report")
 	waitFor(t, 30*time.Second, "the refused calls on the page", func() bool {
 		_, doc := r.boss.get("/reports?kind=refused")
-		return strings.Contains(words(doc), fmt.Sprintf("Refused today %d", calls))
+		return strings.Contains(words(doc), fmt.Sprintf("Rejected today %d", calls))
 	})
 	if n := len(ledger(t, r.sandbox)); n != 2 {
 		t.Errorf("%d texts were sent, want 2", n)
@@ -336,7 +336,7 @@ func TestReportsWhileTheInboxIsLocked(t *testing.T) {
 	r.stands("the report that was turned away", lost, sms.Delivery{}, 0, 0)
 	waitFor(t, 30*time.Second, "the loss on the page", func() bool {
 		_, doc := r.boss.get("/reports")
-		return strings.Contains(words(doc), "Turned away today 1")
+		return strings.Contains(words(doc), "Lost today 1")
 	})
 }
 

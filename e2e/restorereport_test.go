@@ -50,7 +50,7 @@ func TestAcknowledgedReportsAfterARestore(t *testing.T) {
 		t.Error(err)
 	}
 	out, _ := command(t, p.bin, "--data", p.data, "doctor", "--counts")
-	for _, line := range []string{"all counts are what", "log of delivery reports is whole"} {
+	for _, line := range []string{"all counts match", "log of delivery reports is whole"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("doctor does not say %q:\n%s", line, out)
 		}

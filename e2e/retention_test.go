@@ -19,12 +19,12 @@ func TestRetentionIsSetAndShown(t *testing.T) {
 	p.row("0803 000 0001", "Delivered")
 	campaign := p.URL()
 	p.open("/settings/retention")
-	p.fill("Messages, in months", "1000")
+	p.fill("Messages (months)", "1000")
 	p.press("Save")
-	p.sees("Enter a number of months from 1 to 120")
+	p.sees("Months must be between 1 and 120")
 	p.picture("retention")
 	p.complaints = nil // the browser tells every 422
-	p.fill("Messages, in months", "3")
+	p.fill("Messages (months)", "3")
 	p.fill("Log of delivery reports, in days", "14")
 	p.press("Save")
 	p.sees("Saved.")
@@ -37,7 +37,7 @@ func TestRetentionIsSetAndShown(t *testing.T) {
 	if out := must(t, binary(t, ""), "--data", o.data, "retention", "show"); !strings.Contains(out, "Messages: 3 months") || !strings.Contains(out, "Reports: for ever") || !strings.Contains(out, "Log of reports: 14 days") {
 		t.Error(out)
 	}
-	if out := must(t, binary(t, ""), "--data", o.data, "doctor", "--counts"); !strings.Contains(out, "all counts are what") {
+	if out := must(t, binary(t, ""), "--data", o.data, "doctor", "--counts"); !strings.Contains(out, "all counts match") {
 		t.Error(out)
 	}
 }

@@ -55,7 +55,7 @@ func TestScheduling(t *testing.T) {
 		p.follow("See you at the clinic")
 		p.follow("Change time")
 		p.fill("Time", "16:45")
-		p.press("Check the time")
+		p.press("Review the time")
 		p.press("Change to tomorrow at 4:45pm")
 		p.sees("Sending starts tomorrow at 4:45pm")
 		p.follow("Cancel")

@@ -59,7 +59,7 @@ func (p *tab) firstRun(o *office) {
 	p.fill("Your name", "Ada Obi")
 	p.fill("Password", adaPassword)
 	p.press("Create administrator")
-	p.sees("Get smsdesk ready")
+	p.sees("Set up smsdesk")
 	if menu := p.GetByText("Menu", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}).First(); visible(menu) {
 		p.do(menu.Click())
 	}
@@ -294,10 +294,10 @@ func TestBadInputSaysWhatIsWrongAndKeepsWhatWasTyped(t *testing.T) {
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
 	for _, c := range []struct{ numbers, sender, text, sentence string }{
-		{"0803 5S5 0101", "CLINIC", "Hello", `Contains letters: "0803 5S5 0101" has S in place 7`},
+		{"0803 5S5 0101", "CLINIC", "Hello", `Contains letters: character 7 of "0803 5S5 0101" is S`},
 		{"0803 000 0001", "", "Hello", "Choose a sender ID"},
 		{"0803 000 0001", "CLINIC", "", "Enter the message"},
-		{"0803 000 0001", "CLINIC", strings.Repeat("a", 930), "Message is 12 characters too long (limit 918). Shorten it"},
+		{"0803 000 0001", "CLINIC", strings.Repeat("a", 930), "Message must be 918 characters or fewer. Yours is 12 over"},
 		{"", "CLINIC", "Hello", "Enter at least one phone number"},
 		{"080312345", "CLINIC", "Hello", "Too short: has 9 digits, needs 11"},
 	} {

@@ -31,7 +31,7 @@ func TestATemplateIsSent(t *testing.T) {
 			p.fill("Message", "Typed before.")
 			p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"SCHOOL"}}))
 			options, err := p.Locator("select[name=template] option").AllInnerTexts()
-			if want := []string{"Own text", "Appointment", "Holiday", "Results ready"}; err != nil || !slices.Equal(options, want) {
+			if want := []string{"No template", "Appointment", "Holiday", "Results ready"}; err != nil || !slices.Equal(options, want) {
 				t.Errorf("offered are %q (%v), want only the approved and active ones %q", options, err, want)
 			}
 			p.do2(p.Locator("select[name=template]").SelectOption(playwright.SelectOptionValues{Labels: &[]string{"Results ready"}}))
@@ -57,16 +57,16 @@ func TestATemplateIsSent(t *testing.T) {
 			}
 			p.do(p.GetByLabel("In the place of ##Place##").Press("Enter"))
 			p.do(p.Locator("#errors").WaitFor())
-			p.sees("Enter what stands in the place of ##Date## for everybody, or upload a list with a column for it")
-			p.follow("Enter what stands in the place of ##Date##")
+			p.sees("Enter a value for ##Date##, or upload a list with a column for it")
+			p.follow("Enter a value for ##Date##")
 			if c.scripts {
 				if focused, err := p.Evaluate("document.activeElement.name"); err != nil || focused != "field:date" {
 					t.Errorf("the summary leads to %v, %v", focused, err)
 				}
 			}
 			p.complaints = nil // the browser tells every 422
-			p.fill("In the place of ##Date##", "Friday")
-			p.do(p.GetByLabel("In the place of ##Date##").Press("Enter"))
+			p.fill("Value for ##Date##", "Friday")
+			p.do(p.GetByLabel("Value for ##Date##").Press("Enter"))
 			p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
 			p.sees("Dear patient, your results are ready. Come to " + c.place + " between 8:00 and 16:00 before Friday.")
 			p.press("Send 1 message now")

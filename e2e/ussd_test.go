@@ -36,8 +36,8 @@ func TestAMenuIsBuiltDialledAndObeyed(t *testing.T) {
 	p.picture("ussd-empty")
 	p.follow("Start from an example")
 	p.do(p.GetByLabel("Empty menu").Check())
-	p.press("Make the menu")
-	p.sees("To put right before publishing")
+	p.press("Create menu")
+	p.sees("Fix before publishing")
 	p.follow("Code, languages and tables")
 	p.fill("Name of the menu", "Opt out")
 	p.fill("Short code", "*384#")
@@ -46,8 +46,8 @@ func TestAMenuIsBuiltDialledAndObeyed(t *testing.T) {
 
 	p.press("Add a screen")
 	p.fill("Name of the screen", "Stopped")
-	p.fill("Text", "Done. You get no more messages.")
-	p.choice("Before the screen is shown", "Block the caller's number")
+	p.fill("Text", "Done. You will get no more messages")
+	p.choice("Action before this screen", "Block the caller's number")
 	p.pressExactly("Save")
 	p.press("Add a screen")
 	p.follow("Remove this screen")
@@ -67,7 +67,7 @@ func TestAMenuIsBuiltDialledAndObeyed(t *testing.T) {
 
 	p.follow("Publish")
 	p.press("Publish Opt out")
-	p.sees("Published. New callers get this version.")
+	p.sees("Published. New callers will get this version.")
 	p.sees("Version 1 published")
 	p.quiet()
 
@@ -76,26 +76,26 @@ func TestAMenuIsBuiltDialledAndObeyed(t *testing.T) {
 	p.picture("ussd-simulator")
 	p.fill("Your answer", "9")
 	p.press("Send")
-	p.sees("That is not one of the answers.")
+	p.sees("That is not a valid choice.")
 	p.fill("Your answer", "1")
 	p.press("Send")
-	p.sees("Done. You get no more messages.")
-	p.sees("The session is over.")
+	p.sees("Done. You will get no more messages")
+	p.sees("Session ended")
 	if got := p.text("#answer"); !strings.Contains(got, `"command_id": 113`) || !strings.Contains(p.text("#took"), "ms") {
 		t.Errorf("answer %s, took %s", got, p.text("#took"))
 	}
 
 	p.open("/settings/blocked")
-	p.row("0803 000 0101", "asked for it by USSD")
+	p.row("0803 000 0101", "opted out by USSD")
 	p.compose("Only for some.", "0803 000 0001", "0803 000 0101")
-	p.sees("What is left out")
+	p.sees("Left out")
 	p.press("Send 1 message now")
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
-	p.row("0803 000 0101", "Number is on your blocked list since")
+	p.row("0803 000 0101", "Number blocked since")
 	p.row("0803 000 0001", "Delivered")
 
 	p.open("/ussd/sessions")
-	p.row("0803 000 0101", "Came to an end")
+	p.row("0803 000 0101", "Completed")
 	p.picture("ussd-sessions")
 	p.follow("0803 000 0101")
 	p.sees("Stop all messages")
@@ -119,7 +119,7 @@ func (p *tab) dial(code, network, number string) {
 	p.open("/ussd/simulator")
 	p.fill("Dial", code)
 	p.choice("Network", network)
-	p.fill("The phone's own number", number)
+	p.fill("Caller's number", number)
 	p.press("Dial")
 }
 
@@ -128,7 +128,7 @@ func (p *tab) menuFrom(example string) {
 	p.t.Helper()
 	p.open("/ussd/new")
 	p.do(p.GetByLabel(example).Check())
-	p.press("Make the menu")
+	p.press("Create menu")
 	p.do(p.WaitForURL(regexp.MustCompile(`/ussd/menus/\d+$`)))
 }
 

@@ -171,7 +171,7 @@ func TestBlockedAfterTheStartIsNotSent(t *testing.T) {
 		t.Errorf("%v %v", tally, err)
 	}
 	m := f.messages(c.ID)
-	if m[0].Reason != "Number is on your blocked list since 14 November (reason: added by Ada Obi)" || m[3].Reason != "Number is on your blocked list since 14 November (reason: from a file of Ada Obi)" {
+	if m[0].Reason != "Number blocked since 14 November (reason: added by Ada Obi)" || m[3].Reason != "Number blocked since 14 November (reason: from a file uploaded by Ada Obi)" {
 		t.Errorf("%q, %q", m[0].Reason, m[3].Reason)
 	}
 }

@@ -266,8 +266,8 @@ func TestAClaimPausesWhatMayNotGoOn(t *testing.T) {
 	if claim.Attempt == nil || claim.Attempt.CampaignID != good.ID || !slices.Equal(claim.Changed, []int64{gone.ID, late.ID}) || len(claim.Paused) != 2 {
 		t.Fatalf("%+v", claim)
 	}
-	for id, want := range map[int64][2]string{gone.ID: {sms.PauseSender, "The sender ID GONE is not approved and active at the provider any more. Nothing more is sent with it"},
-		late.ID: {sms.PauseHandOver, "Not everything was handed over to the provider before the time it is to go out, 14 November at 23:14. Continue to send the rest at once"}} {
+	for id, want := range map[int64][2]string{gone.ID: {sms.PauseSender, "Sender ID GONE is no longer approved and active at the provider. Nothing more will be sent with it"},
+		late.ID: {sms.PauseHandOver, "Not all messages could be scheduled with the provider before 14 November at 23:14. Continue to send the rest now"}} {
 		if c := f.campaign(id); c.State != sms.CampaignPaused || c.PauseCode != want[0] || c.Pause != want[1] {
 			t.Errorf("%s %s %q", c.State, c.PauseCode, c.Pause)
 		}

@@ -169,7 +169,7 @@ func TestOneProcessDispatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Dispatching(); err == nil || !strings.Contains(err.Error(), "another smsdesk is already serving the data folder "+data) {
+	if _, err := b.Dispatching(); err == nil || !strings.Contains(err.Error(), "another smsdesk is already using the data folder "+data) {
 		t.Errorf("the second one: %v", err)
 	}
 	release()

@@ -264,7 +264,7 @@ func checkURL(raw string) error {
 	if raw == "" || strings.HasPrefix(raw, "sqlite:") {
 		return nil
 	}
-	return fmt.Errorf("the database %q cannot be used: give a SQLite file as sqlite:PATH, or leave --database out to keep smsdesk.db in the data folder", redactURL(raw))
+	return fmt.Errorf("unsupported database %q: use sqlite:PATH, or leave out --database for smsdesk.db in the data folder", redactURL(raw))
 }
 
 // redactURL keeps what tells a person which setting is meant. Whatever is no

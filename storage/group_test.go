@@ -51,7 +51,7 @@ func TestAGroupsAnswerBecomesMessages(t *testing.T) {
 		return sms.Message{Row: row, Number: number, Text: "Hello", Parts: 2, State: state, ProviderID: id, Code: code, Reason: reason, SentAt: a.LicensedAt, Delivery: sms.Delivery{Status: status}}
 	}
 	want := []sms.Message{line(1, "2348030000101", sms.Accepted, "g1", "", "", ""), line(2, "2348030000102", sms.Accepted, "g2", "", "", sms.Delivrd),
-		line(3, "2348030000103", sms.Refused, "", "401", "filter", ""), line(4, "2348030000104", sms.InDoubt, "", "", "The provider's answer for this number contradicts itself.", ""),
+		line(3, "2348030000103", sms.Refused, "", "401", "filter", ""), line(4, "2348030000104", sms.InDoubt, "", "", "The provider gave two different answers for this number.", ""),
 		line(5, "hidden••••", sms.Accepted, "g5", "", "", "")}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

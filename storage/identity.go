@@ -322,12 +322,12 @@ func (c Config) Served() error {
 
 const servingLock = "smsdesk.lock"
 
-var errServed = errors.New("another smsdesk is already serving")
+var errServed = errors.New("another smsdesk is already using")
 
 func (c Config) serve() (release func(), err error) {
 	folder, err := lockFile(filepath.Join(c.Data, servingLock), false)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("%w the data folder %s. Stop it first, or give another --data", errServed, c.Data)
+		return nil, fmt.Errorf("%w the data folder %s. Stop it or use another --data", errServed, c.Data)
 	}
 	if err != nil {
 		return nil, err

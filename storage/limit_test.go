@@ -26,7 +26,7 @@ func TestACapHoldsAtTheMinuteOfSending(t *testing.T) {
 	}
 	f.wantStates(second.ID, map[sms.State]int{sms.Skipped: 1, sms.Claimed: 1})
 	for _, m := range f.messages(second.ID) {
-		if m.State == sms.Skipped && m.Reason != "This person got 1 message in the last 7 days (limit: 1)" {
+		if m.State == sms.Skipped && m.Reason != "This recipient already got 1 message in the last 7 days (limit: 1)" {
 			t.Errorf("%+v", m)
 		}
 	}

@@ -292,12 +292,12 @@ func TestAReportForWhatWasNotSent(t *testing.T) {
 		"white space": {func(f *fixture) sms.Applied {
 			return told(f, "+"+numbers(6)[4], "Your appointment is  tomorrow at nine ")
 		}, true},
-		"a claimed message":   {func(f *fixture) sms.Applied { f.claim(5); return told(f, numbers(6)[4], text) }, true},
-		"a cut text":          {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], text[:25]) }, false},
-		"another text":        {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], "Something else") }, false},
-		"no text":             {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], "") }, false},
-		"another number":      {func(f *fixture) sms.Applied { return told(f, "2348039999999", text) }, false},
-		"a request under way": {func(f *fixture) sms.Applied { f.license(f.claim(5)); return told(f, numbers(6)[4], text) }, false},
+		"a claimed message":     {func(f *fixture) sms.Applied { f.claim(5); return told(f, numbers(6)[4], text) }, true},
+		"a cut text":            {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], text[:25]) }, false},
+		"another text":          {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], "Something else") }, false},
+		"no text":               {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], "") }, false},
+		"another number":        {func(f *fixture) sms.Applied { return told(f, "2348039999999", text) }, false},
+		"a request in progress": {func(f *fixture) sms.Applied { f.license(f.claim(5)); return told(f, numbers(6)[4], text) }, false},
 		"one that is in doubt": {func(f *fixture) sms.Applied {
 			f.settle(f.license(f.claim(5)), sms.Outcome{Class: sms.ClassDoubt})
 			return told(f, numbers(6)[4], text)

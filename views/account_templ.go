@@ -104,7 +104,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Button(ButtonProps{Text: "Get smsdesk ready", Kind: Quiet, Glyph: GlyphTick, Href: SetupTasksPath}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{Text: "Set-up checklist", Kind: Quiet, Glyph: GlyphTick, Href: SetupTasksPath}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -135,7 +135,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(rows) == 0 {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "Not connected", Text: "You need the address, the client ID and the API key from the provider.", Action: Link{Text: "Connect a real account", Href: NewAccountPath}}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected", Text: "You need the API URL, client ID and API key from the provider.", Action: Link{Text: "Connect a real account", Href: NewAccountPath}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -152,7 +152,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Address</th><th scope=\"col\">API key</th><th scope=\"col\" class=\"num\">Requests a minute</th><th scope=\"col\">Connection</th></tr></thead> <tbody>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Address</th><th scope=\"col\">API key</th><th scope=\"col\" class=\"num\">Requests per minute</th><th scope=\"col\">Connection</th></tr></thead> <tbody>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -300,7 +300,7 @@ var accountOrder = []string{"name", "base_url", "client_id", "api_key", "plan", 
 func (p AccountForm) secretHint(what, kept string) string {
 	switch {
 	case len(p.Bad) > 0 && p.SecretsLost && p.ID == 0:
-		return "For safety it does not come back into the page. Paste it again."
+		return "For security we do not show it again. Paste it again."
 	case p.ID == 0:
 		return what
 	}
@@ -315,7 +315,7 @@ func (p AccountForm) senderOptions() []Option {
 		known = known || s == p.DefaultSender
 	}
 	if !known {
-		list = append(list, Option{Value: p.DefaultSender, Label: p.DefaultSender + " (not approved now)"})
+		list = append(list, Option{Value: p.DefaultSender, Label: p.DefaultSender + " (no longer approved)"})
 	}
 	return list
 }
@@ -505,7 +505,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, ". Sending goes on by itself after a test that works.</p>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, ". Sending continues automatically after a successful test.</p>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -521,7 +521,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = Button(ButtonProps{Text: "Go on sending without a test", Kind: Quiet, Small: true, Glyph: GlyphPlay}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Button(ButtonProps{Text: "Continue sending without a test", Kind: Quiet, Small: true, Glyph: GlyphPlay}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -591,7 +591,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "price_per_part", Label: "Price of one part", Hint: "What the provider takes for 160 plain or 70 other characters. Estimates of cost use it. Leave it empty if you do not know.", Value: p.Price, Error: p.Bad["price_per_part"]}, InputMode: "decimal", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "price_per_part", Label: "Price per part", Hint: "What the provider charges for one part (160 standard characters, or 70 if the text has special characters). Used for cost estimates. Leave empty if you do not know.", Value: p.Price, Error: p.Bad["price_per_part"]}, InputMode: "decimal", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -599,7 +599,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "currency", Label: "Currency", Hint: "The sign before amounts, for example ₦", Value: p.Currency, Error: p.Bad["currency"]}, Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "currency", Label: "Currency", Hint: "The symbol shown before amounts, for example ₦", Value: p.Currency, Error: p.Bad["currency"]}, Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -607,7 +607,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "country", Label: "Country", Hint: "Two letters, for example NG. Numbers without a country code are read as numbers of this country.", Value: p.Country, Error: p.Bad["country"]}, Width: WidthShort, Autocomplete: "country"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "country", Label: "Country", Hint: "Two letters, for example NG. Used for numbers without a country code.", Value: p.Country, Error: p.Bad["country"]}, Width: WidthShort, Autocomplete: "country"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -615,7 +615,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "timezone", Label: "Time zone", Hint: "For example Africa/Lagos. All times are shown in it.", Value: p.Timezone, Error: p.Bad["timezone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "timezone", Label: "Time zone", Hint: "For example Africa/Lagos. All times are shown in this time zone.", Value: p.Timezone, Error: p.Bad["timezone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -699,9 +699,9 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 
 func senderHint(p AccountForm) string {
 	if len(p.Senders) == 0 {
-		return "The provider has approved none yet, or we have not asked yet. Save and test to read the list."
+		return "No approved sender IDs yet. Save and test to refresh the list."
 	}
-	return "Chosen first in a new message. Only approved and active ones are listed."
+	return "Preselected in new messages. Only approved and active sender IDs are listed."
 }
 
 func realConnection(p AccountForm) templ.Component {
@@ -725,15 +725,15 @@ func realConnection(p AccountForm) templ.Component {
 			templ_7745c5c3_Var26 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "name", Label: "Name of the account", Hint: "Only you and your colleagues see it.", Value: p.Name, Error: p.Bad["name"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "name", Label: "Account name", Hint: "Only your team sees this.", Value: p.Name, Error: p.Bad["name"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "base_url", Label: "Address of the provider", Hint: "Starts with https:// and ends with /v2", Value: p.BaseURL, Error: p.Bad["base_url"]}, Type: "url", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "base_url", Label: "Provider API URL", Hint: "Starts with https:// and ends with /v2", Value: p.BaseURL, Error: p.Bad["base_url"]}, Type: "url", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "client_id", Label: "Client ID", Hint: p.secretHint("Copy it from the provider dashboard.", "Stored. Leave it empty to keep it."), Error: p.Bad["client_id"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "client_id", Label: "Client ID", Hint: p.secretHint("Copy it from the provider dashboard.", "Saved. Leave empty to keep it."), Error: p.Bad["client_id"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -741,15 +741,15 @@ func realConnection(p AccountForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "plan", Label: "Requests the provider allows a minute", Value: p.Plan}, Options: []Option{
+		templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "plan", Label: "Requests the provider allows per minute", Value: p.Plan}, Options: []Option{
 			{Value: "100", Label: "100, the standard plan"},
 			{Value: "1000", Label: "1,000, the premium plan"},
-			{Value: OtherPlan, Label: "Another number", Hint: "Agreed with the provider."},
+			{Value: OtherPlan, Label: "Other", Hint: "As agreed with the provider."},
 		}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "per_minute", Label: "The other number", Value: p.PerMinute, Error: p.Bad["per_minute"]}, InputMode: "numeric", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "per_minute", Label: "Requests per minute", Value: p.PerMinute, Error: p.Bad["per_minute"]}, InputMode: "numeric", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -790,11 +790,11 @@ func testConnection(p AccountForm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p>This account belongs to the sandbox inside smsdesk. It behaves like the provider, but nothing leaves this computer. Its connection is made by itself and cannot be changed.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p>This account uses the sandbox built into smsdesk. It behaves like the provider, but nothing leaves this computer. It is set up automatically and cannot be changed.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = DL([]Term{{Name: "Address", Text: p.BaseURL}, {Name: "API key", Text: "made by itself"}}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = DL([]Term{{Name: "API URL", Text: p.BaseURL}, {Name: "API key", Text: "generated automatically"}}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -816,7 +816,7 @@ func testConnection(p AccountForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "\">Open the control page of the sandbox</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "\">Open the sandbox control page</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

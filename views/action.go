@@ -32,9 +32,9 @@ func (p CampaignPage) downloadWords() string {
 	}
 	switch {
 	case p.Search.Narrows() && only == "":
-		return "Download all messages found:"
+		return "Download these messages:"
 	case p.Search.Narrows():
-		return "Download all found among “" + only + "”:"
+		return "Download all “" + only + "” messages:"
 	case only == "":
 		return "Download all messages:"
 	}

@@ -182,7 +182,7 @@ func messageActions(p MessagePage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Button(ButtonProps{ID: "ask-provider", Text: "Ask the provider for the status", Kind: Quiet, Glyph: GlyphDecide}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{ID: "ask-provider", Text: "Ask the provider for its status", Kind: Quiet, Glyph: GlyphDecide}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -224,7 +224,7 @@ func messageActions(p MessagePage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Form(FormProps{ID: "other", Action: MessagesPath + "/search", Busy: "Looking…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Form(FormProps{ID: "other", Action: MessagesPath + "/search", Busy: "Searching…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

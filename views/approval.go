@@ -20,7 +20,7 @@ type Approval struct {
 func (a Approval) who() string {
 	const named = 3
 	if n := len(a.By); n > named {
-		return strings.Join(a.By[:named], ", ") + " or " + Plural(n-named, "other person", "other people")
+		return strings.Join(a.By[:named], ", ") + " or " + Plural(n-named, "other", "others")
 	}
 	if len(a.By) < 2 {
 		return strings.Join(a.By, "")
@@ -33,9 +33,9 @@ func (a Approval) nobody() bool { return a.Needed && len(a.By) == 0 }
 
 func (p ConfirmPage) approvalWords() string {
 	if p.Campaign.GroupID != "" {
-		return "Campaigns of this account to a group need the approval of a second person, because how many people are in it is not known."
+		return "Campaigns to a group need approval on this account, because the number of recipients is not known."
 	}
-	return "Campaigns of this account to more than " + Plural(int(p.Account.ApproveAbove), "recipient", "recipients") + " need the approval of a second person."
+	return "Campaigns to more than " + Plural(int(p.Account.ApproveAbove), "recipient", "recipients") + " need approval on this account."
 }
 
 // ApprovalPage is a campaign that waits for a second person.
@@ -73,7 +73,7 @@ func (p ApprovalPage) when() string {
 	at := c.Schedule().Time()
 	words := capital(When(at, p.Now)) + ", " + ZoneWords(at)
 	if c.HandOver {
-		words += ", handed to the provider before"
+		words += ", scheduled with the provider"
 	}
 	return words
 }
@@ -86,11 +86,11 @@ func (p ApprovalPage) passed() string {
 	case c.SendAt == 0 || !due:
 		return ""
 	case c.HandOver:
-		return "Its time has passed. Send it back, so that another time is chosen."
+		return "The scheduled time has passed. Send it back so that another time can be chosen."
 	case late:
-		return "Its time has passed. After your approval it is held, and a person decides when it goes."
+		return "The scheduled time has passed. If you approve it, it will pause until someone decides when to send it."
 	}
-	return "Its time has just come. After your approval it is sent at once."
+	return "It is due now. If you approve it, it will be sent immediately."
 }
 
 // button says what approving does.
@@ -103,7 +103,7 @@ func (p ApprovalPage) button() string {
 	case due:
 		return "Approve"
 	case c.HandOver:
-		return "Approve and hand over for " + When(c.Schedule().Time(), p.Now)
+		return "Approve and schedule with the provider for " + When(c.Schedule().Time(), p.Now)
 	}
 	return "Approve and schedule for " + When(c.Schedule().Time(), p.Now)
 }
@@ -112,15 +112,15 @@ func (p ApprovalPage) button() string {
 func (p ApprovalPage) why() string {
 	switch {
 	case p.Own && p.Approval.nobody():
-		return "Nobody else here may approve it. Ask an administrator to give a second person the role Approver."
+		return "No one else can approve it. Ask an administrator to give someone the Approver role."
 	case p.Own:
-		return "It waits for " + p.Approval.who() + ". Nothing of it changes until then."
+		return "Waiting for " + p.Approval.who() + ". It cannot be changed until then."
 	}
-	return "Somebody with the role Approver has to approve it. Nothing of it changes until then."
+	return "Someone with the Approver role has to approve it. It cannot be changed until then."
 }
 
 func (p ApprovalPage) reasonField() InputProps {
-	return InputProps{Field: Field{Name: "reason", Label: "What has to change", Hint: "The author sees this sentence.", Value: p.Reason, Error: p.Errors["reason"]}, Autocomplete: "off"}
+	return InputProps{Field: Field{Name: "reason", Label: "What has to change", Hint: "The author will see this.", Value: p.Reason, Error: p.Errors["reason"]}, Autocomplete: "off"}
 }
 
 // approvedWords say who approved the campaign, "" where nobody did.
@@ -136,6 +136,6 @@ func (p OverviewPage) approvals() action {
 	if p.Approvals == 0 {
 		return action{}
 	}
-	words := Plural(int(p.Approvals), "campaign waits", "campaigns wait") + " for approval"
-	return action{"approve", words, "Nothing of it is sent before a second person says yes.", ToneWarn, Link{"Look at it", "/campaigns?state=needs-approval"}}
+	words := Plural(int(p.Approvals), "campaign is", "campaigns are") + " waiting for approval"
+	return action{"approve", words, "Nothing will be sent until " + plural(p.Approvals, "it is", "they are") + " approved.", ToneWarn, Link{"Review", "/campaigns?state=needs-approval"}}
 }

@@ -81,12 +81,12 @@ func AudienceList(f Frame, p AudienceListPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.NoAccount {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphContacts, Title: "Not connected", Text: "Audiences belong to an account, and there is none yet."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphContacts, Title: "No provider account connected", Text: "Connect a provider account to see audiences."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else if len(p.Rows) == 0 {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphContacts, Title: "No audiences yet.", Text: "An audience is a group of people that you write to again: picked by hand, or whoever fits a filter."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphContacts, Title: "No audiences yet.", Text: "An audience is a set of contacts you send to repeatedly, picked by hand or by a filter."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -103,7 +103,7 @@ func AudienceList(f Frame, p AudienceListPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\" class=\"num\">People</th><th scope=\"col\">Who</th><th scope=\"col\">Changed</th></tr></thead> <tbody>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\" class=\"num\">Contacts</th><th scope=\"col\">Definition</th><th scope=\"col\">Changed</th></tr></thead> <tbody>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -197,7 +197,7 @@ func AudienceList(f Frame, p AudienceListPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Table(TableProps{ID: "audiences", Caption: Plural(len(p.Rows), "audience", "audiences"), Label: "Audiences, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Table(TableProps{ID: "audiences", Caption: Plural(len(p.Rows), "audience", "audiences"), Label: "Audiences, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -389,9 +389,9 @@ func audienceSend(p AudiencePage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var18 string
-				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(Plural(int(p.Count), "person", "people") + " in it now.")
+				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(Plural(int(p.Count), "contact", "contacts") + " now.")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/audience.templ`, Line: 69, Col: 65}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/audience.templ`, Line: 69, Col: 62}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 				if templ_7745c5c3_Err != nil {
@@ -482,7 +482,7 @@ func audienceSend(p AudiencePage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Button(ButtonProps{ID: "write-button", Text: "Write to " + Plural(p.written(), "person", "people")}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{ID: "write-button", Text: "Send to " + Plural(p.written(), "contact", "contacts")}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -490,7 +490,7 @@ func audienceSend(p AudiencePage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Mute("You write the message next, and see who is left out and why before anything is sent.").Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Mute("Next you write the message. You will see who is left out, and why, before anything is sent.").Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -502,7 +502,7 @@ func audienceSend(p AudiencePage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Form(FormProps{ID: "write", Action: AudiencePath(p.Audience.ID, "/send"), Busy: "Getting them together…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Form(FormProps{ID: "write", Action: AudiencePath(p.Audience.ID, "/send"), Busy: "Preparing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -622,7 +622,7 @@ func audienceForm(p AudiencePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Card("Who is in it").Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Card("Contacts in this audience").Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -686,9 +686,9 @@ func audienceFields(p AudiencePage) templ.Component {
 					}
 					ctx = templ.InitializeContext(ctx)
 					var templ_7745c5c3_Var30 string
-					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs("Nothing of yours is saved yet. " + p.stored())
+					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs("Your changes are not saved yet. " + p.stored())
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/audience.templ`, Line: 115, Col: 52}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/audience.templ`, Line: 115, Col: 53}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 					if templ_7745c5c3_Err != nil {
@@ -696,7 +696,7 @@ func audienceFields(p AudiencePage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Note(NoteProps{ID: "changed", Tone: ToneBad, Title: "Somebody changed this audience while the page was open"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Note(NoteProps{ID: "changed", Tone: ToneBad, Title: "Someone else changed this audience while you had it open"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -744,7 +744,7 @@ func audienceFields(p AudiencePage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Audience.Kind != sms.Picked {
-					templ_7745c5c3_Err = Button(ButtonProps{ID: "preview", Text: "Show who fits", Kind: Quiet, Name: "do", Value: "preview"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{ID: "preview", Text: "Show matching contacts", Kind: Quiet, Name: "do", Value: "preview"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -787,7 +787,7 @@ func audiencePeople(p AudiencePage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(p.Rows) == 0 {
-			templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphContacts, Title: "Nobody is in it.", Text: "Change the filter, or choose people on the page Contacts.", Action: Link{Text: "Open contacts", Href: ContactsPath}}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphContacts, Title: "This audience is empty", Text: "Change the filter, or add contacts on the Contacts page.", Action: Link{Text: "Open contacts", Href: ContactsPath}}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -804,7 +804,7 @@ func audiencePeople(p AudiencePage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = contactRows(p.Outlook, p.FilterForm, p.Rows, Plural(int(p.Count), "person", "people"), true).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = contactRows(p.Outlook, p.FilterForm, p.Rows, Plural(int(p.Count), "contact", "contacts"), true).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -832,7 +832,7 @@ func audiencePeople(p AudiencePage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Button(ButtonProps{ID: "remove", Text: "Take the chosen people out", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{ID: "remove", Text: "Remove selected contacts", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -844,12 +844,12 @@ func audiencePeople(p AudiencePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Form(FormProps{ID: "members", Action: AudiencePath(p.Audience.ID, "/remove"), Busy: "Taking out…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Form(FormProps{ID: "members", Action: AudiencePath(p.Audience.ID, "/remove"), Busy: "Removing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = contactRows(p.Outlook, p.FilterForm, p.Rows, Plural(int(p.Count), "person", "people"), false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = contactRows(p.Outlook, p.FilterForm, p.Rows, Plural(int(p.Count), "contact", "contacts"), false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -920,7 +920,7 @@ func DeleteAudience(f Frame, a sms.Audience) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<p>Only the selection is deleted. The people stay among your contacts, and campaigns that were made of it stay as they are.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<p>This deletes the audience only. Its contacts and past campaigns are kept.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -965,7 +965,7 @@ func DeleteAudience(f Frame, a sms.Audience) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\">Keep it</a>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\">Keep the audience</a>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

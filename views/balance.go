@@ -42,7 +42,7 @@ type BalanceXML struct {
 
 // UsageBys are the headings that usage can be summed under, with their words.
 func UsageBys() []Tab {
-	return []Tab{{Text: "Day", Href: "day"}, {Text: "Month", Href: "month"}, {Text: "Sender ID", Href: "sender"}, {Text: "Person", Href: "person"}, {Text: "Network", Href: "network"}}
+	return []Tab{{Text: "Day", Href: "day"}, {Text: "Month", Href: "month"}, {Text: "Sender ID", Href: "sender"}, {Text: "Team member", Href: "person"}, {Text: "Network", Href: "network"}}
 }
 
 func (p BalancePage) usageTabs() []Tab {
@@ -88,7 +88,7 @@ func (p BalancePage) usageTitle() string {
 func (p BalancePage) usageCaption() string {
 	for _, t := range UsageBys() {
 		if t.Href == p.By {
-			return "Sent, by " + strings.ToLower(t.Text[:1]) + t.Text[1:]
+			return "Messages by " + strings.ToLower(t.Text[:1]) + t.Text[1:]
 		}
 	}
 	return "Sent"
@@ -108,14 +108,14 @@ func (p BalancePage) usageName(name string) string {
 		return networkName(name)
 	}
 	if name == "" {
-		return "not known"
+		return "unknown"
 	}
 	return name
 }
 
 func networkName(name string) string {
 	if name == "" {
-		return "Network not known"
+		return "Unknown network"
 	}
 	return name
 }
@@ -139,14 +139,14 @@ func (p BalancePage) estimate(parts int64) string {
 func (p BalancePage) failed() string {
 	b := sms.ForMessages(p.Balances)
 	if b == nil {
-		return "The balance was never read."
+		return "The balance has not been read yet."
 	}
 	return "Last known " + b.Credits + ", " + p.When(b.ReadAt) + "."
 }
 
 // LowBalance is the sentence of the band below the warning level.
 func LowBalance(a sms.Account, b sms.Balance, warnBelow int64) string {
-	return "The balance is low: " + b.Credits + ". Your warning level is " + Money(a.Currency, warnBelow) + ". Top up before you send much."
+	return "The balance is low: " + b.Credits + ". Your alert level is " + Money(a.Currency, warnBelow) + ". Top up soon."
 }
 
 func (p BalancePage) alarmWords(a sms.Alarm) string { return sentence(a.Sentence(p.Now.Location())) }
@@ -265,7 +265,7 @@ func (p BalancePage) chart(points []balancePoint) balanceChart {
 		}
 	}
 	return balanceChart{Line: line.String(), Area: line.String() + "V160H0Z", High: high.Credits, Low: low.Credits, From: p.When(first.At), Until: p.When(last.At),
-		Words: fmt.Sprintf("From %s to %s: highest %s, lowest %s, at the end %s.", p.When(first.At), p.When(last.At), high.Credits, low.Credits, last.Credits)}
+		Words: fmt.Sprintf("From %s to %s: highest %s, lowest %s, latest %s.", p.When(first.At), p.When(last.At), high.Credits, low.Credits, last.Credits)}
 }
 
 func (p BalancePage) historyTabs() []Tab {
@@ -282,11 +282,11 @@ func (p BalancePage) fell(c sms.Cost) string {
 	case ok:
 		return amount(c.After.Currency(), fall)
 	case !c.Known:
-		return "not read around it"
+		return "balance not recorded"
 	case !c.Alone:
-		return "not alone"
+		return "other campaigns were sending"
 	}
-	return "rose"
+	return "balance rose"
 }
 
 // off is how far the fact is from the estimate.
@@ -298,7 +298,7 @@ func (p BalancePage) off(c sms.Cost) string {
 	expected := new(big.Rat).Mul(big.NewRat(p.AccountRow.PricePerPart, 100), big.NewRat(c.Parts(), 1))
 	diff := new(big.Rat).Sub(fall, expected)
 	if diff.Sign() == 0 {
-		return "as estimated"
+		return "none"
 	}
 	if diff.Sign() > 0 {
 		return amount(c.After.Currency(), diff) + " more"
@@ -320,22 +320,22 @@ func (p BalancePage) noPrice() string {
 	if p.AccountRow.PricePerPart > 0 {
 		return ""
 	}
-	return " Costs are estimated once an administrator has set the price of a part in Settings."
+	return " To see estimated costs, ask an administrator to set the price per part in Settings."
 }
 
 func (p BalancePage) spread(l sms.LearntPrice) string {
 	if l.Samples == 1 {
-		return "only one campaign"
+		return "one campaign"
 	}
 	if l.Low.Cmp(l.High) == 0 {
-		return "always the same"
+		return "same every time"
 	}
 	return p.price(l.Low) + " to " + p.price(l.High)
 }
 
 func priceName(i int, l sms.LearntPrice) string {
 	if i == 0 {
-		return "All networks together"
+		return "All networks"
 	}
 	return networkName(l.Network)
 }
@@ -358,7 +358,7 @@ func (p BalancePage) usageHead() string {
 
 func (p BalancePage) mailHint() string {
 	if !p.Mails {
-		return "Email addresses with commas between them. This desk was started without a mail server (--smtp), so nothing is mailed yet."
+		return "Email addresses, separated by commas. smsdesk was started without a mail server (--smtp), so no email is sent yet."
 	}
-	return "Email addresses with commas between them."
+	return "Email addresses, separated by commas."
 }

@@ -104,7 +104,7 @@ func BalanceShow(f Frame, p BalancePage) templ.Component {
 								}
 								return nil
 							})
-							templ_7745c5c3_Err = Form(FormProps{ID: "refresh", Action: BalancePath + "/refresh", Busy: "Reading…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Form(FormProps{ID: "refresh", Action: BalancePath + "/refresh", Busy: "Refreshing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -118,7 +118,7 @@ func BalanceShow(f Frame, p BalancePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Header(Heading{Title: "Balance", Sub: "What is left on the account, and what was used."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Balance", Sub: "Credit left on the account and what was used."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -127,7 +127,7 @@ func BalanceShow(f Frame, p BalancePage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.NoAccount {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphBalance, Title: "Not connected", Text: "A balance belongs to an account at the provider, and there is none yet."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphBalance, Title: "No provider account connected", Text: "Connect a provider account to see the balance."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -447,7 +447,7 @@ func balanceNotes(p BalancePage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "We have seen this", Kind: Quiet, Small: true}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Dismiss", Kind: Quiet, Small: true}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -466,7 +466,7 @@ func balanceNotes(p BalancePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Note(NoteProps{ID: "alarms", Tone: ToneWarn, Title: "Look at this"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Note(NoteProps{ID: "alarms", Tone: ToneWarn, Title: "Alerts"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -497,7 +497,7 @@ func balanceCards(p BalancePage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(p.Balances) == 0 {
-			templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphBalance, Title: "Not read yet", Text: "The balance is read every few minutes and after each campaign."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphBalance, Title: "No balance yet", Text: "We check the balance every few minutes and after each campaign."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -602,7 +602,7 @@ func balanceHistory(p BalancePage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Tabs("How far back", p.historyTabs()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Tabs("Period", p.historyTabs()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -643,7 +643,7 @@ func balanceHistory(p BalancePage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<thead><tr><th scope=\"col\">Read</th><th scope=\"col\" class=\"num\">Balance</th></tr></thead> <tbody>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<thead><tr><th scope=\"col\">Time</th><th scope=\"col\" class=\"num\">Balance</th></tr></thead> <tbody>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -685,13 +685,13 @@ func balanceHistory(p BalancePage) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Table(TableProps{ID: "history", Caption: "Changes of the balance, newest last", Label: "Changes of the balance, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Table(TableProps{ID: "history", Caption: "Balance changes, oldest first", Label: "Changes of the balance, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = More("readings", "The same as a table").Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = More("readings", "Show as a table").Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -738,7 +738,7 @@ func balanceChartPart(p BalancePage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if points := p.points(); len(points) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p>No reading of these days is an amount that can be drawn.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p>No balance was recorded in this period.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -967,7 +967,7 @@ func balanceUsage(p BalancePage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Mute("Counted when the provider accepts a message. The network is told by the prefix; moved numbers show the old network."+p.noPrice()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Mute("Messages are counted when the provider accepts them. Network is worked out from the prefix; ported numbers show their original network."+p.noPrice()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1099,7 +1099,7 @@ func usageTable(p BalancePage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<tr><th scope=\"row\">Together</th><td class=\"num\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<tr><th scope=\"row\">Total</th><td class=\"num\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1144,7 +1144,7 @@ func usageTable(p BalancePage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "usage-table", Caption: p.usageCaption(), Label: "Usage, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var40), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "usage-table", Caption: p.usageCaption(), Label: "Usage, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var40), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1186,7 +1186,7 @@ func balanceCosts(p BalancePage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<thead><tr><th scope=\"col\">Network</th><th scope=\"col\" class=\"num\">Price of a part</th><th scope=\"col\">Spread</th><th scope=\"col\" class=\"num\">Campaigns</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<thead><tr><th scope=\"col\">Network</th><th scope=\"col\" class=\"num\">Price per part</th><th scope=\"col\">Range</th><th scope=\"col\" class=\"num\">Campaigns</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1254,7 +1254,7 @@ func balanceCosts(p BalancePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Table(TableProps{ID: "prices", Caption: "What a part cost, learned from campaigns that ran alone", Label: "Prices, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var50), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Table(TableProps{ID: "prices", Caption: "Actual price per part, measured from campaigns that ran on their own", Label: "Prices, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var50), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1272,7 +1272,7 @@ func balanceCosts(p BalancePage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<thead><tr><th scope=\"col\">Campaign</th><th scope=\"col\" class=\"num\">Parts</th><th scope=\"col\" class=\"num\">Estimated</th><th scope=\"col\" class=\"num\">Balance fell</th><th scope=\"col\">Difference</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<thead><tr><th scope=\"col\">Campaign</th><th scope=\"col\" class=\"num\">Parts</th><th scope=\"col\" class=\"num\">Estimated cost</th><th scope=\"col\" class=\"num\">Actual cost</th><th scope=\"col\">Difference</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1379,7 +1379,7 @@ func balanceCosts(p BalancePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Table(TableProps{ID: "costs", Caption: "Estimate and fact of the last campaigns", Label: "Costs of campaigns, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var55), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Table(TableProps{ID: "costs", Caption: "Estimated and actual cost of recent campaigns", Label: "Costs of campaigns, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var55), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1387,7 +1387,7 @@ func balanceCosts(p BalancePage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Mute("The balance is compared only for a campaign during which nothing else was sent. “Not alone” means that another campaign was sent at the same time.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Mute("Actual cost is only known for campaigns that ran on their own.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1453,7 +1453,7 @@ func balanceSettings(p BalancePage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "warn_below", Label: "Warn below (optional)", Hint: "Every page shows a band then, and a mail is sent.", Value: p.WarnBelow, Error: p.Bad["warn_below"]}, InputMode: "decimal", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "warn_below", Label: "Low-balance alert (optional)", Hint: "Below this, every page shows a banner and we send an email.", Value: p.WarnBelow, Error: p.Bad["warn_below"]}, InputMode: "decimal", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1461,7 +1461,7 @@ func balanceSettings(p BalancePage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "floor", Label: "Stop sending at (optional)", Hint: "Campaigns pause when the balance comes down to this. It is read every 20 seconds while something is sent, so a little more may go.", Value: p.Floor, Error: p.Bad["floor"]}, InputMode: "decimal", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "floor", Label: "Minimum balance (optional)", Hint: "Campaigns pause when the balance falls to this. We check every 20 seconds while sending, so slightly more may be spent.", Value: p.Floor, Error: p.Bad["floor"]}, InputMode: "decimal", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1469,7 +1469,7 @@ func balanceSettings(p BalancePage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "mail_to", Label: "Mail to (optional)", Hint: p.mailHint(), Value: p.MailTo, Error: p.Bad["mail_to"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "mail_to", Label: "Send alerts to (optional)", Hint: p.mailHint(), Value: p.MailTo, Error: p.Bad["mail_to"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1515,7 +1515,7 @@ func balanceSettings(p BalancePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Card("Warning and floor").Render(templ.WithChildren(ctx, templ_7745c5c3_Var65), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Card("Alerts and minimum balance").Render(templ.WithChildren(ctx, templ_7745c5c3_Var65), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1547,7 +1547,7 @@ func balanceSettings(p BalancePage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<p>The provider can also answer in XML. Its shape is not documented, so smsdesk reads it only here.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<p>The provider can also answer in XML. The format is not documented, so smsdesk only uses it here.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1563,7 +1563,7 @@ func balanceSettings(p BalancePage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Button(ButtonProps{Text: "Ask now", Kind: Quiet, Small: true}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Button(ButtonProps{Text: "Check now", Kind: Quiet, Small: true}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1581,7 +1581,7 @@ func balanceSettings(p BalancePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = More("xml", "Ask for the balance as XML").Render(templ.WithChildren(ctx, templ_7745c5c3_Var68), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = More("xml", "Check the balance as XML").Render(templ.WithChildren(ctx, templ_7745c5c3_Var68), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1617,7 +1617,7 @@ func balanceSettings(p BalancePage) templ.Component {
 					}
 					ctx = templ.InitializeContext(ctx)
 					if len(p.XML.List) == 0 {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p>No balance was found in this answer.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p>This answer contains no balance.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

@@ -37,9 +37,9 @@ func (p BlockedPage) caption() string {
 
 func (p BlockedPage) empty() EmptyProps {
 	if p.Search != "" {
-		return EmptyProps{Glyph: GlyphSearch, Title: "No blocked number begins with this.", Action: Link{Text: "Show all", Href: BlockedPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No blocked numbers start with this", Action: Link{Text: "Show all", Href: BlockedPath}}
 	}
-	return EmptyProps{Glyph: GlyphBlocked, Title: "No blocked numbers.", Text: "Numbers that a delivery report calls blocked appear here by themselves."}
+	return EmptyProps{Glyph: GlyphBlocked, Title: "No blocked numbers.", Text: "Numbers that a delivery report says are blocked are added automatically."}
 }
 
 func BlockedNumbers(f Frame, p BlockedPage) templ.Component {
@@ -107,7 +107,7 @@ func BlockedNumbers(f Frame, p BlockedPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.NoAccount {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphBlocked, Title: "Not connected", Text: "Blocked numbers belong to an account, and there is none yet."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphBlocked, Title: "No provider account connected", Text: "Connect a provider account to see blocked numbers."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -164,7 +164,7 @@ func BlockedNumbers(f Frame, p BlockedPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						if p.Search != "" && p.More {
-							templ_7745c5c3_Err = Mute("There are more. Type more digits.").Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Mute("There are more matches. Enter more digits.").Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -223,7 +223,7 @@ func BlockedNumbers(f Frame, p BlockedPage) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "file", Label: "Or a file of numbers", Hint: "Text or CSV, up to 1MB. Cells without digits are passed over.", Error: p.Bad["file"]}, Type: "file"}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "file", Label: "Or upload a file of numbers", Hint: "Text or CSV, up to 1MB. Cells without digits are ignored.", Error: p.Bad["file"]}, Type: "file"}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -231,7 +231,7 @@ func BlockedNumbers(f Frame, p BlockedPage) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "note", Label: "Note (optional)", Hint: "Why they are blocked, for whoever asks later.", Value: p.Note, Error: p.Bad["note"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "note", Label: "Note (optional)", Hint: "The reason, for your records.", Value: p.Note, Error: p.Bad["note"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -412,12 +412,12 @@ func blockedTable(p BlockedPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<thead><tr><th scope=\"col\">Phone number</th><th scope=\"col\">Since</th><th scope=\"col\">Reason</th><th scope=\"col\">Proof</th><th scope=\"col\">Note</th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<thead><tr><th scope=\"col\">Phone number</th><th scope=\"col\">Since</th><th scope=\"col\">Reason</th><th scope=\"col\">Evidence</th><th scope=\"col\">Note</th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if p.MayUnblock {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<th scope=\"col\">Change</th>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<th scope=\"col\">Actions</th>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -565,7 +565,7 @@ func blockedTable(p BlockedPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "blocked", Caption: p.caption(), Label: "Blocked numbers, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "blocked", Caption: p.caption(), Label: "Blocked numbers, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -596,7 +596,7 @@ func blockedProof(b sms.Blocked) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if b.Proof == "" {
-			templ_7745c5c3_Err = Mute("Not kept").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Mute("Not recorded").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -638,7 +638,7 @@ func blockedProof(b sms.Blocked) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\">Show the message</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\">View message</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -799,9 +799,9 @@ func Unblock(f Frame, p UnblockPage) templ.Component {
 							}
 							ctx = templ.InitializeContext(ctx)
 							var templ_7745c5c3_Var34 string
-							templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs("The person asked for this. Unblock the number only if they ask you to.")
+							templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs("The recipient asked for this. Only unblock the number if they ask you to.")
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/blocked.templ`, Line: 163, Col: 80}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/blocked.templ`, Line: 163, Col: 83}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 							if templ_7745c5c3_Err != nil {
@@ -814,7 +814,7 @@ func Unblock(f Frame, p UnblockPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, " <p>Messages can be sent to it again afterwards. What was left out stays left out.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, " <p>You will be able to send to this number again. Messages already left out will not be sent.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -830,7 +830,7 @@ func Unblock(f Frame, p UnblockPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "note", Label: "Why may messages go to this number again?", Value: p.Note, Error: p.Bad["note"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "note", Label: "Why are you unblocking this number?", Value: p.Note, Error: p.Bad["note"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -858,7 +858,7 @@ func Unblock(f Frame, p UnblockPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it blocked", Kind: Quiet, Href: BlockedPath}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the number blocked", Kind: Quiet, Href: BlockedPath}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -976,7 +976,7 @@ func BlockMessage(f Frame, p BlockMessagePage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<p>Nothing more is sent to this number, by no campaign of the account. What is with the provider already cannot be called back.</p><p>A manager can unblock it again.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<p>No campaign on this account will send to this number. Messages already with the provider cannot be recalled.</p><p>A manager can unblock it later.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1102,7 +1102,7 @@ func messageBlocked(p MessagePage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, " <a href=\"/settings/blocked\">Show the blocked numbers</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, " <a href=\"/settings/blocked\">View blocked numbers</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

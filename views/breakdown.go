@@ -111,7 +111,7 @@ func (r reason) help() string {
 		return sentence(e.Sentence)
 	}
 	if r.standing.Key == "refused" {
-		return "The provider did not take these messages. Its own words stand beside each."
+		return "The provider did not accept these messages. Its own wording is shown next to each."
 	}
 	return r.standing.Help
 }
@@ -202,7 +202,7 @@ func (p ChartProps) reportsSay() string {
 		}
 	}
 	return "From " + p.Points[0].Label + " to " + p.Points[len(p.Points)-1].Label + ": " + Number(p.total(0)) + " delivered, " + Number(p.total(1)) +
-		" not delivered, " + Plural(p.total(2), "other", "others") + ". Most at once " + p.Points[busiest].Label + ": " + Number(most) + "."
+		" not delivered, " + Number(int(p.total(2))) + " other. Peak at " + p.Points[busiest].Label + ": " + Number(most) + "."
 }
 
 // lastReport says when the last report came.
@@ -214,5 +214,5 @@ func (p BreakdownPage) lastReport() string {
 	if err != nil || p.Now.Sub(time.UnixMilli(at)) < 2*time.Minute {
 		return ""
 	}
-	return "The last report came " + p.When(at) + "."
+	return "Last report received " + p.When(at) + "."
 }

@@ -142,7 +142,7 @@ func BreakdownLive(p BreakdownPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Tabs("Parts of this page", p.views(true)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tabs("Views of this campaign", p.views(true)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -182,7 +182,7 @@ func BreakdownLive(p BreakdownPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Mute("Worked out from the first digits of the number. A number that was moved shows its old network: reports do not tell the network.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Mute("Network is worked out from the number's prefix, because reports do not name it. Ported numbers show their original network.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -424,7 +424,7 @@ func breakdownNetworks(p BreakdownPage, list []networkShare) templ.Component {
 				}
 			}
 			if len(list) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<tr id=\"networks-none\"><td colspan=\"4\">Networks show once the provider has taken messages.</td></tr>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<tr id=\"networks-none\"><td colspan=\"4\">Networks appear once the provider has accepted messages.</td></tr>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -435,7 +435,7 @@ func breakdownNetworks(p BreakdownPage, list []networkShare) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "networks", Caption: "By network", Label: "Messages by network, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "networks", Caption: "By network", Label: "Messages by network, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -600,7 +600,7 @@ func breakdownReasons(p BreakdownPage, list []reason) templ.Component {
 				}
 			}
 			if len(list) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<tr id=\"reasons-none\"><td colspan=\"4\">So far no message has failed.</td></tr>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<tr id=\"reasons-none\"><td colspan=\"4\">No undelivered messages so far.</td></tr>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -611,7 +611,7 @@ func breakdownReasons(p BreakdownPage, list []reason) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "reasons", Caption: "Why messages were not delivered", Label: "Messages by reason, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "reasons", Caption: "Why messages were not delivered", Label: "Undelivered messages by reason, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

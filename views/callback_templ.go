@@ -140,7 +140,7 @@ func Callbacks(f Frame, p CallbackPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "They lead to this computer only. Ask whoever runs smsdesk to start it with <code>--public-url</code> and the address under which it is reached from the internet.")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "They only work on this computer. Ask whoever runs smsdesk to start it with <code>--public-url</code> and its internet URL.")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -172,12 +172,12 @@ func Callbacks(f Frame, p CallbackPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						if p.Test {
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "The sandbox calls this address by itself. There is nothing to do.")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "The sandbox uses this URL automatically. You do not need to do anything.")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
 						} else {
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "The provider calls this address when it knows what became of a message. Its support switches that on. Keep the address to yourself: it is what lets a report in.")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "The provider sends a report to this URL when it knows what happened to a message. Ask the provider's support to turn this on. Keep the URL secret: anyone who has it can send reports.")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -186,7 +186,7 @@ func Callbacks(f Frame, p CallbackPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = address(p.Reports, "Address for delivery reports").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = address(p.Reports, "Delivery report URL").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -213,7 +213,7 @@ func Callbacks(f Frame, p CallbackPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{ID: "letter", Name: "letter", Label: "Copy it into a mail", Value: letter(p.Reports.URL)}, Rows: 17}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{ID: "letter", Name: "letter", Label: "Text to email", Value: letter(p.Reports.URL)}, Rows: 17}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -266,14 +266,14 @@ func Callbacks(f Frame, p CallbackPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p>The provider calls this address for every step of a USSD session. Callers get the menus that are published. <a href=\"")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p>The provider calls this URL at every step of a USSD session. Callers get the published menus. <a href=\"")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var10 templ.SafeURL
 						templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinURLErrs(USSDPath)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/callback.templ`, Line: 66, Col: 132}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/callback.templ`, Line: 66, Col: 118}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 						if templ_7745c5c3_Err != nil {
@@ -283,7 +283,7 @@ func Callbacks(f Frame, p CallbackPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = address(p.USSD, "Address for USSD").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = address(p.USSD, "USSD URL").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -404,7 +404,7 @@ func address(a CallbackAddress, label string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for i, old := range a.Old {
-			templ_7745c5c3_Err = CopyField(CopyProps{ID: a.Kind + "-old-" + strconv.Itoa(i+1), Label: "Old address", Hint: "Works until " + old.Until + ".", Value: old.URL}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = CopyField(CopyProps{ID: a.Kind + "-old-" + strconv.Itoa(i+1), Label: "Old URL", Hint: "Works until " + old.Until + ".", Value: old.URL}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -434,7 +434,7 @@ func address(a CallbackAddress, label string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "\">Make a new address</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "\">Create a new URL</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -451,7 +451,7 @@ func address(a CallbackAddress, label string) templ.Component {
 func letter(url string) string {
 	return "Subject: Delivery reports for our SMS account\n\n" +
 		"Hello,\n\n" +
-		"Please switch on delivery reports (DLR) for our account and send them by HTTP GET to this address:\n\n" +
+		"Please turn on delivery reports (DLR) for our account and send them by HTTP GET to this URL:\n\n" +
 		url + "\n\n" +
 		"We expect the parameters messageId, mobile, submitDate, doneDate, status, errorCode and shortMessage, and answer 200 OK.\n\n" +
 		"Please tell us when it is done.\n\n" +
@@ -505,14 +505,14 @@ func LastReport(p LastReportNote) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<span role=\"status\">Delivery reports arrive.</span> The last one came ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<span role=\"status\">Receiving delivery reports.</span> Last one received ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var20 string
 					templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(p.When)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/callback.templ`, Line: 107, Col: 82}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/callback.templ`, Line: 107, Col: 85}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 					if templ_7745c5c3_Err != nil {
@@ -541,7 +541,7 @@ func LastReport(p LastReportNote) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<span role=\"status\">Waiting for the first report.</span> This turns green when it arrives.  <a href=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<span role=\"status\">Waiting for the first report.</span> This page updates when it arrives.  <a href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -638,7 +638,7 @@ func CallbackRotate(f Frame, p RotateForm) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<h1>Make a new address?</h1><p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<h1>Create a new URL?</h1><p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -679,7 +679,7 @@ func CallbackRotate(f Frame, p RotateForm) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "The one of now works for 7 more days and then stops.</p><p>You have to give the new address to the provider's support within these 7 days. Reports that are sent to a stopped address are lost.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "The current URL will work for 7 more days.</p><p>Give the new URL to the provider's support within 7 days. Reports sent to an expired URL are lost.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -723,7 +723,7 @@ func CallbackRotate(f Frame, p RotateForm) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Make a new address", Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Create a new URL", Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -731,7 +731,7 @@ func CallbackRotate(f Frame, p RotateForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the address", Kind: Quiet, Href: p.Back}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep this URL", Kind: Quiet, Href: p.Back}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -743,7 +743,7 @@ func CallbackRotate(f Frame, p RotateForm) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Form(FormProps{ID: "rotate", Action: p.Action, Busy: "Making it…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Form(FormProps{ID: "rotate", Action: p.Action, Busy: "Creating it…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -34,7 +34,7 @@ func campaignState(o Outlook, c sms.Campaign, t sms.Tally) (Tone, Glyph, string)
 	case c.State == sms.CampaignCancelled:
 		return ToneMute, GlyphStopped, "Cancelled"
 	case t.Tile(sms.TileNetwork) > 0:
-		return ToneInfo, GlyphWaiting, "Waiting for reports"
+		return ToneInfo, GlyphWaiting, "Awaiting reports"
 	case t.Tile(sms.TileDelivered) == t.Total():
 		return ToneOK, GlyphTick, "Finished"
 	}
@@ -72,7 +72,7 @@ func segments(t sms.Tally) []Segment {
 }
 
 func barLabel(t sms.Tally) string {
-	return Plural(int(t.Total()), "message", "messages") + " by state"
+	return Plural(int(t.Total()), "message", "messages") + " by status"
 }
 
 // CampaignPage is one campaign with what became of its messages.
@@ -206,7 +206,7 @@ func (p CampaignPage) sub() string {
 		parts = append(parts, words)
 	}
 	if c.GroupID != "" {
-		parts = append(parts, "to the group "+c.GroupName)
+		parts = append(parts, "to group "+c.GroupName)
 	}
 	parts = append(parts, "sender ID "+c.SenderID)
 	if c.Text != "" {
@@ -216,7 +216,7 @@ func (p CampaignPage) sub() string {
 		parts = append(parts, "flash message")
 	}
 	if c.TestOf > 0 {
-		parts = append(parts, "a test to one phone")
+		parts = append(parts, "test to one phone")
 	}
 	if kept := p.keptWords(c); kept != "" {
 		parts = append(parts, kept)
@@ -260,7 +260,7 @@ func (p CampaignPage) states() []Chip {
 		}
 		c := Chip{Text: s.Words + " (" + Number(int(n)) + ")", Href: p.Path(p.Tile, s.Key), Glyph: glyphOf(s.Icon)}
 		if s.Key == p.State {
-			c = Chip{Text: "Only: " + c.Text, Href: p.Path(p.Tile, ""), Glyph: GlyphClose}
+			c = Chip{Text: "Status: " + c.Text, Href: p.Path(p.Tile, ""), Glyph: GlyphClose}
 		}
 		chips = append(chips, c)
 	}
@@ -298,7 +298,7 @@ func (p CampaignPage) spoken() string {
 	said := ""
 	switch quarter := done * 4 / total; {
 	case quarter == 4:
-		said = fmt.Sprintf("All %s done: %s delivered, %s not delivered.", Plural(int(total), "message", "messages"),
+		said = fmt.Sprintf("All %s finished: %s delivered, %s not delivered.", Plural(int(total), "message", "messages"),
 			Number(int(p.Tally.Tile(sms.TileDelivered))), Number(int(p.Tally.Tile(sms.TileFailed))))
 	case quarter > 0:
 		said = fmt.Sprintf("%d%% of %s done.", quarter*25, Plural(int(total), "message", "messages"))
@@ -322,9 +322,9 @@ func (p CampaignPage) cannotReach() string {
 		return ""
 	}
 	if p.waiting() == p.Tally.Total() {
-		return "We cannot reach the provider. Nothing was sent. We try again by ourselves."
+		return "We cannot reach the provider. Nothing was sent. We will keep trying."
 	}
-	return "We cannot reach the provider. " + waitingWords(p.waiting()) + ". We try again by ourselves."
+	return "We cannot reach the provider. " + waitingWords(p.waiting()) + ". We will keep trying."
 }
 
 func waitingWords(n int64) string {
@@ -338,11 +338,11 @@ func (p CampaignPage) kept() string {
 	n := p.Tally["queued"] + p.Tally["draft"]
 	switch n {
 	case 0:
-		return "Nothing more is sent."
+		return "Nothing more will be sent."
 	case 1:
-		return "1 message is kept back."
+		return "1 message has not been sent."
 	}
-	return Number(int(n)) + " messages are kept back."
+	return Number(int(n)) + " messages have not been sent."
 }
 
 // doubt says why a person has to decide, as far as one sentence can.
@@ -350,11 +350,11 @@ func (p CampaignPage) doubt() string {
 	lost, held := p.Tally["doubt"], p.Tally["held"]
 	switch {
 	case lost > 0 && held > 0:
-		return "Some may or may not have been sent, others were refused in a way we do not know. Nothing is sent again by itself."
+		return "Some may or may not have been sent. The provider refused the others for a reason we do not recognise; they were probably not sent. Nothing is sent again unless you decide so."
 	case held > 0:
-		return "The provider refused in a way we do not know. It was probably not sent. Nothing is sent again by itself."
+		return "The provider refused these for a reason we do not recognise. They were probably not sent. Nothing is sent again unless you decide so."
 	}
-	return "We lost the connection while sending and cannot tell whether they went out. Nothing is sent again by itself."
+	return "We lost the connection while sending, so we cannot tell whether these messages were sent. Nothing is sent again unless you decide so."
 }
 
 func (p CampaignPage) caption() string {
@@ -373,7 +373,7 @@ func (p CampaignPage) caption() string {
 
 func (p CampaignPage) newer() string {
 	if n := p.Shown() - p.Seen; n > 0 && !p.Search.Narrows() {
-		return Plural(int(n), "newer change", "newer changes") + "."
+		return Plural(int(n), "change", "changes") + " since you opened this page."
 	}
 	return ""
 }
@@ -410,14 +410,14 @@ const PageLength = 50
 func (p CampaignPage) noRows() EmptyProps {
 	switch {
 	case p.Search.Narrows() && p.Search.Next > 0:
-		return EmptyProps{Glyph: GlyphSearch, Title: "Nothing found so far.", Text: "There are more messages to look through than one page takes.", Action: Link{Text: "Look further", Href: With(p.here(), "after", id(p.Search.Next))}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No matches yet", Text: "There are more messages to search.", Action: Link{Text: "Search more messages", Href: With(p.here(), "after", id(p.Search.Next))}}
 	case p.Search.Narrows():
 		return EmptyProps{Glyph: GlyphSearch, Title: "No messages match.", Action: Link{Text: "Clear filters", Href: p.all()}}
 	}
 	if p.Tile == "" && p.State == "" {
 		return EmptyProps{Glyph: GlyphMessage, Title: "This campaign has no messages"}
 	}
-	return EmptyProps{Glyph: GlyphMessage, Title: "No messages here", Text: "Messages come and go as reports arrive.", Action: Link{Text: "Show all messages", Href: p.Path("", "")}}
+	return EmptyProps{Glyph: GlyphMessage, Title: "No messages with this status", Text: "Messages move here and away as reports arrive.", Action: Link{Text: "Show all messages", Href: p.Path("", "")}}
 }
 
 // to is whom a message goes to, as far as this person may see it.
@@ -459,9 +459,9 @@ func ownWords(m sms.Message) string {
 // leftOut tells how many messages were left out before sending.
 func leftOut(n int64) string {
 	if n == 1 {
-		return "1 message is left out. The reason is beside it."
+		return "1 recipient was left out. The reason is shown next to it."
 	}
-	return Number(int(n)) + " messages are left out. The reason is beside each."
+	return Number(int(n)) + " recipients were left out. The reason is shown next to each."
 }
 
 func reportWords(d sms.Delivery) string {
@@ -473,7 +473,7 @@ func reportWords(d sms.Delivery) string {
 		words += ", code " + d.ErrorCode
 	}
 	if d.Conflict {
-		words += ", reports disagree"
+		words += ", reports conflict"
 	}
 	return words
 }

@@ -78,7 +78,7 @@ func CampaignList(f Frame, p CampaignListPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Tabs("Campaigns by state", p.tabs()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tabs("Campaigns by status", p.tabs()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -280,7 +280,7 @@ func campaignSearch(p CampaignListPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "person", Label: "Person", Value: p.person()}, Options: p.people(), Prompt: "Anybody", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "person", Label: "Team member", Value: p.person()}, Options: p.people(), Prompt: "Anyone", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -379,7 +379,7 @@ func campaignTable(p CampaignListPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "campaigns", Caption: "Campaigns, newest first", Label: "Campaigns, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "campaigns", Caption: "Campaigns, newest first", Label: "Campaigns, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -408,7 +408,7 @@ func campaignHead() templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Status</th><th scope=\"col\">Delivered</th><th scope=\"col\">When and who</th><th scope=\"col\" class=\"num\">Recipients</th><th scope=\"col\" class=\"num\">Estimated cost</th></tr></thead>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Status</th><th scope=\"col\">Delivered</th><th scope=\"col\">Started</th><th scope=\"col\" class=\"num\">Recipients</th><th scope=\"col\" class=\"num\">Estimated cost</th></tr></thead>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -436,7 +436,7 @@ func Chart(p ChartProps) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: p.ID + "-table", Caption: p.Name, Label: p.Name + ", scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: p.ID + "-table", Caption: p.Name, Label: p.Name + ", scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

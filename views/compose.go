@@ -91,7 +91,7 @@ func (p TextParts) spoken() string {
 	case s.Parts == 0:
 		return ""
 	case s.Parts > p.MaxParts:
-		return fmt.Sprintf("Too long: %s, the most is %d", Plural(s.Parts, "part", "parts"), p.MaxParts)
+		return fmt.Sprintf("Too long: %s. The limit is %d", Plural(s.Parts, "part", "parts"), p.MaxParts)
 	}
 	return Plural(s.Parts, "part", "parts")
 }
@@ -101,13 +101,13 @@ func (p TextParts) more() string {
 	s := sms.CountSegments(p.Text, false)
 	switch {
 	case s.Parts == 0:
-		return "The first part holds 160 characters."
+		return "One part holds 160 characters."
 	case s.Parts > p.MaxParts:
 		return "· " + sentence(sms.CheckText(p.Text, s, p.MaxParts))
 	}
 	left := Plural(s.Left, "character", "characters") + " left"
 	if s.Parts > 1 {
-		left += " in the last part"
+		left += " in this part"
 	}
 	return "· " + left + "." + OddLetters(p.Text)
 }
@@ -121,14 +121,14 @@ func OddLetters(text string) string {
 	}
 	letters := oddNames(s.Odd)
 	if plain := sms.CountSegments(withoutOdd(text), false); plain.Parts < s.Parts {
-		return fmt.Sprintf(" This message needs %s because of %s. Without %s %s enough.",
-			Plural(s.Parts, "part", "parts"), letters, them(s.Odd), Plural(plain.Parts, "part is", "parts are"))
+		return fmt.Sprintf(" This message needs %s because of %s. Without %s, %s enough.",
+			Plural(s.Parts, "part", "parts"), letters, them(s.Odd), Plural(plain.Parts, "part would be", "parts would be"))
 	}
 	size := 70
 	if s.Parts > 1 {
 		size = 67
 	}
-	return fmt.Sprintf(" A part holds %d characters because of %s.", size, letters)
+	return fmt.Sprintf(" Each part holds only %d characters because of %s.", size, letters)
 }
 
 const oddShown = 5
@@ -155,14 +155,14 @@ func quoted(r rune) string {
 	case '‘', '’':
 		return "the curly apostrophe " + string(r)
 	case '\u00a0', '\u202f', '\u2007':
-		return "a fixed space"
+		return "a non-breaking space"
 	case '\u200b', '\u200c', '\u200d', '\ufeff', '\ufe0f':
-		return "a letter that cannot be seen"
+		return "an invisible character"
 	case '\t':
 		return "a tab"
 	}
 	if unicode.Is(unicode.M, r) {
-		return "an accent mark of its own"
+		return "a separate accent mark"
 	}
 	return "“" + string(r) + "”"
 }
@@ -207,12 +207,12 @@ func (c NumberCount) more() string {
 	}
 	more := ""
 	if c.Repeated > 0 {
-		more += "· " + Number(c.Repeated) + " repeated "
+		more += "· " + Plural(c.Repeated, "duplicate", "duplicates") + " "
 	}
 	if len(c.Bad) > 0 {
 		more += "· " + Number(len(c.Bad)) + " cannot be used: " + Shorten(c.Bad[0].Raw, 24)
 		if len(c.Bad) > 1 {
-			more += " and others"
+			more += " and " + Number(len(c.Bad)-1) + " more"
 		}
 	}
 	return more

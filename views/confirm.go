@@ -57,9 +57,9 @@ func (p ConfirmPage) nothing() bool { return p.Campaign.GroupID == "" && p.Out.M
 // nobodyLeft says why nobody is.
 func (p ConfirmPage) nobodyLeft() string {
 	if len(p.Out.Sent) > 0 {
-		return "Everyone has got this message already or has been blocked since. Nobody is left to send to."
+		return "Everyone has already got this message or has been blocked since. There is no one left to send to."
 	}
-	return "Every number has been blocked since. Nobody is left to send to."
+	return "All of these numbers have been blocked since. There is no one left to send to."
 }
 
 // button says what pressing it does, for the chosen time.
@@ -74,7 +74,7 @@ func (p ConfirmPage) button() string {
 	case !p.Plan.Forecast.Starts.After(p.Plan.From):
 		return "Send " + p.messages() + " now"
 	}
-	return "Send " + p.messages() + " from " + When(p.Plan.Forecast.Starts, p.Now) + " on"
+	return "Send " + p.messages() + ", starting " + When(p.Plan.Forecast.Starts, p.Now)
 }
 
 // sure is what the button promises; the server does nothing else than that.
@@ -94,15 +94,15 @@ func (p ConfirmPage) back() Link {
 	id := strconv.FormatInt(p.Campaign.ID, 10)
 	switch {
 	case p.List != nil && !p.Mine: // a list opens for whoever uploaded it
-		return Link{Text: "Back to the campaign", Href: CampaignPath(p.Campaign.ID)}
+		return Link{Text: "Back to campaign", Href: CampaignPath(p.Campaign.ID)}
 	case p.List != nil && p.List.Tally.Bad()+p.List.Tally.LeftOut() > 0:
-		return Link{Text: "Back to the check", Href: ListPath(p.List.UID, "/check")}
+		return Link{Text: "Back to check", Href: ListPath(p.List.UID, "/check")}
 	case p.List != nil:
-		return Link{Text: "Back: change the message", Href: ListPath(p.List.UID, "/message")}
+		return Link{Text: "Back to edit the message", Href: ListPath(p.List.UID, "/message")}
 	case p.Mine:
-		return Link{Text: "Back: change the message", Href: "/new?draft=" + id}
+		return Link{Text: "Back to edit the message", Href: "/new?draft=" + id}
 	}
-	return Link{Text: "Back: change the message", Href: "/new?again=" + id}
+	return Link{Text: "Back to edit the message", Href: "/new?again=" + id}
 }
 
 func (p ConfirmPage) recipients() string {
@@ -151,9 +151,9 @@ func (p ConfirmPage) sums() []Term {
 	each := p.Out.Messages > 0 && p.Out.Parts%p.Out.Messages == 0 && p.Campaign.Text != ""
 	switch {
 	case p.Campaign.GroupID != "":
-		terms = append(terms, Term{Name: "Parts each", Text: Number(int(p.Campaign.Parts)), Number: true})
+		terms = append(terms, Term{Name: "Parts per message", Text: Number(int(p.Campaign.Parts)), Number: true})
 	case each:
-		terms = append(terms, Term{Name: "Parts each", Text: Number(int(p.Out.Parts / p.Out.Messages)), Number: true})
+		terms = append(terms, Term{Name: "Parts per message", Text: Number(int(p.Out.Parts / p.Out.Messages)), Number: true})
 		fallthrough
 	default:
 		terms = append(terms, Term{Name: "Parts in total", Text: p.most() + Number(int(p.Out.Parts)), Number: true})
@@ -162,7 +162,7 @@ func (p ConfirmPage) sums() []Term {
 	switch {
 	case known:
 		terms = append(terms,
-			Term{Name: "Price of a part", Text: Money(p.Account.Currency, p.Account.PricePerPart), Number: true},
+			Term{Name: "Price per part", Text: Money(p.Account.Currency, p.Account.PricePerPart), Number: true},
 			Term{Name: "Estimated cost", View: strong(p.most() + amount(p.Account.Currency, cost)), Number: true})
 	case p.Campaign.GroupID != "":
 		terms = append(terms, Term{Name: "Cost", Text: p.groupCost(), Number: true})
@@ -175,7 +175,7 @@ func (p ConfirmPage) sums() []Term {
 	terms = append(terms, Term{Name: "Balance now", Text: p.Balance.Credits, Number: true})
 	if have, readable := p.Balance.Amount(); readable && known {
 		sign := strings.Trim(p.Balance.Credits[:strings.IndexFunc(p.Balance.Credits, unicode.IsDigit)], "-− ")
-		terms = append(terms, Term{Name: "Balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)), Number: true})
+		terms = append(terms, Term{Name: "Estimated balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)), Number: true})
 	}
 	return terms
 }
@@ -183,7 +183,7 @@ func (p ConfirmPage) sums() []Term {
 // groupCost is what the provider's count of contacts would cost.
 func (p ConfirmPage) groupCost() string {
 	if p.Contacts < 0 || p.Account.PricePerPart <= 0 {
-		return "Not known: the provider keeps the group's numbers"
+		return "Not known: only the provider has the group's numbers"
 	}
 	cost := new(big.Rat).SetInt64(p.Contacts * p.Campaign.Parts)
 	return "about " + amount(p.Account.Currency, cost.Mul(cost, big.NewRat(p.Account.PricePerPart, 100)))
@@ -198,7 +198,7 @@ func (p ConfirmPage) whyParts() string {
 	if n == 0 || p.List.Tally.Letters == "" {
 		return ""
 	}
-	return Plural(int(n), "message needs", "messages need") + " more parts because of " + oddNames([]rune(p.List.Tally.Letters)) + "."
+	return Plural(int(n), "message needs", "messages need") + " extra parts because of " + oddNames([]rune(p.List.Tally.Letters)) + "."
 }
 
 // left are the lines about rows that are not sent, by kind.
@@ -211,7 +211,7 @@ func (p ConfirmPage) left() []Term {
 	}
 	if p.List == nil {
 		add("Blocked numbers", p.Out.LeftOut)
-		add("Repeated numbers", int64(p.Repeated))
+		add("Duplicate numbers", int64(p.Repeated))
 	} else {
 		for _, k := range sms.RowKinds() {
 			if k.Bad() || k.LeftOut() {
@@ -220,25 +220,25 @@ func (p ConfirmPage) left() []Term {
 		}
 		add("Hidden rows", p.List.Tally.Hidden)
 	}
-	add("Numbers blocked since then", p.Out.Blocked)
+	add("Numbers blocked since the check", p.Out.Blocked)
 	return terms
 }
 
 func (p ConfirmPage) leftTitle() string {
 	if len(p.left()) > 0 {
-		return "What is left out"
+		return "Left out"
 	}
-	return "Worth knowing"
+	return "Good to know"
 }
 
 // listNotes are what is worth knowing about rows that are sent.
 func (p ConfirmPage) listNotes() []string {
 	var notes []string
 	if p.Repeated > 0 {
-		notes = append(notes, "Each number gets the message once.")
+		notes = append(notes, "Duplicate numbers get the message once.")
 	}
 	if p.Out.Unsure {
-		notes = append(notes, "Numbers were blocked after this list was checked. Those among them are left out when their turn comes.")
+		notes = append(notes, "Some numbers have been blocked since this list was checked. They will be left out when the campaign reaches them.")
 	}
 	if p.List == nil {
 		return notes
@@ -248,7 +248,7 @@ func (p ConfirmPage) listNotes() []string {
 		notes = append(notes, "We fixed "+Plural(int(n), "number", "numbers")+": "+fixes(t.Fixes)+".")
 	}
 	if n := t.Kinds[sms.RowOtherText]; n > 0 {
-		notes = append(notes, Plural(int(n), "number gets", "numbers get")+" more than one message, because the texts differ.")
+		notes = append(notes, Plural(int(n), "number will get", "numbers will get")+" more than one message because the texts differ.")
 	}
 	return notes
 }
@@ -274,7 +274,7 @@ func fixes(list map[string]int64) string {
 // typedField asks for the number of recipients.
 func (p ConfirmPage) typedField() InputProps {
 	n := strconv.FormatInt(p.Out.Messages, 10)
-	return InputProps{Field: Field{Name: "typed", Label: "Type " + n + " to confirm", Hint: "This account asks for it above " + Number(int(p.Account.TypeAbove)) + " recipients.",
+	return InputProps{Field: Field{Name: "typed", Label: "Type " + n + " to confirm", Hint: "Required for campaigns with more than " + Number(int(p.Account.TypeAbove)) + " recipients.",
 		Value: p.Typed, Error: p.Errors["typed"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}
 }
 
@@ -291,7 +291,7 @@ func (p ConfirmPage) jump() string {
 }
 
 func (p ConfirmPage) nameField() InputProps {
-	return InputProps{Field: Field{Name: "name", Label: "Name of the campaign", Hint: "Only you and your colleagues see it.", Value: p.Name, Error: p.Errors["name"]}, Autocomplete: "off"}
+	return InputProps{Field: Field{Name: "name", Label: "Name of the campaign", Hint: "Only your team sees this.", Value: p.Name, Error: p.Errors["name"]}, Autocomplete: "off"}
 }
 
 // Preview is one row of a campaign as its recipient sees it.
@@ -349,9 +349,9 @@ func (p Preview) goTo() string {
 func (p Preview) to() string {
 	switch {
 	case p.Campaign.GroupID != "":
-		return "To everybody in the group " + p.Campaign.GroupName
+		return "To everyone in the group " + p.Campaign.GroupName
 	case p.Message.Number == "":
-		return "has no number"
+		return "No number"
 	case p.row() == "":
 		return "To " + p.Phone(p.Message.Number)
 	}
@@ -417,24 +417,24 @@ type Plan struct {
 func (p Plan) requests() string {
 	switch {
 	case p.Group:
-		return "1 request. The provider sends it to everybody in the group."
+		return "1 request. The provider sends the text to everyone in the group."
 	case p.Text+p.Pairs == 1:
 		return "1 request."
 	case p.Pairs == 0:
-		return Number(int(p.Text)) + " requests, each with one text for many numbers."
+		return Number(int(p.Text)) + " requests, each sending one text to many numbers."
 	case p.Text == 0:
-		return Number(int(p.Pairs)) + " requests, each with a text for each number."
+		return Number(int(p.Pairs)) + " requests, each carrying a different text per number."
 	}
-	return Number(int(p.Text+p.Pairs)) + " requests: " + Number(int(p.Text)) + " with one text for many numbers, " + Number(int(p.Pairs)) + " with a text for each number."
+	return Number(int(p.Text+p.Pairs)) + " requests: " + Number(int(p.Text)) + " sending one text to many numbers, " + Number(int(p.Pairs)) + " each carrying a different text per number."
 }
 
 // takes says how long the sending is.
 func (p Plan) takes() string {
-	rate := "at " + Plural(p.PerMinute, "request", "requests") + " a minute"
+	rate := "at " + Plural(p.PerMinute, "request", "requests") + " per minute"
 	words := "Takes " + roughly(p.Forecast.Takes) + " " + rate + "."
 	switch {
 	case p.Others == 1:
-		words += " Another campaign of this account is being sent and takes turns with it."
+		words += " Another campaign on this account is also sending. They take turns."
 	case p.Others > 1:
 		words += " " + Number(p.Others) + " other campaigns of this account are being sent and take turns with it."
 	}
@@ -450,7 +450,7 @@ func (p Plan) ends() string {
 	ends := "ends " + about(f.Ends, p.Now, f.Takes)
 	switch {
 	case f.Ends.IsZero():
-		return words + "It would take more than a year."
+		return words + "This would take more than a year."
 	case f.Pauses > 0:
 		return words + "Sending pauses from " + p.Hours.Pause() + "; " + ends + "."
 	case f.Takes < time.Minute:
@@ -499,20 +499,20 @@ func (p StopPage) sentence() string {
 	out := ""
 	switch {
 	case gone == 1:
-		out = "1 message is already with the provider and cannot be called back. "
+		out = "1 message is already with the provider and cannot be recalled. "
 	case gone > 1:
-		out = Number(int(gone)) + " messages are already with the provider and cannot be called back. "
+		out = Number(int(gone)) + " messages are already with the provider and cannot be recalled. "
 	}
-	return out + Number(int(kept)) + " will be kept back."
+	return out + Number(int(kept)) + " will not be sent unless you continue."
 }
 
 func (p StopPage) kept() int { return int(p.Tally["queued"] + p.Tally["draft"]) }
 
 func (p StopPage) never() string {
 	if p.kept() == 1 {
-		return "1 message is then never sent."
+		return "1 message will never be sent."
 	}
-	return Number(p.kept()) + " messages are then never sent."
+	return Number(p.kept()) + " messages will never be sent."
 }
 
 func (p StopPage) neverButton() string { return "Cancel " + Plural(p.kept(), "message", "messages") }
@@ -522,5 +522,5 @@ func (p StopPage) title() string {
 	if p.Campaign.Waits() {
 		return "Cancel the campaign?"
 	}
-	return "Cancel the rest?"
+	return "Cancel unsent messages?"
 }

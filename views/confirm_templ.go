@@ -353,7 +353,7 @@ func ConfirmPreview(p Preview) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.marked() {
-						templ_7745c5c3_Err = Mute("The marked words were filled in.").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Mute("Highlighted words replace placeholders.").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -464,7 +464,7 @@ func previewRows(p Preview) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Odd > 0 {
-				templ_7745c5c3_Err = PartLink(PartLinkProps{ID: "preview-odd", Text: "First with special letters", Href: p.at(p.Odd), Part: "preview"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = PartLink(PartLinkProps{ID: "preview-odd", Text: "First with special characters", Href: p.at(p.Odd), Part: "preview"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -606,7 +606,7 @@ func previewTest(p Preview) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">See what became of it</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">View the test</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -669,7 +669,7 @@ func previewTest(p Preview) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "test_number", Label: "Try it on your own phone", Value: p.Test.Number, Error: p.Test.Error}, Type: "tel", Width: WidthMiddle, Autocomplete: "tel"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "test_number", Label: "Send a test to your own phone", Value: p.Test.Number, Error: p.Test.Error}, Type: "tel", Width: WidthMiddle, Autocomplete: "tel"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -691,7 +691,7 @@ func previewTest(p Preview) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Mute("It goes out at once, with the text above, and costs what any message costs.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Mute("The test is sent immediately with the text above and costs the same as any message.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -791,7 +791,7 @@ func ConfirmCost(p ConfirmPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Card("What it takes").Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Card("Cost").Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -848,7 +848,7 @@ func ConfirmCost(p ConfirmPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "\">Show them</a></p>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "\">View left-out recipients</a></p>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -991,7 +991,7 @@ func ConfirmPlan(p Plan) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.HandOver {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<p>The provider keeps it until then. When it has left, only the provider knows.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<p>The provider holds it until then. smsdesk cannot see when the provider sends it.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1035,7 +1035,7 @@ func ConfirmPlan(p Plan) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Card("How it is sent").Render(templ.WithChildren(ctx, templ_7745c5c3_Var37), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Card("How it will be sent").Render(templ.WithChildren(ctx, templ_7745c5c3_Var37), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1155,7 +1155,7 @@ func confirmSend(p ConfirmPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Campaign.GroupID != "" {
-					templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "blind", Label: "Send to the whole group without seeing its numbers", Hint: groupSays(p.Contacts), Error: p.Errors["blind"]}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "blind", Label: "Send to the whole group. I understand we cannot see its numbers", Hint: groupSays(p.Contacts), Error: p.Errors["blind"]}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1394,7 +1394,7 @@ func ConfirmLast(p ConfirmPage) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if p.Later.Ask {
-				templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "which", Label: "Which of the two", Value: string(p.Later.Which), Error: p.Errors["which"]}, Options: p.Later.whiches()}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "which", Label: "Which one", Value: string(p.Later.Which), Error: p.Errors["which"]}, Options: p.Later.whiches()}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1504,7 +1504,7 @@ func confirmName(p ConfirmPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Button(ButtonProps{ID: "save-name", Text: "Save the name", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{ID: "save-name", Text: "Save name", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1552,7 +1552,7 @@ func unknownCost(p ConfirmPage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if p.MaySetPrice {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "not known: <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "Not known. <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1565,12 +1565,12 @@ func unknownCost(p ConfirmPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "\">set the price of a part in Settings</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "\">Set the price per part in Settings</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "not known: an administrator can set the price of a part in Settings")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "Not known. An administrator can set the price per part in Settings")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1688,7 +1688,7 @@ func StopCampaign(f Frame, p StopPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "</p><p>You can continue later from where it stopped.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "</p><p>You can continue later from the same place.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1733,7 +1733,7 @@ func StopCampaign(f Frame, p StopPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "\">Go on sending</a>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "\">Keep sending</a>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1832,7 +1832,7 @@ func GiveUpCampaign(f Frame, p StopPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "</p><p>This cannot be undone. The record of what was sent stays.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "</p><p>This cannot be undone. The record of sent messages is kept.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1877,7 +1877,7 @@ func GiveUpCampaign(f Frame, p StopPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "\">Keep it</a>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "\">Do not cancel</a>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

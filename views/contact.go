@@ -9,7 +9,7 @@ import (
 )
 
 func contactTabs(current string) []Tab {
-	return []Tab{{Text: "People", Href: ContactsPath, Current: current == "people"}, {Text: "Audiences", Href: AudiencesPath, Current: current == "audiences"}}
+	return []Tab{{Text: "Contacts", Href: ContactsPath, Current: current == "people"}, {Text: "Audiences", Href: AudiencesPath, Current: current == "audiences"}}
 }
 
 // FilterForm is a filter as a form shows it, with room for one more condition.
@@ -97,9 +97,9 @@ type ContactListPage struct {
 
 func (p ContactListPage) searchHint() string {
 	if p.Masked {
-		return "Part of a name, or a whole number"
+		return "Part of a name, or a full phone number"
 	}
-	return "Part of a name, or the first digits"
+	return "Part of a name, or the first digits of a number"
 }
 
 func (p ContactListPage) narrowed() bool { return p.Typed != "" || !p.Filter.Everybody() }
@@ -107,21 +107,21 @@ func (p ContactListPage) narrowed() bool { return p.Typed != "" || !p.Filter.Eve
 func (p ContactListPage) caption() string {
 	switch {
 	case p.Typed != "":
-		return "Who is found for “" + Shorten(p.Typed, 40) + "”"
+		return "Results for “" + Shorten(p.Typed, 40) + "”"
 	case !p.Filter.Everybody():
-		return Plural(int(p.Count), "person fits", "people fit") + ": " + Shorten(p.Filter.Words(p.Columns), 200)
+		return Plural(int(p.Count), "contact matches", "contacts match") + ": " + Shorten(p.Filter.Words(p.Columns), 200)
 	}
-	return Plural(int(p.Count), "person", "people") + ", newest first"
+	return Plural(int(p.Count), "contact", "contacts") + ", newest first"
 }
 
 func (p ContactListPage) empty() EmptyProps {
 	switch {
 	case p.Typed != "":
-		return EmptyProps{Glyph: GlyphSearch, Title: "Nobody is found for “" + Shorten(p.Typed, 40) + "”.", Action: Link{Text: "Show all", Href: ContactsPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No contacts match “" + Shorten(p.Typed, 40) + "”", Action: Link{Text: "Show all", Href: ContactsPath}}
 	case p.narrowed():
-		return EmptyProps{Glyph: GlyphSearch, Title: "Nobody fits this filter.", Action: Link{Text: "Clear the filter", Href: ContactsPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No contacts match this filter", Action: Link{Text: "Clear the filter", Href: ContactsPath}}
 	case p.MayChange:
-		return EmptyProps{Glyph: GlyphContacts, Title: "No contacts yet.", Text: "Bring them in from a spreadsheet, or add one by hand.", Action: Link{Text: "Import from a file", Href: ImportPath}}
+		return EmptyProps{Glyph: GlyphContacts, Title: "No contacts yet.", Text: "Import a spreadsheet, or add a contact.", Action: Link{Text: "Import from a file", Href: ImportPath}}
 	}
 	return EmptyProps{Glyph: GlyphContacts, Title: "No contacts yet."}
 }
@@ -135,7 +135,7 @@ func (p FilterForm) inTable() []sms.ContactColumn {
 
 func (p ContactListPage) imported() string {
 	t := p.Imported.Tally
-	words := Plural(int(t.Added), "person is", "people are") + " new"
+	words := Number(int(t.Added)) + " added"
 	if t.Changed > 0 {
 		words += ", " + Plural(int(t.Changed), "was", "were") + " brought up to date"
 	}
@@ -175,7 +175,7 @@ type ContactFormPage struct {
 
 func (p ContactFormPage) typedTitle() string {
 	if p.Changed {
-		return "What you typed"
+		return "Your version"
 	}
 	return ""
 }
@@ -192,7 +192,7 @@ func (p ContactFormPage) stored() []Term {
 
 func (p ContactFormPage) title() string {
 	if p.Contact.ID == 0 {
-		return "Add a person"
+		return "Add a contact"
 	}
 	return "Change " + Shorten(contactName(p.Outlook, p.Contact), 60)
 }
@@ -258,7 +258,7 @@ func (p ContactPage) terms() []Term {
 func networkGuess(number string) string {
 	name := sms.Network(number)
 	if name == "" {
-		return "Not known from the prefix"
+		return "Unknown prefix"
 	}
 	return name + " (" + sms.NetworkNote + ")"
 }
@@ -311,9 +311,9 @@ func (p ContactImportPage) fileColumns() (options []Option) {
 
 func (p ContactImportPage) button() string {
 	if p.List.Total > 0 {
-		return "Check and add " + Plural(int(p.List.Total), "person", "people")
+		return "Check and import " + Plural(int(p.List.Total), "contact", "contacts")
 	}
-	return "Check and add these people"
+	return "Check and import these contacts"
 }
 
 // AudienceListPage is the audiences of an account.
@@ -330,7 +330,7 @@ func (p AudienceListPage) who(a sms.Audience) string {
 	if a.Kind == sms.Picked {
 		return "Picked by hand"
 	}
-	return "Whoever fits: " + Shorten(a.Filter.Words(p.Columns), 160)
+	return "Filter: " + Shorten(a.Filter.Words(p.Columns), 160)
 }
 
 func (p AudienceListPage) count(a sms.Audience) string {
@@ -362,11 +362,11 @@ type AudiencePage struct {
 
 // stored is what somebody else has saved.
 func (p AudiencePage) stored() string {
-	words := "It is called “" + Shorten(p.Audience.Name, 80) + "” now"
+	words := "It is now called “" + Shorten(p.Audience.Name, 80) + "”"
 	if p.Audience.Kind != sms.Picked {
-		words += ", for people with: " + Shorten(p.Audience.Filter.Words(p.Columns), 200)
+		words += ", with the filter " + Shorten(p.Audience.Filter.Words(p.Columns), 200)
 	}
-	return words + ". Compare that with what you typed. What you save takes its place."
+	return words + ". Compare it with your version. Saving replaces it."
 }
 
 // Title is the page's name.

@@ -93,7 +93,7 @@ func ContactList(f Frame, p ContactListPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Button(ButtonProps{ID: "add", Text: "Add a person", Kind: Quiet, Glyph: GlyphPlus, Href: ContactsPath + "/new"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Button(ButtonProps{ID: "add", Text: "Add a contact", Kind: Quiet, Glyph: GlyphPlus, Href: ContactsPath + "/new"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -123,7 +123,7 @@ func ContactList(f Frame, p ContactListPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.NoAccount {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphContacts, Title: "Not connected", Text: "Contacts belong to an account, and there is none yet."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphContacts, Title: "No provider account connected", Text: "Connect a provider account to see contacts."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -221,7 +221,7 @@ func ContactList(f Frame, p ContactListPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "This search is over. Type it again.")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "This search has expired. Enter it again.")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -232,7 +232,7 @@ func ContactList(f Frame, p ContactListPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else if len(p.Bad) > 0 {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>Mend the filter to see who fits.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>Correct the filter to see matching contacts.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -414,7 +414,7 @@ func contactFilter(p ContactListPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Button(ButtonProps{ID: "use-filter", Text: "Show who fits", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{ID: "use-filter", Text: "Show matching contacts", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -467,7 +467,7 @@ func contactFilter(p ContactListPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{ID: "filter-name", Name: "name", Label: "Save this filter as an audience called"}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{ID: "filter-name", Name: "name", Label: "Save this filter as an audience. Name"}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -526,12 +526,12 @@ func conditions(p FilterForm) templ.Component {
 			templ_7745c5c3_Var18 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<fieldset class=\"conditions stack mt-l\"><legend>People who meet these conditions</legend> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<fieldset class=\"conditions stack mt-l\"><legend>Contacts that match</legend> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if len(p.Filter.Conditions) > 1 {
-			templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "join", Label: "How many of them", Value: p.join()}, Options: []Option{{Value: "all", Label: "all conditions"}, {Value: "any", Label: "at least one condition"}}, Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "join", Label: "Match", Value: p.join()}, Options: []Option{{Value: "all", Label: "all conditions"}, {Value: "any", Label: "any condition"}}, Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -688,7 +688,7 @@ func contactTable(p ContactListPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " <h2 class=\"mt-l\">Put the chosen people into an audience</h2>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " <h2 class=\"mt-l\">Add selected contacts to an audience</h2>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -705,7 +705,7 @@ func contactTable(p ContactListPage) templ.Component {
 					}
 					ctx = templ.InitializeContext(ctx)
 					if len(p.Audiences) > 0 {
-						templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "audience", Label: "Add the chosen people to"}, Options: p.audienceOptions(), Prompt: "A new audience", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "audience", Label: "Audience"}, Options: p.audienceOptions(), Prompt: "A new audience", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -722,7 +722,7 @@ func contactTable(p ContactListPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Button(ButtonProps{ID: "add-chosen", Text: "Add the chosen people", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button(ButtonProps{ID: "add-chosen", Text: "Add selected contacts", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -778,7 +778,7 @@ func contactPager(rows int, first, next string) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if first != "" || next != "" {
-			templ_7745c5c3_Err = Pager(PagerProps{Text: Plural(rows, "person", "people") + " on this page", Previous: first, Next: next}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Pager(PagerProps{Text: Plural(rows, "contact", "contacts") + " on this page", Previous: first, Next: next}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -825,7 +825,7 @@ func contactRows(o Outlook, p FilterForm, rows []sms.Contact, caption string, ch
 				return templ_7745c5c3_Err
 			}
 			if choose {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<th scope=\"col\"><span class=\"vh\">Choose</span></th>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<th scope=\"col\"><span class=\"vh\">Select</span></th>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -894,7 +894,7 @@ func contactRows(o Outlook, p FilterForm, rows []sms.Contact, caption string, ch
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var30 string
-					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs("Choose " + Shorten(contactName(o, c), 60))
+					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs("Select " + Shorten(contactName(o, c), 60))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/contact.templ`, Line: 159, Col: 142}
 					}
@@ -1029,7 +1029,7 @@ func contactRows(o Outlook, p FilterForm, rows []sms.Contact, caption string, ch
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "contacts", Caption: caption, Label: "Contacts, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "contacts", Caption: caption, Label: "Contacts, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1124,13 +1124,13 @@ func ContactForm(f Frame, p ContactFormPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "Nothing of yours is saved yet. Compare what is stored now with what you typed. What you save takes its place.")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "Your changes are not saved yet. Compare the saved version with yours. Saving replaces it.")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Note(NoteProps{ID: "changed", Tone: ToneBad, Title: "Somebody changed this person while the page was open"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var42), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Note(NoteProps{ID: "changed", Tone: ToneBad, Title: "Someone else changed this contact while you had it open"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var42), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1156,7 +1156,7 @@ func ContactForm(f Frame, p ContactFormPage) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Card("Stored now").Render(templ.WithChildren(ctx, templ_7745c5c3_Var43), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Card("Saved version").Render(templ.WithChildren(ctx, templ_7745c5c3_Var43), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1250,7 +1250,7 @@ func contactFields(p ContactFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "number", Label: "Phone number", Hint: "In any form, such as 0803 000 0101", Value: p.Typed["number"], Error: p.Bad["number"]}, Type: "tel", InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "number", Label: "Phone number", Hint: "Any format, for example 0803 000 0101", Value: p.Typed["number"], Error: p.Bad["number"]}, Type: "tel", InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1266,7 +1266,7 @@ func contactFields(p ContactFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "tags", Label: "Tags (optional)", Hint: "With commas between, such as Parents, Class 3", Value: p.Typed["tags"], Error: p.Bad["tags"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "tags", Label: "Tags (optional)", Hint: "Separated by commas, for example Parents, Class 3", Value: p.Typed["tags"], Error: p.Bad["tags"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1286,15 +1286,15 @@ func contactFields(p ContactFormPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "><summary>Something else to remember</summary>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "><summary>Add another detail</summary>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "column", Label: "New column", Hint: "It can be filled in for everybody then, such as Town", Value: p.Typed["column"], Error: p.Bad["column"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "column", Label: "New column", Hint: "You can then fill it in for every contact, for example Town", Value: p.Typed["column"], Error: p.Bad["column"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "value", Label: "What stands in it for this person", Value: p.Typed["value"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "value", Label: "Value for this contact", Value: p.Typed["value"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1534,7 +1534,7 @@ func ContactShow(f Frame, p ContactPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Card("What is known").Render(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Card("Details").Render(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1548,9 +1548,9 @@ func ContactShow(f Frame, p ContactPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var59 string
-					templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinStringErrs("In the audiences: ")
+					templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinStringErrs("Audiences: ")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/contact.templ`, Line: 256, Col: 27}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/contact.templ`, Line: 256, Col: 20}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var59))
 					if templ_7745c5c3_Err != nil {
@@ -1623,7 +1623,7 @@ func ContactShow(f Frame, p ContactPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(p.Messages) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphMessage, Title: "Nothing was sent to this number in the last 13 months."}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphMessage, Title: "No messages to this number in the last 13 months."}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1636,7 +1636,7 @@ func ContactShow(f Frame, p ContactPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Mute("Each message shows its delivery reports.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Mute("Open a message to see its delivery reports.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1684,7 +1684,7 @@ func endedBlocks(p ContactPage) templ.Component {
 			templ_7745c5c3_Var63 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<section class=\"stack\" aria-labelledby=\"blocks\"><h2 id=\"blocks\">Earlier blocks</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<section class=\"stack\" aria-labelledby=\"blocks\"><h2 id=\"blocks\">Previous blocks</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1857,7 +1857,7 @@ func endedBlocks(p ContactPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "ended", Caption: Plural(len(p.Ended), "block", "blocks") + ", newest first", Label: "Earlier blocks, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var64), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "ended", Caption: Plural(len(p.Ended), "block", "blocks") + ", newest first", Label: "Previous blocks, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var64), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1923,7 +1923,7 @@ func DeleteContact(f Frame, p ContactPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "<p>What is known of this person is deleted, and they leave every audience. Messages that were sent stay. A blocked number stays blocked, also when the person is imported again.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "<p>This deletes the contact's details and removes them from every audience. Sent messages are kept. If the number is blocked it stays blocked, even if you import the contact again.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1951,7 +1951,7 @@ func DeleteContact(f Frame, p ContactPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Button(ButtonProps{Text: "Delete this person", Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Button(ButtonProps{Text: "Delete contact", Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1968,7 +1968,7 @@ func DeleteContact(f Frame, p ContactPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, "\">Keep</a>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, "\">Keep the contact</a>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -2042,7 +2042,7 @@ func ContactUpload(f Frame, p UploadPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Header(Heading{Title: "Import contacts", Sub: "Who is known already is brought up to date. Blocked numbers stay blocked."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Import contacts", Sub: "Existing contacts are updated. Blocked numbers stay blocked."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2051,7 +2051,7 @@ func ContactUpload(f Frame, p UploadPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.NoAccount {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "No account is connected", Text: "Contacts belong to an account. An administrator connects one.", Action: p.Settings}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected", Text: "Contacts belong to a provider account. Ask an administrator to connect one.", Action: p.Settings}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2106,7 +2106,7 @@ func ContactUpload(f Frame, p UploadPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Spreadsheet("An example of a list of people", p.drawn()).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Spreadsheet("Example contact list", p.drawn()).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -2183,7 +2183,7 @@ func ContactImport(f Frame, p ContactImportPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Header(Heading{Title: "What is in the columns?", Sub: Shorten(p.List.FileName, 100)}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Match the columns", Sub: Shorten(p.List.FileName, 100)}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2337,7 +2337,7 @@ func ContactImport(f Frame, p ContactImportPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "tags", Label: "Tags for everybody in this file (optional)", Hint: "With commas between, such as Parents, June", Value: p.Tags, Error: p.Errors["tags"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "tags", Label: "Tags for every contact in this file (optional)", Hint: "Separated by commas, for example Parents, June", Value: p.Tags, Error: p.Errors["tags"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

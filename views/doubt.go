@@ -48,9 +48,9 @@ func (p DoubtPage) title() string {
 	case p.Waiting == 0:
 		return "Nothing to decide"
 	case p.Waiting == 1:
-		return "1 message needs a decision"
+		return "1 message needs your decision"
 	}
-	return Number(int(p.Waiting)) + " messages need a decision"
+	return Number(int(p.Waiting)) + " messages need your decision"
 }
 
 // errors lists what is wrong with the form that came back.
@@ -73,7 +73,7 @@ func overtaken(o Outlook, m sms.Message) string {
 	if m.Evidence == sms.ByReport {
 		who = "A report settled"
 	}
-	return who + " row " + Number(int(m.Row)) + " " + o.When(m.ChangedAt) + ". Nothing of yours was saved. Look at the rest and save again."
+	return who + " row " + Number(int(m.Row)) + " " + o.When(m.ChangedAt) + ". Your decisions were not saved. Check the rest, then save again."
 }
 
 // chosen is a field's choice: the one that came back, else the given one.
@@ -89,7 +89,7 @@ func held(g sms.DoubtGroup) bool { return len(g.Messages) > 0 && g.Messages[0].S
 func (p DoubtPage) groupTitle(g sms.DoubtGroup) string {
 	n := Plural(len(g.Messages), "message", "messages")
 	if g.Attempt.LicensedAt == 0 {
-		return n + " of request " + id(g.Attempt.ID)
+		return "Request " + id(g.Attempt.ID) + ": " + n
 	}
 	return n + ", tried " + p.When(g.Attempt.LicensedAt)
 }
@@ -106,7 +106,7 @@ func happened(g sms.DoubtGroup) string {
 	if strings.Contains(reason, "cannot tell") {
 		return reason
 	}
-	return strings.TrimSpace(reason + " The request had left, so it may or may not have been sent.")
+	return strings.TrimSpace(reason + " The request was on its way, so the messages may or may not have been sent.")
 }
 
 func (p DoubtPage) facts(g sms.DoubtGroup) []Term {
@@ -130,9 +130,9 @@ func (p DoubtPage) balanceHint(g sms.DoubtGroup) string {
 	case !ok || !ok2:
 		return ""
 	case before.Cmp(after) == 0:
-		return ": it did not fall, so probably nothing was sent"
+		return "(did not fall, so probably nothing was sent)"
 	case before.Cmp(after) > 0:
-		return ": it fell, which may come from other messages too"
+		return "(fell, but other messages may be the reason)"
 	}
 	return ""
 }
@@ -144,7 +144,7 @@ func (p DoubtPage) texts(g sms.DoubtGroup) string {
 	first := Shorten(g.Messages[0].Text, 120)
 	for _, m := range g.Messages {
 		if m.Text != g.Messages[0].Text {
-			return first + " – and others"
+			return first + " … and others"
 		}
 	}
 	return first
@@ -155,8 +155,8 @@ func (p DoubtPage) callChoices(g sms.DoubtGroup) []Option {
 	if held(g) {
 		list := []Option{
 			{Value: string(sms.ChooseLater), Label: "Decide later"},
-			{Value: string(sms.ChooseQueue), Label: "Queue again", Hint: "They go back to the messages that wait to be sent."},
-			{Value: string(sms.ChooseClose), Label: "Close", Hint: "They are not sent by us any more."},
+			{Value: string(sms.ChooseQueue), Label: "Put back in the queue", Hint: "They will be sent with the campaign."},
+			{Value: string(sms.ChooseClose), Label: "Close", Hint: "We will not send them."},
 		}
 		return slices.DeleteFunc(list, func(o Option) bool {
 			_, may := sms.Choice(o.Value).Becomes(sms.Held, p.Campaign.State)
@@ -164,16 +164,16 @@ func (p DoubtPage) callChoices(g sms.DoubtGroup) []Option {
 		})
 	}
 	return []Option{
-		{Value: string(sms.ChooseLater), Label: "Decide later", Hint: "A report may still come and settle it."},
-		{Value: string(sms.ChooseSent), Label: "Mark as sent", Hint: "The provider's support told you that they were sent."},
-		{Value: string(sms.ChooseAgain), Label: "Send again", Hint: "People may get the message twice. You see a warning first."},
-		{Value: string(sms.ChooseClose), Label: "Close", Hint: "Nobody knows whether they were sent, and they are not sent again."},
+		{Value: string(sms.ChooseLater), Label: "Decide later", Hint: "A report may still arrive and settle it."},
+		{Value: string(sms.ChooseSent), Label: "Mark as sent", Hint: "Choose this if the provider's support confirmed they were sent."},
+		{Value: string(sms.ChooseAgain), Label: "Send again", Hint: "Recipients may get the message twice and you may pay twice."},
+		{Value: string(sms.ChooseClose), Label: "Close", Hint: "They may or may not have been sent. They will not be sent again."},
 	}
 }
 
 // messageChoices are the options for one message of a call.
 func (p DoubtPage) messageChoices(g sms.DoubtGroup) []Option {
-	list := []Option{{Value: "", Label: "As above"}}
+	list := []Option{{Value: "", Label: "Same as above"}}
 	for _, o := range p.callChoices(g) {
 		o.Hint = ""
 		list = append(list, o)
@@ -183,15 +183,15 @@ func (p DoubtPage) messageChoices(g sms.DoubtGroup) []Option {
 
 func (p DoubtPage) question(g sms.DoubtGroup) string {
 	if len(g.Messages) == 1 {
-		return "What shall happen to this message?"
+		return "What should happen to this message?"
 	}
-	return "What shall happen to these " + Number(len(g.Messages)) + " messages?"
+	return "What should happen to these " + Number(len(g.Messages)) + " messages?"
 }
 
 // evidence is what speaks for or against a message, in words.
 func (p DoubtPage) evidence(g sms.DoubtGroup, m sms.Message) (Tone, string) {
 	if c, ok := g.Again[m.ID]; ok {
-		return ToneInfo, "To be sent again in the draft “" + Shorten(c.Name, 60) + "”."
+		return ToneInfo, "Will be sent again from the draft “" + Shorten(c.Name, 60) + "”."
 	}
 	hints := g.Hints[m.ID]
 	if len(hints) == 0 {
@@ -206,13 +206,13 @@ func (p DoubtPage) evidence(g sms.DoubtGroup, m sms.Message) (Tone, string) {
 	at := "Report received " + p.When(h.Report.ReceivedAt)
 	switch {
 	case h.Fit == sms.FitWhole && h.Rivals == 0 && h.Report.ProviderID != "":
-		return ToneOK, at + " with the same number and text. It settles this by itself within 3 minutes."
+		return ToneOK, at + " with the same number and text. This will be settled automatically within 3 minutes."
 	case h.Fit == sms.FitWhole && h.Rivals > 0:
-		return ToneWarn, at + " with the same number and text, but " + Plural(h.Rivals, "other message", "other messages") + " may be meant as well."
+		return ToneWarn, at + " with the same number and text, but " + "it also matches " + Plural(h.Rivals, "other message", "other messages") + "."
 	case h.Fit == sms.FitWhole:
 		return ToneWarn, at + " with the same number and text, but without a message ID."
 	}
-	return ToneWarn, at + " with the same number and the beginning of the text. Probably it was sent."
+	return ToneWarn, at + " with the same number and the start of the text. It was probably sent."
 }
 
 func (p DoubtPage) silence(m sms.Message) string {
@@ -222,7 +222,7 @@ func (p DoubtPage) silence(m sms.Message) string {
 	if m.SentAt == 0 {
 		return "No report."
 	}
-	return "No report for " + lastingLeast(p.Now.Sub(time.UnixMilli(m.SentAt))) + ". That proves nothing."
+	return "No report for " + lastingLeast(p.Now.Sub(time.UnixMilli(m.SentAt))) + ". This does not prove that it was not sent."
 }
 
 func lastingLeast(d time.Duration) string {
@@ -233,8 +233,8 @@ func lastingLeast(d time.Duration) string {
 }
 
 func (p DoubtPage) proposal(d sms.Decision) string {
-	return d.By.Name + " wants to mark as sent or send again " + Plural(d.N, "message", "messages") + ", asked " + p.When(d.At) + ". Above " +
-		Number(sms.SecondFrom) + " messages a day a second person has to agree."
+	return d.By.Name + " wants to mark as sent or send again " + Plural(d.N, "message", "messages") + " (asked " + p.When(d.At) + "). Decisions about more than " +
+		Number(sms.SecondFrom) + " messages per day need a second person."
 }
 
 // DoubtAgainPage warns before messages in doubt are sent again.
@@ -261,7 +261,7 @@ func (p DoubtAgainPage) to() string {
 func (p DoubtPage) oneByOne(g sms.DoubtGroup) string {
 	words := "Show the " + Number(len(g.Messages)) + " messages"
 	if p.CanDecide {
-		words += " and decide one by one"
+		words = "Decide each of the " + Number(len(g.Messages)) + " messages"
 	}
 	strong := 0
 	for _, m := range g.Messages {
@@ -270,7 +270,7 @@ func (p DoubtPage) oneByOne(g sms.DoubtGroup) string {
 		}
 	}
 	if strong > 0 {
-		words += " (" + Plural(strong, "hint", "hints") + ")"
+		words += " (" + Plural(strong, "possible match", "possible matches") + ")"
 	}
 	return words
 }
@@ -285,9 +285,9 @@ func (p DoubtPage) to(m sms.Message) string {
 
 func (p DoubtPage) dropWords(d sms.Decision) string {
 	if d.By.ID == p.Me {
-		return "Take it back"
+		return "Withdraw"
 	}
-	return "Do not agree"
+	return "Reject"
 }
 
 // settledMeanwhile says how many messages need no decision any more.
@@ -297,7 +297,7 @@ func (p DoubtPage) settledMeanwhile() string {
 	case n <= 0:
 		return ""
 	case n == 1:
-		return "1 message was settled since you opened this page."
+		return "1 message has been settled since you opened this page."
 	}
 	return Number(int(n)) + " messages were settled since you opened this page."
 }
@@ -307,7 +307,7 @@ func (p DoubtPage) newHints() string {
 	if p.Hinted <= p.HintedBefore {
 		return ""
 	}
-	return Plural(int(p.Hinted-p.HintedBefore), "new report", "new reports") + " may be about these messages."
+	return Plural(int(p.Hinted-p.HintedBefore), "new report", "new reports") + " may match these messages."
 }
 
 func evidenceGlyph(t Tone) Glyph {
@@ -319,7 +319,7 @@ func evidenceGlyph(t Tone) Glyph {
 
 func evidenceWords(t Tone) string {
 	if t == ToneOK {
-		return "Was sent"
+		return "It was sent"
 	}
-	return "A hint"
+	return "Possible match"
 }

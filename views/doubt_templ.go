@@ -116,12 +116,12 @@ func DoubtShow(f Frame, p DoubtPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(p.Groups) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTick, Title: "No message of this campaign waits for a person.", Action: Link{Text: "Show the campaign", Href: CampaignPath(p.Campaign.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTick, Title: "No messages in this campaign need a decision.", Action: Link{Text: "View campaign", Href: CampaignPath(p.Campaign.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p>Nothing is sent again unless you say so. Ask the provider's support what became of these requests, then decide. ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p>Nothing is sent again unless you decide so. Ask the provider's support whether these requests were sent, then decide. ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -135,7 +135,7 @@ func DoubtShow(f Frame, p DoubtPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<b>Somebody with the role Manager decides.</b>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<b>Only someone with the Manager role can decide.</b>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -222,7 +222,7 @@ func DoubtShow(f Frame, p DoubtPage) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "\">Back to the campaign</a>")
+								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "\">Back to campaign</a>")
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -251,7 +251,7 @@ func DoubtShow(f Frame, p DoubtPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.First != "" || p.Next != "" {
-						templ_7745c5c3_Err = Pager(PagerProps{Text: Plural(len(p.Groups), "lost request", "lost requests") + " on this page", Previous: p.First, Next: p.Next}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Pager(PagerProps{Text: Plural(len(p.Groups), "request", "requests") + " on this page", Previous: p.First, Next: p.Next}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -342,7 +342,7 @@ func DoubtNews(p DoubtPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\">Show what is left</a>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\">Show remaining messages</a>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -400,7 +400,7 @@ func DoubtNews(p DoubtPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\">Show</a>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\">Show new reports</a>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -517,7 +517,7 @@ func doubtProposal(p DoubtPage, d sms.Decision) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = Button(ButtonProps{ID: domID("agree", d.ID), Text: "Agree: decide " + Plural(d.N, "message", "messages"), Kind: Quiet, Glyph: GlyphTick}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Button(ButtonProps{ID: domID("agree", d.ID), Text: "Agree to the decision for " + Plural(d.N, "message", "messages"), Kind: Quiet, Glyph: GlyphTick}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -558,7 +558,7 @@ func doubtProposal(p DoubtPage, d sms.Decision) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Form(FormProps{Action: p.path() + "/drop", Busy: "Taking back…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var24), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Form(FormProps{Action: p.path() + "/drop", Busy: "Withdrawing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var24), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -577,7 +577,7 @@ func doubtProposal(p DoubtPage, d sms.Decision) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Note(NoteProps{ID: domID("proposal", d.ID), Tone: ToneWarn, Title: "A second person has to agree"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var19), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Note(NoteProps{ID: domID("proposal", d.ID), Tone: ToneWarn, Title: "Someone else has to agree"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var19), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -734,7 +734,7 @@ func doubtMessages(p DoubtPage, g sms.DoubtGroup) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<thead><tr><th scope=\"col\" class=\"num\">Row</th><th scope=\"col\">Phone number</th><th scope=\"col\">What speaks for it</th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<thead><tr><th scope=\"col\" class=\"num\">Row</th><th scope=\"col\">Phone number</th><th scope=\"col\">Evidence</th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -856,7 +856,7 @@ func doubtMessages(p DoubtPage, g sms.DoubtGroup) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: domID("waiting", g.Attempt.ID), Caption: "One by one", Label: "Messages of request " + id(g.Attempt.ID) + ", scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: domID("waiting", g.Attempt.ID), Caption: "Decide each message", Label: "Messages of request " + id(g.Attempt.ID) + ", scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -909,7 +909,7 @@ func doubtEvidence(p DoubtPage, g sms.DoubtGroup, m sms.Message) templ.Component
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "\">Open it</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "\">View draft</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1019,13 +1019,13 @@ func SendAgain(f Frame, p DoubtAgainPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "The first request left this system. Nobody can tell whether the provider carried it out.")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "The first request was sent. We cannot tell whether the provider acted on it.")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Note(NoteProps{ID: "twice", Tone: ToneWarn, Title: "These people may get the message twice and you may pay twice."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Note(NoteProps{ID: "twice", Tone: ToneWarn, Title: "Recipients may get the message twice and you may pay twice."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1042,20 +1042,20 @@ func SendAgain(f Frame, p DoubtAgainPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, ".</p><p>This makes a new campaign with ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, ".</p><p>This creates a new draft campaign with ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var46 string
 					templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(Plural(p.N, "new message", "new messages"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/doubt.templ`, Line: 173, Col: 80}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/doubt.templ`, Line: 173, Col: 88}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var46))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, ". You see it once more with its cost before anything is sent. When it starts, the old messages are closed. If a report settles one of them before that, it is left out.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, ". You will see the cost before anything is sent. When it starts, the old messages are closed. Any that a report settles before then are left out.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1124,7 +1124,7 @@ func SendAgain(f Frame, p DoubtAgainPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Button(ButtonProps{ID: "make-again", Text: "Make " + Plural(p.N, "new message", "new messages"), Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{ID: "make-again", Text: "Create " + Plural(p.N, "new message", "new messages"), Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1141,7 +1141,7 @@ func SendAgain(f Frame, p DoubtAgainPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "\">Back: do not send again</a>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "\">Go back without sending again</a>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1153,7 +1153,7 @@ func SendAgain(f Frame, p DoubtAgainPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Form(FormProps{ID: "again", Action: DoubtPath(p.Campaign.ID), Busy: "Making the campaign…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Form(FormProps{ID: "again", Action: DoubtPath(p.Campaign.ID), Busy: "Creating the campaign…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -24,7 +24,7 @@ func Forbidden(roleName string) Problem {
 	return Problem{
 		Status: http.StatusForbidden,
 		Title:  "You cannot open this page",
-		Text:   "Ask an administrator for the role " + roleName + ".",
+		Text:   "You need the " + roleName + " role. Ask an administrator.",
 		Link:   Link{Text: "Go to the overview", Href: "/"},
 	}
 }
@@ -33,8 +33,8 @@ func Forbidden(roleName string) Problem {
 func NotFound() Problem {
 	return Problem{
 		Status: http.StatusNotFound,
-		Title:  "There is no page at this address",
-		Text:   "Check the address. If you followed a link, what it led to may have been removed.",
+		Title:  "Page not found",
+		Text:   "Check the web address. If you followed a link, the page may have been removed.",
 		Link:   Link{Text: "Go to the overview", Href: "/"},
 	}
 }
@@ -44,8 +44,8 @@ func NotFound() Problem {
 func TooLarge(limit string) Problem {
 	return Problem{
 		Status: http.StatusRequestEntityTooLarge,
-		Title:  "What you sent is too large",
-		Text:   "It must be smaller than " + limit + ". Nothing of it was kept. Go back, make it smaller and send it again.",
+		Title:  "Too large",
+		Text:   "What you sent must be smaller than " + limit + ". Nothing was saved. Go back, make it smaller and try again.",
 	}
 }
 
@@ -54,7 +54,7 @@ func Broken(reference string) Problem {
 	return Problem{
 		Status:    http.StatusInternalServerError,
 		Title:     "Something went wrong in smsdesk",
-		Text:      "Go back and look whether your change is there before you make it again. If it happens again, tell an administrator the number below.",
+		Text:      "Go back and check whether your change was saved before you try again. If this keeps happening, give an administrator the reference number.",
 		Reference: reference,
 		Link:      Link{Text: "Go to the overview", Href: "/"},
 	}
@@ -64,8 +64,8 @@ func Broken(reference string) Problem {
 func Unavailable() Problem {
 	return Problem{
 		Status: http.StatusServiceUnavailable,
-		Title:  "smsdesk is not ready",
-		Text:   "Wait half a minute and load the page again. Campaigns that were started are not lost.",
+		Title:  "smsdesk is starting or busy",
+		Text:   "Wait 30 seconds and reload the page. Running campaigns are not affected.",
 	}
 }
 

@@ -76,12 +76,12 @@ func TestForeignWordsHideNumbersFromViewers(t *testing.T) {
 func TestTheLettersThatCostAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain":                        "",
-		"ọ":                            " A part holds 70 characters because of “ọ”.",
-		strings.Repeat("€", 81) + "ọ":  " A part holds 67 characters because of “ọ”.",
-		strings.Repeat("a", 70) + "ọẹ": " This message needs 2 parts because of “ọ” and “ẹ”. Without them 1 part is enough.",
-		"ọẹṣçạịụ":                      " A part holds 70 characters because of “ọ”, “ẹ”, “ṣ”, “ç”, “ạ” and 2 others.",
-		"\u200b\u200d\ufe0f":           " A part holds 70 characters because of a letter that cannot be seen.",
-		"o\u0323":                      " A part holds 70 characters because of an accent mark of its own.",
+		"ọ":                            " Each part holds only 70 characters because of “ọ”.",
+		strings.Repeat("€", 81) + "ọ":  " Each part holds only 67 characters because of “ọ”.",
+		strings.Repeat("a", 70) + "ọẹ": " This message needs 2 parts because of “ọ” and “ẹ”. Without them, 1 part would be enough.",
+		"ọẹṣçạịụ":                      " Each part holds only 70 characters because of “ọ”, “ẹ”, “ṣ”, “ç”, “ạ” and 2 others.",
+		"\u200b\u200d\ufe0f":           " Each part holds only 70 characters because of an invisible character.",
+		"o\u0323":                      " Each part holds only 70 characters because of a separate accent mark.",
 	} {
 		if got := OddLetters(text); got != want {
 			t.Errorf("OddLetters(%.12q) = %q, want %q", text, got, want)

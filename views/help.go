@@ -14,12 +14,12 @@ func testNumbers() []testNumber {
 		{"03", "The report says EXPIRED.", "expired"},
 		{"04", "The report says REJECTD.", "rejected"},
 		{"05", "The report says BLACKLIST.", "blocked"},
-		{"06", "No report comes.", "network"},
-		{"07", "The report comes twice and out of order. It counts once.", "delivered"},
-		{"08", "The connection is lost after the text was taken. It hits the whole request.", "doubt"},
-		{"09", "The report comes before the answer.", "delivered"},
+		{"06", "No report arrives.", "network"},
+		{"07", "The report arrives twice and out of order. It is counted once.", "delivered"},
+		{"08", "The connection is lost after the provider accepted the text. This affects the whole request.", "doubt"},
+		{"09", "The report arrives before the provider's answer.", "delivered"},
 		{"10", "The provider refuses this number.", "refused"},
-		{"11", "The provider says once that requests come too fast. We send again.", "delivered"},
+		{"11", "The provider says once that we are sending too fast. We try again.", "delivered"},
 		{"12", "The report says UNKNOWN.", "unknown"},
 		{"13", "The report says DELETED.", "deleted"},
 		{"14", "The report says only ACCEPTD.", "network"},
@@ -37,9 +37,9 @@ func (n testNumber) standing() sms.Standing {
 // standing.
 func sources(key string) string {
 	return map[string]string{
-		"draft": "not confirmed", "queued": "waiting here", "sending": "request under way", "network": "Message ID, or ACCEPTD",
+		"draft": "not confirmed", "queued": "waiting here", "sending": "request in progress", "network": "Message ID, or ACCEPTD",
 		"delivered": "DELIVRD", "undelivered": "UNDELIV", "expired": "EXPIRED", "deleted": "DELETED", "rejected": "REJECTD", "blocked": "BLACKLIST",
-		"unknown": "UNKNOWN", "late": "nothing for the time that is set", "doubt": "request sent, answer lost", "held": "an answer that nobody documented",
-		"refused": "an error for this number", "closed": "a person's decision", "resent": "a person's decision", "stopped": "a person's choice", "leftout": "a person's choice",
+		"unknown": "UNKNOWN", "late": "no report in the time set", "doubt": "request sent, answer lost", "held": "an undocumented answer",
+		"refused": "the provider refused this number", "closed": "someone's decision", "resent": "someone's decision", "stopped": "someone's choice", "leftout": "someone's choice",
 	}[key]
 }

@@ -44,7 +44,7 @@ func Help(f Frame) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Header(Heading{Title: "Help", Sub: "What the words mean, what a message takes, and numbers to try things with."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Help", Sub: "Message statuses, parts and test numbers."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -141,9 +141,9 @@ func helpContents() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Chips("Parts of this page", []Chip{
-			{Text: "What the states mean", Href: "#states"},
-			{Text: "What “Needs your decision” means", Href: "#doubt"},
+		templ_7745c5c3_Err = Chips("Views of this campaign", []Chip{
+			{Text: "What each status means", Href: "#states"},
+			{Text: "What “in doubt” means", Href: "#doubt"},
 			{Text: "What a part is", Href: "#parts"},
 			{Text: "Test numbers", Href: "#test-numbers"},
 		}).Render(ctx, templ_7745c5c3_Buffer)
@@ -195,7 +195,7 @@ func helpStates() templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<h2 id=\"states\">What the states mean</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<h2 id=\"states\">What each status means</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -211,7 +211,7 @@ func helpStates() templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<thead><tr><th scope=\"col\">State</th><th scope=\"col\">What it means</th><th scope=\"col\">Counted under</th><th scope=\"col\">Comes from</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<thead><tr><th scope=\"col\">State</th><th scope=\"col\">What it means</th><th scope=\"col\">Counted as</th><th scope=\"col\">Comes from</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -243,9 +243,9 @@ func helpStates() templ.Component {
 					}
 					if s.Tile == sms.TileNetwork || s.Tile == sms.TileUnknown {
 						var templ_7745c5c3_Var9 string
-						templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(" It can still change.")
+						templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(" This status can still change.")
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/help.templ`, Line: 52, Col: 34}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/help.templ`, Line: 52, Col: 43}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 						if templ_7745c5c3_Err != nil {
@@ -289,11 +289,11 @@ func helpStates() templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Table(TableProps{ID: "state-table", Caption: "States of a message", Label: "States, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Table(TableProps{ID: "state-table", Caption: "Message statuses", Label: "States, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " <p>A later report never replaces Delivered. All reports of a message stand on its page, also those that told nothing new.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " <p>A later report never replaces Delivered. A message's page shows all its reports, including those that changed nothing.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -348,7 +348,7 @@ func helpDoubt() templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<h2 id=\"doubt\">What “Needs your decision” means</h2><p>The provider gives us no way to ask whether a request arrived. When a request has left and its answer is lost, for example because the connection broke, the messages in it may or may not have been sent.</p><p>We never send such a message again by ourselves: the person might get it twice, and it would be paid twice. Ask the person, or look into the provider's dashboard, before you write again.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<h2 id=\"doubt\">What “in doubt” means</h2><p>The provider offers no way to check whether a request arrived. If we send a request and its answer is lost, for example because the connection broke, its messages may or may not have been sent. They are in doubt.</p><p>We never send such a message again automatically: the recipient might get it twice and you would pay twice. Check with the recipient or in the provider dashboard before you send again.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -403,7 +403,7 @@ func helpParts() templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<h2 id=\"parts\">What a part is</h2><p>A message is carried, and paid, in parts. The first letter outside the basic alphabet makes every part of the message smaller.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<h2 id=\"parts\">What a part is</h2><p>Messages are sent and charged in parts. One special character makes every part of the message smaller.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -419,17 +419,17 @@ func helpParts() templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<thead><tr><th scope=\"col\">Letters used</th><th scope=\"col\" class=\"num\">In one part</th><th scope=\"col\" class=\"num\">In each of several</th></tr></thead> <tbody><tr><th scope=\"row\">Only the basic alphabet</th><td class=\"num\">160</td><td class=\"num\">153</td></tr><tr><th scope=\"row\">Any other letter, such as ọ, ẹ, ṣ, ₦, “ ” or an emoji</th><td class=\"num\">70</td><td class=\"num\">67</td></tr></tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<thead><tr><th scope=\"col\">Characters used</th><th scope=\"col\" class=\"num\">In one part</th><th scope=\"col\" class=\"num\">In each part of a longer message</th></tr></thead> <tbody><tr><th scope=\"row\">Standard SMS characters only</th><td class=\"num\">160</td><td class=\"num\">153</td></tr><tr><th scope=\"row\">Any other letter, such as ọ, ẹ, ṣ, ₦, “ ” or an emoji</th><td class=\"num\">70</td><td class=\"num\">67</td></tr></tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Table(TableProps{ID: "part-table", Caption: "Characters in a part", Label: "Parts, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Table(TableProps{ID: "part-table", Caption: "Characters in a part", Label: "Parts, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, " <p>The basic alphabet has the letters A to Z, digits, common signs and some accents such as é, ñ and ü. These count as two characters: <code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, " <p>Standard SMS characters are A to Z, digits, common signs and some accented letters such as é, ñ and ü. These count as two characters: <code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -442,7 +442,7 @@ func helpParts() templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</code>.</p><p>While you write, the counter names the letters that cost a part.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</code>.</p><p>As you type, the counter shows which characters cost extra parts.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -497,7 +497,7 @@ func helpTest() templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<h2 id=\"test-numbers\">Test numbers</h2><p>In a test account nothing reaches a real phone. These numbers force an outcome; every other number is delivered within 2 seconds.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<h2 id=\"test-numbers\">Test numbers</h2><p>In a test account, no messages reach real phones. These numbers force a result; every other number is delivered within 2 seconds.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -563,11 +563,11 @@ func helpTest() templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Table(TableProps{ID: "test-table", Caption: "Numbers that force an outcome", Label: "Test numbers, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Table(TableProps{ID: "test-table", Caption: "Numbers that force an outcome", Label: "Test numbers, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, " <p>Any prefix works: what counts is that the last seven digits are 00000 and the ending.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, " <p>Any prefix works, as long as the last seven digits are 00000 followed by the ending.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -49,7 +49,7 @@ func (p JournalPage) span(r sms.RememberedSend) string {
 
 func sendName(r sms.RememberedSend) string {
 	if r.Name == "" {
-		return "Not known any more"
+		return "No longer known"
 	}
 	return r.Name
 }
@@ -168,7 +168,7 @@ type Repeat struct {
 func (p ConfirmPage) sentLines() []string {
 	var lines []string
 	for _, r := range p.Out.Sent {
-		by := "a campaign whose name is not known any more"
+		by := "a campaign whose name is no longer known"
 		if r.Name != "" {
 			by = "“" + r.Name + "”"
 		}

@@ -32,7 +32,7 @@ func (p UploadForm) action() string {
 
 func (p UploadForm) field() Field {
 	f := Field{Name: "file", Label: p.Label, Error: p.Error,
-		Hint: "CSV, TSV, TXT or XLSX, up to " + megabytes(p.Most) + " and 1,000,000 rows. One row for each person."}
+		Hint: "CSV, TSV, TXT or XLSX, up to " + megabytes(p.Most) + " and 1,000,000 rows. One row per recipient."}
 	if f.Label == "" {
 		f.Label = "Drop a file here, or choose one"
 	}
@@ -68,9 +68,9 @@ func (p UploadPage) title() string {
 
 func (p UploadPage) sub() string {
 	if p.Replaces != nil {
-		return "The message and the columns of " + Shorten(p.Replaces.FileName, 60) + " are kept."
+		return "Keeps the message and column settings from " + Shorten(p.Replaces.FileName, 60) + "."
 	}
-	return "One message to many people, or to each their own. Nothing is sent before you have checked it."
+	return "Send one message to everyone, or a different message to each recipient. Nothing is sent until you confirm."
 }
 
 func (p UploadPage) drawn() []ListFirst {
@@ -90,24 +90,24 @@ func (o Outlook) listStanding(l sms.List) (tone Tone, words string, next Link) {
 	path := ListPath(l.UID, "/check")
 	switch l.State {
 	case sms.ListChecking:
-		return ToneInfo, "Being checked", Link{Text: "Show", Href: path}
+		return ToneInfo, "Checking", Link{Text: "View list", Href: path}
 	case sms.ListMaking:
-		return ToneInfo, "Being made", Link{Text: "Show", Href: path}
+		return ToneInfo, "Creating campaign", Link{Text: "View list", Href: path}
 	case sms.ListChecked:
 		if bad := l.Tally.Bad(); bad > 0 {
 			return ToneBad, Plural(int(bad), "row to fix", "rows to fix"), Link{Text: "Continue", Href: path}
 		}
 		return ToneInfo, "Checked", Link{Text: "Continue", Href: path}
 	case sms.ListFailed:
-		return ToneBad, "Cannot be used", Link{Text: "Show", Href: path}
+		return ToneBad, "Cannot be used", Link{Text: "View list", Href: path}
 	case sms.ListMade:
 		switch l.Purpose {
 		case sms.ForContacts:
-			return ToneOK, "Taken in", Link{Text: "Show the contacts", Href: With(ContactsPath, "list", l.UID)}
+			return ToneOK, "Imported", Link{Text: "View contacts", Href: With(ContactsPath, "list", l.UID)}
 		case sms.ForAudience:
-			return ToneOK, "Campaign made", Link{Text: "Show the audiences", Href: AudiencesPath}
+			return ToneOK, "Campaign created", Link{Text: "Show the audiences", Href: AudiencesPath}
 		}
-		return ToneOK, "Campaign made", Link{Text: "Send again with a new file", Href: With(UploadPath, "replaces", l.UID)}
+		return ToneOK, "Campaign created", Link{Text: "Send again with a new file", Href: With(UploadPath, "replaces", l.UID)}
 	}
 	if l.Purpose == sms.ForContacts {
 		return ToneMute, "Columns not chosen yet", Link{Text: "Continue", Href: ListStart(l)}
@@ -188,11 +188,11 @@ type ListMessagePage struct {
 	Errors    sms.Invalid // by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
 }
 
-// FixedText says in a mark's select that one text for everybody takes its
+// FixedText says in a mark's select that one text for everyone takes its
 // place.
 const FixedText = "fixed"
 
-// FixedName is the name of the field with one text for everybody in place of a
+// FixedName is the name of the field with one text for everyone in place of a
 // mark; MarkName is that of the column.
 func FixedName(mark string) string { return "fixed:" + sms.MarkKey(mark) }
 
@@ -274,13 +274,13 @@ func (p ListMessagePage) markField(mark string) SelectProps {
 	}
 	return SelectProps{
 		Field:   Field{Name: MarkName(mark), Label: "##" + mark + "##", Hint: hint, Error: p.Errors[MarkName(mark)], Value: value},
-		Options: append(p.columnOptions(), Option{Value: FixedText, Label: "One text for everybody"}),
+		Options: append(p.columnOptions(), Option{Value: FixedText, Label: "Same text for everyone"}),
 		Prompt:  "Choose",
 	}
 }
 
 func (p ListMessagePage) fixedField(mark string) InputProps {
-	return InputProps{Field: Field{Name: FixedName(mark), Label: "##" + mark + "## for everybody", Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
+	return InputProps{Field: Field{Name: FixedName(mark), Label: "##" + mark + "## for everyone", Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
 }
 
 func (p ListMessagePage) senderOptions() []Option {
@@ -308,10 +308,10 @@ func (p ListMessagePage) templateOptions() []Option {
 }
 
 func (p ListMessagePage) messageOptions() []Option {
-	options := []Option{{Label: "The text below"}}
+	options := []Option{{Label: "The message below"}}
 	for i, c := range p.Columns {
 		if i != p.Order.Phone {
-			options = append(options, Option{Value: strconv.Itoa(i), Label: "The text in the column “" + Shorten(c.Name, 40) + "”"})
+			options = append(options, Option{Value: strconv.Itoa(i), Label: "Text from the column “" + Shorten(c.Name, 40) + "”"})
 		}
 	}
 	return options
@@ -345,7 +345,7 @@ func (p ListMessagePage) button() string {
 
 // delimiters are those that lists have, as forms send them and as staff read
 // them.
-var delimiters = []Option{{Value: ",", Label: "Comma"}, {Value: ";", Label: "Semicolon"}, {Value: "\t", Label: "Tab"}, {Value: "|", Label: "Bar |"}}
+var delimiters = []Option{{Value: ",", Label: "Comma"}, {Value: ";", Label: "Semicolon"}, {Value: "\t", Label: "Tab"}, {Value: "|", Label: "Vertical bar |"}}
 
 func delimiterWords(d string) string {
 	for _, o := range delimiters {
@@ -392,10 +392,10 @@ func (p ListMessagePage) reading() []Term {
 	kind := map[string]string{"CSV": "Text with columns (CSV)", "pairs": "Pairs of phone^message", "XLSX": "Excel workbook (XLSX)"}[r.Kind]
 	terms := []Term{{Name: "File", Text: kind}}
 	if p.text() {
-		terms = append(terms, Term{Name: "Letters", Text: r.Encoding})
+		terms = append(terms, Term{Name: "Encoding", Text: r.Encoding})
 	}
 	if p.csv() {
-		terms = append(terms, Term{Name: "Between columns", Text: delimiterWords(r.Delimiter)})
+		terms = append(terms, Term{Name: "Column separator", Text: delimiterWords(r.Delimiter)})
 	}
 	if r.Sheet != "" {
 		terms = append(terms, Term{Name: "Sheet", Text: r.Sheet})
@@ -456,7 +456,7 @@ func listRows(l sms.List) string {
 
 func (p ListMessagePage) previewTitle() string {
 	if p.Filled.Row > 0 {
-		return "Row " + Number(int(p.Filled.Row)) + " on the phone"
+		return "Row " + Number(int(p.Filled.Row)) + " as the recipient sees it"
 	}
 	return "On the phone"
 }
@@ -483,14 +483,14 @@ func (p ListMessagePage) markHint() string {
 			marks = append(marks, mark)
 		}
 	}
-	stop := "##" + sms.StopMark + "## is a link with which each person can stop your messages"
+	stop := "##" + sms.StopMark + "## adds a link that lets each recipient opt out of your messages"
 	if len(marks) == 0 {
 		return stop
 	}
 	if len(marks) > columnsNamed {
 		marks = append(marks[:columnsNamed], "…")
 	}
-	return "For words from the file, write " + strings.Join(marks, ", ") + ". " + stop
+	return "To insert values from the file, write " + strings.Join(marks, ", ") + ". " + stop
 }
 
 func theRows(n int) string {

@@ -46,7 +46,7 @@ func TestFaultsBesideTheCells(t *testing.T) {
 	for column, beside := range map[int]bool{-1: true, 0: false, 1: false, 40: true} {
 		p.Notes = []sms.RowNote{{Row: 2, Kind: sms.RowNumber, Column: column, Text: "wrong", Cells: []string{"12", "Ada"}}}
 		_, doc := render(t, ListCheck(Frame{}, p))
-		if got := doc.Find("#notes th:contains('What to know')").Length() == 1; got != beside {
+		if got := doc.Find("#notes th:contains('Problem')").Length() == 1; got != beside {
 			t.Errorf("column %d: beside %v", column, got)
 		}
 		if n := doc.Find("#notes .cell-err").Length(); n != 1 {
@@ -58,9 +58,9 @@ func TestFaultsBesideTheCells(t *testing.T) {
 func TestProgressInWords(t *testing.T) {
 	p := ListCheckPage{List: sms.List{State: sms.ListChecking, Done: 42_000, Total: 100_000}}
 	for want, change := range map[string]func(){
-		"Checked 42,000 of 100,000 rows | Checking the list: 25%": func() {},
-		"Checked 42,000 rows | Checking the list":                 func() { p.List.Total = 0 },
-		"Made 900 of 900 messages | Making the campaign: 100%":    func() { p.List.State, p.List.Done, p.List.Total = sms.ListMaking, 900, 800 },
+		"Checked 42,000 of 100,000 rows | Checking the list: 25%":    func() {},
+		"Checked 42,000 rows | Checking the list":                    func() { p.List.Total = 0 },
+		"Prepared 900 of 900 messages | Creating the campaign: 100%": func() { p.List.State, p.List.Done, p.List.Total = sms.ListMaking, 900, 800 },
 	} {
 		saved := p
 		change()

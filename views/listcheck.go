@@ -34,7 +34,7 @@ type kindWords struct {
 func wordsOf(k sms.RowKind) kindWords {
 	switch k {
 	case sms.RowMissing:
-		return kindWords{"Something missing", "rows with something missing", "row with something missing"}
+		return kindWords{"Missing value", "rows with something missing", "row with something missing"}
 	case sms.RowNumber:
 		return kindWords{"Phone number", "phone numbers that cannot be used", "phone number that cannot be used"}
 	case sms.RowText:
@@ -44,15 +44,15 @@ func wordsOf(k sms.RowKind) kindWords {
 	case sms.RowBlocked:
 		return kindWords{"Blocked", "rows with blocked numbers", "row with a blocked number"}
 	case sms.RowOften:
-		return kindWords{"Written to often", "rows with people who got enough messages", "row with a person who got enough messages"}
+		return kindWords{"Message limit reached", "recipients who have reached the message limit", "recipient who has reached the message limit"}
 	case sms.RowRepeat:
-		return kindWords{"Repeated", "rows that repeat an earlier one", "row that repeats an earlier one"}
+		return kindWords{"Repeated", "duplicate rows", "row that repeats an earlier one"}
 	case sms.RowOtherText:
-		return kindWords{"Other text", "rows with another text to the same number", "row with another text to the same number"}
+		return kindWords{"Different text", "rows with a different text for the same number", "row with another text to the same number"}
 	case sms.RowRepaired:
-		return kindWords{"Fixed by us", "phone numbers that we fixed", "phone number that we fixed"}
+		return kindWords{"Fixed", "phone numbers we fixed", "phone number that we fixed"}
 	}
-	return kindWords{"More parts", "messages that need more parts", "message that needs more parts"}
+	return kindWords{"Extra parts", "messages that need more parts", "message that needs more parts"}
 }
 
 func (p ListCheckPage) path() string { return ListPath(p.List.UID, "/check") }
@@ -78,13 +78,13 @@ func (p ListCheckPage) todo() []Link {
 		words := ""
 		switch k {
 		case sms.RowMissing:
-			words = "enter what is missing in " + Plural(n, "row", "rows")
+			words = "fill in the missing values in " + Plural(n, "row", "rows")
 		case sms.RowNumber:
 			words = "fix " + Plural(n, "phone number", "phone numbers")
 		case sms.RowText:
 			words = "change the message in " + Plural(n, "row", "rows")
 		default:
-			words = "look at " + Plural(n, "row", "rows") + " that we cannot read"
+			words = "check " + Plural(n, "row", "rows") + " that we cannot read"
 		}
 		list = append(list, Link{Text: words, Href: p.filter(k)})
 	}
@@ -102,7 +102,7 @@ func (p ListCheckPage) tabs() []Tab {
 		}
 	}
 	if bad > 1 {
-		tabs = append(tabs, Tab{Text: "All to fix", Href: p.path() + "#rows", Current: p.Kind == "", Count: int(p.tally().Bad())})
+		tabs = append(tabs, Tab{Text: "All problems", Href: p.path() + "#rows", Current: p.Kind == "", Count: int(p.tally().Bad())})
 	}
 	for _, k := range sms.RowKinds() {
 		if n := p.of(k); n > 0 {
@@ -115,7 +115,7 @@ func (p ListCheckPage) tabs() []Tab {
 
 func (p ListCheckPage) caption() string {
 	if p.Kind == "" {
-		return Plural(int(p.tally().Bad()), "row", "rows") + " to fix, out of " + Number(int(p.tally().Rows))
+		return Number(int(p.tally().Bad())) + " of " + Plural(int(p.tally().Rows), "row", "rows") + " to fix"
 	}
 	k := sms.RowKind(p.Kind)
 	return Plural(p.of(k), wordsOf(k).one, wordsOf(k).many)
@@ -170,9 +170,9 @@ func (p ListCheckPage) title() string {
 		return "This list cannot be used"
 	case p.List.State == sms.ListMaking:
 		if p.people() {
-			return "Adding the people"
+			return "Adding contacts"
 		}
-		return "Making the campaign"
+		return "Creating the campaign"
 	case p.List.State != sms.ListChecked:
 		return "Checking the list"
 	case t.Bad() > 0:
@@ -180,7 +180,7 @@ func (p ListCheckPage) title() string {
 	case t.Good == 0:
 		return p.nothingLeft()
 	case p.people():
-		return Plural(int(t.Good), "person is", "people are") + " ready to be added"
+		return Plural(int(t.Good), "contact is", "contacts are") + " ready to import"
 	}
 	return Plural(int(t.Good), "message is", "messages are") + " ready"
 }
@@ -192,9 +192,9 @@ func (p ListCheckPage) Title() string { return p.title() }
 func (p ListCheckPage) progress() string {
 	verb, what := "Checked ", "rows"
 	if p.List.State == sms.ListMaking && p.people() {
-		verb, what = "Added ", "people"
+		verb, what = "Added ", "contacts"
 	} else if p.List.State == sms.ListMaking {
-		verb, what = "Made ", "messages"
+		verb, what = "Prepared ", "messages"
 	}
 	if p.List.Total <= 0 {
 		return verb + Number(int(p.List.Done)) + " " + what
@@ -217,7 +217,7 @@ func (p ListCheckPage) button() string {
 		return "Leave out " + Plural(bad, "row", "rows") + " and continue"
 	}
 	if p.people() {
-		return "Add " + Plural(int(p.tally().Good), "person", "people")
+		return "Import " + Plural(int(p.tally().Good), "contact", "contacts")
 	}
 	return "Continue with " + p.good()
 }
@@ -227,9 +227,9 @@ func (p ListCheckPage) people() bool { return p.List.Purpose == sms.ForContacts 
 
 func (p ListCheckPage) nothingLeft() string {
 	if p.people() {
-		return "Nobody is left to add"
+		return "No contacts left to import"
 	}
-	return "Nothing is left to send"
+	return "No messages left to send"
 }
 
 func (p ListCheckPage) home() Link {
@@ -241,23 +241,23 @@ func (p ListCheckPage) home() Link {
 
 func (p ListCheckPage) repeats() string {
 	if p.people() {
-		return " The first of each number is kept, the others are left out. "
+		return " We keep the first row for each number and leave out the others. "
 	}
-	return " Number and text are the same. The first of each is kept, the others are left out. "
+	return " Same number and same text. We keep the first and leave out the others. "
 }
 
 func (p ListCheckPage) making() string {
 	if p.people() {
-		return "Adding them…"
+		return "Importing…"
 	}
-	return "Making the campaign…"
+	return "Creating the campaign…"
 }
 
 func (p ListCheckPage) back() string {
 	if p.people() {
-		return "Back: change the columns"
+		return "Back to columns"
 	}
-	return "Back: change message or columns"
+	return "Back to message and columns"
 }
 
 // fixes are what was repaired, most first.
@@ -285,7 +285,7 @@ func (p ListCheckPage) fixes() []string {
 
 func (p ListCheckPage) same() string {
 	s := p.tally().Same
-	words := "This looks like the campaign “" + Shorten(s.Name, 60) + "”"
+	words := "This looks the same as the campaign “" + Shorten(s.Name, 60) + "”"
 	if s.StartedAt > 0 {
 		words += " from " + p.When(s.StartedAt)
 	}
@@ -294,23 +294,23 @@ func (p ListCheckPage) same() string {
 	}
 	words += ": "
 	if s.SameText {
-		words += "same text, "
+		words += "same text and "
 	}
-	return words + Number(int(s.Numbers)) + " of " + Plural(int(s.Of), "number", "numbers") + " the same."
+	return words + Number(int(s.Numbers)) + " of the " + Plural(int(s.Of), "number", "numbers") + "."
 }
 
 func (p ListCheckPage) version() string { return strconv.FormatInt(p.List.Version, 10) }
 
 func (p ListCheckPage) hiddenRows() string {
-	return Plural(int(p.tally().Hidden), "hidden row was", "hidden rows were") + " left out"
+	return Plural(int(p.tally().Hidden), "hidden row is", "hidden rows are") + " left out"
 }
 
 func (p ListCheckPage) sub() string {
-	out := "Out of " + Plural(int(p.tally().Rows), "row", "rows") + " of " + Shorten(p.List.FileName, 60) + "."
+	out := "From " + Plural(int(p.tally().Rows), "row", "rows") + " in " + Shorten(p.List.FileName, 60) + "."
 	if p.tally().Good == 0 {
 		return out
 	}
-	return out + " Look at the notes below, then continue."
+	return out + " Check the notices below, then continue."
 }
 
 // onward says what the way on leads to. Nothing is sent by it.
@@ -320,7 +320,7 @@ func (p ListCheckPage) onward() string {
 		if n := int(p.tally().Bad() + p.tally().LeftOut()); n > 0 {
 			words = Plural(n, "row is", "rows are") + " left out. "
 		}
-		return words + "Who is known already is brought up to date. Nothing is sent."
+		return words + "Existing contacts will be updated. Nothing is sent."
 	}
 	if p.tally().Bad() > 0 {
 		words = Plural(int(p.tally().Good), "message is", "messages are") + " ready. "
@@ -329,9 +329,9 @@ func (p ListCheckPage) onward() string {
 		words += Plural(n, "row is", "rows are") + " left out. "
 	}
 	if p.tally().Bad() > 0 {
-		return words + "You can download the rows to fix, and send them as another list."
+		return words + "You can download the rows to fix and upload them as a new list."
 	}
-	return words + "You see the cost on the next page. Nothing is sent yet."
+	return words + "You will see the cost on the next page. Nothing has been sent yet."
 }
 
 func (p ListCheckPage) onwardTitle() string {

@@ -180,7 +180,7 @@ func ListMessage(f Frame, p ListMessagePage) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = Button(ButtonProps{ID: "renew", Text: "Show preview", Kind: Quiet, Name: "do", Value: "preview"}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Button(ButtonProps{ID: "renew", Text: "Update preview", Kind: Quiet, Name: "do", Value: "preview"}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -348,7 +348,7 @@ func listFields(p ListMessagePage) templ.Component {
 			}
 		}
 		if len(p.Templates) > 0 {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("template", "Template (optional)", "Its text takes the place of the message below.", p.Template), Options: p.templateOptions(), Prompt: "Own text", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("template", "Template (optional)", "Its text replaces the message below.", p.Template), Options: p.templateOptions(), Prompt: "No template", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -380,7 +380,7 @@ func listFields(p ListMessagePage) templ.Component {
 			}
 		}
 		if len(p.Columns) > 1 {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("message", "What each person gets", "", columnValue(p.Order.Message)), Options: p.messageOptions()}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("message", "Message for each recipient", "", columnValue(p.Order.Message)), Options: p.messageOptions()}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -409,7 +409,7 @@ func listFields(p ListMessagePage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "flash", Label: "Send as a flash message", Hint: "A flash message shows on the screen at once and is not kept."}, Checked: p.Order.Flash}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "flash", Label: "Send as a flash message", Hint: "A flash message appears on the screen immediately and is not saved on the phone."}, Checked: p.Order.Flash}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -417,7 +417,7 @@ func listFields(p ListMessagePage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: p.field("name", "Name of the campaign (optional)", "Only you and your colleagues see it. Without one it is the file's name.", p.Order.Name), Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: p.field("name", "Name of the campaign (optional)", "Only your team sees this. If empty, we use the file name.", p.Order.Name), Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -524,12 +524,12 @@ func ListMarks(p ListMessagePage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if p.Order.Message >= 0 {
-			templ_7745c5c3_Err = Mute("The text comes from a column, so the message above is not used.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Mute("The text comes from a column. The message above is not used.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if len(p.marks()) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<fieldset><legend>Where the words come from</legend> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<fieldset><legend>Placeholders</legend> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -609,7 +609,7 @@ func ListPreview(p ListMessagePage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Filled.Missing) > 0 {
-				templ_7745c5c3_Err = Mute("Nothing is chosen yet for "+and(p.missing())+".").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Mute("Choose a column or text for "+and(p.missing())+".").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -876,7 +876,7 @@ func listReading(p ListMessagePage) templ.Component {
 			templ_7745c5c3_Var30 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<fieldset><legend>Read it another way</legend> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<fieldset><legend>Change how we read the file</legend> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -887,19 +887,19 @@ func listReading(p ListMessagePage) templ.Component {
 			}
 		}
 		if p.text() {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("encoding", "Letters (encoding)", "Choose another when names look wrong.", p.List.Reading.Encoding), Options: p.encodingOptions(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("encoding", "Encoding", "Change this if names look wrong.", p.List.Reading.Encoding), Options: p.encodingOptions(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if p.csv() {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("delimiter", "Sign between columns", "", p.List.Reading.Delimiter), Options: delimiters, Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("delimiter", "Column separator", "", p.List.Reading.Delimiter), Options: delimiters, Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if p.List.Reading.Kind != "pairs" {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("header", "Row with the column names", "Rows above it are left out.", strconv.Itoa(p.List.Reading.HeaderRow)), Options: p.headerOptions(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("header", "Row with column names", "Rows above it are ignored.", strconv.Itoa(p.List.Reading.HeaderRow)), Options: p.headerOptions(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -922,7 +922,7 @@ func listReading(p ListMessagePage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Button(ButtonProps{ID: "read", Text: "Read it this way", Kind: Quiet, Name: "do", Value: "read"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Button(ButtonProps{ID: "read", Text: "Read the file again", Kind: Quiet, Name: "do", Value: "read"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

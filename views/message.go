@@ -40,7 +40,7 @@ func (p MessagePage) text() []Run {
 func (p MessagePage) network() string {
 	name := sms.Network(p.Message.Number)
 	if name == "" {
-		return "Not known from the prefix"
+		return "Unknown prefix"
 	}
 	return name + " (" + sms.NetworkNote + ")"
 }
@@ -87,7 +87,7 @@ func (p MessagePage) facts() []Term {
 	to := Term{Name: "Phone number", Text: p.Phone(m.Number)}
 	switch {
 	case m.Number == "" && p.Campaign.GroupID == "":
-		to.Text = "None that can be used"
+		to.Text = "No usable number"
 	case m.Number == "":
 		to = Term{Name: "Group", Text: p.Campaign.GroupName}
 	}
@@ -101,7 +101,7 @@ func (p MessagePage) facts() []Term {
 		Term{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: CampaignPath(p.Campaign.ID)})},
 		Term{Name: "Row", Text: Number(int(m.Row))})
 	if kept := p.keptWords(p.Campaign); kept != "" {
-		terms = append(terms, Term{Name: "Kept", Text: kept})
+		terms = append(terms, Term{Name: "Retention", Text: kept})
 	}
 	if p.Before > 0 {
 		terms = append(terms, Term{Name: "Replaces", View: words(Link{Text: "An earlier message that may or may not have been sent", Href: MessagePath(p.Before)})})
@@ -110,7 +110,7 @@ func (p MessagePage) facts() []Term {
 		terms = append(terms, Term{Name: "Replaced by", View: words(Link{Text: "A new message", Href: MessagePath(p.After)})})
 	}
 	if p.Campaign.Flash {
-		terms = append(terms, Term{Name: "Kind", Text: "Flash message"})
+		terms = append(terms, Term{Name: "Type", Text: "Flash message"})
 	}
 	return terms
 }
@@ -129,9 +129,9 @@ func (p MessagePage) stale() string {
 		return "No report yet."
 	}
 	if len(p.Reports) > 0 {
-		return "No final report yet, " + lasting(since) + "."
+		return "No final report after " + lasting(since) + "."
 	}
-	return "No report yet, " + lasting(since) + "."
+	return "No report after " + lasting(since) + "."
 }
 
 // lasting writes a duration in its largest unit: "2 hours".
@@ -154,7 +154,7 @@ type event struct {
 // moments is the timeline. A report can come before the answer to the call
 // that it is about, so the order is that of the clock.
 func (p MessagePage) moments() []Moment {
-	events := []event{p.event(p.Message.CreatedAt, Moment{ID: "written", Tone: ToneMute, Glyph: GlyphMessage, Title: "Written", Text: "By " + p.Campaign.CreatedName + "."})}
+	events := []event{p.event(p.Message.CreatedAt, Moment{ID: "written", Tone: ToneMute, Glyph: GlyphMessage, Title: "Created", Text: "By " + p.Campaign.CreatedName + "."})}
 	if c := p.Campaign; c.StartedAt > 0 {
 		events = append(events, p.event(c.StartedAt, Moment{ID: "started", Tone: ToneMute, Glyph: GlyphPlay, Title: "Campaign started", Text: "By " + c.StartedName + "."}))
 	}
@@ -192,13 +192,13 @@ func (p MessagePage) attempt(a sms.Attempt) []event {
 	}
 	with := ""
 	if a.Recipients > 1 {
-		with = " The request carried " + Plural(a.Recipients, "message", "messages") + "."
+		with = " This request contained " + Plural(a.Recipients, "message", "messages") + "."
 	}
 	switch a.State {
 	case sms.AttemptPrepared:
-		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphWaiting, Title: name + " is being prepared", Text: "Nothing has left yet." + with})}
+		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphWaiting, Title: "Preparing " + strings.ToLower(name[:1]) + name[1:], Text: "Nothing has been sent yet." + with})}
 	case sms.AttemptSending:
-		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphSending, Title: name + " is on its way", Text: "We wait for the provider's answer." + with})}
+		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphSending, Title: name + " sent", Text: "Waiting for the provider's answer." + with})}
 	}
 	m := p.outcome(a)
 	m.ID = domID("request", a.ID)
@@ -222,19 +222,19 @@ func (p MessagePage) outcome(a sms.Attempt) Moment {
 	m := p.Message
 	switch a.State {
 	case sms.AttemptReleased:
-		return Moment{Tone: ToneMute, Glyph: GlyphStopped, Title: "was taken back", Text: "Nothing had left. The message waited for the next request."}
+		return Moment{Tone: ToneMute, Glyph: GlyphStopped, Title: "was cancelled before sending", Text: "Nothing was sent. The message went back into the queue."}
 	case sms.AttemptNotSent:
 		return Moment{Tone: ToneWarn, Glyph: GlyphRefresh, Title: "was not sent", Text: notSent(a)}
 	case sms.AttemptHeld:
-		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was refused in a way we do not know", Text: strings.TrimSpace(sentence(a.Reason) + " It was probably not sent.")}
+		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was refused for an unrecognised reason", Text: strings.TrimSpace(sentence(a.Reason) + " It was probably not sent.")}
 	case sms.AttemptInDoubt:
-		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was lost", Text: sentence(a.Reason)}
+		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "got no answer", Text: sentence(a.Reason)}
 	}
 	switch {
 	case m.AttemptID != a.ID:
 		return Moment{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered"}
 	case m.State == sms.Accepted:
-		out := Moment{Tone: ToneInfo, Glyph: GlyphCampaign, Title: "was accepted", Text: "The provider has the message."}
+		out := Moment{Tone: ToneInfo, Glyph: GlyphCampaign, Title: "was accepted", Text: "The provider accepted the message."}
 		if m.ProviderID != "" {
 			out.CopyName, out.CopyValue = "Message ID", m.ProviderID
 		}
@@ -242,7 +242,7 @@ func (p MessagePage) outcome(a sms.Attempt) Moment {
 	case m.State == sms.Refused:
 		return Moment{Tone: ToneBad, Glyph: GlyphFailed, Title: "was refused for this number", Text: p.said(m)}
 	case m.State == sms.InDoubt:
-		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was answered without this number", Text: sentence(m.Reason)}
+		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was answered, but not for this number", Text: sentence(m.Reason)}
 	}
 	return Moment{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered", Text: p.said(m)}
 }
@@ -257,13 +257,13 @@ func (p MessagePage) said(m sms.Message) string {
 func notSent(a sms.Attempt) string {
 	switch a.Class {
 	case sms.ClassRate:
-		return "The provider said that requests come too fast. Nothing was sent; the message waits for another request."
+		return "The provider said we were sending too fast. Nothing was sent. The message is back in the queue."
 	case sms.ClassListed:
 		if e, ok := sms.Listed(a.Code); ok {
 			return sentence(e.Sentence) + " Nothing was sent."
 		}
 	}
-	return strings.TrimSpace(sentence(a.Reason) + " Nothing was sent; the message waits for another request.")
+	return strings.TrimSpace(sentence(a.Reason) + " Nothing was sent. The message is back in the queue.")
 }
 
 func attemptRaw(a sms.Attempt) string {
@@ -283,7 +283,7 @@ func (p MessagePage) report(r sms.StoredReport) event {
 	m := p.reportWords(r)
 	if r.Times > 1 {
 		m.Title += " × " + Number(int(r.Times))
-		m.Text = strings.TrimSpace(m.Text + " The same report came " + Plural(int(r.Times), "time", "times") + ", last " + p.When(r.LastAt) + ".")
+		m.Text = strings.TrimSpace(m.Text + " This report arrived " + Plural(int(r.Times), "time", "times") + ", most recently " + p.When(r.LastAt) + ".")
 	}
 	m.ID = domID("report", r.ID)
 	m.Raw = p.Foreign(reportRaw(r, p.Masked))
@@ -297,19 +297,19 @@ func (p MessagePage) reportWords(r sms.StoredReport) Moment {
 	status, known := sms.ParseStatus(r.Status)
 	switch {
 	case r.Effect == sms.WrongNumber:
-		return Moment{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report about another number",
-			Text: "It has this Message ID but names " + p.foreign(r.Mobile) + ". We did not believe it."}
+		return Moment{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report for a different number",
+			Text: "It has this message ID but a different number, " + p.foreign(r.Mobile) + ". We ignored it."}
 	case !known:
 		return Moment{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report with an unknown status",
-			Text: "The status " + quote(p.Foreign(r.Status)) + " is not one that the provider describes. It changed nothing."}
+			Text: "The provider's documentation does not list the status " + quote(p.Foreign(r.Status)) + ". We ignored it."}
 	}
 	s, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, status, false))
 	m := Moment{Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: "Report: " + strings.ToLower(s.Words[:1]) + s.Words[1:], Text: s.Help}
 	if r.Effect == sms.Repeated {
-		m.Tone, m.Text = ToneMute, "It told nothing new."
+		m.Tone, m.Text = ToneMute, "No change."
 	}
 	if sms.OtherText(p.Message, r.DeliveryReport) {
-		m.Text = strings.TrimSpace(m.Text + " Its text is another than that of the message: " + quote(p.Foreign(r.ShortMessage)) + ". It may be a reason.")
+		m.Text = strings.TrimSpace(m.Text + " Its text differs from the message: " + quote(p.Foreign(r.ShortMessage)) + ". It may be an error description.")
 	}
 	return m
 }
@@ -319,13 +319,13 @@ func (p MessagePage) reportWords(r sms.StoredReport) Moment {
 func (p MessagePage) asked(a sms.Asked) event {
 	m := Moment{ID: domID("asked", a.ID), Tone: ToneMute, Glyph: GlyphDecide}
 	if a.AskedAt == 0 {
-		m.Title, m.Text = "The provider is asked for the status", "The question goes out as soon as sending leaves room for it."
+		m.Title, m.Text = "Status requested from the provider", "We will ask when sending leaves room."
 		return p.event(a.CreatedAt, m)
 	}
 	m.Title = "Provider answer"
 	switch s, known := sms.ParseStatus(a.Answer.Status); {
 	case a.Code != "":
-		m.Tone, m.Glyph, m.Text = ToneWarn, GlyphWarning, sentence("It says nothing about this message: "+p.Foreign(Shorten(a.Words, 200)))
+		m.Tone, m.Glyph, m.Text = ToneWarn, GlyphWarning, sentence("The answer is not about this message: "+p.Foreign(Shorten(a.Words, 200)))
 		m.Raw = "code " + Shorten(p.Foreign(a.Code), 40)
 	case known:
 		stands, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, s, false))
@@ -334,7 +334,7 @@ func (p MessagePage) asked(a sms.Asked) event {
 	case a.Answer.Status != "":
 		m.Text = "The status " + quote(p.Foreign(a.Answer.Status)) + " is not one that the provider describes."
 	default:
-		m.Text = "It names no status."
+		m.Text = "No status in the answer."
 	}
 	m.Text = strings.TrimSpace(m.Text + " " + askedEffect(a.Effect))
 	if !p.Masked {
@@ -346,13 +346,13 @@ func (p MessagePage) asked(a sms.Asked) event {
 func askedEffect(e sms.Effect) string {
 	switch e {
 	case sms.Changed:
-		return "We believe it as we believe a report."
+		return "We treat this like a delivery report."
 	case sms.Confirmed:
-		return "The provider knows the message ID."
+		return "The provider confirmed the message ID."
 	case sms.Suspicious:
-		return "The provider does not know the message ID of the report that settled this message. The report may be forged."
+		return "The provider has no record of the message ID in the report that settled this message. The report may be forged."
 	}
-	return "It changed nothing here."
+	return "No change."
 }
 
 // foreign is a number that somebody else sent, as far as this person may see

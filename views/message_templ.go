@@ -275,7 +275,7 @@ func MessageLive(p MessagePage) templ.Component {
 						}
 					}
 					if p.Message.Delivery.Conflict {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "The reports disagree. Delivered counts more than any other status, whatever came first.")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "The reports conflict. Delivered takes precedence over any other status, whichever came first.")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

@@ -61,11 +61,11 @@ func (p OverviewPage) actions() (list []action) {
 		}
 	}
 	for _, c := range p.Paused {
-		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused", p.Foreign(sentence(c.Pause)), ToneWarn, Link{"Look at it", CampaignPath(c.ID)}})
+		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused", p.Foreign(sentence(c.Pause)), ToneWarn, Link{"View campaign", CampaignPath(c.ID)}})
 	}
 	for i, l := range p.Lanes {
 		if f, ok := l.Failing(); ok {
-			list = append(list, action{domID("failing", i), p.failing(l, f), failingText(f), ToneBad, Link{"Show messages not delivered", MessagesPath + "?tile=" + string(sms.TileFailed)}})
+			list = append(list, action{domID("failing", i), p.failing(l, f), failingText(f), ToneBad, Link{"View undelivered messages", MessagesPath + "?tile=" + string(sms.TileFailed)}})
 		}
 	}
 	return list
@@ -77,11 +77,11 @@ func (p OverviewPage) unreachable() action {
 	}
 	title := "We cannot reach the provider"
 	if p.Account.ReachedAt > 0 {
-		title = "Provider not reached since " + p.When(p.Account.ReachedAt)
+		title = "We have not reached the provider since " + p.When(p.Account.ReachedAt)
 	}
-	a := action{"unreachable", title, sentence(p.Foreign(p.Account.Failure)) + " Nothing is lost: we try again by ourselves.", ToneBad, Link{}}
+	a := action{"unreachable", title, sentence(p.Foreign(p.Account.Failure)) + " Nothing is lost. We will keep trying.", ToneBad, Link{}}
 	if p.CanSetUp {
-		a.link = Link{"Open the connection", "/settings/account/" + id(p.Account.ID)}
+		a.link = Link{"Check the connection settings", "/settings/account/" + id(p.Account.ID)}
 	}
 	return a
 }
@@ -94,7 +94,7 @@ func (p OverviewPage) doubt() action {
 	if to == "" {
 		to = "/campaigns?state=needs-decision"
 	}
-	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they")) + " may or may not have been sent. Nothing is sent again by itself.", ToneWarn, Link{"Look and decide", to}}
+	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they")) + " may or may not have been sent. Nothing will be sent again unless you decide so.", ToneWarn, Link{"Review and decide", to}}
 }
 
 // A share of failures is worth a word from so many messages on.
@@ -108,9 +108,9 @@ func (p OverviewPage) failed() action {
 	if all := failed + delivered; all < failedLeast || float64(failed) <= failedShare*float64(all) {
 		return action{}
 	}
-	return action{"failed", Percent(failed, failed+delivered) + " of today's messages were not delivered",
-		Number(int(failed)) + " of " + Number(int(failed+delivered)) + " whose fate is known. The breakdown of each campaign tells why.", ToneBad,
-		Link{"Show them", MessagesPath + "?tile=" + string(sms.TileFailed) + "&from=" + p.Now.Format(time.DateOnly)}}
+	return action{"failed", Percent(failed, failed+delivered) + " of today's messages have not been delivered",
+		Number(int(failed)) + " of " + Number(int(failed+delivered)) + " messages with a final result. Each campaign's breakdown shows why.", ToneBad,
+		Link{"View undelivered messages", MessagesPath + "?tile=" + string(sms.TileFailed) + "&from=" + p.Now.Format(time.DateOnly)}}
 }
 
 func (p OverviewPage) silence() action {
@@ -118,7 +118,7 @@ func (p OverviewPage) silence() action {
 		return action{}
 	}
 	return action{"silent", "No delivery report for " + lasting(p.Now.Sub(time.UnixMilli(p.LastAt))),
-		Plural(int(p.Silent), "message is", "messages are") + " awaiting a report. The provider may have stopped sending reports, or may not be able to reach smsdesk.", ToneWarn, Link{"Look at the reports", ReportsPath}}
+		Plural(int(p.Silent), "message is", "messages are") + " awaiting a report. The provider may have stopped sending reports, or may not be able to reach smsdesk.", ToneWarn, Link{"View delivery reports", ReportsPath}}
 }
 
 func (p OverviewPage) credit() action {
@@ -126,21 +126,21 @@ func (p OverviewPage) credit() action {
 		return action{}
 	}
 	if p.Credit.Sign() <= 0 {
-		return action{"balance", "The balance is used up", "The provider says " + p.Balance.Text + ". Top up before you send.", ToneBad, Link{}}
+		return action{"balance", "The balance is zero or below", "The provider reports " + p.Balance.Text + ". Top up before you send.", ToneBad, Link{}}
 	}
 	cost := big.NewRat(p.Unpaid*p.Account.PricePerPart, 100)
 	if p.Account.PricePerPart == 0 || cost.Cmp(p.Credit) <= 0 {
 		return action{}
 	}
-	return action{"balance", "The balance does not cover what is still to be sent",
-		"About " + amount(p.Account.Currency, cost) + " is needed, and the balance is " + p.Balance.Text + ". Top up, or messages will be refused.", ToneWarn, Link{}}
+	return action{"balance", "The balance does not cover the messages still to be sent",
+		"They need about " + amount(p.Account.Currency, cost) + " and the balance is " + p.Balance.Text + ". Top up, or the provider will refuse messages.", ToneWarn, Link{}}
 }
 
 func (p OverviewPage) sender() action {
 	if !p.NoSender {
 		return action{}
 	}
-	a := action{"sender", "No sender ID can be used", "The provider has approved none, or has taken them back. Until one is approved nothing can be sent.", ToneWarn, Link{}}
+	a := action{"sender", "No usable sender ID", "The provider has not approved one, or has withdrawn its approval. You cannot send until one is approved.", ToneWarn, Link{}}
 	if p.CanSetUp {
 		a.link = Link{"See sender IDs", "/settings/account/" + id(p.Account.ID)}
 	}
@@ -151,24 +151,24 @@ func (p OverviewPage) unmatched() action {
 	if p.Unmatched == 0 {
 		return action{}
 	}
-	count := Plural(int(p.Unmatched), "delivery report belongs", "delivery reports belong")
+	count := Plural(int(p.Unmatched), "delivery report matches", "delivery reports match")
 	if p.Unmatched >= unmatchedMost {
-		count = Number(unmatchedMost) + " or more delivery reports belong"
+		count = Number(unmatchedMost) + " or more delivery reports match"
 	}
-	return action{"unmatched", count + " to no message we know", plural(p.Unmatched, "It names a message ID", "They name message IDs") + " that no answer gave us.", ToneInfo, Link{"Look at them", ReportsPath + "?kind=unmatched"}}
+	return action{"unmatched", count + " no message", plural(p.Unmatched, "Its message ID is not one", "Their message IDs are not ones") + " the provider gave us.", ToneInfo, Link{"View reports", ReportsPath + "?kind=unmatched"}}
 }
 
 func (p OverviewPage) failing(l sms.Lane, f sms.Failing) string {
-	return laneName(l) + " has been failing for " + l.SenderID + " since " + p.Brief(f.Since)
+	return laneName(l) + ": messages from " + l.SenderID + " have been failing since " + p.Brief(f.Since)
 }
 
 func failingText(f sms.Failing) string {
-	return fmt.Sprintf("%s of %s that left since then were not delivered. Before, it was %.0f%%.", Number(int(f.Failed)), Plural(int(f.Ended), "message", "messages"), f.Before*100)
+	return fmt.Sprintf("%s of %s sent since then were not delivered. Before that, %.0f%% were not.", Number(int(f.Failed)), Plural(int(f.Ended), "message", "messages"), f.Before*100)
 }
 
 func laneName(l sms.Lane) string {
 	if l.Network == "" {
-		return "A network we do not know"
+		return "Unknown network"
 	}
 	return l.Network
 }
@@ -206,13 +206,13 @@ func (p OverviewPage) spoken() string {
 func (p OverviewPage) empty() EmptyProps {
 	switch {
 	case p.Account.ID == 0 && p.CanSetUp:
-		return EmptyProps{Glyph: GlyphSettings, Title: "Not connected yet", Text: "Connect an account at the provider, or look around with the test account.", Action: Link{"Connect to the provider", SetupTasksPath}}
+		return EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected", Text: "Connect a provider account, or try smsdesk with the test account.", Action: Link{"Connect to the provider", SetupTasksPath}}
 	case p.Account.ID == 0:
-		return EmptyProps{Glyph: GlyphSettings, Title: "Not connected yet", Text: "An administrator has to connect an account at the provider first."}
+		return EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected", Text: "Ask an administrator to connect one."}
 	case p.CanSend:
 		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Send yourself a test message.", Action: Link{"New message", NewPath}}
 	}
-	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "What is sent shows here."}
+	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Messages will appear here once someone sends a campaign."}
 }
 
 // comingTo stands under the campaign's name: the table has half the page.
@@ -225,7 +225,7 @@ func comingTo(c sms.Campaign) string {
 
 // days is the chart of the last days.
 func (p OverviewPage) days() ChartProps {
-	c := ChartProps{ID: "days", Name: "Messages of the last 14 days", Head: "Day",
+	c := ChartProps{ID: "days", Name: "Messages in the last 14 days", Head: "Day",
 		Series: []ChartSeries{{"Delivered", ToneOK}, {"Not delivered", ToneBad}, {"Other", ToneInfo}}}
 	busiest, most := "", int64(0)
 	for _, d := range p.Days {

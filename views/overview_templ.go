@@ -210,7 +210,7 @@ func OverviewLive(p OverviewPage) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if list := p.actions(); len(list) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<section id=\"actions\" class=\"stack\" aria-labelledby=\"actions-title\"><h2 id=\"actions-title\">Needs you</h2>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<section id=\"actions\" class=\"stack\" aria-labelledby=\"actions-title\"><h2 id=\"actions-title\">Needs your attention</h2>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -326,7 +326,7 @@ func OverviewLive(p OverviewPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Tiles("Messages that left today").Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Tiles("Messages sent today").Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -410,7 +410,7 @@ func overviewLatest(p OverviewPage) templ.Component {
 				}
 			}
 			if len(p.Latest) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<tr id=\"latest-none\"><td colspan=\"6\">None has been started yet. <a id=\"latest-all\" href=\"/campaigns\">Show drafts and scheduled ones</a></td></tr>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<tr id=\"latest-none\"><td colspan=\"6\">No campaigns started yet. <a id=\"latest-all\" href=\"/campaigns\">Show drafts and scheduled campaigns</a></td></tr>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -421,7 +421,7 @@ func overviewLatest(p OverviewPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "latest", Caption: "Latest campaigns", Label: "Latest campaigns, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "latest", Caption: "Latest campaigns", Label: "Latest campaigns, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -462,7 +462,7 @@ func overviewComing(p OverviewPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">When and who</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Started</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -564,7 +564,7 @@ func overviewComing(p OverviewPage) templ.Component {
 				}
 			}
 			if len(p.Coming) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<tr id=\"coming-none\"><td colspan=\"2\">Nothing is scheduled.</td></tr>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<tr id=\"coming-none\"><td colspan=\"2\">No scheduled campaigns.</td></tr>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -575,7 +575,7 @@ func overviewComing(p OverviewPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "coming", Caption: "Coming up", Label: "Coming up, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var18), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "coming", Caption: "Coming up", Label: "Coming up, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var18), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -630,7 +630,7 @@ func overviewLanes(p OverviewPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<thead><tr><th scope=\"col\">Network</th><th scope=\"col\">Sender ID</th><th scope=\"col\">Hour by hour</th><th scope=\"col\" class=\"num\">Sent</th><th scope=\"col\" class=\"num\">Delivered</th><th scope=\"col\">How it goes</th></tr></thead> <tbody>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<thead><tr><th scope=\"col\">Network</th><th scope=\"col\">Sender ID</th><th scope=\"col\">By hour</th><th scope=\"col\" class=\"num\">Sent</th><th scope=\"col\" class=\"num\">Delivered</th><th scope=\"col\">Trend</th></tr></thead> <tbody>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -812,7 +812,7 @@ func overviewLanes(p OverviewPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Table(TableProps{ID: "lanes", Caption: "Delivery in the last 24 hours", Label: "Delivery by network and sender ID, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Table(TableProps{ID: "lanes", Caption: "Delivery in the last 24 hours", Label: "Delivery by network and sender ID, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -820,11 +820,11 @@ func overviewLanes(p OverviewPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Mute("Networks are worked out from the first digits of the number; a number that was moved shows its old network. Shares are of messages whose fate is known, by the hour in which they left.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Mute("Network is worked out from the number's prefix. Ported numbers show their original network. Percentages cover messages with a final result, by the hour they were sent.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, " <details id=\"hours\"><summary>Show every hour as a table</summary>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, " <details id=\"hours\"><summary>Show hourly figures as a table</summary>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -840,7 +840,7 @@ func overviewLanes(p OverviewPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<thead><tr><th scope=\"col\">From</th>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<thead><tr><th scope=\"col\">Hour starting</th>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -928,7 +928,7 @@ func overviewLanes(p OverviewPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Table(TableProps{ID: "hours-table", Caption: "Delivered, by hour", Label: "Delivered by hour, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var41), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Table(TableProps{ID: "hours-table", Caption: "Delivered by hour", Label: "Delivered by hour, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var41), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -974,12 +974,12 @@ func laneState(p OverviewPage, l sms.Lane) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if t := l.Total(); t.Delivered+t.Failed < tooFew {
-			templ_7745c5c3_Err = Tag(ToneMute, GlyphWaiting, "Too few to tell").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tag(ToneMute, GlyphWaiting, "Too few messages").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = Tag(ToneMute, GlyphTick, "As usual").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tag(ToneMute, GlyphTick, "Normal").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1159,7 +1159,7 @@ func overviewFailing(p OverviewPage) templ.Component {
 								}
 								return nil
 							})
-							templ_7745c5c3_Err = Form(FormProps{ID: domID("check", n.Latest.ID, "other"), Action: MessagesPath + "/search", Busy: "Looking…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Form(FormProps{ID: domID("check", n.Latest.ID, "other"), Action: MessagesPath + "/search", Busy: "Searching…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1229,7 +1229,7 @@ func overviewFailing(p OverviewPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Table(TableProps{ID: "check", Caption: "Numbers to check", Label: "Numbers to check, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var49), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Table(TableProps{ID: "check", Caption: "Numbers to check", Label: "Numbers to check, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var49), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1237,7 +1237,7 @@ func overviewFailing(p OverviewPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Mute("At least two of the latest messages to each of these numbers were not delivered, and it is not blocked. Ask the person for a new number, or block the old one.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Mute("At least two recent messages to each of these numbers were not delivered. Ask the recipient for a new number, or block this one.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -46,7 +46,7 @@ func (p CampaignPage) resting() string {
 	if p.waiting() == p.Tally.Total()-p.Tally["leftout"] {
 		return "Sending starts " + When(at, p.Now)
 	}
-	return "Sending goes on " + When(at, p.Now)
+	return "Sending continues " + When(at, p.Now)
 }
 
 // pace says how far the sending is and how long it still takes.
@@ -66,7 +66,7 @@ func (p CampaignPage) pace() string {
 
 // timeLeft says how long the sending still takes.
 func (p CampaignPage) timeLeft() string {
-	return TimeLeft(p.forecast().Takes) + " at " + Plural(p.Account.PerMinute, "request", "requests") + " a minute."
+	return TimeLeft(p.forecast().Takes) + " at " + Plural(p.Account.PerMinute, "request", "requests") + " per minute."
 }
 
 // further says what else there is to know of the pace.
@@ -76,10 +76,10 @@ func (p CampaignPage) further() string {
 		return ""
 	}
 	if f := p.forecast(); f.Pauses > 0 && !f.Ends.IsZero() {
-		words = append(words, "Sending pauses from "+p.Account.Hours.Pause()+"; ends "+about(f.Ends, p.Now, f.Takes)+".")
+		words = append(words, "Sending pauses from "+p.Account.Hours.Pause()+" and should finish "+about(f.Ends, p.Now, f.Takes)+".")
 	}
 	if n := p.Pace.LastMinute; n > 0 {
-		words = append(words, Plural(int(n), "request", "requests")+" went out in the last minute.")
+		words = append(words, Plural(int(n), "request", "requests")+" sent in the last minute.")
 	}
 	return strings.Join(words, " ")
 }
@@ -89,7 +89,7 @@ func (p CampaignPage) tooFast() string {
 	if p.Pace.TooFast == 0 || !p.sending() || p.Account.HoldOn429 {
 		return ""
 	}
-	return "The provider said " + p.When(p.Pace.TooFast) + " that requests come too fast. We go on more slowly by ourselves, and no message is lost. " + p.timeLeft()
+	return capital(p.When(p.Pace.TooFast)) + " the provider said we were sending too fast. We have slowed down automatically. No message is lost. " + p.timeLeft()
 }
 
 // rest says how it is when nothing is being sent.
@@ -97,17 +97,17 @@ func (p CampaignPage) rest() string {
 	network, decide := p.Tally.Tile(sms.TileNetwork), p.Tally.Tile(sms.TileDecision)
 	switch {
 	case p.Campaign.State == sms.CampaignFinished && p.handed():
-		return "The provider has all of it."
+		return "The provider has all messages."
 	case p.Campaign.State == sms.CampaignFinished && network == 1:
-		return "Everything has left. 1 message waits for its report."
+		return "Sending is complete. 1 message is awaiting its report."
 	case p.Campaign.State == sms.CampaignFinished && network > 1:
-		return "Everything has left. " + Number(int(network)) + " messages wait for their reports."
+		return "Sending is complete. " + Number(int(network)) + " messages are awaiting their reports."
 	case p.Campaign.State == sms.CampaignFinished && decide > 0:
-		return "Nothing else is left to send."
+		return "There is nothing more to send."
 	case p.Campaign.State == sms.CampaignFinished:
-		return "Nothing is left to send."
+		return "There is nothing more to send."
 	case p.Campaign.State == sms.CampaignRunning && p.Account.Pause == "":
-		return "The last requests are under way."
+		return "Sending the last requests."
 	}
 	return ""
 }
@@ -121,7 +121,7 @@ func (p CampaignPage) handed() bool {
 // handedWords say what the provider was told.
 func (p CampaignPage) handedWords() string {
 	at := p.Campaign.Schedule().Time()
-	return "The provider sends it " + When(at, p.Now) + ", " + ZoneWords(at) + ". It cannot be called back from here."
+	return "The provider will send it " + When(at, p.Now) + ", " + ZoneWords(at) + ". You cannot recall it from here."
 }
 
 // cancelledWords say what became of a campaign that was given up.
@@ -132,11 +132,11 @@ func (p CampaignPage) cancelledWords() string {
 	}
 	switch n := p.Tally["stopped"] + p.Tally["queued"] + p.Tally["draft"]; n {
 	case 0:
-		return words + "Everything had left by then."
+		return words + "Nothing was left to cancel."
 	case 1:
-		return words + "1 message is never sent."
+		return words + "1 message will never be sent."
 	default:
-		return words + Number(int(n)) + " messages are never sent."
+		return words + Number(int(n)) + " messages will never be sent."
 	}
 }
 

@@ -23,7 +23,7 @@ type RecordPage struct {
 // freshness says when the records were read.
 func (p RecordPage) freshness() string {
 	if p.Reading.At == 0 {
-		return "Not read from the provider yet."
+		return "Not loaded from the provider yet."
 	}
 	return "Read from the provider " + p.When(p.Reading.At) + "."
 }
@@ -31,9 +31,9 @@ func (p RecordPage) freshness() string {
 // kept says what is shown instead when the provider could not be asked.
 func (p RecordPage) kept() string {
 	if p.Reading.At == 0 {
-		return "Nothing was read before, so there is nothing to show."
+		return "There is nothing to show yet."
 	}
-	return "What you see is what it said " + p.When(p.Reading.At) + "."
+	return "Showing what the provider said " + p.When(p.Reading.At) + "."
 }
 
 func recordPath(base string, n int64, more string) string { return base + "/" + id(n) + more }
@@ -65,16 +65,16 @@ type TemplateRow struct {
 
 func (p TemplatesPage) caption() string {
 	if p.Search != "" {
-		return Plural(len(p.Rows), "template holds", "templates hold") + " “" + Shorten(p.Search, 30) + "”"
+		return Plural(len(p.Rows), "template contains", "templates contain") + " “" + Shorten(p.Search, 30) + "”"
 	}
 	return Plural(len(p.Rows), "template", "templates") + " at the provider"
 }
 
 func (p TemplatesPage) empty() EmptyProps {
 	if p.Search != "" && p.All > 0 {
-		return EmptyProps{Glyph: GlyphSearch, Title: "No template holds “" + Shorten(p.Search, 30) + "”.", Action: Link{Text: "Show all", Href: TemplatesPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No templates contain “" + Shorten(p.Search, 30) + "”.", Action: Link{Text: "Show all", Href: TemplatesPath}}
 	}
-	return EmptyProps{Glyph: GlyphTemplate, Title: "No templates yet.", Text: "Templates are made in the provider dashboard. When one is there, refresh this list."}
+	return EmptyProps{Glyph: GlyphTemplate, Title: "No templates yet.", Text: "Create templates in the provider dashboard, then refresh this list."}
 }
 
 func yes(is bool, words, not string) (Tone, Glyph, string) {
@@ -132,29 +132,29 @@ func partsOf(text string) string {
 	s := sms.CountSegments(text, false)
 	words := Plural(s.Parts, "part", "parts")
 	if len(sms.Marks(text)) > 0 {
-		return words + " as it stands; what takes the place of the marks may make it longer"
+		return words + " without placeholders filled in; values may make it longer"
 	}
 	return words
 }
 
 func (p TemplatePage) facts() []Term {
-	usable := "No: only approved and active templates can be chosen"
+	usable := "No, only approved and active templates can be used"
 	if p.Template.Usable() {
 		usable = "Yes"
 	}
 	terms := []Term{
-		{Name: "Can be chosen", Text: usable},
+		{Name: "Usable", Text: usable},
 		{Name: "Approved", View: yesTag(p.Template.IsApproved, "Approved", "Not approved")},
 		{Name: "Active", View: yesTag(p.Template.IsActive, "Active", "Not active")},
 		{Name: "Length", Text: partsOf(p.Template.Text)},
-		{Name: "Made", Text: orDash(p.Template.CreatedDate)},
+		{Name: "Created", Text: orDash(p.Template.CreatedDate)},
 		{Name: "Approved on", Text: orDash(p.Template.ApprovedDate)},
-		{Name: "Provider's number", Text: id(p.Template.ID)},
+		{Name: "Provider ID", Text: id(p.Template.ID)},
 	}
 	if p.Use.Campaigns > 0 {
 		terms = append(terms, Term{Name: "Used", Text: Plural(int(p.Use.Campaigns), "campaign", "campaigns") + ", last " + p.When(p.Use.Last)})
 	} else {
-		terms = append(terms, Term{Name: "Used", Text: "By no campaign yet"})
+		terms = append(terms, Term{Name: "Used", Text: "Never"})
 	}
 	return terms
 }
@@ -174,7 +174,7 @@ func (p TemplatePage) waits() string {
 	if p.Waiting == 1 {
 		return "1 scheduled campaign uses this template. It keeps the old text."
 	}
-	return Number(int(p.Waiting)) + " scheduled campaigns use this template. They keep the old text."
+	return Number(int(p.Waiting)) + " scheduled campaigns use this template. They will keep the old text."
 }
 
 func (p TemplatePage) marksChanged() string {
@@ -238,21 +238,21 @@ type SenderPage struct {
 }
 
 func (p SenderPage) facts() []Term {
-	s, usable := p.Sender, "No: only approved and active sender IDs can be chosen"
+	s, usable := p.Sender, "No, only approved and active sender IDs can be used"
 	if s.Usable() {
 		usable = "Yes"
 	}
-	used := "By no message yet"
+	used := "Never"
 	if day, err := timeOfDay(p.Last, p.Now); err == nil {
 		used = "Last on " + day
 	}
 	terms := []Term{
-		{Name: "Can be chosen", Text: usable},
+		{Name: "Usable", Text: usable},
 		{Name: "Status", View: yesTag(s.Approved(), s.ApproveStatus, orDash(s.ApproveStatus))},
 		{Name: "Active", View: yesTag(s.IsActive, "Active", "Not active")},
-		{Name: "Made", Text: orDash(s.CreatedDate)},
+		{Name: "Created", Text: orDash(s.CreatedDate)},
 		{Name: "Approved on", Text: orDash(s.ApprovedDate)},
-		{Name: "Provider's number", Text: id(s.ID)},
+		{Name: "Provider ID", Text: id(s.ID)},
 		{Name: "Used", Text: used},
 	}
 	if p.Waiting > 0 {
@@ -266,9 +266,9 @@ func (p SenderPage) waits() string {
 		return ""
 	}
 	if p.Waiting == 1 {
-		return "1 scheduled campaign uses it. It stays as it is, is held at its time and asks you then, because nothing can be sent with a sender ID that is gone."
+		return "1 scheduled campaign uses it. It will pause at its time and ask you what to do, because you cannot send with a deleted sender ID."
 	}
-	return Number(int(p.Waiting)) + " scheduled campaigns use it. They stay as they are, are held at their time and ask you then, because nothing can be sent with a sender ID that is gone."
+	return Number(int(p.Waiting)) + " scheduled campaigns use it. They will pause at their time and ask you what to do, because you cannot send with a deleted sender ID."
 }
 
 // GroupsPage is the tree of an account's groups.
@@ -308,16 +308,16 @@ func (p GroupPage) waits() string {
 		return ""
 	}
 	if p.Waiting == 1 {
-		return "1 scheduled campaign goes to this group. It stays as it is, is held at its time and asks you then."
+		return "1 scheduled campaign goes to this group. It will pause at its time and ask you what to do."
 	}
-	return Number(int(p.Waiting)) + " scheduled campaigns go to this group. They stay as they are, are held at their time and ask you then."
+	return Number(int(p.Waiting)) + " scheduled campaigns go to this group. They will pause at their time and ask you what to do."
 }
 
 func (p GroupPage) lost() string {
 	if p.Group.ContactCount == 1 {
 		return "The 1 contact is taken out of the group at the provider. This cannot be undone."
 	}
-	return "The " + Number(int(p.Group.ContactCount)) + " contacts are taken out of the group at the provider. This cannot be undone."
+	return "The provider will remove all " + Number(int(p.Group.ContactCount)) + " contacts from the group. This cannot be undone."
 }
 
 // RecordNote says that a record which a campaign was made with has changed
@@ -377,19 +377,19 @@ func groupSays(contacts int64) string {
 	if contacts < 0 {
 		about = "We do not know how many recipients"
 	}
-	return about + ". We cannot show or check the numbers of a provider group: blocked numbers in it get the message too."
+	return about + ". We cannot show or check a provider group's numbers. Blocked numbers in it will get the message too."
 }
 
 func (p ComposePage) lead() string {
 	if p.Group != nil {
-		return "One text for a whole group. You check everything before it is sent."
+		return "Send one text to a whole group. You will confirm before anything is sent."
 	}
-	return "Upload a list, or type a few numbers. You check everything before it is sent."
+	return "Upload a list or enter a few numbers. You will confirm before anything is sent."
 }
 
 func (p ComposePage) toWhom() string {
 	if p.Group != nil {
 		return "To the group " + Shorten(p.Group.Name, 60)
 	}
-	return "To a few people"
+	return "To a few numbers"
 }

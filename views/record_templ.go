@@ -100,7 +100,7 @@ func recordHead(p RecordPage, base string) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Note(NoteProps{ID: "not-read", Tone: ToneWarn, Title: "The provider could not be asked"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Note(NoteProps{ID: "not-read", Tone: ToneWarn, Title: "We could not reach the provider"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -159,7 +159,7 @@ func recordHead(p RecordPage, base string) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Form(FormProps{ID: "refresh", Action: base + "/refresh", Busy: "Reading…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Form(FormProps{ID: "refresh", Action: base + "/refresh", Busy: "Refreshing…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -250,7 +250,7 @@ func noAccountRecords(glyph Glyph) templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Empty(EmptyProps{Glyph: glyph, Title: "Not connected", Text: "Records belong to an account at the provider, and there is none yet."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Empty(EmptyProps{Glyph: glyph, Title: "No provider account connected", Text: "Connect a provider account to see templates, sender IDs and groups."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -343,7 +343,7 @@ func Templates(f Frame, p TemplatesPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Header(Heading{Title: "Templates", Sub: "Texts with marks such as ##Name##, kept by the provider."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Templates", Sub: "Texts with placeholders such as ##Name##, kept by the provider."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -465,12 +465,12 @@ func Templates(f Frame, p TemplatesPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.Creates {
-						templ_7745c5c3_Err = Mute("To make a template at the provider, save a draft first.").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Mute("To create a template at the provider, save a draft first.").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = Mute("New templates are made in the provider dashboard. Only approved and active ones can be chosen for a message.").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Mute("Create templates in the provider dashboard. Only approved and active templates can be used.").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -535,7 +535,7 @@ func templateTable(p TemplatesPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Text</th><th scope=\"col\">Approved</th><th scope=\"col\">Active</th><th scope=\"col\">Used last</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Text</th><th scope=\"col\">Approved</th><th scope=\"col\">Active</th><th scope=\"col\">Last used</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -650,7 +650,7 @@ func templateTable(p TemplatesPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "templates", Caption: p.caption(), Label: "Templates, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "templates", Caption: p.caption(), Label: "Templates, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -814,7 +814,7 @@ func draftTable(p TemplatesPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "drafts", Caption: Plural(len(p.Drafts), "draft", "drafts") + " kept here, not at the provider", Label: "Drafts, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "drafts", Caption: Plural(len(p.Drafts), "draft", "drafts") + " (saved in smsdesk only)", Label: "Drafts, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -957,7 +957,7 @@ func TemplateShow(f Frame, p TemplatePage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							if chips := markChips(p.Template.Text); len(chips) > 0 {
-								templ_7745c5c3_Err = Mute("Marks that a list or you fill:").Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Mute("Placeholders to fill in:").Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -965,12 +965,12 @@ func TemplateShow(f Frame, p TemplatePage) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = Chips("Marks", chips).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Chips("Placeholders", chips).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
 							} else {
-								templ_7745c5c3_Err = Mute("It has no marks: everybody gets the same text.").Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Mute("No placeholders: everyone gets the same text.").Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -1201,7 +1201,7 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Card("As it is now").Render(templ.WithChildren(ctx, templ_7745c5c3_Var52), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Card("Current version").Render(templ.WithChildren(ctx, templ_7745c5c3_Var52), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1303,7 +1303,7 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "text", Label: "Text", Hint: "Marks are written ##Name##.", Value: p.Text, Error: p.Bad["text"]}, Rows: 7}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "text", Label: "Text", Hint: "Write placeholders as ##Name##.", Value: p.Text, Error: p.Bad["text"]}, Rows: 7}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1312,7 +1312,7 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							if p.marksChanged() != "" {
-								templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "marks", Label: "Change the marks", Hint: p.marksChanged() + " Lists and programs that fill this template need the same names.", Error: p.Bad["marks"]}, Checked: p.MarksOK}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "marks", Label: "Change the placeholders", Hint: p.marksChanged() + " Lists and programs that use this template must use the same names.", Error: p.Bad["marks"]}, Checked: p.MarksOK}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -1321,7 +1321,7 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Mute("The provider may have to approve the new text before it can be used again.").Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Mute("The provider may need to approve the new text before you can use it.").Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1341,7 +1341,7 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = Button(ButtonProps{Text: "Save at the provider"}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Button(ButtonProps{Text: "Save template"}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -1506,7 +1506,7 @@ func TemplateDelete(f Frame, p TemplatePage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, " <p>It is deleted at the provider for good, and can be chosen for no message any more.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, " <p>This permanently deletes the template at the provider. It can no longer be used.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1542,7 +1542,7 @@ func TemplateDelete(f Frame, p TemplatePage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<p>No campaign has used it.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<p>Not used by any campaign.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1608,7 +1608,7 @@ func TemplateDelete(f Frame, p TemplatePage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Delete at the provider", Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Delete template", Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1616,7 +1616,7 @@ func TemplateDelete(f Frame, p TemplatePage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: recordPath(TemplatesPath, p.Template.ID, "")}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the template", Kind: Quiet, Href: recordPath(TemplatesPath, p.Template.ID, "")}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1696,7 +1696,7 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Header(Heading{Title: p.title(), Sub: "It is kept here until somebody makes a template of it at the provider."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: p.title(), Sub: "Saved in smsdesk until someone creates the template at the provider."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1776,7 +1776,7 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "text", Label: "Text", Hint: "Marks are written ##Name##.", Value: p.Draft.Text, Error: p.Bad["text"]}, Rows: 7}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "text", Label: "Text", Hint: "Write placeholders as ##Name##.", Value: p.Draft.Text, Error: p.Bad["text"]}, Rows: 7}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1876,7 +1876,7 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<p>The saved draft goes to the provider under its name. The provider may have to approve it before it can be used.</p>")
+								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<p>This sends the saved draft to the provider. It may need approval before you can use it.</p>")
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -1904,7 +1904,7 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 											}()
 										}
 										ctx = templ.InitializeContext(ctx)
-										templ_7745c5c3_Err = Button(ButtonProps{Text: "Make it at the provider", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
+										templ_7745c5c3_Err = Button(ButtonProps{Text: "Create at the provider", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
 										if templ_7745c5c3_Err != nil {
 											return templ_7745c5c3_Err
 										}
@@ -1916,13 +1916,13 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 									}
 									return nil
 								})
-								templ_7745c5c3_Err = Form(FormProps{ID: "create", Action: recordPath(TemplatesPath+"/drafts", p.Draft.ID, "/create"), Busy: "Making…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var81), templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Form(FormProps{ID: "create", Action: recordPath(TemplatesPath+"/drafts", p.Draft.ID, "/create"), Busy: "Creating…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var81), templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
 								return nil
 							})
-							templ_7745c5c3_Err = Card("Make it a template").Render(templ.WithChildren(ctx, templ_7745c5c3_Var80), templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Card("Create the template").Render(templ.WithChildren(ctx, templ_7745c5c3_Var80), templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -2037,7 +2037,7 @@ func DraftDelete(f Frame, p DraftPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, " <p>It is kept only here, so it is gone then. Templates at the provider stay.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, " <p>The draft only exists in smsdesk and will be lost. Templates at the provider are not affected.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -2073,7 +2073,7 @@ func DraftDelete(f Frame, p DraftPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: p.action()}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the draft", Kind: Quiet, Href: p.action()}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

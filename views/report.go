@@ -84,9 +84,9 @@ func (p ReportPage) tiles() []TileProps {
 		}
 	}
 	tiles := []TileProps{last, {ID: "today", Label: "Today", Value: Number(int(h.Today.Answered)), More: plural(h.Today.Answered, "report", "reports"), Glyph: GlyphTick}, answered,
-		{ID: "refused", Label: "Refused today", Value: Number(int(h.Refused)), More: "wrong token", Tone: toneAbove(h.Refused), Glyph: GlyphBlocked, Href: With(ReportsPath, "kind", "refused"), Current: p.Kind == "refused"}}
+		{ID: "refused", Label: "Rejected today", Value: Number(int(h.Refused)), More: "wrong token", Tone: toneAbove(h.Refused), Glyph: GlyphBlocked, Href: With(ReportsPath, "kind", "refused"), Current: p.Kind == "refused"}}
 	if h.Today.Lost > 0 {
-		tiles = append(tiles, TileProps{ID: "lost", Label: "Turned away today", Value: Number(int(h.Today.Lost)), More: "they are lost", Tone: ToneBad, Glyph: GlyphFailed})
+		tiles = append(tiles, TileProps{ID: "lost", Label: "Lost today", Value: Number(int(h.Today.Lost)), More: "we could not accept them", Tone: ToneBad, Glyph: GlyphFailed})
 	}
 	return tiles
 }
@@ -147,7 +147,7 @@ func (p ReportPage) suspicious() string {
 	if p.Health.Suspicious == 1 {
 		n = "1 report"
 	}
-	return n + " settled a message in doubt, but the provider does not know the message ID. Somebody who knows the secret address may have made it up."
+	return n + " settled a message in doubt, but the provider has no record of the message ID. Someone who knows the report URL may have forged it."
 }
 
 func (p ReportPage) newer() string {
@@ -162,24 +162,24 @@ func (p ReportPage) here() string { return With(ReportsPath, "kind", p.Kind) }
 func (p ReportPage) empty() EmptyProps {
 	switch {
 	case p.Kind == "refused":
-		return EmptyProps{Glyph: GlyphTick, Title: "No call with a wrong token.", Text: "Calls to an address with another token than ours are counted here. Nothing else of them is kept."}
+		return EmptyProps{Glyph: GlyphTick, Title: "No requests with a wrong token", Text: "We count requests with a wrong token here and keep nothing else about them."}
 	case p.Health.Last == 0:
-		e := EmptyProps{Glyph: GlyphReports, Title: "No report has ever arrived.", Text: "Check that the provider has turned reports on and knows our address."}
+		e := EmptyProps{Glyph: GlyphReports, Title: "No reports yet", Text: "Check that the provider has turned on reports and has your report URL."}
 		if p.CanSetUp {
 			e.Action = Link{Text: "Copy the address", Href: CallbacksPath}
 		}
 		return e
 	case p.Kind == "unmatched":
-		return EmptyProps{Glyph: GlyphTick, Title: "Every report has its message.", Text: "Reports that no message ID matches stand here for 14 days."}
+		return EmptyProps{Glyph: GlyphTick, Title: "Every report matches a message", Text: "Unmatched reports appear here for 14 days."}
 	case p.Kind == "duplicates":
-		return EmptyProps{Glyph: GlyphTick, Title: "No report came twice."}
+		return EmptyProps{Glyph: GlyphTick, Title: "No duplicate reports"}
 	}
 	return EmptyProps{Glyph: GlyphSearch, Title: "No reports here.", Action: Link{Text: "Show the newest", Href: p.here()}}
 }
 
 func (p ReportPage) caption() string {
-	return map[string]string{"": "Delivery reports, newest first", "unmatched": "Reports without a message, newest first",
-		"duplicates": "Reports that came more than once, newest first", "refused": "Minutes with refused calls, newest first"}[p.Kind]
+	return map[string]string{"": "Delivery reports, newest first", "unmatched": "Unmatched reports, newest first",
+		"duplicates": "Duplicate reports, newest first", "refused": "Requests with a wrong token, by minute, newest first"}[p.Kind]
 }
 
 // status is the tone, glyph and words of what a report says.
@@ -223,16 +223,16 @@ func (p ReportPage) effect(row ReportRow) string {
 	case r.Effect == sms.NotMatched:
 		return p.reason(row)
 	case r.Effect == sms.WrongNumber:
-		return "It names another number than the message has. Not believed."
+		return "The number does not match the message. Ignored."
 	case r.Effect == sms.Unrecognised:
-		return "Not a status of the provider's list. It changed nothing."
+		return "Not a status in the provider's documentation. Ignored."
 	}
 	var said []string
 	if r.Effect == sms.Repeated {
-		said = append(said, "It told nothing new.")
+		said = append(said, "No change.")
 	}
 	if row.Message != nil && sms.OtherText(*row.Message, r.DeliveryReport) {
-		said = append(said, "Its text is another than that of the message.")
+		said = append(said, "Its text differs from the message.")
 	}
 	return strings.Join(said, " ")
 }
@@ -243,7 +243,7 @@ func (p ReportPage) reason(row ReportRow) string {
 	if row.Likely != nil {
 		fit := "Same number and text as"
 		if sms.FitReport(*row.Likely, r.DeliveryReport, p.Country) == sms.FitPart {
-			fit = "Same number and the beginning of the text of"
+			fit = "Same number and start of text as"
 		}
 		out := fit + " row " + Number(int(row.Likely.Row))
 		if row.Campaign != nil {
@@ -257,11 +257,11 @@ func (p ReportPage) reason(row ReportRow) string {
 	}
 	switch {
 	case r.ProviderID == "":
-		return "It names no message ID."
+		return "No message ID."
 	case row.StillYoung:
-		return "It has just come. The answer to its request may be on the way."
+		return "It has just arrived. The provider's answer to our request may still be on its way."
 	}
-	return "No message of ours fits. Another program may use this account."
+	return "No matching message. Another program may be using this account."
 }
 
 func lower(words string) string {
@@ -286,15 +286,15 @@ func (p ReportPage) gapTitle(g GapRow) string {
 		to = When(until, p.Now)
 	}
 	if d := time.Duration(g.Gap.Until-g.Gap.From) * time.Millisecond; d < 2*time.Minute {
-		return "Down for " + Plural(int(d/time.Second), "second", "seconds") + " " + from
+		return "Not receiving reports for " + Plural(int(d/time.Second), "second", "seconds") + " " + from
 	}
-	return "Down " + from + " to " + to
+	return "Not receiving reports from " + from + " to " + to
 }
 
 func (p ReportPage) gapText(g GapRow) string {
 	switch {
 	case g.Silent == 0 && g.Inquiry != nil:
-		return "Every message from then has its report or a status."
+		return "Every message from that time has a report or a status."
 	case g.Silent == 1:
 		return "1 message from then has no report."
 	}
@@ -317,7 +317,7 @@ func (p ReportPage) asked(i sms.Inquiry) string {
 	case sms.InquiryRunning:
 		return "Asking: " + Number(int(i.Asked)) + " of " + most(i.Total) + ". " + learnt + "."
 	case sms.InquiryStopped:
-		return "Stopped after " + Number(int(i.Asked)) + " of " + most(i.Total) + " questions, " + p.When(i.EndedAt) + ". " + learnt + "."
+		return "Stopped after " + Number(int(i.Asked)) + " of " + most(i.Total) + ", " + p.When(i.EndedAt) + ". " + learnt + "."
 	}
 	return "Asked about " + Plural(int(i.Asked), "message", "messages") + ", " + p.When(i.EndedAt) + ". " + learnt + "."
 }

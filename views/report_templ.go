@@ -129,7 +129,7 @@ func ReportLog(f Frame, p ReportPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Kind == "unmatched" && p.Health.Forgotten > 0 {
-					templ_7745c5c3_Err = Mute(Plural(int(p.Health.Forgotten), "report that never matched was", "reports that never matched were")+" removed. Such reports are kept for 14 days, at most 1,000,000 of them or 1 GB.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Mute(Plural(int(p.Health.Forgotten), "unmatched report was", "unmatched reports were")+" removed. We keep unmatched reports for 14 days, up to 1,000,000 or 1GB.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -279,7 +279,7 @@ func ReportsLive(p ReportPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Note(NoteProps{ID: "suspicious", Tone: ToneWarn, Title: "Look at these reports"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Note(NoteProps{ID: "suspicious", Tone: ToneWarn, Title: "Suspicious reports"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -384,7 +384,7 @@ func ReportsLive(p ReportPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = More("short-gaps", Plural(len(rest), "other time", "other times")+" without an answer in the last 7 days").Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = More("short-gaps", Plural(len(rest), "other outage", "other outages")+" in the last 7 days").Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -420,7 +420,7 @@ func ReportsLive(p ReportPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "\">Show</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "\">Show new reports</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -662,7 +662,7 @@ func reportTable(p ReportPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<th scope=\"col\">What it did</th>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<th scope=\"col\">Effect</th>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -683,7 +683,7 @@ func reportTable(p ReportPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "reports", Caption: p.caption(), Label: "Delivery reports, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "reports", Caption: p.caption(), Label: "Delivery reports, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -961,7 +961,7 @@ func reportEffect(p ReportPage, row ReportRow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Button(ButtonProps{ID: domID("link", row.Report.Key), Text: "Link to row " + Number(int(row.Likely.Row)), Kind: Quiet, Small: true}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{ID: domID("link", row.Report.Key), Text: "Link to message in row " + Number(int(row.Likely.Row)), Kind: Quiet, Small: true}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -997,7 +997,7 @@ func reportsRefused(p ReportPage) templ.Component {
 			templ_7745c5c3_Var39 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<p>Somebody called an address with a token that is not ours, or not any more. Only the number of such calls is kept, for all accounts together.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<p>Someone used a report URL with a wrong or expired token. We only keep the number of such requests, for all accounts together.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1068,7 +1068,7 @@ func reportsRefused(p ReportPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "refused-minutes", Caption: p.caption(), Label: "Refused calls, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var40), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "refused-minutes", Caption: p.caption(), Label: "Refused calls, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var40), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

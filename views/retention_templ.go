@@ -124,11 +124,11 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>When its time is over, a phone number is replaced by a code that nobody can turn back, and the text is removed. Counts, states, times and costs stay. Leave a field empty to keep everything for ever.</p>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>After this time, phone numbers are replaced by a code that cannot be reversed and texts are removed. Counts, statuses, times and costs are kept. Leave a field empty to keep everything forever.</p>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = monthsInput(p, "messages", "Messages, in months", "From the end of their campaign. While a message needs a decision, its campaign is kept. Blocks of numbers that have ended go after the same time.", p.Messages).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = monthsInput(p, "messages", "Messages (months)", "Counted from the end of the campaign. Campaigns with messages that need a decision are kept. Records of unblocked numbers are removed after the same time.", p.Messages).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -136,7 +136,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = monthsInput(p, "reports", "Delivery reports, in months", "From the day on which they arrived.", p.Reports).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = monthsInput(p, "reports", "Delivery reports (months)", "Counted from the day they arrived.", p.Reports).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -144,7 +144,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = monthsInput(p, "calls", "Requests to the provider and its answers, in months", "Their texts go; that they were made, and how they ended, stays.", p.Calls).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = monthsInput(p, "calls", "Requests and answers (months)", "Their contents are removed. We keep the fact that they were made and their result.", p.Calls).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -172,13 +172,13 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "A shorter time takes effect at once, for everything that is older. Uploaded lists are removed by themselves 30 days after their campaign was made. Backups are yours to remove.")
+								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "A shorter time takes effect immediately, for all older data. Uploaded lists are deleted automatically 30 days after their campaign is created. Remove old backups yourself.")
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
 								return nil
 							})
-							templ_7745c5c3_Err = Note(NoteProps{ID: "for-good", Tone: ToneWarn, Title: "What is removed cannot be brought back"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Note(NoteProps{ID: "for-good", Tone: ToneWarn, Title: "Removed data cannot be restored"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -222,7 +222,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Card("How long numbers and texts are kept").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Card("How long we keep numbers and texts").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

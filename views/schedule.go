@@ -64,7 +64,7 @@ func (p SchedulePage) options() []Option {
 }
 
 func (p SchedulePage) zoneHint() string {
-	return "Times are " + ZoneWords(p.Now.In(p.Zone)) + ". It is " + Clock(p.Now.In(p.Zone)) + " there now. You can cancel until sending starts."
+	return "Times are in " + ZoneWords(p.Now.In(p.Zone)) + " (now " + Clock(p.Now.In(p.Zone)) + "). You can cancel until sending starts."
 }
 
 func (p SchedulePage) whiches() []Option {
@@ -73,8 +73,8 @@ func (p SchedulePage) whiches() []Option {
 	if err == nil {
 		words = Clock(read)
 	}
-	return []Option{{Value: string(sms.Earlier), Label: "The earlier " + words, Hint: "Before clocks are put back"},
-		{Value: string(sms.Later), Label: "The later " + words, Hint: "After clocks are put back"}}
+	return []Option{{Value: string(sms.Earlier), Label: "First " + words, Hint: "Before the clocks go back"},
+		{Value: string(sms.Later), Label: "Second " + words, Hint: "After the clocks go back"}}
 }
 
 func (p SchedulePage) button() string {
@@ -85,7 +85,7 @@ func (p SchedulePage) button() string {
 	}
 	switch {
 	case p.HandOver:
-		return "Hand over for " + words
+		return "Schedule with the provider for " + words
 	case p.moved():
 		return "Change to " + words
 	}
@@ -114,7 +114,7 @@ func (p SchedulePage) otherTime() string {
 
 func (p SchedulePage) back() Link {
 	if p.moved() {
-		return Link{Text: "Leave it as it is", Href: CampaignPath(p.Campaign.ID)}
+		return Link{Text: "Keep the current time", Href: CampaignPath(p.Campaign.ID)}
 	}
 	return Link{Text: "Back", Href: CampaignPath(p.Campaign.ID) + "/confirm"}
 }
@@ -161,7 +161,7 @@ func capital(words string) string {
 func (o Outlook) startsAt(c sms.Campaign) string {
 	at := c.Schedule().Time()
 	if due, _ := c.Schedule().Due(o.Now); due {
-		return "in a moment"
+		return "in a few seconds"
 	}
 	return When(at, o.Now)
 }
@@ -177,7 +177,7 @@ func (p CampaignPage) zoneMoved() string {
 	if !s.Moved() {
 		return ""
 	}
-	return "The clocks of this time zone changed after the time was chosen: it was to be " + Clock(s.Meant()) + " and would now be " + Clock(s.Time()) + ". Look at the time."
+	return "The rules of this time zone changed after you chose the time: " + Clock(s.Meant()) + " is now " + Clock(s.Time()) + ". Check the time."
 }
 
 func (p CampaignPage) continueWords() string {
@@ -189,7 +189,7 @@ func (p CampaignPage) continueWords() string {
 
 func (p CampaignPage) pausedTitle() string {
 	if p.Campaign.Held() {
-		return "It was not sent at its time"
+		return "It was not sent on time"
 	}
 	return "Sending is paused"
 }

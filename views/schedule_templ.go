@@ -216,7 +216,7 @@ func scheduleWhen(p SchedulePage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Ask {
-				templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "which", Label: "Which of the two", Value: string(p.Which), Error: p.Errors["which"]}, Options: p.whiches()}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "which", Label: "Which one", Value: string(p.Which), Error: p.Errors["which"]}, Options: p.whiches()}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -237,7 +237,7 @@ func scheduleWhen(p SchedulePage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Button(ButtonProps{ID: "later", Text: "Check the time", Glyph: GlyphScheduled}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button(ButtonProps{ID: "later", Text: "Review the time", Glyph: GlyphScheduled}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -344,7 +344,7 @@ func whenFields(p SchedulePage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if p.Fresh {
-			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "hand_over", Label: "Hand it to the provider with this time", Hint: "The provider then keeps it until its time. It cannot be called back from here.", Error: p.Errors["hand_over"]}, Checked: p.HandOver}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "hand_over", Label: "Schedule with the provider", Hint: "The provider holds the messages until this time. You cannot change or cancel them from here.", Error: p.Errors["hand_over"]}, Checked: p.HandOver}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -395,7 +395,7 @@ func scheduleConfirm(p SchedulePage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.HandOver {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p>The provider keeps it until then. It cannot be called back from here.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p>The provider holds the messages until then. You cannot cancel them from here.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -593,7 +593,7 @@ func sameCampaign(o Outlook, same sms.Campaign, again bool, problem string) temp
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p>This looks like the campaign <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p>This looks the same as the campaign <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -636,13 +636,13 @@ func sameCampaign(o Outlook, same sms.Campaign, again bool, problem string) temp
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "again", Label: "Send it again", Error: problem}, Checked: again}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "again", Label: "Send it anyway", Error: problem}, Checked: again}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Note(NoteProps{ID: "same", Tone: ToneWarn, Title: "This was sent before"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Note(NoteProps{ID: "same", Tone: ToneWarn, Title: "Possible duplicate"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -704,7 +704,7 @@ func CancelSchedule(f Frame, p CampaignPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p>Nothing has been sent. The campaign stays as a draft: you can change it, send it or schedule it again.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p>Nothing has been sent. The campaign becomes a draft again, which you can change, send or schedule.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -749,7 +749,7 @@ func CancelSchedule(f Frame, p CampaignPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\">Keep it</a>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\">Keep the schedule</a>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

@@ -40,7 +40,7 @@ func TestAChangedZoneIsShown(t *testing.T) {
 		t.Errorf("nothing changed, but the page says %q", got)
 	}
 	p.Campaign.SendOffset = 7200
-	if got := p.zoneMoved(); !strings.Contains(got, "it was to be 10:00am and would now be 9:00am") {
+	if got := p.zoneMoved(); !strings.Contains(got, "10:00am is now 9:00am") {
 		t.Errorf("the page says %q", got)
 	}
 }

@@ -34,7 +34,7 @@ func (p SearchPage) to() string {
 	case p.Number != "":
 		return "to " + p.Phone(p.Number)
 	case p.Ends != "":
-		return "to numbers that end in " + p.Ends
+		return "to numbers ending in " + p.Ends
 	}
 	return ""
 }
@@ -61,7 +61,7 @@ func (p SearchPage) empty() EmptyProps {
 	case p.CanSend:
 		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.", Action: Link{Text: "New message", Href: NewPath}}
 	}
-	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.", Text: "Messages appear here when somebody sends a campaign."}
+	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.", Text: "Messages will appear here once someone sends a campaign."}
 }
 
 func (p SearchPage) tiles() []Option {

@@ -50,7 +50,7 @@ func Senders(f Frame, p SendersPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Header(Heading{Title: "Sender IDs", Sub: "The name that people see above a message."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Sender IDs", Sub: "The name recipients see as the sender."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -152,7 +152,7 @@ func Senders(f Frame, p SendersPage) templ.Component {
 										}()
 									}
 									ctx = templ.InitializeContext(ctx)
-									templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "text", Label: "Sender ID", Hint: "3 to 11 letters or digits, without spaces. It cannot be changed afterwards.", Value: p.Text, Error: p.Bad["text"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+									templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "text", Label: "Sender ID", Hint: "3 to 11 letters or digits, no spaces. You cannot change it later.", Value: p.Text, Error: p.Bad["text"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 									if templ_7745c5c3_Err != nil {
 										return templ_7745c5c3_Err
 									}
@@ -160,7 +160,7 @@ func Senders(f Frame, p SendersPage) templ.Component {
 									if templ_7745c5c3_Err != nil {
 										return templ_7745c5c3_Err
 									}
-									templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "purpose", Label: "Purpose", Hint: "What messages with it are about.", Value: p.Purpose, Error: p.Bad["purpose"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+									templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "purpose", Label: "Purpose", Hint: "What you will use it for.", Value: p.Purpose, Error: p.Bad["purpose"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 									if templ_7745c5c3_Err != nil {
 										return templ_7745c5c3_Err
 									}
@@ -180,7 +180,7 @@ func Senders(f Frame, p SendersPage) templ.Component {
 											}()
 										}
 										ctx = templ.InitializeContext(ctx)
-										templ_7745c5c3_Err = Button(ButtonProps{Text: "Ask the provider for it"}).Render(ctx, templ_7745c5c3_Buffer)
+										templ_7745c5c3_Err = Button(ButtonProps{Text: "Send request"}).Render(ctx, templ_7745c5c3_Buffer)
 										if templ_7745c5c3_Err != nil {
 											return templ_7745c5c3_Err
 										}
@@ -192,13 +192,13 @@ func Senders(f Frame, p SendersPage) templ.Component {
 									}
 									return nil
 								})
-								templ_7745c5c3_Err = Form(FormProps{ID: "new-sender", Action: SendersPath, Busy: "Asking…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Form(FormProps{ID: "new-sender", Action: SendersPath, Busy: "Sending the request…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
 								return nil
 							})
-							templ_7745c5c3_Err = Card("Ask for a sender ID").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Card("Request a sender ID").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -209,7 +209,7 @@ func Senders(f Frame, p SendersPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = Mute("New sender IDs are registered by the provider. Only approved and active ones can be used; the status is the provider's own word.").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Mute("The provider registers new sender IDs. Only approved and active ones can be used. Status is shown in the provider's words.").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -264,7 +264,7 @@ func senderTable(p SendersPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<thead><tr><th scope=\"col\">Sender ID</th><th scope=\"col\">Purpose</th><th scope=\"col\">Status</th><th scope=\"col\">Active</th><th scope=\"col\">Made</th><th scope=\"col\">Used last</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<thead><tr><th scope=\"col\">Sender ID</th><th scope=\"col\">Purpose</th><th scope=\"col\">Status</th><th scope=\"col\">Active</th><th scope=\"col\">Made</th><th scope=\"col\">Last used</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -437,7 +437,7 @@ func senderTable(p SendersPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "senders", Caption: Plural(len(p.Rows), "sender ID", "sender IDs"), Label: "Sender IDs, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "senders", Caption: Plural(len(p.Rows), "sender ID", "sender IDs"), Label: "Sender IDs, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -512,7 +512,7 @@ func SenderEdit(f Frame, p SenderPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Button(ButtonProps{Text: "Make it the default", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Button(ButtonProps{Text: "Make default", Kind: Quiet}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -533,7 +533,7 @@ func SenderEdit(f Frame, p SenderPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Header(Heading{Title: "Sender ID " + p.Sender.Text, Sub: "Its purpose can be changed. The sender ID itself cannot be changed."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Sender ID " + p.Sender.Text, Sub: "You can change the purpose but not the sender ID."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -809,12 +809,12 @@ func SenderDelete(f Frame, p SenderPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p>It is deleted at the provider for good. To use it again, the provider would have to register and approve it anew.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p>This permanently deletes the sender ID at the provider. To use it again, the provider must register and approve it again.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					if p.Default {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p>It is the account's default. There is no default afterwards.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p>This is the account's default. The account will have no default.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -880,7 +880,7 @@ func SenderDelete(f Frame, p SenderPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Delete at the provider", Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Delete sender ID", Kind: Danger}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -888,7 +888,7 @@ func SenderDelete(f Frame, p SenderPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: SendersPath}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the sender ID", Kind: Quiet, Href: SendersPath}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

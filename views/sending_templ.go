@@ -42,7 +42,7 @@ func (p SendingForm) differs() bool {
 }
 
 func dayModes() []Option {
-	return []Option{{Value: "", Label: "As on other days"}, {Value: "own", Label: "These hours"}, {Value: "closed", Label: "Nothing is sent"}}
+	return []Option{{Value: "", Label: "Same as other days"}, {Value: "own", Label: "Custom hours"}, {Value: "closed", Label: "Closed"}}
 }
 
 func weekdays() []time.Weekday {
@@ -63,9 +63,9 @@ func dayProblems(bad sms.Invalid) bool {
 var sendingOrder = []string{"hours_from", "hours_to", "day_1", "day_2", "day_3", "day_4", "day_5", "day_6", "day_0", "hours_zone", "cap_messages", "cap_days", "day_most", "person_most", "person_day_most", "abroad", "type_above", "approve_above", "call_limit", "url_budget"}
 
 func (p SendingForm) hoursHint() string {
-	words := "Times are " + p.Zone + ". Leave both empty to send at any hour."
+	words := "Times are in " + p.Zone + ". Leave both empty to send at any time."
 	if p.Country == "NG" {
-		words = "Nigeria: 08:00 to 20:00 is usual. " + words
+		words = "08:00 to 20:00 is usual in Nigeria. " + words
 	}
 	return words
 }
@@ -129,7 +129,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Mute("Campaigns wait outside the sending hours and go on by themselves. "+p.hoursHint()).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Mute("Outside sending hours campaigns wait and then continue automatically. "+p.hoursHint()).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -149,7 +149,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_from", Label: "Sending begins", Value: p.From, Error: bad["hours_from"]}, Type: "time", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_from", Label: "Start of sending hours", Value: p.From, Error: bad["hours_from"]}, Type: "time", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -157,7 +157,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_to", Label: "Sending ends", Value: p.To, Error: bad["hours_to"]}, Type: "time", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_to", Label: "End of sending hours", Value: p.To, Error: bad["hours_to"]}, Type: "time", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -177,7 +177,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "><summary>Other hours on some days</summary> ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "><summary>Different hours on some days</summary> ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -221,7 +221,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_zone", Label: "By the clocks of another zone", Hint: "Such as Africa/Nairobi, where the people live elsewhere. Empty: the account's own zone.", Value: p.HoursZone, Error: bad["hours_zone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_zone", Label: "Time zone for sending hours", Hint: "If recipients are elsewhere, for example Africa/Nairobi. Leave empty to use the account's time zone.", Value: p.HoursZone, Error: bad["hours_zone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -229,7 +229,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Mute("0 is no limit. What a limit leaves out or holds is shown with the reason.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Mute("0 means no limit. Campaigns show what a limit left out or delayed.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -249,7 +249,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_messages", Label: "Most messages to one person", Value: p.Limits["cap_messages"], Error: bad["cap_messages"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_messages", Label: "Maximum messages to one recipient", Value: p.Limits["cap_messages"], Error: bad["cap_messages"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -257,7 +257,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_days", Label: "within so many days", Value: p.Limits["cap_days"], Error: bad["cap_days"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_days", Label: "in this many days", Value: p.Limits["cap_days"], Error: bad["cap_days"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -271,7 +271,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "day_most", Label: "Most recipients of this account on one day", Hint: "The rest waits and goes on after midnight.", Value: p.Limits["day_most"], Error: bad["day_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "day_most", Label: "Maximum recipients per day", Hint: "The rest waits until after midnight.", Value: p.Limits["day_most"], Error: bad["day_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -279,7 +279,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_most", Label: "Most recipients of one campaign", Value: p.Limits["person_most"], Error: bad["person_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_most", Label: "Maximum recipients per campaign", Value: p.Limits["person_most"], Error: bad["person_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -287,7 +287,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_day_most", Label: "Most recipients that one of the staff may write to on one day", Value: p.Limits["person_day_most"], Error: bad["person_day_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_day_most", Label: "Maximum recipients per team member per day", Value: p.Limits["person_day_most"], Error: bad["person_day_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -301,7 +301,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "abroad", Label: "Numbers of other countries may be sent to", Hint: "A message abroad may cost more than the price of a part.", Error: bad["abroad"]}, Checked: p.Abroad}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "abroad", Label: "Allow numbers in other countries", Hint: "International messages may cost more than the price per part.", Error: bad["abroad"]}, Checked: p.Abroad}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -309,7 +309,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "type_above", Label: "A large campaign has more recipients than", Hint: "Whoever sends one types the number of recipients first; programs do not. 0 never asks.", Value: p.TypeAbove, Error: bad["type_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "type_above", Label: "Ask to confirm the number above", Hint: "Whoever sends one types the number of recipients first; programs do not. 0 never asks.", Value: p.TypeAbove, Error: bad["type_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -317,7 +317,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "approve_above", Label: "A second person has to approve campaigns with more recipients than", Hint: "Somebody with the role Approver looks at it and says yes; nobody approves a campaign of their own. Campaigns of programs wait too. 0 never asks.", Value: p.ApproveAbove, Error: bad["approve_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "approve_above", Label: "Require approval above", Hint: "Someone else with the Approver role has to approve campaigns with more recipients than this, including those from API programs. 0 means never.", Value: p.ApproveAbove, Error: bad["approve_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -325,7 +325,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "call_limit", Label: "Most recipients of one request", Hint: "The provider does not say how many it takes. 100 has worked.", Value: p.CallLimit, Error: bad["call_limit"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "call_limit", Label: "Maximum recipients per request", Hint: "The provider does not say how many it takes. 100 has worked.", Value: p.CallLimit, Error: bad["call_limit"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -333,7 +333,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "url_budget", Label: "Most bytes of a request's address", Hint: "Texts that differ are packed into addresses. 2,000 bytes pass everywhere. Up to 8,000 make fewer requests, if the provider takes them.", Value: p.URLBudget, Error: bad["url_budget"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "url_budget", Label: "Maximum URL length (bytes)", Hint: "Texts that differ are packed into addresses. 2,000 bytes pass everywhere. Up to 8,000 make fewer requests, if the provider takes them.", Value: p.URLBudget, Error: bad["url_budget"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

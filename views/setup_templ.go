@@ -135,7 +135,7 @@ func setUpFields(p SetUpForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Hint: "You sign in with it. No mail is sent to it.", Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "username", Autofocus: len(p.Bad) == 0}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Hint: "You will sign in with this. We do not send email to it.", Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "username", Autofocus: len(p.Bad) == 0}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -256,12 +256,12 @@ func SetUpClosed(f Frame, tried bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if tried {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p>A set-up address works once, for 15 minutes after smsdesk was started.</p><p>Stop smsdesk in the terminal and start it again. It prints a new address.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p>A set-up link works once, for 15 minutes after smsdesk starts.</p><p>Restart smsdesk in the terminal to get a new link.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p>smsdesk is running, and nobody can sign in yet.</p><p>Look at the terminal in which it was started. It has printed an address that ends in <code>/setup?token=…</code> Open that address to create the first administrator.</p><p>The address works for 15 minutes. After that, stop smsdesk and start it again.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p>smsdesk is running, but no one can sign in yet.</p><p>In the terminal where you started smsdesk, find the link ending in <code>/setup?token=…</code> and open it to create the first administrator.</p><p>The link works for 15 minutes. After that, restart smsdesk to get a new one.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -341,7 +341,7 @@ func SetUpTasks(f Frame, p TaskList) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Header(Heading{Title: "Get smsdesk ready", Sub: "In any order. What is not done can wait."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Set up smsdesk", Sub: "Do these in any order. You can finish them later."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

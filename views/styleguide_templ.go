@@ -46,7 +46,7 @@ func StyleGuide(f Frame) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = ErrorSummary([]FieldError{
-				{ID: "sg-numbers", Text: "Contains letters: \"0803 5S5 0101\" has S in place 7"},
+				{ID: "sg-numbers", Text: "Contains letters: character 7 of \"0803 5S5 0101\" is S"},
 				{ID: "sg-sender", Text: "Choose a sender ID"},
 				{ID: "sg-when", Text: "Choose when to send"},
 			}).Render(ctx, templ_7745c5c3_Buffer)
@@ -286,15 +286,15 @@ func guideFigures() templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Tiles("Messages by state").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Tiles("Messages by status").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Bar(BarProps{ID: "sg-bar", Label: "1,200 messages by state", Segments: guideShares()}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Bar(BarProps{ID: "sg-bar", Label: "1,200 messages by status", Segments: guideShares()}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Bar(BarProps{Label: "5 messages by state", Segments: []Segment{{Tone: ToneOK, Words: "Delivered", Count: 4}, {Tone: ToneBad, Words: "Not delivered", Count: 1}}}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Bar(BarProps{Label: "5 messages by status", Segments: []Segment{{Tone: ToneOK, Words: "Delivered", Count: 4}, {Tone: ToneBad, Words: "Not delivered", Count: 1}}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -540,7 +540,7 @@ func guideTable() templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "sg-table", Caption: "Messages 1 to 3 of 1,200", Label: "Messages, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "sg-table", Caption: "Messages 1 to 3 of 1,200", Label: "Messages, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -714,7 +714,7 @@ func guideForms() templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "sg-name", Label: "Name of the campaign", Hint: "Only you and your colleagues see it.", Value: "June appointment reminders"}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "sg-name", Label: "Name of the campaign", Hint: "Only your team sees this.", Value: "June appointment reminders"}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -748,7 +748,7 @@ func guideForms() templ.Component {
 					}
 					templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "sg-kind", Label: "How it is shown", Value: "plain"}, Options: []Option{
 						{Value: "plain", Label: "As an ordinary message"},
-						{Value: "flash", Label: "As a flash message", Hint: "It shows on the screen at once and is not kept."},
+						{Value: "flash", Label: "As a flash message", Hint: "It appears on the screen immediately and is not saved."},
 					}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -819,7 +819,7 @@ func guideForms() templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "sg-numbers", Label: "Phone numbers", Hint: "One on each line, or with commas between them.", Error: "Contains letters: \"0803 5S5 0101\" has S in place 7", Value: "0803 5S5 0101\n0805 555 0102"}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "sg-numbers", Label: "Phone numbers", Hint: "One per line, or separated by commas.", Error: "Contains letters: character 7 of \"0803 5S5 0101\" is S", Value: "0803 5S5 0101\n0805 555 0102"}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -944,7 +944,7 @@ func guideNotes() templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "Sending is at the provider's limit of 100 requests a minute. About 4 minutes left.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "Sending at the provider's rate limit of 100 requests per minute. About 4 minutes left.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1324,7 +1324,7 @@ func guideList() templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{Caption: "What is said of a cell", Label: "Cells, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var36), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{Caption: "What is said of a cell", Label: "Cells, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var36), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1340,7 +1340,7 @@ func guideMarks() ListMessagePage {
 	return ListMessagePage{
 		Columns: []ListColumn{{Name: "phone"}, {Name: "name", Examples: []string{"Ada", "Bola", "Chidi"}}},
 		Order:   sms.ListOrder{Message: -1, Text: "Dear ##name##, ##when## at ##place##", Fields: map[string]int{"name": 1}, Fixed: map[string]string{"when": "9:00am"}},
-		Errors:  sms.Invalid{"field:place": "The message uses ##place##, but no column is chosen for it. Choose a column or type one text for everybody"},
+		Errors:  sms.Invalid{"field:place": "The message uses ##place##. Choose a column for it, or enter one text for everyone"},
 	}
 }
 

@@ -115,17 +115,17 @@ func Team(f Frame, p TeamPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>Give it to the person yourself: smsdesk sends no mail. It works once, within 24 hours, and is not shown again.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>Send it to them yourself: smsdesk does not email it. It works once, for 24 hours, and is not shown again.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = CopyField(CopyProps{ID: "invite-link", Label: "Address to choose a password at", Value: p.Link}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = CopyField(CopyProps{ID: "invite-link", Label: "Invitation link", Value: p.Link}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Note(NoteProps{ID: "invited", Tone: ToneOK, Title: "The address is ready"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Note(NoteProps{ID: "invited", Tone: ToneOK, Title: "Invitation link created"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -148,7 +148,7 @@ func Team(f Frame, p TeamPage) templ.Component {
 						}
 						ctx = templ.InitializeContext(ctx)
 						if len(p.People) == 1 {
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "Only you. ")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "You are the only team member. ")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -180,7 +180,7 @@ func Team(f Frame, p TeamPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Email address</th><th scope=\"col\">Role</th><th scope=\"col\">May sign in</th></tr></thead> <tbody>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Email address</th><th scope=\"col\">Role</th><th scope=\"col\">Can sign in</th></tr></thead> <tbody>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -273,7 +273,7 @@ func Team(f Frame, p TeamPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Table(TableProps{ID: "people", Caption: Plural(len(p.People), "person", "people")}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Table(TableProps{ID: "people", Caption: Plural(len(p.People), "team member", "team members")}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -394,7 +394,7 @@ func Team(f Frame, p TeamPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Hint: "The person signs in with it.", Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Hint: "They will sign in with this.", Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -402,7 +402,7 @@ func Team(f Frame, p TeamPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "role", Label: "Role", Hint: "Each role may do all that the ones above it may.", Value: p.Role, Error: p.Bad["role"]}, Options: roleOptions()}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "role", Label: "Role", Hint: "Each role can do everything the roles above it can.", Value: p.Role, Error: p.Bad["role"]}, Options: roleOptions()}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -422,7 +422,7 @@ func Team(f Frame, p TeamPage) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = Button(ButtonProps{Text: "Invite a person"}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Button(ButtonProps{Text: "Invite a team member"}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -434,13 +434,13 @@ func Team(f Frame, p TeamPage) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Form(FormProps{ID: "invite", Action: TeamPath, Busy: "Making the invitation…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Form(FormProps{ID: "invite", Action: TeamPath, Busy: "Creating the invitation…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Card("Invite a person").Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Card("Invite a team member").Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -579,7 +579,7 @@ func Person(f Frame, p PersonPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "role", Label: "What this person may do", Hint: "Each role may do all that the ones above it may. After a change the person has to sign in again.", Value: string(p.User.Role), Error: p.Bad["role"]}, Options: roleOptions()}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "role", Label: "Role", Hint: "Each role can do everything the roles above it can. They will have to sign in again after a change.", Value: string(p.User.Role), Error: p.Bad["role"]}, Options: roleOptions()}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -638,24 +638,24 @@ func Person(f Frame, p PersonPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p>You get an address to give to ")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p>You will get a link to give to ")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var27 string
 							templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(p.User.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 126, Col: 52}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 126, Col: 53}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, ". Whoever opens it within 24 hours chooses a new password.</p>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, ". Anyone who opens it within 24 hours can choose a new password.</p>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = personDo(p, "password", "Make an address", Quiet).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = personDo(p, "password", "Create reset link", Quiet).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -694,7 +694,7 @@ func Person(f Frame, p PersonPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, " is signed out at once and cannot sign in any more. What this person did stays under their name. You can activate them again later.</p>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, " will be signed out immediately and cannot sign in again. Their past actions keep their name. You can reactivate them later.</p>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -767,7 +767,7 @@ func Person(f Frame, p PersonPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, " may not sign in at the moment.</p>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, " cannot sign in.</p>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -777,7 +777,7 @@ func Person(f Frame, p PersonPage) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Card("Activate").Render(templ.WithChildren(ctx, templ_7745c5c3_Var32), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Card("Reactivate").Render(templ.WithChildren(ctx, templ_7745c5c3_Var32), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

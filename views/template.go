@@ -25,9 +25,9 @@ func recordsAction(refresh string) string {
 
 func (r Records) readAt() string {
 	if r.ReadAt == "" {
-		return "Not read yet."
+		return "Not refreshed yet."
 	}
-	return "Read " + r.ReadAt + "."
+	return "Refreshed " + r.ReadAt + "."
 }
 
 func ofWhich(all, usable int) string {
@@ -37,7 +37,7 @@ func ofWhich(all, usable int) string {
 	case usable == all:
 		return Number(all)
 	}
-	return Number(all) + ", of which " + Number(usable) + " can be used"
+	return Number(all) + " (" + Number(usable) + " usable)"
 }
 
 // marksShown is the most marks that get a field; a text with more is not a
@@ -53,7 +53,7 @@ func (p ComposePage) marks() []string {
 }
 
 func (p ComposePage) markField(mark string) Field {
-	return Field{Name: MarkName(mark), Label: "In the place of ##" + mark + "##", Value: p.Fixed[sms.MarkKey(mark)], Error: p.Errors[MarkName(mark)]}
+	return Field{Name: MarkName(mark), Label: "Value for ##" + mark + "##", Value: p.Fixed[sms.MarkKey(mark)], Error: p.Errors[MarkName(mark)]}
 }
 
 func (p ComposePage) templateOptions() []Option {

@@ -29,7 +29,7 @@ func (p TokensPage) caption() string {
 			working++
 		}
 	}
-	return Plural(working, "token that works", "tokens that work")
+	return Plural(working, "active token", "active tokens")
 }
 
 func Tokens(f Frame, p TokensPage) templ.Component {
@@ -121,7 +121,7 @@ func Tokens(f Frame, p TokensPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>Give it to the program and to nobody else: whoever has it may do what its person may do. It is not shown again.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>Copy it now: it is not shown again. Anyone who has it can do whatever its owner can do.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -131,17 +131,17 @@ func Tokens(f Frame, p TokensPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Note(NoteProps{ID: "made", Tone: ToneOK, Title: "The token is ready"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Note(NoteProps{ID: "made", Tone: ToneOK, Title: "Token created"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " <p>With a token another program sends and follows campaigns as you do here. What it can ask is described in <a href=\"/api/v1/openapi.yaml\">/api/v1/openapi.yaml</a> (OpenAPI).</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " <p>With a token, another program can send and track campaigns for you. See the API description: <a href=\"/api/v1/openapi.yaml\">/api/v1/openapi.yaml</a> (OpenAPI).</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				if len(p.Rows) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "No API tokens.", Text: "Make one for each program, so that you can revoke it alone."}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "No API tokens", Text: "Create one per program so that you can revoke each separately."}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -191,7 +191,7 @@ func Tokens(f Frame, p TokensPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "name", Label: "What is it for?", Hint: "The name of the program, for example Billing.", Value: p.Name, Error: p.Bad["name"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "name", Label: "What is it for?", Hint: "For example Billing", Value: p.Name, Error: p.Bad["name"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -200,12 +200,12 @@ func Tokens(f Frame, p TokensPage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							if p.Administers {
-								templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "user", Label: "It acts as", Hint: "With this person's role. It stops working when the person may not sign in any more.", Value: p.User, Error: p.Bad["user"]}, Options: p.People}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "user", Label: "Acts as", Hint: "The token has this team member's role. It stops working when they can no longer sign in.", Value: p.User, Error: p.Bad["user"]}, Options: p.People}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
 							} else {
-								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p>It acts as you, with your role.</p>")
+								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p>Acts as you, with your role.</p>")
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -226,7 +226,7 @@ func Tokens(f Frame, p TokensPage) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = Button(ButtonProps{Text: "Make a token"}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Button(ButtonProps{Text: "Create a token"}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -238,13 +238,13 @@ func Tokens(f Frame, p TokensPage) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = Form(FormProps{ID: "token", Action: TokensPath, Busy: "Making the token…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Form(FormProps{ID: "token", Action: TokensPath, Busy: "Creating the token…"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Card("Make a token").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Card("Create a token").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -313,7 +313,7 @@ func tokenTable(p TokensPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<th scope=\"col\">Ends with</th><th scope=\"col\">Made</th><th scope=\"col\">Last used</th><th scope=\"col\">Works</th><th scope=\"col\">Change</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<th scope=\"col\">Ends with</th><th scope=\"col\">Created</th><th scope=\"col\">Last used</th><th scope=\"col\">Status</th><th scope=\"col\">Actions</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -421,7 +421,7 @@ func tokenTable(p TokensPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if t.Works() {
-					templ_7745c5c3_Err = Tag(ToneOK, GlyphTick, "Yes").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Tag(ToneOK, GlyphTick, "Active").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -431,7 +431,7 @@ func tokenTable(p TokensPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = Tag(ToneMute, GlyphBlocked, "The person may not sign in").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Tag(ToneMute, GlyphBlocked, "Owner cannot sign in").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -483,7 +483,7 @@ func tokenTable(p TokensPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Table(TableProps{ID: "tokens", Caption: p.caption(), Label: "API tokens, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Table(TableProps{ID: "tokens", Caption: p.caption(), Label: "API tokens, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -611,12 +611,12 @@ func RevokeToken(f Frame, p RevokePage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p>It was never used.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p>It has never been used.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, " <p>It cannot be brought back. You can make a new one.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, " <p>You cannot undo this, but you can create a new token.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -652,7 +652,7 @@ func RevokeToken(f Frame, p RevokePage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: TokensPath}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the token", Kind: Quiet, Href: TokensPath}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

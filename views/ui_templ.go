@@ -397,7 +397,7 @@ func Row() templ.Component {
 }
 
 // Said keeps a sentence in a table's cell wide enough to be read on a phone,
-// where the table scrolls sideways.
+// where the table scrolls horizontally.
 func Said() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

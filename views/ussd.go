@@ -50,7 +50,7 @@ func (r MenuRow) state() (Tone, Glyph, string) {
 	case r.Published == 0:
 		return ToneMute, GlyphTemplate, "Draft"
 	case r.Newer:
-		return ToneInfo, GlyphWaiting, "Version " + Number(r.Published) + ", newer draft"
+		return ToneInfo, GlyphWaiting, "Version " + Number(r.Published) + " published, draft changed"
 	}
 	return ToneOK, GlyphDelivered, "Version " + Number(r.Published) + " published"
 }
@@ -91,13 +91,13 @@ type NewMenuPage struct {
 }
 
 func (p NewMenuPage) options() (list []Option) {
-	about := []string{"Callers block their number for messages, and start them again. Shows what became of the last message.",
-		"Callers type a pupil's number and see what is owed, from a table in the menu. In English and Hausa.",
-		"Asks three questions, keeps the answers, and puts callers onto a list."}
+	about := []string{"Callers can stop and restart messages, and check their last message.",
+		"Callers enter a pupil number and see the balance from a table in the menu. In English and Hausa.",
+		"Asks three questions, saves the answers and adds callers to a sign-up list."}
 	for i, m := range ussd.Examples() {
 		list = append(list, Option{Value: Number(i), Label: m.Name, Hint: about[i]})
 	}
-	return append(list, Option{Value: "empty", Label: "Empty menu", Hint: "One screen to begin with."}, Option{Value: "file", Label: "From a file", Hint: "One that was downloaded from a menu here."})
+	return append(list, Option{Value: "empty", Label: "Empty menu", Hint: "Starts with one screen."}, Option{Value: "file", Label: "From a file", Hint: "A file downloaded from smsdesk."})
 }
 
 // MenuPage is the editor: the outline of the screens and one of them on a
@@ -124,7 +124,7 @@ type MenuPreview struct {
 func (p MenuPreview) count() string {
 	words := Number(p.Long.Units) + " of " + Number(p.Long.Most()) + " characters with the longest values"
 	if p.Long.Unicode {
-		words += ", because of letters outside the phone alphabet"
+		words += ", because of special characters"
 	}
 	if len(p.Pages) > 1 {
 		words += ". Shown on " + Plural(len(p.Pages), "page", "pages")
@@ -216,11 +216,11 @@ func deedWords(a ussd.Action) string {
 	case ussd.Join:
 		return "Adds the caller to the list " + a.List
 	case ussd.Status:
-		return "Shows the last message's status as ##" + a.Into + "##"
+		return "Gets the last message's status as ##" + a.Into + "##"
 	case ussd.LookUp:
 		return "Looks up ##" + a.By + "## in the table " + a.Table
 	case ussd.Call:
-		return "Asks the webhook for ##" + a.Into + "##"
+		return "Calls the webhook for ##" + a.Into + "##"
 	}
 	return "Unknown"
 }
@@ -281,9 +281,9 @@ func problemTone(found []ussd.Problem) Tone {
 
 func problemTitle(found []ussd.Problem) string {
 	if ussd.Stops(found) {
-		return "To put right before publishing"
+		return "Fix before publishing"
 	}
-	return "Worth knowing"
+	return "Warnings"
 }
 
 func previewChips(p MenuPreview) (chips []Chip) {

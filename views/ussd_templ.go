@@ -63,7 +63,7 @@ func Menus(f Frame, p MenusPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Header(Heading{Title: "USSD", Sub: "Menus that people dial, such as *347#."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "USSD", Sub: "Menus that callers dial, for example *347#."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -80,18 +80,18 @@ func Menus(f Frame, p MenusPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.NoAccount {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "Not connected", Text: "Menus belong to an account, and there is none yet."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "No provider account connected", Text: "Connect a provider account to see menus."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else if len(p.Rows) == 0 {
 				if p.MayEdit {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "No menus yet.", Text: "Three examples are ready: an opt-out, the balance of a school fee, and a survey.", Action: Link{Text: "Start from an example", Href: USSDPath + "/new"}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "No menus yet.", Text: "Start from one of three examples: opt-out, school fee balance or survey.", Action: Link{Text: "Start from an example", Href: USSDPath + "/new"}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "No menus yet.", Text: "A manager makes them."}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "No menus yet.", Text: "A manager can create one."}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -230,7 +230,7 @@ func Menus(f Frame, p MenusPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Table(TableProps{ID: "menus", Caption: Plural(len(p.Rows), "menu", "menus"), Label: "Menus, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Table(TableProps{ID: "menus", Caption: Plural(len(p.Rows), "menu", "menus"), Label: "Menus, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -316,7 +316,7 @@ func NewMenu(f Frame, p NewMenuPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Header(Heading{Title: "New menu", Sub: "Nobody can dial it before it is published."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "New menu", Sub: "Callers can only reach it once it is published."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -348,7 +348,7 @@ func NewMenu(f Frame, p NewMenuPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "from", Label: "Begin with", Value: p.Chosen, Error: p.Bad["from"]}, Options: p.options()}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "from", Label: "Start from", Value: p.Chosen, Error: p.Bad["from"]}, Options: p.options()}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -356,7 +356,7 @@ func NewMenu(f Frame, p NewMenuPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "file", Label: "File, if you begin with one", Hint: "A menu as JSON, up to 1MB.", Error: p.Bad["file"]}, Type: "file"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "file", Label: "Menu file (if starting from a file)", Hint: "A menu as JSON, up to 1MB.", Error: p.Bad["file"]}, Type: "file"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -376,7 +376,7 @@ func NewMenu(f Frame, p NewMenuPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Button(ButtonProps{Text: "Make the menu"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Button(ButtonProps{Text: "Create menu"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -396,7 +396,7 @@ func NewMenu(f Frame, p NewMenuPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Form(FormProps{ID: "new-menu", Action: USSDPath + "/new", Busy: "Making the menu…", Upload: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Form(FormProps{ID: "new-menu", Action: USSDPath + "/new", Busy: "Creating the menu…", Upload: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1462,14 +1462,14 @@ func PublishMenu(f Frame, p PublishPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.Published == 0 {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<p>Callers of ")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<p>Callers who dial ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var64 string
 						templ_7745c5c3_Var64, templ_7745c5c3_Err = templ.JoinStringErrs(dial(p.Menu.Code))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 217, Col: 38}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 217, Col: 44}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var64))
 						if templ_7745c5c3_Err != nil {
@@ -1482,13 +1482,13 @@ func PublishMenu(f Frame, p PublishPage) templ.Component {
 						var templ_7745c5c3_Var65 string
 						templ_7745c5c3_Var65, templ_7745c5c3_Err = templ.JoinStringErrs(networks(p.Menu))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 217, Col: 60}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 217, Col: 66}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var65))
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, ") get this menu from now on.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, ") will get this menu.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1506,7 +1506,7 @@ func PublishMenu(f Frame, p PublishPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 90, " get this version. Sessions under way keep the version in which they began.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 90, " will get this version. Open sessions keep the version they started with.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1644,7 +1644,7 @@ func changes(list []ussd.Change) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(list) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "<p>Nothing differs from the version before.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "<p>No changes from the previous version.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1812,7 +1812,7 @@ func MenuVersions(f Frame, p VersionsPage) templ.Component {
 					}
 					ctx = templ.InitializeContext(ctx)
 					if len(p.Versions) == 0 {
-						templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTemplate, Title: "Never published", Text: "Each time the menu is published, a version is kept here.", Action: Link{Text: "Back to the menu", Href: MenuPath(p.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTemplate, Title: "Never published", Text: "Every published version is kept here.", Action: Link{Text: "Back to the menu", Href: MenuPath(p.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1843,7 +1843,7 @@ func MenuVersions(f Frame, p VersionsPage) templ.Component {
 								}
 								ctx = templ.InitializeContext(ctx)
 								if v.No == p.Published {
-									templ_7745c5c3_Err = Tag(ToneOK, GlyphDelivered, "Callers get this one").Render(ctx, templ_7745c5c3_Buffer)
+									templ_7745c5c3_Err = Tag(ToneOK, GlyphDelivered, "Live").Render(ctx, templ_7745c5c3_Buffer)
 									if templ_7745c5c3_Err != nil {
 										return templ_7745c5c3_Err
 									}
@@ -1902,14 +1902,14 @@ func MenuVersions(f Frame, p VersionsPage) templ.Component {
 									if templ_7745c5c3_Err != nil {
 										return templ_7745c5c3_Err
 									}
-									templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "\">Make it the draft again<span class=\"vh\">")
+									templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "\">Restore as draft<span class=\"vh\">")
 									if templ_7745c5c3_Err != nil {
 										return templ_7745c5c3_Err
 									}
 									var templ_7745c5c3_Var84 string
 									templ_7745c5c3_Var84, templ_7745c5c3_Err = templ.JoinStringErrs(": version " + Number(v.No))
 									if templ_7745c5c3_Err != nil {
-										return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 284, Col: 116}
+										return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 284, Col: 109}
 									}
 									_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var84))
 									if templ_7745c5c3_Err != nil {
@@ -1964,7 +1964,7 @@ func MenuVersions(f Frame, p VersionsPage) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 117, "\">Withdraw the menu from callers</a>")
+								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 117, "\">Unpublish the menu</a>")
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -2050,7 +2050,7 @@ func RestoreMenu(f Frame, p RestorePage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Header(Heading{Title: "Make version " + Number(p.Version.No) + " the draft again?"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Restore version " + Number(p.Version.No) + " as the draft?"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2088,7 +2088,7 @@ func RestoreMenu(f Frame, p RestorePage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 122, "<p>The draft as it is now is lost, unless it was published. Callers keep the published version until you publish again.</p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 122, "<p>The current draft will be lost unless you published it. Callers keep the published version until you publish again.</p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -2267,7 +2267,7 @@ func AskMenu(f Frame, p AskMenuPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, "<p>The menu and its versions are gone afterwards. What callers did in it stays in the sessions.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, "<p>The menu and its versions will be deleted. Past sessions are kept.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -2303,7 +2303,7 @@ func AskMenu(f Frame, p AskMenuPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: MenuPath(p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the menu", Kind: Quiet, Href: MenuPath(p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -2346,20 +2346,20 @@ func AskMenu(f Frame, p AskMenuPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, "<p>Whoever dials ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, "<p>Callers who dial ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var101 string
 					templ_7745c5c3_Var101, templ_7745c5c3_Err = templ.JoinStringErrs(dial(p.Menu.Code))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 347, Col: 40}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 347, Col: 43}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var101))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 133, " is told that there is no menu. Sessions under way go on. You can publish it again.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 133, " will see that there is no menu. Open sessions continue. You can publish the menu again.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -2395,7 +2395,7 @@ func AskMenu(f Frame, p AskMenuPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: MenuPath(p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the menu", Kind: Quiet, Href: MenuPath(p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

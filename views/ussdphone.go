@@ -35,7 +35,7 @@ func networkOptions() (list []Option) {
 func (p SimulatorPage) took() string {
 	words := "Answered in " + micros(p.Heard.Took)
 	if p.Heard.Took > 1_000_000 {
-		words += ": a network may not wait so long"
+		words += ", which is too slow for some networks"
 	}
 	return words
 }
@@ -63,9 +63,9 @@ func heardText(p SimulatorPage) string {
 
 func heardUnder(p SimulatorPage) string {
 	if p.open() {
-		return "The session is open."
+		return "Session open"
 	}
-	return "The session is over."
+	return "Session ended"
 }
 
 // pretty indents JSON; anything else stays as it is.

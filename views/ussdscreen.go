@@ -27,7 +27,7 @@ func (p ScreenPage) field(name string, n int, l ussd.Language, label, value stri
 // words is the field of the screen's text.
 func (p ScreenPage) words(l ussd.Language) Field {
 	f := p.field("text", -1, l, "Text", p.Screen.Text[l.Code])
-	f.Hint = "##Name## shows a value: ##Number##, an earlier answer, a table's column."
+	f.Hint = "Use ##Name## for a value: ##Number##, an earlier answer or a table column."
 	return f
 }
 
@@ -44,10 +44,10 @@ func ScreenField(name string, n int, language string) string {
 }
 
 func (p ScreenPage) kinds() []Option {
-	return []Option{{Value: string(ussd.Choose), Label: "A choice", Hint: "Numbered lines, each leads to a screen."},
-		{Value: string(ussd.Ask), Label: "A typed answer", Hint: "Digits, a date, words, or something from a table."},
-		{Value: string(ussd.Pick), Label: "A choice from a table", Hint: "A long list is shown page by page."},
-		{Value: string(ussd.Finish), Label: "Nothing: the session ends here"}}
+	return []Option{{Value: string(ussd.Choose), Label: "A choice", Hint: "Numbered choices, each leading to a screen."},
+		{Value: string(ussd.Ask), Label: "A typed answer", Hint: "Digits, a date, text or a value from a table."},
+		{Value: string(ussd.Pick), Label: "A choice from a table", Hint: "Long lists are shown in pages."},
+		{Value: string(ussd.Finish), Label: "Nothing. The session ends here"}}
 }
 
 func (p ScreenPage) screens() []Option {
@@ -68,7 +68,7 @@ func (p ScreenPage) languages() []Option {
 
 // lost says what goes with the screen.
 func (p ScreenPage) lost() string {
-	words := "Its text, and what it expects and does, is gone from the draft afterwards and cannot be brought back."
+	words := "This screen will be removed from the draft and cannot be restored."
 	var from []string
 	for _, s := range p.Menu.Screens {
 		if s.Key != p.Screen.Key && slices.Contains(s.Exits(), p.Screen.Key) {
@@ -85,8 +85,8 @@ func (p ScreenPage) lost() string {
 }
 
 func (p ScreenPage) forms() []Option {
-	return []Option{{Value: string(ussd.AnyText), Label: "Any words"}, {Value: string(ussd.Digits), Label: "Digits only"}, {Value: string(ussd.Date), Label: "A date (day/month/year)"},
-		{Value: string(ussd.Listed), Label: "Something that stands in a table"}}
+	return []Option{{Value: string(ussd.AnyText), Label: "Any text"}, {Value: string(ussd.Digits), Label: "Digits only"}, {Value: string(ussd.Date), Label: "A date (day/month/year)"},
+		{Value: string(ussd.Listed), Label: "A value from a table"}}
 }
 
 // Cell names a table's column in one word, for a select.
@@ -109,8 +109,8 @@ func (p ScreenPage) cells() []Option {
 
 func (p ScreenPage) deeds() []Option {
 	return []Option{{Value: string(ussd.Block), Label: "Block the caller's number"}, {Value: string(ussd.Unblock), Label: "Unblock the caller's number"},
-		{Value: string(ussd.Join), Label: "Add the caller to a list"}, {Value: string(ussd.Status), Label: "Tell the status of the last message"},
-		{Value: string(ussd.LookUp), Label: "Look an answer up in a table"}, {Value: string(ussd.Call), Label: "Ask a webhook"}}
+		{Value: string(ussd.Join), Label: "Add the caller to a list"}, {Value: string(ussd.Status), Label: "Get the last message's status"},
+		{Value: string(ussd.LookUp), Label: "Look up an answer in a table"}, {Value: string(ussd.Call), Label: "Call a webhook"}}
 }
 
 // choices are the screen's and an empty one behind them.
@@ -139,7 +139,7 @@ func deedTitle(p ScreenPage, i int) string {
 	case i < len(p.Screen.Does):
 		return "What the screen does"
 	case i > 0:
-		return "What it does besides"
+		return "Additional actions"
 	}
 	return "What the screen does (optional)"
 }

@@ -229,7 +229,7 @@ func MenuScreen(f Frame, p ScreenPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Button(ButtonProps{Text: "Save and go on editing", Kind: Quiet, Name: "do", Value: "more"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Button(ButtonProps{Text: "Save and continue editing", Kind: Quiet, Name: "do", Value: "more"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -453,7 +453,7 @@ func RemoveScreen(f Frame, p ScreenPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep it", Kind: Quiet, Href: screenPath(p.ID, p.Screen.Key)}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Button(ButtonProps{Text: "Keep the screen", Kind: Quiet, Href: screenPath(p.ID, p.Screen.Key)}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -512,7 +512,7 @@ func screenWords(p ScreenPage) templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "title", Label: "Name of the screen", Hint: "For you; callers do not see it.", Value: p.Screen.Title}, Autocomplete: "off", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "title", Label: "Name of the screen", Hint: "Callers do not see this.", Value: p.Screen.Title}, Autocomplete: "off", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -522,7 +522,7 @@ func screenWords(p ScreenPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "kind", Label: "What the screen expects", Hint: "After another choice here, save: the fields below follow it.", Value: string(p.Screen.Kind)}, Options: p.kinds()}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "kind", Label: "What the caller does", Hint: "If you change this, save to update the fields below.", Value: string(p.Screen.Kind)}, Options: p.kinds()}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -567,7 +567,7 @@ func screenAnswer(p ScreenPage) templ.Component {
 					}
 					ctx = templ.InitializeContext(ctx)
 					for _, l := range p.Menu.Languages {
-						templ_7745c5c3_Err = Input(InputProps{Field: p.field("choice", i, l, "Words", c.Text[l.Code]), Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: p.field("choice", i, l, "Text", c.Text[l.Code]), Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -576,7 +576,7 @@ func screenAnswer(p ScreenPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("next", i, ""), Label: "Leads to", Value: c.Next}, Options: p.screens(), Prompt: "Nowhere yet"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("next", i, ""), Label: "Next screen", Value: c.Next}, Options: p.screens(), Prompt: "Nowhere yet"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -585,7 +585,7 @@ func screenAnswer(p ScreenPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if len(p.Menu.Languages) > 1 {
-						templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("language", i, ""), Label: "Speaks from then on", Value: c.Language}, Options: p.languages(), Prompt: "As before"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("language", i, ""), Label: "Switch language to", Value: c.Language}, Options: p.languages(), Prompt: "No change"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -601,7 +601,7 @@ func screenAnswer(p ScreenPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Mute("A choice without words is taken away.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Mute("Choices without text are removed.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -649,13 +649,13 @@ func screenAnswer(p ScreenPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Menu.Tables) > 0 {
-				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "cell", Label: "Table and column, if it must stand in one", Value: Cell(p.Screen.Rule.Table, p.Screen.Rule.Column)}, Options: p.cells(), Prompt: "None"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "cell", Label: "Allowed values (table and column)", Value: Cell(p.Screen.Rule.Table, p.Screen.Rule.Column)}, Options: p.cells(), Prompt: "None"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			for _, l := range p.Menu.Languages {
-				templ_7745c5c3_Err = Input(InputProps{Field: p.field("wrong", -1, l, "Said when the answer does not fit", p.Screen.Rule.Wrong[l.Code]), Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: p.field("wrong", -1, l, "Error message for a wrong answer", p.Screen.Rule.Wrong[l.Code]), Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -667,7 +667,7 @@ func screenAnswer(p ScreenPage) templ.Component {
 			}
 		}
 		if p.Screen.Kind == ussd.Ask || p.Screen.Kind == ussd.Pick {
-			templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "next", Label: "Leads to", Value: p.Screen.Next}, Options: p.screens(), Prompt: "Nowhere yet"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "next", Label: "Next screen", Value: p.Screen.Next}, Options: p.screens(), Prompt: "Nowhere yet"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -681,7 +681,7 @@ func screenAnswer(p ScreenPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "record", Label: "Keep the answer for us, in the table of answers"}, Checked: p.Screen.Record}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "record", Label: "Save this answer in the answers table"}, Checked: p.Screen.Record}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -732,7 +732,7 @@ func screenDeeds(p ScreenPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("deed", i, ""), Label: "Before the screen is shown", Value: string(a.Deed)}, Options: p.deeds(), Prompt: "Do nothing"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("deed", i, ""), Label: "Action before this screen", Value: string(a.Deed)}, Options: p.deeds(), Prompt: "Do nothing"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -749,7 +749,7 @@ func screenDeeds(p ScreenPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if a.Deed != "" {
-					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("otherwise", i, ""), Label: "If that does not succeed, show instead", Value: a.Otherwise}, Options: p.screens(), Prompt: "This screen all the same"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("otherwise", i, ""), Label: "If the action fails, show", Value: a.Otherwise}, Options: p.screens(), Prompt: "This screen anyway"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -801,12 +801,12 @@ func deedFields(p ScreenPage, i int, a ussd.Action) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("by", i, ""), Label: "Name of the answer to look for", Value: a.By}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("by", i, ""), Label: "Answer to look up", Value: a.By}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case ussd.Call:
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("url", i, ""), Label: "Address", Hint: "It is sent the answers as JSON, signed, and has 1 second to answer.", Value: a.URL}, Type: "url", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("url", i, ""), Label: "Webhook URL", Hint: "We send the answers as signed JSON. It has 1 second to respond.", Value: a.URL}, Type: "url", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -820,7 +820,7 @@ func deedFields(p ScreenPage, i int, a ussd.Action) templ.Component {
 			}
 		}
 		if a.Deed == ussd.Status || a.Deed == ussd.Call {
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("into", i, ""), Label: "Name under which the text shows it", Value: a.Into}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("into", i, ""), Label: "Name for the result", Value: a.Into}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -944,7 +944,7 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "code", Label: "Short code", Hint: "As it is dialled, without the first * and the last #: 347, or 347*12 for a part of another menu's code.", Value: p.Menu.Code, Error: p.Bad["code"]}, InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "code", Label: "Short code", Hint: "Without the first * and last #, for example 347, or 347*12 to use part of another code.", Value: p.Menu.Code, Error: p.Bad["code"]}, InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -952,7 +952,7 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Mute("None ticked means all of them.").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Mute("Leave all unticked for every network.").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1029,7 +1029,7 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 										if templ_7745c5c3_Err != nil {
 											return templ_7745c5c3_Err
 										}
-										templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("code", i, ""), Label: "In short", Value: l.Code}, Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+										templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("code", i, ""), Label: "Code", Value: l.Code}, Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 										if templ_7745c5c3_Err != nil {
 											return templ_7745c5c3_Err
 										}
@@ -1055,7 +1055,7 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 											}()
 										}
 										ctx = templ.InitializeContext(ctx)
-										templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("back", i, ""), Label: "Word for back", Value: l.Back}, Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+										templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("back", i, ""), Label: "Back label", Value: l.Back}, Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 										if templ_7745c5c3_Err != nil {
 											return templ_7745c5c3_Err
 										}
@@ -1063,7 +1063,7 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 										if templ_7745c5c3_Err != nil {
 											return templ_7745c5c3_Err
 										}
-										templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("more", i, ""), Label: "Word for more", Value: l.More}, Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+										templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("more", i, ""), Label: "More label", Value: l.More}, Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 										if templ_7745c5c3_Err != nil {
 											return templ_7745c5c3_Err
 										}
@@ -1115,7 +1115,7 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: ScreenField("rows", i, ""), Label: "Rows", Hint: "One on each line, cells apart by commas; the first line names the columns. You can paste from a spreadsheet.", Value: rowsText(t), Error: p.Bad[ScreenField("rows", i, "")]}, Rows: 6}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: ScreenField("rows", i, ""), Label: "Rows", Hint: "One row per line, values separated by commas. The first line has the column names. You can paste from a spreadsheet.", Value: rowsText(t), Error: p.Bad[ScreenField("rows", i, "")]}, Rows: 6}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -1130,7 +1130,7 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Mute("A language or table without a name is taken away.").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Mute("Languages and tables without a name are removed.").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

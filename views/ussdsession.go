@@ -50,9 +50,9 @@ func (p SessionsPage) menu(s ussd.Session) string {
 func (p SessionsPage) empty(f Frame) EmptyProps {
 	switch p.Kind {
 	case "open":
-		return EmptyProps{Glyph: GlyphUSSD, Title: "Nobody is in a menu now."}
+		return EmptyProps{Glyph: GlyphUSSD, Title: "No open sessions"}
 	case "slow":
-		return EmptyProps{Glyph: GlyphUSSD, Title: "No slow answers.", Text: "All were given within a second."}
+		return EmptyProps{Glyph: GlyphUSSD, Title: "No slow answers", Text: "All answers took less than a second."}
 	}
 	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet.", Text: "Dial in the simulator.", Action: inSimulator(f, 0)}
 }
@@ -71,21 +71,21 @@ func sessionChips(here string, open int64) (chips []Chip) {
 func ended(s ussd.Session) (Tone, Glyph, string) {
 	switch s.Ended {
 	case "":
-		return ToneInfo, GlyphSending, "Under way"
+		return ToneInfo, GlyphSending, "In progress"
 	case ussd.EndedByMenu:
-		return ToneOK, GlyphDelivered, "Came to an end"
+		return ToneOK, GlyphDelivered, "Completed"
 	case ussd.EndedByCaller:
 		return ToneMute, GlyphStopped, "Caller hung up"
 	case ussd.EndedByService:
-		return ToneMute, GlyphStopped, "Ended by the network"
+		return ToneMute, GlyphStopped, "Network timeout or end"
 	case ussd.EndedByTime:
 		return ToneWarn, GlyphWaiting, "No answer for 3 minutes"
 	case ussd.EndedByBegin:
-		return ToneMute, GlyphStopped, "Dialled again"
+		return ToneMute, GlyphStopped, "Caller redialled"
 	case ussd.EndedByRestart:
-		return ToneWarn, GlyphRefresh, "smsdesk was restarted"
+		return ToneWarn, GlyphRefresh, "smsdesk restarted"
 	}
-	return ToneBad, GlyphFailed, "We could not answer"
+	return ToneBad, GlyphFailed, "smsdesk error"
 }
 
 // SessionPage is one session as a conversation.
@@ -99,7 +99,7 @@ type SessionPage struct {
 }
 
 func (p SessionPage) terms() []Term {
-	return []Term{{Name: "Number", Text: or(p.Phone(p.Number), "not told")}, {Name: "Network", Text: or(p.Network, "not told")}, {Name: "Dialled", Text: "*" + p.Code + "#"},
+	return []Term{{Name: "Number", Text: or(p.Phone(p.Number), "unknown")}, {Name: "Network", Text: or(p.Network, "unknown")}, {Name: "Dialled", Text: "*" + p.Code + "#"},
 		{Name: "Menu", Text: p.Menu}, {Name: "Began", Text: p.When(p.BegunAt)}, {Name: "Slowest answer", Text: micros(p.Slowest)}}
 }
 

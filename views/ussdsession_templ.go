@@ -86,7 +86,7 @@ func Sessions(f Frame, p SessionsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.NoAccount {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "Not connected", Text: "Sessions belong to an account, and there is none yet."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "No provider account connected", Text: "Connect a provider account to see sessions."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -198,28 +198,28 @@ func SessionsLive(f Frame, p SessionsPage) templ.Component {
 					}
 					ctx = templ.InitializeContext(ctx)
 					var templ_7745c5c3_Var8 string
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(Plural(p.Slow, "session", "sessions"))
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(Plural(p.Slow, "recent session", "recent sessions"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 32, Col: 43}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 32, Col: 57}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " of late had an answer that took longer than a second; a network may end a session then. <a href=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " had an answer slower than 1 second. Some networks end a session then. <a href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var9 templ.SafeURL
 					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinURLErrs(SessionsPath + "?kind=slow")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 32, Col: 171}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 32, Col: 167}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\">Show them</a>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\">View slow sessions</a>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -288,9 +288,9 @@ func SessionsLive(f Frame, p SessionsPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var13 string
-						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(or(p.Phone(s.Number), "not told"))
+						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(or(p.Phone(s.Number), "unknown"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 45, Col: 103}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 45, Col: 102}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 						if templ_7745c5c3_Err != nil {
@@ -314,7 +314,7 @@ func SessionsLive(f Frame, p SessionsPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var15 string
-						templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(or(s.Network, "no network told"))
+						templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(or(s.Network, "unknown network"))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 48, Col: 60}
 						}
@@ -404,7 +404,7 @@ func SessionsLive(f Frame, p SessionsPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = Table(TableProps{ID: "sessions", Caption: "Sessions, newest first", Label: "Sessions, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Table(TableProps{ID: "sessions", Caption: "Sessions, newest first", Label: "Sessions, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -476,9 +476,9 @@ func sessionsFoot(p SessionsPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var23 string
-					templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(Plural(int(l.People), "person", "people"))
+					templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(Plural(int(l.People), "caller", "callers"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 77, Col: 61}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 77, Col: 62}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 					if templ_7745c5c3_Err != nil {
@@ -531,7 +531,7 @@ func sessionsFoot(p SessionsPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Card("Lists that callers joined").Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Card("Sign-up lists").Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -561,7 +561,7 @@ func sessionsFoot(p SessionsPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "days", Label: "Keep sessions and answers for (days)", Hint: "Older ones are deleted. Lists that callers joined stay.", Value: p.Days, Error: p.Bad["days"]}, InputMode: "numeric", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "days", Label: "Keep sessions and answers for (days)", Hint: "Older ones are deleted. Sign-up lists are kept.", Value: p.Days, Error: p.Bad["days"]}, InputMode: "numeric", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -599,7 +599,7 @@ func sessionsFoot(p SessionsPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Card("How long they are kept").Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Card("Retention").Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -815,7 +815,7 @@ func SessionShow(f Frame, p SessionPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Card("About it").Render(templ.WithChildren(ctx, templ_7745c5c3_Var39), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Card("Details").Render(templ.WithChildren(ctx, templ_7745c5c3_Var39), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -870,7 +870,7 @@ func SessionShow(f Frame, p SessionPage) templ.Component {
 							}
 							return nil
 						})
-						templ_7745c5c3_Err = More("provided", "What the provider sent with the dial").Render(templ.WithChildren(ctx, templ_7745c5c3_Var41), templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = More("provided", "Data from the provider").Render(templ.WithChildren(ctx, templ_7745c5c3_Var41), templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -950,7 +950,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Header(Heading{Title: "Answers and drop-off", Sub: "Of the menu " + p.Menu.Name + ". Drop-off counts its last 10,000 sessions."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Header(Heading{Title: "Answers and drop-off", Sub: "Menu " + p.Menu.Name + ". Drop-off covers its last 10,000 sessions."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -971,7 +971,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				if len(p.Drops) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "Nobody has dialled it yet.", Text: "Dial it in the simulator.", Action: inSimulator(f, p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphUSSD, Title: "No calls yet", Text: "Dial it in the simulator.", Action: inSimulator(f, p.ID)}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -988,7 +988,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<thead><tr><th scope=\"col\">Screen</th><th scope=\"col\">Saw it</th><th scope=\"col\">Left here</th><th scope=\"col\">Share that left</th><th scope=\"col\"><span class=\"vh\">As a bar</span></th></tr></thead> <tbody>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<thead><tr><th scope=\"col\">Screen</th><th scope=\"col\">Saw it</th><th scope=\"col\">Left here</th><th scope=\"col\">Drop-off</th><th scope=\"col\"><span class=\"vh\">As a bar</span></th></tr></thead> <tbody>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1064,7 +1064,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Table(TableProps{ID: "drops", Caption: "Where callers leave", Label: "Where callers leave, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var46), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Table(TableProps{ID: "drops", Caption: "Where callers leave", Label: "Where callers leave, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var46), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1132,9 +1132,9 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var54 string
-							templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(or(p.Phone(r.Number), "not told"))
+							templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(or(p.Phone(r.Number), "unknown"))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 180, Col: 108}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 180, Col: 107}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var54))
 							if templ_7745c5c3_Err != nil {
@@ -1187,7 +1187,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = Table(TableProps{ID: "answers", Caption: "Answers, newest first", Label: "Answers, scrolls sideways"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Table(TableProps{ID: "answers", Caption: "Answers, newest first", Label: "Answers, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1202,7 +1202,7 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 						}
 					}
 				} else if len(p.Drops) > 0 {
-					templ_7745c5c3_Err = Mute("No answers yet: a screen keeps them where that is ticked.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Mute("No answers yet. Tick “Save this answer” on a screen to collect them.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

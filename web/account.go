@@ -119,7 +119,7 @@ func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *page.V
 	}
 	sentence := a.Failure
 	if sentence == "" {
-		sentence = "The settings are saved, but the test did not come to an end. Save and test again"
+		sentence = "Settings saved, but the test did not finish. Save and test again"
 	}
 	field := fieldOfFailure(sentence)
 	if field == "base_url" && sentence == unreachable {
@@ -299,7 +299,7 @@ func (i accountInput) apply(a *sms.Account, bad sms.Invalid) {
 		a.PerMinute = -1
 	}
 	if a.PricePerPart, err = sms.ReadPrice(i.Price); err != nil {
-		bad["price_per_part"] = "Enter a price such as 4.00, or leave it empty"
+		bad["price_per_part"] = "Enter a price, for example 4.00, or leave it empty"
 	}
 }
 

@@ -39,10 +39,10 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	page := b.get(views.CampaignPath(c.ID)).is(200).has("Send again to 3 not delivered", "Send to the ones left out or never sent")
+	page := b.get(views.CampaignPath(c.ID)).is(200).has("Send again to 3 undelivered", "Send to recipients left out or not sent")
 	s.leads(page)
 	form := b.get(page.attr("#again", "href")).is(200).has("1 not delivered", "1 not delivered, expired", "1 refused by the network",
-		"Sending them again unchanged will not help.", "1 number is blocked. The numbers are on a block list. They are left out.", "1 refused by the provider")
+		"Change one of them first.", "1 number is blocked. Delivery reports say these numbers are on a block list. They will be left out.", "1 refused by the provider")
 	s.leads(form)
 	checked := func(a answer) (keys []string) {
 		a.page().Find("input[type=checkbox][checked]").Each(func(_ int, e *goquery.Selection) { keys = append(keys, e.AttrOr("name", "")) })
@@ -58,11 +58,11 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	b.post(views.CampaignPath(c.ID)+"/again", "token", token).is(http.StatusUnprocessableEntity).has("Choose what to send again")
 	to := b.post(views.CampaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes", "key:expired", "yes", "key:deleted", "yes", "key:blocked", "yes").is(http.StatusSeeOther).header.Get("Location")
 	b.post(views.CampaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes").to(to)
-	b.get(to).is(200).has("June reminders, again", "Send 3 messages now")
+	b.get(to).is(200).has("June reminders (sent again)", "Send 3 messages now")
 	again := strings.TrimSuffix(to, "/confirm")
-	b.get(again).has("Sends messages of June reminders again.")
-	b.get(views.CampaignPath(c.ID)).has("Sent again in June reminders, again (not sent yet).")
-	b.get(views.CampaignPath(c.ID) + "/again").has("Messages of this campaign were chosen before")
+	b.get(again).has("Sends messages from June reminders again.")
+	b.get(views.CampaignPath(c.ID)).has("Sent again in June reminders (sent again) (not sent yet).")
+	b.get(views.CampaignPath(c.ID) + "/again").has("Messages from this campaign have been sent again before")
 	made := s.messages(sms.Campaign{ID: 2})
 	var rows []string
 	for _, m := range made {
@@ -86,7 +86,7 @@ func TestSendAgainToTheUnsent(t *testing.T) {
 	c := s.everyFate(a)
 	b := s.as(s.boss)
 	// 1008 is still blocked: it does not come along, and alone it is nothing.
-	b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout", "yes").is(http.StatusUnprocessableEntity).has("Nothing of this can be sent again: the numbers are blocked")
+	b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout", "yes").is(http.StatusUnprocessableEntity).has("None of these messages can be sent again: the numbers are blocked")
 	to := b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:refused", "yes", "key:leftout", "yes").is(http.StatusSeeOther).header.Get("Location")
 	b.get(to).has("Send 1 message now")
 	_, err := s.desk.UnblockNumber(t.Context(), s.boss, 1, "asked for it")
@@ -100,7 +100,7 @@ func TestSendOneMessageAgain(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	for i, want := range map[int]string{0: "It was delivered. The person gets it a second time", 1: "The network could not deliver it.", 6: "The person may get it twice", 7: "The provider did not accept this message."} {
+	for i, want := range map[int]string{0: "This message was delivered. The recipient will get it twice", 1: "The network could not deliver it.", 6: "The recipient may get it twice", 7: "The provider did not accept this message."} {
 		m := s.messages(c)[i]
 		form := b.get(b.get(messagePath(m)).is(200).attr("#send-again", "href")).is(200).has(want)
 		s.leads(form)

@@ -155,7 +155,7 @@ var usageNames = map[string]func(sms.UsageDay) string{
 func usagePerson(d sms.UsageDay) string {
 	switch {
 	case d.UserID == 0:
-		return "the command line"
+		return "Command line"
 	case d.UserName == "":
 		return fmt.Sprintf("person %d", d.UserID)
 	}
@@ -200,7 +200,7 @@ func (s *balances) balanceLimits(w http.ResponseWriter, r *http.Request, v *page
 	read := func(field string) int64 {
 		n, err := sms.ReadPrice(r.PostForm.Get(field))
 		if err != nil {
-			bad[field] = "Enter an amount such as 5000, or leave it empty"
+			bad[field] = "Enter an amount, for example 5000, or leave it empty"
 		}
 		return n
 	}

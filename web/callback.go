@@ -124,8 +124,8 @@ func (s *endpoints) callbackRotateForm(w http.ResponseWriter, r *http.Request, v
 	if err != nil {
 		return err
 	}
-	f := v.Frame("Make a new address", "settings")
-	f.Crumbs = []views.Link{{Text: "Delivery reports", Href: views.CallbackPath(a.ID)}, {Text: "Make a new address"}}
+	f := v.Frame("Create a new URL", "settings")
+	f.Crumbs = []views.Link{{Text: "Delivery reports", Href: views.CallbackPath(a.ID)}, {Text: "Create a new URL"}}
 	return s.Render(w, r, http.StatusOK, views.CallbackRotate(f, views.RotateForm{Action: views.CallbacksPath + "/rotate", Back: views.CallbackPath(a.ID), AccountID: a.ID, Account: a.Name, Kind: kind}))
 }
 

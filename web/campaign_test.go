@@ -35,7 +35,7 @@ func TestCampaignTilesFilterTheTable(t *testing.T) {
 	page := b.get(path).is(200)
 	s.leads(page)
 	page.has("Started by Ada Obi today at 10:48am · sender ID CLINIC · 1 part each", "Messages 1 to 10 of 10", "UNDELIV, code 27", "destination_address filter mismatch, code 401",
-		"Everything has left. 4 messages wait for their reports.")
+		"Sending is complete. 4 messages are awaiting their reports.")
 	var tiles []string
 	page.page().Find(".tile").Each(func(_ int, e *goquery.Selection) {
 		tiles = append(tiles, strings.Join(strings.Fields(e.Text()), " "))
@@ -56,14 +56,14 @@ func TestCampaignTilesFilterTheTable(t *testing.T) {
 			t.Errorf("tile %s shows %q, want %q", tile, shown, numbers)
 		}
 		if numbers == "" {
-			got.has("No messages here")
+			got.has("No messages with this status")
 		}
 	}
 	fine := b.get(path + "?tile=failed&state=blocked").is(200)
 	if got := fine.text("#messages tbody"); !strings.Contains(got, "Number is blocked") || strings.Contains(got, "UNDELIV") {
 		t.Errorf("the finer filter shows %q", got)
 	}
-	fine.has("Only: Number is blocked (1)")
+	fine.has("Status: Number is blocked (1)")
 	b.get(path + "?tile=nonsense&state=nonsense").is(200).has("Messages 1 to 10 of 10")
 	if got := b.get(path + "?pause=1"); got.attr("#tile-failed", "href") != path+"?pause=1&tile=failed" || got.page().Find("[hx-get], #live").Length() != 0 {
 		t.Error("a paused page does not stay paused")
@@ -128,7 +128,7 @@ func TestCampaignRenewsFiguresAndChangedRows(t *testing.T) {
 	delivered := b.get(views.CampaignPath(c.ID) + "?tile=delivered")
 	s.reports(a, report("1000", "DELIVRD", "000"), report("1001", "DELIVRD", "000"))
 	newer := b.fragment(delivered.attr("#campaign-live", "hx-get"))
-	newer.has("2 newer changes.")
+	newer.has("2 changes since you opened this page.")
 	if len(newer.rows()) != 0 {
 		t.Error("new rows push themselves into the page")
 	}
@@ -153,7 +153,7 @@ func TestCampaignSpeaksSeldom(t *testing.T) {
 		s.reports(a, report(fmt.Sprint(1000+i), "DELIVRD", "000"))
 		hear()
 	}
-	want := []string{"", "25% of 8 messages done.", "50% of 8 messages done.", "75% of 8 messages done.", "All 8 messages done: 8 delivered, 0 not delivered."}
+	want := []string{"", "25% of 8 messages done.", "50% of 8 messages done.", "75% of 8 messages done.", "All 8 messages finished: 8 delivered, 0 not delivered."}
 	if !slices.Equal(said, want) {
 		t.Errorf("said %q", said)
 	}
@@ -166,27 +166,27 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
 	path := views.CampaignPath(c.ID)
 	sender.get(path).has("This campaign has not been sent").count(`a[href="`+path+`/confirm"]`, 1)
-	viewer.get(path).has("Somebody with the role Sender can send it.").count(`a[href="`+path+`/confirm"]`, 0)
+	viewer.get(path).has("Someone with the Sender role can send it.").count(`a[href="`+path+`/confirm"]`, 0)
 	c, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, desk.StartOrder{Version: c.Version})
 	s.must(err)
 	sender.get(path).has("Sending starts in a few seconds.").count("#stop", 1)
 	viewer.get(path).count("#stop", 0)
 	s.clock.pass(time.Minute)
-	sender.get(path).has("Less than a minute left at 100 requests a minute.")
+	sender.get(path).has("Less than a minute left at 100 requests per minute.")
 	s.update(a.ID, func(a *sms.Account) { a.PerMinute = 1 })
-	sender.get(path).has("About 4 minutes left at 1 request a minute.")
+	sender.get(path).has("About 4 minutes left at 1 request per minute.")
 	s.must(s.db.MarkAccount(t.Context(), a.ID, "We cannot reach the provider", s.clock.now().UnixMilli()))
-	sender.get(path).has("We cannot reach the provider. Nothing was sent. We try again by ourselves.")
+	sender.get(path).has("We cannot reach the provider. Nothing was sent. We will keep trying.")
 	s.must(s.db.MarkAccount(t.Context(), a.ID, "", s.clock.now().UnixMilli()))
 
 	s.send(a, 1, func(sms.Call) sms.Outcome {
 		return sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "007", Reason: "refused"}
 	})
 	refused, _ := sms.Listed("007")
-	got := manager.get(path).has("Sending is paused for the account Clinic", refused.Sentence+".")
+	got := manager.get(path).has("Sending is paused for account Clinic", refused.Sentence+".")
 	got.count(`#account-paused`, 1).count("#resume", 1)
 	s.leads(got)
-	sender.get(path).has("A manager can try again. An administrator can change the connection.").count("#resume", 0)
+	sender.get(path).has("A manager can try again, or an administrator can fix the connection.").count("#resume", 0)
 	sender.post(path + "/resume").is(403)
 	manager.post(path + "/resume").to(path)
 	manager.get(path).count("#account-paused", 0).count("#resume", 0)
@@ -194,7 +194,7 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	s.send(a, 1, func(sms.Call) sms.Outcome {
 		return sms.Outcome{Class: sms.ClassHold, HTTPStatus: 200, Code: "042", Reason: `The provider answered "too many" (code 042)`}
 	})
-	got = sender.get(path).has("Sending is paused", `The provider answered "too many" (code 042). `, "5 messages need your decision", "35 messages are kept back.")
+	got = sender.get(path).has("Sending is paused", `The provider answered "too many" (code 042). `, "5 messages need your decision", "35 messages have not been sent.")
 	s.leads(got)
 	got.count("#continue", 1)
 	viewer.get(path).has("5 messages need your decision").count("#continue", 0)
@@ -209,11 +209,11 @@ func TestCampaignIsStoppedInTwoSteps(t *testing.T) {
 	s.send(a, 1, accept)
 	path := views.CampaignPath(c.ID)
 	b := s.as(s.hire("s@example.com", sms.Sender))
-	page := b.get(b.get(path).attr("#stop", "href")).is(200).has("5 messages are already with the provider and cannot be called back. 7 will be kept back.")
+	page := b.get(b.get(path).attr("#stop", "href")).is(200).has("5 messages are already with the provider and cannot be recalled. 7 will not be sent unless you continue.")
 	s.leads(page)
 	page.count("button.danger", 1)
 	b.post(page.attr("main form", "action")).to(path)
-	got := b.get(path).has("Sending was stopped", "7 messages are kept back.")
+	got := b.get(path).has("Sending was stopped", "7 messages have not been sent.")
 	s.leads(got)
 	got.count("#stop", 0)
 	b.post(path + "/stop").to(path)
@@ -228,12 +228,12 @@ func TestCampaignOfAGroup(t *testing.T) {
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, GroupID: "7", GroupName: "Parents"})
 	b := s.as(s.boss)
-	got := b.get(views.CampaignPath(c.ID)).has("to the group Parents")
+	got := b.get(views.CampaignPath(c.ID)).has("to group Parents")
 	if link := got.text("#messages tbody a"); link != "Group Parents" {
 		t.Errorf("the message without a number is called %q", link)
 	}
 	b.get(got.attr("#messages tbody a", "href")).has("Message to the group Parents")
-	b.get(views.ConfirmPath(c.ID)).is(200).has("Send to the group Parents now", "To everybody in the group Parents", "1 request. The provider sends it to everybody in the group.", "Not known: the provider keeps the group's numbers")
+	b.get(views.ConfirmPath(c.ID)).is(200).has("Send to the group Parents now", "To everyone in the group Parents", "1 request. The provider sends the text to everyone in the group.", "Not known: only the provider has the group's numbers")
 }
 
 // What is shown about test mode must be true of the thing on the page.

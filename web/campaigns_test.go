@@ -17,25 +17,25 @@ func TestCampaignListIsEmpty(t *testing.T) {
 	s := newSite(t)
 	s.clinic()
 	boss, viewer := s.as(s.boss), s.as(s.hire("view@example.com", sms.Viewer))
-	got := boss.get("/campaigns").is(200).has("Nothing sent yet.")
+	got := boss.get("/campaigns").is(200).has("Nothing sent yet")
 	got.count(`main a[href="/new"]`, 1)
 	s.leads(got)
-	viewer.get("/campaigns").is(200).has("Nothing sent yet.").count(`a[href="/new"]`, 0)
+	viewer.get("/campaigns").is(200).has("Nothing sent yet").count(`a[href="/new"]`, 0)
 	for _, address := range []string{"/campaigns?name=zebra", "/campaigns?state=running&sender=CLINIC", "/campaigns?person=7", "/campaigns?from=2026-06-01", "/campaigns?to=2026-06-01"} {
 		got := boss.get(address).is(200).has("No campaigns match.")
 		if got.text(".empty a") != "Clear filters" || got.page().Find("#clear-filters").Length() != 1 {
 			t.Errorf("%s does not offer to clear the filters", address)
 		}
 	}
-	for tab, want := range map[string]string{"running": "No campaigns here.", "scheduled": "No campaigns here.", "needs-decision": "No campaign needs a decision.",
-		"needs-approval": "No campaign waits for approval.", "drafts": "No campaigns here.", "finished": "No campaigns here.", "test": "No campaigns here."} {
+	for tab, want := range map[string]string{"running": "No campaigns here.", "scheduled": "No campaigns here.", "needs-decision": "No campaigns need your decision",
+		"needs-approval": "No campaigns need approval", "drafts": "No campaigns here.", "finished": "No campaigns here.", "test": "No campaigns here."} {
 		got := boss.get("/campaigns?state=" + tab).is(200).has(want)
 		if got.text(".empty a") != "Show all campaigns" {
 			t.Errorf("%s says %q", tab, got.text(".empty"))
 		}
 		s.leads(got)
 	}
-	boss.get("/campaigns?state=nonsense").is(200).has("Nothing sent yet.")
+	boss.get("/campaigns?state=nonsense").is(200).has("Nothing sent yet")
 }
 
 func TestCampaignListShowsEachUnderItsTab(t *testing.T) {
@@ -72,10 +72,10 @@ func TestCampaignListShowsEachUnderItsTab(t *testing.T) {
 	page := b.get("/campaigns")
 	s.leads(page)
 	row := "#campaign-" + fmt.Sprint(done.ID)
-	if got := page.text(row); !strings.Contains(got, "50.0%") || !strings.Contains(got, "Waiting for reports") || !strings.Contains(got, "today at 10:48am") {
+	if got := page.text(row); !strings.Contains(got, "50.0%") || !strings.Contains(got, "Awaiting reports") || !strings.Contains(got, "today at 10:48am") {
 		t.Errorf("the row says %q", got)
 	}
-	if label := page.attr(row+" svg[role=img]", "aria-label"); label != "4 messages by state: awaiting report 1, delivered 2, not delivered 1" {
+	if label := page.attr(row+" svg[role=img]", "aria-label"); label != "4 messages by status: awaiting report 1, delivered 2, not delivered 1" {
 		t.Errorf("the bar is called %q", label)
 	}
 	if got := page.text("#campaign-" + fmt.Sprint(lost.ID)); !strings.Contains(got, "Needs your decision") {
@@ -193,7 +193,7 @@ func TestCampaignListFilters(t *testing.T) {
 	if got := page.text("#campaigns tbody tr"); !strings.Contains(got, "₦12.00") || !strings.Contains(got, "Ada Obi") {
 		t.Errorf("the row says %q", got)
 	}
-	bad := b.get("/campaigns?from=3+June").has("Enter a date, for example 2026-06-04", "Nothing was searched for.")
+	bad := b.get("/campaigns?from=3+June").has("Enter a date, for example 2026-06-04", "No search was run")
 	if bad.page().Find("#campaigns").Length() != 0 {
 		t.Error("a filter that cannot be read shows everything")
 	}

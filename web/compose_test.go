@@ -48,12 +48,12 @@ func (s *site) campaigns(account int64) []sms.CampaignRow {
 func TestComposeOffersWhatCanBeUsed(t *testing.T) {
 	s := newSite(t)
 	b := s.as(s.boss)
-	got := b.get("/new").is(200).has("No account is connected").count("form#compose", 0)
+	got := b.get("/new").is(200).has("No provider account connected").count("form#compose", 0)
 	if got.attr(".empty a", "href") != "/settings/account/new" {
 		t.Error("an administrator is not led to the connection")
 	}
 	a := s.account(sms.Account{Name: "Clinic"})
-	got = b.get("/new").is(200).has("No approved sender ID", "Ask the provider to approve one.").count("select", 0)
+	got = b.get("/new").is(200).has("No approved sender ID", "Ask the provider to approve a sender ID.").count("select", 0)
 	s.leads(got)
 	s.as(s.hire("s@example.com", sms.Sender)).get("/new").is(200).count("#sender_id a", 0)
 
@@ -101,8 +101,8 @@ func TestComposeKeepsWhatWasTyped(t *testing.T) {
 	if got.attr("[name=name]", "value") != "June <i>" || got.page().Find("[name=flash][checked]").Length() != 1 || got.attr("#compose [name=token]", "value") != page.attr("#compose [name=token]", "value") {
 		t.Error("the name, the kind or the token is lost")
 	}
-	numbersSentence := `2 numbers cannot be used. The first one: Contains letters: "0803 5S5 0101" has S in place 7`
-	for field, sentence := range map[string]string{"numbers": numbersSentence, "sender_id": "The sender ID PENDING is not approved and active at the provider. Choose another"} {
+	numbersSentence := `2 numbers cannot be used. First problem: Contains letters: character 7 of "0803 5S5 0101" is S`
+	for field, sentence := range map[string]string{"numbers": numbersSentence, "sender_id": "Sender ID PENDING is not approved and active. Choose another"} {
 		if summary := got.text(`#errors a[href="#` + field + `"]`); summary != sentence {
 			t.Errorf("the summary says %q about %s", summary, field)
 		}
@@ -134,9 +134,9 @@ func TestComposeSaysWhatIsWrong(t *testing.T) {
 		"nothing":        {nil, []string{"Enter at least one phone number", "Enter the message"}},
 		"one bad number": {[]string{"numbers", "080312345", "text", "Hi"}, []string{"Too short: has 9 digits, needs 11"}},
 		"abroad":         {[]string{"numbers", "+447400123456", "text", "Hi"}, []string{"Not a mobile number in Nigeria, and sending abroad is turned off"}},
-		"too many":       {[]string{"numbers", typed(1001), "text", "Hi"}, []string{"You can type up to 1,000 numbers. You have 1001"}},
-		"too long":       {[]string{"numbers", "08030000101", "text", strings.Repeat("a", 930)}, []string{"Message is 12 characters too long (limit 918). Shorten it"}},
-		"long name":      {[]string{"numbers", "08030000101", "text", "Hi", "name", strings.Repeat("n", 101)}, []string{"The name must have at most 100 characters"}},
+		"too many":       {[]string{"numbers", typed(1001), "text", "Hi"}, []string{"You can enter up to 1,000 numbers. You entered 1001. Upload a list instead"}},
+		"too long":       {[]string{"numbers", "08030000101", "text", strings.Repeat("a", 930)}, []string{"Message must be 918 characters or fewer. Yours is 12 over"}},
+		"long name":      {[]string{"numbers", "08030000101", "text", "Hi", "name", strings.Repeat("n", 101)}, []string{"Name must be 100 characters or fewer"}},
 		"no sender ID":   {[]string{"numbers", "08030000101", "text", "Hi", "sender_id", ""}, []string{"Choose a sender ID"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestComposeKnowsThatTheAccountChanged(t *testing.T) {
 	page := b.get("/new")
 	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.cookie], other.ID))
 	got := b.post("/new", page.form("numbers", "08030000101", "text", "Hello")...).is(422)
-	got.has("You are working with another account now: School.")
+	got.has("You have switched to account School.")
 	if len(s.campaigns(a.ID))+len(s.campaigns(other.ID)) != 0 {
 		t.Error("a campaign was made")
 	}
@@ -213,14 +213,14 @@ func TestComposeBackNeverLosesAnything(t *testing.T) {
 	if back.text("#numbers-count") != "2 numbers" || back.attr("[name=name]", "value") != "" {
 		t.Errorf("counted %q, named %q", back.text("#numbers-count"), back.attr("[name=name]", "value"))
 	}
-	b.get("/new").has("You wrote “Dear all, the clinic is “closed”.” today at 10:48am and did not send it.").count(`a[href="`+confirm.attr(".actions a", "href")+`"]`, 1)
+	b.get("/new").has("You have an unsent message, “Dear all, the clinic is “closed”.”, from today at 10:48am.").count(`a[href="`+confirm.attr(".actions a", "href")+`"]`, 1)
 
 	changed := b.post("/new", back.form("text", "Shorter")...).is(303).header.Get("Location")
 	if rows := s.campaigns(a.ID); len(rows) != 1 || rows[0].Campaign.Text != "Shorter" {
 		t.Errorf("the draft was not replaced: %d campaigns", len(rows))
 	}
 	b.get(to).is(404)
-	b.get(confirm.attr(".actions a", "href")).is(200).has("The message that you wanted to change is not there any more.")
+	b.get(confirm.attr(".actions a", "href")).is(200).has("The message you wanted to change no longer exists.")
 
 	// Somebody else's draft is a pattern, not theirs to change.
 	other := s.as(s.hire("s@example.com", sms.Sender))
@@ -241,15 +241,15 @@ func TestComposeCountsWhileTyping(t *testing.T) {
 	b := s.as(s.boss)
 	counted := func(path, field, value string) answer { return b.post(path, field, value).is(200) }
 	for text, want := range map[string]string{
-		"":                             "The first part holds 160 characters.",
+		"":                             "One part holds 160 characters.",
 		"Hello":                        "1 part · 155 characters left.",
 		strings.Repeat("a", 159):       "1 part · 1 character left.",
-		strings.Repeat("a", 161):       "2 parts · 145 characters left in the last part.",
+		strings.Repeat("a", 161):       "2 parts · 145 characters left in this part.",
 		"a\r\nb":                       "1 part · 157 characters left.",
-		strings.Repeat("a", 100) + "ọ": "2 parts · 33 characters left in the last part. This message needs 2 parts because of “ọ”. Without it 1 part is enough.",
-		"ọ" + strings.Repeat("ẹ", 69):  "1 part · 0 characters left. A part holds 70 characters because of “ọ” and “ẹ”.",
-		"“Ada’s”":                      "1 part · 63 characters left. A part holds 70 characters because of the curly quotation mark “, the curly apostrophe ’ and the curly quotation mark ”.",
-		strings.Repeat("a", 919):       "Too long: 7 parts, the most is 6 · Message is 1 character too long (limit 918). Shorten it.",
+		strings.Repeat("a", 100) + "ọ": "2 parts · 33 characters left in this part. This message needs 2 parts because of “ọ”. Without it, 1 part would be enough.",
+		"ọ" + strings.Repeat("ẹ", 69):  "1 part · 0 characters left. Each part holds only 70 characters because of “ọ” and “ẹ”.",
+		"“Ada’s”":                      "1 part · 63 characters left. Each part holds only 70 characters because of the curly quotation mark “, the curly apostrophe ’ and the curly quotation mark ”.",
+		strings.Repeat("a", 919):       "Too long: 7 parts. The limit is 6 · Message must be 918 characters or fewer. Yours is 1 over.",
 		"ábcdf̣\u200bg\u200dh₦ççạệ\ufeffi ọ\t": "1 part",
 	} {
 		got := counted("/new/parts", "text", text)
@@ -269,8 +269,8 @@ func TestComposeCountsWhileTyping(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "Up to 1,000 numbers.",
 		"08030000101":              "1 number",
-		"08030000101, 08030000101": "1 number · 1 repeated",
-		"08030000101\r\n08030000102\r\n+2348030000101\r\nx\r\ny": "2 numbers · 1 repeated · 2 cannot be used: x and others",
+		"08030000101, 08030000101": "1 number · 1 duplicate",
+		"08030000101\r\n08030000102\r\n+2348030000101\r\nx\r\ny": "2 numbers · 1 duplicate · 2 cannot be used: x and 1 more",
 		strings.Repeat("0803000010", 7000):                       "More than 1,000 numbers",
 	} {
 		if words := counted("/new/numbers", "numbers", text).text("#numbers-count"); words != want {
@@ -300,22 +300,22 @@ func TestConfirmShowsWhatItTakes(t *testing.T) {
 	path := to.header.Get("Location")
 	got := b.get(path).is(200)
 	s.leads(got)
-	got.has("From CLINIC", "Message 1 of 5 to 0803 000 0101", "2 parts, 161 characters", "Recipients5", "Parts each2", "Parts in total10", "Balance now₦57,524.50", "Repeated numbers1", "Each number gets the message once.",
-		"not known: set the price of a part in Settings")
-	got.lacks("Balance after")
+	got.has("From CLINIC", "Message 1 of 5 to 0803 000 0101", "2 parts, 161 characters", "Recipients5", "Parts per message2", "Parts in total10", "Balance now₦57,524.50", "Duplicate numbers1", "Duplicate numbers get the message once.",
+		"Not known. Set the price per part in Settings")
+	got.lacks("Estimated balance after")
 	if got.text("#send-now") != "Send 5 messages now" {
 		t.Errorf("the button says %q", got.text("#send-now"))
 	}
 	s.update(a.ID, func(a *sms.Account) { a.PricePerPart = 400 })
-	b.get(path).has("Price of a part₦4.00", "Estimated cost₦40.00", "Balance after₦57,484.50").count("#short", 0)
+	b.get(path).has("Price per part₦4.00", "Estimated cost₦40.00", "Estimated balance after₦57,484.50").count("#short", 0)
 	balance("KSh57,524.5000")
-	b.get(path).has("Balance nowKSh57,524.5000", "Balance afterKSh57,484.50")
+	b.get(path).has("Balance nowKSh57,524.5000", "Estimated balance afterKSh57,484.50")
 	balance("₦30.10")
 	b.get(path).has("The estimated cost is ₦40.00 but the balance is ₦30.10. Send fewer messages or top up.").count("#send-now", 1)
 	balance("5 credits")
-	b.get(path).has("Balance now5 credits").lacks("Balance after")
+	b.get(path).has("Balance now5 credits").lacks("Estimated balance after")
 	balance("1,5 EUR")
-	b.get(path).lacks("Balance after")
+	b.get(path).lacks("Estimated balance after")
 
 	s.as(s.hire("v@example.com", sms.Viewer)).get(path).is(403)
 	s.as(s.hire("s@example.com", sms.Sender)).get(path).is(200).count(`main a[href^="/settings"]`, 0)
@@ -334,13 +334,13 @@ func TestConfirmStartsOnce(t *testing.T) {
 	path := views.CampaignPath(c.ID)
 	page := boss.get(path + "/confirm")
 	action, version := page.attr("form#send", "action"), page.attr("[name=version]", "value")
-	boss.post(action, "version", "77").is(409).has("This campaign has changed in the meantime")
+	boss.post(action, "version", "77").is(409).has("This campaign has changed")
 	for range 3 {
 		boss.post(action, "version", version).to(path)
 	}
 	s.clock.pass(4 * time.Minute)
 	got := colleague.post(action, "version", version).is(409)
-	got.has("Already started by Ada Obi today at 10:48am. Nothing was sent twice.").count(`main a[href="`+path+`"]`, 1)
+	got.has("Started by Ada Obi today at 10:48am. Nothing was sent twice.").count(`main a[href="`+path+`"]`, 1)
 	s.leads(got)
 	boss.get(path + "/confirm").to(path)
 	tally, err := s.db.Tally(t.Context(), c.ID)
@@ -360,17 +360,17 @@ func TestConfirmAsksAboutTheSameCampaign(t *testing.T) {
 	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(3)})
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
 	path := views.CampaignPath(c.ID)
-	page := b.get(path + "/confirm").has("This looks like the campaign June reminders from today at 10:48am: same sender ID, same text, same numbers.")
+	page := b.get(path + "/confirm").has("This looks the same as the campaign June reminders from today at 10:48am: same sender ID, same text, same numbers.")
 	s.leads(page)
 	version := page.attr("[name=version]", "value")
 	got := b.post(path+"/start", "version", version).is(422)
 	s.leads(got)
-	sentence := `This looks like the campaign "June reminders": same text, same numbers. Tick the box to send it again`
+	sentence := `This looks the same as the campaign "June reminders": same text, same numbers. Tick the box to send it again`
 	if got.text(`#errors a[href="#again"]`) != sentence || got.text("#again-error") != "Error: "+sentence || !strings.HasPrefix(got.text("title"), "Error: ") {
 		t.Errorf("said %q", got.text("#errors"))
 	}
 	s.know(a.ID, "SCHOOL")
-	b.post(path+"/start", "version", version, "again", "yes").is(422).has("The sender ID CLINIC is not approved and active at the provider. Choose another").count("[name=again][checked]", 1)
+	b.post(path+"/start", "version", version, "again", "yes").is(422).has("Sender ID CLINIC is not approved and active. Choose another").count("[name=again][checked]", 1)
 	s.know(a.ID, "CLINIC")
 	b.post(path+"/start", "version", version, "again", "yes").to(path)
 	s.clock.pass(25 * time.Hour)

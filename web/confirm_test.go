@@ -70,8 +70,8 @@ func TestPreviewOfAnyRow(t *testing.T) {
 		}
 	}
 	for row, want := range map[string]string{
-		"2": "has no number This row is left out: Missing: enter a phone number.", "5": "to 0803 000 1002", "6": "2 parts, 170 characters",
-		"8": "2 parts because of “ọ”", "99": "Last", "": "Short", "x": "has no number", "-1": "has no number", "99999999999999999999": "has no number",
+		"2": "No number This row is left out: Missing: enter a phone number.", "5": "to 0803 000 1002", "6": "2 parts, 170 characters",
+		"8": "2 parts because of “ọ”", "99": "Last", "": "Short", "x": "No number", "-1": "No number", "99999999999999999999": "No number",
 	} {
 		page := b.get(views0(path, row)).is(200)
 		if got := page.text("#preview"); !strings.Contains(got, want) {
@@ -112,11 +112,11 @@ func TestConfirmOfAList(t *testing.T) {
 	c := s.own(a, 7, "Dear Ada, come on Monday.", "", "Dear Bọla, come on Friday.")
 	b := s.as(s.boss)
 	page := b.get(views.ConfirmPath(c.ID)).is(200)
-	page.has("Row 2 to 0803 000 1000", "The marked words were filled in.", "4 requests: 1 with one text for many numbers, 3 with a text for each number.",
-		"Rows with something missing1", "Rows with blocked numbers2", "Rows that repeat an earlier one1", "Hidden rows14",
-		"We fixed 212 numbers: added the missing 0 (200) and removed spaces (12).", "3 numbers get more than one message, because the texts differ.",
-		"8 messages need more parts because of “ọ”.", "Recipients2", "Parts in total2")
-	page.lacks("Parts each", "Rows that cannot be read")
+	page.has("Row 2 to 0803 000 1000", "Highlighted words replace placeholders.", "4 requests: 1 sending one text to many numbers, 3 each carrying a different text per number.",
+		"Rows with something missing1", "Rows with blocked numbers2", "Duplicate rows1", "Hidden rows14",
+		"We fixed 212 numbers: added the missing 0 (200) and removed spaces (12).", "3 numbers will get more than one message because the texts differ.",
+		"8 messages need extra parts because of “ọ”.", "Recipients2", "Parts in total2")
+	page.lacks("Parts per message", "Rows that cannot be read")
 	if got := page.text("#preview mark"); got != "AdaMonday" {
 		t.Errorf("marked %q", got)
 	}
@@ -139,9 +139,9 @@ func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	b := s.as(s.boss)
 	path := views.ConfirmPath(c.ID)
-	b.get(path).has("Recipients5", "Type 5 to confirm").lacks("What is left out")
+	b.get(path).has("Recipients5", "Type 5 to confirm").lacks("Left out")
 	b.post("/settings/blocked", "numbers", "08030001000").is(303)
-	page := b.get(path).has("Recipients4", "Parts in total4", "Estimated cost₦4.00", "Numbers blocked since then1", "Type 4 to confirm", "This account asks for it above 3 recipients.")
+	page := b.get(path).has("Recipients4", "Parts in total4", "Estimated cost₦4.00", "Numbers blocked since the check1", "Type 4 to confirm", "Required for campaigns with more than 3 recipients.")
 	s.leads(page)
 	if page.text("#send-now") != "Send 4 messages now" || page.text(`.head a[href="#typed"]`) != "Go to the Send button" {
 		t.Errorf("the button says %q", page.text("#send-now"))
@@ -161,7 +161,7 @@ func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
 
 	all := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030001001"})
 	b.post("/settings/blocked", "numbers", "08030001001").is(303)
-	b.get(views.ConfirmPath(all.ID)).has("Nobody is left to send to.").count("#send-now", 0)
+	b.get(views.ConfirmPath(all.ID)).has("There is no one left to send to.").count("#send-now", 0)
 }
 
 // timed is the form of the page with a time in it.
@@ -188,7 +188,7 @@ func TestOneListOfTimes(t *testing.T) {
 		{[]string{"when", "now"}, "Send 5 messages now", "now"},
 		{[]string{"when", "tomorrow"}, "Schedule for tomorrow at 9:00am", strconv.FormatInt(time.Date(2026, 6, 4, 8, 0, 0, 0, time.UTC).UnixMilli(), 10)},
 		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45"}, "Schedule for Friday 5 June at 4:45pm", strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
-		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45", "hand_over", "yes"}, "Hand over for Friday 5 June at 4:45pm", strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
+		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45", "hand_over", "yes"}, "Schedule with the provider for Friday 5 June at 4:45pm", strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
 		{[]string{"when", "at", "day", "", "time", ""}, "Schedule", ""},
 		{[]string{"when", "at", "day", "2026-10-25", "time", "01:30"}, "Schedule", ""},
 		{[]string{"when", "zzz"}, "Schedule", ""},
@@ -198,7 +198,7 @@ func TestOneListOfTimes(t *testing.T) {
 			t.Errorf("%v: %q %q", c.pairs, got.text("#send-now"), got.attr("#send-now", "value"))
 		}
 	}
-	renewed("when", "at", "day", "2026-10-25", "time", "01:30").has("The earlier 1:30am", "The later 1:30am")
+	renewed("when", "at", "day", "2026-10-25", "time", "01:30").has("First 1:30am", "Second 1:30am")
 	if s.campaign(c.ID).State != sms.CampaignDraft {
 		t.Fatal("looking at a time set it")
 	}
@@ -208,14 +208,14 @@ func TestOneListOfTimes(t *testing.T) {
 		at    string
 		want  string
 	}{
-		"a stale button":       {page.timed("now", "sure", "1780560000000"), "when", "The time was changed a moment ago. Look at the button, then press it again"},
-		"handing over at once": {page.timed("now", "sure", "now", "hand_over", "yes"), "hand_over", "Choose a time for the provider to send it, or take this back"},
+		"a stale button":       {page.timed("now", "sure", "1780560000000"), "when", "The time has just changed. Check the button, then press it again"},
+		"handing over at once": {page.timed("now", "sure", "now", "hand_over", "yes"), "hand_over", "Choose a time, or untick this box"},
 		"no date":              {page.timed("at", "sure", "", "day", "", "time", "09:00"), "day", "Enter a date, for example 2026-06-04"},
-		"a gap":                {page.timed("at", "sure", "", "day", "2027-03-28", "time", "01:30"), "time", "There is no 1:30am on that day: clocks are put forward. Choose another time"},
-		"an overlap":           {page.timed("at", "sure", "", "day", "2026-10-25", "time", "01:30"), "which", "Clocks are put back on that day and 1:30am comes twice. Choose the earlier or the later one"},
+		"a gap":                {page.timed("at", "sure", "", "day", "2027-03-28", "time", "01:30"), "time", "1:30am does not exist on that day because the clocks go forward. Choose another time"},
+		"an overlap":           {page.timed("at", "sure", "", "day", "2026-10-25", "time", "01:30"), "which", "1:30am happens twice on that day because the clocks go back. Choose the first or the second"},
 		"nothing":              {page.timed("never", "sure", ""), "when", "Choose when to send"},
 		"too soon to hand over": {page.timed("at", "sure", strconv.FormatInt(time.Date(2026, 6, 3, 9, 51, 0, 0, time.UTC).UnixMilli(), 10), "day", "2026-06-03", "time", "10:51", "hand_over", "yes"), "time",
-			"Handing over takes up to 6 minutes. Choose a later time"},
+			"Scheduling with the provider takes up to 6 minutes. Choose a later time"},
 	} {
 		got := b.post(start, c.pairs...).is(422)
 		s.leads(got)
@@ -240,15 +240,15 @@ func TestOneListOfTimes(t *testing.T) {
 	page = b.get(views.ConfirmPath(c.ID))
 	asked := b.post(start, page.timed("at", "sure", "now", "day", "2026-06-05", "time", "16:45", "hand_over", "yes")...).is(200)
 	s.leads(asked)
-	asked.has("It cannot be called back from here.")
-	if asked.text("#schedule-for") != "Hand over for Friday 5 June at 4:45pm" {
+	asked.has("You cannot cancel them from here.")
+	if asked.text("#schedule-for") != "Schedule with the provider for Friday 5 June at 4:45pm" {
 		t.Errorf("asked %q", asked.text("#schedule-for"))
 	}
 	b.post(path+"/schedule", append(asked.confirmed(), "hand_over", "yes")...).to(path)
 	if got := s.campaign(c.ID); !got.HandOver || got.State != sms.CampaignRunning || got.SendAt == 0 {
 		t.Errorf("%+v", got)
 	}
-	b.get(path).has("Handed to the provider", "The provider sends it Friday 5 June at 4:45pm, London time (UTC+1). It cannot be called back from here.")
+	b.get(path).has("Scheduled with the provider", "The provider will send it Friday 5 June at 4:45pm, London time (UTC+1). You cannot recall it from here.")
 	b.post(start, page.timed("tomorrow", "sure", "now")...).is(409)
 	s.browser().post(path+"/when", "when", "now").is(http.StatusNoContent)
 }
@@ -262,18 +262,18 @@ func TestPlanSaysHowLongItTakes(t *testing.T) {
 	})
 	b := s.as(s.boss)
 	small := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
-	b.get(views.ConfirmPath(small.ID)).has("4 requests, each with one text for many numbers.", "Takes about 5 minutes at 1 request a minute.", "Ends today about 10:53am.")
+	b.get(views.ConfirmPath(small.ID)).has("4 requests, each sending one text to many numbers.", "Takes about 5 minutes at 1 request per minute.", "Ends today about 10:53am.")
 	large := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(190), Text: "Large"})
-	b.get(views.ConfirmPath(large.ID)).has("Takes about 20 minutes at 1 request a minute.", "Sending pauses from 11:00 to 08:00; ends tomorrow about 8:10am.")
+	b.get(views.ConfirmPath(large.ID)).has("Takes about 20 minutes at 1 request per minute.", "Sending pauses from 11:00 to 08:00; ends tomorrow about 8:10am.")
 	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(60), Text: "Other"})
-	b.get(views.ConfirmPath(small.ID)).has("Takes about 10 minutes at 1 request a minute. Another campaign of this account is being sent and takes turns with it.")
+	b.get(views.ConfirmPath(small.ID)).has("Takes about 10 minutes at 1 request per minute. Another campaign on this account is also sending. They take turns.")
 	s.clock.pass(3 * time.Hour)
 	b = s.as(s.boss)
 	closed := b.get(views.ConfirmPath(small.ID)).has("Starts tomorrow at 8:00am, because the sending hours are 08:00 to 11:00.")
-	if closed.text("#send-now") != "Send 40 messages from tomorrow at 8:00am on" {
+	if closed.text("#send-now") != "Send 40 messages, starting tomorrow at 8:00am" {
 		t.Errorf("the button says %q", closed.text("#send-now"))
 	}
-	b.post(views.CampaignPath(small.ID)+"/when", "when", "tomorrow").is(200).has("Takes about 5 minutes").lacks("takes turns")
+	b.post(views.CampaignPath(small.ID)+"/when", "when", "tomorrow").is(200).has("Takes about 5 minutes").lacks("They take turns")
 }
 
 func TestATestGoesToOnesOwnPhone(t *testing.T) {
@@ -299,12 +299,12 @@ func TestATestGoesToOnesOwnPhone(t *testing.T) {
 	if again := b.post(test, form(second, "0803 000 0101")...).header.Get("Location"); again != sent {
 		t.Errorf("pressed twice: %q and %q", sent, again)
 	}
-	got := b.get(sent).is(200).has("Sent a test to 0803 000 0101. See what became of it", "Dear Bola")
+	got := b.get(sent).is(200).has("Sent a test to 0803 000 0101. View the test", "Dear Bola")
 	s.leads(got)
 	if got.attr("#test_number", "value") != "0803 000 0101" {
 		t.Error("the number is forgotten")
 	}
-	b.get(got.attr("#tested a", "href")).is(200).has("Test of june-list.xlsx", "a test to one phone", "Dear Bola")
+	b.get(got.attr("#tested a", "href")).is(200).has("Test of june-list.xlsx", "test to one phone", "Dear Bola")
 	rows := s.campaigns(a.ID)
 	if len(rows) != 2 || rows[0].Campaign.TestOf != c.ID || rows[0].Campaign.State != sms.CampaignRunning || s.campaign(c.ID).State != sms.CampaignDraft {
 		t.Errorf("%d campaigns, %+v", len(rows), rows[0].Campaign)
@@ -336,7 +336,7 @@ func TestConfirmTakesAnotherName(t *testing.T) {
 	long := strings.Repeat("n", 101)
 	got := b.post(path, "name", long).is(422)
 	s.leads(got)
-	if got.text(`#errors a[href="#name"]`) != "The name must have at most 100 characters" || got.attr("#name", "value") != long {
+	if got.text(`#errors a[href="#name"]`) != "Name must be 100 characters or fewer" || got.attr("#name", "value") != long {
 		t.Errorf("said %q", got.text("#errors"))
 	}
 	b.get(path).to(views.ConfirmPath(c.ID))
@@ -347,13 +347,13 @@ func TestConfirmRenewsTheBalance(t *testing.T) {
 	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 100 })
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2) + "\n" + typed(1)})
 	b := s.as(s.boss)
-	page := b.get(views.ConfirmPath(c.ID) + "?repeated=1").is(200).has("Repeated numbers1")
+	page := b.get(views.ConfirmPath(c.ID) + "?repeated=1").is(200).has("Duplicate numbers1")
 	if page.attr("#live", "hx-sse:connect") == "" {
 		t.Error("the page listens to nothing")
 	}
 	s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦1.50"}}, s.clock.now().UnixMilli()))
 	part := b.fragment(page.attr("#cost", "hx-get")).is(200)
-	part.has("Balance now₦1.50", "The estimated cost is ₦2.00 but the balance is ₦1.50. Send fewer messages or top up.", "Repeated numbers1")
+	part.has("Balance now₦1.50", "The estimated cost is ₦2.00 but the balance is ₦1.50. Send fewer messages or top up.", "Duplicate numbers1")
 	if fresh := b.get(views.ConfirmPath(c.ID) + "?repeated=1"); fresh.html("#cost") != part.html("#cost") {
 		t.Error("the fragment is not the one of the page")
 	}
@@ -365,7 +365,7 @@ func TestSendingSettings(t *testing.T) {
 	a := s.clinic()
 	b := s.as(s.boss)
 	path := views.AccountPath(a.ID) + "/sending"
-	page := b.get(views.AccountPath(a.ID)).is(200).has("Nigeria: 08:00 to 20:00 is usual. Times are West Africa Time.")
+	page := b.get(views.AccountPath(a.ID)).is(200).has("08:00 to 20:00 is usual in Nigeria. Times are in West Africa Time.")
 	s.leads(page)
 	if page.attr("#hours_from", "value") != "" || page.attr("#url_budget", "value") != "2000" || page.page().Find("#abroad[checked]").Length() != 0 {
 		t.Error("sending hours or abroad are not off by default")
@@ -383,13 +383,13 @@ func TestSendingSettings(t *testing.T) {
 	}
 	for _, c := range []struct{ field, value, at, want string }{
 		{"hours_to", "", "hours_to", "Enter both times, or leave both empty"},
-		{"hours_to", "08:00", "hours_to", "Enter two different times, or leave both empty"},
+		{"hours_to", "08:00", "hours_to", "Start and end must be different. Leave both empty to send at any time"},
 		{"hours_from", "early", "hours_from", "Enter a time of day, for example 08:00"},
-		{"type_above", "many", "type_above", "Enter a number of recipients from 0 to 1,000,000"},
-		{"call_limit", "0", "call_limit", "Enter the most recipients of one call, from 1 to 10,000"},
-		{"call_limit", "", "call_limit", "Enter the most recipients of one call, from 1 to 10,000"},
-		{"url_budget", "0", "url_budget", "Enter the most bytes of a request's address, from 500 to 8,000"},
-		{"url_budget", "8001", "url_budget", "Enter the most bytes of a request's address, from 500 to 8,000"},
+		{"type_above", "many", "type_above", "Number of recipients must be between 0 and 1,000,000"},
+		{"call_limit", "0", "call_limit", "Recipients per request must be between 1 and 10,000"},
+		{"call_limit", "", "call_limit", "Recipients per request must be between 1 and 10,000"},
+		{"url_budget", "0", "url_budget", "URL length must be between 500 and 8,000 bytes"},
+		{"url_budget", "8001", "url_budget", "URL length must be between 500 and 8,000 bytes"},
 	} {
 		refused := b.post(path, with(good, c.field, c.value)...).is(422)
 		s.leads(refused)

@@ -206,7 +206,7 @@ func (s *people) contactPick(w http.ResponseWriter, r *http.Request, v *page.Vis
 	var err error
 	switch {
 	case len(chosen) == 0:
-		err = sms.Invalid{"contacts": "Choose at least one person"}
+		err = sms.Invalid{"contacts": "Select at least one contact"}
 	case audience == 0 || name != "":
 		var made sms.Audience
 		made, err = s.desk.SaveAudience(r.Context(), v.User, desk.AudienceOrder{AccountID: v.Account.ID, Name: name, Kind: sms.Picked, Members: chosen})
@@ -352,7 +352,7 @@ func (s *people) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *pa
 	if err != nil {
 		return err
 	}
-	f := v.Frame("Delete this person?", "contacts")
+	f := v.Frame("Delete contact?", "contacts")
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: p.Title(), Href: views.ContactPath(p.Contact.ID, "")}}
 	return s.Render(w, r, http.StatusOK, views.DeleteContact(f, p))
 }

@@ -17,9 +17,9 @@ func TestWhatIsWrongWithAFilterCanBeMended(t *testing.T) {
 		[]sms.ContactColumn{{Key: "town", Name: "Town"}}, s.clock.now().UnixMilli())
 	s.must(err)
 	s.as(s.boss).get("/contacts?column=town&op=more&value=x").is(http.StatusOK).
-		has("Enter a number or a day, such as 5000 or 2026-01-31", "Mend the filter to see who fits.").count("#filter[open]", 1).count("#search", 1).lacks("Nobody fits")
-	s.as(s.boss).get("/contacts?find=gone").is(http.StatusOK).has("This search is over. Type it again.").count("#search", 1)
-	s.as(s.boss).get("/contacts?column=town&op=is&value=Kano").has("Nobody fits this filter.")
+		has("Enter a number or a date, for example 5000 or 2026-01-31", "Correct the filter to see matching contacts.").count("#filter[open]", 1).count("#search", 1).lacks("No contacts match")
+	s.as(s.boss).get("/contacts?find=gone").is(http.StatusOK).has("This search has expired. Enter it again.").count("#search", 1)
+	s.as(s.boss).get("/contacts?column=town&op=is&value=Kano").has("No contacts match this filter")
 }
 
 // TestNumbersAreNotGuessedDigitByDigit: who sees them masked finds whole ones
@@ -55,7 +55,7 @@ func TestBlocksThatEndedAreShown(t *testing.T) {
 	b.post("/settings/blocked", "numbers", "08030000101", "note", "wrote from 0803 555 0199").to("/settings/blocked?done=blocked")
 	b.get(page).is(200).count("#blocked", 1).count("#ended", 0)
 	b.post("/settings/blocked/1/unblock", "note", "came by in person").to("/settings/blocked?done=unblocked")
-	s.leads(b.get(page).is(200).count("#blocked", 0).count("#ended tbody tr", 1).has("Earlier blocks", "added by Ada Obi", "Entered by hand", "wrote from 0803 555 0199", "by Ada Obi", "came by in person"))
+	s.leads(b.get(page).is(200).count("#blocked", 0).count("#ended tbody tr", 1).has("Previous blocks", "added by Ada Obi", "Entered by hand", "wrote from 0803 555 0199", "by Ada Obi", "came by in person"))
 	viewer.get(page).is(200).count("#ended tbody tr", 1).has("added by Ada Obi", "by Ada Obi").lacks("Entered by hand", "wrote from", "came by in person", "0199")
 	b.post("/settings/blocked", "numbers", "08030000101").to("/settings/blocked?done=blocked")
 	b.get(page).is(200).count("#blocked", 1).count("#ended tbody tr", 1)
@@ -77,7 +77,7 @@ func TestWhoChangesAPersonSecondSeesBoth(t *testing.T) {
 	if bad.attr("#contact [name=version]", "value") != seen {
 		t.Error("a mistake in a field makes the page forget what was seen")
 	}
-	again := ada.post(edit, "version", seen, "number", "0803 000 0102", "name", "Ada O.").is(409).has("Somebody changed this person while the page was open", "Stored now", "Adaobi", "Parents", "0803 000 0101")
+	again := ada.post(edit, "version", seen, "number", "0803 000 0102", "name", "Ada O.").is(409).has("Someone else changed this contact while you had it open", "Saved version", "Adaobi", "Parents", "0803 000 0101")
 	if again.attr("#contact [name=number]", "value") != "0803 000 0102" || again.attr("#contact [name=name]", "value") != "Ada O." {
 		t.Errorf("what was typed is gone: %q %q", again.attr("#contact [name=number]", "value"), again.attr("#contact [name=name]", "value"))
 	}
@@ -99,7 +99,7 @@ func TestAPreviewForgetsNotWhatWasSeen(t *testing.T) {
 	seen := b.get(page).is(200).attr("#audience [name=version]", "value")
 	s.as(s.hire("b@example.com", sms.Sender)).post(page, "version", seen, "name", "Lagos", "do", "save").is(303)
 	preview := b.post(page, "version", seen, "name", "Mine", "do", "preview").is(200).attr("#audience [name=version]", "value")
-	again := b.post(page, "version", preview, "name", "Mine", "do", "save").is(409).has("Somebody changed this audience while the page was open", "It is called “Lagos” now")
+	again := b.post(page, "version", preview, "name", "Mine", "do", "save").is(409).has("Someone else changed this audience while you had it open", "It is now called “Lagos”")
 	if again.attr("#audience [name=name]", "value") != "Mine" {
 		t.Error("what was typed is gone")
 	}

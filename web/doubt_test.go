@@ -44,8 +44,8 @@ func TestDecidingByCallAndByMessage(t *testing.T) {
 	s.must(s.db.PutBalances(context.Background(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50"}}, s.clock.now().UnixMilli()-1000))
 	c, list := s.doubtful(a, 3, "The clinic is closed on Friday.")
 	boss, path := s.as(s.boss), "/campaigns/"+ids(c.ID)+"/doubt"
-	page := boss.get(path).is(http.StatusOK).has("3 messages need a decision", "Nothing is sent again unless you say so", "The connection was closed before an answer came.",
-		"it may or may not have been sent", "₦57,524.50", "0803 000 1000", "That proves nothing")
+	page := boss.get(path).is(http.StatusOK).has("3 messages need your decision", "Nothing is sent again unless you decide so", "The connection was closed before an answer came.",
+		"may or may not have been sent", "₦57,524.50", "0803 000 1000", "This does not prove")
 	if got := page.page().Find("#sidebar a[href='" + path + "'], nav a[href='" + path + "'], a[href='" + path + "']").Length(); got == 0 {
 		t.Error("the navigation does not lead to the one campaign that waits")
 	}
@@ -56,14 +56,14 @@ func TestDecidingByCallAndByMessage(t *testing.T) {
 		t.Fatalf("the form is not complete: %q", call)
 	}
 	read := form.Find("input[name=read]").AttrOr("value", "")
-	boss.post(path, call, "later", "seen-"+attempt, "3", "read", read).is(http.StatusUnprocessableEntity).has("Choose what to do with at least one message")
+	boss.post(path, call, "later", "seen-"+attempt, "3", "read", read).is(http.StatusUnprocessableEntity).has("Make at least one decision")
 	boss.post(path, call, "later", "seen-"+attempt, "3", "read", read, "message-"+ids(list[0].ID), "sent", "message-"+ids(list[1].ID), "close").to(path + "?done=decided")
 	for i, want := range []sms.State{sms.Accepted, sms.ClosedUnknown, sms.InDoubt} {
 		if got := s.state(list[i].ID); got != want {
 			t.Errorf("message %d is %s, want %s", i, got, want)
 		}
 	}
-	boss.get(path+"?done=decided").has("Your decisions are saved.", "1 message needs a decision")
+	boss.get(path+"?done=decided").has("Decisions saved.", "1 message needs your decision")
 	if audit := s.log.String(); strings.Contains(audit, "2348030001000") {
 		t.Error("the log shows a number")
 	}
@@ -86,7 +86,7 @@ func TestSomebodyElseWasFaster(t *testing.T) {
 	s.clock.pass(time.Minute)
 	boss.post(path, "read", read, "message-"+ids(list[3].ID), "close").to(path + "?done=decided")
 	got := boss.post(path, "read", read, "message-"+ids(list[3].ID), "sent", "message-"+ids(list[0].ID), "sent").is(http.StatusConflict)
-	got.has("Someone else decided row 4 today at 10:49am. Nothing of yours was saved.")
+	got.has("Someone else decided row 4 today at 10:49am. Your decisions were not saved.")
 	if s.state(list[0].ID) != sms.InDoubt || got.page().Find("input[name=message-"+ids(list[0].ID)+"][value=sent]:checked").Length() != 1 {
 		t.Error("the rest of the form is lost")
 	}
@@ -105,7 +105,7 @@ func TestSendingAgainAsksTwice(t *testing.T) {
 	c, list := s.doubtful(a, 3, "Hello")
 	boss, path, attempt := s.as(s.boss), "/campaigns/"+ids(c.ID)+"/doubt", ids(list[0].AttemptID)
 	second := boss.post(path, "read", "1", "call-"+attempt, "again", "seen-"+attempt, "3", "message-"+ids(list[2].ID), "close").is(http.StatusOK)
-	second.has("Send 2 messages again?", "These people may get the message twice and you may pay twice.", "0803 000 1000 and 0803 000 1001", "other decisions on that page are saved")
+	second.has("Send 2 messages again?", "Recipients may get the message twice and you may pay twice.", "0803 000 1000 and 0803 000 1001", "other decisions on the previous page will be saved")
 	if rows, _, err := s.db.Campaigns(context.Background(), sms.CampaignFilter{AccountID: a.ID, Limit: 9}); err != nil || len(rows) != 1 {
 		t.Fatalf("a campaign was made before the warning was read: %v", err)
 	}
@@ -117,8 +117,8 @@ func TestSendingAgainAsksTwice(t *testing.T) {
 	if !strings.HasSuffix(confirm, "/confirm") {
 		t.Fatalf("sent to %q", confirm)
 	}
-	boss.get(confirm).is(http.StatusOK).has("Send 2 messages now", "Hello, again")
-	boss.get(path).has("To be sent again in the draft", "2 messages need a decision")
+	boss.get(confirm).is(http.StatusOK).has("Send 2 messages now", "Hello (sent again)")
+	boss.get(path).has("Will be sent again from the draft", "2 messages need your decision")
 	if s.state(list[0].ID) != sms.InDoubt || s.state(list[2].ID) != sms.ClosedUnknown {
 		t.Error("the old messages are not as they should be before the start")
 	}
@@ -127,7 +127,7 @@ func TestSendingAgainAsksTwice(t *testing.T) {
 	if got := s.state(list[0].ID); got != sms.ClosedResent {
 		t.Errorf("the old message is %s", got)
 	}
-	boss.get(path).has("Nothing to decide", "No message of this campaign waits for a person.")
+	boss.get(path).has("Nothing to decide", "No messages in this campaign need a decision.")
 }
 
 // TestTwoPeopleAboveAHundred through the pages.
@@ -146,7 +146,7 @@ func TestTwoPeopleAboveAHundred(t *testing.T) {
 	bola := s.hire("bola@example.com", sms.Manager)
 	boss, other, path := s.as(s.boss), s.as(bola), "/campaigns/"+ids(c.ID)+"/doubt"
 	boss.post(path, "read", "1", "call-"+ids(attempt), "sent", "seen-"+ids(attempt), strconv.Itoa(len(list))).to(path + "?done=proposed")
-	mine := boss.get(path).has("A second person has to agree", "Take it back")
+	mine := boss.get(path).has("Someone else has to agree", "Withdraw")
 	decision := mine.page().Find("input[name=decision]").First().AttrOr("value", "")
 	if mine.page().Find("form[action$='/agree']").Length() != 0 {
 		t.Error("the first person is offered to agree")
@@ -155,7 +155,7 @@ func TestTwoPeopleAboveAHundred(t *testing.T) {
 	if s.state(list[0].ID) != sms.InDoubt {
 		t.Fatal("decided by one person")
 	}
-	other.get(path).has("Agree: decide " + strconv.Itoa(len(list)) + " messages")
+	other.get(path).has("Agree to the decision for " + strconv.Itoa(len(list)) + " messages")
 	other.post(path+"/agree", "decision", decision).to(path + "?done=decided")
 	other.post(path+"/agree", "decision", decision).is(http.StatusConflict)
 	other.post(path+"/drop", "decision", decision).is(http.StatusConflict)
@@ -172,7 +172,7 @@ func TestWhoMayDecide(t *testing.T) {
 	path := "/campaigns/" + ids(c.ID) + "/doubt"
 	for _, role := range []sms.Role{sms.Viewer, sms.Sender, sms.Approver} {
 		b := s.as(s.hire(string(role)+"@example.com", role))
-		page := b.get(path).is(http.StatusOK).has("2 messages need a decision", "Somebody with the role Manager decides.")
+		page := b.get(path).is(http.StatusOK).has("2 messages need your decision", "Only someone with the Manager role can decide.")
 		if page.page().Find("form#decide").Length() != 0 {
 			t.Errorf("%s is shown the form", role)
 		}
@@ -200,7 +200,7 @@ func TestHeldMessagesAreQueuedAgain(t *testing.T) {
 	path := "/campaigns/" + ids(c.ID) + "/doubt"
 	list, _, err := s.db.Messages(context.Background(), sms.MessageFilter{CampaignID: c.ID, Limit: 9})
 	s.must(err)
-	page := s.as(s.boss).get(path).has("It was probably not sent.", "Queue again", "code 042")
+	page := s.as(s.boss).get(path).has("It was probably not sent.", "Put back in the queue", "code 042")
 	if page.page().Find("input[value=again], input[value=sent]").Length() != 0 {
 		t.Error("held messages have the choices of doubtful ones")
 	}

@@ -85,11 +85,11 @@ func TestDownloadOfWhatWasFound(t *testing.T) {
 	b := s.as(s.boss)
 	for _, tt := range []struct{ form, words, want, audited string }{
 		{"", "Download all messages:", "2348030001001 2348050001002 2348030001003 2347030001001", "csv"},
-		{"network=MTN", "Download all messages found:", "2348030001001 2348030001003 2347030001001", "csv by network"},
-		{"network=MTN tile=failed", "Download all found among “Not delivered”:", "2348030001003", "csv failed by network"},
-		{"text=CLOSED number=08050001002", "Download all messages found:", "2348050001002", "csv by text by number"},
-		{"number=1001", "Download all messages found:", "2348030001001 2347030001001", "csv by number"},
-		{"number=1001 network=MTN tile=network", "Download all found among “", "2348030001001 2347030001001", "csv network by network by number"},
+		{"network=MTN", "Download these messages:", "2348030001001 2348030001003 2347030001001", "csv by network"},
+		{"network=MTN tile=failed", "Download all “Not delivered” messages:", "2348030001003", "csv failed by network"},
+		{"text=CLOSED number=08050001002", "Download these messages:", "2348050001002", "csv by text by number"},
+		{"number=1001", "Download these messages:", "2348030001001 2347030001001", "csv by number"},
+		{"number=1001 network=MTN tile=network", "Download all “", "2348030001001 2347030001001", "csv network by network by number"},
 	} {
 		var pairs []string
 		for field := range strings.FieldsSeq(tt.form) {
@@ -115,7 +115,7 @@ func TestDownloadOfWhatWasFound(t *testing.T) {
 		}
 	}
 	// What nobody can tell any more is not taken for all messages.
-	b.get(views.CampaignPath(c.ID)+"/messages.csv?find=made-up").is(http.StatusGone).has("This search is over", "Go to the campaign")
+	b.get(views.CampaignPath(c.ID)+"/messages.csv?find=made-up").is(http.StatusGone).has("This search has expired", "Go to the campaign")
 }
 
 // A downloaded cell is never a formula, whatever a provider or a list says.

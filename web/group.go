@@ -96,7 +96,7 @@ func (s *records) showGroupForm(w http.ResponseWriter, r *http.Request, v *page.
 	if r.Method == http.MethodPost {
 		p.Name = r.PostForm.Get("name")
 	}
-	return s.Render(w, r, page.Status(r, bad), views.GroupEdit(s.recordFrame(v, "Rename the group", bad, groupCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.GroupEdit(s.recordFrame(v, "Rename group", bad, groupCrumbs()), p))
 }
 
 func (s *records) groupSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

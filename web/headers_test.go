@@ -121,9 +121,9 @@ func TestErrorPages(t *testing.T) {
 	}
 	boss.get("/me").is(http.StatusOK)
 	s.as(s.hire("v@example.com", sms.Viewer)).get("/settings/team").is(http.StatusForbidden).
-		has("You cannot open this page", "Ask an administrator for the role Administrator.")
-	boss.get("/nowhere").is(http.StatusNotFound).has("There is no page at this address", "Sign out")
-	s.browser().get("/nowhere").is(http.StatusNotFound).has("There is no page at this address").lacks("Sign out")
+		has("You cannot open this page", "You need the Administrator role. Ask an administrator.")
+	boss.get("/nowhere").is(http.StatusNotFound).has("Page not found", "Sign out")
+	s.browser().get("/nowhere").is(http.StatusNotFound).has("Page not found").lacks("Sign out")
 
 	fragment := httptest.NewRequest(http.MethodGet, "/settings/team", nil)
 	fragment.Header.Set("HX-Request", "true")
@@ -175,7 +175,7 @@ func TestFormsFromOtherSites(t *testing.T) {
 				r.Header.Set("Origin", c.origin)
 			}
 			got := s.as(s.boss).send(r)
-			if refused := got.status == http.StatusForbidden && strings.Contains(got.body, "This form came from another site"); refused == c.allowed {
+			if refused := got.status == http.StatusForbidden && strings.Contains(got.body, "This form was sent from another site"); refused == c.allowed {
 				t.Errorf("%s with Sec-Fetch-Site %q and Origin %q: status %d", path, c.site, c.origin, got.status)
 			}
 		}
@@ -290,6 +290,6 @@ func TestUnreadableForm(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/me/name", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
-		s.as(s.boss).send(r).is(http.StatusBadRequest).has("What you sent cannot be read")
+		s.as(s.boss).send(r).is(http.StatusBadRequest).has("We could not read the form")
 	}
 }

@@ -58,13 +58,13 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 	q.Campaigns = []sms.RememberedSend{{UID: "a", Name: longName, StartedName: longName, FirstAt: s.clock.now().UnixMilli(), LastAt: s.clock.now().UnixMilli(), Messages: 1976},
 		{UID: "b", FirstAt: 1, LastAt: s.clock.now().UnixMilli(), Messages: 3}}
 	s.must(s.db.PutQuestion(t.Context(), &q))
-	boss.get(views.JournalPath).is(200).has("This is the backup of", "by J. Otieno", "Put the newer state back", "Your password", longName, "1,976", "Not known any more").
+	boss.get(views.JournalPath).is(200).has("This is the backup of", "by J. Otieno", "Put the newer state back", "Your password", longName, "1,976", "No longer known").
 		lacks("agree.", "0 messages", "Review and answer")
 	boss.get("/").is(200).has("Review and answer")
 	manager.get("/").is(200).has("Nothing is sent until an administrator has answered").lacks("Review and answer")
 
 	boss.post(views.JournalPath, "relation", string(q.Relation)).is(422).has("Enter your password")
-	boss.post(views.JournalPath, "relation", string(q.Relation), "current", "wrong pony battery lamp").is(422).has("This is not your current password")
+	boss.post(views.JournalPath, "relation", string(q.Relation), "current", "wrong pony battery lamp").is(422).has("Current password is wrong")
 	boss.post(views.JournalPath, "relation", "R5", "current", goodPassword).to(views.JournalPath)
 	if raw, err := s.db.Setting(t.Context(), sms.SettingAnswer); raw != "" || err != nil {
 		t.Fatalf("an answer was left: %q %v", raw, err)

@@ -133,7 +133,7 @@ func TestACleanListIsFourPages(t *testing.T) {
 	if !uploadedTo.MatchString(message) {
 		t.Fatalf("the upload leads to %q", message)
 	}
-	page := b.get(message).is(200).has("june-list.csv", "Column with the phone numbers", "e.g. 08031234501, 08031234502, 08031234503", "Row 2 on the phone")
+	page := b.get(message).is(200).has("june-list.csv", "Column with the phone numbers", "e.g. 08031234501, 08031234502, 08031234503", "Row 2 as the recipient sees it")
 	s.leads(page)
 	if phone, sender := page.text("#phone option[selected]"), page.text("#sender_id option[selected]"); phone != "Phone" || sender != "CLINIC" {
 		t.Errorf("chosen are %q and %q", phone, sender)
@@ -160,7 +160,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"nothing chosen": {"", "", "Select a file to upload"},
 		"wrong type":     {"list.csv", "%PDF-1.7\n1 0 obj", "The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF"},
 		"empty":          {"list.csv", "", "The selected file is empty"},
-		"no rows":        {"list.csv", "phone,name\n", "Your file has column names but no rows. Add at least one row"},
+		"no rows":        {"list.csv", "phone,name\n", "The selected file has column names but no rows. Add at least one row"},
 	} {
 		got := b.sends(b.get("/new/list"), tc.file, tc.content).is(http.StatusUnprocessableEntity)
 		s.leads(got)
@@ -283,7 +283,7 @@ func TestUploadThatBreaksOff(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/new/list", io.MultiReader(bytes.NewReader(form.Bytes()[:cut]), brokenLine{}))
 		r.Header.Set("Content-Type", contentType)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
-		b.send(r).is(http.StatusBadRequest).has("What you sent cannot be read")
+		b.send(r).is(http.StatusBadRequest).has("We could not read the form")
 	}
 	if strings.Contains(s.log.String(), "level=ERROR") {
 		t.Errorf("%s", s.log.String())
@@ -320,7 +320,7 @@ func TestUploadForAnotherAccountIsNotTaken(t *testing.T) {
 	page := b.get("/new/list")
 	other := s.account(sms.Account{Name: "School"})
 	b.post("/account", "account", fmt.Sprint(other.ID), "next", "/new").is(http.StatusSeeOther)
-	b.sends(page, "list.csv", cleanList).is(http.StatusUnprocessableEntity).has("You are working with another account now: School. Choose the file again")
+	b.sends(page, "list.csv", cleanList).is(http.StatusUnprocessableEntity).has("You have switched to account School. Choose the file again")
 	s.noUploads()
 }
 
@@ -357,14 +357,14 @@ func TestListsOfAPerson(t *testing.T) {
 	s.clinic()
 	b := s.as(s.boss)
 	at := b.uploads("one\u202e & <b>.csv", cleanList)
-	got := b.get("/new/list").is(200).has("one & <b>.csv", "No message yet", "Continue", "Lists are kept for 24 hours")
+	got := b.get("/new/list").is(200).has("one & <b>.csv", "No message yet", "Continue", "deleted 24 hours after the last change")
 	s.leads(got)
 	if got.attr("#lists a", "href") != at+"/message" {
 		t.Errorf("it goes on at %q", got.attr("#lists a", "href"))
 	}
 	s.leads(b.get(at + "/delete").is(200).has("Delete this list?"))
 	b.post(at + "/delete").to("/new/list?done=listdeleted")
-	b.get("/new/list?done=listdeleted").is(200).has("The list is deleted.").count("#lists", 0)
+	b.get("/new/list?done=listdeleted").is(200).has("List deleted.").count("#lists", 0)
 	b.get(at + "/message").is(http.StatusNotFound)
 	s.noUploads()
 }
@@ -411,7 +411,7 @@ func TestExamples(t *testing.T) {
 	at := b.uploads("list.csv", cleanList)
 	b.post(at+"/message", b.get(at+"/message").filled("text", cleanText)...).is(http.StatusSeeOther)
 	uid := strings.TrimPrefix(at, "/lists/")
-	page := b.get("/new/list?replaces="+uid).is(200).has("Upload a new file", "The message and the columns of list.csv are kept.", "first_name")
+	page := b.get("/new/list?replaces="+uid).is(200).has("Upload a new file", "Keeps the message and column settings from list.csv.", "first_name")
 	if got := b.get(page.attr("#example-csv", "href")).is(200); !strings.Contains(got.body, "first_name") {
 		t.Errorf("the example has not the text's columns: %q", got.body)
 	}

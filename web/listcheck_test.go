@@ -60,9 +60,9 @@ func TestCheckOfADirtyList(t *testing.T) {
 	b := s.as(s.boss)
 	at, page := b.checks("june.csv", dirtyList(20), "Dear ##name##, come on ##date##.")
 	s.leads(page)
-	page.has("There is a problem with june.csv", "4 rows to fix, out of 20", "1 row repeats an earlier one.", "1 number is on your blocked list.", "We fixed 1 phone number. Removed spaces (1)",
+	page.has("There is a problem with june.csv", "4 of 20 rows to fix", "1 row is a duplicate.", "1 number is on your blocked list.", "We fixed 1 phone number. Removed spaces (1)",
 		"14 messages are ready.", "2 rows are left out.")
-	todo := map[string]string{"enter what is missing in 1 row": "missing", "fix 2 phone numbers": "number", "change the message in 1 row": "text"}
+	todo := map[string]string{"fill in the missing values in 1 row": "missing", "fix 2 phone numbers": "number", "change the message in 1 row": "text"}
 	for words, kind := range todo {
 		if href := page.attr(fmt.Sprintf(`#verdict a:contains("%s")`, words), "href"); href != at+"/check?kind="+kind+"#rows" {
 			t.Errorf("%q leads to %q", words, href)
@@ -74,7 +74,7 @@ func TestCheckOfADirtyList(t *testing.T) {
 		given  string
 	}{
 		"4":  {1, "Too short: has 9 digits, needs 11", "080312345"},
-		"6":  {1, "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again", "2.34803E+12"},
+		"6":  {1, "Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number", "2.34803E+12"},
 		"8":  {2, "Missing: enter a name", ""},
 		"10": {3, `Shorten "date"`, "Thursday the thirteenth"},
 	} {
@@ -88,10 +88,10 @@ func TestCheckOfADirtyList(t *testing.T) {
 		t.Errorf("repaired from %q to %q", del, ins)
 	}
 	b.get(at+"/check?kind=repeat").is(200).has("1 row that repeats an earlier one", "Same number and message as row 14")
-	b.get(at + "/check?kind=nonsense").is(200).has("4 rows to fix, out of 20")
+	b.get(at + "/check?kind=nonsense").is(200).has("4 of 20 rows to fix")
 
 	refused := b.post(at+"/make", "version", page.attr("#make [name=version]", "value")).is(http.StatusUnprocessableEntity)
-	refused.has("4 rows have errors. Correct them and upload the list again, or leave them out")
+	refused.has("4 rows have errors. Fix them and upload the list again, or leave them out")
 	made := b.post(at+"/make", "version", page.attr("#make [name=version]", "value"), "leave_out", page.attr("#make [name=leave_out]", "value")).is(http.StatusSeeOther)
 	if to := made.header.Get("Location"); !regexp.MustCompile(confirmed).MatchString(to) {
 		t.Fatalf("it leads to %q", to)
@@ -156,7 +156,7 @@ func TestAListThatLooksLikeAnEarlierCampaign(t *testing.T) {
 	s.must(err)
 	at, page := b.checks("renamed.csv", cleanList, cleanText)
 	s.leads(page)
-	page.has("3 messages are ready", "This looks like the campaign “june” from today at 10:48am, sent by Ada Obi: same text, 3 of 3 numbers the same.", "Continue with 3 messages")
+	page.has("3 messages are ready", "This looks the same as the campaign “june” from today at 10:48am, sent by Ada Obi: same text and 3 of the 3 numbers.", "Continue with 3 messages")
 	version := page.attr("#make [name=version]", "value")
 	got := b.post(at+"/make", "version", version).is(http.StatusUnprocessableEntity)
 	if got.text("#again-error") == "" || got.attr(`#errors a`, "href") != "#again" || !strings.HasPrefix(got.text("title"), "Error: ") {
@@ -182,7 +182,7 @@ func TestHiddenRowsAreIncludedWhenAsked(t *testing.T) {
 	})
 	at, page := b.checks("book.xlsx", book, "Dear ##Name##, hello")
 	s.leads(page)
-	page.has("1 hidden row was left out.", "Include them", "Continue with 2 messages")
+	page.has("1 hidden row is left out.", "Include them", "Continue with 2 messages")
 	got := b.post(at+"/hidden", "version", page.attr("#include-hidden [name=version]", "value")).is(http.StatusSeeOther)
 	b.get(got.header.Get("Location")).is(200).has("Send 3 messages now")
 }
@@ -194,7 +194,7 @@ func TestNothingLeftToSend(t *testing.T) {
 	b := s.as(s.boss)
 	_, page := b.checks("bad.csv", "phone,name\n12,Ada\n34,Bola\n", "Dear ##name##, hello")
 	s.leads(page)
-	page.has("There is a problem with bad.csv", "Upload the corrected file", "Back: change message or columns").count("#make", 0)
+	page.has("There is a problem with bad.csv", "Upload the corrected file", "Back to message and columns").count("#make", 0)
 }
 
 // Rows come 50 a page, forwards and backwards.
@@ -236,7 +236,7 @@ func TestCheckingGoesOnWithoutThePage(t *testing.T) {
 	b.post(at+"/message", b.get(at+"/message").filled("text", cleanText)...).to(at + "/check")
 	l := s.list(at)
 	s.must(s.db.PutListProgress(t.Context(), l, 42_000, 100_000))
-	page := b.get(at+"/check").is(200).has("Checking the list", "Checked 42,000 of 100,000 rows", "Refresh", "You may leave this page")
+	page := b.get(at+"/check").is(200).has("Checking the list", "Checked 42,000 of 100,000 rows", "Refresh", "You can leave this page")
 	s.leads(page)
 	if page.attr("progress", "value") != "42000" || page.attr("progress", "max") != "100000" {
 		t.Error("the bar does not say so")
@@ -251,7 +251,7 @@ func TestCheckingGoesOnWithoutThePage(t *testing.T) {
 		t.Errorf("%.200s", got.body)
 	}
 	b.get(at+"/check?pause=1").is(200).count("#live", 0).has("Paused")
-	b.get("/new/list").is(200).has("Being checked")
+	b.get("/new/list").is(200).has("Checking")
 	b.get(at + "/message").to(at + "/check")
 	s.importer()
 	got, err := s.db.List(t.Context(), l.UID)
@@ -282,7 +282,7 @@ func TestAListThatFailed(t *testing.T) {
 		return nil
 	})
 	s.must(err)
-	page := b.get(at+"/check").is(200).has("This list cannot be used", "Open it in Excel, choose Save As, choose CSV UTF-8, and upload that file.", "Upload another file", "Or read this file another way")
+	page := b.get(at+"/check").is(200).has("This list cannot be used", "Open it in Excel, choose Save As, choose CSV UTF-8, and upload that file.", "Upload another file", "Or change how we read this file")
 	s.leads(page)
 	b.get("/new/list").is(200).has("Cannot be used")
 	b.get(at + "/message").is(200)

@@ -24,13 +24,13 @@ func TestMarksFindTheirColumns(t *testing.T) {
 	s.clinic()
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", cleanList) + "/message"
-	page := b.get(at).is(200).has("For words from the file, write ##First name##, ##Date##")
+	page := b.get(at).is(200).has("To insert values from the file, write ##First name##, ##Date##")
 	got := b.post(at, page.filled("text", "Dear ##FIRST-NAME##, ##date## at ##Time##", "do", "preview", "flash", "yes", "name", "June <i>")...).is(200)
 	s.leads(got)
 	if a, c, d := got.chosen("field:firstname"), got.chosen("field:date"), got.chosen("field:time"); a != "1" || c != "2" || d != "" {
 		t.Errorf("chosen are %q, %q and %q", a, c, d)
 	}
-	got.has("e.g. Ada, Bola, Chidi", "e.g. 3 June, 4 June, 5 June", "Nothing is chosen yet for ##Time##.")
+	got.has("e.g. Ada, Bola, Chidi", "e.g. 3 June, 4 June, 5 June", "Choose a column or text for ##Time##.")
 	if text := got.text("#filled .bubble"); text != "Dear Ada, 3 June at ##Time##" {
 		t.Errorf("the preview is %q", text)
 	}
@@ -57,8 +57,8 @@ func TestWhatIsWrongWithTheMessage(t *testing.T) {
 	for field, sentence := range map[string]string{
 		"phone":      "Choose the column with the phone numbers",
 		"sender_id":  "Choose a sender ID",
-		"field:name": "The message uses ##Name##, but no column is chosen for it. Choose a column or type one text for everybody",
-		"name":       "The name must have at most 100 characters",
+		"field:name": "The message uses ##Name##. Choose a column for it, or enter one text for everyone",
+		"name":       "Name must be 100 characters or fewer",
 	} {
 		if at := got.text(`[id="` + field + `-error"]`); at != "Error: "+sentence {
 			t.Errorf("%s: %q at the field", field, at)
@@ -74,7 +74,7 @@ func TestWhatIsWrongWithTheMessage(t *testing.T) {
 		t.Error("the text was lost")
 	}
 	page = b.get(b.uploads("two.csv", "phone,mobile\n08031234501,08051234502\n08031234503,08051234504\n") + "/message").is(200)
-	page.has(`Two columns could hold the phone number: "phone" and "mobile". Choose one`)
+	page.has(`Two columns look like phone numbers: "phone" and "mobile". Choose one`)
 }
 
 func TestTheTextComesFromAColumn(t *testing.T) {
@@ -119,7 +119,7 @@ func TestListPreviewWhileTyping(t *testing.T) {
 	if !strings.HasPrefix(got.body, `<div id="filled">`) || !strings.Contains(got.body, `hx-target="#marks"`) || !strings.Contains(got.body, `hx-target="#parts"`) || strings.Contains(got.body, "<textarea") {
 		t.Errorf("%.300s", got.body)
 	}
-	got.has("1 part", "A part holds 70 characters because of “ọ”.", "##x##")
+	got.has("1 part", "Each part holds only 70 characters because of “ọ”.", "##x##")
 	ask(b, "text", strings.Repeat("ọ", 1<<20)[:300_000], "phone", "77", "message", "-5").is(200)
 	for name, other := range map[string]*browser{"a stranger": s.browser(), "a viewer": s.as(s.hire("v@example.com", sms.Viewer))} {
 		if got := ask(other, "text", "x").is(http.StatusNoContent); got.body != "" {
@@ -180,7 +180,7 @@ func TestSheetsOfAWorkbook(t *testing.T) {
 		fill(t, f, "June", []string{"Phone", "Name"}, []string{"08031234501", "Ada"})
 	})
 	at := b.uploads("book.xlsx", book) + "/message"
-	page := b.get(at).is(200).has("Your file has 2 sheets. Choose the one to use.", "Include hidden rows")
+	page := b.get(at).is(200).has("The selected file has 2 sheets. Choose the one to use.", "Include hidden rows")
 	page.count("#encoding, #delimiter", 0)
 	if page.chosen("sheet") != "Sheet1" {
 		t.Errorf("chosen is %q", page.chosen("sheet"))
@@ -221,7 +221,7 @@ func TestAListChangedInAnotherWindow(t *testing.T) {
 	at := b.uploads("list.csv", cleanList) + "/message"
 	page := b.get(at)
 	b.post(at, page.filled("header", "-1", "do", "read")...).is(200)
-	got := b.post(at, page.filled("text", "mine")...).is(http.StatusConflict).has("You changed this list in another window. Look at it again, then check it")
+	got := b.post(at, page.filled("text", "mine")...).is(http.StatusConflict).has("You changed this list in another window. Review it, then check it again")
 	if got.page().Find("#text").Text() != "mine" {
 		t.Error("the text was lost")
 	}

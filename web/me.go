@@ -16,7 +16,7 @@ func (s *door) me(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 }
 
 func (s *door) showMe(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
-	f := v.Frame("My account", "me")
+	f := v.Frame("Your profile", "me")
 	f.Error = len(bad) > 0
 	if f.Error {
 		f.Path = views.MePath

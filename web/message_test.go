@@ -45,15 +45,15 @@ func TestMessageTellsWhatHappened(t *testing.T) {
 	b := s.as(s.boss)
 	page := b.get(messagePath(m)).is(200).has("Awaiting report", "No report yet.")
 	s.leads(page)
-	want := "Written|Campaign started|Request 1 was not sent|Request 2 was not sent|Request 3 was accepted"
+	want := "Created|Campaign started|Request 1 was not sent|Request 2 was not sent|Request 3 was accepted"
 	if got := strings.Join(page.moments(), "|"); got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
-	page.has("The connection was refused. Nothing was sent; the message waits for another request.", "The provider said that requests come too fast.", "HTTP status 429",
-		"The provider has the message. The request carried 3 messages.", "Message ID id-1000", `{"ErrorCode":0}`)
+	page.has("The connection was refused. Nothing was sent. The message is back in the queue.", "The provider said we were sending too fast.", "HTTP status 429",
+		"The provider accepted the message. This request contained 3 messages.", "Message ID id-1000", `{"ErrorCode":0}`)
 	s.clock.pass(2 * time.Hour)
 	b = s.as(s.boss)
-	b.get(messagePath(m)).has("No report yet, 2 hours.")
+	b.get(messagePath(m)).has("No report after 2 hours.")
 
 	final := report("1000", "DELIVRD", "000")
 	early := report("1000", "ACCEPTD", "")
@@ -64,10 +64,10 @@ func TestMessageTellsWhatHappened(t *testing.T) {
 	final.ID, early.ID, odd.ID, wrong.ID, again.ID = 1, 2, 3, 4, 5
 	s.reports(a, final, early, odd, wrong, again)
 	page = b.get(messagePath(m)).is(200).has("Delivered", "The network says it reached the phone.", "DELIVRD, code 000, submitDate 2606030948, doneDate 2606030949",
-		"The same report came 2 times", "It told nothing new.", "The status “ENROUTE” is not one that the provider describes. It changed nothing.",
-		"names “2348030009999”. We did not believe it.", "mobile=2348030001000&status=DELIVRD").lacks("No report yet", "No final report")
+		"This report arrived 2 times", "No change.", "The provider's documentation does not list the status “ENROUTE”. We ignored it.",
+		"but a different number, “2348030009999”. We ignored it.", "mobile=2348030001000&status=DELIVRD").lacks("No report yet", "No final report")
 	s.leads(page)
-	want += "|Report: delivered × 2|Report: awaiting report|Report with an unknown status|Report about another number"
+	want += "|Report: delivered × 2|Report: awaiting report|Report with an unknown status|Report for a different number"
 	if got := strings.Join(page.moments(), "|"); got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
@@ -93,12 +93,12 @@ func TestMessageWithoutAnAnswer(t *testing.T) {
 	}{
 		"lost": {func(sms.Call) sms.Outcome {
 			return sms.Outcome{Class: sms.ClassDoubt, Reason: "We lost the connection while sending 1 message"}
-		}, "was lost", "Needs your decision"},
+		}, "got no answer", "Needs your decision"},
 		"held": {func(sms.Call) sms.Outcome {
 			return sms.Outcome{Class: sms.ClassHold, HTTPStatus: 200, Code: "042", Reason: "The provider answered “no”"}
-		}, "was refused in a way we do not know", "Held for your decision"},
+		}, "was refused for an unrecognised reason", "Held for your decision"},
 		"left out": {func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000"} },
-			"was answered without this number", "Needs your decision"},
+			"was answered, but not for this number", "Needs your decision"},
 		"refused": {func(call sms.Call) sms.Outcome {
 			return sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000", Rows: []sms.ResultRow{{Number: call.Recipients[0].Number, Code: "401", Description: "filter mismatch"}}}
 		}, "was refused for this number", "Refused by the provider"},
@@ -115,7 +115,7 @@ func TestMessageWithoutAnAnswer(t *testing.T) {
 	}
 	waiting := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030000102"})
 	page := b.get(messagePath(s.messages(waiting)[0])).has("Waiting to send", "We send as fast as the provider allows.")
-	if got := strings.Join(page.moments(), "|"); got != "Written|Campaign started" {
+	if got := strings.Join(page.moments(), "|"); got != "Created|Campaign started" {
 		t.Errorf("told %q", got)
 	}
 	draft := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030000102"})
@@ -149,5 +149,5 @@ func TestViewersSeeMaskedNumbers(t *testing.T) {
 	if title := viewer.get(first).text("h1"); title != "Message to 0803 ••• 0101" {
 		t.Errorf("the page is called %q", title)
 	}
-	sender.get(first).has("Message to 0803 555 0101", "mobile=2348035550101", `{"MobileNumber":"2348035550101"}`, "names “2348035550102”")
+	sender.get(first).has("Message to 0803 555 0101", "mobile=2348035550101", `{"MobileNumber":"2348035550101"}`, "but a different number, “2348035550102”")
 }

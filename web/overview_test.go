@@ -14,7 +14,7 @@ import (
 // TestOverviewBegins: nothing is there, and the page says what to do.
 func TestOverviewBegins(t *testing.T) {
 	s := newSite(t)
-	s.as(s.boss).get("/").is(200).has("Overview", "Not connected yet", "Connect to the provider")
+	s.as(s.boss).get("/").is(200).has("Overview", "No provider account connected", "Connect to the provider")
 	s.clinic()
 	page := s.as(s.boss).get("/").is(200).has("No messages yet", "Send yourself a test message.")
 	s.leads(page)
@@ -45,8 +45,8 @@ func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
 	}
 	s.reports(a, sms.DeliveryReport{ProviderID: "nobody-knows", Mobile: "2348039999999", Status: "DELIVRD"})
 	page := s.as(s.boss).get("/").is(200)
-	page.has("Needs you", "MTN has been failing for CLINIC since", "of today's messages were not delivered", "1 delivery report belongs to no message we know", "It names a message ID that no answer gave us.", "Failing since",
-		"Messages of the last 14 days", "40 delivered, 40 not delivered, 0 open.", "Latest campaigns", "Nothing is scheduled.")
+	page.has("Needs your attention", "MTN: messages from CLINIC have been failing since", "of today's messages have not been delivered", "1 delivery report matches no message", "Its message ID is not one the provider gave us.", "Failing since",
+		"Messages in the last 14 days", "40 delivered, 40 not delivered, 0 open.", "Latest campaigns", "No scheduled campaigns.")
 	s.leads(page)
 	if got := strings.Join(strings.Fields(page.text("#today-all")), " "); got != "Messages sent 80" {
 		t.Errorf("today: %q", got)
@@ -55,7 +55,7 @@ func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
 		t.Errorf("the lane: %q", got)
 	}
 	viewer := s.hire("vera@example.com", sms.Viewer)
-	s.as(viewer).get("/").is(200).has("MTN has been failing").lacks("0803 000 0")
+	s.as(viewer).get("/").is(200).has("have been failing").lacks("0803 000 0")
 }
 
 // TestOverviewTellsNumbersToCheck: failed twice, not blocked, as far as a role
@@ -110,7 +110,7 @@ func TestBreakdownCutsTheCampaign(t *testing.T) {
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "0803 000 0101\n0803 000 0102\n0805 000 0103\n0802 000 0104"})
 	b := s.as(s.boss)
 	address := fmt.Sprintf("/campaigns/%d/breakdown", c.ID)
-	b.get(address).is(200).has("Networks show once the provider has taken messages.", "No report has arrived yet.", "So far no message has failed.")
+	b.get(address).is(200).has("Networks appear once the provider has accepted messages.", "No report has arrived yet.", "No undelivered messages so far.")
 	s.send(a, 4, accept)
 	for i, m := range s.messages(c) {
 		s.reports(a, sms.DeliveryReport{ProviderID: m.ProviderID, Mobile: m.Number, Status: []string{"DELIVRD", "UNDELIV", "EXPIRED", "ACCEPTD"}[i], ErrorCode: []string{"", "27", "", ""}[i]})
@@ -128,9 +128,9 @@ func TestBreakdownCutsTheCampaign(t *testing.T) {
 		t.Errorf("led to %q", to)
 	} else {
 		b.get(to).is(200).has("1 message found", "0803 000 0102").lacks("0803 000 0101")
-		s.as(s.hire("vera@example.com", sms.Viewer)).get(to).is(200).has("This search is over.").lacks("0803 000 0102")
+		s.as(s.hire("vera@example.com", sms.Viewer)).get(to).is(200).has("This search has expired.").lacks("0803 000 0102")
 	}
-	b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "12").is(422).has("Enter the whole number, or at least its last 4 digits")
+	b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "12").is(422).has("Enter the full number, or at least its last 4 digits")
 	b.get(fmt.Sprintf("/campaigns/%d?network=Glo&text=nowhere", c.ID)).is(200).has("No messages match.")
 }
 
@@ -146,15 +146,15 @@ func TestAskingTheProvider(t *testing.T) {
 	viewer.get(messagePath(m)).is(200).lacks("Ask the provider")
 	viewer.post(messagePath(m) + "/ask").is(403)
 	b := s.as(s.boss)
-	b.get(messagePath(m)).is(200).has("Ask the provider for the status")
+	b.get(messagePath(m)).is(200).has("Ask the provider for its status")
 	b.post(messagePath(m) + "/ask").is(303)
-	b.get(messagePath(m)).is(200).has("The provider is asked for the status").lacks("Ask the provider for the status")
+	b.get(messagePath(m)).is(200).has("Status requested from the provider").lacks("Ask the provider for its status")
 	q, err := s.db.NextAsked(t.Context(), a.ID)
 	s.must(err)
 	q.AskedAt, q.Answer.Status, q.Answer.Number, q.Answer.Raw = s.clock.now().UnixMilli(), "SUBMITTED", m.Number, `{"Status":"SUBMITTED","MobileNumber":"`+m.Number+`"}`
 	_, _, err = s.db.PutAnswer(t.Context(), q, a.Country)
 	s.must(err)
-	b.get(messagePath(m)).is(200).has("Provider answer", "“SUBMITTED”", `"Status":"SUBMITTED"`, "It changed nothing here.", "Ask the provider for the status")
+	b.get(messagePath(m)).is(200).has("Provider answer", "“SUBMITTED”", `"Status":"SUBMITTED"`, "No change.", "Ask the provider for its status")
 	viewer.get(messagePath(m)).is(200).has("Provider answer").lacks(m.Number, `"Status":"SUBMITTED"`)
 	b.get("/messages/999999/ask").is(303)
 	b.post("/messages/999999/ask").is(404)

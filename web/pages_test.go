@@ -39,7 +39,7 @@ func with(form []string, pairs ...string) []string {
 func TestConnectAnAccount(t *testing.T) {
 	s := newSite(t)
 	boss := s.as(s.boss)
-	boss.get("/settings/account").is(http.StatusOK).has("Not connected")
+	boss.get("/settings/account").is(http.StatusOK).has("No provider account connected")
 	boss.post("/settings/account", goodAccount...).to("/settings/account/1?tested=1")
 	page := boss.get("/settings/account/1?tested=212").is(http.StatusOK)
 	page.has("Connected. Balance ₦57,524.50. 3 sender IDs. 212 ms.", "Stored, ends …4f2a").lacks("CANARY")
@@ -69,21 +69,21 @@ func TestAccountFormSentences(t *testing.T) {
 	boss.post("/settings/account", goodAccount...).is(http.StatusSeeOther)
 	for _, c := range []struct{ field, value, at, sentence string }{
 		{"name", " ", "name", "Enter a name for this account"},
-		{"base_url", "http://api.example.com/v2", "base_url", "The address must start with https://"},
+		{"base_url", "http://api.example.com/v2", "base_url", "API URL must start with https://"},
 		{"base_url", "https://api.example.com/v1", "base_url", "The address must end with /v2"},
-		{"base_url", "javascript:alert(1)", "base_url", "Enter the provider's address"},
-		{"base_url", "https://u:p@api.example.com/v2", "base_url", "Enter the address without a user name"},
-		{"plan", "0", "per_minute", "Enter the requests allowed a minute"},
-		{"plan", "", "per_minute", "Enter the requests allowed a minute"},
-		{"plan", "other", "per_minute", "Enter the requests allowed a minute"},
+		{"base_url", "javascript:alert(1)", "base_url", "Enter the provider's API URL"},
+		{"base_url", "https://u:p@api.example.com/v2", "base_url", "API URL must not contain a user name"},
+		{"plan", "0", "per_minute", "Requests per minute must be"},
+		{"plan", "", "per_minute", "Requests per minute must be"},
+		{"plan", "other", "per_minute", "Requests per minute must be"},
 		{"country", "XX", "country", "Enter a country as two letters"},
 		{"timezone", "Mars/Base", "timezone", "Enter a time zone"},
 		{"timezone", "../../etc/passwd", "timezone", "Enter a time zone"},
 		{"currency", "naira", "currency", "Enter a currency sign"},
-		{"price_per_part", "four", "price_per_part", "Enter a price such as 4.00"},
-		{"price_per_part", "-1", "price_per_part", "Enter a price such as 4.00"},
-		{"price_per_part", "1.005", "price_per_part", "Enter a price such as 4.00"},
-		{"price_per_part", "99999999999", "price_per_part", "Enter a price such as 4.00"},
+		{"price_per_part", "four", "price_per_part", "Enter a price, for example 4.00"},
+		{"price_per_part", "-1", "price_per_part", "Enter a price, for example 4.00"},
+		{"price_per_part", "1.005", "price_per_part", "Enter a price, for example 4.00"},
+		{"price_per_part", "99999999999", "price_per_part", "Enter a price, for example 4.00"},
 		{"default_sender", "SCHOOL", "default_sender", "Choose a sender ID"},
 	} {
 		for _, path := range []string{"/settings/account", "/settings/account/1"} {
@@ -105,7 +105,7 @@ func TestAccountFormSentences(t *testing.T) {
 			t.Errorf("%s: %q", field, got.text("#"+field+"-error"))
 		}
 	}
-	boss.post("/settings/account", goodAccount...).is(http.StatusUnprocessableEntity).has("There is already an account with this name")
+	boss.post("/settings/account", goodAccount...).is(http.StatusUnprocessableEntity).has("An account with this name already exists")
 }
 
 func TestConnectionTestFails(t *testing.T) {
@@ -145,7 +145,7 @@ func TestTheTestAccountKeepsItsConnection(t *testing.T) {
 	s := newSite(t)
 	a := s.account(sms.Account{Name: "Sandbox", Test: true, BaseURL: "http://127.0.0.1:9999/v2"})
 	boss := s.as(s.boss)
-	page := boss.get(views.AccountPath(a.ID)).is(http.StatusOK).has("belongs to the sandbox")
+	page := boss.get(views.AccountPath(a.ID)).is(http.StatusOK).has("uses the sandbox")
 	if page.page().Find("#api_key, #base_url, #client_id, #name").Length() != 0 {
 		t.Error("the connection of the test account can be edited")
 	}
@@ -157,7 +157,7 @@ func TestTheTestAccountKeepsItsConnection(t *testing.T) {
 	if c, _ := s.db.Credentials(t.Context(), a.ID); c.ClientID != "CANARY-CLIENT-0001" {
 		t.Error("its secrets were replaced")
 	}
-	boss.get("/me").has("Test mode. Nothing is sent to real phones and no credit is used. Connect a real account")
+	boss.get("/me").has("Test mode. No messages reach real phones and no credit is used. Connect a real account")
 	s.as(s.hire("v@example.com", sms.Viewer)).get("/me").has("Test mode.").lacks("Connect a real account")
 	if title := boss.get("/me").text("title"); !strings.HasPrefix(title, "TEST") {
 		t.Errorf("title %q", title)
@@ -220,11 +220,11 @@ func TestReportsPage(t *testing.T) {
 		t.Errorf("the note waits for %q", on)
 	}
 	old := tokens("dlr")[0].Token
-	boss.get("/settings/reports/rotate?account=1&kind=dlr").is(http.StatusOK).has("Make a new address?", "works for 7 more days")
+	boss.get("/settings/reports/rotate?account=1&kind=dlr").is(http.StatusOK).has("Create a new URL?", "will work for 7 more days")
 	boss.get("/settings/reports/rotate?account=1&kind=x").is(http.StatusNotFound)
 	boss.get("/settings/reports?account=9").is(http.StatusNotFound)
 	boss.post("/settings/reports/rotate", "account", "1", "kind", "dlr").to("/settings/reports?account=1&done=rotated")
-	page = boss.get("/settings/reports?account=1&done=rotated").has("There is a new address.", "Works until Wednesday 10 June at 10:48am")
+	page = boss.get("/settings/reports?account=1&done=rotated").has("New URL created.", "Works until Wednesday 10 June at 10:48am")
 	if now := tokens("dlr"); len(now) != 2 || now[0].Token == old || now[1].Token != old || len(tokens("ussd")) != 1 {
 		t.Errorf("after the change: %d addresses for reports, %d for USSD", len(now), len(tokens("ussd")))
 	}
@@ -240,8 +240,8 @@ func TestReportsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	boss.get("/settings/reports/last?account=1").has("Delivery reports arrive. The last one came today at 10:48am.")
-	boss.get("/setup/tasks").has("Reports arrive")
+	boss.get("/settings/reports/last?account=1").has("Receiving delivery reports. Last one received today at 10:48am.")
+	boss.get("/setup/tasks").has("Receiving reports")
 }
 
 func TestReportsPageWarnsOfALocalAddress(t *testing.T) {
@@ -253,10 +253,10 @@ func TestReportsPageWarnsOfALocalAddress(t *testing.T) {
 func TestTeam(t *testing.T) {
 	s := newSite(t)
 	boss := s.as(s.boss)
-	boss.get("/settings/team").has("Only you. Add a second administrator so that you are not locked out.", "(you)")
+	boss.get("/settings/team").has("You are the only team member. Add a second administrator so that you are not locked out.", "(you)")
 	self := views.UserPath(s.boss.ID)
-	boss.post(self, "do", "role", "role", "viewer").is(http.StatusUnprocessableEntity).has("This is the last administrator.")
-	boss.post(self, "do", "deactivate").is(http.StatusUnprocessableEntity).has("This is the last administrator.")
+	boss.post(self, "do", "role", "role", "viewer").is(http.StatusUnprocessableEntity).has("You cannot remove the last administrator.")
+	boss.post(self, "do", "deactivate").is(http.StatusUnprocessableEntity).has("You cannot remove the last administrator.")
 	bola := s.hire("bola@example.com", sms.Sender)
 	hers := s.as(bola)
 	boss.get(views.UserPath(bola.ID)).is(http.StatusOK)
@@ -265,7 +265,7 @@ func TestTeam(t *testing.T) {
 	hers.get("/me").to("/signin?next=%2Fme&why=ended")
 	boss.get("/settings/team").lacks("Add a second administrator")
 	boss.post(views.UserPath(bola.ID), "do", "deactivate").to("/settings/team?done=rights")
-	boss.get(views.UserPath(bola.ID)).has("may not sign in at the moment")
+	boss.get(views.UserPath(bola.ID)).has("cannot sign in")
 	boss.post(views.UserPath(bola.ID), "do", "activate").to("/settings/team?done=rights")
 	boss.post(views.UserPath(bola.ID), "do", "everything").is(http.StatusBadRequest)
 	boss.post(views.UserPath(99), "do", "activate").is(http.StatusNotFound)
@@ -280,10 +280,10 @@ func TestMe(t *testing.T) {
 	elsewhere.post("/signin", "email", "ada@example.com", "password", goodPassword).to("/")
 	b.post("/me/name", "name", " ").is(http.StatusUnprocessableEntity).has("Enter a name")
 	b.post("/me/password", "current", "wrong", "password", "another pony battery lamp").is(http.StatusUnprocessableEntity).
-		has("This is not your current password").lacks("another pony", "value=\"wrong\"")
+		has("Current password is wrong").lacks("another pony", "value=\"wrong\"")
 	elsewhere.get("/me").is(http.StatusOK)
 	b.post("/me/password", "current", goodPassword, "password", "another pony battery lamp").to("/me?done=password")
-	b.get("/me?done=password").has("Your password is changed. Other browsers are signed out.")
+	b.get("/me?done=password").has("Password changed. You have been signed out of other browsers.")
 	elsewhere.get("/me").to("/signin?next=%2Fme&why=ended")
 	b.post("/me/sessions/end").to("/signin?done=everywhere")
 	b.get("/me").to("/signin?next=%2Fme")
@@ -405,9 +405,9 @@ func TestConnectionWords(t *testing.T) {
 		account sms.Account
 		want    string
 	}{
-		{sms.Account{}, "Provider: not asked yet"},
+		{sms.Account{}, "Provider: not checked yet"},
 		{sms.Account{Failure: "x", FailedAt: before(0)}, "Provider: not connected"},
-		{sms.Account{Failure: "x", ReachedAt: before(17 * time.Minute), Timezone: "Africa/Lagos"}, "Provider: not reached since today at 10:31am"},
+		{sms.Account{Failure: "x", ReachedAt: before(17 * time.Minute), Timezone: "Africa/Lagos"}, "Provider: unreachable since today at 10:31am"},
 		{sms.Account{ReachedAt: before(0)}, "Provider: connected, just now"},
 		{sms.Account{ReachedAt: before(time.Minute)}, "Provider: connected, 1 minute ago"},
 		{sms.Account{ReachedAt: before(150 * time.Second)}, "Provider: connected, 2 minutes ago"},

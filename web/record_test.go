@@ -12,7 +12,7 @@ import (
 func TestRecordsWithoutAnAccount(t *testing.T) {
 	s := newSite(t)
 	for _, path := range []string{"/templates", "/senders", "/groups", "/balance"} {
-		if text := s.as(s.boss).get(path).is(http.StatusOK).text("main"); !strings.Contains(text, "Not connected") {
+		if text := s.as(s.boss).get(path).is(http.StatusOK).text("main"); !strings.Contains(text, "No provider account connected") {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
@@ -23,13 +23,13 @@ func TestRecordsThatWereNeverRead(t *testing.T) {
 	s := newSite(t)
 	s.account(sms.Account{Name: "Clinic"})
 	for path, want := range map[string]string{
-		"/templates": "Templates are made in the provider dashboard.",
+		"/templates": "Create templates in the provider dashboard",
 		"/senders":   "Ask the provider to register a sender ID.",
 		"/groups":    "No groups yet.",
-		"/balance":   "The balance is read every few minutes and after each campaign.",
+		"/balance":   "We check the balance every few minutes and after each campaign.",
 	} {
 		text := s.as(s.boss).get(path).is(http.StatusOK).text("main")
-		if !strings.Contains(text, want) || path != "/balance" && !strings.Contains(text, "Not read from the provider yet.") {
+		if !strings.Contains(text, want) || path != "/balance" && !strings.Contains(text, "Not loaded from the provider yet.") {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
@@ -50,10 +50,10 @@ func TestRecordsFromTheCache(t *testing.T) {
 	}
 	viewer := s.hire("viewer@example.com", sms.Viewer)
 	for path, want := range map[string][]string{
-		"/templates":   {"Fees", "Not approved", "What you see is what it said today at 10:48am."},
-		"/templates/7": {"##Name##", "only approved and active templates can be chosen"},
-		"/senders":     {"CLINIC", "On hold <b>", "What you see is what it said today at 10:48am."},
-		"/groups":      {"Parents", "412", "elsewhere", "What you see is what it said today at 10:48am."},
+		"/templates":   {"Fees", "Not approved", "Showing what the provider said today at 10:48am."},
+		"/templates/7": {"##Name##", "only approved and active templates can be used"},
+		"/senders":     {"CLINIC", "On hold <b>", "Showing what the provider said today at 10:48am."},
+		"/groups":      {"Parents", "412", "elsewhere", "Showing what the provider said today at 10:48am."},
 		"/balance":     {"SMS ₦57,524.50", "USSD no idea", "Could not read the balance", "Last known ₦57,524.50, today at 10:48am.", "No usage in June 2026."},
 	} {
 		page := s.as(viewer).get(path).is(http.StatusOK)
@@ -81,7 +81,7 @@ func TestBandsAboutTheBalance(t *testing.T) {
 	s.must(err)
 	for _, path := range []string{"/campaigns", "/templates"} {
 		text := s.as(s.boss).get(path).text(".bands")
-		for _, want := range []string{"The balance is low: ₦53,524.50. Your warning level is ₦60,000.00.", "The SMS balance fell ₦4,000.00, from ₦57,524.50 to ₦53,524.50, while nothing was sent from here."} {
+		for _, want := range []string{"The balance is low: ₦53,524.50. Your alert level is ₦60,000.00.", "The SMS balance fell ₦4,000.00, from ₦57,524.50 to ₦53,524.50 between"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q: %s", path, want, text)
 			}
@@ -90,7 +90,7 @@ func TestBandsAboutTheBalance(t *testing.T) {
 	page := s.as(s.boss).get("/balance")
 	last, _ := page.page().Find("#seen input[name=last]").Attr("value")
 	s.as(s.boss).post("/balance/seen", "last", last).is(http.StatusSeeOther)
-	if text := s.as(s.boss).get("/campaigns").text(".bands"); strings.Contains(text, "while nothing was sent") || !strings.Contains(text, "The balance is low") {
+	if text := s.as(s.boss).get("/campaigns").text(".bands"); strings.Contains(text, "although smsdesk sent nothing") || !strings.Contains(text, "The balance is low") {
 		t.Errorf("after it was seen: %s", text)
 	}
 }

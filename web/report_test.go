@@ -16,7 +16,7 @@ func TestTheLogOfReports(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	boss := s.as(s.boss)
-	empty := boss.get("/reports").is(http.StatusOK).has("No report has ever arrived.", "Copy the address")
+	empty := boss.get("/reports").is(http.StatusOK).has("No reports yet", "Copy the address")
 	s.leads(empty)
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "Hello"})
 	s.send(a, 1, accept)
@@ -25,16 +25,16 @@ func TestTheLogOfReports(t *testing.T) {
 	again := report("1000", "DELIVRD", "000")
 	s.reports(a, report("1000", "DELIVRD", "000"), again, wrong, strange, foreign)
 	page := boss.get("/reports").is(http.StatusOK)
-	page.has("Delivered", "It names another number", "Unrecognised: ENROUTE", "Row 1 of Hello", "× 2", "0 s ago", "As received", "mobile=2348030001000&status=DELIVRD").count("#reports tbody tr", 4)
+	page.has("Delivered", "The number does not match the message", "Unrecognised: ENROUTE", "Row 1 of Hello", "× 2", "0 s ago", "As received", "mobile=2348030001000&status=DELIVRD").count("#reports tbody tr", 4)
 	s.leads(page)
 	boss.get("/reports?kind=duplicates").count("#reports tbody tr", 1).has("× 2")
-	none := boss.get("/reports?kind=unmatched").count("#reports tbody tr", 1).has("It has just come.")
+	none := boss.get("/reports?kind=unmatched").count("#reports tbody tr", 1).has("It has just arrived.")
 	if none.page().Find("form[action$='/link']").Length() != 0 {
 		t.Error("a report without any candidate can be linked")
 	}
 	s.clock.pass(3 * time.Minute)
-	boss.get("/reports?kind=unmatched").has("No message of ours fits.")
-	boss.get("/reports?kind=refused").has("No call with a wrong token.")
+	boss.get("/reports?kind=unmatched").has("No matching message.")
+	boss.get("/reports?kind=refused").has("No requests with a wrong token")
 	boss.get("/reports?kind=nonsense").count("#reports tbody tr", 4)
 
 	viewer := s.as(s.hire("viewer@example.com", sms.Viewer))
@@ -90,10 +90,10 @@ func TestLinkingAReport(t *testing.T) {
 	_, list := s.doubtful(a, 1, "Your appointment is on Monday at nine.")
 	s.reports(a, sms.DeliveryReport{ProviderID: "x", Mobile: "2348030001000", Status: "DELIVRD", ShortMessage: "Your appointment is ", Raw: "r"})
 	boss := s.as(s.boss)
-	page := boss.get("/reports?kind=unmatched").has("Same number and the beginning of the text of row 1", "needs your decision", "Link to row 1")
+	page := boss.get("/reports?kind=unmatched").has("Same number and start of text as row 1", "needs your decision", "Link to message in row 1")
 	action := page.attr("form[action$='/link']", "action")
 	s.as(s.hire("sender@example.com", sms.Sender)).get("/reports?kind=unmatched").count("form[action$='/link']", 0)
-	boss.get("/campaigns/" + ids(list[0].CampaignID) + "/doubt").has("with the same number and the beginning of the text. Probably it was sent.")
+	boss.get("/campaigns/" + ids(list[0].CampaignID) + "/doubt").has("with the same number and the start of the text. It was probably sent.")
 	boss.post(action, "message", "999").is(http.StatusNotFound)
 	boss.post(action, "message", ids(list[0].ID)).to("/reports?done=linked&kind=unmatched")
 	if s.state(list[0].ID) != sms.Accepted {
@@ -115,7 +115,7 @@ func TestTheGapIsShownAndAskedAbout(t *testing.T) {
 	s.clock.pass(7 * time.Minute)
 	s.must(second(s.db.Beat(ctx, 0, now())))
 	boss := s.as(s.boss)
-	page := boss.get("/reports").has("Down today at 10:48am to 10:55am", "2 messages from then have no report.", "Ask the provider about 2 messages")
+	page := boss.get("/reports").has("Not receiving reports from today at 10:48am to 10:55am", "2 messages from then have no report.", "Ask the provider about 2 messages")
 	from := page.attr("form[action='/reports/gap'] input[name=from]", "value")
 	viewer := s.as(s.hire("viewer@example.com", sms.Viewer))
 	viewer.get("/reports").has("2 messages from then have no report.").count("form[action='/reports/gap']", 0)
@@ -131,7 +131,7 @@ func TestTheGapIsShownAndAskedAbout(t *testing.T) {
 	s.must(err)
 	boss.get("/reports").has("Asking: 1 of 2. 1 has a status now.", "1 message from then has no report.")
 	boss.post("/reports/gap/stop", "from", from).to("/reports?done=notasking")
-	boss.get("/reports").has("Stopped after 1 of 2 questions", "Ask the provider about 1 message")
+	boss.get("/reports").has("Stopped after 1 of 2", "Ask the provider about 1 message")
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -148,7 +148,7 @@ func TestHealthOfTheReceiver(t *testing.T) {
 	s.send(a, 1, accept)
 	s.reports(a, report("1000", "DELIVRD", ""))
 	boss := s.as(s.boss)
-	page := boss.get("/reports").has("2,304", "10 ms", "Turned away today", "12")
+	page := boss.get("/reports").has("2,304", "10 ms", "Lost today", "12")
 	if strings.Contains(page.text("main"), "No report for") {
 		t.Error("an alarm without silence")
 	}

@@ -333,8 +333,8 @@ func (s *Web) wrongMethod(m *chi.Mux) page.Handler {
 		if m.Match(chi.NewRouteContext(), http.MethodPost, r.URL.Path) {
 			w.Header().Add("Allow", "POST")
 		}
-		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed, Title: "This address does not work that way",
-			Text: "It may be part of a form. Go back and load the page again.", Link: views.Link{Text: "Go to the overview", Href: "/"}})
+		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed, Title: "This page cannot be opened this way",
+			Text: "The address belongs to a form. Go back and reload the page.", Link: views.Link{Text: "Go to the overview", Href: "/"}})
 		return nil
 	}
 }
@@ -365,7 +365,7 @@ func (s *Web) programTable() []page.Route {
 
 // nowhereProgram answers addresses for programs that do not exist.
 func (s *Web) nowhereProgram(w http.ResponseWriter, _ *http.Request) {
-	s.Program(w, views.Problem{Status: http.StatusNotFound, Text: "There is nothing at this address"})
+	s.Program(w, views.Problem{Status: http.StatusNotFound, Text: "Not found"})
 }
 
 // wrongMethodProgram answers methods that an address for programs does not take.
@@ -375,7 +375,7 @@ func (s *Web) wrongMethodProgram(m *chi.Mux, w http.ResponseWriter, r *http.Requ
 			w.Header().Add("Allow", allowed.words)
 		}
 	}
-	s.Program(w, views.Problem{Status: http.StatusMethodNotAllowed, Text: "This address does not take this method"})
+	s.Program(w, views.Problem{Status: http.StatusMethodNotAllowed, Text: "Method not allowed"})
 }
 
 // programs tells a program of a problem that belongs to no address of its own.

@@ -42,7 +42,7 @@ func TestConfirmOffersToSendLater(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	page := s.as(s.boss).get(views.ConfirmPath(c.ID)).is(200)
 	s.leads(page)
-	page.has("Now In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time", "Times are West Africa Time. It is 10:48am there now. You can cancel until sending starts.")
+	page.has("Now In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time", "Times are in West Africa Time (now 10:48am). You can cancel until sending starts.")
 	page.count("main .btn:not(.quiet)", 1)
 	if page.attr("[name=when][checked]", "value") != "now" || page.attr("#send-now", "value") != "now" || page.text("#send-now") != "Send 5 messages now" {
 		t.Error("it is not sent now unless another time is chosen")
@@ -97,7 +97,7 @@ func TestScheduleChangeAndCancel(t *testing.T) {
 	if later.text("#schedule-for") != "Change to Friday 5 June at 10:30am" {
 		t.Errorf("the button says %q", later.text("#schedule-for"))
 	}
-	b.post(path+"/schedule", later.confirmed("version", "1")...).is(409).has("This campaign has changed in the meantime")
+	b.post(path+"/schedule", later.confirmed("version", "1")...).is(409).has("This campaign has changed")
 	b.post(path+"/schedule", later.confirmed()...).to(path)
 	b.get(path).has("Sending starts Friday 5 June at 10:30am")
 
@@ -122,10 +122,10 @@ func TestScheduleSaysWhatIsWrong(t *testing.T) {
 	for query, want := range map[string][2]string{
 		"when=at&day=&time=09:00":                        {"day", "Enter a date, for example 2026-06-04"},
 		"when=at&day=2026-06-04&time=nine":               {"time", "Enter a time, for example 09:00"},
-		"when=at&day=2026-06-03&time=10:48":              {"time", "This time has passed. Choose one that is still to come"},
-		"when=at&day=2027-06-30&time=10:48":              {"time", "This is more than a year away. Choose an earlier date"},
-		"when=at&day=2027-03-28&time=01:30":              {"time", "There is no 1:30am on that day: clocks are put forward. Choose another time"},
-		"when=at&day=2026-10-25&time=01:30":              {"which", "Clocks are put back on that day and 1:30am comes twice. Choose the earlier or the later one"},
+		"when=at&day=2026-06-03&time=10:48":              {"time", "Time must be in the future"},
+		"when=at&day=2027-06-30&time=10:48":              {"time", "Date must be within the next year"},
+		"when=at&day=2027-03-28&time=01:30":              {"time", "1:30am does not exist on that day because the clocks go forward. Choose another time"},
+		"when=at&day=2026-10-25&time=01:30":              {"which", "1:30am happens twice on that day because the clocks go back. Choose the first or the second"},
 		"when=never&day=2026-10-25&time=01:30&which=two": {"when", "Choose when to send"},
 	} {
 		got := b.get(path + "?" + query).is(422)
@@ -166,7 +166,7 @@ func TestScheduleAsksAboutTheSameCampaign(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Name: "Second", Numbers: typed(3)})
 	path := views.CampaignPath(c.ID) + "/schedule"
 	b := s.as(s.boss)
-	page := b.get(path + "?when=hour").is(200).has("This looks like the campaign First")
+	page := b.get(path + "?when=hour").is(200).has("This looks the same as the campaign First")
 	s.leads(page)
 	got := b.post(path, page.confirmed()...).is(422).has("Tick the box to send it again")
 	s.leads(got)
@@ -186,7 +186,7 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	path := views.CampaignPath(c.ID)
 	s.clock.pass(2 * time.Hour)
 	b := s.as(s.boss)
-	b.get(path).is(200).has("Sending starts in a moment")
+	b.get(path).is(200).has("Sending starts in a few seconds")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	scheduler := desk.NewScheduler(s.desk, func() time.Duration { return 0 })
@@ -196,7 +196,7 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	}
 	cancel()
 	<-done
-	page := b.get(path).is(200).has("It was not sent at its time", "more than 30 minutes late, a person has to decide.", "3 messages are kept back.")
+	page := b.get(path).is(200).has("It was not sent on time", "more than 30 minutes late, so someone has to decide when to send it.", "3 messages have not been sent.")
 	s.leads(page)
 	page.count("#continue", 1).count("#change-time", 1).count("#cancel", 1).count("#stop", 0)
 	if page.text("#continue") != "Send now" {

@@ -58,7 +58,7 @@ func TestMessagesFindsOnePerson(t *testing.T) {
 		}
 		s.leads(page)
 	}
-	if got := b.found("/messages/search", "number", "1001").has("3 messages to numbers that end in 1001").recipients(); got != "0703 000 1001|0803 000 1001|0803 000 1001" {
+	if got := b.found("/messages/search", "number", "1001").has("3 messages to numbers ending in 1001").recipients(); got != "0703 000 1001|0803 000 1001|0803 000 1001" {
 		t.Errorf("by the last digits: %s", got)
 	}
 	b.found("/messages/search", "number", "0803 555 0101").has("No messages to 0803 555 0101 in the last 13 months.")
@@ -77,8 +77,8 @@ func TestMessagesFindsOnePerson(t *testing.T) {
 		t.Errorf("until two days ago: %s", got)
 	}
 	for typed, sentence := range map[string]string{
-		"0803 5S5 0101":  `Contains letters: "0803 5S5 0101" has S in place 7`,
-		"12":             "Enter the whole number, or at least its last 4 digits",
+		"0803 5S5 0101":  `Contains letters: character 7 of "0803 5S5 0101" is S`,
+		"12":             "Enter the full number, or at least its last 4 digits",
 		"0803 555 01011": "Too long: has 12 digits, needs 11",
 	} {
 		page := b.post("/messages/search", "number", typed).is(http.StatusUnprocessableEntity).has(sentence)
@@ -87,16 +87,16 @@ func TestMessagesFindsOnePerson(t *testing.T) {
 		}
 		s.leads(page)
 	}
-	b.post("/messages/search", "from", "tomorrow").is(http.StatusUnprocessableEntity).has("Enter a date such as 2026-06-03")
-	b.post("/messages/search", "from", "2026-06-03", "to", "2026-06-01").is(http.StatusUnprocessableEntity).has("The last day is before the first. Enter a later one")
+	b.post("/messages/search", "from", "tomorrow").is(http.StatusUnprocessableEntity).has("Enter a date, for example 2026-06-03")
+	b.post("/messages/search", "from", "2026-06-03", "to", "2026-06-01").is(http.StatusUnprocessableEntity).has("End date must be on or after the start date")
 	b.get("/messages/search").to("/messages")
-	b.get("/messages?find=made-up").is(200).has("This search is over.")
+	b.get("/messages?find=made-up").is(200).has("This search has expired.")
 
 	// A word is worth nothing to somebody else, or to the next day.
 	word := b.post("/messages/search", "number", "0803 000 1001").header.Get("Location")
-	s.as(s.hire("other@example.com", sms.Sender)).get(word).has("This search is over.")
+	s.as(s.hire("other@example.com", sms.Sender)).get(word).has("This search has expired.")
 	s.clock.pass(13 * time.Hour)
-	s.as(s.boss).get(word).has("This search is over.")
+	s.as(s.boss).get(word).has("This search has expired.")
 
 	s.clock.pass(14 * 30 * 24 * time.Hour)
 	b = s.as(s.boss)

@@ -77,9 +77,9 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 		hours.Own[d] = own
 	}
 	if _, err := time.LoadLocation(p.HoursZone); err != nil {
-		bad["hours_zone"], hours.Zone = "Enter a zone such as Africa/Lagos, or leave it empty", ""
+		bad["hours_zone"], hours.Zone = "Enter a time zone, for example Africa/Lagos, or leave it empty", ""
 	} else if len(bad) == 0 && !hours.Valid() {
-		bad["hours_from"] = "Something must be sent on some day. Open at least one"
+		bad["hours_from"] = "Sending hours must include at least one day"
 	}
 	limit := func(name string) int64 { return int64(count(p.Limits[name])) }
 	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)), ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1),

@@ -29,9 +29,9 @@ func (s *door) setupForm(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 
 func (s *door) setupClosed(w http.ResponseWriter, r *http.Request, v *page.Visit, tried bool) error {
 	if tried {
-		return s.Render(w, r, http.StatusNotFound, views.SetUpClosed(v.BareFrame("This set-up address does not work any more"), true))
+		return s.Render(w, r, http.StatusNotFound, views.SetUpClosed(v.BareFrame("This set-up link has expired"), true))
 	}
-	return s.Render(w, r, http.StatusOK, views.SetUpClosed(v.BareFrame("Open the set-up address"), false))
+	return s.Render(w, r, http.StatusOK, views.SetUpClosed(v.BareFrame("Open the set-up link"), false))
 }
 
 func (s *door) setup(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

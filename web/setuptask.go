@@ -57,7 +57,7 @@ func (s *accounts) tasks(v *page.Visit) (list []views.Task, account sms.Account,
 		}
 		list = append(list, connected...)
 	}
-	second := views.Task{Text: "Add a second administrator", Hint: "So that nobody is locked out when one of you is away.", Href: views.TeamPath, Status: "Not started"}
+	second := views.Task{Text: "Add a second administrator", Hint: "So that you are not locked out if one of you is away.", Href: views.TeamPath, Status: "Not started"}
 	if administrators > 1 {
 		second.Status, second.Tone = "Done", views.ToneOK
 	}
@@ -66,7 +66,7 @@ func (s *accounts) tasks(v *page.Visit) (list []views.Task, account sms.Account,
 
 const (
 	taskConnect = "Connect to the provider"
-	taskReports = "Switch on delivery reports"
+	taskReports = "Turn on delivery reports"
 	taskSender  = "Choose the default sender ID"
 	taskPrice   = "Set the price, currency, country and time zone"
 )
@@ -74,7 +74,7 @@ const (
 func notConnected() []views.Task {
 	const add = views.NewAccountPath
 	return []views.Task{
-		{Text: taskConnect, Hint: "Until then you can try everything with the built-in test account.", Href: add, Status: "Not started"},
+		{Text: taskConnect, Hint: "Until then, use the built-in test account.", Href: add, Status: "Not started"},
 		{Text: taskReports, Hint: "Connect to the provider first.", Href: add, Status: "Not started"},
 		{Text: taskSender, Hint: "Connect to the provider first.", Href: add, Status: "Not started"},
 		{Text: taskPrice, Hint: "Part of the connection.", Href: add, Status: "Not started"},
@@ -96,7 +96,7 @@ func (s *accounts) connectedTasks(v *page.Visit, a sms.Account) ([]views.Task, e
 	}
 	reports := views.Task{Text: taskReports, Href: views.CallbackPath(a.ID), Status: "Waiting for the first report", Tone: views.ToneWarn}
 	if reportAt > 0 {
-		reports.Status, reports.Tone = "Reports arrive", views.ToneOK
+		reports.Status, reports.Tone = "Receiving reports", views.ToneOK
 	}
 	sender := views.Task{Text: taskSender, Href: views.AccountPath(a.ID) + "#default_sender", Status: "Not started"}
 	switch {

@@ -33,8 +33,8 @@ type doorOrders interface {
 
 // whySignIn are the sentences for a person who was signed in before.
 var whySignIn = map[string]string{
-	"timeout": "You were signed out after 2 hours without use. Sign in to carry on where you were.",
-	"ended":   "You were signed out. Sign in to carry on where you were.",
+	"timeout": "You were signed out after 2 hours of inactivity. Sign in to continue where you left off.",
+	"ended":   "You were signed out. Sign in to continue where you left off.",
 }
 
 func (s *door) signinForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -153,7 +153,7 @@ func inviteTitle(i sms.Invite) string {
 
 func (s *door) inviteOver(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.Render(w, r, http.StatusNotFound, views.ErrorPage(v.BareFrame(""), views.Problem{
-		Status: http.StatusNotFound, Title: "This invitation does not work any more",
-		Text: "An invitation works once, within 24 hours. Ask an administrator for a new one.", Link: views.Link{Text: "Sign in", Href: views.SignInPath},
+		Status: http.StatusNotFound, Title: "This invitation has expired",
+		Text: "Invitations work once and for 24 hours. Ask an administrator for a new one.", Link: views.Link{Text: "Sign in", Href: views.SignInPath},
 	}))
 }

@@ -39,7 +39,7 @@ func TestSignInFlow(t *testing.T) {
 		t.Error("the email field has no focus")
 	}
 	wrong := b.post("/signin", "email", "ada@example.com", "password", "nope", "next", "/settings/team").is(http.StatusUnprocessableEntity)
-	wrong.has("There is a problem", "The email address or password is not right. You have 4 tries left.").lacks("nope")
+	wrong.has("There is a problem", "The email address or password is wrong. You have 4 attempts left.").lacks("nope")
 	if got := wrong.page().Find("title").Text(); !strings.HasPrefix(got, "Error: Sign in") {
 		t.Errorf("title %q", got)
 	}
@@ -54,7 +54,7 @@ func TestSignInFlow(t *testing.T) {
 	b.get("/signin?next=/me").to("/me")
 	old := b.cookies["smsdesk"]
 	b.post("/signout").to("/signin?done=signedout")
-	b.get("/signin?done=signedout").has("You are signed out.")
+	b.get("/signin?done=signedout").has("You have signed out.")
 	b.cookies["smsdesk"] = old
 	b.get("/settings/team").to("/signin?next=%2Fsettings%2Fteam&why=ended")
 }
@@ -67,7 +67,7 @@ func TestSignInThrottle(t *testing.T) {
 		b.post("/signin", "email", "ada@example.com", "password", "nope").is(http.StatusUnprocessableEntity)
 	}
 	b.post("/signin", "email", "ada@example.com", "password", goodPassword).is(http.StatusUnprocessableEntity).
-		has("Too many tries. Wait 15 minutes or ask an administrator.")
+		has("Too many attempts. Wait 15 minutes or ask an administrator.")
 	s.clock.pass(15 * time.Minute)
 	b.post("/signin", "email", "ada@example.com", "password", goodPassword).to("/")
 }
@@ -86,7 +86,7 @@ func TestThrottleIgnoresForgedAddresses(t *testing.T) {
 			r.Header.Set(name, forged)
 		}
 		r.Header.Set("Forwarded", "for="+forged)
-		if strings.Contains(s.browser().send(r).body, "tries left") {
+		if strings.Contains(s.browser().send(r).body, "attempts left") {
 			passed++
 		}
 	}
@@ -106,7 +106,7 @@ func TestProxyIsBelievedWhereToldSo(t *testing.T) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		r.Header.Set("X-Forwarded-For", claimed)
-		return strings.Contains(b.send(r).body, "tries left")
+		return strings.Contains(b.send(r).body, "attempts left")
 	}
 	for range 20 {
 		try("10.1.1.1", "198.51.100.1")
@@ -192,7 +192,7 @@ func TestExpiredSession(t *testing.T) {
 	b := s.as(s.boss)
 	s.clock.pass(2 * time.Hour)
 	b.get("/me").to("/signin?next=%2Fme&why=timeout")
-	b.get("/signin?next=%2Fme&why=timeout").has("You were signed out after 2 hours without use. Sign in to carry on where you were.")
+	b.get("/signin?next=%2Fme&why=timeout").has("You were signed out after 2 hours of inactivity. Sign in to continue where you left off.")
 	b.post("/settings/team", "email", "x").to("/signin?next=%2Fsettings%2Fteam&why=timeout")
 	b.post("/me/name", "name", "x").to("/signin?why=timeout")
 
@@ -253,10 +253,10 @@ func TestSetup(t *testing.T) {
 	for _, path := range []string{"/", "/signin", "/me", "/settings/team", "/nowhere", "/invite/x"} {
 		b.get(path).to("/setup")
 	}
-	b.get("/setup").is(http.StatusOK).has("Open the set-up address", "Look at the terminal")
+	b.get("/setup").is(http.StatusOK).has("Open the set-up link", "In the terminal where you started smsdesk")
 	b.get("/healthz").is(http.StatusOK)
 	b.get("/dlr/x").is(http.StatusOK)
-	b.get("/setup?token=" + strings.Repeat("0", 64)).is(http.StatusNotFound).has("does not work any more")
+	b.get("/setup?token=" + strings.Repeat("0", 64)).is(http.StatusNotFound).has("This set-up link has expired")
 
 	token, _, err := s.desk.OpenSetup(t.Context())
 	if err != nil {
@@ -264,13 +264,13 @@ func TestSetup(t *testing.T) {
 	}
 	b.get("/setup?token="+token).is(http.StatusOK).has("Set up smsdesk", "At least 15 characters")
 	bad := b.post("/setup", "token", token, "email", "ada", "name", "Ada <b>", "password", "short").is(http.StatusUnprocessableEntity)
-	bad.has("Enter an email address such as ada@example.com", "The password needs at least 15 characters. Yours has 5").lacks("short\"")
+	bad.has("Enter an email address, for example ada@example.com", "Password must be at least 15 characters. Yours is 5").lacks("short\"")
 	if got, _ := bad.page().Find("input[name=token]").Attr("value"); got != token {
 		t.Error("the form forgot the secret")
 	}
 	b.post("/setup", "token", token, "email", "ada@example.com", "name", "Ada Obi", "password", goodPassword).to("/setup/tasks?done=setup")
 	tasks := b.get("/setup/tasks?done=setup").is(http.StatusOK)
-	tasks.has("Create the first administrator Done", "Connect to the provider", "Switch on delivery reports", "Choose the default sender ID",
+	tasks.has("Create the first administrator Done", "Connect to the provider", "Turn on delivery reports", "Choose the default sender ID",
 		"Set the price, currency, country and time zone", "Add a second administrator", "1 of 6 tasks done")
 	tasks.page().Find(".tasks a").Each(func(_ int, a *goquery.Selection) {
 		href, _ := a.Attr("href")
@@ -304,7 +304,7 @@ func TestInvitePages(t *testing.T) {
 	boss, guest := s.as(s.boss), s.browser()
 	boss.post("/settings/team", "email", "x", "role", "").is(http.StatusUnprocessableEntity).has("Enter an email address", "Choose a role")
 	boss.post("/settings/team", "email", "bola@example.com", "role", "sender").to("/settings/team")
-	shown := boss.get("/settings/team").has("The address is ready", "bola@example.com", "1 open invitation")
+	shown := boss.get("/settings/team").has("Invitation link created", "bola@example.com", "1 open invitation")
 	link, _ := shown.page().Find("#invite-link").Attr("value")
 	path, ok := strings.CutPrefix(link, "http://127.0.0.1:8080")
 	if !ok || len(path) != len("/invite/")+64 {
@@ -313,15 +313,15 @@ func TestInvitePages(t *testing.T) {
 	boss.get("/settings/team").lacks(path)
 	s.as(s.boss).get("/settings/team").lacks(path)
 
-	guest.get(path).is(http.StatusOK).has("Join smsdesk", "with the role Sender")
+	guest.get(path).is(http.StatusOK).has("Join smsdesk", "with the Sender role")
 	if got, _ := guest.get(path).page().Find("input[name=email]").Attr("value"); got != "bola@example.com" {
 		t.Errorf("address %q", got)
 	}
-	guest.post(path, "name", "Bola", "password", "short").is(http.StatusUnprocessableEntity).has("The password needs at least 15 characters")
+	guest.post(path, "name", "Bola", "password", "short").is(http.StatusUnprocessableEntity).has("Password must be at least 15 characters")
 	guest.post(path, "name", "Bola", "password", goodPassword, "email", "eve@example.com", "role", "administrator").to("/me?done=accepted")
 	guest.get("/me").is(http.StatusOK).has("Bola", "bola@example.com · Sender")
 	guest.get("/settings/team").is(http.StatusForbidden)
-	s.browser().get(path).is(http.StatusNotFound).has("This invitation does not work any more")
+	s.browser().get(path).is(http.StatusNotFound).has("This invitation has expired")
 	s.browser().post(path, "name", "Eve", "password", goodPassword).is(http.StatusNotFound)
 	if strings.Contains(s.log.String(), path) || strings.Contains(s.log.String(), strings.TrimPrefix(path, "/invite/")) {
 		t.Error("the invitation is in the log")
@@ -338,10 +338,10 @@ func TestForgottenPasswordPages(t *testing.T) {
 		guest.post("/signin", "email", bola.Email, "password", "forgotten").is(http.StatusUnprocessableEntity)
 	}
 	boss.post(views.UserPath(bola.ID), "do", "password").to("/settings/team")
-	shown := boss.get("/settings/team").has("The address is ready").lacks("open invitation")
+	shown := boss.get("/settings/team").has("Invitation link created").lacks("open invitation")
 	link, _ := shown.page().Find("#invite-link").Attr("value")
 	path := strings.TrimPrefix(link, "http://127.0.0.1:8080")
-	form := guest.get(path).is(http.StatusOK).has("Choose a new password", "An administrator lets you choose a new password.")
+	form := guest.get(path).is(http.StatusOK).has("Choose a new password", "An administrator gave you this link to choose a new password.")
 	if form.page().Find("#name").Length() != 0 {
 		t.Error("the form asks for a name")
 	}

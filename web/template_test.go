@@ -29,7 +29,7 @@ func TestComposeOffersOnlyTemplatesThatMayBeUsed(t *testing.T) {
 	b.get("/new").is(200).count("#template, #use-template", 0)
 	s.templates(a.ID)
 	got := b.get("/new").is(200)
-	if options := got.text("select#template"); options != "Own text Appointment" {
+	if options := got.text("select#template"); options != "No template Appointment" {
 		t.Errorf("offered are %q", options)
 	}
 	if got.attr("#use-template", "formaction") != "/new/template" || got.attr("#use-template", "hx-post") != "/new/template" {
@@ -62,7 +62,7 @@ func TestATemplateFillsTheTextAndKeepsTheRest(t *testing.T) {
 		t.Error("something typed was lost")
 	}
 	labels := form.Find("#marks label").Map(func(_ int, l *goquery.Selection) string { return l.Text() })
-	if strings.Join(labels, "|") != "In the place of ##Name##|In the place of ##Date##" || form.Find("[name='field:date']").AttrOr("value", "") != "Monday" || form.Find("#marks[hidden]").Length() != 0 {
+	if strings.Join(labels, "|") != "Value for ##Name##|Value for ##Date##" || form.Find("[name='field:date']").AttrOr("value", "") != "Monday" || form.Find("#marks[hidden]").Length() != 0 {
 		t.Errorf("the fields are %q", labels)
 	}
 	if preview := got.text("#preview .bubble"); !strings.Contains(preview, "Dear ##Name##") || !strings.Contains(preview, "come on Monday.") {
@@ -74,7 +74,7 @@ func TestATemplateFillsTheTextAndKeepsTheRest(t *testing.T) {
 	}
 	wrong := send("field:date", "Monday").is(422)
 	s.leads(wrong)
-	if said := wrong.text(`#errors a[href="#field%3Aname"]`); said != "Enter what stands in the place of ##Name## for everybody, or upload a list with a column for it" {
+	if said := wrong.text(`#errors a[href="#field%3Aname"]`); said != "Enter a value for ##Name##, or upload a list with a column for it" {
 		t.Errorf("the summary says %q", said)
 	}
 	if wrong.page().Find("[name='field:date']").AttrOr("value", "") != "Monday" || wrong.page().Find("[id='field:name'][aria-invalid]").Length() != 1 {
@@ -98,8 +98,8 @@ func TestATemplateThatCannotBeUsed(t *testing.T) {
 	s.templates(a.ID)
 	b := s.as(s.boss)
 	page := b.get("/new")
-	for id, sentence := range map[string]string{"": "Choose a template, or write your own text", "8": "This template cannot be used any more. Choose another, or write your own text",
-		"99": "This template cannot be used any more. Choose another, or write your own text", "x": "This template cannot be used any more. Choose another, or write your own text"} {
+	for id, sentence := range map[string]string{"": "Choose a template, or write your own text", "8": "This template can no longer be used. Choose another, or write your own text",
+		"99": "This template can no longer be used. Choose another, or write your own text", "x": "This template can no longer be used. Choose another, or write your own text"} {
 		got := b.post("/new/template", page.form("text", "mine", "template", id)...).is(422)
 		if got.text(`#errors a[href="#template"]`) != sentence || got.page().Find("[name=text]").Text() != "mine" {
 			t.Errorf("%q: %q", id, got.text("#errors"))
@@ -149,17 +149,17 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	s := newSite(t)
 	a := s.account(sms.Account{Name: "Clinic"})
 	b := s.as(s.boss)
-	got := b.get(views.AccountPath(a.ID)).is(200).has("Kept from the provider", "Not read yet.")
+	got := b.get(views.AccountPath(a.ID)).is(200).has("From the provider", "Not refreshed yet.")
 	if got.attr("form#refresh", "action") != views.AccountPath(a.ID)+"/refresh" {
 		t.Error("the button leads elsewhere")
 	}
 	b.post(views.AccountPath(a.ID) + "/refresh").to(views.AccountPath(a.ID) + "?done=refreshed")
-	b.get(views.AccountPath(a.ID)+"?done=refreshed").is(200).has("3, of which 1 can be used", "Read today at", "are read again").count("#templates-failed", 0)
-	s.must(s.db.MarkRecords(t.Context(), a.ID, sms.RecordTemplates, "This account may not use the API"))
-	b.get(views.AccountPath(a.ID)).has("The templates could not be read", "This account may not use the API", "3, of which 1 can be used")
+	b.get(views.AccountPath(a.ID)+"?done=refreshed").is(200).has("3 (1 usable)", "Refreshed today at", "refreshed").count("#templates-failed", 0)
+	s.must(s.db.MarkRecords(t.Context(), a.ID, sms.RecordTemplates, "API access is turned off for this account"))
+	b.get(views.AccountPath(a.ID)).has("We could not read the templates", "API access is turned off for this account", "3 (1 usable)")
 	s.provider.err = errors.New("We cannot reach the provider")
 	b.post(views.AccountPath(a.ID) + "/refresh").to(views.AccountPath(a.ID))
-	b.get(views.AccountPath(a.ID)).has("We cannot reach the provider", "Read today at")
+	b.get(views.AccountPath(a.ID)).has("We cannot reach the provider", "Refreshed today at")
 	b.post(views.AccountsPath + "/99/refresh").is(404)
 	s.as(s.hire("s@example.com", sms.Sender)).post(views.AccountPath(a.ID) + "/refresh").is(403)
 }

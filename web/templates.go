@@ -104,7 +104,7 @@ func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *page.V
 	seen := sms.Template{ID: id, Name: f.Get("seen_name"), Text: page.Lines(f.Get("seen_text"))}
 	added, gone := sms.MarksChanged(seen.Text, f.Get("text"))
 	if len(added)+len(gone) > 0 && f.Get("marks") == "" && strings.TrimSpace(f.Get("text")) != "" {
-		return s.showTemplateForm(w, r, v, sms.Invalid{"marks": "This changes the marks of the template. Tick the box if that is what you want"})
+		return s.showTemplateForm(w, r, v, sms.Invalid{"marks": "This changes the template's placeholders. Tick the box to confirm"})
 	}
 	_, err = s.desk.UpdateTemplate(r.Context(), v.User, v.Account.ID, seen, f.Get("name"), f.Get("text"))
 	var bad sms.Invalid
@@ -190,7 +190,7 @@ func (s *records) draftSave(w http.ResponseWriter, r *http.Request, v *page.Visi
 	case errors.As(err, &bad):
 		return s.showDraft(w, r, v, bad)
 	case errors.Is(err, sms.ErrConflict):
-		return s.showDraft(w, r, v, sms.Invalid{"changed": p.Draft.ChangedName + " changed this draft while the page was open. Copy your text, open the draft again and put it in"})
+		return s.showDraft(w, r, v, sms.Invalid{"changed": p.Draft.ChangedName + " changed this draft while you had it open. Copy your text, reopen the draft and paste it"})
 	case err != nil:
 		return err
 	}

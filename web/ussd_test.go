@@ -43,7 +43,7 @@ func TestViewersSeeNumbersInPart(t *testing.T) {
 				t.Errorf("%s sees on %s: %s", role, path, page.text("main"))
 			}
 		}
-		if got := b.get("/ussd/sessions"); !strings.Contains(got.text("#slow"), "longer than a second") {
+		if got := b.get("/ussd/sessions"); !strings.Contains(got.text("#slow"), "slower than 1 second") {
 			t.Errorf("no word of a slow answer: %s", got.text("main"))
 		}
 	}
@@ -64,7 +64,7 @@ func TestOneCodeOneMenu(t *testing.T) {
 	b, at := s.as(s.boss), views.MenuPath(other)
 	got := b.post(at+"/publish", "revision", "1")
 	got.is(http.StatusUnprocessableEntity)
-	if !strings.Contains(got.text("#errors"), "answers on *347# already") {
+	if !strings.Contains(got.text("#errors"), "already uses *347#") {
 		t.Error(got.text("#errors"))
 	}
 	b.post(at+"/settings", "revision", "1", "name", "Glo", "code", "*347#", "on-glo", "yes", "name-0", "English", "code-0", "en").is(http.StatusSeeOther)
@@ -113,7 +113,7 @@ func TestTheSimulatorDialsAndShowsBothSides(t *testing.T) {
 	b.post("/ussd/simulator", "dialled", "hello", "network", "mtn", "number", "12", "do", "dial").is(http.StatusUnprocessableEntity)
 	page := b.post("/ussd/simulator", "dialled", "*347*1#", "network", "glo", "number", "0803 000 0101", "do", "dial")
 	page.is(http.StatusOK)
-	if !strings.Contains(page.text("#heard"), "1. Yes <b>") || !strings.Contains(page.text("#took"), "a network may not wait so long") || page.text("#answer") == "" {
+	if !strings.Contains(page.text("#heard"), "1. Yes <b>") || !strings.Contains(page.text("#took"), "which is too slow for some networks") || page.text("#answer") == "" {
 		t.Error(page.text("main"))
 	}
 	session := pressed[0].Session
@@ -153,7 +153,7 @@ func TestAMenuIsWithdrawnRestoredAndDeleted(t *testing.T) {
 	}
 	b.post(at + "/delete").is(http.StatusUnprocessableEntity) // callers can still dial it
 	s.leads(b.get(at+"/versions").is(http.StatusOK).count(`a[href$="/restore?version=1"]`, 1))
-	asked := b.get(at+"/restore?version=1").is(http.StatusOK).has("The draft as it is now is lost", "New screen")
+	asked := b.get(at+"/restore?version=1").is(http.StatusOK).has("The current draft will be lost", "New screen")
 	if asked.attr("#restore [name=revision]", "value") != "2" || asked.attr("#restore [name=version]", "value") != "1" {
 		t.Error("the page asks about another version")
 	}

@@ -19,26 +19,26 @@ import (
 
 type accountCommand struct {
 	Add  accountAdd  `cmd:"" help:"Add an account."`
-	Show accountShow `cmd:"" help:"Show an account with its callback addresses, without its secrets."`
-	Test accountTest `cmd:"" help:"Ask the provider for the balance and the sender IDs."`
+	Show accountShow `cmd:"" help:"Show an account and its callback URLs, without secrets."`
+	Test accountTest `cmd:"" help:"Test an account by reading its balance and sender IDs."`
 }
 
 type accountAdd struct {
-	Name         string `required:"" help:"Name of the account on screen."`
-	BaseURL      string `required:"" name:"base-url" help:"The provider's address; it ends with /v2."`
+	Name         string `required:"" help:"Account name."`
+	BaseURL      string `required:"" name:"base-url" help:"Provider API URL, ending in /v2."`
 	ClientID     string `required:"" name:"client-id" help:"Client ID from the provider dashboard." env:"SMSDESK_CLIENT_ID"`
 	APIKeyFile   string `required:"" name:"api-key-file" help:"File that holds the API key." env:"SMSDESK_API_KEY_FILE"`
-	PerMinute    int    `default:"100" help:"Requests a minute that the provider allows, 1 to 1,000,000."`
-	CallLimit    int    `default:"100" help:"Most recipients of one request."`
-	Country      string `default:"NG" help:"Country in which numbers are read, as two letters."`
+	PerMinute    int    `default:"100" help:"Requests per minute the provider allows, 1 to 1,000,000."`
+	CallLimit    int    `default:"100" help:"Maximum recipients per request."`
+	Country      string `default:"NG" help:"Country for numbers without a country code (two letters)."`
 	Timezone     string `default:"Africa/Lagos" help:"Time zone of the account."`
 	Currency     string `default:"₦" help:"Currency sign."`
-	Price        string `help:"Price of one part, such as 4.00; estimates of cost use it."`
-	Hours        string `help:"Part of the day in which campaigns may send, such as 08:00-20:00; without it they send at any hour."`
-	Abroad       bool   `help:"Let messages go to numbers of other countries."`
-	URLBudget    int    `default:"2000" name:"url-budget" help:"Most bytes of a request's address, 500 to 8,000."`
-	TypeAbove    int64  `default:"5000" name:"type-above" help:"Whoever sends to more recipients than this types their number first; 0 never asks."`
-	ApproveAbove int64  `default:"0" name:"approve-above" help:"A second person has to approve campaigns with more recipients than this; 0 never asks."`
+	Price        string `help:"Price per part, for example 4.00; used for cost estimates."`
+	Hours        string `help:"Sending hours, for example 08:00-20:00. Default: any time."`
+	Abroad       bool   `help:"Allow numbers in other countries."`
+	URLBudget    int    `default:"2000" name:"url-budget" help:"Maximum URL length in bytes, 500 to 8,000."`
+	TypeAbove    int64  `default:"5000" name:"type-above" help:"Require typing the number of recipients above this; 0 for never."`
+	ApproveAbove int64  `default:"0" name:"approve-above" help:"Require approval above this many recipients; 0 for never."`
 }
 
 // Run stores an account; the provider need not be reachable.
@@ -51,11 +51,11 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 	a := sms.Account{Name: c.Name, BaseURL: c.BaseURL, PerMinute: c.PerMinute, CallLimit: c.CallLimit, Country: c.Country, Timezone: c.Timezone, Currency: c.Currency,
 		Abroad: c.Abroad, URLBudget: c.URLBudget, TypeAbove: c.TypeAbove, ApproveAbove: c.ApproveAbove}
 	if a.PricePerPart, err = sms.ReadPrice(c.Price); err != nil {
-		bad = append(bad, "--price: enter a price such as 4.00")
+		bad = append(bad, "--price must be an amount, for example 4.00")
 	}
 	from, to, _ := strings.Cut(c.Hours, "-")
 	if a.Hours, err = sms.ReadHours(from, to); err != nil {
-		bad = append(bad, "--hours: enter two times of day, such as 08:00-20:00")
+		bad = append(bad, "--hours: enter a start and an end time, for example 08:00-20:00")
 	}
 	if err := a.Check(); err != nil {
 		var list faults
@@ -73,13 +73,13 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 	if err != nil {
 		return sentences(err)
 	}
-	_, err = fmt.Fprintf(e.out, "Added account %q. Run \"smsdesk account test --name %q\" to try it.\n", made.Name, made.Name)
+	_, err = fmt.Fprintf(e.out, "Added account %q. Run \"smsdesk account test --name %q\" to test it.\n", made.Name, made.Name)
 	return err
 }
 
 type accountShow struct {
-	Name      string `required:"" help:"Name of the account."`
-	PublicURL string `name:"public-url" default:"http://127.0.0.1:8080" help:"Address under which the provider reaches this desk." env:"SMSDESK_PUBLIC_URL"`
+	Name      string `required:"" help:"Account name."`
+	PublicURL string `name:"public-url" default:"http://127.0.0.1:8080" help:"Public URL of this smsdesk." env:"SMSDESK_PUBLIC_URL"`
 }
 
 // Run shows an account. The callback addresses are whole: they are made to be
@@ -99,7 +99,7 @@ func (c accountShow) Run(ctx context.Context, e env) error {
 	if a.Pause != "" {
 		state = "paused: " + a.Pause
 	}
-	for _, line := range [][2]string{{"Name", a.Name}, {"Address", a.BaseURL}, {"API key", "ends …" + a.KeyHint}, {"Rate", fmt.Sprintf("%d requests a minute", a.PerMinute)},
+	for _, line := range [][2]string{{"Name", a.Name}, {"Address", a.BaseURL}, {"API key", "ends …" + a.KeyHint}, {"Rate", fmt.Sprintf("%d requests per minute", a.PerMinute)},
 		{"Country", a.Country}, {"Time zone", a.Timezone}, {"Currency", a.Currency}, {"Sending hours", hoursOf(a)}, {"State", state}} {
 		fmt.Fprintf(w, "%s:\t%s\n", line[0], line[1])
 	}
@@ -139,7 +139,7 @@ func named(ctx context.Context, db *storage.DB, name string) (sms.Account, error
 }
 
 type accountTest struct {
-	Name string `required:"" help:"Name of the account."`
+	Name string `required:"" help:"Account name."`
 }
 
 // Run asks the provider and prints the proof.

@@ -175,7 +175,7 @@ func (x *examination) backup(ctx context.Context) ([]finding, error) {
 		list = append(list, found(fine, "the last backup is %s old: %s", days(old), b.Folder))
 	}
 	if _, err := os.Stat(b.Folder); b.At > 0 && errors.Is(err, os.ErrNotExist) {
-		list = append(list, found(notice, "the last backup is not in %s any more. Look whether its disk is mounted, or make another", b.Folder))
+		list = append(list, found(notice, "the last backup is no longer in %s. Check whether its disk is mounted, or make another", b.Folder))
 	}
 	return list, nil
 }

@@ -10,8 +10,8 @@ import (
 )
 
 type doctorCommand struct {
-	Counts         bool   `help:"Count all messages and reports anew and compare them with the counts that the pages show. It reads everything there is and changes nothing."`
-	AcceptRollback bool   `help:"Put the messages that an older copy of the database does not know as sent into doubt, and let sending start."`
+	Counts         bool   `help:"Recount all messages and reports and compare with the stored counts. Reads the whole database, changes nothing."`
+	AcceptRollback bool   `help:"After restoring an older database: put messages sent since that backup in doubt and allow sending."`
 	Spool          string `help:"The --spool of serve, where it has one." env:"SMSDESK_SPOOL" type:"path"`
 }
 
@@ -141,7 +141,7 @@ func (x *examination) databaseFile(ctx context.Context) ([]finding, error) {
 	if err := x.db.Check(ctx); err != nil {
 		return []finding{found(fault, "%s. Stop smsdesk and restore a backup", err)}, nil
 	}
-	return []finding{found(fine, "the database file is whole")}, nil
+	return []finding{found(fine, "the database file is intact")}, nil
 }
 
 func (x *examination) key(ctx context.Context) ([]finding, error) {
@@ -175,12 +175,12 @@ func (x *examination) counts(ctx context.Context) (list []finding, err error) {
 	}
 	for i, m := range wrong {
 		if i == mostMiscounts {
-			return append(list, found(fault, "and %d more counts that differ", len(wrong)-i)), nil
+			return append(list, found(fault, "%d more counts differ", len(wrong)-i)), nil
 		}
 		list = append(list, found(fault, "count of %s", m))
 	}
 	if len(wrong) == 0 {
-		list = append(list, found(fine, "all counts are what the messages and reports say"))
+		list = append(list, found(fine, "all counts match the messages and reports"))
 	}
 	return list, nil
 }

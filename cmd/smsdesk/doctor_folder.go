@@ -56,10 +56,10 @@ func (x *examination) modes(context.Context) (list []finding, err error) {
 			list = append(list, found(fault, "and %d more files and folders that others may read or write", len(wide)-i))
 			break
 		}
-		list = append(list, found(fault, "%s may be read or written by others (mode %o). Run: chmod go= %s", path.name, path.mode, path.name))
+		list = append(list, found(fault, "%s is readable or writable by others (mode %o). Run: chmod go= %s", path.name, path.mode, path.name))
 	}
 	if len(list) == 0 && err == nil {
-		list = append(list, found(fine, "nobody else may read what the desk keeps"))
+		list = append(list, found(fine, "no one else can read the data folder"))
 	}
 	return list, err
 }

@@ -39,7 +39,7 @@ func (x *examination) journal(ctx context.Context) ([]finding, error) {
 	if q.Relation == sms.RelationNew {
 		return []finding{found(notice, "there is no journal yet; \"smsdesk serve\" makes one")}, nil
 	}
-	return []finding{found(fine, "journal and database agree")}, nil
+	return []finding{found(fine, "dispatch journal matches the database")}, nil
 }
 
 // commandLine is who answers by the command line.

@@ -106,7 +106,7 @@ func TestDoctorTellsByItsExitStatus(t *testing.T) {
 		}, "fault  open what is sealed", exitFault},
 		"database for all to read": {func(t *testing.T, data string) {
 			must(t, os.Chmod(filepath.Join(data, "smsdesk.db"), 0o644))
-		}, "smsdesk.db may be read or written by others (mode 644)", exitFault},
+		}, "smsdesk.db is readable or writable by others (mode 644)", exitFault},
 		"a report that waits": {func(t *testing.T, data string) {
 			must(t, os.Mkdir(filepath.Join(data, "spool"), 0o700))
 			must(t, os.WriteFile(filepath.Join(data, "spool", "1.reports"), []byte("1 2 \"r\" \"q\"\n1 2 \"half"), 0o600))

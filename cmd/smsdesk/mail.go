@@ -15,10 +15,10 @@ import (
 
 // mailFlags say how mail leaves this machine; without SMTP nothing is mailed.
 type mailFlags struct {
-	SMTP             string `name:"smtp" help:"Mail server for warnings, such as mail.example.com:587. Without it nothing is mailed." env:"SMSDESK_SMTP"`
+	SMTP             string `name:"smtp" help:"Mail server for alerts, for example mail.example.com:587. Without it no email is sent." env:"SMSDESK_SMTP"`
 	SMTPFrom         string `name:"smtp-from" help:"Address that warnings are mailed from." env:"SMSDESK_SMTP_FROM"`
-	SMTPUser         string `name:"smtp-user" help:"User at the mail server, where it asks for one." env:"SMSDESK_SMTP_USER"`
-	SMTPPasswordFile string `name:"smtp-password-file" type:"path" help:"File with the password at the mail server." env:"SMSDESK_SMTP_PASSWORD_FILE"`
+	SMTPUser         string `name:"smtp-user" help:"Mail server user name, if required." env:"SMSDESK_SMTP_USER"`
+	SMTPPasswordFile string `name:"smtp-password-file" type:"path" help:"File with the mail server password." env:"SMSDESK_SMTP_PASSWORD_FILE"`
 }
 
 func (f mailFlags) check() (bad faults) {
@@ -32,7 +32,7 @@ func (f mailFlags) check() (bad faults) {
 		bad = append(bad, fmt.Sprintf("--smtp-from: %q is not an address like desk@example.com", f.SMTPFrom))
 	}
 	if (f.SMTPUser == "") != (f.SMTPPasswordFile == "") {
-		bad = append(bad, "--smtp-user and --smtp-password-file: give both or neither")
+		bad = append(bad, "--smtp-user and --smtp-password-file: must be given together")
 	}
 	return bad
 }
@@ -73,11 +73,11 @@ func (m *mailer) Mail(ctx context.Context, to []string, subject, text string) (e
 	host, _, _ := net.SplitHostPort(m.SMTP)
 	c, err := smtp.NewClient(conn, host)
 	if err != nil {
-		return fmt.Errorf("speak to the mail server: %w", err)
+		return fmt.Errorf("connect to the mail server: %w", err)
 	}
 	if ok, _ := c.Extension("STARTTLS"); ok {
 		if err := c.StartTLS(&tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}); err != nil {
-			return fmt.Errorf("protect the way to the mail server: %w", err)
+			return fmt.Errorf("start TLS the mail server: %w", err)
 		}
 	}
 	if m.SMTPUser != "" {
@@ -87,7 +87,7 @@ func (m *mailer) Mail(ctx context.Context, to []string, subject, text string) (e
 		}
 	}
 	if err := m.write(c, to, subject, text); err != nil {
-		return fmt.Errorf("hand a mail over: %w", err)
+		return fmt.Errorf("send email: %w", err)
 	}
 	return c.Quit()
 }

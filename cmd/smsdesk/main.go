@@ -23,20 +23,20 @@ import (
 
 // command is the whole command line; every flag is also a SMSDESK_… variable.
 type command struct {
-	Data      string `help:"Folder that holds the database, the inbox, the journal and the key." default:"data" env:"SMSDESK_DATA" type:"path"`
+	Data      string `help:"Data folder (database, inbox, journal and key)." default:"data" env:"SMSDESK_DATA" type:"path"`
 	Database  string `help:"sqlite:PATH instead of smsdesk.db in the data folder." env:"SMSDESK_DATABASE"`
 	Journal   string `help:"Folder of the journal and the logs, best on another disk; the data folder where left out." env:"SMSDESK_JOURNAL" type:"path"`
-	LogFormat string `help:"How log lines are written." enum:"text,json" default:"text" env:"SMSDESK_LOG_FORMAT"`
+	LogFormat string `help:"Log format." enum:"text,json" default:"text" env:"SMSDESK_LOG_FORMAT"`
 
-	Serve     serveCommand     `cmd:"" help:"Run the desk."`
-	Sandbox   sandboxCommand   `cmd:"" help:"Play the bulk-SMS service, for tests of this and other programs."`
-	User      userCommand      `cmd:"" help:"Add and list people."`
-	Account   accountCommand   `cmd:"" help:"Add, show and test accounts at the provider."`
-	Token     tokenCommand     `cmd:"" help:"Add, list and revoke tokens of other programs."`
+	Serve     serveCommand     `cmd:"" help:"Run the server."`
+	Sandbox   sandboxCommand   `cmd:"" help:"Run a fake bulk-SMS provider for testing."`
+	User      userCommand      `cmd:"" help:"Add and list users."`
+	Account   accountCommand   `cmd:"" help:"Manage provider accounts."`
+	Token     tokenCommand     `cmd:"" help:"Manage API tokens."`
 	Retention retentionCommand `cmd:"" help:"Show and set how long numbers and texts are kept."`
 	Backup    backupCommand    `cmd:"" help:"Make a backup, also beside a desk that runs."`
 	Restore   restoreCommand   `cmd:"" help:"Make a data folder from a backup."`
-	Doctor    doctorCommand    `cmd:"" help:"Check the data folder and say what is wrong."`
+	Doctor    doctorCommand    `cmd:"" help:"Check the data folder and report problems."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
@@ -69,7 +69,7 @@ func (f faults) Error() string { return strings.Join(f, "\n") }
 
 func run(args []string, stdout, stderr io.Writer) int {
 	var c command
-	parser, err := kong.New(&c, kong.Name("smsdesk"), kong.Description("Send bulk SMS and see what became of every message."),
+	parser, err := kong.New(&c, kong.Name("smsdesk"), kong.Description("Send bulk SMS and track every message."),
 		kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.BindTo(context.Background(), (*context.Context)(nil)))
 	if err != nil {
 		fmt.Fprintln(stderr, "smsdesk:", err)
@@ -77,7 +77,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "smsdesk: %s\nRun \"smsdesk --help\" for the commands and their flags.\n", err)
+		fmt.Fprintf(stderr, "smsdesk: %s\nRun \"smsdesk --help\" to see commands and flags.\n", err)
 		return exitUsage
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -111,7 +111,7 @@ func newLog(w io.Writer, format string) *slog.Logger {
 func (e env) check() faults {
 	var bad faults
 	if strings.TrimSpace(e.storage.Data) == "" {
-		bad = append(bad, "--data: name a folder")
+		bad = append(bad, "--data must not be empty")
 	} else if info, err := os.Stat(e.storage.Data); err == nil && !info.IsDir() {
 		bad = append(bad, fmt.Sprintf("--data: %s is a file, not a folder", e.storage.Data))
 	}

@@ -67,7 +67,7 @@ func (p *proxyWatch) saw(ctx context.Context, peer string) {
 		p.log.Warn("a reverse proxy that --trusted-proxy does not name could not be noted", "error", err)
 		return
 	}
-	p.log.Warn("a request carries X-Forwarded-For and comes from no --trusted-proxy: where that is your reverse proxy, name it, or everybody seems to come from one address", "peer", peer)
+	p.log.Warn("a request carries X-Forwarded-For and comes from no --trusted-proxy: where that is your reverse proxy, name it, or everyone seems to come from one address", "peer", peer)
 }
 
 func (x *examination) proxy(ctx context.Context) ([]finding, error) {

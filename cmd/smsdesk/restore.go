@@ -13,11 +13,11 @@ import (
 
 type restoreCommand struct {
 	From           string `arg:"" optional:"" help:"Folder of one backup, such as backups/2026-11-21T1610Z." type:"path"`
-	Take           string `help:"The old data folder: its journal, logs, spools and inbox are copied, so that nobody gets a message twice. Stop the desk that serves it first." type:"path"`
+	Take           string `help:"The old data folder: its journal, logs, spools and inbox are copied, so that no one gets a message twice. Stop the smsdesk that uses it first." type:"path"`
 	Key            string `help:"The file smsdesk.key of the desk; without it that of --take, else the one in the backup." type:"path"`
 	PassphraseFile string `help:"File with the passphrase of the key in the backup; it is asked for where left out." type:"path"`
 	Identity       string `help:"age identity file, where the key in the backup is encrypted for a recipient." type:"path"`
-	Here           bool   `help:"Restore nothing: say that the data folder was put back from a snapshot, so that the next start sends nothing until somebody has looked."`
+	Here           bool   `help:"Restore nothing: say that the data folder was put back from a snapshot, so that the next start sends nothing until someone has checked."`
 }
 
 // Run makes the data folder named by --data from a backup. It sends nothing.

@@ -11,7 +11,7 @@ import (
 
 type retentionCommand struct {
 	Show retentionShow `cmd:"" help:"Show how long numbers and texts are kept."`
-	Set  retentionSet  `cmd:"" help:"Set how long numbers and texts are kept. What is removed cannot be brought back."`
+	Set  retentionSet  `cmd:"" help:"Set how long numbers and texts are kept. Removed data cannot be restored."`
 }
 
 type retentionShow struct{}
@@ -38,15 +38,15 @@ func (retentionShow) Run(ctx context.Context, e env) error {
 
 func monthsOf(n int) string {
 	if n == 0 {
-		return "for ever"
+		return "forever"
 	}
 	return strconv.Itoa(n) + " months"
 }
 
 type retentionSet struct {
-	Messages int `required:"" help:"Months from the end of a campaign or of a block, 1 to 120; 0 keeps for ever."`
-	Reports  int `required:"" help:"Months from the arrival of a delivery report; 0 keeps for ever."`
-	Calls    int `required:"" help:"Months from the end of a request to the provider; 0 keeps for ever."`
+	Messages int `required:"" help:"Months to keep messages after a campaign or block ends, 1 to 120; 0 for forever."`
+	Reports  int `required:"" help:"Months from the arrival of a delivery report; 0 for forever."`
+	Calls    int `required:"" help:"Months from the end of a request to the provider; 0 for forever."`
 	Log      int `help:"Days that the log of delivery reports goes back; 0 is 30."`
 }
 

@@ -17,18 +17,18 @@ import (
 )
 
 type sandboxCommand struct {
-	Listen     string        `default:"127.0.0.1:8081" help:"Address to listen on." env:"SMSDESK_SANDBOX_LISTEN"`
-	APIKey     string        `name:"api-key" default:"sandbox-api-key" help:"API key that callers must give." env:"SMSDESK_SANDBOX_API_KEY"`
+	Listen     string        `default:"127.0.0.1:8081" help:"Listen address." env:"SMSDESK_SANDBOX_LISTEN"`
+	APIKey     string        `name:"api-key" default:"sandbox-api-key" help:"API key clients must send." env:"SMSDESK_SANDBOX_API_KEY"`
 	ClientID   string        `name:"client-id" default:"sandbox-client-id" help:"Client ID that callers must give." env:"SMSDESK_SANDBOX_CLIENT_ID"`
-	DLRURL     string        `name:"dlr-url" help:"Where delivery reports are sent; its own query string is kept." env:"SMSDESK_SANDBOX_DLR_URL"`
-	USSDURL    string        `name:"ussd-url" help:"Where the USSD phone of the control page calls." env:"SMSDESK_SANDBOX_USSD_URL"`
-	PerMinute  int           `default:"100" help:"Calls allowed in any 60 seconds; 0 for no limit." env:"SMSDESK_SANDBOX_PER_MINUTE"`
-	RetryAfter time.Duration `default:"0s" help:"Retry-After of a 429 answer; 0 sends none."`
-	State      string        `help:"File that keeps what was accepted over a restart." type:"path" env:"SMSDESK_SANDBOX_STATE"`
+	DLRURL     string        `name:"dlr-url" help:"URL for delivery reports; its query string is kept." env:"SMSDESK_SANDBOX_DLR_URL"`
+	USSDURL    string        `name:"ussd-url" help:"URL the control page's USSD phone calls." env:"SMSDESK_SANDBOX_USSD_URL"`
+	PerMinute  int           `default:"100" help:"Requests per 60 seconds; 0 for no limit." env:"SMSDESK_SANDBOX_PER_MINUTE"`
+	RetryAfter time.Duration `default:"0s" help:"Retry-After for 429 answers; 0 for none."`
+	State      string        `help:"State file, so that accepted messages survive a restart." type:"path" env:"SMSDESK_SANDBOX_STATE"`
 	Timezone   string        `default:"Africa/Lagos" help:"Time zone of scheduled times and dates."`
 	Currency   string        `default:"₦" help:"Currency sign of the balance."`
-	Seed       uint64        `default:"1" help:"Makes the chances of faults and delays repeatable."`
-	Faults     string        `help:"Faults from the start, for example latency=300ms,cutAfter=0.05,inactive=true."`
+	Seed       uint64        `default:"1" help:"Random seed, for repeatable faults and delays."`
+	Faults     string        `help:"Initial faults, for example latency=300ms,cutAfter=0.05,inactive=true."`
 }
 
 // Run plays the service until it is told to stop.
@@ -125,7 +125,7 @@ func (s *server) sandboxAccount(ctx context.Context, base string) (sms.Account, 
 		return a, sms.Credentials{}, err
 	}
 	if !a.Test {
-		return a, sms.Credentials{}, fmt.Errorf("the account %q is a real one: rename it, or run serve with --no-sandbox", sandboxName)
+		return a, sms.Credentials{}, fmt.Errorf("account %q is a real account: rename it or run serve with --no-sandbox", sandboxName)
 	}
 	a, err = s.db.UpdateAccount(ctx, a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.BaseURL = base; return nil })
 	if err != nil {

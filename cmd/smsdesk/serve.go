@@ -27,17 +27,17 @@ import (
 )
 
 type serveCommand struct {
-	Listen         string        `default:"127.0.0.1:8080" help:"Address of the pages." env:"SMSDESK_LISTEN"`
-	PublicURL      string        `name:"public-url" help:"Address under which staff and the provider reach this desk; http://LISTEN where left out." env:"SMSDESK_PUBLIC_URL"`
-	CallbackListen string        `help:"Address of its own for delivery reports and USSD." env:"SMSDESK_CALLBACK_LISTEN"`
-	CallsInFlight  int           `default:"8" help:"Most requests under way at once for one account; after a crash each of them needs a decision." env:"SMSDESK_CALLS_IN_FLIGHT"`
+	Listen         string        `default:"127.0.0.1:8080" help:"Listen address for the web pages." env:"SMSDESK_LISTEN"`
+	PublicURL      string        `name:"public-url" help:"Public URL of this smsdesk, for staff and the provider; default http://LISTEN." env:"SMSDESK_PUBLIC_URL"`
+	CallbackListen string        `help:"Separate listen address for delivery reports and USSD." env:"SMSDESK_CALLBACK_LISTEN"`
+	CallsInFlight  int           `default:"8" help:"Maximum concurrent requests per account. After a crash, messages in these requests are in doubt." env:"SMSDESK_CALLS_IN_FLIGHT"`
 	Sandbox        bool          `default:"true" negatable:"" help:"Run the embedded sandbox with its test account." env:"SMSDESK_SANDBOX"`
-	TrustedProxy   []string      `help:"Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
-	Heartbeat      time.Duration `default:"10s" help:"How often is written down that callbacks are answered; what is missing there is shown as a gap." env:"SMSDESK_HEARTBEAT"`
+	TrustedProxy   []string      `help:"Trusted reverse proxies for X-Forwarded-For, for example 10.0.0.0/8." env:"SMSDESK_TRUSTED_PROXY"`
+	Heartbeat      time.Duration `default:"10s" help:"Heartbeat interval; missing heartbeats are shown as outages." env:"SMSDESK_HEARTBEAT"`
 	Mail           mailFlags     `embed:""`
 	Backup         backupFlags   `embed:""`
-	Spool          string        `help:"Folder for delivery reports while the inbox cannot be written, best on another disk; \"spool\" in the data folder where left out." env:"SMSDESK_SPOOL" type:"path"`
-	Dev            bool          `help:"Show pages made for developers, such as /styleguide." env:"SMSDESK_DEV"`
+	Spool          string        `help:"Fallback folder for delivery reports when the inbox is not writable, ideally on another disk. Default: data/spool." env:"SMSDESK_SPOOL" type:"path"`
+	Dev            bool          `help:"Show developer pages, for example /styleguide." env:"SMSDESK_DEV"`
 }
 
 // stopCalls is how long calls in flight may take to finish at a stop.
@@ -376,14 +376,14 @@ func within(most time.Duration, wait func() error) error {
 	case err := <-done:
 		return err
 	case <-time.After(most):
-		return fmt.Errorf("calls were still in flight after %s; they will need a decision", most)
+		return fmt.Errorf("requests still in flight after %s; their messages are now in doubt", most)
 	}
 }
 
 // warn says what will not work although nothing is wrong with the flags.
 func (s *server) warn() {
 	if strings.HasPrefix(s.PublicURL, "http:") && !s.onlyHere() {
-		s.log.Warn("browsers on other machines will have every form refused over http: put a server that ends TLS in front and give its https address as --public-url")
+		s.log.Warn("forms only work over https from other machines: put a TLS reverse proxy in front and set --public-url to its https URL")
 	}
 }
 

@@ -29,7 +29,7 @@ func passedListeners(n int) ([]net.Listener, error) {
 		return nil, fmt.Errorf("take over the sockets of the service manager: %w", err)
 	}
 	if count != strconv.Itoa(n) {
-		return nil, fmt.Errorf("the service manager passes %s sockets and %d are needed: one for --listen, and one behind it for --callback-listen where that is given", count, n)
+		return nil, fmt.Errorf("expected %d sockets from the service manager (--listen, then --callback-listen), got %s", n, count)
 	}
 	var list []net.Listener
 	for i := range n {

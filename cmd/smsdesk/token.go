@@ -13,14 +13,14 @@ import (
 )
 
 type tokenCommand struct {
-	Add    tokenAdd    `cmd:"" help:"Make a token with which another program acts as a person over /api/v1."`
+	Add    tokenAdd    `cmd:"" help:"Create an API token that acts as a user."`
 	List   tokenList   `cmd:"" help:"List tokens."`
-	Revoke tokenRevoke `cmd:"" help:"End a token at once."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token."`
 }
 
 type tokenAdd struct {
 	Name string `required:"" help:"What the token is for."`
-	User string `required:"" help:"Email address of the person as whom the program acts."`
+	User string `required:"" help:"Email address of the user the token acts as."`
 }
 
 // Run makes a token. Its secret is the last word printed, and is printed only
@@ -33,7 +33,7 @@ func (c tokenAdd) Run(ctx context.Context, e env) error {
 	defer func() { _ = db.Close() }()
 	owner, _, err := db.UserByEmail(ctx, strings.ToLower(strings.TrimSpace(c.User)))
 	if errors.Is(err, sms.ErrNotFound) {
-		return faults{fmt.Sprintf("--user: there is no person with the email address %q", c.User)}
+		return faults{fmt.Sprintf("--user: no user with the email address %q", c.User)}
 	}
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (c tokenAdd) Run(ctx context.Context, e env) error {
 	if err != nil {
 		return sentences(err)
 	}
-	_, err = fmt.Fprintf(e.out, "Added token %d, %q, which acts as %s <%s>. It is shown only now: %s\n", t.ID, t.Name, owner.Name, owner.Email, secret)
+	_, err = fmt.Fprintf(e.out, "Created token %d, %q, for %s <%s>. Copy it now, it is not shown again: %s\n", t.ID, t.Name, owner.Name, owner.Email, secret)
 	return err
 }
 
@@ -87,11 +87,11 @@ func (c tokenRevoke) Run(ctx context.Context, e env) error {
 	defer func() { _ = db.Close() }()
 	t, err := e.desk(db).RevokeToken(ctx, desk.Operator(), c.ID)
 	if errors.Is(err, sms.ErrNotFound) {
-		return faults{fmt.Sprintf("--id: there is no token %d", c.ID)}
+		return faults{fmt.Sprintf("--id: no token with ID %d", c.ID)}
 	}
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.out, "Token %d, %q, does not work any more.\n", t.ID, t.Name)
+	_, err = fmt.Fprintf(e.out, "Revoked token %d, %q.\n", t.ID, t.Name)
 	return err
 }

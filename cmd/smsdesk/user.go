@@ -18,13 +18,13 @@ import (
 )
 
 type userCommand struct {
-	Add  userAdd  `cmd:"" help:"Add a person."`
-	List userList `cmd:"" help:"List people."`
+	Add  userAdd  `cmd:"" help:"Add a user."`
+	List userList `cmd:"" help:"List users."`
 }
 
 type userAdd struct {
 	Email        string `required:"" help:"Email address, used to sign in."`
-	Name         string `required:"" help:"Name shown to others."`
+	Name         string `required:"" help:"Display name."`
 	Role         string `required:"" help:"viewer, sender, approver, manager or administrator."`
 	PasswordFile string `required:"" help:"File that holds the password." env:"SMSDESK_PASSWORD_FILE"`
 }
@@ -34,7 +34,7 @@ func (c userAdd) Run(ctx context.Context, e env) error {
 	var bad faults
 	role, ok := sms.ParseRole(c.Role)
 	if !ok {
-		bad = append(bad, fmt.Sprintf("--role: %q is none of viewer, sender, approver, manager, administrator", c.Role))
+		bad = append(bad, fmt.Sprintf("--role: %q must be viewer, sender, approver, manager or administrator", c.Role))
 	}
 	password, err := readSecret(c.PasswordFile)
 	if err != nil {

@@ -54,7 +54,7 @@ func checkAccount(a sms.Account, c sms.Credentials, credentialsNeeded bool) erro
 	return bad.Or()
 }
 
-var errNameTaken = sms.Invalid{"name": "There is already an account with this name. Choose another name"}
+var errNameTaken = sms.Invalid{"name": "An account with this name already exists. Choose another name"}
 
 // CreateAccount stores an account. It does not call the service: a desk can
 // be set up while the provider cannot be reached.

@@ -71,7 +71,7 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 	return c, nil
 }
 
-const nothingAgain = "Nothing of this can be sent again"
+const nothingAgain = "None of these messages can be sent again"
 
 // again is one order to send again at work.
 type again struct {

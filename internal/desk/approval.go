@@ -36,12 +36,12 @@ func (d *Desk) approvalProblem(ctx context.Context, c sms.Campaign) (sentence st
 		return "", err
 	}
 	if c.GroupID != "" {
-		return "A campaign to a group needs the approval of a second person. Ask for it instead", nil
+		return "Campaigns to a group need approval. Ask for approval instead", nil
 	}
 	if above == 1 {
-		return "A campaign to more than 1 recipient needs the approval of a second person. Ask for it instead", nil
+		return "Campaigns to more than 1 recipient need approval. Ask for approval instead", nil
 	}
-	return fmt.Sprintf("A campaign to more than %d recipients needs the approval of a second person. Ask for it instead", above), nil
+	return fmt.Sprintf("Campaigns to more than %d recipients need approval. Ask for approval instead", above), nil
 }
 
 // NeedsApproval says whether a draft goes only with the yes of a second person.
@@ -111,9 +111,9 @@ func (d *Desk) checkAsk(ctx context.Context, by sms.User, c sms.Campaign, o Ask)
 	case err != nil:
 		return err
 	case !needed:
-		bad["approval"] = "This campaign needs no approval any more. Look at it, then send it"
+		bad["approval"] = "This campaign no longer needs approval. Check it, then send it"
 	case len(can) == 0:
-		bad["approval"] = "Nobody else here may approve it. Ask an administrator to give a second person the role Approver"
+		bad["approval"] = "No one else can approve it. Ask an administrator to give someone the Approver role"
 	}
 	if sentence, err := d.askedTimeProblem(ctx, c, o); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (d *Desk) second(ctx context.Context, by sms.User, id int64, doing string) 
 	}
 	c, err := d.store.Campaign(ctx, id)
 	if err == nil && !c.MayApprove(by) {
-		err = fmt.Errorf("%s campaign %d: %w: a second person has to", doing, id, sms.ErrForbidden)
+		err = fmt.Errorf("%s campaign %d: %w: someone else has to approve it", doing, id, sms.ErrForbidden)
 	}
 	return c, err
 }
@@ -204,7 +204,7 @@ func (d *Desk) checkApproval(ctx context.Context, by sms.User, c sms.Campaign, o
 			return err
 		}
 		if handOverProblem(account, c, c.Schedule(), d.now()) != "" {
-			bad["time"] = "It can no longer be handed over for its time. Send it back, so that another time is chosen"
+			bad["time"] = "It is too late to schedule this with the provider. Send it back so that another time can be chosen"
 		}
 	}
 	return bad.Or()

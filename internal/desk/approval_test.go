@@ -73,7 +73,7 @@ func TestALargeCampaignNeedsASecondPerson(t *testing.T) {
 	at := sms.ScheduleAt(time.Now().Add(3 * time.Hour))
 	c := o.draft("CLINIC", "Hello", ordinary(4)...)
 	order := desk.StartOrder{Version: c.Version, Typed: "4"}
-	const want = "A campaign to more than 3 recipients needs the approval of a second person. Ask for it instead"
+	const want = "Campaigns to more than 3 recipients need approval. Ask for approval instead"
 	for _, by := range []sms.User{o.ada, o.bola, o.sam} {
 		if _, err := o.desk.StartCampaign(o.ctx, by, c.ID, order); said(err, "approval") != want {
 			t.Errorf("%s starts it: %v", by.Name, err)
@@ -103,7 +103,7 @@ func TestALargeCampaignNeedsASecondPerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.desk.StartCampaign(o.ctx, o.ada, group.ID, desk.StartOrder{Version: group.Version}); !strings.HasPrefix(said(err, "approval"), "A campaign to a group needs") {
+	if _, err := o.desk.StartCampaign(o.ctx, o.ada, group.ID, desk.StartOrder{Version: group.Version}); !strings.HasPrefix(said(err, "approval"), "Campaigns to a group need") {
 		t.Errorf("a group: %v", err)
 	}
 }
@@ -200,7 +200,7 @@ func TestApprovedForATime(t *testing.T) {
 	for name, to := range map[string]struct {
 		passed time.Duration // since the chosen time
 		want   sms.CampaignState
-	}{"to come": {-time.Hour, sms.CampaignScheduled}, "just come": {10 * time.Minute, sms.CampaignScheduled}, "long past": {31 * time.Minute, sms.CampaignPaused}} {
+	}{"to come": {-time.Hour, sms.CampaignScheduled}, "due now": {10 * time.Minute, sms.CampaignScheduled}, "long past": {31 * time.Minute, sms.CampaignPaused}} {
 		c := o.asked(4, at)
 		moved, err := o.db.UpdateCampaign(o.ctx, c.ID, 1, func(c *sms.Campaign) error {
 			c.SendAt = time.Now().Add(-to.passed).UnixMilli()
@@ -213,7 +213,7 @@ func TestApprovedForATime(t *testing.T) {
 		if err != nil || got.State != to.want || got.StartedAt != 0 || got.Started() {
 			t.Errorf("%s: %s %q %v", name, got.State, got.Pause, err)
 		}
-		if to.want == sms.CampaignPaused && (!got.Held() || !strings.Contains(got.Pause, "approved later than that")) {
+		if to.want == sms.CampaignPaused && (!got.Held() || !strings.Contains(got.Pause, "approved after that time")) {
 			t.Errorf("%s: %q", name, got.Pause)
 		}
 	}
@@ -258,7 +258,7 @@ func TestHandedOverOnlyInTime(t *testing.T) {
 func TestSentBackAndTakenBack(t *testing.T) {
 	o := newQuartet(t)
 	c := o.asked(4, sms.Schedule{})
-	for reason, want := range map[string]string{" ": "Say what has to change", strings.Repeat("x", 501): "Use at most 500 characters"} {
+	for reason, want := range map[string]string{" ": "Enter what has to change", strings.Repeat("x", 501): "Use at most 500 characters"} {
 		if _, err := o.desk.ReturnCampaign(o.ctx, o.bola, c.ID, c.Version, reason); said(err, "reason") != want {
 			t.Errorf("%q: %v", reason, err)
 		}
@@ -293,7 +293,7 @@ func TestNobodyToAsk(t *testing.T) {
 		}
 	}
 	c := o.draft("CLINIC", "Hello", ordinary(4)...)
-	if _, err := o.desk.AskApproval(o.ctx, o.ada, c.ID, desk.Ask{StartOrder: desk.StartOrder{Version: c.Version}}); !strings.HasPrefix(said(err, "approval"), "Nobody else here may approve it") {
+	if _, err := o.desk.AskApproval(o.ctx, o.ada, c.ID, desk.Ask{StartOrder: desk.StartOrder{Version: c.Version}}); !strings.HasPrefix(said(err, "approval"), "No one else can approve it") {
 		t.Errorf("%v", err)
 	}
 	if _, err := o.desk.SaveUser(o.ctx, o.ada, o.bola.ID, sms.Sender, true); err != nil {
@@ -303,7 +303,7 @@ func TestNobodyToAsk(t *testing.T) {
 		t.Errorf("%v %v", can, err)
 	}
 	small := o.draft("CLINIC", "Hello", ordinary(3)...)
-	if _, err := o.desk.AskApproval(o.ctx, o.ada, small.ID, desk.Ask{StartOrder: desk.StartOrder{Version: small.Version}}); !strings.Contains(said(err, "approval"), "needs no approval") {
+	if _, err := o.desk.AskApproval(o.ctx, o.ada, small.ID, desk.Ask{StartOrder: desk.StartOrder{Version: small.Version}}); !strings.Contains(said(err, "approval"), "no longer needs approval") {
 		t.Errorf("a small one: %v", err)
 	}
 }

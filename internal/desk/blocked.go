@@ -77,7 +77,7 @@ func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (add
 
 func staffProof(kind sms.BlockKind, file string) string {
 	if kind == sms.BlockedByFile {
-		return "In the file " + shownFileName(file)
+		return "From the file " + shownFileName(file)
 	}
 	return "Entered by hand"
 }
@@ -92,7 +92,7 @@ func withNote(detail, note string) string {
 func checkNote(raw string) (note, sentence string) {
 	note = strings.Join(strings.Fields(strings.ToValidUTF8(raw, "�")), " ")
 	if utf8.RuneCountInString(note) > noteMost {
-		return note, fmt.Sprintf("The note is too long. Use at most %d characters", noteMost)
+		return note, fmt.Sprintf("Note must be %d characters or fewer", noteMost)
 	}
 	return note, ""
 }
@@ -132,9 +132,9 @@ func readNumberFile(file []byte, country string, abroad bool) (read sms.Numbers,
 	case len(file) == 0:
 		return read, ""
 	case len(file) > fileMost:
-		return read, "The file must be smaller than 1MB. Send it in parts"
+		return read, "The selected file must be smaller than 1MB. Split it and upload the parts"
 	case !utf8.Valid(file) || strings.ContainsRune(string(file), 0):
-		return read, "This file is not plain text. Save it as CSV UTF-8 and choose it again"
+		return read, "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(string(file), "\ufeff"), `"`, "")
 	read = sms.ReadNumbers(text, country, abroad)
@@ -149,7 +149,7 @@ func readNumberFile(file []byte, country string, abroad bool) (read sms.Numbers,
 	case len(wrong) > 0:
 		return read, numbersProblem(read)
 	case len(read.Good) == 0:
-		return read, "There is no phone number in this file"
+		return read, "The selected file has no phone numbers"
 	}
 	return read, ""
 }
@@ -162,7 +162,7 @@ func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why str
 	}
 	note, sentence := checkNote(why)
 	if note == "" {
-		sentence = "Say why messages may go to this number again"
+		sentence = "Enter why this number should be unblocked"
 	}
 	if sentence != "" {
 		return sms.Blocked{}, sms.Invalid{"note": sentence}
@@ -214,7 +214,7 @@ func (d *Desk) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaig
 	}
 	switch {
 	case left == 0 && len(messages) > 1 && !every:
-		return "None of the " + strconv.Itoa(len(messages)) + " people may be written to now. The last one: " + sentence, nil
+		return "None of the " + strconv.Itoa(len(messages)) + " recipients can be sent to. Last reason: " + sentence, nil
 	case left > 0:
 		return "", nil
 	case len(messages) > 1:

@@ -45,11 +45,11 @@ func TestBlockNumbersReadsTextAndFile(t *testing.T) {
 		"CSV with headings": {file: "\ufeffName,\"Phone\"\r\nAda Obi,\"0803 000 0101\"\r\n", want: []string{"file 2348030000101"}},
 		"nothing":           {bad: sms.Invalid{"numbers": "Enter at least one phone number, or choose a file"}},
 		"a wrong number":    {numbers: "080312345", file: "08030000101", bad: sms.Invalid{"numbers": "Too short: has 9 digits, needs 11"}},
-		"wrong in the file": {file: "phone\n08030000101\n080312345\n08031", bad: sms.Invalid{"file": "2 numbers cannot be used. The first one: Too short: has 9 digits, needs 11"}},
-		"only headings":     {file: "phone,name\n", bad: sms.Invalid{"file": "There is no phone number in this file"}},
-		"a spreadsheet":     {file: "PK\x03\x04\x00\xff", bad: sms.Invalid{"file": "This file is not plain text. Save it as CSV UTF-8 and choose it again"}},
-		"UTF-16":            {file: "0\x008\x000\x003\x00", bad: sms.Invalid{"file": "This file is not plain text. Save it as CSV UTF-8 and choose it again"}},
-		"too large":         {file: strings.Repeat("\n", 1<<20+1), bad: sms.Invalid{"file": "The file must be smaller than 1MB. Send it in parts"}},
+		"wrong in the file": {file: "phone\n08030000101\n080312345\n08031", bad: sms.Invalid{"file": "2 numbers cannot be used. First problem: Too short: has 9 digits, needs 11"}},
+		"only headings":     {file: "phone,name\n", bad: sms.Invalid{"file": "The selected file has no phone numbers"}},
+		"a spreadsheet":     {file: "PK\x03\x04\x00\xff", bad: sms.Invalid{"file": "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"}},
+		"UTF-16":            {file: "0\x008\x000\x003\x00", bad: sms.Invalid{"file": "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"}},
+		"too large":         {file: strings.Repeat("\n", 1<<20+1), bad: sms.Invalid{"file": "The selected file must be smaller than 1MB. Split it and upload the parts"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, sandbox.Config{}, nil)
@@ -125,7 +125,7 @@ func TestBlockedNumbersAreLeftOut(t *testing.T) {
 	}
 	var bad sms.Invalid
 	order := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: list[0], Text: "Hello", Token: desk.NewToken()}
-	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) || !strings.HasPrefix(bad["numbers"], "Number is on your blocked list since ") {
+	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) || !strings.HasPrefix(bad["numbers"], "Number blocked since ") {
 		t.Errorf("one blocked number: %v", err)
 	}
 	order.Numbers = list[0] + "\n" + list[1]

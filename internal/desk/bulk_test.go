@@ -327,10 +327,10 @@ func TestHandOver(t *testing.T) {
 	at = time.Date(at.Year(), at.Month(), at.Day(), 9, 5, 0, 0, lagos)
 	c := r.list("list", rows(1, 30))
 	for name, wrong := range map[string]time.Time{
-		"This time has passed. Choose one that is still to come":                            time.Now().Add(-time.Minute),
-		"Handing over takes up to 6 minutes. Choose a later time":                           time.Now().Add(4 * time.Minute),
-		"Messages of this account go out from 00:00 to 23:59. Choose a time in these hours": at.Add(14*time.Hour + 54*time.Minute),
-		"This is more than a year away. Choose an earlier date":                             at.AddDate(2, 0, 0),
+		"Time must be in the future": time.Now().Add(-time.Minute),
+		"Scheduling with the provider takes up to 6 minutes. Choose a later time":       time.Now().Add(4 * time.Minute),
+		"This account only sends from 00:00 to 23:59. Choose a time within these hours": at.Add(14*time.Hour + 54*time.Minute),
+		"Date must be within the next year":                                             at.AddDate(2, 0, 0),
 	} {
 		var bad sms.Invalid
 		if _, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(wrong), desk.StartOrder{Version: c.Version}); !errors.As(err, &bad) || bad["time"] != name {

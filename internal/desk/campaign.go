@@ -147,11 +147,11 @@ func numbersProblem(read sms.Numbers) string {
 	case len(read.Bad) == 1:
 		return read.Bad[0].Sentence
 	case len(read.Bad) > 1:
-		return fmt.Sprintf("%d numbers cannot be used. The first one: %s", len(read.Bad), read.Bad[0].Sentence)
+		return fmt.Sprintf("%d numbers cannot be used. First problem: %s", len(read.Bad), read.Bad[0].Sentence)
 	case len(read.Good) == 0:
 		return "Enter at least one phone number"
 	case len(read.Good) > maxTyped:
-		return fmt.Sprintf("You can type up to 1,000 numbers. You have %d", len(read.Good))
+		return fmt.Sprintf("You can enter up to 1,000 numbers. You entered %d. Upload a list instead", len(read.Good))
 	}
 	return ""
 }

@@ -46,18 +46,18 @@ func sameOrder(a, b sms.ListOrder) bool {
 func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 	bad, columns := sms.Invalid{}, len(l.Reading.Columns)
 	if utf8.RuneCountInString(o.Name) > 100 {
-		bad["name"] = "The name must have at most 100 characters"
+		bad["name"] = "Name must be 100 characters or fewer"
 	}
 	if o.Phone < 0 || o.Phone >= columns {
 		bad["phone"] = "Choose the column with the phone numbers"
 	}
 	switch {
 	case o.Text == "" && (o.Message < 0 || o.Message >= columns):
-		bad["text"] = "Enter the message, or choose the column that holds it"
+		bad["text"] = "Enter the message, or choose the column it is in"
 	case o.Own && o.Message >= columns:
-		bad["message"] = "Choose the column that holds the messages"
+		bad["message"] = "Choose the column with the messages"
 	case o.Text != "" && o.Message >= 0 && !o.Own:
-		bad["message"] = "Enter a message or choose a column that holds it, not both"
+		bad["message"] = "Enter a message or choose a column, not both"
 	case o.Text == "" && o.Message == o.Phone:
 		bad["message"] = "The numbers and the messages cannot be in the same column. Choose another"
 	}
@@ -271,7 +271,7 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	v.Number, v.Text, v.Unicode, v.Parts = phone.number, m.text, m.count.Unicode, m.count.Parts
 	if _, is := slices.BinarySearch(c.blocked, v.Number); is {
 		v.Kind = sms.RowBlocked
-		note(sms.RowBlocked, c.list.Order.Phone, "Number is on your blocked list").After = v.MSISDN()
+		note(sms.RowBlocked, c.list.Order.Phone, "Number is blocked").After = v.MSISDN()
 		return v, notes
 	}
 	if sentence := c.enough(v.MSISDN()); sentence != "" {
@@ -362,11 +362,11 @@ func (c *checker) message(cells []string) (m message, kind sms.RowKind, column i
 		return c.last, "", -1, ""
 	}
 	if text == "" {
-		return m, sms.RowText, -1, "Message is empty after filling in the columns"
+		return m, sms.RowText, -1, "Message is empty once the placeholders are filled in"
 	}
 	column, name := c.widest(cells)
 	if name != "" {
-		return m, sms.RowText, column, strings.Replace(c.last.fault, "Shorten it", "Shorten "+strconv.Quote(name), 1)
+		return m, sms.RowText, column, c.last.fault + ". Shorten " + strconv.Quote(name)
 	}
 	return m, sms.RowText, column, c.last.fault
 }

@@ -119,10 +119,10 @@ func TestSentencesAboutTexts(t *testing.T) {
 		"missing value":          {"Dear ##Name##", " ", -1, sms.RowMissing, "Missing: enter a name"},
 		"missing, with a vowel":  {"Pay ##Amount##", "", -1, sms.RowMissing, "Missing: enter an amount"},
 		"missing message":        {"", "", 1, sms.RowMissing, "Missing: enter a message"},
-		"failure of a formula":   {"Dear ##Name##", "#REF!", -1, sms.RowText, "Shows #REF!, the failure of a formula. Correct the formula"},
-		"too long for a field":   {"Dear ##Name##", strings.Repeat("x", 310), -1, sms.RowText, `Message is 9 characters too long (limit 306). Shorten "first"`},
-		"too long in its column": {"", strings.Repeat("x", 310), 1, sms.RowText, "Message is 4 characters too long (limit 306). Shorten it"},
-		"special letters":        {"Dear ##Name##", strings.Repeat("ọ", 70), -1, sms.RowLonger, `This message needs 2 parts because of "ọ"`},
+		"formula error":          {"Dear ##Name##", "#REF!", -1, sms.RowText, "Shows #REF!, the failure of a formula. Correct the formula"},
+		"too long for a field":   {"Dear ##Name##", strings.Repeat("x", 310), -1, sms.RowText, `Message must be 306 characters or fewer. Yours is 9 over. Shorten "first"`},
+		"too long in its column": {"", strings.Repeat("x", 310), 1, sms.RowText, "Message must be 306 characters or fewer. Yours is 4 over"},
+		"special characters":     {"Dear ##Name##", strings.Repeat("ọ", 70), -1, sms.RowLonger, `This message needs 2 parts because of "ọ"`},
 	} {
 		l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "first"}}, Order: sms.ListOrder{Message: c.column, Text: c.text,
 			Fields: map[string]int{"name": 1, "amount": 1}}}

@@ -63,7 +63,7 @@ func checkCampaignName(name string) (trimmed, sentence string) {
 	case name == "":
 		return name, "Enter a name for the campaign"
 	case len([]rune(name)) > campaignNameMost:
-		return name, "The name must have at most 100 characters"
+		return name, "Name must be 100 characters or fewer"
 	}
 	return name, ""
 }
@@ -138,7 +138,7 @@ func testNumber(typed string, account sms.Account) (string, error) {
 		return "", sms.Invalid{"test_number": "Enter the number of your own phone"}
 	}
 	if strings.ContainsAny(typed, ",;/|&\n") {
-		return "", sms.Invalid{"test_number": "Enter one number only"}
+		return "", sms.Invalid{"test_number": "Enter one number"}
 	}
 	phone, err := sms.ParsePhone(typed, account.Country, account.Abroad)
 	var bad sms.Invalid

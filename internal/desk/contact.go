@@ -122,10 +122,10 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account, columns []
 	}
 	c.Number = phone.Number
 	if c.Name = sms.TidyValue(o.Name, 2*sms.ContactNameMost); utf8.RuneCountInString(c.Name) > sms.ContactNameMost {
-		bad["name"] = fmt.Sprintf("The name must have at most %d characters", sms.ContactNameMost)
+		bad["name"] = fmt.Sprintf("Name must be %d characters or fewer", sms.ContactNameMost)
 	}
 	if c.Tags = sms.ReadTags(o.Tags); len(c.Tags) > sms.ContactTagsMost {
-		bad["tags"] = fmt.Sprintf("A person can have %d tags. Enter fewer", sms.ContactTagsMost)
+		bad["tags"] = fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.ContactTagsMost)
 	}
 	fields, names := maps.Clone(o.Fields), map[string]bool{}
 	if fields == nil {
@@ -138,21 +138,21 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account, columns []
 		key := sms.MarkKey(column)
 		switch {
 		case sms.Reserved(key) || key == "" || names[key]:
-			bad["column"] = "There is a column of this name already. Choose another name"
+			bad["column"] = "A column with this name already exists. Choose another name"
 		case len(columns) >= sms.ContactColumnsMost:
-			bad["column"] = fmt.Sprintf("Contacts can have %d columns, and they have them", sms.ContactColumnsMost)
+			bad["column"] = fmt.Sprintf("You already have the maximum of %d columns", sms.ContactColumnsMost)
 		default:
 			names[key], fields[key] = true, o.Value
 			added = append(added, sms.ContactColumn{Key: key, Name: column})
 		}
 	} else if sms.TidyValue(o.Value, 1) != "" {
-		bad["column"] = "Say what the new column is called"
+		bad["column"] = "Enter a name for the new column"
 	}
 	c.Fields = map[string]string{}
 	for key, raw := range fields {
 		v := sms.TidyValue(raw, 2*sms.ContactValueMost)
 		if utf8.RuneCountInString(v) > sms.ContactValueMost {
-			bad["field:"+key] = fmt.Sprintf("This must have at most %d characters", sms.ContactValueMost)
+			bad["field:"+key] = fmt.Sprintf("Value must be %d characters or fewer", sms.ContactValueMost)
 		}
 		if v != "" && names[key] {
 			c.Fields[key] = v
@@ -209,7 +209,7 @@ func (d *Desk) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder) (
 	if a.Name == "" {
 		bad["name"] = "Enter a name for the audience"
 	} else if utf8.RuneCountInString(a.Name) > sms.ContactNameMost {
-		bad["name"] = fmt.Sprintf("The name must have at most %d characters", sms.ContactNameMost)
+		bad["name"] = fmt.Sprintf("Name must be %d characters or fewer", sms.ContactNameMost)
 	}
 	if err := bad.Or(); err != nil {
 		return a, err
@@ -223,7 +223,7 @@ func (d *Desk) putAudience(ctx context.Context, by sms.User, a sms.Audience, mem
 			return a, err
 		}
 	}
-	taken := sms.Invalid{"name": fmt.Sprintf("There is already an audience called %q. Choose another name", a.Name)}
+	taken := sms.Invalid{"name": fmt.Sprintf("An audience called %q already exists. Choose another name", a.Name)}
 	var err error
 	if a.ID == 0 {
 		if a, err = d.store.CreateAudience(ctx, a, members, d.ms()); errors.Is(err, sms.ErrConflict) {
@@ -291,10 +291,10 @@ func (d *Desk) ChangeMembers(ctx context.Context, by sms.User, account, audience
 		return 0, err
 	}
 	if a.Kind != sms.Picked {
-		return 0, sms.Invalid{"audience": "This audience is a filter: whoever fits it is in it"}
+		return 0, sms.Invalid{"audience": "This audience is a filter, so you cannot add contacts by hand"}
 	}
 	if len(contacts) == 0 {
-		return 0, sms.Invalid{"contacts": "Choose at least one person"}
+		return 0, sms.Invalid{"contacts": "Select at least one contact"}
 	}
 	for _, id := range contacts {
 		if _, err := d.ownContact(ctx, account, id); err != nil {
@@ -327,7 +327,7 @@ func (d *Desk) ListAudience(ctx context.Context, by sms.User, account, id int64,
 	if n, err := d.store.CountAudience(ctx, a); err != nil {
 		return sms.List{}, err
 	} else if n == 0 {
-		return sms.List{}, sms.Invalid{"audience": "Nobody is in this audience. Add people or change its filter"}
+		return sms.List{}, sms.Invalid{"audience": "This audience is empty. Add contacts or change its filter"}
 	}
 	from, to := io.Pipe()
 	go func() { to.CloseWithError(d.writeAudience(ctx, to, a, columns)) }()

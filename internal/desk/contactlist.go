@@ -58,17 +58,17 @@ func checkContactOrder(l sms.List, o sms.ListOrder, known []sms.ContactColumn) e
 	fresh := len(known)
 	for key, at := range o.Fields {
 		if at >= columns || key == "" || at == o.Phone {
-			bad["fields"] = "Choose the columns to keep again"
+			bad["fields"] = "Choose again which columns to keep"
 		}
 		if !sms.Reserved(key) && !slices.ContainsFunc(known, func(c sms.ContactColumn) bool { return c.Key == key }) {
 			fresh++
 		}
 	}
 	if fresh > sms.ContactColumnsMost && fresh > len(known) {
-		bad["fields"] = fmt.Sprintf("Contacts can have %d columns, and these would be %d. Keep fewer", sms.ContactColumnsMost, fresh)
+		bad["fields"] = fmt.Sprintf("Contacts can have up to %d columns. You chose %d. Keep fewer", sms.ContactColumnsMost, fresh)
 	}
 	if len(sms.ReadTags(o.Fixed[sms.KeyTag])) > sms.ContactTagsMost {
-		bad["tags"] = fmt.Sprintf("A person can have %d tags. Enter fewer", sms.ContactTagsMost)
+		bad["tags"] = fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.ContactTagsMost)
 	}
 	return bad.Or()
 }
@@ -120,7 +120,7 @@ func (c *checker) contact(cells []string) (m message, kind sms.RowKind, column i
 		}
 	}
 	if len(sms.ReadTags(told.Tags)) > sms.ContactTagsMost {
-		return m, sms.RowText, c.list.Order.Fields[sms.KeyTag], fmt.Sprintf("A person can have %d tags. Enter fewer", sms.ContactTagsMost)
+		return m, sms.RowText, c.list.Order.Fields[sms.KeyTag], fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.ContactTagsMost)
 	}
 	text, err := json.Marshal(told)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestEveryMessageIsExecutedOnceInCallsOfTheLimit(t *testing.T) {
 	r.dispatch()
 	_, tally := r.until(c.ID, "the end", finished)
 	if tally["network"] != 57 {
-		t.Errorf("tally %v, want 57 with the network", tally)
+		t.Errorf("tally %v, want 57 awaiting report", tally)
 	}
 	calls := map[int64]int{}
 	for _, e := range r.sandbox.Ledger() {
@@ -57,7 +57,7 @@ func TestListedCodesPause(t *testing.T) {
 					}
 				}},
 			{name: "inactive", code: "008", account: true, faults: sandbox.Faults{Inactive: true}, sentence: "The provider says the account is not active. Contact the provider"},
-			{name: "unauthorized", code: "010", account: true, faults: sandbox.Faults{Unauthorized: true}, sentence: "This account may not use the API. Ask the provider to turn on API access"},
+			{name: "unauthorized", code: "010", account: true, faults: sandbox.Faults{Unauthorized: true}, sentence: "API access is turned off for this account. Ask the provider to turn it on"},
 		} {
 			t.Run(c.name+" as "+form, func(t *testing.T) {
 				c.faults.CodeForm = sandbox.Faults{}.CodeForm
@@ -124,7 +124,7 @@ func TestLostAnswersStayInDoubtAndTripTheBreaker(t *testing.T) {
 			if tally["doubt"] != 3*sms.CanarySize || tally["queued"] != 60-3*sms.CanarySize {
 				t.Errorf("tally %v: three canaries in doubt and the rest queued were expected", tally)
 			}
-			if !strings.Contains(got.Pause, "Several requests were lost") {
+			if !strings.Contains(got.Pause, "We lost several requests in a row") {
 				t.Errorf("paused with %q", got.Pause)
 			}
 			if err := r.sandbox.SetFaults(sandbox.Faults{}); err != nil {

@@ -46,7 +46,7 @@ func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, ch
 	}
 	choices = slices.DeleteFunc(slices.Clone(choices), func(x sms.Decided) bool { return x.Message == 0 && x.Choice == sms.ChooseLater })
 	if !slices.ContainsFunc(choices, func(x sms.Decided) bool { return x.Choice != sms.ChooseLater }) {
-		return sms.Carried{}, sms.Invalid{"choices": "Choose what to do with at least one message"}
+		return sms.Carried{}, sms.Invalid{"choices": "Make at least one decision"}
 	}
 	limits, err := d.againLimits(ctx, c)
 	if err != nil {

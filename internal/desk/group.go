@@ -105,7 +105,7 @@ func (d *Desk) RenameGroup(ctx context.Context, by sms.User, account, id int64, 
 		check: func(ctx context.Context) error {
 			now, err := d.group(ctx, account, id)
 			if err == nil && sms.TidyName(now.Name) != sms.TidyName(seen) {
-				err = sms.Invalid{"changed": fmt.Sprintf("Somebody renamed this group while the page was open. It is called “%s” now. Look at that, then save your change again", now.Name)}
+				err = sms.Invalid{"changed": fmt.Sprintf("Someone renamed this group to “%s” while you had it open. Check the name, then save again", now.Name)}
 			}
 			return err
 		},
@@ -133,7 +133,7 @@ func (d *Desk) DeleteGroup(ctx context.Context, by sms.User, account, id int64, 
 		check: func(ctx context.Context) error {
 			now, err := d.group(ctx, account, id)
 			if err == nil && sms.TidyName(typed) != sms.TidyName(now.Name) {
-				err = sms.Invalid{"typed": fmt.Sprintf("Type the name of the group, “%s”, to delete it", now.Name)}
+				err = sms.Invalid{"typed": fmt.Sprintf("Enter the group's name, “%s”, to delete it", now.Name)}
 			}
 			return err
 		},
@@ -154,10 +154,10 @@ func (d *Desk) groupProblem(ctx context.Context, c sms.Campaign) (string, error)
 		return "", err
 	}
 	if err := d.lookUpRecords(ctx, c.AccountID, sms.RecordGroups); err != nil {
-		return fmt.Sprintf("The group %s is not known, and the provider could not be asked. Try again", c.GroupName), nil
+		return fmt.Sprintf("We could not check the group %s with the provider. Try again", c.GroupName), nil
 	}
 	if _, err = d.group(ctx, c.AccountID, id); errors.Is(err, sms.ErrNotFound) {
-		return fmt.Sprintf("The group %s is not there at the provider any more. Choose another group", c.GroupName), nil
+		return fmt.Sprintf("The group %s no longer exists at the provider. Choose another group", c.GroupName), nil
 	}
 	return "", err
 }

@@ -132,7 +132,7 @@ func (r *Reader) mailAlarm(ctx context.Context, alarm sms.Alarm) error {
 	sentence := alarm.Sentence(a.Location())
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	text := fmt.Sprintf("%s\r\n\r\nAccount: %s\r\nThis mail is sent once. The page Balance of smsdesk has the details.\r\n", sentence, a.Name)
+	text := fmt.Sprintf("%s\r\n\r\nAccount: %s\r\nWe send this email once. See the Balance page in smsdesk for details.\r\n", sentence, a.Name)
 	subject, _, _ := strings.Cut(sentence, ". ")
 	return r.mailer.Mail(ctx, to, "smsdesk: "+strings.TrimSuffix(subject, "."), text)
 }

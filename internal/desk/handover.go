@@ -67,10 +67,10 @@ func handOverProblem(a sms.Account, c sms.Campaign, at sms.Schedule, now time.Ti
 	calls := time.Duration(c.CallsText + c.CallsPairs)
 	needs := handOverSlack + calls*time.Minute/time.Duration(max(a.PerMinute, 1))
 	if now.Add(needs).UnixMilli() > at.At {
-		return fmt.Sprintf("Handing over takes up to %d minutes. Choose a later time", (needs+time.Minute-1)/time.Minute)
+		return fmt.Sprintf("Scheduling with the provider takes up to %d minutes. Choose a later time", (needs+time.Minute-1)/time.Minute)
 	}
 	if !a.Hours.Open(at.Time().In(a.Location())) {
-		return fmt.Sprintf("Messages of this account go out from %s. Choose a time in these hours", a.Hours.Words())
+		return fmt.Sprintf("This account only sends from %s. Choose a time within these hours", a.Hours.Words())
 	}
 	return ""
 }

@@ -154,7 +154,7 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 	im.desk.log.Error("list not finished", slog.String("list", l.UID), slog.String("state", string(l.State)), slog.Any("error", err))
 	if failed[l.UID] >= failuresMost {
 		delete(failed, l.UID)
-		im.fail(ctx, l, "Something went wrong on our side while this list was worked on. Upload the file again")
+		im.fail(ctx, l, "Something went wrong while we were processing this list. Upload the file again")
 		return
 	}
 	feed.Pause(ctx, importEvery, nil)

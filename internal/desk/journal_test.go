@@ -262,7 +262,7 @@ func TestAnOlderStateIsAcceptedByAnAdministratorWithAPassword(t *testing.T) {
 	if err := r.desk.AcceptOlderState(r.ctx, boss, password, sms.RelationBehind, "10.0.0.1"); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("another question: %v", err)
 	}
-	for given, want := range map[string]string{"": "Enter your password", "wrong pony battery lamp": "This is not your current password"} {
+	for given, want := range map[string]string{"": "Enter your password", "wrong pony battery lamp": "Current password is wrong"} {
 		if err := r.desk.AcceptOlderState(r.ctx, boss, given, q.Relation, "10.0.0.1"); !strings.Contains(said(err, "current"), want) {
 			t.Errorf("%q: %v", given, err)
 		}

@@ -64,7 +64,7 @@ func blindProblem(c sms.Campaign, o StartOrder) string {
 	if c.GroupID == "" || o.Blind || o.FromToken {
 		return ""
 	}
-	return "Tick the box: the numbers of this group can be neither shown nor checked here"
+	return "Tick the box to confirm that we cannot show or check this group's numbers"
 }
 
 // sameProblem names a campaign of the last hours with the same text and
@@ -86,7 +86,7 @@ func (d *Desk) sameProblem(ctx context.Context, c sms.Campaign, way sms.Way, o S
 	case sms.WayApprove:
 		return meantime + ". Tick the box to send it again", nil
 	}
-	return fmt.Sprintf("This looks like the campaign %q: same text, same numbers. Tick the box to send it again", same.Name), nil
+	return fmt.Sprintf("This looks the same as campaign %q: same text, same numbers. Tick the box to send it again", same.Name), nil
 }
 
 // of is the sentence of one check, "" where that lets the campaign go.

@@ -29,13 +29,13 @@ func TestLimitsOfOnePerson(t *testing.T) {
 		}
 		return ""
 	}
-	if got := start("one", "08030000101,08030000102,08030000103,08030000104"); !strings.HasPrefix(got, "One campaign may have at most 3 recipients, and this one has 4.") {
+	if got := start("one", "08030000101,08030000102,08030000103,08030000104"); !strings.HasPrefix(got, "A campaign can have up to 3 recipients. This one has 4.") {
 		t.Error(got)
 	}
 	if got := start("two", "08030000101,08030000102,08030000103"); got != "" {
 		t.Error(got)
 	}
-	if got := start("three", "08030000104,08030000105"); !strings.HasPrefix(got, "You may write to 4 recipients a day. Today you have written to 3") {
+	if got := start("three", "08030000104,08030000105"); !strings.HasPrefix(got, "You can send to 4 recipients per day. You have sent to 3 today") {
 		t.Error(got)
 	}
 	if got := start("four", "08030000104"); got != "" {

@@ -229,7 +229,7 @@ func (d *Desk) orderProblems(ctx context.Context, account sms.Account, l sms.Lis
 	}
 	bad := checkOrder(account, l, o)
 	if d.stops == nil && slices.ContainsFunc(sms.Marks(o.Text), sms.IsStopMark) {
-		bad["text"] = "Links to stop messages need a public address of this desk. Ask an administrator, or take ##" + sms.StopMark + "## out"
+		bad["text"] = "Opt-out links need a public URL. Ask an administrator to set one, or remove ##" + sms.StopMark + "## from the message"
 	}
 	if sentence, err := d.senderProblem(ctx, l.AccountID, o.SenderID); err != nil {
 		return err
@@ -311,12 +311,12 @@ func mayMake(t sms.ListTally, m MakeOrder) error {
 	case t.Good == 0:
 		bad["rows"] = "None of the rows can be sent. Correct them and upload the list again"
 	case n == 1 && !m.LeaveOut:
-		bad["rows"] = "1 row has an error. Correct it and upload the list again, or leave it out"
+		bad["rows"] = "1 row has an error. Fix it and upload the list again, or leave it out"
 	case n > 1 && !m.LeaveOut:
-		bad["rows"] = humanize.Comma(n) + " rows have errors. Correct them and upload the list again, or leave them out"
+		bad["rows"] = humanize.Comma(n) + " rows have errors. Fix them and upload the list again, or leave them out"
 	}
 	if t.Same != nil && !m.Again {
-		bad["again"] = fmt.Sprintf("This looks like the campaign %q. Say that you want to send it again", t.Same.Name)
+		bad["again"] = fmt.Sprintf("This looks the same as campaign %q. Tick the box to send it again", t.Same.Name)
 	}
 	return bad.Or()
 }

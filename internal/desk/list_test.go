@@ -200,16 +200,16 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 		"4 number 0 Too short: has 9 digits, needs 11",
 		"5 missing 0 Missing: enter a phone number",
 		"6 missing 1 Missing: enter a first name",
-		"7 text 2 Shows #N/A, the failure of a formula. Correct the formula",
-		`8 number 0 Contains letters: "0803 5S5 0101" has S in place 7`,
-		"12 number 0 Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again",
-		"13 number 0 Two numbers in one cell. Put each on its own row",
+		"7 text 2 Cell shows the formula error #N/A. Fix the formula",
+		`8 number 0 Contains letters: character 7 of "0803 5S5 0101" is S`,
+		"12 number 0 Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number",
+		"13 number 0 Cell has two numbers. Put each on its own row",
 	}
 	if d := cmp.Diff(want, r.notes(l.UID)); d != "" {
 		t.Errorf("bad rows (-want +got):\n%s", d)
 	}
 	blocked := r.notes(l.UID, sms.RowBlocked)
-	if len(blocked) != 1 || !strings.HasPrefix(blocked[0], "11 blocked 0 Number is on your blocked list since ") {
+	if len(blocked) != 1 || !strings.HasPrefix(blocked[0], "11 blocked 0 Number blocked since ") {
 		t.Errorf("%q", blocked)
 	}
 	want = []string{"2 repaired 0 Removed spaces", "3 repaired 0 Added the missing 0", "9 repeat 0 Same number and message as row 2", "10 othertext 0 This number is also in row 3"}
@@ -221,7 +221,7 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 	}
 	var bad sms.Invalid
 	_, err := r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{})
-	if errors.As(err, &bad); bad["rows"] != "7 rows have errors. Correct them and upload the list again, or leave them out" {
+	if errors.As(err, &bad); bad["rows"] != "7 rows have errors. Fix them and upload the list again, or leave them out" {
 		t.Errorf("%v", err)
 	}
 	l = r.made(l, desk.MakeOrder{LeaveOut: true})
@@ -259,7 +259,7 @@ func (r *rig) rejected(l sms.List) {
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\r\n")
 	if len(lines) != 8 || lines[0] != "\ufeff"+`"Phone","First name","Date","What to fix"` || lines[1] != `"080312345","Chidi","5 June","Too short: has 9 digits, needs 11"` ||
-		lines[5] != `"0803 5S5 0101","Femi","7 June","Contains letters: ""0803 5S5 0101"" has S in place 7"` {
+		lines[5] != `"0803 5S5 0101","Femi","7 June","Contains letters: character 7 of ""0803 5S5 0101"" is S"` {
 		r.t.Errorf("%q", lines)
 	}
 }
@@ -272,7 +272,7 @@ func TestWhatWasChosenIsRemembered(t *testing.T) {
 	o.Phone, o.Fields, o.Fixed = 1, map[string]int{"name": 2}, map[string]string{"us": "the clinic"}
 	var bad sms.Invalid
 	_, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Dear ##Name##"))
-	if errors.As(err, &bad); bad["field:name"] != "The message uses ##Name##, but no column is chosen for it. Choose a column or type one text for everybody" {
+	if errors.As(err, &bad); bad["field:name"] != "The message uses ##Name##. Choose a column for it, or enter one text for everyone" {
 		t.Errorf("%v", err)
 	}
 	text, missing, err := r.desk.PreviewList(r.ctx, r.by, l.UID, o, 1)

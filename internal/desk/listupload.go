@@ -146,7 +146,7 @@ func (d *Desk) roomFor(size int64) error {
 		return err
 	}
 	if free-size < LeastFree {
-		return sms.Invalid{"file": "The disk of this system is almost full, so no list can be taken in. Ask an administrator to make room"}
+		return sms.Invalid{"file": "We cannot accept uploads because the disk is almost full. Ask an administrator to free up space"}
 	}
 	return nil
 }

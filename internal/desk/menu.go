@@ -68,11 +68,11 @@ func (d *Desk) PublishMenu(ctx context.Context, by sms.User, id, revision int64)
 	}
 	no, err = d.store.PublishMenu(ctx, id, revision, d.ms(), by, func(draft ussd.Draft, others []ussd.Published) error {
 		if ussd.Stops(ussd.Check(draft.Menu)) {
-			return sms.Invalid{"menu": "This menu cannot be published yet. The list says what is to be put right"}
+			return sms.Invalid{"menu": "This menu cannot be published yet. Fix the problems listed below"}
 		}
 		for _, o := range others {
 			if o.AccountID == draft.AccountID && o.MenuID != id && o.Menu.Overlaps(draft.Menu) {
-				return sms.Invalid{"menu": fmt.Sprintf("The menu %q answers on *%s# already. Withdraw it, or choose another code or other networks", o.Menu.Name, o.Menu.Code)}
+				return sms.Invalid{"menu": fmt.Sprintf("The menu %q already uses *%s#. Unpublish it, or choose another code or other networks", o.Menu.Name, o.Menu.Code)}
 			}
 		}
 		return nil
@@ -108,7 +108,7 @@ func (d *Desk) DeleteMenu(ctx context.Context, by sms.User, id int64) error {
 		return err
 	}
 	if draft.Published > 0 {
-		return sms.Invalid{"menu": "Withdraw the menu before you delete it: callers can still dial it"}
+		return sms.Invalid{"menu": "Unpublish the menu before you delete it. Callers can still reach it"}
 	}
 	if err := d.store.DeleteMenu(ctx, id); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (d *Desk) KeepSessions(ctx context.Context, by sms.User, days string) error
 	days = strings.TrimSpace(days)
 	n := 0
 	if _, err := fmt.Sscanf(days, "%d", &n); err != nil || fmt.Sprint(n) != days || n < 1 || n > 3650 {
-		return sms.Invalid{"days": "Enter a number of days from 1 to 3650"}
+		return sms.Invalid{"days": "Days must be between 1 and 3,650"}
 	}
 	if err := d.store.PutSetting(ctx, ussd.SettingKeep, days); err != nil {
 		return err

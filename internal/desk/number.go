@@ -96,7 +96,7 @@ func (p *phoneReader) parse(raw string) (phoneRead, sms.RowKind, string) {
 	}
 	n, err := strconv.ParseInt(phone.Number, 10, 64)
 	if err != nil {
-		return phoneRead{}, sms.RowNumber, "Not a number that can be sent to. Check the digits"
+		return phoneRead{}, sms.RowNumber, "Not a valid mobile number. Check the digits"
 	}
 	return phoneRead{n, phone.Fixes}, "", ""
 }

@@ -39,7 +39,7 @@ func (d *Desk) UnblockByUSSD(ctx context.Context, account int64, number, proof s
 }
 
 // person stands in the audit log for whoever has a number.
-func person() sms.User { return sms.User{Name: "the person with the number"} }
+func person() sms.User { return sms.User{Name: "the recipient"} }
 
 func tidyProof(raw string) string {
 	proof, _ := checkNote(raw)
@@ -115,12 +115,12 @@ func (d *Desk) StopByLink(ctx context.Context, token, ip string) (StopRequest, e
 	if err != nil || q.Done {
 		return q, err
 	}
-	proof := "Pressed the button on the page of their link"
+	proof := "Used the opt-out link"
 	if q.SenderID != "" {
 		proof += ", messages from " + q.SenderID
 	}
 	if ip != "" {
-		proof += ", from the internet address " + ip
+		proof += ", IP address " + ip
 	}
 	_, err = d.optOut(ctx, sms.Blocked{AccountID: q.Account.ID, Number: q.Number, Kind: sms.BlockedByLink, Proof: proof, MessageID: q.Message})
 	q.Done = err == nil

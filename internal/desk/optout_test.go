@@ -46,7 +46,7 @@ func TestUSSDOptOutKeepsItsProof(t *testing.T) {
 	if again := known["2348030000101"]; again.Kind != sms.BlockedByUSSD || again.Proof != b.Proof {
 		t.Errorf("blocking once more changed the proof: %+v", again)
 	}
-	if file := known["2348030000103"]; file.Proof != "In the file stop.csv" {
+	if file := known["2348030000103"]; file.Proof != "From the file stop.csv" {
 		t.Errorf("%+v", file)
 	}
 }
@@ -85,7 +85,7 @@ func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v %v", list, err)
 	}
-	if b := list[0]; b.Proof != "session 1" || b.End.Words() != "by the person, by USSD" || b.End.Note != "asked in *384*55# on MTN, session 2" || b.End.At < b.Since || b.Since == 0 {
+	if b := list[0]; b.Proof != "session 1" || b.End.Words() != "by the recipient, by USSD" || b.End.Note != "asked in *384*55# on MTN, session 2" || b.End.At < b.Since || b.Since == 0 {
 		t.Errorf("%+v", b)
 	}
 	if b := list[1]; b.ByName != r.by.Name || b.Proof != "Entered by hand" || b.End.Words() != "by "+r.by.Name || b.End.Note != "came by in person" || b.End.At < b.Since {
@@ -101,7 +101,7 @@ func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
 			who = append(who, line.User.Name)
 		}
 	}
-	if slices.Sort(who); !slices.Equal(who, []string{r.by.Name, "the person with the number"}) {
+	if slices.Sort(who); !slices.Equal(who, []string{r.by.Name, "the recipient"}) {
 		t.Errorf("the audit log names %q", who)
 	}
 }

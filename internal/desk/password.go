@@ -73,17 +73,17 @@ func checkPassword(password string, u sms.User) string {
 	n := utf8.RuneCountInString(norm.NFC.String(password))
 	switch {
 	case password == "":
-		return "Enter a password of at least 15 characters"
+		return "Password must be at least 15 characters"
 	case n < passwordLeast:
-		return fmt.Sprintf("The password needs at least 15 characters. Yours has %d", n)
+		return fmt.Sprintf("Password must be at least 15 characters. Yours is %d", n)
 	case len(password) > passwordMost || len(norm.NFC.String(password)) > passwordMost:
-		return "The password is too long. Use at most 128 letters and digits"
+		return "Password must be 128 characters or fewer"
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
-		return "The password has a character that cannot be kept. Use others"
+		return "Password has a character we cannot store. Use a different one"
 	case onlyAbout(password, u):
-		return "The password says little more than your name, your email address or smsdesk. Add words that have nothing to do with them"
+		return "Password is too close to your name, your email address or the word smsdesk. Add unrelated words"
 	case obvious(password):
-		return "The password is easy to guess. Use several words that do not belong together"
+		return "The password is easy to guess. Use several unrelated words"
 	}
 	return ""
 }

@@ -189,9 +189,9 @@ func (d *Desk) lookForChange(ctx context.Context, r recordReader, c recordChange
 	}
 	d.feed.Tell(feed.Records(c.account))
 	if !there {
-		return "", sms.Invalid{"provider": "We lost the connection, and the provider's list does not show the change. Refresh the list in a minute, and try again only if it is not there then"}
+		return "", sms.Invalid{"provider": "We lost the connection, and the change does not show at the provider. Refresh the list in a minute. Try again only if the change is still missing"}
 	}
-	return "The connection was lost, but the provider's list shows the change.", nil
+	return "We lost the connection, but the provider shows the change. It is saved.", nil
 }
 
 // SaveRecordSettings changes what an account does with its records. The fields

@@ -75,7 +75,7 @@ func TestTwoPeopleRenameOneGroup(t *testing.T) {
 			won = i
 		case err == nil:
 			t.Errorf("%d and %d both renamed the group", won, i)
-		case !errors.As(err, &bad) || !strings.Contains(bad["changed"], "Somebody renamed this group"):
+		case !errors.As(err, &bad) || !strings.Contains(bad["changed"], "Someone renamed this group"):
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestAChangeWhoseAnswerIsLostIsLookedFor(t *testing.T) {
 		}
 	}
 	r.through(cut(true))
-	if said, err := r.desk.CreateGroup(r.ctx, r.by, r.account.ID, 107, "Mothers"); err != nil || !strings.Contains(said, "the provider's list shows the change") {
+	if said, err := r.desk.CreateGroup(r.ctx, r.by, r.account.ID, 107, "Mothers"); err != nil || !strings.Contains(said, "the provider shows the change") {
 		t.Errorf("%q %v", said, err)
 	}
 	if g, ok := r.groupNamed("Mothers"); !ok || g.ParentID != 107 || !g.MadeHere {
@@ -127,7 +127,7 @@ func TestAChangeWhoseAnswerIsLostIsLookedFor(t *testing.T) {
 	r.through(cut(false))
 	_, err := r.desk.RenameGroup(r.ctx, r.by, r.account.ID, 108, "Staff", "Teachers")
 	var bad sms.Invalid
-	if !errors.As(err, &bad) || !strings.Contains(bad["provider"], "does not show the change") {
+	if !errors.As(err, &bad) || !strings.Contains(bad["provider"], "the change does not show") {
 		t.Errorf("%v", err)
 	}
 	if _, ok := r.groupNamed("Staff"); !ok {
@@ -223,8 +223,8 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); desk.NewScheduler(later, func() time.Duration { return 0 }).Run(ctx) }()
 	for c, want := range map[*sms.Campaign]string{
-		&sender: "The sender ID SCHOOL is not approved and active at the provider",
-		&group:  "The group Staff is not there at the provider any more",
+		&sender: "Sender ID SCHOOL is not approved and active",
+		&group:  "The group Staff no longer exists at the provider",
 	} {
 		got, _ := r.until(c.ID, "being held", paused)
 		if !got.Held() || !strings.Contains(got.Pause, want) || got.SenderID != c.SenderID || got.GroupID != c.GroupID || got.Text != c.Text {
@@ -255,7 +255,7 @@ func TestSendingStopsAtTheFloor(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); reader.Run(ctx) }()
 	got, _ := r.until(c.ID, "the pause", paused)
-	if got.PauseCode != sms.PauseFloor || !strings.HasPrefix(got.Pause, "The balance is ₦1,000.00, at or below the account's floor.") {
+	if got.PauseCode != sms.PauseFloor || !strings.HasPrefix(got.Pause, "The balance is ₦1,000.00, at or below the account's minimum.") {
 		t.Errorf("%s %q", got.PauseCode, got.Pause)
 	}
 	for deadline := time.Now().Add(5 * time.Second); mails.text() == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -263,7 +263,7 @@ func TestSendingStopsAtTheFloor(t *testing.T) {
 	}
 	stop()
 	<-done
-	if !strings.HasPrefix(mails.text(), "ada@example.com smsdesk: Sending is paused because the balance is ₦1,000.00") || strings.Count(mails.text(), "ada@") != 1 {
+	if !strings.HasPrefix(mails.text(), "ada@example.com smsdesk: Sending was paused on") || strings.Count(mails.text(), "ada@") != 1 {
 		t.Errorf("mailed: %q", mails.text())
 	}
 	alarms, err := r.db.Alarms(r.ctx, r.account.ID)

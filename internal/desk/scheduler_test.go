@@ -147,7 +147,7 @@ func TestALateStartIsLeftToAPerson(t *testing.T) {
 		p.run()
 		p.pass(2 * time.Second)
 		p.is(soon.ID, sms.CampaignRunning, "")
-		held := p.is(late.ID, sms.CampaignPaused, "more than 30 minutes late, a person has to decide")
+		held := p.is(late.ID, sms.CampaignPaused, "more than 30 minutes late, so someone has to decide when to send it")
 		if tally, err := p.db.Tally(p.ctx, late.ID); err != nil || tally["draft"] != 3 || !held.Held() {
 			t.Errorf("%v %v", tally, err)
 		}
@@ -227,7 +227,7 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 		c := p.order(time.Minute)
 		p.know("OTHER")
 		p.pass(62 * time.Second)
-		p.is(c.ID, sms.CampaignPaused, "The sender ID CLINIC is not known to be approved, and the provider could not be asked")
+		p.is(c.ID, sms.CampaignPaused, "We could not check with the provider whether sender ID CLINIC is approved")
 		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil || got.State != sms.CampaignPaused {
 			t.Errorf("it goes on without a sender ID: %+v %v", got, err)
 		}
@@ -248,7 +248,7 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 		first, second, meant := twin(false), twin(false), twin(true)
 		p.pass(62 * time.Second)
 		p.is(first.ID, sms.CampaignRunning, "")
-		p.is(second.ID, sms.CampaignPaused, "with the same text and the same numbers was sent in the meantime")
+		p.is(second.ID, sms.CampaignPaused, "with the same text and numbers, was sent in the meantime")
 		p.is(meant.ID, sms.CampaignRunning, "")
 	})
 }

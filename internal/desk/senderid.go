@@ -35,9 +35,9 @@ func (d *Desk) senderProblem(ctx context.Context, account int64, sender string) 
 	case err != nil || usable:
 		return "", err
 	case asked != nil:
-		return fmt.Sprintf("The sender ID %s is not known to be approved, and the provider could not be asked. Try again, or choose another", sender), nil
+		return fmt.Sprintf("We could not check with the provider whether sender ID %s is approved. Try again or choose another", sender), nil
 	}
-	return fmt.Sprintf("The sender ID %s is not approved and active at the provider. Choose another", sender), nil
+	return fmt.Sprintf("Sender ID %s is not approved and active. Choose another", sender), nil
 }
 
 func (d *Desk) knownSender(ctx context.Context, account int64, sender string) (usable, fresh bool, err error) {
@@ -78,9 +78,9 @@ func purposeText(purpose string) (string, sms.Invalid) {
 	purpose = sms.TidyName(purpose)
 	switch {
 	case purpose == "":
-		return purpose, sms.Invalid{"purpose": "Say what messages with this sender ID are about"}
+		return purpose, sms.Invalid{"purpose": "Enter what you will use this sender ID for"}
 	case len([]rune(purpose)) > purposeMost:
-		return purpose, sms.Invalid{"purpose": fmt.Sprintf("The purpose must have at most %d characters", purposeMost)}
+		return purpose, sms.Invalid{"purpose": fmt.Sprintf("Purpose must be %d characters or fewer", purposeMost)}
 	}
 	return purpose, sms.Invalid{}
 }
@@ -105,7 +105,7 @@ func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64
 		check: func(ctx context.Context) error {
 			now, err := d.senderID(ctx, account, id)
 			if err == nil && sms.TidyName(now.Purpose) != sms.TidyName(seen) {
-				err = sms.Invalid{"changed": "Somebody changed the purpose while the page was open. Look at it as it is now, then save your change again"}
+				err = sms.Invalid{"changed": "Someone else changed the purpose while you had it open. Check it, then save again"}
 			}
 			return err
 		},
@@ -180,7 +180,7 @@ func (d *Desk) ChooseDefaultSender(ctx context.Context, by sms.User, account, id
 		return err
 	}
 	if !record.Usable() {
-		return sms.Invalid{"sender": fmt.Sprintf("%s is not approved and active at the provider. Choose another", record.Text)}
+		return sms.Invalid{"sender": fmt.Sprintf("%s is not approved and active. Choose another", record.Text)}
 	}
 	if err := d.store.SetDefaultSender(ctx, account, record.Text, d.ms()); err != nil {
 		return err

@@ -33,7 +33,7 @@ func TestAnUnknownSenderIDIsLookedUp(t *testing.T) {
 	if list, err := r.db.SenderIDs(r.ctx, r.account.ID); err != nil || len(list) < 2 {
 		t.Errorf("what was read is not kept: %v %v", list, err)
 	}
-	if got := r.trySender("NOBODY"); !strings.Contains(got, "is not approved and active at the provider") {
+	if got := r.trySender("NOBODY"); !strings.Contains(got, "is not approved and active") {
 		t.Errorf("one that nobody knows: %q", got)
 	}
 	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, nil, 1); err != nil {
@@ -56,7 +56,7 @@ func TestWhatWasReadLastCountsWhileTheServiceIsAway(t *testing.T) {
 	if got := r.trySender("CLINIC"); got != "" {
 		t.Errorf("one that was usable: %q", got)
 	}
-	if got := r.trySender("OTHER"); !strings.Contains(got, "the provider could not be asked") {
+	if got := r.trySender("OTHER"); !strings.Contains(got, "We could not check with the provider") {
 		t.Errorf("one that is not known: %q", got)
 	}
 }

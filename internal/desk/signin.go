@@ -30,7 +30,7 @@ type sessionStore interface {
 	EndSessions(ctx context.Context, user int64) error
 }
 
-const tooManyTries = "Too many tries. Wait 15 minutes or ask an administrator."
+const tooManyTries = "Too many attempts. Wait 15 minutes or ask an administrator."
 
 func wrongPassword(left int) string {
 	switch left {
@@ -39,7 +39,7 @@ func wrongPassword(left int) string {
 	case 1:
 		return "The email address or password is not right. You have 1 try left."
 	}
-	return fmt.Sprintf("The email address or password is not right. You have %d tries left.", left)
+	return fmt.Sprintf("The email address or password is wrong. You have %d attempts left.", left)
 }
 
 // SignIn opens a session and returns its secret. A wrong password, an unknown
@@ -208,7 +208,7 @@ func wrongCurrent(left int) string {
 	if left == 0 {
 		return tooManyTries
 	}
-	return "This is not your current password. Type it again"
+	return "Current password is wrong. Enter it again"
 }
 
 // ChooseAccount remembers which account this browser works with.

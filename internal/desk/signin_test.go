@@ -81,12 +81,12 @@ func TestSignInSentences(t *testing.T) {
 	o.hire(t, "ada@example.com", sms.Sender)
 	for _, email := range []string{"ada@example.com", "nobody@example.com"} {
 		want := []string{
-			"The email address or password is not right. You have 4 tries left.",
-			"The email address or password is not right. You have 3 tries left.",
-			"The email address or password is not right. You have 2 tries left.",
+			"The email address or password is wrong. You have 4 attempts left.",
+			"The email address or password is wrong. You have 3 attempts left.",
+			"The email address or password is wrong. You have 2 attempts left.",
 			"The email address or password is not right. You have 1 try left.",
-			"Too many tries. Wait 15 minutes or ask an administrator.",
-			"Too many tries. Wait 15 minutes or ask an administrator.",
+			"Too many attempts. Wait 15 minutes or ask an administrator.",
+			"Too many attempts. Wait 15 minutes or ask an administrator.",
 		}
 		for i, w := range want {
 			if _, _, err := o.SignIn(ctx, email, "wrong", "192.0.2.1", "test"); invalid(t, err, "email") != w {
@@ -102,7 +102,7 @@ func TestSignInSentences(t *testing.T) {
 	if err != nil || u.Email != "ada@example.com" || len(token) != 64 {
 		t.Fatalf("after the wait: %q %v %v", token, u, err)
 	}
-	if _, _, err := o.SignIn(ctx, "ada@example.com", "wrong", "192.0.2.2", "test"); !strings.Contains(invalid(t, err, "email"), "4 tries") {
+	if _, _, err := o.SignIn(ctx, "ada@example.com", "wrong", "192.0.2.2", "test"); !strings.Contains(invalid(t, err, "email"), "4 attempts") {
 		t.Errorf("a success does not give the tries back: %v", err)
 	}
 	if strings.Contains(o.log.String(), "wrong") || strings.Contains(o.log.String(), goodPassword) {
@@ -121,7 +121,7 @@ func TestSignInNeedsBothFieldsAndAnActivePerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = o.SignIn(ctx, u.Email, goodPassword, "192.0.2.1", "")
-	if got := invalid(t, err, "email"); got != "The email address or password is not right. You have 4 tries left." {
+	if got := invalid(t, err, "email"); got != "The email address or password is wrong. You have 4 attempts left." {
 		t.Errorf("a person who was shut out is told %q", got)
 	}
 }
@@ -252,7 +252,7 @@ func TestChangePasswordIsThrottled(t *testing.T) {
 		invalid(t, err, "current")
 	}
 	_, err = o.ChangePassword(ctx, u, goodPassword, "another pony battery lamp", "192.0.2.1", "")
-	if got := invalid(t, err, "current"); !strings.HasPrefix(got, "Too many tries") {
+	if got := invalid(t, err, "current"); !strings.HasPrefix(got, "Too many attempts") {
 		t.Errorf("the sixth try is answered %q", got)
 	}
 }

@@ -28,10 +28,10 @@ func filled(o Order, bad sms.Invalid) string {
 	})
 	for _, name := range missing {
 		if sms.IsStopMark(name) {
-			bad["text"] = "The link to stop messages is another one for each person. Upload the numbers as a list, or write to an audience, to use it"
+			bad["text"] = "Opt-out links are different for each recipient. To use one, upload a list or send to an audience"
 			continue
 		}
-		bad["field:"+sms.MarkKey(name)] = fmt.Sprintf("Enter what stands in the place of ##%s## for everybody, or upload a list with a column for it", name)
+		bad["field:"+sms.MarkKey(name)] = fmt.Sprintf("Enter a value for ##%s##, or upload a list with a column for it", name)
 	}
 	return strings.TrimSpace(text)
 }
@@ -53,7 +53,7 @@ func (d *Desk) UsableTemplate(ctx context.Context, by sms.User, account int64, n
 		return t, err
 	}
 	if err = d.lookUpRecords(ctx, account, sms.RecordTemplates); err != nil {
-		return t, sms.Invalid{"template": fmt.Sprintf("The template %q is not known, and the provider could not be asked. Try again", name)}
+		return t, sms.Invalid{"template": fmt.Sprintf("We could not check the template %q with the provider. Try again", name)}
 	}
 	t, known, err = d.knownTemplate(ctx, account, name)
 	switch {
@@ -62,7 +62,7 @@ func (d *Desk) UsableTemplate(ctx context.Context, by sms.User, account int64, n
 	case !known:
 		return t, sms.Invalid{"template": fmt.Sprintf("There is no template %q at the provider", name)}
 	case !t.Usable():
-		return t, sms.Invalid{"template": fmt.Sprintf("The template %q is not approved and active at the provider. Choose another", name)}
+		return t, sms.Invalid{"template": fmt.Sprintf("The template %q is not approved and active. Choose another", name)}
 	}
 	return t, nil
 }
@@ -89,7 +89,7 @@ func templateText(name, text string) (string, string, sms.Invalid) {
 	if text == "" {
 		bad["text"] = "Enter the text of the template"
 	} else if len([]rune(text)) > templateMost {
-		bad["text"] = fmt.Sprintf("The text must have at most %d characters", templateMost)
+		bad["text"] = fmt.Sprintf("Text must be %d characters or fewer", templateMost)
 	}
 	return name, text, bad
 }
@@ -134,7 +134,7 @@ func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, s
 		check: func(ctx context.Context) error {
 			same, err := is(seen.Name, plain(seen.Text))(ctx)
 			if err == nil && !same {
-				err = sms.Invalid{"changed": "Somebody changed this template while the page was open. Look at it as it is now, then save your change again"}
+				err = sms.Invalid{"changed": "Someone else changed this template while you had it open. Check the current version, then save again"}
 			}
 			return err
 		},
@@ -211,7 +211,7 @@ func (d *Desk) DeleteTemplateDraft(ctx context.Context, by sms.User, account, id
 func (d *Desk) creates(ctx context.Context, account int64) error {
 	s, err := d.store.RecordSettings(ctx, account)
 	if err == nil && !s.Creates {
-		err = sms.Invalid{"provider": "New templates and sender IDs are made in the provider dashboard. An administrator can allow it here, in the account's settings"}
+		err = sms.Invalid{"provider": "Create templates and sender IDs in the provider dashboard. An administrator can turn this on here in the account's settings"}
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func TestAnAccountWithoutTemplatesIsConnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	reading, err := r.db.Reading(r.ctx, a.ID, sms.RecordTemplates)
-	if err != nil || reading.At != 5 || reading.Failure != "This account may not use the API. Ask the provider to turn on API access" {
+	if err != nil || reading.At != 5 || reading.Failure != "API access is turned off for this account. Ask the provider to turn it on" {
 		t.Errorf("%+v %v", reading, err)
 	}
 	list, err := r.db.Templates(r.ctx, a.ID)

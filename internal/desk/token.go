@@ -47,7 +47,7 @@ func (d *Desk) CreateToken(ctx context.Context, by, owner sms.User, name string)
 		bad["name"] = s
 	}
 	if !owner.Active || owner.ID == 0 {
-		bad["user"] = "This person may not sign in, so a token of theirs would not work"
+		bad["user"] = "This team member cannot sign in, so the token would not work"
 	}
 	if err := bad.Or(); err != nil {
 		return "", made, err

@@ -51,7 +51,7 @@ func checkEmail(email string) string {
 	case email == "":
 		return "Enter an email address"
 	case err != nil || a.Address != email || a.Name != "" || len(email) > emailMost || strings.ContainsAny(email, "<>\"\\"):
-		return "Enter an email address such as ada@example.com"
+		return "Enter an email address, for example ada@example.com"
 	}
 	return ""
 }
@@ -61,9 +61,9 @@ func checkName(name string) string {
 	case name == "":
 		return "Enter a name"
 	case utf8.RuneCountInString(name) > nameMost:
-		return fmt.Sprintf("The name is too long. Use at most %d letters", nameMost)
+		return fmt.Sprintf("Name must be %d characters or fewer", nameMost)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' }):
-		return "The name has a character that cannot be shown. Type it again"
+		return "Name has a character that cannot be shown. Retype it"
 	}
 	return ""
 }
@@ -80,7 +80,7 @@ func checkUser(u sms.User, password string) sms.Invalid {
 }
 
 var (
-	errEmailTaken = sms.Invalid{"email": "There is already a person with this email address"}
+	errEmailTaken = sms.Invalid{"email": "A team member with this email address already exists"}
 	errNoRole     = sms.Invalid{"role": "Choose a role"}
 )
 
@@ -129,7 +129,7 @@ func (d *Desk) RenameUser(ctx context.Context, by sms.User, name string) error {
 	return nil
 }
 
-const lastAdministrator = "This is the last administrator. Make somebody else an administrator first"
+const lastAdministrator = "You cannot remove the last administrator. Make someone else an administrator first"
 
 // SaveUser changes a person's role and whether they may sign in. Either change
 // ends their sessions. The last administrator stays one: sms.Invalid under

@@ -47,7 +47,7 @@ func (c *Client) BalanceIn(ctx context.Context, format string) (string, error) {
 		}
 	}
 	if len(s.body) > redactSource {
-		return "", &Error{HTTPStatus: s.status, Sentence: "The provider's answer is too long to be shown"}
+		return "", &Error{HTTPStatus: s.status, Sentence: "The provider's answer is too long to show"}
 	}
 	return c.redact.text(string(s.body)), nil
 }
@@ -117,7 +117,7 @@ func balancesIn(raw string) (list []sms.Balance) {
 
 func (c *Client) readBalance(ctx context.Context, format string) (shot, error) {
 	if format != "json" && format != "xml" {
-		return shot{}, &Error{Sentence: fmt.Sprintf("The balance cannot be read as %q", format)}
+		return shot{}, &Error{Sentence: fmt.Sprintf("We cannot read the balance as %q", format)}
 	}
 	return c.read(ctx, "/Balance", nil, http.Header{
 		"Accept":       {"application/" + format},

@@ -35,7 +35,7 @@ func (c *Client) judge(call sms.Call, s shot) sms.Outcome {
 	case s.status >= 500 || s.status == http.StatusRequestTimeout:
 		return unclear(call, fmt.Sprintf("HTTP status %d", s.status))
 	case s.status >= 300 && s.status < 400:
-		return held("The provider answered with a redirect, which is never followed. Check the provider's address. It was probably not sent.")
+		return held("The provider redirected the request, and we do not follow redirects. Check the provider's API URL. The messages were probably not sent.")
 	case s.err != nil:
 		return lost(call, cause(s.err, c.redact))
 	case s.status >= 400 && s.status < 500:
@@ -61,11 +61,11 @@ func (c *Client) nothingLeft(s shot) string {
 	var refused refusal
 	switch {
 	case s.limited() && !errors.Is(s.noPlace, context.Canceled):
-		return fmt.Sprintf("There was no place in time under the limit of %d requests a minute. Nothing was sent.", c.limiter.rate)
+		return fmt.Sprintf("The limit of %d requests per minute left no room in time. Nothing was sent.", c.limiter.rate)
 	case errors.As(s.err, &refused):
-		return "The call was not allowed to go out. Nothing was sent. Cause: " + c.redact.brief(refused.Error(), maxDescription)
+		return "smsdesk blocked this request. Nothing was sent. Cause: " + c.redact.brief(refused.Error(), maxDescription)
 	case errors.Is(s.err, context.Canceled):
-		return "The call was stopped before it went out. Nothing was sent."
+		return "The request was cancelled before it was sent. Nothing was sent."
 	}
 	return "We cannot reach the provider. Nothing was sent. Cause: " + cause(s.err, c.redact)
 }
@@ -75,11 +75,11 @@ func (c *Client) nothingLeft(s shot) string {
 func (c *Client) judgeRate(call sms.Call, s shot) sms.Outcome {
 	e, err := c.envelope(s)
 	if err == nil && (e.code == "000" || e.hasData()) {
-		return unclear(call, "HTTP status 429 and a result at once")
+		return unclear(call, "HTTP status 429 together with a result")
 	}
 	o := sms.Outcome{
 		Class:  sms.ClassRate,
-		Reason: fmt.Sprintf("Sending is at the provider's limit of %d requests a minute.", c.limiter.rate),
+		Reason: fmt.Sprintf("We have reached the provider's limit of %d requests per minute.", c.limiter.rate),
 	}
 	if err == nil {
 		o.Code, o.Description = e.code, e.description
@@ -96,15 +96,15 @@ func (c *Client) judgeRefusal(call sms.Call, s shot) sms.Outcome {
 	e, err := c.envelope(s)
 	switch {
 	case errors.Is(err, errNoEnvelope) && !looksLikeJSON(s.body), errors.Is(err, errNoCode) && !e.hasData():
-		reason := fmt.Sprintf("The provider refused the call with HTTP status %d, in a way we do not know. It was probably not sent.", s.status)
+		reason := fmt.Sprintf("The provider refused the request with HTTP status %d for a reason we do not recognise. The messages were probably not sent.", s.status)
 		if s.status == http.StatusRequestEntityTooLarge || s.status == http.StatusRequestURITooLong {
-			reason += " Fewer recipients in one call may help."
+			reason += " Fewer recipients per request may help."
 		}
 		return held(reason)
 	case err != nil:
 		return unclear(call, err.Error())
 	case e.code == "000":
-		return unclear(call, fmt.Sprintf("HTTP status %d and a success at once", s.status))
+		return unclear(call, fmt.Sprintf("HTTP status %d together with a success", s.status))
 	}
 	return judgeEnvelope(call, e)
 }
@@ -122,7 +122,7 @@ func judgeEnvelope(call sms.Call, e envelope) sms.Outcome {
 	}
 	switch {
 	case !e.exact:
-		return doubt("the names in the provider's answer are not those of its specification")
+		return doubt("the fields in the provider's answer do not match its specification")
 	case e.code == "":
 		return doubt(errNoCode.Error())
 	case e.code == "000":
@@ -131,11 +131,11 @@ func judgeEnvelope(call sms.Call, e envelope) sms.Outcome {
 			return doubt(err.Error())
 		}
 		if call.Kind == sms.CallGroup && len(rows) == 0 {
-			return doubt("the provider's answer names no recipient of the group")
+			return doubt("the provider's answer lists no recipients of the group")
 		}
 		return sms.Outcome{Class: sms.ClassAnswered, Code: e.code, Description: e.description, Rows: rows}
 	case e.hasData():
-		return doubt(fmt.Sprintf("error code %s and a result at once", e.code))
+		return doubt(fmt.Sprintf("error code %s together with a result", e.code))
 	}
 	if listed, ok := sms.Listed(e.code); ok {
 		return sms.Outcome{Class: sms.ClassListed, Code: e.code, Description: e.description, Reason: listed.Sentence}
@@ -152,14 +152,14 @@ func held(reason string) sms.Outcome {
 func lost(call sms.Call, detail string) sms.Outcome {
 	what, they := sending(call)
 	return sms.Outcome{Class: sms.ClassDoubt,
-		Reason: fmt.Sprintf("We lost the connection while sending %s and cannot tell whether %s went out. Cause: %s", what, they, detail)}
+		Reason: fmt.Sprintf("We lost the connection while sending %s, so we cannot tell whether %s went out. Cause: %s", what, they, detail)}
 }
 
 // unclear is doubt because an answer was read that proves nothing.
 func unclear(call sms.Call, detail string) sms.Outcome {
 	what, they := sending(call)
 	return sms.Outcome{Class: sms.ClassDoubt,
-		Reason: fmt.Sprintf("The provider gave no clear answer while we were sending %s, and we cannot tell whether %s went out. Cause: %s", what, they, detail)}
+		Reason: fmt.Sprintf("The provider gave no clear answer when we sent %s. We cannot tell whether %s went out. Cause: %s", what, they, detail)}
 }
 
 func sending(call sms.Call) (what, they string) {

@@ -98,10 +98,10 @@ func Open(cfg Config) (*Client, error) {
 		bad["base_url"] = s
 	}
 	if cfg.PerMinute < 1 || cfg.PerMinute > 1_000_000 {
-		bad["per_minute"] = "Enter the requests allowed a minute, from 1 to 1,000,000"
+		bad["per_minute"] = "Requests per minute must be between 1 and 1,000,000"
 	}
 	if !plainSecret(cfg.Credentials.ClientID) {
-		bad["client_id"] = "Enter the client ID as the provider shows it, at most 512 characters"
+		bad["client_id"] = "Client ID must be 512 characters or fewer. Copy it from the provider dashboard"
 	}
 	if !plainSecret(cfg.Credentials.APIKey) {
 		bad["api_key"] = "Enter the API key as the provider shows it, at most 512 characters"
@@ -304,7 +304,7 @@ func (c *Client) read(ctx context.Context, path string, query url.Values, header
 	case s.err != nil:
 		return s, c.failed(s.err)
 	case len(s.body) > maxAnswer:
-		return s, &Error{HTTPStatus: s.status, Sentence: "The provider's answer is larger than 4 MiB and was not read"}
+		return s, &Error{HTTPStatus: s.status, Sentence: "The provider's answer is larger than 4MB, so we did not read it"}
 	}
 	return s, nil
 }

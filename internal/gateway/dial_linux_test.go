@@ -44,7 +44,7 @@ func TestDialTimeout(t *testing.T) {
 	}
 	c := open(t, "http://"+addr+"/v2", func(cfg *Config) { cfg.DialTimeout = 100 * time.Millisecond })
 	o := c.Send(context.Background(), textCall("1"), func() error { t.Error("licensed"); return nil })
-	if want := "We cannot reach the provider. Nothing was sent. Cause: no answer in time"; o.Class != sms.ClassNothingLeft || o.Reason != want {
+	if want := "We cannot reach the provider. Nothing was sent. Cause: the request timed out"; o.Class != sms.ClassNothingLeft || o.Reason != want {
 		t.Fatalf("%+v", o)
 	}
 }

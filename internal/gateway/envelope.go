@@ -15,7 +15,7 @@ import (
 var (
 	errNoEnvelope = errors.New("the provider's answer is not a result")
 	errNoCode     = errors.New("the provider's answer has no error code")
-	errRepeated   = errors.New("the provider's answer says the same thing twice")
+	errRepeated   = errors.New("the provider's answer repeats a field")
 	errNoRows     = errors.New("the provider's answer has no list of results")
 )
 

@@ -66,7 +66,7 @@ func (c *Client) failed(err error) *Error {
 }
 
 func stopped() *Error {
-	return &Error{Sentence: "Stopped before the provider answered", kind: context.Canceled}
+	return &Error{Sentence: "Cancelled before the provider answered", kind: context.Canceled}
 }
 
 func uncertain(status int) *Error {
@@ -78,12 +78,12 @@ func uncertain(status int) *Error {
 }
 
 func unreadable(status int) *Error {
-	return &Error{HTTPStatus: status, Sentence: "The provider's answer could not be read. Check the provider's address"}
+	return &Error{HTTPStatus: status, Sentence: "We could not read the provider's answer. Check the provider's API URL"}
 }
 
 func (c *Client) rateError(status int) *Error {
 	return &Error{HTTPStatus: status, kind: ErrRate,
-		Sentence: fmt.Sprintf("Sending is at the provider's limit of %d requests a minute. Try again in a minute", c.limiter.rate)}
+		Sentence: fmt.Sprintf("We have reached the provider's limit of %d requests per minute. Try again in a minute", c.limiter.rate)}
 }
 
 func (c *Client) waitError(err error) *Error {
@@ -107,7 +107,7 @@ func (c *Client) understand(s shot, about subject) (envelope, error) {
 	case err == nil && e.code != "" && e.code != "000":
 		return envelope{}, c.coded(e, s.status, about)
 	case s.status != http.StatusOK:
-		return envelope{}, &Error{HTTPStatus: s.status, Sentence: fmt.Sprintf("The provider answered with HTTP status %d instead of a result", s.status)}
+		return envelope{}, &Error{HTTPStatus: s.status, Sentence: fmt.Sprintf("The provider answered with HTTP status %d and no result", s.status)}
 	case err != nil || e.code == "":
 		return envelope{}, unreadable(s.status)
 	}
@@ -124,7 +124,7 @@ func (c *Client) coded(e envelope, status int, about subject) *Error {
 	case e.code == "027" && about.name != "":
 		out.Sentence = fmt.Sprintf("There is already a %s called “%s”. Choose another name", about.noun, about.name)
 	case e.code == "028" && about.noun == "message":
-		out.Sentence = "The provider does not know this message"
+		out.Sentence = "The provider has no record of this message"
 	case e.code == "028" && about.noun != "":
 		out.Sentence = fmt.Sprintf("This %s no longer exists at the provider. We have removed it from the list", about.noun)
 	default:
@@ -148,27 +148,27 @@ func cause(err error, r redactor) string {
 	)
 	switch {
 	case errors.Is(err, errForbidden):
-		return "the address leads into a private network"
+		return "the URL points to a private network"
 	case errors.Is(err, context.Canceled):
 		return "stopped"
 	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return "the name in the address is not known"
+		return "the host name does not exist"
 	case errors.As(err, &unknown):
-		return "the name in the address could not be looked up"
+		return "the host name could not be resolved"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the connection was refused"
 	case errors.As(err, &authCA):
-		return "the certificate is not from a known authority"
+		return "the certificate is not trusted"
 	case errors.As(err, &authHost):
-		return "the certificate is for another host"
+		return "the certificate is for a different host"
 	case errors.As(err, &authBad), errors.As(err, &verify):
 		return "the certificate is not valid"
 	case errors.As(err, &record):
-		return "the other side does not speak TLS"
+		return "the server does not support TLS"
 	case errors.As(err, &alert):
 		return "the TLS handshake was refused"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return "no answer in time"
+		return "the request timed out"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "the connection was closed"
 	case errors.As(err, &asked):

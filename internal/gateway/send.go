@@ -31,9 +31,9 @@ type refusal struct{ error }
 var (
 	errTooLarge = errors.New("the answer is larger than 4 MiB")
 	errSurplus  = errors.New("the answer is longer than it says")
-	errEncoded  = errors.New("the answer is compressed although nobody asked for it")
-	errInterim  = errors.New("only interim answers came")
-	errSpoke    = errors.New("the other side spoke or hung up before it was asked")
+	errEncoded  = errors.New("the answer is compressed, which we did not ask for")
+	errInterim  = errors.New("only informational (1xx) responses arrived")
+	errSpoke    = errors.New("the server sent data or closed the connection before our request")
 )
 
 // shoot makes one request exactly once: a place under the rate, a fresh

@@ -49,21 +49,21 @@ func TestNothingLeft(t *testing.T) {
 		reason string
 	}{
 		{"refused", closed.url(), nil, "the connection was refused"},
-		{"unknown name", "https://gateway.invalid/v2", names(resolver(unknownName)), "the name in the address is not known"},
-		{"name server silent", "https://gateway.invalid/v2", names(resolver(func([]byte) []byte { return nil })), "the name in the address could not be looked up"},
-		{"name leads to loopback", "https://gateway.invalid:" + port(secure) + "/v2", names(resolver(pointsTo("127.0.0.1"))), "the address leads into a private network"},
-		{"name leads to a private network", "https://gateway.invalid/v2", names(resolver(pointsTo("10.0.0.8"))), "the address leads into a private network"},
-		{"name leads to link-local", "https://gateway.invalid/v2", names(resolver(pointsTo("169.254.169.254"))), "the address leads into a private network"},
-		{"private address", "https://192.168.1.1/v2", nil, "the address leads into a private network"},
-		{"unknown authority", https(secure), nil, "the certificate is not from a known authority"},
-		{"wrong host", "https://localhost:" + port(secure) + "/v2", roots(pool), "the certificate is for another host"},
+		{"unknown name", "https://gateway.invalid/v2", names(resolver(unknownName)), "the host name does not exist"},
+		{"name server silent", "https://gateway.invalid/v2", names(resolver(func([]byte) []byte { return nil })), "the host name could not be resolved"},
+		{"name leads to loopback", "https://gateway.invalid:" + port(secure) + "/v2", names(resolver(pointsTo("127.0.0.1"))), "the URL points to a private network"},
+		{"name leads to a private network", "https://gateway.invalid/v2", names(resolver(pointsTo("10.0.0.8"))), "the URL points to a private network"},
+		{"name leads to link-local", "https://gateway.invalid/v2", names(resolver(pointsTo("169.254.169.254"))), "the URL points to a private network"},
+		{"private address", "https://192.168.1.1/v2", nil, "the URL points to a private network"},
+		{"unknown authority", https(secure), nil, "the certificate is not trusted"},
+		{"wrong host", "https://localhost:" + port(secure) + "/v2", roots(pool), "the certificate is for a different host"},
 		{"expired", https(expired), roots(oldPool), "the certificate is not valid"},
-		{"other side speaks no TLS", https(plain), roots(pool), "the other side does not speak TLS"},
+		{"other side speaks no TLS", https(plain), roots(pool), "the server does not support TLS"},
 		{"TLS too old", https(ancient), roots(pool), ""},
 		{"handshake never ends", https(mute), func(c *Client) {
 			c.dialer.tlsTimeout = 100 * time.Millisecond
 			c.reads = newReader(c.dialer)
-		}, "no answer in time"},
+		}, "the request timed out"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestCutConnections(t *testing.T) {
 				if n, raw := p.saw(); o.Class != sms.ClassDoubt || n != 1 || o.Written != int64(raw) {
 					t.Fatalf("%+v, %d connections, %d bytes", o, n, raw)
 				}
-				if !strings.HasPrefix(o.Reason, "We lost the connection while sending 1 message and cannot tell whether it went out.") {
+				if !strings.HasPrefix(o.Reason, "We lost the connection while sending 1 message, so we cannot tell whether it went out.") {
 					t.Fatal(o.Reason)
 				}
 			})
@@ -257,7 +257,7 @@ func TestTimeouts(t *testing.T) {
 	c := open(t, hang.url(), short)
 	// A cancelled context must not cut a call that is under way.
 	ctx, cancel := context.WithCancel(context.Background())
-	if o := c.Send(ctx, textCall("1"), func() error { cancel(); return nil }); o.Class != sms.ClassDoubt || !strings.HasSuffix(o.Reason, "no answer in time") {
+	if o := c.Send(ctx, textCall("1"), func() error { cancel(); return nil }); o.Class != sms.ClassDoubt || !strings.HasSuffix(o.Reason, "the request timed out") {
 		t.Errorf("after the request: %+v", o)
 	}
 	if _, err := c.Groups(context.Background()); !errors.Is(err, ErrUnreachable) {
@@ -287,7 +287,7 @@ func TestAnswersOnTheWire(t *testing.T) {
 		{"HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\n" + goodBody, sms.ClassAnswered},
 		{"chunked", chunked + chunk(goodBody[:half]) + chunk(goodBody[half:]) + "0\r\n\r\n", sms.ClassAnswered},
 		{"interim first", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + http200(goodBody), sms.ClassAnswered},
-		{"only interim", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 9), sms.ClassDoubt},
+		{"only informational", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 9), sms.ClassDoubt},
 		{"chunked without the end", chunked + chunk(goodBody), sms.ClassDoubt},
 		{"chunk shorter than said", chunked + "fff\r\n" + goodBody, sms.ClassDoubt},
 		{"length too large", "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + goodBody, sms.ClassDoubt},
@@ -369,7 +369,7 @@ func TestCallsThatCannotBeMade(t *testing.T) {
 	for name, call := range calls {
 		for _, send := range []func(context.Context, sms.Call, func() error) sms.Outcome{c.Send, c.SendUrgent, c.SendByGet} {
 			o := send(context.Background(), call, func() error { t.Errorf("%s: licensed", name); return nil })
-			if o.Class != sms.ClassNothingLeft || !strings.HasPrefix(o.Reason, "This call cannot be made: ") {
+			if o.Class != sms.ClassNothingLeft || !strings.HasPrefix(o.Reason, "This request cannot be made: ") {
 				t.Errorf("%s: %+v", name, o)
 			}
 		}

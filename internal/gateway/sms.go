@@ -42,7 +42,7 @@ func (c *Client) send(ctx context.Context, p Priority, call sms.Call, licence fu
 		err = errors.New("it has no licence")
 	}
 	if err != nil {
-		return sms.Outcome{Class: sms.ClassNothingLeft, Reason: "This call cannot be made: " + c.redact.text(err.Error()) + ". Nothing was sent."}
+		return sms.Outcome{Class: sms.ClassNothingLeft, Reason: "This request cannot be made: " + c.redact.text(err.Error()) + ". Nothing was sent."}
 	}
 	return c.outcome(call, c.shoot(ctx, p, req, licence))
 }
@@ -154,7 +154,7 @@ func checkNumbers(to []sms.Recipient) error {
 		case r.Number == "" || strings.Trim(r.Number, "0123456789") != "":
 			return errors.New("a number is not made of digits alone")
 		case seen[r.Number]:
-			return errors.New("a number stands in it twice")
+			return errors.New("a number appears twice")
 		}
 		seen[r.Number] = true
 	}

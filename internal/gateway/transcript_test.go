@@ -182,7 +182,7 @@ func TestTranscripts(t *testing.T) {
 			sms.MessageStatus{ProviderID: "fc103131-5931/1", Number: "2348031230101", SenderID: "CLINIC", Status: "SUBMITTED", ErrorCode: "000",
 				SubmitDate: "2031-03-01 00:05:00", DoneDate: "2031-03-01 00:05:09"}},
 		{"7-001", func(c *Client) (any, error) { return c.Groups(ctx) }, &Error{Code: "001", Description: "Account details cannot be blank", HTTPStatus: 200,
-			Sentence: "The provider did not receive the API key and client ID. Enter them in Settings"}},
+			Sentence: "The provider did not receive the API key and client ID. Enter them in Settings, Connection"}},
 		{"7-003", send(change(one, func(s *sms.Call) { s.SenderID = "" })), sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "003",
 			Description: "SenderId cannot be blank", Reason: "Choose a sender ID"}},
 		{"7-007", func(c *Client) (any, error) { return c.Balance(ctx) }, &Error{Code: "007", Description: "Invalid username or password", HTTPStatus: 200,
@@ -190,13 +190,13 @@ func TestTranscripts(t *testing.T) {
 		{"7-008", func(c *Client) (any, error) { return c.SenderIDs(ctx) }, &Error{Code: "008", Description: "Account inactive", HTTPStatus: 200,
 			Sentence: "The provider says the account is not active. Contact the provider"}},
 		{"7-010", func(c *Client) (any, error) { return c.Templates(ctx) }, &Error{Code: "010", Description: "Unauthorized API access", HTTPStatus: 200,
-			Sentence: "This account may not use the API. Ask the provider to turn on API access"}},
+			Sentence: "API access is turned off for this account. Ask the provider to turn it on"}},
 		{"7-027", func(c *Client) (any, error) { return c.CreateGroup(ctx, "Parents") }, &Error{Code: "027", Description: "Already exist", HTTPStatus: 200,
 			Sentence: "There is already a group called “Parents”. Choose another name"}},
 		{"7-028", func(c *Client) (any, error) { return c.DeleteTemplate(ctx, 7) }, &Error{Code: "028", Description: "Can not be found", HTTPStatus: 200,
 			Sentence: "This template no longer exists at the provider. We have removed it from the list"}},
 		{"8-429", send(one), sms.Outcome{Class: sms.ClassRate, HTTPStatus: 429, RetryAfter: 7 * time.Second,
-			Reason: "Sending is at the provider's limit of 1000000 requests a minute."}},
+			Reason: "We have reached the provider's limit of 1000000 requests per minute."}},
 	}
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) != len(tests) {

@@ -87,7 +87,7 @@ func (w *Webhook) Ask(ctx context.Context, q ussd.Question) (string, error) {
 	return text, nil
 }
 
-var errNoAnswer = errors.New("no answer that can be shown")
+var errNoAnswer = errors.New("no usable answer")
 
 // Sign is the signature header of a webhook's body.
 func Sign(secret string, at int64, body []byte) string {

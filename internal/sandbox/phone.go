@@ -153,7 +153,7 @@ func (h *Heard) read(raw []byte) (problem string) {
 	h.Text = words
 	for _, name := range []string{"msisdn", "network", "shortcode"} {
 		if answer[name] != request[name] {
-			return fmt.Sprintf("The answer's %s is not that of the request", name)
+			return fmt.Sprintf("%s in the answer does not match the request", name)
 		}
 	}
 	kind, ui := answer.at("session", "type"), answer.at("session", "ui")
@@ -163,7 +163,7 @@ func (h *Heard) read(raw []byte) (problem string) {
 	case slices.Equal(got, []any{4.0, "end", 2.0, "dialog", 2.0, 113.0}):
 		h.End = true
 	default:
-		return fmt.Sprintf("The parts of the answer contradict each other: %v", got)
+		return fmt.Sprintf("The answer is inconsistent: %v", got)
 	}
 	return echoed(request.at("backend", "cuap", "header"), answer.at("backend", "cuap", "header"))
 }
@@ -180,7 +180,7 @@ func echoed(sent, got object) (problem string) {
 			text = fmt.Sprint(want)
 		}
 		if got[name] != text {
-			return fmt.Sprintf("The backend header is not echoed: %s is %v", name, got[name])
+			return fmt.Sprintf("The backend header was not echoed: %s is %v", name, got[name])
 		}
 	}
 	return ""

@@ -17,8 +17,8 @@ func TestPhoneJudgesAnswers(t *testing.T) {
 	tests := []struct{ name, answer, problem string }{
 		{"right", goesOn, ""},
 		{"end", strings.NewReplacer(`3,"name":"continue"`, `4,"name":"end"`, `1,"name":"input"`, `2,"name":"dialog"`, `"op_type":1`, `"op_type":2`, "112", "113").Replace(goesOn), ""},
-		{"contradiction", strings.Replace(goesOn, "112", "113", 1), "contradict"},
-		{"a code as text", strings.Replace(goesOn, `"code":3`, `"code":"3"`, 1), "contradict"},
+		{"contradiction", strings.Replace(goesOn, "112", "113", 1), "inconsistent"},
+		{"a code as text", strings.Replace(goesOn, `"code":3`, `"code":"3"`, 1), "inconsistent"},
 		{"no text", strings.Replace(goesOn, `"text"`, `"words"`, 1), "lacks"},
 		{"text in capitals", strings.Replace(goesOn, `"text"`, `"Text"`, 1), "lacks"},
 		{"no short code", strings.Replace(goesOn, `"shortcode"`, `"short_code"`, 1), "shortcode"},

@@ -43,7 +43,7 @@ func (r *Reader) openBook(size int64) error {
 	o.Encoding, o.Delimiter = "", 0
 	at := b.choose(o.Sheet)
 	if at < 0 {
-		return sms.Invalid{"sheet": fmt.Sprintf("Your file has no sheet %q. Choose another", o.Sheet)}
+		return sms.Invalid{"sheet": fmt.Sprintf("The file has no sheet called %q. Choose another", o.Sheet)}
 	}
 	o.Sheet = b.tabs[at].Name
 	s, err := openWorksheet(b, at, false)
@@ -138,16 +138,16 @@ func checkContainer(files []*zip.File) error {
 	var total uint64
 	for _, f := range files {
 		if f.Flags&1 != 0 {
-			return refuse("The selected file has a password. Save it without a password and upload it again")
+			return refuse("The selected file is password protected. Remove the password and upload it again")
 		}
 		size := min(f.UncompressedSize64, 1<<50)
 		if total += size; size > maxPart && total <= maxInflated {
-			return refuse("Each part of the selected file must be smaller than %s unpacked. Yours has one of %s. Remove sheets, pictures and columns you do not need",
+			return refuse("Each part of the selected file must be smaller than %s when opened. Yours has one of %s. Remove sheets, pictures and columns you do not need",
 				megabytes(maxPart), megabytes(int64(size)))
 		}
 	}
 	if total > maxInflated {
-		return refuse("The selected file must be smaller than %s. Yours is %s when unpacked. Remove sheets, pictures and columns you do not need",
+		return refuse("The selected file must be smaller than %s. Yours is %s when unzipped. Remove sheets, pictures and columns you do not need",
 			megabytes(maxInflated), megabytes(int64(total)))
 	}
 	return nil

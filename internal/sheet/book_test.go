@@ -186,11 +186,11 @@ func TestSheetsAndHiddenRows(t *testing.T) {
 	if want := []Tab{{"Cover", true, 0}, {"Old", true, 3}, {"June", false, 4}, {"Empty", false, 0}}; !slices.Equal(p.Sheets, want) {
 		t.Errorf("%+v, want %+v", p.Sheets, want)
 	}
-	if p.Options.Sheet != "June" || !slices.Equal(p.Notices(), []string{"Your file has 4 sheets. Choose the one to use"}) {
+	if p.Options.Sheet != "June" || !slices.Equal(p.Notices(), []string{"The selected file has 4 sheets. Choose the one to use"}) {
 		t.Errorf("%+v %q", p.Options, p.Notices())
 	}
 	june := mustRead(t, b.String(), Options{})
-	if !slices.Equal(show(june.rows), []string{"2: 08035550101|June", "4: 08035550101|June", "6: 08035550101|June"}) || june.tally.Notice() != "2 hidden rows were left out" {
+	if !slices.Equal(show(june.rows), []string{"2: 08035550101|June", "4: 08035550101|June", "6: 08035550101|June"}) || june.tally.Notice() != "2 hidden rows are left out" {
 		t.Errorf("%q %+v", show(june.rows), june.tally)
 	}
 	all := mustRead(t, b.String(), Options{IncludeHidden: true})
@@ -200,7 +200,7 @@ func TestSheetsAndHiddenRows(t *testing.T) {
 	if old := mustRead(t, b.String(), Options{Sheet: "Old"}); len(old.rows) != 2 || old.rows[0].Cells[1] != "Old" {
 		t.Errorf("%q", show(old.rows))
 	}
-	for name, want := range map[string]string{"Empty": "The selected file is empty", "July": `Your file has no sheet "July". Choose another`} {
+	for name, want := range map[string]string{"Empty": "The selected file is empty", "July": `The file has no sheet called "July". Choose another`} {
 		if _, err := read(b.String(), Options{Sheet: name}); sentence(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -135,7 +135,7 @@ func (m Mapping) Question(columns []string) string {
 		names = append(names, name)
 	}
 	last := len(names) - 1
-	return fmt.Sprintf("%s columns could hold the phone number: %s and %s. Choose one", count, strings.Join(names[:last], ", "), names[last])
+	return fmt.Sprintf("%s columns look like phone numbers: %s and %s. Choose one", count, strings.Join(names[:last], ", "), names[last])
 }
 
 // MatchMarks finds for each mark of a text (sms.Marks) the column of the same
@@ -165,7 +165,7 @@ func MatchMarks(marks, columns []string) map[string]int {
 
 // MarkQuestion is the sentence about a mark that has no column (ux 2.4).
 func MarkQuestion(mark string) string {
-	return fmt.Sprintf("The message uses ##%s##, but no column is chosen for it. Choose a column or type one text for everybody", mark)
+	return fmt.Sprintf("The message uses ##%s##. Choose a column for it, or enter one text for everyone", mark)
 }
 
 // HeaderKey is the same for two lists with the same column names in the same

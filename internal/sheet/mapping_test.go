@@ -41,9 +41,9 @@ func TestGuess(t *testing.T) {
 		{"no names", "", table("08035550101,Ada", "08035550102,Bola"), 0, -1, ""},
 		{"no names, a text", "", table("08035550101,Dear Ada come on Monday", "08035550102,Dear Bola come on Monday"), 0, 1, ""},
 		{"no names, text first", "", table("Dear Ada come on Monday,08035550101"), 1, 0, ""},
-		{"two by name", "phone,name,mobile", table("08035550101,Ada,08035550102"), -1, -1, `Two columns could hold the phone number: "phone" and "mobile". Choose one`},
-		{"two of one name", "phone,phone", table("08035550101,08035550102"), -1, -1, `Two columns could hold the phone number: "phone" (column A) and "phone" (column B). Choose one`},
-		{"three by content", "a,b,c", table("08035550101,08035550102,08035550103"), -1, -1, `Three columns could hold the phone number: "a", "b" and "c". Choose one`},
+		{"two by name", "phone,name,mobile", table("08035550101,Ada,08035550102"), -1, -1, `Two columns look like phone numbers: "phone" and "mobile". Choose one`},
+		{"two of one name", "phone,phone", table("08035550101,08035550102"), -1, -1, `Two columns look like phone numbers: "phone" (column A) and "phone" (column B). Choose one`},
+		{"three by content", "a,b,c", table("08035550101,08035550102,08035550103"), -1, -1, `Three columns look like phone numbers: "a", "b" and "c". Choose one`},
 		{"none", "who,what", table("Ada,a"), -1, -1, "Choose the column with the phone numbers"},
 		{"two messages", "phone,message,text", table("08035550101,a,b"), 0, -1, ""},
 		{"dates are no numbers", "phone,due", table("08035550101,2026-06-01", "08035550102,2026-06-02"), 0, -1, ""},
@@ -73,7 +73,7 @@ func TestMatchMarks(t *testing.T) {
 }
 
 func TestMarkQuestion(t *testing.T) {
-	if got := MarkQuestion("Date"); got != "The message uses ##Date##, but no column is chosen for it. Choose a column or type one text for everybody" {
+	if got := MarkQuestion("Date"); got != "The message uses ##Date##. Choose a column for it, or enter one text for everyone" {
 		t.Error(got)
 	}
 }
@@ -107,9 +107,9 @@ func TestColumnName(t *testing.T) {
 
 func TestCellFault(t *testing.T) {
 	for value, want := range map[string]string{
-		"#N/A":       "Shows #N/A, the failure of a formula. Correct the formula",
-		" #div/0! ":  "Shows #DIV/0!, the failure of a formula. Correct the formula",
-		"########":   "Shows only ######## because the column is too narrow. Make it wider and save the file again",
+		"#N/A":       "Cell shows the formula error #N/A. Fix the formula",
+		" #div/0! ":  "Cell shows the formula error #DIV/0!. Fix the formula",
+		"########":   "Cell shows ######## because the column is too narrow. Widen it and save the file again",
 		"#1":         "",
 		"##":         "",
 		"#NAME? not": "",

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	problemPair  = "Cannot tell where this message ends. Upload the list as CSV or XLSX instead"
+	problemPair  = "We cannot tell where this message ends. Upload the list as CSV or XLSX instead"
 	problemCaret = `Has no "^" between the number and the message`
 )
 

@@ -177,7 +177,7 @@ func (r *Reader) refuseRest() error {
 	if n := (total + MaxRows - 1) / MaxRows; n > 2 {
 		files = humanize.Comma(int64(n))
 	}
-	return refuse("Your file has %s rows. You can send up to %s at once. Split it into %s files",
+	return refuse("The selected file has %s rows. The limit is %s. Split it into %s files",
 		humanize.Comma(int64(total)), humanize.Comma(MaxRows), files)
 }
 
@@ -208,7 +208,7 @@ func (r *Reader) begin() error {
 		}
 	}
 	if top.columns > MaxColumns {
-		return refuse("Your file has %s columns. You can use up to %s. Remove the columns you do not need",
+		return refuse("The selected file has %s columns. The limit is %s. Remove the columns you do not need",
 			humanize.Comma(int64(top.columns)), humanize.Comma(MaxColumns))
 	}
 	rows, err := r.lookAhead()
@@ -216,7 +216,7 @@ func (r *Reader) begin() error {
 		return err
 	}
 	if len(rows) == 0 {
-		return refuse("Your file has column names but no rows. Add at least one row")
+		return refuse("The selected file has column names but no rows. Add at least one row")
 	}
 	r.sample(rows)
 	return nil

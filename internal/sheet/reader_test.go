@@ -141,7 +141,7 @@ func TestAnotherEncodingCanBeChosen(t *testing.T) {
 			t.Errorf("%s: %q, want %q", e, got.rows[0].Cells[1], want)
 		}
 	}
-	if _, err := read(data, Options{Encoding: "EBCDIC"}); sentence(err) != `We cannot read "EBCDIC". Choose one of the encodings of the list` {
+	if _, err := read(data, Options{Encoding: "EBCDIC"}); sentence(err) != `"EBCDIC" is not an encoding we can read. Choose one from the list` {
 		t.Error(err)
 	}
 	for _, e := range Encodings() {
@@ -155,7 +155,7 @@ func TestFewBadBytesAreTheFaultOfTheirRows(t *testing.T) {
 	got := mustRead(t, "phone,name\n08035550101,Ṣadé Ọlá\n08035550102,Zo\xeb\n08035550103,Ẹmí\n", Options{})
 	want := []string{
 		"2: 08035550101|Ṣadé Ọlá",
-		"3! 08035550102|Zo\ufffd ! Has letters that are not UTF-8. Choose another encoding, or type the row again",
+		"3! 08035550102|Zo\ufffd ! Has characters that are not valid UTF-8. Choose another encoding or retype the row",
 		"4: 08035550103|Ẹmí",
 	}
 	if !slices.Equal(show(got.rows), want) || got.Options.Encoding != UTF8 || got.tally.Problems != 1 {
@@ -163,7 +163,7 @@ func TestFewBadBytesAreTheFaultOfTheirRows(t *testing.T) {
 	}
 	odd := "\xff\xfe" + encode(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "phone,name\n08035550101,A") + "\x00\xd8\n\x00" + "0\x00"
 	got = mustRead(t, odd, Options{})
-	if len(got.rows) != 2 || got.rows[0].Problem != "Has letters that are not UTF-16LE. Choose another encoding, or type the row again" {
+	if len(got.rows) != 2 || got.rows[0].Problem != "Has characters that are not valid UTF-16LE. Choose another encoding or retype the row" {
 		t.Errorf("half a surrogate pair: %q", show(got.rows))
 	}
 }
@@ -223,7 +223,7 @@ func TestDelimiterAndHeaderCanBeChosen(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Delimiter: 'x'}, "Choose the character between the columns: a comma, semicolon, tab or bar"},
+		{Options{Delimiter: 'x'}, "Choose what separates the columns: comma, semicolon, tab or vertical bar"},
 		{Options{HeaderRow: 3}, "Row 3 is empty. Choose the row with the column names"},
 		{Options{HeaderRow: 1204}, "Row 1,204 is empty. Choose the row with the column names"},
 	} {
@@ -243,7 +243,7 @@ func TestNotices(t *testing.T) {
 	if got := mustRead(t, "08035550101^Hi\n", Options{}).Notices(); got != nil {
 		t.Errorf("%q", got)
 	}
-	for n, want := range map[int]string{0: "", 1: "1 hidden row was left out", 14: "14 hidden rows were left out", 1204: "1,204 hidden rows were left out"} {
+	for n, want := range map[int]string{0: "", 1: "1 hidden row is left out", 14: "14 hidden rows are left out", 1204: "1,204 hidden rows are left out"} {
 		if got := (Tally{Hidden: n}).Notice(); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
@@ -257,9 +257,9 @@ func TestTooManyRows(t *testing.T) {
 		want string
 	}{
 		{1_000_000, ""},
-		{1_000_001, "Your file has 1,000,001 rows. You can send up to 1,000,000 at once. Split it into two files"},
-		{1_048_577, "Your file has 1,048,577 rows. You can send up to 1,000,000 at once. Split it into two files"},
-		{2_204_310, "Your file has 2,204,310 rows. You can send up to 1,000,000 at once. Split it into 3 files"},
+		{1_000_001, "The selected file has 1,000,001 rows. The limit is 1,000,000. Split it into two files"},
+		{1_048_577, "The selected file has 1,048,577 rows. The limit is 1,000,000. Split it into two files"},
+		{2_204_310, "The selected file has 2,204,310 rows. The limit is 1,000,000. Split it into 3 files"},
 	} {
 		data := "phone\n" + strings.Repeat(row, c.rows) + "\n\n"
 		r, err := Open(strings.NewReader(data), int64(len(data)), Options{})

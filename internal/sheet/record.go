@@ -12,12 +12,12 @@ import (
 
 // The problems of rows of text files, in the words for staff.
 const (
-	problemNUL     = "Has a hidden character (NUL) that cannot be read. Delete it or type the row again"
-	problemQuote   = `Has a quotation mark (") that is never closed. Close it or delete it`
-	problemLong    = "Row is longer than 64 KB. Shorten it or remove columns you do not need"
+	problemNUL     = "Has a hidden character that cannot be read (NUL). Delete it or retype the row"
+	problemQuote   = `Has an opening quotation mark (") with no closing one. Add or delete it`
+	problemLong    = "Row must be smaller than 64KB. Shorten it or remove columns you do not need"
 	problemReturn  = "Has a line break outside quotation marks. Delete it or put the text in quotation marks"
-	problemLetters = "Has letters that are not %s. Choose another encoding, or type the row again"
-	problemColumns = "Row has %s columns. Up to %s can be read. Remove columns you do not need"
+	problemLetters = "Has characters that are not valid %s. Choose another encoding or retype the row"
+	problemColumns = "Row has %s columns. The limit is %s. Remove columns you do not need"
 )
 
 const (

@@ -91,14 +91,14 @@ func TestOldMacFile(t *testing.T) {
 func TestColumnsOfARow(t *testing.T) {
 	wide := "phone,name\n" + strings.Repeat("1,", 1203) + "1\n" + strings.Repeat(",", 999) + "x\n" + `"a"` + strings.Repeat(`,"a"`, 2000) + "\n"
 	got := mustRead(t, wide, Options{})
-	if len(got.rows) != 3 || got.rows[0].Problem != "Row has 1,204 columns. Up to 1,000 can be read. Remove columns you do not need" ||
+	if len(got.rows) != 3 || got.rows[0].Problem != "Row has 1,204 columns. The limit is 1,000. Remove columns you do not need" ||
 		got.rows[1].Problem != "" || len(got.rows[1].Cells) != 1000 ||
-		got.rows[2].Problem != "Row has 2,001 columns. Up to 1,000 can be read. Remove columns you do not need" || len(got.rows[2].Cells) != 1000 {
+		got.rows[2].Problem != "Row has 2,001 columns. The limit is 1,000. Remove columns you do not need" || len(got.rows[2].Cells) != 1000 {
 		t.Errorf("%d rows, %q, %q", len(got.rows), got.rows[0].Problem, got.rows[2].Problem)
 	}
 	for _, n := range []int{1001, 10_000, 100_000} {
 		_, err := read("h"+strings.Repeat(",h", n-1)+"\n1\n", Options{})
-		if want := fmt.Sprintf("Your file has %s columns. You can use up to 1,000. Remove the columns you do not need", comma(n)); sentence(err) != want {
+		if want := fmt.Sprintf("The selected file has %s columns. The limit is 1,000. Remove the columns you do not need", comma(n)); sentence(err) != want {
 			t.Errorf("%d columns: %v", n, err)
 		}
 	}

@@ -104,7 +104,7 @@ type Tally struct {
 func (p Profile) Notices() []string {
 	var all []string
 	if len(p.Sheets) > 1 {
-		all = append(all, fmt.Sprintf("Your file has %d sheets. Choose the one to use", len(p.Sheets)))
+		all = append(all, fmt.Sprintf("The selected file has %d sheets. Choose the one to use", len(p.Sheets)))
 	}
 	if p.Options.HeaderRow == NoHeader && p.Kind != Pairs {
 		all = append(all, "The first row looks like data, not column names")
@@ -118,9 +118,9 @@ func (t Tally) Notice() string {
 	case 0:
 		return ""
 	case 1:
-		return "1 hidden row was left out"
+		return "1 hidden row is left out"
 	}
-	return humanize.Comma(int64(t.Hidden)) + " hidden rows were left out"
+	return humanize.Comma(int64(t.Hidden)) + " hidden rows are left out"
 }
 
 // ColumnName is the name that spreadsheet programs give column i, counted from
@@ -155,11 +155,11 @@ func CellFault(value string) string {
 	switch {
 	case !strings.HasPrefix(v, "#"):
 	case strings.Trim(v, "#") == "" && len(v) > 2:
-		return "Shows only " + v + " because the column is too narrow. Make it wider and save the file again"
+		return "Cell shows " + v + " because the column is too narrow. Widen it and save the file again"
 	default:
 		for _, e := range []string{"#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"} {
 			if strings.EqualFold(v, e) {
-				return "Shows " + e + ", the failure of a formula. Correct the formula"
+				return "Cell shows the formula error " + e + ". Fix the formula"
 			}
 		}
 	}

@@ -38,9 +38,9 @@ var signatures = []struct{ magic, what, instead string }{
 	{"GIF8", "a picture", ""},
 	{"II*\x00", "a picture", ""},
 	{"MM\x00*", "a picture", ""},
-	{"\x1f\x8b", "a compressed file", "Unpack it and upload what is in it"},
-	{"7z\xbc\xaf\x27\x1c", "a compressed file", "Unpack it and upload what is in it"},
-	{"Rar!\x1a\x07", "a compressed file", "Unpack it and upload what is in it"},
+	{"\x1f\x8b", "a compressed file", "Unzip it and upload the file inside"},
+	{"7z\xbc\xaf\x27\x1c", "a compressed file", "Unzip it and upload the file inside"},
+	{"Rar!\x1a\x07", "a compressed file", "Unzip it and upload the file inside"},
 	{"{\\rtf", "a text document (RTF)", ""},
 	{"SQLite format 3\x00", "a database", ""},
 	{"\x7fELF", "a program", ""},
@@ -79,7 +79,7 @@ func refuseForeign(r io.ReaderAt, size int64) (container bool, err error) {
 	case bytes.HasPrefix(head, []byte("RIFF")) && bytes.HasPrefix(head[min(8, len(head)):], []byte("WEBP")):
 		return false, refuseType("a picture", "")
 	case len(head) > 12 && string(head[4:8]) == "ftyp":
-		return false, refuseType("a picture or a film", "")
+		return false, refuseType("an image or a video", "")
 	}
 	text := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(head), UTF8.mark()), " \t\r\n"))
 	for _, s := range signatures {
@@ -97,7 +97,7 @@ func refuseOLE(r io.ReaderAt, size int64) error {
 		stream string
 		err    error
 	}{
-		{"EncryptedPackage", refuse("The selected file has a password. Save it without a password and upload it again")},
+		{"EncryptedPackage", refuse("The selected file is password protected. Remove the password and upload it again")},
 		{"WordDocument", refuseType("an old Word document (DOC)", "")},
 		{"PowerPoint Document", refuseType("an old presentation (PPT)", "")},
 	} {
@@ -165,7 +165,7 @@ func refuseContainer(names map[string]bool, mimetype string) error {
 	case has("index/") && (has("metadata/") || has("index/document.iwa")):
 		return refuseType("a Numbers document", "Open it in Numbers, choose File, Export To, Excel, and upload that file")
 	}
-	return refuseType("a ZIP archive", "Unpack it and upload what is in it")
+	return refuseType("a ZIP archive", "Unzip it and upload the file inside")
 }
 
 // refuseBinary refuses text that no person wrote. UTF-16 is decoded by now, so

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	saysPassword = "The selected file has a password. Save it without a password and upload it again"
+	saysPassword = "The selected file is password protected. Remove the password and upload it again"
 	saysEmpty    = "The selected file is empty"
-	saysNoRows   = "Your file has column names but no rows. Add at least one row"
+	saysNoRows   = "The selected file has column names but no rows. Add at least one row"
 	saysType     = "The selected file must be a CSV, TSV, TXT or XLSX. Yours is "
 	saysSave     = ". Open it in Excel, choose Save As, choose Excel Workbook (.xlsx), and upload that file"
 	saysExport   = ". Open it, choose Save As, choose Excel Workbook (.xlsx), and upload that file"
@@ -75,8 +75,8 @@ func TestRefusals(t *testing.T) {
 		{"GIF", "GIF89a\x01\x00", saysType + "a picture"},
 		{"BMP", "BM\x36\x00\x0c\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28", saysType + "a picture"},
 		{"WebP", "RIFF\x24\x00\x00\x00WEBPVP8 ", saysType + "a picture"},
-		{"HEIC", "\x00\x00\x00\x18ftypheic\x00\x00", saysType + "a picture or a film"},
-		{"gzip", "\x1f\x8b\x08\x00", saysType + "a compressed file. Unpack it and upload what is in it"},
+		{"HEIC", "\x00\x00\x00\x18ftypheic\x00\x00", saysType + "an image or a video"},
+		{"gzip", "\x1f\x8b\x08\x00", saysType + "a compressed file. Unzip it and upload the file inside"},
 		{"a web page named .xls", "\r\n<HTML><table><tr><td>phone", saysType + "a web page" + saysSave},
 		{"XML", "\xef\xbb\xbf<?xml version=\"1.0\"?><Workbook>", saysType + "an XML file" + saysSave},
 		{"contacts", "BEGIN:VCARD\r\nVERSION:3.0", saysType + "a contacts file (VCF)"},
@@ -88,13 +88,13 @@ func TestRefusals(t *testing.T) {
 		{"XLSB", zipOf(t, "[Content_Types].xml", "xl/workbook.bin"), saysType + "an Excel binary workbook (XLSB)" + saysExport},
 		{"Word", zipOf(t, "[Content_Types].xml", "word/document.xml"), saysType + "a Word document"},
 		{"Numbers", zipOf(t, "Index/Document.iwa", "Metadata/Properties.plist"), saysType + "a Numbers document. Open it in Numbers, choose File, Export To, Excel, and upload that file"},
-		{"a ZIP of ZIPs", zipOf(t, "lib 0.zip="+zipOf(t, "0.dll")), saysType + "a ZIP archive. Unpack it and upload what is in it"},
-		{"names that lead out", zipOf(t, "../../etc/passwd", `..\xl\workbook.xml`), saysType + "a ZIP archive. Unpack it and upload what is in it"},
+		{"a ZIP of ZIPs", zipOf(t, "lib 0.zip="+zipOf(t, "0.dll")), saysType + "a ZIP archive. Unzip it and upload the file inside"},
+		{"names that lead out", zipOf(t, "../../etc/passwd", `..\xl\workbook.xml`), saysType + "a ZIP archive. Unzip it and upload the file inside"},
 		{"an empty ZIP", "PK\x05\x06" + strings.Repeat("\x00", 18), saysType + "an empty ZIP archive"},
 		{"noise", string(noise), unreadable},
 		{"half a book", smallBook(t)[:700], unreadable},
-		{"10,000 columns", strings.Repeat("h,", 9999) + "h\n1\n", "Your file has 10,000 columns. You can use up to 1,000. Remove the columns you do not need"},
-		{"10,000 columns in a book", plainBook(`<row>` + strings.Repeat(`<c t="str"><v>h</v></c>`, 10_000) + `</row>`).pack(t), "Your file has 10,000 columns. You can use up to 1,000. Remove the columns you do not need"},
+		{"10,000 columns", strings.Repeat("h,", 9999) + "h\n1\n", "The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
+		{"10,000 columns in a book", plainBook(`<row>` + strings.Repeat(`<c t="str"><v>h</v></c>`, 10_000) + `</row>`).pack(t), "The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
 	} {
 		p, err := Sniff(strings.NewReader(c.data), int64(len(c.data)))
 		if sentence(err) != c.want {
@@ -241,9 +241,9 @@ func hostileBooks(t *testing.T) map[string][2]string {
 		"more than 1,000 entries":   {many.pack(t), unreadable},
 		"a size too small":          {lie(t, book, sheet, 20), unreadable},
 		"a size too large":          {lie(t, book, sheet, 100_000), unreadable},
-		"a size of 3 GiB":           {lie(t, book, sheet, 3<<30), "The selected file must be smaller than 256MB. Yours is 3,073MB when unpacked. Remove sheets, pictures and columns you do not need"},
-		"a picture of 300 MiB":      {inflating(t, plainBook(row1), "xl/media/1.png", "", "0", "", 300*real), "The selected file must be smaller than 256MB. Yours is 301MB when unpacked. Remove sheets, pictures and columns you do not need"},
-		"a sheet of 130 MiB":        {inflating(t, plainBook(row1), sheet, head, " ", tail, 130*real), "Each part of the selected file must be smaller than 128MB unpacked. Yours has one of 131MB. Remove sheets, pictures and columns you do not need"},
+		"a size of 3 GiB":           {lie(t, book, sheet, 3<<30), "The selected file must be smaller than 256MB. Yours is 3,073MB when unzipped. Remove sheets, pictures and columns you do not need"},
+		"a picture of 300 MiB":      {inflating(t, plainBook(row1), "xl/media/1.png", "", "0", "", 300*real), "The selected file must be smaller than 256MB. Yours is 301MB when unzipped. Remove sheets, pictures and columns you do not need"},
+		"a sheet of 130 MiB":        {inflating(t, plainBook(row1), sheet, head, " ", tail, 130*real), "Each part of the selected file must be smaller than 128MB when opened. Yours has one of 131MB. Remove sheets, pictures and columns you do not need"},
 		"a picture of 70 MiB":       {inflating(t, plainBook(row1), "xl/media/1.png", "", "0", "", 70*mib), ""},
 		"a cell of 70 MiB":          {inflating(t, plainBook(row1), sheet, head+`<row><c t="str"><v>`, "A", `</v></c></row>`+tail, 70*mib), unreadable},
 		"a cell of 20 MiB in runs":  {inflating(t, plainBook(row1), sheet, head+`<row><c t="inlineStr"><is>`, "<r><t>A</t></r>", `</is></c></row>`+tail, 20*mib), ""},

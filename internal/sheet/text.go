@@ -44,7 +44,7 @@ func (r *Reader) openText(size int64) error {
 		}
 	}
 	if !o.Encoding.known() {
-		return sms.Invalid{"encoding": fmt.Sprintf("We cannot read %q. Choose one of the encodings of the list", string(o.Encoding))}
+		return sms.Invalid{"encoding": fmt.Sprintf("%q is not an encoding we can read. Choose one from the list", string(o.Encoding))}
 	}
 	sample, whole, err := readSample(r.file, size, o.Encoding)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Reader) openText(size int64) error {
 		}
 	}
 	if !canDelimit(o.Delimiter) {
-		return sms.Invalid{"delimiter": "Choose the character between the columns: a comma, semicolon, tab or bar"}
+		return sms.Invalid{"delimiter": "Choose what separates the columns: comma, semicolon, tab or vertical bar"}
 	}
 	r.source = &text{rows: newRecords(body, byte(o.Delimiter), o.Encoding), file: r.file, size: size}
 	return nil

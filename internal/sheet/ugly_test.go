@@ -71,8 +71,8 @@ func workbook(fill func(f *excelize.File) []error) func(*testing.T) string {
 
 const (
 	missing   = "Missing: enter a phone number"
-	twoInOne  = "Two numbers in one cell. Put each on its own row"
-	shortened = "Excel has shortened this number (2.34803E+12) and the last digits are lost. Set the column to Text and type the number again"
+	twoInOne  = "Cell has two numbers. Put each on its own row"
+	shortened = "Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number"
 )
 
 var turkish = in(charmap.Windows1254, "", "Ad Soyad;Cep Telefonu;Mesaj", "Ayşe Yılmaz;0803 555 0101;Sayın Ayşe, ödemeniz gecikmiştir", "İbrahim Güneş;0803 555 0102;Sayın İbrahim, ödemeniz gecikmiştir")
@@ -119,7 +119,7 @@ var uglyFiles = []uglyFile{
 		rows: []string{"2: '08035550101|Ada", "3: +234 (0)803 555 0102|Bola", "4: =\"08035550103\"|Chidi", "5: 0803-555-0104|Dayo", "6: (0803) 555.0105|Efe", "7: 2348035550106.0|Femi", "8: \u202a+2348035550107\u202c|Gbenga",
 			"9: 0803\u00a0555\u00a00108|Hauwa", "10: ٠٨٠٣٥٥٥٠١٠٩|Idris", "11: 00234 803 555 0110|Jide", "12: tel:08035550111|Kemi"},
 		numbers: []string{"2348035550101", "2348035550102", "2348035550103", "2348035550104", "2348035550105", "2348035550106", "2348035550107", "2348035550108", "2348035550109", "2348035550110",
-			`Contains letters: "tel:08035550111" has t in place 1`},
+			`Contains letters: character 1 of "tel:08035550111" is t`},
 	},
 	{
 		name: "trailing-columns.csv", encoding: UTF8, delimiter: ',', header: 1, columns: "phone|name", phone: 0, message: -1, blank: 3,
@@ -181,7 +181,7 @@ var uglyFiles = []uglyFile{
 			}
 		}),
 		rows: []string{"2: 2348035550101|Ada|03/06/2026", "3: 8035550102|Bola|04/06/2026", "5: 08035550104|Dayo|now"}, numbers: []string{"2348035550101", "2348035550102", "2348035550104"},
-		said: []string{"1 hidden row was left out"},
+		said: []string{"1 hidden row is left out"},
 	},
 	{
 		name: "merged-title.xlsx", header: 3, columns: "Pupil|Parent's phone|Owing", phone: 1, message: -1, o: Options{Country: "NG"},
@@ -210,7 +210,7 @@ var uglyFiles = []uglyFile{
 			}
 		}),
 		rows: []string{"2: Ada|08035550101", "3: Bola|08035550102"}, numbers: []string{"2348035550101", "2348035550102"},
-		said: []string{"Your file has 3 sheets. Choose the one to use"},
+		said: []string{"The selected file has 3 sheets. Choose the one to use"},
 	},
 }
 

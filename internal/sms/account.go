@@ -72,19 +72,19 @@ func (a Account) Check() error {
 		bad["base_url"] = s
 	}
 	if a.PerMinute < 1 || a.PerMinute > 1_000_000 {
-		bad["per_minute"] = "Enter the requests allowed a minute, from 1 to 1,000,000"
+		bad["per_minute"] = "Requests per minute must be between 1 and 1,000,000"
 	}
 	if a.CallLimit < 1 || a.CallLimit > 10_000 {
-		bad["call_limit"] = "Enter the most recipients of one call, from 1 to 10,000"
+		bad["call_limit"] = "Recipients per request must be between 1 and 10,000"
 	}
 	if a.URLBudget < 0 || a.URLBudget > 0 && (a.URLBudget < MinURLBudget || a.URLBudget > MaxURLBudget) {
-		bad["url_budget"] = "Enter the most bytes of a request's address, from 500 to 8,000"
+		bad["url_budget"] = "URL length must be between 500 and 8,000 bytes"
 	}
 	if a.TypeAbove < 0 || a.TypeAbove > 1_000_000 {
-		bad["type_above"] = "Enter a number of recipients from 0 to 1,000,000"
+		bad["type_above"] = "Number of recipients must be between 0 and 1,000,000"
 	}
 	if a.ApproveAbove < 0 || a.ApproveAbove > 1_000_000 {
-		bad["approve_above"] = "Enter a number of recipients from 0 to 1,000,000"
+		bad["approve_above"] = "Number of recipients must be between 0 and 1,000,000"
 	}
 	var limits Invalid
 	if errors.As(a.Limits.Check(), &limits) {
@@ -93,16 +93,16 @@ func (a Account) Check() error {
 		}
 	}
 	if !a.Hours.Valid() {
-		bad["hours_from"] = "Enter two times of day, for example 08:00 and 20:00"
+		bad["hours_from"] = "Enter a start and an end time, for example 08:00 and 20:00"
 	}
 	if a.MaxParts < 0 || a.MaxParts > 255 {
-		bad["max_parts"] = "Enter the most parts of one message, from 1 to 255"
+		bad["max_parts"] = "Parts per message must be between 1 and 255"
 	}
 	if a.PricePerPart < 0 {
-		bad["price_per_part"] = "Enter the price of one part, 0 when it is not known"
+		bad["price_per_part"] = "Enter the price per part, or 0 if you do not know it"
 	}
 	if a.LateAfter < 0 {
-		bad["late_after"] = "Enter the hours after which a missing report counts as late"
+		bad["late_after"] = "Enter after how many hours a missing report is late"
 	}
 	if !KnownCountry(a.Country) {
 		bad["country"] = "Enter a country as two letters, for example NG"
@@ -122,13 +122,13 @@ func CheckBaseURL(raw string) string {
 	raw = strings.TrimSpace(raw)
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Hostname() == "" {
-		return "Enter the provider's address, for example https://api.example.com/v2"
+		return "Enter the provider's API URL, for example https://api.example.com/v2"
 	}
 	switch {
 	case u.User != nil || strings.ContainsAny(raw, "?#"):
-		return "Enter the address without a user name, question mark or #"
+		return "API URL must not contain a user name, a question mark or #"
 	case u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())):
-		return "The address must start with https://"
+		return "API URL must start with https://"
 	case !strings.HasSuffix(strings.TrimSuffix(u.EscapedPath(), "/"), "/v2"):
 		return "The address must end with /v2"
 	}

@@ -8,9 +8,9 @@ import (
 
 func TestCheckBaseURL(t *testing.T) {
 	const (
-		address = "Enter the provider's address, for example https://api.example.com/v2"
-		plain   = "Enter the address without a user name, question mark or #"
-		secure  = "The address must start with https://"
+		address = "Enter the provider's API URL, for example https://api.example.com/v2"
+		plain   = "API URL must not contain a user name, a question mark or #"
+		secure  = "API URL must start with https://"
 		version = "The address must end with /v2"
 	)
 	for raw, want := range map[string]string{

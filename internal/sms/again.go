@@ -30,11 +30,11 @@ func AgainChoices() []AgainChoice {
 		choice("undelivered", AgainChoice{May: true, Proposed: true}),
 		choice("expired", AgainChoice{May: true, Proposed: true}),
 		choice("deleted", AgainChoice{May: true, Proposed: true}),
-		choice("rejected", AgainChoice{May: true, Why: "The network refused them, often because of the sender ID or the text. Sending them again unchanged will not help."}),
-		choice("blocked", AgainChoice{Why: "The numbers are on a block list. They are left out."}),
+		choice("rejected", AgainChoice{May: true, Why: "The network refused these, often because of the sender ID or the text. Change one of them first."}),
+		choice("blocked", AgainChoice{Why: "Delivery reports say these numbers are on a block list. They will be left out."}),
 		choice("refused", AgainChoice{May: true, Proposed: true, Unsent: true}),
 		choice("stopped", AgainChoice{May: true, Proposed: true, Unsent: true}),
-		choice("leftout", AgainChoice{May: true, Unsent: true, Why: "Rows without a usable number, repeated rows and numbers that are still blocked stay left out."}),
+		choice("leftout", AgainChoice{May: true, Unsent: true, Why: "Rows with no usable number, repeated rows and blocked numbers will still be left out."}),
 	}
 }
 
@@ -43,11 +43,11 @@ func AgainChoices() []AgainChoice {
 func (m Message) RepeatRisk() string {
 	switch key := m.Standing().Key; {
 	case key == "delivered":
-		return "It was delivered. The person gets it a second time, and you pay a second time."
+		return "This message was delivered. The recipient will get it twice and you will pay twice."
 	case m.State == Accepted && !m.Delivery.Status.Final():
-		return "It may have been delivered, or may still be. The person may get it twice, and you may pay twice."
+		return "This message may have been delivered or may still be. The recipient may get it twice and you may pay twice."
 	case m.State == ClosedUnknown:
-		return "Nobody knows whether it was sent. The person may get it twice, and you may pay twice."
+		return "This message may or may not have been sent. The recipient may get it twice and you may pay twice."
 	}
 	return ""
 }
@@ -62,13 +62,14 @@ func (m Message) MayRepeat() bool {
 	return false
 }
 
-// againLength is the most letters of a name before "again" is added.
-const againLength = 90
+// againLength is the most letters of a name before "(sent again)" is added: a
+// name has at most 100.
+const againLength = 87
 
 // AgainName names a campaign that sends another one's messages again. Names
 // are often made of the first sentence of the text: its end goes.
 func AgainName(name string) string {
-	const again = ", again"
+	const again = " (sent again)"
 	if strings.HasSuffix(name, again) {
 		return name
 	}

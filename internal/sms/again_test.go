@@ -11,14 +11,14 @@ import (
 
 func TestAgainName(t *testing.T) {
 	for name, want := range map[string]string{
-		"June reminders": "June reminders, again",
-		"Good morning. The clinic is open from 9 today.": "Good morning. The clinic is open from 9 today, again",
-		"Are you coming?! ":      "Are you coming, again",
-		"The clinic is closed…":  "The clinic is closed, again",
-		"June reminders, again":  "June reminders, again",
-		"Wards (2)":              "Wards (2), again",
-		"...":                    "..., again",
-		strings.Repeat("é", 120): strings.Repeat("é", 90) + ", again",
+		"June reminders": "June reminders (sent again)",
+		"Good morning. The clinic is open from 9 today.": "Good morning. The clinic is open from 9 today (sent again)",
+		"Are you coming?! ":           "Are you coming (sent again)",
+		"The clinic is closed…":       "The clinic is closed (sent again)",
+		"June reminders (sent again)": "June reminders (sent again)",
+		"Wards (2)":                   "Wards (2) (sent again)",
+		"...":                         "... (sent again)",
+		strings.Repeat("é", 120):      strings.Repeat("é", 87) + " (sent again)",
 	} {
 		if got := AgainName(name); got != want {
 			t.Errorf("%q became %q, want %q", name, got, want)
@@ -30,9 +30,9 @@ func TestAgainName(t *testing.T) {
 		if AgainName(once) != once {
 			t.Fatalf("%q, then %q", once, AgainName(once))
 		}
-		rest, ok := strings.CutSuffix(once, ", again")
+		rest, ok := strings.CutSuffix(once, " (sent again)")
 		last, _ := utf8.DecodeLastRuneInString(rest)
-		if !ok || !strings.HasSuffix(name, ", again") && strings.ContainsFunc(rest, unicode.IsLetter) && strings.ContainsRune(" .,!", last) {
+		if !ok || !strings.HasSuffix(name, " (sent again)") && strings.ContainsFunc(rest, unicode.IsLetter) && strings.ContainsRune(" .,!", last) {
 			t.Fatalf("%q became %q", name, once)
 		}
 	})

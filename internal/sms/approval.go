@@ -60,7 +60,7 @@ func CheckReturned(reason string) (trimmed, sentence string) {
 	trimmed = strings.Join(strings.Fields(strings.ToValidUTF8(reason, "�")), " ")
 	switch {
 	case trimmed == "":
-		return trimmed, "Say what has to change"
+		return trimmed, "Enter what has to change"
 	case len([]rune(trimmed)) > returnedMost:
 		return trimmed, "Use at most 500 characters"
 	}
@@ -71,6 +71,6 @@ func CheckReturned(reason string) (trimmed, sentence string) {
 // started.
 func LateApproval(s Schedule) string {
 	at := s.Time()
-	return fmt.Sprintf("It was to start on %s at %s, but it was approved later than that. Because it is more than %d minutes late, a person has to decide",
+	return fmt.Sprintf("It was scheduled for %s at %s, but was approved after that time. It is more than %d minutes late, so someone has to decide when to send it",
 		at.Format("2 January 2006"), at.Format("3:04pm"), int(LateMost/time.Minute))
 }

@@ -203,7 +203,7 @@ func settleWhole(to []Recipient, o Outcome) Settlement {
 // or neither of them, proves nothing.
 func settleRows(rows []ResultRow) Settled {
 	if len(rows) == 0 {
-		return Settled{To: InDoubt, Reason: "The provider's answer left this number out."}
+		return Settled{To: InDoubt, Reason: "The provider's answer did not mention this number."}
 	}
 	var m Settled
 	for _, r := range rows {
@@ -221,7 +221,7 @@ func settleRows(rows []ResultRow) Settled {
 	}
 	for _, r := range rows {
 		if r.ProviderID != "" || r.Code == "" {
-			return Settled{To: InDoubt, Code: r.Code, Reason: "The provider's answer for this number contradicts itself."}
+			return Settled{To: InDoubt, Code: r.Code, Reason: "The provider gave two different answers for this number."}
 		}
 	}
 	return Settled{To: Refused, Code: rows[0].Code, Reason: strings.TrimSpace(rows[0].Description)}

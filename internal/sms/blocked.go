@@ -47,7 +47,7 @@ type Unblocking struct {
 // Words says in words by whom the block was taken back.
 func (u Unblocking) Words() string {
 	if u.Kind == BlockedByUSSD {
-		return "by the person, by USSD"
+		return "by the recipient, by USSD"
 	}
 	return "by " + u.ByName
 }
@@ -66,19 +66,19 @@ func (b Blocked) ByPerson() bool { return b.Kind == BlockedByUSSD || b.Kind == B
 func (b Blocked) Reason() string {
 	switch {
 	case b.Kind == BlockedByReport:
-		return "BLACKLIST report"
+		return "delivery report BLACKLIST"
 	case b.Kind == BlockedByUSSD:
-		return "asked for it by USSD"
+		return "opted out by USSD"
 	case b.Kind == BlockedByLink:
-		return "asked for it with the link in a message"
+		return "opted out with the link in a message"
 	case b.Kind == BlockedByFile && b.ByName != "":
-		return "from a file of " + b.ByName
+		return "from a file uploaded by " + b.ByName
 	case b.Kind == BlockedByFile:
 		return "from a file"
 	case b.ByName != "":
 		return "added by " + b.ByName
 	}
-	return "added by hand"
+	return "entered by hand"
 }
 
 // ReportProof is the proof of a block by a message's delivery report.
@@ -101,7 +101,7 @@ func (b Blocked) Sentence(now time.Time) string {
 	if since.Year() != now.Year() {
 		day = since.Format("2 January 2006")
 	}
-	return "Number is on your blocked list since " + day + " (reason: " + b.Reason() + ")"
+	return "Number blocked since " + day + " (reason: " + b.Reason() + ")"
 }
 
 // Blockable says that a number can be put onto the list: a group's answer may

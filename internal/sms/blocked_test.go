@@ -16,12 +16,12 @@ func TestBlockedSentence(t *testing.T) {
 		year int
 		want string
 	}{
-		{Blocked{Kind: BlockedByReport, Since: may}, 2026, "Number is on your blocked list since 3 May (reason: BLACKLIST report)"},
-		{Blocked{Kind: BlockedByReport, Since: may}, 2027, "Number is on your blocked list since 3 May 2026 (reason: BLACKLIST report)"},
-		{Blocked{Kind: BlockedByStaff, ByName: "Ada Obi", Since: may, Note: "0803 000 0101 asked"}, 2026, "Number is on your blocked list since 3 May (reason: added by Ada Obi)"},
-		{Blocked{Kind: BlockedByFile, ByName: "Ada Obi", Since: may}, 2026, "Number is on your blocked list since 3 May (reason: from a file of Ada Obi)"},
-		{Blocked{Kind: BlockedByStaff, Since: may}, 2026, "Number is on your blocked list since 3 May (reason: added by hand)"},
-		{Blocked{Kind: BlockedByFile, Since: may}, 2026, "Number is on your blocked list since 3 May (reason: from a file)"},
+		{Blocked{Kind: BlockedByReport, Since: may}, 2026, "Number blocked since 3 May (reason: delivery report BLACKLIST)"},
+		{Blocked{Kind: BlockedByReport, Since: may}, 2027, "Number blocked since 3 May 2026 (reason: delivery report BLACKLIST)"},
+		{Blocked{Kind: BlockedByStaff, ByName: "Ada Obi", Since: may, Note: "0803 000 0101 asked"}, 2026, "Number blocked since 3 May (reason: added by Ada Obi)"},
+		{Blocked{Kind: BlockedByFile, ByName: "Ada Obi", Since: may}, 2026, "Number blocked since 3 May (reason: from a file uploaded by Ada Obi)"},
+		{Blocked{Kind: BlockedByStaff, Since: may}, 2026, "Number blocked since 3 May (reason: entered by hand)"},
+		{Blocked{Kind: BlockedByFile, Since: may}, 2026, "Number blocked since 3 May (reason: from a file)"},
 	} {
 		if got := c.b.Sentence(time.Date(c.year, 6, 1, 12, 0, 0, 0, lagos)); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

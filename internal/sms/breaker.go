@@ -49,13 +49,13 @@ func Judge(o Outcome, canary Canary, recent []Finished) Verdict {
 		v.Sentence = o.Reason
 	case o.Class == ClassDoubt && inDoubtTooOften(recent):
 		v.PauseCampaign = true
-		v.Sentence = "Several requests were lost, one after another. We stopped so that no more messages come into doubt. Check the provider, then continue"
+		v.Sentence = "We lost several requests in a row and paused so that no more messages end up in doubt. Check that the provider is working, then continue"
 	case o.Class == ClassRate && run(recent, func(f Finished) bool { return f.Class == ClassRate }) >= rateInARow:
 		v.PauseCampaign = true
-		v.Sentence = fmt.Sprintf("The provider said %d times that requests come too fast. Check the rate of the account, then continue", rateInARow)
+		v.Sentence = fmt.Sprintf("The provider told us %d times in a row that we are sending too fast. Check the account's requests per minute, then continue", rateInARow)
 	case run(recent, func(f Finished) bool { return f.Canary && f.Class == ClassAnswered && f.Accepted == 0 }) >= refusedInARow:
 		v.PauseCampaign = true
-		v.Sentence = "The provider refused every message so far. Look at the reasons, then continue"
+		v.Sentence = "The provider has refused every message so far. Check the reasons, then continue"
 	}
 	if v.PauseCampaign {
 		v.Canary = CanaryPending

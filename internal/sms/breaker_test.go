@@ -107,11 +107,11 @@ func TestCanaryRules(t *testing.T) {
 // with the sentences that staff read.
 func TestListedCodes(t *testing.T) {
 	for _, want := range []ListedError{
-		{"001", "The provider did not receive the API key and client ID. Enter them in Settings", true},
+		{"001", "The provider did not receive the API key and client ID. Enter them in Settings, Connection", true},
 		{"003", "Choose a sender ID", false},
 		{"007", "The provider says the API key or client ID is wrong. Copy both again from the provider dashboard", true},
 		{"008", "The provider says the account is not active. Contact the provider", true},
-		{"010", "This account may not use the API. Ask the provider to turn on API access", true},
+		{"010", "API access is turned off for this account. Ask the provider to turn it on", true},
 	} {
 		if got, ok := Listed(want.Code); !ok || got != want {
 			t.Errorf("Listed(%s) = %+v, %v", want.Code, got, ok)
@@ -130,7 +130,7 @@ func TestListedCodes(t *testing.T) {
 
 func TestHeldCallsPauseTheCampaignWithTheProvidersWords(t *testing.T) {
 	reason := UnlistedSentence("021", "insufficient credits")
-	if want := `The provider answered "insufficient credits" (code 021). We do not know that it was sent. Decide`; reason != want {
+	if want := `The provider answered "insufficient credits" (code 021). We do not recognise this code, so the messages may or may not have been sent. Review them and decide`; reason != want {
 		t.Errorf("%q, want %q", reason, want)
 	}
 	v := Judge(Outcome{Class: ClassHold, Code: "021", Reason: reason}, CanaryPassed, []Finished{{Class: ClassHold}})

@@ -83,15 +83,15 @@ func TestCheckText(t *testing.T) {
 		{" \n\t", 6, "Enter the message"},
 		{"a", 1, ""},
 		{gsm(160), 1, ""},
-		{gsm(161), 1, "Message is 1 character too long (limit 160). Shorten it"},
+		{gsm(161), 1, "Message must be 160 characters or fewer. Yours is 1 over"},
 		{gsm(918), 6, ""},
-		{gsm(930), 6, "Message is 12 characters too long (limit 918). Shorten it"},
+		{gsm(930), 6, "Message must be 918 characters or fewer. Yours is 12 over"},
 		{gsm(306), 2, ""},
-		{gsm(307), 2, "Message is 1 character too long (limit 306). Shorten it"},
+		{gsm(307), 2, "Message must be 306 characters or fewer. Yours is 1 over"},
 		{strings.Repeat("ọ", 402), 6, ""},
-		{strings.Repeat("ọ", 404), 6, "Message is 2 characters too long (limit 402). Shorten it"},
-		{strings.Repeat("ọ", 71), 1, "Message is 1 character too long (limit 70). Shorten it"},
-		{gsm(152) + "€" + gsm(152), 2, "Message is 1 character too long (limit 306). Shorten it"},
+		{strings.Repeat("ọ", 404), 6, "Message must be 402 characters or fewer. Yours is 2 over"},
+		{strings.Repeat("ọ", 71), 1, "Message must be 70 characters or fewer. Yours is 1 over"},
+		{gsm(152) + "€" + gsm(152), 2, "Message must be 306 characters or fewer. Yours is 1 over"},
 	} {
 		if got := CheckText(c.text, CountSegments(c.text, false), c.parts); got != c.want {
 			t.Errorf("%d runes in %d parts: %q, want %q", utf8.RuneCountInString(c.text), c.parts, got, c.want)

@@ -87,7 +87,7 @@ type Overtaken struct {
 
 // Error says how many.
 func (o Overtaken) Error() string {
-	return fmt.Sprintf("%v: %d messages were decided meanwhile", ErrConflict, len(o.Messages))
+	return fmt.Sprintf("%v: %d messages have been decided in the meantime", ErrConflict, len(o.Messages))
 }
 
 // Unwrap makes it an ErrConflict.

@@ -37,13 +37,13 @@ func (o Op) Words() string {
 	case Contains:
 		return "contains"
 	case More:
-		return "is more than"
+		return "is greater than"
 	case Less:
 		return "is less than"
 	case Empty:
 		return "is empty"
 	case Filled:
-		return "is filled in"
+		return "is not empty"
 	}
 	return string(o)
 }
@@ -83,17 +83,17 @@ func (f Filter) Check(columns []ContactColumn) error {
 		}
 		switch {
 		case !known:
-			bad[at] = "Choose a column. This one is not there any more"
+			bad[at] = "This column no longer exists. Choose another"
 		case c.Op.Words() == string(c.Op) && c.Op != Is:
-			bad[at] = "Choose how to compare"
+			bad[at] = "Choose a condition"
 		case !c.Op.Alone() && FoldValue(c.Value) == "":
-			bad[at] = "Enter a value to compare with"
+			bad[at] = "Enter a value"
 		case (c.Op == More || c.Op == Less) && !measurable(c.Value):
-			bad[at] = "Enter a number or a day, such as 5000 or 2026-01-31"
+			bad[at] = "Enter a number or a date, for example 5000 or 2026-01-31"
 		}
 	}
 	if len(f.Conditions) > FilterMost {
-		bad["condition:"+strconv.Itoa(FilterMost)] = "A filter can have at most 10 conditions"
+		bad["condition:"+strconv.Itoa(FilterMost)] = "Filter must have 10 conditions or fewer"
 	}
 	return bad.Or()
 }
@@ -101,7 +101,7 @@ func (f Filter) Check(columns []ContactColumn) error {
 // Words is the filter as staff read it: "paid is no and town is Ibadan".
 func (f Filter) Words(columns []ContactColumn) string {
 	if f.Everybody() {
-		return "everybody"
+		return "everyone"
 	}
 	join := " and "
 	if f.Any {

@@ -99,7 +99,7 @@ func ReadHours(from, to string) (Hours, error) {
 	}
 	h := Hours{From: read("hours_from", from), To: read("hours_to", to)}
 	if len(bad) == 0 && h.From == h.To {
-		bad["hours_to"] = "Enter two different times, or leave both empty"
+		bad["hours_to"] = "Start and end must be different. Leave both empty to send at any time"
 	}
 	return h, bad.Or()
 }
@@ -190,7 +190,7 @@ func (h Hours) until(at time.Time) int {
 // 08:00".
 func (h Hours) Pause() string {
 	if h.differs() {
-		return "the end of one day's hours to the beginning of the next"
+		return "one day's closing time until the next day's opening time"
 	}
 	return clock(h.To) + " to " + clock(h.From)
 }
@@ -225,13 +225,13 @@ func (h Hours) Words() string {
 		switch own := h.Own[d]; {
 		case !own.Set:
 		case own.Closed:
-			words = append(words, "not on "+d.String())
+			words = append(words, "closed on "+d.String())
 		default:
 			words = append(words, d.String()+" "+part(own.From, own.To))
 		}
 	}
 	if h.Zone != "" {
-		words = append(words, "by the clocks of "+ZoneCity(h.Zone))
+		words = append(words, ZoneCity(h.Zone)+" time")
 	}
 	return strings.Join(words, ", ")
 }

@@ -113,7 +113,7 @@ func TestSendsAt(t *testing.T) {
 }
 
 func TestReadHours(t *testing.T) {
-	const both, one, different = "Enter both times, or leave both empty", "Enter a time of day, for example 08:00", "Enter two different times, or leave both empty"
+	const both, one, different = "Enter both times, or leave both empty", "Enter a time of day, for example 08:00", "Start and end must be different. Leave both empty to send at any time"
 	for _, c := range []struct {
 		from, to string
 		want     Hours
@@ -147,7 +147,7 @@ func TestReadHours(t *testing.T) {
 
 func TestHoursByWeekday(t *testing.T) {
 	h := Hours{From: 8 * 60, To: 20 * 60, Own: [7]DayHours{time.Sunday: {Set: true, Closed: true}, time.Saturday: {Set: true, From: 9 * 60, To: 13 * 60}}}
-	if got := h.Words(); got != "08:00 to 20:00, Saturday 09:00 to 13:00, not on Sunday" {
+	if got := h.Words(); got != "08:00 to 20:00, Saturday 09:00 to 13:00, closed on Sunday" {
 		t.Error(got)
 	}
 	for at, want := range map[string]string{
@@ -162,7 +162,7 @@ func TestHoursByWeekday(t *testing.T) {
 	}
 	h.Zone = "Africa/Nairobi" // two hours ahead of Lagos
 	if got := h.Next(zoned(t, "Africa/Lagos", "2026-06-05T03:00:00+01:00")).Format(time.RFC3339); got != "2026-06-05T06:00:00+01:00" {
-		t.Errorf("by the clocks of Nairobi it opens at %s", got)
+		t.Errorf("Nairobi time it opens at %s", got)
 	}
 	closed := Hours{From: 60, To: 120}
 	for d := range closed.Own {

@@ -236,7 +236,7 @@ func (q Question) ahead(relation Relation, zone *time.Location) string {
 	if relation == RelationDamaged && q.Unreadable > 0 {
 		s += fmt.Sprintf(" %s of the journal cannot be read: it is not known how many more.", bytesText(q.Unreadable))
 	}
-	return s + " If smsdesk sent anything later than that, nobody can tell from here." + spaced(q.Detail)
+	return s + " If smsdesk sent anything later than that, no one can tell from here." + spaced(q.Detail)
 }
 
 func spaced(s string) string {

@@ -29,7 +29,7 @@ func (l Limits) Check() error {
 	bad := Invalid{}
 	whole := func(field string, n, most int64) {
 		if n < 0 || n > most {
-			bad[field] = "Enter a whole number up to " + humanize.Comma(most) + ", or 0 for no limit"
+			bad[field] = "Limit must be a whole number up to " + humanize.Comma(most) + ". Enter 0 for no limit"
 		}
 	}
 	whole("cap_messages", l.CapMessages, capMessagesMost)
@@ -38,7 +38,7 @@ func (l Limits) Check() error {
 	whole("person_most", l.PersonMost, limitMost)
 	whole("person_day_most", l.PersonDayMost, limitMost)
 	if (l.CapMessages > 0) != (l.CapDays > 0) && len(bad) == 0 {
-		bad["cap_days"] = "Enter both: how many messages in how many days. 0 and 0 is no limit"
+		bad["cap_days"] = "Enter both the number of messages and the number of days, or 0 in both for no limit"
 	}
 	return bad.Or()
 }
@@ -61,7 +61,7 @@ func (l Limits) CapSentence(got int64) string {
 	if got == 1 {
 		messages = "message"
 	}
-	return fmt.Sprintf("This person got %d %s in the last %s (limit: %d)", got, messages, days, l.CapMessages)
+	return fmt.Sprintf("This recipient already got %d %s in the last %s (limit: %d)", got, messages, days, l.CapMessages)
 }
 
 // DayBegins is the midnight before a moment, in its zone.
@@ -74,9 +74,9 @@ func DayBegins(at time.Time) time.Time {
 func (l Limits) StartProblem(recipients, started int64) string {
 	switch {
 	case l.PersonMost > 0 && recipients > l.PersonMost:
-		return fmt.Sprintf("One campaign may have at most %s recipients, and this one has %s. Send it in parts, or ask an administrator", humanize.Comma(l.PersonMost), humanize.Comma(recipients))
+		return fmt.Sprintf("A campaign can have up to %s recipients. This one has %s. Split it, or ask an administrator to raise the limit", humanize.Comma(l.PersonMost), humanize.Comma(recipients))
 	case l.PersonDayMost > 0 && started+recipients > l.PersonDayMost:
-		return fmt.Sprintf("You may write to %s recipients a day. Today you have written to %s, and this campaign has %s. Send it tomorrow, or ask an administrator",
+		return fmt.Sprintf("You can send to %s recipients per day. You have sent to %s today, and this campaign has %s. Send it tomorrow, or ask an administrator to raise the limit",
 			humanize.Comma(l.PersonDayMost), humanize.Comma(started), humanize.Comma(recipients))
 	}
 	return ""

@@ -7,7 +7,7 @@ import (
 )
 
 // NetworkNote is what must stand beside every network found by Network.
-const NetworkNote = "by prefix; moved numbers show the old network"
+const NetworkNote = "Network is worked out from the number's prefix. Ported numbers show their original network."
 
 // Network names the mobile network that a number's prefix was given to, "" for
 // none known. Numbers that have moved keep their prefix, and no report tells

@@ -53,13 +53,13 @@ func cleanPhone(raw string) (digits string, fixes []string, sentence string) {
 		s, fixes = strings.TrimSpace(strings.TrimSuffix(inner, `"`)), append(fixes, `Removed ="…"`)
 	}
 	if i := strings.IndexAny(s, "eE"); i > 0 && scientific(s) {
-		return "", nil, fmt.Sprintf("Excel has shortened this number (%s) and the last digits are lost. Set the column to Text and type the number again", s)
+		return "", nil, fmt.Sprintf("Excel has shortened this number (%s), so its last digits are lost. Set the column to Text and re-enter the number", s)
 	}
 	if t := strings.TrimSuffix(strings.TrimSuffix(s, "0"), "."); t != s && strings.HasSuffix(s, ".0") {
 		s, fixes = t, append(fixes, `Removed ".0"`)
 	}
 	if strings.ContainsAny(s, ",;/|&\n") || strings.Contains(s, ":::") {
-		return "", nil, "Two numbers in one cell. Put each on its own row"
+		return "", nil, "Cell has two numbers. Put each on its own row"
 	}
 	var b strings.Builder
 	spaces := false
@@ -72,13 +72,13 @@ func cleanPhone(raw string) (digits string, fixes []string, sentence string) {
 			fixes = appendOnce(fixes, "Changed the digits to 0 to 9")
 		case r == '+' || r == '＋':
 			if b.Len() > 0 {
-				return "", nil, "Two numbers in one cell. Put each on its own row"
+				return "", nil, "Cell has two numbers. Put each on its own row"
 			}
 			b.WriteByte('+')
 		case unicode.IsSpace(r) || strings.ContainsRune("-–—.()\u200b\u200e\u200f\u202a\u202c\ufeff'", r):
 			spaces = true
 		default:
-			return "", nil, fmt.Sprintf("Contains letters: %q has %s in place %d", s, string(r), i+1)
+			return "", nil, fmt.Sprintf("Contains letters: character %d of %q is %s", i+1, s, string(r))
 		}
 	}
 	if spaces {
@@ -158,7 +158,7 @@ func lengthSentence(digits, country string) string {
 	}
 	switch {
 	case national > 0 && have >= 2*national:
-		return "Two numbers in one cell. Put each on its own row"
+		return "Cell has two numbers. Put each on its own row"
 	case want == 0 || have == want:
 		return "Not a mobile number in " + CountryName(country) + ". Check the digits"
 	case have < want:

@@ -39,15 +39,15 @@ type RecordSettings struct {
 func (s RecordSettings) Check() error {
 	bad := Invalid{}
 	if s.WarnBelow < 0 || s.WarnBelow > mostPrice {
-		bad["warn_below"] = "Enter an amount such as 5000, or leave it empty"
+		bad["warn_below"] = "Enter an amount, for example 5000, or leave it empty"
 	}
 	if s.Floor < 0 || s.Floor > mostPrice {
-		bad["floor"] = "Enter an amount such as 1000, or leave it empty"
+		bad["floor"] = "Enter an amount, for example 1000, or leave it empty"
 	}
 	for _, address := range s.Addresses() {
 		name, host, ok := strings.Cut(address, "@")
 		if !ok || name == "" || host == "" || len(address) > 254 || strings.ContainsFunc(address, oddInAddress) {
-			bad["mail_to"] = fmt.Sprintf("%q is not an email address. Write them like ada@example.com, with commas between them", cutRunes(address, 60))
+			bad["mail_to"] = fmt.Sprintf("%q is not an email address. Enter addresses like ada@example.com, separated by commas", cutRunes(address, 60))
 		}
 	}
 	if len(s.Addresses()) > 10 {
@@ -93,7 +93,7 @@ func NameProblem(noun, name string) string {
 	case name == "":
 		return "Enter a name for the " + noun
 	case utf8.RuneCountInString(name) > recordNameMost:
-		return fmt.Sprintf("The name must have at most %d characters", recordNameMost)
+		return fmt.Sprintf("Name must be %d characters or fewer", recordNameMost)
 	}
 	return ""
 }
@@ -106,9 +106,9 @@ func SenderTextProblem(text string) string {
 	case n == 0:
 		return "Enter the sender ID"
 	case strings.ContainsFunc(text, func(r rune) bool { return !fits(r) }):
-		return "A sender ID has only letters from A to Z and digits, without spaces"
+		return "Sender ID must only contain letters A to Z and digits, with no spaces"
 	case n < 3 || n > 11:
-		return fmt.Sprintf("A sender ID has 3 to 11 letters or digits. This one has %d", n)
+		return fmt.Sprintf("Sender ID must be 3 to 11 characters. Yours is %d", n)
 	}
 	return ""
 }

@@ -65,7 +65,7 @@ func (r Retention) Check() error {
 	bad := Invalid{}
 	for field, months := range map[string]int{"messages": r.Messages, "reports": r.Reports, "calls": r.Calls} {
 		if months < 0 || months > RetentionMost {
-			bad[field] = fmt.Sprintf("Enter a number of months from 1 to %d, or leave it empty to keep them for ever", RetentionMost)
+			bad[field] = fmt.Sprintf("Months must be between 1 and %d. Leave empty to keep them forever", RetentionMost)
 		}
 	}
 	if r.LogDays < 0 || r.LogDays > LogDaysMost {

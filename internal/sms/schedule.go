@@ -68,9 +68,9 @@ func (s Schedule) Meant() time.Time {
 func (s Schedule) Check(now time.Time) string {
 	switch at := time.UnixMilli(s.At); {
 	case !at.After(now):
-		return "This time has passed. Choose one that is still to come"
+		return "Time must be in the future"
 	case at.After(now.Add(ScheduleMost)):
-		return "This is more than a year away. Choose an earlier date"
+		return "Date must be within the next year"
 	}
 	return ""
 }
@@ -124,13 +124,13 @@ func ReadSchedule(day, clock string, which Which, zone *time.Location, now time.
 	var chosen time.Time
 	switch {
 	case len(moments) == 0:
-		return Schedule{}, Invalid{"time": fmt.Sprintf("There is no %s on that day: clocks are put forward. Choose another time", wall.Format("3:04pm"))}
+		return Schedule{}, Invalid{"time": fmt.Sprintf("%s does not exist on that day because the clocks go forward. Choose another time", wall.Format("3:04pm"))}
 	case len(moments) == 1 || which == Earlier:
 		chosen = moments[0]
 	case which == Later:
 		chosen = moments[len(moments)-1]
 	default:
-		return Schedule{}, Invalid{"which": fmt.Sprintf("Clocks are put back on that day and %s comes twice. Choose the earlier or the later one", wall.Format("3:04pm"))}
+		return Schedule{}, Invalid{"which": fmt.Sprintf("%s happens twice on that day because the clocks go back. Choose the first or the second", wall.Format("3:04pm"))}
 	}
 	s := ScheduleAt(chosen)
 	if sentence := s.Check(now); sentence != "" {
@@ -191,7 +191,7 @@ func (s Schedule) WhichOf() Which {
 // LateSentence says why a campaign was not started by itself.
 func LateSentence(s Schedule) string {
 	at := s.Time()
-	return fmt.Sprintf("It was to start on %s at %s, but smsdesk was not running then. Because it is more than %d minutes late, a person has to decide",
+	return fmt.Sprintf("It was scheduled for %s at %s, but smsdesk was not running. It is more than %d minutes late, so someone has to decide when to send it",
 		at.Format("2 January 2006"), at.Format("3:04pm"), int(LateMost/time.Minute))
 }
 
@@ -206,6 +206,6 @@ func WrongClockSentence(s Schedule) string {
 // JumpSentence says why a campaign that became due by a jump of the clock was
 // not started.
 func JumpSentence(by time.Duration) string {
-	return fmt.Sprintf("The clock of the computer that runs smsdesk jumped ahead by %d minutes, so it is not certain that the time has come. Look at the time, then decide",
+	return fmt.Sprintf("The clock of the computer that runs smsdesk jumped ahead by %d minutes. Check the time, then decide when to send",
 		int(by.Round(time.Minute)/time.Minute))
 }

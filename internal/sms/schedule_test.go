@@ -83,7 +83,7 @@ func TestReadScheduleRoundTrips(t *testing.T) {
 		var bad Invalid
 		switch n := len(every(wall, z)); {
 		case n == 0:
-			if !errors.As(err, &bad) || !strings.Contains(bad["time"], "clocks are put forward") {
+			if !errors.As(err, &bad) || !strings.Contains(bad["time"], "the clocks go forward") {
 				r.Fatalf("a time that does not exist: %v %v", s, err)
 			}
 		case n == 2 && which == "":
@@ -109,8 +109,8 @@ func TestReadScheduleSaysWhatIsWrong(t *testing.T) {
 		{"2026-02-30", "09:00", "day", "Enter a date, for example 2026-06-04"},
 		{"2026-06-04", "", "time", "Enter a time, for example 09:00"},
 		{"2026-06-04", "25:00", "time", "Enter a time, for example 09:00"},
-		{"2026-06-03", "10:48", "time", "This time has passed. Choose one that is still to come"},
-		{"2027-06-03", "10:49", "time", "This is more than a year away. Choose an earlier date"},
+		{"2026-06-03", "10:48", "time", "Time must be in the future"},
+		{"2027-06-03", "10:49", "time", "Date must be within the next year"},
 	} {
 		_, err := ReadSchedule(c.day, c.clock, "", lagos, now)
 		var bad Invalid

@@ -15,11 +15,7 @@ func CheckText(text string, s Segments, maxParts int) string {
 	}
 	limit := TextLimit(s.Unicode, maxParts)
 	if over := s.Units - limit; over > 0 || s.Parts > maxParts {
-		unit := "characters"
-		if over = max(over, 1); over == 1 {
-			unit = "character"
-		}
-		return fmt.Sprintf("Message is %d %s too long (limit %d). Shorten it", over, unit, limit)
+		return fmt.Sprintf("Message must be %d characters or fewer. Yours is %d over", limit, max(over, 1))
 	}
 	return ""
 }

@@ -259,14 +259,14 @@ func (a Alarm) Sentence(zone *time.Location) string {
 			fell = after.Currency() + thousands(fall.FloatString(2)) + ", " + fell
 		}
 		from := time.UnixMilli(a.From).In(zone).Format("2 January 2006 at 15:04")
-		return fmt.Sprintf("The %s balance fell %s, while nothing was sent from here. That was between %s and %s. Somebody else may use the account: ask the provider", a.PluginType, fell, from, at)
+		return fmt.Sprintf("The %s balance fell %s between %s and %s, although smsdesk sent nothing. Someone else may be using the account: ask the provider", a.PluginType, fell, from, at)
 	case AlarmUnspent:
 		return fmt.Sprintf("The %s balance fell from %s to %s before smsdesk was started, on %s at the latest, by more than it spent. Campaigns are paused. %s",
 			a.PluginType, a.Before, a.After, at, unspentQuestion)
 	case AlarmFloor:
-		return fmt.Sprintf("Sending is paused because the balance is %s, at or below the floor. That was on %s. Top up or change the floor, then continue the campaigns", a.After, at)
+		return fmt.Sprintf("Sending was paused on %s because the balance (%s) reached your minimum. Top up or lower the minimum, then continue the campaigns", at, a.After)
 	}
-	return fmt.Sprintf("The %s balance is low: %s. It went below your warning level on %s", a.PluginType, a.After, at)
+	return fmt.Sprintf("The %s balance is low: %s. It fell below your alert level on %s", a.PluginType, a.After, at)
 }
 
 // thousands writes commas into a decimal number.
@@ -280,7 +280,7 @@ func thousands(number string) string {
 
 // FloorSentence says why a campaign pauses at a balance.
 func FloorSentence(b Balance) string {
-	return "The balance is " + b.Credits + ", at or below the account's floor. Top up, or lower the floor on the page Balance, then continue"
+	return "The balance is " + b.Credits + ", at or below the account's minimum. Top up or lower the minimum on the Balance page, then continue"
 }
 
 // ForMessages is the balance that messages are paid from: that for SMS, or the

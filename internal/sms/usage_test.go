@@ -104,7 +104,7 @@ func TestWhatABalanceFell(t *testing.T) {
 	}
 	at := time.Date(2026, 6, 3, 9, 0, 0, 0, time.UTC).UnixMilli()
 	a := Alarm{Kind: AlarmFall, PluginType: "SMS", Before: "₦57,524.50", After: "₦53,524.50", From: at, At: at + 300_000}
-	if want := "The SMS balance fell ₦4,000.00, from ₦57,524.50 to ₦53,524.50, while nothing was sent from here. That was between 3 June 2026 at 09:00 and 3 June 2026 at 09:05. Somebody else may use the account: ask the provider"; a.Sentence(time.UTC) != want {
+	if want := "The SMS balance fell ₦4,000.00, from ₦57,524.50 to ₦53,524.50 between 3 June 2026 at 09:00 and 3 June 2026 at 09:05, although smsdesk sent nothing. Someone else may be using the account: ask the provider"; a.Sentence(time.UTC) != want {
 		t.Errorf("%s", a.Sentence(time.UTC))
 	}
 }

@@ -29,13 +29,13 @@ func MostSpent(parts map[string]int64, set int64, learnt []LearntPrice) (most *b
 	return most.Mul(most, big.NewRat(5, 4)), true
 }
 
-const unspentQuestion = "Was this desk put back from a copy? Does anybody else send from this account?"
+const unspentQuestion = "Was this smsdesk restored from a copy? Does anyone else send from this account?"
 
 // UnspentSentence says why campaigns are paused whose account's balance fell by
 // an amount that requests from here do not explain.
 func UnspentSentence(after Balance, unspent *big.Rat) string {
 	return "The balance fell by " + after.inCurrency(unspent) + " that this desk did not spend. " + unspentQuestion +
-		" If it was put back, stop it and run smsdesk restore --here. If others send from the account, say so on the page Balance. Otherwise continue"
+		" If it was put back, stop it and run smsdesk restore --here. If others send from the account, say so on the Balance page. Otherwise continue"
 }
 
 // inCurrency writes an amount with the currency of the balance.

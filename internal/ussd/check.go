@@ -80,7 +80,7 @@ func (c *check) whole() {
 	case code == "":
 		c.stop("", "The menu has no short code")
 	case strings.Trim(code, "0123456789") != "" || strings.Contains(m.Code, "**") || strings.Trim(m.Code, "*") != m.Code || len(m.Code) > 20:
-		c.stop("", "The short code is written with digits, such as 347 or 347*12, without the first * and the last #")
+		c.stop("", "Short code must be digits, for example 347 or 347*12, without the first * and last #")
 	}
 	for _, n := range m.Networks {
 		if !slices.Contains(Networks(), n) {
@@ -88,14 +88,14 @@ func (c *check) whole() {
 		}
 	}
 	if len(m.Languages) == 0 || len(m.Languages) > LanguagesMost {
-		c.stop("", "The menu needs 1 to %d languages", LanguagesMost)
+		c.stop("", "A menu must have 1 to %d languages", LanguagesMost)
 	}
 	if len(m.Screens) == 0 || len(m.Screens) > ScreensMost {
 		c.stop("", "The menu needs 1 to %d screens", ScreensMost)
 	}
 	for i, l := range m.Languages {
 		if l.Code == "" || slices.ContainsFunc(m.Languages[:i], func(o Language) bool { return o.Code == l.Code }) {
-			c.stop("", "Each language needs a short name of its own, such as en")
+			c.stop("", "Each language needs its own code, for example en")
 		}
 	}
 	for i, t := range m.Tables {
@@ -147,14 +147,14 @@ func (c *check) screen(i int, s Screen) {
 		c.leads(s.Key, "The answer", s.Next)
 		c.cells(s.Key, s.Table, s.Column)
 		if t, _ := c.m.Table(s.Table); len(t.Rows) > PickMost {
-			c.stop(s.Key, "Nobody looks through %d lines. Let callers pick from at most %d, or ask and look the answer up", len(t.Rows), PickMost)
+			c.stop(s.Key, "%d lines is too long to page through. Offer up to %d, or let callers type an answer and look it up", len(t.Rows), PickMost)
 		}
 	case Finish:
 	default:
-		c.stop(s.Key, "It is not said what the screen expects")
+		c.stop(s.Key, "Choose what the caller does on this screen")
 	}
 	if s.Record && s.Save == "" {
-		c.stop(s.Key, "An answer that is kept needs a name")
+		c.stop(s.Key, "Give the saved answer a name")
 	}
 	for _, a := range s.Does {
 		c.deed(s.Key, a)
@@ -173,7 +173,7 @@ func (c *check) choices(at int, s Screen) {
 		c.words(s.Key, what, ch.Text)
 		c.leads(s.Key, what, ch.Next)
 		if ch.Language != "" && !slices.ContainsFunc(c.m.Languages, func(l Language) bool { return l.Code == ch.Language }) {
-			c.stop(s.Key, "%s speaks a language that the menu does not have: %s", what, ch.Language)
+			c.stop(s.Key, "%s switches to a language this menu does not have: %s", what, ch.Language)
 		}
 	}
 }
@@ -205,9 +205,9 @@ func (c *check) cells(screen, table, column string) {
 func (c *check) leads(screen, what, next string) {
 	switch {
 	case next == "":
-		c.stop(screen, "%s leads nowhere", what)
+		c.stop(screen, "%s does not lead to a screen", what)
 	case c.m.index(next) < 0:
-		c.stop(screen, "%s leads to a screen that is not there", what)
+		c.stop(screen, "%s leads to a screen that no longer exists", what)
 	}
 }
 
@@ -224,7 +224,7 @@ func (c *check) words(screen, what string, w Words) {
 		}
 		for _, mark := range sms.Marks(text) {
 			if !c.known[sms.MarkKey(mark)] {
-				c.stop(screen, "%s uses ##%s##, and nothing gives it a value", what, mark)
+				c.stop(screen, "%s uses ##%s##, which has no value here", what, mark)
 			}
 		}
 	}
@@ -232,25 +232,25 @@ func (c *check) words(screen, what string, w Words) {
 
 func (c *check) deed(screen string, a Action) {
 	if a.Otherwise != "" {
-		c.leads(screen, "What happens otherwise", a.Otherwise)
+		c.leads(screen, "The fallback", a.Otherwise)
 	}
 	switch a.Deed {
 	case Block, Unblock:
 	case Join:
 		if strings.TrimSpace(a.List) == "" {
-			c.stop(screen, "Say which list the caller is added to")
+			c.stop(screen, "Choose a sign-up list")
 		}
 	case Status:
 		if a.Into == "" {
-			c.stop(screen, "Say under which name the status is shown")
+			c.stop(screen, "Name the status result")
 		}
 	case LookUp:
 		c.cells(screen, a.Table, a.Column)
 		if !c.known[sms.MarkKey(a.By)] || a.By == "" {
-			c.stop(screen, "Say by which answer the row is looked up")
+			c.stop(screen, "Choose the answer to look up")
 		}
 		if a.Otherwise == "" {
-			c.stop(screen, "Say which screen is shown when the row is not found")
+			c.stop(screen, "Choose the screen for \"not found\"")
 		}
 	case Call:
 		u, err := url.Parse(a.URL)
@@ -260,10 +260,10 @@ func (c *check) deed(screen string, a Action) {
 		case a.Into == "":
 			c.stop(screen, "Say under which name the webhook's answer is shown")
 		case a.Fallback == "":
-			c.stop(screen, "Say what is shown when the webhook does not answer")
+			c.stop(screen, "Enter what to show if the webhook does not respond")
 		}
 	default:
-		c.stop(screen, "There is no deed called %q", a.Deed)
+		c.stop(screen, "Unknown action %q", a.Deed)
 	}
 }
 
@@ -318,7 +318,7 @@ func (c *check) paths() {
 		case !reached[s.Key]:
 			c.warn(s.Key, "No screen leads here")
 		case !ends[s.Key]:
-			c.stop(s.Key, "From here no end can be reached: callers go round and round")
+			c.stop(s.Key, "Callers can never reach an end from here")
 		}
 	}
 }
@@ -331,7 +331,7 @@ func (c *check) lengths() {
 		for _, l := range c.m.Languages {
 			long, all := p.Longest(s.Key, l.Code)
 			if all > 1 && s.Kind != Pick {
-				c.warn(s.Key, "Longer than one screen%s: up to %d %s, and networks show %d. Callers see it on %d pages",
+				c.warn(s.Key, "May be too long for one screen%s: up to %d %s, and networks show %d. Callers will see %d pages",
 					in(c.m, l), long.Units, units(long), long.Most(), all)
 			}
 		}

@@ -74,7 +74,7 @@ func ReadMenu(raw []byte) (m Menu, sentence string) {
 		return m, "The file must be smaller than 2MB"
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return Menu{}, "This is not the file of a menu. Choose one that was downloaded here"
+		return Menu{}, "This is not a menu file. Choose a file downloaded from smsdesk"
 	}
 	if len(m.Screens) == 0 || len(m.Screens) > ScreensMost {
 		return Menu{}, fmt.Sprintf("A menu has 1 to %d screens. This file has %d", ScreensMost, len(m.Screens))

@@ -11,10 +11,10 @@ func optOut() Menu {
 	return Menu{Name: "Stop or start messages", Code: "347", Languages: english(), Screens: []Screen{
 		{Key: "start", Title: "Start", Kind: Choose, Text: en("Messages from the clinic to ##Number##"), Choices: []Choice{
 			{Text: en("Stop all messages"), Next: "sure"}, {Text: en("Start messages again"), Next: "again"}, {Text: en("What became of my last message?"), Next: "last"}}},
-		{Key: "sure", Title: "Are you sure?", Kind: Choose, Back: true, Text: en("We will send you nothing more. Stop all messages?"), Choices: []Choice{
+		{Key: "sure", Title: "Are you sure?", Kind: Choose, Back: true, Text: en("You will get no more messages from us. Stop all messages?"), Choices: []Choice{
 			{Text: en("Yes, stop"), Next: "stopped"}}},
-		{Key: "stopped", Title: "Stopped", Kind: Finish, Does: []Action{{Deed: Block}}, Text: en("Done. You get no more messages from us. Dial again to start them.")},
-		{Key: "again", Title: "Started again", Kind: Finish, Does: []Action{{Deed: Unblock, Otherwise: "ask"}}, Text: en("Done. You get our messages again.")},
+		{Key: "stopped", Title: "Stopped", Kind: Finish, Does: []Action{{Deed: Block}}, Text: en("Done. You will get no more messages from us. Dial again to start them.")},
+		{Key: "again", Title: "Started again", Kind: Finish, Does: []Action{{Deed: Unblock, Otherwise: "ask"}}, Text: en("Done. You will get our messages again.")},
 		{Key: "ask", Title: "Ask the office", Kind: Finish, Text: en("We cannot start messages to this number from here. Ask at the clinic.")},
 		{Key: "last", Title: "Last message", Kind: Finish, Does: []Action{{Deed: Status, Into: "Status"}}, Text: en("Your last message: ##Status##.")},
 	}}

@@ -127,7 +127,7 @@ const (
 	Apology = "Sorry, this service is not available at the moment. Please try again."
 	NoMenu  = "This service has no menu for this code yet."
 	Expired = "This session has expired. Dial the code again."
-	Over    = "The session is over."
+	Over    = "Session ended."
 )
 
 // TrialPrefix begins the id.session of the simulator's sessions.

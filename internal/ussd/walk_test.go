@@ -65,14 +65,14 @@ func TestWalk(t *testing.T) {
 	}{
 		{"opt out, with a slip, back and again", optOut(), nil, []string{"7", "1", "0", " 1 ", "1"}, doings{}, []string{
 			"Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
-			"That is not one of the answers. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
-			"We will send you nothing more. Stop all messages? / 1. Yes, stop / 0. Back",
+			"That is not a valid choice. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
+			"You will get no more messages from us. Stop all messages? / 1. Yes, stop / 0. Back",
 			"Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
-			"We will send you nothing more. Stop all messages? / 1. Yes, stop / 0. Back",
-			"Done. You get no more messages from us. Dial again to start them. |"}, []string{"block "}},
-		{"dialled all the way", optOut(), []string{"1", "1"}, nil, doings{}, []string{"Done. You get no more messages from us. Dial again to start them. |"}, []string{"block "}},
+			"You will get no more messages from us. Stop all messages? / 1. Yes, stop / 0. Back",
+			"Done. You will get no more messages from us. Dial again to start them. |"}, []string{"block "}},
+		{"dialled all the way", optOut(), []string{"1", "1"}, nil, doings{}, []string{"Done. You will get no more messages from us. Dial again to start them. |"}, []string{"block "}},
 		{"a dialled answer that is none stops there", optOut(), []string{"9", "1"}, nil, doings{}, []string{
-			"That is not one of the answers. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?"}, nil},
+			"That is not a valid choice. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?"}, nil},
 		{"a deed that fails leads elsewhere", optOut(), nil, []string{"2"}, doings{refuse: map[Deed]bool{Unblock: true}}, []string{
 			"Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
 			"We cannot start messages to this number from here. Ask at the clinic. |"}, []string{"unblock "}},
@@ -174,21 +174,21 @@ func TestCheckFinds(t *testing.T) {
 		want  string
 		stops bool
 	}{
-		{base(func(m *Menu) { m.Screens[0].Choices[1].Next = "" }), "Choice 2 leads nowhere", true},
-		{base(func(m *Menu) { m.Screens[0].Choices[1].Next = "gone" }), "Choice 2 leads to a screen that is not there", true},
+		{base(func(m *Menu) { m.Screens[0].Choices[1].Next = "" }), "Choice 2 does not lead to a screen", true},
+		{base(func(m *Menu) { m.Screens[0].Choices[1].Next = "gone" }), "Choice 2 leads to a screen that no longer exists", true},
 		{base(func(m *Menu) { m.Screens[1].Choices = nil }), "Screen 2 has no way back or end", true},
-		{base(func(m *Menu) { m.Screens[1].Choices[0].Next = "sure" }), "From here no end can be reached: callers go round and round", true},
+		{base(func(m *Menu) { m.Screens[1].Choices[0].Next = "sure" }), "Callers can never reach an end from here", true},
 		{base(func(m *Menu) { m.Screens = append(m.Screens, Screen{Key: "x", Kind: Finish, Text: en("x")}) }), "No screen leads here", false},
-		{base(func(m *Menu) { m.Screens[2].Text = en("##Nobody##") }), "The screen uses ##Nobody##, and nothing gives it a value", true},
-		{base(func(m *Menu) { m.Screens[2].Text = en("") }), "The screen has no text", true},
-		{base(func(m *Menu) { m.Screens[2].Text = en(strings.Repeat("x", 183)) }), "Longer than one screen: up to 183 characters, and networks show 182. Callers see it on 2 pages", false},
-		{base(func(m *Menu) { m.Screens[2].Text = en(strings.Repeat("ọ", 81)) }), "Longer than one screen: up to 81 characters with letters outside the phone alphabet, and networks show 80. Callers see it on 2 pages", false},
-		{base(func(m *Menu) { m.Code = "*347#" }), "The short code is written with digits, such as 347 or 347*12, without the first * and the last #", true},
+		{base(func(m *Menu) { m.Screens[2].Text = en("##Nobody##") }), "The screen uses ##Nobody##, which has no value here", true},
+		{base(func(m *Menu) { m.Screens[2].Text = en("") }), "This screen has no text", true},
+		{base(func(m *Menu) { m.Screens[2].Text = en(strings.Repeat("x", 183)) }), "May be too long for one screen: up to 183 characters, and networks show 182. Callers will see 2 pages", false},
+		{base(func(m *Menu) { m.Screens[2].Text = en(strings.Repeat("ọ", 81)) }), "May be too long for one screen: up to 81 characters with special characters, and networks show 80. Callers will see 2 pages", false},
+		{base(func(m *Menu) { m.Code = "*347#" }), "Short code must be digits, for example 347 or 347*12, without the first * and last #", true},
 		{base(func(m *Menu) { m.Networks = []string{"vodafone"} }), `There is no network called "vodafone"`, true},
 		{base(func(m *Menu) {
 			m.Screens[2].Does = []Action{{Deed: Call, URL: "http://example.com", Into: "A", Fallback: "x"}}
 		}), "The webhook's address must begin with https://", true},
-		{base(func(m *Menu) { m.Languages = append(m.Languages, Language{Code: "ha", Name: "Hausa"}) }), "The screen has no text in Hausa; the English one is shown", false},
+		{base(func(m *Menu) { m.Languages = append(m.Languages, Language{Code: "ha", Name: "Hausa"}) }), "This screen has no text in Hausa; the English one is shown", false},
 	}
 	for _, tt := range tests {
 		found := Check(tt.menu)

@@ -362,10 +362,10 @@ func (l *line) attempt(ctx context.Context, t *turn) error {
 	case outcome.Class != sms.ClassRate:
 	case account.Doubt429:
 		outcome.Class = sms.ClassDoubt
-		outcome.Reason = "The provider said that requests come too fast, but it has sent messages in spite of that answer before. We cannot tell whether these went out."
+		outcome.Reason = "The provider said we were sending too fast. It has sent messages despite that answer before, so we cannot tell whether these went out."
 	case account.HoldOn429:
 		outcome.Class = sms.ClassHold
-		outcome.Reason = "The provider said that requests come too fast. The account is set to hold such messages for a person."
+		outcome.Reason = "The provider said that requests come too fast. This account holds such messages for a decision."
 	}
 	l.note(ctx, account, outcome, refused || before.Err() != nil)
 	return l.settle(ctx, account, a, outcome)

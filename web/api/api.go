@@ -176,11 +176,11 @@ func (s *API) failProgram(w http.ResponseWriter, r *http.Request, who program, p
 func (s *API) programOf(r *http.Request) (program, error) {
 	scheme, secret, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return program{}, newProblem(http.StatusUnauthorized, "Send a token in the header Authorization: Bearer …")
+		return program{}, newProblem(http.StatusUnauthorized, "Send a token in the Authorization header: Bearer <token>")
 	}
 	t, err := s.desk.UseToken(r.Context(), strings.TrimSpace(secret))
 	if errors.Is(err, sms.ErrNotFound) {
-		return program{}, newProblem(http.StatusUnauthorized, "This token does not work: it is unknown or revoked, or its person may not sign in any more")
+		return program{}, newProblem(http.StatusUnauthorized, "Token is unknown or revoked, or its user can no longer sign in")
 	}
 	return program{t, t.User}, err
 }
@@ -233,14 +233,14 @@ func readPage(r *http.Request) (listPart, error) {
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > pageMost {
-			return p, wrongField(http.StatusBadRequest, "limit", "Give a number from 1 to 1,000")
+			return p, wrongField(http.StatusBadRequest, "limit", "limit must be between 1 and 1,000")
 		}
 		p.limit = n
 	}
 	if text := q.Get("cursor"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 1 {
-			return p, wrongField(http.StatusBadRequest, "cursor", "Give back the nextCursor of the page before, as it was")
+			return p, wrongField(http.StatusBadRequest, "cursor", "cursor must be the nextCursor of the previous page, unchanged")
 		}
 		p.cursor = n
 	}
@@ -286,7 +286,7 @@ func (p *pace) wait(ctx context.Context, token int64) error {
 	delay := turn.Delay()
 	if delay > paceWait {
 		turn.Cancel()
-		slow := newProblem(http.StatusTooManyRequests, fmt.Sprintf("One token may ask %d times a second. Wait and ask again", paceRate))
+		slow := newProblem(http.StatusTooManyRequests, fmt.Sprintf("Rate limit: %d requests per second per token. Retry later", paceRate))
 		slow.retryAfter = int(delay/time.Second) + 1
 		return slow
 	}

@@ -141,7 +141,7 @@ func (s *API) ListCampaigns(w http.ResponseWriter, r *http.Request, _ program) e
 	if name := r.URL.Query().Get("account"); name != "" {
 		a, err := s.store.AccountNamed(r.Context(), name)
 		if errors.Is(err, sms.ErrNotFound) {
-			return wrongField(http.StatusBadRequest, "account", "There is no account of this name")
+			return wrongField(http.StatusBadRequest, "account", "No account with this name")
 		}
 		if err != nil {
 			return err
@@ -194,7 +194,7 @@ func (s *API) stateProblem(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	detail := fmt.Sprintf("The campaign is %s, which does not allow this", c.State)
+	detail := fmt.Sprintf("This is not possible while the campaign is %s", c.State)
 	if c.StartedAt > 0 && c.StartedName != "" {
 		detail += fmt.Sprintf(". %s started it at %s", c.StartedName, *moment(c.StartedAt))
 	}

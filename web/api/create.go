@@ -96,7 +96,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 	}
 	key := values[0]
 	if key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", wrongField(http.StatusBadRequest, "Idempotency-Key", "Give 1 to 255 visible ASCII characters")
+		return "", wrongField(http.StatusBadRequest, "Idempotency-Key", "Idempotency-Key must be 1 to 255 visible ASCII characters")
 	}
 	return key, nil
 }
@@ -184,7 +184,7 @@ func (s *API) createOnce(ctx context.Context, p program, c received) (int64, err
 	first, err := s.desk.OpenRequest(ctx, p.user, sms.TokenRequest{TokenID: p.token.ID, Key: c.key, Request: c.sum})
 	switch {
 	case errors.Is(err, sms.ErrConflict):
-		bad := newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key was used for another request. Use a new key, or send the same request")
+		bad := newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key was used with a different request. Use a new key or repeat the original request")
 		bad.Type = ProblemKey
 		return 0, bad
 	case err != nil:
@@ -261,11 +261,11 @@ func (s *API) mayRepeatMade(ctx context.Context, p program, a sms.Account, o cam
 
 func (s *API) accountFor(ctx context.Context, name string) (sms.Account, error) {
 	if name == "" {
-		return sms.Account{}, wrongField(http.StatusUnprocessableEntity, "account", "Give the name of the account")
+		return sms.Account{}, wrongField(http.StatusUnprocessableEntity, "account", "account is required")
 	}
 	a, err := s.store.AccountNamed(ctx, name)
 	if errors.Is(err, sms.ErrNotFound) {
-		return a, wrongField(http.StatusUnprocessableEntity, "account", "There is no account of this name")
+		return a, wrongField(http.StatusUnprocessableEntity, "account", "No account with this name")
 	}
 	return a, err
 }
@@ -276,7 +276,7 @@ func (s *API) commonText(ctx context.Context, p program, a sms.Account, o campai
 	case o.Template == "":
 		return o.Text, nil
 	case o.Text != "":
-		return "", wrongField(http.StatusUnprocessableEntity, "template", "Give a template or a text, not both")
+		return "", wrongField(http.StatusUnprocessableEntity, "template", "Give either template or text, not both")
 	}
 	t, err := s.desk.UsableTemplate(ctx, p.user, a.ID, o.Template)
 	return t.Text, err
@@ -341,7 +341,7 @@ func (s *API) awaitList(ctx context.Context, news *feed.Listener) error {
 	case <-news.Nudged():
 	case <-timer.C:
 	case <-s.stopping:
-		p := newProblem(http.StatusServiceUnavailable, "smsdesk is stopping. Send the same request with the same Idempotency-Key again")
+		p := newProblem(http.StatusServiceUnavailable, "smsdesk is shutting down. Repeat the request with the same Idempotency-Key")
 		p.retryAfter = 5
 		return p
 	case <-ctx.Done():
@@ -376,7 +376,7 @@ func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c receive
 	}
 	column, there := o.Fields[sms.MarkKey(c.order.PhoneColumn)]
 	if !there {
-		return o, wrongField(http.StatusUnprocessableEntity, "phoneColumn", "There is no column of this name")
+		return o, wrongField(http.StatusUnprocessableEntity, "phoneColumn", "No column with this name")
 	}
 	o.Phone = column
 	return o, nil
@@ -426,12 +426,12 @@ func (s *API) badRows(ctx context.Context, l sms.List, bad int64) error {
 	if err != nil {
 		return err
 	}
-	detail := "1 row cannot be sent. Nothing was made"
+	detail := "1 row cannot be sent. No campaign was created"
 	if bad != 1 {
-		detail = strconv.FormatInt(bad, 10) + " rows cannot be sent. Nothing was made"
+		detail = strconv.FormatInt(bad, 10) + " rows cannot be sent. No campaign was created"
 	}
 	if bad == 0 {
-		detail = "None of the rows is to be sent: their numbers are blocked. Nothing was made"
+		detail = "All rows have blocked numbers. No campaign was created"
 	}
 	problem := newProblem(http.StatusUnprocessableEntity, detail)
 	problem.Type, problem.Title, problem.BadRows = ProblemBadRows, "Rows cannot be sent", bad
@@ -491,7 +491,7 @@ func (k *keys) hold(ctx context.Context, name string, most time.Duration) (free 
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-timer.C:
-			p := newProblem(http.StatusConflict, "The first request with this Idempotency-Key is still being worked on. Ask again in a while")
+			p := newProblem(http.StatusConflict, "The first request with this Idempotency-Key is still in progress. Retry later")
 			p.Type, p.retryAfter = ProblemKey, 10
 			return nil, p
 		}

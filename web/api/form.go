@@ -29,14 +29,14 @@ func readFormOrder(r *http.Request, to *spool, most int64) (formOrder, error) {
 	var o formOrder
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return o, newProblem(http.StatusBadRequest, "The form cannot be read: "+err.Error())
+		return o, newProblem(http.StatusBadRequest, "Malformed form: "+err.Error())
 	}
 	found := false
 	for range fieldsOfForm {
 		part, err := parts.NextPart()
 		if err == io.EOF {
 			if !found {
-				return o, wrongField(http.StatusUnprocessableEntity, "file", "Send the list as a file")
+				return o, wrongField(http.StatusUnprocessableEntity, "file", "file must be a file")
 			}
 			return o, nil
 		}
@@ -47,7 +47,7 @@ func readFormOrder(r *http.Request, to *spool, most int64) (formOrder, error) {
 		case part.FormName() != "file":
 			err = o.field(part)
 		case found:
-			err = wrongField(http.StatusUnprocessableEntity, "file", "It is there twice")
+			err = wrongField(http.StatusUnprocessableEntity, "file", "Given twice")
 		default:
 			found, o.file = true, part.FileName()
 			// One byte more than allowed is enough to refuse it.
@@ -60,7 +60,7 @@ func readFormOrder(r *http.Request, to *spool, most int64) (formOrder, error) {
 			return o, nil
 		}
 	}
-	return o, newProblem(http.StatusBadRequest, "The form has too many fields")
+	return o, newProblem(http.StatusBadRequest, "Too many form fields")
 }
 
 // formFault tells what the program sent wrong from what failed here.
@@ -71,7 +71,7 @@ func formFault(err error) error {
 	case errors.As(err, &p) || errors.As(err, &large) || errors.Is(err, os.ErrDeadlineExceeded):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, multipart.ErrMessageTooLarge) || strings.HasPrefix(err.Error(), "multipart:") || strings.HasPrefix(err.Error(), "malformed"):
-		return newProblem(http.StatusBadRequest, "The form cannot be read")
+		return newProblem(http.StatusBadRequest, "Malformed form")
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func (o *formOrder) field(part *multipart.Part) error {
 			return err
 		}
 		if len(b) > fieldMost {
-			return wrongField(http.StatusUnprocessableEntity, name, "It is too long")
+			return wrongField(http.StatusUnprocessableEntity, name, "Too long")
 		}
 		*to = string(b)
 		return nil

@@ -51,7 +51,7 @@ func (o *campaignOrder) set(name string, text func(*string) error, yes func(*boo
 		}
 		at, err := time.Parse(time.RFC3339, raw)
 		if err != nil {
-			return true, wrongField(http.StatusUnprocessableEntity, "scheduleAt", "Give a date and a time with its offset, such as 2026-06-03T09:00:00+01:00 (RFC 3339)")
+			return true, wrongField(http.StatusUnprocessableEntity, "scheduleAt", "Must be a date and time with offset, for example 2026-06-03T09:00:00+01:00 (RFC 3339)")
 		}
 		o.ScheduleAt = at.UnixMilli()
 		return true, nil
@@ -79,11 +79,11 @@ func readJSONOrder(body io.Reader, rows *rowWriter) (campaignOrder, error) {
 	err := j.object()
 	if err == nil {
 		if _, more := j.in.Token(); more != io.EOF {
-			err = notJSON("something follows the object")
+			err = notJSON("unexpected data after the object")
 		}
 	}
 	if err == nil && rows.rows == 0 {
-		err = wrongField(http.StatusUnprocessableEntity, "rows", "Give at least one row")
+		err = wrongField(http.StatusUnprocessableEntity, "rows", "rows must have at least one row")
 	}
 	return j.order, jsonFault(err, "")
 }
@@ -94,7 +94,7 @@ func (j *jsonOrder) object() error {
 		return err
 	}
 	if open != json.Delim('{') {
-		return wrongField(http.StatusUnprocessableEntity, "body", "Give a JSON object")
+		return wrongField(http.StatusUnprocessableEntity, "body", "Body must be a JSON object")
 	}
 	for j.more() {
 		if err := j.member(); err != nil {
@@ -144,9 +144,9 @@ func (j *jsonOrder) list() error {
 	case open == nil:
 		return nil
 	case open != json.Delim('['):
-		return wrongField(http.StatusUnprocessableEntity, "rows", "Give a list of objects")
+		return wrongField(http.StatusUnprocessableEntity, "rows", "rows must be an array of objects")
 	case j.hasRows:
-		return wrongField(http.StatusUnprocessableEntity, "rows", "It is there twice")
+		return wrongField(http.StatusUnprocessableEntity, "rows", "Given twice")
 	}
 	j.hasRows = true
 	for j.more() {
@@ -156,7 +156,7 @@ func (j *jsonOrder) list() error {
 			return err
 		}
 		if row == nil {
-			return wrongField(http.StatusUnprocessableEntity, place, "Give an object with a phone")
+			return wrongField(http.StatusUnprocessableEntity, place, "Each row must be an object with phone")
 		}
 		if err := j.rows.add(*row); err != nil {
 			return err
@@ -209,12 +209,12 @@ func jsonFault(err error, name string) error {
 	case errors.As(err, &syntax):
 		return notJSON(fmt.Sprintf("%v, near byte %d", syntax, syntax.Offset))
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return notJSON("it ends too early")
+		return notJSON("unexpected end")
 	case errors.Is(err, errValueTooLarge):
 		if name == "" {
 			name = "body"
 		}
-		return wrongField(http.StatusUnprocessableEntity, name, "One value may have at most 1 MiB")
+		return wrongField(http.StatusUnprocessableEntity, name, "a value must be 1MiB or smaller")
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func messageFilterOf(r *http.Request) (states []sms.State, status sms.Status, er
 	q := r.URL.Query()
 	if word := q.Get("state"); word != "" {
 		if states = messageStates()[word]; states == nil {
-			return nil, "", wrongField(http.StatusBadRequest, "state", "Give one of "+strings.Join(slices.Sorted(maps.Keys(messageStates())), ", "))
+			return nil, "", wrongField(http.StatusBadRequest, "state", "Must be one of "+strings.Join(slices.Sorted(maps.Keys(messageStates())), ", "))
 		}
 	}
 	word := q.Get("status")
@@ -122,7 +122,7 @@ func messageFilterOf(r *http.Request) (states []sms.State, status sms.Status, er
 	}
 	status, known := sms.ParseStatus(word)
 	if !known {
-		return nil, "", wrongField(http.StatusBadRequest, "status", "Give a status of a delivery report, such as DELIVRD, or none")
+		return nil, "", wrongField(http.StatusBadRequest, "status", "Must be a delivery report status, for example DELIVRD, or none")
 	}
 	return states, status, nil
 }

@@ -75,7 +75,7 @@ func wrongField(status int, field, sentence string) *Problem {
 
 func wrongFields(status int, bad sms.Invalid) *Problem {
 	p := newProblem(status, "")
-	p.Type, p.Title = problemFields, "What was sent was not accepted"
+	p.Type, p.Title = problemFields, "Validation failed"
 	for _, field := range slices.Sorted(maps.Keys(bad)) {
 		p.Errors = append(p.Errors, fieldError{field, stopped(bad[field])})
 	}
@@ -110,7 +110,7 @@ func apiProblem(err error) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &large):
-		return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("The body may have at most %d bytes", large.Limit))
+		return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("Body must be %d bytes or smaller", large.Limit))
 	case errors.As(err, &bad) && len(bad) == 1 && bad["may_repeat"] != "":
 		return mayRepeatProblem(bad["may_repeat"])
 	case errors.As(err, &bad) && len(bad) > 0:
@@ -120,17 +120,17 @@ func apiProblem(err error) *Problem {
 		}
 		return wrongFields(http.StatusUnprocessableEntity, named)
 	case errors.Is(err, sms.ErrNotFound):
-		return newProblem(http.StatusNotFound, "There is nothing at this address")
+		return newProblem(http.StatusNotFound, "Not found")
 	case errors.Is(err, sms.ErrForbidden):
-		return newProblem(http.StatusForbidden, "The person as whom this token acts may not do this")
+		return newProblem(http.StatusForbidden, "The token's user does not have permission")
 	case errors.Is(err, sms.ErrConflict):
-		p := newProblem(http.StatusConflict, "It has changed in the meantime. Nothing was done twice")
+		p := newProblem(http.StatusConflict, "Conflict: it has changed. Nothing was done twice")
 		p.Type = ProblemState
 		return p
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return newProblem(http.StatusRequestTimeout, "The body came too slowly")
+		return newProblem(http.StatusRequestTimeout, "Request timed out")
 	case errors.Is(err, context.DeadlineExceeded):
-		p := newProblem(http.StatusServiceUnavailable, "It took too long. Ask again in a while")
+		p := newProblem(http.StatusServiceUnavailable, "Timed out. Retry later")
 		p.retryAfter = 10
 		return p
 	case sms.TroubleOf(err) != "":

@@ -55,7 +55,7 @@ type apiRow struct {
 
 func (w *rowWriter) add(r apiRow) error {
 	if w.rows++; w.rows > sheet.MaxRows {
-		return wrongField(422, "rows", "There are more than "+humanize.Comma(sheet.MaxRows)+" rows. Make several campaigns")
+		return wrongField(422, "rows", "More than "+humanize.Comma(sheet.MaxRows)+" rows. Create several campaigns")
 	}
 	cells := make([]string, columnFields, columnFields+len(w.fields)+len(r.Fields))
 	cells[columnRow] = strconv.Itoa(w.rows)
@@ -69,7 +69,7 @@ func (w *rowWriter) add(r apiRow) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Fields)) {
 		value, ok := fieldText(r.Fields[name])
 		if !ok {
-			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, shortened(name)), "Give a text, a number, true or false")
+			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, shortened(name)), "Must be a string, a number, true or false")
 		}
 		column, err := w.column(name)
 		if err != nil {
@@ -98,7 +98,7 @@ func (w *rowWriter) column(name string) (int, error) {
 	case key == "":
 		return 0, wrongField(422, fmt.Sprintf("rows[%d].fields", w.rows-1), "A field has no name")
 	case len(w.fields) == fieldsMost:
-		return 0, wrongField(422, "rows", fmt.Sprintf("There are more than %d different names of fields", fieldsMost))
+		return 0, wrongField(422, "rows", fmt.Sprintf("More than %d different field names", fieldsMost))
 	}
 	column = columnFields + len(w.fields)
 	w.fields[key] = column

@@ -39,7 +39,7 @@ func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *page.V
 		p, ask.At, err = s.scheduleTyped(r, s.schedulePage(r, v, c, a))
 		ask.HandOver = p.HandOver
 	} else if f.Get("hand_over") != "" {
-		err = sms.Invalid{"hand_over": "Choose a time for the provider to send it, or take this back"}
+		err = sms.Invalid{"hand_over": "Choose a time, or untick this box"}
 	}
 	if err == nil {
 		_, err = s.desk.AskApproval(r.Context(), v.User, c.ID, ask)
@@ -144,8 +144,8 @@ func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *pag
 		s.ShowProblem(w, r, v, s.answeredAlready(v, c))
 		return nil
 	case errors.Is(err, sms.ErrForbidden) && v.User.Role.AtLeast(sms.Approver):
-		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "A second person has to approve it",
-			Text: "You wrote this campaign or asked for the approval yourself, so somebody else has to decide.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}})
+		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "Someone else has to approve this",
+			Text: "You created this campaign or asked for approval, so you cannot approve it.", Link: views.Link{Text: "View campaign", Href: views.CampaignPath(c.ID)}})
 		return nil
 	case err != nil:
 		return err
@@ -157,10 +157,10 @@ func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *pag
 // answeredAlready is the page for whoever decided about a campaign that is not
 // what was shown any more.
 func (s *confirms) answeredAlready(v *page.Visit, c sms.Campaign) views.Problem {
-	p := views.Problem{Status: http.StatusConflict, Title: "This campaign does not wait for you any more",
-		Text: "It was taken back, sent back or cancelled in the meantime. You changed nothing. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
+	p := views.Problem{Status: http.StatusConflict, Title: "This campaign is no longer waiting for approval",
+		Text: "It was withdrawn, sent back or cancelled. Nothing changed.", Link: views.Link{Text: "View campaign", Href: views.CampaignPath(c.ID)}}
 	if c.Approval.ApprovedAt > 0 {
-		p.Title, p.Text = "This campaign is approved already", "Approved by "+c.Approval.ApprovedName+" "+v.When(c.Approval.ApprovedAt)+". Nothing was sent twice."
+		p.Title, p.Text = "This campaign has already been approved", "Approved by "+c.Approval.ApprovedName+" "+v.When(c.Approval.ApprovedAt)+". Nothing was sent twice."
 	}
 	return p
 }

@@ -297,7 +297,7 @@ func (s *campaigns) GiveUpForm(w http.ResponseWriter, r *http.Request, v *page.V
 	if err != nil {
 		return err
 	}
-	f := page.About(v.Frame("Cancel the rest?", "campaigns"), v, a)
+	f := page.About(v.Frame("Cancel unsent messages?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
 	return s.Render(w, r, http.StatusOK, views.GiveUpCampaign(f, views.StopPage{Campaign: c, Tally: tally}))
 }

@@ -87,7 +87,7 @@ func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage,
 	a := v.Account
 	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1), NoAccount: a.ID == 0}
 	if v.User.Role.AtLeast(sms.Administrator) {
-		p.Settings = views.Link{Text: "Open the connection", Href: views.AccountPath(a.ID)}
+		p.Settings = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
 		if p.NoAccount {
 			p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 		}
@@ -180,7 +180,7 @@ func (s *drafts) composeTyped(r *http.Request, v *page.Visit) (views.ComposePage
 	p.Template, p.Fixed, p.Flash = f.Get("template"), fixedTexts(p.Text, f), f.Get("flash") != ""
 	if id := f.Get("group"); id != "" && err == nil {
 		if p.Group, err = s.groupFor(r, v, id); errors.Is(err, sms.ErrNotFound) {
-			err = sms.Invalid{"numbers": "This group is not there any more. Open the groups and choose another"}
+			err = sms.Invalid{"numbers": "This group no longer exists. Choose another group"}
 		}
 	}
 	return p, err

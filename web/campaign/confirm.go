@@ -332,9 +332,9 @@ func (s *confirms) Start(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	var bad sms.Invalid
 	switch sure := f.Get("sure"); {
 	case sure != "" && sure != views.WhenNow:
-		err = sms.Invalid{"when": "The time was changed a moment ago. Look at the button, then press it again"}
+		err = sms.Invalid{"when": "The time has just changed. Check the button, then press it again"}
 	case f.Get("hand_over") != "":
-		err = sms.Invalid{"hand_over": "Choose a time for the provider to send it, or take this back"}
+		err = sms.Invalid{"hand_over": "Choose a time, or untick this box"}
 	default:
 		c, err = s.desk.StartCampaign(r.Context(), v.User, c.ID, startOrder(r))
 	}
@@ -468,10 +468,10 @@ func (s *confirms) Rename(w http.ResponseWriter, r *http.Request, v *page.Visit)
 
 // startedAlready is the page for whoever was not the first.
 func (s *confirms) startedAlready(v *page.Visit, c sms.Campaign) views.Problem {
-	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed in the meantime",
-		Text: "Nothing was sent by you. Look at it again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
+	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed",
+		Text: "Your press sent nothing. Check the campaign and try again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.StartedAt > 0 {
-		p.Title = "This campaign is already started"
+		p.Title = "This campaign has already started"
 		p.Text = "Already started by " + c.StartedName + " " + v.When(c.StartedAt) + ". Nothing was sent twice."
 	}
 	return p

@@ -68,7 +68,7 @@ func (s *uploads) ImportColumns(w http.ResponseWriter, r *http.Request, v *page.
 }
 
 func (s *uploads) showImportColumns(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ContactImportPage, a sms.Account, status int) error {
-	f := page.About(v.Frame("What is in the columns?", "contacts"), v, a)
+	f := page.About(v.Frame("Match the columns", "contacts"), v, a)
 	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: "Import contacts", Href: views.ImportPath}}
 	f.Path, f.Error = views.ListStart(p.List), len(p.Errors) > 0
 	return s.Render(w, r, status, views.ContactImport(f, p))
@@ -106,7 +106,7 @@ func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Vi
 		p.Errors = bad
 		return s.showImportColumns(w, r, v, p, a, http.StatusUnprocessableEntity)
 	case errors.Is(err, sms.ErrConflict) && !busy(l) && l.State != sms.ListMade:
-		p.List, p.Errors = l, sms.Invalid{"list": "You changed this list in another window. Look at it again, then check it"}
+		p.List, p.Errors = l, sms.Invalid{"list": "You changed this list in another window. Review it, then check it again"}
 		return s.showImportColumns(w, r, v, p, a, http.StatusConflict)
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err

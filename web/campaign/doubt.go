@@ -158,7 +158,7 @@ func (s *doubts) Save(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 		return s.showDoubt(w, r, v, c, a, http.StatusUnprocessableEntity, views.DoubtPage{Bad: bad, Chosen: chosen})
 	case errors.As(err, &gone):
 		return s.showDoubt(w, r, v, c, a, http.StatusConflict, views.DoubtPage{Overtaken: gone.Messages, Chosen: chosen,
-			Bad: sms.Invalid{"overtaken": "Some of these messages were settled meanwhile. Nothing of yours was saved. Look at the rest and save again."}})
+			Bad: sms.Invalid{"overtaken": "Some of these messages have been settled. Your decisions were not saved. Check the rest, then save again."}})
 	case err != nil:
 		return err
 	}
@@ -235,7 +235,7 @@ func (s *doubts) againPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms
 		}
 	}
 	if others > 0 {
-		p.Others = "Your other decisions on that page are saved with it."
+		p.Others = "Your other decisions on the previous page will be saved too."
 	}
 	for name, values := range r.PostForm {
 		if kind, _, _ := strings.Cut(name, "-"); kind == "call" || kind == "message" || kind == "seen" || name == "read" {

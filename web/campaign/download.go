@@ -43,7 +43,7 @@ func (s *downloads) Table(format string, write func(w io.Writer, d *desk.Downloa
 		p.Tile, p.State = messageFilter(r.URL.Query())
 		s.readSearch(v, r.URL.Query(), &p.Search)
 		if p.Search.Ended {
-			s.ShowProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search is over", Text: "Type the number again on the campaign's page.",
+			s.ShowProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search has expired", Text: "Enter the number again on the campaign page.",
 				Link: views.Link{Text: "Go to the campaign", Href: views.CampaignPath(c.ID)}})
 			return nil
 		}
@@ -105,7 +105,7 @@ func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *page.Vis
 	case s.downloads <- struct{}{}:
 		defer s.downloads.Leave()
 	default:
-		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Other downloads are being written", Text: "Try again in a minute."})
+		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Too many downloads at once", Text: "Try again in a minute."})
 		return nil
 	}
 	name, write, done, err := open()

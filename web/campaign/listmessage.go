@@ -50,7 +50,7 @@ func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List, a 
 		return p, profile, err
 	}
 	if v.User.Role.AtLeast(sms.Administrator) {
-		p.Settings = views.Link{Text: "Open the connection", Href: views.AccountPath(a.ID)}
+		p.Settings = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
 	}
 	if p.SenderIDs, err = s.UsableSenders(v, a); err != nil {
 		return p, profile, err
@@ -263,7 +263,7 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		}
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)
 	case errors.Is(err, sms.ErrConflict) && !busy(l) && l.State != sms.ListMade:
-		p.List, p.Errors = l, sms.Invalid{"list": "You changed this list in another window. Look at it again, then check it"}
+		p.List, p.Errors = l, sms.Invalid{"list": "You changed this list in another window. Review it, then check it again"}
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusConflict)
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err

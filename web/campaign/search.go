@@ -89,16 +89,16 @@ func (s *messages) searchPage(v *page.Visit, q url.Values) (views.SearchPage, sm
 		Since: p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli()}
 	from, ok := readDay(p.From, p.Now.Location())
 	if !ok {
-		bad["from"] = "Enter a date such as 2026-06-03"
+		bad["from"] = "Enter a date, for example 2026-06-03"
 	} else if !from.IsZero() {
 		f.From = from.UnixMilli()
 	}
 	to, ok := readDay(p.To, p.Now.Location())
 	switch {
 	case !ok:
-		bad["to"] = "Enter a date such as 2026-06-03"
+		bad["to"] = "Enter a date, for example 2026-06-03"
 	case !to.IsZero() && to.Before(from):
-		bad["to"] = "The last day is before the first. Enter a later one"
+		bad["to"] = "End date must be on or after the start date"
 	case !to.IsZero():
 		f.To = to.AddDate(0, 0, 1).UnixMilli()
 	}

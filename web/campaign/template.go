@@ -37,7 +37,7 @@ func (s *drafts) Template(w http.ResponseWriter, r *http.Request, v *page.Visit)
 	}
 	bad := sms.Invalid{"template": "Choose a template, or write your own text"}
 	if p.Template != "" {
-		bad["template"] = "This template cannot be used any more. Choose another, or write your own text"
+		bad["template"] = "This template can no longer be used. Choose another, or write your own text"
 	}
 	return s.composeWith(w, r, v, p, bad)
 }

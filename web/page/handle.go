@@ -177,16 +177,16 @@ func problem(err error, rt Route) views.Problem {
 	case errors.As(err, &large):
 		return views.TooLarge("1MB")
 	case errors.As(err, &bad):
-		return views.Problem{Status: http.StatusUnprocessableEntity, Title: "What you sent was not accepted", Text: sentences(bad)}
+		return views.Problem{Status: http.StatusUnprocessableEntity, Title: "There is a problem with what you entered", Text: sentences(bad)}
 	case errors.Is(err, ErrUnreadable):
-		return views.Problem{Status: http.StatusBadRequest, Title: "What you sent cannot be read", Text: "Go back, load the page again and send it once more."}
+		return views.Problem{Status: http.StatusBadRequest, Title: "We could not read the form", Text: "Go back, reload the page and try again."}
 	case errors.Is(err, sms.ErrNotFound):
 		return views.NotFound()
 	case errors.Is(err, sms.ErrForbidden):
 		return forbidden(rt.Least)
 	case errors.Is(err, sms.ErrConflict):
-		return views.Problem{Status: http.StatusConflict, Title: "It has changed in the meantime",
-			Text: "Somebody else was faster, or you did it already in another window. Nothing was done twice. Go back and load the page again."}
+		return views.Problem{Status: http.StatusConflict, Title: "This has changed",
+			Text: "Someone else changed it, or you already did this in another window. Nothing was done twice. Go back and reload the page."}
 	case errors.Is(err, context.DeadlineExceeded):
 		return views.Unavailable()
 	case sms.TroubleOf(err) != "":

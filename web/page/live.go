@@ -103,7 +103,7 @@ func (s *Site) Live(w http.ResponseWriter, r *http.Request, v *Visit) error {
 	}
 	if !s.streams.enter(v.Token()) {
 		w.Header().Set("Retry-After", retryAfter)
-		http.Error(w, "too many live pages are open", http.StatusTooManyRequests)
+		http.Error(w, "Too many pages with live updates are open. Close some", http.StatusTooManyRequests)
 		return nil
 	}
 	defer s.streams.leave(v.Token())

@@ -204,7 +204,7 @@ func (b *patientBody) Read(p []byte) (int, error) {
 func (s *Site) denyCross(w http.ResponseWriter, r *http.Request) {
 	s.Log.Warn("form from another site refused", "id", RequestID(r.Context()), "method", r.Method)
 	s.ShowProblem(w, r, s.Stranger(r), views.Problem{
-		Status: http.StatusForbidden, Title: "This form came from another site",
-		Text: "Nothing was done. Open smsdesk in a new window and do it there.", Link: views.Link{Text: "Open smsdesk", Href: "/"},
+		Status: http.StatusForbidden, Title: "This form was sent from another site",
+		Text: "Nothing was changed. Open smsdesk in a new window and try there.", Link: views.Link{Text: "Open smsdesk", Href: "/"},
 	})
 }

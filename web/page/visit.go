@@ -87,13 +87,13 @@ var navigation = []struct {
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: views.CampaignsPath, Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
 	{sms.Viewer, views.NavItem{Key: "contacts", Href: views.ContactsPath, Label: "Contacts", Glyph: views.GlyphContacts}},
-	{sms.Viewer, views.NavItem{Key: "records", Href: views.TemplatesPath, Label: "Records", Glyph: views.GlyphRecords}},
+	{sms.Viewer, views.NavItem{Key: "records", Href: views.TemplatesPath, Label: "Templates and senders", Glyph: views.GlyphRecords}},
 	{sms.Viewer, views.NavItem{Key: "balance", Href: views.BalancePath, Label: "Balance", Glyph: views.GlyphBalance}},
 	{sms.Viewer, views.NavItem{Key: "ussd", Href: views.USSDPath, Label: "USSD", Glyph: views.GlyphUSSD}},
 	{sms.Viewer, views.NavItem{Key: "reports", Href: views.ReportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
 	{sms.Sender, views.NavItem{Key: "settings", Href: views.BlockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: views.AccountsPath, Label: "Settings", Glyph: views.GlyphSettings}},
-	{sms.Viewer, views.NavItem{Key: "me", Href: views.MePath, Label: "My account", Glyph: views.GlyphContacts}},
+	{sms.Viewer, views.NavItem{Key: "me", Href: views.MePath, Label: "Your profile", Glyph: views.GlyphContacts}},
 	{sms.Viewer, views.NavItem{Key: "help", Href: views.HelpPath, Label: "Help", Glyph: views.GlyphInfo}},
 }
 
@@ -218,9 +218,9 @@ func (v *Visit) addAccount(f *views.Frame) {
 	}
 	f.Connection = Connection(a, v.site.Now())
 	if a.Pause != "" {
-		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused. " + strings.TrimSuffix(a.Pause, ".") + "."}
+		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused for " + a.Name + ". " + strings.TrimSuffix(a.Pause, ".") + "."}
 		if administers {
-			band.Link = views.Link{Text: "Open the connection", Href: views.AccountPath(a.ID)}
+			band.Link = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
 		}
 		f.Bands = append(f.Bands, band)
 	}
@@ -246,9 +246,9 @@ func Connection(a sms.Account, now time.Time) views.Connection {
 		return views.Connection{Tone: views.ToneBad, Text: "Provider: not connected"}
 	case a.Failure != "":
 		since := views.When(time.UnixMilli(a.ReachedAt).In(a.Location()), now.In(a.Location()))
-		return views.Connection{Tone: views.ToneBad, Text: "Provider: not reached since " + since}
+		return views.Connection{Tone: views.ToneBad, Text: "Provider: unreachable since " + since}
 	case a.ReachedAt == 0:
-		return views.Connection{Tone: views.ToneMute, Text: "Provider: not asked yet"}
+		return views.Connection{Tone: views.ToneMute, Text: "Provider: not checked yet"}
 	}
 	return views.Connection{Tone: views.ToneOK, Text: "Provider: connected, " + ago(now.Sub(time.UnixMilli(a.ReachedAt)))}
 }
@@ -287,52 +287,52 @@ func (v *Visit) path() string {
 // carries the word, so a made-up one says nothing.
 var done = map[string]string{
 	"saved":           "Saved.",
-	"password":        "Your password is changed. Other browsers are signed out.",
-	"rights":          "Saved. The person has to sign in again.",
-	"blocked":         "The numbers are blocked.",
-	"blockedone":      "The number is blocked.",
-	"unblocked":       "The number is not blocked any more.",
-	"rotated":         "There is a new address. Give it to the provider. The old one works for 7 more days.",
-	"resumed":         "Sending goes on.",
-	"refreshed":       "Sender IDs, templates and balance are read again.",
-	"read":            "Read again from the provider.",
-	"templatesaved":   "The template is changed at the provider.",
-	"templatedeleted": "The template is deleted at the provider.",
+	"password":        "Password changed. You have been signed out of other browsers.",
+	"rights":          "Saved. They will have to sign in again.",
+	"blocked":         "Numbers blocked.",
+	"blockedone":      "Number blocked.",
+	"unblocked":       "Number unblocked.",
+	"rotated":         "New URL created. Give it to the provider. The old URL will work for 7 more days.",
+	"resumed":         "Sending continued.",
+	"refreshed":       "Sender IDs, templates and balance refreshed.",
+	"read":            "Refreshed from the provider.",
+	"templatesaved":   "Template changed at the provider.",
+	"templatedeleted": "Template deleted at the provider.",
 	"templategone":    "This template no longer exists at the provider. We have removed it from the list.",
-	"templatemade":    "The template is at the provider now. It may have to be approved before it can be used.",
-	"draftsaved":      "The draft is saved. It is kept here.",
-	"draftdeleted":    "The draft is deleted.",
-	"sendersaved":     "The purpose is changed at the provider.",
-	"senderdeleted":   "The sender ID is deleted at the provider.",
+	"templatemade":    "Template created at the provider. It may need approval before you can use it.",
+	"draftsaved":      "Draft saved in smsdesk.",
+	"draftdeleted":    "Draft deleted.",
+	"sendersaved":     "Purpose changed at the provider.",
+	"senderdeleted":   "Sender ID deleted at the provider.",
 	"sendergone":      "This sender ID no longer exists at the provider. We have removed it from the list.",
-	"sendermade":      "The provider has your request. The sender ID can be used once it is approved.",
-	"senderdefault":   "New messages begin with this sender ID now.",
-	"groupmade":       "The group is created at the provider.",
-	"subgroupmade":    "The sub-group is created at the provider.",
-	"groupsaved":      "The group is renamed at the provider.",
-	"groupdeleted":    "The group is deleted at the provider.",
+	"sendermade":      "Request sent to the provider. You can use the sender ID once it is approved.",
+	"senderdefault":   "This is now the default sender ID.",
+	"groupmade":       "Group created at the provider.",
+	"subgroupmade":    "Sub-group created at the provider.",
+	"groupsaved":      "Group renamed at the provider.",
+	"groupdeleted":    "Group deleted at the provider.",
 	"groupgone":       "This group no longer exists at the provider. We have removed it from the list.",
-	"seen":            "Noted. The message is gone from the pages.",
-	"revoked":         "The token does not work any more.",
-	"setup":           "You are the first administrator.",
-	"signedout":       "You are signed out.",
-	"everywhere":      "You are signed out everywhere.",
+	"seen":            "Alerts dismissed.",
+	"revoked":         "Token revoked.",
+	"setup":           "Set-up finished. You are an administrator.",
+	"signedout":       "You have signed out.",
+	"everywhere":      "You have signed out everywhere.",
 	"accepted":        "Welcome to smsdesk.",
-	"listdeleted":     "The list is deleted.",
-	"contactdeleted":  "The person is deleted.",
-	"audiencedeleted": "The audience is deleted. Its people are still there.",
-	"decided":         "Your decisions are saved.",
-	"proposed":        "Saved. A second person has to agree before anything happens.",
-	"dropped":         "Taken back. Nothing was decided.",
-	"linked":          "The report is linked.",
-	"asking":          "We ask the provider about these messages, as far as sending leaves room.",
-	"asked":           "The provider is asked as soon as sending leaves room. The answer shows below.",
-	"notasking":       "We stopped asking.",
-	"published":       "Published. New callers get this version.",
-	"withdrawn":       "Withdrawn. Callers are told that there is no menu.",
-	"restored":        "The earlier version is the draft again. Callers get it when you publish it.",
-	"menudeleted":     "The menu is deleted.",
-	"gapclosed":       "Noted. Nobody will be warned about this older copy again.",
+	"listdeleted":     "List deleted.",
+	"contactdeleted":  "Contact deleted.",
+	"audiencedeleted": "Audience deleted. Its contacts are kept.",
+	"decided":         "Decisions saved.",
+	"proposed":        "Saved. Someone else has to agree before anything happens.",
+	"dropped":         "Withdrawn. Nothing was decided.",
+	"linked":          "Report linked to the message.",
+	"asking":          "We are asking the provider about these messages. Sending takes priority, so this may take a while.",
+	"asked":           "We will ask the provider when sending leaves room. The answer will appear below.",
+	"notasking":       "Stopped asking the provider.",
+	"published":       "Published. New callers will get this version.",
+	"withdrawn":       "Unpublished. Callers will see that there is no menu.",
+	"restored":        "Earlier version restored as the draft. Publish it to give it to callers.",
+	"menudeleted":     "Menu deleted.",
+	"gapclosed":       "Noted. No one will be warned about this older copy again.",
 	"forgotten":       "Forgotten. These recipients may be sent the same text again.",
 	"includesent":     "Noted. The campaign will go to them too.",
 }

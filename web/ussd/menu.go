@@ -123,7 +123,7 @@ func (s *menus) Create(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 func menuFrom(chosen string, file []byte) (ussd.Menu, sms.Invalid) {
 	switch n, err := strconv.Atoi(chosen); {
 	case chosen == "file" && len(file) == 0:
-		return ussd.Menu{}, sms.Invalid{"file": "Choose the file of a menu"}
+		return ussd.Menu{}, sms.Invalid{"file": "Select a menu file"}
 	case chosen == "file":
 		m, sentence := ussd.ReadMenu(file)
 		if sentence != "" {
@@ -135,7 +135,7 @@ func menuFrom(chosen string, file []byte) (ussd.Menu, sms.Invalid) {
 	case err == nil && n >= 0 && n < len(ussd.Examples()):
 		return ussd.Examples()[n], nil
 	}
-	return ussd.Menu{}, sms.Invalid{"from": "Choose what to begin with"}
+	return ussd.Menu{}, sms.Invalid{"from": "Choose a starting point"}
 }
 
 // menu is the menu that the address names.

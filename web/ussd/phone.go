@@ -90,7 +90,7 @@ func (s *menus) pressOf(v *page.Visit, r *http.Request, p *views.SimulatorPage) 
 	}
 	phone, err := sms.ParsePhone(p.Number, v.Account.Country, true)
 	if err != nil {
-		bad["number"] = "Enter a mobile number, such as " + simulatorNumber
+		bad["number"] = "Enter a mobile number, for example " + simulatorNumber
 	}
 	code, _, _ := strings.Cut(strings.Trim(p.Dialled, "*# "), "*")
 	press := ussd.Press{Number: phone.Number, Network: p.Network, Code: code, Text: p.Dialled, Session: p.Session, Stage: ussd.Begin}
@@ -98,7 +98,7 @@ func (s *menus) pressOf(v *page.Visit, r *http.Request, p *views.SimulatorPage) 
 	case p.Session == "":
 		press.Session = ussd.TrialPrefix + desk.NewToken()[:32]
 		if strings.Trim(p.Dialled, "0123456789*#") != "" || code == "" {
-			bad["dialled"] = "Dial a code such as *347#"
+			bad["dialled"] = "Enter a code, for example *347#"
 		}
 	case do == "hangup":
 		press.Stage, press.Text = ussd.End, ""

@@ -202,7 +202,7 @@ func readSettings(f url.Values, m *ussd.Menu) sms.Invalid {
 		bad["name"] = "Enter a name for the menu"
 	}
 	if m.Code == "" || strings.Trim(m.Code, "0123456789*") != "" {
-		bad["code"] = "Enter the short code with digits, such as 347 or 347*12"
+		bad["code"] = "Short code must be digits, for example 347 or 347*12"
 	}
 	m.Networks = nil
 	for _, n := range ussd.Networks() {
@@ -250,10 +250,10 @@ func readTable(name, text string) (ussd.Table, string) {
 	}
 	rows, err := c.ReadAll()
 	if err != nil {
-		return t, "The rows cannot be read: " + err.Error()
+		return t, "We cannot read the rows: " + err.Error()
 	}
 	if len(rows) < 2 {
-		return t, "Give the names of the columns and at least one row"
+		return t, "Enter the column names and at least one row"
 	}
 	if len(rows)-1 > ussd.RowsMost {
 		return t, "A table has at most " + strconv.Itoa(ussd.RowsMost) + " rows"
@@ -261,7 +261,7 @@ func readTable(name, text string) (ussd.Table, string) {
 	t.Columns, t.Rows = rows[0], rows[1:]
 	for i, row := range t.Rows {
 		if len(row) > len(t.Columns) {
-			return t, fmt.Sprintf("Row %d has %d cells, and there are %d columns", i+1, len(row), len(t.Columns))
+			return t, fmt.Sprintf("Row %d has %d cells. It must have %d", i+1, len(row), len(t.Columns))
 		}
 	}
 	return t, ""

@@ -198,7 +198,7 @@ func (s *callers) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 
 // addMenu finds the version of the menu that the caller walked through.
 func (s *callers) addMenu(ctx context.Context, p *views.SessionPage) error {
-	p.Menu = "none answered on this code"
+	p.Menu = "no menu on this code"
 	if p.MenuID == 0 {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (s *callers) addMenu(ctx context.Context, p *views.SessionPage) error {
 		p.Menu = menu.Name + ", draft"
 	}
 	if errors.Is(err, sms.ErrNotFound) {
-		p.Menu = "deleted since"
+		p.Menu = "deleted menu"
 		return nil
 	}
 	for _, x := range menu.Screens {
@@ -267,7 +267,7 @@ func dropRows(m ussd.Menu, drops []ussd.Drop) (rows []views.ScreenDrop) {
 	}
 	for _, d := range drops {
 		if _, there := m.Screen(d.Screen); !there {
-			rows = append(rows, views.ScreenDrop{Title: d.Screen + " (not in the menu any more)", Drop: d})
+			rows = append(rows, views.ScreenDrop{Title: d.Screen + " (removed from the menu)", Drop: d})
 		}
 	}
 	return rows

@@ -80,16 +80,16 @@ func (d *deeds) unblock() (bool, error) {
 func (d *deeds) status() (string, bool, error) {
 	list, _, err := d.s.store.SearchMessages(d.ctx, sms.MessageSearch{AccountID: d.c.about.AccountID, Number: d.c.about.Number, Limit: 1})
 	if err != nil {
-		return "not known at the moment", false, err
+		return "not available right now", false, err
 	}
 	if len(list) == 0 {
-		return "there is none", true, nil
+		return "none", true, nil
 	}
 	m := list[0].Message
 	words := strings.ToLower(m.Standing().Words)
 	switch m.Standing().Tile {
 	case sms.TileDecision:
-		words = "not known" // that staff must decide is not the caller's business
+		words = "unknown" // that staff must decide is not the caller's business
 	case sms.TileWaiting:
 		words = "on its way"
 	}

@@ -256,7 +256,7 @@ func TestUSSDSessions(t *testing.T) {
 		"blocked by a person, not unblocked by a phone": func(r *ussdRig) {
 			r.store.blocked["2348030000101"] = sms.BlockedByStaff
 			r.has(r.ask(r.request(begin, "08030000101", "*347*2#")), "Ask at the clinic.")
-			r.has(r.ask(r.request(begin, "08030000102", "*347*2#")), "You get our messages again.")
+			r.has(r.ask(r.request(begin, "08030000102", "*347*2#")), "Done. You will get our messages again.")
 		},
 		"status": func(r *ussdRig) {
 			r.has(r.ask(r.request(begin, "08030000101", "*347*3#")), "Your last message: delivered, on 3 May. |")
@@ -269,7 +269,7 @@ func TestUSSDSessions(t *testing.T) {
 			if err := r.readMenus(context.Background()); err != nil {
 				r.t.Fatal(err)
 			}
-			r.has(r.ask(r.request(next, "08030000101", "1")), "We will send you nothing more.")
+			r.has(r.ask(r.request(next, "08030000101", "1")), "You will get no more messages from us.")
 			r.has(r.ask(r.request(begin, "08030000102", "*347#")), "New / 1.")
 		},
 	}
