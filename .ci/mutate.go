@@ -125,7 +125,8 @@ func (m mutation) overlay(folder, text string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(folder, "overlay.json")
-	return path, errors.Join(os.WriteFile(changed, []byte(strings.Replace(text, m.old, m.new, 1)), 0o600), os.WriteFile(path, raw, 0o600))
+	return path, errors.Join(os.WriteFile(changed, []byte(strings.Replace(text, m.old, m.new, 1)), 0o600),
+		os.WriteFile(path, raw, 0o600))
 }
 
 // packageOf is the folder of the package whose tests must notice: migrations

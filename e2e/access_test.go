@@ -25,7 +25,9 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p := newTab(t, b, o.base)
 	p.open("/signin")
 	p.firstRun(o)
-	p.compose("Ọ dàbọ̀: a text with letters that cost a part and one_very_long_word_without_any_place_to_break_it_anywhere_at_all", "0803 000 0001", "0803 000 0002", "0803 000 0010")
+	p.compose(
+		"Ọ dàbọ̀: a text with letters that cost a part and one_very_long_word_without_any_place_to_break_it_anywhere_at_all",
+		"0803 000 0001", "0803 000 0002", "0803 000 0010")
 
 	p.press("Send 3 messages now")
 	p.row("0803 000 0001", "Delivered")
@@ -41,7 +43,8 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	doubt := p.URL() + "/doubt"
 
 	password := writeFile(t, "password", adaPassword)
-	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "bola@example.com", "--name", "Bola Ade", "--role", "approver", "--password-file", password)
+	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "bola@example.com", "--name", "Bola Ade", "--role",
+		"approver", "--password-file", password)
 	p.approveAbove("1")
 	p.asksApproval("A text that a second person has to approve", "0803 000 0001", "0803 000 0101")
 	waits := p.URL()
@@ -69,11 +72,13 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 
 	p.open("/templates/new")
 	p.fill("Name", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
-	p.fill("Text", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all ##and_a_mark_that_is_just_as_long_as_it##")
+	p.fill("Text",
+		"one_very_long_word_without_any_place_to_break_it_anywhere_at_all ##and_a_mark_that_is_just_as_long_as_it##")
 	p.press("Save the draft")
 	p.sees("Draft saved in smsdesk.")
 
-	fresh := p.upload("fresh_list_with_one_very_long_name_without_any_place_to_break_it_anywhere_at_all.csv", dirtyRows(120))
+	fresh := p.upload("fresh_list_with_one_very_long_name_without_any_place_to_break_it_anywhere_at_all.csv",
+		dirtyRows(120))
 	dirty := p.upload("dirty.csv", dirtyRows(120))
 	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
 	p.fill("Message", "Dear ##name##, this is for you and for nobody else. Ọ dàbọ̀ ##Time##")
@@ -102,19 +107,37 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages", "/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled, scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled + "/cancel", "/campaigns?state=scheduled", "/campaigns", waits, ask, strings.TrimSuffix(waits, "/approval"), strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval", "/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign + "?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
-		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1", "/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/backup", "/settings/journal", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
-		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete", dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
-		"/contacts", "/contacts?column=paid&op=is&value=no&column=town&op=more&value=x&join=any", "/contacts?column=paid&op=is&value=nothing", "/contacts?before=2", "/contacts/3", "/contacts/4", "/contacts/new", "/contacts/4/edit", "/contacts/4/delete", "/contacts/import",
+	pages := []string{"/", campaign + "/breakdown", campaign + "?network=MTN", campaign + "?text=nothing", "/messages",
+		"/messages?tile=failed", campaign + "/again", "/messages/2/again", "/new", draft, draft + "?row=1", scheduled,
+		scheduled + "/schedule", scheduled + "/schedule?when=hour", scheduled + "/schedule?when=at&day=x", scheduled +
+			"/cancel", "/campaigns?state=scheduled", "/campaigns", waits, ask, strings.TrimSuffix(waits, "/approval"),
+		strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval",
+		"/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign +
+			"?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
+		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1",
+		"/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/backup",
+		"/settings/journal", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
+		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete",
+		dirty + "/check", dirty + "/check?kind=repaired", dirty + "/check?kind=repeat",
+		"/contacts", "/contacts?column=paid&op=is&value=no&column=town&op=more&value=x&join=any",
+		"/contacts?column=paid&op=is&value=nothing", "/contacts?before=2", "/contacts/3", "/contacts/4", "/contacts/new",
+		"/contacts/4/edit", "/contacts/4/delete", "/contacts/import",
 		"/contacts/audiences", "/contacts/audiences/new", "/contacts/audiences/1", "/contacts/audiences/1/delete", "/s/AAAAAAAAAAAAAAAAAAAAAA",
-		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt, campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused", "/no-such-page",
-		"/templates", "/templates?q=nothing", "/templates/105", "/templates/105/edit", "/templates/105/delete", "/templates/new", "/templates/drafts/1", "/templates/drafts/1/delete",
+		"/settings/blocked", "/settings/blocked?before=2", "/settings/blocked/1/unblock", "/messages/1/block", doubt,
+		campaign + "/doubt", "/reports", "/reports?kind=unmatched", "/reports?kind=duplicates", "/reports?kind=refused",
+		"/no-such-page",
+		"/templates", "/templates?q=nothing", "/templates/105", "/templates/105/edit", "/templates/105/delete",
+		"/templates/new", "/templates/drafts/1", "/templates/drafts/1/delete",
 		"/senders", "/senders/101", "/senders/101/delete", "/groups", "/groups/new", "/groups/107", "/groups/107/sub", "/groups/107/delete", "/new?group=107",
 		"/balance", "/balance?by=network", "/balance?by=month", "/balance?days=90",
-		"/ussd", "/ussd/new", "/ussd/menus/1", "/ussd/menus/1?screen=balance&lang=ha", "/ussd/menus/1/screen?key=start", "/ussd/menus/1/screen?key=number", "/ussd/menus/1/screen?key=balance", "/ussd/menus/1/screen/remove?key=start", "/ussd/menus/1/restore?version=1", "/ussd/menus/1/settings", "/ussd/menus/1/publish", "/ussd/menus/1/versions",
-		"/ussd/menus/1/withdraw", "/ussd/menus/1/answers", "/ussd/menus/2", "/ussd/menus/2/publish", "/ussd/menus/2/delete", "/ussd/menus/2/answers", "/ussd/simulator", "/ussd/simulator?draft=2", "/ussd/sessions", "/ussd/sessions?kind=open", "/ussd/sessions?kind=slow", session}
+		"/ussd", "/ussd/new", "/ussd/menus/1", "/ussd/menus/1?screen=balance&lang=ha", "/ussd/menus/1/screen?key=start",
+		"/ussd/menus/1/screen?key=number", "/ussd/menus/1/screen?key=balance", "/ussd/menus/1/screen/remove?key=start",
+		"/ussd/menus/1/restore?version=1", "/ussd/menus/1/settings", "/ussd/menus/1/publish", "/ussd/menus/1/versions",
+		"/ussd/menus/1/withdraw", "/ussd/menus/1/answers", "/ussd/menus/2", "/ussd/menus/2/publish", "/ussd/menus/2/delete",
+		"/ussd/menus/2/answers", "/ussd/simulator", "/ussd/simulator?draft=2", "/ussd/sessions", "/ussd/sessions?kind=open", "/ussd/sessions?kind=slow", session}
 	open := func(state *playwright.StorageState) *tab {
-		return newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(), BypassCSP: playwright.Bool(true)})
+		return newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(),
+			BypassCSP: playwright.Bool(true)})
 	}
 	decide := open(approver)
 	decide.open2(waits)
@@ -140,7 +163,8 @@ func (p *tab) isAccessible(axe, path string) {
 			continue
 		}
 		p.do(p.EmulateMedia(playwright.PageEmulateMediaOptions{ColorScheme: playwright.ColorSchemeLight}))
-		p.passesAxe(path, "light", width, "{type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}")
+		p.passesAxe(path, "light", width,
+			"{type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}")
 		p.wholePicture(path, "light", width)
 		p.do(p.EmulateMedia(playwright.PageEmulateMediaOptions{ColorScheme: playwright.ColorSchemeDark}))
 		p.passesAxe(path, "dark", width, "{type: 'rule', values: ['color-contrast', 'link-in-text-block']}")

@@ -28,8 +28,10 @@ type apiClient struct {
 // client adds a person and a token, as an operator does.
 func (p *pair) client(role string) *apiClient {
 	p.t.Helper()
-	must(p.t, p.bin, "--data", p.data, "user", "add", "--email", role+"@example.com", "--name", "Program", "--role", role, "--password-file", writeFile(p.t, "password", adaPassword))
-	words := strings.Fields(must(p.t, p.bin, "--data", p.data, "token", "add", "--name", "Billing", "--user", role+"@example.com"))
+	must(p.t, p.bin, "--data", p.data, "user", "add", "--email", role+"@example.com", "--name", "Program", "--role", role,
+		"--password-file", writeFile(p.t, "password", adaPassword))
+	words := strings.Fields(must(p.t, p.bin, "--data", p.data, "token", "add", "--name", "Billing", "--user", role+
+		"@example.com"))
 	return &apiClient{p.t, "http://" + p.listen + "/api/v1", words[len(words)-1]}
 }
 
@@ -130,7 +132,8 @@ func rows(numbers []string) string {
 }
 
 func order(numbers []string, rest string) string {
-	return `{"account":"Clinic","senderId":"CLINIC","name":"API","text":"Dear ##name##, come at nine"` + rest + `,"rows":[` + rows(numbers) + `]}`
+	return `{"account":"Clinic","senderId":"CLINIC","name":"API","text":"Dear ##name##, come at nine"` + rest +
+		`,"rows":[` + rows(numbers) + `]}`
 }
 
 func executedTimes(t *testing.T, addr string) map[string]int {
@@ -157,7 +160,9 @@ func TestAnotherProgramSends(t *testing.T) {
 		t.Fatalf("%+v", draft)
 	}
 	a.must(200, "POST", fmt.Sprintf("/campaigns/%d/send", draft.ID), "", nil)
-	done := a.until(draft.ID, "every report", func(c apiCampaign) bool { return c.State == "finished" && c.Delivery["DELIVRD"] == 50 })
+	done := a.until(draft.ID, "every report", func(c apiCampaign) bool {
+		return c.State == "finished" && c.Delivery["DELIVRD"] == 50
+	})
 	t.Logf("50 texts of their own in %d calls planned", done.Plan.Calls)
 
 	var problem struct {
@@ -179,7 +184,8 @@ func TestAnotherProgramSends(t *testing.T) {
 		return c.State == "finished" && c.Delivery["DELIVRD"] == 2 && c.Counts["skipped"] == 1
 	})
 
-	file := a.upload("bills.csv", "Phone;Name\n08031299011;Ada\n08031299012;Obi\n", "account", "Clinic", "senderId", "CLINIC", "text", "Dear ##Name##", "send", "true")
+	file := a.upload("bills.csv", "Phone;Name\n08031299011;Ada\n08031299012;Obi\n", "account", "Clinic", "senderId",
+		"CLINIC", "text", "Dear ##Name##", "send", "true")
 	a.until(file.ID, "the file's reports", func(c apiCampaign) bool { return c.Delivery["DELIVRD"] == 2 })
 	times := executedTimes(t, p.sandbox)
 	for _, n := range append(numbersFrom(0, 50), "2348031299001", "2348031299003", "2348031299011", "2348031299012") {
@@ -229,7 +235,9 @@ func TestAnotherProgramStopsAndContinues(t *testing.T) {
 	began := time.Now()
 	a.must(200, "POST", path+"/stop", "", nil)
 	a.must(200, "POST", path+"/stop", "", nil)
-	still := a.until(c.ID, "calls under way to end", func(c apiCampaign) bool { return c.State == "stopped" && c.Counts["sending"]+c.Counts["claimed"] == 0 })
+	still := a.until(c.ID, "calls under way to end", func(c apiCampaign) bool {
+		return c.State == "stopped" && c.Counts["sending"]+c.Counts["claimed"] == 0
+	})
 	t.Logf("quiet %s after stop", time.Since(began).Round(time.Millisecond))
 	time.Sleep(300 * time.Millisecond)
 	if now := a.campaign(c.ID); now.Counts["accepted"] != still.Counts["accepted"] || now.Counts["queued"] == 0 {
@@ -252,7 +260,9 @@ func TestAnotherProgramStopsAndContinues(t *testing.T) {
 	if cancelled.State != "cancelled" || cancelled.Counts["queued"] != 0 || cancelled.sum() != n {
 		t.Errorf("%+v", cancelled)
 	}
-	last := a.until(second.ID, "what was under way", func(c apiCampaign) bool { return c.Counts["sending"]+c.Counts["claimed"] == 0 })
+	last := a.until(second.ID, "what was under way", func(c apiCampaign) bool {
+		return c.Counts["sending"]+c.Counts["claimed"] == 0
+	})
 	executed := 0
 	for number, times := range executedTimes(t, p.sandbox) {
 		if times != 1 {
@@ -353,7 +363,8 @@ func (a *apiClient) together(times int, body, key string) []int64 {
 	var all sync.WaitGroup
 	for i := range ids {
 		all.Go(func() {
-			status, answer, err := a.ask("POST", "/campaigns", "application/json", strings.NewReader(body), "Idempotency-Key", key)
+			status, answer, err := a.ask("POST", "/campaigns", "application/json", strings.NewReader(body), "Idempotency-Key",
+				key)
 			var c apiCampaign
 			if err != nil || status != 201 || json.Unmarshal(answer, &c) != nil {
 				a.t.Errorf("repeat of %s: %d %v %.300s", key, status, err, answer)
@@ -387,5 +398,6 @@ func TestTwentyThousandRowsOfJSON(t *testing.T) {
 	if len(times) != n {
 		t.Errorf("%d of %d numbers were executed", len(times), n)
 	}
-	t.Logf("%d rows of JSON made a campaign in %s, %d calls planned, all accepted after %s", n, made.Round(time.Millisecond), c.Plan.Calls, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d rows of JSON made a campaign in %s, %d calls planned, all accepted after %s", n,
+		made.Round(time.Millisecond), c.Plan.Calls, time.Since(began).Round(time.Millisecond))
 }

@@ -40,9 +40,11 @@ func TestTwoPeopleSendACampaign(t *testing.T) {
 	ada := newTab(t, b, o.base)
 	ada.firstRun(o)
 	password := writeFile(t, "password", adaPassword)
-	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "bola@example.com", "--name", "Bola Ade", "--role", "approver", "--password-file", password)
+	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "bola@example.com", "--name", "Bola Ade", "--role",
+		"approver", "--password-file", password)
 	ada.approveAbove("1")
-	phone := playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false), Viewport: &playwright.Size{Width: 390, Height: 844}}
+	phone := playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false),
+		Viewport: &playwright.Size{Width: 390, Height: 844}}
 	bola, plainAda, plainBola := newTab(t, b, o.base), newTab(t, b, o.base, phone), newTab(t, b, o.base, phone)
 	bola.signIn("bola@example.com", adaPassword)
 	plainAda.signIn(adaEmail, adaPassword)
@@ -104,7 +106,8 @@ func TestTwoPeopleSendACampaign(t *testing.T) {
 		t.Fatalf("%d campaigns, %v", len(list), err)
 	}
 	for _, r := range list {
-		if p := r.Campaign.Approval; p.ApprovedName != "Bola Ade" || p.AskedBy == p.ApprovedBy || r.Campaign.CreatedBy == p.ApprovedBy {
+		if p := r.Campaign.Approval; p.ApprovedName != "Bola Ade" || p.AskedBy == p.ApprovedBy ||
+			r.Campaign.CreatedBy == p.ApprovedBy {
 			t.Errorf("%+v", p)
 		}
 	}

@@ -46,7 +46,8 @@ func midway(t *testing.T, hook func(p *pair)) (p *pair, c sms.Campaign, before, 
 	if len(after)-len(before) < 300 {
 		t.Fatalf("%d messages were sent after the copy: this run proves nothing", len(after)-len(before))
 	}
-	t.Logf("%d of %d messages were sent before the copy was whole, %d when the desk stopped", len(before), backedUpMessages, len(after))
+	t.Logf("%d of %d messages were sent before the copy was whole, %d when the desk stopped", len(before),
+		backedUpMessages, len(after))
 	return p, c, before, after
 }
 
@@ -204,7 +205,8 @@ func TestACopyOfTheDatabaseFileAloneIsNotEmpty(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
-		if err := db.QueryRowContext(t.Context(), "select count(*) from message where state = 'accepted'").Scan(&n); err != nil {
+		if err := db.QueryRowContext(t.Context(), "select count(*) from message where state = 'accepted'").Scan(
+			&n); err != nil {
 			t.Logf("the copy: %v", err)
 		}
 		return n == 300

@@ -44,7 +44,8 @@ func TestAnAdministratorBacksUp(t *testing.T) {
 	p.open("/")
 	p.sees("Open the Backup page")
 	p.isAccessible(axe, "/?failed")
-	if out, code := command(t, binary(t, ""), "--data", o.data, "doctor"); code != 1 || !strings.Contains(out, "the backup of ") {
+	if out, code := command(t, binary(t, ""), "--data", o.data, "doctor"); code != 1 ||
+		!strings.Contains(out, "the backup of ") {
 		t.Errorf("doctor: exit %d\n%s", code, out)
 	}
 }

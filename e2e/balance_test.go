@@ -20,7 +20,8 @@ func TestBalancePage(t *testing.T) {
 	a.tile("Awaiting report", "3")
 	a.open("/balance")
 	waitFor(t, 40*time.Second, "the balance after the campaign, on a page that nobody loads again", func() bool {
-		return strings.Contains(a.text("#balance-live"), "₦999,988.00") && strings.Contains(a.text("#balance-chart"), "Lowest ₦999,988.00")
+		return strings.Contains(a.text("#balance-live"), "₦999,988.00") &&
+			strings.Contains(a.text("#balance-chart"), "Lowest ₦999,988.00")
 	})
 	a.goes("/balance?by=network", "MTN", "balance")
 	a.sees("₦12.00")

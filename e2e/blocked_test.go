@@ -22,7 +22,8 @@ func TestBlockedNumbersAreNotSentTo(t *testing.T) {
 	p.sees("No blocked numbers.")
 	p.fill("Phone numbers", "0803 000 0101")
 	p.fill("Note (optional)", "asked by phone")
-	p.do(p.GetByLabel("Or upload a file of numbers").SetInputFiles(writeFile(t, "numbers.csv", "Name,Phone\nBola,0803 000 0102\n")))
+	p.do(p.GetByLabel("Or upload a file of numbers").SetInputFiles(writeFile(t, "numbers.csv",
+		"Name,Phone\nBola,0803 000 0102\n")))
 	p.press("Block numbers")
 	p.sees("Numbers blocked.")
 	p.sees("from a file uploaded by Ada Obi")

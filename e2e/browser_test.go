@@ -73,7 +73,8 @@ func (s *stage) open() error {
 	if s.driver, err = playwright.Run(options); err != nil {
 		return err
 	}
-	flags := []string{"--disable-background-networking", "--disable-quic", "--no-first-run", "--disable-component-update", "--disable-sync"}
+	flags := []string{"--disable-background-networking", "--disable-quic", "--no-first-run", "--disable-component-update",
+		"--disable-sync"}
 	if os.Geteuid() == 0 {
 		flags = append(flags, "--no-sandbox")
 	}
@@ -172,7 +173,8 @@ func (p *tab) text(selector string) string {
 // sees waits until the page shows the words.
 func (p *tab) sees(words string) {
 	p.t.Helper()
-	err := p.GetByText(words).Filter(playwright.LocatorFilterOptions{Visible: playwright.Bool(true)}).First().WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateVisible})
+	err := p.GetByText(words).Filter(playwright.LocatorFilterOptions{Visible: playwright.Bool(true)}).First().WaitFor(
+		playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateVisible})
 	if err != nil {
 		p.t.Fatalf("%q does not appear on %s: %v", words, p.URL(), err)
 	}

@@ -23,21 +23,25 @@ const bulkRows = 100_000
 // Yoruba letters, a few with letters that no list of pairs can hold.
 func bulkMessages(n int) []sms.Message {
 	rng := rand.New(rand.NewPCG(11, 12))
-	names := []string{"Ada", "Bola", "Chidi", "Ngozi Okonkwo", "Tunde", "Aisha Bello", "Emeka", "Yetunde", "Ibrahim", "Oluwaseun Adébáyọ̀"}
-	common := []string{"The clinic is closed on Friday. For emergencies call 0800 123 4567.", "Fees for the second term are due on 12 January. Pay at the office or by transfer.",
+	names := []string{"Ada", "Bola", "Chidi", "Ngozi Okonkwo", "Tunde", "Aisha Bello", "Emeka", "Yetunde", "Ibrahim",
+		"Oluwaseun Adébáyọ̀"}
+	common := []string{"The clinic is closed on Friday. For emergencies call 0800 123 4567.",
+		"Fees for the second term are due on 12 January. Pay at the office or by transfer.",
 		"Ẹ kú àárọ̀! The market opens at 7 tomorrow."}
 	list := make([]sms.Message, n)
 	for i := range list {
 		text := common[rng.IntN(len(common))]
 		if rng.IntN(10) < 4 {
-			text = fmt.Sprintf("Dear %s, your balance is %d.%02d. Please come on %d %s at %d:%02d.", names[rng.IntN(len(names))], rng.IntN(90_000), rng.IntN(100),
+			text = fmt.Sprintf("Dear %s, your balance is %d.%02d. Please come on %d %s at %d:%02d.", names[rng.IntN(len(names))],
+				rng.IntN(90_000), rng.IntN(100),
 				1+rng.IntN(28), time.Month(1+rng.IntN(12)), 8+rng.IntN(9), 15*rng.IntN(4))
 			if rng.IntN(200) == 0 {
 				text += " ~ Ref ^" + fmt.Sprint(i)
 			}
 		}
 		s := sms.CountSegments(text, false)
-		list[i] = sms.Message{Row: int64(i + 2), Number: fmt.Sprintf("234803%07d", 1_000_000+i*7), Text: text, Unicode: s.Unicode, Parts: s.Parts}
+		list[i] = sms.Message{Row: int64(i + 2), Number: fmt.Sprintf("234803%07d", 1_000_000+i*7), Text: text,
+			Unicode: s.Unicode, Parts: s.Parts}
 	}
 	return list
 }
@@ -50,12 +54,14 @@ func (p *pair) seed(messages []sms.Message) (sms.Campaign, plan.Plan) {
 	p.must(err)
 	client, err := gateway.Open(gateway.Config{BaseURL: p.account.BaseURL, Credentials: secrets, PerMinute: 1})
 	p.must(err)
-	planner := plan.New(plan.Limits{CallLimit: p.account.CallLimit, URLBudget: p.account.URLBudget, Overhead: client.PairsOverhead("CLINIC", false)}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: p.account.CallLimit, URLBudget: p.account.URLBudget,
+		Overhead: client.PairsOverhead("CLINIC", false)}, len(messages))
 	for _, m := range messages {
 		p.must(planner.Add(plan.Row{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}))
 	}
 	plan := planner.Plan()
-	c := sms.Campaign{AccountID: p.account.ID, Name: "Bulk", SenderID: "CLINIC", CallsText: int64(plan.ByKind[sms.CallText]), CallsPairs: int64(plan.ByKind[sms.CallPairs])}
+	c := sms.Campaign{AccountID: p.account.ID, Name: "Bulk", SenderID: "CLINIC",
+		CallsText: int64(plan.ByKind[sms.CallText]), CallsPairs: int64(plan.ByKind[sms.CallPairs])}
 	for i := range messages {
 		messages[i].Call = plan.Assign[i]
 		c.Parts += int64(messages[i].Parts)
@@ -80,7 +86,8 @@ func (p *pair) begin(c sms.Campaign) {
 		return err == nil && len(list) > 0
 	})
 	d := desk.New(p.db, nil, feed.New(), slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
-	_, err := d.StartCampaign(context.Background(), desk.Operator(), c.ID, desk.StartOrder{Version: c.Version, Again: true, FromToken: true})
+	_, err := d.StartCampaign(context.Background(), desk.Operator(), c.ID,
+		desk.StartOrder{Version: c.Version, Again: true, FromToken: true})
 	p.must(err)
 }
 
@@ -117,12 +124,15 @@ func TestBulkGoesOutAsPlanned(t *testing.T) {
 		}
 	}
 	if len(list) != bulkRows || len(calls) != plan.Calls+1 {
-		t.Errorf("%d executed in %d calls; want %d in %d and the first small one", len(list), len(calls), bulkRows, plan.Calls)
+		t.Errorf("%d executed in %d calls; want %d in %d and the first small one", len(list), len(calls), bulkRows,
+			plan.Calls)
 	}
 	tally, err := p.db.Tally(context.Background(), c.ID)
 	if err != nil || tally["network"] != bulkRows || tally.Total() != bulkRows {
 		t.Errorf("tally %v, %v", tally, err)
 	}
-	t.Logf("measured: %d rows in %d calls, planned %d (%d with one text, %d lists of pairs) and a first small one, in %s: %.0f calls a second",
-		len(list), len(calls), plan.Calls, plan.ByKind[sms.CallText], plan.ByKind[sms.CallPairs], took.Round(time.Millisecond), float64(len(calls))/took.Seconds())
+	t.Logf(
+		"measured: %d rows in %d calls, planned %d (%d with one text, %d lists of pairs) and a first small one, in %s: %.0f calls a second",
+		len(list), len(calls), plan.Calls, plan.ByKind[sms.CallText], plan.ByKind[sms.CallPairs],
+		took.Round(time.Millisecond), float64(len(calls))/took.Seconds())
 }

@@ -62,7 +62,8 @@ func TestTheCallsAreThoseOfTheSpecification(t *testing.T) {
 		{"POST", "/v2/Group", "", `{` + key + `,` + client + `,"GroupName":"Ẹ káàbọ̀ 1"}`},
 		{"POST", "/v2/Group/107/SubGroup", "", `{` + key + `,` + client + `,"GroupName":"Mothers"}`},
 		{"PUT", "/v2/Group", "id=108", `{` + key + `,` + client + `,"GroupName":"Teachers"}`},
-		{"POST", "/v2/SendSMS", "", `{` + key + `,` + client + `,"SenderId":"CLINIC","Message":"School begins at nine.","MobileNumbers":"","Is_Unicode":false,"Is_Flash":false,"SchedTime":"","GroupId":"107"}`},
+		{"POST", "/v2/SendSMS", "", `{` + key + `,` + client +
+			`,"SenderId":"CLINIC","Message":"School begins at nine.","MobileNumbers":"","Is_Unicode":false,"Is_Flash":false,"SchedTime":"","GroupId":"107"}`},
 		{"DELETE", "/v2/Group", "ApiKey=REDACTED&ClientId=REDACTED&id=108", ""},
 	}
 	reads := map[string]int{"/v2/Balance": 0, "/v2/Template": 0, "/v2/SenderId": 0, "/v2/Group": 0}

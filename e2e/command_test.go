@@ -36,7 +36,8 @@ func TestCommandsWorkBeforeTheFirstServe(t *testing.T) {
 	}
 	for _, args := range [][]string{{"user", "list"}, {"token", "list"}, {"retention", "show"}, {"doctor"}} {
 		data := filepath.Join(t.TempDir(), "mistyped")
-		if out, code := command(t, bin, append([]string{"--data", data}, args...)...); code != 1 || !strings.Contains(out, "there is no desk in "+data) {
+		if out, code := command(t, bin, append([]string{"--data", data}, args...)...); code != 1 ||
+			!strings.Contains(out, "there is no desk in "+data) {
 			t.Errorf("%v: exit %d\n%s", args, code, out)
 		}
 		if _, err := os.Stat(data); !os.IsNotExist(err) {
@@ -50,7 +51,8 @@ func TestEveryCommandRefusesANewerSchema(t *testing.T) {
 	beside(t)
 	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
 	password, key := writeFile(t, "password", adaPassword), writeFile(t, "key", "k")
-	must(t, bin, "--data", data, "user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "sender", "--password-file", password)
+	must(t, bin, "--data", data, "user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "sender",
+		"--password-file", password)
 	db, err := sql.Open("sqlite", filepath.Join(data, "smsdesk.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -60,13 +62,16 @@ func TestEveryCommandRefusesANewerSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contents(t, data)
-	for _, args := range [][]string{{"serve", "--listen", freeAddr(t)}, {"doctor"}, {"doctor", "--counts"}, {"doctor", "--accept-rollback"}, {"user", "list"},
+	for _, args := range [][]string{{"serve", "--listen", freeAddr(t)}, {"doctor"}, {"doctor", "--counts"},
+		{"doctor", "--accept-rollback"}, {"user", "list"},
 		{"user", "add", "--email", "b@example.com", "--name", "B", "--role", "sender", "--password-file", password},
 		{"account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2", "--client-id", "c", "--api-key-file", key},
-		{"account", "show", "--name", "Clinic"}, {"account", "test", "--name", "Clinic"}, {"token", "list"}, {"token", "add", "--name", "B", "--user", "ada@example.com"},
+		{"account", "show", "--name", "Clinic"}, {"account", "test", "--name", "Clinic"}, {"token", "list"},
+		{"token", "add", "--name", "B", "--user", "ada@example.com"},
 		{"token", "revoke", "--id", "1"}, {"retention", "show"}, {"retention", "set", "--messages", "1", "--reports", "1", "--calls", "1"}} {
 		out, code := command(t, bin, append([]string{"--data", data}, args...)...)
-		if code != 1 || !strings.Contains(out, "has schema 9999") || !strings.Contains(out, "Run the newer smsdesk that wrote it") {
+		if code != 1 || !strings.Contains(out, "has schema 9999") ||
+			!strings.Contains(out, "Run the newer smsdesk that wrote it") {
 			t.Errorf("%v: exit %d\n%s", args, code, out)
 		}
 		if after := contents(t, data); !maps.Equal(before, after) {
@@ -127,15 +132,18 @@ func TestADeskIsNobodyElses(t *testing.T) {
 func TestATokenIsPrintedOnce(t *testing.T) {
 	beside(t)
 	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
-	must(t, bin, "--data", data, "user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "sender", "--password-file", writeFile(t, "password", adaPassword))
+	must(t, bin, "--data", data, "user", "add", "--email", "ada@example.com", "--name", "Ada Obi", "--role", "sender",
+		"--password-file", writeFile(t, "password", adaPassword))
 	out := must(t, bin, "--data", data, "token", "add", "--name", "Billing", "--user", "Ada@Example.com")
 	words := strings.Fields(out)
 	secret := words[len(words)-1]
 	if !sms.TokenLike(secret) || strings.Count(out, secret) != 1 {
 		t.Fatalf("the last word of %q is no token", out)
 	}
-	for _, args := range [][]string{{"token", "list"}, {"token", "revoke", "--id", "1"}, {"token", "revoke", "--id", "1"}, {"token", "list"}, {"doctor"}} {
-		if out := must(t, bin, append([]string{"--data", data}, args...)...); strings.Contains(out, secret[len(sms.TokenPrefix):]) {
+	for _, args := range [][]string{{"token", "list"}, {"token", "revoke", "--id", "1"}, {"token", "revoke", "--id", "1"},
+		{"token", "list"}, {"doctor"}} {
+		if out := must(t, bin, append([]string{"--data", data}, args...)...); strings.Contains(out,
+			secret[len(sms.TokenPrefix):]) {
 			t.Errorf("%v prints the secret", args)
 		}
 	}
@@ -148,8 +156,10 @@ func TestATokenIsPrintedOnce(t *testing.T) {
 			t.Errorf("%s holds the secret", filepath.Base(file))
 		}
 	}
-	for _, args := range [][]string{{"token", "add", "--name", "Billing", "--user", "nobody@example.com"}, {"token", "add", "--name", " ", "--user", "ada@example.com"}, {"token", "revoke", "--id", "9"}} {
-		if out, code := command(t, bin, append([]string{"--data", data}, args...)...); code != 2 || !strings.Contains(out, "smsdesk: --") {
+	for _, args := range [][]string{{"token", "add", "--name", "Billing", "--user", "nobody@example.com"},
+		{"token", "add", "--name", " ", "--user", "ada@example.com"}, {"token", "revoke", "--id", "9"}} {
+		if out, code := command(t, bin, append([]string{"--data", data}, args...)...); code != 2 ||
+			!strings.Contains(out, "smsdesk: --") {
 			t.Errorf("%v: exit %d\n%s", args, code, out)
 		}
 	}
@@ -158,10 +168,14 @@ func TestATokenIsPrintedOnce(t *testing.T) {
 func TestAnAccountIsShownWithAddressesAndWithoutSecrets(t *testing.T) {
 	beside(t)
 	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
-	must(t, bin, "--data", data, "account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2", "--client-id", "CANARY-client",
-		"--api-key-file", writeFile(t, "key", "CANARY-k3y/with+signs=="), "--hours", "08:00-20:00", "--price", "4.00", "--abroad", "--url-budget", "8000", "--type-above", "200")
-	if out, code := command(t, bin, "--data", data, "account", "add", "--name", "Other", "--base-url", "https://gateway.example/v2", "--client-id", "x", "--api-key-file", writeFile(t, "key", "y"),
-		"--hours", "8", "--price", "four", "--url-budget", "400", "--type-above=-1"); code != 2 || !strings.Contains(out, "--hours") || !strings.Contains(out, "--price") ||
+	must(t, bin, "--data", data, "account", "add", "--name", "Clinic", "--base-url", "https://gateway.example/v2",
+		"--client-id", "CANARY-client",
+		"--api-key-file", writeFile(t, "key", "CANARY-k3y/with+signs=="), "--hours", "08:00-20:00", "--price", "4.00",
+		"--abroad", "--url-budget", "8000", "--type-above", "200")
+	if out, code := command(t, bin, "--data", data, "account", "add", "--name", "Other", "--base-url",
+		"https://gateway.example/v2", "--client-id", "x", "--api-key-file", writeFile(t, "key", "y"),
+		"--hours", "8", "--price", "four", "--url-budget", "400", "--type-above=-1"); code != 2 ||
+		!strings.Contains(out, "--hours") || !strings.Contains(out, "--price") ||
 		!strings.Contains(out, "between 500 and 8,000") || !strings.Contains(out, "between 0 and 1,000,000") {
 		t.Errorf("bad limits: exit %d\n%s", code, out)
 	}
@@ -169,12 +183,14 @@ func TestAnAccountIsShownWithAddressesAndWithoutSecrets(t *testing.T) {
 	if strings.Contains(out, "CANARY") {
 		t.Errorf("a secret is shown:\n%s", out)
 	}
-	for _, want := range []string{"https://sms.example.org/dlr/", "https://sms.example.org/ussd/", "100 requests per minute", "Africa/Lagos", "₦", "08:00 to 20:00"} {
+	for _, want := range []string{"https://sms.example.org/dlr/", "https://sms.example.org/ussd/",
+		"100 requests per minute", "Africa/Lagos", "₦", "08:00 to 20:00"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
 	}
-	if out, code := command(t, bin, "--data", data, "account", "test", "--name", "Clinic"); code != 1 || strings.Contains(out, "CANARY") {
+	if out, code := command(t, bin, "--data", data, "account", "test", "--name", "Clinic"); code != 1 ||
+		strings.Contains(out, "CANARY") {
 		t.Errorf("testing an unreachable account: exit %d\n%s", code, out)
 	}
 }
@@ -184,7 +200,8 @@ func TestAnAccountIsShownWithAddressesAndWithoutSecrets(t *testing.T) {
 func TestBadConfigurationIsListedWholeAndOpensNothing(t *testing.T) {
 	beside(t)
 	bin, data := binary(t, ""), filepath.Join(t.TempDir(), "data")
-	out, code := command(t, bin, "--data", data, "--database", "postgres://user:secret@db.example/smsdesk", "serve", "--listen", "nowhere", "--callback-listen", "also-nowhere", "--public-url", "ftp://x", "--calls-in-flight", "0")
+	out, code := command(t, bin, "--data", data, "--database", "postgres://user:secret@db.example/smsdesk", "serve",
+		"--listen", "nowhere", "--callback-listen", "also-nowhere", "--public-url", "ftp://x", "--calls-in-flight", "0")
 	if code != 2 {
 		t.Errorf("exit %d, want 2", code)
 	}
@@ -200,7 +217,8 @@ func TestBadConfigurationIsListedWholeAndOpensNothing(t *testing.T) {
 		t.Error("the data folder was made")
 	}
 	for _, args := range [][]string{
-		{"account", "add", "--name", "", "--base-url", "http://gateway.example/v1", "--client-id", "c", "--api-key-file", "/does/not/exist", "--per-minute", "1000001", "--country", "Nigeria", "--timezone", "Lagos"},
+		{"account", "add", "--name", "", "--base-url", "http://gateway.example/v1", "--client-id", "c", "--api-key-file",
+			"/does/not/exist", "--per-minute", "1000001", "--country", "Nigeria", "--timezone", "Lagos"},
 		{"user", "add", "--email", "x", "--name", "", "--role", "king", "--password-file", "/does/not/exist"},
 		{"serve", "--no-such-flag"},
 	} {
@@ -229,7 +247,8 @@ func TestServeAnswersSoonBesideCommandsAndStopsWithoutDoubt(t *testing.T) {
 	must(t, p.bin, "--data", p.data, "account", "test", "--name", "Clinic")
 	must(t, p.bin, "--data", p.data, "user", "list")
 	must(t, p.bin, "--data", p.data, "doctor")
-	if out, code := command(t, p.bin, "--data", p.data, "serve", "--listen", freeAddr(t)); code != 1 || !strings.Contains(out, "already using") {
+	if out, code := command(t, p.bin, "--data", p.data, "serve", "--listen", freeAddr(t)); code != 1 ||
+		!strings.Contains(out, "already using") {
 		t.Errorf("a second serve on one folder: exit %d\n%s", code, out)
 	}
 	numbers := numbersFrom(2000, 300)
@@ -289,14 +308,18 @@ func TestARestoredBackupSendsNothingAgain(t *testing.T) {
 	if code == 0 || !strings.Contains(out, "The journal knows of") {
 		t.Errorf("doctor: exit %d\n%s", code, out)
 	}
-	must(t, p.bin, "--data", p.data, "user", "add", "--email", "administrator@example.com", "--name", "Ada Obi", "--role", "administrator", "--password-file", writeFile(t, "password", adaPassword))
-	if _, page := newCrawler(t, "http://"+p.listen, sms.Administrator).get("/campaigns"); !strings.Contains(page.Text(), "The journal knows of") {
+	must(t, p.bin, "--data", p.data, "user", "add", "--email", "administrator@example.com", "--name", "Ada Obi", "--role",
+		"administrator", "--password-file", writeFile(t, "password", adaPassword))
+	if _, page := newCrawler(t, "http://"+p.listen, sms.Administrator).get("/campaigns"); !strings.Contains(page.Text(),
+		"The journal knows of") {
 		t.Error("the pages do not say why nothing is sent")
 	}
-	if out := must(t, p.bin, "--data", p.data, "doctor", "--accept-rollback"); !strings.Contains(out, "in doubt or remembered") {
+	if out := must(t, p.bin, "--data", p.data, "doctor", "--accept-rollback"); !strings.Contains(out,
+		"in doubt or remembered") {
 		t.Errorf("accepted: %s", out)
 	}
-	if got := p.campaign(c.ID); got.State != sms.CampaignFinished && (got.State != sms.CampaignPaused || got.PauseCode != sms.PauseCopy) {
+	if got := p.campaign(c.ID); got.State != sms.CampaignFinished &&
+		(got.State != sms.CampaignPaused || got.PauseCode != sms.PauseCopy) {
 		t.Errorf("after the answer the campaign is %s, %q", got.State, got.Pause)
 	}
 	waitFor(t, 30*time.Second, "the end after the rollback was accepted", func() bool {

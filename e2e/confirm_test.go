@@ -80,7 +80,8 @@ func TestPreviewAndTest(t *testing.T) {
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)
 	p.firstRun(o)
-	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false), Viewport: &playwright.Size{Width: 320, Height: 844}})
+	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false),
+		Viewport: &playwright.Size{Width: 320, Height: 844}})
 	plain.signIn(adaEmail, adaPassword)
 	for _, p := range []*tab{p, plain} {
 		p.compose("Dear all, come on Friday.", "0803 000 0001", "0803 000 0002", "0803 000 0007")

@@ -40,7 +40,8 @@ func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
 	o := openOffice(t)
 	password := writeFile(t, "password", adaPassword)
 	for _, role := range sms.Roles() {
-		must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", string(role)+"@example.com", "--name", "A "+role.Title(), "--role", string(role), "--password-file", password)
+		must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", string(role)+"@example.com", "--name", "A "+
+			role.Title(), "--role", string(role), "--password-file", password)
 	}
 	seedForCrawl(t, o)
 	seedLists(t, o)
@@ -49,7 +50,9 @@ func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
 	for _, role := range sms.Roles() {
 		t.Run(string(role), func(t *testing.T) {
 			c := newCrawler(t, o.base, role)
-			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/1/breakdown", "/campaigns/1?network=MTN&text=Crawl", "/campaigns/2", "/campaigns/2/doubt", "/campaigns?state=needs-approval", "/campaigns/3", "/reports", "/reports?kind=unmatched", "/reports?kind=refused", "/ussd", "/ussd/sessions")
+			c.run("/", "/help", "/me", "/campaigns?state=needs-decision", "/campaigns/1", "/campaigns/1/breakdown",
+				"/campaigns/1?network=MTN&text=Crawl", "/campaigns/2", "/campaigns/2/doubt", "/campaigns?state=needs-approval",
+				"/campaigns/3", "/reports", "/reports?kind=unmatched", "/reports?kind=refused", "/ussd", "/ussd/sessions")
 			t.Logf("%s: %d pages opened, %d forms pressed", role, c.pages, c.forms)
 			if c.pages < 10 || c.forms < 3 {
 				t.Errorf("only %d pages and %d forms: the crawl did not get in", c.pages, c.forms)
@@ -110,7 +113,10 @@ func seedApproval(t *testing.T, o *office) {
 	defer func() { _ = db.Close() }()
 	a, err := db.AccountNamed(t.Context(), "Sandbox")
 	if err == nil {
-		_, err = db.UpdateAccount(t.Context(), a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.ApproveAbove = 1; return nil })
+		_, err = db.UpdateAccount(t.Context(), a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error {
+			a.ApproveAbove = 1
+			return nil
+		})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +131,8 @@ func seedApproval(t *testing.T, o *office) {
 	_, page = c.get(confirm)
 	form = values(page.Find("form[action$='/start']"))
 	form.Set("sure", page.Find("#send-now").AttrOr("value", ""))
-	if resp := c.post(strings.TrimSuffix(confirm, "/confirm")+"/start", form); resp.StatusCode != http.StatusSeeOther || !strings.HasSuffix(resp.Header.Get("Location"), "/approval") {
+	if resp := c.post(strings.TrimSuffix(confirm, "/confirm")+"/start", form); resp.StatusCode != http.StatusSeeOther ||
+		!strings.HasSuffix(resp.Header.Get("Location"), "/approval") {
 		t.Fatalf("asking for approval with %v: %s to %q", form, resp.Status, resp.Header.Get("Location"))
 	}
 }
@@ -165,9 +172,11 @@ func newCrawler(t *testing.T, base string, role sms.Role) *crawler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crawler{t: t, role: role, base: u, seen: map[string]bool{}, kinds: map[string]int{}, client: &http.Client{Jar: jar, Timeout: 10 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	if resp := c.post("/signin", url.Values{"email": {string(role) + "@example.com"}, "password": {adaPassword}}); resp.StatusCode != http.StatusSeeOther {
+	c := &crawler{t: t, role: role, base: u, seen: map[string]bool{}, kinds: map[string]int{},
+		client: &http.Client{Jar: jar, Timeout: 10 * time.Second,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if resp := c.post("/signin", url.Values{"email": {string(role) + "@example.com"},
+		"password": {adaPassword}}); resp.StatusCode != http.StatusSeeOther {
 		t.Fatalf("%s cannot sign in: %s", role, resp.Status)
 	}
 	return c
@@ -325,7 +334,8 @@ func (c *crawler) press(page string, f *goquery.Selection) {
 		return
 	}
 	method := strings.ToUpper(f.AttrOr("method", "GET"))
-	if strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") || strings.HasSuffix(u.Path, "/delete") {
+	if strings.Contains(u.Path, "signout") || strings.Contains(u.Path, "sessions") ||
+		strings.HasSuffix(u.Path, "/delete") {
 		return
 	}
 	form := values(f)
@@ -344,7 +354,8 @@ func (c *crawler) press(page string, f *goquery.Selection) {
 }
 
 // pressOne presses one button of a form.
-func (c *crawler) pressOne(page string, f *goquery.Selection, method string, u url.URL, form url.Values, button string) {
+func (c *crawler) pressOne(page string, f *goquery.Selection, method string, u url.URL, form url.Values,
+	button string) {
 	if !c.fresh(method+" form "+button, u.RequestURI()) {
 		return
 	}
@@ -360,7 +371,8 @@ func (c *crawler) pressOne(page string, f *goquery.Selection, method string, u u
 			c.want(l)
 		}
 	default:
-		c.t.Errorf("%s: the button %q (%s) is shown to a %s, but %s answers %s", page, strings.TrimSpace(f.Find("button").First().Text()), button, c.role, u.Path, resp.Status)
+		c.t.Errorf("%s: the button %q (%s) is shown to a %s, but %s answers %s", page,
+			strings.TrimSpace(f.Find("button").First().Text()), button, c.role, u.Path, resp.Status)
 	}
 }
 

@@ -35,7 +35,8 @@ func (p *tab) looks(name string) {
 		scheme *playwright.ColorScheme
 		width  int
 		height int
-	}{{"", playwright.ColorSchemeLight, 1280, 1500}, {"-dark", playwright.ColorSchemeDark, 1280, 1500}, {"-phone", playwright.ColorSchemeLight, 390, 1900}} {
+	}{{"", playwright.ColorSchemeLight, 1280, 1500}, {"-dark", playwright.ColorSchemeDark, 1280, 1500},
+		{"-phone", playwright.ColorSchemeLight, 390, 1900}} {
 		p.do(p.EmulateMedia(playwright.PageEmulateMediaOptions{ColorScheme: look.scheme}))
 		p.do(p.SetViewportSize(look.width, look.height))
 		p.picture(name + look.suffix)
@@ -56,7 +57,8 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.looks("overview-empty")
 
 	setFaults(t, o.sandbox, `{"holdReports":true}`)
-	p.compose("Good morning. The clinic is open from 9 today.", "0803 000 0001", "0803 000 0002", "0805 000 0003", "0805 000 0004", "0802 000 0005", "0809 000 0006", "0803 000 0012", "0805 000 0010", "0802 000 0101", "0803 000 0102")
+	p.compose("Good morning. The clinic is open from 9 today.", "0803 000 0001", "0803 000 0002", "0805 000 0003",
+		"0805 000 0004", "0802 000 0005", "0809 000 0006", "0803 000 0012", "0805 000 0010", "0802 000 0101", "0803 000 0102")
 	p.press("Send 10 messages now")
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
 	campaign := p.URL()
@@ -120,7 +122,8 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.comparesWithUpload()
 	p.quiet()
 
-	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "vera@example.com", "--name", "Vera", "--role", string(sms.Viewer), "--password-file", writeFile(t, "password", adaPassword))
+	must(t, binary(t, ""), "--data", o.data, "user", "add", "--email", "vera@example.com", "--name", "Vera", "--role",
+		string(sms.Viewer), "--password-file", writeFile(t, "password", adaPassword))
 	viewer := newTab(t, b, o.base)
 	viewer.signIn("vera@example.com", adaPassword)
 	viewer.sees("Latest campaigns")
@@ -131,7 +134,9 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 func (p *tab) shownWhole(tables ...string) {
 	p.t.Helper()
 	for _, table := range tables {
-		if over, err := p.Locator(table).Evaluate("e => { const box = e.closest('.scroll') ?? e.querySelector('.scroll'); return box.scrollWidth - box.clientWidth }", nil); err != nil || fmt.Sprint(over) != "0" {
+		if over, err := p.Locator(table).Evaluate(
+			"e => { const box = e.closest('.scroll') ?? e.querySelector('.scroll'); return box.scrollWidth - box.clientWidth }",
+			nil); err != nil || fmt.Sprint(over) != "0" {
 			p.t.Errorf("%s is wider than its place by %v px, %v", table, over, err)
 		}
 	}
@@ -229,7 +234,8 @@ func (p *tab) asks() {
 func (p *tab) masked(campaign string) {
 	p.t.Helper()
 	whole := regexp.MustCompile(`080[2359] 000 0\d{3}|23480[2359]00`)
-	for _, address := range []string{campaign, campaign + "/breakdown", "/messages", "/messages/6", "/", "/messages?tile=delivered"} {
+	for _, address := range []string{campaign, campaign + "/breakdown", "/messages", "/messages/6", "/",
+		"/messages?tile=delivered"} {
 		p.open2(address)
 		p.sees("Overview")
 		content, err := p.Content()

@@ -58,7 +58,8 @@ func (p *pair) serveAsNobody(flags ...string) *process {
 	if err := os.Chmod(filepath.Dir(p.bin), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.Command(p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"}, flags...)...)
+	cmd := exec.Command(p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"},
+		flags...)...)
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
@@ -68,7 +69,8 @@ func (p *pair) serveAsNobody(flags ...string) *process {
 // lockDatabase keeps everybody from writing until the returned function is called.
 func (p *pair) lockDatabase() (unlock func()) {
 	p.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(p.data, "smsdesk.db")+"?_pragma=busy_timeout(20000)&_txlock=exclusive")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(p.data, "smsdesk.db")+
+		"?_pragma=busy_timeout(20000)&_txlock=exclusive")
 	p.must(err)
 	db.SetMaxOpenConns(1)
 	tx, err := db.Begin()
@@ -156,15 +158,18 @@ func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
 				page = ask(t, "GET", base+"/campaigns", "")
 				return strings.Contains(page.body, c.says)
 			})
-			if page.status != http.StatusServiceUnavailable || page.header.Get("Retry-After") == "" || !strings.Contains(page.body, "Delivery reports are accepted") {
+			if page.status != http.StatusServiceUnavailable || page.header.Get("Retry-After") == "" ||
+				!strings.Contains(page.body, "Delivery reports are accepted") {
 				t.Errorf("%d %v\n%s", page.status, page.header, page.body)
 			}
-			for path, want := range map[string]int{"/readyz": 503, "/readyz?for=reports": 200, "/healthz": 503, "/livez": 200, "/api/v1/campaigns": 503, "/dlr/" + strings.Repeat("0", 64): 404} {
+			for path, want := range map[string]int{"/readyz": 503, "/readyz?for=reports": 200, "/healthz": 503, "/livez": 200,
+				"/api/v1/campaigns": 503, "/dlr/" + strings.Repeat("0", 64): 404} {
 				if got := ask(t, "GET", base+path, ""); got.status != want {
 					t.Errorf("%s: %d, want %d", path, got.status, want)
 				}
 			}
-			if got := ask(t, "POST", ussd, `{"msisdn":"2348030000101","network":"mtn","session":{"id":"1","stage":"begin"},"text":"*347*1#"}`); got.status != http.StatusOK ||
+			if got := ask(t, "POST", ussd,
+				`{"msisdn":"2348030000101","network":"mtn","session":{"id":"1","stage":"begin"},"text":"*347*1#"}`); got.status != http.StatusOK ||
 				!strings.Contains(got.body, "not available at the moment") || !strings.Contains(got.body, "end") {
 				t.Errorf("USSD: %d %s", got.status, got.body)
 			}
@@ -225,7 +230,8 @@ func TestAWrongConfigurationEndsTheStart(t *testing.T) {
 	if err := p.serve().stop(20 * time.Second); err != nil {
 		t.Error(err)
 	}
-	if list, err := p.db.CallbackTokens(t.Context(), time.Now().UnixMilli()); err != nil || len(list) == 0 || list[0].Kind != sms.CallbackDLR {
+	if list, err := p.db.CallbackTokens(t.Context(), time.Now().UnixMilli()); err != nil || len(list) == 0 ||
+		list[0].Kind != sms.CallbackDLR {
 		t.Errorf("%v %v", list, err)
 	}
 }

@@ -20,7 +20,8 @@ import (
 // staff makes a person of a role and signs in.
 func (p *pair) staff(role sms.Role) *crawler {
 	p.t.Helper()
-	must(p.t, p.bin, "--data", p.data, "user", "add", "--email", string(role)+"@example.com", "--name", "A "+role.Title(), "--role", string(role),
+	must(p.t, p.bin, "--data", p.data, "user", "add", "--email", string(role)+"@example.com", "--name", "A "+role.Title(),
+		"--role", string(role),
 		"--password-file", writeFile(p.t, "password", adaPassword))
 	return newCrawler(p.t, "http://"+p.listen, role)
 }
@@ -45,7 +46,8 @@ func (p *pair) received(at time.Time, query url.Values) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- inbox.Run(ctx, func() {}, func(int, error) {}) }()
-	if err := inbox.Keep(ctx, sms.Kept{AccountID: p.account.ID, ReceivedAt: at.UnixMilli(), Remote: "127.0.0.1:1", Query: query.Encode()}); err != nil {
+	if err := inbox.Keep(ctx, sms.Kept{AccountID: p.account.ID, ReceivedAt: at.UnixMilli(), Remote: "127.0.0.1:1",
+		Query: query.Encode()}); err != nil {
 		p.t.Fatal(err)
 	}
 	stop()
@@ -76,9 +78,12 @@ func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
 			real = e.MessageID
 		}
 	}
-	p.received(time.Now().Add(-3*time.Minute), url.Values{"messageId": {real}, "mobile": {"2348030000008"}, "status": {"DELIVRD"}, "errorCode": {"000"},
+	p.received(time.Now().Add(-3*time.Minute), url.Values{"messageId": {real}, "mobile": {"2348030000008"},
+		"status": {"DELIVRD"}, "errorCode": {"000"},
 		"submitDate": {""}, "doneDate": {"x"}, "shortMessage": {"By a  report"}})
-	waitFor(t, 45*time.Second, "the report to settle its message", func() bool { return p.state(first.ID, "delivered") == 1 })
+	waitFor(t, 45*time.Second, "the report to settle its message", func() bool {
+		return p.state(first.ID, "delivered") == 1
+	})
 	var asked []sms.Asked
 	waitFor(t, 20*time.Second, "the provider's word about the id", func() bool {
 		var err error
@@ -205,7 +210,8 @@ func TestDecidingInABrowser(t *testing.T) {
 	p := newTab(t, b, o.base)
 	p.firstRun(o)
 	setFaults(t, o.sandbox, `{"cutAfter":1,"holdReports":true}`)
-	p.compose("Your appointment at the clinic is on Monday at nine. Bring your card.", "0803 000 0031", "0803 000 0032", "0803 000 0033")
+	p.compose("Your appointment at the clinic is on Monday at nine. Bring your card.", "0803 000 0031", "0803 000 0032",
+		"0803 000 0033")
 	p.press("Send 3 messages now")
 	p.row("0803 000 0031", "Needs your decision")
 	p.follow("Review and decide")

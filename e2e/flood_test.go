@@ -100,5 +100,6 @@ func TestAFloodOfReportsStopsNobody(t *testing.T) {
 	}
 	waitFor(t, time.Minute, "the flood to be applied", func() bool { return r.arrivals() >= kept.Load() })
 	r.applied(kept.Load())
-	t.Logf("%d reports kept, %d turned away, %d wrong tokens, %d pages in 5 s", kept.Load(), busy.Load(), wrong.Load(), pages)
+	t.Logf("%d reports kept, %d turned away, %d wrong tokens, %d pages in 5 s", kept.Load(), busy.Load(), wrong.Load(),
+		pages)
 }

@@ -308,10 +308,12 @@ type pair struct {
 func newPair(t *testing.T, bin string, callLimit int, sandboxFlags ...string) *pair {
 	t.Helper()
 	p := &pair{t: t, bin: bin, data: filepath.Join(t.TempDir(), "data"), listen: freeAddr(t), sandbox: freeAddr(t)}
-	must(t, bin, "--data", p.data, "account", "add", "--name", "Clinic", "--base-url", "http://"+p.sandbox+"/v2", "--client-id", "client-7",
+	must(t, bin, "--data", p.data, "account", "add", "--name", "Clinic", "--base-url", "http://"+p.sandbox+"/v2",
+		"--client-id", "client-7",
 		"--api-key-file", writeFile(t, "key", "k+/y=="), "--per-minute", "100000", "--call-limit", fmt.Sprint(callLimit))
 	dlr := p.callback("DLR")
-	args := append([]string{"sandbox", "--listen", p.sandbox, "--api-key", "k+/y==", "--client-id", "client-7", "--dlr-url", dlr, "--per-minute", "0"}, sandboxFlags...)
+	args := append([]string{"sandbox", "--listen", p.sandbox, "--api-key", "k+/y==", "--client-id", "client-7",
+		"--dlr-url", dlr, "--per-minute", "0"}, sandboxFlags...)
 	start(t, bin, args...).ready(p.sandbox, 10*time.Second)
 	p.openDB()
 	t.Cleanup(func() { _ = p.db.Close() })
@@ -356,7 +358,8 @@ func (p *pair) copyDatabase(from, to string) {
 // callback returns a callback address as "account show" prints it.
 func (p *pair) callback(kind string) string {
 	p.t.Helper()
-	for _, line := range strings.Split(must(p.t, p.bin, "--data", p.data, "account", "show", "--name", "Clinic", "--public-url", "http://"+p.listen), "\n") {
+	for _, line := range strings.Split(must(p.t, p.bin, "--data", p.data, "account", "show", "--name", "Clinic",
+		"--public-url", "http://"+p.listen), "\n") {
 		if strings.Contains(line, kind) {
 			return line[strings.Index(line, "http"):]
 		}
@@ -368,7 +371,8 @@ func (p *pair) callback(kind string) string {
 // serve starts the desk and waits until it answers.
 func (p *pair) serve() *process {
 	p.t.Helper()
-	cmd := exec.Command(p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"}, p.flags...)...)
+	cmd := exec.Command(p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"},
+		p.flags...)...)
 	cmd.Env = p.env
 	s := startCommand(p.t, cmd)
 	s.ready(p.listen, 15*time.Second)
@@ -384,7 +388,9 @@ func (p *pair) send(numbers []string, text string) sms.Campaign {
 		return err == nil && len(list) > 0
 	})
 	d := desk.New(p.db, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
-	c, err := d.CreateCampaign(ctx, desk.Operator(), desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text, Token: desk.NewToken()})
+	c, err := d.CreateCampaign(ctx, desk.Operator(),
+		desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text,
+			Token: desk.NewToken()})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -44,7 +44,8 @@ func (p *pair) upload(path, text string) sms.List {
 	}
 	defer func() { _ = f.Close() }()
 	d := p.desk()
-	l, err := d.UploadList(ctx, desk.Operator(), desk.UploadOrder{AccountID: p.account.ID, FileName: filepath.Base(path), Token: desk.NewToken()}, f)
+	l, err := d.UploadList(ctx, desk.Operator(), desk.UploadOrder{AccountID: p.account.ID, FileName: filepath.Base(path),
+		Token: desk.NewToken()}, f)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -70,7 +71,8 @@ func (p *pair) list(uid string) sms.List {
 
 // longText is a text of 120 characters that stands in no other row.
 func longText(i int) string {
-	return fmt.Sprintf("Dear customer, your parcel %09d is with us. Please bring this code when you come for it, and pay no one who asks.......", i)
+	return fmt.Sprintf(
+		"Dear customer, your parcel %09d is with us. Please bring this code when you come for it, and pay no one who asks.......", i)
 }
 
 // bigList writes a CSV of a number and 120 characters a row.
@@ -137,13 +139,16 @@ func bigBook(t *testing.T, rows int) string {
 	}
 	text := func(s string) func(io.Writer) { return func(w io.Writer) { fmt.Fprint(w, s) } }
 	const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-	part("xl/workbook.xml", text(`<workbook xmlns:r="`+office+`"><sheets><sheet name="List" sheetId="1" r:id="rId1"/></sheets></workbook>`))
-	part("xl/_rels/workbook.xml.rels", text(`<Relationships><Relationship Id="rId1" Type="`+office+`/worksheet" Target="worksheets/sheet1.xml"/>`+
+	part("xl/workbook.xml", text(`<workbook xmlns:r="`+office+
+		`"><sheets><sheet name="List" sheetId="1" r:id="rId1"/></sheets></workbook>`))
+	part("xl/_rels/workbook.xml.rels", text(`<Relationships><Relationship Id="rId1" Type="`+office+
+		`/worksheet" Target="worksheets/sheet1.xml"/>`+
 		`<Relationship Id="rId2" Type="`+office+`/sharedStrings" Target="sharedStrings.xml"/></Relationships>`))
 	part("xl/worksheets/sheet1.xml", func(w io.Writer) {
 		fmt.Fprint(w, `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>`)
 		for i := range rows {
-			fmt.Fprintf(w, `<row r="%d"><c r="A%d"><v>%d</v></c><c r="B%d" t="s"><v>%d</v></c></row>`, i+2, i+2, 2348030000000+i, i+2, i+2)
+			fmt.Fprintf(w, `<row r="%d"><c r="A%d"><v>%d</v></c><c r="B%d" t="s"><v>%d</v></c></row>`, i+2, i+2, 2348030000000+i,
+				i+2, i+2)
 		}
 		fmt.Fprint(w, `</sheetData></worksheet>`)
 	})
@@ -259,7 +264,8 @@ func (p *pair) noneOrAll(l sms.List) {
 	}
 	switch {
 	case l.State != sms.ListMade && len(rows) == 0 && l.CampaignID == 0:
-	case l.State == sms.ListMade && len(rows) == 1 && rows[0].Campaign.ID == l.CampaignID && rows[0].Tally[string(sms.Draft)] == killedRows && rows[0].Campaign.Recipients == killedRows:
+	case l.State == sms.ListMade && len(rows) == 1 && rows[0].Campaign.ID == l.CampaignID &&
+		rows[0].Tally[string(sms.Draft)] == killedRows && rows[0].Campaign.Recipients == killedRows:
 	default:
 		p.t.Errorf("the list is %s, and %d campaigns are seen: %+v", l.State, len(rows), rows)
 	}

@@ -53,7 +53,8 @@ func killLoop(t *testing.T, tags string, kills int) (caught int, wrong []string,
 			if got := p.campaign(c.ID); got.State == sms.CampaignPaused {
 				wrong = append(wrong, "crashes alone paused the campaign: "+got.Pause)
 			}
-			setFaults(t, p.sandbox, `{"latency":"300ms","cutAfter":0.06,"cutBefore":0.06,"errorAfter":0.04,"htmlAfter":0.04,"missingRows":0.05,"tooMany":0.03}`)
+			setFaults(t, p.sandbox,
+				`{"latency":"300ms","cutAfter":0.06,"cutBefore":0.06,"errorAfter":0.04,"htmlAfter":0.04,"missingRows":0.05,"tooMany":0.03}`)
 		}
 		p.keepGoing(c.ID)
 		time.Sleep(time.Duration(random.IntN(700)) * time.Millisecond)
@@ -156,5 +157,6 @@ func (p *pair) summary(campaign int64, kills, caught int) string {
 	for _, m := range p.messages(campaign) {
 		states[m.State]++
 	}
-	return fmt.Sprintf("%d kills, %d of them with a call in flight; messages by status: %v; executed by the service: %d", kills, caught, states, len(ledger(p.t, p.sandbox)))
+	return fmt.Sprintf("%d kills, %d of them with a call in flight; messages by status: %v; executed by the service: %d",
+		kills, caught, states, len(ledger(p.t, p.sandbox)))
 }

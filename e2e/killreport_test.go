@@ -86,7 +86,8 @@ func killReceiving(t *testing.T, tags string, kills int) (busy int, wrong []stri
 	if out, code := command(t, p.bin, "--data", p.data, "doctor", "--counts"); code != 0 {
 		wrong = append(wrong, "the counts differ: "+out)
 	}
-	return busy, wrong, fmt.Sprintf("%d kills, %d while reports came; %d reports acknowledged, %d stored; %d messages", kills, busy, acknowledged, stored, reportMessages)
+	return busy, wrong, fmt.Sprintf("%d kills, %d while reports came; %d reports acknowledged, %d stored; %d messages",
+		kills, busy, acknowledged, stored, reportMessages)
 }
 
 func (p *pair) reportsAnswered() int64 {
@@ -121,7 +122,8 @@ func (p *pair) unstored(campaign int64) (wrong []string, acknowledged, stored in
 		stored += times
 		switch {
 		case times < t.answered:
-			wrong = append(wrong, fmt.Sprintf("message %d: %d reports were acknowledged and %d are stored", m.ID, t.answered, times))
+			wrong = append(wrong, fmt.Sprintf("message %d: %d reports were acknowledged and %d are stored", m.ID, t.answered,
+				times))
 		case times > t.sent:
 			wrong = append(wrong, fmt.Sprintf("message %d: %d reports were sent and %d are counted", m.ID, t.sent, times))
 		case t.answered > 0 && m.Delivery.Status != sms.Delivrd:

@@ -32,7 +32,8 @@ func (p *tab) choose(path string) {
 // pick takes an option by its words in the select with this label.
 func (p *tab) pick(label, words string) {
 	p.t.Helper()
-	p.do2(p.GetByLabel(label, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SelectOption(playwright.SelectOptionValues{Labels: &[]string{words}}))
+	p.do2(p.GetByLabel(label, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SelectOption(
+		playwright.SelectOptionValues{Labels: &[]string{words}}))
 }
 
 func (p *tab) reaches(at *regexp.Regexp) {
@@ -52,10 +53,11 @@ func defaultSender(t *testing.T, o *office) {
 	if err != nil || len(accounts) != 1 {
 		t.Fatalf("%d accounts, %v", len(accounts), err)
 	}
-	_, err = db.UpdateAccount(context.Background(), accounts[0].ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error {
-		a.DefaultSender = "CLINIC"
-		return nil
-	})
+	_, err = db.UpdateAccount(context.Background(), accounts[0].ID, time.Now().UnixMilli(),
+		func(a *sms.Account, _ *sms.Credentials) error {
+			a.DefaultSender = "CLINIC"
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,8 @@ func executedOnce(t *testing.T, sandbox string, want map[string]string) {
 
 func (p *tab) finishes() {
 	p.t.Helper()
-	if err := p.GetByText("Finished").First().WaitFor(playwright.LocatorWaitForOptions{Timeout: playwright.Float(60000)}); err != nil {
+	if err := p.GetByText("Finished").First().WaitFor(
+		playwright.LocatorWaitForOptions{Timeout: playwright.Float(60000)}); err != nil {
 		p.t.Fatalf("the campaign never finishes: %s", p.text("main"))
 	}
 }
@@ -128,7 +131,8 @@ func TestACleanListInFourClicks(t *testing.T) {
 	p.picture("list-confirm")
 	p.press("Send 1,200 messages now")
 	p.reaches(atCampaign)
-	t.Logf("measured: a clean list of 1,200 rows, from New message to its campaign in %d ms", time.Since(began).Milliseconds())
+	t.Logf("measured: a clean list of 1,200 rows, from New message to its campaign in %d ms",
+		time.Since(began).Milliseconds())
 	if len(pages) != 4 {
 		t.Errorf("the way has %d pages: %v", len(pages), pages)
 	}
@@ -191,7 +195,8 @@ func TestADirtyList(t *testing.T) {
 	p.choose(path)
 	p.mapping()
 	p.picture("list-check")
-	for _, words := range []string{"Excel has shortened this number (2.34803E+12)", `character 7 of "0803 5S5 0101" is S`, "Missing: enter a phone number", "Cell has two numbers", "We fixed 4 phone numbers", "1 row repeats"} {
+	for _, words := range []string{"Excel has shortened this number (2.34803E+12)", `character 7 of "0803 5S5 0101" is S`,
+		"Missing: enter a phone number", "Cell has two numbers", "We fixed 4 phone numbers", "1 row repeats"} {
 		p.sees(words)
 	}
 	p.rejected()
@@ -205,7 +210,8 @@ func TestADirtyList(t *testing.T) {
 	p.tile("Not sent or closed", "5")
 	p.quiet()
 
-	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false), Viewport: &playwright.Size{Width: 390, Height: 844}})
+	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false),
+		Viewport: &playwright.Size{Width: 390, Height: 844}})
 	plain.signIn(adaEmail, adaPassword)
 	plain.open("/new/list")
 	plain.choose(path)
@@ -368,7 +374,8 @@ func (p *tab) tabTo(words string) int {
 	seen := []string{}
 	for n := 1; n <= 80; n++ {
 		p.key("Tab")
-		got, err := p.Evaluate(`() => { const e = document.activeElement; return e.id === 'file' ? 'file' : (e.innerText || e.value || e.name || '').trim() }`)
+		got, err := p.Evaluate(
+			`() => { const e = document.activeElement; return e.id === 'file' ? 'file' : (e.innerText || e.value || e.name || '').trim() }`)
 		p.do(err)
 		if got == words {
 			return n

@@ -83,7 +83,8 @@ func TestAnUploadIsCancelled(t *testing.T) {
 	line, err := p.Context().NewCDPSession(p.Page)
 	p.do(err)
 	p.do2(line.Send("Network.enable", nil))
-	p.do2(line.Send("Network.emulateNetworkConditions", map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200 << 10}))
+	p.do2(line.Send("Network.emulateNetworkConditions",
+		map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200 << 10}))
 	p.choose(writeFile(t, "slow.csv", "phone\n"+strings.Repeat("08031234567\n", 500_000)))
 	p.sees("Uploading slow.csv")
 	share := p.Locator(".going > span").Filter(playwright.LocatorFilterOptions{HasText: "%"})
@@ -122,7 +123,8 @@ func TestAFileOverTheLimit(t *testing.T) {
 			if !script {
 				p.press("Upload")
 			}
-			p.sees("The selected file must be smaller than 1MB. Yours is 35MB. Remove sheets, pictures and columns you do not need")
+			p.sees(
+				"The selected file must be smaller than 1MB. Yours is 35MB. Remove sheets, pictures and columns you do not need")
 		})
 	}
 }

@@ -34,7 +34,8 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 	p.serve()
 
 	axe := filepath.Join("..", ".cache", "axe", "package", "axe.min.js")
-	view := newTab(t, newBrowser(t), "http://"+p.listen, playwright.BrowserNewContextOptions{BypassCSP: playwright.Bool(true)})
+	view := newTab(t, newBrowser(t), "http://"+p.listen,
+		playwright.BrowserNewContextOptions{BypassCSP: playwright.Bool(true)})
 	view.signIn("administrator@example.com", adaPassword)
 	view.open("/")
 	view.sees("The journal knows of")

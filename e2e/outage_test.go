@@ -40,7 +40,8 @@ func (p *pair) fillDisk(desk func() *process) (free func()) {
 	}
 	limit := func(soft string) {
 		p.t.Helper()
-		if out, err := exec.Command("prlimit", "--pid", strconv.Itoa(desk().cmd.Process.Pid), "--fsize="+soft+":").CombinedOutput(); err != nil {
+		if out, err := exec.Command("prlimit", "--pid", strconv.Itoa(desk().cmd.Process.Pid), "--fsize="+soft+
+			":").CombinedOutput(); err != nil {
 			p.t.Fatalf("prlimit: %v %s", err, out)
 		}
 	}
@@ -125,7 +126,9 @@ func TestAnOutageDoubtsNothing(t *testing.T) {
 			numbers := numbersFrom(1, messages)
 			campaign, _ := p.seed(killRows(numbers))
 			p.begin(campaign)
-			waitFor(t, time.Minute, "the first answers", func() bool { return p.state(campaign.ID, "network")+p.state(campaign.ID, "delivered") > 200 })
+			waitFor(t, time.Minute, "the first answers", func() bool {
+				return p.state(campaign.ID, "network")+p.state(campaign.ID, "delivered") > 200
+			})
 
 			began := time.Now()
 			var mend func()
@@ -139,7 +142,8 @@ func TestAnOutageDoubtsNothing(t *testing.T) {
 			executed := len(ledger(t, p.sandbox))
 			if c.kill {
 				desk.kill()
-				desk = start(t, p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"}, p.flags...)...)
+				desk = start(t, p.bin, append([]string{"--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"},
+					p.flags...)...)
 				if !p.mounted && c.full {
 					mend = p.fillDisk(func() *process { return desk })
 				}
@@ -171,7 +175,8 @@ func TestAnOutageDoubtsNothing(t *testing.T) {
 			mended := time.Now()
 			desk.ready(p.listen, 40*time.Second)
 			waitFor(t, 90*time.Second, "the end", func() bool { return p.campaign(campaign.ID).State == sms.CampaignFinished })
-			t.Logf("%d messages waited for %s and went out within %s", messages-now, c.lasts, time.Since(mended).Round(time.Second))
+			t.Logf("%d messages waited for %s and went out within %s", messages-now, c.lasts,
+				time.Since(mended).Round(time.Second))
 			for _, w := range p.dishonest(campaign.ID, numbers) {
 				t.Error(w)
 			}

@@ -68,7 +68,8 @@ func TestPartsAgreeWithTwoOtherCounters(t *testing.T) {
 			t.Errorf("%q unicode=%v: %d parts, as TPDUs %d", c.Text, c.Unicode, ours.Parts, made)
 		}
 		if theirs[i].Unicode != ours.Unicode {
-			t.Errorf("%q unicode=%v: Unicode=%v, sms-segments-calculator says %v", c.Text, c.Unicode, ours.Unicode, theirs[i].Unicode)
+			t.Errorf("%q unicode=%v: Unicode=%v, sms-segments-calculator says %v", c.Text, c.Unicode, ours.Unicode,
+				theirs[i].Unicode)
 			continue
 		}
 		want := ours.Parts
@@ -80,7 +81,8 @@ func TestPartsAgreeWithTwoOtherCounters(t *testing.T) {
 			}
 		}
 		if theirs[i].Parts != want {
-			t.Errorf("%q unicode=%v: %d parts, sms-segments-calculator says %d where %d is explained", c.Text, c.Unicode, ours.Parts, theirs[i].Parts, want)
+			t.Errorf("%q unicode=%v: %d parts, sms-segments-calculator says %d where %d is explained", c.Text, c.Unicode,
+				ours.Parts, theirs[i].Parts, want)
 		}
 		if t.Failed() && i > 100 {
 			t.FailNow()
@@ -89,7 +91,8 @@ func TestPartsAgreeWithTwoOtherCounters(t *testing.T) {
 	if unicode < n/4 || unicode > n*3/4 || clustered == 0 || clustered > n/20 {
 		t.Errorf("%d texts of Unicode, %d with clusters at the end of a part: the texts do not test", unicode, clustered)
 	}
-	t.Logf("measured: the parts of %d random texts (%d parts, %d texts of Unicode) agree with two other counters; %d differ by whole clusters, as explained", n, parts, unicode, clustered)
+	t.Logf(
+		"measured: the parts of %d random texts (%d parts, %d texts of Unicode) agree with two other counters; %d differ by whole clusters, as explained", n, parts, unicode, clustered)
 }
 
 // randomTexts draws texts of one kind of letters or of several, and half of
@@ -100,7 +103,8 @@ func randomTexts(n int) []counted {
 		all := []rune(letters)
 		return func() string { return string(all[rng.IntN(len(all))]) }
 	}
-	plain := pick("abcdefghijklmnopqrstuvwxyz     ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,!?\n\r@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ¤ÄÖÑÜ§¿äöñüà¡")
+	plain := pick(
+		"abcdefghijklmnopqrstuvwxyz     ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,!?\n\r@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ¤ÄÖÑÜ§¿äöñüà¡")
 	extension := pick("\f^{}\\[~]|€")
 	odd := pick("₦“”‘’–ọẹṣçÁạ中あकب\u00a0\u200b\t`")
 	wide := pick("😀👍𝄞🎉")

@@ -24,7 +24,11 @@ func newClocked(t *testing.T, tags string, sandboxFlags ...string) *clocked {
 	t.Helper()
 	c := &clocked{newPair(t, binary(t, "shifted_clock"+tags), 1, sandboxFlags...), filepath.Join(t.TempDir(), "shift")}
 	c.env = []string{"SMSDESK_CLOCK_SHIFT=" + c.shift}
-	_, err := c.db.UpdateAccount(t.Context(), c.account.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.PerMinute = 100; return nil })
+	_, err := c.db.UpdateAccount(t.Context(), c.account.ID, time.Now().UnixMilli(),
+		func(a *sms.Account, _ *sms.Credentials) error {
+			a.PerMinute = 100
+			return nil
+		})
 	c.must(err)
 	return c
 }
@@ -187,17 +191,22 @@ func TestAFastClockSendsNothingEarly(t *testing.T) {
 	due(t, c.db, address, time.Now().Add(50*time.Minute))
 	c.set(time.Hour)
 	running = c.serve()
-	waitFor(t, 20*time.Second, "the log to say so", func() bool { return strings.Contains(running.output.String(), "the computer's clock is wrong") })
+	waitFor(t, 20*time.Second, "the log to say so", func() bool {
+		return strings.Contains(running.output.String(), "the computer's clock is wrong")
+	})
 	time.Sleep(3 * time.Second)
 	if n, state := len(ledger(t, c.sandbox)), c.campaign(campaign.ID).State; n != 0 || state != sms.CampaignScheduled {
 		t.Fatalf("%d messages went out 50 minutes early, and the campaign is %s", n, state)
 	}
-	if said := c.doctor(); !strings.Contains(said, "fault  account \"Clinic\": The clock of the computer that runs smsdesk is 60 minutes ahead of the provider's") {
+	if said := c.doctor(); !strings.Contains(said,
+		"fault  account \"Clinic\": The clock of the computer that runs smsdesk is 60 minutes ahead of the provider's") {
 		t.Errorf("doctor says %s", said)
 	}
 	c.set(0)
 	due(t, c.db, address, time.Now().Add(time.Second))
-	waitFor(t, 30*time.Second, "the campaign's end", func() bool { return c.campaign(campaign.ID).State == sms.CampaignFinished })
+	waitFor(t, 30*time.Second, "the campaign's end", func() bool {
+		return c.campaign(campaign.ID).State == sms.CampaignFinished
+	})
 	if said := c.doctor(); !strings.Contains(said, "ok     the clock agrees with the provider of account \"Clinic\"") {
 		t.Errorf("doctor says %s", said)
 	}

@@ -26,7 +26,8 @@ type archive struct {
 func openArchive(t *testing.T, options ...playwright.BrowserNewContextOptions) *archive {
 	t.Helper()
 	p := newPair(t, binary(t, ""), 100, "--dlr-url", "")
-	must(t, p.bin, "--data", p.data, "user", "add", "--email", adaEmail, "--name", "Ada Obi", "--role", "administrator", "--password-file", writeFile(t, "password", adaPassword))
+	must(t, p.bin, "--data", p.data, "user", "add", "--email", adaEmail, "--name", "Ada Obi", "--role", "administrator",
+		"--password-file", writeFile(t, "password", adaPassword))
 	p.serve()
 	waitFor(t, patience, "the records", func() bool {
 		groups, err := p.db.Groups(context.Background(), p.account.ID)
@@ -158,7 +159,8 @@ func (a *archive) refreshed(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := newTab(t, a.tab.Context().Browser(), a.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState()})
+	other := newTab(t, a.tab.Context().Browser(), a.base,
+		playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState()})
 	other.open(path)
 	other.press("Refresh list")
 	other.sees("Refreshed from the provider.")
@@ -176,7 +178,8 @@ func (a *archive) drafts() {
 	a.press("Save the draft")
 	a.sees("1 draft (saved in smsdesk only)")
 	a.follow("Exam results")
-	a.do(a.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Create the template"}).WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateHidden}))
+	a.do(a.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Create the template"}).WaitFor(
+		playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateHidden}))
 	a.open(fmt.Sprintf("/settings/account/%d", a.account.ID))
 	a.do(a.GetByLabel("Create templates and sender IDs in smsdesk").Check())
 	a.do(a.Locator("#save-records").Click())

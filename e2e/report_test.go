@@ -42,7 +42,9 @@ func newReceiving(t *testing.T, messages int) *receiving {
 	r.desk = r.serve()
 	r.boss = r.staff(sms.Administrator)
 	c := r.send(numbersFrom(1, messages), receivedText)
-	waitFor(t, 30*time.Second, "the messages at the network", func() bool { return r.state(c.ID, "network") == int64(messages) })
+	waitFor(t, 30*time.Second, "the messages at the network", func() bool {
+		return r.state(c.ID, "network") == int64(messages)
+	})
 	r.campaign, r.free = c.ID, r.messages(c.ID)
 	return r
 }
@@ -60,8 +62,9 @@ func (r *receiving) next() sms.Message {
 
 // report is the query of a report about a message; changes are pairs.
 func report(m sms.Message, status string, changes ...string) string {
-	q := url.Values{"messageId": {m.ProviderID}, "mobile": {m.Number}, "status": {status}, "errorCode": {"000"}, "submitDate": {"2026-03-01 10:00"},
-		"doneDate": {"2026-03-01 10:01"}, "shortMessage": {receivedText}}
+	q := url.Values{"messageId": {m.ProviderID}, "mobile": {m.Number}, "status": {status}, "errorCode": {"000"},
+		"submitDate": {"2026-03-01 10:00"},
+		"doneDate":   {"2026-03-01 10:01"}, "shortMessage": {receivedText}}
 	for i := 0; i+1 < len(changes); i += 2 {
 		q.Set(changes[i], changes[i+1])
 	}
@@ -144,9 +147,11 @@ func (r *receiving) stands(name string, m sms.Message, want sms.Delivery, differ
 func TestReportsOverTheWholeWay(t *testing.T) {
 	beside(t)
 	r := newReceiving(t, 12)
-	normal, repeated, forward, backward, odd, lower, other, cut, hostile := r.next(), r.next(), r.next(), r.next(), r.next(), r.next(), r.next(), r.next(), r.next()
+	normal, repeated, forward, backward, odd, lower, other, cut, hostile := r.next(), r.next(), r.next(), r.next(),
+		r.next(), r.next(), r.next(), r.next(), r.next()
 	r.told(report(normal, "DELIVRD"))
-	r.told(report(repeated, "ACCEPTD"), report(repeated, "DELIVRD"), report(repeated, "DELIVRD"), report(repeated, "DELIVRD"))
+	r.told(report(repeated, "ACCEPTD"), report(repeated, "DELIVRD"), report(repeated, "DELIVRD"),
+		report(repeated, "DELIVRD"))
 	order := []string{"DELIVRD", "UNDELIV", "ACCEPTD", "EXPIRED", "UNKNOWN"}
 	for i := range order {
 		r.told(report(forward, order[i]), report(backward, order[len(order)-1-i]))
@@ -159,16 +164,19 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 		report(hostile, "UNDELIV") + "&status=DELIVRD&messageId=forged&mobile=2348039999999",
 		"messageId=x&status=%zz&mobile=%", "a;b=c;status=DELIVRD", "%00=%00&messageId=%00", "",
 		"messageId=x%0d%0alevel=ERROR+msg=forged&mobile=1%0alevel=ERROR+msg=forged&status=%1b[31m",
-		"messageId=h&shortMessage=<script>alert(1)</script>&status=" + url.QueryEscape(`"><script>alert(1)</script>`) + "&mobile=" + url.QueryEscape(`<img src=x onerror=alert(1)>`),
+		"messageId=h&shortMessage=<script>alert(1)</script>&status=" + url.QueryEscape(`"><script>alert(1)</script>`) +
+			"&mobile=" + url.QueryEscape(`<img src=x onerror=alert(1)>`),
 		"messageId=long&shortMessage=" + strings.Repeat("%E1%BA%B9", 3600),
 	}
 	r.told(nasty...)
-	if status, _ := r.call("GET", r.path+"?shortMessage="+strings.Repeat("x", 32<<10)); status != http.StatusRequestURITooLong {
+	if status, _ := r.call("GET", r.path+"?shortMessage="+
+		strings.Repeat("x", 32<<10)); status != http.StatusRequestURITooLong {
 		t.Errorf("more than 32 KiB: %d", status)
 	}
 	r.applied(int64(1 + 4 + 2*len(order) + 3 + 1 + 1 + 1 + len(nasty)))
 
-	r.stands("one report", normal, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "DELIVRD, code 000", "2026-03-01 10:01")
+	r.stands("one report", normal, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered", "DELIVRD, code 000",
+		"2026-03-01 10:01")
 	r.stands("repeated", repeated, sms.Delivery{Status: sms.Delivrd}, 2, 4, "Delivered", "× 3")
 	for name, m := range map[string]sms.Message{"in order": forward, "in reverse": backward} {
 		r.stands(name, m, sms.Delivery{Status: sms.Delivrd, Conflict: true}, 5, 5, "The reports conflict")
@@ -193,13 +201,15 @@ func TestReportsOverTheWholeWay(t *testing.T) {
 	if n := doc.Find("#reports script, #reports img").Length(); n != 0 {
 		t.Errorf("a report has put %d elements into the page", n)
 	}
-	for _, w := range []string{"Unrecognised: ENROUTE", "The number does not match the message. Ignored.", "Its text differs from the message."} {
+	for _, w := range []string{"Unrecognised: ENROUTE", "The number does not match the message. Ignored.",
+		"Its text differs from the message."} {
 		if !strings.Contains(words(doc), w) {
 			t.Errorf("the log of reports does not say %q", w)
 		}
 	}
 	for line := range strings.Lines(r.desk.output.String()) {
-		if strings.HasPrefix(line, "level=ERROR") || strings.Contains(line, "\x1b") || strings.Contains(line, "2348039999999") {
+		if strings.HasPrefix(line, "level=ERROR") || strings.Contains(line, "\x1b") ||
+			strings.Contains(line, "2348039999999") {
 			t.Errorf("a report wrote the line %q", line)
 		}
 	}
@@ -216,9 +226,11 @@ func TestForgedCallsMoveNothing(t *testing.T) {
 	unknown := m
 	unknown.ProviderID = "00000000-0000-0000-0000-000000000000"
 	calls := 0
-	for _, wrong := range []string{"", "x", token[:len(token)-1], token + "x", strings.ToUpper(token[:len(token)-1]) + "?", strings.Repeat("0", len(token))} {
+	for _, wrong := range []string{"", "x", token[:len(token)-1], token + "x", strings.ToUpper(token[:len(token)-1]) + "?",
+		strings.Repeat("0", len(token))} {
 		first := ""
-		for _, q := range []string{report(m, "DELIVRD"), report(unknown, "DELIVRD"), report(m, "BLACKLIST", "mobile", "2348039999999"), ""} {
+		for _, q := range []string{report(m, "DELIVRD"), report(unknown, "DELIVRD"),
+			report(m, "BLACKLIST", "mobile", "2348039999999"), ""} {
 			calls++
 			status, answer := r.call("GET", "/dlr/"+strings.TrimSuffix(wrong, "?")+"?"+q)
 			if first == "" {
@@ -236,7 +248,8 @@ func TestForgedCallsMoveNothing(t *testing.T) {
 		}
 	}
 	_, known := r.call("GET", r.path+"?"+report(m, "ENROUTE"))
-	if _, other := r.call("GET", r.path+"?"+report(unknown, "ENROUTE")); known != other || !strings.HasPrefix(known, "200") {
+	if _, other := r.call("GET", r.path+"?"+report(unknown, "ENROUTE")); known != other ||
+		!strings.HasPrefix(known, "200") {
 		t.Errorf("a known id is answered %s and an unknown one %s", known, other)
 	}
 	r.applied(2)
@@ -262,7 +275,8 @@ func TestReportsBeforeTheirAnswers(t *testing.T) {
 	p.must(err)
 	early := 0
 	for _, r := range list {
-		if m, err := p.db.Message(t.Context(), r.MessageID); err != nil || m.ProviderID != r.ProviderID || m.Number != r.Mobile {
+		if m, err := p.db.Message(t.Context(), r.MessageID); err != nil || m.ProviderID != r.ProviderID ||
+			m.Number != r.Mobile {
 			t.Errorf("the report %s belongs to %+v, %v", r.ProviderID, m, err)
 		} else if r.ReceivedAt <= p.answeredAt(m) {
 			early++
@@ -367,13 +381,18 @@ func TestTheOldAddressWorksForAWhile(t *testing.T) {
 	main, err := sql.Open("sqlite", "file:"+filepath.Join(r.data, "smsdesk.db")+"?_pragma=busy_timeout(10000)")
 	r.must(err)
 	defer func() { _ = main.Close() }()
-	done, err := main.ExecContext(t.Context(), "update callback_token set valid_until = $1 where kind = 'dlr' and valid_until between $2 and $3",
-		time.Now().UnixMilli(), time.Now().Add(7*24*time.Hour-time.Minute).UnixMilli(), time.Now().Add(7*24*time.Hour).UnixMilli())
+	done, err := main.ExecContext(t.Context(),
+		"update callback_token set valid_until = $1 where kind = 'dlr' and valid_until between $2 and $3",
+		time.Now().UnixMilli(), time.Now().Add(7*24*time.Hour-time.Minute).UnixMilli(),
+		time.Now().Add(7*24*time.Hour).UnixMilli())
 	r.must(err)
 	if n, err := done.RowsAffected(); err != nil || n != 1 {
 		t.Fatalf("%d addresses end in 7 days, %v", n, err)
 	}
-	waitFor(t, 5*time.Second, "the end of the old address", func() bool { status, _ := r.call("GET", old+"?"+report(third, "ENROUTE")); return status == 404 })
+	waitFor(t, 5*time.Second, "the end of the old address", func() bool {
+		status, _ := r.call("GET", old+"?"+report(third, "ENROUTE"))
+		return status == 404
+	})
 	r.path = renewed
 	r.told(report(third, "UNDELIV"))
 	waitFor(t, 10*time.Second, "the third report", func() bool {

@@ -17,7 +17,8 @@ import (
 // handOver starts the desk as a service manager does that holds its sockets.
 func (p *pair) handOver(sockets ...*os.File) *process {
 	p.t.Helper()
-	run := []string{"-c", fmt.Sprintf(`LISTEN_PID=$$ LISTEN_FDS=%d exec "$@"`, len(sockets)), "sh", p.bin, "--data", p.data, "serve", "--listen", p.listen, "--no-sandbox"}
+	run := []string{"-c", fmt.Sprintf(`LISTEN_PID=$$ LISTEN_FDS=%d exec "$@"`, len(sockets)), "sh", p.bin, "--data",
+		p.data, "serve", "--listen", p.listen, "--no-sandbox"}
 	return startCommand(p.t, exec.Command("sh", append(run, p.flags...)...), sockets...)
 }
 
@@ -77,7 +78,8 @@ func reportSteadily(t *testing.T, address string, perSecond int) (stop func() (s
 	done, ended := make(chan struct{}), make(chan int)
 	var callers sync.WaitGroup
 	report := func(n int) {
-		resp, err := client.Get(fmt.Sprintf("%s?messageId=restart-%d&mobile=2348030000101&status=DELIVRD&errorCode=000", address, n))
+		resp, err := client.Get(fmt.Sprintf("%s?messageId=restart-%d&mobile=2348030000101&status=DELIVRD&errorCode=000",
+			address, n))
 		if err != nil {
 			t.Errorf("report %d: %v", n, err)
 			return

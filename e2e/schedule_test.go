@@ -42,7 +42,8 @@ func TestScheduling(t *testing.T) {
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)
 	p.firstRun(o)
-	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false), Viewport: &playwright.Size{Width: 390, Height: 844}})
+	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false),
+		Viewport: &playwright.Size{Width: 390, Height: 844}})
 	plain.signIn(adaEmail, adaPassword)
 	for i, p := range []*tab{plain, p} {
 		p.compose("See you at the clinic, "+[]string{"plain", "rich"}[i], "0803 000 0001", "0803 000 0002")
@@ -155,11 +156,14 @@ func (p *pair) schedule(numbers []string, text string) sms.Campaign {
 		return err == nil && len(list) > 0
 	})
 	d := desk.New(p.db, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
-	c, err := d.CreateCampaign(ctx, desk.Operator(), desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text, Token: desk.NewToken()})
+	c, err := d.CreateCampaign(ctx, desk.Operator(),
+		desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text,
+			Token: desk.NewToken()})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if c, err = d.ScheduleCampaign(ctx, desk.Operator(), c.ID, sms.ScheduleAt(time.Now().Add(time.Hour)), desk.StartOrder{Version: c.Version}); err != nil {
+	if c, err = d.ScheduleCampaign(ctx, desk.Operator(), c.ID, sms.ScheduleAt(time.Now().Add(time.Hour)),
+		desk.StartOrder{Version: c.Version}); err != nil {
 		p.t.Fatal(err)
 	}
 	return c

@@ -41,7 +41,10 @@ func openOffice(t *testing.T, flags ...string) *office {
 	o.process = start(t, binary(t, ""), append([]string{"--data", o.data, "serve", "--listen", listen}, flags...)...)
 	o.ready(listen, 15*time.Second)
 	found := regexp.MustCompile(`http://\S+/setup\?token=[0-9a-f]+`)
-	waitFor(t, 5*time.Second, "the set-up address", func() bool { o.setup = found.FindString(o.output.String()); return o.setup != "" })
+	waitFor(t, 5*time.Second, "the set-up address", func() bool {
+		o.setup = found.FindString(o.output.String())
+		return o.setup != ""
+	})
 	shown := must(t, binary(t, ""), "--data", o.data, "account", "show", "--name", "Sandbox")
 	address := regexp.MustCompile(`http://(127\.0\.0\.1:\d+)/v2`).FindStringSubmatch(shown)
 	if address == nil {
@@ -95,7 +98,8 @@ func (p *tab) compose(text string, numbers ...string) {
 // row waits until the row of a number shows the words.
 func (p *tab) row(number, words string) {
 	p.t.Helper()
-	row := p.Locator("table tbody tr").Filter(playwright.LocatorFilterOptions{HasText: number}).Filter(playwright.LocatorFilterOptions{HasText: words})
+	row := p.Locator("table tbody tr").Filter(playwright.LocatorFilterOptions{HasText: number}).Filter(
+		playwright.LocatorFilterOptions{HasText: words})
 	if err := row.First().WaitFor(); err != nil {
 		p.t.Fatalf("the row of %s never shows %q:\n%s", number, words, p.text("table"))
 	}
@@ -110,7 +114,8 @@ func TestTheFirstDay(t *testing.T) {
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
 
-	p.compose("Good morning. The clinic is open from 9 today.", "0803 000 0001", "0803 000 0002", "0803 000 0005", "0803 000 0007", "0803 000 0010")
+	p.compose("Good morning. The clinic is open from 9 today.", "0803 000 0001", "0803 000 0002", "0803 000 0005",
+		"0803 000 0007", "0803 000 0010")
 	p.picture("confirm")
 	p.press("Send 5 messages now")
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
@@ -134,7 +139,8 @@ func TestTheFirstDay(t *testing.T) {
 	p.sees("Need your decision")
 	p.picture("doubt")
 
-	want := map[string]int{"2348030000001": 1, "2348030000002": 1, "2348030000005": 1, "2348030000007": 1, "2348030000008": 1}
+	want := map[string]int{"2348030000001": 1, "2348030000002": 1, "2348030000005": 1, "2348030000007": 1,
+		"2348030000008": 1}
 	got := map[string]int{}
 	for _, e := range ledger(t, o.sandbox) {
 		got[e.Number]++
@@ -148,7 +154,8 @@ func TestTheFirstDay(t *testing.T) {
 // tile waits until a tile shows a number.
 func (p *tab) tile(name, number string) {
 	p.t.Helper()
-	tile := p.Locator(".tile").Filter(playwright.LocatorFilterOptions{HasText: regexp.MustCompile(`^\s*` + regexp.QuoteMeta(name))}).
+	tile := p.Locator(".tile").Filter(playwright.LocatorFilterOptions{HasText: regexp.MustCompile(`^\s*` +
+		regexp.QuoteMeta(name))}).
 		Filter(playwright.LocatorFilterOptions{HasText: regexp.MustCompile(`\b` + number + `\b`)})
 	if err := tile.First().WaitFor(); err != nil {
 		p.t.Fatalf("the tile %s never shows %s: %s", name, number, p.text(".tiles"))
@@ -215,7 +222,8 @@ func visible(l playwright.Locator) bool {
 func TestWithoutScripts(t *testing.T) {
 	beside(t)
 	o := openOffice(t)
-	p := newTab(t, newBrowser(t), o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false), Viewport: &playwright.Size{Width: 390, Height: 844}})
+	p := newTab(t, newBrowser(t), o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false),
+		Viewport: &playwright.Size{Width: 390, Height: 844}})
 	p.firstRun(o)
 	p.compose("No scripts here.", "0803 000 0001", "0803 000 0002")
 	p.press("Send 2 messages now")
@@ -235,7 +243,8 @@ func TestWithoutScripts(t *testing.T) {
 func TestReportToScreen(t *testing.T) {
 	bin := binary(t, "")
 	p := newPair(t, bin, 100, "--dlr-url", "")
-	must(t, bin, "--data", p.data, "user", "add", "--email", adaEmail, "--name", "Ada Obi", "--role", "administrator", "--password-file", writeFile(t, "password", adaPassword))
+	must(t, bin, "--data", p.data, "user", "add", "--email", adaEmail, "--name", "Ada Obi", "--role", "administrator",
+		"--password-file", writeFile(t, "password", adaPassword))
 	p.serve()
 	c := p.send(numbersFrom(100, 45), "Measured")
 	waitFor(t, patience, "all accepted", func() bool { return p.campaign(c.ID).State == sms.CampaignFinished })
@@ -252,7 +261,8 @@ func TestReportToScreen(t *testing.T) {
 	}
 	slices.Sort(took)
 	p50, p95 := took[len(took)/2], took[len(took)*95/100]
-	t.Logf("measured: report to screen, %d single reports: p50 %d ms, p95 %d ms, max %d ms", len(took), p50.Milliseconds(), p95.Milliseconds(), took[len(took)-1].Milliseconds())
+	t.Logf("measured: report to screen, %d single reports: p50 %d ms, p95 %d ms, max %d ms", len(took), p50.Milliseconds(),
+		p95.Milliseconds(), took[len(took)-1].Milliseconds())
 	if p95 > 500*time.Millisecond {
 		t.Errorf("p95 is %s, the bar is 500 ms", p95)
 	}
@@ -266,7 +276,8 @@ func (p *tab) reportToScreen(dlr string, m sms.Message) time.Duration {
 		return { seen: new Promise(done => { new MutationObserver((_, o) => { if (shows()) { o.disconnect(); done(Date.now()); } }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true}); }) };
 	}`, number)
 	p.do(err)
-	q := url.Values{"messageId": {m.ProviderID}, "mobile": {m.Number}, "status": {"DELIVRD"}, "errorCode": {"000"}, "submitDate": {""}, "doneDate": {"2026-01-01 10:00:00"}, "shortMessage": {"Measured"}}
+	q := url.Values{"messageId": {m.ProviderID}, "mobile": {m.Number}, "status": {"DELIVRD"}, "errorCode": {"000"},
+		"submitDate": {""}, "doneDate": {"2026-01-01 10:00:00"}, "shortMessage": {"Measured"}}
 	began := time.Now()
 	resp, err := http.Get(dlr + "?" + q.Encode())
 	p.do(err)
@@ -275,7 +286,8 @@ func (p *tab) reportToScreen(dlr string, m sms.Message) time.Duration {
 	if resp.StatusCode != http.StatusOK {
 		p.t.Fatalf("the report was answered with %s", resp.Status)
 	}
-	at, err := p.Evaluate(`async h => await Promise.race([h.seen, new Promise(done => setTimeout(() => done(0), 8000))])`, handle)
+	at, err := p.Evaluate(`async h => await Promise.race([h.seen, new Promise(done => setTimeout(() => done(0), 8000))])`,
+		handle)
 	p.do(err)
 	ms, ok := at.(float64)
 	if n, isInt := at.(int); isInt {
@@ -324,7 +336,8 @@ func TestBadInputSaysWhatIsWrongAndKeepsWhatWasTyped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if rows, _, err := db.Campaigns(context.Background(), sms.CampaignFilter{AccountID: 1, Limit: 5}); err != nil || len(rows) != 0 {
+	if rows, _, err := db.Campaigns(context.Background(), sms.CampaignFilter{AccountID: 1, Limit: 5}); err != nil ||
+		len(rows) != 0 {
 		t.Errorf("%d campaigns came of it, %v", len(rows), err)
 	}
 }

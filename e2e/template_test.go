@@ -31,14 +31,17 @@ func TestATemplateIsSent(t *testing.T) {
 			p.fill("Message", "Typed before.")
 			p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"SCHOOL"}}))
 			options, err := p.Locator("select[name=template] option").AllInnerTexts()
-			if want := []string{"No template", "Appointment", "Holiday", "Results ready"}; err != nil || !slices.Equal(options, want) {
+			if want := []string{"No template", "Appointment", "Holiday", "Results ready"}; err != nil ||
+				!slices.Equal(options, want) {
 				t.Errorf("offered are %q (%v), want only the approved and active ones %q", options, err, want)
 			}
-			p.do2(p.Locator("select[name=template]").SelectOption(playwright.SelectOptionValues{Labels: &[]string{"Results ready"}}))
+			p.do2(p.Locator("select[name=template]").SelectOption(
+				playwright.SelectOptionValues{Labels: &[]string{"Results ready"}}))
 			p.press("Use this template")
 			p.do(p.GetByLabel("In the place of ##Place##").WaitFor())
 			text, err := p.Locator("textarea[name=text]").InputValue()
-			if err != nil || text != "Dear ##Name##, your results are ready. Come to ##Place## between 8:00 and 16:00 before ##Date##." {
+			if err != nil ||
+				text != "Dear ##Name##, your results are ready. Come to ##Place## between 8:00 and 16:00 before ##Date##." {
 				t.Errorf("the text is %q, %v", text, err)
 			}
 			if numbers, err := p.Locator("textarea[name=numbers]").InputValue(); err != nil || numbers != c.number {

@@ -25,7 +25,8 @@ type heard struct {
 
 // handset presses keys on a phone of the sandbox.
 func handset(addr, number, network, input string) (h heard, err error) {
-	req, err := http.NewRequest(http.MethodPost, "http://"+addr+"/_sandbox/ussd", strings.NewReader(url.Values{"number": {number}, "network": {network}, "input": {input}}.Encode()))
+	req, err := http.NewRequest(http.MethodPost, "http://"+addr+"/_sandbox/ussd",
+		strings.NewReader(url.Values{"number": {number}, "network": {network}, "input": {input}}.Encode()))
 	if err != nil {
 		return h, err
 	}
@@ -50,7 +51,9 @@ func TestKillInTheMiddleOfSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.db.PublishMenu(ctx, menu, 1, 2, sms.User{Name: "Ada"}, func(ussd.Draft, []ussd.Published) error { return nil }); err != nil {
+	if _, err := o.db.PublishMenu(ctx, menu, 1, 2, sms.User{Name: "Ada"}, func(ussd.Draft, []ussd.Published) error {
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	phones := freeAddr(t)
@@ -132,7 +135,9 @@ func TestKillInTheMiddleOfSessions(t *testing.T) {
 		t.Errorf("%d sessions are open for ever: %v", open, err)
 	}
 	if expired == 0 || whole < 20 || len(thanked) < 50 {
-		t.Errorf("%d sessions met a restart, %d went through, %d were thanked: this run proves nothing", expired, whole, len(thanked))
+		t.Errorf("%d sessions met a restart, %d went through, %d were thanked: this run proves nothing", expired, whole,
+			len(thanked))
 	}
-	t.Logf("%d sessions met one of 12 kills, %d went through, %d callers were thanked and all their answers are kept", expired, whole, len(thanked))
+	t.Logf("%d sessions met one of 12 kills, %d went through, %d callers were thanked and all their answers are kept",
+		expired, whole, len(thanked))
 }

@@ -14,7 +14,8 @@ import (
 // choice picks an option of the select with this label.
 func (p *tab) choice(label, words string) {
 	p.t.Helper()
-	p.do2(p.GetByLabel(label, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).First().SelectOption(playwright.SelectOptionValues{Labels: &[]string{words}}))
+	p.do2(p.GetByLabel(label, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).First().SelectOption(
+		playwright.SelectOptionValues{Labels: &[]string{words}}))
 }
 
 func (p *tab) pressExactly(words string) {
@@ -144,7 +145,8 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(), JavaScriptEnabled: playwright.Bool(false)})
+	p := newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(),
+		JavaScriptEnabled: playwright.Bool(false)})
 	for _, example := range []string{"School fee balance", "Survey after a visit"} {
 		p.menuFrom(example)
 		p.follow("Publish")
@@ -159,7 +161,8 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 	}
 	for i, network := range []string{"mtn", "glo", "airtel", "9mobile"} {
 		p.dial("*347*13*3#", network, fmt.Sprintf("0803 000 020%d", i))
-		for _, answer := range [][2]string{{"Shorter queue", "On which day"}, {"1/2/2026", "May we send you news?"}, {"1", "You are on the list."}} {
+		for _, answer := range [][2]string{{"Shorter queue", "On which day"}, {"1/2/2026", "May we send you news?"},
+			{"1", "You are on the list."}} {
 			p.fill("Your answer", answer[0])
 			p.press("Send")
 			p.sees(answer[1])
@@ -179,7 +182,8 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 	p.do(err)
 	raw, err := os.ReadFile(path)
 	p.do(err)
-	if csv := string(raw); strings.Count(csv, "Shorter queue") != 4 || !strings.Contains(csv, "Satisfied") || !strings.Contains(csv, "2348030000203") {
+	if csv := string(raw); strings.Count(csv, "Shorter queue") != 4 || !strings.Contains(csv, "Satisfied") ||
+		!strings.Contains(csv, "2348030000203") {
 		t.Errorf("the download holds\n%s", csv)
 	}
 	p.open("/ussd/sessions")

@@ -18,7 +18,11 @@ import (
 // been executed.
 func putBack(t *testing.T, p *pair, text string, n int) (sms.Campaign, int) {
 	t.Helper()
-	_, err := p.db.UpdateAccount(t.Context(), p.account.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.PricePerPart = 400; return nil })
+	_, err := p.db.UpdateAccount(t.Context(), p.account.ID, time.Now().UnixMilli(),
+		func(a *sms.Account, _ *sms.Credentials) error {
+			a.PricePerPart = 400
+			return nil
+		})
 	p.must(err)
 	desk := p.serve()
 	waitFor(t, 20*time.Second, "a reading of the balance", func() bool {
@@ -69,12 +73,15 @@ func TestTheWholeFolderPutBackIsToldByTheBalance(t *testing.T) {
 	if now := len(ledger(t, p.sandbox)); now != sent || twice(t, p.sandbox) > 0 {
 		t.Fatalf("%d were sent again before anybody was asked", now-sent)
 	}
-	if got.PauseCode != sms.PauseCopy || !strings.Contains(got.Pause, "that this desk did not spend. Was this desk put back from a copy?") {
+	if got.PauseCode != sms.PauseCopy || !strings.Contains(got.Pause,
+		"that this desk did not spend. Was this desk put back from a copy?") {
 		t.Errorf("paused with %q: %s", got.PauseCode, got.Pause)
 	}
 	t.Log(got.Pause)
 	p.keepGoing(c.ID)
-	waitFor(t, 20*time.Second, "messages after a person continued", func() bool { return len(ledger(t, p.sandbox)) > sent })
+	waitFor(t, 20*time.Second, "messages after a person continued", func() bool {
+		return len(ledger(t, p.sandbox)) > sent
+	})
 	if got = p.campaign(c.ID); got.State == sms.CampaignPaused && got.PauseCode == sms.PauseCopy {
 		t.Errorf("asked again: %s", got.Pause)
 	}
@@ -86,14 +93,18 @@ func TestWhatTheBalanceCannotTell(t *testing.T) {
 	waits(t)
 	for name, blind := range map[string]func(p *pair){
 		"topped up": func(p *pair) {
-			resp, err := http.Post("http://"+p.sandbox+"/_sandbox/credit", "application/x-www-form-urlencoded", strings.NewReader("amount=5000000"))
+			resp, err := http.Post("http://"+p.sandbox+"/_sandbox/credit", "application/x-www-form-urlencoded",
+				strings.NewReader("amount=5000000"))
 			p.must(err)
 			if p.must(resp.Body.Close()); resp.StatusCode >= 300 {
 				p.t.Fatal(resp.Status)
 			}
 		},
 		"others send": func(p *pair) {
-			_, err := p.db.UpdateRecordSettings(p.t.Context(), p.account.ID, func(s *sms.RecordSettings) error { s.OthersSend = true; return nil })
+			_, err := p.db.UpdateRecordSettings(p.t.Context(), p.account.ID, func(s *sms.RecordSettings) error {
+				s.OthersSend = true
+				return nil
+			})
 			p.must(err)
 		},
 	} {
@@ -102,7 +113,9 @@ func TestWhatTheBalanceCannotTell(t *testing.T) {
 			putBack(t, p, "Not told by the balance", 60)
 			blind(p)
 			p.serve()
-			waitFor(t, 20*time.Second, "a repetition, which is the documented miss", func() bool { return twice(t, p.sandbox) > 0 })
+			waitFor(t, 20*time.Second, "a repetition, which is the documented miss", func() bool {
+				return twice(t, p.sandbox) > 0
+			})
 		})
 	}
 }
@@ -112,7 +125,10 @@ func TestWhatTheBalanceCannotTell(t *testing.T) {
 func TestTheWholeFolderPutBackIsToldByAReport(t *testing.T) {
 	waits(t)
 	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms,holdReports=true")
-	_, err := p.db.UpdateRecordSettings(t.Context(), p.account.ID, func(s *sms.RecordSettings) error { s.OthersSend = true; return nil })
+	_, err := p.db.UpdateRecordSettings(t.Context(), p.account.ID, func(s *sms.RecordSettings) error {
+		s.OthersSend = true
+		return nil
+	})
 	p.must(err)
 	c, sent := putBack(t, p, "Told by a report", 60)
 	_, err = p.db.UpdateCampaign(t.Context(), c.ID, time.Now().UnixMilli(), (*sms.Campaign).Stop)
@@ -124,7 +140,8 @@ func TestTheWholeFolderPutBackIsToldByAReport(t *testing.T) {
 			last = m
 		}
 	}
-	address := fmt.Sprintf("%s?messageId=of-the-lost-time&mobile=%s&status=DELIVRD&errorCode=000&shortMessage=Told+by+a+report", p.callback("DLR"), last.Number)
+	address := fmt.Sprintf(
+		"%s?messageId=of-the-lost-time&mobile=%s&status=DELIVRD&errorCode=000&shortMessage=Told+by+a+report", p.callback("DLR"), last.Number)
 	resp, err := http.Get(address)
 	p.must(err)
 	body := new(bytes.Buffer)

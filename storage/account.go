@@ -22,17 +22,22 @@ const overlap = 7 * 24 * time.Hour
 
 // CreateAccount stores a new account with its sealed credentials and fresh
 // callback addresses. A name in use gives sms.ErrConflict.
-func (db accountStore) CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials, now int64) (sms.Account, error) {
+func (db accountStore) CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials,
+	now int64) (sms.Account, error) {
 	uid := randomHex(16)
 	err := db.update(ctx, "create account", func(t *tx) error {
 		id, err := t.InsertAccount(ctx, query.InsertAccountParams{
 			Uid: uid, Name: a.Name, BaseUrl: a.BaseURL, ClientID: db.seal.seal(c.ClientID, "account:"+uid+":client_id"),
 			ApiKey: db.seal.seal(c.APIKey, "account:"+uid+":api_key"), KeyHint: keyHint(c.APIKey), Test: a.Test,
-			PerMinute: int64(a.PerMinute), CallLimit: int64(a.CallLimit), UrlBudget: int64(a.URLBudget), MaxParts: int64(a.MaxParts),
-			PricePerPart: a.PricePerPart, Country: a.Country, Timezone: a.Timezone, Currency: a.Currency, DefaultSender: a.DefaultSender,
-			LateAfter: a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, CreatedAt: now,
-			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove, HoursWeek: hoursWeek(a.Hours),
-			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost, PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
+			PerMinute: int64(a.PerMinute), CallLimit: int64(a.CallLimit), UrlBudget: int64(a.URLBudget),
+			MaxParts:     int64(a.MaxParts),
+			PricePerPart: a.PricePerPart, Country: a.Country, Timezone: a.Timezone, Currency: a.Currency,
+			DefaultSender: a.DefaultSender,
+			LateAfter:     a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, CreatedAt: now,
+			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
+			HoursWeek:   hoursWeek(a.Hours),
+			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost,
+			PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
 		})
 		if err != nil {
 			return err
@@ -66,7 +71,8 @@ func tokenPlace(hash []byte) string { return "callback_token:" + hex.EncodeToStr
 
 // UpdateAccount changes an account and, where the closure fills them in, its
 // credentials; empty credentials keep the stored ones.
-func (db accountStore) UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (sms.Account, error) {
+func (db accountStore) UpdateAccount(ctx context.Context, id, now int64,
+	change func(*sms.Account, *sms.Credentials) error) (sms.Account, error) {
 	err := db.update(ctx, "save account", func(t *tx) error {
 		row, err := t.AccountByID(ctx, id)
 		if err != nil {
@@ -84,11 +90,15 @@ func (db accountStore) UpdateAccount(ctx context.Context, id, now int64, change 
 		}
 		_, err = t.Queries.UpdateAccount(ctx, query.UpdateAccountParams{
 			ID: id, Name: a.Name, BaseUrl: a.BaseURL, ClientID: row.ClientID, ApiKey: row.ApiKey, KeyHint: a.KeyHint,
-			PerMinute: int64(a.PerMinute), CallLimit: int64(a.CallLimit), UrlBudget: int64(a.URLBudget), MaxParts: int64(a.MaxParts),
-			PricePerPart: a.PricePerPart, Country: a.Country, Timezone: a.Timezone, Currency: a.Currency, DefaultSender: a.DefaultSender,
-			LateAfter: a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, ChangedAt: now,
-			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove, HoursWeek: hoursWeek(a.Hours),
-			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost, PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
+			PerMinute: int64(a.PerMinute), CallLimit: int64(a.CallLimit), UrlBudget: int64(a.URLBudget),
+			MaxParts:     int64(a.MaxParts),
+			PricePerPart: a.PricePerPart, Country: a.Country, Timezone: a.Timezone, Currency: a.Currency,
+			DefaultSender: a.DefaultSender,
+			LateAfter:     a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, ChangedAt: now,
+			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
+			HoursWeek:   hoursWeek(a.Hours),
+			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost,
+			PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
 		})
 		if err != nil {
 			return err
@@ -188,14 +198,16 @@ func (db accountStore) CallbackTokens(ctx context.Context, now int64) ([]sms.Cal
 	}
 	list := make([]sms.CallbackToken, len(rows))
 	for i, r := range rows {
-		list[i] = sms.CallbackToken{AccountID: r.AccountID, Kind: r.Kind, Hash: [32]byte(r.Hash), CreatedAt: r.CreatedAt, ValidUntil: r.ValidUntil}
+		list[i] = sms.CallbackToken{AccountID: r.AccountID, Kind: r.Kind, Hash: [32]byte(r.Hash), CreatedAt: r.CreatedAt,
+			ValidUntil: r.ValidUntil}
 	}
 	return list, nil
 }
 
 // CallbackAddresses lists an account's valid tokens of one kind with their
 // secrets, the current one first.
-func (db accountStore) CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error) {
+func (db accountStore) CallbackAddresses(ctx context.Context, account int64, kind string,
+	now int64) ([]sms.CallbackToken, error) {
 	rows, err := db.read().CallbackTokens(ctx, now)
 	if err != nil {
 		return nil, fmt.Errorf("list callback addresses: %w", err)
@@ -209,7 +221,8 @@ func (db accountStore) CallbackAddresses(ctx context.Context, account int64, kin
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, sms.CallbackToken{AccountID: account, Kind: kind, Hash: [32]byte(r.Hash), Token: token, CreatedAt: r.CreatedAt, ValidUntil: r.ValidUntil})
+		list = append(list, sms.CallbackToken{AccountID: account, Kind: kind, Hash: [32]byte(r.Hash), Token: token,
+			CreatedAt: r.CreatedAt, ValidUntil: r.ValidUntil})
 	}
 	return list, nil
 }
@@ -226,12 +239,17 @@ func (db accountStore) RotateCallback(ctx context.Context, account int64, kind s
 
 func account(r query.Account) sms.Account {
 	return sms.Account{
-		ID: r.ID, Name: r.Name, BaseURL: r.BaseUrl, KeyHint: r.KeyHint, Test: r.Test, PerMinute: int(r.PerMinute), CallLimit: int(r.CallLimit),
-		URLBudget: int(r.UrlBudget), MaxParts: int(r.MaxParts), PricePerPart: r.PricePerPart, Country: r.Country, Timezone: r.Timezone,
-		Currency: r.Currency, DefaultSender: r.DefaultSender, LateAfter: time.Duration(r.LateAfter) * time.Millisecond, HoldOn429: r.HoldOn429, Doubt429: r.Doubt429,
+		ID: r.ID, Name: r.Name, BaseURL: r.BaseUrl, KeyHint: r.KeyHint, Test: r.Test, PerMinute: int(r.PerMinute),
+		CallLimit: int(r.CallLimit),
+		URLBudget: int(r.UrlBudget), MaxParts: int(r.MaxParts), PricePerPart: r.PricePerPart, Country: r.Country,
+		Timezone: r.Timezone,
+		Currency: r.Currency, DefaultSender: r.DefaultSender, LateAfter: time.Duration(r.LateAfter) * time.Millisecond,
+		HoldOn429: r.HoldOn429, Doubt429: r.Doubt429,
 		Pause: r.Pause, PauseCode: r.PauseCode, ReachedAt: r.ReachedAt, FailedAt: r.FailedAt, Failure: r.Failure,
-		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: hoursOf(r), TypeAbove: r.TypeAbove, ApproveAbove: r.ApproveAbove,
-		Limits: sms.Limits{CapMessages: r.CapMessages, CapDays: r.CapDays, DayMost: r.DayMost, PersonMost: r.PersonMost, PersonDayMost: r.PersonDayMost},
+		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: hoursOf(r), TypeAbove: r.TypeAbove,
+		ApproveAbove: r.ApproveAbove,
+		Limits: sms.Limits{CapMessages: r.CapMessages, CapDays: r.CapDays, DayMost: r.DayMost, PersonMost: r.PersonMost,
+			PersonDayMost: r.PersonDayMost},
 	}
 }
 

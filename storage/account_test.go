@@ -19,8 +19,10 @@ import (
 
 func TestAnAccountComesBackAsItWasStored(t *testing.T) {
 	f := newFixture(t)
-	want := sms.Account{Name: "Everything", BaseURL: "https://x.example/v2", Test: true, PerMinute: 1_000_000, CallLimit: 7, URLBudget: 1234, MaxParts: 3,
-		PricePerPart: 450, Country: "KE", Timezone: "Africa/Nairobi", Currency: "KSh", DefaultSender: "CLINIC", LateAfter: 36 * time.Hour, HoldOn429: true}
+	want := sms.Account{Name: "Everything", BaseURL: "https://x.example/v2", Test: true, PerMinute: 1_000_000,
+		CallLimit: 7, URLBudget: 1234, MaxParts: 3,
+		PricePerPart: 450, Country: "KE", Timezone: "Africa/Nairobi", Currency: "KSh", DefaultSender: "CLINIC",
+		LateAfter: 36 * time.Hour, HoldOn429: true}
 	at := f.now()
 	got, err := f.db.CreateAccount(f.ctx, want, sms.Credentials{ClientID: "c", APIKey: "0123456789ab"}, at)
 	f.must(err)
@@ -38,7 +40,8 @@ func TestAnAccountComesBackAsItWasStored(t *testing.T) {
 	if _, err := f.db.CreateAccount(f.ctx, want, sms.Credentials{}, at); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("a name in use: %v", err)
 	}
-	for _, err := range []error{second(f.db.Account(f.ctx, 99)), second(f.db.AccountNamed(f.ctx, "nobody")), second(f.db.Credentials(f.ctx, 99))} {
+	for _, err := range []error{second(f.db.Account(f.ctx, 99)), second(f.db.AccountNamed(f.ctx, "nobody")),
+		second(f.db.Credentials(f.ctx, 99))} {
 		if !errors.Is(err, sms.ErrNotFound) {
 			t.Errorf("%v", err)
 		}
@@ -77,11 +80,17 @@ func TestUpdateAccountKeepsCredentialsThatAreNotGiven(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	if _, err := f.db.UpdateAccount(f.ctx, id, f.now(), func(a *sms.Account, c *sms.Credentials) error { a.Name, c.APIKey = "x", "y"; return boom }); !errors.Is(err, boom) || credentials().APIKey != "short" {
+	if _, err := f.db.UpdateAccount(f.ctx, id, f.now(), func(a *sms.Account, c *sms.Credentials) error {
+		a.Name, c.APIKey = "x", "y"
+		return boom
+	}); !errors.Is(err, boom) || credentials().APIKey != "short" {
 		t.Errorf("%v, %+v", err, credentials())
 	}
 	f.other(t, "Taken")
-	if _, err := f.db.UpdateAccount(f.ctx, id, f.now(), func(a *sms.Account, _ *sms.Credentials) error { a.Name = "Taken"; return nil }); !errors.Is(err, sms.ErrConflict) {
+	if _, err := f.db.UpdateAccount(f.ctx, id, f.now(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.Name = "Taken"
+		return nil
+	}); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("a name in use: %v", err)
 	}
 }
@@ -115,7 +124,10 @@ func TestSecretsAreSealedOnDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	const newer = "CANARYnewerkey9876543210"
-	_, err = db.UpdateAccount(t.Context(), a.ID, 2, func(_ *sms.Account, c *sms.Credentials) error { c.APIKey = newer; return nil })
+	_, err = db.UpdateAccount(t.Context(), a.ID, 2, func(_ *sms.Account, c *sms.Credentials) error {
+		c.APIKey = newer
+		return nil
+	})
 	if err = errors.Join(err, db.RotateCallback(t.Context(), a.ID, sms.CallbackDLR, 3)); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +176,8 @@ func TestSecretsAreSealedOnDisk(t *testing.T) {
 func TestASealedSecretOpensInItsPlaceOnly(t *testing.T) {
 	f := newFixture(t)
 	other := f.other(t, "Other")
-	_, err := f.db.writer.ExecContext(f.ctx, "update account set api_key = (select api_key from account where id = $1) where id = $2", f.account.ID, other.account.ID)
+	_, err := f.db.writer.ExecContext(f.ctx,
+		"update account set api_key = (select api_key from account where id = $1) where id = $2", f.account.ID, other.account.ID)
 	f.must(err)
 	if _, err := f.db.Credentials(f.ctx, other.account.ID); err == nil {
 		t.Error("the key of another account was opened")
@@ -181,17 +194,21 @@ func TestAnotherKeyFileIsRefused(t *testing.T) {
 	path := filepath.Join(f.data, "smsdesk.key")
 	right, err := os.ReadFile(path)
 	f.must(err)
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || len(strings.TrimSpace(string(right))) != 64 {
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 ||
+		len(strings.TrimSpace(string(right))) != 64 {
 		t.Errorf("%v %v: the key file is private and holds 64 digits", info.Mode(), err)
 	}
 	f.must(f.db.Close())
 	f.must(os.WriteFile(path, []byte(strings.Repeat("ab", 32)), 0o600))
-	if _, err := Open(f.ctx, Config{Data: f.data}); err == nil || !strings.Contains(err.Error(), "is not the key of this database") || strings.Contains(err.Error(), "a-key-of") {
+	if _, err := Open(f.ctx, Config{Data: f.data}); err == nil ||
+		!strings.Contains(err.Error(), "is not the key of this database") || strings.Contains(err.Error(), "a-key-of") {
 		t.Errorf("%v", err)
 	}
-	for name, text := range map[string]string{"empty": "", "short": "abcd", "no digits": strings.Repeat("zz", 32), "long": strings.Repeat("ab", 33), "half": string(right[:31])} {
+	for name, text := range map[string]string{"empty": "", "short": "abcd", "no digits": strings.Repeat("zz", 32),
+		"long": strings.Repeat("ab", 33), "half": string(right[:31])} {
 		f.must(os.WriteFile(path, []byte(text), 0o600))
-		if _, err := Open(f.ctx, Config{Data: f.data}); err == nil || !strings.Contains(err.Error(), "is damaged: it must hold 64 hexadecimal digits. Put back the one from your backup") {
+		if _, err := Open(f.ctx, Config{Data: f.data}); err == nil ||
+			!strings.Contains(err.Error(), "is damaged: it must hold 64 hexadecimal digits. Put back the one from your backup") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -217,12 +234,14 @@ func TestCallbackTokensRotateWithAnOverlapOfSevenDays(t *testing.T) {
 	// The clock of the machine may have gone back: the newest is still the current one.
 	f.must(f.db.RotateCallback(f.ctx, id, sms.CallbackDLR, at-3600_000))
 	two := tokens(at)
-	if len(two) != 2 || two[0].ValidUntil != 0 || two[0].Token == first[0].Token || two[1].Token != first[0].Token || two[1].ValidUntil != at-3600_000+7*day {
+	if len(two) != 2 || two[0].ValidUntil != 0 || two[0].Token == first[0].Token || two[1].Token != first[0].Token ||
+		two[1].ValidUntil != at-3600_000+7*day {
 		t.Fatalf("after a rotation: %+v", two)
 	}
 	f.must(f.db.RotateCallback(f.ctx, id, sms.CallbackDLR, at+day))
 	three := tokens(at + day)
-	if len(three) != 3 || three[0].ValidUntil != 0 || three[1].Token != two[0].Token || three[1].ValidUntil != at+8*day || three[2].ValidUntil != two[1].ValidUntil {
+	if len(three) != 3 || three[0].ValidUntil != 0 || three[1].Token != two[0].Token || three[1].ValidUntil != at+8*day ||
+		three[2].ValidUntil != two[1].ValidUntil {
 		t.Fatalf("after two rotations: %+v", three)
 	}
 	for _, c := range []struct {
@@ -242,7 +261,9 @@ func TestCallbackTokensRotateWithAnOverlapOfSevenDays(t *testing.T) {
 		}
 		hashes[c.Hash] = true
 	}
-	if len(hashes) != 4 || !slices.ContainsFunc(all, func(c sms.CallbackToken) bool { return c.Kind == sms.CallbackUSSD }) {
+	if len(hashes) != 4 || !slices.ContainsFunc(all, func(c sms.CallbackToken) bool {
+		return c.Kind == sms.CallbackUSSD
+	}) {
 		t.Errorf("%d tokens; three of reports and one of USSD are valid", len(hashes))
 	}
 	if other := f.other(t, "Other"); len(tokens(at)) != 3 || other.account.ID == id {
@@ -287,11 +308,13 @@ func TestBalancesKeepAShortHistory(t *testing.T) {
 	f := newFixture(t)
 	id := f.account.ID
 	for i, credits := range []string{"₦10", "₦10", "₦9", "₦9", "₦10"} {
-		f.must(f.db.PutBalances(f.ctx, id, []sms.Balance{{PluginType: "SMS", Credits: credits}, {PluginType: "USSD", Credits: "₦1"}}, int64(100+i)))
+		f.must(f.db.PutBalances(f.ctx, id, []sms.Balance{{PluginType: "SMS", Credits: credits},
+			{PluginType: "USSD", Credits: "₦1"}}, int64(100+i)))
 	}
 	got, err := f.db.Balances(f.ctx, id)
 	f.must(err)
-	want := []sms.Balance{{PluginType: "SMS", Credits: "₦10", ReadAt: 104}, {PluginType: "USSD", Credits: "₦1", ReadAt: 104}}
+	want := []sms.Balance{{PluginType: "SMS", Credits: "₦10", ReadAt: 104},
+		{PluginType: "USSD", Credits: "₦1", ReadAt: 104}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -307,7 +330,8 @@ func TestSenderIDsAreReplacedAsAWhole(t *testing.T) {
 	f := newFixture(t)
 	id := f.account.ID
 	f.must(f.db.PutSenderIDs(f.ctx, id, []sms.SenderID{{ID: 1, Text: "OLD"}, {ID: 2, Text: "GONE"}}, 5))
-	want := []sms.SenderID{{ID: 3, CompanyID: 9, Text: "CLINIC", Purpose: "p", IsActive: true, ApproveStatus: "Approved", CreatedDate: "Mar 19, 2018", ApprovedDate: "x", ReadAt: 6},
+	want := []sms.SenderID{{ID: 3, CompanyID: 9, Text: "CLINIC", Purpose: "p", IsActive: true, ApproveStatus: "Approved",
+		CreatedDate: "Mar 19, 2018", ApprovedDate: "x", ReadAt: 6},
 		{ID: 1, Text: "NEW", ReadAt: 6}}
 	f.must(f.db.PutSenderIDs(f.ctx, id, []sms.SenderID{{ID: 1, Text: "NEW"}, want[0], {ID: 1, Text: "CARELESS"}}, 6))
 	got, err := f.db.SenderIDs(f.ctx, id)

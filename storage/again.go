@@ -13,7 +13,8 @@ import (
 // again. The token makes it one: where a campaign was made with it already,
 // that one is given back, and while one is being made the error is
 // sms.ErrConflict.
-func (db campaignStore) BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error) {
+func (db campaignStore) BeginAgain(ctx context.Context, c sms.Campaign, token string,
+	now int64) (made sms.Campaign, whole bool, err error) {
 	err = db.update(ctx, "begin campaign", func(t *tx) error {
 		first, err := t.CampaignByToken(ctx, token)
 		if err == nil {
@@ -24,8 +25,10 @@ func (db campaignStore) BeginAgain(ctx context.Context, c sms.Campaign, token st
 			return err
 		}
 		made = c
-		made.ID, err = t.InsertAgain(ctx, query.InsertAgainParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID, Text: c.Text,
-			Unicode: c.Unicode, Flash: c.Flash, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, AgainOf: c.AgainOf})
+		made.ID, err = t.InsertAgain(ctx, query.InsertAgainParams{AccountID: c.AccountID, Token: token, Name: c.Name,
+			SenderID: c.SenderID, Text: c.Text,
+			Unicode: c.Unicode, Flash: c.Flash, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now,
+			ListID: c.ListID, AgainOf: c.AgainOf})
 		return err
 	})
 	return made, whole, err
@@ -33,10 +36,12 @@ func (db campaignStore) BeginAgain(ctx context.Context, c sms.Campaign, token st
 
 // ShowAgain makes the hidden campaign a draft. tally counts its messages by
 // standing.
-func (db campaignStore) ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error) {
+func (db campaignStore) ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally,
+	now int64) (sms.Campaign, error) {
 	var made sms.Campaign
 	err := db.update(ctx, "show campaign", func(t *tx) error {
-		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts, Unicode: c.Unicode,
+		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts,
+			Unicode:     c.Unicode,
 			Fingerprint: c.Fingerprint, CallsText: c.CallsText, CallsPairs: c.CallsPairs, CreatedAt: now})
 		if err != nil || n != 1 {
 			return orUnexpected(err)

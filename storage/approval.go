@@ -16,11 +16,15 @@ func (db campaignStore) Awaiting(ctx context.Context, account, user int64) (int6
 
 func (t *tx) putApproval(ctx context.Context, c sms.Campaign) error {
 	p := c.Approval
-	return t.SetApproval(ctx, query.SetApprovalParams{ID: c.ID, AskedBy: p.AskedBy, AskedName: p.AskedName, AskedAt: p.AskedAt, ApprovedBy: p.ApprovedBy,
-		ApprovedName: p.ApprovedName, ApprovedAt: p.ApprovedAt, Returned: p.Returned, ReturnedBy: p.ReturnedBy, ReturnedName: p.ReturnedName, ReturnedAt: p.ReturnedAt})
+	return t.SetApproval(ctx, query.SetApprovalParams{ID: c.ID, AskedBy: p.AskedBy, AskedName: p.AskedName,
+		AskedAt: p.AskedAt, ApprovedBy: p.ApprovedBy,
+		ApprovedName: p.ApprovedName, ApprovedAt: p.ApprovedAt, Returned: p.Returned, ReturnedBy: p.ReturnedBy,
+		ReturnedName: p.ReturnedName, ReturnedAt: p.ReturnedAt})
 }
 
 func approval(r query.Campaign) sms.Approval {
-	return sms.Approval{AskedBy: r.AskedBy, AskedName: r.AskedName, AskedAt: r.AskedAt, ApprovedBy: r.ApprovedBy, ApprovedName: r.ApprovedName,
-		ApprovedAt: r.ApprovedAt, Returned: r.Returned, ReturnedBy: r.ReturnedBy, ReturnedName: r.ReturnedName, ReturnedAt: r.ReturnedAt}
+	return sms.Approval{AskedBy: r.AskedBy, AskedName: r.AskedName, AskedAt: r.AskedAt, ApprovedBy: r.ApprovedBy,
+		ApprovedName: r.ApprovedName,
+		ApprovedAt:   r.ApprovedAt, Returned: r.Returned, ReturnedBy: r.ReturnedBy, ReturnedName: r.ReturnedName,
+		ReturnedAt: r.ReturnedAt}
 }

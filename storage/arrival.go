@@ -50,9 +50,12 @@ type arrivedReport struct {
 // ApplyReports stores reports, lets each decide about its message and moves
 // the cursors, in one transaction: a crash applies each once. The reports are
 // in the order of the inbox; countries holds each account's country.
-func (db reportStore) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, upTo sms.Cursors, now int64) (done sms.Applied, err error) {
+func (db reportStore) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string,
+	upTo sms.Cursors, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{}, named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{}, fresh: map[eventKey]bool{}}
+		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{},
+			named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{},
+			fresh: map[eventKey]bool{}}
 		if err := a.find(ctx, reports); err != nil {
 			return err
 		}
@@ -115,7 +118,8 @@ func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error 
 }
 
 func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(reportedMessages, marks(len(ids))), slices.Concat([]any{account}, ids, []any{account}, ids)...)
+	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(reportedMessages, marks(len(ids))),
+		slices.Concat([]any{account}, ids, []any{account}, ids)...)
 	if err != nil {
 		return err
 	}
@@ -123,7 +127,8 @@ func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error 
 		var id string
 		var m sms.Message
 		d := &m.Delivery
-		if err := rows.Scan(&id, &m.ID, &m.AccountID, &m.CampaignID, &m.Number, &m.State, &d.Status, &d.ErrorCode, &d.DoneDate, &d.Conflict, &d.Late, &m.SentAt); err != nil {
+		if err := rows.Scan(&id, &m.ID, &m.AccountID, &m.CampaignID, &m.Number, &m.State, &d.Status, &d.ErrorCode,
+			&d.DoneDate, &d.Conflict, &d.Late, &m.SentAt); err != nil {
 			return errors.Join(err, rows.Close())
 		}
 		if a.byID[m.ID] == nil {
@@ -140,7 +145,8 @@ const waitingReports = `select r.provider_id, r.mobile, r.status, r.error_code, 
 where r.account_id = ? and r.effect = 'not_matched' and r.provider_id in (%s)`
 
 func (a *arrival) findWaiting(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(waitingReports, marks(len(ids))), append([]any{account}, ids...)...)
+	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(waitingReports, marks(len(ids))),
+		append([]any{account}, ids...)...)
 	if err != nil {
 		return err
 	}
@@ -257,7 +263,8 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 	const columns = 16
 	args := make([]any, 0, columns*len(list))
 	for _, r := range list {
-		args = append(args, r.AccountID, r.ID, r.ReceivedAt, r.lastAt, r.times, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate,
+		args = append(args, r.AccountID, r.ID, r.ReceivedAt, r.lastAt, r.times, r.ProviderID, r.Mobile, r.Status, r.ErrorCode,
+			r.SubmitDate, r.DoneDate,
 			r.ShortMessage, r.Raw, r.message, string(r.effect), keptKey(a.matchKeys(r.AccountID).Key(r.Mobile)))
 	}
 	stored, err := a.always.QueryContext(ctx, ofRows(putReports, "("+marks(columns)+")", len(list)), args...)
@@ -269,7 +276,8 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 	for stored.Next() {
 		var key eventKey
 		var times int64
-		if err := stored.Scan(&key.account, &key.id, &key.mobile, &key.status, &key.errorCode, &key.doneAt, &times); err != nil {
+		if err := stored.Scan(&key.account, &key.id, &key.mobile, &key.status, &key.errorCode, &key.doneAt,
+			&times); err != nil {
 			return errors.Join(err, stored.Close())
 		}
 		a.fresh[key] = times == a.events[key].times
@@ -310,7 +318,8 @@ func (a *arrival) deliverSome(ctx context.Context, list []*reportedMessage, now 
 		d := m.after.Delivery
 		args = append(args, m.after.ID, string(d.Status), d.ErrorCode, d.DoneDate, d.Conflict, d.Late)
 	}
-	done, err := a.always.ExecContext(ctx, ofRows(deliverMessages, "(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))", len(list)), args...)
+	done, err := a.always.ExecContext(ctx, ofRows(deliverMessages,
+		"(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))", len(list)), args...)
 	if err != nil {
 		return err
 	}

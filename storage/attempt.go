@@ -50,7 +50,8 @@ func (db callStore) License(ctx context.Context, a *sms.Attempt, now int64) erro
 	return nil
 }
 
-func (t *tx) license(ctx context.Context, db *core, journal *Journal, a *sms.Attempt, people string, now int64) (line []byte, seq int64, err error) {
+func (t *tx) license(ctx context.Context, db *core, journal *Journal, a *sms.Attempt, people string,
+	now int64) (line []byte, seq int64, err error) {
 	of, err := t.AccountByID(ctx, a.AccountID)
 	if err != nil {
 		return nil, 0, err
@@ -62,7 +63,8 @@ func (t *tx) license(ctx context.Context, db *core, journal *Journal, a *sms.Att
 	if at := time.UnixMilli(now); sms.SendsAt(account(of), campaign(c.Campaign, c.Test), at).After(at) {
 		return nil, 0, fmt.Errorf("%w: the sending hours were over before this call", sms.ErrConflict)
 	}
-	l := journalLine{Kind: lineLicence, Attempt: a.UID, Campaign: campaignUID(c.Campaign.Token), Account: of.Uid, People: people}
+	l := journalLine{Kind: lineLicence, Attempt: a.UID, Campaign: campaignUID(c.Campaign.Token), Account: of.Uid,
+		People: people}
 	if of.Test {
 		l.Test = 1
 	}
@@ -101,7 +103,8 @@ func (t *tx) license(ctx context.Context, db *core, journal *Journal, a *sms.Att
 // before the answer. Every message of the attempt must be in the settlement,
 // once. alert is true when this settlement is the one that paused. Repeating
 // it, or settling what Recover has settled, fails with sms.ErrConflict.
-func (db callStore) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
+func (db callStore) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string,
+	judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	err = db.update(ctx, "commit the outcome", func(t *tx) error {
 		row, err := t.CampaignByID(ctx, a.CampaignID)
 		if err != nil {
@@ -142,7 +145,8 @@ func (db callStore) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement
 		if err := t.applyWaiting(ctx, a.AccountID, providerIDs(s, o, group), country, now); err != nil {
 			return err
 		}
-		alert, err = t.afterAttempt(ctx, a, of, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge, now)
+		alert, err = t.afterAttempt(ctx, a, of, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge,
+			now)
 		return err
 	})
 	return alert && err == nil, err
@@ -186,7 +190,8 @@ func providerIDs(s sms.Settlement, o sms.Outcome, group bool) []string {
 	return slices.Compact(ids)
 }
 
-func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, now int64) (accepted int64, err error) {
+func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome,
+	now int64) (accepted int64, err error) {
 	state := s.State
 	if a.State == sms.AttemptPrepared {
 		state = sms.AttemptReleased
@@ -204,7 +209,8 @@ func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s sms.Settlement, o
 		}
 	}
 	ended := t.steady()
-	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(state), Class: string(o.Class), HttpStatus: int64(o.HTTPStatus), Code: o.Code,
+	n, err := t.EndAttempt(ctx, query.EndAttemptParams{ID: a.ID, State: string(state), Class: string(o.Class),
+		HttpStatus: int64(o.HTTPStatus), Code: o.Code,
 		Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written, Accepted: accepted, EndedAt: now,
 		Boot: ended.Boot, EndedSteady: ended.Ms, State_2: string(a.State)})
 	if err == nil && n != 1 {
@@ -218,7 +224,8 @@ const settleAtOnce = 200
 
 // settleMessages moves messages of an attempt of the campaign to what they
 // became.
-func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt, list []sms.Settled, from sms.State, class sms.Class, now int64) error {
+func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt, list []sms.Settled, from sms.State,
+	class sms.Class, now int64) error {
 	type ending struct {
 		to           sms.State
 		reason, code string
@@ -418,8 +425,12 @@ func (t *tx) recover(ctx context.Context, a *sms.Attempt, now int64) (int64, err
 }
 
 func attempt(r query.Attempt) sms.Attempt {
-	return sms.Attempt{ID: r.ID, UID: r.Uid, AccountID: r.AccountID, CampaignID: r.CampaignID, Epoch: r.Epoch, State: sms.AttemptState(r.State),
-		Canary: r.Canary, Recipients: int(r.Recipients), Class: sms.Class(r.Class), HTTPStatus: int(r.HttpStatus), Code: r.Code, Reason: r.Reason,
-		Excerpt: r.Excerpt, Written: r.Written, PreparedAt: r.PreparedAt, LicensedAt: r.LicensedAt, EndedAt: r.EndedAt, JournalSeq: r.JournalSeq,
-		Call: sms.Call{Kind: sms.CallKind(r.Kind), SenderID: r.SenderID, Text: r.Text, Unicode: r.Unicode, Flash: r.Flash, GroupID: r.GroupID}}
+	return sms.Attempt{ID: r.ID, UID: r.Uid, AccountID: r.AccountID, CampaignID: r.CampaignID, Epoch: r.Epoch,
+		State:  sms.AttemptState(r.State),
+		Canary: r.Canary, Recipients: int(r.Recipients), Class: sms.Class(r.Class), HTTPStatus: int(r.HttpStatus),
+		Code: r.Code, Reason: r.Reason,
+		Excerpt: r.Excerpt, Written: r.Written, PreparedAt: r.PreparedAt, LicensedAt: r.LicensedAt, EndedAt: r.EndedAt,
+		JournalSeq: r.JournalSeq,
+		Call: sms.Call{Kind: sms.CallKind(r.Kind), SenderID: r.SenderID, Text: r.Text, Unicode: r.Unicode, Flash: r.Flash,
+			GroupID: r.GroupID}}
 }

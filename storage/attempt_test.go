@@ -29,16 +29,19 @@ func numbersOf(t *testing.T, a *sms.Attempt) (list []string) {
 
 func TestAClaimFreezesACallsWorth(t *testing.T) {
 	f := newFixture(t)
-	c := f.draftOf(sms.Campaign{Text: "Hello", Flash: true}, []sms.Message{{Number: "1", Text: "Hello"}, {Number: "2", Text: "Hello"}, {Number: "3", Text: "Hello"}})
+	c := f.draftOf(sms.Campaign{Text: "Hello", Flash: true},
+		[]sms.Message{{Number: "1", Text: "Hello"}, {Number: "2", Text: "Hello"}, {Number: "3", Text: "Hello"}})
 	f.set(c.ID, sms.CampaignRunning)
 	at := f.now()
 	claim, err := f.db.Claim(f.ctx, f.order(0, 2), at)
 	f.must(err)
 	a := claim.Attempt
 	list := f.messages(c.ID)
-	want := &sms.Attempt{ID: a.ID, UID: a.UID, AccountID: f.account.ID, CampaignID: c.ID, Epoch: f.epoch, State: sms.AttemptPrepared, Canary: true, Recipients: 2,
+	want := &sms.Attempt{ID: a.ID, UID: a.UID, AccountID: f.account.ID, CampaignID: c.ID, Epoch: f.epoch,
+		State: sms.AttemptPrepared, Canary: true, Recipients: 2,
 		Messages: []int64{list[0].ID, list[1].ID}, PreparedAt: at,
-		Call: sms.Call{Kind: sms.CallText, SenderID: "CLINIC", Text: "Hello", Flash: true, Recipients: []sms.Recipient{{MessageID: list[0].ID, Number: "1"}, {MessageID: list[1].ID, Number: "2"}}}}
+		Call: sms.Call{Kind: sms.CallText, SenderID: "CLINIC", Text: "Hello", Flash: true,
+			Recipients: []sms.Recipient{{MessageID: list[0].ID, Number: "1"}, {MessageID: list[1].ID, Number: "2"}}}}
 	if d := cmp.Diff(want, a); d != "" {
 		t.Error(d)
 	}
@@ -87,7 +90,8 @@ func TestOnlyRunningCampaignsAreClaimed(t *testing.T) {
 // pause pauses the account as a listed error does.
 func (f *fixture) pause() {
 	f.t.Helper()
-	_, err := f.db.writer.ExecContext(f.ctx, "update account set pause = 'why', pause_code = '007' where id = $1", f.account.ID)
+	_, err := f.db.writer.ExecContext(f.ctx, "update account set pause = 'why', pause_code = '007' where id = $1",
+		f.account.ID)
 	f.must(err)
 }
 
@@ -102,7 +106,8 @@ func TestANumberIsOnceInACallAndOnceInFlight(t *testing.T) {
 	if got := numbersOf(t, first); !slices.Equal(got, []string{"1", "2", "3"}) {
 		t.Errorf("the first call holds %v", got)
 	}
-	if again := f.claimAfter(other.ID-1, 10); again == nil || again.CampaignID != other.ID || !slices.Equal(numbersOf(t, again), []string{"4"}) {
+	if again := f.claimAfter(other.ID-1, 10); again == nil || again.CampaignID != other.ID ||
+		!slices.Equal(numbersOf(t, again), []string{"4"}) {
 		t.Errorf("%+v: number 3 is in flight with this text", again)
 	}
 	if a := f.claimAfter(another.ID-1, 10); a == nil || a.CampaignID != another.ID {
@@ -242,7 +247,8 @@ func TestALicenceIsForOneUse(t *testing.T) {
 		t.Fatalf("%d licences", won.Load())
 	}
 	f.must(f.db.update(f.ctx, "license", func(t *tx) error {
-		n, err := t.LicenseAttempt(f.ctx, query.LicenseAttemptParams{ID: a.ID, Epoch: a.Epoch, LicensedAt: f.now(), JournalSeq: -1})
+		n, err := t.LicenseAttempt(f.ctx, query.LicenseAttemptParams{ID: a.ID, Epoch: a.Epoch, LicensedAt: f.now(),
+			JournalSeq: -1})
 		if n != 0 {
 			return fmt.Errorf("%d rows were licensed again", n)
 		}
@@ -269,7 +275,8 @@ func TestALicenceIsRefusedWhenSomethingStoppedIt(t *testing.T) {
 	} {
 		a := f.claim(2)
 		stop.by()
-		if err := f.db.License(f.ctx, a, f.now()); !errors.Is(err, sms.ErrConflict) || a.State != sms.AttemptPrepared || a.LicensedAt != 0 {
+		if err := f.db.License(f.ctx, a, f.now()); !errors.Is(err, sms.ErrConflict) || a.State != sms.AttemptPrepared ||
+			a.LicensedAt != 0 {
 			t.Errorf("%s: %v, %s", name, err, a.State)
 		}
 		f.settle(a, sms.Outcome{Class: sms.ClassNothingLeft, Reason: "stopped"})

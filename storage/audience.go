@@ -13,13 +13,15 @@ import (
 
 // CreateAudience stores a new audience with the contacts picked for it. A name
 // that the account has already is sms.ErrConflict.
-func (db contactStore) CreateAudience(ctx context.Context, a sms.Audience, members []int64, now int64) (sms.Audience, error) {
+func (db contactStore) CreateAudience(ctx context.Context, a sms.Audience, members []int64,
+	now int64) (sms.Audience, error) {
 	filter, err := json.Marshal(a.Filter)
 	if err != nil {
 		return a, fmt.Errorf("write audience: %w", err)
 	}
 	err = db.update(ctx, "store audience", func(t *tx) error {
-		if a.ID, err = t.InsertAudience(ctx, query.InsertAudienceParams{AccountID: a.AccountID, Name: a.Name, Kind: string(a.Kind), Filter: string(filter), ByID: a.ByID, ByName: a.ByName, CreatedAt: now}); err != nil {
+		if a.ID, err = t.InsertAudience(ctx, query.InsertAudienceParams{AccountID: a.AccountID, Name: a.Name,
+			Kind: string(a.Kind), Filter: string(filter), ByID: a.ByID, ByName: a.ByName, CreatedAt: now}); err != nil {
 			return err
 		}
 		for _, id := range members {
@@ -41,7 +43,8 @@ func (db contactStore) UpdateAudience(ctx context.Context, a sms.Audience, now i
 		return fmt.Errorf("write audience: %w", err)
 	}
 	return db.update(ctx, "store audience", func(t *tx) error {
-		n, err := t.Queries.UpdateAudience(ctx, query.UpdateAudienceParams{ID: a.ID, Version: a.Version, Name: a.Name, Filter: string(filter), ChangedAt: now})
+		n, err := t.Queries.UpdateAudience(ctx, query.UpdateAudienceParams{ID: a.ID, Version: a.Version, Name: a.Name,
+			Filter: string(filter), ChangedAt: now})
 		if err == nil && n != 1 {
 			err = errUnexpected
 		}
@@ -101,7 +104,8 @@ func audiences(rows []query.Audience, err error) (list []sms.Audience, _ error) 
 
 // ChangeMembers puts contacts into a picked audience, or takes them out, and
 // counts those for whom that changed anything.
-func (db contactStore) ChangeMembers(ctx context.Context, audience int64, contacts []int64, in bool) (changed int64, err error) {
+func (db contactStore) ChangeMembers(ctx context.Context, audience int64, contacts []int64,
+	in bool) (changed int64, err error) {
 	err = db.update(ctx, "change the people of an audience", func(t *tx) error {
 		for _, id := range contacts {
 			change := t.DeleteMember
@@ -177,11 +181,15 @@ func (db contactStore) blockedContacts(ctx context.Context, account int64) (map[
 // audienceIDs lists the people of an audience, the oldest first.
 func (db contactStore) audienceIDs(ctx context.Context, a sms.Audience) (ids []int64, err error) {
 	if a.Kind == sms.Filtered {
-		err = db.matching(ctx, a.AccountID, math.MaxInt64, a.Filter, func(some []int64) bool { ids = append(ids, some...); return true })
+		err = db.matching(ctx, a.AccountID, math.MaxInt64, a.Filter, func(some []int64) bool {
+			ids = append(ids, some...)
+			return true
+		})
 		slices.Reverse(ids)
 		return ids, err
 	}
-	rows, err := db.reader.QueryContext(ctx, "select contact_id from audience_member where audience_id = $1 order by contact_id", a.ID)
+	rows, err := db.reader.QueryContext(ctx,
+		"select contact_id from audience_member where audience_id = $1 order by contact_id", a.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +205,8 @@ func (db contactStore) audienceIDs(ctx context.Context, a sms.Audience) (ids []i
 }
 
 func audience(r query.Audience) (sms.Audience, error) {
-	a := sms.Audience{ID: r.ID, AccountID: r.AccountID, Name: r.Name, Kind: sms.AudienceKind(r.Kind), Version: r.Version, ByID: r.ByID, ByName: r.ByName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt}
+	a := sms.Audience{ID: r.ID, AccountID: r.AccountID, Name: r.Name, Kind: sms.AudienceKind(r.Kind), Version: r.Version,
+		ByID: r.ByID, ByName: r.ByName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt}
 	if err := json.Unmarshal([]byte(r.Filter), &a.Filter); err != nil {
 		return a, fmt.Errorf("read audience: %w", err)
 	}

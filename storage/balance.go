@@ -28,7 +28,8 @@ func balance(r query.Balance) sms.Balance {
 
 // BalanceHistory lists how the balance of one service type went since a time,
 // the oldest first; at most 20,000 changes.
-func (db accountStore) BalanceHistory(ctx context.Context, account int64, pluginType string, since int64) ([]sms.BalanceSpan, error) {
+func (db accountStore) BalanceHistory(ctx context.Context, account int64, pluginType string,
+	since int64) ([]sms.BalanceSpan, error) {
 	rows, err := db.read().BalanceHistory(ctx, account, pluginType, since)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of the balance: %w", err)
@@ -67,7 +68,8 @@ func (db accountStore) PutBalances(ctx context.Context, account int64, list []sm
 			if ok && k.Credits == b.Credits {
 				err = seen.touch(ctx, k, now)
 			} else {
-				err = t.InsertBalance(ctx, query.InsertBalanceParams{AccountID: account, PluginType: b.PluginType, Credits: b.Credits, Since: now,
+				err = t.InsertBalance(ctx, query.InsertBalanceParams{AccountID: account, PluginType: b.PluginType,
+					Credits: b.Credits, Since: now,
 					Seq: seen.seq, SeqBefore: seen.before})
 			}
 			if err == nil && ok && k.Credits != b.Credits {
@@ -93,7 +95,8 @@ func (t accountTx) alarm(ctx context.Context, account int64, before, after sms.B
 		return nil
 	}
 	put := func(kind sms.AlarmKind) error {
-		_, err := t.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: account, Kind: string(kind), PluginType: after.PluginType, At: after.ReadAt,
+		_, err := t.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: account, Kind: string(kind),
+			PluginType: after.PluginType, At: after.ReadAt,
 			FromAt: before.ReadAt, Before: before.Credits, After: after.Credits})
 		return err
 	}
@@ -116,7 +119,8 @@ func (t accountTx) alarm(ctx context.Context, account int64, before, after sms.B
 // PutAlarm writes an alarm down.
 func (db accountStore) PutAlarm(ctx context.Context, a sms.Alarm) error {
 	return db.update(ctx, "store alarm", func(t *tx) error {
-		_, err := t.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: a.AccountID, Kind: string(a.Kind), PluginType: a.PluginType, At: a.At, FromAt: a.From, Before: a.Before, After: a.After})
+		_, err := t.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: a.AccountID, Kind: string(a.Kind),
+			PluginType: a.PluginType, At: a.At, FromAt: a.From, Before: a.Before, After: a.After})
 		return err
 	})
 }
@@ -130,7 +134,8 @@ func (db accountStore) Alarms(ctx context.Context, account int64) ([]sms.Alarm, 
 func alarms(rows []query.BalanceAlarm) []sms.Alarm {
 	list := make([]sms.Alarm, len(rows))
 	for i, r := range rows {
-		list[i] = sms.Alarm{ID: r.ID, AccountID: r.AccountID, Kind: sms.AlarmKind(r.Kind), PluginType: r.PluginType, At: r.At, From: r.FromAt, Before: r.Before, After: r.After}
+		list[i] = sms.Alarm{ID: r.ID, AccountID: r.AccountID, Kind: sms.AlarmKind(r.Kind), PluginType: r.PluginType, At: r.At,
+			From: r.FromAt, Before: r.Before, After: r.After}
 	}
 	return list
 }

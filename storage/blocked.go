@@ -42,8 +42,10 @@ func (t contactTx) block(ctx context.Context, list []sms.Blocked) (added int64, 
 		rows = append(rows, "("+places(n+1, 9)+")")
 		args = append(args, b.AccountID, b.Number, string(b.Kind), b.Note, b.ByID, b.ByName, b.Since, b.Proof, b.MessageID)
 	}
-	done, err := t.raw.ExecContext(ctx, `insert into blocked (account_id, number, kind, note, by_id, by_name, since, proof, message_id) values `+strings.Join(rows, ", ")+
-		` on conflict (account_id, number) do nothing`, args...)
+	done, err := t.raw.ExecContext(ctx,
+		`insert into blocked (account_id, number, kind, note, by_id, by_name, since, proof, message_id) values `+
+			strings.Join(rows, ", ")+
+			` on conflict (account_id, number) do nothing`, args...)
 	if err != nil {
 		return 0, fmt.Errorf("insert blocked numbers: %w", err)
 	}
@@ -56,7 +58,8 @@ func (t contactTx) blockReported(ctx context.Context, m sms.Message, now int64) 
 	if !sms.Blockable(m.Number) {
 		return nil
 	}
-	b := sms.Blocked{AccountID: m.AccountID, Number: m.Number, Kind: sms.BlockedByReport, Since: now, MessageID: m.ID, Proof: sms.ReportProof(m.ID, m.Delivery)}
+	b := sms.Blocked{AccountID: m.AccountID, Number: m.Number, Kind: sms.BlockedByReport, Since: now, MessageID: m.ID,
+		Proof: sms.ReportProof(m.ID, m.Delivery)}
 	n, err := t.block(ctx, []sms.Blocked{b})
 	if err != nil || n == 0 {
 		return err
@@ -78,8 +81,11 @@ func (db contactStore) EndBlock(ctx context.Context, id int64, end sms.Unblockin
 
 // EndOwnBlock is EndBlock for a number that came onto the list by that way;
 // done is false where it is not there, or came there by another.
-func (db contactStore) EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind, end sms.Unblocking) (gone sms.Blocked, done bool, err error) {
-	gone, err = db.endBlock(ctx, end, func(t *tx) (query.Blocked, error) { return t.DeleteOwnBlocked(ctx, account, number, string(kind)) })
+func (db contactStore) EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind,
+	end sms.Unblocking) (gone sms.Blocked, done bool, err error) {
+	gone, err = db.endBlock(ctx, end, func(t *tx) (query.Blocked, error) {
+		return t.DeleteOwnBlocked(ctx, account, number, string(kind))
+	})
 	if errors.Is(err, sms.ErrNotFound) {
 		return sms.Blocked{}, false, nil
 	}
@@ -87,19 +93,24 @@ func (db contactStore) EndOwnBlock(ctx context.Context, account int64, number st
 }
 
 func (t contactTx) keepEnded(ctx context.Context, b sms.Blocked, end sms.Unblocking) error {
-	return t.InsertEndedBlock(ctx, query.InsertEndedBlockParams{AccountID: b.AccountID, Number: b.Number, Kind: string(b.Kind), Note: b.Note, ByID: b.ByID, ByName: b.ByName,
-		Since: b.Since, Proof: b.Proof, MessageID: b.MessageID, EndedAt: end.At, EndedKind: string(end.Kind), EndedNote: end.Note, EndedByID: end.ByID, EndedByName: end.ByName})
+	return t.InsertEndedBlock(ctx, query.InsertEndedBlockParams{AccountID: b.AccountID, Number: b.Number,
+		Kind: string(b.Kind), Note: b.Note, ByID: b.ByID, ByName: b.ByName,
+		Since: b.Since, Proof: b.Proof, MessageID: b.MessageID, EndedAt: end.At, EndedKind: string(end.Kind),
+		EndedNote: end.Note, EndedByID: end.ByID, EndedByName: end.ByName})
 }
 
 // EndedBlocks lists the blocks of a number that ended, the newest first, as far
 // as they are kept.
-func (db contactStore) EndedBlocks(ctx context.Context, account int64, number string, limit int) (list []sms.EndedBlock, err error) {
+func (db contactStore) EndedBlocks(ctx context.Context, account int64, number string,
+	limit int) (list []sms.EndedBlock, err error) {
 	rows, err := db.read().EndedBlocks(ctx, account, number, int32(limit))
 	for _, r := range rows {
 		list = append(list, sms.EndedBlock{
-			Blocked: sms.Blocked{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Kind: sms.BlockKind(r.Kind), Note: r.Note, ByID: r.ByID, ByName: r.ByName, Since: r.Since,
+			Blocked: sms.Blocked{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Kind: sms.BlockKind(r.Kind), Note: r.Note,
+				ByID: r.ByID, ByName: r.ByName, Since: r.Since,
 				Proof: r.Proof, MessageID: r.MessageID},
-			End: sms.Unblocking{At: r.EndedAt, Kind: sms.BlockKind(r.EndedKind), Note: r.EndedNote, ByID: r.EndedByID, ByName: r.EndedByName}})
+			End: sms.Unblocking{At: r.EndedAt, Kind: sms.BlockKind(r.EndedKind), Note: r.EndedNote, ByID: r.EndedByID,
+				ByName: r.EndedByName}})
 	}
 	return found(list, err, "list ended blocks")
 }
@@ -123,7 +134,8 @@ func (db contactStore) CountBlocked(ctx context.Context, account int64) (int64, 
 const mostDigits = "99999999999999999999"
 
 // BlockedNumbers lists blocked numbers; more says that there are further ones.
-func (db contactStore) BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error) {
+func (db contactStore) BlockedNumbers(ctx context.Context,
+	f sms.BlockedFilter) (list []sms.Blocked, more bool, err error) {
 	before := f.Before
 	if before == 0 {
 		before = math.MaxInt64
@@ -132,7 +144,8 @@ func (db contactStore) BlockedNumbers(ctx context.Context, f sms.BlockedFilter) 
 	if f.Prefix == "" {
 		rows, err = db.read().BlockedPage(ctx, f.AccountID, before, int32(f.Limit+1))
 	} else {
-		rows, err = db.read().BlockedRange(ctx, query.BlockedRangeParams{AccountID: f.AccountID, Number: f.Prefix, Number_2: f.Prefix + mostDigits, Limit: int32(f.Limit + 1)})
+		rows, err = db.read().BlockedRange(ctx, query.BlockedRangeParams{AccountID: f.AccountID, Number: f.Prefix,
+			Number_2: f.Prefix + mostDigits, Limit: int32(f.Limit + 1)})
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("list blocked numbers: %w", err)
@@ -147,7 +160,8 @@ func (db contactStore) BlockedNumbers(ctx context.Context, f sms.BlockedFilter) 
 }
 
 // BlockedAmong finds those of the numbers that are on the account's list.
-func (db contactStore) BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error) {
+func (db contactStore) BlockedAmong(ctx context.Context, account int64,
+	numbers []string) (map[string]sms.Blocked, error) {
 	list := map[string]sms.Blocked{}
 	for len(numbers) > 0 {
 		n := min(len(numbers), blockedAtOnce)
@@ -164,13 +178,15 @@ func (db contactStore) BlockedAmong(ctx context.Context, account int64, numbers 
 }
 
 func (db contactStore) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
-	rows, err := db.reader.QueryContext(ctx, `select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
+	rows, err := db.reader.QueryContext(ctx,
+		`select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
 	if err != nil {
 		return err
 	}
 	for rows.Next() {
 		var r query.Blocked
-		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since, &r.Proof, &r.MessageID); err != nil {
+		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since, &r.Proof,
+			&r.MessageID); err != nil {
 			return errors.Join(err, rows.Close())
 		}
 		do(blocked(r))
@@ -249,7 +265,9 @@ func (c *claiming) leaveOut(ctx context.Context, campaign int64, why map[int64]s
 		same[reason] = append(same[reason], id)
 	}
 	for reason, ids := range same {
-		done, err := c.raw.ExecContext(ctx, `update message set state = 'skipped', reason = $1, changed_at = $2 where state = 'queued' and id in (`+places(3, len(ids))+`)`,
+		done, err := c.raw.ExecContext(ctx,
+			`update message set state = 'skipped', reason = $1, changed_at = $2 where state = 'queued' and id in (`+
+				places(3, len(ids))+`)`,
 			append([]any{reason, c.now}, ids...)...)
 		if err != nil {
 			return 0, fmt.Errorf("leave out blocked recipients: %w", err)
@@ -283,6 +301,7 @@ func (c *claiming) blockedAhead(ctx context.Context, campaign int64, do func(id 
 }
 
 func blocked(r query.Blocked) sms.Blocked {
-	return sms.Blocked{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Kind: sms.BlockKind(r.Kind), Note: r.Note, ByID: r.ByID, ByName: r.ByName, Since: r.Since,
+	return sms.Blocked{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Kind: sms.BlockKind(r.Kind), Note: r.Note,
+		ByID: r.ByID, ByName: r.ByName, Since: r.Since,
 		Proof: r.Proof, MessageID: r.MessageID}
 }

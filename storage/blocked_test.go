@@ -16,7 +16,8 @@ func (f *fixture) block(kind sms.BlockKind, numbers ...string) (added int64) {
 	f.t.Helper()
 	var list []sms.Blocked
 	for _, n := range numbers {
-		list = append(list, sms.Blocked{AccountID: f.account.ID, Number: n, Kind: kind, Note: "asked by phone", ByID: 1, ByName: "Ada Obi", Since: f.now()})
+		list = append(list, sms.Blocked{AccountID: f.account.ID, Number: n, Kind: kind, Note: "asked by phone", ByID: 1,
+			ByName: "Ada Obi", Since: f.now()})
 	}
 	added, err := f.db.Block(f.ctx, list)
 	f.must(err)
@@ -36,7 +37,8 @@ func (f *fixture) blockedNumbers(filter sms.BlockedFilter) (list []string, more 
 
 // Unblock is EndBlock by somebody of the staff.
 func (db *DB) Unblock(ctx context.Context, id int64) (sms.Blocked, error) {
-	return db.EndBlock(ctx, id, sms.Unblocking{At: began, Kind: sms.BlockedByStaff, Note: "came by in person", ByID: 2, ByName: "Bola Ade"})
+	return db.EndBlock(ctx, id, sms.Unblocking{At: began, Kind: sms.BlockedByStaff, Note: "came by in person", ByID: 2,
+		ByName: "Bola Ade"})
 }
 
 func TestABlockedNumberKeepsItsFirstDay(t *testing.T) {
@@ -56,7 +58,8 @@ func TestABlockedNumberKeepsItsFirstDay(t *testing.T) {
 		t.Error(d)
 	}
 	b := first[numbers(1)[0]]
-	want := sms.Blocked{ID: b.ID, AccountID: f.account.ID, Number: numbers(1)[0], Kind: sms.BlockedByStaff, Note: "asked by phone", ByID: 1, ByName: "Ada Obi", Since: b.Since}
+	want := sms.Blocked{ID: b.ID, AccountID: f.account.ID, Number: numbers(1)[0], Kind: sms.BlockedByStaff,
+		Note: "asked by phone", ByID: 1, ByName: "Ada Obi", Since: b.Since}
 	if got, err := f.db.BlockedNumber(f.ctx, b.ID); err != nil || got != want || b.Since == 0 {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -86,10 +89,12 @@ func TestBlockedNumbersInPages(t *testing.T) {
 		t.Errorf("%v %v", list, more)
 	}
 	last := one[int64](f, "select id from blocked where number = '2348030000001'")
-	if list, more = f.blockedNumbers(sms.BlockedFilter{Before: last, Limit: 3}); !slices.Equal(list, []string{"2348030000003"}) || more {
+	if list, more = f.blockedNumbers(sms.BlockedFilter{Before: last, Limit: 3}); !slices.Equal(list,
+		[]string{"2348030000003"}) || more {
 		t.Errorf("%v %v", list, more)
 	}
-	for prefix, want := range map[string][]string{"23480300": {"2348030000001", "2348030000002", "2348030000003"}, "2348099000000": {"2348099000000"}, "23470": nil, "9": nil} {
+	for prefix, want := range map[string][]string{"23480300": {"2348030000001", "2348030000002", "2348030000003"},
+		"2348099000000": {"2348099000000"}, "23470": nil, "9": nil} {
 		if list, more := f.blockedNumbers(sms.BlockedFilter{Prefix: prefix, Limit: 9}); !slices.Equal(list, want) || more {
 			t.Errorf("%s: %v %v", prefix, list, more)
 		}
@@ -171,7 +176,8 @@ func TestBlockedAfterTheStartIsNotSent(t *testing.T) {
 		t.Errorf("%v %v", tally, err)
 	}
 	m := f.messages(c.ID)
-	if m[0].Reason != "Number blocked since 14 November (reason: added by Ada Obi)" || m[3].Reason != "Number blocked since 14 November (reason: from a file uploaded by Ada Obi)" {
+	if m[0].Reason != "Number blocked since 14 November (reason: added by Ada Obi)" ||
+		m[3].Reason != "Number blocked since 14 November (reason: from a file uploaded by Ada Obi)" {
 		t.Errorf("%q, %q", m[0].Reason, m[3].Reason)
 	}
 }
@@ -210,8 +216,10 @@ func TestACampaignOfBlockedNumbersEndsByItself(t *testing.T) {
 func TestADraftKeepsWhatIsLeftOut(t *testing.T) {
 	f := newFixture(t)
 	draft := func(replaces int64) sms.Campaign {
-		messages := []sms.Message{{Number: "2348030000001", Text: "Hello", Parts: 1, State: sms.Skipped, Reason: "why"}, {Number: "2348030000002", Text: "Hello", Parts: 1}}
-		c, _, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, SenderID: "CLINIC", Text: "Hello"}, randomHex(16), messages, replaces, f.now())
+		messages := []sms.Message{{Number: "2348030000001", Text: "Hello", Parts: 1, State: sms.Skipped, Reason: "why"},
+			{Number: "2348030000002", Text: "Hello", Parts: 1}}
+		c, _, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, SenderID: "CLINIC", Text: "Hello"},
+			randomHex(16), messages, replaces, f.now())
 		f.must(err)
 		return c
 	}
@@ -244,8 +252,10 @@ func TestEndedBlocksAreKept(t *testing.T) {
 	f := newFixture(t)
 	other := f.other(t, "Other")
 	n := "2348030000101"
-	first := sms.Blocked{AccountID: f.account.ID, Number: n, Kind: sms.BlockedByReport, Note: "a note", Since: f.now(), Proof: "Delivery report of message 7: BLACKLIST", MessageID: 7}
-	later := sms.Blocked{AccountID: f.account.ID, Number: n, Kind: sms.BlockedByUSSD, Since: f.now(), Proof: "asked in *384*55# on MTN, session 5"}
+	first := sms.Blocked{AccountID: f.account.ID, Number: n, Kind: sms.BlockedByReport, Note: "a note", Since: f.now(),
+		Proof: "Delivery report of message 7: BLACKLIST", MessageID: 7}
+	later := sms.Blocked{AccountID: f.account.ID, Number: n, Kind: sms.BlockedByUSSD, Since: f.now(),
+		Proof: "asked in *384*55# on MTN, session 5"}
 	staff := sms.Unblocking{At: f.now(), Kind: sms.BlockedByStaff, Note: "came by in person", ByID: 2, ByName: "Bola Ade"}
 	menu := sms.Unblocking{At: f.now(), Kind: sms.BlockedByUSSD, Note: "asked in *384*55# on MTN, session 9"}
 	put := func(b sms.Blocked) sms.Blocked {
@@ -269,7 +279,8 @@ func TestEndedBlocksAreKept(t *testing.T) {
 		t.Error(err)
 	}
 	standing = put(later)
-	if gone, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, n, sms.BlockedByUSSD, menu); err != nil || !done || gone != standing {
+	if gone, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, n, sms.BlockedByUSSD, menu); err != nil || !done ||
+		gone != standing {
 		t.Errorf("%+v %v %v", gone, done, err)
 	}
 	put(first)

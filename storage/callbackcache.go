@@ -73,7 +73,8 @@ func readCallbackCache(path string) (list []sms.CallbackToken, version int64, er
 		if err != nil || len(hash) != 32 {
 			return nil, 0, fmt.Errorf("%s is damaged", path)
 		}
-		list = append(list, sms.CallbackToken{AccountID: t.Account, Kind: t.Kind, Hash: [32]byte(hash), CreatedAt: t.CreatedAt, ValidUntil: t.ValidUntil})
+		list = append(list, sms.CallbackToken{AccountID: t.Account, Kind: t.Kind, Hash: [32]byte(hash),
+			CreatedAt: t.CreatedAt, ValidUntil: t.ValidUntil})
 	}
 	return list, cached.Version, nil
 }
@@ -82,7 +83,8 @@ func readCallbackCache(path string) (list []sms.CallbackToken, version int64, er
 func (c *CallbackCache) Write(list []sms.CallbackToken) error {
 	tokens := make([]cachedToken, len(list))
 	for i, t := range list {
-		tokens[i] = cachedToken{Hash: hex.EncodeToString(t.Hash[:]), Account: t.AccountID, Kind: t.Kind, CreatedAt: t.CreatedAt, ValidUntil: t.ValidUntil}
+		tokens[i] = cachedToken{Hash: hex.EncodeToString(t.Hash[:]), Account: t.AccountID, Kind: t.Kind,
+			CreatedAt: t.CreatedAt, ValidUntil: t.ValidUntil}
 	}
 	body, err := json.Marshal(tokens)
 	if err != nil {

@@ -21,7 +21,8 @@ type campaignStore struct{ *core }
 // false. replaces names a draft of the same account that this one takes the
 // place of, or 0. The campaign has as many recipients as messages are given;
 // those that are skipped already stay so, with their reason.
-func (db campaignStore) CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces, now int64) (made sms.Campaign, created bool, err error) {
+func (db campaignStore) CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces,
+	now int64) (made sms.Campaign, created bool, err error) {
 	err = db.update(ctx, "create campaign", func(t *tx) error {
 		first, err := t.CampaignByToken(ctx, token)
 		if err == nil {
@@ -34,9 +35,12 @@ func (db campaignStore) CreateDraft(ctx context.Context, c sms.Campaign, token s
 		if err := t.deleteDraft(ctx, c.AccountID, replaces); err != nil {
 			return err
 		}
-		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name, SenderID: c.SenderID,
-			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: int64(len(messages)),
-			Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID,
+		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name,
+			SenderID: c.SenderID,
+			Text:     c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName,
+			Recipients: int64(len(messages)),
+			Parts:      c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now,
+			ListID:    c.ListID,
 			CallsText: c.CallsText, CallsPairs: c.CallsPairs, Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf})
 		if err != nil {
 			return err
@@ -74,7 +78,8 @@ func (t *tx) fromTemplate(ctx context.Context, c sms.Campaign, id, now int64) er
 	if c.Template == "" {
 		return nil
 	}
-	return t.PutCampaignTemplate(ctx, query.PutCampaignTemplateParams{Column1: id, AccountID: c.AccountID, Name: c.Template, Column4: now})
+	return t.PutCampaignTemplate(ctx, query.PutCampaignTemplateParams{Column1: id, AccountID: c.AccountID,
+		Name: c.Template, Column4: now})
 }
 
 // sketchOf is the sketch of typed numbers, each of which stands there once.
@@ -91,8 +96,10 @@ func sketchOf(messages []sms.Message) *sms.Sketch {
 // insertMessage stores a message. The row that stands for a gateway group has
 // no number; group tells it from that of another group with the same text.
 func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (int64, error) {
-	id, err := t.InsertMessage(ctx, query.InsertMessageParams{AccountID: m.AccountID, CampaignID: m.CampaignID, RowNo: m.Row, Number: m.Number,
-		Text: m.Text, TextHash: textHash(m.Text, group), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason, Code: m.Code,
+	id, err := t.InsertMessage(ctx, query.InsertMessageParams{AccountID: m.AccountID, CampaignID: m.CampaignID,
+		RowNo: m.Row, Number: m.Number,
+		Text: m.Text, TextHash: textHash(m.Text, group), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State),
+		Reason: m.Reason, Code: m.Code,
 		AttemptID: m.AttemptID, ProviderID: m.ProviderID, CreatedAt: m.CreatedAt, SentAt: m.SentAt, CallNo: int64(m.Call)})
 	t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
 	if err == nil && (m.State == sms.Accepted || m.State == sms.Refused) {
@@ -115,7 +122,8 @@ func textHash(text, group string) []byte {
 // record of that.
 func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	row, err := t.CampaignByID(ctx, id)
-	if errors.Is(classify(err), sms.ErrNotFound) || err == nil && (row.Campaign.State != string(sms.CampaignDraft) || row.Campaign.AccountID != account) {
+	if errors.Is(classify(err), sms.ErrNotFound) || err == nil &&
+		(row.Campaign.State != string(sms.CampaignDraft) || row.Campaign.AccountID != account) {
 		return nil
 	}
 	if err != nil {
@@ -174,11 +182,13 @@ func (db campaignStore) Tidy(ctx context.Context, now int64) (more bool, err err
 
 // cancelSome brings messages of a cancelled campaign to what they are shown as.
 func (t *tx) cancelSome(ctx context.Context, id int64, reason string, now int64) error {
-	n, err := t.CancelQueued(ctx, query.CancelQueuedParams{CampaignID: id, Reason: reason, ChangedAt: now, Limit: tidyAtATime})
+	n, err := t.CancelQueued(ctx, query.CancelQueuedParams{CampaignID: id, Reason: reason, ChangedAt: now,
+		Limit: tidyAtATime})
 	if err != nil || n > 0 {
 		return err
 	}
-	n, err = t.CancelDrafts(ctx, query.CancelDraftsParams{CampaignID: id, Reason: reason, ChangedAt: now, Limit: tidyAtATime})
+	n, err = t.CancelDrafts(ctx, query.CancelDraftsParams{CampaignID: id, Reason: reason, ChangedAt: now,
+		Limit: tidyAtATime})
 	if err != nil || n > 0 {
 		return err
 	}
@@ -203,7 +213,8 @@ func (t *tx) campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 // UpdateCampaign changes a campaign in one transaction; the closure decides.
 // A start and a cancellation hold for all of its messages at once (see
 // sms.Campaign.Shows), however many they are.
-func (db campaignStore) UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error) {
+func (db campaignStore) UpdateCampaign(ctx context.Context, id, now int64,
+	change func(*sms.Campaign) error) (sms.Campaign, error) {
 	var after sms.Campaign
 	err := db.update(ctx, "save campaign", func(t *tx) error {
 		row, err := t.CampaignByID(ctx, id)
@@ -271,10 +282,13 @@ func (t *tx) showAll(ctx context.Context, after sms.Campaign) error {
 }
 
 func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, now int64) error {
-	n, err := t.UpdateCampaign(ctx, query.UpdateCampaignParams{ID: c.ID, Version: c.Version, Name: c.Name, State: string(c.State), Pause: c.Pause,
-		PauseCode: c.PauseCode, Canary: string(c.Canary), WindowFrom: c.WindowFrom, StartedBy: c.StartedBy, StartedName: c.StartedName,
-		StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now, SendAt: c.SendAt, SendZone: c.SendZone, SendOffset: int64(c.SendOffset),
-		SendAgain: c.SendAgain, HandOver: c.HandOver})
+	n, err := t.UpdateCampaign(ctx, query.UpdateCampaignParams{ID: c.ID, Version: c.Version, Name: c.Name,
+		State: string(c.State), Pause: c.Pause,
+		PauseCode: c.PauseCode, Canary: string(c.Canary), WindowFrom: c.WindowFrom, StartedBy: c.StartedBy,
+		StartedName: c.StartedName,
+		StartedAt:   c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now, SendAt: c.SendAt, SendZone: c.SendZone,
+		SendOffset: int64(c.SendOffset),
+		SendAgain:  c.SendAgain, HandOver: c.HandOver})
 	if err == nil && n != 1 {
 		err = fmt.Errorf("campaign %d: %w", c.ID, errUnexpected)
 	}
@@ -285,7 +299,8 @@ func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, now int64) error 
 // SameCampaign finds the latest other campaign of the account with the same
 // fingerprint that was started after the given time.
 func (db campaignStore) SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error) {
-	row, err := db.read().SameCampaign(ctx, query.SameCampaignParams{AccountID: c.AccountID, Fingerprint: c.Fingerprint, ID: c.ID, StartedAt: after})
+	row, err := db.read().SameCampaign(ctx, query.SameCampaignParams{AccountID: c.AccountID, Fingerprint: c.Fingerprint,
+		ID: c.ID, StartedAt: after})
 	if _, err := found(row, err, "look for the same campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -324,7 +339,8 @@ func (db campaignStore) Decisions(ctx context.Context, account int64) (int64, er
 }
 
 // Campaigns lists campaigns; more says that there are older ones.
-func (db campaignStore) Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error) {
+func (db campaignStore) Campaigns(ctx context.Context,
+	f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error) {
 	ids, more, err := db.campaignIDs(ctx, f)
 	if err != nil {
 		return nil, false, err
@@ -351,11 +367,16 @@ func likeEscape(s string) string {
 }
 
 func campaign(r query.Campaign, test bool) sms.Campaign {
-	return sms.Campaign{ID: r.ID, AccountID: r.AccountID, Name: r.Name, SenderID: r.SenderID, Text: r.Text, Unicode: r.Unicode, Flash: r.Flash,
+	return sms.Campaign{ID: r.ID, AccountID: r.AccountID, Name: r.Name, SenderID: r.SenderID, Text: r.Text,
+		Unicode: r.Unicode, Flash: r.Flash,
 		GroupID: r.GroupID, GroupName: r.GroupName, State: sms.CampaignState(r.State), Pause: r.Pause, PauseCode: r.PauseCode,
-		Canary: sms.Canary(r.Canary), WindowFrom: r.WindowFrom, Version: r.Version, Recipients: r.Recipients, Parts: r.Parts, Fingerprint: r.Fingerprint,
-		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName, CreatedAt: r.CreatedAt,
-		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone, SendOffset: int(r.SendOffset),
-		SendAgain: r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent, HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt,
+		Canary: sms.Canary(r.Canary), WindowFrom: r.WindowFrom, Version: r.Version, Recipients: r.Recipients, Parts: r.Parts,
+		Fingerprint: r.Fingerprint,
+		CreatedBy:   r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName,
+		CreatedAt: r.CreatedAt,
+		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone,
+		SendOffset: int(r.SendOffset),
+		SendAgain:  r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent,
+		HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt,
 		Approval: approval(r), IncludeSent: r.IncludeSent}
 }

@@ -22,7 +22,8 @@ func TestATokenMakesOneCampaign(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range ids {
 		all.Go(func() {
-			c, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, Text: "Hello"}, token, []sms.Message{{Number: "2348030000101", Text: "Hello"}}, 0, f.now())
+			c, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, Text: "Hello"}, token,
+				[]sms.Message{{Number: "2348030000101", Text: "Hello"}}, 0, f.now())
 			if err != nil {
 				t.Error(err)
 			}
@@ -75,8 +76,10 @@ func TestOneStartWins(t *testing.T) {
 func TestADraftComesBackAsItWasOrdered(t *testing.T) {
 	f := newFixture(t)
 	want := sms.Campaign{Text: "Hello ọ", Unicode: true, Flash: true, Parts: 6, Fingerprint: "f"}
-	made := f.draftOf(want, []sms.Message{{Number: "2348030000101", Text: "Hello ọ", Unicode: true, Parts: 3, Row: 7}, {Number: "2348030000102", Text: "Hello ọ", Unicode: true, Parts: 3}})
-	want.ID, want.AccountID, want.Name, want.SenderID, want.State, want.Canary = made.ID, f.account.ID, "A campaign", "CLINIC", sms.CampaignDraft, sms.CanaryPending
+	made := f.draftOf(want, []sms.Message{{Number: "2348030000101", Text: "Hello ọ", Unicode: true, Parts: 3, Row: 7},
+		{Number: "2348030000102", Text: "Hello ọ", Unicode: true, Parts: 3}})
+	want.ID, want.AccountID, want.Name, want.SenderID, want.State, want.Canary = made.ID, f.account.ID, "A campaign",
+		"CLINIC", sms.CampaignDraft, sms.CanaryPending
 	want.Version, want.Recipients, want.CreatedBy, want.CreatedName, want.CreatedAt = 1, 2, 1, "Ada Obi", made.CreatedAt
 	if d := cmp.Diff(want, made); d != "" {
 		t.Error(d)
@@ -85,7 +88,8 @@ func TestADraftComesBackAsItWasOrdered(t *testing.T) {
 		t.Error(d)
 	}
 	list := f.messages(made.ID)
-	wantMessage := sms.Message{ID: list[0].ID, AccountID: f.account.ID, CampaignID: made.ID, Row: 7, Number: "2348030000101", Text: "Hello ọ", Unicode: true, Parts: 3,
+	wantMessage := sms.Message{ID: list[0].ID, AccountID: f.account.ID, CampaignID: made.ID, Row: 7,
+		Number: "2348030000101", Text: "Hello ọ", Unicode: true, Parts: 3,
 		State: sms.Draft, CreatedAt: made.CreatedAt, ChangedAt: made.CreatedAt}
 	if d := cmp.Diff(wantMessage, list[0]); d != "" {
 		t.Error(d)
@@ -99,7 +103,9 @@ func TestADraftComesBackAsItWasOrdered(t *testing.T) {
 	if _, err := f.db.Message(f.ctx, 99); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
-	if _, err := f.db.UpdateCampaign(f.ctx, 99, 1, func(*sms.Campaign) error { return nil }); !errors.Is(err, sms.ErrNotFound) {
+	if _, err := f.db.UpdateCampaign(f.ctx, 99, 1, func(*sms.Campaign) error {
+		return nil
+	}); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 }
@@ -107,9 +113,11 @@ func TestADraftComesBackAsItWasOrdered(t *testing.T) {
 func TestADraftReplacesOnlyADraftOfItsAccount(t *testing.T) {
 	f := newFixture(t)
 	other := f.other(t, "Other")
-	draft, running, foreign := f.newDraft("a", numbers(2)...), f.start("b", numbers(2)...), other.newDraft("c", numbers(2)...)
+	draft, running, foreign := f.newDraft("a", numbers(2)...), f.start("b", numbers(2)...),
+		other.newDraft("c", numbers(2)...)
 	for _, replaced := range []int64{draft.ID, running.ID, foreign.ID, draft.ID, 99} {
-		_, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID}, randomHex(16), []sms.Message{{Number: "1", Text: "x"}}, replaced, f.now())
+		_, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID}, randomHex(16),
+			[]sms.Message{{Number: "1", Text: "x"}}, replaced, f.now())
 		if err != nil || !created {
 			t.Errorf("replacing %d: %v %v", replaced, created, err)
 		}
@@ -118,7 +126,8 @@ func TestADraftReplacesOnlyADraftOfItsAccount(t *testing.T) {
 		t.Errorf("the replaced draft is still there: %v", err)
 	}
 	f.tidy()
-	if n := one[int](f, "select count(*) from message where campaign_id = $1", draft.ID) + one[int](f, "select count(*) from campaign_tally where campaign_id = $1", draft.ID); n != 0 {
+	if n := one[int](f, "select count(*) from message where campaign_id = $1", draft.ID) + one[int](f,
+		"select count(*) from campaign_tally where campaign_id = $1", draft.ID); n != 0 {
 		t.Errorf("%d rows of the replaced draft are left", n)
 	}
 	f.wantStates(running.ID, map[sms.State]int{sms.Queued: 2})
@@ -163,7 +172,8 @@ func TestSameCampaign(t *testing.T) {
 	if got, err := f.db.SameCampaign(f.ctx, second, 0); err != nil || got.ID != first.ID {
 		t.Errorf("%+v %v: not the campaign itself, and no draft", got, err)
 	}
-	for name, c := range map[string]sms.Campaign{"long ago": {ID: second.ID, AccountID: f.account.ID, Fingerprint: "x"}, "another": {AccountID: f.account.ID, Fingerprint: "y"},
+	for name, c := range map[string]sms.Campaign{"long ago": {ID: second.ID, AccountID: f.account.ID, Fingerprint: "x"},
+		"another":         {AccountID: f.account.ID, Fingerprint: "y"},
 		"another account": {AccountID: f.other(t, "Other").account.ID, Fingerprint: "x"}} {
 		if got, err := f.db.SameCampaign(f.ctx, c, before); !errors.Is(err, sms.ErrNotFound) {
 			t.Errorf("%s: %+v %v", name, got, err)
@@ -269,7 +279,8 @@ func TestMessagePagesAndFilters(t *testing.T) {
 	if d := cmp.Diff(ids(all), back); d != "" {
 		t.Errorf("backwards:\n%s", d)
 	}
-	if got, more := page(sms.MessageFilter{IDs: []int64{all[3].ID, 1 << 40, all[1].ID}, Limit: 9}); more || !slices.Equal(got, []int64{all[1].ID, all[3].ID}) {
+	if got, more := page(sms.MessageFilter{IDs: []int64{all[3].ID, 1 << 40, all[1].ID}, Limit: 9}); more ||
+		!slices.Equal(got, []int64{all[1].ID, all[3].ID}) {
 		t.Errorf("rows on screen: %v", got)
 	}
 	for _, s := range sms.Standings() {
@@ -306,7 +317,8 @@ func TestEveryStandingCanBeAskedFor(t *testing.T) {
 				if state != sms.Accepted && (status != "" || late) {
 					continue
 				}
-				_, err := tx.ExecContext(f.ctx, `insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id,
+				_, err := tx.ExecContext(f.ctx,
+					`insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id,
   provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at)
   select account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, $1, reason, code, attempt_id, provider_id, evidence, $2, '', '', false, $3, 1, 1, 1
   from message where campaign_id = $4 limit 1`, state, status, late, c.ID)

@@ -82,7 +82,8 @@ func campaignConditions(f sms.CampaignFilter, gram string, arg func(any) string)
 		parts = append(parts, "c.account_id = "+arg(f.AccountID))
 	}
 	if f.Decision {
-		parts = append(parts, "c.id in (select t.campaign_id from campaign_tally t where t.key in ('doubt', 'held') and t.n > 0)")
+		parts = append(parts,
+			"c.id in (select t.campaign_id from campaign_tally t where t.key in ('doubt', 'held') and t.n > 0)")
 	}
 	if f.Trials {
 		parts = append(parts, "c.test_of > 0")

@@ -27,7 +27,8 @@ const checkpointBusy = 10 * time.Second
 // Checkpointer opens the connection; Close ends it.
 func (db *core) Checkpointer(ctx context.Context) (*Checkpointer, error) {
 	var file string
-	if err := db.reader.QueryRowContext(ctx, "select file from pragma_database_list where name = 'main'").Scan(&file); err != nil {
+	if err := db.reader.QueryRowContext(ctx, "select file from pragma_database_list where name = 'main'").Scan(
+		&file); err != nil {
 		return nil, fmt.Errorf("find the database file: %w", err)
 	}
 	c := &Checkpointer{log: file + "-wal", brought: time.Now()}

@@ -89,7 +89,8 @@ type claiming struct {
 // serve claims from one campaign, if it may send now and has something to.
 func (c *claiming) serve(ctx context.Context, turn query.RunningCampaignsRow) error {
 	at := time.UnixMilli(c.now)
-	terms := sms.Campaign{ID: turn.ID, Urgent: turn.Urgent, HandOver: turn.HandOver, SendAt: turn.SendAt, SendZone: turn.SendZone, SendOffset: int(turn.SendOffset), TestOf: turn.TestOf}
+	terms := sms.Campaign{ID: turn.ID, Urgent: turn.Urgent, HandOver: turn.HandOver, SendAt: turn.SendAt,
+		SendZone: turn.SendZone, SendOffset: int(turn.SendOffset), TestOf: turn.TestOf}
 	if sms.SendsAt(c.account, terms, at).After(at) {
 		return nil
 	}
@@ -218,7 +219,8 @@ left join blocked b on b.account_id = m.account_id and b.number = m.number
 where ` + waiting + ` and m.call_no = $2 and m.unicode = $3 order by m.id limit $4 ` + claimLock
 
 // callRows lists messages of one call of the plan and one alphabet.
-func (c *claiming) callRows(ctx context.Context, campaign int64, first query.FirstQueuedRow, limit int) ([]callRow, error) {
+func (c *claiming) callRows(ctx context.Context, campaign int64, first query.FirstQueuedRow,
+	limit int) ([]callRow, error) {
 	rows, err := c.raw.QueryContext(ctx, callRecipients, campaign, first.CallNo, first.Unicode, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list a call's messages: %w", err)
@@ -249,8 +251,10 @@ func (c *claiming) prepare(ctx context.Context, id int64, rows []callRow, canary
 		return err
 	}
 	of := campaign(row.Campaign, row.Test)
-	a := &sms.Attempt{UID: randomHex(16), AccountID: of.AccountID, CampaignID: id, Epoch: c.order.Epoch, State: sms.AttemptPrepared, Canary: canary, PreparedAt: c.now,
-		Call: sms.Call{Kind: sms.CallGroup, SenderID: of.SenderID, Text: rows[0].Text, Unicode: rows[0].unicode, Flash: of.Flash, GroupID: of.GroupID}}
+	a := &sms.Attempt{UID: randomHex(16), AccountID: of.AccountID, CampaignID: id, Epoch: c.order.Epoch,
+		State: sms.AttemptPrepared, Canary: canary, PreparedAt: c.now,
+		Call: sms.Call{Kind: sms.CallGroup, SenderID: of.SenderID, Text: rows[0].Text, Unicode: rows[0].unicode,
+			Flash: of.Flash, GroupID: of.GroupID}}
 	if of.HandOver {
 		a.Call.SchedTime = time.UnixMilli(of.SendAt)
 	}
@@ -260,8 +264,10 @@ func (c *claiming) prepare(ctx context.Context, id int64, rows []callRow, canary
 		c.fill(a, rows, limit)
 	}
 	a.Recipients = len(a.Messages)
-	a.ID, err = c.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: a.AccountID, CampaignID: id, Epoch: a.Epoch, Canary: canary, Recipients: int64(a.Recipients),
-		Kind: string(a.Call.Kind), SenderID: a.Call.SenderID, Text: a.Call.Text, Unicode: a.Call.Unicode, Flash: a.Call.Flash, GroupID: a.Call.GroupID, PreparedAt: c.now})
+	a.ID, err = c.InsertAttempt(ctx, query.InsertAttemptParams{Uid: a.UID, AccountID: a.AccountID, CampaignID: id,
+		Epoch: a.Epoch, Canary: canary, Recipients: int64(a.Recipients),
+		Kind: string(a.Call.Kind), SenderID: a.Call.SenderID, Text: a.Call.Text, Unicode: a.Call.Unicode, Flash: a.Call.Flash,
+		GroupID: a.Call.GroupID, PreparedAt: c.now})
 	if err != nil {
 		return err
 	}
@@ -325,7 +331,8 @@ func (t *tx) bind(ctx context.Context, attempt int64, messages []int64) error {
 			args = append(args, id)
 			rows[i] = fmt.Sprintf("($1, $%d)", i+2)
 		}
-		if _, err := t.raw.ExecContext(ctx, `insert into attempt_message (attempt_id, message_id) values `+strings.Join(rows, ", "), args...); err != nil {
+		if _, err := t.raw.ExecContext(ctx, `insert into attempt_message (attempt_id, message_id) values `+
+			strings.Join(rows, ", "), args...); err != nil {
 			return fmt.Errorf("bind messages to their attempt: %w", err)
 		}
 		messages = messages[n:]

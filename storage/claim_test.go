@@ -19,7 +19,10 @@ func (f *fixture) ready(c sms.Campaign, messages []sms.Message) sms.Campaign {
 	f.t.Helper()
 	c = f.draftOf(c, messages)
 	f.set(c.ID, sms.CampaignRunning)
-	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return nil })
+	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error {
+		c.Proves(sms.CanaryPassed)
+		return nil
+	})
 	f.must(err)
 	return c
 }
@@ -68,8 +71,10 @@ func (f *fixture) wantCalls(order sms.ClaimOrder, want ...string) {
 func TestCallsGoOutAsTheyWerePlanned(t *testing.T) {
 	f := newFixture(t)
 	messages := func() []sms.Message {
-		return []sms.Message{{Number: "5", Text: "same", Call: 2}, {Number: "1", Text: "a", Call: 0}, {Number: "3", Text: "ọ", Call: 1, Unicode: true},
-			{Number: "2", Text: "b", Call: 0}, {Number: "6", Text: "same", Call: 2}, {Number: "4", Text: "x", Call: 3}, {Number: "7", Text: "y", Call: 3}, {Number: "8", Text: "x~9^y", Call: 4}}
+		return []sms.Message{{Number: "5", Text: "same", Call: 2}, {Number: "1", Text: "a", Call: 0},
+			{Number: "3", Text: "ọ", Call: 1, Unicode: true},
+			{Number: "2", Text: "b", Call: 0}, {Number: "6", Text: "same", Call: 2}, {Number: "4", Text: "x", Call: 3},
+			{Number: "7", Text: "y", Call: 3}, {Number: "8", Text: "x~9^y", Call: 4}}
 	}
 	f.ready(sms.Campaign{}, messages())
 	order := f.order(0, 10)
@@ -77,10 +82,12 @@ func TestCallsGoOutAsTheyWerePlanned(t *testing.T) {
 	// Lowered settings cut calls and keep the order; nobody is lost.
 	f.ready(sms.Campaign{}, messages())
 	order.CallLimit = 1
-	f.wantCalls(order, "text 1=a", "text 2=b", "text unicode 3=ọ", "text 5=same", "text 6=same", "text 4=x", "text 7=y", "text 8=x~9^y")
+	f.wantCalls(order, "text 1=a", "text 2=b", "text unicode 3=ọ", "text 5=same", "text 6=same", "text 4=x", "text 7=y",
+		"text 8=x~9^y")
 	f.ready(sms.Campaign{}, messages())
 	order.CallLimit, order.URLBudget = 10, urlOverhead+10
-	f.wantCalls(order, "text 1=a", "text 2=b", "text unicode 3=ọ", "text 5=same 6=same", "text 4=x", "text 7=y", "text 8=x~9^y")
+	f.wantCalls(order, "text 1=a", "text 2=b", "text unicode 3=ọ", "text 5=same 6=same", "text 4=x", "text 7=y",
+		"text 8=x~9^y")
 	f.ready(sms.Campaign{}, messages())
 	order.URLBudget++
 	f.wantCalls(order, "pairs 1=a 2=b", "text unicode 3=ọ", "text 5=same 6=same", "pairs 4=x 7=y", "text 8=x~9^y")
@@ -90,12 +97,17 @@ func TestCallsGoOutAsTheyWerePlanned(t *testing.T) {
 // still never mix alphabets, repeat a number or carry a separator in a list.
 func TestWithoutAPlanNothingMixes(t *testing.T) {
 	f := newFixture(t)
-	c := f.draftOf(sms.Campaign{}, []sms.Message{{Number: "1", Text: "a"}, {Number: "2", Text: "b"}, {Number: "3", Text: "a", Unicode: true}, {Number: "1", Text: "c"},
+	c := f.draftOf(sms.Campaign{}, []sms.Message{{Number: "1", Text: "a"}, {Number: "2", Text: "b"},
+		{Number: "3", Text: "a", Unicode: true}, {Number: "1", Text: "c"},
 		{Number: "4", Text: "a^"}, {Number: "5", Text: "~"}, {Number: "6", Text: "~"}})
-	_, err := f.db.writer.ExecContext(f.ctx, "update message set text_hash = x'0102030405060708' where campaign_id = $1", c.ID)
+	_, err := f.db.writer.ExecContext(f.ctx, "update message set text_hash = x'0102030405060708' where campaign_id = $1",
+		c.ID)
 	f.must(err)
 	f.set(c.ID, sms.CampaignRunning)
-	f.must(second(f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return nil })))
+	f.must(second(f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error {
+		c.Proves(sms.CanaryPassed)
+		return nil
+	})))
 	f.wantCalls(f.order(0, 10), "pairs 1=a 2=b", "text unicode 3=a", "text 1=c", "text 4=a^", "text 5=~ 6=~")
 }
 
@@ -103,7 +115,8 @@ func TestWithoutAPlanNothingMixes(t *testing.T) {
 // place in the plan.
 func TestACallThatComesBackIsServedAgainAsItWas(t *testing.T) {
 	f := newFixture(t)
-	f.ready(sms.Campaign{}, []sms.Message{{Number: "1", Text: "a", Call: 0}, {Number: "2", Text: "b", Call: 0}, {Number: "3", Text: "c", Call: 1}})
+	f.ready(sms.Campaign{}, []sms.Message{{Number: "1", Text: "a", Call: 0}, {Number: "2", Text: "b", Call: 0},
+		{Number: "3", Text: "c", Call: 1}})
 	for range 3 {
 		a := f.claim(10)
 		if said(a) != "pairs 1=a 2=b" {
@@ -131,7 +144,8 @@ func TestAStartQueuesALittleAtATime(t *testing.T) {
 	const all, call = 5 * queuedAtATime / 2, 30
 	c := f.draftOf(sms.Campaign{}, many(all, call))
 	states := func() (draft, queued int) {
-		return one[int](f, "select count(*) from message where campaign_id = $1 and state = 'draft'", c.ID), one[int](f, "select count(*) from message where campaign_id = $1 and state = 'queued'", c.ID)
+		return one[int](f, "select count(*) from message where campaign_id = $1 and state = 'draft'", c.ID),
+			one[int](f, "select count(*) from message where campaign_id = $1 and state = 'queued'", c.ID)
 	}
 	f.set(c.ID, sms.CampaignRunning)
 	if draft, queued := states(); draft != all || queued != 0 {
@@ -143,7 +157,8 @@ func TestAStartQueuesALittleAtATime(t *testing.T) {
 	if f.must(err); len(shown) != all || f.message(shown[all-1].ID).State != sms.Queued {
 		t.Errorf("%d are shown as queued", len(shown))
 	}
-	if none, _, err := f.db.Messages(f.ctx, sms.MessageFilter{CampaignID: c.ID, Keys: []string{"draft"}, Limit: all}); err != nil || len(none) != 0 {
+	if none, _, err := f.db.Messages(f.ctx, sms.MessageFilter{CampaignID: c.ID, Keys: []string{"draft"},
+		Limit: all}); err != nil || len(none) != 0 {
 		t.Errorf("%d are shown as drafts, %v", len(none), err)
 	}
 	a := f.claim(100)
@@ -177,7 +192,10 @@ func TestWhatWaitsForATwinHoldsNobodyUp(t *testing.T) {
 		f.settle(f.license(a), sms.Outcome{Class: sms.ClassDoubt})
 		if f.campaign(twins.ID).State == sms.CampaignPaused {
 			f.set(twins.ID, sms.CampaignRunning)
-			f.must(second(f.db.UpdateCampaign(f.ctx, twins.ID, f.now(), func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return nil })))
+			f.must(second(f.db.UpdateCampaign(f.ctx, twins.ID, f.now(), func(c *sms.Campaign) error {
+				c.Proves(sms.CanaryPassed)
+				return nil
+			})))
 		}
 	}
 	f.wantStates(twins.ID, map[sms.State]int{sms.InDoubt: len(list)})
@@ -263,17 +281,20 @@ func TestAClaimPausesWhatMayNotGoOn(t *testing.T) {
 	})))
 	claim, err := f.db.Claim(f.ctx, f.order(0, 10), f.now())
 	f.must(err)
-	if claim.Attempt == nil || claim.Attempt.CampaignID != good.ID || !slices.Equal(claim.Changed, []int64{gone.ID, late.ID}) || len(claim.Paused) != 2 {
+	if claim.Attempt == nil || claim.Attempt.CampaignID != good.ID ||
+		!slices.Equal(claim.Changed, []int64{gone.ID, late.ID}) || len(claim.Paused) != 2 {
 		t.Fatalf("%+v", claim)
 	}
-	for id, want := range map[int64][2]string{gone.ID: {sms.PauseSender, "Sender ID GONE is no longer approved and active at the provider. Nothing more will be sent with it"},
+	for id, want := range map[int64][2]string{gone.ID: {sms.PauseSender,
+		"Sender ID GONE is no longer approved and active at the provider. Nothing more will be sent with it"},
 		late.ID: {sms.PauseHandOver, "Not all messages could be scheduled with the provider before 14 November at 23:14. Continue to send the rest now"}} {
 		if c := f.campaign(id); c.State != sms.CampaignPaused || c.PauseCode != want[0] || c.Pause != want[1] {
 			t.Errorf("%s %s %q", c.State, c.PauseCode, c.Pause)
 		}
 		f.wantStates(id, map[sms.State]int{sms.Queued: 3})
 	}
-	if claim, err := f.db.Claim(f.ctx, f.order(0, 10), f.now()); err != nil || claim.Attempt != nil || len(claim.Changed)+len(claim.Paused) > 0 {
+	if claim, err := f.db.Claim(f.ctx, f.order(0, 10), f.now()); err != nil || claim.Attempt != nil ||
+		len(claim.Changed)+len(claim.Paused) > 0 {
 		t.Errorf("%+v %v", claim, err)
 	}
 	f.check()
@@ -291,7 +312,8 @@ func TestACancelledCampaignIsGivenUpAtOnce(t *testing.T) {
 	f.check()
 	f.wantStates(c.ID, map[sms.State]int{sms.Sending: 20, sms.Claimed: 10, sms.Cancelled: all - 30})
 	stopped, _, err := f.db.Messages(f.ctx, sms.MessageFilter{CampaignID: c.ID, Keys: []string{"stopped"}, Limit: all})
-	if f.must(err); len(stopped) != all-30 || stopped[0].Reason != "Cancelled by Ada Obi" || f.message(stopped[0].ID).State != sms.Cancelled {
+	if f.must(err); len(stopped) != all-30 || stopped[0].Reason != "Cancelled by Ada Obi" ||
+		f.message(stopped[0].ID).State != sms.Cancelled {
 		t.Errorf("%d are shown as stopped: %+v", len(stopped), stopped[0])
 	}
 	if f.claimAfter(0, 10) != nil || f.db.License(f.ctx, prepared, f.now()) == nil {
@@ -301,7 +323,8 @@ func TestACancelledCampaignIsGivenUpAtOnce(t *testing.T) {
 		t.Errorf("all of it in %d transactions", steps)
 	}
 	f.check()
-	if n := one[int](f, "select count(*) from message where campaign_id = $1 and state = 'cancelled' and reason = 'Cancelled by Ada Obi'", c.ID); n != all-30 {
+	if n := one[int](f,
+		"select count(*) from message where campaign_id = $1 and state = 'cancelled' and reason = 'Cancelled by Ada Obi'", c.ID); n != all-30 {
 		t.Errorf("%d messages are cancelled", n)
 	}
 	f.settle(gone, answer(gone))
@@ -313,7 +336,8 @@ func TestACancelledCampaignIsGivenUpAtOnce(t *testing.T) {
 	f.tidy()
 	f.wantStates(c.ID, want)
 	f.check()
-	if n := one[int](f, "select count(*) from message where campaign_id = $1 and state in ('draft', 'queued')", c.ID); n != 0 {
+	if n := one[int](f, "select count(*) from message where campaign_id = $1 and state in ('draft', 'queued')",
+		c.ID); n != 0 {
 		t.Errorf("%d are left", n)
 	}
 	for _, state := range []sms.CampaignState{sms.CampaignRunning, sms.CampaignDraft, sms.CampaignStopped} {
@@ -339,23 +363,28 @@ func TestDroppedDraftsGoInBoundedSteps(t *testing.T) {
 		_, err := t.raw.ExecContext(f.ctx, "update campaign set token = $1 where id = $2", token, long.ID)
 		return err
 	}))
-	made, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, SenderID: "CLINIC"}, randomHex(16), many(1, 1), long.ID, f.now())
+	made, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, SenderID: "CLINIC"}, randomHex(16),
+		many(1, 1), long.ID, f.now())
 	if f.must(err); !created {
 		t.Fatal("not created")
 	}
 	if n := one[int](f, "select count(*) from message where campaign_id = $1", long.ID); n != sweepAtOnce*3 {
 		t.Errorf("the replacement itself removed messages: %d are left", n)
 	}
-	if rows, _, err := f.db.Campaigns(f.ctx, sms.CampaignFilter{AccountID: f.account.ID, Limit: 10}); err != nil || len(rows) != 1 || rows[0].Campaign.ID != made.ID {
+	if rows, _, err := f.db.Campaigns(f.ctx, sms.CampaignFilter{AccountID: f.account.ID, Limit: 10}); err != nil ||
+		len(rows) != 1 || rows[0].Campaign.ID != made.ID {
 		t.Errorf("%d campaigns are listed, %v", len(rows), err)
 	}
-	if again, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, SenderID: "CLINIC"}, token, many(1, 1), 0, f.now()); err != nil || !created || again.ID == long.ID {
+	if again, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, SenderID: "CLINIC"}, token,
+		many(1, 1), 0, f.now()); err != nil || !created || again.ID == long.ID {
 		t.Errorf("the form of a replaced draft gives %d, %v", again.ID, err)
 	}
 	if steps := f.tidy(); steps != 3 {
 		t.Errorf("%d steps", steps)
 	}
-	if n := one[int](f, "select (select count(*) from message where campaign_id = $1) + (select count(*) from campaign where id = $1) + (select count(*) from campaign_tally where campaign_id = $1)", long.ID); n != 0 {
+	if n := one[int](f,
+		"select (select count(*) from message where campaign_id = $1) + (select count(*) from campaign where id = $1) + "+
+			"(select count(*) from campaign_tally where campaign_id = $1)", long.ID); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
 }

@@ -27,7 +27,8 @@ func (db contactStore) Contacts(ctx context.Context, f sms.ContactFilter) (list 
 	return db.shownContacts(ctx, f, rows)
 }
 
-func (db contactStore) shownContacts(ctx context.Context, f sms.ContactFilter, rows []query.Contact) (list []sms.Contact, more bool, err error) {
+func (db contactStore) shownContacts(ctx context.Context, f sms.ContactFilter,
+	rows []query.Contact) (list []sms.Contact, more bool, err error) {
 	if more = len(rows) > f.Limit; more {
 		rows = rows[:f.Limit]
 	}
@@ -57,7 +58,8 @@ func (db contactStore) contactRows(ctx context.Context, f sms.ContactFilter) ([]
 		if f.After != "" {
 			from = f.After + " " // behind the number, before all longer ones
 		}
-		return db.read().ContactsRange(ctx, query.ContactsRangeParams{AccountID: f.AccountID, Number: from, Number_2: f.Prefix + mostDigits, Limit: limit})
+		return db.read().ContactsRange(ctx, query.ContactsRangeParams{AccountID: f.AccountID, Number: from,
+			Number_2: f.Prefix + mostDigits, Limit: limit})
 	case f.Audience > 0:
 		return db.read().MembersPage(ctx, f.Audience, before, limit)
 	case f.Filter.Everybody():
@@ -110,7 +112,8 @@ func contactsIn(n int) string {
 func readContacts(rows *sql.Rows) (list []query.Contact, err error) {
 	for rows.Next() {
 		var r query.Contact
-		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Name, &r.Fields, &r.Tags, &r.Source, &r.ByID, &r.ByName, &r.CreatedAt, &r.ChangedAt, &r.Version); err != nil {
+		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Name, &r.Fields, &r.Tags, &r.Source, &r.ByID, &r.ByName,
+			&r.CreatedAt, &r.ChangedAt, &r.Version); err != nil {
 			return nil, errors.Join(err, rows.Close())
 		}
 		list = append(list, r)
@@ -138,7 +141,8 @@ const countStale = `select count(*) from contact_stale s join contact c on c.acc
 // countAll counts the contacts of an account by their blocks.
 func (db contactStore) countAll(ctx context.Context, account int64) (n int64, err error) {
 	var stale int64
-	err = db.reader.QueryRowContext(ctx, "select ("+countPacked+"), ("+countStale+")", account, int64(blockSize)).Scan(&n, &stale)
+	err = db.reader.QueryRowContext(ctx, "select ("+countPacked+"), ("+countStale+")", account, int64(blockSize)).Scan(&n,
+		&stale)
 	if err != nil {
 		return 0, fmt.Errorf("count contacts: %w", err)
 	}
@@ -147,7 +151,8 @@ func (db contactStore) countAll(ctx context.Context, account int64) (n int64, er
 
 // FindContacts lists contacts as Contacts does, and counts all that the filter
 // wants on the same way.
-func (db contactStore) FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error) {
+func (db contactStore) FindContacts(ctx context.Context,
+	f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error) {
 	if f.Prefix != "" || f.Audience > 0 || f.Filter.Everybody() {
 		if list, more, err = db.Contacts(ctx, f); err == nil {
 			count, err = db.CountContacts(ctx, f.AccountID, f.Filter)
@@ -240,7 +245,8 @@ func (db contactStore) ContactColumns(ctx context.Context, account int64) (list 
 // SaveContact stores a contact: a new one where its ID is 0, else the contact
 // changed. A number that another contact of the account has is sms.ErrConflict,
 // and so is a contact that has changed since its Version.
-func (db contactStore) SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn, now int64) (sms.Contact, error) {
+func (db contactStore) SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn,
+	now int64) (sms.Contact, error) {
 	fields, tags, err := contactDocuments(c)
 	if err != nil {
 		return c, err
@@ -250,7 +256,8 @@ func (db contactStore) SaveContact(ctx context.Context, c sms.Contact, columns [
 			return err
 		}
 		if c.ID == 0 {
-			c.ID, err = t.InsertContact(ctx, query.InsertContactParams{AccountID: c.AccountID, Number: c.Number, Name: c.Name, Fields: fields, Tags: tags, Source: c.Source,
+			c.ID, err = t.InsertContact(ctx, query.InsertContactParams{AccountID: c.AccountID, Number: c.Number, Name: c.Name,
+				Fields: fields, Tags: tags, Source: c.Source,
 				ByID: c.ByID, ByName: c.ByName, CreatedAt: now})
 			c.CreatedAt, c.Version = now, 1
 		} else if err = (contactTx{t}).changeContact(ctx, c, fields, tags, now); err == nil {
@@ -266,7 +273,8 @@ func (db contactStore) SaveContact(ctx context.Context, c sms.Contact, columns [
 }
 
 func (t contactTx) changeContact(ctx context.Context, c sms.Contact, fields, tags string, now int64) error {
-	n, err := t.UpdateContact(ctx, query.UpdateContactParams{ID: c.ID, Number: c.Number, Name: c.Name, Fields: fields, Tags: tags, ChangedAt: now, Version: c.Version})
+	n, err := t.UpdateContact(ctx, query.UpdateContactParams{ID: c.ID, Number: c.Number, Name: c.Name, Fields: fields,
+		Tags: tags, ChangedAt: now, Version: c.Version})
 	if err == nil && n != 1 {
 		err = errUnexpected
 	}
@@ -302,7 +310,8 @@ func (db contactStore) DeleteContact(ctx context.Context, account, id int64) (go
 // once, none twice: new ones are added, others are changed as Merge says. The
 // numbers count both; who is as told already is in neither. members, where not
 // 0, is a picked audience that gets all of them.
-func (db contactStore) MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error) {
+func (db contactStore) MergeContacts(ctx context.Context, account int64, told []sms.Contact,
+	columns []sms.ContactColumn, members, now int64) (added, changed int64, err error) {
 	err = db.update(ctx, "store contacts", func(t *tx) error {
 		added, changed = 0, 0
 		if err := (contactTx{t}).nameColumns(ctx, account, columns); err != nil {
@@ -338,7 +347,10 @@ func (db contactStore) MergeContacts(ctx context.Context, account int64, told []
 				changed++
 				stale[blockOf(old.ID)] = true
 			}
-			if err := (contactTx{t}).insertContacts(ctx, fresh, now, func(id int64) error { stale[blockOf(id)] = true; return (contactTx{t}).member(ctx, members, id) }); err != nil {
+			if err := (contactTx{t}).insertContacts(ctx, fresh, now, func(id int64) error {
+				stale[blockOf(id)] = true
+				return (contactTx{t}).member(ctx, members, id)
+			}); err != nil {
 				return err
 			}
 			added += int64(len(fresh))
@@ -402,8 +414,9 @@ func (t contactTx) insertContacts(ctx context.Context, list []sms.Contact, now i
 		rows[i] = "(" + places(len(args)+1, 10) + ")"
 		args = append(args, c.AccountID, c.Number, c.Name, fields, tags, c.Source, c.ByID, c.ByName, now, now)
 	}
-	added, err := t.raw.QueryContext(ctx, `insert into contact (account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at) values `+
-		strings.Join(rows, ", ")+` returning id`, args...)
+	added, err := t.raw.QueryContext(ctx,
+		`insert into contact (account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at) values `+
+			strings.Join(rows, ", ")+` returning id`, args...)
 	if err != nil {
 		return fmt.Errorf("insert contacts: %w", err)
 	}
@@ -448,7 +461,8 @@ func contactDocuments(c sms.Contact) (fields, tags string, err error) {
 }
 
 func contact(r query.Contact) (sms.Contact, error) {
-	c := sms.Contact{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Name: r.Name, Source: r.Source, ByID: r.ByID, ByName: r.ByName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Version: r.Version}
+	c := sms.Contact{ID: r.ID, AccountID: r.AccountID, Number: r.Number, Name: r.Name, Source: r.Source, ByID: r.ByID,
+		ByName: r.ByName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Version: r.Version}
 	err := json.Unmarshal([]byte(r.Fields), &c.Fields)
 	if r.Tags != "[]" {
 		err = errors.Join(err, json.Unmarshal([]byte(r.Tags), &c.Tags))

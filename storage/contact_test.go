@@ -12,12 +12,14 @@ import (
 )
 
 func (f *fixture) person(n int, name string, fields map[string]string, tags ...string) sms.Contact {
-	return sms.Contact{AccountID: f.account.ID, Number: fmt.Sprintf("23480300%05d", n), Name: name, Fields: fields, Tags: tags, Source: "test"}
+	return sms.Contact{AccountID: f.account.ID, Number: fmt.Sprintf("23480300%05d", n), Name: name, Fields: fields,
+		Tags: tags, Source: "test"}
 }
 
 func (f *fixture) merge(people ...sms.Contact) (added, changed int64) {
 	f.t.Helper()
-	added, changed, err := f.db.MergeContacts(f.ctx, f.account.ID, people, []sms.ContactColumn{{Key: "paid", Name: "Paid"}, {Key: "town", Name: "Town"}}, 0, f.now())
+	added, changed, err := f.db.MergeContacts(f.ctx, f.account.ID, people,
+		[]sms.ContactColumn{{Key: "paid", Name: "Paid"}, {Key: "town", Name: "Town"}}, 0, f.now())
 	f.must(err)
 	return added, changed
 }
@@ -48,7 +50,8 @@ func TestContactsAnswerAsTheFilterSays(t *testing.T) {
 	for round := range 6 {
 		var people []sms.Contact
 		for _, n := range r.Perm(9000)[:2500] {
-			c := f.person(n, pick()+" "+fmt.Sprint(n), map[string]string{"paid": pick(), "town": fmt.Sprint(pick(), r.IntN(400))}, sms.ReadTags(pick())...)
+			c := f.person(n, pick()+" "+fmt.Sprint(n),
+				map[string]string{"paid": pick(), "town": fmt.Sprint(pick(), r.IntN(400))}, sms.ReadTags(pick())...)
 			people = append(people, c)
 			old, known := model[c.Number]
 			if !known {
@@ -61,7 +64,8 @@ func TestContactsAnswerAsTheFilterSays(t *testing.T) {
 			f.packContacts()
 		}
 		for range 20 {
-			list, _, err := f.db.Contacts(f.ctx, sms.ContactFilter{AccountID: f.account.ID, Before: r.Int64N(9000) + 1, Limit: 1})
+			list, _, err := f.db.Contacts(f.ctx, sms.ContactFilter{AccountID: f.account.ID, Before: r.Int64N(9000) + 1,
+				Limit: 1})
 			f.must(err)
 			if len(list) == 1 && r.IntN(3) == 0 {
 				_, err := f.db.DeleteContact(f.ctx, f.account.ID, list[0].ID)
@@ -72,7 +76,9 @@ func TestContactsAnswerAsTheFilterSays(t *testing.T) {
 		for range filters {
 			filter := sms.Filter{Any: r.IntN(2) == 0}
 			for range r.IntN(3) {
-				filter.Conditions = append(filter.Conditions, sms.Condition{Key: []string{"paid", "town", "name", "tag", "gone"}[r.IntN(5)], Op: sms.Ops()[r.IntN(7)], Value: pick()})
+				filter.Conditions = append(filter.Conditions,
+					sms.Condition{Key: []string{"paid", "town", "name", "tag", "gone"}[r.IntN(5)], Op: sms.Ops()[r.IntN(7)],
+						Value: pick()})
 			}
 			var want []string
 			for _, c := range model {
@@ -91,7 +97,8 @@ func (f *fixture) sameContacts(filter sms.Filter, want []string) {
 	slices.Sort(want)
 	n, err := f.db.CountContacts(f.ctx, f.account.ID, filter)
 	f.must(err)
-	_, _, found, err := f.db.FindContacts(f.ctx, sms.ContactFilter{AccountID: f.account.ID, Filter: filter, Before: 700, Limit: 3})
+	_, _, found, err := f.db.FindContacts(f.ctx, sms.ContactFilter{AccountID: f.account.ID, Filter: filter, Before: 700,
+		Limit: 3})
 	if f.must(err); found != n {
 		f.t.Fatalf("%+v: %d counted, %d found", filter, n, found)
 	}
@@ -109,10 +116,11 @@ func (f *fixture) sameContacts(filter sms.Filter, want []string) {
 			break
 		}
 	}
-	f.must(f.db.EachContact(f.ctx, sms.Audience{AccountID: f.account.ID, Kind: sms.Filtered, Filter: filter}, func(c sms.Contact) error {
-		walk = append(walk, c.Number)
-		return nil
-	}))
+	f.must(f.db.EachContact(f.ctx, sms.Audience{AccountID: f.account.ID, Kind: sms.Filtered, Filter: filter},
+		func(c sms.Contact) error {
+			walk = append(walk, c.Number)
+			return nil
+		}))
 	slices.Sort(pages)
 	slices.Sort(walk)
 	if !slices.Equal(pages, want) || !slices.Equal(walk, want) || n != int64(len(want)) {
@@ -122,10 +130,12 @@ func (f *fixture) sameContacts(filter sms.Filter, want []string) {
 
 func TestMergingContactsChangesOnlyWhatIsTold(t *testing.T) {
 	f := newFixture(t)
-	if added, changed := f.merge(f.person(1, "Ada", map[string]string{"paid": "no"}, "Parents"), f.person(2, "Bola", nil)); added != 2 || changed != 0 {
+	if added, changed := f.merge(f.person(1, "Ada", map[string]string{"paid": "no"}, "Parents"),
+		f.person(2, "Bola", nil)); added != 2 || changed != 0 {
 		t.Errorf("added %d, changed %d", added, changed)
 	}
-	if added, changed := f.merge(f.person(1, "", map[string]string{"paid": "", "town": "Ibadan"}, "parents", "VIP"), f.person(2, "Bola", nil), f.person(3, "", nil)); added != 1 || changed != 1 {
+	if added, changed := f.merge(f.person(1, "", map[string]string{"paid": "", "town": "Ibadan"}, "parents", "VIP"),
+		f.person(2, "Bola", nil), f.person(3, "", nil)); added != 1 || changed != 1 {
 		t.Errorf("added %d, changed %d", added, changed)
 	}
 	c, err := f.db.ContactByNumber(f.ctx, f.account.ID, "2348030000001")
@@ -173,9 +183,11 @@ func TestTheSecondOfTwoWhoChangeAContactIsTold(t *testing.T) {
 func TestAudienceByHand(t *testing.T) {
 	f := newFixture(t)
 	f.merge(f.person(1, "Ada", nil), f.person(2, "Bola", nil), f.person(3, "Chidi", nil))
-	a, err := f.db.CreateAudience(f.ctx, sms.Audience{AccountID: f.account.ID, Name: "Friends", Kind: sms.Picked}, []int64{1, 2}, f.now())
+	a, err := f.db.CreateAudience(f.ctx, sms.Audience{AccountID: f.account.ID, Name: "Friends", Kind: sms.Picked},
+		[]int64{1, 2}, f.now())
 	f.must(err)
-	if _, err := f.db.CreateAudience(f.ctx, sms.Audience{AccountID: f.account.ID, Name: "Friends", Kind: sms.Filtered}, nil, f.now()); !errors.Is(err, sms.ErrConflict) {
+	if _, err := f.db.CreateAudience(f.ctx, sms.Audience{AccountID: f.account.ID, Name: "Friends", Kind: sms.Filtered},
+		nil, f.now()); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("two audiences of one name: %v", err)
 	}
 	n, err := f.db.ChangeMembers(f.ctx, a.ID, []int64{2, 3}, true)

@@ -237,12 +237,14 @@ func (p packed) ids(f matchers) ([]int64, error) {
 func blocksQuery(keys int) string {
 	return `select b.block, b.key, b.n, b.body, coalesce(s.block, -1) from contact_block b
 left join contact_stale s on s.account_id = b.account_id and s.block = b.block
-where b.account_id = $1 and b.block <= $2 and b.key in (` + places(3, keys) + `) order by b.account_id desc, b.block desc, b.key desc`
+where b.account_id = $1 and b.block <= $2 and b.key in (` + places(3, keys) +
+		`) order by b.account_id desc, b.block desc, b.key desc`
 }
 
 // matching gives the ids of an account's contacts that fit, in groups, the
 // newest first, until do answers false.
-func (db contactStore) matching(ctx context.Context, account, upTo int64, f sms.Filter, do func(ids []int64) bool) error {
+func (db contactStore) matching(ctx context.Context, account, upTo int64, f sms.Filter,
+	do func(ids []int64) bool) error {
 	stale, err := db.read().StaleBlocks(ctx, account)
 	if err != nil {
 		return err
@@ -285,7 +287,8 @@ func (db contactStore) matching(ctx context.Context, account, upTo int64, f sms.
 // errEnough ends a walk over blocks early.
 var errEnough = errors.New("enough")
 
-func (db contactStore) eachPacked(ctx context.Context, account, upTo int64, keys []string, do func(packed, bool) (bool, error)) (err error) {
+func (db contactStore) eachPacked(ctx context.Context, account, upTo int64, keys []string,
+	do func(packed, bool) (bool, error)) (err error) {
 	args := []any{account, upTo, idsKey}
 	for _, k := range keys {
 		args = append(args, k)
@@ -348,7 +351,9 @@ func (db contactStore) SettleContacts(ctx context.Context) (more bool, err error
 		return false, fmt.Errorf("list what is stale of the contacts: %w", err)
 	}
 	for _, s := range stale {
-		if err := db.update(ctx, "pack contacts", func(t *tx) error { return (contactTx{t}).settleBlock(ctx, s.AccountID, s.Block) }); err != nil {
+		if err := db.update(ctx, "pack contacts", func(t *tx) error {
+			return (contactTx{t}).settleBlock(ctx, s.AccountID, s.Block)
+		}); err != nil {
 			return false, err
 		}
 	}
@@ -388,7 +393,8 @@ func (t contactTx) settleBlock(ctx context.Context, account, block int64) error 
 			put(k, v, i)
 		}
 	}
-	if err := t.InsertBlock(ctx, query.InsertBlockParams{AccountID: account, Block: block, Key: idsKey, N: int64(len(ids)), Body: packIDs(block, ids)}); err != nil {
+	if err := t.InsertBlock(ctx, query.InsertBlockParams{AccountID: account, Block: block, Key: idsKey, N: int64(len(ids)),
+		Body: packIDs(block, ids)}); err != nil {
 		return err
 	}
 	for key, values := range columns {
@@ -396,7 +402,8 @@ func (t contactTx) settleBlock(ctx context.Context, account, block int64) error 
 		if body == nil {
 			continue
 		}
-		if err := t.InsertBlock(ctx, query.InsertBlockParams{AccountID: account, Block: block, Key: key, N: int64(len(ids)), Body: body}); err != nil {
+		if err := t.InsertBlock(ctx, query.InsertBlockParams{AccountID: account, Block: block, Key: key, N: int64(len(ids)),
+			Body: body}); err != nil {
 			return err
 		}
 	}

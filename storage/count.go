@@ -53,7 +53,8 @@ func (db campaignStore) CountCampaign(ctx context.Context, id int64) (c sms.Camp
 
 // CountCampaigns lists campaigns with their counts; an AccountID of 0 means
 // those of every account. more says that there are older ones.
-func (db campaignStore) CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error) {
+func (db campaignStore) CountCampaigns(ctx context.Context,
+	f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error) {
 	ids, more, err := db.campaignIDs(ctx, f)
 	if err != nil {
 		return nil, false, err

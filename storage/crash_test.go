@@ -146,7 +146,8 @@ func (p *crashProcess) openReports() error {
 	}
 	p.inbox = NewInbox(p.data, filepath.Join(p.data, "spool"))
 	p.inbox.LogWith(p.logged, applied)
-	p.reports = workers.NewReceiver(p.inbox, p.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	p.reports = workers.NewReceiver(p.inbox, p.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler),
+		time.Now)
 	p.reports.ReplayFrom(p.logged)
 	if err := p.inbox.Open(p.ctx, cursor); err != nil {
 		return err

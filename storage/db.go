@@ -47,7 +47,8 @@ type DB struct {
 
 // newDB gives each noun its questions and its changes.
 func newDB(c *core) *DB {
-	return &DB{core: c, accountStore: accountStore{c}, staffStore: staffStore{c}, campaignStore: campaignStore{c}, callStore: callStore{c}, reportStore: reportStore{c},
+	return &DB{core: c, accountStore: accountStore{c}, staffStore: staffStore{c}, campaignStore: campaignStore{c},
+		callStore: callStore{c}, reportStore: reportStore{c},
 		contactStore: contactStore{c}, listStore: listStore{c}, menuStore: menuStore{c}, usageStore: usageStore{c}}
 }
 
@@ -123,7 +124,9 @@ func Look(ctx context.Context, c Config) (*DB, error) {
 		return nil, c.noDesk()
 	}
 	if p.schema < newestSchema() {
-		return nil, fmt.Errorf("%w: it has schema %d, and this program needs schema %d. \"smsdesk serve\" upgrades it; make a backup before", ErrOlderSchema, p.schema, newestSchema())
+		return nil,
+			fmt.Errorf(
+				"%w: it has schema %d, and this program needs schema %d. \"smsdesk serve\" upgrades it; make a backup before", ErrOlderSchema, p.schema, newestSchema())
 	}
 	db := newDB(&core{config: c, data: c.Data, seal: *p.key, steady: Steady})
 	if db.reader, err = openReading(c.path()); err != nil {
@@ -248,7 +251,8 @@ func (db *core) update(ctx context.Context, doing string, fn func(*tx) error) er
 		return fmt.Errorf("%s: %w", doing, classify(err))
 	}
 	always := &telling{Tx: raw, prepared: db.told, unknown: map[string]bool{}}
-	t := &tx{Queries: query.New(always), raw: raw, always: always, tally: map[tallyKey]int64{}, traffic: newTraffic(&db.networks), steady: db.steady}
+	t := &tx{Queries: query.New(always), raw: raw, always: always, tally: map[tallyKey]int64{},
+		traffic: newTraffic(&db.networks), steady: db.steady}
 	if err = fn(t); err == nil {
 		err = t.flush(ctx)
 	}

@@ -62,7 +62,8 @@ func TestADatabaseWithWeakerSettingsIsRefused(t *testing.T) {
 }
 
 func TestSQLiteVersion(t *testing.T) {
-	for version, want := range map[string]bool{"3.51.3": true, "3.51.10": true, "3.52.0": true, "4.0.0": true, "3.51.2": false, "3.50.4": false, "2.99.99": false, "": false, "x": false, "3.51": false} {
+	for version, want := range map[string]bool{"3.51.3": true, "3.51.10": true, "3.52.0": true, "4.0.0": true,
+		"3.51.2": false, "3.50.4": false, "2.99.99": false, "": false, "x": false, "3.51": false} {
 		if got := atLeast(version, 3, 51, 3); got != want {
 			t.Errorf("atLeast(%q) = %v", version, got)
 		}
@@ -169,7 +170,8 @@ func TestOneProcessDispatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Dispatching(); err == nil || !strings.Contains(err.Error(), "another smsdesk is already using the data folder "+data) {
+	if _, err := b.Dispatching(); err == nil || !strings.Contains(err.Error(),
+		"another smsdesk is already using the data folder "+data) {
 		t.Errorf("the second one: %v", err)
 	}
 	release()
@@ -186,14 +188,16 @@ func TestConfigCheckNamesNoSecret(t *testing.T) {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
-	for _, bad := range []string{"postgres://user:hunter2@db.example.com:5432/sms?password=hunter2", "host=db user=sms password=hunter2", "host=db password=a:hunter2",
+	for _, bad := range []string{"postgres://user:hunter2@db.example.com:5432/sms?password=hunter2",
+		"host=db user=sms password=hunter2", "host=db password=a:hunter2",
 		"hunter2", "user:hunter2@db", "postgres:user:hunter2", "postgres:///sms?password=hunter2", "mysql://user:hunter2@/db", "SQLITE:hunter2", "://hunter2"} {
 		err := Config{Database: bad, Data: t.TempDir()}.Check()
 		if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "sqlite:PATH") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if err := (Config{Database: "postgres://user:hunter2@db.example.com/sms"}).Check(); !strings.Contains(err.Error(), "postgres://db.example.com/…") {
+	if err := (Config{Database: "postgres://user:hunter2@db.example.com/sms"}).Check(); !strings.Contains(err.Error(),
+		"postgres://db.example.com/…") {
 		t.Errorf("the person cannot tell which database is meant: %v", err)
 	}
 }
@@ -219,7 +223,9 @@ func TestAFailedUpdateChangesNothing(t *testing.T) {
 	f := newFixture(t)
 	boom := errors.New("boom")
 	c := f.newDraft("Hello", numbers(3)...)
-	_, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { return errors.Join(letGo(c, time.UnixMilli(f.now())), boom) })
+	_, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error {
+		return errors.Join(letGo(c, time.UnixMilli(f.now())), boom)
+	})
 	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "save campaign") {
 		t.Errorf("%v", err)
 	}

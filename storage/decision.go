@@ -20,7 +20,8 @@ const mostWaiting = 1000
 
 // DoubtGroups lists the calls behind the given attempt that left messages of a
 // campaign waiting for a decision. more says that there are further ones.
-func (db callStore) DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error) {
+func (db callStore) DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int,
+	now int64) (list []sms.DoubtGroup, more bool, err error) {
 	q := db.read()
 	ids, err := q.DecisionAttempts(ctx, c.ID, after, int32(limit+1))
 	if err != nil {
@@ -39,7 +40,8 @@ func (db callStore) DoubtGroups(ctx context.Context, c sms.Campaign, country str
 	return list, more, nil
 }
 
-func doubtGroup(ctx context.Context, q *query.Queries, c sms.Campaign, id int64, country string, now int64) (g sms.DoubtGroup, err error) {
+func doubtGroup(ctx context.Context, q *query.Queries, c sms.Campaign, id int64, country string,
+	now int64) (g sms.DoubtGroup, err error) {
 	row, err := q.AttemptByID(ctx, id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return g, err
@@ -79,7 +81,8 @@ func planned(s query.SuccessorOfRow) bool {
 	return false
 }
 
-func balancesAround(ctx context.Context, q *query.Queries, account int64, a sms.Attempt) (before, after sms.Balance, err error) {
+func balancesAround(ctx context.Context, q *query.Queries, account int64,
+	a sms.Attempt) (before, after sms.Balance, err error) {
 	if a.LicensedAt == 0 {
 		return before, after, nil
 	}
@@ -115,7 +118,8 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 	var list []sms.Hint
 	for _, row := range rows {
 		r := report(row)
-		h := sms.Hint{Report: r, Fit: sms.FitReport(m, r.DeliveryReport, country), Young: now-r.ReceivedAt <= sms.EvidenceGrace.Milliseconds()}
+		h := sms.Hint{Report: r, Fit: sms.FitReport(m, r.DeliveryReport, country),
+			Young: now-r.ReceivedAt <= sms.EvidenceGrace.Milliseconds()}
 		if h.Fit == sms.FitNone {
 			continue
 		}
@@ -135,7 +139,8 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 // settled meanwhile. Where the
 // messages marked as sent or sent again, with those of the same person after
 // since, are more than sms.SecondFrom, only the proposal is stored.
-func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since, now int64) (out sms.Carried, err error) {
+func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since,
+	now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "store decisions", func(t *tx) error {
 		out = sms.Carried{Decision: d, Counts: map[sms.Choice]int{}}
 		picked, err := t.pick(ctx, d, true)
@@ -168,7 +173,8 @@ func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limi
 // Agree carries out what another person proposed. Messages that were settled
 // meanwhile are left as they are: evidence only ever says "was sent". The
 // second person must not be the first; then it is sms.ErrForbidden.
-func (db callStore) Agree(ctx context.Context, id int64, second sms.User, limits plan.Limits, now int64) (out sms.Carried, err error) {
+func (db callStore) Agree(ctx context.Context, id int64, second sms.User, limits plan.Limits,
+	now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "agree to decisions", func(t *tx) error {
 		out = sms.Carried{Counts: map[sms.Choice]int{}}
 		d, err := t.decision(ctx, id)
@@ -254,13 +260,16 @@ func (t *tx) putDecision(ctx context.Context, d *sms.Decision) error {
 	if d.State == sms.DecisionDone {
 		decidedAt = d.At
 	}
-	d.ID, err = t.PutDecision(ctx, query.PutDecisionParams{AccountID: d.AccountID, CampaignID: d.CampaignID, State: string(d.State), N: int64(d.N),
+	d.ID, err = t.PutDecision(ctx, query.PutDecisionParams{AccountID: d.AccountID, CampaignID: d.CampaignID,
+		State: string(d.State), N: int64(d.N),
 		Choices: string(raw), ByID: d.By.ID, ByName: d.By.Name, At: d.At, DecidedAt: decidedAt})
 	return err
 }
 
-func (t *tx) endDecision(ctx context.Context, d *sms.Decision, state sms.DecisionState, second sms.User, now int64) error {
-	n, err := t.EndDecision(ctx, query.EndDecisionParams{ID: d.ID, State: string(state), SecondID: second.ID, SecondName: second.Name, DecidedAt: now})
+func (t *tx) endDecision(ctx context.Context, d *sms.Decision, state sms.DecisionState, second sms.User,
+	now int64) error {
+	n, err := t.EndDecision(ctx, query.EndDecisionParams{ID: d.ID, State: string(state), SecondID: second.ID,
+		SecondName: second.Name, DecidedAt: now})
 	if err != nil || n != 1 {
 		return orUnexpected(err)
 	}
@@ -269,8 +278,10 @@ func (t *tx) endDecision(ctx context.Context, d *sms.Decision, state sms.Decisio
 }
 
 func decision(r query.Decision) (sms.Decision, error) {
-	d := sms.Decision{ID: r.ID, CampaignID: r.CampaignID, AccountID: r.AccountID, State: sms.DecisionState(r.State), N: int(r.N),
-		By: sms.User{ID: r.ByID, Name: r.ByName}, At: r.At, Second: sms.User{ID: r.SecondID, Name: r.SecondName}, DecidedAt: r.DecidedAt}
+	d := sms.Decision{ID: r.ID, CampaignID: r.CampaignID, AccountID: r.AccountID, State: sms.DecisionState(r.State),
+		N:  int(r.N),
+		By: sms.User{ID: r.ByID, Name: r.ByName}, At: r.At, Second: sms.User{ID: r.SecondID, Name: r.SecondName},
+		DecidedAt: r.DecidedAt}
 	if err := json.Unmarshal([]byte(r.Choices), &d.Choices); err != nil {
 		return d, fmt.Errorf("read choices: %w", err)
 	}
@@ -353,7 +364,8 @@ func (t *tx) chosen(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.M
 }
 
 // carryOut moves the messages. The tally commits with them.
-func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, limits plan.Limits, now int64) (made sms.Campaign, err error) {
+func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, limits plan.Limits,
+	now int64) (made sms.Campaign, err error) {
 	var again []sms.Message
 	requeued := false
 	for _, p := range list {
@@ -413,7 +425,8 @@ func (t *tx) reopen(ctx context.Context, id, now int64) error {
 // draftAgain makes new messages in place of doubtful ones, in a draft of their
 // own. The doubtful ones are closed when that starts, and not before: a draft
 // may be thrown away, and a report may still come.
-func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message, limits plan.Limits, now int64) (made sms.Campaign, err error) {
+func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message, limits plan.Limits,
+	now int64) (made sms.Campaign, err error) {
 	from, err := t.campaign(ctx, d.CampaignID)
 	if err != nil {
 		return made, err
@@ -430,15 +443,19 @@ func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message,
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return made, err
 		}
-		fresh[i] = sms.Message{AccountID: m.AccountID, Row: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode, Parts: m.Parts, State: sms.Draft, CreatedAt: now}
+		fresh[i] = sms.Message{AccountID: m.AccountID, Row: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode,
+			Parts: m.Parts, State: sms.Draft, CreatedAt: now}
 		if err := r.Add(fresh[i]); err != nil {
 			return made, err
 		}
 	}
 	calls, c := r.Plan(), &r.Campaign
-	c.ID, err = t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: randomHex(32), Name: c.Name, SenderID: c.SenderID,
-		Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName, Recipients: c.Recipients, Parts: c.Parts,
-		Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, CallsText: c.CallsText, CallsPairs: c.CallsPairs, AgainOf: c.AgainOf})
+	c.ID, err = t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: randomHex(32),
+		Name: c.Name, SenderID: c.SenderID,
+		Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName,
+		Recipients: c.Recipients, Parts: c.Parts,
+		Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID,
+		CallsText: c.CallsText, CallsPairs: c.CallsPairs, AgainOf: c.AgainOf})
 	if err != nil {
 		return made, err
 	}

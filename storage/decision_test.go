@@ -18,17 +18,20 @@ var (
 var planLimits = plan.Limits{CallLimit: 2, URLBudget: 2000, Overhead: urlOverhead}
 
 func (f *fixture) decide(by sms.User, c sms.Campaign, choices ...sms.Decided) (sms.Carried, error) {
-	return f.db.Decide(f.ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by, At: f.now()}, planLimits, 0, f.now())
+	return f.db.Decide(f.ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by,
+		At: f.now()}, planLimits, 0, f.now())
 }
 
 // TestDecisions: for a whole call, for one message of it, and for held ones.
 func TestDecisions(t *testing.T) {
 	f := newFixture(t)
 	c, a := f.doubt("Hello", numbers(4)...)
-	out, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 4, Choice: sms.ChooseSent}, sms.Decided{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseClose},
+	out, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 4, Choice: sms.ChooseSent},
+		sms.Decided{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseClose},
 		sms.Decided{Attempt: a.ID, Message: a.Messages[2], Choice: sms.ChooseLater})
 	f.must(err)
-	if out.Decision.State != sms.DecisionDone || out.Decision.N != 2 || out.Counts[sms.ChooseSent] != 2 || out.Counts[sms.ChooseClose] != 1 {
+	if out.Decision.State != sms.DecisionDone || out.Decision.N != 2 || out.Counts[sms.ChooseSent] != 2 ||
+		out.Counts[sms.ChooseClose] != 1 {
 		t.Errorf("%+v", out)
 	}
 	f.wantStates(c.ID, map[sms.State]int{sms.Accepted: 2, sms.ClosedUnknown: 1, sms.InDoubt: 1})
@@ -47,12 +50,15 @@ func TestDecisions(t *testing.T) {
 	h := f.proven("Held", numbers(2)...)
 	b := f.license(f.claim(2))
 	f.settle(b, sms.Outcome{Class: sms.ClassHold, Code: "042", Reason: "too many"})
-	if _, err := f.decide(ada, h, sms.Decided{Attempt: b.ID, Seen: 2, Choice: sms.ChooseSent}); !errors.Is(err, sms.ErrConflict) {
+	if _, err := f.decide(ada, h, sms.Decided{Attempt: b.ID, Seen: 2, Choice: sms.ChooseSent}); !errors.Is(err,
+		sms.ErrConflict) {
 		t.Errorf("a held message was marked as sent: %v", err)
 	}
-	f.must(second(f.decide(ada, h, sms.Decided{Attempt: b.ID, Seen: 2, Choice: sms.ChooseQueue}, sms.Decided{Attempt: b.ID, Message: b.Messages[1], Choice: sms.ChooseClose})))
+	f.must(second(f.decide(ada, h, sms.Decided{Attempt: b.ID, Seen: 2, Choice: sms.ChooseQueue},
+		sms.Decided{Attempt: b.ID, Message: b.Messages[1], Choice: sms.ChooseClose})))
 	f.wantStates(h.ID, map[sms.State]int{sms.Queued: 1, sms.ClosedUnknown: 1})
-	if got := f.campaign(h.ID); got.State != sms.CampaignRunning || got.Canary != sms.CanaryPending || got.FinishedAt != 0 {
+	if got := f.campaign(h.ID); got.State != sms.CampaignRunning || got.Canary != sms.CanaryPending ||
+		got.FinishedAt != 0 {
 		t.Errorf("%+v", got)
 	}
 	f.check()
@@ -67,7 +73,8 @@ func TestNothingOfACancelledCampaignIsQueuedAgain(t *testing.T) {
 	f.settle(a, sms.Outcome{Class: sms.ClassHold, Code: "042", Reason: "too many"})
 	f.set(c.ID, sms.CampaignCancelled)
 	f.tidy()
-	if _, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 2, Choice: sms.ChooseQueue}); !errors.Is(err, sms.ErrConflict) {
+	if _, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 2, Choice: sms.ChooseQueue}); !errors.Is(err,
+		sms.ErrConflict) {
 		t.Errorf("%v", err)
 	}
 	f.tidy()
@@ -99,7 +106,8 @@ func TestADecisionIsWholeOrNotAtAll(t *testing.T) {
 	}
 	f.wantStates(c.ID, map[sms.State]int{sms.InDoubt: 2, sms.ClosedUnknown: 1})
 	other, _ := f.doubt("Another campaign", numbers(1)...)
-	if _, err := f.decide(ada, other, sms.Decided{Attempt: a.ID, Message: a.Messages[0], Choice: sms.ChooseSent}); !errors.Is(err, sms.ErrConflict) {
+	if _, err := f.decide(ada, other, sms.Decided{Attempt: a.ID, Message: a.Messages[0],
+		Choice: sms.ChooseSent}); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("a message of another campaign was decided: %v", err)
 	}
 	f.check()
@@ -128,12 +136,14 @@ func TestManyNeedTwoPeople(t *testing.T) {
 	if _, err := f.db.Agree(f.ctx, out.Decision.ID, ada, planLimits, f.now()); !errors.Is(err, sms.ErrForbidden) {
 		t.Errorf("the same person agreed: %v", err)
 	}
-	if list, err := f.db.Proposals(f.ctx, c.ID); err != nil || len(list) != 1 || list[0].N != 2 || list[0].By.Name != ada.Name {
+	if list, err := f.db.Proposals(f.ctx, c.ID); err != nil || len(list) != 1 || list[0].N != 2 ||
+		list[0].By.Name != ada.Name {
 		t.Errorf("%+v %v", list, err)
 	}
 	// A report that settles one meanwhile does not stand in the way.
 	r := a.Call.Recipients[slices.Index(a.Messages, rest[0].Message)]
-	f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: "x", Mobile: r.Number, Status: "DELIVRD", ShortMessage: "Hello", ReceivedAt: f.now()})
+	f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: "x", Mobile: r.Number, Status: "DELIVRD",
+		ShortMessage: "Hello", ReceivedAt: f.now()})
 	f.pass(ripe)
 	f.reconcile()
 	done, err := f.db.Agree(f.ctx, out.Decision.ID, bola, planLimits, f.now())
@@ -260,7 +270,8 @@ func TestADoubtSentAgainIsPlannedAndLinked(t *testing.T) {
 	out, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 5, Choice: sms.ChooseAgain})
 	f.must(err)
 	made := out.Campaign
-	if made.AgainOf != c.ID || made.CallsText != 3 || made.CallsPairs != 0 || made.Recipients != 5 || made.Parts != 5 || made.Name != "A campaign, again" {
+	if made.AgainOf != c.ID || made.CallsText != 3 || made.CallsPairs != 0 || made.Recipients != 5 || made.Parts != 5 ||
+		made.Name != "A campaign, again" {
 		t.Errorf("%+v", made)
 	}
 	again, err := f.db.AgainCampaigns(f.ctx, c.ID)

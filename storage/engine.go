@@ -38,7 +38,8 @@ const (
 func sqliteDSN(path string, pragmas ...string) string {
 	q := url.Values{}
 	q.Set("_txlock", "immediate")
-	q["_pragma"] = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-8000)", "wal_autocheckpoint(8000)"}, pragmas...)
+	q["_pragma"] = append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"cache_size(-8000)", "wal_autocheckpoint(8000)"}, pragmas...)
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
@@ -68,7 +69,8 @@ func openReading(path string) (*sql.DB, error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		mode = "ro"
 	}
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "query_only(1)", "cache_size(-8000)", "temp_store(MEMORY)"}}
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "query_only(1)", "cache_size(-8000)",
+		"temp_store(MEMORY)"}}
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
 	if err != nil {
 		return nil, fmt.Errorf("open the database for reading: %w", err)
@@ -81,9 +83,11 @@ func openReading(path string) (*sql.DB, error) {
 // for a file without any.
 func schemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
 	var tables int
-	err = db.QueryRowContext(ctx, "select count(*) from sqlite_master where type = 'table' and name = 'goose_db_version'").Scan(&tables)
+	err = db.QueryRowContext(ctx,
+		"select count(*) from sqlite_master where type = 'table' and name = 'goose_db_version'").Scan(&tables)
 	if err == nil && tables > 0 {
-		err = db.QueryRowContext(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(&version)
+		err = db.QueryRowContext(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(
+			&version)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("read the database's schema: %w", err)
@@ -151,7 +155,8 @@ create table note (
 func openStaging(path string, write bool) (*sql.DB, error) {
 	q := url.Values{}
 	if write {
-		q["_pragma"] = []string{"page_size(8192)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "cache_size(-1000)"}
+		q["_pragma"] = []string{"page_size(8192)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)",
+			"cache_size(-1000)"}
 	} else {
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")
@@ -231,7 +236,8 @@ func classify(err error) error {
 		return sms.ErrNotFound
 	}
 	var e *sqlite.Error
-	if errors.As(err, &e) && (e.Code() == sqlitelib.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlitelib.SQLITE_CONSTRAINT_PRIMARYKEY) {
+	if errors.As(err, &e) && (e.Code() == sqlitelib.SQLITE_CONSTRAINT_UNIQUE ||
+		e.Code() == sqlitelib.SQLITE_CONSTRAINT_PRIMARYKEY) {
 		return fmt.Errorf("%w: %w", sms.ErrConflict, err)
 	}
 	return troubled(err)
@@ -264,7 +270,8 @@ func checkURL(raw string) error {
 	if raw == "" || strings.HasPrefix(raw, "sqlite:") {
 		return nil
 	}
-	return fmt.Errorf("unsupported database %q: use sqlite:PATH, or leave out --database for smsdesk.db in the data folder", redactURL(raw))
+	return fmt.Errorf(
+		"unsupported database %q: use sqlite:PATH, or leave out --database for smsdesk.db in the data folder", redactURL(raw))
 }
 
 // redactURL keeps what tells a person which setting is meant. Whatever is no

@@ -28,7 +28,8 @@ const mostNames = 5
 // Reconcile lets reports that no id matches settle messages in doubt
 // (internal/workers/README.md, Evidence). It works in small transactions and tells each
 // what it settled.
-func (db reportStore) Reconcile(ctx context.Context, account int64, country string, now int64, each func(sms.Applied)) error {
+func (db reportStore) Reconcile(ctx context.Context, account int64, country string, now int64,
+	each func(sms.Applied)) error {
 	p := pass{account: account, country: country, now: now, people: db.people}
 	for _, step := range []func(context.Context, *tx, *sms.Applied) (int, error){p.key, p.answered, p.doubts, p.ripe} {
 		for left := 1; left > 0; {
@@ -142,7 +143,8 @@ func (t *tx) mayHaveLeft(ctx context.Context, r sms.StoredReport, country string
 // believe takes a report as proof that the message was sent under its id: out
 // of doubt where it is in doubt, a further name of it where it has one. Every
 // report with that id then decides as if the answer had named it.
-func (t *tx) believe(ctx context.Context, m sms.Message, r sms.StoredReport, evidence, country string, done *sms.Applied, now int64) error {
+func (t *tx) believe(ctx context.Context, m sms.Message, r sms.StoredReport, evidence, country string,
+	done *sms.Applied, now int64) error {
 	err := error(nil)
 	switch {
 	case m.State == sms.InDoubt:
@@ -161,7 +163,8 @@ func (t *tx) believe(ctx context.Context, m sms.Message, r sms.StoredReport, evi
 	if err != nil {
 		return err
 	}
-	_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: m.AccountID, MessageID: m.ID, ProviderID: r.ProviderID, Why: string(sms.AskedProof), CreatedAt: now})
+	_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: m.AccountID, MessageID: m.ID, ProviderID: r.ProviderID,
+		Why: string(sms.AskedProof), CreatedAt: now})
 	if err != nil {
 		return err
 	}
@@ -171,11 +174,13 @@ func (t *tx) believe(ctx context.Context, m sms.Message, r sms.StoredReport, evi
 
 // leaveDoubt moves a message that waits for a decision, by compare-and-set.
 // There is no way from here into the queue.
-func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provider, reason, evidence string, now int64) error {
+func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provider, reason, evidence string,
+	now int64) error {
 	if to == sms.Queued || !m.State.MayBecome(to, sms.ClassDoubt) {
 		return fmt.Errorf("message %d may not go from %s to %s", m.ID, m.State, to)
 	}
-	n, err := t.LeaveDoubt(ctx, query.LeaveDoubtParams{ID: m.ID, State: string(to), Reason: reason, ProviderID: provider, Evidence: evidence, ChangedAt: now,
+	n, err := t.LeaveDoubt(ctx, query.LeaveDoubtParams{ID: m.ID, State: string(to), Reason: reason, ProviderID: provider,
+		Evidence: evidence, ChangedAt: now,
 		State_2: string(m.State), AttemptID: m.AttemptID})
 	if err != nil {
 		return err
@@ -189,14 +194,16 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 		if failed != nil {
 			return failed
 		}
-		err = errors.Join(t.became(ctx, m, 1), t.use(ctx, of, []query.AcceptedOfRow{{Number: m.Number, Parts: int64(m.Parts)}}, now))
+		err = errors.Join(t.became(ctx, m, 1), t.use(ctx, of,
+			[]query.AcceptedOfRow{{Number: m.Number, Parts: int64(m.Parts)}}, now))
 	}
 	return errors.Join(err, t.DeleteInFlight(ctx, m.ID))
 }
 
 // LinkReport ties a report to a message because a person says so. It fails
 // with sms.ErrConflict when either has changed meanwhile.
-func (db reportStore) LinkReport(ctx context.Context, key, id int64, country string, now int64) (done sms.Applied, err error) {
+func (db reportStore) LinkReport(ctx context.Context, key, id int64, country string,
+	now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "link a report", func(t *tx) error {
 		done = sms.Applied{}
 		row, err := t.ReportByID(ctx, key)
@@ -275,7 +282,8 @@ func (db reportStore) AskMessage(ctx context.Context, id, now int64) (made bool,
 			return err
 		}
 		made = true
-		_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: m.AccountID, MessageID: m.ID, ProviderID: m.ProviderID, Why: string(sms.AskedStaff), CreatedAt: now})
+		_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: m.AccountID, MessageID: m.ID, ProviderID: m.ProviderID,
+			Why: string(sms.AskedStaff), CreatedAt: now})
 		return err
 	})
 	return made && err == nil, err
@@ -283,7 +291,8 @@ func (db reportStore) AskMessage(ctx context.Context, id, now int64) (made bool,
 
 // PutAnswer stores what the service answered and lets it decide, once. The
 // question's AskedAt is when that was.
-func (db reportStore) PutAnswer(ctx context.Context, a sms.Asked, country string) (after sms.Message, effect sms.Effect, err error) {
+func (db reportStore) PutAnswer(ctx context.Context, a sms.Asked,
+	country string) (after sms.Message, effect sms.Effect, err error) {
 	err = db.update(ctx, "store the provider's answer", func(t *tx) error {
 		after, effect, err = t.putAnswer(ctx, a, country)
 		return err
@@ -291,7 +300,8 @@ func (db reportStore) PutAnswer(ctx context.Context, a sms.Asked, country string
 	return after, effect, err
 }
 
-func (t *tx) putAnswer(ctx context.Context, a sms.Asked, country string) (after sms.Message, effect sms.Effect, err error) {
+func (t *tx) putAnswer(ctx context.Context, a sms.Asked,
+	country string) (after sms.Message, effect sms.Effect, err error) {
 	row, err := t.MessageByID(ctx, a.MessageID)
 	if err != nil {
 		return after, effect, err
@@ -300,12 +310,15 @@ func (t *tx) putAnswer(ctx context.Context, a sms.Asked, country string) (after 
 	after, effect = a.Judge(m, country)
 	n, v := int64(1), a.Answer
 	if a.ID == 0 {
-		_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: a.AccountID, MessageID: a.MessageID, ProviderID: a.ProviderID, Why: string(a.Why),
-			InquiryID: a.InquiryID, CreatedAt: a.AskedAt, AskedAt: a.AskedAt, Number: v.Number, Status: v.Status, ErrorCode: v.ErrorCode, DoneDate: v.DoneDate,
+		_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: a.AccountID, MessageID: a.MessageID,
+			ProviderID: a.ProviderID, Why: string(a.Why),
+			InquiryID: a.InquiryID, CreatedAt: a.AskedAt, AskedAt: a.AskedAt, Number: v.Number, Status: v.Status,
+			ErrorCode: v.ErrorCode, DoneDate: v.DoneDate,
 			Raw: v.Raw, Code: a.Code, Words: a.Words, Effect: string(effect)})
 	} else {
-		n, err = t.AnswerAsked(ctx, query.AnswerAskedParams{ID: a.ID, AskedAt: a.AskedAt, Number: v.Number, Status: v.Status, ErrorCode: v.ErrorCode,
-			DoneDate: v.DoneDate, Raw: v.Raw, Code: a.Code, Words: a.Words, Effect: string(effect)})
+		n, err = t.AnswerAsked(ctx, query.AnswerAskedParams{ID: a.ID, AskedAt: a.AskedAt, Number: v.Number, Status: v.Status,
+			ErrorCode: v.ErrorCode,
+			DoneDate:  v.DoneDate, Raw: v.Raw, Code: a.Code, Words: a.Words, Effect: string(effect)})
 	}
 	if err != nil || n != 1 {
 		return after, effect, orUnexpected(err)
@@ -320,7 +333,9 @@ func (t *tx) putAnswer(ctx context.Context, a sms.Asked, country string) (after 
 }
 
 func asked(r query.Asked) sms.Asked {
-	return sms.Asked{ID: r.ID, AccountID: r.AccountID, MessageID: r.MessageID, ProviderID: r.ProviderID, Why: sms.AskedWhy(r.Why), InquiryID: r.InquiryID,
+	return sms.Asked{ID: r.ID, AccountID: r.AccountID, MessageID: r.MessageID, ProviderID: r.ProviderID,
+		Why: sms.AskedWhy(r.Why), InquiryID: r.InquiryID,
 		CreatedAt: r.CreatedAt, AskedAt: r.AskedAt, Code: r.Code, Words: r.Words, Effect: sms.Effect(r.Effect),
-		Answer: sms.MessageStatus{ProviderID: r.ProviderID, Number: r.Number, Status: r.Status, ErrorCode: r.ErrorCode, DoneDate: r.DoneDate, Raw: r.Raw}}
+		Answer: sms.MessageStatus{ProviderID: r.ProviderID, Number: r.Number, Status: r.Status, ErrorCode: r.ErrorCode,
+			DoneDate: r.DoneDate, Raw: r.Raw}}
 }

@@ -40,7 +40,9 @@ func (f *fixture) pass(ms int64) { f.clock.Add(ms) }
 // reconcile compares and returns the messages that were settled.
 func (f *fixture) reconcile() (settled []int64) {
 	f.t.Helper()
-	f.must(f.db.Reconcile(f.ctx, f.account.ID, "NG", f.now(), func(a sms.Applied) { settled = append(settled, a.Messages...) }))
+	f.must(f.db.Reconcile(f.ctx, f.account.ID, "NG", f.now(), func(a sms.Applied) {
+		settled = append(settled, a.Messages...)
+	}))
 	slices.Sort(settled)
 	return settled
 }
@@ -52,7 +54,8 @@ func TestALateReportSettlesADoubt(t *testing.T) {
 	c, a := f.doubt("Hello there, Ada", numbers(6)...)
 	ids := a.Messages
 	f.apply(f.foreign(a, 0, "x0", " Hello  there, Ada ", "DELIVRD"), f.foreign(a, 1, "x1", "Another text", "DELIVRD"),
-		f.foreign(a, 2, "", "Hello there, Ada", "DELIVRD"), f.foreign(a, 4, "x4", "Hello there, Ada", "ENROUTE"), f.foreign(a, 5, "x5", "Hello there, Ada", "REJECTD"))
+		f.foreign(a, 2, "", "Hello there, Ada", "DELIVRD"), f.foreign(a, 4, "x4", "Hello there, Ada", "ENROUTE"),
+		f.foreign(a, 5, "x5", "Hello there, Ada", "REJECTD"))
 	if got := f.reconcile(); len(got) != 0 {
 		t.Errorf("reports without their 120 s settled %v", got)
 	}
@@ -63,7 +66,8 @@ func TestALateReportSettlesADoubt(t *testing.T) {
 	}
 	want := map[int64]sms.Status{ids[0]: sms.Delivrd, ids[4]: "", ids[5]: sms.Rejectd}
 	for id, status := range want {
-		if m := f.message(id); m.State != sms.Accepted || m.Evidence != sms.ByReport || m.ProviderID == "" || m.Delivery.Status != status {
+		if m := f.message(id); m.State != sms.Accepted || m.Evidence != sms.ByReport || m.ProviderID == "" ||
+			m.Delivery.Status != status {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -139,7 +143,8 @@ func TestACutTextIsAHint(t *testing.T) {
 		t.Fatalf("%+v %+v", list, likely)
 	}
 	f.must(second(f.db.LinkReport(f.ctx, list[0].Key, likely[0].ID, "NG", f.now())))
-	if m := f.message(likely[0].ID); m.State != sms.Accepted || m.Evidence != sms.ByPerson || m.ProviderID != "x" || m.Delivery.Status != sms.Delivrd {
+	if m := f.message(likely[0].ID); m.State != sms.Accepted || m.Evidence != sms.ByPerson || m.ProviderID != "x" ||
+		m.Delivery.Status != sms.Delivrd {
 		t.Errorf("%+v", m)
 	}
 	if _, err := f.db.LinkReport(f.ctx, list[0].Key, likely[0].ID, "NG", f.now()); !errors.Is(err, sms.ErrConflict) {
@@ -162,7 +167,8 @@ func TestEvidenceIsOneWhateverTheOrder(t *testing.T) {
 		type told struct{ id, text, status, code string }
 		var set []told
 		for range 1 + random.IntN(5) {
-			set = append(set, told{[]string{"a", "a", "b", ""}[random.IntN(4)], []string{text, text, text + " ", "Round", "Something else, twenty letters"}[random.IntN(5)],
+			set = append(set, told{[]string{"a", "a", "b", ""}[random.IntN(4)],
+				[]string{text, text, text + " ", "Round", "Something else, twenty letters"}[random.IntN(5)],
 				words[random.IntN(len(words))], fmt.Sprint(random.IntN(2))})
 		}
 		c, a := f.doubt(text, numbers(messages)...)
@@ -231,7 +237,8 @@ func TestTheProviderIsAskedAboutAnID(t *testing.T) {
 		q.AskedAt = f.now()
 		switch i {
 		case 0:
-			q.Answer = sms.MessageStatus{Number: "0" + f.message(q.MessageID).Number[3:], Status: "DELIVRD", ErrorCode: "000", Raw: "{}"}
+			q.Answer = sms.MessageStatus{Number: "0" + f.message(q.MessageID).Number[3:], Status: "DELIVRD", ErrorCode: "000",
+				Raw: "{}"}
 		case 1:
 			q.Code, q.Words = "041", "The provider answered"
 		}
@@ -254,7 +261,8 @@ func TestTheProviderIsAskedAboutAnID(t *testing.T) {
 	if n, err := f.db.SuspiciousReports(f.ctx, f.account.ID); err != nil || n != 1 {
 		t.Error(n, err)
 	}
-	if list, err := f.db.MessageAsked(f.ctx, a.Messages[0]); err != nil || len(list) != 1 || list[0].Answer.Status != "DELIVRD" || list[0].Effect != sms.Changed {
+	if list, err := f.db.MessageAsked(f.ctx, a.Messages[0]); err != nil || len(list) != 1 ||
+		list[0].Answer.Status != "DELIVRD" || list[0].Effect != sms.Changed {
 		t.Errorf("%+v %v", list, err)
 	}
 	f.check()
@@ -270,7 +278,8 @@ func TestQuarantineIsBounded(t *testing.T) {
 	f.apply(f.report(a, 0, "DELIVRD"))
 	const size = 1000
 	for i := range 30 {
-		f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: fmt.Sprint("u", i), Mobile: "2348039999999", Status: "DELIVRD", ReceivedAt: f.now(),
+		f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: fmt.Sprint("u", i), Mobile: "2348039999999",
+			Status: "DELIVRD", ReceivedAt: f.now(),
 			Raw: strings.Repeat("r", size-10), ShortMessage: "ten bytes."})
 		f.pass(minute)
 	}
@@ -313,7 +322,8 @@ func TestAFullQuarantineIsForgottenInParts(t *testing.T) {
 	f := newFixture(t)
 	var batch []sms.DeliveryReport
 	for i := range 5000 {
-		batch = append(batch, sms.DeliveryReport{AccountID: f.account.ID, ProviderID: fmt.Sprint("u", i), Mobile: "2348039999999", Status: "DELIVRD", ReceivedAt: f.now()})
+		batch = append(batch, sms.DeliveryReport{AccountID: f.account.ID, ProviderID: fmt.Sprint("u", i),
+			Mobile: "2348039999999", Status: "DELIVRD", ReceivedAt: f.now()})
 	}
 	f.apply(batch...)
 	f.must(f.db.ForgetUnmatched(f.ctx, f.account.ID, sms.Quarantine{Reports: 300, Bytes: 1 << 30}))
@@ -353,7 +363,8 @@ func TestSilenceAfterAGap(t *testing.T) {
 		}
 		f.must(err)
 		seen = append(seen, m.ID)
-		q := sms.Asked{AccountID: f.account.ID, MessageID: m.ID, ProviderID: m.ProviderID, AskedAt: f.now(), Answer: sms.MessageStatus{Number: m.Number, Status: "DELIVRD"}}
+		q := sms.Asked{AccountID: f.account.ID, MessageID: m.ID, ProviderID: m.ProviderID, AskedAt: f.now(),
+			Answer: sms.MessageStatus{Number: m.Number, Status: "DELIVRD"}}
 		if len(seen) == 2 {
 			q.Answer.Status = "SUBMITTED"
 		}
@@ -411,7 +422,8 @@ func TestPulses(t *testing.T) {
 	took.Add(4_000_000)
 	p := sms.Pulse{AccountID: f.account.ID, Minute: 60_000, Answered: 2, Lost: 1, Took: took}
 	f.must(f.db.AddPulses(f.ctx, []sms.Pulse{p, {Minute: 60_000, Refused: 3}}))
-	f.must(f.db.AddPulses(f.ctx, []sms.Pulse{p, {AccountID: f.account.ID, Minute: 120_000, Answered: 5}, {Minute: 180_000, Refused: 1}}))
+	f.must(f.db.AddPulses(f.ctx, []sms.Pulse{p, {AccountID: f.account.ID, Minute: 120_000, Answered: 5},
+		{Minute: 180_000, Refused: 1}}))
 	sum, err := f.db.PulseSince(f.ctx, f.account.ID, 60_000)
 	f.must(err)
 	took.Merge(took)

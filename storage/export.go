@@ -57,10 +57,11 @@ func admitted(rows iter.Seq[sms.Message], admits func(sms.Message) bool) iter.Se
 
 const (
 	// packedColumns are what packedMessage reads, in its order.
-	packedColumns = "id, row_no, number, state, status, late, error_code, reason, code, sent_at, done_date, changed_at, parts, text, provider_id, attempt_id"
-	packedFields  = 16
-	fieldEnd      = "\x1f"
-	rowEnd        = "\x1e"
+	packedColumns = "id, row_no, number, state, status, late, error_code, reason, code, sent_at, done_date, " +
+		"changed_at, parts, text, provider_id, attempt_id"
+	packedFields = 16
+	fieldEnd     = "\x1f"
+	rowEnd       = "\x1e"
 )
 
 // packedMessages reads a page of messages, of which the last is named, as one
@@ -68,7 +69,8 @@ const (
 // database takes to find them. The text is taken apart when the rows are asked
 // for. Where a value holds one of the signs between the values itself, the page
 // is read in the plain way.
-func (db listStore) packedMessages(ctx context.Context, f sms.MessageFilter, of sms.Campaign) (rows iter.Seq[sms.Message], last int64, more bool, err error) {
+func (db listStore) packedMessages(ctx context.Context, f sms.MessageFilter,
+	of sms.Campaign) (rows iter.Seq[sms.Message], last int64, more bool, err error) {
 	query, args := packedQuery(f, of)
 	var packed string
 	var n int
@@ -101,7 +103,8 @@ func packedQuery(f sms.MessageFilter, of sms.Campaign) (string, arguments) {
 	if narrow(f) {
 		rows = standingMessages(f, of, columns, "asc")
 	}
-	return "select count(*), coalesce(max(id), 0), coalesce(string_agg(packed, '" + rowEnd + "'), '') from (" + rows + ") q", args
+	return "select count(*), coalesce(max(id), 0), coalesce(string_agg(packed, '" + rowEnd + "'), '') from (" + rows +
+		") q", args
 }
 
 // packedMessage reads one row of packedColumns, whose numbers are integers in
@@ -115,9 +118,11 @@ func packedMessage(row string) sms.Message {
 		n, _ := strconv.ParseInt(fields[i], 10, 64)
 		return n
 	}
-	return sms.Message{ID: number(0), Row: number(1), Number: fields[2], State: sms.State(fields[3]), Reason: fields[7], Code: fields[8], SentAt: number(9), ChangedAt: number(11),
+	return sms.Message{ID: number(0), Row: number(1), Number: fields[2], State: sms.State(fields[3]), Reason: fields[7],
+		Code: fields[8], SentAt: number(9), ChangedAt: number(11),
 		Parts: int(number(12)), Text: fields[13], ProviderID: fields[14], AttemptID: number(15),
-		Delivery: sms.Delivery{Status: sms.Status(fields[4]), Late: fields[5] == "1" || fields[5] == "t", ErrorCode: fields[6], DoneDate: fields[10]}}
+		Delivery: sms.Delivery{Status: sms.Status(fields[4]), Late: fields[5] == "1" || fields[5] == "t",
+			ErrorCode: fields[6], DoneDate: fields[10]}}
 }
 
 // page is some rows of an export, or why there are none.
@@ -127,7 +132,8 @@ type page[T any] struct {
 }
 
 // ahead gives rows page by page, reading a few pages ahead.
-func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows iter.Seq[T], more bool, err error)) iter.Seq2[T, error] {
+func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows iter.Seq[T], more bool,
+	err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
@@ -185,7 +191,8 @@ func (db listStore) EachReport(ctx context.Context, campaign int64) iter.Seq2[sm
 	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.StoredReport], more bool, err error) {
 		var list []sms.StoredReport
 		for len(list) < exportPage {
-			ids, err := campaignStore(db).ids(ctx, fmt.Sprintf("select id from message where campaign_id = $1 and id > $2 order by id limit %d", reportsOf), []any{campaign, after})
+			ids, err := campaignStore(db).ids(ctx, fmt.Sprintf(
+				"select id from message where campaign_id = $1 and id > $2 order by id limit %d", reportsOf), []any{campaign, after})
 			if err != nil {
 				return nil, false, fmt.Errorf("list reports: %w", err)
 			}
@@ -211,7 +218,8 @@ func (db listStore) reportsOf(ctx context.Context, messages []int64) ([]sms.Stor
 	for i, id := range messages {
 		args[i] = id
 	}
-	rows, err := db.reader.QueryContext(ctx, `select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect
+	rows, err := db.reader.QueryContext(ctx,
+		`select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect
   from delivery_report where message_id > 0 and message_id in (`+places(1, len(messages))+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list reports: %w", err)
@@ -221,7 +229,8 @@ func (db listStore) reportsOf(ctx context.Context, messages []int64) ([]sms.Stor
 	for rows.Next() {
 		var r sms.StoredReport
 		var inbox int64
-		if err := rows.Scan(&r.ID, &r.AccountID, &inbox, &r.ReceivedAt, &r.LastAt, &r.Times, &r.ProviderID, &r.Mobile, &r.Status, &r.ErrorCode, &r.SubmitDate,
+		if err := rows.Scan(&r.ID, &r.AccountID, &inbox, &r.ReceivedAt, &r.LastAt, &r.Times, &r.ProviderID, &r.Mobile,
+			&r.Status, &r.ErrorCode, &r.SubmitDate,
 			&r.DoneDate, &r.ShortMessage, &r.Raw, &r.MessageID, &r.Effect); err != nil {
 			return nil, fmt.Errorf("list reports: %w", err)
 		}
@@ -244,7 +253,8 @@ func (db listStore) AuditOf(ctx context.Context, object string) ([]sms.Audit, er
 	}
 	list := make([]sms.Audit, len(rows))
 	for i, r := range rows {
-		list[i] = sms.Audit{At: r.At, User: sms.User{ID: r.UserID, Name: r.UserName}, Action: r.Action, Object: r.Object, Detail: r.Detail}
+		list[i] = sms.Audit{At: r.At, User: sms.User{ID: r.UserID, Name: r.UserName}, Action: r.Action, Object: r.Object,
+			Detail: r.Detail}
 	}
 	return list, nil
 }

@@ -25,7 +25,8 @@ const (
 // since is not looked at. However many messages there are, it reads
 // failingLook ids and numbers at most.
 func (db callStore) FailingNumbers(ctx context.Context, account, since int64, limit int) ([]sms.FailingNumber, error) {
-	ids, err := campaignStore(db).newestIDs(ctx, sms.MessageSearch{AccountID: account, Keys: sms.TileFailed.Keys(), Since: since, Limit: failingLook}, failingCampaigns)
+	ids, err := campaignStore(db).newestIDs(ctx, sms.MessageSearch{AccountID: account, Keys: sms.TileFailed.Keys(),
+		Since: since, Limit: failingLook}, failingCampaigns)
 	if err != nil {
 		return nil, fmt.Errorf("look for failing numbers: %w", err)
 	}

@@ -25,7 +25,8 @@ func TestFailingNumbersAreWhatLookingAtEachWouldTell(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "campaigns") {
 			c := f.newDraft("text", rapid.SliceOfN(rapid.SampledFrom(pool), 1, 15).Draw(t, "numbers")...)
 			if rapid.IntRange(0, 4).Draw(t, "draft") > 0 {
-				_, err := f.db.writer.ExecContext(f.ctx, "update campaign set state = 'finished', started_at = $2 where id = $1", c.ID, rapid.Int64Range(1, 3).Draw(t, "at")*1000)
+				_, err := f.db.writer.ExecContext(f.ctx, "update campaign set state = 'finished', started_at = $2 where id = $1",
+					c.ID, rapid.Int64Range(1, 3).Draw(t, "at")*1000)
 				f.must(err)
 			}
 			f.scatter(t, c.ID)
@@ -34,7 +35,8 @@ func TestFailingNumbersAreWhatLookingAtEachWouldTell(t *testing.T) {
 		for _, number := range pool[:5] {
 			if rapid.IntRange(0, 3).Draw(t, "blocked") == 0 {
 				blocked = append(blocked, number)
-				_, err := f.db.Block(f.ctx, []sms.Blocked{{AccountID: f.account.ID, Number: number, Kind: sms.BlockedByStaff, Since: 1}})
+				_, err := f.db.Block(f.ctx, []sms.Blocked{{AccountID: f.account.ID, Number: number, Kind: sms.BlockedByStaff,
+					Since: 1}})
 				f.must(err)
 			}
 		}
@@ -44,7 +46,8 @@ func TestFailingNumbersAreWhatLookingAtEachWouldTell(t *testing.T) {
 		want := f.failedTwice(since, blocked)
 		want = want[:min(len(want), limit)]
 		if !slices.EqualFunc(got, want, func(a, b sms.FailingNumber) bool {
-			return a.Times == b.Times && a.Latest.ID == b.Latest.ID && a.Latest.Number == b.Latest.Number && a.Latest.Delivery.Status == b.Latest.Delivery.Status
+			return a.Times == b.Times && a.Latest.ID == b.Latest.ID && a.Latest.Number == b.Latest.Number &&
+				a.Latest.Delivery.Status == b.Latest.Delivery.Status
 		}) {
 			t.Fatalf("got %+v\nwant %+v", got, want)
 		}
@@ -82,13 +85,16 @@ func TestFailingNumbersLookAtTheLatestOnly(t *testing.T) {
 	list := numbers(failingLook + 1)
 	for _, recipients := range [][]string{list[failingLook:], list} {
 		c := f.newDraft("text", recipients...)
-		_, err := f.db.writer.ExecContext(f.ctx, "update campaign set state = 'finished', started_at = 1000 where id = $1", c.ID)
+		_, err := f.db.writer.ExecContext(f.ctx, "update campaign set state = 'finished', started_at = 1000 where id = $1",
+			c.ID)
 		f.must(err)
-		_, err = f.db.writer.ExecContext(f.ctx, "update message set state = 'accepted', status = 'UNDELIV' where campaign_id = $1", c.ID)
+		_, err = f.db.writer.ExecContext(f.ctx,
+			"update message set state = 'accepted', status = 'UNDELIV' where campaign_id = $1", c.ID)
 		f.must(err)
 		_, err = f.db.writer.ExecContext(f.ctx, "delete from campaign_tally where campaign_id = $1", c.ID)
 		f.must(err)
-		_, err = f.db.writer.ExecContext(f.ctx, "insert into campaign_tally (campaign_id, key, n) values ($1, 'undelivered', $2)", c.ID, len(recipients))
+		_, err = f.db.writer.ExecContext(f.ctx,
+			"insert into campaign_tally (campaign_id, key, n) values ($1, 'undelivered', $2)", c.ID, len(recipients))
 		f.must(err)
 	}
 	if got, err := f.db.FailingNumbers(f.ctx, f.account.ID, 0, 5); err != nil || len(got) != 0 {

@@ -18,7 +18,8 @@ const (
 // order of their rows. next is where the following page begins, 0 where nothing
 // is left; a page may hold fewer messages than the limit, even none, and still
 // have one behind it, where there was too much to look through at once.
-func (db campaignStore) FindMessages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, next int64, err error) {
+func (db campaignStore) FindMessages(ctx context.Context,
+	f sms.MessageFilter) (list []sms.Message, next int64, err error) {
 	c, err := db.messagesOf(ctx, f.CampaignID)
 	if err != nil || c.ID == 0 {
 		return nil, 0, err

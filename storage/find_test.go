@@ -19,7 +19,8 @@ func TestFindGoesThroughEveryMessageOnce(t *testing.T) {
 	var messages []sms.Message
 	for i := range 60 {
 		start := []string{"23480300", "23480500", "23490900"}[i%3]
-		messages = append(messages, sms.Message{Number: fmt.Sprintf("%s%05d", start, i%20), Text: fmt.Sprintf("Dear %s, number %d", []string{"Ada", "Bọ́lá"}[i%2], i), Parts: 1})
+		messages = append(messages, sms.Message{Number: fmt.Sprintf("%s%05d", start, i%20),
+			Text: fmt.Sprintf("Dear %s, number %d", []string{"Ada", "Bọ́lá"}[i%2], i), Parts: 1})
 	}
 	c := f.draftOf(sms.Campaign{}, messages)
 	other := f.draftOf(sms.Campaign{}, messages)
@@ -29,7 +30,8 @@ func TestFindGoesThroughEveryMessageOnce(t *testing.T) {
 		f.settle(a, answer(a))
 		if a.ID%2 == 0 {
 			for _, r := range a.Call.Recipients {
-				f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: providerID(r.MessageID), Mobile: r.Number, Status: "DELIVRD"})
+				f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: providerID(r.MessageID), Mobile: r.Number,
+					Status: "DELIVRD"})
 			}
 		}
 	}
@@ -52,7 +54,8 @@ func TestFindGoesThroughEveryMessageOnce(t *testing.T) {
 		}
 		var want, got []int64
 		for _, m := range all {
-			if filter.Admits(m.Number, m.Text, networks) && (filter.Number == "" || m.Number == filter.Number) && strings.HasSuffix(m.Number, filter.Ends) &&
+			if filter.Admits(m.Number, m.Text, networks) && (filter.Number == "" || m.Number == filter.Number) &&
+				strings.HasSuffix(m.Number, filter.Ends) &&
 				(len(filter.Keys) == 0 || slices.Contains(filter.Keys, m.Standing().Key)) {
 				want = append(want, m.ID)
 			}

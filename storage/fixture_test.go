@@ -65,16 +65,19 @@ func newFixture(t *testing.T) *fixture {
 func (f fixture) other(t tb, name string) *fixture {
 	t.Helper()
 	f.t = t
-	a, err := f.db.CreateAccount(f.ctx, anAccount(name), sms.Credentials{ClientID: "client", APIKey: "a-key-of-thirteen"}, f.now())
+	a, err := f.db.CreateAccount(f.ctx, anAccount(name), sms.Credentials{ClientID: "client", APIKey: "a-key-of-thirteen"},
+		f.now())
 	f.must(err)
 	f.account = a
-	f.must(f.db.PutSenderIDs(f.ctx, a.ID, []sms.SenderID{{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"}}, f.now()))
+	f.must(f.db.PutSenderIDs(f.ctx, a.ID, []sms.SenderID{{ID: 1, Text: "CLINIC", IsActive: true,
+		ApproveStatus: "Approved"}}, f.now()))
 	f.lease()
 	return &f
 }
 
 func anAccount(name string) sms.Account {
-	return sms.Account{Name: name, BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 10, URLBudget: 2000, MaxParts: 6, Country: "NG",
+	return sms.Account{Name: name, BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 10, URLBudget: 2000,
+		MaxParts: 6, Country: "NG",
 		Timezone: "Africa/Lagos", Currency: "₦", LateAfter: sms.DefaultLateAfter}
 }
 
@@ -126,7 +129,9 @@ var adaObi = sms.User{ID: 1, Name: "Ada Obi"}
 // set orders a campaign into a state, as the desk does.
 func (f *fixture) set(id int64, state sms.CampaignState) sms.Campaign {
 	f.t.Helper()
-	c, err := f.db.UpdateCampaign(f.ctx, id, f.now(), func(c *sms.Campaign) error { return orderInto(c, state, time.UnixMilli(f.now())) })
+	c, err := f.db.UpdateCampaign(f.ctx, id, f.now(), func(c *sms.Campaign) error {
+		return orderInto(c, state, time.UnixMilli(f.now()))
+	})
 	f.must(err)
 	return c
 }
@@ -172,7 +177,10 @@ func (f *fixture) start(text string, numbers ...string) sms.Campaign {
 func (f *fixture) proven(text string, numbers ...string) sms.Campaign {
 	f.t.Helper()
 	c := f.start(text, numbers...)
-	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return nil })
+	c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error {
+		c.Proves(sms.CanaryPassed)
+		return nil
+	})
 	f.must(err)
 	return c
 }
@@ -195,7 +203,8 @@ func (f *fixture) claimAfter(after int64, limit int) *sms.Attempt {
 const urlOverhead = 150
 
 func (f *fixture) order(after int64, limit int) sms.ClaimOrder {
-	return sms.ClaimOrder{AccountID: f.account.ID, Epoch: f.epoch, After: after, Urgent: true, Bulk: true, CallLimit: limit, URLBudget: 2000,
+	return sms.ClaimOrder{AccountID: f.account.ID, Epoch: f.epoch, After: after, Urgent: true, Bulk: true,
+		CallLimit: limit, URLBudget: 2000,
 		Overhead: func(sms.Call) int { return urlOverhead }}
 }
 
@@ -321,10 +330,12 @@ const ofAccount = "campaign_id in (select id from campaign where account_id = $1
 // campaign has nothing left to send.
 func (f *fixture) check() {
 	f.t.Helper()
-	for _, id := range column[int64](f, "select id from campaign where account_id = $1 and state <> 'hidden'", f.account.ID) {
+	for _, id := range column[int64](f, "select id from campaign where account_id = $1 and state <> 'hidden'",
+		f.account.ID) {
 		f.checkCampaign(f.campaign(id))
 	}
-	doubtful := column[int64](f, "select id from message where "+ofAccount+" and state in ('claimed', 'sending', 'in_doubt') order by id", f.account.ID)
+	doubtful := column[int64](f, "select id from message where "+ofAccount+
+		" and state in ('claimed', 'sending', 'in_doubt') order by id", f.account.ID)
 	flying := column[int64](f, "select message_id from in_flight where account_id = $1 order by message_id", f.account.ID)
 	if d := cmp.Diff(doubtful, flying); d != "" {
 		f.t.Fatalf("in flight (-messages +table):\n%s", d)
@@ -334,7 +345,8 @@ func (f *fixture) check() {
 	if len(lost) > 0 {
 		f.t.Fatalf("messages %v are under way without an open attempt", lost)
 	}
-	idle := column[int64](f, `select a.id from attempt a where a.account_id = $1 and a.state in ('prepared', 'sending') and a.recipients <>
+	idle := column[int64](f,
+		`select a.id from attempt a where a.account_id = $1 and a.state in ('prepared', 'sending') and a.recipients <>
   (select count(*) from message m where m.campaign_id = a.campaign_id and m.attempt_id = a.id and m.state = case when a.state = 'sending' then 'sending' else 'claimed' end)`, f.account.ID)
 	if len(idle) > 0 {
 		f.t.Fatalf("attempts %v do not hold their recipients", idle)

@@ -36,21 +36,24 @@ func groupSettlement(s sms.Settlement, o sms.Outcome) sms.Settlement {
 
 // settleGroup turns the answer of a group send into messages. An answer that
 // names nobody proves nothing: the whole group stays in doubt.
-func (t accountTx) settleGroup(ctx context.Context, of sms.Campaign, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, now int64) error {
+func (t accountTx) settleGroup(ctx context.Context, of sms.Campaign, a *sms.Attempt, s sms.Settlement, o sms.Outcome,
+	country string, now int64) error {
 	rows, err := t.AttemptMessages(ctx, a.ID)
 	if err != nil || len(rows) != 1 {
 		return fmt.Errorf("the group's row: %w", orUnexpected(err))
 	}
 	whole := message(rows[0])
 	if s.State == sms.AttemptInDoubt && o.Class == sms.ClassAnswered {
-		one := sms.Settled{MessageID: whole.ID, To: sms.InDoubt, Reason: "The provider's answer names no recipient of the group."}
+		one := sms.Settled{MessageID: whole.ID, To: sms.InDoubt,
+			Reason: "The provider's answer names no recipient of the group."}
 		return t.settleMessages(ctx, of, a, []sms.Settled{one}, held(a), o.Class, now)
 	}
 	if o.Class != sms.ClassAnswered {
 		one := sms.Settle([]sms.Recipient{{MessageID: whole.ID}}, o, "").Messages[0]
 		return t.settleMessages(ctx, of, a, []sms.Settled{one}, held(a), o.Class, now)
 	}
-	if err := errors.Join(t.DeleteInFlight(ctx, whole.ID), t.DeleteAttemptMessages(ctx, whole.ID), t.DeleteMessage(ctx, whole.ID)); err != nil {
+	if err := errors.Join(t.DeleteInFlight(ctx, whole.ID), t.DeleteAttemptMessages(ctx, whole.ID),
+		t.DeleteMessage(ctx, whole.ID)); err != nil {
 		return err
 	}
 	t.count(a.CampaignID, whole.Standing().Key, -1)
@@ -62,13 +65,16 @@ func (t accountTx) settleGroup(ctx context.Context, of sms.Campaign, a *sms.Atte
 	return t.SetCampaignCounts(ctx, a.CampaignID, int64(len(o.Rows)-1), int64(whole.Parts*(len(o.Rows)-1)))
 }
 
-func (t accountTx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.Message, r sms.ResultRow, country string, row, now int64) error {
-	one := sms.Settle([]sms.Recipient{{Number: r.Number}}, sms.Outcome{Class: sms.ClassAnswered, Rows: []sms.ResultRow{r}}, "").Messages[0]
+func (t accountTx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.Message, r sms.ResultRow, country string,
+	row, now int64) error {
+	one := sms.Settle([]sms.Recipient{{Number: r.Number}}, sms.Outcome{Class: sms.ClassAnswered, Rows: []sms.ResultRow{r}},
+		"").Messages[0]
 	whole.Row, whole.Number, whole.State, whole.ProviderID = row, r.Number, one.To, one.ProviderID
 	if p, err := sms.ParsePhone(r.Number, country, true); err == nil {
 		whole.Number = p.Number
 	}
-	whole.Reason, whole.Code, whole.AttemptID, whole.CreatedAt, whole.SentAt = one.Reason, one.Code, a.ID, now, a.LicensedAt
+	whole.Reason, whole.Code, whole.AttemptID, whole.CreatedAt, whole.SentAt = one.Reason, one.Code, a.ID, now,
+		a.LicensedAt
 	id, err := t.insertMessage(ctx, whole, "")
 	if err != nil {
 		return err
@@ -128,7 +134,8 @@ func (db accountStore) PutGroups(ctx context.Context, account int64, list []sms.
 	})
 }
 
-func (t accountTx) insertGroups(ctx context.Context, account int64, list []sms.Group, known map[int64]query.ProviderGroup, pending map[string]int64) error {
+func (t accountTx) insertGroups(ctx context.Context, account int64, list []sms.Group,
+	known map[int64]query.ProviderGroup, pending map[string]int64) error {
 	stored := map[int64]bool{}
 	for _, g := range list {
 		if stored[g.ID] {

@@ -17,7 +17,8 @@ func rowsFor(list ...sms.ResultRow) sms.Outcome {
 func (f *fixture) groupCall(c sms.Campaign) *sms.Attempt {
 	f.t.Helper()
 	a := f.claimAfter(c.ID-1, 10)
-	if a == nil || a.CampaignID != c.ID || a.Call.Kind != sms.CallGroup || a.Call.GroupID != c.GroupID || len(a.Call.Recipients) != 0 || a.Recipients != 1 {
+	if a == nil || a.CampaignID != c.ID || a.Call.Kind != sms.CallGroup || a.Call.GroupID != c.GroupID ||
+		len(a.Call.Recipients) != 0 || a.Recipients != 1 {
 		f.t.Fatalf("the group's call: %+v", a)
 	}
 	return f.license(a)
@@ -35,23 +36,30 @@ func TestAGroupsAnswerBecomesMessages(t *testing.T) {
 	}
 	a := f.groupCall(c)
 	place := a.Messages[0]
-	early = append(early, sms.DeliveryReport{AccountID: f.account.ID, ProviderID: "g2", Mobile: "08030000102", Status: "DELIVRD", ReceivedAt: f.now()})
+	early = append(early, sms.DeliveryReport{AccountID: f.account.ID, ProviderID: "g2", Mobile: "08030000102",
+		Status: "DELIVRD", ReceivedAt: f.now()})
 	f.apply(early...)
-	f.settle(a, rowsFor(sms.ResultRow{Number: "+2348030000101", ProviderID: "g1"}, sms.ResultRow{Number: "08030000102", ProviderID: "g2"},
-		sms.ResultRow{Number: "2348030000103", Code: "401", Description: "filter"}, sms.ResultRow{Number: "2348030000104"}, sms.ResultRow{Number: "hidden••••", ProviderID: "g5"}))
+	f.settle(a, rowsFor(sms.ResultRow{Number: "+2348030000101", ProviderID: "g1"},
+		sms.ResultRow{Number: "08030000102", ProviderID: "g2"},
+		sms.ResultRow{Number: "2348030000103", Code: "401", Description: "filter"}, sms.ResultRow{Number: "2348030000104"},
+		sms.ResultRow{Number: "hidden••••", ProviderID: "g5"}))
 	var got []sms.Message
 	for _, m := range f.messages(c.ID) {
-		got = append(got, sms.Message{Row: m.Row, Number: m.Number, Text: m.Text, Parts: m.Parts, State: m.State, ProviderID: m.ProviderID, Code: m.Code, Reason: m.Reason, SentAt: m.SentAt,
+		got = append(got, sms.Message{Row: m.Row, Number: m.Number, Text: m.Text, Parts: m.Parts, State: m.State,
+			ProviderID: m.ProviderID, Code: m.Code, Reason: m.Reason, SentAt: m.SentAt,
 			Delivery: m.Delivery})
 		if m.ID == place || m.AttemptID != a.ID || m.AccountID != f.account.ID {
 			t.Errorf("%+v", m)
 		}
 	}
 	line := func(row int64, number string, state sms.State, id, code, reason string, status sms.Status) sms.Message {
-		return sms.Message{Row: row, Number: number, Text: "Hello", Parts: 2, State: state, ProviderID: id, Code: code, Reason: reason, SentAt: a.LicensedAt, Delivery: sms.Delivery{Status: status}}
+		return sms.Message{Row: row, Number: number, Text: "Hello", Parts: 2, State: state, ProviderID: id, Code: code,
+			Reason: reason, SentAt: a.LicensedAt, Delivery: sms.Delivery{Status: status}}
 	}
-	want := []sms.Message{line(1, "2348030000101", sms.Accepted, "g1", "", "", ""), line(2, "2348030000102", sms.Accepted, "g2", "", "", sms.Delivrd),
-		line(3, "2348030000103", sms.Refused, "", "401", "filter", ""), line(4, "2348030000104", sms.InDoubt, "", "", "The provider gave two different answers for this number.", ""),
+	want := []sms.Message{line(1, "2348030000101", sms.Accepted, "g1", "", "", ""),
+		line(2, "2348030000102", sms.Accepted, "g2", "", "", sms.Delivrd),
+		line(3, "2348030000103", sms.Refused, "", "401", "filter", ""),
+		line(4, "2348030000104", sms.InDoubt, "", "", "The provider gave two different answers for this number.", ""),
 		line(5, "hidden••••", sms.Accepted, "g5", "", "", "")}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -73,7 +81,8 @@ func TestAGroupsAnswerBecomesMessages(t *testing.T) {
 }
 
 func TestAGroupWithoutAnAnswerIsInDoubtAsAWhole(t *testing.T) {
-	for name, o := range map[string]sms.Outcome{"lost": {Class: sms.ClassDoubt, Reason: "lost"}, "nobody named": rowsFor()} {
+	for name, o := range map[string]sms.Outcome{"lost": {Class: sms.ClassDoubt, Reason: "lost"},
+		"nobody named": rowsFor()} {
 		f := newFixture(t)
 		c := f.set(f.newGroup("Hello", "107").ID, sms.CampaignRunning)
 		a := f.groupCall(c)
@@ -133,7 +142,8 @@ func TestADoubtOfAGroupsAnswerKeepsItsNumberBack(t *testing.T) {
 	numbers := f.proven("Hello", "2348030000101", "2348030000102")
 	f.claimAfter(numbers.ID-1, 1)
 	a := f.groupCall(c)
-	f.settle(a, rowsFor(sms.ResultRow{Number: "+2348030000102", ProviderID: "x", Code: "5"}, sms.ResultRow{Number: "+2348030000101", ProviderID: "y", Code: "5"}))
+	f.settle(a, rowsFor(sms.ResultRow{Number: "+2348030000102", ProviderID: "x", Code: "5"},
+		sms.ResultRow{Number: "+2348030000101", ProviderID: "y", Code: "5"}))
 	if b := f.claimAfter(0, 10); b != nil {
 		t.Errorf("claimed %v", b.Call.Recipients)
 	}

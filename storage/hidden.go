@@ -16,11 +16,14 @@ import (
 
 // BeginCampaign stores the hidden campaign of a list that is being made. It
 // fails with sms.ErrConflict when the list was changed meanwhile.
-func (db campaignStore) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (id int64, err error) {
+func (db campaignStore) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign,
+	now int64) (id int64, err error) {
 	err = db.update(ctx, "begin campaign", func(t *tx) error {
-		id, err = t.InsertHiddenCampaign(ctx, query.InsertHiddenCampaignParams{AccountID: c.AccountID, Token: randomHex(32), Name: c.Name, SenderID: c.SenderID,
-			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, Recipients: c.Recipients, Parts: c.Parts, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName,
-			CreatedAt: now, SendAgain: c.SendAgain, ListID: l.ID})
+		id, err = t.InsertHiddenCampaign(ctx, query.InsertHiddenCampaignParams{AccountID: c.AccountID, Token: randomHex(32),
+			Name: c.Name, SenderID: c.SenderID,
+			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, Recipients: c.Recipients, Parts: c.Parts, CreatedBy: c.CreatedBy,
+			CreatedName: c.CreatedName,
+			CreatedAt:   now, SendAgain: c.SendAgain, ListID: l.ID})
 		if err != nil {
 			return err
 		}
@@ -51,13 +54,15 @@ const (
 // every other writer go first, and says how many of them: as many as fit into
 // its turn. It is as long as what it waited for, so that two who always want to
 // write get half of the time each.
-func (db campaignStore) PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error) {
+func (db campaignStore) PutMessages(ctx context.Context, campaign int64, messages []sms.Message,
+	now int64) (stored int, err error) {
 	asked := time.Now()
 	if err := db.yield(ctx); err != nil {
 		return 0, err
 	}
 	err = db.update(ctx, "store messages", func(t *tx) error {
-		stored, err = t.putMessages(ctx, campaign, messages, time.Now().Add(min(max(time.Since(asked), turnLeast), turnMost)), now)
+		stored, err = t.putMessages(ctx, campaign, messages, time.Now().Add(min(max(time.Since(asked), turnLeast), turnMost)),
+			now)
 		return err
 	})
 	if err != nil {
@@ -66,7 +71,8 @@ func (db campaignStore) PutMessages(ctx context.Context, campaign int64, message
 	return stored, nil
 }
 
-func (t *tx) putMessages(ctx context.Context, campaign int64, messages []sms.Message, ends time.Time, now int64) (stored int, err error) {
+func (t *tx) putMessages(ctx context.Context, campaign int64, messages []sms.Message, ends time.Time,
+	now int64) (stored int, err error) {
 	many, err := t.raw.PrepareContext(ctx, insertDrafts(messagesAtOnce))
 	if err != nil {
 		return 0, err
@@ -109,8 +115,10 @@ func draftArgs(campaign int64, messages []sms.Message, now int64) []any {
 }
 
 func (t *tx) putMessage(ctx context.Context, campaign int64, m sms.Message, now int64) error {
-	_, err := t.InsertMessage(ctx, query.InsertMessageParams{AccountID: m.AccountID, CampaignID: campaign, RowNo: m.Row, Number: m.Number, Text: m.Text,
-		TextHash: textHash(m.Text, ""), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason, Code: m.Code, CreatedAt: now,
+	_, err := t.InsertMessage(ctx, query.InsertMessageParams{AccountID: m.AccountID, CampaignID: campaign, RowNo: m.Row,
+		Number: m.Number, Text: m.Text,
+		TextHash: textHash(m.Text, ""), Unicode: m.Unicode, Parts: int64(m.Parts), State: string(m.State), Reason: m.Reason,
+		Code: m.Code, CreatedAt: now,
 		CallNo: int64(m.Call)})
 	return err
 }
@@ -118,14 +126,17 @@ func (t *tx) putMessage(ctx context.Context, campaign int64, m sms.Message, now 
 // ShowCampaign makes a hidden campaign a draft and its list made, in one
 // transaction. tally counts its messages by standing. It fails with
 // sms.ErrConflict when the list was changed or dropped meanwhile.
-func (db campaignStore) ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error {
+func (db campaignStore) ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally,
+	sketch *sms.Sketch, now int64) error {
 	return db.update(ctx, "show campaign", func(t *tx) error {
-		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts, Unicode: c.Unicode,
+		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts,
+			Unicode:     c.Unicode,
 			Fingerprint: c.Fingerprint, CallsText: c.CallsText, CallsPairs: c.CallsPairs, CreatedAt: now})
 		if err != nil || n != 1 {
 			return orUnexpected(err)
 		}
-		if n, err = t.ListMade(ctx, query.ListMadeParams{ID: l.ID, Version: l.Version, CampaignID: c.ID, ChangedAt: now}); err != nil || n != 1 {
+		if n, err = t.ListMade(ctx, query.ListMadeParams{ID: l.ID, Version: l.Version, CampaignID: c.ID,
+			ChangedAt: now}); err != nil || n != 1 {
 			return orUnexpected(err)
 		}
 		for key, n := range tally {
@@ -189,7 +200,8 @@ where c.account_id = $1 and c.started_at > $2 and c.started_at > 0`
 
 // EachSketch gives the sketches of an account's campaigns started after the
 // given time.
-func (db campaignStore) EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error {
+func (db campaignStore) EachSketch(ctx context.Context, account, after int64,
+	do func(campaign int64, s *sms.Sketch)) error {
 	rows, err := db.reader.QueryContext(ctx, eachSketch, account, after)
 	if err != nil {
 		return fmt.Errorf("list sketches: %w", err)

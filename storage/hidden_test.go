@@ -14,8 +14,10 @@ import (
 
 func (f *fixture) newList(name string) sms.List {
 	f.t.Helper()
-	l, created, err := f.db.CreateList(f.ctx, sms.List{UID: randomHex(16), AccountID: f.account.ID, FileName: name, CreatedBy: 1, CreatedName: "Ada Obi",
-		Reading: sms.ListReading{Columns: []string{"phone"}}, Order: sms.ListOrder{Text: "Hello", Fields: map[string]int{"a": 1}}}, randomHex(16), f.now())
+	l, created, err := f.db.CreateList(f.ctx, sms.List{UID: randomHex(16), AccountID: f.account.ID, FileName: name,
+		CreatedBy: 1, CreatedName: "Ada Obi",
+		Reading: sms.ListReading{Columns: []string{"phone"}},
+		Order:   sms.ListOrder{Text: "Hello", Fields: map[string]int{"a": 1}}}, randomHex(16), f.now())
 	f.must(err)
 	if !created {
 		f.t.Fatalf("the list was there already")
@@ -33,7 +35,8 @@ func (f *fixture) making(l sms.List) sms.List {
 func (f *fixture) listRows(campaign int64, n int) []sms.Message {
 	list := make([]sms.Message, n)
 	for i := range list {
-		list[i] = sms.Message{AccountID: f.account.ID, Row: int64(i + 2), Number: fmt.Sprintf("23480300%05d", i), Text: "Hello", Parts: 1, State: sms.Draft, Call: int32(i / 10)}
+		list[i] = sms.Message{AccountID: f.account.ID, Row: int64(i + 2), Number: fmt.Sprintf("23480300%05d", i),
+			Text: "Hello", Parts: 1, State: sms.Draft, Call: int32(i / 10)}
 		if i%7 == 3 {
 			list[i].State, list[i].Reason, list[i].Code = sms.Skipped, "Too short", string(sms.RowNumber)
 		}
@@ -66,7 +69,8 @@ func outcome[T any](_ T, err error) error { return err }
 func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	f := newFixture(t)
 	l := f.making(f.newList("a.csv"))
-	c := sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID, Recipients: 1005, CreatedBy: 1}
+	c := sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID,
+		Recipients: 1005, CreatedBy: 1}
 	var err error
 	c.ID, err = f.db.BeginCampaign(f.ctx, l, c, f.now())
 	f.must(err)
@@ -77,7 +81,8 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	if n := f.visible(c.ID, first); n != 0 {
 		t.Fatalf("%d things are seen of a campaign that is not whole", n)
 	}
-	if more, err := f.db.SweepCampaigns(f.ctx, f.now()); more || err != nil || one[int](f, "select count(*) from message") != 1005 {
+	if more, err := f.db.SweepCampaigns(f.ctx, f.now()); more || err != nil ||
+		one[int](f, "select count(*) from message") != 1005 {
 		t.Fatalf("a campaign in the making was swept: %v", err)
 	}
 	tally, sketch := sms.Tally{"draft": 861, "leftout": 144}, &sms.Sketch{}
@@ -96,7 +101,8 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	l, err = f.db.List(f.ctx, l.UID)
 	f.must(err)
 	got := f.campaign(c.ID)
-	if l.State != sms.ListMade || l.CampaignID != c.ID || got.State != sms.CampaignDraft || got.Parts != 861 || got.CallsText != 87 || got.ListID != l.ID {
+	if l.State != sms.ListMade || l.CampaignID != c.ID || got.State != sms.CampaignDraft || got.Parts != 861 ||
+		got.CallsText != 87 || got.ListID != l.ID {
 		t.Errorf("%+v %+v", l, got)
 	}
 	want := append([]sms.Message(nil), rows...)
@@ -146,7 +152,8 @@ func TestAbandonedCampaignsAreSwept(t *testing.T) {
 		t.Errorf("%d things are seen of a forgotten draft", n-2500)
 	}
 	sweep()
-	if count() != 0 || one[int](f, "select count(*) from campaign")+one[int](f, "select count(*) from campaign_tally")+one[int](f, "select count(*) from campaign_sketch") != 0 {
+	if count() != 0 || one[int](f, "select count(*) from campaign")+one[int](f,
+		"select count(*) from campaign_tally")+one[int](f, "select count(*) from campaign_sketch") != 0 {
 		t.Error("something is left of a forgotten draft")
 	}
 }
@@ -165,7 +172,8 @@ func TestListsAreStored(t *testing.T) {
 	}
 	f.must(f.db.PutListProgress(f.ctx, got, 5, 10))
 	changed, err := f.db.UpdateList(f.ctx, l.UID, f.now(), func(l *sms.List) error {
-		l.State, l.Tally, l.Sum = sms.ListChecked, sms.ListTally{Rows: 10, Kinds: map[sms.RowKind]int64{sms.RowText: 1}, Same: &sms.SameList{Name: "x"}}, 77
+		l.State, l.Tally, l.Sum = sms.ListChecked, sms.ListTally{Rows: 10, Kinds: map[sms.RowKind]int64{sms.RowText: 1},
+			Same: &sms.SameList{Name: "x"}}, 77
 		return nil
 	})
 	f.must(err)
@@ -199,9 +207,11 @@ func TestStagedRowsComeBackAsTheyWere(t *testing.T) {
 	f := newFixture(t)
 	_, _, err := f.db.KeepUpload("abc", strings.NewReader("x"), 10)
 	f.must(err)
-	rows := []sms.ListRow{{Row: 2, Number: 2348031234567, Text: "Hello", Parts: 1}, {Row: 4, Kind: sms.RowMissing}, {Row: 5, Number: 1, Text: "ọ", Unicode: true, Parts: 200},
+	rows := []sms.ListRow{{Row: 2, Number: 2348031234567, Text: "Hello", Parts: 1}, {Row: 4, Kind: sms.RowMissing},
+		{Row: 5, Number: 1, Text: "ọ", Unicode: true, Parts: 200},
 		{Row: 9, Number: 2, Text: "", Kind: sms.RowRepeat, Parts: 3}}
-	notes := []sms.RowNote{{Row: 4, Kind: sms.RowMissing, Column: -1, Text: "Missing", Cells: []string{"a", "\"b"}}, {Row: 9, Kind: sms.RowRepeat, Text: "Same", Other: 2},
+	notes := []sms.RowNote{{Row: 4, Kind: sms.RowMissing, Column: -1, Text: "Missing", Cells: []string{"a", "\"b"}},
+		{Row: 9, Kind: sms.RowRepeat, Text: "Same", Other: 2},
 		{Row: 9, Kind: sms.RowRepaired, Text: "Removed", Before: "x", After: "y"}}
 	sum, err := f.db.StageRows(f.ctx, "abc", func(put func([]sms.ListRow, []sms.RowNote) error) error {
 		return errors.Join(put(rows[:1], nil), put(rows[1:], notes))
@@ -217,7 +227,8 @@ func TestStagedRowsComeBackAsTheyWere(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
 	}
-	for kind, want := range map[sms.RowKind][]sms.RowNote{"": notes[:1], sms.RowRepeat: notes[1:2], sms.RowRepaired: notes[2:], sms.RowText: nil} {
+	for kind, want := range map[sms.RowKind][]sms.RowNote{"": notes[:1], sms.RowRepeat: notes[1:2],
+		sms.RowRepaired: notes[2:], sms.RowText: nil} {
 		filter := sms.RowFilter{Limit: 10}
 		if kind != "" {
 			filter.Kinds = []sms.RowKind{kind}
@@ -234,7 +245,10 @@ func TestStagedRowsComeBackAsTheyWere(t *testing.T) {
 	if !errors.Is(last, sms.ErrConflict) {
 		t.Errorf("other rows than were staged: %v", last)
 	}
-	if _, err := f.db.StageRows(f.ctx, "abc", func(func([]sms.ListRow, []sms.RowNote) error) error { return sms.ErrForbidden }); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := f.db.StageRows(f.ctx, "abc", func(func([]sms.ListRow,
+		[]sms.RowNote) error) error {
+		return sms.ErrForbidden
+	}); !errors.Is(err, sms.ErrForbidden) {
 		t.Error(err)
 	}
 	if _, _, err := f.db.ListNotes(f.ctx, "abc", sms.RowFilter{Limit: 1}); !errors.Is(err, sms.ErrNotFound) {
@@ -257,7 +271,8 @@ func (f *fixture) putMessages(campaign int64, list []sms.Message) {
 func TestImportTakesTurns(t *testing.T) {
 	f := newFixture(t)
 	l := f.making(f.newList("a.csv"))
-	id, err := f.db.BeginCampaign(f.ctx, l, sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID, CreatedBy: 1}, f.now())
+	id, err := f.db.BeginCampaign(f.ctx, l, sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC",
+		Text: "Hello", ListID: l.ID, CreatedBy: 1}, f.now())
 	f.must(err)
 	rows := f.listRows(id, 50_000)
 	began := time.Now()

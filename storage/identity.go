@@ -32,7 +32,8 @@ const (
 var traces = []string{"dispatch.journal", "reports.log", "blocks.log", "inbox.db", "ussd.spool"}
 
 // names match everything that a desk keeps in its data folder.
-var names = []string{"smsdesk.*", "open.lock", "inbox.db*", "dispatch.journal*", "reports.log*", "blocks.log*", "ussd.spool*", "spool", "lists", callbackCacheName + "*", nodeFile, reserveName + "*"}
+var names = []string{"smsdesk.*", "open.lock", "inbox.db*", "dispatch.journal*", "reports.log*", "blocks.log*",
+	"ussd.spool*", "spool", "lists", callbackCacheName + "*", nodeFile, reserveName + "*"}
 
 // Files lists what is there of the desk: files, and folders with all that is in
 // them. What else lies in the data folder is somebody else's.
@@ -82,7 +83,8 @@ func (c Config) find(ctx context.Context) (p parts, err error) {
 	if half, err := exists(filepath.Join(c.Data, RestoringName)); err != nil {
 		return p, err
 	} else if half {
-		return p, fmt.Errorf("a backup was being restored into %s and that did not end. Run the same smsdesk restore again", c.Data)
+		return p, fmt.Errorf("a backup was being restored into %s and that did not end. Run the same smsdesk restore again",
+			c.Data)
 	}
 	if p.making, err = exists(filepath.Join(c.Data, makingName)); err != nil {
 		return p, err
@@ -107,7 +109,8 @@ func (c Config) find(ctx context.Context) (p parts, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := p.read(ctx, db); err != nil {
-		return p, fmt.Errorf("the database %s cannot be read: %w. Put it back from a backup with smsdesk restore", c.path(), err)
+		return p, fmt.Errorf("the database %s cannot be read: %w. Put it back from a backup with smsdesk restore", c.path(),
+			err)
 	}
 	if err := c.judge(p); err != nil || !p.used {
 		return p, err
@@ -115,8 +118,11 @@ func (c Config) find(ctx context.Context) (p parts, err error) {
 	if fits, err := p.key.fits(ctx, db); err != nil {
 		return p, fmt.Errorf("check the key against the database: %w", err)
 	} else if !fits {
-		return p, fmt.Errorf("the key file %s is not the key of this database: what the database seals does not open. Put back the key from the same backup as the database, or give the --data that belongs to it",
-			filepath.Join(c.Data, keyName))
+		return p,
+			fmt.Errorf(
+				"the key file %s is not the key of this database: what the database seals does not open. Put back the key from "+
+					"the same backup as the database, or give the --data that belongs to it",
+				filepath.Join(c.Data, keyName))
 	}
 	return p, nil
 }
@@ -150,10 +156,14 @@ func (c Config) judge(p parts) error {
 	const restore = "Put it back from your backup (smsdesk restore), or give another --data for a new desk"
 	switch {
 	case p.used && p.schema > newestSchema():
-		return fmt.Errorf("the database %s has schema %d, and this program knows only up to schema %d. Run the newer smsdesk that wrote it, or restore the backup that was made before the upgrade",
+		return fmt.Errorf(
+			"the database %s has schema %d, and this program knows only up to schema %d. Run the newer smsdesk that wrote "+
+				"it, or restore the backup that was made before the upgrade",
 			path, p.schema, newestSchema())
 	case p.used && p.key == nil:
-		return fmt.Errorf("the key file %s is missing, and the database %s cannot be used without it. Put the key back from your backup. No new one is made: it could not open what is sealed", key, path)
+		return fmt.Errorf(
+			"the key file %s is missing, and the database %s cannot be used without it. Put the key back from your backup. "+
+				"No new one is made: it could not open what is sealed", key, path)
 	case p.used || p.fresh():
 		return nil
 	}
@@ -162,9 +172,11 @@ func (c Config) judge(p parts) error {
 		beside = keyName
 	}
 	if p.file {
-		return fmt.Errorf("the database %s is empty, and %s lies in %s: this is not a new desk. %s", path, beside, folder, restore)
+		return fmt.Errorf("the database %s is empty, and %s lies in %s: this is not a new desk. %s", path, beside, folder,
+			restore)
 	}
-	return fmt.Errorf("the database %s is missing, and %s lies in %s: this is not a new desk. %s", path, beside, folder, restore)
+	return fmt.Errorf("the database %s is missing, and %s lies in %s: this is not a new desk. %s", path, beside, folder,
+		restore)
 }
 
 func exists(path string) (bool, error) {
@@ -191,7 +203,8 @@ func holds(path string) (bool, error) {
 // noDesk says so of the folder, and of the database where that is elsewhere.
 func (c Config) noDesk() error {
 	if c.Database != "" {
-		return fmt.Errorf("%w in %s with the database %s. Check --data and --database; \"smsdesk serve\" makes a new desk", ErrNoDesk, c.Data, c.path())
+		return fmt.Errorf("%w in %s with the database %s. Check --data and --database; \"smsdesk serve\" makes a new desk",
+			ErrNoDesk, c.Data, c.path())
 	}
 	return fmt.Errorf("%w in %s. Check --data; \"smsdesk serve\" makes a new desk", ErrNoDesk, c.Data)
 }
@@ -340,7 +353,8 @@ func (c Config) serve() (release func(), err error) {
 	}
 	file, err := lockFile(path+".lock", false)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("%w the database %s from another data folder. Stop it first, or give this one a --database of its own", errServed, c.path())
+		err = fmt.Errorf(
+			"%w the database %s from another data folder. Stop it first, or give this one a --database of its own", errServed, c.path())
 	}
 	if err != nil {
 		folder()
@@ -355,8 +369,11 @@ func (c Config) upgradable(p parts) (release func(), err error) {
 		return func() {}, nil
 	}
 	if release, err = c.serve(); err != nil {
-		return nil, fmt.Errorf("the database %s has schema %d and this program needs schema %d, but it is not upgraded while another smsdesk serves it. Stop that one, then start this one: %w",
-			c.path(), p.schema, newestSchema(), err)
+		return nil,
+			fmt.Errorf(
+				"the database %s has schema %d and this program needs schema %d, but it is not upgraded while another smsdesk "+
+					"serves it. Stop that one, then start this one: %w",
+				c.path(), p.schema, newestSchema(), err)
 	}
 	return release, nil
 }

@@ -91,7 +91,8 @@ func TestNothingIsMadeForAFolderThatLostAPart(t *testing.T) {
 			data := usedFolder(t)
 			c.spoil(data)
 			before := contents(t, data)
-			for way, open := range map[string]func(context.Context, Config) (*DB, error){"Open": Open, "OpenExisting": OpenExisting, "Look": Look} {
+			for way, open := range map[string]func(context.Context, Config) (*DB, error){"Open": Open,
+				"OpenExisting": OpenExisting, "Look": Look} {
 				db, err := open(t.Context(), Config{Data: data})
 				if err == nil {
 					_ = db.Close()
@@ -144,7 +145,8 @@ func migrateTo(t *testing.T, path string, version int64) {
 func TestOnlyAnEmptyFolderBecomesADesk(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "mistyped")
 	for _, data := range []string{missing, t.TempDir()} {
-		for way, open := range map[string]func(context.Context, Config) (*DB, error){"OpenExisting": OpenExisting, "Look": Look} {
+		for way, open := range map[string]func(context.Context, Config) (*DB, error){"OpenExisting": OpenExisting,
+			"Look": Look} {
 			_, err := open(t.Context(), Config{Data: data})
 			if !errors.Is(err, ErrNoDesk) || !strings.Contains(err.Error(), data) {
 				t.Errorf("%s of %s: %v", way, data, err)
@@ -164,7 +166,8 @@ func TestOnlyAnEmptyFolderBecomesADesk(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for way, open := range map[string]func(context.Context, Config) (*DB, error){"Open": Open, "OpenExisting": OpenExisting, "Look": Look} {
+	for way, open := range map[string]func(context.Context, Config) (*DB, error){"Open": Open,
+		"OpenExisting": OpenExisting, "Look": Look} {
 		db, err := open(t.Context(), Config{Data: missing})
 		if err != nil {
 			t.Fatalf("%s: %v", way, err)
@@ -207,7 +210,8 @@ func TestAnInterruptedCreationGoesOn(t *testing.T) {
 			write(t, filepath.Join(data, makingName), "")
 			left(data)
 			db := open(t, data)
-			if _, err := db.CreateAccount(t.Context(), anAccount("Clinic"), sms.Credentials{ClientID: "c", APIKey: "k"}, began); err != nil {
+			if _, err := db.CreateAccount(t.Context(), anAccount("Clinic"), sms.Credentials{ClientID: "c", APIKey: "k"},
+				began); err != nil {
 				t.Fatal(err)
 			}
 			if err := db.Close(); err != nil {
@@ -246,7 +250,8 @@ func TestAWrongKeyIsSaidAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, path, strings.Repeat("ab", 32)+"\n")
-			if _, err := Open(t.Context(), Config{Data: data}); err == nil || !strings.Contains(err.Error(), "is not the key of this database") {
+			if _, err := Open(t.Context(), Config{Data: data}); err == nil ||
+				!strings.Contains(err.Error(), "is not the key of this database") {
 				t.Errorf("%v", err)
 			}
 			write(t, path, string(right))
@@ -261,12 +266,14 @@ func TestAWrongKeyIsSaidAtOnce(t *testing.T) {
 // TestANewerSchemaIsRefused by every way of opening, before anything is written.
 func TestANewerSchemaIsRefused(t *testing.T) {
 	f := newFixture(t)
-	_, err := f.db.writer.ExecContext(f.ctx, "insert into goose_db_version (version_id, is_applied) values ($1, true)", newestSchema()+1)
+	_, err := f.db.writer.ExecContext(f.ctx, "insert into goose_db_version (version_id, is_applied) values ($1, true)",
+		newestSchema()+1)
 	f.must(err)
 	f.must(f.db.Close())
 	before := contents(t, f.data)
 	want := fmt.Sprintf("schema %d, and this program knows only up to schema %d", newestSchema()+1, newestSchema())
-	for way, open := range map[string]func(context.Context, Config) (*DB, error){"Open": Open, "OpenExisting": OpenExisting, "Look": Look} {
+	for way, open := range map[string]func(context.Context, Config) (*DB, error){"Open": Open,
+		"OpenExisting": OpenExisting, "Look": Look} {
 		if _, err := open(f.ctx, Config{Data: f.data}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", way, err)
 		}
@@ -280,7 +287,8 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 func TestADeskNoticesThatItsDatabaseWasUpgraded(t *testing.T) {
 	f := newFixture(t)
 	f.must(f.db.Ready(f.ctx))
-	_, err := f.db.writer.ExecContext(f.ctx, "insert into goose_db_version (version_id, is_applied) values ($1, true)", newestSchema()+1)
+	_, err := f.db.writer.ExecContext(f.ctx, "insert into goose_db_version (version_id, is_applied) values ($1, true)",
+		newestSchema()+1)
 	f.must(err)
 	if err := f.db.Ready(f.ctx); !errors.Is(err, ErrNewerSchema) {
 		t.Errorf("%v", err)
@@ -294,7 +302,8 @@ func TestAnOlderSchemaIsNotUpgradedUnderARunningDesk(t *testing.T) {
 	f.must(err)
 	_, err = f.db.writer.ExecContext(f.ctx, "delete from goose_db_version where version_id = $1", newestSchema())
 	f.must(err)
-	if _, err := Open(f.ctx, Config{Data: f.data}); err == nil || !strings.Contains(err.Error(), "while another smsdesk serves it") {
+	if _, err := Open(f.ctx, Config{Data: f.data}); err == nil ||
+		!strings.Contains(err.Error(), "while another smsdesk serves it") {
 		t.Errorf("%v", err)
 	}
 	release()

@@ -84,7 +84,8 @@ func NewInbox(data, spoolFolder string) *Inbox {
 	if spoolFolder == "" {
 		spoolFolder = filepath.Join(data, "spool")
 	}
-	return &Inbox{data: data, spool: &spool{folder: spoolFolder}, queue: make(chan kept, inboxQueue), forget: make(chan struct{}, 1)}
+	return &Inbox{data: data, spool: &spool{folder: spoolFolder}, queue: make(chan kept, inboxQueue),
+		forget: make(chan struct{}, 1)}
 }
 
 // OpenInbox is NewInbox and Open.
@@ -341,7 +342,8 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 		return position, err
 	}, func(list []sms.Kept, file string, position int64) error {
 		err := in.write(ctx, list, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
+			_, err := tx.ExecContext(ctx,
+				`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
 			return err
 		})
 		if err == nil {

@@ -59,7 +59,8 @@ func TestEverythingKeptIsThereOnceAndWhole(t *testing.T) {
 	for p := range people {
 		all.Go(func() {
 			for i := range each {
-				k := sms.Kept{AccountID: int64(p), ReceivedAt: int64(i), Remote: "[::1]:9", Query: fmt.Sprintf("messageId=%d-%d&shortMessage=%%00%%ff\x00\xff", p, i)}
+				k := sms.Kept{AccountID: int64(p), ReceivedAt: int64(i), Remote: "[::1]:9",
+					Query: fmt.Sprintf("messageId=%d-%d&shortMessage=%%00%%ff\x00\xff", p, i)}
 				if err := in.Keep(t.Context(), k); err != nil {
 					t.Error(err)
 				}
@@ -201,7 +202,9 @@ func TestIdsNeverStartBelowTheCursor(t *testing.T) {
 		data := t.TempDir()
 		if kept > 0 {
 			in := openInbox(t, data, 0)
-			_, err := in.db.ExecContext(t.Context(), "with recursive n(i) as (select 1 union all select i + 1 from n where i < $1) insert into raw (account_id, received_at, remote, query) select 1, i, '', '' from n", kept)
+			_, err := in.db.ExecContext(t.Context(),
+				"with recursive n(i) as (select 1 union all select i + 1 from n where i < $1) insert into raw (account_id, "+
+					"received_at, remote, query) select 1, i, '', '' from n", kept)
 			if err = errors.Join(err, in.Close()); err != nil {
 				t.Fatal(err)
 			}

@@ -180,7 +180,8 @@ func (in *Inbox) prepareSums(ctx context.Context) error {
 // readKept reads reports behind an id; bad are the ids of those that the disk
 // has changed, which are not in the list.
 func readKept(ctx context.Context, from asker, id int64, limit int) (list []sms.Kept, bad []int64, err error) {
-	rows, err := from.QueryContext(ctx, `select id, account_id, received_at, remote, query, sum from raw where id > $1 order by id limit $2`, id, limit)
+	rows, err := from.QueryContext(ctx,
+		`select id, account_id, received_at, remote, query, sum from raw where id > $1 order by id limit $2`, id, limit)
 	err = each(rows, err, func(scan func(...any) error) error {
 		var k sms.Kept
 		var sum int64
@@ -283,9 +284,11 @@ func (in *Inbox) Meet(ctx context.Context, db *DB) (sentences []string, err erro
 	}
 	switch {
 	case in.aside != "":
-		sentences = append(sentences, "The file inbox.db was damaged. It is now called "+in.aside+" and can be removed. "+complete)
+		sentences = append(sentences, "The file inbox.db was damaged. It is now called "+in.aside+" and can be removed. "+
+			complete)
 	case was != "" && was != in.id:
-		sentences = append(sentences, "The file inbox.db is not the one that this desk used before: it was deleted, emptied or replaced. "+complete)
+		sentences = append(sentences,
+			"The file inbox.db is not the one that this desk used before: it was deleted, emptied or replaced. "+complete)
 	case was != "" && seq < seen:
 		sentences = append(sentences, "The file inbox.db is older than this desk: a copy was put back. "+complete)
 	}
@@ -315,7 +318,8 @@ func (in *Inbox) short(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	var here int64
-	err := in.db.QueryRowContext(ctx, `select count(*) from raw where id > $1 and id <= $2`, in.logged(), in.known).Scan(&here)
+	err := in.db.QueryRowContext(ctx, `select count(*) from raw where id > $1 and id <= $2`, in.logged(),
+		in.known).Scan(&here)
 	if err != nil {
 		return false, fmt.Errorf("read the inbox: %w", err)
 	}

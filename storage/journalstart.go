@@ -171,7 +171,8 @@ func (j *Journal) record(ctx context.Context, line journalLine, now int64) error
 
 // schema is the number of the newest migration that the database has had.
 func (db *core) schema(ctx context.Context) (version int64, err error) {
-	if err = db.reader.QueryRowContext(ctx, `select coalesce(max(version_id), 0) from goose_db_version`).Scan(&version); err != nil {
+	if err = db.reader.QueryRowContext(ctx, `select coalesce(max(version_id), 0) from goose_db_version`).Scan(
+		&version); err != nil {
 		return 0, fmt.Errorf("read the schema's number: %w", err)
 	}
 	return version, nil

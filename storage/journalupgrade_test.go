@@ -42,7 +42,8 @@ func (f *fixture) withoutLines() {
 func (f *fixture) earlierLine(uid string) []byte {
 	l := earlierLicence{UID: uid, At: one[int64](f, "select licensed_at from attempt where uid = $1", uid),
 		Campaign: one[int64](f, "select campaign_id from attempt where uid = $1", uid)}
-	l.Messages = column[int64](f, "select message_id from attempt_message m join attempt a on a.id = m.attempt_id where a.uid = $1", uid)
+	l.Messages = column[int64](f,
+		"select message_id from attempt_message m join attempt a on a.id = m.attempt_id where a.uid = $1", uid)
 	raw, err := json.Marshal(l)
 	f.must(err)
 	return append(raw, '\n')

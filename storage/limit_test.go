@@ -8,7 +8,10 @@ import (
 
 func (f *fixture) limit(l sms.Limits) {
 	f.t.Helper()
-	_, err := f.db.UpdateAccount(f.ctx, f.account.ID, f.now(), func(a *sms.Account, _ *sms.Credentials) error { a.Limits = l; return nil })
+	_, err := f.db.UpdateAccount(f.ctx, f.account.ID, f.now(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.Limits = l
+		return nil
+	})
 	f.must(err)
 }
 
@@ -52,7 +55,8 @@ func TestADayHasItsLimit(t *testing.T) {
 	}
 	f.wantStates(c.ID, map[sms.State]int{sms.Queued: 2, sms.Sending: 3})
 	f.pass(25 * 3600 * 1000)
-	if got, err := f.db.Claim(f.ctx, f.order(0, 2), f.now()); err != nil || got.Attempt == nil || got.Attempt.Recipients != 2 {
+	if got, err := f.db.Claim(f.ctx, f.order(0, 2), f.now()); err != nil || got.Attempt == nil ||
+		got.Attempt.Recipients != 2 {
 		t.Errorf("on the next day: %+v %v", got.Attempt, err)
 	}
 }

@@ -15,7 +15,8 @@ type listStore struct{ *core }
 
 // CreateList stores an uploaded list. The token makes it one: a second call
 // with the same token returns the first result and created false.
-func (db listStore) CreateList(ctx context.Context, l sms.List, token string, now int64) (made sms.List, created bool, err error) {
+func (db listStore) CreateList(ctx context.Context, l sms.List, token string,
+	now int64) (made sms.List, created bool, err error) {
 	err = db.update(ctx, "store list", func(t *tx) error {
 		first, err := t.ListByToken(ctx, token)
 		if err == nil {
@@ -29,8 +30,10 @@ func (db listStore) CreateList(ctx context.Context, l sms.List, token string, no
 		if err != nil {
 			return err
 		}
-		_, err = t.InsertList(ctx, query.InsertListParams{Uid: l.UID, Token: token, AccountID: l.AccountID, State: string(sms.ListUploaded), FileName: l.FileName,
-			Size: l.Size, Hash: l.Hash, HeaderKey: l.HeaderKey, Reading: r.Reading, Choices: r.Choices, Tally: r.Tally, CreatedBy: l.CreatedBy,
+		_, err = t.InsertList(ctx, query.InsertListParams{Uid: l.UID, Token: token, AccountID: l.AccountID,
+			State: string(sms.ListUploaded), FileName: l.FileName,
+			Size: l.Size, Hash: l.Hash, HeaderKey: l.HeaderKey, Reading: r.Reading, Choices: r.Choices, Tally: r.Tally,
+			CreatedBy:   l.CreatedBy,
 			CreatedName: l.CreatedName, CreatedAt: now, Total: l.Total, Purpose: string(l.Purpose)})
 		if err != nil {
 			return err
@@ -99,7 +102,8 @@ func (db listStore) CheckedLists(ctx context.Context, after int64) ([]sms.List, 
 }
 
 // UpdateList changes a list in one transaction; the closure decides.
-func (db listStore) UpdateList(ctx context.Context, uid string, now int64, change func(*sms.List) error) (sms.List, error) {
+func (db listStore) UpdateList(ctx context.Context, uid string, now int64,
+	change func(*sms.List) error) (sms.List, error) {
 	var after sms.List
 	err := db.update(ctx, "save list", func(t *tx) error {
 		row, err := t.ListByUID(ctx, uid)
@@ -116,8 +120,10 @@ func (db listStore) UpdateList(ctx context.Context, uid string, now int64, chang
 		if err != nil {
 			return err
 		}
-		n, err := t.Queries.UpdateList(ctx, query.UpdateListParams{ID: row.ID, Version: row.Version, State: string(after.State), Problem: after.Problem,
-			HeaderKey: after.HeaderKey, Reading: r.Reading, Choices: r.Choices, Tally: r.Tally, Checksum: after.Sum, Again: after.Again, Done: after.Done,
+		n, err := t.Queries.UpdateList(ctx, query.UpdateListParams{ID: row.ID, Version: row.Version,
+			State: string(after.State), Problem: after.Problem,
+			HeaderKey: after.HeaderKey, Reading: r.Reading, Choices: r.Choices, Tally: r.Tally, Checksum: after.Sum,
+			Again: after.Again, Done: after.Done,
 			Total: after.Total, ChangedAt: now})
 		if err == nil && n != 1 {
 			err = errUnexpected
@@ -165,13 +171,15 @@ func (db listStore) ListMapping(ctx context.Context, account int64, headerKey st
 }
 
 // PutListMapping remembers what was chosen for lists with these column names.
-func (db listStore) PutListMapping(ctx context.Context, account int64, headerKey string, o sms.ListOrder, now int64) error {
+func (db listStore) PutListMapping(ctx context.Context, account int64, headerKey string, o sms.ListOrder,
+	now int64) error {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("store mapping: %w", err)
 	}
 	return db.update(ctx, "store mapping", func(t *tx) error {
-		return t.Queries.PutListMapping(ctx, query.PutListMappingParams{AccountID: account, HeaderKey: headerKey, Choices: string(text), ChangedAt: now})
+		return t.Queries.PutListMapping(ctx, query.PutListMappingParams{AccountID: account, HeaderKey: headerKey,
+			Choices: string(text), ChangedAt: now})
 	})
 }
 
@@ -204,8 +212,10 @@ func listRow(l sms.List) (r query.List, err error) {
 }
 
 func list(r query.List) (sms.List, error) {
-	l := sms.List{ID: r.ID, UID: r.Uid, AccountID: r.AccountID, State: sms.ListState(r.State), Problem: r.Problem, Version: r.Version, FileName: r.FileName,
-		Size: r.Size, Hash: r.Hash, HeaderKey: r.HeaderKey, Again: r.Again, Sum: r.Checksum, Done: r.Done, Total: r.Total, CreatedBy: r.CreatedBy, Purpose: sms.ListPurpose(r.Purpose),
+	l := sms.List{ID: r.ID, UID: r.Uid, AccountID: r.AccountID, State: sms.ListState(r.State), Problem: r.Problem,
+		Version: r.Version, FileName: r.FileName,
+		Size: r.Size, Hash: r.Hash, HeaderKey: r.HeaderKey, Again: r.Again, Sum: r.Checksum, Done: r.Done, Total: r.Total,
+		CreatedBy: r.CreatedBy, Purpose: sms.ListPurpose(r.Purpose),
 		CreatedName: r.CreatedName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt}
 	if l.State == sms.ListMade {
 		l.CampaignID = r.CampaignID

@@ -50,10 +50,12 @@ func (db callStore) noteAnswer(ctx context.Context, a *sms.Attempt, campaign str
 	for i, h := range db.people.ofCall(a.Call) {
 		hashes[a.Call.Recipients[i].MessageID] = h
 	}
-	line := loggedAnswer{Kind: lineAnswer, Attempt: a.UID, Account: l.accountUID(ctx, a.AccountID), Campaign: campaign, At: now}
+	line := loggedAnswer{Kind: lineAnswer, Attempt: a.UID, Account: l.accountUID(ctx, a.AccountID), Campaign: campaign,
+		At: now}
 	for _, m := range s.Messages {
 		if h, known := hashes[m.MessageID]; known && m.To == sms.Accepted && m.ProviderID != "" {
-			line.Taken = append(line.Taken, append([]string{base64.RawURLEncoding.EncodeToString(h[:]), m.ProviderID}, m.Aliases...))
+			line.Taken = append(line.Taken, append([]string{base64.RawURLEncoding.EncodeToString(h[:]), m.ProviderID},
+				m.Aliases...))
 		}
 	}
 	if len(line.Taken) > 0 {
@@ -151,7 +153,8 @@ func (l *ReportLog) keepAnswers(ctx context.Context, uids map[string]int64, list
 				if err != nil || len(m) < 2 {
 					continue
 				}
-				if err := t.PutLoggedAnswer(ctx, query.PutLoggedAnswerParams{AccountID: account, CampaignUid: row.Campaign, Hash: hash, ProviderID: m[1],
+				if err := t.PutLoggedAnswer(ctx, query.PutLoggedAnswerParams{AccountID: account, CampaignUid: row.Campaign,
+					Hash: hash, ProviderID: m[1],
 					Aliases: strings.Join(m[2:], "\n"), At: row.At}); err != nil {
 					return err
 				}

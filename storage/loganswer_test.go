@@ -109,7 +109,9 @@ func TestTwoAnswersSettleNothing(t *testing.T) {
 		}
 		other := *a
 		other.UID = uid
-		f.db.noteAnswer(t.Context(), &other, campaignUID(token), sms.Settle(a.Call.Recipients[:1], sms.Outcome{Class: o.Class, HTTPStatus: 200, Code: "000", Rows: o.Rows[:1]}, "NG"), f.now())
+		f.db.noteAnswer(t.Context(), &other, campaignUID(token),
+			sms.Settle(a.Call.Recipients[:1], sms.Outcome{Class: o.Class, HTTPStatus: 200, Code: "000", Rows: o.Rows[:1]}, "NG"),
+			f.now())
 	}
 	note("an attempt that nobody knows", "x")
 	note("and another", "y")

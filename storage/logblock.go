@@ -44,7 +44,8 @@ func (db *core) OpenBlockLog(ctx context.Context, journal string, now func() tim
 }
 
 func (db *core) openBlockLog(ctx context.Context, journal string, now func() time.Time, fs log.FS) (*BlockLog, error) {
-	l := &BlockLog{sealedLog{db: db, cursor: blockCursor, name: "block", period: "2006-01", now: now, cfg: log.Config{Dir: filepath.Join(journal, BlockLogFolder)}}}
+	l := &BlockLog{sealedLog{db: db, cursor: blockCursor, name: "block", period: "2006-01", now: now,
+		cfg: log.Config{Dir: filepath.Join(journal, BlockLogFolder)}}}
 	if err := db.openSealed(ctx, &l.sealedLog, fs); err != nil {
 		return nil, fmt.Errorf("open the log of blocks: %w", err)
 	}
@@ -137,7 +138,8 @@ func (t contactTx) blockLine(ctx context.Context, b sms.Blocked, end *sms.Unbloc
 }
 
 func blockLine(account string, b sms.Blocked, end *sms.Unblocking) string {
-	row := loggedBlock{Kind: "block", Account: account, Number: b.Number, By: string(b.Kind), Since: b.Since, Name: b.ByName, Note: b.Note, Proof: b.Proof}
+	row := loggedBlock{Kind: "block", Account: account, Number: b.Number, By: string(b.Kind), Since: b.Since,
+		Name: b.ByName, Note: b.Note, Proof: b.Proof}
 	if end != nil {
 		row.Kind, row.EndAt, row.EndBy, row.EndName, row.EndNote = "end", end.At, string(end.Kind), end.ByName, end.Note
 	}
@@ -267,7 +269,8 @@ func (db *core) accountNames(ctx context.Context) (map[int64]string, error) {
 
 // endBlock stores the end of a block and then logs it. What cannot be logged is
 // owed: the number may be written to again as soon as the database says so.
-func (db *core) endBlock(ctx context.Context, end sms.Unblocking, take func(*tx) (query.Blocked, error)) (gone sms.Blocked, err error) {
+func (db *core) endBlock(ctx context.Context, end sms.Unblocking, take func(*tx) (query.Blocked, error)) (
+	gone sms.Blocked, err error) {
 	db.blocking.mu.Lock()
 	defer db.blocking.mu.Unlock()
 	err = db.update(ctx, "unblock number", func(t *tx) error {
@@ -338,16 +341,19 @@ func (db *core) ReplayBlocks(ctx context.Context) (applied, strangers int, lost 
 // have been blocked again meanwhile.
 func (t contactTx) replayBlock(ctx context.Context, account int64, row loggedBlock) error {
 	if row.Kind == "block" {
-		_, err := t.block(ctx, []sms.Blocked{{AccountID: account, Number: row.Number, Kind: sms.BlockKind(row.By), Note: row.Note, ByName: row.Name, Since: row.Since,
+		_, err := t.block(ctx, []sms.Blocked{{AccountID: account, Number: row.Number, Kind: sms.BlockKind(row.By),
+			Note: row.Note, ByName: row.Name, Since: row.Since,
 			Proof: row.Proof}})
 		return err
 	}
-	was, err := t.DeleteLoggedBlock(ctx, query.DeleteLoggedBlockParams{AccountID: account, Number: row.Number, Kind: row.By, Since: row.Since})
+	was, err := t.DeleteLoggedBlock(ctx, query.DeleteLoggedBlockParams{AccountID: account, Number: row.Number,
+		Kind: row.By, Since: row.Since})
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return t.keepEnded(ctx, blocked(was), sms.Unblocking{At: row.EndAt, Kind: sms.BlockKind(row.EndBy), Note: row.EndNote, ByName: row.EndName})
+	return t.keepEnded(ctx, blocked(was), sms.Unblocking{At: row.EndAt, Kind: sms.BlockKind(row.EndBy), Note: row.EndNote,
+		ByName: row.EndName})
 }

@@ -38,13 +38,15 @@ func (f *fixture) blockedOn(t *testing.T, data, journal string, files log.FS) *f
 }
 
 func (f *fixture) optOut(number string, kind sms.BlockKind) error {
-	_, err := f.db.Block(f.ctx, []sms.Blocked{{AccountID: f.account.ID, Number: number, Kind: kind, Since: f.now(), Proof: "asked for it", ByName: "Ada Obi", Note: "a note"}})
+	_, err := f.db.Block(f.ctx, []sms.Blocked{{AccountID: f.account.ID, Number: number, Kind: kind, Since: f.now(),
+		Proof: "asked for it", ByName: "Ada Obi", Note: "a note"}})
 	return err
 }
 
 func (f *fixture) takeOff(number string) error {
 	id := one[int64](f, "select id from blocked where account_id = $1 and number = $2", f.account.ID, number)
-	_, err := f.db.EndBlock(f.ctx, id, sms.Unblocking{At: f.now(), Kind: sms.BlockedByStaff, Note: "asked again", ByName: "Ada Obi"})
+	_, err := f.db.EndBlock(f.ctx, id, sms.Unblocking{At: f.now(), Kind: sms.BlockedByStaff, Note: "asked again",
+		ByName: "Ada Obi"})
 	return err
 }
 
@@ -67,10 +69,12 @@ func TestWhoOptedOutStaysOut(t *testing.T) {
 		f.must(f.optOut(fmt.Sprintf("234803000091%d", i), kind))
 	}
 	m := f.messages(c.ID)[0]
-	f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: providerID(m.ID), Mobile: m.Number, Status: "BLACKLIST", ReceivedAt: f.now()})
+	f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: providerID(m.ID), Mobile: m.Number,
+		Status: "BLACKLIST", ReceivedAt: f.now()})
 	f.must(f.db.LogBlocks(t.Context()))
 	f.must(f.takeOff("2348030000900"))
-	_, done, err := f.db.EndOwnBlock(t.Context(), f.account.ID, "2348030000901", sms.BlockedByUSSD, sms.Unblocking{At: f.now(), Kind: sms.BlockedByUSSD})
+	_, done, err := f.db.EndOwnBlock(t.Context(), f.account.ID, "2348030000901", sms.BlockedByUSSD,
+		sms.Unblocking{At: f.now(), Kind: sms.BlockedByUSSD})
 	if f.must(err); !done {
 		t.Fatal("the person could not take it back")
 	}
@@ -90,13 +94,15 @@ func TestWhoOptedOutStaysOut(t *testing.T) {
 			if n := one[int64](r, "select count(*) from ended_block"); n != 3 {
 				t.Errorf("%d blocks ended, want 3", n)
 			}
-			link := one[string](r, "select kind || ' ' || proof || ' ' || note || ' ' || by_name from blocked where number = '2348030000901'")
+			link := one[string](r,
+				"select kind || ' ' || proof || ' ' || note || ' ' || by_name from blocked where number = '2348030000901'")
 			if link != "link asked for it a note Ada Obi" {
 				t.Errorf("%q", link)
 			}
 			// Nothing of it is applied again when it starts again.
 			r.must(r.takeOff("2348030000910"))
-			again := r.blockedOn(t, image(t, r.data), r.db.blocking.log.cfg.Dir[:len(r.db.blocking.log.cfg.Dir)-len(BlockLogFolder)], nil)
+			again := r.blockedOn(t, image(t, r.data), r.db.blocking.log.cfg.Dir[:len(r.db.blocking.log.cfg.Dir)-len(
+				BlockLogFolder)], nil)
 			if got := again.optedOut(); len(got) != 5 {
 				t.Errorf("%q after another start", got)
 			}

@@ -45,8 +45,10 @@ func (db *core) OpenReportLog(ctx context.Context, journal string, now func() ti
 	return db.openReportLog(ctx, journal, now, nil)
 }
 
-func (db *core) openReportLog(ctx context.Context, journal string, now func() time.Time, fs log.FS) (*ReportLog, error) {
-	l := &ReportLog{uids: map[int64]string{}, sealedLog: sealedLog{db: db, cursor: reportCursor, name: "report", period: time.DateOnly, now: now,
+func (db *core) openReportLog(ctx context.Context, journal string, now func() time.Time,
+	fs log.FS) (*ReportLog, error) {
+	l := &ReportLog{uids: map[int64]string{}, sealedLog: sealedLog{db: db, cursor: reportCursor, name: "report",
+		period: time.DateOnly, now: now,
 		cfg: log.Config{Dir: filepath.Join(journal, ReportLogFolder)}}}
 	if err := db.openSealed(ctx, &l.sealedLog, fs); err != nil {
 		return nil, fmt.Errorf("open the log of delivery reports: %w", err)
@@ -106,7 +108,8 @@ func (l *ReportLog) put(ctx context.Context, list []sms.Kept, records ...sealedR
 	enc := json.NewEncoder(&lines)
 	enc.SetEscapeHTML(false)
 	for i, k := range list {
-		row := loggedReport{ID: k.ID, Account: l.accountUID(ctx, k.AccountID), At: k.ReceivedAt, Remote: k.Remote, Query: k.Query}
+		row := loggedReport{ID: k.ID, Account: l.accountUID(ctx, k.AccountID), At: k.ReceivedAt, Remote: k.Remote,
+			Query: k.Query}
 		if !utf8.ValidString(k.Query) {
 			row.Query, row.Raw = "", []byte(k.Query)
 		}
@@ -169,7 +172,8 @@ func (db *core) accountUIDs(ctx context.Context) (map[string]int64, error) {
 // Entries gives the reports behind a cursor, in order. Those of accounts that
 // this database does not know are left out and counted. lost says in words of
 // which days reports cannot be read, "" where all can.
-func (l *ReportLog) Entries(ctx context.Context, cursor int64, each func([]sms.Kept) error) (strangers int, lost string, err error) {
+func (l *ReportLog) Entries(ctx context.Context, cursor int64,
+	each func([]sms.Kept) error) (strangers int, lost string, err error) {
 	uids, err := l.db.accountUIDs(ctx)
 	if err != nil {
 		return 0, "", err

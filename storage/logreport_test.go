@@ -130,7 +130,8 @@ func (f *fixture) accepted(n int) sms.Campaign {
 
 // callback is a report about a message as the service sends it.
 func callback(m sms.Message, status string) string {
-	return fmt.Sprintf("messageId=%s&mobile=%s&submitDate=2026-06-03+09:48&doneDate=2026-06-03+09:49&status=%s&errorCode=000&shortMessage=Dear+patient", providerID(m.ID), m.Number, status)
+	return fmt.Sprintf(
+		"messageId=%s&mobile=%s&submitDate=2026-06-03+09:48&doneDate=2026-06-03+09:49&status=%s&errorCode=000&shortMessage=Dear+patient", providerID(m.ID), m.Number, status)
 }
 
 // keep has a report acknowledged for each message; the list holds those that were.
@@ -140,7 +141,8 @@ func (s *station) keep(list []sms.Message, status string) (acknowledged []sms.Me
 	for some := range slices.Chunk(list, 50) {
 		for _, m := range some {
 			all.Go(func() {
-				if s.in.Keep(context.Background(), sms.Kept{AccountID: s.account.ID, ReceivedAt: s.now(), Remote: "127.0.0.1:1", Query: callback(m, status)}) == nil {
+				if s.in.Keep(context.Background(), sms.Kept{AccountID: s.account.ID, ReceivedAt: s.now(), Remote: "127.0.0.1:1",
+					Query: callback(m, status)}) == nil {
 					mu.Lock()
 					defer mu.Unlock()
 					acknowledged = append(acknowledged, m)
@@ -162,7 +164,8 @@ func (s *station) apply() {
 // often each came.
 func (s *station) reported() map[string]int64 {
 	s.t.Helper()
-	rows, err := s.db.reader.QueryContext(s.ctx, `select provider_id || ' ' || status, sum(times) from delivery_report group by 1`)
+	rows, err := s.db.reader.QueryContext(s.ctx,
+		`select provider_id || ' ' || status, sum(times) from delivery_report group by 1`)
 	got := map[string]int64{}
 	s.must(each(rows, err, func(scan func(...any) error) error {
 		var name string
@@ -191,7 +194,8 @@ func (s *station) wantOnce(what string, list []sms.Message, status string) {
 				often++
 			}
 		}
-		s.t.Fatalf("%s: %d of %d acknowledged reports are missing, %d count more than once, %d are there", what, missing, len(want), often, len(got))
+		s.t.Fatalf("%s: %d of %d acknowledged reports are missing, %d count more than once, %d are there", what, missing,
+			len(want), often, len(got))
 	}
 	s.counts(what)
 }
@@ -323,7 +327,8 @@ func TestALostInboxLosesNoReport(t *testing.T) {
 			r.apply()
 			r.wantOnce(what, list, "DELIVRD")
 			told := strings.Join(r.told, " ")
-			if what == "untouched" && told != "" || (what == "deleted" || what == "emptied") && !strings.Contains(told, "is in the log") {
+			if what == "untouched" && told != "" || (what == "deleted" || what == "emptied") &&
+				!strings.Contains(told, "is in the log") {
 				t.Errorf("told: %q", told)
 			}
 			if got := r.keep(list[:1], "UNDELIV"); len(got) != 1 {
@@ -580,7 +585,8 @@ func TestDamageInTheLogIsTold(t *testing.T) {
 			if n := len(old.reported()); n < 10 || n == 60 && at > 300 && at < len(raw)-1 {
 				t.Errorf("%d reports", n)
 			}
-			if text := told(old); len(old.reported()) < 60 && !strings.Contains(text, "Delivery reports of "+time.Now().Format("2 January")+" cannot be replayed") && at > 200 {
+			if text := told(old); len(old.reported()) < 60 &&
+				!strings.Contains(text, "Delivery reports of "+time.Now().Format("2 January")+" cannot be replayed") && at > 200 {
 				t.Errorf("%d of 60 reports, and told: %q", len(old.reported()), text)
 			}
 			if got := old.keep(list[:1], "UNDELIV"); len(got) != 1 {

@@ -236,7 +236,8 @@ func cutEntry(body []byte) (entry int64, lines []byte, ok bool) {
 
 // head makes the first line of a new segment.
 func (l *sealedLog) head() []byte {
-	h := segmentHead{Kind: "segment", Log: l.name, Desk: l.desk, Key: l.check, Seq: l.seq, Entry: l.entry, At: l.now().UnixMilli()}
+	h := segmentHead{Kind: "segment", Log: l.name, Desk: l.desk, Key: l.check, Seq: l.seq, Entry: l.entry,
+		At: l.now().UnixMilli()}
 	text, _ := json.Marshal(h)
 	l.heads = append(l.heads, h)
 	return fmt.Appendf(nil, "%s %s\n", text, lineSum(text))
@@ -331,7 +332,8 @@ func (l *sealedLog) keepHeads() {
 type unread struct{ from, until int64 }
 
 // since gives the records behind a cursor; place is what the cursor counts.
-func (l *sealedLog) since(cursor int64, place placing, each func(seq, entry int64, lines []byte) error) (lost []unread, err error) {
+func (l *sealedLog) since(cursor int64, place placing, each func(seq, entry int64, lines []byte) error) (
+	lost []unread, err error) {
 	l.mu.Lock()
 	names, heads := l.log.Segments(), slices.Clone(l.heads)
 	end := l.log.End()

@@ -26,7 +26,8 @@ func (db campaignStore) Messages(ctx context.Context, f sms.MessageFilter) (list
 		order = "desc"
 	}
 	where, args := messageConditions(f)
-	query := `select ` + messageColumns + ` from message where ` + where + fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1)
+	query := `select ` + messageColumns + ` from message where ` +
+		where + fmt.Sprintf(` order by id %s limit %d`, order, f.Limit+1)
 	if narrow(f) {
 		query = standingMessages(f, c, messageColumns, order)
 	}
@@ -86,8 +87,10 @@ const messageColumns = `id, account_id, campaign_id, row_no, number, text, text_
 // scanMessage reads messageColumns and what stands behind them.
 func scanMessage(rows *sql.Rows, more ...any) (sms.Message, error) {
 	var r query.Message
-	err := rows.Scan(append([]any{&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash, &r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
-		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt, &r.SentAt, &r.ChangedAt, &r.CallNo}, more...)...)
+	err := rows.Scan(append([]any{&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash,
+		&r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
+		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt,
+		&r.SentAt, &r.ChangedAt, &r.CallNo}, more...)...)
 	return message(r), err
 }
 
@@ -163,7 +166,8 @@ func (db campaignStore) MarkLate(ctx context.Context, account, before, now int64
 
 func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) error {
 	d := after.Delivery
-	n, err := t.DeliverMessage(ctx, query.DeliverMessageParams{ID: after.ID, Status: string(d.Status), ErrorCode: d.ErrorCode, DoneDate: d.DoneDate,
+	n, err := t.DeliverMessage(ctx, query.DeliverMessageParams{ID: after.ID, Status: string(d.Status),
+		ErrorCode: d.ErrorCode, DoneDate: d.DoneDate,
 		Conflict: d.Conflict, Late: d.Late, ChangedAt: now})
 	if err == nil && n != 1 {
 		err = errUnexpected
@@ -202,8 +206,11 @@ func appendNew(list []int64, id int64) []int64 {
 }
 
 func message(r query.Message) sms.Message {
-	return sms.Message{ID: r.ID, AccountID: r.AccountID, CampaignID: r.CampaignID, Row: r.RowNo, Number: r.Number, Text: r.Text, Unicode: r.Unicode,
-		Parts: int(r.Parts), State: sms.State(r.State), Reason: r.Reason, Code: r.Code, AttemptID: r.AttemptID, ProviderID: r.ProviderID, Evidence: r.Evidence,
-		Delivery:  sms.Delivery{Status: sms.Status(r.Status), ErrorCode: r.ErrorCode, DoneDate: r.DoneDate, Conflict: r.Conflict, Late: r.Late},
+	return sms.Message{ID: r.ID, AccountID: r.AccountID, CampaignID: r.CampaignID, Row: r.RowNo, Number: r.Number,
+		Text: r.Text, Unicode: r.Unicode,
+		Parts: int(r.Parts), State: sms.State(r.State), Reason: r.Reason, Code: r.Code, AttemptID: r.AttemptID,
+		ProviderID: r.ProviderID, Evidence: r.Evidence,
+		Delivery: sms.Delivery{Status: sms.Status(r.Status), ErrorCode: r.ErrorCode, DoneDate: r.DoneDate,
+			Conflict: r.Conflict, Late: r.Late},
 		CreatedAt: r.CreatedAt, SentAt: r.SentAt, ChangedAt: r.ChangedAt, Call: int32(r.CallNo)}
 }

@@ -61,7 +61,8 @@ func differences(kept, counted counts) (list []sms.Miscount) {
 		}
 	}
 	slices.SortFunc(list, func(a, b sms.Miscount) int {
-		return cmp.Or(cmp.Compare(a.Of.Campaign, b.Of.Campaign), cmp.Compare(a.Of.Account, b.Of.Account), cmp.Compare(a.Of.Table, b.Of.Table), cmp.Compare(a.Of.At, b.Of.At), cmp.Compare(a.Of.Key, b.Of.Key))
+		return cmp.Or(cmp.Compare(a.Of.Campaign, b.Of.Campaign), cmp.Compare(a.Of.Account, b.Of.Account),
+			cmp.Compare(a.Of.Table, b.Of.Table), cmp.Compare(a.Of.At, b.Of.At), cmp.Compare(a.Of.Key, b.Of.Key))
 	})
 	return list
 }
@@ -90,7 +91,8 @@ func (c counts) messages(ctx context.Context, from asker) (hidden map[int64]bool
 	if err != nil {
 		return nil, err
 	}
-	rows, err = from.QueryContext(ctx, "select campaign_id, state, status, late, count(*) from message group by campaign_id, state, status, late")
+	rows, err = from.QueryContext(ctx,
+		"select campaign_id, state, status, late, count(*) from message group by campaign_id, state, status, late")
 	err = each(rows, err, func(scan func(...any) error) error {
 		var id, n int64
 		var m sms.Message
@@ -98,7 +100,8 @@ func (c counts) messages(ctx context.Context, from asker) (hidden map[int64]bool
 			return err
 		}
 		m.State = campaigns[id].Shows(m.State)
-		c[sms.CountOf{Table: tallyTable, Campaign: id, Key: sms.StandingKey(m.State, m.Delivery.Status, m.Delivery.Late)}] += n
+		c[sms.CountOf{Table: tallyTable, Campaign: id,
+			Key: sms.StandingKey(m.State, m.Delivery.Status, m.Delivery.Late)}] += n
 		c[sms.CountOf{Table: recipientsTable, Campaign: id}] += n
 		if interim(m) == 1 {
 			c[sms.CountOf{Table: tallyTable, Campaign: id, Key: interimKey}] += n
@@ -136,7 +139,8 @@ func (c counts) tallies(ctx context.Context, from asker, hidden map[int64]bool) 
 
 func (c counts) traffic(t *traffic) {
 	for k, n := range t.slots {
-		c[sms.CountOf{Table: "traffic", Account: k.account, At: k.slot, Key: k.network + " / " + k.sender + " / " + k.key}] += n
+		c[sms.CountOf{Table: "traffic", Account: k.account, At: k.slot, Key: k.network + " / " + k.sender + " / " +
+			k.key}] += n
 	}
 	for k, n := range t.quarters {
 		c[sms.CountOf{Table: "traffic by quarters", Account: k.account, At: k.quarter, Key: k.key}] += n

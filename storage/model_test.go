@@ -51,7 +51,9 @@ func (m *model) Create(t *rapid.T) {
 	var list []sms.Message
 	texts := rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "texts")
 	for range rapid.IntRange(1, 12).Draw(t, "recipients") {
-		list = append(list, sms.Message{Number: m.number(t), Text: fmt.Sprint("text ", rapid.IntRange(0, texts).Draw(t, "text")), Call: int32(rapid.IntRange(0, 3).Draw(t, "call")), Parts: 1})
+		list = append(list, sms.Message{Number: m.number(t),
+			Text: fmt.Sprint("text ", rapid.IntRange(0, texts).Draw(t, "text")),
+			Call: int32(rapid.IntRange(0, 3).Draw(t, "call")), Parts: 1})
 	}
 	m.campaigns = append(m.campaigns, m.draftOf(sms.Campaign{}, list).ID)
 }
@@ -136,8 +138,10 @@ func (m *model) License(t *rapid.T) {
 	account, err := m.db.Account(m.ctx, m.account.ID)
 	m.must(err)
 	err = m.db.License(m.ctx, a, m.now())
-	if may := c.State == sms.CampaignRunning && account.Pause == "" && a.Epoch == m.epoch && !m.holdsBlocked(a); may != (err == nil) {
-		m.t.Fatalf("licence of a campaign %s, account %q, epoch %d of %d, blocked %v: %v", c.State, account.Pause, a.Epoch, m.epoch, m.holdsBlocked(a), err)
+	if may := c.State == sms.CampaignRunning && account.Pause == "" && a.Epoch == m.epoch &&
+		!m.holdsBlocked(a); may != (err == nil) {
+		m.t.Fatalf("licence of a campaign %s, account %q, epoch %d of %d, blocked %v: %v", c.State, account.Pause, a.Epoch,
+			m.epoch, m.holdsBlocked(a), err)
 	}
 	m.claimed = without(m.claimed, a)
 	if err != nil {
@@ -178,7 +182,8 @@ func (m *model) SettleAgain(t *rapid.T) {
 }
 
 func (m *model) outcome(t *rapid.T, a *sms.Attempt) sms.Outcome {
-	class := rapid.SampledFrom([]sms.Class{sms.ClassAnswered, sms.ClassAnswered, sms.ClassAnswered, sms.ClassNothingLeft, sms.ClassRate, sms.ClassListed, sms.ClassHold, sms.ClassDoubt}).Draw(t, "class")
+	class := rapid.SampledFrom([]sms.Class{sms.ClassAnswered, sms.ClassAnswered, sms.ClassAnswered, sms.ClassNothingLeft,
+		sms.ClassRate, sms.ClassListed, sms.ClassHold, sms.ClassDoubt}).Draw(t, "class")
 	o := sms.Outcome{Class: class, Reason: "why"}
 	switch class {
 	case sms.ClassListed:
@@ -242,7 +247,8 @@ func (m *model) Report(t *rapid.T) {
 		return
 	}
 	r := pick(t, m.given, "report")
-	r.Status = rapid.SampledFrom([]string{"DELIVRD", "UNDELIV", "ACCEPTD", "UNKNOWN", "ENROUTE", "BLACKLIST"}).Draw(t, "status")
+	r.Status = rapid.SampledFrom([]string{"DELIVRD", "UNDELIV", "ACCEPTD", "UNKNOWN", "ENROUTE", "BLACKLIST"}).Draw(t,
+		"status")
 	if rapid.IntRange(0, 5).Draw(t, "wrong") == 0 {
 		r.Mobile = "2348039999999"
 	}
@@ -253,8 +259,10 @@ func (m *model) Report(t *rapid.T) {
 // reported brings our own list up to date: a number is blocked from the
 // moment on at which a message of it stands as such.
 func (m *model) reported() {
-	for _, n := range column[string](m.fixture, "select number from blocked where account_id = $1 and kind = 'report'", m.account.ID) {
-		if one[int](m.fixture, "select count(*) from message where account_id = $1 and number = $2 and state = 'accepted'", m.account.ID, n) == 0 {
+	for _, n := range column[string](m.fixture, "select number from blocked where account_id = $1 and kind = 'report'",
+		m.account.ID) {
+		if one[int](m.fixture, "select count(*) from message where account_id = $1 and number = $2 and state = 'accepted'",
+			m.account.ID, n) == 0 {
 			m.t.Fatalf("%s is blocked by a report that no message had", n)
 		}
 		m.blocked[n] = true
@@ -287,7 +295,8 @@ func (m *model) Check(t *rapid.T) {
 			}
 		}
 	}
-	if n := one[int](m.fixture, `select count(*) from (select m.number, m.text_hash from message m where m.`+ofAccount+` and m.state in ('claimed', 'sending', 'in_doubt')
+	if n := one[int](m.fixture, `select count(*) from (select m.number, m.text_hash from message m where m.`+ofAccount+
+		` and m.state in ('claimed', 'sending', 'in_doubt')
   group by m.number, m.text_hash having count(*) > 1)`, m.account.ID); n > 0 {
 		m.t.Fatalf("%d messages are under way twice", n)
 	}
@@ -315,7 +324,8 @@ func TestAnyLifeKeepsItsPromises(t *testing.T) {
 	lives := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		lives++
-		m := &model{fixture: base.other(rt, fmt.Sprint("life ", lives)), executed: map[int64]int{}, blocked: map[string]bool{}}
+		m := &model{fixture: base.other(rt, fmt.Sprint("life ", lives)), executed: map[int64]int{},
+			blocked: map[string]bool{}}
 		actions := rapid.StateMachineActions(m)
 		rt.Repeat(actions)
 		m.finish()
@@ -355,7 +365,8 @@ func (m *model) finish() {
 				continue
 			}
 			waits++
-			if one[int](m.fixture, "select count(*) from in_flight where account_id = $1 and number = $2 and text_hash = $3", m.account.ID, msg.Number, textHash(msg.Text, "")) != 1 {
+			if one[int](m.fixture, "select count(*) from in_flight where account_id = $1 and number = $2 and text_hash = $3",
+				m.account.ID, msg.Number, textHash(msg.Text, "")) != 1 {
 				m.t.Fatalf("message %d waits for nothing", msg.ID)
 			}
 		}

@@ -47,13 +47,15 @@ func TestCampaignsAreFoundByAnyPartOfTheirName(t *testing.T) {
 		names[id] = "x" + letters.Draw(t, "name")
 		f.rename(id, names[id])
 		if rapid.Bool().Draw(t, "older version") {
-			for _, q := range []string{"update campaign set name_key = '' where id = $1", "delete from campaign_gram where campaign_id = $1"} {
+			for _, q := range []string{"update campaign set name_key = '' where id = $1",
+				"delete from campaign_gram where campaign_id = $1"} {
 				_, err := f.db.writer.ExecContext(f.ctx, q, id)
 				f.must(err)
 			}
 			f.must(f.db.fillNames(f.ctx))
 		}
-		for _, search := range []string{letters.Draw(t, "search"), "reminder", "MINDER " + letters.Draw(t, "rest"), strings.ToUpper(names[id])} {
+		for _, search := range []string{letters.Draw(t, "search"), "reminder", "MINDER " + letters.Draw(t, "rest"),
+			strings.ToUpper(names[id])} {
 			if search == "" {
 				continue
 			}

@@ -70,7 +70,8 @@ func (db campaignStore) Extremes(ctx context.Context, campaign int64, most int) 
 // BlockedSince counts the messages of a draft whose number was blocked after
 // they were made, and their parts. Of more than most messages they are not
 // counted: known is false then, unless no number was blocked since.
-func (db campaignStore) BlockedSince(ctx context.Context, c sms.Campaign, most int) (messages, parts int64, known bool, err error) {
+func (db campaignStore) BlockedSince(ctx context.Context, c sms.Campaign,
+	most int) (messages, parts int64, known bool, err error) {
 	newest, err := db.read().LastBlocked(ctx, c.AccountID)
 	switch err = classify(err); {
 	case errors.Is(err, sms.ErrNotFound) || err == nil && newest < c.CreatedAt:

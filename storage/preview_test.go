@@ -88,7 +88,8 @@ func TestBlockedSinceTheDraft(t *testing.T) {
 			t.Errorf("%d messages with %d parts, known %v, %v; want %d, %d, %v", m, p, k, err, messages, parts, known)
 		}
 	}
-	c := f.draftOf(sms.Campaign{}, []sms.Message{{Number: "2348030000001", Parts: 1}, {Number: "2348030000002", Parts: 2}, {Number: "2348030000003", Parts: 3},
+	c := f.draftOf(sms.Campaign{}, []sms.Message{{Number: "2348030000001", Parts: 1}, {Number: "2348030000002", Parts: 2},
+		{Number: "2348030000003", Parts: 3},
 		{Number: "2348030000004", Parts: 4, State: sms.Skipped}})
 	check(c, 10, 0, 0, true)
 	block(c.CreatedAt-5, "2348030000004")

@@ -60,7 +60,8 @@ func (db reportStore) AddPulses(ctx context.Context, list []sms.Pulse) error {
 				return err
 			}
 			p.Took.Merge(sms.ParseTimings(old.Took))
-			if err := t.AddPulse(ctx, query.AddPulseParams{AccountID: p.AccountID, Minute: p.Minute, Answered: p.Answered, Refused: p.Refused, Lost: p.Lost, Took: p.Took.String()}); err != nil {
+			if err := t.AddPulse(ctx, query.AddPulseParams{AccountID: p.AccountID, Minute: p.Minute, Answered: p.Answered,
+				Refused: p.Refused, Lost: p.Lost, Took: p.Took.String()}); err != nil {
 				return err
 			}
 		}
@@ -115,5 +116,6 @@ func (db reportStore) ForgetPulses(ctx context.Context, accounts []int64, before
 }
 
 func pulse(r query.ReceiverMinute) sms.Pulse {
-	return sms.Pulse{AccountID: r.AccountID, Minute: r.Minute, Answered: r.Answered, Refused: r.Refused, Lost: r.Lost, Took: sms.ParseTimings(r.Took)}
+	return sms.Pulse{AccountID: r.AccountID, Minute: r.Minute, Answered: r.Answered, Refused: r.Refused, Lost: r.Lost,
+		Took: sms.ParseTimings(r.Took)}
 }

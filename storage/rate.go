@@ -106,7 +106,8 @@ func (t *tx) beginRate(ctx context.Context, account int64, now sms.Steady) (quer
 		return r, err
 	}
 	asked := r.Boot == 0 && r.Taken
-	r = query.AccountRate{AccountID: account, Boot: now.Boot, Since: now.Ms, Taken: asked, Wait: r.Wait, Lowered: r.Lowered}
+	r = query.AccountRate{AccountID: account, Boot: now.Boot, Since: now.Ms, Taken: asked, Wait: r.Wait,
+		Lowered: r.Lowered}
 	if r.Wait > 0 {
 		r.WaitUntil = now.Ms + r.Wait
 	}
@@ -174,6 +175,7 @@ func (db accountStore) ClockReading(ctx context.Context, account int64) (sms.Clo
 // PutClockReading replaces an account's reading.
 func (db accountStore) PutClockReading(ctx context.Context, account int64, r sms.ClockReading) error {
 	return db.update(ctx, "remember what time it is for the service", func(t *tx) error {
-		return t.PutClockReading(ctx, query.PutClockReadingParams{AccountID: account, Boot: r.At.Boot, Steady: r.At.Ms, ServiceAt: r.Service, ReadAt: r.Wall})
+		return t.PutClockReading(ctx, query.PutClockReadingParams{AccountID: account, Boot: r.At.Boot, Steady: r.At.Ms,
+			ServiceAt: r.Service, ReadAt: r.Wall})
 	})
 }

@@ -15,7 +15,8 @@ import (
 func TestAReportForACallAnswered429IsProof(t *testing.T) {
 	const grace = 120_000
 	unknown := func(f *fixture, mobile, text string) sms.DeliveryReport {
-		return sms.DeliveryReport{AccountID: f.account.ID, ReceivedAt: f.now(), ProviderID: "never-given-" + text, Mobile: mobile, Status: "DELIVRD", ShortMessage: text}
+		return sms.DeliveryReport{AccountID: f.account.ID, ReceivedAt: f.now(), ProviderID: "never-given-" + text,
+			Mobile: mobile, Status: "DELIVRD", ShortMessage: text}
 	}
 	for name, c := range map[string]struct {
 		report func(f *fixture) sms.DeliveryReport
@@ -168,16 +169,19 @@ func TestOtherCallsOfBefore(t *testing.T) {
 func TestAWaitOutlivesTheProcess(t *testing.T) {
 	f, m := onMachine(t)
 	f.before()
-	f.must(f.db.PutThrottle(f.ctx, f.account.ID, sms.Throttle{Wait: 30 * time.Second, Left: 34 * time.Second, Rate: 8, Ago: time.Second}))
+	f.must(f.db.PutThrottle(f.ctx, f.account.ID, sms.Throttle{Wait: 30 * time.Second, Left: 34 * time.Second, Rate: 8,
+		Ago: time.Second}))
 	m.pass(10 * time.Second)
 	f.clock.Add(3_600_000)
-	if got, want := f.before().Throttle, (sms.Throttle{Wait: 30 * time.Second, Left: 24 * time.Second, Rate: 8, Ago: 11 * time.Second}); got != want {
+	if got, want := f.before().Throttle, (sms.Throttle{Wait: 30 * time.Second, Left: 24 * time.Second, Rate: 8,
+		Ago: 11 * time.Second}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	m.boot()
 	f.before()
 	m.pass(time.Second)
-	if got, want := f.before().Throttle, (sms.Throttle{Wait: 30 * time.Second, Left: 29 * time.Second, Rate: 8, Ago: time.Second}); got != want {
+	if got, want := f.before().Throttle, (sms.Throttle{Wait: 30 * time.Second, Left: 29 * time.Second, Rate: 8,
+		Ago: time.Second}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	f.must(f.db.PutThrottle(f.ctx, f.account.ID, sms.Throttle{}))

@@ -30,7 +30,9 @@ func (db accountStore) Reading(ctx context.Context, account int64, kind sms.Reco
 
 // MarkRecords keeps why records could not be read. They stay as they were last read.
 func (db accountStore) MarkRecords(ctx context.Context, account int64, kind sms.RecordKind, failure string) error {
-	return db.update(ctx, "mark "+string(kind), func(t *tx) error { return t.RecordsFailed(ctx, account, string(kind), failure) })
+	return db.update(ctx, "mark "+string(kind), func(t *tx) error {
+		return t.RecordsFailed(ctx, account, string(kind), failure)
+	})
 }
 
 // RecordSettings is what an account does with its records; zero where nothing
@@ -44,12 +46,14 @@ func (t accountTx) recordSettings(ctx context.Context, account int64) (sms.Recor
 	if errors.Is(err, sql.ErrNoRows) {
 		return sms.RecordSettings{}, nil
 	}
-	return sms.RecordSettings{Creates: r.Creates, WarnBelow: r.WarnBelow, Floor: r.Floor, MailTo: r.MailTo, OthersSend: r.OthersSend},
+	return sms.RecordSettings{Creates: r.Creates, WarnBelow: r.WarnBelow, Floor: r.Floor, MailTo: r.MailTo,
+			OthersSend: r.OthersSend},
 		orNothing(err, "read the settings of records")
 }
 
 // UpdateRecordSettings changes the settings in one transaction.
-func (db accountStore) UpdateRecordSettings(ctx context.Context, account int64, change func(*sms.RecordSettings) error) (after sms.RecordSettings, err error) {
+func (db accountStore) UpdateRecordSettings(ctx context.Context, account int64,
+	change func(*sms.RecordSettings) error) (after sms.RecordSettings, err error) {
 	err = db.update(ctx, "save the settings of records", func(t *tx) error {
 		if after, err = (accountTx{t}).recordSettings(ctx, account); err != nil {
 			return err
@@ -57,7 +61,8 @@ func (db accountStore) UpdateRecordSettings(ctx context.Context, account int64, 
 		if err := change(&after); err != nil {
 			return err
 		}
-		return t.PutRecordSetting(ctx, query.PutRecordSettingParams{AccountID: account, Creates: after.Creates, WarnBelow: after.WarnBelow, Floor: after.Floor, MailTo: after.MailTo,
+		return t.PutRecordSetting(ctx, query.PutRecordSettingParams{AccountID: account, Creates: after.Creates,
+			WarnBelow: after.WarnBelow, Floor: after.Floor, MailTo: after.MailTo,
 			OthersSend: after.OthersSend})
 	})
 	return after, err

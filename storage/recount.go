@@ -42,7 +42,8 @@ func recountTraffic(ctx context.Context, from asker, networks *sms.Networks) (*t
 	}
 	if err := inPieces(ctx, from, countedMessages, func(scan func(...any) error) (last int64, err error) {
 		var r query.Message
-		if err = scan(&r.ID, &r.AccountID, &r.CampaignID, &r.Number, &r.State, &r.Code, &r.Status, &r.ErrorCode, &r.Late, &r.SentAt); err == nil && (r.State == string(sms.Accepted) || r.State == string(sms.Refused)) {
+		if err = scan(&r.ID, &r.AccountID, &r.CampaignID, &r.Number, &r.State, &r.Code, &r.Status, &r.ErrorCode, &r.Late,
+			&r.SentAt); err == nil && (r.State == string(sms.Accepted) || r.State == string(sms.Refused)) {
 			counted.add(message(r), 1)
 		}
 		return r.ID, err
@@ -63,7 +64,8 @@ func recountTraffic(ctx context.Context, from asker, networks *sms.Networks) (*t
 }
 
 // inPieces reads a table in the order of its ids, a bounded piece at a time.
-func inPieces(ctx context.Context, from asker, text string, do func(scan func(...any) error) (last int64, err error)) error {
+func inPieces(ctx context.Context, from asker, text string,
+	do func(scan func(...any) error) (last int64, err error)) error {
 	for last, n := int64(0), recountAtOnce; n == recountAtOnce; {
 		n = 0
 		rows, err := from.QueryContext(ctx, text, last, recountAtOnce)

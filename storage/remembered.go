@@ -57,7 +57,9 @@ func rememberedAmong(ctx context.Context, ask asking, hashes []person) (map[pers
 			args[i] = hashes[i][:]
 		}
 		hashes = hashes[n:]
-		rows, err := ask.QueryContext(ctx, `select hash, campaign_uid, account_uid, test, licensed_at, accepted_at from remembered where hash in (`+places(1, n)+`)`, args...)
+		rows, err := ask.QueryContext(ctx,
+			`select hash, campaign_uid, account_uid, test, licensed_at, accepted_at from remembered where hash in (`+
+				places(1, n)+`)`, args...)
 		if err = each(rows, err, func(scan func(...any) error) error {
 			var hash []byte
 			var r rememberedSend
@@ -77,7 +79,8 @@ func rememberedAmong(ctx context.Context, ask asking, hashes []person) (map[pers
 // campaigns which this copy of the database does not know, by those campaigns,
 // the latest first, and their parts. It costs nothing while nothing is
 // remembered that could count for it, and else reads all of its messages.
-func (db callStore) RememberedIn(ctx context.Context, c sms.Campaign) (list []sms.RememberedSend, parts int64, err error) {
+func (db callStore) RememberedIn(ctx context.Context,
+	c sms.Campaign) (list []sms.RememberedSend, parts int64, err error) {
 	if !db.remembers.Load() || c.IncludeSent {
 		return nil, 0, nil
 	}
@@ -109,7 +112,8 @@ func (db callStore) RememberedIn(ctx context.Context, c sms.Campaign) (list []sm
 // remembersFor says whether anything that is remembered can count for a campaign.
 func (db callStore) remembersFor(ctx context.Context, c sms.Campaign) (bool, error) {
 	found := 0
-	err := db.reader.QueryRowContext(ctx, `select count(*) from (select 1 from remembered where accepted_at >= $1 or licensed_at >= $2 limit 1) as some`,
+	err := db.reader.QueryRowContext(ctx,
+		`select count(*) from (select 1 from remembered where accepted_at >= $1 or licensed_at >= $2 limit 1) as some`,
 		c.CreatedAt, c.CreatedAt-rememberedFor.Milliseconds()).Scan(&found)
 	if err != nil {
 		return false, fmt.Errorf("look for remembered messages: %w", err)
@@ -124,7 +128,8 @@ type unsentMessage struct {
 }
 
 func (db callStore) unsentAfter(ctx context.Context, c sms.Campaign, after int64) (list []unsentMessage, err error) {
-	rows, err := db.reader.QueryContext(ctx, `select id, number, text, parts from message where campaign_id = $1 and state in ('draft', 'queued') and id > $2
+	rows, err := db.reader.QueryContext(ctx,
+		`select id, number, text, parts from message where campaign_id = $1 and state in ('draft', 'queued') and id > $2
 		order by id limit $3`, c.ID, after, sweepAtOnce)
 	err = each(rows, err, func(scan func(...any) error) error {
 		var m unsentMessage
@@ -305,7 +310,8 @@ func (c *claiming) remembered(ctx context.Context, of sms.Campaign, list []sms.R
 
 // queuedAhead lists messages that the next claims would serve.
 func (c *claiming) queuedAhead(ctx context.Context, campaignID int64) (list []sms.Recipient, err error) {
-	rows, err := c.raw.QueryContext(ctx, `select m.id, m.number, m.text from message m where `+waiting+` order by m.call_no, m.id limit $2`, campaignID, blockedPass)
+	rows, err := c.raw.QueryContext(ctx, `select m.id, m.number, m.text from message m where `+waiting+
+		` order by m.call_no, m.id limit $2`, campaignID, blockedPass)
 	err = each(rows, err, func(scan func(...any) error) error {
 		var r sms.Recipient
 		err := scan(&r.MessageID, &r.Number, &r.Text)
@@ -324,7 +330,8 @@ func (c *claiming) markRemembered(ctx context.Context, why map[int64]string) err
 	for id := range why {
 		ids = append(ids, id)
 	}
-	_, err := c.raw.ExecContext(ctx, `update message set code = '`+sms.CodeRemembered+`' where state = 'skipped' and id in (`+places(1, len(ids))+`)`, ids...)
+	_, err := c.raw.ExecContext(ctx, `update message set code = '`+sms.CodeRemembered+
+		`' where state = 'skipped' and id in (`+places(1, len(ids))+`)`, ids...)
 	if err != nil {
 		return fmt.Errorf("mark remembered messages: %w", err)
 	}

@@ -26,7 +26,8 @@ func (db *core) InboxCursor(ctx context.Context) (int64, error) {
 
 // match finds the message that a report is about. Ids are unique at the
 // service, but a wrong number with a right id is kept as such, never believed.
-func (t *tx) match(ctx context.Context, r sms.DeliveryReport, country string) (target, after sms.Message, effect sms.Effect, err error) {
+func (t *tx) match(ctx context.Context, r sms.DeliveryReport,
+	country string) (target, after sms.Message, effect sms.Effect, err error) {
 	effect = sms.NotMatched
 	if r.ProviderID == "" {
 		return
@@ -121,7 +122,8 @@ func (t *tx) early(ctx context.Context, account int64, ids []string) (found []st
 // whose call was answered 429, under an id that nobody was given, proves that
 // this service executes such calls: from then on a 429 of the account is doubt.
 // proven is true for the call that finds the proof.
-func (db reportStore) DoubtRateAnswers(ctx context.Context, account int64, country string, before int64) (proven bool, err error) {
+func (db reportStore) DoubtRateAnswers(ctx context.Context, account int64, country string,
+	before int64) (proven bool, err error) {
 	err = db.update(ctx, "compare reports with calls answered 429", func(t *tx) error {
 		name := fmt.Sprintf("429:%d", account)
 		seen, err := t.Cursor(ctx, name)
@@ -181,7 +183,10 @@ func (db reportStore) ReportArrivals(ctx context.Context, account int64) (int64,
 
 func report(r query.DeliveryReport) sms.StoredReport {
 	return sms.StoredReport{
-		DeliveryReport: sms.DeliveryReport{ID: r.InboxID, AccountID: r.AccountID, ReceivedAt: r.ReceivedAt, ProviderID: r.ProviderID, Mobile: r.Mobile,
-			Status: r.Status, ErrorCode: r.ErrorCode, SubmitDate: r.SubmitDate, DoneDate: r.DoneDate, ShortMessage: r.ShortMessage, Raw: r.Raw},
-		Key: r.ID, Times: r.Times, LastAt: r.LastAt, MessageID: r.MessageID, Effect: sms.Effect(r.Effect), Suspicious: r.Suspicious}
+		DeliveryReport: sms.DeliveryReport{ID: r.InboxID, AccountID: r.AccountID, ReceivedAt: r.ReceivedAt,
+			ProviderID: r.ProviderID, Mobile: r.Mobile,
+			Status: r.Status, ErrorCode: r.ErrorCode, SubmitDate: r.SubmitDate, DoneDate: r.DoneDate,
+			ShortMessage: r.ShortMessage, Raw: r.Raw},
+		Key: r.ID, Times: r.Times, LastAt: r.LastAt, MessageID: r.MessageID, Effect: sms.Effect(r.Effect),
+		Suspicious: r.Suspicious}
 }

@@ -15,7 +15,8 @@ import (
 // report makes the report about a recipient of a call.
 func (f *fixture) report(a *sms.Attempt, recipient int, status string) sms.DeliveryReport {
 	r := a.Call.Recipients[recipient]
-	return sms.DeliveryReport{AccountID: a.AccountID, ProviderID: providerID(r.MessageID), Mobile: r.Number, Status: status, ReceivedAt: f.now(), SubmitDate: "s", ShortMessage: "m", Raw: "raw"}
+	return sms.DeliveryReport{AccountID: a.AccountID, ProviderID: providerID(r.MessageID), Mobile: r.Number,
+		Status: status, ReceivedAt: f.now(), SubmitDate: "s", ShortMessage: "m", Raw: "raw"}
 }
 
 func (f *fixture) cursor() int64 {
@@ -72,12 +73,14 @@ func TestAReportMovesItsMessage(t *testing.T) {
 	f.apply(weaker)
 	got := f.reports(id)
 	first.ID, weaker.ID = 1, 4
-	want := []sms.StoredReport{{DeliveryReport: first, Key: got[0].Key, Times: 3, LastAt: again.ReceivedAt, MessageID: id, Effect: sms.Changed},
+	want := []sms.StoredReport{{DeliveryReport: first, Key: got[0].Key, Times: 3, LastAt: again.ReceivedAt, MessageID: id,
+		Effect: sms.Changed},
 		{DeliveryReport: weaker, Key: got[len(got)-1].Key, Times: 1, LastAt: weaker.ReceivedAt, MessageID: id, Effect: sms.Repeated}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if m := f.message(id); m.Delivery != (sms.Delivery{Status: sms.Delivrd, ErrorCode: "000", DoneDate: "2026-03-01 10:00"}) {
+	if m := f.message(id); m.Delivery != (sms.Delivery{Status: sms.Delivrd, ErrorCode: "000",
+		DoneDate: "2026-03-01 10:00"}) {
 		t.Errorf("%+v", m.Delivery)
 	}
 	if at, err := f.db.LastReportAt(f.ctx, f.account.ID); err != nil || at != weaker.ReceivedAt {
@@ -128,15 +131,17 @@ func TestReportsBeforeTheAnswer(t *testing.T) {
 	c := f.proven("Hello", numbers(4)...)
 	a := f.license(f.claim(4))
 	n := numbers(4)
-	early := []sms.DeliveryReport{f.report(a, 0, "DELIVRD"), f.report(a, 0, "ACCEPTD"), f.report(a, 1, "EXPIRED"), f.report(a, 2, "DELIVRD"), f.report(a, 3, "REJECTD"), f.report(a, 3, "DELIVRD")}
+	early := []sms.DeliveryReport{f.report(a, 0, "DELIVRD"), f.report(a, 0, "ACCEPTD"), f.report(a, 1, "EXPIRED"),
+		f.report(a, 2, "DELIVRD"), f.report(a, 3, "REJECTD"), f.report(a, 3, "DELIVRD")}
 	early[2].ProviderID = "alias"
 	early[3].ProviderID, early[4].ProviderID = "shared", "shared"
 	early[5].ProviderID, early[5].Mobile = "shared", "2348039999999"
 	if done := f.apply(append(early, early[0])...); done.Unmatched != 7 {
 		t.Errorf("%+v", done)
 	}
-	f.settle(a, sms.Outcome{Class: sms.ClassAnswered, Rows: []sms.ResultRow{{Number: n[0], ProviderID: early[0].ProviderID}, {Number: n[1], ProviderID: "main"},
-		{Number: n[1], ProviderID: "alias"}, {Number: n[2], ProviderID: "shared"}, {Number: n[3], ProviderID: "shared"}}})
+	f.settle(a, sms.Outcome{Class: sms.ClassAnswered,
+		Rows: []sms.ResultRow{{Number: n[0], ProviderID: early[0].ProviderID}, {Number: n[1], ProviderID: "main"},
+			{Number: n[1], ProviderID: "alias"}, {Number: n[2], ProviderID: "shared"}, {Number: n[3], ProviderID: "shared"}}})
 	var got []sms.Status
 	for _, m := range f.messages(c.ID) {
 		got = append(got, m.Delivery.Status)
@@ -189,7 +194,8 @@ func TestOrderOfReportsIsIndifferent(t *testing.T) {
 	for range rounds {
 		var set [][4]string // status, code, date, another number
 		for range 1 + random.IntN(5) {
-			set = append(set, [4]string{words[random.IntN(len(words))], fmt.Sprint(random.IntN(2)), fmt.Sprint(random.IntN(2)), []string{"", "", "2348039999999"}[random.IntN(3)]})
+			set = append(set, [4]string{words[random.IntN(len(words))], fmt.Sprint(random.IntN(2)), fmt.Sprint(random.IntN(2)),
+				[]string{"", "", "2348039999999"}[random.IntN(3)]})
 		}
 		// What a round's reports blocked must not be missing in the next one.
 		for _, id := range column[int64](f, "select id from blocked") {
@@ -261,7 +267,8 @@ func TestCursorAndReportsCommitTogether(t *testing.T) {
 	f.settle(a, answer(a))
 	f.apply(f.report(a, 0, "ACCEPTD"))
 	before, cursor := f.messages(c.ID), f.cursor()
-	_, err := f.db.writer.ExecContext(f.ctx, `create trigger broken before insert on delivery_report when new.short_message = 'boom' begin select raise(abort, 'boom'); end`)
+	_, err := f.db.writer.ExecContext(f.ctx,
+		`create trigger broken before insert on delivery_report when new.short_message = 'boom' begin select raise(abort, 'boom'); end`)
 	f.must(err)
 	batch := []sms.DeliveryReport{f.report(a, 0, "DELIVRD"), f.report(a, 1, "DELIVRD"), f.report(a, 2, "DELIVRD")}
 	batch[2].ShortMessage = "boom"

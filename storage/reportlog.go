@@ -16,7 +16,8 @@ func (db reportStore) Reports(ctx context.Context, f sms.ReportFilter) (list []s
 		f.Before = math.MaxInt64
 	}
 	ask := map[sms.ReportKind]func(context.Context, int64, int64, int32) ([]query.DeliveryReport, error){
-		sms.ReportsAll: db.read().ReportsPage, sms.ReportsUnmatched: db.read().UnmatchedPage, sms.ReportsRepeated: db.read().RepeatedPage}[f.Kind]
+		sms.ReportsAll: db.read().ReportsPage, sms.ReportsUnmatched: db.read().UnmatchedPage,
+		sms.ReportsRepeated: db.read().RepeatedPage}[f.Kind]
 	if ask == nil {
 		return nil, false, fmt.Errorf("list delivery reports: kind %q: %w", f.Kind, sms.ErrNotFound)
 	}
@@ -46,7 +47,8 @@ func (db reportStore) Report(ctx context.Context, key int64) (sms.StoredReport, 
 // NewerReports counts the reports of a kind above a key, up to 1,000.
 func (db reportStore) NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error) {
 	ask := map[sms.ReportKind]func(context.Context, int64, int64) (int64, error){
-		sms.ReportsAll: db.read().NewerReports, sms.ReportsUnmatched: db.read().NewerUnmatched, sms.ReportsRepeated: db.read().NewerRepeated}[kind]
+		sms.ReportsAll: db.read().NewerReports, sms.ReportsUnmatched: db.read().NewerUnmatched,
+		sms.ReportsRepeated: db.read().NewerRepeated}[kind]
 	if ask == nil {
 		return 0, nil
 	}
@@ -133,7 +135,8 @@ func (db reportStore) Inquiry(ctx context.Context, account, from int64) (sms.Inq
 // sms.ErrConflict while it runs.
 func (db reportStore) OpenInquiry(ctx context.Context, i sms.Inquiry) error {
 	return db.update(ctx, "begin an inquiry", func(t *tx) error {
-		n, err := t.Queries.OpenInquiry(ctx, query.OpenInquiryParams{AccountID: i.AccountID, FromAt: i.Gap.From, UntilAt: i.Gap.Until, Total: i.Total,
+		n, err := t.Queries.OpenInquiry(ctx, query.OpenInquiryParams{AccountID: i.AccountID, FromAt: i.Gap.From,
+			UntilAt: i.Gap.Until, Total: i.Total,
 			CursorAt: i.Gap.From - sms.GapReach.Milliseconds() - 1, ByID: i.By.ID, ByName: i.By.Name, StartedAt: i.StartedAt})
 		if err != nil || n != 1 {
 			return orUnexpected(err)
@@ -185,12 +188,14 @@ func (db reportStore) NextInquired(ctx context.Context, account, now int64) (i s
 
 // nextSilent is the earlier of the next late message and the next that is not.
 func nextSilent(ctx context.Context, q *query.Queries, i query.Inquiry) (query.Message, error) {
-	silent, err := q.NextSilent(ctx, query.NextSilentParams{AccountID: i.AccountID, SentAt: i.CursorAt, SentAt_2: i.CursorID, SentAt_3: i.UntilAt})
+	silent, err := q.NextSilent(ctx, query.NextSilentParams{AccountID: i.AccountID, SentAt: i.CursorAt,
+		SentAt_2: i.CursorID, SentAt_3: i.UntilAt})
 	if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
 		return silent, err
 	}
 	none := err != nil
-	late, err := q.NextLate(ctx, query.NextLateParams{AccountID: i.AccountID, SentAt: i.CursorAt, SentAt_2: i.CursorID, SentAt_3: i.UntilAt})
+	late, err := q.NextLate(ctx, query.NextLateParams{AccountID: i.AccountID, SentAt: i.CursorAt, SentAt_2: i.CursorID,
+		SentAt_3: i.UntilAt})
 	if err != nil {
 		if none || !errors.Is(classify(err), sms.ErrNotFound) {
 			return late, err
@@ -205,7 +210,8 @@ func nextSilent(ctx context.Context, q *query.Queries, i query.Inquiry) (query.M
 
 // PutInquired stores an answer of an inquiry and moves it on, in one
 // transaction. One that was stopped meanwhile keeps the answer all the same.
-func (db reportStore) PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked, country string) (after sms.Message, effect sms.Effect, err error) {
+func (db reportStore) PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked,
+	country string) (after sms.Message, effect sms.Effect, err error) {
 	err = db.update(ctx, "store the provider's answer", func(t *tx) error {
 		a.Why, a.InquiryID = sms.AskedGap, i.ID
 		after, effect, err = t.putAnswer(ctx, a, country)
@@ -223,6 +229,8 @@ func (db reportStore) PutInquired(ctx context.Context, i sms.Inquiry, m sms.Mess
 }
 
 func inquiry(r query.Inquiry) sms.Inquiry {
-	return sms.Inquiry{ID: r.ID, AccountID: r.AccountID, Gap: sms.Gap{From: r.FromAt, Until: r.UntilAt}, State: sms.InquiryState(r.State), Total: r.Total,
-		Asked: r.Asked, Learnt: r.Learnt, By: sms.User{ID: r.ByID, Name: r.ByName}, StartedAt: r.StartedAt, EndedAt: r.EndedAt}
+	return sms.Inquiry{ID: r.ID, AccountID: r.AccountID, Gap: sms.Gap{From: r.FromAt, Until: r.UntilAt},
+		State: sms.InquiryState(r.State), Total: r.Total,
+		Asked: r.Asked, Learnt: r.Learnt, By: sms.User{ID: r.ByID, Name: r.ByName}, StartedAt: r.StartedAt,
+		EndedAt: r.EndedAt}
 }

@@ -241,8 +241,9 @@ type reservedRow struct {
 
 func reserveLine(u sms.Unsettled) ([]byte, error) {
 	o := u.Outcome
-	r := reserved{UID: u.UID, Country: u.Country, At: u.At, Class: o.Class, HTTPStatus: o.HTTPStatus, Code: o.Code, Description: o.Description,
-		Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written}
+	r := reserved{UID: u.UID, Country: u.Country, At: u.At, Class: o.Class, HTTPStatus: o.HTTPStatus, Code: o.Code,
+		Description: o.Description,
+		Reason:      o.Reason, Excerpt: o.Excerpt, Written: o.Written}
 	for _, row := range o.Rows {
 		r.Rows = append(r.Rows, reservedRow(row))
 	}
@@ -270,8 +271,9 @@ func readReserve(raw []byte) (list []sms.Unsettled) {
 		if json.Unmarshal(line[:at], &r) != nil {
 			continue
 		}
-		u := sms.Unsettled{UID: r.UID, Country: r.Country, At: r.At, Outcome: sms.Outcome{Class: r.Class, HTTPStatus: r.HTTPStatus, Code: r.Code,
-			Description: r.Description, Reason: r.Reason, Excerpt: r.Excerpt, Written: r.Written}}
+		u := sms.Unsettled{UID: r.UID, Country: r.Country, At: r.At,
+			Outcome: sms.Outcome{Class: r.Class, HTTPStatus: r.HTTPStatus, Code: r.Code,
+				Description: r.Description, Reason: r.Reason, Excerpt: r.Excerpt, Written: r.Written}}
 		for _, row := range r.Rows {
 			u.Outcome.Rows = append(u.Outcome.Rows, sms.ResultRow(row))
 		}
@@ -284,7 +286,8 @@ func readReserve(raw []byte) (list []sms.Unsettled) {
 // for it. open is false where there was nothing to do any more: it is settled
 // already, or this database does not know its licence. a is the attempt as it
 // was found, with its class where it has ended.
-func (db *core) SettleKept(ctx context.Context, u sms.Unsettled, judge func(sms.Canary, []sms.Finished) sms.Verdict) (a sms.Attempt, open, alert bool, err error) {
+func (db *core) SettleKept(ctx context.Context, u sms.Unsettled, judge func(sms.Canary, []sms.Finished) sms.Verdict) (
+	a sms.Attempt, open, alert bool, err error) {
 	known, err := db.read().AttemptByUID(ctx, u.UID)
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return a, false, false, nil

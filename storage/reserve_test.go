@@ -14,8 +14,10 @@ import (
 )
 
 func anUnsettled(uid string) sms.Unsettled {
-	return sms.Unsettled{UID: uid, Country: "NG", At: began + 7, Outcome: sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000", Description: "Success",
-		Rows: []sms.ResultRow{{Number: "2348030000001", ProviderID: "id \n\x00 1"}, {Number: "2348030000002", Code: "401", Description: "filter"}}, Reason: "r", Excerpt: "e", Written: 99}}
+	return sms.Unsettled{UID: uid, Country: "NG", At: began + 7,
+		Outcome: sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000", Description: "Success",
+			Rows: []sms.ResultRow{{Number: "2348030000001", ProviderID: "id \n\x00 1"},
+				{Number: "2348030000002", Code: "401", Description: "filter"}}, Reason: "r", Excerpt: "e", Written: 99}}
 }
 
 // reserveOf opens the reserve as the next process does.
@@ -170,7 +172,8 @@ func TestAKeptOutcomeIsSettledOnce(t *testing.T) {
 	keep := func(a *sms.Attempt, o sms.Outcome) sms.Unsettled {
 		return sms.Unsettled{UID: a.UID, Country: "NG", At: f.now(), Outcome: o}
 	}
-	kept := []sms.Unsettled{keep(answered, answer(answered)), keep(refused, sms.Outcome{Class: sms.ClassListed, Code: "003"}), keep(prepared, answer(prepared)),
+	kept := []sms.Unsettled{keep(answered, answer(answered)),
+		keep(refused, sms.Outcome{Class: sms.ClassListed, Code: "003"}), keep(prepared, answer(prepared)),
 		keep(&sms.Attempt{UID: "of another database"}, answer(answered))}
 	opened := []bool{true, true, false, false}
 	for round := range 2 {

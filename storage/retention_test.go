@@ -13,7 +13,10 @@ import (
 func TestForgottenCampaignsKeepTheirCounts(t *testing.T) {
 	f := newFixture(t)
 	const many = forgetAtOnce + 20
-	f.must(second(f.db.UpdateAccount(f.ctx, f.account.ID, f.now(), func(a *sms.Account, _ *sms.Credentials) error { a.CallLimit = many; return nil })))
+	f.must(second(f.db.UpdateAccount(f.ctx, f.account.ID, f.now(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.CallLimit = many
+		return nil
+	})))
 	c := f.proven("A secret", append(numbers(many-1), "2348030000001")...)
 	for a := f.claimAfter(0, many); a != nil; a = f.claimAfter(0, many) {
 		f.license(a)
@@ -115,7 +118,8 @@ func TestForgottenBlocksAreTheEndedOnes(t *testing.T) {
 	f.block(sms.BlockedByStaff, append(list, "2348039999999")...)
 	end := func(at int64, numbers ...string) {
 		for _, n := range numbers {
-			_, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, n, sms.BlockedByStaff, sms.Unblocking{At: at, Kind: sms.BlockedByStaff})
+			_, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, n, sms.BlockedByStaff,
+				sms.Unblocking{At: at, Kind: sms.BlockedByStaff})
 			if f.must(err); !done {
 				t.Fatal("was not blocked")
 			}

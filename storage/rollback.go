@@ -370,7 +370,8 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 		}
 		_, err := t.InsertJournalGap(ctx, query.InsertJournalGapParams{Relation: string(q.Relation),
 			Sentence: q.Sentence(a.zone), CopyAt: q.CopyAt, KnownUntil: q.KnownUntil,
-			Messages: q.Messages, Doubtful: a.done.Doubtful, Campaigns: a.done.Campaigns, AcceptedAt: a.now, AcceptedBy: a.by, ClosesAt: a.now + sms.GapOpen.Milliseconds()})
+			Messages: q.Messages, Doubtful: a.done.Doubtful, Campaigns: a.done.Campaigns, AcceptedAt: a.now, AcceptedBy: a.by,
+			ClosesAt: a.now + sms.GapOpen.Milliseconds()})
 		return err
 	})
 	return err
@@ -386,7 +387,8 @@ func (db *core) JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, e
 	for i, r := range rows {
 		list[i] = sms.JournalGap{ID: r.ID, Relation: sms.Relation(r.Relation), Sentence: r.Sentence, CopyAt: r.CopyAt,
 			KnownUntil: r.KnownUntil, Messages: r.Messages,
-			Doubtful: r.Doubtful, Campaigns: r.Campaigns, AcceptedAt: r.AcceptedAt, AcceptedBy: r.AcceptedBy, ClosesAt: r.ClosesAt, ClosedBy: r.ClosedBy}
+			Doubtful: r.Doubtful, Campaigns: r.Campaigns, AcceptedAt: r.AcceptedAt, AcceptedBy: r.AcceptedBy,
+			ClosesAt: r.ClosesAt, ClosedBy: r.ClosedBy}
 	}
 	return list, nil
 }

@@ -29,7 +29,8 @@ func TestAScheduleIsRememberedAndSendsNothing(t *testing.T) {
 	if d := cmp.Diff(c, func() sms.Campaign { got := f.campaign(c.ID); got.Version = c.Version; return got }()); d != "" {
 		t.Error(d)
 	}
-	if got := f.campaign(c.ID); got.Schedule() != (sms.Schedule{At: began + 5000, Zone: "Africa/Lagos", Offset: 3600}) || !got.SendAgain || got.State != sms.CampaignScheduled {
+	if got := f.campaign(c.ID); got.Schedule() != (sms.Schedule{At: began + 5000, Zone: "Africa/Lagos", Offset: 3600}) ||
+		!got.SendAgain || got.State != sms.CampaignScheduled {
 		t.Errorf("%+v", got)
 	}
 	f.wantStates(c.ID, map[sms.State]int{sms.Draft: 3})
@@ -45,7 +46,8 @@ func TestDueCampaignsAreThoseWhoseTimeHasCome(t *testing.T) {
 	third, first, second := f.planned("a", began+3000), f.planned("b", began+1000), f.planned("c", began+2000)
 	f.newDraft("d", numbers(1)...)
 	f.start("e", numbers(1)...)
-	for at, want := range map[int64][]int64{began + 999: nil, began + 1000: {first.ID}, began + 2999: {first.ID, second.ID}, began + 9000: {first.ID, second.ID, third.ID}} {
+	for at, want := range map[int64][]int64{began + 999: nil, began + 1000: {first.ID},
+		began + 2999: {first.ID, second.ID}, began + 9000: {first.ID, second.ID, third.ID}} {
 		got, err := f.db.DueCampaigns(f.ctx, at)
 		if f.must(err); !slices.Equal(got, want) {
 			t.Errorf("at %d: %v, want %v", at-began, got, want)

@@ -77,7 +77,8 @@ func filtered(f sms.MessageFilter) func(m sms.Message) bool {
 		if reported == "" {
 			reported = sms.NoReport
 		}
-		return standing(f.Keys)(m) && (len(f.States) == 0 || slices.Contains(f.States, m.State)) && (f.Status == "" || m.State == sms.Accepted && f.Status == reported)
+		return standing(f.Keys)(m) && (len(f.States) == 0 || slices.Contains(f.States, m.State)) &&
+			(f.Status == "" || m.State == sms.Accepted && f.Status == reported)
 	}
 }
 
@@ -88,13 +89,16 @@ func filtered(f sms.MessageFilter) func(m sms.Message) bool {
 func standingPage(fates []fate, beyond, order string, limit int) string {
 	var arms []string
 	for _, f := range fates {
-		arms = append(arms, fmt.Sprintf("select * from (select id from message where campaign_id = $1 and state = '%s' and status = '%s' and late = %t%s order by id %s limit %d) q%d",
-			f.state, f.status, f.late, beyond, order, limit, len(arms)))
+		arms = append(arms,
+			fmt.Sprintf(
+				"select * from (select id from message where campaign_id = $1 and state = '%s' and status = '%s' and late = %t%s order by id %s limit %d) q%d",
+				f.state, f.status, f.late, beyond, order, limit, len(arms)))
 	}
 	if len(arms) == 0 {
 		return "select id from message where 1 = 0"
 	}
-	return "select id from (" + strings.Join(arms, " union all ") + fmt.Sprintf(") ids order by id %s limit %d", order, limit)
+	return "select id from (" + strings.Join(arms, " union all ") + fmt.Sprintf(") ids order by id %s limit %d", order,
+		limit)
 }
 
 // narrow says that a filter goes by what became of the messages.
@@ -116,12 +120,14 @@ func standingMessages(f sms.MessageFilter, of sms.Campaign, columns, order strin
 			beyond += fmt.Sprintf(" and id %s $%d", bound.op, n)
 		}
 	}
-	return "select " + columns + " from message where id in (" + standingPage(fates(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
+	return "select " + columns + " from message where id in (" +
+		standingPage(fates(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
 }
 
 // latestStarted asks for the latest campaigns that were started. The "+" keeps
 // SQLite from sorting all that ever were.
-const latestStarted = "select " + campaignShows + " from campaign c where account_id = $1 and +started_at > 0 order by id desc limit $2"
+const latestStarted = "select " + campaignShows +
+	" from campaign c where account_id = $1 and +started_at > 0 order by id desc limit $2"
 
 // CampaignNames lists the latest started campaigns of an account, of which
 // only what decides how their messages are shown is filled in.
@@ -137,7 +143,8 @@ func (db campaignStore) CampaignNames(ctx context.Context, account int64, limit 
 // the following page begins, zero where nothing is left; a page may hold fewer
 // messages than the limit, even none, and still have one behind it, where
 // there was too much to look through at once.
-func (db campaignStore) SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+func (db campaignStore) SearchMessages(ctx context.Context,
+	f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
 	if f.Number != "" || f.Ends != "" {
 		list, next, err = db.searchNumber(ctx, f)
 	} else {
@@ -152,7 +159,8 @@ func (db campaignStore) SearchMessages(ctx context.Context, f sms.MessageSearch)
 // searchNumber finds by a number or its last digits. The index gives the ids;
 // the other conditions are held against each of the messages, and after
 // tailLook of them the rest is left to the next page.
-func (db campaignStore) searchNumber(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+func (db campaignStore) searchNumber(ctx context.Context,
+	f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
 	query, args := numberQuery(f, nil)
 	candidates, err := db.ids(ctx, query, args)
 	if err != nil {
@@ -189,7 +197,8 @@ func place(list []sms.FoundMessage) sms.Place {
 // wanted holds all conditions but that on the last digits against a message.
 func wanted(f sms.MessageSearch, m sms.FoundMessage) bool {
 	c := m.Campaign
-	return (f.Number == "" || m.Number == f.Number) && c.Started() && c.StartedAt >= max(f.From, f.Since, 1) && (f.To == 0 || c.StartedAt < f.To) &&
+	return (f.Number == "" || m.Number == f.Number) && c.Started() && c.StartedAt >= max(f.From, f.Since, 1) &&
+		(f.To == 0 || c.StartedAt < f.To) &&
 		(f.CampaignID == 0 || c.ID == f.CampaignID) && standing(f.Keys)(m.Message)
 }
 
@@ -219,7 +228,8 @@ func padded(backwards string) string {
 // and only in those that have what is looked for. Each campaign that is looked
 // into gives at least one message, so that a page costs a bounded number of
 // questions.
-func (db campaignStore) searchCampaigns(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+func (db campaignStore) searchCampaigns(ctx context.Context,
+	f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
 	ids, err := db.newestIDs(ctx, f, math.MaxInt)
 	if err != nil {
 		return nil, next, err
@@ -311,7 +321,8 @@ func (db campaignStore) campaignSpan(ctx context.Context, f sms.MessageSearch) (
 
 func spanQuery(f sms.MessageSearch) (string, arguments) {
 	var a arguments
-	return "select coalesce(min(id), 0), coalesce(max(id), 0) from campaign where account_id = " + a.add(f.AccountID) + startedIn(f, "started_at", &a), a
+	return "select coalesce(min(id), 0), coalesce(max(id), 0) from campaign where account_id = " +
+		a.add(f.AccountID) + startedIn(f, "started_at", &a), a
 }
 
 // startedIn is the condition on a campaign's start. A campaign that is found
@@ -334,14 +345,19 @@ func campaignsQuery(f sms.MessageSearch, first, last int64) (string, arguments) 
 	started := startedIn(f, "+c.started_at", &a) + " and c.state <> 'hidden'"
 	if len(f.Keys) == 0 {
 		return fmt.Sprintf(`select %s from campaign c where c.account_id = %s and c.id between %s and %s%s
-  and exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n > 0) order by c.id desc limit %d`, campaignShows, account, from, to, started, campaignsAtOnce), a
+  and exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n > 0) order by c.id desc limit %d`,
+			campaignShows, account, from, to, started, campaignsAtOnce), a
 	}
 	var arms []string
 	for i, k := range f.Keys {
-		arms = append(arms, fmt.Sprintf(`select * from (select %s from campaign_tally t cross join campaign c where t.key = %s and t.n > 0 and t.campaign_id between %s and %s
-  and c.id = t.campaign_id and +c.account_id = %s%s order by t.campaign_id desc limit %d) k%d`, campaignShows, a.add(k), from, to, account, started, campaignsAtOnce, i))
+		arms = append(arms,
+			fmt.Sprintf(
+				`select * from (select %s from campaign_tally t cross join campaign c where t.key = %s and t.n > 0 and t.campaign_id between %s and %s
+  and c.id = t.campaign_id and +c.account_id = %s%s order by t.campaign_id desc limit %d) k%d`, campaignShows, a.add(k),
+				from, to, account, started, campaignsAtOnce, i))
 	}
-	return "select * from (" + strings.Join(arms, " union ") + fmt.Sprintf(") c order by id desc limit %d", campaignsAtOnce), a
+	return "select * from (" + strings.Join(arms, " union ") + fmt.Sprintf(") c order by id desc limit %d",
+		campaignsAtOnce), a
 }
 
 // campaignShows is what of a campaign decides how its messages are shown.
@@ -401,7 +417,8 @@ func (db campaignStore) foundMessages(ctx context.Context, ids []int64) ([]sms.F
 	for i, id := range ids {
 		args[i] = id
 	}
-	rows, err := db.reader.QueryContext(ctx, "select m.*, "+campaignShows+" from (select "+messageColumns+" from message where id in ("+places(1, len(ids))+`)) m
+	rows, err := db.reader.QueryContext(ctx, "select m.*, "+campaignShows+" from (select "+messageColumns+
+		" from message where id in ("+places(1, len(ids))+`)) m
   join campaign c on c.id = m.campaign_id and c.state <> 'hidden'`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)

@@ -18,20 +18,23 @@ func (f *fixture) scatter(t *rapid.T, campaign int64) {
 	tally := sms.Tally{}
 	c := f.campaign(campaign)
 	for _, m := range f.messages(campaign) {
-		state := rapid.SampledFrom([]sms.State{sms.Draft, sms.Queued, sms.Accepted, sms.Accepted, sms.Accepted, sms.Refused, sms.InDoubt, sms.Held, sms.Skipped, sms.Cancelled}).Draw(t, "state")
+		state := rapid.SampledFrom([]sms.State{sms.Draft, sms.Queued, sms.Accepted, sms.Accepted, sms.Accepted, sms.Refused,
+			sms.InDoubt, sms.Held, sms.Skipped, sms.Cancelled}).Draw(t, "state")
 		status, late := sms.Status(""), false
 		if state == sms.Accepted {
 			status = rapid.SampledFrom(append(sms.Statuses(), "")).Draw(t, "status")
 			late = rapid.Bool().Draw(t, "late")
 		}
-		_, err := f.db.writer.ExecContext(f.ctx, "update message set state = $2, status = $3, late = $4 where id = $1", m.ID, string(state), string(status), late)
+		_, err := f.db.writer.ExecContext(f.ctx, "update message set state = $2, status = $3, late = $4 where id = $1", m.ID,
+			string(state), string(status), late)
 		f.must(err)
 		tally[sms.StandingKey(c.Shows(state), status, late)]++
 	}
 	_, err := f.db.writer.ExecContext(f.ctx, "delete from campaign_tally where campaign_id = $1", campaign)
 	f.must(err)
 	for key, n := range tally {
-		_, err := f.db.writer.ExecContext(f.ctx, "insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)", campaign, key, n)
+		_, err := f.db.writer.ExecContext(f.ctx, "insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)",
+			campaign, key, n)
 		f.must(err)
 	}
 }
@@ -50,14 +53,18 @@ func TestSearchFindsWhatLookingAtEachWould(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "campaigns") {
 			c := f.newDraft("text", rapid.SliceOfN(rapid.SampledFrom(pool), 1, 12).Draw(t, "numbers")...)
 			if rapid.IntRange(0, 4).Draw(t, "draft") > 0 {
-				state := rapid.SampledFrom([]sms.CampaignState{sms.CampaignRunning, sms.CampaignFinished, sms.CampaignCancelled}).Draw(t, "state")
-				_, err := f.db.writer.ExecContext(f.ctx, "update campaign set state = $2, started_at = $3 where id = $1", c.ID, string(state), rapid.Int64Range(1, 5).Draw(t, "at")*1000)
+				state := rapid.SampledFrom([]sms.CampaignState{sms.CampaignRunning, sms.CampaignFinished,
+					sms.CampaignCancelled}).Draw(t, "state")
+				_, err := f.db.writer.ExecContext(f.ctx, "update campaign set state = $2, started_at = $3 where id = $1", c.ID,
+					string(state), rapid.Int64Range(1, 5).Draw(t, "at")*1000)
 				f.must(err)
 			}
 			f.scatter(t, c.ID)
 		}
-		search := sms.MessageSearch{AccountID: f.account.ID, Limit: rapid.IntRange(1, 6).Draw(t, "limit"), Since: rapid.SampledFrom([]int64{0, 2000}).Draw(t, "since"),
-			From: rapid.SampledFrom([]int64{0, 0, 2000, 3000}).Draw(t, "from"), To: rapid.SampledFrom([]int64{0, 0, 4000}).Draw(t, "to")}
+		search := sms.MessageSearch{AccountID: f.account.ID, Limit: rapid.IntRange(1, 6).Draw(t, "limit"),
+			Since: rapid.SampledFrom([]int64{0, 2000}).Draw(t, "since"),
+			From:  rapid.SampledFrom([]int64{0, 0, 2000, 3000}).Draw(t, "from"),
+			To:    rapid.SampledFrom([]int64{0, 0, 4000}).Draw(t, "to")}
 		switch rapid.IntRange(0, 2).Draw(t, "by") {
 		case 1:
 			search.Number = rapid.SampledFrom(pool).Draw(t, "number")
@@ -101,7 +108,8 @@ func (f *fixture) lookAtEach(s sms.MessageSearch) (ids []int64) {
 		messages := f.messages(id)
 		slices.Reverse(messages)
 		for _, m := range messages {
-			if (s.Number == "" || m.Number == s.Number) && (s.Ends == "" || strings.HasSuffix(m.Number, s.Ends)) && (len(s.Keys) == 0 || slices.Contains(s.Keys, m.Standing().Key)) {
+			if (s.Number == "" || m.Number == s.Number) && (s.Ends == "" || strings.HasSuffix(m.Number, s.Ends)) &&
+				(len(s.Keys) == 0 || slices.Contains(s.Keys, m.Standing().Key)) {
 				ids = append(ids, m.ID)
 			}
 		}
@@ -118,7 +126,8 @@ func TestExportTellsWhatThePagesTell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := *base
 		f.t = t
-		texts := rapid.SliceOfN(rapid.SampledFrom([]string{"plain", "", "a\x1fb", "a\x1eb", strings.Repeat("\x1f", 20), "1\x1e1\x1f2\x1f3", "ọ😀", "\"',\r\n"}), 1, 9).Draw(t, "texts")
+		texts := rapid.SliceOfN(rapid.SampledFrom([]string{"plain", "", "a\x1fb", "a\x1eb", strings.Repeat("\x1f", 20),
+			"1\x1e1\x1f2\x1f3", "ọ😀", "\"',\r\n"}), 1, 9).Draw(t, "texts")
 		messages := make([]sms.Message, len(texts))
 		for i, text := range texts {
 			messages[i] = sms.Message{Number: numbers(len(texts))[i], Text: text, Parts: 1}
@@ -141,7 +150,8 @@ func TestExportTellsWhatThePagesTell(t *testing.T) {
 		}
 		for i, w := range want {
 			g := got[i]
-			if g.ID != w.ID || g.Row != w.Row || g.Number != w.Number || g.Text != w.Text || g.State != w.State || g.Delivery.Status != w.Delivery.Status || g.Delivery.Late != w.Delivery.Late ||
+			if g.ID != w.ID || g.Row != w.Row || g.Number != w.Number || g.Text != w.Text || g.State != w.State ||
+				g.Delivery.Status != w.Delivery.Status || g.Delivery.Late != w.Delivery.Late ||
 				g.ChangedAt != w.ChangedAt || g.Parts != w.Parts {
 				t.Fatalf("%+v, want %+v", g, w)
 			}

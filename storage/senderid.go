@@ -44,8 +44,10 @@ func (db accountStore) PutSenderIDs(ctx context.Context, account int64, list []s
 				continue
 			}
 			known[s.ID] = true
-			err := t.InsertSenderID(ctx, query.InsertSenderIDParams{AccountID: account, ID: s.ID, CompanyID: s.CompanyID, Text: s.Text,
-				Purpose: s.Purpose, IsActive: s.IsActive, ApproveStatus: s.ApproveStatus, CreatedDate: s.CreatedDate, ApprovedDate: s.ApprovedDate, ReadAt: now})
+			err := t.InsertSenderID(ctx, query.InsertSenderIDParams{AccountID: account, ID: s.ID, CompanyID: s.CompanyID,
+				Text:    s.Text,
+				Purpose: s.Purpose, IsActive: s.IsActive, ApproveStatus: s.ApproveStatus, CreatedDate: s.CreatedDate,
+				ApprovedDate: s.ApprovedDate, ReadAt: now})
 			if err != nil {
 				return err
 			}
@@ -56,7 +58,9 @@ func (db accountStore) PutSenderIDs(ctx context.Context, account int64, list []s
 
 // ChangePurpose keeps a change of a sender ID's purpose that the service has made.
 func (db accountStore) ChangePurpose(ctx context.Context, account, id int64, purpose string) error {
-	return db.update(ctx, "change sender ID", func(t *tx) error { return t.UpdateSenderPurpose(ctx, account, id, purpose) })
+	return db.update(ctx, "change sender ID", func(t *tx) error {
+		return t.UpdateSenderPurpose(ctx, account, id, purpose)
+	})
 }
 
 // ForgetSenderID takes a sender ID out that the service has no more.

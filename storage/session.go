@@ -22,7 +22,8 @@ func (db staffStore) Session(ctx context.Context, hash [32]byte) (sms.Session, e
 		return sms.Session{}, err
 	}
 	return sms.Session{
-		User:      sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active, CreatedAt: r.CreatedAt, TestNumber: r.TestNumber},
+		User: sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active,
+			CreatedAt: r.CreatedAt, TestNumber: r.TestNumber},
 		AccountID: r.ChosenAccount, CreatedAt: r.SignedInAt, SeenAt: r.SeenAt,
 	}, nil
 }
@@ -75,6 +76,7 @@ func (db *core) PutSetting(ctx context.Context, name, value string) error {
 // PutAudit adds a line to the audit log. Lines are never changed.
 func (db staffStore) PutAudit(ctx context.Context, a sms.Audit) error {
 	return db.update(ctx, "write the audit log", func(t *tx) error {
-		return t.InsertAudit(ctx, query.InsertAuditParams{At: a.At, UserID: a.User.ID, UserName: a.User.Name, Action: a.Action, Object: a.Object, Detail: a.Detail})
+		return t.InsertAudit(ctx, query.InsertAuditParams{At: a.At, UserID: a.User.ID, UserName: a.User.Name,
+			Action: a.Action, Object: a.Object, Detail: a.Detail})
 	})
 }

@@ -27,7 +27,8 @@ func TestSettleByClass(t *testing.T) {
 		{sms.Outcome{Class: sms.ClassListed, Code: "007"}, "not_sent", sms.Queued, sms.CampaignRunning, true, true},
 		{sms.Outcome{Class: sms.ClassListed, Code: "003"}, "not_sent", sms.Queued, sms.CampaignPaused, false, true},
 		{sms.Outcome{Class: sms.ClassHold, Code: "021", Reason: "credits"}, "held", sms.Held, sms.CampaignPaused, false, true},
-		{sms.Outcome{Class: sms.ClassDoubt, Reason: "lost", HTTPStatus: 502, Excerpt: "<html>", Written: 99}, "in_doubt", sms.InDoubt, sms.CampaignRunning, false, false},
+		{sms.Outcome{Class: sms.ClassDoubt, Reason: "lost", HTTPStatus: 502, Excerpt: "<html>", Written: 99}, "in_doubt",
+			sms.InDoubt, sms.CampaignRunning, false, false},
 	} {
 		f := newFixture(t)
 		campaign := f.proven("Hello", numbers(4)...)
@@ -50,9 +51,12 @@ func TestSettleByClass(t *testing.T) {
 		}
 		attempts, err := f.db.MessageAttempts(f.ctx, a.Messages[0])
 		f.must(err)
-		ended := sms.Attempt{ID: a.ID, UID: a.UID, AccountID: a.AccountID, CampaignID: a.CampaignID, Epoch: a.Epoch, State: c.attempt, Class: c.o.Class, Recipients: 3,
-			HTTPStatus: c.o.HTTPStatus, Code: c.o.Code, Reason: c.o.Reason, Excerpt: c.o.Excerpt, Written: c.o.Written, PreparedAt: a.PreparedAt,
-			LicensedAt: a.LicensedAt, JournalSeq: a.JournalSeq, EndedAt: attempts[0].EndedAt, Call: sms.Call{Kind: sms.CallText, SenderID: "CLINIC", Text: "Hello"}}
+		ended := sms.Attempt{ID: a.ID, UID: a.UID, AccountID: a.AccountID, CampaignID: a.CampaignID, Epoch: a.Epoch,
+			State: c.attempt, Class: c.o.Class, Recipients: 3,
+			HTTPStatus: c.o.HTTPStatus, Code: c.o.Code, Reason: c.o.Reason, Excerpt: c.o.Excerpt, Written: c.o.Written,
+			PreparedAt: a.PreparedAt,
+			LicensedAt: a.LicensedAt, JournalSeq: a.JournalSeq, EndedAt: attempts[0].EndedAt,
+			Call: sms.Call{Kind: sms.CallText, SenderID: "CLINIC", Text: "Hello"}}
 		if d := cmp.Diff([]sms.Attempt{ended}, attempts); d != "" || ended.EndedAt <= a.LicensedAt {
 			t.Errorf("%s:\n%s", c.o.Class, d)
 		}
@@ -80,14 +84,17 @@ func TestAPartialAnswerSettlesEachByItself(t *testing.T) {
 		{Number: "0" + n[3][3:], ProviderID: "third"}, {Number: "+" + n[1], Code: "401", Description: "filter"}, {Number: n[3], ProviderID: "alias"},
 		{Number: "2349990000000", ProviderID: "strange"}, {Number: n[0], ProviderID: "x", Code: "9"}}})
 	list := f.messages(c.ID)
-	for i, want := range []sms.Message{{State: sms.InDoubt, Code: "9"}, {State: sms.Refused, Code: "401", Reason: "filter"}, {State: sms.InDoubt},
+	for i, want := range []sms.Message{{State: sms.InDoubt, Code: "9"},
+		{State: sms.Refused, Code: "401", Reason: "filter"}, {State: sms.InDoubt},
 		{State: sms.Accepted, ProviderID: "third"}, {State: sms.InDoubt}} {
 		m := list[i]
-		if m.State != want.State || m.Code != want.Code || m.ProviderID != want.ProviderID || want.Reason != "" && m.Reason != want.Reason {
+		if m.State != want.State || m.Code != want.Code || m.ProviderID != want.ProviderID || want.Reason != "" &&
+			m.Reason != want.Reason {
 			t.Errorf("message %d: %s %q %q %q, want %+v", i, m.State, m.Code, m.Reason, m.ProviderID, want)
 		}
 	}
-	if got := column[string](f, "select provider_id from message_alias where message_id = $1", list[3].ID); !slices.Equal(got, []string{"alias"}) {
+	if got := column[string](f, "select provider_id from message_alias where message_id = $1",
+		list[3].ID); !slices.Equal(got, []string{"alias"}) {
 		t.Errorf("aliases %v", got)
 	}
 	if got := one[string](f, "select state || accepted from attempt where id = $1", a.ID); got != "partial1" {
@@ -114,13 +121,14 @@ func TestASettlementMustFit(t *testing.T) {
 	both.Messages[1] = sms.Settled{MessageID: b.Messages[0], To: sms.Accepted, ProviderID: "x"}
 	twice := sms.Settlement{State: sms.AttemptAccepted, Messages: []sms.Settled{good.Messages[0], good.Messages[0]}}
 	for name, err := range map[string]error{
-		"one missing":             try(a, sms.Settlement{State: sms.AttemptAccepted, Messages: good.Messages[:1]}, sms.ClassAnswered),
-		"nobody":                  try(a, sms.Settlement{State: sms.AttemptAccepted}, sms.ClassAnswered),
-		"one of another call":     try(a, both, sms.ClassAnswered),
-		"one twice":               try(a, twice, sms.ClassAnswered),
-		"a doubt sent again":      try(a, sms.Settle(a.Call.Recipients, sms.Outcome{Class: sms.ClassNothingLeft}, "NG"), sms.ClassDoubt),
-		"a refusal sent again":    try(a, sms.Settle(a.Call.Recipients, sms.Outcome{Class: sms.ClassNothingLeft}, "NG"), sms.ClassHold),
-		"an unlicensed attempt's": try(&sms.Attempt{ID: a.ID, CampaignID: c.ID, AccountID: a.AccountID, State: sms.AttemptPrepared, Recipients: 2}, good, sms.ClassAnswered),
+		"one missing":          try(a, sms.Settlement{State: sms.AttemptAccepted, Messages: good.Messages[:1]}, sms.ClassAnswered),
+		"nobody":               try(a, sms.Settlement{State: sms.AttemptAccepted}, sms.ClassAnswered),
+		"one of another call":  try(a, both, sms.ClassAnswered),
+		"one twice":            try(a, twice, sms.ClassAnswered),
+		"a doubt sent again":   try(a, sms.Settle(a.Call.Recipients, sms.Outcome{Class: sms.ClassNothingLeft}, "NG"), sms.ClassDoubt),
+		"a refusal sent again": try(a, sms.Settle(a.Call.Recipients, sms.Outcome{Class: sms.ClassNothingLeft}, "NG"), sms.ClassHold),
+		"an unlicensed attempt's": try(&sms.Attempt{ID: a.ID, CampaignID: c.ID, AccountID: a.AccountID,
+			State: sms.AttemptPrepared, Recipients: 2}, good, sms.ClassAnswered),
 		"an attempt that is none": try(&sms.Attempt{ID: 99, CampaignID: c.ID, State: sms.AttemptSending, Recipients: 2}, good, sms.ClassAnswered),
 	} {
 		if err == nil {
@@ -194,10 +202,11 @@ func TestTheBreakerSeesTheEndsInTheirOrder(t *testing.T) {
 	var seen []sms.Finished
 	settle := func(a *sms.Attempt, o sms.Outcome, at int64) {
 		t.Helper()
-		_, err := f.db.Settle(f.ctx, a, sms.Settle(a.Call.Recipients, o, "NG"), o, "NG", func(c sms.Canary, recent []sms.Finished) sms.Verdict {
-			seen = recent
-			return sms.Verdict{Canary: c}
-		}, at)
+		_, err := f.db.Settle(f.ctx, a, sms.Settle(a.Call.Recipients, o, "NG"), o, "NG",
+			func(c sms.Canary, recent []sms.Finished) sms.Verdict {
+				seen = recent
+				return sms.Verdict{Canary: c}
+			}, at)
 		f.must(err)
 	}
 	classes := func() (s string) {

@@ -192,7 +192,8 @@ func settingOr(ctx context.Context, db *sql.DB, name string) (value string, err 
 }
 
 func countRows(ctx context.Context, db *sql.DB) (map[string]int64, error) {
-	list, err := db.QueryContext(ctx, `select name from sqlite_schema where type = 'table' and name not like 'sqlite\_%' escape '\'`)
+	list, err := db.QueryContext(ctx,
+		`select name from sqlite_schema where type = 'table' and name not like 'sqlite\_%' escape '\'`)
 	var tables []string
 	if err = each(list, err, func(scan func(...any) error) error {
 		var name string
@@ -205,7 +206,8 @@ func countRows(ctx context.Context, db *sql.DB) (map[string]int64, error) {
 	rows := map[string]int64{}
 	for _, t := range tables {
 		var n int64
-		if err := db.QueryRowContext(ctx, `select count(*) from "`+strings.ReplaceAll(t, `"`, `""`)+`"`).Scan(&n); err != nil {
+		if err := db.QueryRowContext(ctx, `select count(*) from "`+strings.ReplaceAll(t, `"`, `""`)+
+			`"`).Scan(&n); err != nil {
 			return nil, err
 		}
 		rows[t] = n

@@ -194,7 +194,8 @@ func (s *spool) start() error {
 // file that was taken whole. from says how far a file was taken before. The file
 // that is written goes on to be used while it cannot be taken: it may hold the
 // only space there is.
-func (s *spool) drain(from func(file string) (int64, error), take func(list []sms.Kept, file string, position int64) error) error {
+func (s *spool) drain(from func(file string) (int64, error),
+	take func(list []sms.Kept, file string, position int64) error) error {
 	for {
 		s.mu.Lock()
 		if len(s.files) == 0 {
@@ -236,7 +237,8 @@ func (s *spool) remove(name string, end int64) error {
 	return nil
 }
 
-func (s *spool) drainFile(name string, end int64, from func(string) (int64, error), take func([]sms.Kept, string, int64) error) error {
+func (s *spool) drainFile(name string, end int64, from func(string) (int64, error),
+	take func([]sms.Kept, string, int64) error) error {
 	f, err := os.Open(filepath.Join(s.folder, name))
 	if err != nil {
 		return err

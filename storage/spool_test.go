@@ -22,7 +22,8 @@ import (
 // breakInbox makes every insert fail until the returned function is called.
 func breakInbox(t *testing.T, in *Inbox) (mend func()) {
 	t.Helper()
-	if _, err := in.db.ExecContext(t.Context(), "create trigger broken before insert on raw begin select raise(abort, 'database or disk is full'); end"); err != nil {
+	if _, err := in.db.ExecContext(t.Context(),
+		"create trigger broken before insert on raw begin select raise(abort, 'database or disk is full'); end"); err != nil {
 		t.Fatal(err)
 	}
 	return func() {
@@ -196,7 +197,9 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 		before := openInbox(t, data, 0)
 		parts := 0
 		real, died := before.spool, errors.New("died")
-		_ = real.drain(func(string) (int64, error) { return 0, nil }, func(list []sms.Kept, file string, position int64) error {
+		_ = real.drain(func(string) (int64, error) {
+			return 0, nil
+		}, func(list []sms.Kept, file string, position int64) error {
 			if parts++; parts > stopAfter {
 				return died
 			}
@@ -207,7 +210,8 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = tx.Exec(`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
+			_, err = tx.Exec(
+				`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
 			if err == nil {
 				err = before.put(t.Context(), tx, list)
 			}
@@ -233,8 +237,9 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 
 func TestASpooledLineReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := sms.Kept{AccountID: rapid.Int64().Draw(t, "account"), ReceivedAt: rapid.Int64().Draw(t, "at"), Remote: string(rapid.SliceOf(rapid.Byte()).Draw(t, "remote")),
-			Query: string(rapid.SliceOf(rapid.Byte()).Draw(t, "query"))}
+		want := sms.Kept{AccountID: rapid.Int64().Draw(t, "account"), ReceivedAt: rapid.Int64().Draw(t, "at"),
+			Remote: string(rapid.SliceOf(rapid.Byte()).Draw(t, "remote")),
+			Query:  string(rapid.SliceOf(rapid.Byte()).Draw(t, "query"))}
 		line := fmt.Sprintf("%d %d %q %q\n", want.AccountID, want.ReceivedAt, want.Remote, want.Query)
 		got, ok := readSpooled(line)
 		if d := cmp.Diff(want, got); d != "" || !ok {

@@ -120,7 +120,8 @@ func (db listStore) FreeSpace() (int64, error) { return FreeSpace(db.data) }
 // StageRows writes the verdicts on a list's rows, in place of earlier ones.
 // fill puts them in the order of the rows; they are whole once StageRows has
 // returned, and sum tells them from any others.
-func (db listStore) StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error) {
+func (db listStore) StageRows(ctx context.Context, uid string,
+	fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error) {
 	if err := db.DropStaged(uid); err != nil {
 		return 0, err
 	}
@@ -192,7 +193,8 @@ func (s *stager) put(rows []sms.ListRow, notes []sms.RowNote) error {
 		if err != nil {
 			return fmt.Errorf("put a note: %w", err)
 		}
-		if _, err := s.note.ExecContext(s.ctx, kindCode(n.Kind), n.Row, n.Column, n.Text, n.Before, n.After, n.Other, string(cells)); err != nil {
+		if _, err := s.note.ExecContext(s.ctx, kindCode(n.Kind), n.Row, n.Column, n.Text, n.Before, n.After, n.Other,
+			string(cells)); err != nil {
 			return fmt.Errorf("put a note: %w", err)
 		}
 	}
@@ -333,7 +335,8 @@ func (db listStore) staging(uid string) (*sql.DB, error) {
 
 // ListNotes lists what the check of a list has to say, in the order of rows;
 // more says that there are further notes.
-func (db listStore) ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error) {
+func (db listStore) ListNotes(ctx context.Context, uid string,
+	f sms.RowFilter) (list []sms.RowNote, more bool, err error) {
 	file, err := db.staging(uid)
 	if err != nil {
 		return nil, false, err
@@ -360,7 +363,8 @@ func (db listStore) ListNotes(ctx context.Context, uid string, f sms.RowFilter) 
 // notesOf reads one kind, so that each is a walk along the index however many
 // notes there are.
 func notesOf(ctx context.Context, file *sql.DB, kind sms.RowKind, f sms.RowFilter) (list []sms.RowNote, err error) {
-	rows, err := file.QueryContext(ctx, "select row_no, col, text, before, after, other, cells from note where kind = ? and row_no > ? order by row_no limit ?",
+	rows, err := file.QueryContext(ctx,
+		"select row_no, col, text, before, after, other, cells from note where kind = ? and row_no > ? order by row_no limit ?",
 		kindCode(kind), f.After, f.Limit+1)
 	if err != nil {
 		return nil, err

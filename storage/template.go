@@ -16,7 +16,8 @@ func (db accountStore) Templates(ctx context.Context, account int64) ([]sms.Temp
 	}
 	list := make([]sms.Template, len(rows))
 	for i, r := range rows {
-		list[i] = sms.Template{ID: r.ID, CompanyID: r.CompanyID, Name: r.Name, Text: r.Text, IsApproved: r.IsApproved, IsActive: r.IsActive,
+		list[i] = sms.Template{ID: r.ID, CompanyID: r.CompanyID, Name: r.Name, Text: r.Text, IsApproved: r.IsApproved,
+			IsActive:    r.IsActive,
 			CreatedDate: r.CreatedDate, ApprovedDate: r.ApprovedDate}
 	}
 	return list, nil
@@ -35,7 +36,8 @@ func (db accountStore) PutTemplates(ctx context.Context, account int64, list []s
 				continue
 			}
 			known[m.ID] = true
-			err := t.InsertTemplate(ctx, query.InsertTemplateParams{AccountID: account, ID: m.ID, CompanyID: m.CompanyID, Name: m.Name, Text: m.Text,
+			err := t.InsertTemplate(ctx, query.InsertTemplateParams{AccountID: account, ID: m.ID, CompanyID: m.CompanyID,
+				Name: m.Name, Text: m.Text,
 				IsApproved: m.IsApproved, IsActive: m.IsActive, CreatedDate: m.CreatedDate, ApprovedDate: m.ApprovedDate})
 			if err != nil {
 				return err
@@ -80,19 +82,23 @@ func (db accountStore) TemplateDraft(ctx context.Context, account, id int64) (sm
 }
 
 func templateDraft(r query.TemplateDraft) sms.TemplateDraft {
-	return sms.TemplateDraft{ID: r.ID, AccountID: r.AccountID, Name: r.Name, Text: r.Text, ChangedName: r.ChangedName, ChangedAt: r.ChangedAt}
+	return sms.TemplateDraft{ID: r.ID, AccountID: r.AccountID, Name: r.Name, Text: r.Text, ChangedName: r.ChangedName,
+		ChangedAt: r.ChangedAt}
 }
 
 // PutTemplateDraft stores a new draft (ID 0) or a change of one. ChangedAt of a
 // change is when the person saw it changed last; another time is
 // sms.ErrConflict. The draft comes back with the new time.
-func (db accountStore) PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int64) (sms.TemplateDraft, error) {
+func (db accountStore) PutTemplateDraft(ctx context.Context, d sms.TemplateDraft,
+	now int64) (sms.TemplateDraft, error) {
 	err := db.update(ctx, "store template draft", func(t *tx) (err error) {
 		if d.ID == 0 {
-			d.ID, err = t.InsertTemplateDraft(ctx, query.InsertTemplateDraftParams{AccountID: d.AccountID, Name: d.Name, Text: d.Text, ChangedName: d.ChangedName, ChangedAt: now})
+			d.ID, err = t.InsertTemplateDraft(ctx, query.InsertTemplateDraftParams{AccountID: d.AccountID, Name: d.Name,
+				Text: d.Text, ChangedName: d.ChangedName, ChangedAt: now})
 			return err
 		}
-		n, err := t.UpdateTemplateDraft(ctx, query.UpdateTemplateDraftParams{AccountID: d.AccountID, ID: d.ID, Name: d.Name, Text: d.Text, ChangedName: d.ChangedName,
+		n, err := t.UpdateTemplateDraft(ctx, query.UpdateTemplateDraftParams{AccountID: d.AccountID, ID: d.ID, Name: d.Name,
+			Text: d.Text, ChangedName: d.ChangedName,
 			ChangedAt: max(now, d.ChangedAt+1), ChangedAt_2: d.ChangedAt})
 		if err == nil && n != 1 {
 			err = errUnexpected
@@ -126,7 +132,8 @@ func (db accountStore) TemplateUses(ctx context.Context, account int64) (map[int
 
 // CampaignsOfTemplate lists the last ten campaigns whose text came from a
 // template, and counts those that wait for their time.
-func (db accountStore) CampaignsOfTemplate(ctx context.Context, account, id int64) (list []sms.Campaign, waiting int64, err error) {
+func (db accountStore) CampaignsOfTemplate(ctx context.Context, account,
+	id int64) (list []sms.Campaign, waiting int64, err error) {
 	rows, err := db.read().CampaignsOfTemplate(ctx, account, id)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list campaigns of a template: %w", err)

@@ -15,7 +15,8 @@ func TestTemplatesAreReplacedAsAWhole(t *testing.T) {
 		t.Errorf("never read: %+v %v", r, err)
 	}
 	f.must(f.db.PutTemplates(f.ctx, id, []sms.Template{{ID: 1, Name: "Old"}, {ID: 2, Name: "Gone"}}, 5))
-	want := []sms.Template{{ID: 3, CompanyID: 9, Name: "Appointment", Text: "Dear ##Name##,\r\n\u1eb9 k\u00fa \u20a65", IsApproved: true, IsActive: true, CreatedDate: "Mar 19, 2018", ApprovedDate: "x"},
+	want := []sms.Template{{ID: 3, CompanyID: 9, Name: "Appointment", Text: "Dear ##Name##,\r\n\u1eb9 k\u00fa \u20a65",
+		IsApproved: true, IsActive: true, CreatedDate: "Mar 19, 2018", ApprovedDate: "x"},
 		{ID: 1, Name: "New", IsApproved: true}, {ID: 7, Name: "New", IsActive: true}}
 	f.must(f.db.PutTemplates(f.ctx, id, []sms.Template{want[2], want[1], want[0], {ID: 1, Name: "Careless"}}, 6))
 	got, err := f.db.Templates(f.ctx, id)

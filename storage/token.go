@@ -11,7 +11,8 @@ import (
 // CreateToken stores a token under the SHA-256 of its secret.
 func (db staffStore) CreateToken(ctx context.Context, hash [32]byte, t sms.Token) (sms.Token, error) {
 	err := db.update(ctx, "create token", func(tx *tx) error {
-		id, err := tx.InsertToken(ctx, query.InsertTokenParams{Name: t.Name, UserID: t.User.ID, Hash: hash[:], Hint: t.Hint, CreatedAt: t.CreatedAt})
+		id, err := tx.InsertToken(ctx, query.InsertTokenParams{Name: t.Name, UserID: t.User.ID, Hash: hash[:], Hint: t.Hint,
+			CreatedAt: t.CreatedAt})
 		t.ID = id
 		return err
 	})
@@ -67,9 +68,11 @@ func (db staffStore) RevokeToken(ctx context.Context, id, now int64) (revoked bo
 
 // OpenTokenRequest stores what a program asks for under a key, unless the key
 // is in use, and returns what stands under it.
-func (db staffStore) OpenTokenRequest(ctx context.Context, r sms.TokenRequest, now int64) (first sms.TokenRequest, err error) {
+func (db staffStore) OpenTokenRequest(ctx context.Context, r sms.TokenRequest,
+	now int64) (first sms.TokenRequest, err error) {
 	err = db.update(ctx, "store a program's request", func(t *tx) error {
-		if err := t.InsertTokenRequest(ctx, query.InsertTokenRequestParams{TokenID: r.TokenID, Key: r.Key, Request: r.Request[:], CreatedAt: now}); err != nil {
+		if err := t.InsertTokenRequest(ctx, query.InsertTokenRequestParams{TokenID: r.TokenID, Key: r.Key,
+			Request: r.Request[:], CreatedAt: now}); err != nil {
 			return err
 		}
 		row, err := t.TokenRequest(ctx, r.TokenID, r.Key)
@@ -103,5 +106,6 @@ func (db staffStore) ForgetTokenRequests(ctx context.Context, before int64) erro
 }
 
 func token(r query.Token, u query.AppUser) sms.Token {
-	return sms.Token{ID: r.ID, Name: r.Name, User: user(u), Hint: r.Hint, CreatedAt: r.CreatedAt, UsedAt: r.UsedAt, RevokedAt: r.RevokedAt}
+	return sms.Token{ID: r.ID, Name: r.Name, User: user(u), Hint: r.Hint, CreatedAt: r.CreatedAt, UsedAt: r.UsedAt,
+		RevokedAt: r.RevokedAt}
 }

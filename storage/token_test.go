@@ -18,7 +18,8 @@ func TestTokens(t *testing.T) {
 	f.must(err)
 	secret := sms.TokenPrefix + strings.Repeat("0a", 32)
 	hash := sha256.Sum256([]byte(secret))
-	made, err := f.db.CreateToken(f.ctx, hash, sms.Token{Name: "Billing", User: ada, Hint: sms.HintOf(secret), CreatedAt: f.now()})
+	made, err := f.db.CreateToken(f.ctx, hash, sms.Token{Name: "Billing", User: ada, Hint: sms.HintOf(secret),
+		CreatedAt: f.now()})
 	f.must(err)
 	if _, err := f.db.CreateToken(f.ctx, hash, sms.Token{Name: "Again", User: ada}); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("the same secret twice: %v", err)
@@ -50,7 +51,8 @@ func TestTokens(t *testing.T) {
 	}
 	f.must(f.db.Close())
 	for _, name := range []string{"smsdesk.db", "smsdesk.db-wal"} {
-		if raw, err := os.ReadFile(filepath.Join(f.data, name)); err == nil && bytes.Contains(raw, []byte(secret[len(sms.TokenPrefix):])) {
+		if raw, err := os.ReadFile(filepath.Join(f.data, name)); err == nil &&
+			bytes.Contains(raw, []byte(secret[len(sms.TokenPrefix):])) {
 			t.Errorf("%s holds the secret", name)
 		}
 	}

@@ -40,7 +40,8 @@ type traffic struct {
 }
 
 func newTraffic(networks *sms.Networks) *traffic {
-	return &traffic{networks: networks, slots: map[slotKey]int64{}, quarters: map[quarterKey]int64{}, cuts: map[cutKey]int64{}, senders: map[int64]string{}}
+	return &traffic{networks: networks, slots: map[slotKey]int64{}, quarters: map[quarterKey]int64{},
+		cuts: map[cutKey]int64{}, senders: map[int64]string{}}
 }
 
 // add counts n messages like m, whose campaign's sender ID must be known.
@@ -48,7 +49,8 @@ func (c *traffic) add(m sms.Message, n int64) {
 	key, network := standingOf(m), ""
 	if m.State == sms.Accepted {
 		network = c.networks.Of(m.Number)
-		c.slots[slotKey{m.AccountID, m.SentAt - m.SentAt%sms.TrafficSlot.Milliseconds(), network, c.senders[m.CampaignID], key}] += n
+		c.slots[slotKey{m.AccountID, m.SentAt - m.SentAt%sms.TrafficSlot.Milliseconds(), network, c.senders[m.CampaignID],
+			key}] += n
 		c.quarters[quarterKey{m.AccountID, m.SentAt - m.SentAt%sms.TrafficQuarter.Milliseconds(), key}] += n
 		c.cuts[cutKey{m.CampaignID, sms.CutNetwork, network, key}] += n
 	}
@@ -79,17 +81,20 @@ func (t *tx) became(ctx context.Context, m sms.Message, n int64) error {
 func (t *tx) flushTraffic(ctx context.Context) (err error) {
 	for k, n := range t.traffic.slots {
 		if n != 0 {
-			err = errors.Join(err, t.AddTraffic(ctx, query.AddTrafficParams{AccountID: k.account, Slot: k.slot, Network: k.network, SenderID: k.sender, Key: k.key, N: n}))
+			err = errors.Join(err, t.AddTraffic(ctx, query.AddTrafficParams{AccountID: k.account, Slot: k.slot,
+				Network: k.network, SenderID: k.sender, Key: k.key, N: n}))
 		}
 	}
 	for k, n := range t.traffic.quarters {
 		if n != 0 {
-			err = errors.Join(err, t.AddQuarter(ctx, query.AddQuarterParams{AccountID: k.account, Quarter: k.quarter, Key: k.key, N: n}))
+			err = errors.Join(err, t.AddQuarter(ctx, query.AddQuarterParams{AccountID: k.account, Quarter: k.quarter, Key: k.key,
+				N: n}))
 		}
 	}
 	for k, n := range t.traffic.cuts {
 		if n != 0 {
-			err = errors.Join(err, t.AddCut(ctx, query.AddCutParams{CampaignID: k.campaign, Kind: string(k.kind), Name: k.name, Key: k.standing, N: n}))
+			err = errors.Join(err, t.AddCut(ctx, query.AddCutParams{CampaignID: k.campaign, Kind: string(k.kind), Name: k.name,
+				Key: k.standing, N: n}))
 		}
 	}
 	return err

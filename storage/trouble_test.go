@@ -68,7 +68,8 @@ func TestADamagedFileIsToldWhenItIsOpened(t *testing.T) {
 	if err := open(damaged); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(damaged, "smsdesk.db"), []byte("this is no database at all, but it is long enough to look like one"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(damaged, "smsdesk.db"),
+		[]byte("this is no database at all, but it is long enough to look like one"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := open(damaged); TroubleOf(err) != sms.TroubleDamaged {
@@ -81,8 +82,10 @@ func TestADamagedFileIsToldWhenItIsOpened(t *testing.T) {
 	if err := open(key); err == nil || TroubleOf(err) != "" {
 		t.Errorf("damaged key: %v", err)
 	}
-	for errno, want := range map[syscall.Errno]sms.Trouble{syscall.ENOSPC: sms.TroubleFull, syscall.EDQUOT: sms.TroubleFull, syscall.EFBIG: sms.TroubleFull,
-		syscall.EROFS: sms.TroubleReadOnly, syscall.EACCES: sms.TroubleReadOnly, syscall.EIO: sms.TroubleFailing, syscall.ENOENT: "", syscall.EWOULDBLOCK: ""} {
+	for errno, want := range map[syscall.Errno]sms.Trouble{syscall.ENOSPC: sms.TroubleFull,
+		syscall.EDQUOT: sms.TroubleFull, syscall.EFBIG: sms.TroubleFull,
+		syscall.EROFS: sms.TroubleReadOnly, syscall.EACCES: sms.TroubleReadOnly, syscall.EIO: sms.TroubleFailing,
+		syscall.ENOENT: "", syscall.EWOULDBLOCK: ""} {
 		err := fmt.Errorf("open: %w", &fs.PathError{Op: "open", Path: "x", Err: errno})
 		if got := TroubleOf(err); got != want || sms.TroubleOf(troubled(err)) != want || !errors.Is(troubled(err), errno) {
 			t.Errorf("%v: %q, want %q", errno, got, want)

@@ -61,7 +61,8 @@ func (o *oldDesk) number(text string, args ...any) (n int64) {
 
 func (o *oldDesk) tables() (list []string) {
 	o.t.Helper()
-	rows, err := o.db.QueryContext(o.t.Context(), "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'goose_db_version' order by rowid")
+	rows, err := o.db.QueryContext(o.t.Context(),
+		"select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'goose_db_version' order by rowid")
 	o.must(each(rows, err, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
@@ -77,7 +78,8 @@ func (o *oldDesk) put(table string, values map[string]any) {
 	o.t.Helper()
 	var columns []string
 	var args []any
-	rows, err := o.db.QueryContext(o.t.Context(), `select name, type, pk > 0 and (select count(*) from pragma_table_info($1) where pk > 0) = 1, dflt_value is not null
+	rows, err := o.db.QueryContext(o.t.Context(),
+		`select name, type, pk > 0 and (select count(*) from pragma_table_info($1) where pk > 0) = 1, dflt_value is not null
 from pragma_table_info($1)`, table)
 	o.must(each(rows, err, func(scan func(...any) error) error {
 		var name, kind string
@@ -90,7 +92,8 @@ from pragma_table_info($1)`, table)
 		case given:
 		case key && name == "id" && kind == "INTEGER", preset:
 			return nil
-		case name == "id" && kind == "INTEGER", strings.HasSuffix(name, "_id") && !strings.HasSuffix(name, "provider_id") && kind == "INTEGER":
+		case name == "id" && kind == "INTEGER", strings.HasSuffix(name, "_id") && !strings.HasSuffix(name, "provider_id") &&
+			kind == "INTEGER":
 			value = 1
 		case kind == "INTEGER":
 			value = 0
@@ -102,7 +105,8 @@ from pragma_table_info($1)`, table)
 		columns, args = append(columns, name), append(args, value)
 		return nil
 	}))
-	o.exec(fmt.Sprintf("insert into %s (%s) values (%s)", table, strings.Join(columns, ", "), marks(len(columns))), args...)
+	o.exec(fmt.Sprintf("insert into %s (%s) values (%s)", table, strings.Join(columns, ", "), marks(len(columns))),
+		args...)
 }
 
 // The days on which an old desk sent, in the account's zone.
@@ -120,17 +124,20 @@ var counted = []string{"campaign_tally", "traffic", "traffic_quarter", "campaign
 func (o *oldDesk) fill() {
 	o.t.Helper()
 	uid, hash := strings.Repeat("a", 32), []byte(strings.Repeat("h", 32))
-	o.put("account", map[string]any{"uid": uid, "name": "Clinic", "base_url": "https://api.example.com/v2", "client_id": o.seal.seal("client", "account:"+uid+":client_id"),
-		"api_key": o.seal.seal("key", "account:"+uid+":api_key"), "per_minute": 100, "call_limit": 10, "url_budget": 2000, "max_parts": 6, "country": "NG",
+	o.put("account", map[string]any{"uid": uid, "name": "Clinic", "base_url": "https://api.example.com/v2",
+		"client_id": o.seal.seal("client", "account:"+uid+":client_id"),
+		"api_key":   o.seal.seal("key", "account:"+uid+":api_key"), "per_minute": 100, "call_limit": 10, "url_budget": 2000, "max_parts": 6, "country": "NG",
 		"timezone": "Africa/Lagos", "currency": "₦", "late_after": sms.DefaultLateAfter})
-	o.put("callback_token", map[string]any{"hash": hash, "kind": sms.CallbackDLR, "sealed": o.seal.seal("token", tokenPlace(hash))})
+	o.put("callback_token", map[string]any{"hash": hash, "kind": sms.CallbackDLR,
+		"sealed": o.seal.seal("token", tokenPlace(hash))})
 	tables := o.tables()
 	if slices.Contains(tables, "app_user") {
 		o.put("app_user", map[string]any{"email": "ada@example.com", "name": "Ada Obi", "role": "administrator", "active": 1})
 	}
 	if slices.Contains(tables, "campaign") {
 		for i, state := range []string{"finished", "draft"} {
-			o.put("campaign", map[string]any{"token": fmt.Sprint("t", i), "name": "Reminder", "sender_id": "CLINIC", "text": "Hello", "state": state, "version": 1, "started_by": 1 - i})
+			o.put("campaign", map[string]any{"token": fmt.Sprint("t", i), "name": "Reminder", "sender_id": "CLINIC",
+				"text": "Hello", "state": state, "version": 1, "started_by": 1 - i})
 		}
 	}
 	if slices.Contains(tables, "message") {
@@ -152,7 +159,8 @@ func (o *oldDesk) messages() {
 	row := 0
 	message := func(campaign, at int64, state sms.State, status sms.Status, more map[string]any) {
 		row++
-		values := map[string]any{"campaign_id": campaign, "row_no": row, "number": fmt.Sprintf("234803000%04d", row), "text": "Hello", "text_hash": []byte{byte(row)}, "parts": 1 + row%2,
+		values := map[string]any{"campaign_id": campaign, "row_no": row, "number": fmt.Sprintf("234803000%04d", row),
+			"text": "Hello", "text_hash": []byte{byte(row)}, "parts": 1 + row%2,
 			"state": state, "status": status, "attempt_id": 1, "sent_at": at, "provider_id": fmt.Sprint("p", row)}
 		for name, value := range more {
 			values[name] = value
@@ -160,13 +168,15 @@ func (o *oldDesk) messages() {
 		o.put("message", values)
 	}
 	for _, at := range []int64{firstDay, secondDay} {
-		for _, status := range []sms.Status{"", sms.Acceptd, sms.Delivrd, sms.Undeliv, sms.Expired, sms.Rejectd, sms.Unknown} {
+		for _, status := range []sms.Status{"", sms.Acceptd, sms.Delivrd, sms.Undeliv, sms.Expired, sms.Rejectd,
+			sms.Unknown} {
 			message(1, at, sms.Accepted, status, nil)
 		}
 	}
 	message(1, firstDay, sms.Accepted, "", map[string]any{"late": 1})
 	message(1, firstDay, sms.Accepted, sms.Delivrd, map[string]any{"number": "2348050000001"})
-	for _, state := range []sms.State{sms.Refused, sms.InDoubt, sms.Held, sms.Skipped, sms.Cancelled, sms.ClosedUnknown, sms.ClosedResent} {
+	for _, state := range []sms.State{sms.Refused, sms.InDoubt, sms.Held, sms.Skipped, sms.Cancelled, sms.ClosedUnknown,
+		sms.ClosedResent} {
 		message(1, firstDay, state, "", map[string]any{"code": "401"})
 	}
 	message(2, 0, sms.Draft, "", nil)
@@ -192,13 +202,15 @@ func (o *oldDesk) count() {
 		kept, err := recountTraffic(ctx, o.db, &sms.Networks{})
 		o.must(err)
 		for k, n := range kept.slots {
-			o.put("traffic", map[string]any{"account_id": k.account, "slot": k.slot, "network": k.network, "sender_id": k.sender, "key": k.key, "n": n})
+			o.put("traffic", map[string]any{"account_id": k.account, "slot": k.slot, "network": k.network, "sender_id": k.sender,
+				"key": k.key, "n": n})
 		}
 		for k, n := range kept.quarters {
 			o.put("traffic_quarter", map[string]any{"account_id": k.account, "quarter": k.quarter, "key": k.key, "n": n})
 		}
 		for k, n := range kept.cuts {
-			o.put("campaign_cut", map[string]any{"campaign_id": k.campaign, "kind": string(k.kind), "name": k.name, "key": k.standing, "n": n})
+			o.put("campaign_cut", map[string]any{"campaign_id": k.campaign, "kind": string(k.kind), "name": k.name,
+				"key": k.standing, "n": n})
 		}
 		o.put("setting", map[string]any{"name": settingTraffic, "value": "yes"})
 	}
@@ -215,11 +227,13 @@ func (o *oldDesk) use(days ...int64) {
 		day := time.UnixMilli(at).In(time.FixedZone("Lagos", 3600)).Format(time.DateOnly)
 		for _, prefix := range []struct{ number, network string }{{"23480300", "MTN"}, {"23480500", "Glo"}} {
 			const accepted = " from message where state = 'accepted' and sent_at = $1 and number like $2 and campaign_id = 1"
-			n, parts := o.number("select count(*)"+accepted, at, prefix.number+"%"), o.number("select coalesce(sum(parts), 0)"+accepted, at, prefix.number+"%")
+			n, parts := o.number("select count(*)"+accepted, at, prefix.number+"%"),
+				o.number("select coalesce(sum(parts), 0)"+accepted, at, prefix.number+"%")
 			if n == 0 {
 				continue
 			}
-			o.put("usage_day", map[string]any{"day": day, "sender_id": "CLINIC", "user_id": 1, "network": prefix.network, "messages": n, "parts": parts})
+			o.put("usage_day", map[string]any{"day": day, "sender_id": "CLINIC", "user_id": 1, "network": prefix.network,
+				"messages": n, "parts": parts})
 			o.exec(`insert into campaign_usage (campaign_id, network, messages, parts) values (1, $1, $2, $3)
 on conflict (campaign_id, network) do update set messages = messages + excluded.messages, parts = parts + excluded.parts`, prefix.network, n, parts)
 		}
@@ -261,7 +275,8 @@ func days(t *testing.T, db *DB) []sms.UsageDay {
 // bothDays is the usage of an old desk's campaign.
 func bothDays() []sms.UsageDay {
 	day := func(day, network string, messages, parts int64) sms.UsageDay {
-		return sms.UsageDay{Day: day, SenderID: "CLINIC", UserID: 1, UserName: "Ada Obi", Network: network, Usage: sms.Usage{Messages: messages, Parts: parts}}
+		return sms.UsageDay{Day: day, SenderID: "CLINIC", UserID: 1, UserName: "Ada Obi", Network: network,
+			Usage: sms.Usage{Messages: messages, Parts: parts}}
 	}
 	return []sms.UsageDay{day("2026-03-02", "Glo", 1, 1), day("2026-03-02", "MTN", 8, 13), day("2026-03-05", "MTN", 7, 10)}
 }
@@ -289,10 +304,12 @@ func TestEveryEarlierSchemaIsUpgradedWithWhatIsInIt(t *testing.T) {
 			if d := cmp.Diff(bothDays(), days(t, db)); d != "" {
 				t.Errorf("usage:\n%s", d)
 			}
-			if list, _, err := db.Messages(t.Context(), sms.MessageFilter{CampaignID: 1, Limit: 100}); err != nil || len(list) != 23 {
+			if list, _, err := db.Messages(t.Context(), sms.MessageFilter{CampaignID: 1, Limit: 100}); err != nil ||
+				len(list) != 23 {
 				t.Errorf("%d messages, %v", len(list), err)
 			}
-			if list, _, err := db.CountCampaigns(t.Context(), sms.CampaignFilter{AccountID: 1, Limit: 10}); err != nil || len(list) != 2 {
+			if list, _, err := db.CountCampaigns(t.Context(), sms.CampaignFilter{AccountID: 1, Limit: 10}); err != nil ||
+				len(list) != 2 {
 				t.Errorf("%d campaigns, %v", len(list), err)
 			}
 		})
@@ -303,7 +320,8 @@ func TestEveryEarlierSchemaIsUpgradedWithWhatIsInIt(t *testing.T) {
 // schema 20 without it, and has counted since, gets what is missing and nothing
 // twice.
 func TestUsageFromBeforeItWasCountedIsCountedOnce(t *testing.T) {
-	for name, since := range map[string][]int64{"all is missing": nil, "the first day is missing": {secondDay}, "nothing is missing": {firstDay, secondDay}} {
+	for name, since := range map[string][]int64{"all is missing": nil, "the first day is missing": {secondDay},
+		"nothing is missing": {firstDay, secondDay}} {
 		t.Run(name, func(t *testing.T) {
 			o := newOldDesk(t, 19)
 			o.fill()

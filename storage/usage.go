@@ -34,8 +34,10 @@ func (t *tx) use(ctx context.Context, of sms.Campaign, accepted []query.Accepted
 	}
 	for network, u := range by {
 		err := errors.Join(
-			t.AddUsageDay(ctx, query.AddUsageDayParams{AccountID: of.AccountID, Day: day, SenderID: of.SenderID, UserID: of.StartedBy, Network: network, Messages: u.Messages, Parts: u.Parts}),
-			t.AddCampaignUsage(ctx, query.AddCampaignUsageParams{CampaignID: of.ID, Network: network, Messages: u.Messages, Parts: u.Parts}))
+			t.AddUsageDay(ctx, query.AddUsageDayParams{AccountID: of.AccountID, Day: day, SenderID: of.SenderID,
+				UserID: of.StartedBy, Network: network, Messages: u.Messages, Parts: u.Parts}),
+			t.AddCampaignUsage(ctx, query.AddCampaignUsageParams{CampaignID: of.ID, Network: network, Messages: u.Messages,
+				Parts: u.Parts}))
 		if err != nil {
 			return fmt.Errorf("count usage: %w", err)
 		}
@@ -159,7 +161,8 @@ func (db usageStore) cost(ctx context.Context, c sms.Campaign) (sms.Cost, error)
 		return cost, fmt.Errorf("read the campaign's usage: %w", err)
 	}
 	for _, u := range used {
-		cost.Networks = append(cost.Networks, sms.NetworkUsage{Network: u.Network, Usage: sms.Usage{Messages: u.Messages, Parts: u.Parts}})
+		cost.Networks = append(cost.Networks, sms.NetworkUsage{Network: u.Network,
+			Usage: sms.Usage{Messages: u.Messages, Parts: u.Parts}})
 	}
 	if c.StartedAt == 0 || c.FinishedAt == 0 || len(used) == 0 {
 		return cost, nil
@@ -308,11 +311,13 @@ func (t *tx) addUsage(ctx context.Context, id int64, missing byNetwork, networks
 		days[p] = sms.Usage{Messages: days[p].Messages, Parts: days[p].Parts + u.Parts}
 	}
 	for p, u := range days {
-		err = errors.Join(err, t.AddUsageDay(ctx, query.AddUsageDayParams{AccountID: of.AccountID, Day: p.day, SenderID: of.SenderID, UserID: of.StartedBy, Network: p.network,
+		err = errors.Join(err, t.AddUsageDay(ctx, query.AddUsageDayParams{AccountID: of.AccountID, Day: p.day,
+			SenderID: of.SenderID, UserID: of.StartedBy, Network: p.network,
 			Messages: u.Messages, Parts: u.Parts}))
 	}
 	for network, u := range missing {
-		err = errors.Join(err, t.AddCampaignUsage(ctx, query.AddCampaignUsageParams{CampaignID: id, Network: network, Messages: u.Messages, Parts: u.Parts}))
+		err = errors.Join(err, t.AddCampaignUsage(ctx, query.AddCampaignUsageParams{CampaignID: id, Network: network,
+			Messages: u.Messages, Parts: u.Parts}))
 	}
 	if err != nil {
 		return fmt.Errorf("count the usage of campaign %d: %w", id, err)

@@ -17,16 +17,20 @@ func TestUsageCountsWhatWasAccepted(t *testing.T) {
 	f.settle(a, sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000", Rows: []sms.ResultRow{
 		{Number: "2348030000101", ProviderID: "a"}, {Number: "2348050000103", ProviderID: "b"}, {Number: "2348030000102", Code: "401", Description: "no"}}})
 	g := f.set(f.newGroup("Hello", "107").ID, sms.CampaignRunning)
-	f.settle(f.groupCall(g), rowsFor(sms.ResultRow{Number: "2348030000201", ProviderID: "g1"}, sms.ResultRow{Number: "2348030000202", Code: "401"}))
+	f.settle(f.groupCall(g), rowsFor(sms.ResultRow{Number: "2348030000201", ProviderID: "g1"},
+		sms.ResultRow{Number: "2348030000202", Code: "401"}))
 	d := f.start("Doubt", "2348030000301")
 	f.settle(f.license(f.claimAfter(d.ID-1, 1)), sms.Outcome{Class: sms.ClassDoubt})
 	lost := f.messages(d.ID)[0]
-	f.must(f.db.update(f.ctx, "test", func(t *tx) error { return t.leaveDoubt(f.ctx, lost, sms.Accepted, "", "", sms.ByPerson, f.now()) }))
+	f.must(f.db.update(f.ctx, "test", func(t *tx) error {
+		return t.leaveDoubt(f.ctx, lost, sms.Accepted, "", "", sms.ByPerson, f.now())
+	}))
 
 	days, err := f.db.UsageDays(f.ctx, f.account.ID, "2000-01-01", "2100-01-01")
 	f.must(err)
 	byNetwork := sms.SumUsage(days, true, func(d sms.UsageDay) string { return d.SenderID + " " + d.Network })
-	want := []sms.UsageRow{{Name: "CLINIC Glo", Usage: sms.Usage{Messages: 1, Parts: 1}}, {Name: "CLINIC MTN", Usage: sms.Usage{Messages: 3, Parts: 4}}}
+	want := []sms.UsageRow{{Name: "CLINIC Glo", Usage: sms.Usage{Messages: 1, Parts: 1}},
+		{Name: "CLINIC MTN", Usage: sms.Usage{Messages: 3, Parts: 4}}}
 	if diff := cmp.Diff(want, byNetwork); diff != "" {
 		t.Error(diff)
 	}
@@ -51,7 +55,8 @@ func TestTheCostOfACampaign(t *testing.T) {
 		c := f.start("Hello "+number, number)
 		_, err := f.db.writer.ExecContext(f.ctx, "update campaign set started_at = $1 where id = $2", f.now(), c.ID)
 		f.must(err)
-		f.settle(f.license(f.claimAfter(c.ID-1, 1)), sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000", Rows: []sms.ResultRow{{Number: number, ProviderID: "id" + number}}})
+		f.settle(f.license(f.claimAfter(c.ID-1, 1)), sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000",
+			Rows: []sms.ResultRow{{Number: number, ProviderID: "id" + number}}})
 		return f.campaign(c.ID)
 	}
 	read("₦100.00")
@@ -66,7 +71,8 @@ func TestTheCostOfACampaign(t *testing.T) {
 		name string
 		of   sms.Campaign
 		fell string
-	}{{"alone", alone, "4.00"}, {"with another behind it", first, ""}, {"with another before it", second, ""}, {"not read yet", late, ""}} {
+	}{{"alone", alone, "4.00"}, {"with another behind it", first, ""}, {"with another before it", second, ""},
+		{"not read yet", late, ""}} {
 		cost, err := f.db.Cost(f.ctx, c.of.ID)
 		f.must(err)
 		fell, ok := cost.Fell()
@@ -90,7 +96,8 @@ func TestAFallWithoutSendingIsAnAlarm(t *testing.T) {
 	f.must(err)
 	now := f.now()
 	c := f.start("Hello", "2348030000101")
-	f.settle(f.license(f.claimAfter(c.ID-1, 1)), sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000", Rows: []sms.ResultRow{{Number: "2348030000101", ProviderID: "a"}}})
+	f.settle(f.license(f.claimAfter(c.ID-1, 1)), sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000",
+		Rows: []sms.ResultRow{{Number: "2348030000101", ProviderID: "a"}}})
 	read("₦100.00", now)
 	read("₦96.00", now+60_000)
 	if list, err := f.db.Alarms(f.ctx, id); err != nil || len(list) != 0 {
@@ -136,17 +143,21 @@ func TestAFallWithoutSendingIsAnAlarm(t *testing.T) {
 func TestAGroupMadeHereKeepsItsParent(t *testing.T) {
 	f := newFixture(t)
 	id := f.account.ID
-	f.must(f.db.PutGroups(f.ctx, id, []sms.Group{{ID: 1, Name: "Parents", ContactCount: 12}, {ID: 1, Name: "Careless"}}, 5))
+	f.must(f.db.PutGroups(f.ctx, id, []sms.Group{{ID: 1, Name: "Parents", ContactCount: 12}, {ID: 1, Name: "Careless"}},
+		5))
 	f.must(f.db.ExpectGroup(f.ctx, id, "Mothers", 1, 6))
 	f.must(f.db.ExpectGroup(f.ctx, id, "Refused", 1, 6))
 	f.must(f.db.UnexpectGroup(f.ctx, id, "Refused"))
-	f.must(f.db.PutGroups(f.ctx, id, []sms.Group{{ID: 1, Name: "Parents", ContactCount: 13}, {ID: 2, Name: "Mothers"}, {ID: 3, Name: "Refused"}}, 7))
+	f.must(f.db.PutGroups(f.ctx, id, []sms.Group{{ID: 1, Name: "Parents", ContactCount: 13}, {ID: 2, Name: "Mothers"},
+		{ID: 3, Name: "Refused"}}, 7))
 	f.must(f.db.ChangeGroup(f.ctx, id, 2, "All mothers"))
-	f.must(f.db.PutGroups(f.ctx, id, []sms.Group{{ID: 1, Name: "Parents", ContactCount: 13}, {ID: 2, Name: "Mums"}, {ID: 3, Name: "Refused"}, {ID: 4, Name: "Mothers"}}, 8))
+	f.must(f.db.PutGroups(f.ctx, id, []sms.Group{{ID: 1, Name: "Parents", ContactCount: 13}, {ID: 2, Name: "Mums"},
+		{ID: 3, Name: "Refused"}, {ID: 4, Name: "Mothers"}}, 8))
 	f.must(f.db.ForgetGroup(f.ctx, id, 3))
 	got, err := f.db.Groups(f.ctx, id)
 	f.must(err)
-	want := []sms.Group{{ID: 4, Name: "Mothers"}, {ID: 2, Name: "Mums", MadeHere: true, ParentID: 1}, {ID: 1, Name: "Parents", ContactCount: 13}}
+	want := []sms.Group{{ID: 4, Name: "Mothers"}, {ID: 2, Name: "Mums", MadeHere: true, ParentID: 1},
+		{ID: 1, Name: "Parents", ContactCount: 13}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -157,10 +168,12 @@ func TestAGroupMadeHereKeepsItsParent(t *testing.T) {
 func TestACampaignRemembersItsTemplate(t *testing.T) {
 	f := newFixture(t)
 	id := f.account.ID
-	f.must(f.db.PutTemplates(f.ctx, id, []sms.Template{{ID: 7, Name: "Holiday", Text: "Closed.", IsApproved: true, IsActive: true}, {ID: 8, Name: "Fees", Text: "x"}}, 5))
+	f.must(f.db.PutTemplates(f.ctx, id, []sms.Template{{ID: 7, Name: "Holiday", Text: "Closed.", IsApproved: true,
+		IsActive: true}, {ID: 8, Name: "Fees", Text: "x"}}, 5))
 	made := map[string]sms.Campaign{}
 	for _, name := range []string{"Holiday", "Fees", ""} {
-		c, _, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: id, Name: "n", SenderID: "CLINIC", Text: "Closed.", Template: name}, randomHex(32), nil, 0, f.now())
+		c, _, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: id, Name: "n", SenderID: "CLINIC", Text: "Closed.",
+			Template: name}, randomHex(32), nil, 0, f.now())
 		f.must(err)
 		made[name] = c
 	}

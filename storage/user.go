@@ -14,7 +14,8 @@ type staffStore struct{ *core }
 // CreateUser stores a person. An email address in use gives sms.ErrConflict.
 func (db staffStore) CreateUser(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error) {
 	err := db.update(ctx, "create user", func(t *tx) error {
-		id, err := t.InsertUser(ctx, query.InsertUserParams{Email: u.Email, Name: u.Name, Role: string(u.Role), PasswordHash: passwordHash, CreatedAt: now})
+		id, err := t.InsertUser(ctx, query.InsertUserParams{Email: u.Email, Name: u.Name, Role: string(u.Role),
+			PasswordHash: passwordHash, CreatedAt: now})
 		u.ID, u.Active, u.CreatedAt = id, true, now
 		return err
 	})
@@ -23,7 +24,8 @@ func (db staffStore) CreateUser(ctx context.Context, u sms.User, passwordHash st
 
 // CreateFirstAdministrator stores the first administrator; sms.ErrConflict
 // when there is one already, however many people try at once.
-func (db staffStore) CreateFirstAdministrator(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error) {
+func (db staffStore) CreateFirstAdministrator(ctx context.Context, u sms.User, passwordHash string,
+	now int64) (sms.User, error) {
 	u.Role = sms.Administrator
 	err := db.update(ctx, "create the first administrator", func(t *tx) error {
 		n, err := t.CountAdministrators(ctx)
@@ -33,7 +35,8 @@ func (db staffStore) CreateFirstAdministrator(ctx context.Context, u sms.User, p
 		if n > 0 {
 			return fmt.Errorf("%w: there is an administrator already", sms.ErrConflict)
 		}
-		u.ID, err = t.InsertUser(ctx, query.InsertUserParams{Email: u.Email, Name: u.Name, Role: string(u.Role), PasswordHash: passwordHash, CreatedAt: now})
+		u.ID, err = t.InsertUser(ctx, query.InsertUserParams{Email: u.Email, Name: u.Name, Role: string(u.Role),
+			PasswordHash: passwordHash, CreatedAt: now})
 		u.Active, u.CreatedAt = true, now
 		return err
 	})
@@ -65,7 +68,8 @@ func (db staffStore) Users(ctx context.Context) ([]sms.User, error) {
 // UpdateUser changes a person's name, role and whether they may sign in; the
 // closure also gets the number of active administrators. A change of rights
 // ends the person's sessions in the same transaction.
-func (db staffStore) UpdateUser(ctx context.Context, id int64, change func(u *sms.User, administrators int64) error) (u sms.User, err error) {
+func (db staffStore) UpdateUser(ctx context.Context, id int64, change func(u *sms.User, administrators int64) error) (
+	u sms.User, err error) {
 	err = db.update(ctx, "save user", func(t *tx) error {
 		row, err := t.UserByID(ctx, id)
 		if err != nil {
@@ -80,7 +84,8 @@ func (db staffStore) UpdateUser(ctx context.Context, id int64, change func(u *sm
 		if err := change(&u, n); err != nil {
 			return err
 		}
-		if _, err = t.SetUser(ctx, query.SetUserParams{ID: id, Name: u.Name, Role: string(u.Role), Active: u.Active}); err != nil {
+		if _, err = t.SetUser(ctx, query.SetUserParams{ID: id, Name: u.Name, Role: string(u.Role),
+			Active: u.Active}); err != nil {
 			return err
 		}
 		if u.Role == before.Role && u.Active == before.Active {
@@ -105,7 +110,9 @@ func (db staffStore) SetPassword(ctx context.Context, id int64, passwordHash str
 
 // SetTestNumber remembers where a person sent a test message.
 func (db staffStore) SetTestNumber(ctx context.Context, id int64, number string) error {
-	return db.update(ctx, "remember the test number", func(t *tx) error { return t.Queries.SetTestNumber(ctx, id, number) })
+	return db.update(ctx, "remember the test number", func(t *tx) error {
+		return t.Queries.SetTestNumber(ctx, id, number)
+	})
 }
 
 // Administrators counts the active administrators.
@@ -115,13 +122,15 @@ func (db staffStore) Administrators(ctx context.Context) (int64, error) {
 }
 
 func user(r query.AppUser) sms.User {
-	return sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active, CreatedAt: r.CreatedAt, TestNumber: r.TestNumber}
+	return sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active,
+		CreatedAt: r.CreatedAt, TestNumber: r.TestNumber}
 }
 
 // CreateInvite stores an invitation under the SHA-256 of its token.
 func (db staffStore) CreateInvite(ctx context.Context, hash [32]byte, i sms.Invite, by int64) error {
 	return db.update(ctx, "create invitation", func(t *tx) error {
-		return t.InsertInvite(ctx, query.InsertInviteParams{Hash: hash[:], Email: i.Email, Role: string(i.Role), CreatedBy: by, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt})
+		return t.InsertInvite(ctx, query.InsertInviteParams{Hash: hash[:], Email: i.Email, Role: string(i.Role),
+			CreatedBy: by, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt})
 	})
 }
 
@@ -151,7 +160,8 @@ func (db staffStore) Invites(ctx context.Context, now int64) ([]sms.Invite, erro
 // the role are those of the invitation, whatever the caller thinks. One without
 // a role gives an active person of that address a new password and ends their
 // sessions; the name stays.
-func (db staffStore) AcceptInvite(ctx context.Context, hash [32]byte, name, passwordHash string, now int64) (u sms.User, err error) {
+func (db staffStore) AcceptInvite(ctx context.Context, hash [32]byte, name, passwordHash string,
+	now int64) (u sms.User, err error) {
 	err = db.update(ctx, "accept invitation", func(t *tx) error {
 		i, err := t.OpenInvite(ctx, hash[:], now)
 		if err != nil {
@@ -165,7 +175,8 @@ func (db staffStore) AcceptInvite(ctx context.Context, hash [32]byte, name, pass
 			return err
 		}
 		u = sms.User{Email: i.Email, Name: name, Role: sms.Role(i.Role), Active: true, CreatedAt: now}
-		u.ID, err = t.InsertUser(ctx, query.InsertUserParams{Email: u.Email, Name: u.Name, Role: i.Role, PasswordHash: passwordHash, CreatedAt: now})
+		u.ID, err = t.InsertUser(ctx, query.InsertUserParams{Email: u.Email, Name: u.Name, Role: i.Role,
+			PasswordHash: passwordHash, CreatedAt: now})
 		return err
 	})
 	return u, err

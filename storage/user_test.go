@@ -217,8 +217,10 @@ func TestSettingsAndAudit(t *testing.T) {
 			t.Errorf("%q %v, want %q", got, err, want)
 		}
 	}
-	f.must(f.db.PutAudit(f.ctx, sms.Audit{At: 5, User: sms.User{ID: 1, Name: "Ada"}, Action: "campaign.start", Object: "campaign:1", Detail: "3 messages"}))
-	if got := one[string](f, "select at || user_id || user_name || action || object || detail from audit"); got != "51Adacampaign.startcampaign:13 messages" {
+	f.must(f.db.PutAudit(f.ctx, sms.Audit{At: 5, User: sms.User{ID: 1, Name: "Ada"}, Action: "campaign.start",
+		Object: "campaign:1", Detail: "3 messages"}))
+	if got := one[string](f,
+		"select at || user_id || user_name || action || object || detail from audit"); got != "51Adacampaign.startcampaign:13 messages" {
 		t.Error(got)
 	}
 }

@@ -17,13 +17,15 @@ type menuStore struct{ *core }
 
 // CreateMenu stores a new menu that nobody can dial yet. secret signs what its
 // webhooks are asked.
-func (db menuStore) CreateMenu(ctx context.Context, account int64, m ussd.Menu, secret string, now int64) (id int64, err error) {
+func (db menuStore) CreateMenu(ctx context.Context, account int64, m ussd.Menu, secret string,
+	now int64) (id int64, err error) {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return 0, fmt.Errorf("write menu: %w", err)
 	}
 	err = db.update(ctx, "create menu", func(t *tx) error {
-		id, err = t.InsertUSSDMenu(ctx, query.InsertUSSDMenuParams{AccountID: account, Draft: string(body), ChangedAt: now, Secret: db.seal.seal(secret, menuPlace(account))})
+		id, err = t.InsertUSSDMenu(ctx, query.InsertUSSDMenuParams{AccountID: account, Draft: string(body), ChangedAt: now,
+			Secret: db.seal.seal(secret, menuPlace(account))})
 		return err
 	})
 	return id, err
@@ -34,7 +36,8 @@ func menuPlace(account int64) string {
 }
 
 func (db menuStore) draft(r query.UssdMenu) (ussd.Draft, error) {
-	d := ussd.Draft{ID: r.ID, AccountID: r.AccountID, Changed: r.ChangedAt, Revision: r.Revision, Published: int(r.Published)}
+	d := ussd.Draft{ID: r.ID, AccountID: r.AccountID, Changed: r.ChangedAt, Revision: r.Revision,
+		Published: int(r.Published)}
 	if err := json.Unmarshal([]byte(r.Draft), &d.Menu); err != nil {
 		return d, fmt.Errorf("read menu %d: %w", r.ID, err)
 	}
@@ -75,7 +78,8 @@ func (db menuStore) SaveMenu(ctx context.Context, id, revision int64, m ussd.Men
 		return fmt.Errorf("write menu: %w", err)
 	}
 	return db.update(ctx, "save menu", func(t *tx) error {
-		n, err := t.SaveUSSDMenu(ctx, query.SaveUSSDMenuParams{ID: id, Revision: revision, Draft: string(body), ChangedAt: now})
+		n, err := t.SaveUSSDMenu(ctx, query.SaveUSSDMenuParams{ID: id, Revision: revision, Draft: string(body),
+			ChangedAt: now})
 		if err == nil && n == 0 {
 			err = errUnexpected
 		}
@@ -85,7 +89,8 @@ func (db menuStore) SaveMenu(ctx context.Context, id, revision int64, m ussd.Men
 
 // PublishMenu makes the draft of that revision the version that callers walk
 // through. Of another menu of the account that allow refuses nothing is stored.
-func (db menuStore) PublishMenu(ctx context.Context, id, revision, now int64, by sms.User, allow func(d ussd.Draft, others []ussd.Published) error) (no int, err error) {
+func (db menuStore) PublishMenu(ctx context.Context, id, revision, now int64, by sms.User,
+	allow func(d ussd.Draft, others []ussd.Published) error) (no int, err error) {
 	err = db.update(ctx, "publish menu", func(t *tx) error {
 		row, err := t.USSDMenu(ctx, id)
 		if err != nil {
@@ -110,7 +115,8 @@ func (db menuStore) PublishMenu(ctx context.Context, id, revision, now int64, by
 			return err
 		}
 		no = int(last) + 1
-		if err := t.InsertUSSDVersion(ctx, query.InsertUSSDVersionParams{MenuID: id, No: int64(no), Body: row.Draft, At: now, ByID: by.ID, ByName: by.Name}); err != nil {
+		if err := t.InsertUSSDVersion(ctx, query.InsertUSSDVersionParams{MenuID: id, No: int64(no), Body: row.Draft, At: now,
+			ByID: by.ID, ByName: by.Name}); err != nil {
 			return err
 		}
 		return t.PublishUSSDMenu(ctx, id, int64(no))
@@ -200,17 +206,20 @@ func (db menuStore) PutUSSDSessions(ctx context.Context, b ussd.Batch) error {
 			}
 		}
 		for _, s := range b.Steps {
-			if err := t.PutUSSDStep(ctx, query.PutUSSDStepParams{SessionID: s.SessionID, No: int64(s.No), At: s.At, Screen: s.Screen, Input: s.Input, Text: s.Text, Took: s.Took, Ends: s.End}); err != nil {
+			if err := t.PutUSSDStep(ctx, query.PutUSSDStepParams{SessionID: s.SessionID, No: int64(s.No), At: s.At,
+				Screen: s.Screen, Input: s.Input, Text: s.Text, Took: s.Took, Ends: s.End}); err != nil {
 				return err
 			}
 		}
 		for _, s := range b.Saved {
-			if err := t.PutUSSDSaved(ctx, query.PutUSSDSavedParams{SessionID: s.SessionID, AccountID: s.AccountID, MenuID: s.MenuID, Number: s.Number, Name: s.Name, Text: s.Text, At: s.At}); err != nil {
+			if err := t.PutUSSDSaved(ctx, query.PutUSSDSavedParams{SessionID: s.SessionID, AccountID: s.AccountID,
+				MenuID: s.MenuID, Number: s.Number, Name: s.Name, Text: s.Text, At: s.At}); err != nil {
 				return err
 			}
 		}
 		for _, j := range b.Joined {
-			if err := t.PutUSSDJoined(ctx, query.PutUSSDJoinedParams{AccountID: j.AccountID, List: j.List, Number: j.Number, At: j.At}); err != nil {
+			if err := t.PutUSSDJoined(ctx, query.PutUSSDJoinedParams{AccountID: j.AccountID, List: j.List, Number: j.Number,
+				At: j.At}); err != nil {
 				return err
 			}
 		}
@@ -219,14 +228,18 @@ func (db menuStore) PutUSSDSessions(ctx context.Context, b ussd.Batch) error {
 }
 
 func sessionRow(s ussd.Session) query.PutUSSDSessionParams {
-	return query.PutUSSDSessionParams{ID: s.ID, AccountID: s.AccountID, MenuID: s.MenuID, Version: int64(s.Version), Number: s.Number, Network: s.Network, Code: s.Code,
-		BegunAt: s.BegunAt, LastAt: s.LastAt, EndedAt: s.EndedAt, Ended: s.Ended, Steps: int64(s.Steps), Slowest: s.Slowest, Screen: s.Screen, Trial: s.Trial,
+	return query.PutUSSDSessionParams{ID: s.ID, AccountID: s.AccountID, MenuID: s.MenuID, Version: int64(s.Version),
+		Number: s.Number, Network: s.Network, Code: s.Code,
+		BegunAt: s.BegunAt, LastAt: s.LastAt, EndedAt: s.EndedAt, Ended: s.Ended, Steps: int64(s.Steps), Slowest: s.Slowest,
+		Screen: s.Screen, Trial: s.Trial,
 		ServiceID: s.ServiceID, UssdID: s.USSDID, Status: s.Status, Body: s.Body}
 }
 
 func sessionOf(r query.UssdSession) ussd.Session {
-	return ussd.Session{ID: r.ID, AccountID: r.AccountID, MenuID: r.MenuID, Version: int(r.Version), Number: r.Number, Network: r.Network, Code: r.Code,
-		BegunAt: r.BegunAt, LastAt: r.LastAt, EndedAt: r.EndedAt, Ended: r.Ended, Steps: int(r.Steps), Slowest: r.Slowest, Screen: r.Screen, Trial: r.Trial,
+	return ussd.Session{ID: r.ID, AccountID: r.AccountID, MenuID: r.MenuID, Version: int(r.Version), Number: r.Number,
+		Network: r.Network, Code: r.Code,
+		BegunAt: r.BegunAt, LastAt: r.LastAt, EndedAt: r.EndedAt, Ended: r.Ended, Steps: int(r.Steps), Slowest: r.Slowest,
+		Screen: r.Screen, Trial: r.Trial,
 		ServiceID: r.ServiceID, USSDID: r.UssdID, Status: r.Status, Body: r.Body}
 }
 
@@ -236,7 +249,8 @@ func (db menuStore) EndOpenUSSDSessions(ctx context.Context, account int64, why 
 }
 
 // USSDSessions lists sessions, newest first; more says that there are further ones.
-func (db menuStore) USSDSessions(ctx context.Context, f ussd.SessionFilter) (list []ussd.Session, more bool, err error) {
+func (db menuStore) USSDSessions(ctx context.Context,
+	f ussd.SessionFilter) (list []ussd.Session, more bool, err error) {
 	before := f.Before
 	if before == 0 {
 		before = math.MaxInt64
@@ -284,7 +298,8 @@ func (db menuStore) CountOpenUSSDSessions(ctx context.Context, account int64) (i
 }
 
 // USSDSession finds a session with its steps and answers.
-func (db menuStore) USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error) {
+func (db menuStore) USSDSession(ctx context.Context,
+	id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error) {
 	row, err := db.read().USSDSession(ctx, id)
 	if _, err := found(row, err, "read USSD session"); err != nil {
 		return s, nil, nil, err
@@ -294,7 +309,8 @@ func (db menuStore) USSDSession(ctx context.Context, id int64) (s ussd.Session, 
 		return s, nil, nil, fmt.Errorf("read USSD steps: %w", err)
 	}
 	for _, r := range rows {
-		steps = append(steps, ussd.Step{SessionID: r.SessionID, No: int(r.No), At: r.At, Screen: r.Screen, Input: r.Input, Text: r.Text, Took: r.Took, End: r.Ends})
+		steps = append(steps, ussd.Step{SessionID: r.SessionID, No: int(r.No), At: r.At, Screen: r.Screen, Input: r.Input,
+			Text: r.Text, Took: r.Took, End: r.Ends})
 	}
 	answers, err := db.read().USSDSavedOf(ctx, id)
 	if err != nil {
@@ -305,7 +321,8 @@ func (db menuStore) USSDSession(ctx context.Context, id int64) (s ussd.Session, 
 
 func savedOf(rows []query.UssdSaved) (list []ussd.Saved) {
 	for _, r := range rows {
-		list = append(list, ussd.Saved{SessionID: r.SessionID, AccountID: r.AccountID, MenuID: r.MenuID, Number: r.Number, Name: r.Name, Text: r.Text, At: r.At})
+		list = append(list, ussd.Saved{SessionID: r.SessionID, AccountID: r.AccountID, MenuID: r.MenuID, Number: r.Number,
+			Name: r.Name, Text: r.Text, At: r.At})
 	}
 	return list
 }
@@ -371,7 +388,8 @@ func (db menuStore) JoinedLists(ctx context.Context, account int64) (map[string]
 // EachJoined gives the callers on a list, in the order of their numbers.
 func (db menuStore) EachJoined(ctx context.Context, account int64, list string, do func(j ussd.Joined) error) error {
 	for after := ""; ; {
-		rows, err := db.read().JoinedUSSD(ctx, query.JoinedUSSDParams{AccountID: account, List: list, Number: after, Limit: 500})
+		rows, err := db.read().JoinedUSSD(ctx, query.JoinedUSSDParams{AccountID: account, List: list, Number: after,
+			Limit: 500})
 		if err != nil || len(rows) == 0 {
 			return wrap(err, "read USSD list")
 		}

@@ -34,7 +34,9 @@ func TestMenusAreKept(t *testing.T) {
 		t.Fatalf("another revision was published: %v", err)
 	}
 	refusal := sms.Invalid{"menu": "no"}
-	if _, err := f.db.PublishMenu(f.ctx, id, 2, f.now(), sms.User{}, func(ussd.Draft, []ussd.Published) error { return refusal }); !errors.As(err, &sms.Invalid{}) {
+	if _, err := f.db.PublishMenu(f.ctx, id, 2, f.now(), sms.User{}, func(ussd.Draft, []ussd.Published) error {
+		return refusal
+	}); !errors.As(err, &sms.Invalid{}) {
 		t.Fatal(err)
 	}
 	for want := 1; want <= 2; want++ {
@@ -46,7 +48,8 @@ func TestMenusAreKept(t *testing.T) {
 	}
 	list, err := f.db.PublishedMenus(f.ctx)
 	f.must(err)
-	if len(list) != 1 || list[0].Version != 2 || list[0].Menu.Name != "Second" || list[0].Secret != "secret" || list[0].AccountID != f.account.ID {
+	if len(list) != 1 || list[0].Version != 2 || list[0].Menu.Name != "Second" || list[0].Secret != "secret" ||
+		list[0].AccountID != f.account.ID {
 		t.Fatalf("%+v", list)
 	}
 	versions, err := f.db.MenuVersions(f.ctx, id)
@@ -64,18 +67,24 @@ func TestMenusAreKept(t *testing.T) {
 func TestSessionsAreKept(t *testing.T) {
 	f := newFixture(t)
 	old, young := ussd.SessionID(began, 1), ussd.SessionID(began+1000, 1)
-	a := ussd.Session{ID: old, AccountID: f.account.ID, MenuID: 3, Version: 1, Number: "2348030000101", Network: "mtn", Code: "347", BegunAt: began, LastAt: began, Steps: 1, Slowest: 5, Screen: "a", ServiceID: "s", USSDID: "u", Status: "200 OK", Body: "{}"}
+	a := ussd.Session{ID: old, AccountID: f.account.ID, MenuID: 3, Version: 1, Number: "2348030000101", Network: "mtn",
+		Code: "347", BegunAt: began, LastAt: began, Steps: 1, Slowest: 5, Screen: "a", ServiceID: "s", USSDID: "u",
+		Status: "200 OK", Body: "{}"}
 	b := a
 	b.ID, b.BegunAt, b.Number = young, began+1000, "2348030000102"
 	f.must(f.db.PutUSSDSessions(f.ctx, ussd.Batch{Sessions: []ussd.Session{a, b},
-		Steps:  []ussd.Step{{SessionID: old, No: 1, At: began, Screen: "a", Input: "*347#", Text: "Hello", Took: 5}, {SessionID: young, No: 1, At: began, Screen: "a"}},
-		Saved:  []ussd.Saved{{SessionID: old, AccountID: f.account.ID, MenuID: 3, Number: a.Number, Name: "Day", Text: "1", At: 1}, {SessionID: young, AccountID: f.account.ID, MenuID: 3, Number: b.Number, Name: "Day", Text: "2", At: 2}},
-		Joined: []ussd.Joined{{AccountID: f.account.ID, List: "News", Number: a.Number, At: 1}, {AccountID: f.account.ID, List: "News", Number: a.Number, At: 2}}}))
+		Steps: []ussd.Step{{SessionID: old, No: 1, At: began, Screen: "a", Input: "*347#", Text: "Hello", Took: 5},
+			{SessionID: young, No: 1, At: began, Screen: "a"}},
+		Saved: []ussd.Saved{{SessionID: old, AccountID: f.account.ID, MenuID: 3, Number: a.Number, Name: "Day", Text: "1",
+			At: 1}, {SessionID: young, AccountID: f.account.ID, MenuID: 3, Number: b.Number, Name: "Day", Text: "2", At: 2}},
+		Joined: []ussd.Joined{{AccountID: f.account.ID, List: "News", Number: a.Number, At: 1},
+			{AccountID: f.account.ID, List: "News", Number: a.Number, At: 2}}}))
 	// What comes later has lost what only the begin tells.
 	a.Steps, a.Screen, a.EndedAt, a.Ended, a.LastAt = 2, "b", began+9, ussd.EndedByTime, began+9
 	later := a
 	later.Status, later.Body, later.USSDID = "", "", ""
-	f.must(f.db.PutUSSDSessions(f.ctx, ussd.Batch{Sessions: []ussd.Session{later}, Steps: []ussd.Step{{SessionID: old, No: 2, Screen: "b", End: true}}}))
+	f.must(f.db.PutUSSDSessions(f.ctx, ussd.Batch{Sessions: []ussd.Session{later},
+		Steps: []ussd.Step{{SessionID: old, No: 2, Screen: "b", End: true}}}))
 	got, steps, saved, err := f.db.USSDSession(f.ctx, old)
 	f.must(err)
 	if d := cmp.Diff(a, got); d != "" || len(steps) != 2 || !steps[1].End || len(saved) != 1 || saved[0].Text != "1" {
@@ -118,9 +127,11 @@ func TestSessionsAreKept(t *testing.T) {
 func TestOnlyItsOwnBlocksAreTakenBack(t *testing.T) {
 	f := newFixture(t)
 	for _, kind := range []sms.BlockKind{sms.BlockedByStaff, sms.BlockedByUSSD} {
-		_, err := f.db.Block(f.ctx, []sms.Blocked{{AccountID: f.account.ID, Number: "234803000010" + string(kind[0]), Kind: kind, Since: 1}})
+		_, err := f.db.Block(f.ctx, []sms.Blocked{{AccountID: f.account.ID, Number: "234803000010" + string(kind[0]),
+			Kind: kind, Since: 1}})
 		f.must(err)
-		_, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, "234803000010"+string(kind[0]), sms.BlockedByUSSD, sms.Unblocking{At: 2, Kind: sms.BlockedByUSSD})
+		_, done, err := f.db.EndOwnBlock(f.ctx, f.account.ID, "234803000010"+string(kind[0]), sms.BlockedByUSSD,
+			sms.Unblocking{At: 2, Kind: sms.BlockedByUSSD})
 		if err != nil || done != (kind == sms.BlockedByUSSD) {
 			t.Errorf("%s: %v %v", kind, done, err)
 		}
@@ -134,10 +145,12 @@ func TestAReplayOfTheSpoolTakesNothingBack(t *testing.T) {
 	f := newFixture(t)
 	id := ussd.SessionID(began, 1)
 	batch := func(no int, at int64, word string) ussd.Batch {
-		s := ussd.Session{ID: id, AccountID: f.account.ID, MenuID: 3, Number: "2348030000101", BegunAt: began, LastAt: at, Steps: no, Slowest: int64(no), Screen: word}
+		s := ussd.Session{ID: id, AccountID: f.account.ID, MenuID: 3, Number: "2348030000101", BegunAt: began, LastAt: at,
+			Steps: no, Slowest: int64(no), Screen: word}
 		return ussd.Batch{Sessions: []ussd.Session{s},
-			Steps:  []ussd.Step{{SessionID: id, No: 1, At: at, Screen: word}},
-			Saved:  []ussd.Saved{{SessionID: id, AccountID: f.account.ID, MenuID: 3, Number: s.Number, Name: "Day", Text: word, At: at}},
+			Steps: []ussd.Step{{SessionID: id, No: 1, At: at, Screen: word}},
+			Saved: []ussd.Saved{{SessionID: id, AccountID: f.account.ID, MenuID: 3, Number: s.Number, Name: "Day", Text: word,
+				At: at}},
 			Joined: []ussd.Joined{{AccountID: f.account.ID, List: "News", Number: s.Number, At: at}}}
 	}
 	holds := func(when, session, answer string, steps int, ended string) {

@@ -26,7 +26,8 @@ func openSpooled(t tb, data string) *USSDSpool {
 }
 
 func savedText(session int64, name, text string, at int64) ussd.Batch {
-	return ussd.Batch{Saved: []ussd.Saved{{SessionID: session, AccountID: 1, MenuID: 3, Number: "2348030000101", Name: name, Text: text, At: at}}}
+	return ussd.Batch{Saved: []ussd.Saved{{SessionID: session, AccountID: 1, MenuID: 3, Number: "2348030000101",
+		Name: name, Text: text, At: at}}}
 }
 
 func texts(b ussd.Batch) (list []string) {
@@ -184,8 +185,10 @@ func TestCrashesLoseNoPromiseOfUSSD(t *testing.T) {
 		f := whole.other(t, fmt.Sprint("Run ", run))
 		data, err := os.MkdirTemp(whole.data, "crash")
 		f.must(err)
-		c := &crashing{f: f, t: t, data: data, spool: openSpooled(t, data), menu: int64(run), want: map[string]string{}, ended: map[int64]string{}}
-		t.Repeat(map[string]func(*rapid.T){"answer": c.answer, "hand over": c.handOver, "end": c.end, "crash": c.crash, "": func(*rapid.T) {}})
+		c := &crashing{f: f, t: t, data: data, spool: openSpooled(t, data), menu: int64(run), want: map[string]string{},
+			ended: map[int64]string{}}
+		t.Repeat(map[string]func(*rapid.T){"answer": c.answer, "hand over": c.handOver, "end": c.end, "crash": c.crash,
+			"": func(*rapid.T) {}})
 		c.crash(t)
 		f.must(c.spool.Close())
 		c.check()
@@ -208,7 +211,9 @@ type crashing struct {
 }
 
 func (c *crashing) session(n int64, step int) ussd.Session {
-	return ussd.Session{ID: c.menu<<20 | n, AccountID: c.f.account.ID, MenuID: c.menu, Number: "2348030000101", Network: "mtn", Code: "347", BegunAt: began + n, LastAt: began + c.at, Steps: step, Screen: fmt.Sprint("s", step), Body: "{}"}
+	return ussd.Session{ID: c.menu<<20 | n, AccountID: c.f.account.ID, MenuID: c.menu, Number: "2348030000101",
+		Network: "mtn", Code: "347", BegunAt: began + n, LastAt: began + c.at, Steps: step, Screen: fmt.Sprint("s", step),
+		Body: "{}"}
 }
 
 func (c *crashing) answer(t *rapid.T) {
@@ -219,12 +224,15 @@ func (c *crashing) answer(t *rapid.T) {
 		return
 	}
 	name, text := rapid.SampledFrom([]string{"Day", "News"}).Draw(t, "name"), fmt.Sprint("answer ", c.at)
-	b := ussd.Batch{Sessions: []ussd.Session{x}, Saved: []ussd.Saved{{SessionID: x.ID, AccountID: x.AccountID, MenuID: c.menu, Number: x.Number, Name: name, Text: text, At: c.at}},
+	b := ussd.Batch{Sessions: []ussd.Session{x},
+		Saved: []ussd.Saved{{SessionID: x.ID, AccountID: x.AccountID, MenuID: c.menu, Number: x.Number, Name: name,
+			Text: text, At: c.at}},
 		Joined: []ussd.Joined{{AccountID: x.AccountID, List: "List of " + text, Number: x.Number, At: c.at}}}
 	c.f.must(c.spool.Append(b))
 	c.want[fmt.Sprint(x.ID, name)] = text
 	c.lists++
-	c.due.Sessions, c.due.Saved, c.due.Joined = append(c.due.Sessions, b.Sessions...), append(c.due.Saved, b.Saved...), append(c.due.Joined, b.Joined...)
+	c.due.Sessions, c.due.Saved, c.due.Joined = append(c.due.Sessions, b.Sessions...), append(c.due.Saved, b.Saved...),
+		append(c.due.Joined, b.Joined...)
 }
 
 // end is what nobody waits for: only the database learns of it.

@@ -126,7 +126,8 @@ func (w *witnessing) unspent(ctx context.Context, before query.Balance, now sms.
 // charged adds the parts of an account's requests that may have been charged
 // since a time, or that stand in the journal behind a line. It is not known what
 // a group has, nor when messages are charged that the provider keeps.
-func (w *witnessing) charged(ctx context.Context, account, since, until, behind int64, parts map[string]int64) (known bool, err error) {
+func (w *witnessing) charged(ctx context.Context, account, since, until, behind int64,
+	parts map[string]int64) (known bool, err error) {
 	kept, err := w.HandedOverBetween(ctx, account, since, until)
 	if err != nil || kept > 0 {
 		return false, orNothing(err, "look for campaigns that were handed over")
@@ -203,7 +204,8 @@ func (w *witnessing) ask(ctx context.Context, before query.Balance, now sms.Bala
 			return err
 		}
 	}
-	_, err = w.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: w.account, Kind: string(sms.AlarmUnspent), PluginType: now.PluginType, At: now.ReadAt,
+	_, err = w.InsertAlarm(ctx, query.InsertAlarmParams{AccountID: w.account, Kind: string(sms.AlarmUnspent),
+		PluginType: now.PluginType, At: now.ReadAt,
 		FromAt: before.ReadAt, Before: before.Credits, After: now.Credits})
 	return err
 }
@@ -242,7 +244,8 @@ func (db callStore) AwaitsReading(ctx context.Context, account int64) (bool, err
 }
 
 // unsentTo finds messages to a number that have not left.
-const unsentTo = `select id, campaign_id, text from message where account_id = $1 and number <> '' and (` + tail + `) = $2 and number = $3
+const unsentTo = `select id, campaign_id, text from message where account_id = $1 and number <> '' and (` + tail +
+	`) = $2 and number = $3
 and state in ('draft', 'queued', 'claimed') order by id limit 100`
 
 // witness looks for reports under an id that nobody was given which are about a
@@ -277,7 +280,8 @@ func (a *arrival) witness(ctx context.Context, done *sms.Applied, now int64) err
 	return nil
 }
 
-func (a *arrival) testify(ctx context.Context, r *arrivedReport, able map[int64]query.PausableCampaignsRow, done *sms.Applied, now int64) error {
+func (a *arrival) testify(ctx context.Context, r *arrivedReport, able map[int64]query.PausableCampaignsRow,
+	done *sms.Applied, now int64) error {
 	number := a.matchKeys(r.AccountID).Key(r.Mobile)
 	if number == "" {
 		return nil

@@ -48,7 +48,10 @@ func (f *fixture) reads(hundredths int64) {
 
 func (f *fixture) price(hundredths int64) {
 	f.t.Helper()
-	_, err := f.db.UpdateAccount(f.ctx, f.account.ID, f.now(), func(a *sms.Account, _ *sms.Credentials) error { a.PricePerPart = hundredths; return nil })
+	_, err := f.db.UpdateAccount(f.ctx, f.account.ID, f.now(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.PricePerPart = hundredths
+		return nil
+	})
 	f.must(err)
 }
 
@@ -105,8 +108,10 @@ func TestABalanceThatFellAsksBeforeTheFirstRequest(t *testing.T) {
 	f.reads(now)
 	c = f.campaign(c.ID)
 	// Two calls of six messages may have been charged late, at 4.00 and a quarter more.
-	want := fmt.Sprintf("The balance fell by KES %d that this desk did not spend. Was this desk put back from a copy?", (known-now-6*500)/100)
-	if c.State != sms.CampaignPaused || c.PauseCode != sms.PauseCopy || !strings.HasPrefix(c.Pause, want) || !f.asked() || f.awaits() {
+	want := fmt.Sprintf("The balance fell by KES %d that this desk did not spend. Was this desk put back from a copy?",
+		(known-now-6*500)/100)
+	if c.State != sms.CampaignPaused || c.PauseCode != sms.PauseCopy || !strings.HasPrefix(c.Pause, want) || !f.asked() ||
+		f.awaits() {
 		t.Fatalf("%s %q, want %q", c.State, c.Pause, want)
 	}
 	if f.send(j, l, 100) != 0 || l.twice() != 0 {
@@ -133,7 +138,10 @@ func TestWhatTheBalanceMisses(t *testing.T) {
 		"topped up in between": func(f *fixture, known, now int64) { f.reads(now + (known - now) + 100) },
 		"topped up by nearly as much: what may be charged late hides the rest": func(f *fixture, known, now int64) { f.reads(known - 6*400) },
 		"others send from the account": func(f *fixture, _, now int64) {
-			_, err := f.db.UpdateRecordSettings(f.ctx, f.account.ID, func(s *sms.RecordSettings) error { s.OthersSend = true; return nil })
+			_, err := f.db.UpdateRecordSettings(f.ctx, f.account.ID, func(s *sms.RecordSettings) error {
+				s.OthersSend = true
+				return nil
+			})
 			f.must(err)
 			if f.awaits() {
 				f.t.Errorf("waits for what nobody looks at")
@@ -253,7 +261,8 @@ func TestTheBalanceIsNoFalseAlarm(t *testing.T) {
 					own.license(a)
 					own.must(j.Append(a))
 					lag := rapid.Int64Range(0, chargeLag.Milliseconds()-1000).Draw(rt, "lag")
-					charges = append(charges, charge{own.clock.Load() + lag, int64(a.Recipients) * rapid.Int64Range(0, 400).Draw(rt, "price")})
+					charges = append(charges, charge{own.clock.Load() + lag,
+						int64(a.Recipients) * rapid.Int64Range(0, 400).Draw(rt, "price")})
 					if rapid.Bool().Draw(rt, "answered") {
 						own.settle(a, answer(a))
 					} else {
@@ -282,7 +291,8 @@ func TestTheBalanceIsNoFalseAlarm(t *testing.T) {
 func TestAReportForWhatWasNotSent(t *testing.T) {
 	const text = "Your appointment is tomorrow at nine"
 	told := func(f *fixture, number, text string) sms.Applied {
-		return f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: randomHex(8), Mobile: number, Status: "DELIVRD", ShortMessage: text, ReceivedAt: f.now(), Raw: "raw"})
+		return f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: randomHex(8), Mobile: number,
+			Status: "DELIVRD", ShortMessage: text, ReceivedAt: f.now(), Raw: "raw"})
 	}
 	for name, c := range map[string]struct {
 		tell  func(f *fixture) sms.Applied
@@ -338,7 +348,8 @@ func TestAReportForADraft(t *testing.T) {
 	f := newFixture(t)
 	f.journal()
 	c := f.newDraft("Hello again", numbers(1)...)
-	done := f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: "x", Mobile: numbers(1)[0], Status: "DELIVRD", ShortMessage: "Hello again", ReceivedAt: f.now(), Raw: "raw"})
+	done := f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: "x", Mobile: numbers(1)[0], Status: "DELIVRD",
+		ShortMessage: "Hello again", ReceivedAt: f.now(), Raw: "raw"})
 	if done.Doubted != 0 || f.campaign(c.ID).State != sms.CampaignDraft {
 		t.Errorf("%d, %s", done.Doubted, f.campaign(c.ID).State)
 	}

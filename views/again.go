@@ -79,5 +79,6 @@ func againState(o Outlook, c sms.Campaign) string {
 // MaySendAgain says that messages of the campaign can be chosen to be sent
 // again: everything of it that is to be sent has left.
 func (p CampaignPage) MaySendAgain() bool {
-	return p.CanSend && p.Campaign.GroupID == "" && p.Campaign.Decided() && (p.Campaign.State != sms.CampaignRunning && p.Campaign.State != sms.CampaignPaused || p.waiting() == 0)
+	return p.CanSend && p.Campaign.GroupID == "" && p.Campaign.Decided() &&
+		(p.Campaign.State != sms.CampaignRunning && p.Campaign.State != sms.CampaignPaused || p.waiting() == 0)
 }

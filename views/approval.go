@@ -35,7 +35,8 @@ func (p ConfirmPage) approvalWords() string {
 	if p.Campaign.GroupID != "" {
 		return "Campaigns to a group need approval on this account, because the number of recipients is not known."
 	}
-	return "Campaigns to more than " + Plural(int(p.Account.ApproveAbove), "recipient", "recipients") + " need approval on this account."
+	return "Campaigns to more than " + Plural(int(p.Account.ApproveAbove), "recipient", "recipients") +
+		" need approval on this account."
 }
 
 // ApprovalPage is a campaign that waits for a second person.
@@ -120,7 +121,8 @@ func (p ApprovalPage) why() string {
 }
 
 func (p ApprovalPage) reasonField() InputProps {
-	return InputProps{Field: Field{Name: "reason", Label: "What has to change", Hint: "The author will see this.", Value: p.Reason, Error: p.Errors["reason"]}, Autocomplete: "off"}
+	return InputProps{Field: Field{Name: "reason", Label: "What has to change", Hint: "The author will see this.",
+		Value: p.Reason, Error: p.Errors["reason"]}, Autocomplete: "off"}
 }
 
 // approvedWords say who approved the campaign, "" where nobody did.
@@ -137,5 +139,6 @@ func (p OverviewPage) approvals() action {
 		return action{}
 	}
 	words := Plural(int(p.Approvals), "campaign is", "campaigns are") + " waiting for approval"
-	return action{"approve", words, "Nothing will be sent until " + plural(p.Approvals, "it is", "they are") + " approved.", ToneWarn, Link{"Review", "/campaigns?state=needs-approval"}}
+	return action{"approve", words, "Nothing will be sent until " + plural(p.Approvals, "it is", "they are") +
+		" approved.", ToneWarn, Link{"Review", "/campaigns?state=needs-approval"}}
 }

@@ -41,7 +41,8 @@ func (b Backups) attention() action {
 func (b Backups) trouble() (title, text string, tone Tone) {
 	switch b.state() {
 	case sms.BackupFailed:
-		return "The last backup failed " + b.When(b.Last.FailedAt), sentence(capital(b.Last.Problem)) + b.stillThere(), ToneBad
+		return "The last backup failed " + b.When(b.Last.FailedAt), sentence(capital(b.Last.Problem)) + b.stillThere(),
+			ToneBad
 	case sms.BackupOld:
 		return "The last backup is " + b.age() + " old", "What was done since then is lost if this disk breaks.", ToneWarn
 	case sms.BackupNone:

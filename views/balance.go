@@ -42,7 +42,8 @@ type BalanceXML struct {
 
 // UsageBys are the headings that usage can be summed under, with their words.
 func UsageBys() []Tab {
-	return []Tab{{Text: "Day", Href: "day"}, {Text: "Month", Href: "month"}, {Text: "Sender ID", Href: "sender"}, {Text: "Team member", Href: "person"}, {Text: "Network", Href: "network"}}
+	return []Tab{{Text: "Day", Href: "day"}, {Text: "Month", Href: "month"}, {Text: "Sender ID", Href: "sender"},
+		{Text: "Team member", Href: "person"}, {Text: "Network", Href: "network"}}
 }
 
 func (p BalancePage) usageTabs() []Tab {
@@ -132,7 +133,8 @@ func (p BalancePage) estimate(parts int64) string {
 	if p.AccountRow.PricePerPart <= 0 {
 		return "–"
 	}
-	return amount(p.AccountRow.Currency, new(big.Rat).Mul(big.NewRat(p.AccountRow.PricePerPart, 100), big.NewRat(parts, 1)))
+	return amount(p.AccountRow.Currency, new(big.Rat).Mul(big.NewRat(p.AccountRow.PricePerPart, 100),
+		big.NewRat(parts, 1)))
 }
 
 // failed is the sentence for a balance that could not be read just now.
@@ -264,14 +266,17 @@ func (p BalancePage) chart(points []balancePoint) balanceChart {
 			fmt.Fprintf(&line, "H%.1fV%.1f", across, up)
 		}
 	}
-	return balanceChart{Line: line.String(), Area: line.String() + "V160H0Z", High: high.Credits, Low: low.Credits, From: p.When(first.At), Until: p.When(last.At),
-		Words: fmt.Sprintf("From %s to %s: highest %s, lowest %s, latest %s.", p.When(first.At), p.When(last.At), high.Credits, low.Credits, last.Credits)}
+	return balanceChart{Line: line.String(), Area: line.String() + "V160H0Z", High: high.Credits, Low: low.Credits,
+		From: p.When(first.At), Until: p.When(last.At),
+		Words: fmt.Sprintf("From %s to %s: highest %s, lowest %s, latest %s.", p.When(first.At), p.When(last.At),
+			high.Credits, low.Credits, last.Credits)}
 }
 
 func (p BalancePage) historyTabs() []Tab {
 	var tabs []Tab
 	for _, days := range []int{7, 30, 90} {
-		tabs = append(tabs, Tab{Text: strconv.Itoa(days) + " days", Href: With(BalancePath, "days", strconv.Itoa(days)), Current: days == p.Days})
+		tabs = append(tabs, Tab{Text: strconv.Itoa(days) + " days", Href: With(BalancePath, "days", strconv.Itoa(days)),
+			Current: days == p.Days})
 	}
 	return tabs
 }

@@ -13,7 +13,8 @@ import (
 func TestTheLineOfTheBalance(t *testing.T) {
 	now := time.Date(2026, time.June, 3, 10, 0, 0, 0, time.UTC)
 	span := func(since, read time.Duration, credits string) sms.BalanceSpan {
-		return sms.BalanceSpan{Balance: sms.Balance{PluginType: "SMS", Credits: credits, ReadAt: now.Add(read).UnixMilli()}, Since: now.Add(since).UnixMilli()}
+		return sms.BalanceSpan{Balance: sms.Balance{PluginType: "SMS", Credits: credits, ReadAt: now.Add(read).UnixMilli()},
+			Since: now.Add(since).UnixMilli()}
 	}
 	for _, tc := range []struct {
 		history []sms.BalanceSpan

@@ -201,7 +201,8 @@ func (p ChartProps) reportsSay() string {
 			busiest, most = i, sum
 		}
 	}
-	return "From " + p.Points[0].Label + " to " + p.Points[len(p.Points)-1].Label + ": " + Number(p.total(0)) + " delivered, " + Number(p.total(1)) +
+	return "From " + p.Points[0].Label + " to " + p.Points[len(p.Points)-1].Label + ": " + Number(p.total(0)) +
+		" delivered, " + Number(p.total(1)) +
 		" not delivered, " + Number(int(p.total(2))) + " other. Peak at " + p.Points[busiest].Label + ": " + Number(most) + "."
 }
 

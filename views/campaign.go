@@ -166,7 +166,8 @@ func (p CampaignPage) all() string { return p.address(CampaignPath(p.Campaign.ID
 
 // views are the two sides of the page.
 func (p CampaignPage) views(breakdown bool) []Tab {
-	return []Tab{{Text: "Messages", Href: p.here(), Current: !breakdown}, {Text: "Breakdown", Href: p.address(breakdownPath(p.Campaign.ID), url.Values{}), Current: breakdown}}
+	return []Tab{{Text: "Messages", Href: p.here(), Current: !breakdown},
+		{Text: "Breakdown", Href: p.address(breakdownPath(p.Campaign.ID), url.Values{}), Current: breakdown}}
 }
 
 // standings are the choices of the filter by status.
@@ -230,14 +231,16 @@ const alwaysShown = 5
 
 func (p CampaignPage) tiles() []TileProps {
 	total := p.Tally.Total()
-	list := []TileProps{{ID: "tile-all", Label: "All", Value: Number(int(total)), Glyph: GlyphMessage, Href: p.Path("", ""), Current: p.Tile == "" && p.State == ""}}
+	list := []TileProps{{ID: "tile-all", Label: "All", Value: Number(int(total)), Glyph: GlyphMessage,
+		Href: p.Path("", ""), Current: p.Tile == "" && p.State == ""}}
 	for _, tile := range sms.Tiles() {
 		n := p.Tally.Tile(tile)
 		if n == 0 && len(list) >= alwaysShown && p.Tile != tile {
 			continue
 		}
-		t := TileProps{ID: "tile-" + string(tile), Label: tile.Words(), Value: Number(int(n)), Tone: toneOf(tile.Tone()), Glyph: tileGlyph(tile),
-			Href: p.Path(tile, ""), Current: p.Tile == tile}
+		t := TileProps{ID: "tile-" + string(tile), Label: tile.Words(), Value: Number(int(n)), Tone: toneOf(tile.Tone()),
+			Glyph: tileGlyph(tile),
+			Href:  p.Path(tile, ""), Current: p.Tile == tile}
 		if (tile == sms.TileDelivered || tile == sms.TileFailed) && n > 0 {
 			t.More = Percent(n, total)
 		}
@@ -350,7 +353,8 @@ func (p CampaignPage) doubt() string {
 	lost, held := p.Tally["doubt"], p.Tally["held"]
 	switch {
 	case lost > 0 && held > 0:
-		return "Some may or may not have been sent. The provider refused the others for a reason we do not recognise; they were probably not sent. Nothing is sent again unless you decide so."
+		return "Some may or may not have been sent. The provider refused the others for a reason we do not recognise; " +
+			"they were probably not sent. Nothing is sent again unless you decide so."
 	case held > 0:
 		return "The provider refused these for a reason we do not recognise. They were probably not sent. Nothing is sent again unless you decide so."
 	}
@@ -410,14 +414,16 @@ const PageLength = 50
 func (p CampaignPage) noRows() EmptyProps {
 	switch {
 	case p.Search.Narrows() && p.Search.Next > 0:
-		return EmptyProps{Glyph: GlyphSearch, Title: "No matches yet", Text: "There are more messages to search.", Action: Link{Text: "Search more messages", Href: With(p.here(), "after", id(p.Search.Next))}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No matches yet", Text: "There are more messages to search.",
+			Action: Link{Text: "Search more messages", Href: With(p.here(), "after", id(p.Search.Next))}}
 	case p.Search.Narrows():
 		return EmptyProps{Glyph: GlyphSearch, Title: "No messages match.", Action: Link{Text: "Clear filters", Href: p.all()}}
 	}
 	if p.Tile == "" && p.State == "" {
 		return EmptyProps{Glyph: GlyphMessage, Title: "This campaign has no messages"}
 	}
-	return EmptyProps{Glyph: GlyphMessage, Title: "No messages with this status", Text: "Messages move here and away as reports arrive.", Action: Link{Text: "Show all messages", Href: p.Path("", "")}}
+	return EmptyProps{Glyph: GlyphMessage, Title: "No messages with this status",
+		Text: "Messages move here and away as reports arrive.", Action: Link{Text: "Show all messages", Href: p.Path("", "")}}
 }
 
 // to is whom a message goes to, as far as this person may see it.

@@ -28,7 +28,8 @@ type CampaignListPage struct {
 // CampaignTabs are the ways to look at the list: the word in the address and
 // the word on screen.
 func CampaignTabs() [][2]string {
-	return [][2]string{{"", "All"}, {"running", "Running"}, {"scheduled", "Scheduled"}, {"needs-decision", "Needs your decision"}, {"needs-approval", "Needs approval"},
+	return [][2]string{{"", "All"}, {"running", "Running"}, {"scheduled", "Scheduled"},
+		{"needs-decision", "Needs your decision"}, {"needs-approval", "Needs approval"},
 		{"finished", "Finished"}, {"drafts", "Drafts"}, {"test", "Test"}}
 }
 
@@ -99,19 +100,27 @@ func (p CampaignListPage) cost(c sms.Campaign) string {
 func (p CampaignListPage) empty() EmptyProps {
 	switch {
 	case len(p.Errors) > 0:
-		return EmptyProps{Glyph: GlyphSearch, Title: "No search was run", Text: "Correct the date first.", Action: Link{Text: "Clear filters", Href: CampaignsPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No search was run", Text: "Correct the date first.",
+			Action: Link{Text: "Clear filters", Href: CampaignsPath}}
 	case p.narrowed():
-		return EmptyProps{Glyph: GlyphSearch, Title: "No campaigns match.", Action: Link{Text: "Clear filters", Href: CampaignsPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No campaigns match.",
+			Action: Link{Text: "Clear filters", Href: CampaignsPath}}
 	case p.Tab == "needs-approval":
-		return EmptyProps{Glyph: GlyphTick, Title: "No campaigns need approval", Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
+		return EmptyProps{Glyph: GlyphTick, Title: "No campaigns need approval",
+			Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
 	case p.Tab == "needs-decision":
-		return EmptyProps{Glyph: GlyphTick, Title: "No campaigns need your decision", Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
+		return EmptyProps{Glyph: GlyphTick, Title: "No campaigns need your decision",
+			Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
 	case p.Tab != "":
-		return EmptyProps{Glyph: GlyphCampaign, Title: "No campaigns here.", Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
+		return EmptyProps{Glyph: GlyphCampaign, Title: "No campaigns here.",
+			Action: Link{Text: "Show all campaigns", Href: CampaignsPath}}
 	case p.CanSend:
-		return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet", Text: "Start with a few numbers. You will see the cost before anything is sent.", Action: Link{Text: "New message", Href: NewPath}}
+		return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet",
+			Text:   "Start with a few numbers. You will see the cost before anything is sent.",
+			Action: Link{Text: "New message", Href: NewPath}}
 	}
-	return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet", Text: "Campaigns will appear here once someone sends one."}
+	return EmptyProps{Glyph: GlyphCampaign, Title: "Nothing sent yet",
+		Text: "Campaigns will appear here once someone sends one."}
 }
 
 // moving says that a campaign's row may still change by itself.

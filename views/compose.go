@@ -36,7 +36,9 @@ type ComposePage struct {
 	Unsent *Unsent      // what the same person wrote and did not send, nil for nothing
 	Gone   bool         // the message that was asked for is not there any more
 	Count  *sms.Numbers // what was read of Numbers, nil before anything was
-	Errors sms.Invalid  // by field: numbers, sender_id, template, text, a mark's MarkName, name; others are about the whole
+	// by field: numbers, sender_id, template, text, a mark's MarkName, name; others are about the
+	// whole
+	Errors sms.Invalid
 }
 
 // Unsent is a draft to go on with.
@@ -48,7 +50,8 @@ const badShown = 20
 // bad are the numbers to list one by one; a single one that the sentence at
 // the field quotes already needs no list.
 func (p ComposePage) bad() []sms.BadNumber {
-	if p.Errors["numbers"] == "" || p.Count == nil || len(p.Count.Bad) == 1 && strings.Contains(p.Errors["numbers"], p.Count.Bad[0].Raw) {
+	if p.Errors["numbers"] == "" || p.Count == nil || len(p.Count.Bad) == 1 &&
+		strings.Contains(p.Errors["numbers"], p.Count.Bad[0].Raw) {
 		return nil
 	}
 	return p.Count.Bad[:min(len(p.Count.Bad), badShown)]

@@ -41,7 +41,8 @@ type ConfirmPage struct {
 }
 
 // confirmOrder is the order of the fields on the page.
-var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "may_repeat", "blind", "typed", "approval", "name"}
+var confirmOrder = []string{"group", "test_number", "when", "day", "time", "which", "hand_over", "again", "may_repeat",
+	"blind", "typed", "approval", "name"}
 
 // number is how many messages leave, as the button says it.
 func (p ConfirmPage) messages() string {
@@ -141,7 +142,8 @@ func (p ConfirmPage) short() (string, bool) {
 	if !readable || have.Cmp(cost) >= 0 {
 		return "", false
 	}
-	return "The estimated cost is " + amount(p.Account.Currency, cost) + " but the balance is " + p.Balance.Credits + ". Send fewer messages or top up.", true
+	return "The estimated cost is " + amount(p.Account.Currency, cost) + " but the balance is " + p.Balance.Credits +
+		". Send fewer messages or top up.", true
 }
 
 // sums are the lines of the cost card. What is not known is said or left out,
@@ -175,7 +177,8 @@ func (p ConfirmPage) sums() []Term {
 	terms = append(terms, Term{Name: "Balance now", Text: p.Balance.Credits, Number: true})
 	if have, readable := p.Balance.Amount(); readable && known {
 		sign := strings.Trim(p.Balance.Credits[:strings.IndexFunc(p.Balance.Credits, unicode.IsDigit)], "-− ")
-		terms = append(terms, Term{Name: "Estimated balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)), Number: true})
+		terms = append(terms, Term{Name: "Estimated balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)),
+			Number: true})
 	}
 	return terms
 }
@@ -198,7 +201,8 @@ func (p ConfirmPage) whyParts() string {
 	if n == 0 || p.List.Tally.Letters == "" {
 		return ""
 	}
-	return Plural(int(n), "message needs", "messages need") + " extra parts because of " + oddNames([]rune(p.List.Tally.Letters)) + "."
+	return Plural(int(n), "message needs", "messages need") + " extra parts because of " +
+		oddNames([]rune(p.List.Tally.Letters)) + "."
 }
 
 // left are the lines about rows that are not sent, by kind.
@@ -238,7 +242,8 @@ func (p ConfirmPage) listNotes() []string {
 		notes = append(notes, "Duplicate numbers get the message once.")
 	}
 	if p.Out.Unsure {
-		notes = append(notes, "Some numbers have been blocked since this list was checked. They will be left out when the campaign reaches them.")
+		notes = append(notes,
+			"Some numbers have been blocked since this list was checked. They will be left out when the campaign reaches them.")
 	}
 	if p.List == nil {
 		return notes
@@ -248,7 +253,8 @@ func (p ConfirmPage) listNotes() []string {
 		notes = append(notes, "We fixed "+Plural(int(n), "number", "numbers")+": "+fixes(t.Fixes)+".")
 	}
 	if n := t.Kinds[sms.RowOtherText]; n > 0 {
-		notes = append(notes, Plural(int(n), "number will get", "numbers will get")+" more than one message because the texts differ.")
+		notes = append(notes, Plural(int(n), "number will get", "numbers will get")+
+			" more than one message because the texts differ.")
 	}
 	return notes
 }
@@ -274,7 +280,8 @@ func fixes(list map[string]int64) string {
 // typedField asks for the number of recipients.
 func (p ConfirmPage) typedField() InputProps {
 	n := strconv.FormatInt(p.Out.Messages, 10)
-	return InputProps{Field: Field{Name: "typed", Label: "Type " + n + " to confirm", Hint: "Required for campaigns with more than " + Number(int(p.Account.TypeAbove)) + " recipients.",
+	return InputProps{Field: Field{Name: "typed", Label: "Type " + n + " to confirm",
+		Hint:  "Required for campaigns with more than " + Number(int(p.Account.TypeAbove)) + " recipients.",
 		Value: p.Typed, Error: p.Errors["typed"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}
 }
 
@@ -291,7 +298,8 @@ func (p ConfirmPage) jump() string {
 }
 
 func (p ConfirmPage) nameField() InputProps {
-	return InputProps{Field: Field{Name: "name", Label: "Name of the campaign", Hint: "Only your team sees this.", Value: p.Name, Error: p.Errors["name"]}, Autocomplete: "off"}
+	return InputProps{Field: Field{Name: "name", Label: "Name of the campaign", Hint: "Only your team sees this.",
+		Value: p.Name, Error: p.Errors["name"]}, Autocomplete: "off"}
 }
 
 // Preview is one row of a campaign as its recipient sees it.
@@ -425,7 +433,8 @@ func (p Plan) requests() string {
 	case p.Text == 0:
 		return Number(int(p.Pairs)) + " requests, each carrying a different text per number."
 	}
-	return Number(int(p.Text+p.Pairs)) + " requests: " + Number(int(p.Text)) + " sending one text to many numbers, " + Number(int(p.Pairs)) + " each carrying a different text per number."
+	return Number(int(p.Text+p.Pairs)) + " requests: " + Number(int(p.Text)) + " sending one text to many numbers, " +
+		Number(int(p.Pairs)) + " each carrying a different text per number."
 }
 
 // takes says how long the sending is.
@@ -466,7 +475,8 @@ func about(t, now time.Time, takes time.Duration) string {
 	if takes >= 10*time.Minute {
 		step = 5 * time.Minute
 	}
-	if over := time.Duration(t.Minute())*time.Minute%step + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond()); over > 0 {
+	if over := time.Duration(t.Minute())*time.Minute%step + time.Duration(t.Second())*time.Second + time.Duration(
+		t.Nanosecond()); over > 0 {
 		t = t.Add(step - over)
 	}
 	words := When(t, now)

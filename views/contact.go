@@ -9,7 +9,8 @@ import (
 )
 
 func contactTabs(current string) []Tab {
-	return []Tab{{Text: "Contacts", Href: ContactsPath, Current: current == "people"}, {Text: "Audiences", Href: AudiencesPath, Current: current == "audiences"}}
+	return []Tab{{Text: "Contacts", Href: ContactsPath, Current: current == "people"},
+		{Text: "Audiences", Href: AudiencesPath, Current: current == "audiences"}}
 }
 
 // FilterForm is a filter as a form shows it, with room for one more condition.
@@ -29,7 +30,8 @@ func (p FilterForm) shown() []sms.Condition {
 }
 
 func (p FilterForm) columnOptions() []Option {
-	options := []Option{{Value: "", Label: "Choose"}, {Value: sms.KeyName, Label: "Name"}, {Value: sms.KeyTag, Label: "Tag"}}
+	options := []Option{{Value: "", Label: "Choose"}, {Value: sms.KeyName, Label: "Name"},
+		{Value: sms.KeyTag, Label: "Tag"}}
 	for _, c := range p.Columns {
 		options = append(options, Option{Value: c.Key, Label: c.Name})
 	}
@@ -117,11 +119,14 @@ func (p ContactListPage) caption() string {
 func (p ContactListPage) empty() EmptyProps {
 	switch {
 	case p.Typed != "":
-		return EmptyProps{Glyph: GlyphSearch, Title: "No contacts match “" + Shorten(p.Typed, 40) + "”", Action: Link{Text: "Show all", Href: ContactsPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No contacts match “" + Shorten(p.Typed, 40) + "”",
+			Action: Link{Text: "Show all", Href: ContactsPath}}
 	case p.narrowed():
-		return EmptyProps{Glyph: GlyphSearch, Title: "No contacts match this filter", Action: Link{Text: "Clear the filter", Href: ContactsPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No contacts match this filter",
+			Action: Link{Text: "Clear the filter", Href: ContactsPath}}
 	case p.MayChange:
-		return EmptyProps{Glyph: GlyphContacts, Title: "No contacts yet.", Text: "Import a spreadsheet, or add a contact.", Action: Link{Text: "Import from a file", Href: ImportPath}}
+		return EmptyProps{Glyph: GlyphContacts, Title: "No contacts yet.", Text: "Import a spreadsheet, or add a contact.",
+			Action: Link{Text: "Import from a file", Href: ImportPath}}
 	}
 	return EmptyProps{Glyph: GlyphContacts, Title: "No contacts yet."}
 }
@@ -239,7 +244,8 @@ type ContactPage struct {
 func (p ContactPage) Title() string { return Shorten(contactName(p.Outlook, p.Contact), 80) }
 
 func (p ContactPage) terms() []Term {
-	terms := []Term{{Name: "Phone number", Text: p.Phone(p.Contact.Number)}, {Name: "Network", Text: networkGuess(p.Contact.Number)}}
+	terms := []Term{{Name: "Phone number", Text: p.Phone(p.Contact.Number)},
+		{Name: "Network", Text: networkGuess(p.Contact.Number)}}
 	for _, c := range p.Columns {
 		if v := p.Contact.Fields[c.Key]; v != "" {
 			terms = append(terms, Term{Name: c.Name, Text: p.Foreign(v)})
@@ -252,7 +258,8 @@ func (p ContactPage) terms() []Term {
 	if p.Contact.ByName != "" {
 		came += ", by " + p.Contact.ByName
 	}
-	return append(terms, Term{Name: "Added", Text: p.When(p.Contact.CreatedAt) + ": " + came}, Term{Name: "Changed", Text: p.When(p.Contact.ChangedAt)})
+	return append(terms, Term{Name: "Added", Text: p.When(p.Contact.CreatedAt) + ": " + came},
+		Term{Name: "Changed", Text: p.When(p.Contact.ChangedAt)})
 }
 
 func networkGuess(number string) string {

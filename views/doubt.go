@@ -73,7 +73,8 @@ func overtaken(o Outlook, m sms.Message) string {
 	if m.Evidence == sms.ByReport {
 		who = "A report settled"
 	}
-	return who + " row " + Number(int(m.Row)) + " " + o.When(m.ChangedAt) + ". Your decisions were not saved. Check the rest, then save again."
+	return who + " row " + Number(int(m.Row)) + " " + o.When(m.ChangedAt) +
+		". Your decisions were not saved. Check the rest, then save again."
 }
 
 // chosen is a field's choice: the one that came back, else the given one.
@@ -101,7 +102,8 @@ func happened(g sms.DoubtGroup) string {
 		reason = sentence(g.Messages[0].Reason)
 	}
 	if held(g) {
-		return strings.TrimSpace(reason + " The provider refused it for a reason we do not recognise. It was probably not sent.")
+		return strings.TrimSpace(reason +
+			" The provider refused it for a reason we do not recognise. It was probably not sent.")
 	}
 	if strings.Contains(reason, "cannot tell") {
 		return reason
@@ -118,7 +120,8 @@ func (p DoubtPage) facts(g sms.DoubtGroup) []Term {
 		terms = append(terms, Term{Name: "Balance before", Text: g.Before.Credits + " (" + p.Brief(g.Before.ReadAt) + ")"})
 	}
 	if g.After.Credits != "" {
-		terms = append(terms, Term{Name: "Balance after", Text: g.After.Credits + " (" + p.Brief(g.After.ReadAt) + ")" + p.balanceHint(g)})
+		terms = append(terms, Term{Name: "Balance after", Text: g.After.Credits + " (" + p.Brief(g.After.ReadAt) + ")" +
+			p.balanceHint(g)})
 	}
 	return terms
 }
@@ -208,7 +211,8 @@ func (p DoubtPage) evidence(g sms.DoubtGroup, m sms.Message) (Tone, string) {
 	case h.Fit == sms.FitWhole && h.Rivals == 0 && h.Report.ProviderID != "":
 		return ToneOK, at + " with the same number and text. This will be settled automatically within 3 minutes."
 	case h.Fit == sms.FitWhole && h.Rivals > 0:
-		return ToneWarn, at + " with the same number and text, but " + "it also matches " + Plural(h.Rivals, "other message", "other messages") + "."
+		return ToneWarn, at + " with the same number and text, but " + "it also matches " +
+			Plural(h.Rivals, "other message", "other messages") + "."
 	case h.Fit == sms.FitWhole:
 		return ToneWarn, at + " with the same number and text, but without a message ID."
 	}
@@ -222,7 +226,8 @@ func (p DoubtPage) silence(m sms.Message) string {
 	if m.SentAt == 0 {
 		return "No report."
 	}
-	return "No report for " + lastingLeast(p.Now.Sub(time.UnixMilli(m.SentAt))) + ". This does not prove that it was not sent."
+	return "No report for " + lastingLeast(p.Now.Sub(time.UnixMilli(m.SentAt))) +
+		". This does not prove that it was not sent."
 }
 
 func lastingLeast(d time.Duration) string {
@@ -233,7 +238,8 @@ func lastingLeast(d time.Duration) string {
 }
 
 func (p DoubtPage) proposal(d sms.Decision) string {
-	return d.By.Name + " wants to mark as sent or send again " + Plural(d.N, "message", "messages") + " (asked " + p.When(d.At) + "). Decisions about more than " +
+	return d.By.Name + " wants to mark as sent or send again " + Plural(d.N, "message", "messages") + " (asked " +
+		p.When(d.At) + "). Decisions about more than " +
 		Number(sms.SecondFrom) + " messages per day need a second person."
 }
 

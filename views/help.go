@@ -40,6 +40,7 @@ func sources(key string) string {
 		"draft": "not confirmed", "queued": "waiting here", "sending": "request in progress", "network": "Message ID, or ACCEPTD",
 		"delivered": "DELIVRD", "undelivered": "UNDELIV", "expired": "EXPIRED", "deleted": "DELETED", "rejected": "REJECTD", "blocked": "BLACKLIST",
 		"unknown": "UNKNOWN", "late": "no report in the time set", "doubt": "request sent, answer lost", "held": "an undocumented answer",
-		"refused": "the provider refused this number", "closed": "someone's decision", "resent": "someone's decision", "stopped": "someone's choice", "leftout": "someone's choice",
+		"refused": "the provider refused this number", "closed": "someone's decision", "resent": "someone's decision",
+		"stopped": "someone's choice", "leftout": "someone's choice",
 	}[key]
 }

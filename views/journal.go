@@ -69,9 +69,11 @@ func (p JournalPage) back() string {
 	}
 	switch relation {
 	case sms.RelationBehind:
-		return "Put the newest journal into the folder below. smsdesk looks every few seconds and continues automatically once it fits. If the data folder is the wrong one, stop smsdesk, put the newest data folder back and start it again."
+		return "Put the newest journal into the folder below. smsdesk looks every few seconds and continues " +
+			"automatically once it fits. If the data folder is the wrong one, stop smsdesk, put the newest data folder back and start it again."
 	case sms.RelationForeign:
-		return "Put this desk's own journal into the folder below, and its own smsdesk.key beside the database. smsdesk looks every few seconds and continues automatically once they fit."
+		return "Put this desk's own journal into the folder below, and its own smsdesk.key beside the database. smsdesk " +
+			"looks every few seconds and continues automatically once they fit."
 	}
 	return "Stop smsdesk, put the newest data folder back and start it again. Nothing has to be answered then."
 }
@@ -172,7 +174,8 @@ func (p ConfirmPage) sentLines() []string {
 		if r.Name != "" {
 			by = "“" + r.Name + "”"
 		}
-		lines = append(lines, Plural(int(r.Messages), "recipient is", "recipients are")+" left out: sent on "+dayWords(time.UnixMilli(r.LastAt).In(p.Now.Location()))+" by "+by+", which this copy of the database does not know.")
+		lines = append(lines, Plural(int(r.Messages), "recipient is", "recipients are")+" left out: sent on "+
+			dayWords(time.UnixMilli(r.LastAt).In(p.Now.Location()))+" by "+by+", which this copy of the database does not know.")
 	}
 	return lines
 }

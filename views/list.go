@@ -273,14 +273,16 @@ func (p ListMessagePage) markField(mark string) SelectProps {
 		hint = p.examples(column)
 	}
 	return SelectProps{
-		Field:   Field{Name: MarkName(mark), Label: "##" + mark + "##", Hint: hint, Error: p.Errors[MarkName(mark)], Value: value},
+		Field: Field{Name: MarkName(mark), Label: "##" + mark + "##", Hint: hint, Error: p.Errors[MarkName(mark)],
+			Value: value},
 		Options: append(p.columnOptions(), Option{Value: FixedText, Label: "Same text for everyone"}),
 		Prompt:  "Choose",
 	}
 }
 
 func (p ListMessagePage) fixedField(mark string) InputProps {
-	return InputProps{Field: Field{Name: FixedName(mark), Label: "##" + mark + "## for everyone", Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
+	return InputProps{Field: Field{Name: FixedName(mark), Label: "##" + mark + "## for everyone",
+		Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
 }
 
 func (p ListMessagePage) senderOptions() []Option {
@@ -311,7 +313,8 @@ func (p ListMessagePage) messageOptions() []Option {
 	options := []Option{{Label: "The message below"}}
 	for i, c := range p.Columns {
 		if i != p.Order.Phone {
-			options = append(options, Option{Value: strconv.Itoa(i), Label: "Text from the column “" + Shorten(c.Name, 40) + "”"})
+			options = append(options, Option{Value: strconv.Itoa(i), Label: "Text from the column “" + Shorten(c.Name, 40) +
+				"”"})
 		}
 	}
 	return options
@@ -345,7 +348,8 @@ func (p ListMessagePage) button() string {
 
 // delimiters are those that lists have, as forms send them and as staff read
 // them.
-var delimiters = []Option{{Value: ",", Label: "Comma"}, {Value: ";", Label: "Semicolon"}, {Value: "\t", Label: "Tab"}, {Value: "|", Label: "Vertical bar |"}}
+var delimiters = []Option{{Value: ",", Label: "Comma"}, {Value: ";", Label: "Semicolon"}, {Value: "\t", Label: "Tab"},
+	{Value: "|", Label: "Vertical bar |"}}
 
 func delimiterWords(d string) string {
 	for _, o := range delimiters {
@@ -389,7 +393,8 @@ func (p ListMessagePage) sheetOptions() []Option {
 // reading is how the file was read, in words.
 func (p ListMessagePage) reading() []Term {
 	r := p.List.Reading
-	kind := map[string]string{"CSV": "Text with columns (CSV)", "pairs": "Pairs of phone^message", "XLSX": "Excel workbook (XLSX)"}[r.Kind]
+	kind := map[string]string{"CSV": "Text with columns (CSV)", "pairs": "Pairs of phone^message",
+		"XLSX": "Excel workbook (XLSX)"}[r.Kind]
 	terms := []Term{{Name: "File", Text: kind}}
 	if p.text() {
 		terms = append(terms, Term{Name: "Encoding", Text: r.Encoding})

@@ -11,16 +11,22 @@ import (
 // person could fill.
 
 func listUpload(text string) UploadPage {
-	lists := []sms.List{{UID: text, FileName: text, State: sms.ListUploaded}, {UID: "b", FileName: text, State: sms.ListMade}}
-	return UploadPage{Form: UploadForm{Token: text}, Replaces: &lists[0], For: text, Lists: lists, Example: [][]string{{text}, {text}}, Errors: sms.Invalid{"file": text}}
+	lists := []sms.List{{UID: text, FileName: text, State: sms.ListUploaded},
+		{UID: "b", FileName: text, State: sms.ListMade}}
+	return UploadPage{Form: UploadForm{Token: text}, Replaces: &lists[0], For: text, Lists: lists,
+		Example: [][]string{{text}, {text}}, Errors: sms.Invalid{"file": text}}
 }
 
 func listMessage(text string) ListMessagePage {
 	return ListMessagePage{
-		List:    sms.List{UID: text, FileName: text, Reading: sms.ListReading{Kind: "CSV", Encoding: text, Delimiter: text, Sheet: text, HeaderRow: 1}},
-		Order:   sms.ListOrder{Phone: 0, Message: -1, Text: "##x## " + strings.ReplaceAll(text, "#", ""), Name: text, SenderID: text, Fixed: map[string]string{"x": text}},
-		Columns: []ListColumn{{Name: text, Examples: []string{text}}, {Name: text + strings.Repeat("long", 10)}, {Name: "x"}}, Sheets: []ListSheet{{Name: text}, {Name: text, Hidden: true}}, Encodings: []string{text},
-		First: []ListFirst{{Cells: []string{text}}, {Row: 1, Cells: []string{text}}}, Notices: []string{text}, SenderIDs: []string{text},
+		List: sms.List{UID: text, FileName: text, Reading: sms.ListReading{Kind: "CSV", Encoding: text, Delimiter: text,
+			Sheet: text, HeaderRow: 1}},
+		Order: sms.ListOrder{Phone: 0, Message: -1, Text: "##x## " + strings.ReplaceAll(text, "#", ""), Name: text,
+			SenderID: text, Fixed: map[string]string{"x": text}},
+		Columns: []ListColumn{{Name: text, Examples: []string{text}}, {Name: text + strings.Repeat("long", 10)}, {Name: "x"}},
+		Sheets:  []ListSheet{{Name: text}, {Name: text, Hidden: true}}, Encodings: []string{text},
+		First: []ListFirst{{Cells: []string{text}}, {Row: 1, Cells: []string{text}}}, Notices: []string{text},
+		SenderIDs: []string{text},
 		Templates: []sms.Template{{ID: 1, Name: text}}, MaxParts: 6, Question: text,
 		Filled: ListFilled{Row: 2, Text: text, Runs: []Run{{Text: text, Filled: true}}, Missing: []string{text}},
 		Errors: sms.Invalid{"phone": text, "text": text, "field:x": text, "list": text},
@@ -28,21 +34,26 @@ func listMessage(text string) ListMessagePage {
 }
 
 func listCheck(text string) ListCheckPage {
-	tally := sms.ListTally{Rows: 9, Good: 3, Kinds: map[sms.RowKind]int64{sms.RowNumber: 1, sms.RowRepaired: 1, sms.RowLonger: 1}, Fixes: map[string]int64{text: 1}, Letters: text,
+	tally := sms.ListTally{Rows: 9, Good: 3, Kinds: map[sms.RowKind]int64{sms.RowNumber: 1, sms.RowRepaired: 1,
+		sms.RowLonger: 1}, Fixes: map[string]int64{text: 1}, Letters: text,
 		Same: &sms.SameList{CampaignID: 1, Name: text, ByName: text}}
 	note := func(k sms.RowKind, column int) sms.RowNote {
 		return sms.RowNote{Row: 3, Kind: k, Column: column, Text: text, Before: text, After: text, Cells: []string{text}}
 	}
 	return ListCheckPage{
-		List:  sms.List{UID: text, FileName: text, State: sms.ListChecked, Tally: tally, Reading: sms.ListReading{Columns: []string{text, text}}},
-		Notes: []sms.RowNote{note(sms.RowNumber, 0), note(sms.RowUnreadable, -1)}, Upload: UploadForm{Token: text}, Errors: sms.Invalid{"again": text},
+		List: sms.List{UID: text, FileName: text, State: sms.ListChecked, Tally: tally,
+			Reading: sms.ListReading{Columns: []string{text, text}}},
+		Notes: []sms.RowNote{note(sms.RowNumber, 0), note(sms.RowUnreadable, -1)}, Upload: UploadForm{Token: text},
+		Errors: sms.Invalid{"again": text},
 	}
 }
 
 // A fault in no cell, or in one that the table has no room for, has a column
 // of its own; else there is none.
 func TestFaultsBesideTheCells(t *testing.T) {
-	p := ListCheckPage{List: sms.List{State: sms.ListChecked, Tally: sms.ListTally{Rows: 2, Kinds: map[sms.RowKind]int64{sms.RowNumber: 1}}, Reading: sms.ListReading{Columns: []string{"phone", "name"}}}}
+	p := ListCheckPage{List: sms.List{State: sms.ListChecked,
+		Tally:   sms.ListTally{Rows: 2, Kinds: map[sms.RowKind]int64{sms.RowNumber: 1}},
+		Reading: sms.ListReading{Columns: []string{"phone", "name"}}}}
 	for column, beside := range map[int]bool{-1: true, 0: false, 1: false, 40: true} {
 		p.Notes = []sms.RowNote{{Row: 2, Kind: sms.RowNumber, Column: column, Text: "wrong", Cells: []string{"12", "Ada"}}}
 		_, doc := render(t, ListCheck(Frame{}, p))

@@ -44,11 +44,13 @@ func wordsOf(k sms.RowKind) kindWords {
 	case sms.RowBlocked:
 		return kindWords{"Blocked", "rows with blocked numbers", "row with a blocked number"}
 	case sms.RowOften:
-		return kindWords{"Message limit reached", "recipients who have reached the message limit", "recipient who has reached the message limit"}
+		return kindWords{"Message limit reached", "recipients who have reached the message limit",
+			"recipient who has reached the message limit"}
 	case sms.RowRepeat:
 		return kindWords{"Repeated", "duplicate rows", "row that repeats an earlier one"}
 	case sms.RowOtherText:
-		return kindWords{"Different text", "rows with a different text for the same number", "row with another text to the same number"}
+		return kindWords{"Different text", "rows with a different text for the same number",
+			"row with another text to the same number"}
 	case sms.RowRepaired:
 		return kindWords{"Fixed", "phone numbers we fixed", "phone number that we fixed"}
 	}
@@ -102,7 +104,8 @@ func (p ListCheckPage) tabs() []Tab {
 		}
 	}
 	if bad > 1 {
-		tabs = append(tabs, Tab{Text: "All problems", Href: p.path() + "#rows", Current: p.Kind == "", Count: int(p.tally().Bad())})
+		tabs = append(tabs, Tab{Text: "All problems", Href: p.path() + "#rows", Current: p.Kind == "",
+			Count: int(p.tally().Bad())})
 	}
 	for _, k := range sms.RowKinds() {
 		if n := p.of(k); n > 0 {

@@ -104,7 +104,8 @@ func (p MessagePage) facts() []Term {
 		terms = append(terms, Term{Name: "Retention", Text: kept})
 	}
 	if p.Before > 0 {
-		terms = append(terms, Term{Name: "Replaces", View: words(Link{Text: "An earlier message that may or may not have been sent", Href: MessagePath(p.Before)})})
+		terms = append(terms, Term{Name: "Replaces",
+			View: words(Link{Text: "An earlier message that may or may not have been sent", Href: MessagePath(p.Before)})})
 	}
 	if p.After > 0 {
 		terms = append(terms, Term{Name: "Replaced by", View: words(Link{Text: "A new message", Href: MessagePath(p.After)})})
@@ -154,9 +155,13 @@ type event struct {
 // moments is the timeline. A report can come before the answer to the call
 // that it is about, so the order is that of the clock.
 func (p MessagePage) moments() []Moment {
-	events := []event{p.event(p.Message.CreatedAt, Moment{ID: "written", Tone: ToneMute, Glyph: GlyphMessage, Title: "Created", Text: "By " + p.Campaign.CreatedName + "."})}
+	events := []event{p.event(p.Message.CreatedAt,
+		Moment{ID: "written", Tone: ToneMute, Glyph: GlyphMessage, Title: "Created", Text: "By " + p.Campaign.CreatedName +
+			"."})}
 	if c := p.Campaign; c.StartedAt > 0 {
-		events = append(events, p.event(c.StartedAt, Moment{ID: "started", Tone: ToneMute, Glyph: GlyphPlay, Title: "Campaign started", Text: "By " + c.StartedName + "."}))
+		events = append(events, p.event(c.StartedAt,
+			Moment{ID: "started", Tone: ToneMute, Glyph: GlyphPlay, Title: "Campaign started", Text: "By " + c.StartedName +
+				"."}))
 	}
 	for _, a := range p.Attempts {
 		events = append(events, p.attempt(a)...)
@@ -196,9 +201,11 @@ func (p MessagePage) attempt(a sms.Attempt) []event {
 	}
 	switch a.State {
 	case sms.AttemptPrepared:
-		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphWaiting, Title: "Preparing " + strings.ToLower(name[:1]) + name[1:], Text: "Nothing has been sent yet." + with})}
+		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphWaiting,
+			Title: "Preparing " + strings.ToLower(name[:1]) + name[1:], Text: "Nothing has been sent yet." + with})}
 	case sms.AttemptSending:
-		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphSending, Title: name + " sent", Text: "Waiting for the provider's answer." + with})}
+		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphSending, Title: name +
+			" sent", Text: "Waiting for the provider's answer." + with})}
 	}
 	m := p.outcome(a)
 	m.ID = domID("request", a.ID)
@@ -222,11 +229,13 @@ func (p MessagePage) outcome(a sms.Attempt) Moment {
 	m := p.Message
 	switch a.State {
 	case sms.AttemptReleased:
-		return Moment{Tone: ToneMute, Glyph: GlyphStopped, Title: "was cancelled before sending", Text: "Nothing was sent. The message went back into the queue."}
+		return Moment{Tone: ToneMute, Glyph: GlyphStopped, Title: "was cancelled before sending",
+			Text: "Nothing was sent. The message went back into the queue."}
 	case sms.AttemptNotSent:
 		return Moment{Tone: ToneWarn, Glyph: GlyphRefresh, Title: "was not sent", Text: notSent(a)}
 	case sms.AttemptHeld:
-		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was refused for an unrecognised reason", Text: strings.TrimSpace(sentence(a.Reason) + " It was probably not sent.")}
+		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was refused for an unrecognised reason",
+			Text: strings.TrimSpace(sentence(a.Reason) + " It was probably not sent.")}
 	case sms.AttemptInDoubt:
 		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "got no answer", Text: sentence(a.Reason)}
 	}
@@ -242,7 +251,8 @@ func (p MessagePage) outcome(a sms.Attempt) Moment {
 	case m.State == sms.Refused:
 		return Moment{Tone: ToneBad, Glyph: GlyphFailed, Title: "was refused for this number", Text: p.said(m)}
 	case m.State == sms.InDoubt:
-		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was answered, but not for this number", Text: sentence(m.Reason)}
+		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was answered, but not for this number",
+			Text: sentence(m.Reason)}
 	}
 	return Moment{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered", Text: p.said(m)}
 }
@@ -283,7 +293,8 @@ func (p MessagePage) report(r sms.StoredReport) event {
 	m := p.reportWords(r)
 	if r.Times > 1 {
 		m.Title += " × " + Number(int(r.Times))
-		m.Text = strings.TrimSpace(m.Text + " This report arrived " + Plural(int(r.Times), "time", "times") + ", most recently " + p.When(r.LastAt) + ".")
+		m.Text = strings.TrimSpace(m.Text + " This report arrived " + Plural(int(r.Times), "time", "times") +
+			", most recently " + p.When(r.LastAt) + ".")
 	}
 	m.ID = domID("report", r.ID)
 	m.Raw = p.Foreign(reportRaw(r, p.Masked))
@@ -304,12 +315,14 @@ func (p MessagePage) reportWords(r sms.StoredReport) Moment {
 			Text: "The provider's documentation does not list the status " + quote(p.Foreign(r.Status)) + ". We ignored it."}
 	}
 	s, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, status, false))
-	m := Moment{Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: "Report: " + strings.ToLower(s.Words[:1]) + s.Words[1:], Text: s.Help}
+	m := Moment{Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: "Report: " +
+		strings.ToLower(s.Words[:1]) + s.Words[1:], Text: s.Help}
 	if r.Effect == sms.Repeated {
 		m.Tone, m.Text = ToneMute, "No change."
 	}
 	if sms.OtherText(p.Message, r.DeliveryReport) {
-		m.Text = strings.TrimSpace(m.Text + " Its text differs from the message: " + quote(p.Foreign(r.ShortMessage)) + ". It may be an error description.")
+		m.Text = strings.TrimSpace(m.Text + " Its text differs from the message: " + quote(p.Foreign(r.ShortMessage)) +
+			". It may be an error description.")
 	}
 	return m
 }
@@ -325,11 +338,13 @@ func (p MessagePage) asked(a sms.Asked) event {
 	m.Title = "Provider answer"
 	switch s, known := sms.ParseStatus(a.Answer.Status); {
 	case a.Code != "":
-		m.Tone, m.Glyph, m.Text = ToneWarn, GlyphWarning, sentence("The answer is not about this message: "+p.Foreign(Shorten(a.Words, 200)))
+		m.Tone, m.Glyph, m.Text = ToneWarn, GlyphWarning,
+			sentence("The answer is not about this message: "+p.Foreign(Shorten(a.Words, 200)))
 		m.Raw = "code " + Shorten(p.Foreign(a.Code), 40)
 	case known:
 		stands, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, s, false))
-		m.Title, m.Tone, m.Glyph = m.Title+": "+strings.ToLower(stands.Words[:1])+stands.Words[1:], toneOf(stands.Tone), glyphOf(stands.Icon)
+		m.Title, m.Tone, m.Glyph = m.Title+": "+strings.ToLower(stands.Words[:1])+stands.Words[1:], toneOf(stands.Tone),
+			glyphOf(stands.Icon)
 		m.Raw = reportWords(sms.Delivery{Status: s, ErrorCode: Shorten(p.Foreign(a.Answer.ErrorCode), 40)})
 	case a.Answer.Status != "":
 		m.Text = "The status " + quote(p.Foreign(a.Answer.Status)) + " is not one that the provider describes."
@@ -403,5 +418,6 @@ func (p MessagePage) closing() (event, bool) {
 	if m.Reason != "" {
 		text = p.Foreign(sentence(m.Reason))
 	}
-	return p.event(m.ChangedAt, Moment{ID: "closed", Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: s.Words, Text: text}), true
+	return p.event(m.ChangedAt, Moment{ID: "closed", Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: s.Words,
+		Text: text}), true
 }

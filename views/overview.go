@@ -55,17 +55,20 @@ type action struct {
 
 // actions lists what needs somebody, the gravest first.
 func (p OverviewPage) actions() (list []action) {
-	for _, found := range []action{p.unreachable(), p.doubt(), p.approvals(), p.failed(), p.silence(), p.credit(), p.sender(), p.Backups.attention(), p.unmatched()} {
+	for _, found := range []action{p.unreachable(), p.doubt(), p.approvals(), p.failed(), p.silence(), p.credit(),
+		p.sender(), p.Backups.attention(), p.unmatched()} {
 		if found.id != "" {
 			list = append(list, found)
 		}
 	}
 	for _, c := range p.Paused {
-		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused", p.Foreign(sentence(c.Pause)), ToneWarn, Link{"View campaign", CampaignPath(c.ID)}})
+		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused", p.Foreign(sentence(c.Pause)),
+			ToneWarn, Link{"View campaign", CampaignPath(c.ID)}})
 	}
 	for i, l := range p.Lanes {
 		if f, ok := l.Failing(); ok {
-			list = append(list, action{domID("failing", i), p.failing(l, f), failingText(f), ToneBad, Link{"View undelivered messages", MessagesPath + "?tile=" + string(sms.TileFailed)}})
+			list = append(list, action{domID("failing", i), p.failing(l, f), failingText(f), ToneBad,
+				Link{"View undelivered messages", MessagesPath + "?tile=" + string(sms.TileFailed)}})
 		}
 	}
 	return list
@@ -79,7 +82,8 @@ func (p OverviewPage) unreachable() action {
 	if p.Account.ReachedAt > 0 {
 		title = "We have not reached the provider since " + p.When(p.Account.ReachedAt)
 	}
-	a := action{"unreachable", title, sentence(p.Foreign(p.Account.Failure)) + " Nothing is lost. We will keep trying.", ToneBad, Link{}}
+	a := action{"unreachable", title, sentence(p.Foreign(p.Account.Failure)) + " Nothing is lost. We will keep trying.",
+		ToneBad, Link{}}
 	if p.CanSetUp {
 		a.link = Link{"Check the connection settings", "/settings/account/" + id(p.Account.ID)}
 	}
@@ -94,7 +98,8 @@ func (p OverviewPage) doubt() action {
 	if to == "" {
 		to = "/campaigns?state=needs-decision"
 	}
-	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they")) + " may or may not have been sent. Nothing will be sent again unless you decide so.", ToneWarn, Link{"Review and decide", to}}
+	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they")) +
+		" may or may not have been sent. Nothing will be sent again unless you decide so.", ToneWarn, Link{"Review and decide", to}}
 }
 
 // A share of failures is worth a word from so many messages on.
@@ -109,8 +114,10 @@ func (p OverviewPage) failed() action {
 		return action{}
 	}
 	return action{"failed", Percent(failed, failed+delivered) + " of today's messages have not been delivered",
-		Number(int(failed)) + " of " + Number(int(failed+delivered)) + " messages with a final result. Each campaign's breakdown shows why.", ToneBad,
-		Link{"View undelivered messages", MessagesPath + "?tile=" + string(sms.TileFailed) + "&from=" + p.Now.Format(time.DateOnly)}}
+		Number(int(failed)) + " of " + Number(int(failed+delivered)) +
+			" messages with a final result. Each campaign's breakdown shows why.", ToneBad,
+		Link{"View undelivered messages", MessagesPath + "?tile=" + string(sms.TileFailed) + "&from=" +
+			p.Now.Format(time.DateOnly)}}
 }
 
 func (p OverviewPage) silence() action {
@@ -118,7 +125,9 @@ func (p OverviewPage) silence() action {
 		return action{}
 	}
 	return action{"silent", "No delivery report for " + lasting(p.Now.Sub(time.UnixMilli(p.LastAt))),
-		Plural(int(p.Silent), "message is", "messages are") + " awaiting a report. The provider may have stopped sending reports, or may not be able to reach smsdesk.", ToneWarn, Link{"View delivery reports", ReportsPath}}
+		Plural(int(p.Silent), "message is", "messages are") +
+			" awaiting a report. The provider may have stopped sending reports, or may not be able to reach smsdesk.", ToneWarn,
+		Link{"View delivery reports", ReportsPath}}
 }
 
 func (p OverviewPage) credit() action {
@@ -126,21 +135,24 @@ func (p OverviewPage) credit() action {
 		return action{}
 	}
 	if p.Credit.Sign() <= 0 {
-		return action{"balance", "The balance is zero or below", "The provider reports " + p.Balance.Text + ". Top up before you send.", ToneBad, Link{}}
+		return action{"balance", "The balance is zero or below", "The provider reports " + p.Balance.Text +
+			". Top up before you send.", ToneBad, Link{}}
 	}
 	cost := big.NewRat(p.Unpaid*p.Account.PricePerPart, 100)
 	if p.Account.PricePerPart == 0 || cost.Cmp(p.Credit) <= 0 {
 		return action{}
 	}
 	return action{"balance", "The balance does not cover the messages still to be sent",
-		"They need about " + amount(p.Account.Currency, cost) + " and the balance is " + p.Balance.Text + ". Top up, or the provider will refuse messages.", ToneWarn, Link{}}
+		"They need about " + amount(p.Account.Currency, cost) + " and the balance is " + p.Balance.Text +
+			". Top up, or the provider will refuse messages.", ToneWarn, Link{}}
 }
 
 func (p OverviewPage) sender() action {
 	if !p.NoSender {
 		return action{}
 	}
-	a := action{"sender", "No usable sender ID", "The provider has not approved one, or has withdrawn its approval. You cannot send until one is approved.", ToneWarn, Link{}}
+	a := action{"sender", "No usable sender ID",
+		"The provider has not approved one, or has withdrawn its approval. You cannot send until one is approved.", ToneWarn, Link{}}
 	if p.CanSetUp {
 		a.link = Link{"See sender IDs", "/settings/account/" + id(p.Account.ID)}
 	}
@@ -155,7 +167,9 @@ func (p OverviewPage) unmatched() action {
 	if p.Unmatched >= unmatchedMost {
 		count = Number(unmatchedMost) + " or more delivery reports match"
 	}
-	return action{"unmatched", count + " no message", plural(p.Unmatched, "Its message ID is not one", "Their message IDs are not ones") + " the provider gave us.", ToneInfo, Link{"View reports", ReportsPath + "?kind=unmatched"}}
+	return action{"unmatched", count + " no message",
+		plural(p.Unmatched, "Its message ID is not one", "Their message IDs are not ones") + " the provider gave us.",
+		ToneInfo, Link{"View reports", ReportsPath + "?kind=unmatched"}}
 }
 
 func (p OverviewPage) failing(l sms.Lane, f sms.Failing) string {
@@ -163,7 +177,8 @@ func (p OverviewPage) failing(l sms.Lane, f sms.Failing) string {
 }
 
 func failingText(f sms.Failing) string {
-	return fmt.Sprintf("%s of %s sent since then were not delivered. Before that, %.0f%% were not.", Number(int(f.Failed)), Plural(int(f.Ended), "message", "messages"), f.Before*100)
+	return fmt.Sprintf("%s of %s sent since then were not delivered. Before that, %.0f%% were not.", Number(int(f.Failed)),
+		Plural(int(f.Ended), "message", "messages"), f.Before*100)
 }
 
 func laneName(l sms.Lane) string {
@@ -177,19 +192,22 @@ func (p OverviewPage) tiles() []TileProps {
 	all, today := p.Today.Total(), "&from="+p.Now.Format(time.DateOnly)
 	tile := func(t sms.Tile) TileProps {
 		n := p.Today.Tile(t)
-		out := TileProps{ID: "today-" + string(t), Label: t.Words(), Value: Number(int(n)), Tone: toneOf(t.Tone()), Glyph: tileGlyph(t), Href: MessagesPath + "?tile=" + string(t) + today}
+		out := TileProps{ID: "today-" + string(t), Label: t.Words(), Value: Number(int(n)), Tone: toneOf(t.Tone()),
+			Glyph: tileGlyph(t), Href: MessagesPath + "?tile=" + string(t) + today}
 		if n > 0 && all > 0 {
 			out.More = Percent(n, all)
 		}
 		return out
 	}
-	list := []TileProps{{ID: "today-all", Label: "Messages sent", Value: Number(int(all)), Glyph: GlyphMessage, Href: MessagesPath + "?" + today[1:]},
+	list := []TileProps{{ID: "today-all", Label: "Messages sent", Value: Number(int(all)), Glyph: GlyphMessage,
+		Href: MessagesPath + "?" + today[1:]},
 		tile(sms.TileDelivered), tile(sms.TileFailed), tile(sms.TileNetwork)}
 	if p.Today.Tile(sms.TileUnknown) > 0 {
 		list = append(list, tile(sms.TileUnknown))
 	}
 	if p.Balance.Text != "" {
-		list = append(list, TileProps{ID: "balance", Label: "Balance", Value: p.Balance.Text, More: "at " + p.Balance.ReadAt, Glyph: GlyphBalance})
+		list = append(list, TileProps{ID: "balance", Label: "Balance", Value: p.Balance.Text, More: "at " + p.Balance.ReadAt,
+			Glyph: GlyphBalance})
 	}
 	return list
 }
@@ -206,13 +224,18 @@ func (p OverviewPage) spoken() string {
 func (p OverviewPage) empty() EmptyProps {
 	switch {
 	case p.Account.ID == 0 && p.CanSetUp:
-		return EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected", Text: "Connect a provider account, or try smsdesk with the test account.", Action: Link{"Connect to the provider", SetupTasksPath}}
+		return EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected",
+			Text:   "Connect a provider account, or try smsdesk with the test account.",
+			Action: Link{"Connect to the provider", SetupTasksPath}}
 	case p.Account.ID == 0:
-		return EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected", Text: "Ask an administrator to connect one."}
+		return EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected",
+			Text: "Ask an administrator to connect one."}
 	case p.CanSend:
-		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Send yourself a test message.", Action: Link{"New message", NewPath}}
+		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Send yourself a test message.",
+			Action: Link{"New message", NewPath}}
 	}
-	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Messages will appear here once someone sends a campaign."}
+	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet",
+		Text: "Messages will appear here once someone sends a campaign."}
 }
 
 // comingTo stands under the campaign's name: the table has half the page.
@@ -230,7 +253,8 @@ func (p OverviewPage) days() ChartProps {
 	busiest, most := "", int64(0)
 	for _, d := range p.Days {
 		delivered, failed := d.Tally.Tile(sms.TileDelivered), d.Tally.Tile(sms.TileFailed)
-		c.Points = append(c.Points, ChartPoint{Label: d.Day.Format("Monday 2 January"), Short: d.Day.Format("2 Jan"), Values: []int{int(delivered), int(failed), int(d.Tally.Total() - delivered - failed)}})
+		c.Points = append(c.Points, ChartPoint{Label: d.Day.Format("Monday 2 January"), Short: d.Day.Format("2 Jan"),
+			Values: []int{int(delivered), int(failed), int(d.Tally.Total() - delivered - failed)}})
 		if n := d.Tally.Total(); n > most {
 			busiest, most = d.Day.Format("Monday 2 January"), n
 		}
@@ -254,7 +278,8 @@ func (p OverviewPage) hourly(l sms.Lane) []sms.LaneSlot {
 	}
 	for _, s := range l.Slots {
 		if i := (s.At - first) / time.Hour.Milliseconds(); s.At >= first && i < hours {
-			out[i].Sent, out[i].Delivered, out[i].Failed = out[i].Sent+s.Sent, out[i].Delivered+s.Delivered, out[i].Failed+s.Failed
+			out[i].Sent, out[i].Delivered, out[i].Failed = out[i].Sent+s.Sent, out[i].Delivered+s.Delivered,
+				out[i].Failed+s.Failed
 		}
 	}
 	return out
@@ -287,7 +312,8 @@ func (p OverviewPage) spark(l sms.Lane) (list []column) {
 			}
 			tall := max(high*float64(part.n)/float64(most), 1)
 			y -= tall
-			list = append(list, column{class: part.tone.class(), x: unit(float64(i) * wide), y: unit(max(y, 0)), width: unit(wide - 1), height: unit(tall)})
+			list = append(list, column{class: part.tone.class(), x: unit(float64(i) * wide), y: unit(max(y, 0)),
+				width: unit(wide - 1), height: unit(tall)})
 		}
 	}
 	return list
@@ -295,7 +321,8 @@ func (p OverviewPage) spark(l sms.Lane) (list []column) {
 
 func (p OverviewPage) sparkName(l sms.Lane) string {
 	t := l.Total()
-	return laneName(l) + ", " + l.SenderID + ", the last 24 hours: " + Percent(t.Delivered, t.Delivered+t.Failed) + " delivered"
+	return laneName(l) + ", " + l.SenderID + ", the last 24 hours: " + Percent(t.Delivered, t.Delivered+t.Failed) +
+		" delivered"
 }
 
 // hourWords is one hour of one lane for the table.

@@ -34,7 +34,8 @@ func (p CampaignPage) forecast() sms.Forecast {
 	if !hours.Open(p.Now) && !sms.SendsAt(p.Account, p.Campaign, p.Now).After(p.Now) {
 		hours = sms.Hours{} // they do not hold this one back
 	}
-	return sms.Foresee(sms.Turns(CallsLeft(p.Campaign, p.Tally, p.Account), p.Pace.Others), p.Account.PerMinute, hours, p.Now)
+	return sms.Foresee(sms.Turns(CallsLeft(p.Campaign, p.Tally, p.Account), p.Pace.Others), p.Account.PerMinute, hours,
+		p.Now)
 }
 
 // resting says when sending goes on, while the sending hours hold it back.
@@ -76,7 +77,8 @@ func (p CampaignPage) further() string {
 		return ""
 	}
 	if f := p.forecast(); f.Pauses > 0 && !f.Ends.IsZero() {
-		words = append(words, "Sending pauses from "+p.Account.Hours.Pause()+" and should finish "+about(f.Ends, p.Now, f.Takes)+".")
+		words = append(words, "Sending pauses from "+p.Account.Hours.Pause()+" and should finish "+
+			about(f.Ends, p.Now, f.Takes)+".")
 	}
 	if n := p.Pace.LastMinute; n > 0 {
 		words = append(words, Plural(int(n), "request", "requests")+" sent in the last minute.")
@@ -89,7 +91,8 @@ func (p CampaignPage) tooFast() string {
 	if p.Pace.TooFast == 0 || !p.sending() || p.Account.HoldOn429 {
 		return ""
 	}
-	return capital(p.When(p.Pace.TooFast)) + " the provider said we were sending too fast. We have slowed down automatically. No message is lost. " + p.timeLeft()
+	return capital(p.When(p.Pace.TooFast)) +
+		" the provider said we were sending too fast. We have slowed down automatically. No message is lost. " + p.timeLeft()
 }
 
 // rest says how it is when nothing is being sent.

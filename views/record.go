@@ -72,9 +72,11 @@ func (p TemplatesPage) caption() string {
 
 func (p TemplatesPage) empty() EmptyProps {
 	if p.Search != "" && p.All > 0 {
-		return EmptyProps{Glyph: GlyphSearch, Title: "No templates contain “" + Shorten(p.Search, 30) + "”.", Action: Link{Text: "Show all", Href: TemplatesPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No templates contain “" + Shorten(p.Search, 30) + "”.",
+			Action: Link{Text: "Show all", Href: TemplatesPath}}
 	}
-	return EmptyProps{Glyph: GlyphTemplate, Title: "No templates yet.", Text: "Create templates in the provider dashboard, then refresh this list."}
+	return EmptyProps{Glyph: GlyphTemplate, Title: "No templates yet.",
+		Text: "Create templates in the provider dashboard, then refresh this list."}
 }
 
 func yes(is bool, words, not string) (Tone, Glyph, string) {
@@ -152,7 +154,8 @@ func (p TemplatePage) facts() []Term {
 		{Name: "Provider ID", Text: id(p.Template.ID)},
 	}
 	if p.Use.Campaigns > 0 {
-		terms = append(terms, Term{Name: "Used", Text: Plural(int(p.Use.Campaigns), "campaign", "campaigns") + ", last " + p.When(p.Use.Last)})
+		terms = append(terms, Term{Name: "Used", Text: Plural(int(p.Use.Campaigns), "campaign", "campaigns") + ", last " +
+			p.When(p.Use.Last)})
 	} else {
 		terms = append(terms, Term{Name: "Used", Text: "Never"})
 	}
@@ -256,7 +259,8 @@ func (p SenderPage) facts() []Term {
 		{Name: "Used", Text: used},
 	}
 	if p.Waiting > 0 {
-		terms = append(terms, Term{Name: "Waiting", Text: Plural(int(p.Waiting), "scheduled campaign", "scheduled campaigns")})
+		terms = append(terms, Term{Name: "Waiting",
+			Text: Plural(int(p.Waiting), "scheduled campaign", "scheduled campaigns")})
 	}
 	return terms
 }
@@ -268,7 +272,8 @@ func (p SenderPage) waits() string {
 	if p.Waiting == 1 {
 		return "1 scheduled campaign uses it. It will pause at its time and ask you what to do, because you cannot send with a deleted sender ID."
 	}
-	return Number(int(p.Waiting)) + " scheduled campaigns use it. They will pause at their time and ask you what to do, because you cannot send with a deleted sender ID."
+	return Number(int(p.Waiting)) +
+		" scheduled campaigns use it. They will pause at their time and ask you what to do, because you cannot send with a deleted sender ID."
 }
 
 // GroupsPage is the tree of an account's groups.
@@ -310,14 +315,16 @@ func (p GroupPage) waits() string {
 	if p.Waiting == 1 {
 		return "1 scheduled campaign goes to this group. It will pause at its time and ask you what to do."
 	}
-	return Number(int(p.Waiting)) + " scheduled campaigns go to this group. They will pause at their time and ask you what to do."
+	return Number(int(p.Waiting)) +
+		" scheduled campaigns go to this group. They will pause at their time and ask you what to do."
 }
 
 func (p GroupPage) lost() string {
 	if p.Group.ContactCount == 1 {
 		return "The 1 contact is taken out of the group at the provider. This cannot be undone."
 	}
-	return "The provider will remove all " + Number(int(p.Group.ContactCount)) + " contacts from the group. This cannot be undone."
+	return "The provider will remove all " + Number(int(p.Group.ContactCount)) +
+		" contacts from the group. This cannot be undone."
 }
 
 // RecordNote says that a record which a campaign was made with has changed

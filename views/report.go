@@ -83,10 +83,14 @@ func (p ReportPage) tiles() []TileProps {
 			answered.Tone = ToneWarn
 		}
 	}
-	tiles := []TileProps{last, {ID: "today", Label: "Today", Value: Number(int(h.Today.Answered)), More: plural(h.Today.Answered, "report", "reports"), Glyph: GlyphTick}, answered,
-		{ID: "refused", Label: "Rejected today", Value: Number(int(h.Refused)), More: "wrong token", Tone: toneAbove(h.Refused), Glyph: GlyphBlocked, Href: With(ReportsPath, "kind", "refused"), Current: p.Kind == "refused"}}
+	tiles := []TileProps{last, {ID: "today", Label: "Today", Value: Number(int(h.Today.Answered)),
+		More: plural(h.Today.Answered, "report", "reports"), Glyph: GlyphTick}, answered,
+		{ID: "refused", Label: "Rejected today", Value: Number(int(h.Refused)), More: "wrong token",
+			Tone: toneAbove(h.Refused), Glyph: GlyphBlocked, Href: With(ReportsPath, "kind", "refused"),
+			Current: p.Kind == "refused"}}
 	if h.Today.Lost > 0 {
-		tiles = append(tiles, TileProps{ID: "lost", Label: "Lost today", Value: Number(int(h.Today.Lost)), More: "we could not accept them", Tone: ToneBad, Glyph: GlyphFailed})
+		tiles = append(tiles, TileProps{ID: "lost", Label: "Lost today", Value: Number(int(h.Today.Lost)),
+			More: "we could not accept them", Tone: ToneBad, Glyph: GlyphFailed})
 	}
 	return tiles
 }
@@ -147,7 +151,8 @@ func (p ReportPage) suspicious() string {
 	if p.Health.Suspicious == 1 {
 		n = "1 report"
 	}
-	return n + " settled a message in doubt, but the provider has no record of the message ID. Someone who knows the report URL may have forged it."
+	return n +
+		" settled a message in doubt, but the provider has no record of the message ID. Someone who knows the report URL may have forged it."
 }
 
 func (p ReportPage) newer() string {
@@ -162,15 +167,18 @@ func (p ReportPage) here() string { return With(ReportsPath, "kind", p.Kind) }
 func (p ReportPage) empty() EmptyProps {
 	switch {
 	case p.Kind == "refused":
-		return EmptyProps{Glyph: GlyphTick, Title: "No requests with a wrong token", Text: "We count requests with a wrong token here and keep nothing else about them."}
+		return EmptyProps{Glyph: GlyphTick, Title: "No requests with a wrong token",
+			Text: "We count requests with a wrong token here and keep nothing else about them."}
 	case p.Health.Last == 0:
-		e := EmptyProps{Glyph: GlyphReports, Title: "No reports yet", Text: "Check that the provider has turned on reports and has your report URL."}
+		e := EmptyProps{Glyph: GlyphReports, Title: "No reports yet",
+			Text: "Check that the provider has turned on reports and has your report URL."}
 		if p.CanSetUp {
 			e.Action = Link{Text: "Copy the address", Href: CallbacksPath}
 		}
 		return e
 	case p.Kind == "unmatched":
-		return EmptyProps{Glyph: GlyphTick, Title: "Every report matches a message", Text: "Unmatched reports appear here for 14 days."}
+		return EmptyProps{Glyph: GlyphTick, Title: "Every report matches a message",
+			Text: "Unmatched reports appear here for 14 days."}
 	case p.Kind == "duplicates":
 		return EmptyProps{Glyph: GlyphTick, Title: "No duplicate reports"}
 	}
@@ -317,7 +325,8 @@ func (p ReportPage) asked(i sms.Inquiry) string {
 	case sms.InquiryRunning:
 		return "Asking: " + Number(int(i.Asked)) + " of " + most(i.Total) + ". " + learnt + "."
 	case sms.InquiryStopped:
-		return "Stopped after " + Number(int(i.Asked)) + " of " + most(i.Total) + ", " + p.When(i.EndedAt) + ". " + learnt + "."
+		return "Stopped after " + Number(int(i.Asked)) + " of " + most(i.Total) + ", " + p.When(i.EndedAt) + ". " + learnt +
+			"."
 	}
 	return "Asked about " + Plural(int(i.Asked), "message", "messages") + ", " + p.When(i.EndedAt) + ". " + learnt + "."
 }

@@ -59,12 +59,14 @@ func (p SchedulePage) options() []Option {
 	}
 	return append(options,
 		Option{Value: WhenHour, Label: "In 1 hour", Hint: capital(When(hour, now))},
-		Option{Value: WhenTomorrow, Label: capital(strings.Replace(When(tomorrow, now), " at ", " ", 1)), Hint: tomorrow.Format("Monday 2 January 2006")},
+		Option{Value: WhenTomorrow, Label: capital(strings.Replace(When(tomorrow, now), " at ", " ", 1)),
+			Hint: tomorrow.Format("Monday 2 January 2006")},
 		Option{Value: WhenAt, Label: "At a date and time"})
 }
 
 func (p SchedulePage) zoneHint() string {
-	return "Times are in " + ZoneWords(p.Now.In(p.Zone)) + " (now " + Clock(p.Now.In(p.Zone)) + "). You can cancel until sending starts."
+	return "Times are in " + ZoneWords(p.Now.In(p.Zone)) + " (now " + Clock(p.Now.In(p.Zone)) +
+		"). You can cancel until sending starts."
 }
 
 func (p SchedulePage) whiches() []Option {
@@ -104,7 +106,8 @@ func (p SchedulePage) terms() []Term {
 	if p.Campaign.GroupID != "" {
 		to = "Group " + p.Campaign.GroupName
 	}
-	return []Term{{Name: "Date", Text: at.Format("Monday 2 January 2006")}, {Name: "Time", Text: clock}, {Name: "Time zone", Text: ZoneWords(at)}, {Name: "Recipients", Text: to}}
+	return []Term{{Name: "Date", Text: at.Format("Monday 2 January 2006")}, {Name: "Time", Text: clock},
+		{Name: "Time zone", Text: ZoneWords(at)}, {Name: "Recipients", Text: to}}
 }
 
 // otherTime leads back to the question, with what was chosen in it.
@@ -125,8 +128,9 @@ func ZoneWords(at time.Time) string {
 	name := at.Location().String()
 	short, offset := at.Zone()
 	if strings.HasPrefix(name, "Africa/") {
-		if words := map[string]string{"WAT": "West Africa Time", "EAT": "East Africa Time", "CAT": "Central Africa Time", "SAST": "South Africa Standard Time",
-			"GMT": "Greenwich Mean Time"}[short]; words != "" {
+		if words := map[string]string{"WAT": "West Africa Time", "EAT": "East Africa Time", "CAT": "Central Africa Time",
+			"SAST": "South Africa Standard Time",
+			"GMT":  "Greenwich Mean Time"}[short]; words != "" {
 			return words
 		}
 	}
@@ -168,7 +172,8 @@ func (o Outlook) startsAt(c sms.Campaign) string {
 
 func (p CampaignPage) startsZone() string {
 	at := p.Campaign.Schedule().Time()
-	return at.Format("Monday 2 January 2006") + ", " + Clock(at) + " " + ZoneWords(at) + ". Scheduled by " + p.Campaign.StartedName + ". You can cancel until sending starts."
+	return at.Format("Monday 2 January 2006") + ", " + Clock(at) + " " + ZoneWords(at) + ". Scheduled by " +
+		p.Campaign.StartedName + ". You can cancel until sending starts."
 }
 
 // zoneMoved says that the zone's rules changed after the time was chosen.
@@ -177,7 +182,8 @@ func (p CampaignPage) zoneMoved() string {
 	if !s.Moved() {
 		return ""
 	}
-	return "The rules of this time zone changed after you chose the time: " + Clock(s.Meant()) + " is now " + Clock(s.Time()) + ". Check the time."
+	return "The rules of this time zone changed after you chose the time: " + Clock(s.Meant()) + " is now " +
+		Clock(s.Time()) + ". Check the time."
 }
 
 func (p CampaignPage) continueWords() string {

@@ -53,15 +53,19 @@ func (p SearchPage) caption() string {
 func (p SearchPage) empty() EmptyProps {
 	switch {
 	case p.filtered() && p.sought():
-		return EmptyProps{Glyph: GlyphSearch, Title: "No messages " + p.to() + " match these filters.", Action: Link{Text: "Clear filters", Href: MessagesPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No messages " + p.to() + " match these filters.",
+			Action: Link{Text: "Clear filters", Href: MessagesPath}}
 	case p.sought():
-		return EmptyProps{Glyph: GlyphSearch, Title: "No messages " + p.to() + " in the last 13 months.", Action: Link{Text: "Show all messages", Href: MessagesPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No messages " + p.to() + " in the last 13 months.",
+			Action: Link{Text: "Show all messages", Href: MessagesPath}}
 	case p.filtered():
-		return EmptyProps{Glyph: GlyphSearch, Title: "No messages match these filters.", Action: Link{Text: "Clear filters", Href: MessagesPath}}
+		return EmptyProps{Glyph: GlyphSearch, Title: "No messages match these filters.",
+			Action: Link{Text: "Clear filters", Href: MessagesPath}}
 	case p.CanSend:
 		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.", Action: Link{Text: "New message", Href: NewPath}}
 	}
-	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.", Text: "Messages will appear here once someone sends a campaign."}
+	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet.",
+		Text: "Messages will appear here once someone sends a campaign."}
 }
 
 func (p SearchPage) tiles() []Option {

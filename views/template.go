@@ -53,7 +53,8 @@ func (p ComposePage) marks() []string {
 }
 
 func (p ComposePage) markField(mark string) Field {
-	return Field{Name: MarkName(mark), Label: "Value for ##" + mark + "##", Value: p.Fixed[sms.MarkKey(mark)], Error: p.Errors[MarkName(mark)]}
+	return Field{Name: MarkName(mark), Label: "Value for ##" + mark + "##", Value: p.Fixed[sms.MarkKey(mark)],
+		Error: p.Errors[MarkName(mark)]}
 }
 
 func (p ComposePage) templateOptions() []Option {

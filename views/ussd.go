@@ -97,7 +97,8 @@ func (p NewMenuPage) options() (list []Option) {
 	for i, m := range ussd.Examples() {
 		list = append(list, Option{Value: Number(i), Label: m.Name, Hint: about[i]})
 	}
-	return append(list, Option{Value: "empty", Label: "Empty menu", Hint: "Starts with one screen."}, Option{Value: "file", Label: "From a file", Hint: "A file downloaded from smsdesk."})
+	return append(list, Option{Value: "empty", Label: "Empty menu", Hint: "Starts with one screen."},
+		Option{Value: "file", Label: "From a file", Hint: "A file downloaded from smsdesk."})
 }
 
 // MenuPage is the editor: the outline of the screens and one of them on a

@@ -85,7 +85,8 @@ func (p ScreenPage) lost() string {
 }
 
 func (p ScreenPage) forms() []Option {
-	return []Option{{Value: string(ussd.AnyText), Label: "Any text"}, {Value: string(ussd.Digits), Label: "Digits only"}, {Value: string(ussd.Date), Label: "A date (day/month/year)"},
+	return []Option{{Value: string(ussd.AnyText), Label: "Any text"}, {Value: string(ussd.Digits), Label: "Digits only"},
+		{Value: string(ussd.Date), Label: "A date (day/month/year)"},
 		{Value: string(ussd.Listed), Label: "A value from a table"}}
 }
 
@@ -108,7 +109,8 @@ func (p ScreenPage) cells() []Option {
 }
 
 func (p ScreenPage) deeds() []Option {
-	return []Option{{Value: string(ussd.Block), Label: "Block the caller's number"}, {Value: string(ussd.Unblock), Label: "Unblock the caller's number"},
+	return []Option{{Value: string(ussd.Block), Label: "Block the caller's number"},
+		{Value: string(ussd.Unblock), Label: "Unblock the caller's number"},
 		{Value: string(ussd.Join), Label: "Add the caller to a list"}, {Value: string(ussd.Status), Label: "Get the last message's status"},
 		{Value: string(ussd.LookUp), Label: "Look up an answer in a table"}, {Value: string(ussd.Call), Label: "Call a webhook"}}
 }

@@ -54,11 +54,13 @@ func (p SessionsPage) empty(f Frame) EmptyProps {
 	case "slow":
 		return EmptyProps{Glyph: GlyphUSSD, Title: "No slow answers", Text: "All answers took less than a second."}
 	}
-	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet.", Text: "Dial in the simulator.", Action: inSimulator(f, 0)}
+	return EmptyProps{Glyph: GlyphUSSD, Title: "No sessions yet.", Text: "Dial in the simulator.",
+		Action: inSimulator(f, 0)}
 }
 
 func sessionChips(here string, open int64) (chips []Chip) {
-	for _, k := range [][2]string{{"", "All"}, {"open", "Under way (" + Number(int(open)) + ")"}, {"slow", "Slowest answers"}} {
+	for _, k := range [][2]string{{"", "All"}, {"open", "Under way (" + Number(int(open)) + ")"},
+		{"slow", "Slowest answers"}} {
 		c := Chip{Text: k[1], Href: With(SessionsPath, "kind", k[0])}
 		if k[0] == here {
 			c.Href, c.Glyph = "", GlyphTick
@@ -99,13 +101,15 @@ type SessionPage struct {
 }
 
 func (p SessionPage) terms() []Term {
-	return []Term{{Name: "Number", Text: or(p.Phone(p.Number), "unknown")}, {Name: "Network", Text: or(p.Network, "unknown")}, {Name: "Dialled", Text: "*" + p.Code + "#"},
+	return []Term{{Name: "Number", Text: or(p.Phone(p.Number), "unknown")},
+		{Name: "Network", Text: or(p.Network, "unknown")}, {Name: "Dialled", Text: "*" + p.Code + "#"},
 		{Name: "Menu", Text: p.Menu}, {Name: "Began", Text: p.When(p.BegunAt)}, {Name: "Slowest answer", Text: micros(p.Slowest)}}
 }
 
 // provided is what the begin request carried beside, as it came.
 func (p SessionPage) provided() (list []Term) {
-	for _, t := range []Term{{Name: "Session at the provider", Text: p.ServiceID}, {Name: "USSD id", Text: p.USSDID}, {Name: "Status", Text: p.Status}, {Name: "backend.cuap.body", Text: p.Foreign(p.Body)}} {
+	for _, t := range []Term{{Name: "Session at the provider", Text: p.ServiceID}, {Name: "USSD id", Text: p.USSDID},
+		{Name: "Status", Text: p.Status}, {Name: "backend.cuap.body", Text: p.Foreign(p.Body)}} {
 		if t.Text != "" {
 			list = append(list, t)
 		}
@@ -190,7 +194,8 @@ func NewAnswerRow(names []string, answers []ussd.Saved) AnswerRow {
 }
 
 func stay(seen, left int64) BarProps {
-	return BarProps{Label: "Callers on this screen", Mini: true, Segments: []Segment{{ToneOK, "Went on", int(seen - left)}, {ToneWarn, "Left here", int(left)}}}
+	return BarProps{Label: "Callers on this screen", Mini: true,
+		Segments: []Segment{{ToneOK, "Went on", int(seen - left)}, {ToneWarn, "Left here", int(left)}}}
 }
 
 func stepTitle(p SessionPage, s ussd.Step) string {

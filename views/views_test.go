@@ -41,7 +41,8 @@ func plain(text string) templ.Component {
 func frameOf(text string) Frame {
 	return Frame{
 		Title: text, Path: "/page?x=" + text, Nav: "campaigns", CanSend: true, Theme: text,
-		Items:        []NavItem{{Key: "overview", Href: "/", Label: text, Glyph: GlyphOverview}, {Key: "campaigns", Href: "/campaigns", Label: text, Glyph: GlyphCampaign, Count: 2}},
+		Items: []NavItem{{Key: "overview", Href: "/", Label: text, Glyph: GlyphOverview},
+			{Key: "campaigns", Href: "/campaigns", Label: text, Glyph: GlyphCampaign, Count: 2}},
 		User:         User{Name: text, Email: text, RoleName: text},
 		Account:      Account{ID: text, Name: text, Test: true},
 		Accounts:     []Account{{ID: text, Name: text, Test: true}, {ID: "2", Name: text}},
@@ -230,7 +231,8 @@ func TestSourcesKeepTheRules(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no templ files: %v", err)
 	}
-	forbidden := regexp.MustCompile(`(?i)\sstyle=|\son[a-z]+=|<style|<script(?: [^>]*)?>[^<]|hx-on|\bjs:|templ\.(?:Raw|JS|SafeURL|SafeClass|SafeCSS)`)
+	forbidden := regexp.MustCompile(
+		`(?i)\sstyle=|\son[a-z]+=|<style|<script(?: [^>]*)?>[^<]|hx-on|\bjs:|templ\.(?:Raw|JS|SafeURL|SafeClass|SafeCSS)`)
 	live := regexp.MustCompile(`\shx-[a-z]`)
 	for _, name := range files {
 		content, err := os.ReadFile(name)
@@ -327,14 +329,16 @@ func TestDocumentTitle(t *testing.T) {
 
 func TestFrameShowsWhatThePersonMay(t *testing.T) {
 	_, doc := render(t, Page(Frame{Title: "x", User: User{Name: "Ada Obi"}}))
-	for _, absent := range []string{`a[href="/new"]`, "#test-band", "#live", "#nav-decision", "#account-choice", ".bands"} {
+	for _, absent := range []string{`a[href="/new"]`, "#test-band", "#live", "#nav-decision", "#account-choice",
+		".bands"} {
 		if doc.Find(absent).Length() != 0 {
 			t.Errorf("%s stands on a page without it", absent)
 		}
 	}
 	f := frameOf("word")
 	_, doc = render(t, Page(f))
-	for _, present := range []string{`a[href="/new"]`, "#test-band", "#live", "#nav-decision", "#account-choice", "#say[role=status]", "details.menu summary", `form[action="/signout"][method="post"]`, `form[action="/theme"] button[name=theme][value=dark]`} {
+	for _, present := range []string{`a[href="/new"]`, "#test-band", "#live", "#nav-decision", "#account-choice",
+		"#say[role=status]", "details.menu summary", `form[action="/signout"][method="post"]`, `form[action="/theme"] button[name=theme][value=dark]`} {
 		if doc.Find(present).Length() != 1 {
 			t.Errorf("%s stands %d times", present, doc.Find(present).Length())
 		}
@@ -347,7 +351,8 @@ func TestFrameShowsWhatThePersonMay(t *testing.T) {
 }
 
 func TestLiveContract(t *testing.T) {
-	_, doc := render(t, LiveRegion(Refresh{ID: "tiles", URL: "/campaigns/42?part=tiles", On: []string{"campaign:42", "account:1"}}))
+	_, doc := render(t, LiveRegion(Refresh{ID: "tiles", URL: "/campaigns/42?part=tiles",
+		On: []string{"campaign:42", "account:1"}}))
 	for attribute, want := range map[string]string{
 		"id": "tiles", "hx-get": "/campaigns/42?part=tiles", "hx-swap": "outerMorph",
 		"hx-trigger": "campaign:42 from:body, account:1 from:body",
@@ -361,7 +366,8 @@ func TestLiveContract(t *testing.T) {
 		t.Error("a region at rest is not at rest")
 	}
 	source, _ := render(t, LiveStream([]string{"campaign:42", "a&b"}))
-	if !strings.Contains(source, `hx-sse:connect="/live?t=campaign%3A42&amp;t=a%26b"`) || !strings.Contains(source, `hx-swap="none"`) {
+	if !strings.Contains(source, `hx-sse:connect="/live?t=campaign%3A42&amp;t=a%26b"`) ||
+		!strings.Contains(source, `hx-swap="none"`) {
 		t.Errorf("stream element: %s", source)
 	}
 	var config map[string]any
@@ -396,7 +402,9 @@ func TestScriptsComeInOrderAndLast(t *testing.T) {
 }
 
 func TestBarShares(t *testing.T) {
-	bar := BarProps{Label: "1,000,001 messages", Segments: []Segment{{Words: "Waiting", Count: 0}, {Words: "Delivered", Count: 1_000_000}, {Words: "Not delivered", Count: 1}, {Words: "Odd", Count: -3}}}
+	bar := BarProps{Label: "1,000,001 messages",
+		Segments: []Segment{{Words: "Waiting", Count: 0}, {Words: "Delivered", Count: 1_000_000},
+			{Words: "Not delivered", Count: 1}, {Words: "Odd", Count: -3}}}
 	shares := bar.shares()
 	if len(shares) != 2 {
 		t.Fatalf("%d shares, want 2", len(shares))
@@ -431,7 +439,8 @@ func TestTextAreaKeepsItsFirstLine(t *testing.T) {
 }
 
 func TestBubbleAddsNoSpace(t *testing.T) {
-	_, doc := render(t, Bubble(BubbleProps{Text: []Run{{Text: "Dear "}, {Text: "Ada", Filled: true}, {Text: ",\nhello"}, {Text: "!"}}}))
+	_, doc := render(t, Bubble(BubbleProps{Text: []Run{{Text: "Dear "}, {Text: "Ada", Filled: true}, {Text: ",\nhello"},
+		{Text: "!"}}}))
 	if got := doc.Find(".bubble").Text(); got != "Dear Ada,\nhello!" {
 		t.Errorf("text %q", got)
 	}
@@ -445,12 +454,14 @@ func TestPasswordIsNeverWrittenBack(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 1196: "1,196", 100_000: "100,000", 1_204_310: "1,204,310", -1: "-1", -12_345: "-12,345"} {
+	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 1196: "1,196", 100_000: "100,000",
+		1_204_310: "1,204,310", -1: "-1", -12_345: "-12,345"} {
 		if got := Number(n); got != want {
 			t.Errorf("Number(%d) is %q, want %q", n, got, want)
 		}
 	}
-	if Plural(1, "message", "messages") != "1 message" || Plural(1200, "message", "messages") != "1,200 messages" || Plural(0, "message", "messages") != "0 messages" {
+	if Plural(1, "message", "messages") != "1 message" || Plural(1200, "message", "messages") != "1,200 messages" ||
+		Plural(0, "message", "messages") != "0 messages" {
 		t.Error("plural")
 	}
 }

@@ -42,7 +42,8 @@ type accountOrders interface {
 	CreateAccount(ctx context.Context, by sms.User, a sms.Account, c sms.Credentials) (sms.Account, error)
 	RefreshAccount(ctx context.Context, by sms.User, id int64) error
 	ResumeAccount(ctx context.Context, by sms.User, id int64) error
-	SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (sms.Account, error)
+	SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (
+		sms.Account, error)
 	SaveSending(ctx context.Context, by sms.User, id int64, s desk.Sending) (sms.Account, error)
 	TestAccount(ctx context.Context, by sms.User, id int64) (desk.AccountTest, error)
 }
@@ -56,7 +57,8 @@ const (
 func (s *accounts) accountList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	rows := make([]views.AccountRow, len(v.Accounts))
 	for i, a := range v.Accounts {
-		rows[i] = views.AccountRow{Href: views.AccountPath(a.ID), Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Test: a.Test,
+		rows[i] = views.AccountRow{Href: views.AccountPath(a.ID), Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint,
+			Test: a.Test,
 			Rate: views.Number(a.PerMinute), Connection: page.Connection(a, s.Now())}
 	}
 	return s.Render(w, r, http.StatusOK, views.Accounts(v.Frame("Connection", "settings"), rows))
@@ -150,7 +152,8 @@ func (s *accounts) proof(ctx context.Context, a sms.Account, ms int) (string, er
 	if b := page.BalanceView(balances, a); b.Text != "" {
 		sentence += " Balance " + b.Text + "."
 	}
-	return fmt.Sprintf("%s %s. %s ms.", sentence, views.Plural(len(senders), "sender ID", "sender IDs"), views.Number(ms)), nil
+	return fmt.Sprintf("%s %s. %s ms.", sentence, views.Plural(len(senders), "sender ID", "sender IDs"), views.Number(ms)),
+		nil
 }
 
 // unreachable is what the gateway says when no answer came at all.
@@ -237,7 +240,8 @@ func (s *accounts) accountResume(w http.ResponseWriter, r *http.Request, v *page
 	return nil
 }
 
-func (s *accounts) showAccount(w http.ResponseWriter, r *http.Request, v *page.Visit, form views.AccountForm, bad sms.Invalid) error {
+func (s *accounts) showAccount(w http.ResponseWriter, r *http.Request, v *page.Visit, form views.AccountForm,
+	bad sms.Invalid) error {
 	form.Bad, form.Action, form.SandboxURL = bad, views.AccountsPath, s.sandboxURL
 	title := "Connect a real account"
 	if form.ID != 0 {
@@ -273,9 +277,11 @@ func readAccount(form url.Values) accountInput {
 	field := func(name string) string { return strings.TrimSpace(form.Get(name)) }
 	return accountInput{
 		AccountForm: views.AccountForm{
-			Name: field("name"), BaseURL: field("base_url"), Plan: field("plan"), PerMinute: field("per_minute"), Country: field("country"),
-			Timezone: field("timezone"), Currency: field("currency"), Price: field("price_per_part"), DefaultSender: field("default_sender"),
-			SecretsLost: field("client_id") != "" || field("api_key") != "",
+			Name: field("name"), BaseURL: field("base_url"), Plan: field("plan"), PerMinute: field("per_minute"),
+			Country:  field("country"),
+			Timezone: field("timezone"), Currency: field("currency"), Price: field("price_per_part"),
+			DefaultSender: field("default_sender"),
+			SecretsLost:   field("client_id") != "" || field("api_key") != "",
 		},
 		clientID: field("client_id"), apiKey: field("api_key"),
 	}
@@ -289,7 +295,8 @@ func (i accountInput) credentials() sms.Credentials {
 // or is left for the account's own check to refuse.
 func (i accountInput) apply(a *sms.Account, bad sms.Invalid) {
 	a.Name, a.BaseURL = i.Name, strings.TrimSuffix(i.BaseURL, "/")
-	a.Country, a.Timezone, a.Currency, a.DefaultSender = strings.ToUpper(i.Country), i.Timezone, i.Currency, i.DefaultSender
+	a.Country, a.Timezone, a.Currency, a.DefaultSender = strings.ToUpper(i.Country), i.Timezone, i.Currency,
+		i.DefaultSender
 	count := i.Plan
 	if i.Plan == views.OtherPlan {
 		count = strings.ReplaceAll(i.PerMinute, ",", "")
@@ -304,7 +311,8 @@ func (i accountInput) apply(a *sms.Account, bad sms.Invalid) {
 }
 
 func accountFields(a sms.Account) views.AccountForm {
-	form := views.AccountForm{ID: a.ID, Test: a.Test, Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint, Country: a.Country,
+	form := views.AccountForm{ID: a.ID, Test: a.Test, Name: a.Name, BaseURL: a.BaseURL, KeyHint: a.KeyHint,
+		Country:  a.Country,
 		Timezone: a.Timezone, Currency: a.Currency, Price: page.FormatPrice(a.PricePerPart), DefaultSender: a.DefaultSender}
 	form.Plan, form.PerMinute = planOf(a.PerMinute)
 	return form
@@ -351,7 +359,8 @@ func (s *accounts) records(v *page.Visit, a sms.Account) (views.Records, error) 
 	if err != nil {
 		return views.Records{}, err
 	}
-	rec := views.Records{Creates: settings.Creates, SenderIDs: len(senders), Templates: len(templates), Failure: reading.Failure}
+	rec := views.Records{Creates: settings.Creates, SenderIDs: len(senders), Templates: len(templates),
+		Failure: reading.Failure}
 	at := reading.At
 	for _, x := range senders {
 		at = max(at, x.ReadAt)

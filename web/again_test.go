@@ -29,7 +29,8 @@ func (s *site) everyFate(a sms.Account) sms.Campaign {
 		}
 		return o
 	})
-	s.reports(a, report("1000", "DELIVRD", "000"), report("1001", "UNDELIV", "27"), report("1002", "EXPIRED", ""), report("1003", "DELETED", ""),
+	s.reports(a, report("1000", "DELIVRD", "000"), report("1001", "UNDELIV", "27"), report("1002", "EXPIRED", ""),
+		report("1003", "DELETED", ""),
 		report("1004", "REJECTD", "8"), report("1005", "BLACKLIST", ""), report("1006", "UNKNOWN", ""))
 	return c
 }
@@ -39,24 +40,32 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	page := b.get(views.CampaignPath(c.ID)).is(200).has("Send again to 3 undelivered", "Send to recipients left out or not sent")
+	page := b.get(views.CampaignPath(c.ID)).is(200).has("Send again to 3 undelivered",
+		"Send to recipients left out or not sent")
 	s.leads(page)
-	form := b.get(page.attr("#again", "href")).is(200).has("1 not delivered", "1 not delivered, expired", "1 refused by the network",
-		"Change one of them first.", "1 number is blocked. Delivery reports say these numbers are on a block list. They will be left out.", "1 refused by the provider")
+	form := b.get(page.attr("#again", "href")).is(200).has("1 not delivered", "1 not delivered, expired",
+		"1 refused by the network",
+		"Change one of them first.",
+		"1 number is blocked. Delivery reports say these numbers are on a block list. They will be left out.", "1 refused by the provider")
 	s.leads(form)
 	checked := func(a answer) (keys []string) {
-		a.page().Find("input[type=checkbox][checked]").Each(func(_ int, e *goquery.Selection) { keys = append(keys, e.AttrOr("name", "")) })
+		a.page().Find("input[type=checkbox][checked]").Each(func(_ int, e *goquery.Selection) {
+			keys = append(keys, e.AttrOr("name", ""))
+		})
 		return keys
 	}
 	if got := strings.Join(checked(form), " "); got != "key:undelivered key:expired key:deleted" {
 		t.Errorf("proposed: %s", got)
 	}
-	if got := strings.Join(checked(b.get(views.CampaignPath(c.ID)+"/again?of=unsent")), " "); got != "key:refused key:leftout" {
+	if got := strings.Join(checked(b.get(views.CampaignPath(c.ID)+"/again?of=unsent")),
+		" "); got != "key:refused key:leftout" {
 		t.Errorf("proposed of the unsent: %s", got)
 	}
 	token := form.attr("input[name=token]", "value")
-	b.post(views.CampaignPath(c.ID)+"/again", "token", token).is(http.StatusUnprocessableEntity).has("Choose what to send again")
-	to := b.post(views.CampaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes", "key:expired", "yes", "key:deleted", "yes", "key:blocked", "yes").is(http.StatusSeeOther).header.Get("Location")
+	b.post(views.CampaignPath(c.ID)+"/again", "token", token).is(http.StatusUnprocessableEntity).has(
+		"Choose what to send again")
+	to := b.post(views.CampaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes", "key:expired", "yes",
+		"key:deleted", "yes", "key:blocked", "yes").is(http.StatusSeeOther).header.Get("Location")
 	b.post(views.CampaignPath(c.ID)+"/again", "token", token, "key:undelivered", "yes").to(to)
 	b.get(to).is(200).has("June reminders (sent again)", "Send 3 messages now")
 	again := strings.TrimSuffix(to, "/confirm")
@@ -67,7 +76,8 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	var rows []string
 	for _, m := range made {
 		rows = append(rows, m.Number)
-		if m.Row != int64(m.Number[len(m.Number)-1]-'0')+1 || m.State != sms.Draft || m.Text != "The clinic is closed on Friday." {
+		if m.Row != int64(m.Number[len(m.Number)-1]-'0')+1 || m.State != sms.Draft ||
+			m.Text != "The clinic is closed on Friday." {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -86,12 +96,15 @@ func TestSendAgainToTheUnsent(t *testing.T) {
 	c := s.everyFate(a)
 	b := s.as(s.boss)
 	// 1008 is still blocked: it does not come along, and alone it is nothing.
-	b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout", "yes").is(http.StatusUnprocessableEntity).has("None of these messages can be sent again: the numbers are blocked")
-	to := b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:refused", "yes", "key:leftout", "yes").is(http.StatusSeeOther).header.Get("Location")
+	b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout",
+		"yes").is(http.StatusUnprocessableEntity).has("None of these messages can be sent again: the numbers are blocked")
+	to := b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:refused", "yes", "key:leftout",
+		"yes").is(http.StatusSeeOther).header.Get("Location")
 	b.get(to).has("Send 1 message now")
 	_, err := s.desk.UnblockNumber(t.Context(), s.boss, 1, "asked for it")
 	s.must(err)
-	to = b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout", "yes").is(http.StatusSeeOther).header.Get("Location")
+	to = b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout",
+		"yes").is(http.StatusSeeOther).header.Get("Location")
 	b.get(to).has("0803 000 1008", "Send 1 message now")
 }
 
@@ -100,11 +113,14 @@ func TestSendOneMessageAgain(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	for i, want := range map[int]string{0: "This message was delivered. The recipient will get it twice", 1: "The network could not deliver it.", 6: "The recipient may get it twice", 7: "The provider did not accept this message."} {
+	for i, want := range map[int]string{0: "This message was delivered. The recipient will get it twice",
+		1: "The network could not deliver it.", 6: "The recipient may get it twice",
+		7: "The provider did not accept this message."} {
 		m := s.messages(c)[i]
 		form := b.get(b.get(messagePath(m)).is(200).attr("#send-again", "href")).is(200).has(want)
 		s.leads(form)
-		to := b.post(messagePath(m)+"/again", "token", form.attr("input[name=token]", "value")).is(http.StatusSeeOther).header.Get("Location")
+		to := b.post(messagePath(m)+"/again", "token", form.attr("input[name=token]", "value")).is(
+			http.StatusSeeOther).header.Get("Location")
 		b.get(to).has("Send 1 message now")
 	}
 	for _, i := range []int{5, 8} {

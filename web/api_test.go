@@ -41,7 +41,8 @@ func (m *machine) send(r *http.Request) answer {
 	if cookies := rec.Result().Cookies(); len(cookies) > 0 {
 		m.site.t.Errorf("%s %s sets a cookie", r.Method, r.URL)
 	}
-	for name, want := range map[string]string{"Content-Security-Policy": wantPolicy, "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "", "Cache-Control": "no-store"} {
+	for name, want := range map[string]string{"Content-Security-Policy": wantPolicy, "X-Content-Type-Options": "nosniff",
+		"Access-Control-Allow-Origin": "", "Cache-Control": "no-store"} {
 		if a.header.Get(name) != want {
 			m.site.t.Errorf("%s %s: %s %q", r.Method, r.URL, name, a.header.Get(name))
 		}
@@ -81,7 +82,8 @@ func (a answer) problem(status int) api.Problem {
 	a.t.Helper()
 	a.is(status)
 	var p api.Problem
-	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.header.Get("Content-Type") != api.ProblemJSON || p.Status != status || p.Title == "" {
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.header.Get("Content-Type") != api.ProblemJSON ||
+		p.Status != status || p.Title == "" {
 		a.t.Fatalf("no problem details: %q %v %.300s", a.header.Get("Content-Type"), err, a.body)
 	}
 	return p
@@ -94,7 +96,8 @@ func TestOnlyATokenOpensTheAPI(t *testing.T) {
 	m := s.machine(ada)
 	list := api.Path + "/campaigns"
 	m.get(list).is(200)
-	for name, header := range map[string]string{"none": "", "basic": "Basic YWRhOng=", "unknown": "Bearer " + sms.TokenPrefix + strings.Repeat("0", 64), "odd": "Bearer x",
+	for name, header := range map[string]string{"none": "", "basic": "Basic YWRhOng=", "unknown": "Bearer " +
+		sms.TokenPrefix + strings.Repeat("0", 64), "odd": "Bearer x",
 		"empty": "Bearer ", "without the word": m.secret, "cut": "Bearer " + m.secret[:len(m.secret)-1]} {
 		r := httptest.NewRequest(http.MethodGet, list, nil)
 		if header != "" {
@@ -103,7 +106,8 @@ func TestOnlyATokenOpensTheAPI(t *testing.T) {
 		stranger := &machine{site: s}
 		got := stranger.send(r)
 		got.problem(http.StatusUnauthorized)
-		if challenge := got.header.Get("WWW-Authenticate"); !strings.HasPrefix(challenge, "Bearer ") || (header != "") != strings.Contains(challenge, "invalid_token") {
+		if challenge := got.header.Get("WWW-Authenticate"); !strings.HasPrefix(challenge, "Bearer ") ||
+			(header != "") != strings.Contains(challenge, "invalid_token") {
 			t.Errorf("%s: challenge %q", name, challenge)
 		}
 	}
@@ -157,7 +161,8 @@ func TestProblemsOfTheAPI(t *testing.T) {
 	s := newSite(t, breaking(faulty))
 	s.clinic()
 	m := s.machine(s.boss)
-	for path, status := range map[string]int{"/api": 404, "/api/v1": 404, "/api/v1/": 404, "/api/v1/nowhere": 404, "/api/v2/campaigns": 404, "/api/v1/campaigns/7777": 404, "/api/v1/campaigns/x": 404,
+	for path, status := range map[string]int{"/api": 404, "/api/v1": 404, "/api/v1/": 404, "/api/v1/nowhere": 404,
+		"/api/v2/campaigns": 404, "/api/v1/campaigns/7777": 404, "/api/v1/campaigns/x": 404,
 		"/api/v1/campaigns/0": 404, "/api/v1/messages/7777": 404, "/api/v1/campaigns/7777/messages": 404, "/api/v1/campaigns/1/send": 405,
 		"/api/v1/campaigns?limit=0": 400, "/api/v1/campaigns?limit=1001": 400, "/api/v1/campaigns?limit=x": 400, "/api/v1/campaigns?limit=-1": 400,
 		"/api/v1/campaigns?cursor=x": 400, "/api/v1/campaigns?cursor=-4": 400, "/api/v1/campaigns?account=Nobody": 400,
@@ -190,7 +195,8 @@ func TestACampaignForPrograms(t *testing.T) {
 	c := s.draft(ada, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(3), Text: "Come at nine"})
 	path := fmt.Sprintf("%s/campaigns/%d", api.Path, c.ID)
 	got := form[api.Campaign](m.get(path).is(200))
-	if got.ID != c.ID || got.State != "draft" || got.Counts != (api.Counts{Queued: 3}) || got.Account != "Clinic" || got.CreatedAt == nil || *got.CreatedAt != "2026-06-03T09:48:00.000Z" || got.StartedAt != nil {
+	if got.ID != c.ID || got.State != "draft" || got.Counts != (api.Counts{Queued: 3}) || got.Account != "Clinic" ||
+		got.CreatedAt == nil || *got.CreatedAt != "2026-06-03T09:48:00.000Z" || got.StartedAt != nil {
 		t.Errorf("%+v", got)
 	}
 	if got.Plan.Calls != 1 || got.Plan.Text != 1 || got.Plan.Pairs != 0 {
@@ -198,12 +204,14 @@ func TestACampaignForPrograms(t *testing.T) {
 	}
 	m.post(path+"/continue", "").problem(409)
 	m.post(path+"/stop", "").problem(409)
-	if got := form[api.Campaign](m.post(path+"/send", "").is(200)); got.State != "running" || got.StartedAt == nil || got.Counts.Queued != 3 {
+	if got := form[api.Campaign](m.post(path+"/send", "").is(200)); got.State != "running" || got.StartedAt == nil ||
+		got.Counts.Queued != 3 {
 		t.Errorf("%+v", got)
 	}
 	m.post(path+"/send", "{}").is(200)
 	other := s.machine(s.hire("other@example.com", sms.Sender))
-	if p := other.post(path+"/send", "").problem(409); !strings.Contains(p.Detail, "running") || !strings.Contains(p.Detail, "Ada Obi") {
+	if p := other.post(path+"/send", "").problem(409); !strings.Contains(p.Detail, "running") ||
+		!strings.Contains(p.Detail, "Ada Obi") {
 		t.Errorf("%+v", p)
 	}
 	m.post(path+"/continue", "").is(200)
@@ -235,7 +243,8 @@ func TestAPausedAccountForPrograms(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	m.post(path+"/continue", "").problem(403)
-	if got := form[api.Campaign](s.machine(s.boss).post(path+"/continue", "").is(200)); got.State != "running" || got.Reason != "" {
+	if got := form[api.Campaign](s.machine(s.boss).post(path+"/continue", "").is(200)); got.State != "running" ||
+		got.Reason != "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -251,7 +260,8 @@ func TestMessagesForPrograms(t *testing.T) {
 	for cursor := ""; ; pages++ {
 		got := form[api.MessagePage](m.get(path + "?limit=3&cursor=" + cursor).is(200))
 		for _, item := range got.Items {
-			if seen[item.Row] || item.State != "queued" || item.Status != "" || !strings.HasPrefix(item.Phone, "234803") || item.Text == "" || item.Parts != 1 {
+			if seen[item.Row] || item.State != "queued" || item.Status != "" || !strings.HasPrefix(item.Phone, "234803") ||
+				item.Text == "" || item.Parts != 1 {
 				t.Errorf("%+v", item)
 			}
 			seen[item.Row] = true
@@ -264,7 +274,8 @@ func TestMessagesForPrograms(t *testing.T) {
 	if len(seen) != 7 || pages != 2 {
 		t.Errorf("%d rows on %d pages", len(seen), pages+1)
 	}
-	if got := form[api.MessagePage](m.get(path + "?state=accepted").is(200)); len(got.Items) != 0 || got.NextCursor != nil {
+	if got := form[api.MessagePage](m.get(path + "?state=accepted").is(200)); len(got.Items) != 0 ||
+		got.NextCursor != nil {
 		t.Errorf("%+v", got)
 	}
 	if got := form[api.MessagePage](m.get(path + "?state=queued&status=").is(200)); len(got.Items) != 7 {

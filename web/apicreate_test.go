@@ -115,7 +115,8 @@ func TestCreateFromJSON(t *testing.T) {
 			[]string{"1 2348030000101 One", "2 2348030000102 Two, \"quoted\"\nand broken"}, "API, 3 June 2026 10:48", ""},
 		"fields and marks": {`{"account":"Clinic","senderId":"CLINIC","name":"Bills","text":"Dear ##First Name##, ##amount## naira, paid: ##paid##","rows":[
 			{"phone":"08030000101","fields":{"first_name":"Ada","Amount":1500.50,"paid":true}},{"phone":"08030000102","fields":{"FIRST-NAME":"Obi","amount":"20","paid":false,"other":null}}]}`,
-			[]string{"1 2348030000101 Dear Ada, 1500.50 naira, paid: true", "2 2348030000102 Dear Obi, 20 naira, paid: false"}, "Bills", ""},
+			[]string{"1 2348030000101 Dear Ada, 1500.50 naira, paid: true", "2 2348030000102 Dear Obi, 20 naira, paid: false"},
+			"Bills", ""},
 		"a row's own text instead of the common one": {`{"account":"Clinic","senderId":"CLINIC","name":"Mixed","text":"Dear ##name##","rows":[
 			{"phone":"08030000101","fields":{"name":"Ada"}},{"phone":"08030000102","text":"For you: ##name##"},{"phone":"08030000103","text":"","fields":{"name":"Eve"}}]}`,
 			[]string{"1 2348030000101 Dear Ada", "2 2348030000102 For you: ##name##", "3 2348030000103 Dear Eve"}, "Mixed", ""},
@@ -126,13 +127,16 @@ func TestCreateFromJSON(t *testing.T) {
 	} {
 		got := m.create(c.body).is(http.StatusCreated)
 		f := form[api.Campaign](got)
-		if path := fmt.Sprintf("%s/campaigns/%d", api.Path, f.ID); got.header.Get("Location") != path || got.body != m.get(path).body {
+		if path := fmt.Sprintf("%s/campaigns/%d", api.Path, f.ID); got.header.Get("Location") != path ||
+			got.body != m.get(path).body {
 			t.Errorf("%s: at %q, which is %s", name, got.header.Get("Location"), m.get(path).body)
 		}
 		if texts := s.texts(f.ID); strings.Join(texts, "|") != strings.Join(c.want, "|") {
 			t.Errorf("%s:\n%q\nwant\n%q", name, texts, c.want)
 		}
-		if f.Name != c.name || f.Text != c.text || f.State != "draft" || f.Counts != (api.Counts{Queued: int64(len(c.want))}) || f.Rows != int64(len(c.want)) || f.Plan.Calls < 1 || f.StartedAt != nil {
+		if f.Name != c.name || f.Text != c.text || f.State != "draft" ||
+			f.Counts != (api.Counts{Queued: int64(len(c.want))}) || f.Rows != int64(len(c.want)) || f.Plan.Calls < 1 ||
+			f.StartedAt != nil {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -140,7 +144,8 @@ func TestCreateFromJSON(t *testing.T) {
 
 func TestCreateRefusesWhatIsWrong(t *testing.T) {
 	s, m := factory(t)
-	good := map[string]string{"account": `"Clinic"`, "senderId": `"CLINIC"`, "name": `"June"`, "text": `"Hello"`, "rows": `[{"phone":"08030000101"}]`}
+	good := map[string]string{"account": `"Clinic"`, "senderId": `"CLINIC"`, "name": `"June"`, "text": `"Hello"`,
+		"rows": `[{"phone":"08030000101"}]`}
 	with := func(pairs ...string) string {
 		var members []string
 		for name, value := range good {
@@ -154,13 +159,20 @@ func TestCreateRefusesWhatIsWrong(t *testing.T) {
 		return "{" + strings.Join(members, ",") + "}"
 	}
 	for _, c := range []struct{ name, value, field string }{
-		{"account", `7`, "account"}, {"account", `"Nobody"`, "account"}, {"account", ``, "account"}, {"senderId", ``, "senderId"}, {"senderId", `"PENDING"`, "senderId"}, {"senderId", `"NOBODY"`, "senderId"},
-		{"senderId", `["CLINIC"]`, "senderId"}, {"text", ``, "rows"}, {"text", `5`, "text"}, {"text", `"` + strings.Repeat("long ", 1000) + `"`, "text"}, {"name", `"` + strings.Repeat("n", 101) + `"`, "name"},
-		{"send", `"yes"`, "send"}, {"skipBad", `1`, "skipBad"}, {"template", `"None"`, "template"}, {"scheduleAt", `"tomorrow"`, "scheduleAt"}, {"scheduleAt", `17`, "scheduleAt"},
-		{"scheduleAt", `"2026-06-03T09:47:00Z"`, "scheduleAt"}, {"scheduleAt", `"2028-06-03T09:47:00Z"`, "scheduleAt"}, {"scheduleAt", `"2026-07-03T09:47:00"`, "scheduleAt"},
-		{"rows", ``, "rows"}, {"rows", `[]`, "rows"}, {"rows", `null`, "rows"}, {"rows", `{}`, "rows"}, {"rows", `"x"`, "rows"}, {"rows", `[7]`, "rows[0]"}, {"rows", `[{"phone":"08030000101"},null]`, "rows[1]"},
-		{"rows", `[{"phone":8030000101}]`, "rows[0].phone"}, {"rows", `[{"phone":"08030000101"},{"phone":"08030000102","text":{}}]`, "rows[1].text"}, {"rows", `[{"phone":"08030000101","fields":[]}]`, "rows[0].fields"},
-		{"rows", `[{"phone":"08030000101","fields":{"a":{"b":1}}}]`, "rows[0].fields.a"}, {"phoneColumn", `"mobile"`, "phoneColumn"}, {"phoneColumn", `3`, "phoneColumn"},
+		{"account", `7`, "account"}, {"account", `"Nobody"`, "account"}, {"account", ``, "account"},
+		{"senderId", ``, "senderId"}, {"senderId", `"PENDING"`, "senderId"}, {"senderId", `"NOBODY"`, "senderId"},
+		{"senderId", `["CLINIC"]`, "senderId"}, {"text", ``, "rows"}, {"text", `5`, "text"},
+		{"text", `"` + strings.Repeat("long ", 1000) + `"`, "text"}, {"name", `"` + strings.Repeat("n", 101) + `"`, "name"},
+		{"send", `"yes"`, "send"}, {"skipBad", `1`, "skipBad"}, {"template", `"None"`, "template"},
+		{"scheduleAt", `"tomorrow"`, "scheduleAt"}, {"scheduleAt", `17`, "scheduleAt"},
+		{"scheduleAt", `"2026-06-03T09:47:00Z"`, "scheduleAt"}, {"scheduleAt", `"2028-06-03T09:47:00Z"`, "scheduleAt"},
+		{"scheduleAt", `"2026-07-03T09:47:00"`, "scheduleAt"},
+		{"rows", ``, "rows"}, {"rows", `[]`, "rows"}, {"rows", `null`, "rows"}, {"rows", `{}`, "rows"},
+		{"rows", `"x"`, "rows"}, {"rows", `[7]`, "rows[0]"}, {"rows", `[{"phone":"08030000101"},null]`, "rows[1]"},
+		{"rows", `[{"phone":8030000101}]`, "rows[0].phone"},
+		{"rows", `[{"phone":"08030000101"},{"phone":"08030000102","text":{}}]`, "rows[1].text"}, {"rows", `[{"phone":"08030000101","fields":[]}]`, "rows[0].fields"},
+		{"rows", `[{"phone":"08030000101","fields":{"a":{"b":1}}}]`, "rows[0].fields.a"},
+		{"phoneColumn", `"mobile"`, "phoneColumn"}, {"phoneColumn", `3`, "phoneColumn"},
 		{"text", `"Dear ##name##"`, "fields.name"},
 	} {
 		p := m.create(with(c.name, c.value)).problem(http.StatusUnprocessableEntity)
@@ -171,7 +183,8 @@ func TestCreateRefusesWhatIsWrong(t *testing.T) {
 			t.Errorf("%s = %.60s: %+v", c.name, c.value, p)
 		}
 	}
-	for name, body := range map[string]string{"nothing": "", "half": `{"account":"Clinic","rows":[{"phone":"0803`, "no JSON": "hello", "two": with("x", "1") + "{}", "a comma": `{"account":"Clinic",}`} {
+	for name, body := range map[string]string{"nothing": "", "half": `{"account":"Clinic","rows":[{"phone":"0803`,
+		"no JSON": "hello", "two": with("x", "1") + "{}", "a comma": `{"account":"Clinic",}`} {
 		if p := m.create(body).problem(http.StatusBadRequest); !strings.Contains(p.Detail, "JSON") {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -196,7 +209,8 @@ func TestCreateRefusesWhatIsWrong(t *testing.T) {
 func TestABadRowMakesNothing(t *testing.T) {
 	s, m := factory(t)
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Dear ##name##","skipBad":%t,"rows":[{"phone":"08030000101","fields":{"name":"Ada"}},{"phone":"0803","fields":{"name":"Bo"}},{},{"phone":"08030000104"},
-		{"phone":"08030000101","fields":{"name":"Ada"}},{"phone":"08030000106","text":"` + strings.Repeat("long\\n", 20_000) + `"},{"phone":"08030000107","fields":{"name":"Zoe"}}]}`
+		{"phone":"08030000101","fields":{"name":"Ada"}},{"phone":"08030000106","text":"` + strings.Repeat("long\\n", 20_000) +
+		`"},{"phone":"08030000107","fields":{"name":"Zoe"}}]}`
 	p := m.create(fmt.Sprintf(body, false)).problem(http.StatusUnprocessableEntity)
 	var rows []int64
 	for _, r := range p.Rows {
@@ -219,22 +233,29 @@ func TestABadRowMakesNothing(t *testing.T) {
 	if len(list.Items) != 5 || list.Items[0].Row != 2 || list.Items[0].Reason == "" || list.Items[0].State != "skipped" {
 		t.Errorf("%+v", list)
 	}
-	m.create(`{"account":"Clinic","senderId":"CLINIC","name":"June","text":"x","skipBad":true,"rows":[{"phone":"0803"}]}`).problem(http.StatusUnprocessableEntity)
+	m.create(
+		`{"account":"Clinic","senderId":"CLINIC","name":"June","text":"x","skipBad":true,"rows":[{"phone":"0803"}]}`).problem(
+		http.StatusUnprocessableEntity)
 }
 
 func TestCreateFromAFile(t *testing.T) {
 	s, m := factory(t)
-	f := form[api.Campaign](m.upload("bills.csv", "Name,Mobile No,Amount\nAda,0803 000 0101,\"1,500\"\nObi,08030000102,20\n",
+	f := form[api.Campaign](m.upload("bills.csv",
+		"Name,Mobile No,Amount\nAda,0803 000 0101,\"1,500\"\nObi,08030000102,20\n",
 		"account", "Clinic", "senderId", "CLINIC", "text", "Dear ##name##, ##AMOUNT##", "send", "false", "skipBad", "", "unknown", "x").is(http.StatusCreated))
-	if got := s.texts(f.ID); strings.Join(got, "|") != "2 2348030000101 Dear Ada, 1,500|3 2348030000102 Dear Obi, 20" || f.Name != "bills" || f.State != "draft" {
+	if got := s.texts(f.ID); strings.Join(got, "|") != "2 2348030000101 Dear Ada, 1,500|3 2348030000102 Dear Obi, 20" ||
+		f.Name != "bills" || f.State != "draft" {
 		t.Errorf("%q %+v", got, f)
 	}
-	f = form[api.Campaign](m.upload("texts.csv", "Work,Home,Message\n08030000101,08030000201,Hello one\n08030000102,08030000202,Hello two\n",
+	f = form[api.Campaign](m.upload("texts.csv",
+		"Work,Home,Message\n08030000101,08030000201,Hello one\n08030000102,08030000202,Hello two\n",
 		"account", "Clinic", "senderId", "CLINIC", "name", "Home", "phoneColumn", "home", "send", "true").is(http.StatusCreated))
-	if got := s.texts(f.ID); strings.Join(got, "|") != "2 2348030000201 Hello one|3 2348030000202 Hello two" || f.Name != "Home" || f.State != "running" {
+	if got := s.texts(f.ID); strings.Join(got, "|") != "2 2348030000201 Hello one|3 2348030000202 Hello two" ||
+		f.Name != "Home" || f.State != "running" {
 		t.Errorf("%q %+v", got, f)
 	}
-	f = form[api.Campaign](m.upload("pairs.txt", "08030000101^One\n08030000102^Two\n", "account", "Clinic", "senderId", "CLINIC").is(http.StatusCreated))
+	f = form[api.Campaign](m.upload("pairs.txt", "08030000101^One\n08030000102^Two\n", "account", "Clinic", "senderId",
+		"CLINIC").is(http.StatusCreated))
 	if got := s.texts(f.ID); strings.Join(got, "|") != "1 2348030000101 One|2 2348030000102 Two" {
 		t.Errorf("%q", got)
 	}
@@ -243,13 +264,17 @@ func TestCreateFromAFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		file  string
 		field string
-	}{"empty": {"", "file"}, "a PDF": {"%PDF-1.7 x", "file"}, "names only": {"Name,Phone\n", "file"}, "no numbers": {"Name,Town\nAda,Lagos\n", "phoneColumn"}} {
-		if p := m.upload("list.csv", c.file, fields...).problem(http.StatusUnprocessableEntity); len(p.Errors) != 1 || p.Errors[0].Field != c.field {
+	}{"empty": {"", "file"}, "a PDF": {"%PDF-1.7 x", "file"}, "names only": {"Name,Phone\n", "file"},
+		"no numbers": {"Name,Town\nAda,Lagos\n", "phoneColumn"}} {
+		if p := m.upload("list.csv", c.file, fields...).problem(http.StatusUnprocessableEntity); len(p.Errors) != 1 ||
+			p.Errors[0].Field != c.field {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	for name, c := range map[string]struct{ value, field string }{"send": {"perhaps", "send"}, "phoneColumn": {"Nothing", "phoneColumn"}} {
-		if p := m.upload("list.csv", "Phone\n08030000101\n", append(fields, name, c.value)...).problem(http.StatusUnprocessableEntity); len(p.Errors) != 1 || p.Errors[0].Field != c.field {
+	for name, c := range map[string]struct{ value, field string }{"send": {"perhaps", "send"},
+		"phoneColumn": {"Nothing", "phoneColumn"}} {
+		if p := m.upload("list.csv", "Phone\n08030000101\n", append(fields, name, c.value)...).problem(
+			http.StatusUnprocessableEntity); len(p.Errors) != 1 || p.Errors[0].Field != c.field {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -264,11 +289,13 @@ func TestCreateFromAFile(t *testing.T) {
 func TestCreateStartsOrSchedules(t *testing.T) {
 	s, m := factory(t)
 	body := func(rest string) string {
-		return `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","rows":[{"phone":"08030000101"}]` + rest + `}`
+		return `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","rows":[{"phone":"08030000101"}]` +
+			rest + `}`
 	}
 	// The same is asked for again and again: no program is asked whether it means it.
 	for range 2 {
-		if f := form[api.Campaign](m.create(body(`,"send":true`)).is(201)); f.State != "running" || f.StartedAt == nil || f.StartedBy != "Ada Obi" || f.ScheduleAt != nil {
+		if f := form[api.Campaign](m.create(body(`,"send":true`)).is(201)); f.State != "running" || f.StartedAt == nil ||
+			f.StartedBy != "Ada Obi" || f.ScheduleAt != nil {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -290,7 +317,8 @@ func TestCreateStartsOrSchedules(t *testing.T) {
 	f = form[api.Campaign](m.create(body(`,"scheduleAt":"` + at + `"`)).is(201))
 	s.clock.pass(48 * time.Hour)
 	s.know(1, "CLINIC")
-	if p := m.post(fmt.Sprintf("%s/campaigns/%d/send", api.Path, f.ID), "").problem(422); len(p.Errors) != 1 || p.Errors[0].Field != "scheduleAt" {
+	if p := m.post(fmt.Sprintf("%s/campaigns/%d/send", api.Path, f.ID), "").problem(422); len(p.Errors) != 1 ||
+		p.Errors[0].Field != "scheduleAt" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -299,7 +327,10 @@ func TestAProgramWaitsForTheSecondPerson(t *testing.T) {
 	s, m := factory(t)
 	a, err := s.db.AccountNamed(t.Context(), "Clinic")
 	s.must(err)
-	_, err = s.db.UpdateAccount(t.Context(), a.ID, 1, func(a *sms.Account, _ *sms.Credentials) error { a.ApproveAbove = 1; return nil })
+	_, err = s.db.UpdateAccount(t.Context(), a.ID, 1, func(a *sms.Account, _ *sms.Credentials) error {
+		a.ApproveAbove = 1
+		return nil
+	})
 	s.must(err)
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[{"phone":"08030000101"},{"phone":"08030000102"}]}`
 	bola := s.hire("bola@example.com", sms.Approver)
@@ -329,7 +360,8 @@ func TestCreateFromATemplate(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for name, words := range map[string]string{"Fees": "not approved and active", "Nothing": "no template"} {
-		if p := m.create(fmt.Sprintf(body, name)).problem(422); len(p.Errors) != 1 || p.Errors[0].Field != "template" || !strings.Contains(p.Errors[0].Detail, words) {
+		if p := m.create(fmt.Sprintf(body, name)).problem(422); len(p.Errors) != 1 || p.Errors[0].Field != "template" ||
+			!strings.Contains(p.Errors[0].Detail, words) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -343,7 +375,8 @@ func TestCancelForPrograms(t *testing.T) {
 	s, m := factory(t)
 	a, err := s.db.AccountNamed(t.Context(), "Clinic")
 	s.must(err)
-	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[` + strings.Repeat(`{"phone":"0803000%04d"},`, 24)
+	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[` +
+		strings.Repeat(`{"phone":"0803000%04d"},`, 24)
 	var numbers []any
 	for i := range 24 {
 		numbers = append(numbers, 1000+i)
@@ -354,7 +387,8 @@ func TestCancelForPrograms(t *testing.T) {
 	path := fmt.Sprintf("%s/campaigns/%d", api.Path, f.ID)
 	for range 2 {
 		got := form[api.Campaign](m.post(path+"/cancel", "").is(200))
-		if got.State != "cancelled" || got.Counts != (api.Counts{Accepted: 5, Cancelled: 19}) || got.Delivery != (api.Delivery{None: 5}) || got.FinishedAt == nil {
+		if got.State != "cancelled" || got.Counts != (api.Counts{Accepted: 5, Cancelled: 19}) ||
+			got.Delivery != (api.Delivery{None: 5}) || got.FinishedAt == nil {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -373,12 +407,14 @@ func TestCancelForPrograms(t *testing.T) {
 		t.Errorf("%d without a report", len(list.Items))
 	}
 	for _, order := range []string{"send", "stop", "continue"} {
-		if p := m.post(path+"/"+order, "").problem(409); p.Type != api.ProblemState || !strings.Contains(p.Detail, "cancelled") {
+		if p := m.post(path+"/"+order, "").problem(409); p.Type != api.ProblemState ||
+			!strings.Contains(p.Detail, "cancelled") {
 			t.Errorf("%s: %+v", order, p)
 		}
 	}
 	draft := form[api.Campaign](m.create(strings.Replace(body, `"send":true`, `"send":false`, 1)).is(201))
-	if got := form[api.Campaign](m.post(fmt.Sprintf("%s/campaigns/%d/cancel", api.Path, draft.ID), "").is(200)); got.State != "cancelled" || got.Counts != (api.Counts{Cancelled: 24}) {
+	if got := form[api.Campaign](m.post(fmt.Sprintf("%s/campaigns/%d/cancel", api.Path, draft.ID),
+		"").is(200)); got.State != "cancelled" || got.Counts != (api.Counts{Cancelled: 24}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -416,7 +452,8 @@ func TestAKeyMakesOneCampaign(t *testing.T) {
 	if n := s.all(); n != 1 {
 		t.Errorf("%d campaigns", n)
 	}
-	p := m.create(strings.Replace(body, "Hello", "Goodbye", 1), "Idempotency-Key", "order-7").problem(http.StatusUnprocessableEntity)
+	p := m.create(strings.Replace(body, "Hello", "Goodbye", 1), "Idempotency-Key",
+		"order-7").problem(http.StatusUnprocessableEntity)
 	if p.Type != api.ProblemKey {
 		t.Errorf("%+v", p)
 	}
@@ -452,7 +489,8 @@ func (c *cut) UploadList(ctx context.Context, by sms.User, o desk.UploadOrder, b
 	return l, err
 }
 
-func (c *cut) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, o desk.MakeOrder) (sms.List, error) {
+func (c *cut) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64,
+	o desk.MakeOrder) (sms.List, error) {
 	c.off("after the check")
 	return c.Desk.MakeCampaign(ctx, by, uid, version, o)
 }
@@ -479,7 +517,8 @@ func TestARepeatFinishesWhatWasCutOff(t *testing.T) {
 			m.create(body, "Idempotency-Key", key)
 		}()
 		f := form[api.Campaign](m.create(body, "Idempotency-Key", key).is(201))
-		if again := form[api.Campaign](m.create(body, "Idempotency-Key", key).is(201)); again.ID != f.ID || f.State != "running" || f.Rows != 2 || s.all() != before+1 {
+		if again := form[api.Campaign](m.create(body, "Idempotency-Key", key).is(201)); again.ID != f.ID ||
+			f.State != "running" || f.Rows != 2 || s.all() != before+1 {
 			t.Errorf("%s: %+v, %d campaigns more", stage, f, s.all()-before)
 		}
 	}
@@ -488,7 +527,8 @@ func TestARepeatFinishesWhatWasCutOff(t *testing.T) {
 func TestABodyThatIsTooLarge(t *testing.T) {
 	s, m := factory(t)
 	s.must(s.db.PutSetting(t.Context(), sms.SettingListMost, "1000"))
-	p := m.upload("list.csv", "Phone\n"+strings.Repeat("08030000101\n", 200), "account", "Clinic", "senderId", "CLINIC", "text", "x").problem(http.StatusRequestEntityTooLarge)
+	p := m.upload("list.csv", "Phone\n"+strings.Repeat("08030000101\n", 200), "account", "Clinic", "senderId", "CLINIC",
+		"text", "x").problem(http.StatusRequestEntityTooLarge)
 	if len(p.Errors) != 1 || p.Errors[0].Field != "file" {
 		t.Errorf("%+v", p)
 	}
@@ -497,7 +537,8 @@ func TestABodyThatIsTooLarge(t *testing.T) {
 	announced.ContentLength = 64<<20 + 1
 	m.send(announced).problem(http.StatusRequestEntityTooLarge)
 	row := `{"phone":"08030000101","fields":{"a":"` + strings.Repeat("x", 100_000) + `"}},`
-	streamed := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns", io.MultiReader(strings.NewReader(start), &repeated{text: row}))
+	streamed := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns",
+		io.MultiReader(strings.NewReader(start), &repeated{text: row}))
 	streamed.ContentLength = -1
 	m.send(streamed).problem(http.StatusRequestEntityTooLarge)
 	whole := `{"account":"` + strings.Repeat("x", 2<<20) + `"}`

@@ -16,7 +16,8 @@ const audiencesCounted = 20
 
 func (s *people) audienceList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	ctx := r.Context()
-	p := views.AudienceListPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, MayChange: v.User.Role.AtLeast(sms.Sender), Counts: map[int64]int64{}}
+	p := views.AudienceListPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0,
+		MayChange: v.User.Role.AtLeast(sms.Sender), Counts: map[int64]int64{}}
 	var err error
 	if p.Rows, err = s.store.Audiences(ctx, v.Account.ID, audiencesShown); err != nil {
 		return err
@@ -59,7 +60,8 @@ func (s *people) audienceShow(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return s.showAudience(w, r, v, p, http.StatusOK)
 }
 
-func (s *people) showAudience(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.AudiencePage, status int) error {
+func (s *people) showAudience(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.AudiencePage,
+	status int) error {
 	ctx, q := r.Context(), r.URL.Query()
 	p.Outlook, p.MayChange, p.Token = s.Outlook(v, v.Account), v.User.Role.AtLeast(sms.Sender), desk.NewToken()
 	var err error
@@ -70,7 +72,8 @@ func (s *people) showAudience(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if p.Counted && len(p.Bad) == 0 {
 		now := p.Audience
 		now.Filter = p.Filter
-		f := sms.ContactFilter{AccountID: v.Account.ID, Filter: p.Filter, Before: page.Number(q.Get("before")), Limit: contactsShown}
+		f := sms.ContactFilter{AccountID: v.Account.ID, Filter: p.Filter, Before: page.Number(q.Get("before")),
+			Limit: contactsShown}
 		if now.Kind == sms.Picked {
 			f.Audience = now.ID
 		}
@@ -117,7 +120,9 @@ func (s *people) audienceSave(w http.ResponseWriter, r *http.Request, v *page.Vi
 		}
 		return s.showAudience(w, r, v, p, http.StatusOK)
 	}
-	saved, err := s.desk.SaveAudience(r.Context(), v.User, desk.AudienceOrder{ID: a.ID, Version: a.Version, AccountID: v.Account.ID, Name: p.Name, Kind: a.Kind, Filter: p.Filter})
+	saved, err := s.desk.SaveAudience(r.Context(), v.User,
+		desk.AudienceOrder{ID: a.ID, Version: a.Version, AccountID: v.Account.ID, Name: p.Name, Kind: a.Kind,
+			Filter: p.Filter})
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -199,7 +204,8 @@ func (s *people) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *p
 		return err
 	}
 	f := v.Frame("Delete this audience?", "contacts")
-	f.Crumbs = []views.Link{{Text: "Audiences", Href: views.AudiencesPath}, {Text: a.Name, Href: views.AudiencePath(a.ID, "")}}
+	f.Crumbs = []views.Link{{Text: "Audiences", Href: views.AudiencesPath},
+		{Text: a.Name, Href: views.AudiencePath(a.ID, "")}}
 	return s.Render(w, r, http.StatusOK, views.DeleteAudience(f, a))
 }
 

@@ -26,7 +26,8 @@ func (s *backups) backupShow(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err != nil {
 		return err
 	}
-	p := views.BackupPage{Backups: b, Renew: views.Refresh{ID: "backup-live", URL: views.BackupPath, On: []string{feed.Backup}}}
+	p := views.BackupPage{Backups: b, Renew: views.Refresh{ID: "backup-live", URL: views.BackupPath,
+		On: []string{feed.Backup}}}
 	f := v.LiveFrame("Backup", "settings", feed.Backup)
 	if f.Paused {
 		p.Renew.On = nil

@@ -37,15 +37,19 @@ func TestTheBackupPage(t *testing.T) {
 	sender.post(views.BackupPath).is(403)
 	ago := func(d time.Duration) int64 { return s.clock.now().Add(-d).UnixMilli() }
 
-	boss.get(views.BackupPath).is(200).has("No backup was ever made", "smsdesk makes no automatic backups", "--backup", "smsdesk restore").lacks("Back up now")
+	boss.get(views.BackupPath).is(200).has("No backup was ever made", "smsdesk makes no automatic backups", "--backup",
+		"smsdesk restore").lacks("Back up now")
 	boss.post(views.BackupPath).is(404)
 	boss.get("/").is(200).has("No backup was ever made", "Open the Backup page")
 	sender.get("/").is(200).lacks("No backup was ever made")
 
-	m.plan = sms.BackupPlan{Folder: "/mnt/" + strings.Repeat("a-long-folder-name/", 12) + "backups", Every: 24 * time.Hour, Keep: 7, Retry: time.Minute}
-	good := sms.Backup{At: ago(3 * time.Hour), Took: 1200, Bytes: 12_345_678, Folder: m.plan.Folder + "/2026-11-21T1610Z", By: "J. Otieno", Verified: true}
+	m.plan = sms.BackupPlan{Folder: "/mnt/" + strings.Repeat("a-long-folder-name/", 12) + "backups", Every: 24 * time.Hour,
+		Keep: 7, Retry: time.Minute}
+	good := sms.Backup{At: ago(3 * time.Hour), Took: 1200, Bytes: 12_345_678, Folder: m.plan.Folder + "/2026-11-21T1610Z",
+		By: "J. Otieno", Verified: true}
 	s.backedUp(good)
-	boss.get(views.BackupPath).is(200).has("3 hours ago, by J. Otieno", "12 MB", "2026-11-21T1610Z", "Keep a copy of smsdesk.key", "Every day", "The newest 7", "Back up now").
+	boss.get(views.BackupPath).is(200).has("3 hours ago, by J. Otieno", "12 MB", "2026-11-21T1610Z",
+		"Keep a copy of smsdesk.key", "Every day", "The newest 7", "Back up now").
 		lacks("same disk", "No backup")
 	boss.get("/").is(200).lacks("Open the Backup page")
 	boss.post(views.BackupPath).is(303)
@@ -59,11 +63,13 @@ func TestTheBackupPage(t *testing.T) {
 	old := good
 	old.At, old.SameDisk, old.WithKey = ago(49*time.Hour), true, true
 	s.backedUp(old)
-	boss.get(views.BackupPath).is(200).has("The last backup is 2 days old", "on the same disk as the data", "Yes, encrypted")
+	boss.get(views.BackupPath).is(200).has("The last backup is 2 days old", "on the same disk as the data",
+		"Yes, encrypted")
 	boss.get("/").is(200).has("The last backup is 2 days old")
 
 	bad := good
-	bad.FailedAt, bad.Problem = ago(time.Minute), "a backup needs about 2.1 GB, and the disk of /mnt has 40 MB left. Make room or give another folder"
+	bad.FailedAt, bad.Problem = ago(time.Minute),
+		"a backup needs about 2.1 GB, and the disk of /mnt has 40 MB left. Make room or give another folder"
 	s.backedUp(bad)
 	boss.get(views.BackupPath).is(200).has("failed", "A backup needs about 2.1 GB", "The last good one is 3 hours old.")
 	boss.get("/").is(200).has("A backup needs about 2.1 GB")

@@ -37,7 +37,8 @@ type balanceQuestions interface {
 // balanceOrders are what people do on these pages.
 type balanceOrders interface {
 	BalanceXML(ctx context.Context, by sms.User, account int64) (list []sms.Balance, raw string, err error)
-	SaveRecordSettings(ctx context.Context, by sms.User, account int64, change func(*sms.RecordSettings)) (sms.RecordSettings, error)
+	SaveRecordSettings(ctx context.Context, by sms.User, account int64,
+		change func(*sms.RecordSettings)) (sms.RecordSettings, error)
 	SeeAlarms(ctx context.Context, by sms.User, account, last int64) error
 }
 
@@ -47,13 +48,15 @@ func (s *balances) balanceShow(w http.ResponseWriter, r *http.Request, v *page.V
 
 // showBalance shows the page, with what is wrong with its form or what came as
 // XML.
-func (s *balances) showBalance(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid, asked *views.BalanceXML) error {
+func (s *balances) showBalance(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid,
+	asked *views.BalanceXML) error {
 	p, err := s.balancePage(r, v, bad)
 	if err != nil {
 		return err
 	}
 	topic := feed.Account(v.Account.ID)
-	p.Live = views.Refresh{ID: "balance-live", URL: views.With(views.BalancePath, "days", strconv.Itoa(p.Days)), On: []string{topic}}
+	p.Live = views.Refresh{ID: "balance-live", URL: views.With(views.BalancePath, "days", strconv.Itoa(p.Days)),
+		On: []string{topic}}
 	if page.IsFragment(r) && r.Method == http.MethodGet {
 		return s.Render(w, r, http.StatusOK, views.BalanceLive(p))
 	}
@@ -92,7 +95,8 @@ func (s *balances) balancePage(r *http.Request, v *page.Visit, bad sms.Invalid) 
 	if p.Settings, err = s.store.RecordSettings(ctx, v.Account.ID); err != nil {
 		return p, err
 	}
-	p.WarnBelow, p.Floor, p.MailTo = page.FormatPrice(p.Settings.WarnBelow), page.FormatPrice(p.Settings.Floor), p.Settings.MailTo
+	p.WarnBelow, p.Floor, p.MailTo = page.FormatPrice(p.Settings.WarnBelow), page.FormatPrice(p.Settings.Floor),
+		p.Settings.MailTo
 	if len(bad) > 0 && r.PostForm.Has("warn_below") {
 		p.WarnBelow, p.Floor, p.MailTo = r.PostForm.Get("warn_below"), r.PostForm.Get("floor"), r.PostForm.Get("mail_to")
 		p.Settings.OthersSend = r.PostForm.Get("others_send") != ""
@@ -102,7 +106,8 @@ func (s *balances) balancePage(r *http.Request, v *page.Visit, bad sms.Invalid) 
 		p.Days = int(days)
 	}
 	if b := sms.ForMessages(p.Balances); b != nil {
-		if p.History, err = s.store.BalanceHistory(ctx, v.Account.ID, b.PluginType, v.Now().AddDate(0, 0, -p.Days).UnixMilli()); err != nil {
+		if p.History, err = s.store.BalanceHistory(ctx, v.Account.ID, b.PluginType,
+			v.Now().AddDate(0, 0, -p.Days).UnixMilli()); err != nil {
 			return p, err
 		}
 	}

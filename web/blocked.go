@@ -44,7 +44,8 @@ func (s *blocks) blockedList(w http.ResponseWriter, r *http.Request, v *page.Vis
 
 func (s *blocks) showBlocked(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.BlockedPage) error {
 	q := r.URL.Query()
-	f := sms.BlockedFilter{AccountID: v.Account.ID, Before: page.Number(q.Get("before")), Prefix: sms.NumberPrefix(p.Search, v.Account.Country), Limit: blockedPage}
+	f := sms.BlockedFilter{AccountID: v.Account.ID, Before: page.Number(q.Get("before")),
+		Prefix: sms.NumberPrefix(p.Search, v.Account.Country), Limit: blockedPage}
 	var err error
 	if p.Rows, p.More, err = s.store.BlockedNumbers(r.Context(), f); err != nil {
 		return err
@@ -88,7 +89,8 @@ func (s *blocks) blockedAdd(w http.ResponseWriter, r *http.Request, v *page.Visi
 		return err
 	}
 	p := views.BlockedPage{Numbers: page.Lines(r.PostForm.Get("numbers")), Note: r.PostForm.Get("note")}
-	_, _, err = s.desk.BlockNumbers(r.Context(), v.User, desk.BlockOrder{AccountID: v.Account.ID, Numbers: p.Numbers, File: file, FileName: name, Note: p.Note})
+	_, _, err = s.desk.BlockNumbers(r.Context(), v.User, desk.BlockOrder{AccountID: v.Account.ID, Numbers: p.Numbers,
+		File: file, FileName: name, Note: p.Note})
 	if errors.As(err, &p.Bad) {
 		return s.showBlocked(w, r, v, p)
 	}
@@ -116,14 +118,16 @@ func (s *blocks) unblockForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.showUnblock(w, r, v, "", nil)
 }
 
-func (s *blocks) showUnblock(w http.ResponseWriter, r *http.Request, v *page.Visit, note string, bad sms.Invalid) error {
+func (s *blocks) showUnblock(w http.ResponseWriter, r *http.Request, v *page.Visit, note string,
+	bad sms.Invalid) error {
 	b, a, err := s.blockedEntry(r)
 	if err != nil {
 		return err
 	}
 	f := page.About(v.Frame("Unblock this number?", "settings"), v, a)
 	f.Crumbs, f.Error = []views.Link{{Text: "Blocked numbers", Href: views.BlockedPath}}, len(bad) > 0
-	return s.Render(w, r, page.Status(r, bad), views.Unblock(f, views.UnblockPage{Outlook: s.Outlook(v, a), Blocked: b, Note: note, Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.Unblock(f,
+		views.UnblockPage{Outlook: s.Outlook(v, a), Blocked: b, Note: note, Bad: bad}))
 }
 
 func (s *blocks) unblock(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

@@ -49,9 +49,12 @@ func TestBlockedNumbersFromTextAndFile(t *testing.T) {
 	b := s.as(s.hire("m@example.com", sms.Manager))
 	page := b.get("/settings/blocked").is(200).has("No blocked numbers.", "by the account Clinic")
 	s.leads(page)
-	b.post("/settings/blocked", "numbers", "0803 000 0101\n0803 000 0102", "note", "asked by phone").to("/settings/blocked?done=blocked")
-	b.upload("/settings/blocked", "file", []byte("Phone\n08030000102\n08030000103\n"), "numbers", "", "note", "").to("/settings/blocked?done=blocked")
-	page = b.get("/settings/blocked?done=blocked").is(200).has("Numbers blocked.", "3 blocked numbers, newest first", "asked by phone", "added by Ada Obi", "from a file uploaded by Ada Obi")
+	b.post("/settings/blocked", "numbers", "0803 000 0101\n0803 000 0102", "note",
+		"asked by phone").to("/settings/blocked?done=blocked")
+	b.upload("/settings/blocked", "file", []byte("Phone\n08030000102\n08030000103\n"), "numbers", "", "note",
+		"").to("/settings/blocked?done=blocked")
+	page = b.get("/settings/blocked?done=blocked").is(200).has("Numbers blocked.", "3 blocked numbers, newest first",
+		"asked by phone", "added by Ada Obi", "from a file uploaded by Ada Obi")
 	s.leads(page)
 	if got := page.listed(); got != "0803 000 0103|0803 000 0102|0803 000 0101" {
 		t.Errorf("listed %q", got)
@@ -64,7 +67,8 @@ func TestBlockedNumbersFromTextAndFile(t *testing.T) {
 	if got := b.upload("/settings/blocked", "file", bytes.Repeat([]byte("\n"), 1<<20+1)); got.status != 422 {
 		t.Errorf("a file just too large: %d", got.status)
 	}
-	if got := b.upload("/settings/blocked", "file", bytes.Repeat([]byte("\n"), 2<<20)); got.status != http.StatusRequestEntityTooLarge {
+	if got := b.upload("/settings/blocked", "file",
+		bytes.Repeat([]byte("\n"), 2<<20)); got.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a file far too large: %d", got.status)
 	}
 	broken := httptest.NewRequest(http.MethodPost, "/settings/blocked", strings.NewReader("nothing"))
@@ -94,10 +98,12 @@ func TestBlockedSearchAndPages(t *testing.T) {
 		t.Errorf("the second page has %q", got)
 	}
 	b.get(b.get(next).attr("a[rel=prev]", "href")).has("50 numbers on this page")
-	if got := b.found("/settings/blocked/search", "begins", "0803 000 105").has("3 numbers begin with 0803 000 105").listed(); got != "0803 000 1050|0803 000 1051|0803 000 1052" {
+	if got := b.found("/settings/blocked/search", "begins",
+		"0803 000 105").has("3 numbers begin with 0803 000 105").listed(); got != "0803 000 1050|0803 000 1051|0803 000 1052" {
 		t.Errorf("found %q", got)
 	}
-	if got := b.found("/settings/blocked/search", "begins", "+2348030001007").has("1 number begins with").listed(); got != "0803 000 1007" {
+	if got := b.found("/settings/blocked/search", "begins",
+		"+2348030001007").has("1 number begins with").listed(); got != "0803 000 1007" {
 		t.Errorf("found %q", got)
 	}
 	s.leads(b.found("/settings/blocked/search", "begins", "0803").has("There are more matches. Enter more digits."))
@@ -112,11 +118,13 @@ func TestUnblockAsksWhy(t *testing.T) {
 	a := s.clinic()
 	sender := s.as(s.hire("s@example.com", sms.Sender))
 	sender.post("/settings/blocked", "numbers", "08030000101").to("/settings/blocked?done=blocked")
-	s.leads(sender.get("/settings/blocked").is(200).count(`a[href$="/unblock"]`, 0).count(`nav a[href="/settings/team"]`, 0).count(`nav a[href="/settings/blocked"]`, 1))
+	s.leads(sender.get("/settings/blocked").is(200).count(`a[href$="/unblock"]`, 0).count(`nav a[href="/settings/team"]`,
+		0).count(`nav a[href="/settings/blocked"]`, 1))
 	sender.get("/settings/blocked/1/unblock").is(403)
 	sender.post("/settings/blocked/1/unblock", "note", "x").is(403)
 	b := s.as(s.boss)
-	s.leads(b.get("/settings/blocked/1/unblock").is(200).has("Unblock 0803 000 0101?", "Number blocked since 3 June (reason: added by Ada Obi)."))
+	s.leads(b.get("/settings/blocked/1/unblock").is(200).has("Unblock 0803 000 0101?",
+		"Number blocked since 3 June (reason: added by Ada Obi)."))
 	b.post("/settings/blocked/1/unblock", "note", " ").is(422).has("Enter why this number should be unblocked")
 	b.post("/settings/blocked/1/unblock", "note", "came by in person").to("/settings/blocked?done=unblocked")
 	b.get("/settings/blocked?done=unblocked").has("Number unblocked.", "No blocked numbers.")
@@ -161,7 +169,8 @@ func TestLeftOutNumbersAreCounted(t *testing.T) {
 	b.post("/settings/blocked", "numbers", "08030001000 08030001003").to("/settings/blocked?done=blocked")
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	path := views.CampaignPath(c.ID)
-	page := b.get(path+"/confirm").is(200).has("Left out", "Blocked numbers2", "Message 2 of 5 to 0803 000 1001", "Recipients3", "Parts per message1", "Parts in total3", "Estimated cost₦3.00")
+	page := b.get(path+"/confirm").is(200).has("Left out", "Blocked numbers2", "Message 2 of 5 to 0803 000 1001",
+		"Recipients3", "Parts per message1", "Parts in total3", "Estimated cost₦3.00")
 	s.leads(page)
 	if got := page.text("#send-now"); got != "Send 3 messages now" {
 		t.Errorf("the button says %q", got)
@@ -169,10 +178,12 @@ func TestLeftOutNumbersAreCounted(t *testing.T) {
 	b.post(path+"/start", "version", fmt.Sprint(c.Version)).to(path)
 	b.post("/settings/blocked", "numbers", "08030001004").to("/settings/blocked?done=blocked")
 	s.send(a, 5, accept)
-	page = b.get(path).is(200).has("3 recipients were left out. The reason is shown next to each.", "Left out", "Number blocked since 3 June (reason: added by Ada Obi)", "Sending is complete.")
+	page = b.get(path).is(200).has("3 recipients were left out. The reason is shown next to each.", "Left out",
+		"Number blocked since 3 June (reason: added by Ada Obi)", "Sending is complete.")
 	s.leads(page)
 	b.get(page.attr("#left-out-show", "href")).is(200).count("#messages tbody tr", 3)
 	s.as(s.hire("v@example.com", sms.Viewer)).get(path).has("0803 ••• 1000").lacks("0803 000 1000")
-	reply := b.post("/new", "token", strings.Repeat("a", 64), "account", fmt.Sprint(a.ID), "numbers", "08030001000", "sender_id", "CLINIC", "text", "Hello")
+	reply := b.post("/new", "token", strings.Repeat("a", 64), "account", fmt.Sprint(a.ID), "numbers", "08030001000",
+		"sender_id", "CLINIC", "text", "Hello")
 	reply.is(422).has("Number blocked since 3 June (reason: added by Ada Obi)")
 }

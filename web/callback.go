@@ -78,7 +78,8 @@ func (s *endpoints) callbackList(w http.ResponseWriter, r *http.Request, v *page
 	return s.Render(w, r, http.StatusOK, views.Callbacks(f, page))
 }
 
-func (s *endpoints) callbackAddress(r *http.Request, v *page.Visit, a sms.Account, kind string) (views.CallbackAddress, error) {
+func (s *endpoints) callbackAddress(r *http.Request, v *page.Visit, a sms.Account,
+	kind string) (views.CallbackAddress, error) {
 	out := views.CallbackAddress{Kind: kind, Rotate: views.RotatePath(a.ID, kind)}
 	tokens, err := s.store.CallbackAddresses(r.Context(), a.ID, kind, s.Now().UnixMilli())
 	if err != nil {
@@ -111,7 +112,8 @@ func (s *endpoints) callbackLast(w http.ResponseWriter, r *http.Request, v *page
 func (s *endpoints) lastReport(r *http.Request, v *page.Visit, a sms.Account) (views.LastReportNote, error) {
 	at, err := s.store.LastReportAt(r.Context(), a.ID)
 	note := views.LastReportNote{Again: views.CallbackPath(a.ID), Renew: views.Refresh{
-		ID: "last-report", URL: views.CallbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10), On: []string{feed.Reports(a.ID)},
+		ID: "last-report", URL: views.CallbacksPath + "/last?account=" + strconv.FormatInt(a.ID, 10),
+		On: []string{feed.Reports(a.ID)},
 	}}
 	if at > 0 {
 		note.When = views.When(time.UnixMilli(at).In(a.Location()), s.Now())
@@ -126,7 +128,9 @@ func (s *endpoints) callbackRotateForm(w http.ResponseWriter, r *http.Request, v
 	}
 	f := v.Frame("Create a new URL", "settings")
 	f.Crumbs = []views.Link{{Text: "Delivery reports", Href: views.CallbackPath(a.ID)}, {Text: "Create a new URL"}}
-	return s.Render(w, r, http.StatusOK, views.CallbackRotate(f, views.RotateForm{Action: views.CallbacksPath + "/rotate", Back: views.CallbackPath(a.ID), AccountID: a.ID, Account: a.Name, Kind: kind}))
+	return s.Render(w, r, http.StatusOK, views.CallbackRotate(f,
+		views.RotateForm{Action: views.CallbacksPath + "/rotate", Back: views.CallbackPath(a.ID), AccountID: a.ID,
+			Account: a.Name, Kind: kind}))
 }
 
 func (s *endpoints) callbackRotate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

@@ -28,30 +28,36 @@ func TestCampaignTilesFilterTheTable(t *testing.T) {
 		}
 		return o
 	})
-	s.reports(a, report("1000", "DELIVRD", "000"), report("1001", "DELIVRD", "000"), report("1002", "UNDELIV", "27"), report("1003", "BLACKLIST", "31"),
+	s.reports(a, report("1000", "DELIVRD", "000"), report("1001", "DELIVRD", "000"), report("1002", "UNDELIV", "27"),
+		report("1003", "BLACKLIST", "31"),
 		report("1004", "UNKNOWN", "9"))
 	b := s.as(s.boss)
 	path := views.CampaignPath(c.ID)
 	page := b.get(path).is(200)
 	s.leads(page)
-	page.has("Started by Ada Obi today at 10:48am · sender ID CLINIC · 1 part each", "Messages 1 to 10 of 10", "UNDELIV, code 27", "destination_address filter mismatch, code 401",
+	page.has("Started by Ada Obi today at 10:48am · sender ID CLINIC · 1 part each", "Messages 1 to 10 of 10",
+		"UNDELIV, code 27", "destination_address filter mismatch, code 401",
 		"Sending is complete. 4 messages are awaiting their reports.")
 	var tiles []string
 	page.page().Find(".tile").Each(func(_ int, e *goquery.Selection) {
 		tiles = append(tiles, strings.Join(strings.Fields(e.Text()), " "))
 	})
-	want := []string{"All 10", "Waiting 0", "Awaiting report 4", "Delivered 2 20.0%", "Not delivered 2 20.0%", "Unknown or no report 1", "Not sent or closed 1"}
+	want := []string{"All 10", "Waiting 0", "Awaiting report 4", "Delivered 2 20.0%", "Not delivered 2 20.0%",
+		"Unknown or no report 1", "Not sent or closed 1"}
 	if !slices.Equal(tiles, want) {
 		t.Errorf("tiles %q, want %q", tiles, want)
 	}
-	for tile, numbers := range map[string]string{"waiting": "", "network": "1005 1006 1007 1008", "delivered": "1000 1001", "failed": "1002 1003", "unknown": "1004", "decision": "", "notsent": "1009"} {
+	for tile, numbers := range map[string]string{"waiting": "", "network": "1005 1006 1007 1008", "delivered": "1000 1001",
+		"failed": "1002 1003", "unknown": "1004", "decision": "", "notsent": "1009"} {
 		got := b.get(path + "?tile=" + tile).is(200)
 		s.leads(got)
 		if current := got.attr(".tile[aria-current]", "id"); current != "tile-"+tile {
 			t.Errorf("tile %s: the current one is %q", tile, current)
 		}
 		var shown []string
-		got.page().Find("#messages tbody a").Each(func(_ int, e *goquery.Selection) { shown = append(shown, e.Text()[len(e.Text())-4:]) })
+		got.page().Find("#messages tbody a").Each(func(_ int, e *goquery.Selection) {
+			shown = append(shown, e.Text()[len(e.Text())-4:])
+		})
 		if strings.Join(shown, " ") != numbers {
 			t.Errorf("tile %s shows %q, want %q", tile, shown, numbers)
 		}
@@ -60,12 +66,14 @@ func TestCampaignTilesFilterTheTable(t *testing.T) {
 		}
 	}
 	fine := b.get(path + "?tile=failed&state=blocked").is(200)
-	if got := fine.text("#messages tbody"); !strings.Contains(got, "Number is blocked") || strings.Contains(got, "UNDELIV") {
+	if got := fine.text("#messages tbody"); !strings.Contains(got, "Number is blocked") ||
+		strings.Contains(got, "UNDELIV") {
 		t.Errorf("the finer filter shows %q", got)
 	}
 	fine.has("Status: Number is blocked (1)")
 	b.get(path + "?tile=nonsense&state=nonsense").is(200).has("Messages 1 to 10 of 10")
-	if got := b.get(path + "?pause=1"); got.attr("#tile-failed", "href") != path+"?pause=1&tile=failed" || got.page().Find("[hx-get], #live").Length() != 0 {
+	if got := b.get(path + "?pause=1"); got.attr("#tile-failed", "href") != path+"?pause=1&tile=failed" ||
+		got.page().Find("[hx-get], #live").Length() != 0 {
 		t.Error("a paused page does not stay paused")
 	}
 }
@@ -77,7 +85,8 @@ func TestCampaignMessagesPage(t *testing.T) {
 	b := s.as(s.boss)
 	first := b.get(views.CampaignPath(c.ID)).has("Messages 1 to 50 of 120").count("#messages tbody tr", 50)
 	second := b.get(first.attr("a[rel=next]", "href")).has("Messages 51 to 100 of 120").count("#messages tbody tr", 50)
-	third := b.get(second.attr("a[rel=next]", "href")).has("Messages 101 to 120 of 120").count("#messages tbody tr", 20).count("a[rel=next]", 0)
+	third := b.get(second.attr("a[rel=next]", "href")).has("Messages 101 to 120 of 120").count("#messages tbody tr",
+		20).count("a[rel=next]", 0)
 	back := b.get(third.attr("a[rel=prev]", "href")).has("Messages 51 to 100 of 120")
 	if back.text("#messages tbody") != second.text("#messages tbody") {
 		t.Error("the way back shows other messages")
@@ -85,7 +94,8 @@ func TestCampaignMessagesPage(t *testing.T) {
 	if got := b.get(back.attr("a[rel=prev]", "href")); got.text("#messages tbody") != first.text("#messages tbody") {
 		t.Error("the way back does not lead to the beginning")
 	}
-	for _, odd := range []string{"?after=x", "?after=-1", "?first=99999999999999999999&after=1", "?before=1&after=1", "?before=1"} {
+	for _, odd := range []string{"?after=x", "?after=-1", "?first=99999999999999999999&after=1", "?before=1&after=1",
+		"?before=1"} {
 		b.get(views.CampaignPath(c.ID) + odd).is(200)
 	}
 	b.get("/campaigns/0").is(404)
@@ -102,7 +112,8 @@ func TestCampaignRenewsFiguresAndChangedRows(t *testing.T) {
 	page := b.get(views.CampaignPath(c.ID) + "?tile=waiting").is(200)
 	live := page.attr("#campaign-live", "hx-get")
 	if got := b.fragment(live).is(200); got.html("#campaign-live") != page.html("#campaign-live") || len(got.rows()) != 0 {
-		t.Errorf("nothing has changed, but the fragment differs:\n%s\n%s", got.html("#campaign-live"), page.html("#campaign-live"))
+		t.Errorf("nothing has changed, but the fragment differs:\n%s\n%s", got.html("#campaign-live"),
+			page.html("#campaign-live"))
 	}
 	s.send(a, 1, accept)
 	got := b.fragment(live).is(200)
@@ -153,7 +164,8 @@ func TestCampaignSpeaksSeldom(t *testing.T) {
 		s.reports(a, report(fmt.Sprint(1000+i), "DELIVRD", "000"))
 		hear()
 	}
-	want := []string{"", "25% of 8 messages done.", "50% of 8 messages done.", "75% of 8 messages done.", "All 8 messages finished: 8 delivered, 0 not delivered."}
+	want := []string{"", "25% of 8 messages done.", "50% of 8 messages done.", "75% of 8 messages done.",
+		"All 8 messages finished: 8 delivered, 0 not delivered."}
 	if !slices.Equal(said, want) {
 		t.Errorf("said %q", said)
 	}
@@ -162,7 +174,8 @@ func TestCampaignSpeaksSeldom(t *testing.T) {
 func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
-	viewer, sender, manager := s.as(s.hire("v@example.com", sms.Viewer)), s.as(s.hire("s@example.com", sms.Sender)), s.as(s.hire("m@example.com", sms.Manager))
+	viewer, sender, manager := s.as(s.hire("v@example.com", sms.Viewer)), s.as(s.hire("s@example.com", sms.Sender)),
+		s.as(s.hire("m@example.com", sms.Manager))
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
 	path := views.CampaignPath(c.ID)
 	sender.get(path).has("This campaign has not been sent").count(`a[href="`+path+`/confirm"]`, 1)
@@ -192,9 +205,11 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	manager.get(path).count("#account-paused", 0).count("#resume", 0)
 
 	s.send(a, 1, func(sms.Call) sms.Outcome {
-		return sms.Outcome{Class: sms.ClassHold, HTTPStatus: 200, Code: "042", Reason: `The provider answered "too many" (code 042)`}
+		return sms.Outcome{Class: sms.ClassHold, HTTPStatus: 200, Code: "042",
+			Reason: `The provider answered "too many" (code 042)`}
 	})
-	got = sender.get(path).has("Sending is paused", `The provider answered "too many" (code 042). `, "5 messages need your decision", "35 messages have not been sent.")
+	got = sender.get(path).has("Sending is paused", `The provider answered "too many" (code 042). `,
+		"5 messages need your decision", "35 messages have not been sent.")
 	s.leads(got)
 	got.count("#continue", 1)
 	viewer.get(path).has("5 messages need your decision").count("#continue", 0)
@@ -209,7 +224,8 @@ func TestCampaignIsStoppedInTwoSteps(t *testing.T) {
 	s.send(a, 1, accept)
 	path := views.CampaignPath(c.ID)
 	b := s.as(s.hire("s@example.com", sms.Sender))
-	page := b.get(b.get(path).attr("#stop", "href")).is(200).has("5 messages are already with the provider and cannot be recalled. 7 will not be sent unless you continue.")
+	page := b.get(b.get(path).attr("#stop", "href")).is(200).has(
+		"5 messages are already with the provider and cannot be recalled. 7 will not be sent unless you continue.")
 	s.leads(page)
 	page.count("button.danger", 1)
 	b.post(page.attr("main form", "action")).to(path)
@@ -233,7 +249,8 @@ func TestCampaignOfAGroup(t *testing.T) {
 		t.Errorf("the message without a number is called %q", link)
 	}
 	b.get(got.attr("#messages tbody a", "href")).has("Message to the group Parents")
-	b.get(views.ConfirmPath(c.ID)).is(200).has("Send to the group Parents now", "To everyone in the group Parents", "1 request. The provider sends the text to everyone in the group.", "Not known: only the provider has the group's numbers")
+	b.get(views.ConfirmPath(c.ID)).is(200).has("Send to the group Parents now", "To everyone in the group Parents",
+		"1 request. The provider sends the text to everyone in the group.", "Not known: only the provider has the group's numbers")
 }
 
 // What is shown about test mode must be true of the thing on the page.
@@ -246,7 +263,8 @@ func TestCampaignOfAnotherAccount(t *testing.T) {
 	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.cookie], test.ID))
 	b.get("/campaigns").has("Test mode.", "Nothing sent yet.")
 	for _, path := range []string{views.CampaignPath(c.ID), views.ConfirmPath(c.ID)} {
-		got := b.get(path).is(200).has("This belongs to the account Clinic. You are working with Sandbox.").lacks("Test mode.")
+		got := b.get(path).is(200).has("This belongs to the account Clinic. You are working with Sandbox.").lacks(
+			"Test mode.")
 		if title := got.text("title"); strings.Contains(title, "TEST") {
 			t.Errorf("a real campaign stands under the title %q", title)
 		}
@@ -274,7 +292,8 @@ func TestCampaignShowsWhatOthersWroteAsText(t *testing.T) {
 	b := s.as(s.boss)
 	list := b.get("/campaigns?name=" + url.QueryEscape(payload))
 	page := b.get(views.CampaignPath(c.ID))
-	answers := []answer{list, page, b.get(views.CampaignPath(c.ID) + "/stop"), b.fragment(page.attr("#campaign-live", "hx-get")),
+	answers := []answer{list, page, b.get(views.CampaignPath(c.ID) + "/stop"),
+		b.fragment(page.attr("#campaign-live", "hx-get")),
 		b.fragment(b.get("/campaigns").attr("#campaigns-live", "hx-get"))}
 	page.page().Find("#messages tbody a").Each(func(_ int, e *goquery.Selection) {
 		href, _ := e.Attr("href")

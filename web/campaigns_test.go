@@ -21,13 +21,15 @@ func TestCampaignListIsEmpty(t *testing.T) {
 	got.count(`main a[href="/new"]`, 1)
 	s.leads(got)
 	viewer.get("/campaigns").is(200).has("Nothing sent yet").count(`a[href="/new"]`, 0)
-	for _, address := range []string{"/campaigns?name=zebra", "/campaigns?state=running&sender=CLINIC", "/campaigns?person=7", "/campaigns?from=2026-06-01", "/campaigns?to=2026-06-01"} {
+	for _, address := range []string{"/campaigns?name=zebra", "/campaigns?state=running&sender=CLINIC",
+		"/campaigns?person=7", "/campaigns?from=2026-06-01", "/campaigns?to=2026-06-01"} {
 		got := boss.get(address).is(200).has("No campaigns match.")
 		if got.text(".empty a") != "Clear filters" || got.page().Find("#clear-filters").Length() != 1 {
 			t.Errorf("%s does not offer to clear the filters", address)
 		}
 	}
-	for tab, want := range map[string]string{"running": "No campaigns here.", "scheduled": "No campaigns here.", "needs-decision": "No campaigns need your decision",
+	for tab, want := range map[string]string{"running": "No campaigns here.", "scheduled": "No campaigns here.",
+		"needs-decision": "No campaigns need your decision",
 		"needs-approval": "No campaigns need approval", "drafts": "No campaigns here.", "finished": "No campaigns here.", "test": "No campaigns here."} {
 		got := boss.get("/campaigns?state=" + tab).is(200).has(want)
 		if got.text(".empty a") != "Show all campaigns" {
@@ -65,17 +67,20 @@ func TestCampaignListShowsEachUnderItsTab(t *testing.T) {
 		"/campaigns?name=%25":                         "",
 		"/campaigns?before=" + fmt.Sprint(running.ID): "All there Lost on the way A draft",
 	} {
-		if got := b.get(address).is(200).text("#campaigns tbody th"); strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
+		if got := b.get(address).is(200).text("#campaigns tbody th"); strings.ReplaceAll(got, " ",
+			"") != strings.ReplaceAll(want, " ", "") {
 			t.Errorf("%s shows %q, want %q", address, got, want)
 		}
 	}
 	page := b.get("/campaigns")
 	s.leads(page)
 	row := "#campaign-" + fmt.Sprint(done.ID)
-	if got := page.text(row); !strings.Contains(got, "50.0%") || !strings.Contains(got, "Awaiting reports") || !strings.Contains(got, "today at 10:48am") {
+	if got := page.text(row); !strings.Contains(got, "50.0%") || !strings.Contains(got, "Awaiting reports") ||
+		!strings.Contains(got, "today at 10:48am") {
 		t.Errorf("the row says %q", got)
 	}
-	if label := page.attr(row+" svg[role=img]", "aria-label"); label != "4 messages by status: awaiting report 1, delivered 2, not delivered 1" {
+	if label := page.attr(row+" svg[role=img]",
+		"aria-label"); label != "4 messages by status: awaiting report 1, delivered 2, not delivered 1" {
 		t.Errorf("the bar is called %q", label)
 	}
 	if got := page.text("#campaign-" + fmt.Sprint(lost.ID)); !strings.Contains(got, "Needs your decision") {
@@ -142,10 +147,12 @@ func TestCampaignRowsRenewThemselves(t *testing.T) {
 	other := s.account(sms.Account{Name: "Other"})
 	s.know(other.ID, "CLINIC")
 	foreign := s.started(s.boss, desk.Order{AccountID: other.ID, Numbers: typed(1), Text: "Secret of others"})
-	if got := b.fragment(fmt.Sprintf("/campaigns?rows=%d.x.-4.99999999999999999999.%d", foreign.ID, c.ID)).is(200); len(got.rows()) != 1 || strings.Contains(got.body, "Secret") {
+	if got := b.fragment(fmt.Sprintf("/campaigns?rows=%d.x.-4.99999999999999999999.%d", foreign.ID, c.ID)).is(200); len(
+		got.rows()) != 1 || strings.Contains(got.body, "Secret") {
 		t.Errorf("rows of another account: %q", got.rows())
 	}
-	if at := b.get("/campaigns?pause=1"); at.page().Find("#campaigns-live[hx-get]").Length() != 0 || at.page().Find("#live").Length() != 0 {
+	if at := b.get("/campaigns?pause=1"); at.page().Find("#campaigns-live[hx-get]").Length() != 0 ||
+		at.page().Find("#live").Length() != 0 {
 		t.Error("a paused list is not at rest")
 	}
 }
@@ -157,12 +164,14 @@ func TestCampaignListFilters(t *testing.T) {
 	bola := s.hire("bola@example.com", sms.Sender)
 	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(2), Text: "June"})
 	s.clock.pass(24 * time.Hour)
-	s.draft(bola, desk.Order{AccountID: a.ID, Name: "Fees of the school", SenderID: "SCHOOL", Numbers: typed(3), Text: "Fees"})
+	s.draft(bola, desk.Order{AccountID: a.ID, Name: "Fees of the school", SenderID: "SCHOOL", Numbers: typed(3),
+		Text: "Fees"})
 	c := s.draft(bola, desk.Order{AccountID: a.ID, Name: "Started by the boss", Numbers: typed(1), Text: "Bola wrote it"})
 	if _, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, desk.StartOrder{Version: c.Version}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.desk.SendTest(t.Context(), bola, c.ID, desk.TestOrder{MessageID: s.messages(c)[0].ID, Number: "08030000101", Token: desk.NewToken()}); err != nil {
+	if _, err := s.desk.SendTest(t.Context(), bola, c.ID,
+		desk.TestOrder{MessageID: s.messages(c)[0].ID, Number: "08030000101", Token: desk.NewToken()}); err != nil {
 		t.Fatal(err)
 	}
 	b := s.as(s.boss)
@@ -173,10 +182,11 @@ func TestCampaignListFilters(t *testing.T) {
 		fmt.Sprintf("/campaigns?person=%d", s.boss.ID):               "Started by the boss, June reminders",
 		fmt.Sprintf("/campaigns?person=%d&state=drafts", bola.ID):    "Fees of the school",
 		fmt.Sprintf("/campaigns?person=%d&state=running", s.boss.ID): "Started by the boss, June reminders",
-		fmt.Sprintf("/campaigns?person=%d&from=2026-06-04", bola.ID): "Test of Started by the boss, Started by the boss, Fees of the school",
-		"/campaigns?from=2026-06-03&to=2026-06-03":                   "June reminders",
-		"/campaigns?to=2026-06-02":                                   "",
-		"/campaigns?from=2026-06-04&sender=CLINIC&name=THE+boss":     "Test of Started by the boss, Started by the boss",
+		fmt.Sprintf("/campaigns?person=%d&from=2026-06-04",
+			bola.ID): "Test of Started by the boss, Started by the boss, Fees of the school",
+		"/campaigns?from=2026-06-03&to=2026-06-03":               "June reminders",
+		"/campaigns?to=2026-06-02":                               "",
+		"/campaigns?from=2026-06-04&sender=CLINIC&name=THE+boss": "Test of Started by the boss, Started by the boss",
 	} {
 		var names []string
 		page := b.get(address).is(200)
@@ -187,7 +197,8 @@ func TestCampaignListFilters(t *testing.T) {
 		s.leads(page)
 	}
 	page := b.get("/campaigns?from=2026-06-03&sender=SCHOOL&state=drafts")
-	if page.attr(".tabs a:first-of-type, nav a[href*='sender=SCHOOL']", "href") == "" || page.page().Find("#filters[open]").Length() != 1 {
+	if page.attr(".tabs a:first-of-type, nav a[href*='sender=SCHOOL']", "href") == "" ||
+		page.page().Find("#filters[open]").Length() != 1 {
 		t.Error("the filters are lost on the way to another tab, or hidden while they are set")
 	}
 	if got := page.text("#campaigns tbody tr"); !strings.Contains(got, "₦12.00") || !strings.Contains(got, "Ada Obi") {

@@ -89,20 +89,24 @@ func TestComposeKeepsWhatWasTyped(t *testing.T) {
 	numbers := "0803 000 0101\n0803 5S5 0101, 080312345\n08030000101"
 	text := "Line one “" + long + "”\n\n  line two <b>"
 	page := b.get("/new")
-	got := b.post("/new", page.form("numbers", strings.ReplaceAll(numbers, "\n", "\r\n"), "text", strings.ReplaceAll(text, "\n", "\r\n"), "sender_id", "PENDING", "name", "June <i>", "flash", "yes")...).is(422)
+	got := b.post("/new", page.form("numbers", strings.ReplaceAll(numbers, "\n", "\r\n"), "text",
+		strings.ReplaceAll(text, "\n", "\r\n"), "sender_id", "PENDING", "name", "June <i>", "flash", "yes")...).is(422)
 	s.leads(got)
 	if title := got.text("title"); !strings.HasPrefix(title, "Error: ") {
 		t.Errorf("the title is %q", title)
 	}
 	kept := got.page().Find("form#compose")
-	if n, x := kept.Find("[name=numbers]").Text(), kept.Find("[name=text]").Text(); strings.ReplaceAll(n, "\r", "") != numbers || x != text {
+	if n, x := kept.Find("[name=numbers]").Text(), kept.Find("[name=text]").Text(); strings.ReplaceAll(n, "\r",
+		"") != numbers || x != text {
 		t.Errorf("kept %q and %q", n, x)
 	}
-	if got.attr("[name=name]", "value") != "June <i>" || got.page().Find("[name=flash][checked]").Length() != 1 || got.attr("#compose [name=token]", "value") != page.attr("#compose [name=token]", "value") {
+	if got.attr("[name=name]", "value") != "June <i>" || got.page().Find("[name=flash][checked]").Length() != 1 ||
+		got.attr("#compose [name=token]", "value") != page.attr("#compose [name=token]", "value") {
 		t.Error("the name, the kind or the token is lost")
 	}
 	numbersSentence := `2 numbers cannot be used. First problem: Contains letters: character 7 of "0803 5S5 0101" is S`
-	for field, sentence := range map[string]string{"numbers": numbersSentence, "sender_id": "Sender ID PENDING is not approved and active. Choose another"} {
+	for field, sentence := range map[string]string{"numbers": numbersSentence,
+		"sender_id": "Sender ID PENDING is not approved and active. Choose another"} {
 		if summary := got.text(`#errors a[href="#` + field + `"]`); summary != sentence {
 			t.Errorf("the summary says %q about %s", summary, field)
 		}
@@ -135,14 +139,17 @@ func TestComposeSaysWhatIsWrong(t *testing.T) {
 		"one bad number": {[]string{"numbers", "080312345", "text", "Hi"}, []string{"Too short: has 9 digits, needs 11"}},
 		"abroad":         {[]string{"numbers", "+447400123456", "text", "Hi"}, []string{"Not a mobile number in Nigeria, and sending abroad is turned off"}},
 		"too many":       {[]string{"numbers", typed(1001), "text", "Hi"}, []string{"You can enter up to 1,000 numbers. You entered 1001. Upload a list instead"}},
-		"too long":       {[]string{"numbers", "08030000101", "text", strings.Repeat("a", 930)}, []string{"Message must be 918 characters or fewer. Yours is 12 over"}},
-		"long name":      {[]string{"numbers", "08030000101", "text", "Hi", "name", strings.Repeat("n", 101)}, []string{"Name must be 100 characters or fewer"}},
-		"no sender ID":   {[]string{"numbers", "08030000101", "text", "Hi", "sender_id", ""}, []string{"Choose a sender ID"}},
+		"too long": {[]string{"numbers", "08030000101", "text", strings.Repeat("a", 930)},
+			[]string{"Message must be 918 characters or fewer. Yours is 12 over"}},
+		"long name":    {[]string{"numbers", "08030000101", "text", "Hi", "name", strings.Repeat("n", 101)}, []string{"Name must be 100 characters or fewer"}},
+		"no sender ID": {[]string{"numbers", "08030000101", "text", "Hi", "sender_id", ""}, []string{"Choose a sender ID"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := b.post("/new", b.get("/new").form(c.typed...)...).is(422)
 			var said []string
-			got.page().Find("#errors li").Each(func(_ int, li *goquery.Selection) { said = append(said, strings.TrimSpace(li.Text())) })
+			got.page().Find("#errors li").Each(func(_ int, li *goquery.Selection) {
+				said = append(said, strings.TrimSpace(li.Text()))
+			})
 			if !slices.Equal(said, c.want) {
 				t.Errorf("said %q, want %q", said, c.want)
 			}
@@ -152,7 +159,8 @@ func TestComposeSaysWhatIsWrong(t *testing.T) {
 	for i := range 30 {
 		many += fmt.Sprintf("\n0803x%06d", i)
 	}
-	b.post("/new", b.get("/new").form("numbers", many, "text", "Hi")...).is(422).count(".cell-err", 20).has("and 10 others")
+	b.post("/new", b.get("/new").form("numbers", many, "text", "Hi")...).is(422).count(".cell-err",
+		20).has("and 10 others")
 }
 
 func TestComposeIsOneCampaignForOneForm(t *testing.T) {
@@ -203,17 +211,20 @@ func TestComposeBackNeverLosesAnything(t *testing.T) {
 	a := s.clinic()
 	b := s.as(s.boss)
 	text := "Dear all,\nthe clinic is “closed”."
-	to := b.post("/new", b.get("/new").form("numbers", "08030000101,08030000102", "text", text, "sender_id", "SCHOOL", "flash", "yes")...).is(303).header.Get("Location")
+	to := b.post("/new", b.get("/new").form("numbers", "08030000101,08030000102", "text", text, "sender_id", "SCHOOL",
+		"flash", "yes")...).is(303).header.Get("Location")
 	confirm := b.get(to).is(200)
 	back := b.get(confirm.attr(".actions a", "href")).is(200)
-	if form := back.page().Find("form#compose"); form.Find("[name=text]").Text() != text || form.Find("[name=numbers]").Text() != "0803 000 0101\n0803 000 0102" ||
+	if form := back.page().Find("form#compose"); form.Find("[name=text]").Text() != text ||
+		form.Find("[name=numbers]").Text() != "0803 000 0101\n0803 000 0102" ||
 		back.attr("option[selected]", "value") != "SCHOOL" || form.Find("[name=flash][checked]").Length() != 1 {
 		t.Errorf("lost on the way back: %s", back.text("form#compose"))
 	}
 	if back.text("#numbers-count") != "2 numbers" || back.attr("[name=name]", "value") != "" {
 		t.Errorf("counted %q, named %q", back.text("#numbers-count"), back.attr("[name=name]", "value"))
 	}
-	b.get("/new").has("You have an unsent message, “Dear all, the clinic is “closed”.”, from today at 10:48am.").count(`a[href="`+confirm.attr(".actions a", "href")+`"]`, 1)
+	b.get("/new").has("You have an unsent message, “Dear all, the clinic is “closed”.”, from today at 10:48am.").count(
+		`a[href="`+confirm.attr(".actions a", "href")+`"]`, 1)
 
 	changed := b.post("/new", back.form("text", "Shorter")...).is(303).header.Get("Location")
 	if rows := s.campaigns(a.ID); len(rows) != 1 || rows[0].Campaign.Text != "Shorter" {
@@ -241,26 +252,31 @@ func TestComposeCountsWhileTyping(t *testing.T) {
 	b := s.as(s.boss)
 	counted := func(path, field, value string) answer { return b.post(path, field, value).is(200) }
 	for text, want := range map[string]string{
-		"":                             "One part holds 160 characters.",
-		"Hello":                        "1 part · 155 characters left.",
-		strings.Repeat("a", 159):       "1 part · 1 character left.",
-		strings.Repeat("a", 161):       "2 parts · 145 characters left in this part.",
-		"a\r\nb":                       "1 part · 157 characters left.",
-		strings.Repeat("a", 100) + "ọ": "2 parts · 33 characters left in this part. This message needs 2 parts because of “ọ”. Without it, 1 part would be enough.",
-		"ọ" + strings.Repeat("ẹ", 69):  "1 part · 0 characters left. Each part holds only 70 characters because of “ọ” and “ẹ”.",
-		"“Ada’s”":                      "1 part · 63 characters left. Each part holds only 70 characters because of the curly quotation mark “, the curly apostrophe ’ and the curly quotation mark ”.",
-		strings.Repeat("a", 919):       "Too long: 7 parts. The limit is 6 · Message must be 918 characters or fewer. Yours is 1 over.",
+		"":                       "One part holds 160 characters.",
+		"Hello":                  "1 part · 155 characters left.",
+		strings.Repeat("a", 159): "1 part · 1 character left.",
+		strings.Repeat("a", 161): "2 parts · 145 characters left in this part.",
+		"a\r\nb":                 "1 part · 157 characters left.",
+		strings.Repeat("a", 100) +
+			"ọ": "2 parts · 33 characters left in this part. This message needs 2 parts because of “ọ”. Without it, 1 part would be enough.",
+		"ọ" + strings.Repeat("ẹ", 69): "1 part · 0 characters left. Each part holds only 70 characters because of “ọ” and “ẹ”.",
+		"“Ada’s”": "1 part · 63 characters left. Each part holds only 70 characters because of the " +
+			"curly quotation mark “, the curly apostrophe ’ and the curly quotation mark ”.",
+		strings.Repeat("a",
+			919): "Too long: 7 parts. The limit is 6 · Message must be 918 characters or fewer. Yours is 1 over.",
 		"ábcdf̣\u200bg\u200dh₦ççạệ\ufeffi ọ\t": "1 part",
 	} {
 		got := counted("/new/parts", "text", text)
 		if words := got.text("#parts"); !strings.HasPrefix(words, want) || len(text) < 10 && words != want {
 			t.Errorf("%.20q: %q, want %q", text, words, want)
 		}
-		if page := b.post("/new", b.get("/new").form("text", text)...); page.html("#parts") != got.html("#parts") || page.html("#preview") != got.html("#preview") {
+		if page := b.post("/new", b.get("/new").form("text", text)...); page.html("#parts") != got.html("#parts") ||
+			page.html("#preview") != got.html("#preview") {
 			t.Errorf("%.20q: the fragment is not the one of the page", text)
 		}
 	}
-	if one, two := counted("/new/parts", "text", "a"), counted("/new/parts", "text", "ab"); one.html("#parts [role=status]") != two.html("#parts [role=status]") {
+	if one, two := counted("/new/parts", "text", "a"),
+		counted("/new/parts", "text", "ab"); one.html("#parts [role=status]") != two.html("#parts [role=status]") {
 		t.Error("every letter is read out")
 	}
 	if got := counted("/new/parts", "text", "<script>alert(1)</script>"); strings.Contains(got.body, "<script") {
@@ -280,7 +296,8 @@ func TestComposeCountsWhileTyping(t *testing.T) {
 	counted("/new/parts", "text", strings.Repeat("€", 100_000)).has("Too long")
 	for _, nobody := range []*browser{s.browser(), s.as(s.hire("v@example.com", sms.Viewer))} {
 		for _, path := range []string{"/new/parts", "/new/numbers"} {
-			if got := nobody.post(path, "text", "Hello", "numbers", "08030000101").is(204); got.body != "" || got.header.Get("HX-Redirect") != "" {
+			if got := nobody.post(path, "text", "Hello", "numbers", "08030000101").is(204); got.body != "" ||
+				got.header.Get("HX-Redirect") != "" {
 				t.Errorf("%s answers a stranger", path)
 			}
 		}
@@ -292,15 +309,19 @@ func TestConfirmShowsWhatItTakes(t *testing.T) {
 	a := s.clinic()
 	b := s.as(s.boss)
 	balance := func(credits string) {
-		s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: credits}}, s.clock.now().UnixMilli()))
+		s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: credits}},
+			s.clock.now().UnixMilli()))
 	}
 	balance("₦57,524.50")
-	to := b.post("/new", b.get("/new").form("numbers", "08030000101 08030000102 08030000103 08030000104 08030000105 0803 000 0101", "text", strings.Repeat("a", 161))...).is(422)
-	to = b.post("/new", to.form("numbers", "08030000101 08030000102 08030000103 08030000104 08030000105, 0803 000 0101")...).is(303)
+	to := b.post("/new", b.get("/new").form("numbers",
+		"08030000101 08030000102 08030000103 08030000104 08030000105 0803 000 0101", "text", strings.Repeat("a", 161))...).is(422)
+	to = b.post("/new",
+		to.form("numbers", "08030000101 08030000102 08030000103 08030000104 08030000105, 0803 000 0101")...).is(303)
 	path := to.header.Get("Location")
 	got := b.get(path).is(200)
 	s.leads(got)
-	got.has("From CLINIC", "Message 1 of 5 to 0803 000 0101", "2 parts, 161 characters", "Recipients5", "Parts per message2", "Parts in total10", "Balance now₦57,524.50", "Duplicate numbers1", "Duplicate numbers get the message once.",
+	got.has("From CLINIC", "Message 1 of 5 to 0803 000 0101", "2 parts, 161 characters", "Recipients5",
+		"Parts per message2", "Parts in total10", "Balance now₦57,524.50", "Duplicate numbers1", "Duplicate numbers get the message once.",
 		"Not known. Set the price per part in Settings")
 	got.lacks("Estimated balance after")
 	if got.text("#send-now") != "Send 5 messages now" {
@@ -311,7 +332,8 @@ func TestConfirmShowsWhatItTakes(t *testing.T) {
 	balance("KSh57,524.5000")
 	b.get(path).has("Balance nowKSh57,524.5000", "Estimated balance afterKSh57,484.50")
 	balance("₦30.10")
-	b.get(path).has("The estimated cost is ₦40.00 but the balance is ₦30.10. Send fewer messages or top up.").count("#send-now", 1)
+	b.get(path).has("The estimated cost is ₦40.00 but the balance is ₦30.10. Send fewer messages or top up.").count(
+		"#send-now", 1)
 	balance("5 credits")
 	b.get(path).has("Balance now5 credits").lacks("Estimated balance after")
 	balance("1,5 EUR")
@@ -321,7 +343,8 @@ func TestConfirmShowsWhatItTakes(t *testing.T) {
 	s.as(s.hire("s@example.com", sms.Sender)).get(path).is(200).count(`main a[href^="/settings"]`, 0)
 	b.get("/campaigns/1/start").to("/campaigns/1/confirm")
 	one := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030000101", Flash: true})
-	if got := b.get(views.CampaignPath(one.ID) + "/confirm").has("Flash message"); got.text("#send-now") != "Send 1 message now" {
+	if got := b.get(views.CampaignPath(one.ID) + "/confirm").has("Flash message"); got.text(
+		"#send-now") != "Send 1 message now" {
 		t.Errorf("the button says %q", got.text("#send-now"))
 	}
 }
@@ -360,17 +383,20 @@ func TestConfirmAsksAboutTheSameCampaign(t *testing.T) {
 	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(3)})
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
 	path := views.CampaignPath(c.ID)
-	page := b.get(path + "/confirm").has("This looks the same as the campaign June reminders from today at 10:48am: same sender ID, same text, same numbers.")
+	page := b.get(path +
+		"/confirm").has("This looks the same as the campaign June reminders from today at 10:48am: same sender ID, same text, same numbers.")
 	s.leads(page)
 	version := page.attr("[name=version]", "value")
 	got := b.post(path+"/start", "version", version).is(422)
 	s.leads(got)
 	sentence := `This looks the same as the campaign "June reminders": same text, same numbers. Tick the box to send it again`
-	if got.text(`#errors a[href="#again"]`) != sentence || got.text("#again-error") != "Error: "+sentence || !strings.HasPrefix(got.text("title"), "Error: ") {
+	if got.text(`#errors a[href="#again"]`) != sentence || got.text("#again-error") != "Error: "+sentence ||
+		!strings.HasPrefix(got.text("title"), "Error: ") {
 		t.Errorf("said %q", got.text("#errors"))
 	}
 	s.know(a.ID, "SCHOOL")
-	b.post(path+"/start", "version", version, "again", "yes").is(422).has("Sender ID CLINIC is not approved and active. Choose another").count("[name=again][checked]", 1)
+	b.post(path+"/start", "version", version, "again",
+		"yes").is(422).has("Sender ID CLINIC is not approved and active. Choose another").count("[name=again][checked]", 1)
 	s.know(a.ID, "CLINIC")
 	b.post(path+"/start", "version", version, "again", "yes").to(path)
 	s.clock.pass(25 * time.Hour)
@@ -387,7 +413,8 @@ func TestAMessageOutlivesItsSession(t *testing.T) {
 	b := s.as(u)
 	b.get("/new").is(200)
 	s.clock.pass(3 * time.Hour)
-	answer := b.post("/new", "numbers", "0803 555 0101", "text", "A long letter", "sender_id", "CLINIC", "token", desk.NewToken(), "account", "1").is(303)
+	answer := b.post("/new", "numbers", "0803 555 0101", "text", "A long letter", "sender_id", "CLINIC", "token",
+		desk.NewToken(), "account", "1").is(303)
 	signin, err := url.Parse(answer.header.Get("Location"))
 	s.must(err)
 	if signin.Path != "/signin" || signin.Query().Get("why") != "timeout" {

@@ -20,11 +20,13 @@ import (
 // list is not 0.
 func (s *site) own(a sms.Account, list int64, texts ...string) sms.Campaign {
 	s.t.Helper()
-	c := sms.Campaign{AccountID: a.ID, Name: "june-list.xlsx", SenderID: "CLINIC", CreatedBy: s.boss.ID, CreatedName: s.boss.Name, ListID: list, CallsPairs: 3, CallsText: 1, Fingerprint: desk.NewToken()}
+	c := sms.Campaign{AccountID: a.ID, Name: "june-list.xlsx", SenderID: "CLINIC", CreatedBy: s.boss.ID,
+		CreatedName: s.boss.Name, ListID: list, CallsPairs: 3, CallsText: 1, Fingerprint: desk.NewToken()}
 	var messages []sms.Message
 	for i, text := range texts {
 		n := sms.CountSegments(text, false)
-		m := sms.Message{Row: int64(2 + 2*i), Number: fmt.Sprintf("23480300%05d", 1000+i), Text: text, Parts: n.Parts, Unicode: n.Unicode}
+		m := sms.Message{Row: int64(2 + 2*i), Number: fmt.Sprintf("23480300%05d", 1000+i), Text: text, Parts: n.Parts,
+			Unicode: n.Unicode}
 		if text == "" {
 			m.State, m.Code, m.Number, m.Reason = sms.Skipped, string(sms.RowMissing), "", "Missing: enter a phone number"
 		} else {
@@ -90,7 +92,8 @@ func TestPreviewOfAnyRow(t *testing.T) {
 		t.Errorf("before the last row is %q", last.attr("#preview-previous", "href"))
 	}
 	one := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1)})
-	b.get(views.ConfirmPath(one.ID)).has("To 0803 000 1000").count("#preview-next, #preview-previous, #preview-longest, #preview-go", 0)
+	b.get(views.ConfirmPath(one.ID)).has("To 0803 000 1000").count(
+		"#preview-next, #preview-previous, #preview-longest, #preview-go", 0)
 }
 
 func views0(path, row string) string {
@@ -105,14 +108,16 @@ func TestConfirmOfAList(t *testing.T) {
 	l := &listed{list: sms.List{ID: 7, UID: "abcd", State: sms.ListMade,
 		Order: sms.ListOrder{Text: "Dear ##Name##, come on ##Day##."},
 		Tally: sms.ListTally{Rows: 20, Good: 4, Hidden: 14, Parts: 5, Longest: 8, Odd: 8, Letters: "ọ", Texts: 4,
-			Kinds: map[sms.RowKind]int64{sms.RowBlocked: 2, sms.RowRepeat: 1, sms.RowMissing: 1, sms.RowRepaired: 212, sms.RowLonger: 8, sms.RowOtherText: 3},
+			Kinds: map[sms.RowKind]int64{sms.RowBlocked: 2, sms.RowRepeat: 1, sms.RowMissing: 1, sms.RowRepaired: 212,
+				sms.RowLonger: 8, sms.RowOtherText: 3},
 			Fixes: map[string]int64{"Added the missing 0": 200, "Removed spaces": 12}}}}
 	s := newSite(t, l.between)
 	a := s.clinic()
 	c := s.own(a, 7, "Dear Ada, come on Monday.", "", "Dear Bọla, come on Friday.")
 	b := s.as(s.boss)
 	page := b.get(views.ConfirmPath(c.ID)).is(200)
-	page.has("Row 2 to 0803 000 1000", "Highlighted words replace placeholders.", "4 requests: 1 sending one text to many numbers, 3 each carrying a different text per number.",
+	page.has("Row 2 to 0803 000 1000", "Highlighted words replace placeholders.",
+		"4 requests: 1 sending one text to many numbers, 3 each carrying a different text per number.",
 		"Rows with something missing1", "Rows with blocked numbers2", "Duplicate rows1", "Hidden rows14",
 		"We fixed 212 numbers: added the missing 0 (200) and removed spaces (12).", "3 numbers will get more than one message because the texts differ.",
 		"8 messages need extra parts because of “ọ”.", "Recipients2", "Parts in total2")
@@ -128,7 +133,8 @@ func TestConfirmOfAList(t *testing.T) {
 	}
 	page.count(".steps [aria-current]", 1)
 	l.list = sms.List{ID: 7, UID: "abcd"}
-	if got := b.get(views.ConfirmPath(c.ID)).page().Find("form#send .actions a").AttrOr("href", ""); got != "/lists/abcd/message" {
+	if got := b.get(views.ConfirmPath(c.ID)).page().Find("form#send .actions a").AttrOr("href",
+		""); got != "/lists/abcd/message" {
 		t.Errorf("from a clean list back leads to %q", got)
 	}
 }
@@ -141,22 +147,26 @@ func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
 	path := views.ConfirmPath(c.ID)
 	b.get(path).has("Recipients5", "Type 5 to confirm").lacks("Left out")
 	b.post("/settings/blocked", "numbers", "08030001000").is(303)
-	page := b.get(path).has("Recipients4", "Parts in total4", "Estimated cost₦4.00", "Numbers blocked since the check1", "Type 4 to confirm", "Required for campaigns with more than 3 recipients.")
+	page := b.get(path).has("Recipients4", "Parts in total4", "Estimated cost₦4.00", "Numbers blocked since the check1",
+		"Type 4 to confirm", "Required for campaigns with more than 3 recipients.")
 	s.leads(page)
 	if page.text("#send-now") != "Send 4 messages now" || page.text(`.head a[href="#typed"]`) != "Go to the Send button" {
 		t.Errorf("the button says %q", page.text("#send-now"))
 	}
 	got := b.post(views.CampaignPath(c.ID)+"/start", "version", "1", "when", "now", "sure", "now", "typed", "1169").is(422)
 	s.leads(got)
-	if said := got.text(`#errors a[href="#typed"]`); said != "You typed 1169. There are 4 recipients" || got.attr("#typed", "value") != "1169" {
+	if said := got.text(`#errors a[href="#typed"]`); said != "You typed 1169. There are 4 recipients" ||
+		got.attr("#typed", "value") != "1169" {
 		t.Errorf("said %q", said)
 	}
 	// Without script the time is asked for once more, and the number with it.
-	later := b.post(views.CampaignPath(c.ID)+"/start", "version", "1", "when", "tomorrow", "sure", "now", "typed", "4").is(200)
+	later := b.post(views.CampaignPath(c.ID)+"/start", "version", "1", "when", "tomorrow", "sure", "now", "typed",
+		"4").is(200)
 	if later.text("#schedule-for") != "Schedule for tomorrow at 9:00am" || later.attr("#typed", "value") != "4" {
 		t.Errorf("%q with %q", later.text("#schedule-for"), later.attr("#typed", "value"))
 	}
-	b.post(views.CampaignPath(c.ID)+"/schedule", later.confirmed()...).is(422).has("Type 4 to confirm").count("#schedule-for", 1)
+	b.post(views.CampaignPath(c.ID)+"/schedule", later.confirmed()...).is(422).has("Type 4 to confirm").count(
+		"#schedule-for", 1)
 	b.post(views.CampaignPath(c.ID)+"/schedule", append(later.confirmed(), "typed", "4")...).to(views.CampaignPath(c.ID))
 
 	all := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030001001"})
@@ -187,8 +197,10 @@ func TestOneListOfTimes(t *testing.T) {
 	}{
 		{[]string{"when", "now"}, "Send 5 messages now", "now"},
 		{[]string{"when", "tomorrow"}, "Schedule for tomorrow at 9:00am", strconv.FormatInt(time.Date(2026, 6, 4, 8, 0, 0, 0, time.UTC).UnixMilli(), 10)},
-		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45"}, "Schedule for Friday 5 June at 4:45pm", strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
-		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45", "hand_over", "yes"}, "Schedule with the provider for Friday 5 June at 4:45pm", strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
+		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45"}, "Schedule for Friday 5 June at 4:45pm",
+			strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
+		{[]string{"when", "at", "day", "2026-06-05", "time", "16:45", "hand_over", "yes"},
+			"Schedule with the provider for Friday 5 June at 4:45pm", strconv.FormatInt(time.Date(2026, 6, 5, 15, 45, 0, 0, time.UTC).UnixMilli(), 10)},
 		{[]string{"when", "at", "day", "", "time", ""}, "Schedule", ""},
 		{[]string{"when", "at", "day", "2026-10-25", "time", "01:30"}, "Schedule", ""},
 		{[]string{"when", "zzz"}, "Schedule", ""},
@@ -211,15 +223,20 @@ func TestOneListOfTimes(t *testing.T) {
 		"a stale button":       {page.timed("now", "sure", "1780560000000"), "when", "The time has just changed. Check the button, then press it again"},
 		"handing over at once": {page.timed("now", "sure", "now", "hand_over", "yes"), "hand_over", "Choose a time, or untick this box"},
 		"no date":              {page.timed("at", "sure", "", "day", "", "time", "09:00"), "day", "Enter a date, for example 2026-06-04"},
-		"a gap":                {page.timed("at", "sure", "", "day", "2027-03-28", "time", "01:30"), "time", "1:30am does not exist on that day because the clocks go forward. Choose another time"},
-		"an overlap":           {page.timed("at", "sure", "", "day", "2026-10-25", "time", "01:30"), "which", "1:30am happens twice on that day because the clocks go back. Choose the first or the second"},
-		"nothing":              {page.timed("never", "sure", ""), "when", "Choose when to send"},
-		"too soon to hand over": {page.timed("at", "sure", strconv.FormatInt(time.Date(2026, 6, 3, 9, 51, 0, 0, time.UTC).UnixMilli(), 10), "day", "2026-06-03", "time", "10:51", "hand_over", "yes"), "time",
+		"a gap": {page.timed("at", "sure", "", "day", "2027-03-28", "time", "01:30"), "time",
+			"1:30am does not exist on that day because the clocks go forward. Choose another time"},
+		"an overlap": {page.timed("at", "sure", "", "day", "2026-10-25", "time", "01:30"), "which",
+			"1:30am happens twice on that day because the clocks go back. Choose the first or the second"},
+		"nothing": {page.timed("never", "sure", ""), "when", "Choose when to send"},
+		"too soon to hand over": {page.timed("at", "sure",
+			strconv.FormatInt(time.Date(2026, 6, 3, 9, 51, 0, 0, time.UTC).UnixMilli(), 10), "day", "2026-06-03", "time",
+			"10:51", "hand_over", "yes"), "time",
 			"Scheduling with the provider takes up to 6 minutes. Choose a later time"},
 	} {
 		got := b.post(start, c.pairs...).is(422)
 		s.leads(got)
-		if said := got.text(`#errors a[href="#` + c.at + `"]`); said != c.want || !strings.HasPrefix(got.text("title"), "Error: ") || !strings.Contains(got.text("#"+c.at+"-error"), c.want) {
+		if said := got.text(`#errors a[href="#` + c.at + `"]`); said != c.want ||
+			!strings.HasPrefix(got.text("title"), "Error: ") || !strings.Contains(got.text("#"+c.at+"-error"), c.want) {
 			t.Errorf("%s: said %q", name, got.text("#errors"))
 		}
 	}
@@ -231,14 +248,16 @@ func TestOneListOfTimes(t *testing.T) {
 	hour := renewed("when", "hour")
 	s.clock.pass(2 * time.Minute)
 	b.post(start, page.timed("hour", "sure", hour.attr("#send-now", "value"))...).to(path)
-	if got := s.campaign(c.ID); got.State != sms.CampaignScheduled || got.SendAt != time.Date(2026, 6, 3, 10, 48, 0, 0, time.UTC).UnixMilli() {
+	if got := s.campaign(c.ID); got.State != sms.CampaignScheduled ||
+		got.SendAt != time.Date(2026, 6, 3, 10, 48, 0, 0, time.UTC).UnixMilli() {
 		t.Errorf("%s %s", got.State, got.Schedule().Time())
 	}
 	b.post(path + "/cancel").to(path)
 
 	// Without script the button knows nothing of the choice, so it is asked.
 	page = b.get(views.ConfirmPath(c.ID))
-	asked := b.post(start, page.timed("at", "sure", "now", "day", "2026-06-05", "time", "16:45", "hand_over", "yes")...).is(200)
+	asked := b.post(start, page.timed("at", "sure", "now", "day", "2026-06-05", "time", "16:45", "hand_over",
+		"yes")...).is(200)
 	s.leads(asked)
 	asked.has("You cannot cancel them from here.")
 	if asked.text("#schedule-for") != "Schedule with the provider for Friday 5 June at 4:45pm" {
@@ -248,7 +267,8 @@ func TestOneListOfTimes(t *testing.T) {
 	if got := s.campaign(c.ID); !got.HandOver || got.State != sms.CampaignRunning || got.SendAt == 0 {
 		t.Errorf("%+v", got)
 	}
-	b.get(path).has("Scheduled with the provider", "The provider will send it Friday 5 June at 4:45pm, London time (UTC+1). You cannot recall it from here.")
+	b.get(path).has("Scheduled with the provider",
+		"The provider will send it Friday 5 June at 4:45pm, London time (UTC+1). You cannot recall it from here.")
 	b.post(start, page.timed("tomorrow", "sure", "now")...).is(409)
 	s.browser().post(path+"/when", "when", "now").is(http.StatusNoContent)
 }
@@ -262,18 +282,23 @@ func TestPlanSaysHowLongItTakes(t *testing.T) {
 	})
 	b := s.as(s.boss)
 	small := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
-	b.get(views.ConfirmPath(small.ID)).has("4 requests, each sending one text to many numbers.", "Takes about 5 minutes at 1 request per minute.", "Ends today about 10:53am.")
+	b.get(views.ConfirmPath(small.ID)).has("4 requests, each sending one text to many numbers.",
+		"Takes about 5 minutes at 1 request per minute.", "Ends today about 10:53am.")
 	large := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(190), Text: "Large"})
-	b.get(views.ConfirmPath(large.ID)).has("Takes about 20 minutes at 1 request per minute.", "Sending pauses from 11:00 to 08:00; ends tomorrow about 8:10am.")
+	b.get(views.ConfirmPath(large.ID)).has("Takes about 20 minutes at 1 request per minute.",
+		"Sending pauses from 11:00 to 08:00; ends tomorrow about 8:10am.")
 	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(60), Text: "Other"})
-	b.get(views.ConfirmPath(small.ID)).has("Takes about 10 minutes at 1 request per minute. Another campaign on this account is also sending. They take turns.")
+	b.get(views.ConfirmPath(small.ID)).has(
+		"Takes about 10 minutes at 1 request per minute. Another campaign on this account is also sending. They take turns.")
 	s.clock.pass(3 * time.Hour)
 	b = s.as(s.boss)
-	closed := b.get(views.ConfirmPath(small.ID)).has("Starts tomorrow at 8:00am, because the sending hours are 08:00 to 11:00.")
+	closed := b.get(views.ConfirmPath(small.ID)).has(
+		"Starts tomorrow at 8:00am, because the sending hours are 08:00 to 11:00.")
 	if closed.text("#send-now") != "Send 40 messages, starting tomorrow at 8:00am" {
 		t.Errorf("the button says %q", closed.text("#send-now"))
 	}
-	b.post(views.CampaignPath(small.ID)+"/when", "when", "tomorrow").is(200).has("Takes about 5 minutes").lacks("They take turns")
+	b.post(views.CampaignPath(small.ID)+"/when", "when", "tomorrow").is(200).has("Takes about 5 minutes").lacks(
+		"They take turns")
 }
 
 func TestATestGoesToOnesOwnPhone(t *testing.T) {
@@ -287,11 +312,13 @@ func TestATestGoesToOnesOwnPhone(t *testing.T) {
 		t.Error("a number is known before the first test")
 	}
 	form := func(a answer, number string) []string {
-		return []string{"token", a.attr("#test [name=token]", "value"), "message", a.attr("#test [name=message]", "value"), "test_number", number}
+		return []string{"token", a.attr("#test [name=token]", "value"), "message", a.attr("#test [name=message]", "value"),
+			"test_number", number}
 	}
 	wrong := b.post(test, form(second, "0803 5S5 0101")...).is(422)
 	s.leads(wrong)
-	if said := wrong.text(`#errors a[href="#test_number"]`); !strings.HasPrefix(said, "Contains letters") || wrong.attr("#test_number", "value") != "0803 5S5 0101" {
+	if said := wrong.text(`#errors a[href="#test_number"]`); !strings.HasPrefix(said, "Contains letters") ||
+		wrong.attr("#test_number", "value") != "0803 5S5 0101" {
 		t.Errorf("said %q, kept %q", said, wrong.attr("#test_number", "value"))
 	}
 	wrong.has("Dear Bola")
@@ -306,7 +333,8 @@ func TestATestGoesToOnesOwnPhone(t *testing.T) {
 	}
 	b.get(got.attr("#tested a", "href")).is(200).has("Test of june-list.xlsx", "test to one phone", "Dear Bola")
 	rows := s.campaigns(a.ID)
-	if len(rows) != 2 || rows[0].Campaign.TestOf != c.ID || rows[0].Campaign.State != sms.CampaignRunning || s.campaign(c.ID).State != sms.CampaignDraft {
+	if len(rows) != 2 || rows[0].Campaign.TestOf != c.ID || rows[0].Campaign.State != sms.CampaignRunning ||
+		s.campaign(c.ID).State != sms.CampaignDraft {
 		t.Errorf("%d campaigns, %+v", len(rows), rows[0].Campaign)
 	}
 	// Nobody can make the page say that something was sent.
@@ -336,7 +364,8 @@ func TestConfirmTakesAnotherName(t *testing.T) {
 	long := strings.Repeat("n", 101)
 	got := b.post(path, "name", long).is(422)
 	s.leads(got)
-	if got.text(`#errors a[href="#name"]`) != "Name must be 100 characters or fewer" || got.attr("#name", "value") != long {
+	if got.text(`#errors a[href="#name"]`) != "Name must be 100 characters or fewer" ||
+		got.attr("#name", "value") != long {
 		t.Errorf("said %q", got.text("#errors"))
 	}
 	b.get(path).to(views.ConfirmPath(c.ID))
@@ -351,9 +380,11 @@ func TestConfirmRenewsTheBalance(t *testing.T) {
 	if page.attr("#live", "hx-sse:connect") == "" {
 		t.Error("the page listens to nothing")
 	}
-	s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦1.50"}}, s.clock.now().UnixMilli()))
+	s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦1.50"}},
+		s.clock.now().UnixMilli()))
 	part := b.fragment(page.attr("#cost", "hx-get")).is(200)
-	part.has("Balance now₦1.50", "The estimated cost is ₦2.00 but the balance is ₦1.50. Send fewer messages or top up.", "Duplicate numbers1")
+	part.has("Balance now₦1.50", "The estimated cost is ₦2.00 but the balance is ₦1.50. Send fewer messages or top up.",
+		"Duplicate numbers1")
 	if fresh := b.get(views.ConfirmPath(c.ID) + "?repeated=1"); fresh.html("#cost") != part.html("#cost") {
 		t.Error("the fragment is not the one of the page")
 	}
@@ -365,20 +396,25 @@ func TestSendingSettings(t *testing.T) {
 	a := s.clinic()
 	b := s.as(s.boss)
 	path := views.AccountPath(a.ID) + "/sending"
-	page := b.get(views.AccountPath(a.ID)).is(200).has("08:00 to 20:00 is usual in Nigeria. Times are in West Africa Time.")
+	page := b.get(views.AccountPath(a.ID)).is(200).has(
+		"08:00 to 20:00 is usual in Nigeria. Times are in West Africa Time.")
 	s.leads(page)
-	if page.attr("#hours_from", "value") != "" || page.attr("#url_budget", "value") != "2000" || page.page().Find("#abroad[checked]").Length() != 0 {
+	if page.attr("#hours_from", "value") != "" || page.attr("#url_budget", "value") != "2000" ||
+		page.page().Find("#abroad[checked]").Length() != 0 {
 		t.Error("sending hours or abroad are not off by default")
 	}
-	good := []string{"hours_from", "08:00", "hours_to", "20:00", "abroad", "yes", "type_above", "1,000", "call_limit", "50", "url_budget", "8,000"}
+	good := []string{"hours_from", "08:00", "hours_to", "20:00", "abroad", "yes", "type_above", "1,000", "call_limit",
+		"50", "url_budget", "8,000"}
 	b.post(path, good...).to(views.AccountPath(a.ID) + "?done=saved")
 	got, err := s.db.Account(t.Context(), a.ID)
 	s.must(err)
-	if got.Hours != (sms.Hours{From: 480, To: 1200}) || !got.Abroad || got.TypeAbove != 1000 || got.CallLimit != 50 || got.URLBudget != 8000 || got.Name != "Clinic" {
+	if got.Hours != (sms.Hours{From: 480, To: 1200}) || !got.Abroad || got.TypeAbove != 1000 || got.CallLimit != 50 ||
+		got.URLBudget != 8000 || got.Name != "Clinic" {
 		t.Errorf("%+v", got)
 	}
 	page = b.get(views.AccountPath(a.ID))
-	if page.attr("#hours_from", "value") != "08:00" || page.attr("#hours_to", "value") != "20:00" || page.page().Find("#abroad[checked]").Length() != 1 {
+	if page.attr("#hours_from", "value") != "08:00" || page.attr("#hours_to", "value") != "20:00" ||
+		page.page().Find("#abroad[checked]").Length() != 1 {
 		t.Error("what was saved is not shown")
 	}
 	for _, c := range []struct{ field, value, at, want string }{
@@ -393,7 +429,8 @@ func TestSendingSettings(t *testing.T) {
 	} {
 		refused := b.post(path, with(good, c.field, c.value)...).is(422)
 		s.leads(refused)
-		if said := refused.text(`#errors a[href="#` + c.at + `"]`); said != c.want || refused.attr("#"+c.field, "value") != c.value {
+		if said := refused.text(`#errors a[href="#` + c.at + `"]`); said != c.want ||
+			refused.attr("#"+c.field, "value") != c.value {
 			t.Errorf("%s=%q: said %q, kept %q", c.field, c.value, refused.text("#errors"), refused.attr("#"+c.field, "value"))
 		}
 	}

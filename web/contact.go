@@ -64,7 +64,8 @@ func readFilter(q url.Values) sms.Filter {
 		if key == "" || i > sms.FilterMost || i >= len(ops) || i >= len(values) {
 			continue
 		}
-		f.Conditions = append(f.Conditions, sms.Condition{Key: key, Op: sms.Op(ops[i]), Value: sms.TidyValue(values[i], sms.ContactValueMost)})
+		f.Conditions = append(f.Conditions, sms.Condition{Key: key, Op: sms.Op(ops[i]),
+			Value: sms.TidyValue(values[i], sms.ContactValueMost)})
 	}
 	return f
 }
@@ -74,10 +75,13 @@ func (s *people) contactList(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.showContacts(w, r, v, nil, "")
 }
 
-func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid, name string) error {
+func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid,
+	name string) error {
 	ctx, q := r.Context(), r.URL.Query()
-	p := views.ContactListPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, MayChange: v.User.Role.AtLeast(sms.Sender), PickBad: bad, Name: name, Total: -1}
-	f := sms.ContactFilter{AccountID: v.Account.ID, Filter: readFilter(q), Before: page.Number(q.Get("before")), Limit: contactsShown}
+	p := views.ContactListPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0,
+		MayChange: v.User.Role.AtLeast(sms.Sender), PickBad: bad, Name: name, Total: -1}
+	f := sms.ContactFilter{AccountID: v.Account.ID, Filter: readFilter(q), Before: page.Number(q.Get("before")),
+		Limit: contactsShown}
 	var err error
 	if p.Columns, err = s.store.ContactColumns(ctx, v.Account.ID); err != nil {
 		return err
@@ -118,7 +122,8 @@ func searched(f *sms.ContactFilter, typed, country string, masked bool) {
 	}
 }
 
-func (s *people) findContacts(r *http.Request, v *page.Visit, p *views.ContactListPage, f sms.ContactFilter) (err error) {
+func (s *people) findContacts(r *http.Request, v *page.Visit, p *views.ContactListPage,
+	f sms.ContactFilter) (err error) {
 	ctx := r.Context()
 	var more bool
 	if p.Rows, more, p.Count, err = s.store.FindContacts(ctx, f); err != nil {
@@ -168,7 +173,8 @@ func (s *people) addImported(r *http.Request, v *page.Visit, p *views.ContactLis
 		return nil
 	}
 	l, err := s.store.List(r.Context(), uid)
-	if errors.Is(err, sms.ErrNotFound) || err == nil && (l.CreatedBy != v.User.ID || l.State != sms.ListMade || l.Purpose != sms.ForContacts) {
+	if errors.Is(err, sms.ErrNotFound) || err == nil &&
+		(l.CreatedBy != v.User.ID || l.State != sms.ListMade || l.Purpose != sms.ForContacts) {
 		return nil
 	}
 	p.Imported = &l
@@ -209,7 +215,8 @@ func (s *people) contactPick(w http.ResponseWriter, r *http.Request, v *page.Vis
 		err = sms.Invalid{"contacts": "Select at least one contact"}
 	case audience == 0 || name != "":
 		var made sms.Audience
-		made, err = s.desk.SaveAudience(r.Context(), v.User, desk.AudienceOrder{AccountID: v.Account.ID, Name: name, Kind: sms.Picked, Members: chosen})
+		made, err = s.desk.SaveAudience(r.Context(), v.User,
+			desk.AudienceOrder{AccountID: v.Account.ID, Name: name, Kind: sms.Picked, Members: chosen})
 		audience = made.ID
 	default:
 		_, err = s.desk.ChangeMembers(r.Context(), v.User, v.Account.ID, audience, chosen, true)
@@ -244,7 +251,8 @@ func (s *people) contactShow(w http.ResponseWriter, r *http.Request, v *page.Vis
 		return err
 	}
 	since := p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli()
-	found, next, err := s.store.SearchMessages(r.Context(), sms.MessageSearch{AccountID: v.Account.ID, Number: p.Contact.Number, Since: since, Limit: historyShown})
+	found, next, err := s.store.SearchMessages(r.Context(),
+		sms.MessageSearch{AccountID: v.Account.ID, Number: p.Contact.Number, Since: since, Limit: historyShown})
 	if err != nil {
 		return err
 	}
@@ -285,7 +293,8 @@ func (s *people) contactForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err != nil {
 		return err
 	}
-	typed := map[string]string{"version": strconv.FormatInt(c.Version, 10), "number": s.Outlook(v, v.Account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
+	typed := map[string]string{"version": strconv.FormatInt(c.Version, 10),
+		"number": s.Outlook(v, v.Account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
 	for key, value := range c.Fields {
 		typed["field:"+key] = value
 	}
@@ -326,8 +335,10 @@ func (s *people) contactPut(w http.ResponseWriter, r *http.Request, v *page.Visi
 			fields[key] = typed[name]
 		}
 	}
-	saved, err := s.desk.SaveContact(r.Context(), v.User, desk.ContactOrder{ID: c.ID, Version: page.Number(typed["version"]), AccountID: v.Account.ID, Number: typed["number"], Name: typed["name"],
-		Fields: fields, Tags: typed["tags"], Column: typed["column"], Value: typed["value"]})
+	saved, err := s.desk.SaveContact(r.Context(), v.User,
+		desk.ContactOrder{ID: c.ID, Version: page.Number(typed["version"]), AccountID: v.Account.ID, Number: typed["number"],
+			Name:   typed["name"],
+			Fields: fields, Tags: typed["tags"], Column: typed["column"], Value: typed["value"]})
 	p := views.ContactFormPage{Contact: c, Typed: typed}
 	switch {
 	case errors.As(err, &p.Bad):
@@ -353,7 +364,8 @@ func (s *people) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *pa
 		return err
 	}
 	f := v.Frame("Delete contact?", "contacts")
-	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: p.Title(), Href: views.ContactPath(p.Contact.ID, "")}}
+	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath},
+		{Text: p.Title(), Href: views.ContactPath(p.Contact.ID, "")}}
 	return s.Render(w, r, http.StatusOK, views.DeleteContact(f, p))
 }
 

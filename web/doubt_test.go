@@ -41,23 +41,29 @@ func ids(n int64) string { return strconv.FormatInt(n, 10) }
 func TestDecidingByCallAndByMessage(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
-	s.must(s.db.PutBalances(context.Background(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50"}}, s.clock.now().UnixMilli()-1000))
+	s.must(s.db.PutBalances(context.Background(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50"}},
+		s.clock.now().UnixMilli()-1000))
 	c, list := s.doubtful(a, 3, "The clinic is closed on Friday.")
 	boss, path := s.as(s.boss), "/campaigns/"+ids(c.ID)+"/doubt"
-	page := boss.get(path).is(http.StatusOK).has("3 messages need your decision", "Nothing is sent again unless you decide so", "The connection was closed before an answer came.",
+	page := boss.get(path).is(http.StatusOK).has("3 messages need your decision",
+		"Nothing is sent again unless you decide so", "The connection was closed before an answer came.",
 		"may or may not have been sent", "₦57,524.50", "0803 000 1000", "This does not prove")
-	if got := page.page().Find("#sidebar a[href='" + path + "'], nav a[href='" + path + "'], a[href='" + path + "']").Length(); got == 0 {
+	if got := page.page().Find("#sidebar a[href='" + path + "'], nav a[href='" + path + "'], a[href='" + path +
+		"']").Length(); got == 0 {
 		t.Error("the navigation does not lead to the one campaign that waits")
 	}
 	form := page.page().Find("form#decide")
 	call := form.Find("input[type=radio][name^=call-]").First().AttrOr("name", "")
 	attempt := strings.TrimPrefix(call, "call-")
-	if call == "" || form.Find("input[type=radio]:checked[value=later]").Length() != 1 || form.Find("input[name=seen-"+attempt+"][value='3']").Length() != 1 {
+	if call == "" || form.Find("input[type=radio]:checked[value=later]").Length() != 1 ||
+		form.Find("input[name=seen-"+attempt+"][value='3']").Length() != 1 {
 		t.Fatalf("the form is not complete: %q", call)
 	}
 	read := form.Find("input[name=read]").AttrOr("value", "")
-	boss.post(path, call, "later", "seen-"+attempt, "3", "read", read).is(http.StatusUnprocessableEntity).has("Make at least one decision")
-	boss.post(path, call, "later", "seen-"+attempt, "3", "read", read, "message-"+ids(list[0].ID), "sent", "message-"+ids(list[1].ID), "close").to(path + "?done=decided")
+	boss.post(path, call, "later", "seen-"+attempt, "3", "read", read).is(http.StatusUnprocessableEntity).has(
+		"Make at least one decision")
+	boss.post(path, call, "later", "seen-"+attempt, "3", "read", read, "message-"+ids(list[0].ID), "sent", "message-"+
+		ids(list[1].ID), "close").to(path + "?done=decided")
 	for i, want := range []sms.State{sms.Accepted, sms.ClosedUnknown, sms.InDoubt} {
 		if got := s.state(list[i].ID); got != want {
 			t.Errorf("message %d is %s, want %s", i, got, want)
@@ -85,9 +91,11 @@ func TestSomebodyElseWasFaster(t *testing.T) {
 	read := ids(s.clock.now().UnixMilli())
 	s.clock.pass(time.Minute)
 	boss.post(path, "read", read, "message-"+ids(list[3].ID), "close").to(path + "?done=decided")
-	got := boss.post(path, "read", read, "message-"+ids(list[3].ID), "sent", "message-"+ids(list[0].ID), "sent").is(http.StatusConflict)
+	got := boss.post(path, "read", read, "message-"+ids(list[3].ID), "sent", "message-"+ids(list[0].ID),
+		"sent").is(http.StatusConflict)
 	got.has("Someone else decided row 4 today at 10:49am. Your decisions were not saved.")
-	if s.state(list[0].ID) != sms.InDoubt || got.page().Find("input[name=message-"+ids(list[0].ID)+"][value=sent]:checked").Length() != 1 {
+	if s.state(list[0].ID) != sms.InDoubt || got.page().Find("input[name=message-"+ids(list[0].ID)+
+		"][value=sent]:checked").Length() != 1 {
 		t.Error("the rest of the form is lost")
 	}
 	attempt := ids(list[0].AttemptID)
@@ -104,9 +112,12 @@ func TestSendingAgainAsksTwice(t *testing.T) {
 	a := s.clinic()
 	c, list := s.doubtful(a, 3, "Hello")
 	boss, path, attempt := s.as(s.boss), "/campaigns/"+ids(c.ID)+"/doubt", ids(list[0].AttemptID)
-	second := boss.post(path, "read", "1", "call-"+attempt, "again", "seen-"+attempt, "3", "message-"+ids(list[2].ID), "close").is(http.StatusOK)
-	second.has("Send 2 messages again?", "Recipients may get the message twice and you may pay twice.", "0803 000 1000 and 0803 000 1001", "other decisions on the previous page will be saved")
-	if rows, _, err := s.db.Campaigns(context.Background(), sms.CampaignFilter{AccountID: a.ID, Limit: 9}); err != nil || len(rows) != 1 {
+	second := boss.post(path, "read", "1", "call-"+attempt, "again", "seen-"+attempt, "3", "message-"+ids(list[2].ID),
+		"close").is(http.StatusOK)
+	second.has("Send 2 messages again?", "Recipients may get the message twice and you may pay twice.",
+		"0803 000 1000 and 0803 000 1001", "other decisions on the previous page will be saved")
+	if rows, _, err := s.db.Campaigns(context.Background(), sms.CampaignFilter{AccountID: a.ID, Limit: 9}); err != nil ||
+		len(rows) != 1 {
 		t.Fatalf("a campaign was made before the warning was read: %v", err)
 	}
 	var pairs []string
@@ -138,14 +149,16 @@ func TestTwoPeopleAboveAHundred(t *testing.T) {
 	s.send(a, 1, accept)
 	s.send(a, 1, lost)
 	var attempt int64
-	list, _, err := s.db.Messages(context.Background(), sms.MessageFilter{CampaignID: c.ID, Keys: []string{"doubt"}, Limit: 1000})
+	list, _, err := s.db.Messages(context.Background(), sms.MessageFilter{CampaignID: c.ID, Keys: []string{"doubt"},
+		Limit: 1000})
 	s.must(err)
 	if attempt = list[0].AttemptID; len(list) <= sms.SecondFrom {
 		t.Fatalf("only %d in doubt", len(list))
 	}
 	bola := s.hire("bola@example.com", sms.Manager)
 	boss, other, path := s.as(s.boss), s.as(bola), "/campaigns/"+ids(c.ID)+"/doubt"
-	boss.post(path, "read", "1", "call-"+ids(attempt), "sent", "seen-"+ids(attempt), strconv.Itoa(len(list))).to(path + "?done=proposed")
+	boss.post(path, "read", "1", "call-"+ids(attempt), "sent", "seen-"+ids(attempt), strconv.Itoa(len(list))).to(path +
+		"?done=proposed")
 	mine := boss.get(path).has("Someone else has to agree", "Withdraw")
 	decision := mine.page().Find("input[name=decision]").First().AttrOr("value", "")
 	if mine.page().Find("form[action$='/agree']").Length() != 0 {
@@ -172,7 +185,8 @@ func TestWhoMayDecide(t *testing.T) {
 	path := "/campaigns/" + ids(c.ID) + "/doubt"
 	for _, role := range []sms.Role{sms.Viewer, sms.Sender, sms.Approver} {
 		b := s.as(s.hire(string(role)+"@example.com", role))
-		page := b.get(path).is(http.StatusOK).has("2 messages need your decision", "Only someone with the Manager role can decide.")
+		page := b.get(path).is(http.StatusOK).has("2 messages need your decision",
+			"Only someone with the Manager role can decide.")
 		if page.page().Find("form#decide").Length() != 0 {
 			t.Errorf("%s is shown the form", role)
 		}
@@ -204,7 +218,8 @@ func TestHeldMessagesAreQueuedAgain(t *testing.T) {
 	if page.page().Find("input[value=again], input[value=sent]").Length() != 0 {
 		t.Error("held messages have the choices of doubtful ones")
 	}
-	s.as(s.boss).post(path, "read", "1", "message-"+ids(list[0].ID), "queue", "message-"+ids(list[1].ID), "close").to(path + "?done=decided")
+	s.as(s.boss).post(path, "read", "1", "message-"+ids(list[0].ID), "queue", "message-"+ids(list[1].ID),
+		"close").to(path + "?done=decided")
 	if s.state(list[0].ID) != sms.Queued || s.state(list[1].ID) != sms.ClosedUnknown {
 		t.Errorf("%s, %s", s.state(list[0].ID), s.state(list[1].ID))
 	}

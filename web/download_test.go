@@ -34,17 +34,22 @@ func TestDownloadOfACampaign(t *testing.T) {
 	page := b.get(views.CampaignPath(c.ID))
 	s.leads(page)
 	got := b.get(page.attr("#download-csv", "href")).is(200)
-	if kind, how := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" || how != `attachment; filename="june-reminders.csv"; filename*=UTF-8''june-reminders.csv` {
+	if kind, how := got.header.Get("Content-Type"),
+		got.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" ||
+		how != `attachment; filename="june-reminders.csv"; filename*=UTF-8''june-reminders.csv` {
 		t.Errorf("%s, %s", kind, how)
 	}
 	rows := got.csv()
 	if len(rows) != 10 || rows[0][0] != "Row" || len(rows[0]) != 13 {
 		t.Fatalf("%q", rows)
 	}
-	for i, want := range [][]string{{"Delivered", "DELIVRD", "000"}, {"Not delivered", "UNDELIV", "27"}, {"Not delivered, expired", "EXPIRED", ""}, {"Not delivered, deleted by the network", "DELETED", ""},
-		{"Refused by the network", "REJECTD", "8"}, {"Number is blocked", "BLACKLIST", ""}, {"Unknown", "UNKNOWN", ""}, {"Refused by the provider", "", "401"}, {"Left out", "", ""}} {
+	for i, want := range [][]string{{"Delivered", "DELIVRD", "000"}, {"Not delivered", "UNDELIV", "27"},
+		{"Not delivered, expired", "EXPIRED", ""}, {"Not delivered, deleted by the network", "DELETED", ""},
+		{"Refused by the network", "REJECTD", "8"}, {"Number is blocked", "BLACKLIST", ""}, {"Unknown", "UNKNOWN", ""},
+		{"Refused by the provider", "", "401"}, {"Left out", "", ""}} {
 		r := rows[i+1]
-		if got := strings.Join(r[2:5], "|"); got != strings.Join(want, "|") || r[1] != "23480300010"+string(rune('0'))+string(rune('0'+i)) || r[10] != "The clinic is closed on Friday." {
+		if got := strings.Join(r[2:5], "|"); got != strings.Join(want, "|") || r[1] != "23480300010"+
+			string(rune('0'))+string(rune('0'+i)) || r[10] != "The clinic is closed on Friday." {
 			t.Errorf("row %d: %q", i, r)
 		}
 	}
@@ -79,7 +84,8 @@ func TestDownloadOfACampaign(t *testing.T) {
 func TestDownloadOfWhatWasFound(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
-	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030001001 08050001002 08030001003 07030001001", Text: "The clinic is closed on Friday."})
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030001001 08050001002 08030001003 07030001001",
+		Text: "The clinic is closed on Friday."})
 	s.send(a, 9, accept)
 	s.reports(a, report("1003", "UNDELIV", "27"))
 	b := s.as(s.boss)
@@ -96,7 +102,8 @@ func TestDownloadOfWhatWasFound(t *testing.T) {
 			name, value, _ := strings.Cut(field, "=")
 			pairs = append(pairs, name, value)
 		}
-		page := b.get(b.post(views.CampaignPath(c.ID)+"/find", pairs...).is(http.StatusSeeOther).header.Get("Location")).is(200).has(tt.words)
+		page := b.get(b.post(views.CampaignPath(c.ID)+"/find", pairs...).is(http.StatusSeeOther).header.Get("Location")).is(
+			200).has(tt.words)
 		address := page.attr("#download-csv", "href")
 		if strings.Contains(address, "1001") || strings.Contains(address, "1002") {
 			t.Errorf("%s: the address %s holds a number", tt.form, address)
@@ -115,14 +122,16 @@ func TestDownloadOfWhatWasFound(t *testing.T) {
 		}
 	}
 	// What nobody can tell any more is not taken for all messages.
-	b.get(views.CampaignPath(c.ID)+"/messages.csv?find=made-up").is(http.StatusGone).has("This search has expired", "Go to the campaign")
+	b.get(views.CampaignPath(c.ID)+"/messages.csv?find=made-up").is(http.StatusGone).has("This search has expired",
+		"Go to the campaign")
 }
 
 // A downloaded cell is never a formula, whatever a provider or a list says.
 func TestDownloadIsNoFormula(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
-	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1), Text: `=HYPERLINK("http://x","y")`, Name: "../../etc/passwd\r\nX: y"})
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1), Text: `=HYPERLINK("http://x","y")`,
+		Name: "../../etc/passwd\r\nX: y"})
 	s.send(a, 1, func(call sms.Call) sms.Outcome {
 		o := accept(call)
 		o.Rows[0] = sms.ResultRow{Number: o.Rows[0].Number, Code: "9", Description: "@SUM(1)\",\"=1+1"}

@@ -125,7 +125,8 @@ func (s *records) showGroupDelete(w http.ResponseWriter, r *http.Request, v *pag
 		return err
 	}
 	p.Typed = r.PostForm.Get("typed")
-	return s.Render(w, r, page.Status(r, bad), views.GroupDelete(s.recordFrame(v, "Delete this group?", bad, groupCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.GroupDelete(s.recordFrame(v, "Delete this group?", bad,
+		groupCrumbs()), p))
 }
 
 func (s *records) groupDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

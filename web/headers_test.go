@@ -15,7 +15,8 @@ import (
 	"smsdesk/web/page"
 )
 
-const wantPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+const wantPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src " +
+	"'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
 
 // Every answer, whatever its status, carries the headers that keep a browser
 // in line.
@@ -37,7 +38,8 @@ func TestHeadersOnEveryAnswer(t *testing.T) {
 			large.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			large.Header.Set("Sec-Fetch-Site", "same-origin")
 			streamed := large.Clone(t.Context())
-			streamed.Body, streamed.ContentLength = io.NopCloser(strings.NewReader("email="+strings.Repeat("x", page.FormMost))), -1
+			streamed.Body, streamed.ContentLength = io.NopCloser(strings.NewReader("email="+
+				strings.Repeat("x", page.FormMost))), -1
 			cross := httptest.NewRequest(http.MethodPost, "/signout", nil)
 			cross.Header.Set("Sec-Fetch-Site", "cross-site")
 			for want, got := range map[string]answer{
@@ -83,7 +85,8 @@ func checkHeaders(t *testing.T, want string, got answer, secure bool) {
 	if code != strconv.Itoa(got.status) {
 		t.Errorf("%s: status %d", want, got.status)
 	}
-	for name, value := range map[string]string{"Content-Security-Policy": wantPolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"} {
+	for name, value := range map[string]string{"Content-Security-Policy": wantPolicy, "X-Content-Type-Options": "nosniff",
+		"Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"} {
 		if got.header.Get(name) != value || len(got.header.Values(name)) != 1 {
 			t.Errorf("%s: %s %q", want, name, got.header.Values(name))
 		}
@@ -91,14 +94,16 @@ func checkHeaders(t *testing.T, want string, got answer, secure bool) {
 	if hsts := got.header.Get("Strict-Transport-Security"); secure != (hsts == "max-age=63072000; includeSubDomains") {
 		t.Errorf("%s: Strict-Transport-Security %q", want, hsts)
 	}
-	if ct := got.header.Get("Content-Type"); strings.HasPrefix(ct, "text/") && !strings.HasSuffix(ct, "charset=utf-8") || ct == "" && got.body != "" && !strings.HasSuffix(want, "callback") {
+	if ct := got.header.Get("Content-Type"); strings.HasPrefix(ct, "text/") && !strings.HasSuffix(ct, "charset=utf-8") ||
+		ct == "" && got.body != "" && !strings.HasSuffix(want, "callback") {
 		t.Errorf("%s: Content-Type %q", want, ct)
 	}
 	page := !strings.Contains(want, "static") && !strings.Contains(want, "callback")
 	if cache := got.header.Get("Cache-Control"); page && !strings.Contains(cache, "no-store") {
 		t.Errorf("%s: Cache-Control %q", want, cache)
 	}
-	if page && !strings.Contains(want, "health") && !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "HX-Request") {
+	if page && !strings.Contains(want, "health") && !strings.Contains(strings.Join(got.header.Values("Vary"), ","),
+		"HX-Request") {
 		t.Errorf("%s: Vary %q", want, got.header.Values("Vary"))
 	}
 	for _, name := range []string{"Server", "X-Powered-By", "Access-Control-Allow-Origin"} {
@@ -175,7 +180,8 @@ func TestFormsFromOtherSites(t *testing.T) {
 				r.Header.Set("Origin", c.origin)
 			}
 			got := s.as(s.boss).send(r)
-			if refused := got.status == http.StatusForbidden && strings.Contains(got.body, "This form was sent from another site"); refused == c.allowed {
+			if refused := got.status == http.StatusForbidden &&
+				strings.Contains(got.body, "This form was sent from another site"); refused == c.allowed {
 				t.Errorf("%s with Sec-Fetch-Site %q and Origin %q: status %d", path, c.site, c.origin, got.status)
 			}
 		}
@@ -232,10 +238,13 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 	setup, _, _ := s.desk.OpenSetup(t.Context())
 	b := s.browser()
 	b.get("/setup?token=" + setup).is(http.StatusOK)
-	b.post("/setup", "token", setup, "email", "ada@example.com", "name", "Ada", "password", goodPassword).to("/setup/tasks?done=setup")
+	b.post("/setup", "token", setup, "email", "ada@example.com", "name", "Ada", "password",
+		goodPassword).to("/setup/tasks?done=setup")
 	b.post("/signin", "email", "ada@example.com", "password", "PASSWORD-CANARY-1").is(http.StatusUnprocessableEntity)
-	b.post("/settings/account", "api_key", "CANARY-KEY-1234", "client_id", "CANARY-CLIENT-1", "name", "Clinic").is(http.StatusUnprocessableEntity)
-	for _, path := range []string{"/dlr/CANARY-TOKEN?mobile=2348035550101", "/ussd/CANARY-TOKEN", "/dlr/CANARY-TOKEN/x", "/invite/CANARY-TOKEN", "/invite/CANARY-TOKEN/x",
+	b.post("/settings/account", "api_key", "CANARY-KEY-1234", "client_id", "CANARY-CLIENT-1", "name",
+		"Clinic").is(http.StatusUnprocessableEntity)
+	for _, path := range []string{"/dlr/CANARY-TOKEN?mobile=2348035550101", "/ussd/CANARY-TOKEN", "/dlr/CANARY-TOKEN/x",
+		"/invite/CANARY-TOKEN", "/invite/CANARY-TOKEN/x",
 		"/CANARY-TOKEN", "/signin?next=/CANARY-TOKEN", "/dlr//CANARY-TOKEN", "/settings/team/CANARY-TOKEN/x"} {
 		b.get(path)
 	}
@@ -260,7 +269,8 @@ func TestThemeCookie(t *testing.T) {
 	s := newSite(t, secure)
 	b := s.as(s.boss)
 	got := b.post("/theme", "theme", "dark", "next", "/me").to("/me").header.Get("Set-Cookie")
-	if !strings.HasPrefix(got, "__Host-theme=dark; Path=/; Expires=") || !strings.HasSuffix(got, "; Max-Age=31536000; HttpOnly; Secure; SameSite=Lax") {
+	if !strings.HasPrefix(got, "__Host-theme=dark; Path=/; Expires=") ||
+		!strings.HasSuffix(got, "; Max-Age=31536000; HttpOnly; Secure; SameSite=Lax") {
 		t.Errorf("%q", got)
 	}
 	if theme, _ := b.get("/me").page().Find("html").Attr("data-theme"); theme != "dark" {

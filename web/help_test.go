@@ -17,7 +17,8 @@ func TestHelpExplainsEveryState(t *testing.T) {
 			t.Errorf("%s is not explained", state.Words)
 		}
 	}
-	got.count("#state-table tbody tr", len(sms.Standings())).count("#test-table tbody tr", 14).has("0803 000 0008", "160", "153", "70", "67")
+	got.count("#state-table tbody tr", len(sms.Standings())).count("#test-table tbody tr", 14).has("0803 000 0008", "160",
+		"153", "70", "67")
 	for _, id := range []string{"states", "doubt", "parts", "test-numbers"} {
 		got.count("#"+id, 1)
 	}

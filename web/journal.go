@@ -47,7 +47,8 @@ func (s *journals) journalPage(r *http.Request, v *page.Visit) (p views.JournalP
 	if p.Question, err = s.store.Question(ctx); err != nil {
 		return p, err
 	}
-	for name, to := range map[string]*string{sms.SettingJournal: &p.Folder, sms.SettingStuck: &p.Stuck, sms.SettingAnswering: &p.Problem, sms.SettingJournalShared: &p.Shared} {
+	for name, to := range map[string]*string{sms.SettingJournal: &p.Folder, sms.SettingStuck: &p.Stuck,
+		sms.SettingAnswering: &p.Problem, sms.SettingJournalShared: &p.Shared} {
 		if *to, err = s.store.Setting(ctx, name); err != nil {
 			return p, err
 		}
@@ -59,7 +60,8 @@ func (s *journals) journalPage(r *http.Request, v *page.Visit) (p views.JournalP
 		return p, err
 	}
 	p.Remembered, err = s.store.RememberedCampaigns(ctx)
-	p.Live = views.Refresh{ID: "journal-live", URL: views.With(views.JournalPath, "was", p.Mark()), On: []string{feed.Journal}}
+	p.Live = views.Refresh{ID: "journal-live", URL: views.With(views.JournalPath, "was", p.Mark()),
+		On: []string{feed.Journal}}
 	return p, err
 }
 
@@ -80,7 +82,8 @@ func (s *journals) journalShow(w http.ResponseWriter, r *http.Request, v *page.V
 	return s.showJournal(w, r, v, p, nil)
 }
 
-func (s *journals) showJournal(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.JournalPage, bad sms.Invalid) error {
+func (s *journals) showJournal(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.JournalPage,
+	bad sms.Invalid) error {
 	p.Bad = bad
 	f := v.LiveFrame("Journal", "settings", feed.Journal)
 	if f.Error = len(bad) > 0; f.Paused {
@@ -91,7 +94,8 @@ func (s *journals) showJournal(w http.ResponseWriter, r *http.Request, v *page.V
 
 // journalAccept is an administrator's word that the older state is to be worked with.
 func (s *journals) journalAccept(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	err := s.desk.AcceptOlderState(r.Context(), v.User, r.PostForm.Get("current"), sms.Relation(r.PostForm.Get("relation")), middleware.GetClientIP(r.Context()))
+	err := s.desk.AcceptOlderState(r.Context(), v.User, r.PostForm.Get("current"),
+		sms.Relation(r.PostForm.Get("relation")), middleware.GetClientIP(r.Context()))
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -114,7 +118,8 @@ func (s *journals) journalClose(w http.ResponseWriter, r *http.Request, v *page.
 		if err != nil {
 			return err
 		}
-		return s.showJournal(w, r, v, p, sms.Invalid{"nothing": "Tick the box if you are certain. Otherwise leave the warnings on"})
+		return s.showJournal(w, r, v, p,
+			sms.Invalid{"nothing": "Tick the box if you are certain. Otherwise leave the warnings on"})
 	}
 	if err := s.desk.CloseGap(r.Context(), v.User, page.Number(r.PostForm.Get("gap"))); err != nil {
 		return err

@@ -32,7 +32,8 @@ func (s *site) older() sms.Question {
 // carriedOut does what the running desk does with an answer.
 func (s *site) carriedOut() {
 	s.t.Helper()
-	_, err := storage.NewJournal(s.db, storage.JournalConfig{}).Accept(s.t.Context(), "Ada Obi", time.UTC, s.clock.now().UnixMilli())
+	_, err := storage.NewJournal(s.db, storage.JournalConfig{}).Accept(s.t.Context(), "Ada Obi", time.UTC,
+		s.clock.now().UnixMilli())
 	s.must(err)
 	s.must(s.db.PutSetting(s.t.Context(), sms.SettingAnswer, ""))
 	s.must(s.db.PutSetting(s.t.Context(), sms.SettingAnswering, ""))
@@ -50,21 +51,25 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 		manager.post(path).is(403)
 	}
 	s.must(s.db.PutSetting(t.Context(), sms.SettingJournal, "/srv/"+strings.Repeat(longName+"/", 3)+"dispatch.journal"))
-	boss.get(views.JournalPath).is(200).has("Journal and database agree", "dispatch.journal", "No older state was ever accepted here").lacks("--journal", "0 messages", "Accept this older state")
+	boss.get(views.JournalPath).is(200).has("Journal and database agree", "dispatch.journal",
+		"No older state was ever accepted here").lacks("--journal", "0 messages", "Accept this older state")
 	s.must(s.db.PutSetting(t.Context(), sms.SettingJournalShared, "yes"))
 	boss.get(views.JournalPath).is(200).has("on the same disk as the data", "--journal DIR")
 
 	q := s.older()
-	q.Campaigns = []sms.RememberedSend{{UID: "a", Name: longName, StartedName: longName, FirstAt: s.clock.now().UnixMilli(), LastAt: s.clock.now().UnixMilli(), Messages: 1976},
+	q.Campaigns = []sms.RememberedSend{{UID: "a", Name: longName, StartedName: longName,
+		FirstAt: s.clock.now().UnixMilli(), LastAt: s.clock.now().UnixMilli(), Messages: 1976},
 		{UID: "b", FirstAt: 1, LastAt: s.clock.now().UnixMilli(), Messages: 3}}
 	s.must(s.db.PutQuestion(t.Context(), &q))
-	boss.get(views.JournalPath).is(200).has("This is the backup of", "by J. Otieno", "Put the newer state back", "Your password", longName, "1,976", "No longer known").
+	boss.get(views.JournalPath).is(200).has("This is the backup of", "by J. Otieno", "Put the newer state back",
+		"Your password", longName, "1,976", "No longer known").
 		lacks("agree.", "0 messages", "Review and answer")
 	boss.get("/").is(200).has("Review and answer")
 	manager.get("/").is(200).has("Nothing is sent until an administrator has answered").lacks("Review and answer")
 
 	boss.post(views.JournalPath, "relation", string(q.Relation)).is(422).has("Enter your password")
-	boss.post(views.JournalPath, "relation", string(q.Relation), "current", "wrong pony battery lamp").is(422).has("Current password is wrong")
+	boss.post(views.JournalPath, "relation", string(q.Relation), "current",
+		"wrong pony battery lamp").is(422).has("Current password is wrong")
 	boss.post(views.JournalPath, "relation", "R5", "current", goodPassword).to(views.JournalPath)
 	if raw, err := s.db.Setting(t.Context(), sms.SettingAnswer); raw != "" || err != nil {
 		t.Fatalf("an answer was left: %q %v", raw, err)
@@ -80,7 +85,8 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 	if got := boss.fragment(was); got.header.Get("HX-Redirect") != views.JournalPath {
 		t.Errorf("the page stays: %v", got.header)
 	}
-	boss.get(views.JournalPath).is(200).has("An older state was accepted by Ada Obi", "is not known", "smsdesk sent nothing after", "Older states that were accepted").lacks("0 messages", "Your password")
+	boss.get(views.JournalPath).is(200).has("An older state was accepted by Ada Obi", "is not known",
+		"smsdesk sent nothing after", "Older states that were accepted").lacks("0 messages", "Your password")
 	gaps, err := s.db.JournalGaps(t.Context(), 1)
 	s.must(err)
 	gap := page.Number(boss.get(views.JournalPath).attr("#close [name=gap]", "value"))
@@ -90,10 +96,12 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 	boss.post(views.JournalPath+"/close", "gap", "1").is(422).has("Tick the box if you are certain")
 	boss.post(views.JournalPath+"/close", "gap", "77", "nothing", "yes").is(409)
 	boss.post(views.JournalPath+"/close", "gap", "1", "nothing", "yes").is(303)
-	boss.get(views.JournalPath).is(200).has("Journal and database agree", "said that nothing else was sent").lacks("Stop the warnings")
+	boss.get(views.JournalPath).is(200).has("Journal and database agree", "said that nothing else was sent").lacks(
+		"Stop the warnings")
 	boss.get(views.JournalPath + "/close").to(views.JournalPath)
 	boss.get(views.JournalPath + "/forget").to(views.JournalPath)
-	boss.get(views.JournalPath + "/forget?day=2026-06-03").is(200).has("Nothing is remembered of this day").lacks("forget-now")
+	boss.get(views.JournalPath + "/forget?day=2026-06-03").is(200).has("Nothing is remembered of this day").lacks(
+		"forget-now")
 	boss.post(views.JournalPath+"/forget", "day", "soon").is(404)
 	boss.post(views.JournalPath+"/forget", "day", "2026-06-03").is(303)
 }
@@ -106,14 +114,16 @@ func TestNobodyGoesRoundTheWarning(t *testing.T) {
 	b := s.as(sender)
 	running := s.started(sender, desk.Order{AccountID: a.ID, Numbers: typed(2)})
 	waits := s.draft(sender, desk.Order{AccountID: a.ID, Numbers: typed(4), Text: "Four"})
-	waits, err := s.desk.AskApproval(t.Context(), sender, waits.ID, desk.Ask{StartOrder: desk.StartOrder{Version: waits.Version}})
+	waits, err := s.desk.AskApproval(t.Context(), sender, waits.ID,
+		desk.Ask{StartOrder: desk.StartOrder{Version: waits.Version}})
 	s.must(err)
 	s.older()
 	s.carriedOut()
 
 	path := views.CampaignPath(running.ID)
 	b.get(path).is(200).count(`a#continue[href$="/continue"]`, 1)
-	b.get(path+"/continue").is(200).has("2 recipients have not received this message", "Some may get this message twice", "Continue and send", "Keep it paused")
+	b.get(path+"/continue").is(200).has("2 recipients have not received this message", "Some may get this message twice",
+		"Continue and send", "Keep it paused")
 	b.post(path+"/continue").is(422).has("Continue and send", "will get it twice")
 	if got := s.campaign(running.ID).State; got != sms.CampaignPaused {
 		t.Fatalf("it is %s", got)
@@ -133,7 +143,8 @@ func TestNobodyGoesRoundTheWarning(t *testing.T) {
 	b.post(path+"/start", "version", version(fresh), "when", "now", "sure", "now").is(422).has("will get it twice")
 	b.get(path + "/schedule?when=hour").is(200).has("Send although some may get it twice")
 	tomorrow := s.clock.now().Add(24 * time.Hour).Format(time.DateOnly)
-	b.post(path+"/schedule", "version", version(fresh), "when", "at", "day", tomorrow, "time", "09:00").is(422).has("will get it twice", "Send although some may get it twice")
+	b.post(path+"/schedule", "version", version(fresh), "when", "at", "day", tomorrow, "time",
+		"09:00").is(422).has("will get it twice", "Send although some may get it twice")
 	if got := s.campaign(fresh.ID).State; got != sms.CampaignDraft {
 		t.Fatalf("it is %s", got)
 	}
@@ -163,7 +174,8 @@ func TestAProgramIsToldThatSomeMayGetItTwice(t *testing.T) {
 	campaigns := s.all()
 	told := func(a answer) {
 		t.Helper()
-		if p := a.problem(409); p.Type != api.ProblemRepeat || !strings.Contains(p.Detail, "will get it twice") || !strings.Contains(p.Detail, `"mayRepeat": true`) {
+		if p := a.problem(409); p.Type != api.ProblemRepeat || !strings.Contains(p.Detail, "will get it twice") ||
+			!strings.Contains(p.Detail, `"mayRepeat": true`) {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -174,7 +186,8 @@ func TestAProgramIsToldThatSomeMayGetItTwice(t *testing.T) {
 	draft := form[api.Campaign](m.create(order("A draft", "")).is(201))
 	send := func(c api.Campaign) string { return api.Path + "/campaigns/" + strconv.FormatInt(c.ID, 10) + "/send" }
 	told(m.post(send(draft), "{}"))
-	if got := form[api.Campaign](m.create(order("After", `,"send":true,"mayRepeat":true`), "Idempotency-Key", "one").is(201)); got.State != "running" {
+	if got := form[api.Campaign](m.create(order("After", `,"send":true,"mayRepeat":true`), "Idempotency-Key",
+		"one").is(201)); got.State != "running" {
 		t.Errorf("%+v", got)
 	}
 	if got := form[api.Campaign](m.post(send(draft), "").is(200)); got.State != "running" {

@@ -105,7 +105,8 @@ func (a answer) filled(pairs ...string) []string {
 	if !given["text"] {
 		fields = append(fields, "text", form.Find("[name=text]").Text())
 	}
-	for _, name := range []string{"phone", "sender_id", "message", "template", "sheet", "encoding", "delimiter", "header"} {
+	for _, name := range []string{"phone", "sender_id", "message", "template", "sheet", "encoding", "delimiter",
+		"header"} {
 		chosen := form.Find("select[name=" + name + "] option[selected]")
 		if !given[name] && form.Find("select[name="+name+"]").Length() > 0 {
 			fields = append(fields, name, chosen.AttrOr("value", ""))
@@ -133,9 +134,11 @@ func TestACleanListIsFourPages(t *testing.T) {
 	if !uploadedTo.MatchString(message) {
 		t.Fatalf("the upload leads to %q", message)
 	}
-	page := b.get(message).is(200).has("june-list.csv", "Column with the phone numbers", "e.g. 08031234501, 08031234502, 08031234503", "Row 2 as the recipient sees it")
+	page := b.get(message).is(200).has("june-list.csv", "Column with the phone numbers",
+		"e.g. 08031234501, 08031234502, 08031234503", "Row 2 as the recipient sees it")
 	s.leads(page)
-	if phone, sender := page.text("#phone option[selected]"), page.text("#sender_id option[selected]"); phone != "Phone" || sender != "CLINIC" {
+	if phone, sender := page.text("#phone option[selected]"), page.text("#sender_id option[selected]"); phone != "Phone" ||
+		sender != "CLINIC" {
 		t.Errorf("chosen are %q and %q", phone, sender)
 	}
 	got = b.post(message, page.filled("text", cleanText, "do", "check")...).is(http.StatusSeeOther)
@@ -147,7 +150,8 @@ func TestACleanListIsFourPages(t *testing.T) {
 	b.get(strings.Replace(message, "/message", "/check", 1)).to(confirm)
 	b.get(message).to(confirm)
 	messages := s.messages(s.campaign(s.list(message).CampaignID))
-	if len(messages) != 3 || messages[0].Text != "Dear Ada, see you on 3 June." || messages[2].Text != "Dear Chidi, see you on 5 June." {
+	if len(messages) != 3 || messages[0].Text != "Dear Ada, see you on 3 June." ||
+		messages[2].Text != "Dear Chidi, see you on 5 June." {
 		t.Errorf("%+v", messages)
 	}
 }
@@ -167,10 +171,12 @@ func TestFilesThatAreRefused(t *testing.T) {
 		if title := got.text("title"); !strings.HasPrefix(title, "Error: ") {
 			t.Errorf("%s: the title is %q", name, title)
 		}
-		if summary, field := got.text(`#errors a[href="#file"]`), got.text("#file-error"); summary != tc.sentence || field != "Error: "+tc.sentence {
+		if summary, field := got.text(`#errors a[href="#file"]`), got.text("#file-error"); summary != tc.sentence ||
+			field != "Error: "+tc.sentence {
 			t.Errorf("%s: %q in the summary, %q at the field", name, summary, field)
 		}
-		if got.attr("#file", "aria-invalid") != "true" || !strings.Contains(got.attr("#file", "aria-describedby"), "file-error") {
+		if got.attr("#file", "aria-invalid") != "true" ||
+			!strings.Contains(got.attr("#file", "aria-describedby"), "file-error") {
 			t.Errorf("%s: the field does not say that it is wrong", name)
 		}
 	}
@@ -212,7 +218,8 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 	if most := page.attr("#upload", "data-upload"); most != "1048576" {
 		t.Errorf("the script is told %q", most)
 	}
-	fields := []string{"token", page.attr("#upload [name=token]", "value"), "account", page.attr("#upload [name=account]", "value")}
+	fields := []string{"token", page.attr("#upload [name=token]", "value"), "account",
+		page.attr("#upload [name=account]", "value")}
 	content := "phone\n" + strings.Repeat("08031234567\n", 1<<18)
 	for name, tc := range map[string]struct {
 		told     bool
@@ -220,9 +227,12 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 		most     int
 		sentence string
 	}{
-		"its length is told":            {true, fields, 64 << 10, "The selected file must be smaller than 1MB. Yours is 3MB. Remove sheets, pictures and columns you do not need"},
-		"its length is not told":        {false, fields, 2 << 20, "The selected file must be smaller than 1MB. Yours is larger. Remove sheets, pictures and columns you do not need"},
-		"the script measured it before": {false, append([]string{"size", "325058560"}, fields...), 64 << 10, "The selected file must be smaller than 1MB. Yours is 310MB. Remove sheets, pictures and columns you do not need"},
+		"its length is told": {true, fields, 64 << 10,
+			"The selected file must be smaller than 1MB. Yours is 3MB. Remove sheets, pictures and columns you do not need"},
+		"its length is not told": {false, fields, 2 << 20,
+			"The selected file must be smaller than 1MB. Yours is larger. Remove sheets, pictures and columns you do not need"},
+		"the script measured it before": {false, append([]string{"size", "325058560"}, fields...), 64 << 10,
+			"The selected file must be smaller than 1MB. Yours is 310MB. Remove sheets, pictures and columns you do not need"},
 	} {
 		form, contentType := parcelOf(t, tc.fields, "big.csv", content)
 		length := int64(form.Len())
@@ -278,9 +288,11 @@ func TestUploadThatBreaksOff(t *testing.T) {
 	s.clinic()
 	b := s.as(s.boss)
 	page := b.get("/new/list")
-	form, contentType := parcelOf(t, []string{"token", page.attr("#upload [name=token]", "value"), "account", page.attr("#upload [name=account]", "value")}, "list.csv", cleanList)
+	form, contentType := parcelOf(t, []string{"token", page.attr("#upload [name=token]", "value"), "account",
+		page.attr("#upload [name=account]", "value")}, "list.csv", cleanList)
 	for _, cut := range []int{10, 200, form.Len() - 60} {
-		r := httptest.NewRequest(http.MethodPost, "/new/list", io.MultiReader(bytes.NewReader(form.Bytes()[:cut]), brokenLine{}))
+		r := httptest.NewRequest(http.MethodPost, "/new/list",
+			io.MultiReader(bytes.NewReader(form.Bytes()[:cut]), brokenLine{}))
 		r.Header.Set("Content-Type", contentType)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		b.send(r).is(http.StatusBadRequest).has("We could not read the form")
@@ -320,7 +332,8 @@ func TestUploadForAnotherAccountIsNotTaken(t *testing.T) {
 	page := b.get("/new/list")
 	other := s.account(sms.Account{Name: "School"})
 	b.post("/account", "account", fmt.Sprint(other.ID), "next", "/new").is(http.StatusSeeOther)
-	b.sends(page, "list.csv", cleanList).is(http.StatusUnprocessableEntity).has("You have switched to account School. Choose the file again")
+	b.sends(page, "list.csv", cleanList).is(http.StatusUnprocessableEntity).has(
+		"You have switched to account School. Choose the file again")
 	s.noUploads()
 }
 
@@ -332,7 +345,8 @@ func TestUploadByScript(t *testing.T) {
 	b := s.as(s.boss)
 	page := b.get("/new")
 	send := func(content string) answer {
-		form, contentType := parcelOf(t, []string{"token", page.attr("#upload [name=token]", "value"), "account", page.attr("#upload [name=account]", "value")}, "list.csv", content)
+		form, contentType := parcelOf(t, []string{"token", page.attr("#upload [name=token]", "value"), "account",
+			page.attr("#upload [name=account]", "value")}, "list.csv", content)
 		r := httptest.NewRequest(http.MethodPost, "/new/list", form)
 		r.Header.Set("Content-Type", contentType)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -340,14 +354,16 @@ func TestUploadByScript(t *testing.T) {
 		return b.send(r)
 	}
 	got := send("%PDF-1.7").is(http.StatusUnprocessableEntity).count("form#upload", 1)
-	if got.text("#upload #file-error") == "" || got.attr("#upload [name=token]", "value") == page.attr("#upload [name=token]", "value") {
+	if got.text("#upload #file-error") == "" || got.attr("#upload [name=token]",
+		"value") == page.attr("#upload [name=token]", "value") {
 		t.Error("the form comes without the sentence or with a token that was used")
 	}
 	if to := send(cleanList).is(http.StatusNoContent).header.Get("HX-Redirect"); !uploadedTo.MatchString(to) {
 		t.Errorf("it leads to %q", to)
 	}
 	b.post("/signout")
-	if to := send(cleanList).is(http.StatusUnauthorized).header.Get("HX-Redirect"); !strings.HasPrefix(to, "/signin?next=%2Fnew%2Flist") {
+	if to := send(cleanList).is(http.StatusUnauthorized).header.Get("HX-Redirect"); !strings.HasPrefix(to,
+		"/signin?next=%2Fnew%2Flist") {
 		t.Errorf("signed out it leads to %q", to)
 	}
 }
@@ -357,7 +373,8 @@ func TestListsOfAPerson(t *testing.T) {
 	s.clinic()
 	b := s.as(s.boss)
 	at := b.uploads("one\u202e & <b>.csv", cleanList)
-	got := b.get("/new/list").is(200).has("one & <b>.csv", "No message yet", "Continue", "deleted 24 hours after the last change")
+	got := b.get("/new/list").is(200).has("one & <b>.csv", "No message yet", "Continue",
+		"deleted 24 hours after the last change")
 	s.leads(got)
 	if got.attr("#lists a", "href") != at+"/message" {
 		t.Errorf("it goes on at %q", got.attr("#lists a", "href"))
@@ -397,21 +414,25 @@ func TestExamples(t *testing.T) {
 	s.clinic()
 	b := s.as(s.boss)
 	got := b.get("/new/list/example.csv").is(200)
-	if got.header.Get("Content-Disposition") != "attachment; filename=example.csv" || !strings.Contains(got.body, "08035550101,Ada Obi,3 June") && !strings.Contains(got.body, `"08035550101","Ada Obi","3 June"`) {
+	if got.header.Get("Content-Disposition") != "attachment; filename=example.csv" ||
+		!strings.Contains(got.body, "08035550101,Ada Obi,3 June") &&
+			!strings.Contains(got.body, `"08035550101","Ada Obi","3 June"`) {
 		t.Errorf("%v %q", got.header, got.body)
 	}
 	got = b.get("/new/list/example.xlsx").is(200)
 	book, err := excelize.OpenReader(strings.NewReader(got.body))
 	s.must(err)
 	defer func() { _ = book.Close() }()
-	if rows, err := book.GetRows(book.GetSheetName(0)); err != nil || len(rows) != 4 || rows[0][0] != "phone" || rows[1][0] != "08035550101" {
+	if rows, err := book.GetRows(book.GetSheetName(0)); err != nil || len(rows) != 4 || rows[0][0] != "phone" ||
+		rows[1][0] != "08035550101" {
 		t.Errorf("%v, %v", rows, err)
 	}
 	s.importer()
 	at := b.uploads("list.csv", cleanList)
 	b.post(at+"/message", b.get(at+"/message").filled("text", cleanText)...).is(http.StatusSeeOther)
 	uid := strings.TrimPrefix(at, "/lists/")
-	page := b.get("/new/list?replaces="+uid).is(200).has("Upload a new file", "Keeps the message and column settings from list.csv.", "first_name")
+	page := b.get("/new/list?replaces="+uid).is(200).has("Upload a new file",
+		"Keeps the message and column settings from list.csv.", "first_name")
 	if got := b.get(page.attr("#example-csv", "href")).is(200); !strings.Contains(got.body, "first_name") {
 		t.Errorf("the example has not the text's columns: %q", got.body)
 	}
@@ -431,7 +452,8 @@ func TestSendAgainWithANewFileSkipsTheMessage(t *testing.T) {
 		t.Fatalf("it leads to %q", to)
 	}
 	b.get(got.header.Get("Location")).is(200).has("Send 1 message now")
-	got = b.sends(b.get("/new/list?replaces="+strings.TrimPrefix(at, "/lists/")), "odd.csv", "Phone,Given\n08031234999,Emeka\n").is(http.StatusSeeOther)
+	got = b.sends(b.get("/new/list?replaces="+strings.TrimPrefix(at, "/lists/")), "odd.csv",
+		"Phone,Given\n08031234999,Emeka\n").is(http.StatusSeeOther)
 	if to := got.header.Get("Location"); !uploadedTo.MatchString(to) {
 		t.Fatalf("a file that does not fit leads to %q", to)
 	}

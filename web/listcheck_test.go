@@ -60,11 +60,14 @@ func TestCheckOfADirtyList(t *testing.T) {
 	b := s.as(s.boss)
 	at, page := b.checks("june.csv", dirtyList(20), "Dear ##name##, come on ##date##.")
 	s.leads(page)
-	page.has("There is a problem with june.csv", "4 of 20 rows to fix", "1 row is a duplicate.", "1 number is on your blocked list.", "We fixed 1 phone number. Removed spaces (1)",
+	page.has("There is a problem with june.csv", "4 of 20 rows to fix", "1 row is a duplicate.",
+		"1 number is on your blocked list.", "We fixed 1 phone number. Removed spaces (1)",
 		"14 messages are ready.", "2 rows are left out.")
-	todo := map[string]string{"fill in the missing values in 1 row": "missing", "fix 2 phone numbers": "number", "change the message in 1 row": "text"}
+	todo := map[string]string{"fill in the missing values in 1 row": "missing", "fix 2 phone numbers": "number",
+		"change the message in 1 row": "text"}
 	for words, kind := range todo {
-		if href := page.attr(fmt.Sprintf(`#verdict a:contains("%s")`, words), "href"); href != at+"/check?kind="+kind+"#rows" {
+		if href := page.attr(fmt.Sprintf(`#verdict a:contains("%s")`, words), "href"); href != at+"/check?kind="+kind+
+			"#rows" {
 			t.Errorf("%q leads to %q", words, href)
 		}
 	}
@@ -79,7 +82,8 @@ func TestCheckOfADirtyList(t *testing.T) {
 		"10": {3, `Shorten "date"`, "Thursday the thirteenth"},
 	} {
 		cells := page.page().Find("#row-" + row).Children()
-		if cells.First().Text() != row || !strings.Contains(cells.Eq(cell.column).Find(".cell-err b").Text(), cell.fault) || !strings.Contains(cells.Eq(cell.column).Text(), cell.given) || cells.Find(".cell-err").Length() != 1 {
+		if cells.First().Text() != row || !strings.Contains(cells.Eq(cell.column).Find(".cell-err b").Text(), cell.fault) ||
+			!strings.Contains(cells.Eq(cell.column).Text(), cell.given) || cells.Find(".cell-err").Length() != 1 {
 			t.Errorf("row %s: %q", row, cells.Text())
 		}
 	}
@@ -92,12 +96,14 @@ func TestCheckOfADirtyList(t *testing.T) {
 
 	refused := b.post(at+"/make", "version", page.attr("#make [name=version]", "value")).is(http.StatusUnprocessableEntity)
 	refused.has("4 rows have errors. Fix them and upload the list again, or leave them out")
-	made := b.post(at+"/make", "version", page.attr("#make [name=version]", "value"), "leave_out", page.attr("#make [name=leave_out]", "value")).is(http.StatusSeeOther)
+	made := b.post(at+"/make", "version", page.attr("#make [name=version]", "value"), "leave_out",
+		page.attr("#make [name=leave_out]", "value")).is(http.StatusSeeOther)
 	if to := made.header.Get("Location"); !regexp.MustCompile(confirmed).MatchString(to) {
 		t.Fatalf("it leads to %q", to)
 	}
 	b.get(made.header.Get("Location")).is(200).has("Send 14 messages now")
-	if again := b.post(at+"/make", "version", "1", "leave_out", "yes").is(http.StatusSeeOther).header.Get("Location"); again != made.header.Get("Location") {
+	if again := b.post(at+"/make", "version", "1", "leave_out", "yes").is(http.StatusSeeOther).header.Get(
+		"Location"); again != made.header.Get("Location") {
 		t.Errorf("pressed again it leads to %q", again)
 	}
 }
@@ -109,10 +115,13 @@ func TestDownloadOfTheRowsToFix(t *testing.T) {
 	b := s.as(s.boss)
 	at, page := b.checks(`ju"ne é.csv`, dirtyList(20), "Dear ##name##, come on ##date##.")
 	csv := b.get(page.attr("#rejected-csv", "href")).is(200)
-	if kind, name := csv.header.Get("Content-Type"), csv.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" || !strings.HasPrefix(name, "attachment; filename*=utf-8''ju%22ne") {
+	if kind, name := csv.header.Get("Content-Type"),
+		csv.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" ||
+		!strings.HasPrefix(name, "attachment; filename*=utf-8''ju%22ne") {
 		t.Errorf("%q, %q", kind, name)
 	}
-	if lines := strings.Split(strings.TrimSpace(csv.body), "\n"); len(lines) != 5 || !strings.Contains(lines[0], "What to fix") || !strings.Contains(lines[1], "Too short") {
+	if lines := strings.Split(strings.TrimSpace(csv.body), "\n"); len(lines) != 5 ||
+		!strings.Contains(lines[0], "What to fix") || !strings.Contains(lines[1], "Too short") {
 		t.Errorf("%q", csv.body)
 	}
 	book, err := excelize.OpenReader(strings.NewReader(b.get(page.attr("#rejected-xlsx", "href")).is(200).body))
@@ -139,7 +148,8 @@ func TestTheCorrectedFileKeepsTheMessage(t *testing.T) {
 		t.Fatalf("it leads to %q", to)
 	}
 	refused := b.sends(page, "june3.csv", "%PDF-1.7").is(http.StatusUnprocessableEntity)
-	if refused.attr("#upload [name=replaces]", "value") != page.attr("#upload [name=replaces]", "value") || refused.text("#file-error") == "" {
+	if refused.attr("#upload [name=replaces]", "value") != page.attr("#upload [name=replaces]", "value") ||
+		refused.text("#file-error") == "" {
 		t.Error("the form forgets whose message it keeps")
 	}
 }
@@ -156,10 +166,12 @@ func TestAListThatLooksLikeAnEarlierCampaign(t *testing.T) {
 	s.must(err)
 	at, page := b.checks("renamed.csv", cleanList, cleanText)
 	s.leads(page)
-	page.has("3 messages are ready", "This looks the same as the campaign “june” from today at 10:48am, sent by Ada Obi: same text and 3 of the 3 numbers.", "Continue with 3 messages")
+	page.has("3 messages are ready",
+		"This looks the same as the campaign “june” from today at 10:48am, sent by Ada Obi: same text and 3 of the 3 numbers.", "Continue with 3 messages")
 	version := page.attr("#make [name=version]", "value")
 	got := b.post(at+"/make", "version", version).is(http.StatusUnprocessableEntity)
-	if got.text("#again-error") == "" || got.attr(`#errors a`, "href") != "#again" || !strings.HasPrefix(got.text("title"), "Error: ") {
+	if got.text("#again-error") == "" || got.attr(`#errors a`, "href") != "#again" ||
+		!strings.HasPrefix(got.text("title"), "Error: ") {
 		t.Errorf("%q", got.text("#errors"))
 	}
 	s.leads(got)
@@ -175,7 +187,8 @@ func TestHiddenRowsAreIncludedWhenAsked(t *testing.T) {
 	s.importer()
 	b := s.as(s.boss)
 	book := writeBook(t, func(f *excelize.File) {
-		fill(t, f, "Sheet1", []string{"Phone", "Name"}, []string{"08031234501", "Ada"}, []string{"08031234502", "Bola"}, []string{"08031234503", "Chidi"})
+		fill(t, f, "Sheet1", []string{"Phone", "Name"}, []string{"08031234501", "Ada"}, []string{"08031234502", "Bola"},
+			[]string{"08031234503", "Chidi"})
 		if err := f.SetRowVisible("Sheet1", 3, false); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +207,8 @@ func TestNothingLeftToSend(t *testing.T) {
 	b := s.as(s.boss)
 	_, page := b.checks("bad.csv", "phone,name\n12,Ada\n34,Bola\n", "Dear ##name##, hello")
 	s.leads(page)
-	page.has("There is a problem with bad.csv", "Upload the corrected file", "Back to message and columns").count("#make", 0)
+	page.has("There is a problem with bad.csv", "Upload the corrected file",
+		"Back to message and columns").count("#make", 0)
 }
 
 // Rows come 50 a page, forwards and backwards.
@@ -217,7 +231,8 @@ func TestPagesOfRows(t *testing.T) {
 	third := b.get(strings.TrimSuffix(second.attr(".pager a[rel=next]", "href"), "#rows")).is(200)
 	back := b.get(strings.TrimSuffix(third.attr(".pager a[rel=prev]", "href"), "#rows")).is(200)
 	start := b.get(strings.TrimSuffix(back.attr(".pager a[rel=prev]", "href"), "#rows")).is(200)
-	if got := []string{rows(first), rows(second), rows(third), rows(back), rows(start)}; strings.Join(got, ", ") != "50 from 3, 50 from 53, 20 from 103, 50 from 53, 50 from 3" {
+	if got := []string{rows(first), rows(second), rows(third), rows(back), rows(start)}; strings.Join(got,
+		", ") != "50 from 3, 50 from 53, 20 from 103, 50 from 53, 50 from 3" {
 		t.Errorf("%v", got)
 	}
 	third.count(".pager a[rel=next]", 0)
@@ -236,13 +251,15 @@ func TestCheckingGoesOnWithoutThePage(t *testing.T) {
 	b.post(at+"/message", b.get(at+"/message").filled("text", cleanText)...).to(at + "/check")
 	l := s.list(at)
 	s.must(s.db.PutListProgress(t.Context(), l, 42_000, 100_000))
-	page := b.get(at+"/check").is(200).has("Checking the list", "Checked 42,000 of 100,000 rows", "Refresh", "You can leave this page")
+	page := b.get(at+"/check").is(200).has("Checking the list", "Checked 42,000 of 100,000 rows", "Refresh",
+		"You can leave this page")
 	s.leads(page)
 	if page.attr("progress", "value") != "42000" || page.attr("progress", "max") != "100000" {
 		t.Error("the bar does not say so")
 	}
 	topic := feed.List(l.UID)
-	if !strings.Contains(page.attr("#live", "hx-sse:connect"), l.UID) || page.attr("#list-live", "hx-trigger") != topic+" from:body" {
+	if !strings.Contains(page.attr("#live", "hx-sse:connect"), l.UID) || page.attr("#list-live", "hx-trigger") != topic+
+		" from:body" {
 		t.Errorf("the page does not listen to %q", topic)
 	}
 	r := httptest.NewRequest(http.MethodGet, page.attr("#list-live", "hx-get"), nil)
@@ -278,11 +295,13 @@ func TestAListThatFailed(t *testing.T) {
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", cleanList)
 	_, err := s.db.UpdateList(t.Context(), s.list(at).UID, s.clock.now().UnixMilli(), func(l *sms.List) error {
-		l.State, l.Problem = sms.ListFailed, "We cannot read this file. Open it in Excel, choose Save As, choose CSV UTF-8, and upload that file"
+		l.State, l.Problem = sms.ListFailed,
+			"We cannot read this file. Open it in Excel, choose Save As, choose CSV UTF-8, and upload that file"
 		return nil
 	})
 	s.must(err)
-	page := b.get(at+"/check").is(200).has("This list cannot be used", "Open it in Excel, choose Save As, choose CSV UTF-8, and upload that file.", "Upload another file", "Or change how we read this file")
+	page := b.get(at+"/check").is(200).has("This list cannot be used",
+		"Open it in Excel, choose Save As, choose CSV UTF-8, and upload that file.", "Upload another file", "Or change how we read this file")
 	s.leads(page)
 	b.get("/new/list").is(200).has("Cannot be used")
 	b.get(at + "/message").is(200)
@@ -296,9 +315,13 @@ func TestAListWhoseFileIsMissing(t *testing.T) {
 	at, other := b.uploads("list.csv", cleanList), b.uploads("other.csv", cleanList)
 	uid := s.list(at).UID
 	s.must(s.db.DropUpload(uid))
-	_, err := s.db.UpdateList(t.Context(), uid, s.clock.now().UnixMilli(), func(l *sms.List) error { l.State = sms.ListUploaded; return nil })
+	_, err := s.db.UpdateList(t.Context(), uid, s.clock.now().UnixMilli(), func(l *sms.List) error {
+		l.State = sms.ListUploaded
+		return nil
+	})
 	s.must(err)
-	b.get(at+"/message").is(200).has("This list cannot be used", "The file is not in this backup. Upload it again.", "Upload another file")
+	b.get(at+"/message").is(200).has("This list cannot be used", "The file is not in this backup. Upload it again.",
+		"Upload another file")
 	b.get(other + "/message").is(200).lacks("not in this backup")
 	b.get("/new/list").is(200)
 }

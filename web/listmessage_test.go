@@ -25,9 +25,11 @@ func TestMarksFindTheirColumns(t *testing.T) {
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", cleanList) + "/message"
 	page := b.get(at).is(200).has("To insert values from the file, write ##First name##, ##Date##")
-	got := b.post(at, page.filled("text", "Dear ##FIRST-NAME##, ##date## at ##Time##", "do", "preview", "flash", "yes", "name", "June <i>")...).is(200)
+	got := b.post(at, page.filled("text", "Dear ##FIRST-NAME##, ##date## at ##Time##", "do", "preview", "flash", "yes",
+		"name", "June <i>")...).is(200)
 	s.leads(got)
-	if a, c, d := got.chosen("field:firstname"), got.chosen("field:date"), got.chosen("field:time"); a != "1" || c != "2" || d != "" {
+	if a, c, d := got.chosen("field:firstname"), got.chosen("field:date"), got.chosen("field:time"); a != "1" ||
+		c != "2" || d != "" {
 		t.Errorf("chosen are %q, %q and %q", a, c, d)
 	}
 	got.has("e.g. Ada, Bola, Chidi", "e.g. 3 June, 4 June, 5 June", "Choose a column or text for ##Time##.")
@@ -40,8 +42,10 @@ func TestMarksFindTheirColumns(t *testing.T) {
 	if got.attr("#name", "value") != "June <i>" || got.page().Find("#flash[checked]").Length() != 1 {
 		t.Error("something typed was lost")
 	}
-	got = b.post(at, got.filled("text", "Dear ##FIRST-NAME##, ##date## at ##Time##", "field:firstname", "1", "field:date", "", "field:time", "fixed", "do", "preview")...).is(200)
-	if got.chosen("field:date") != "" || got.chosen("field:time") != "fixed" || got.page().Find(`[id="fixed:time"]`).Length() != 1 {
+	got = b.post(at, got.filled("text", "Dear ##FIRST-NAME##, ##date## at ##Time##", "field:firstname", "1", "field:date",
+		"", "field:time", "fixed", "do", "preview")...).is(200)
+	if got.chosen("field:date") != "" || got.chosen("field:time") != "fixed" ||
+		got.page().Find(`[id="fixed:time"]`).Length() != 1 {
 		t.Error("what was chosen is not what is shown")
 	}
 }
@@ -52,7 +56,8 @@ func TestWhatIsWrongWithTheMessage(t *testing.T) {
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", "First,Second\nAda,Bola\nChidi,Emeka\n") + "/message"
 	page := b.get(at).is(200).has("Choose the column with the phone numbers")
-	got := b.post(at, page.filled("text", "Hello ##Name##", "field:name", "fixed", "fixed:name", "  ", "name", strings.Repeat("x", 101), "do", "check")...).is(http.StatusUnprocessableEntity)
+	got := b.post(at, page.filled("text", "Hello ##Name##", "field:name", "fixed", "fixed:name", "  ", "name",
+		strings.Repeat("x", 101), "do", "check")...).is(http.StatusUnprocessableEntity)
 	s.leads(got)
 	for field, sentence := range map[string]string{
 		"phone":      "Choose the column with the phone numbers",
@@ -73,7 +78,8 @@ func TestWhatIsWrongWithTheMessage(t *testing.T) {
 	if got.page().Find("#text").Text() != "Hello ##Name##" {
 		t.Error("the text was lost")
 	}
-	page = b.get(b.uploads("two.csv", "phone,mobile\n08031234501,08051234502\n08031234503,08051234504\n") + "/message").is(200)
+	page = b.get(b.uploads("two.csv", "phone,mobile\n08031234501,08051234502\n08031234503,08051234504\n") +
+		"/message").is(200)
 	page.has(`Two columns look like phone numbers: "phone" and "mobile". Choose one`)
 }
 
@@ -105,7 +111,8 @@ func TestListPreviewWhileTyping(t *testing.T) {
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", cleanList)
 	page := b.get(at + "/message")
-	if page.attr("[hx-post]", "hx-post") != at+"/preview" || page.page().Find("[hx-post] #text, [hx-post] #phone").Length() != 2 {
+	if page.attr("[hx-post]", "hx-post") != at+"/preview" ||
+		page.page().Find("[hx-post] #text, [hx-post] #phone").Length() != 2 {
 		t.Error("what is typed is not watched")
 	}
 	ask := func(b *browser, pairs ...string) answer {
@@ -116,12 +123,14 @@ func TestListPreviewWhileTyping(t *testing.T) {
 		return b.send(r)
 	}
 	got := ask(b, page.filled("text", "Dear ##First name##, ọ##x##")...).is(200)
-	if !strings.HasPrefix(got.body, `<div id="filled">`) || !strings.Contains(got.body, `hx-target="#marks"`) || !strings.Contains(got.body, `hx-target="#parts"`) || strings.Contains(got.body, "<textarea") {
+	if !strings.HasPrefix(got.body, `<div id="filled">`) || !strings.Contains(got.body, `hx-target="#marks"`) ||
+		!strings.Contains(got.body, `hx-target="#parts"`) || strings.Contains(got.body, "<textarea") {
 		t.Errorf("%.300s", got.body)
 	}
 	got.has("1 part", "Each part holds only 70 characters because of “ọ”.", "##x##")
 	ask(b, "text", strings.Repeat("ọ", 1<<20)[:300_000], "phone", "77", "message", "-5").is(200)
-	for name, other := range map[string]*browser{"a stranger": s.browser(), "a viewer": s.as(s.hire("v@example.com", sms.Viewer))} {
+	for name, other := range map[string]*browser{"a stranger": s.browser(),
+		"a viewer": s.as(s.hire("v@example.com", sms.Viewer))} {
 		if got := ask(other, "text", "x").is(http.StatusNoContent); got.body != "" {
 			t.Errorf("%s is shown %q", name, got.body)
 		}
@@ -136,9 +145,11 @@ func TestATemplateForAList(t *testing.T) {
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", "Phone,Name,Date\n08031234501,Ada,Monday\n") + "/message"
 	page := b.get(at).is(200)
-	b.post(at, page.filled("do", "template")...).is(http.StatusUnprocessableEntity).has("Choose a template, or write your own text")
+	b.post(at, page.filled("do", "template")...).is(http.StatusUnprocessableEntity).has(
+		"Choose a template, or write your own text")
 	got := b.post(at, page.filled("template", "7", "text", "mine", "do", "template")...).is(200)
-	if text := got.page().Find("#text").Text(); text != "Dear ##Name##,\ncome on ##Date##." || got.chosen("field:name") != "1" || got.chosen("field:date") != "2" {
+	if text := got.page().Find("#text").Text(); text != "Dear ##Name##,\ncome on ##Date##." ||
+		got.chosen("field:name") != "1" || got.chosen("field:date") != "2" {
 		t.Errorf("the text is %q, columns %q and %q", text, got.chosen("field:name"), got.chosen("field:date"))
 	}
 	b.post(at, got.filled()...).is(http.StatusSeeOther)
@@ -154,10 +165,12 @@ func TestReadItAnotherWay(t *testing.T) {
 	at := b.uploads("list.csv", "Tel;Name\n08031234501;\xc0da\n08031234502;Bola\n") + "/message"
 	page := b.get(at).is(200).has("Windows-1252", "Semicolon", "Row 1", "Àda")
 	got := b.post(at, page.filled("text", "Dear ##Name##", "encoding", "Windows-1251", "do", "read")...).is(200).has("Аda")
-	if got.page().Find("#text").Text() != "Dear ##Name##" || got.chosen("field:name") != "1" || got.page().Find("#reading[open]").Length() != 1 {
+	if got.page().Find("#text").Text() != "Dear ##Name##" || got.chosen("field:name") != "1" ||
+		got.page().Find("#reading[open]").Length() != 1 {
 		t.Error("the text or its columns were lost, or the details are closed")
 	}
-	got = b.post(at, got.filled("header", "-1", "do", "read")...).is(200).has("The first row looks like data, not column names", "Column A")
+	got = b.post(at, got.filled("header", "-1", "do", "read")...).is(200).has(
+		"The first row looks like data, not column names", "Column A")
 	if l := s.list(at); l.Reading.HeaderRow != -1 || l.Reading.Encoding != "Windows-1251" {
 		t.Errorf("%+v", l.Reading)
 	}
@@ -165,7 +178,8 @@ func TestReadItAnotherWay(t *testing.T) {
 	if got.text("#delimiter-error") == "" || got.page().Find("#reading[open]").Length() != 1 {
 		t.Error("what is wrong cannot be seen")
 	}
-	b.post(at, got.filled("delimiter", ";", "encoding", "EBCDIC", "do", "read")...).is(http.StatusUnprocessableEntity).count("#encoding-error", 1)
+	b.post(at, got.filled("delimiter", ";", "encoding", "EBCDIC", "do", "read")...).is(
+		http.StatusUnprocessableEntity).count("#encoding-error", 1)
 }
 
 func TestSheetsOfAWorkbook(t *testing.T) {
@@ -186,7 +200,8 @@ func TestSheetsOfAWorkbook(t *testing.T) {
 		t.Errorf("chosen is %q", page.chosen("sheet"))
 	}
 	got := b.post(at, page.filled("sheet", "June", "do", "read")...).is(200)
-	if got.chosen("sheet") != "June" || got.chosen("phone") != "0" || !strings.Contains(got.text("#phone-hint"), "08031234501") {
+	if got.chosen("sheet") != "June" || got.chosen("phone") != "0" ||
+		!strings.Contains(got.text("#phone-hint"), "08031234501") {
 		t.Errorf("sheet %q, phone %q", got.chosen("sheet"), got.chosen("phone"))
 	}
 }
@@ -209,7 +224,8 @@ func TestAMessageIsKeptOverSigningIn(t *testing.T) {
 		t.Fatalf("after signing in it goes to %q", next)
 	}
 	got := s.as(s.boss).get(next).is(200)
-	if text := got.page().Find("#text").Text(); text != "Dear ##First name##, hello" || got.chosen("field:firstname") != "1" {
+	if text := got.page().Find("#text").Text(); text != "Dear ##First name##, hello" ||
+		got.chosen("field:firstname") != "1" {
 		t.Errorf("the text is %q", text)
 	}
 }
@@ -221,7 +237,8 @@ func TestAListChangedInAnotherWindow(t *testing.T) {
 	at := b.uploads("list.csv", cleanList) + "/message"
 	page := b.get(at)
 	b.post(at, page.filled("header", "-1", "do", "read")...).is(200)
-	got := b.post(at, page.filled("text", "mine")...).is(http.StatusConflict).has("You changed this list in another window. Review it, then check it again")
+	got := b.post(at, page.filled("text", "mine")...).is(http.StatusConflict).has(
+		"You changed this list in another window. Review it, then check it again")
 	if got.page().Find("#text").Text() != "mine" {
 		t.Error("the text was lost")
 	}

@@ -107,7 +107,8 @@ func TestLiveContract(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	resp, events := s.watch(ctx, s.as(s.boss), "t=campaign:42&t=account:1")
-	for name, want := range map[string]string{"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Content-Encoding": ""} {
+	for name, want := range map[string]string{"Content-Type": "text/event-stream; charset=utf-8",
+		"Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Content-Encoding": ""} {
 		if got := resp.Header.Get(name); got != want {
 			t.Errorf("%s %q, want %q", name, got, want)
 		}
@@ -195,7 +196,8 @@ func TestLiveLimits(t *testing.T) {
 
 func TestLiveTopics(t *testing.T) {
 	s := newSite(t)
-	for _, query := range []string{"", "t=", "t=campaign", "t=campaign:", "t=campaign:0", "t=campaign:x", "t=campaign:-1", "t=user:1", "t=campaign:1%0Adata:x", "t=campaign:1&t=x",
+	for _, query := range []string{"", "t=", "t=campaign", "t=campaign:", "t=campaign:0", "t=campaign:x", "t=campaign:-1",
+		"t=user:1", "t=campaign:1%0Adata:x", "t=campaign:1&t=x",
 		"t=Campaign:1", "t=campaign:1:2", "t=campaign:12345678901234567890", strings.Repeat("t=campaign:1&", 20) + "t=campaign:2"} {
 		if got := s.as(s.boss).get("/live?" + query); got.status != http.StatusBadRequest {
 			t.Errorf("%q: status %d", query, got.status)

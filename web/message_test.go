@@ -49,7 +49,8 @@ func TestMessageTellsWhatHappened(t *testing.T) {
 	if got := strings.Join(page.moments(), "|"); got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
-	page.has("The connection was refused. Nothing was sent. The message is back in the queue.", "The provider said we were sending too fast.", "HTTP status 429",
+	page.has("The connection was refused. Nothing was sent. The message is back in the queue.",
+		"The provider said we were sending too fast.", "HTTP status 429",
 		"The provider accepted the message. This request contained 3 messages.", "Message ID id-1000", `{"ErrorCode":0}`)
 	s.clock.pass(2 * time.Hour)
 	b = s.as(s.boss)
@@ -63,7 +64,8 @@ func TestMessageTellsWhatHappened(t *testing.T) {
 	again := final
 	final.ID, early.ID, odd.ID, wrong.ID, again.ID = 1, 2, 3, 4, 5
 	s.reports(a, final, early, odd, wrong, again)
-	page = b.get(messagePath(m)).is(200).has("Delivered", "The network says it reached the phone.", "DELIVRD, code 000, submitDate 2606030948, doneDate 2606030949",
+	page = b.get(messagePath(m)).is(200).has("Delivered", "The network says it reached the phone.",
+		"DELIVRD, code 000, submitDate 2606030948, doneDate 2606030949",
 		"This report arrived 2 times", "No change.", "The provider's documentation does not list the status “ENROUTE”. We ignored it.",
 		"but a different number, “2348030009999”. We ignored it.", "mobile=2348030001000&status=DELIVRD").lacks("No report yet", "No final report")
 	s.leads(page)
@@ -71,7 +73,8 @@ func TestMessageTellsWhatHappened(t *testing.T) {
 	if got := strings.Join(page.moments(), "|"); got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
-	if again := b.fragment(messagePath(m)); again.html("#message-live") != page.html("#message-live") || strings.Contains(again.body, "<h1") {
+	if again := b.fragment(messagePath(m)); again.html("#message-live") != page.html("#message-live") ||
+		strings.Contains(again.body, "<h1") {
 		t.Error("the fragment is not the one of the page")
 	}
 	if page.attr("#message-live", "hx-trigger") != fmt.Sprintf("message:%d from:body, campaign:%d from:body", m.ID, c.ID) {
@@ -100,7 +103,8 @@ func TestMessageWithoutAnAnswer(t *testing.T) {
 		"left out": {func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000"} },
 			"was answered, but not for this number", "Needs your decision"},
 		"refused": {func(call sms.Call) sms.Outcome {
-			return sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000", Rows: []sms.ResultRow{{Number: call.Recipients[0].Number, Code: "401", Description: "filter mismatch"}}}
+			return sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000",
+				Rows: []sms.ResultRow{{Number: call.Recipients[0].Number, Code: "401", Description: "filter mismatch"}}}
 		}, "was refused for this number", "Refused by the provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +139,8 @@ func TestViewersSeeMaskedNumbers(t *testing.T) {
 		return o
 	})
 	for i, mobile := range []string{"2348035550101", "2348035550102", "not 0803 555 0102"} {
-		s.reports(a, sms.DeliveryReport{ID: int64(i + 1), ProviderID: "id-0101", Mobile: mobile, Status: "DELIVRD", DoneDate: mobile, Raw: "mobile=" + mobile})
+		s.reports(a, sms.DeliveryReport{ID: int64(i + 1), ProviderID: "id-0101", Mobile: mobile, Status: "DELIVRD",
+			DoneDate: mobile, Raw: "mobile=" + mobile})
 	}
 	viewer, sender := s.as(s.hire("v@example.com", sms.Viewer)), s.as(s.hire("s@example.com", sms.Sender))
 	page := viewer.get(views.CampaignPath(c.ID)).is(200).has("0803 ••• 0101")
@@ -149,5 +154,6 @@ func TestViewersSeeMaskedNumbers(t *testing.T) {
 	if title := viewer.get(first).text("h1"); title != "Message to 0803 ••• 0101" {
 		t.Errorf("the page is called %q", title)
 	}
-	sender.get(first).has("Message to 0803 555 0101", "mobile=2348035550101", `{"MobileNumber":"2348035550101"}`, "but a different number, “2348035550102”")
+	sender.get(first).has("Message to 0803 555 0101", "mobile=2348035550101", `{"MobileNumber":"2348035550101"}`,
+		"but a different number, “2348035550102”")
 }

@@ -53,13 +53,15 @@ func (s *site) described(r *http.Request, a answer) {
 		return
 	}
 	in := &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, ExcludeRequestBody: true, IncludeResponseStatus: true}}
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, ExcludeRequestBody: true,
+			IncludeResponseStatus: true}}
 	if a.status < 300 {
 		if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
 			s.t.Errorf("%s %s is answered although its description forbids it: %v", r.Method, r.URL, err)
 		}
 	}
-	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: a.status, Header: a.header, Options: in.Options}
+	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: a.status, Header: a.header,
+		Options: in.Options}
 	out.Body = io.NopCloser(bytes.NewReader([]byte(a.body)))
 	if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
 		s.t.Errorf("%s %s answers %d, not as described: %v\n%.500s", r.Method, r.URL, a.status, err, a.body)

@@ -84,12 +84,14 @@ func (s *optouts) stop(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 
 func (s *optouts) tooMany(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	w.Header().Set("Retry-After", "60")
-	return s.Render(w, r, http.StatusTooManyRequests, views.StopMessages(v.Frame("Try again in a minute", ""), views.OptOutPage{Busy: true}))
+	return s.Render(w, r, http.StatusTooManyRequests,
+		views.StopMessages(v.Frame("Try again in a minute", ""), views.OptOutPage{Busy: true}))
 }
 
 func (s *optouts) showStop(w http.ResponseWriter, r *http.Request, v *page.Visit, q desk.StopRequest, err error) error {
 	if errors.Is(err, sms.ErrNotFound) {
-		return s.Render(w, r, http.StatusNotFound, views.StopMessages(v.Frame("This link does not work", ""), views.OptOutPage{Unknown: true}))
+		return s.Render(w, r, http.StatusNotFound, views.StopMessages(v.Frame("This link does not work", ""),
+			views.OptOutPage{Unknown: true}))
 	}
 	if err != nil {
 		return err

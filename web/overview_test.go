@@ -32,7 +32,8 @@ func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
 		for i := range 10 {
 			numbers = append(numbers, fmt.Sprintf("0803%07d", 1000+slot*10+i))
 		}
-		c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: strings.Join(numbers, "\n"), Text: fmt.Sprint("Slot ", slot)})
+		c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: strings.Join(numbers, "\n"),
+			Text: fmt.Sprint("Slot ", slot)})
 		s.send(a, 10, accept)
 		status := "DELIVRD"
 		if slot >= 4 {
@@ -45,7 +46,8 @@ func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
 	}
 	s.reports(a, sms.DeliveryReport{ProviderID: "nobody-knows", Mobile: "2348039999999", Status: "DELIVRD"})
 	page := s.as(s.boss).get("/").is(200)
-	page.has("Needs your attention", "MTN: messages from CLINIC have been failing since", "of today's messages have not been delivered", "1 delivery report matches no message", "Its message ID is not one the provider gave us.", "Failing since",
+	page.has("Needs your attention", "MTN: messages from CLINIC have been failing since",
+		"of today's messages have not been delivered", "1 delivery report matches no message", "Its message ID is not one the provider gave us.", "Failing since",
 		"Messages in the last 14 days", "40 delivered, 40 not delivered, 0 open.", "Latest campaigns", "No scheduled campaigns.")
 	s.leads(page)
 	if got := strings.Join(strings.Fields(page.text("#today-all")), " "); got != "Messages sent 80" {
@@ -65,7 +67,8 @@ func TestOverviewTellsNumbersToCheck(t *testing.T) {
 	a := s.clinic()
 	b := s.as(s.boss)
 	for round, status := range []string{"UNDELIV", "EXPIRED"} {
-		c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "0803 000 0101\n0803 000 0102\n0805 000 0103", Text: fmt.Sprint("Round ", round)})
+		c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "0803 000 0101\n0803 000 0102\n0805 000 0103",
+			Text: fmt.Sprint("Round ", round)})
 		s.send(a, 3, func(call sms.Call) sms.Outcome {
 			o := accept(call)
 			for i := range o.Rows {
@@ -86,15 +89,18 @@ func TestOverviewTellsNumbersToCheck(t *testing.T) {
 	page := b.get("/").is(200).has("Numbers to check").count("#check tbody tr", 2)
 	s.leads(page)
 	row := strings.Join(strings.Fields(page.text("#check tbody tr")), " ")
-	for _, words := range []string{"0803 000 0102", "2 times", "Not delivered, expired", "EXPIRED, code 27", "Show messages", "Block"} {
+	for _, words := range []string{"0803 000 0102", "2 times", "Not delivered, expired", "EXPIRED, code 27",
+		"Show messages", "Block"} {
 		if !strings.Contains(row, words) {
 			t.Errorf("%q is not in %q", words, row)
 		}
 	}
-	b.get(b.post(views.MessagesPath+"/search", "message", page.attr("#check input[name=message]", "value")).header.Get("Location")).is(200).has("2 messages to 0803 000 0102")
+	b.get(b.post(views.MessagesPath+"/search", "message", page.attr("#check input[name=message]", "value")).header.Get(
+		"Location")).is(200).has("2 messages to 0803 000 0102")
 
 	viewer := s.as(s.hire("vera@example.com", sms.Viewer))
-	viewer.get("/").is(200).has("Numbers to check", "2 times").lacks("0803 000 010", "23480300010").count("#check a[href$='/block']", 0)
+	viewer.get("/").is(200).has("Numbers to check", "2 times").lacks("0803 000 010",
+		"23480300010").count("#check a[href$='/block']", 0)
 
 	_, _, err := s.desk.BlockNumbers(t.Context(), s.boss, desk.BlockOrder{AccountID: a.ID, Numbers: "0803 000 0102"})
 	s.must(err)
@@ -107,30 +113,37 @@ func TestOverviewTellsNumbersToCheck(t *testing.T) {
 func TestBreakdownCutsTheCampaign(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
-	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "0803 000 0101\n0803 000 0102\n0805 000 0103\n0802 000 0104"})
+	c := s.started(s.boss, desk.Order{AccountID: a.ID,
+		Numbers: "0803 000 0101\n0803 000 0102\n0805 000 0103\n0802 000 0104"})
 	b := s.as(s.boss)
 	address := fmt.Sprintf("/campaigns/%d/breakdown", c.ID)
-	b.get(address).is(200).has("Networks appear once the provider has accepted messages.", "No report has arrived yet.", "No undelivered messages so far.")
+	b.get(address).is(200).has("Networks appear once the provider has accepted messages.", "No report has arrived yet.",
+		"No undelivered messages so far.")
 	s.send(a, 4, accept)
 	for i, m := range s.messages(c) {
-		s.reports(a, sms.DeliveryReport{ProviderID: m.ProviderID, Mobile: m.Number, Status: []string{"DELIVRD", "UNDELIV", "EXPIRED", "ACCEPTD"}[i], ErrorCode: []string{"", "27", "", ""}[i]})
+		s.reports(a, sms.DeliveryReport{ProviderID: m.ProviderID, Mobile: m.Number,
+			Status: []string{"DELIVRD", "UNDELIV", "EXPIRED", "ACCEPTD"}[i], ErrorCode: []string{"", "27", "", ""}[i]})
 		s.clock.pass(time.Minute)
 	}
-	page := b.get(address).is(200).has("Reports per minute", "UNDELIV, code 27", "EXPIRED", "The phone was probably off or out of coverage for too long.", "1 delivered, 2 not delivered, 1 other.")
+	page := b.get(address).is(200).has("Reports per minute", "UNDELIV, code 27", "EXPIRED",
+		"The phone was probably off or out of coverage for too long.", "1 delivered, 2 not delivered, 1 other.")
 	s.leads(page)
-	for network, want := range map[string]string{"MTN": "MTN50.0% of 2 10", "Glo": "Glo0% of 1 10", "Airtel": "Airtel0% of 1 01"} {
+	for network, want := range map[string]string{"MTN": "MTN50.0% of 2 10", "Glo": "Glo0% of 1 10",
+		"Airtel": "Airtel0% of 1 01"} {
 		if all := strings.Join(strings.Fields(page.text("#networks tbody")), " "); !strings.Contains(all, want) {
 			t.Errorf("%s: %q", network, all)
 		}
 	}
 	b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "0803-000-0102").is(303)
-	if to := b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "0803-000-0102", "state", "undelivered").is(303).header.Get("Location"); strings.Contains(to, "0102") || !strings.Contains(to, "find=") || !strings.Contains(to, "state=undelivered") {
+	if to := b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "0803-000-0102", "state",
+		"undelivered").is(303).header.Get("Location"); strings.Contains(to, "0102") || !strings.Contains(to, "find=") || !strings.Contains(to, "state=undelivered") {
 		t.Errorf("led to %q", to)
 	} else {
 		b.get(to).is(200).has("1 message found", "0803 000 0102").lacks("0803 000 0101")
 		s.as(s.hire("vera@example.com", sms.Viewer)).get(to).is(200).has("This search has expired.").lacks("0803 000 0102")
 	}
-	b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number", "12").is(422).has("Enter the full number, or at least its last 4 digits")
+	b.post(fmt.Sprintf("/campaigns/%d/find", c.ID), "number",
+		"12").is(422).has("Enter the full number, or at least its last 4 digits")
 	b.get(fmt.Sprintf("/campaigns/%d?network=Glo&text=nowhere", c.ID)).is(200).has("No messages match.")
 }
 
@@ -151,10 +164,12 @@ func TestAskingTheProvider(t *testing.T) {
 	b.get(messagePath(m)).is(200).has("Status requested from the provider").lacks("Ask the provider for its status")
 	q, err := s.db.NextAsked(t.Context(), a.ID)
 	s.must(err)
-	q.AskedAt, q.Answer.Status, q.Answer.Number, q.Answer.Raw = s.clock.now().UnixMilli(), "SUBMITTED", m.Number, `{"Status":"SUBMITTED","MobileNumber":"`+m.Number+`"}`
+	q.AskedAt, q.Answer.Status, q.Answer.Number, q.Answer.Raw = s.clock.now().UnixMilli(), "SUBMITTED", m.Number,
+		`{"Status":"SUBMITTED","MobileNumber":"`+m.Number+`"}`
 	_, _, err = s.db.PutAnswer(t.Context(), q, a.Country)
 	s.must(err)
-	b.get(messagePath(m)).is(200).has("Provider answer", "“SUBMITTED”", `"Status":"SUBMITTED"`, "No change.", "Ask the provider for its status")
+	b.get(messagePath(m)).is(200).has("Provider answer", "“SUBMITTED”", `"Status":"SUBMITTED"`, "No change.",
+		"Ask the provider for its status")
 	viewer.get(messagePath(m)).is(200).has("Provider answer").lacks(m.Number, `"Status":"SUBMITTED"`)
 	b.get("/messages/999999/ask").is(303)
 	b.post("/messages/999999/ask").is(404)

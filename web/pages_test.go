@@ -18,7 +18,8 @@ import (
 	"smsdesk/web/page"
 )
 
-var goodAccount = []string{"name", "Clinic", "base_url", "https://api.example.com/v2", "client_id", "CANARY-CLIENT-0001", "api_key", "CANARY-KEY-abcd4f2a",
+var goodAccount = []string{"name", "Clinic", "base_url", "https://api.example.com/v2", "client_id",
+	"CANARY-CLIENT-0001", "api_key", "CANARY-KEY-abcd4f2a",
 	"plan", "100", "country", "ng", "timezone", "Africa/Lagos", "currency", "₦", "price_per_part", "4.05"}
 
 // with is a form with some fields changed.
@@ -47,15 +48,19 @@ func TestConnectAnAccount(t *testing.T) {
 		t.Errorf("price %q", got)
 	}
 	var senders []string
-	page.page().Find("#default_sender option").Each(func(_ int, o *goquery.Selection) { senders = append(senders, o.Text()) })
+	page.page().Find("#default_sender option").Each(func(_ int, o *goquery.Selection) {
+		senders = append(senders, o.Text())
+	})
 	if fmt.Sprint(senders) != "[None CLINIC]" {
 		t.Errorf("sender IDs to choose from: %q", senders)
 	}
 	boss.get("/settings/account").has("Clinic", "ends …4f2a", "Provider: connected, just now")
 
-	boss.post("/settings/account/1", with(goodAccount, "name", "Clinic 2", "client_id", "", "api_key", "", "plan", "other", "per_minute", "2,500", "default_sender", "CLINIC", "price_per_part", "")...).to("/settings/account/1?tested=1")
+	boss.post("/settings/account/1", with(goodAccount, "name", "Clinic 2", "client_id", "", "api_key", "", "plan", "other",
+		"per_minute", "2,500", "default_sender", "CLINIC", "price_per_part", "")...).to("/settings/account/1?tested=1")
 	a, err := s.db.Account(t.Context(), 1)
-	if err != nil || a.Name != "Clinic 2" || a.PerMinute != 2500 || a.DefaultSender != "CLINIC" || a.PricePerPart != 0 || a.Country != "NG" {
+	if err != nil || a.Name != "Clinic 2" || a.PerMinute != 2500 || a.DefaultSender != "CLINIC" || a.PricePerPart != 0 ||
+		a.Country != "NG" {
 		t.Errorf("%+v %v", a, err)
 	}
 	if c, _ := s.db.Credentials(t.Context(), 1); c.APIKey != "CANARY-KEY-abcd4f2a" || c.ClientID != "CANARY-CLIENT-0001" {
@@ -90,9 +95,11 @@ func TestAccountFormSentences(t *testing.T) {
 			if c.field == "default_sender" && path == "/settings/account" {
 				continue
 			}
-			got := boss.post(path, with(with(goodAccount, "name", "Other"), c.field, c.value)...).is(http.StatusUnprocessableEntity).lacks("CANARY")
+			got := boss.post(path, with(with(goodAccount, "name", "Other"), c.field, c.value)...).is(
+				http.StatusUnprocessableEntity).lacks("CANARY")
 			if !strings.Contains(got.text("#"+c.at+"-error"), c.sentence) || !strings.Contains(got.text("#errors"), c.sentence) {
-				t.Errorf("%s %s=%q: at the field %q, above %q", path, c.field, c.value, got.text("#"+c.at+"-error"), got.text("#errors"))
+				t.Errorf("%s %s=%q: at the field %q, above %q", path, c.field, c.value, got.text("#"+c.at+"-error"),
+					got.text("#errors"))
 			}
 			if got.page().Find(`#errors a[href="#`+c.at+`"]`).Length() != 1 || got.page().Find("#"+c.at).Length() != 1 {
 				t.Errorf("%s: the summary does not lead to %s", path, c.at)
@@ -100,16 +107,20 @@ func TestAccountFormSentences(t *testing.T) {
 		}
 	}
 	for field, sentence := range map[string]string{"client_id": "Enter the client ID", "api_key": "Enter the API key"} {
-		got := boss.post("/settings/account", with(with(goodAccount, "name", "Other"), field, " ")...).is(http.StatusUnprocessableEntity).lacks("CANARY")
-		if !strings.Contains(got.text("#"+field+"-error"), sentence) || !strings.Contains(got.text("form"), "Paste it again") {
+		got := boss.post("/settings/account", with(with(goodAccount, "name", "Other"), field, " ")...).is(
+			http.StatusUnprocessableEntity).lacks("CANARY")
+		if !strings.Contains(got.text("#"+field+"-error"), sentence) ||
+			!strings.Contains(got.text("form"), "Paste it again") {
 			t.Errorf("%s: %q", field, got.text("#"+field+"-error"))
 		}
 	}
-	boss.post("/settings/account", goodAccount...).is(http.StatusUnprocessableEntity).has("An account with this name already exists")
+	boss.post("/settings/account", goodAccount...).is(http.StatusUnprocessableEntity).has(
+		"An account with this name already exists")
 }
 
 func TestConnectionTestFails(t *testing.T) {
-	for _, c := range []struct{ code, field string }{{"007", "api_key"}, {"001", "api_key"}, {"008", "base_url"}, {"010", "base_url"}, {"", "base_url"}} {
+	for _, c := range []struct{ code, field string }{{"007", "api_key"}, {"001", "api_key"}, {"008", "base_url"},
+		{"010", "base_url"}, {"", "base_url"}} {
 		s := newSite(t)
 		sentence := "We cannot reach the provider"
 		if e, ok := sms.Listed(c.code); ok {
@@ -126,7 +137,8 @@ func TestConnectionTestFails(t *testing.T) {
 		boss.get("/settings/account/1?tested=5").lacks("Connected. Balance")
 		boss.get("/setup/tasks").has("Not connected")
 		s.provider.err = nil
-		boss.post("/settings/account/1", with(goodAccount, "api_key", "", "client_id", "")...).to("/settings/account/1?tested=1")
+		boss.post("/settings/account/1", with(goodAccount, "api_key", "", "client_id", "")...).to(
+			"/settings/account/1?tested=1")
 		boss.get("/settings/account/1?tested=1").has("Connected. Balance ₦57,524.50")
 	}
 }
@@ -149,9 +161,11 @@ func TestTheTestAccountKeepsItsConnection(t *testing.T) {
 	if page.page().Find("#api_key, #base_url, #client_id, #name").Length() != 0 {
 		t.Error("the connection of the test account can be edited")
 	}
-	boss.post(views.AccountPath(a.ID), with(goodAccount, "plan", "1000", "price_per_part", "2")...).to(views.AccountPath(a.ID) + "?tested=1")
+	boss.post(views.AccountPath(a.ID), with(goodAccount, "plan", "1000", "price_per_part", "2")...).to(
+		views.AccountPath(a.ID) + "?tested=1")
 	got, _ := s.db.Account(t.Context(), a.ID)
-	if got.Name != "Sandbox" || got.BaseURL != a.BaseURL || got.PerMinute != a.PerMinute || got.PricePerPart != 200 || !got.Test {
+	if got.Name != "Sandbox" || got.BaseURL != a.BaseURL || got.PerMinute != a.PerMinute || got.PricePerPart != 200 ||
+		!got.Test {
 		t.Errorf("%+v", got)
 	}
 	if c, _ := s.db.Credentials(t.Context(), a.ID); c.ClientID != "CANARY-CLIENT-0001" {
@@ -168,12 +182,15 @@ func TestTheTestAccountKeepsItsConnection(t *testing.T) {
 func TestExtraFieldsAreIgnored(t *testing.T) {
 	s := newSite(t)
 	boss := s.as(s.boss)
-	boss.post("/settings/account", with(goodAccount, "test", "true", "id", "77", "Test", "1", "pause", "x", "call_limit", "5000")...).is(http.StatusSeeOther)
-	if a, err := s.db.Account(t.Context(), 1); err != nil || a.Test || a.Pause != "" || a.CallLimit != sms.DefaultCallLimit {
+	boss.post("/settings/account", with(goodAccount, "test", "true", "id", "77", "Test", "1", "pause", "x", "call_limit",
+		"5000")...).is(http.StatusSeeOther)
+	if a, err := s.db.Account(t.Context(), 1); err != nil || a.Test || a.Pause != "" ||
+		a.CallLimit != sms.DefaultCallLimit {
 		t.Errorf("%+v %v", a, err)
 	}
 	viewer := s.hire("v@example.com", sms.Viewer)
-	s.as(viewer).post("/me/name", "name", "Vera", "role", "administrator", "email", "x@example.com", "active", "1").to("/me?done=saved")
+	s.as(viewer).post("/me/name", "name", "Vera", "role", "administrator", "email", "x@example.com", "active",
+		"1").to("/me?done=saved")
 	if u, _, _ := s.db.UserByEmail(t.Context(), "v@example.com"); u.Role != sms.Viewer || u.Name != "Vera" {
 		t.Errorf("%+v", u)
 	}
@@ -207,7 +224,8 @@ func TestReportsPage(t *testing.T) {
 		}
 		return list
 	}
-	page := boss.get("/settings/reports").is(http.StatusOK).has("Waiting for the first report.", "Check again", "Letter to the provider's support")
+	page := boss.get("/settings/reports").is(http.StatusOK).has("Waiting for the first report.", "Check again",
+		"Letter to the provider's support")
 	for kind, id := range map[string]string{"dlr": "#dlr-address", "ussd": "#ussd-address"} {
 		if got, _ := page.page().Find(id).Attr("value"); got != "https://desk.example.com/"+kind+"/"+tokens(kind)[0].Token {
 			t.Errorf("%s address %q", kind, got)
@@ -220,11 +238,13 @@ func TestReportsPage(t *testing.T) {
 		t.Errorf("the note waits for %q", on)
 	}
 	old := tokens("dlr")[0].Token
-	boss.get("/settings/reports/rotate?account=1&kind=dlr").is(http.StatusOK).has("Create a new URL?", "will work for 7 more days")
+	boss.get("/settings/reports/rotate?account=1&kind=dlr").is(http.StatusOK).has("Create a new URL?",
+		"will work for 7 more days")
 	boss.get("/settings/reports/rotate?account=1&kind=x").is(http.StatusNotFound)
 	boss.get("/settings/reports?account=9").is(http.StatusNotFound)
 	boss.post("/settings/reports/rotate", "account", "1", "kind", "dlr").to("/settings/reports?account=1&done=rotated")
-	page = boss.get("/settings/reports?account=1&done=rotated").has("New URL created.", "Works until Wednesday 10 June at 10:48am")
+	page = boss.get("/settings/reports?account=1&done=rotated").has("New URL created.",
+		"Works until Wednesday 10 June at 10:48am")
 	if now := tokens("dlr"); len(now) != 2 || now[0].Token == old || now[1].Token != old || len(tokens("ussd")) != 1 {
 		t.Errorf("after the change: %d addresses for reports, %d for USSD", len(now), len(tokens("ussd")))
 	}
@@ -235,7 +255,8 @@ func TestReportsPage(t *testing.T) {
 		t.Error("a public address is called unreachable")
 	}
 
-	_, err := s.db.ApplyReports(t.Context(), []sms.DeliveryReport{{ID: 1, AccountID: a.ID, ReceivedAt: s.clock.now().UnixMilli(), ProviderID: "x", Mobile: "2348035550101", Status: "DELIVRD"}},
+	_, err := s.db.ApplyReports(t.Context(), []sms.DeliveryReport{{ID: 1, AccountID: a.ID,
+		ReceivedAt: s.clock.now().UnixMilli(), ProviderID: "x", Mobile: "2348035550101", Status: "DELIVRD"}},
 		map[int64]string{a.ID: "NG"}, sms.Cursors{Inbox: 1}, s.clock.now().UnixMilli())
 	if err != nil {
 		t.Fatal(err)
@@ -253,14 +274,17 @@ func TestReportsPageWarnsOfALocalAddress(t *testing.T) {
 func TestTeam(t *testing.T) {
 	s := newSite(t)
 	boss := s.as(s.boss)
-	boss.get("/settings/team").has("You are the only team member. Add a second administrator so that you are not locked out.", "(you)")
+	boss.get("/settings/team").has(
+		"You are the only team member. Add a second administrator so that you are not locked out.", "(you)")
 	self := views.UserPath(s.boss.ID)
-	boss.post(self, "do", "role", "role", "viewer").is(http.StatusUnprocessableEntity).has("You cannot remove the last administrator.")
+	boss.post(self, "do", "role", "role", "viewer").is(http.StatusUnprocessableEntity).has(
+		"You cannot remove the last administrator.")
 	boss.post(self, "do", "deactivate").is(http.StatusUnprocessableEntity).has("You cannot remove the last administrator.")
 	bola := s.hire("bola@example.com", sms.Sender)
 	hers := s.as(bola)
 	boss.get(views.UserPath(bola.ID)).is(http.StatusOK)
-	boss.post(views.UserPath(bola.ID), "do", "role", "role", "king").is(http.StatusUnprocessableEntity).has("Choose a role")
+	boss.post(views.UserPath(bola.ID), "do", "role", "role", "king").is(http.StatusUnprocessableEntity).has(
+		"Choose a role")
 	boss.post(views.UserPath(bola.ID), "do", "role", "role", "administrator").to("/settings/team?done=rights")
 	hers.get("/me").to("/signin?next=%2Fme&why=ended")
 	boss.get("/settings/team").lacks("Add a second administrator")
@@ -294,16 +318,21 @@ func TestDoneSaysOnlyWhatIsKnown(t *testing.T) {
 	b := s.as(s.boss)
 	b.get("/me?done=saved").has("Saved.")
 	b.get("/me?done=" + "Your+account+is+locked").lacks("locked")
-	if next, _ := b.get("/me?done=saved&x=1").page().Find(`form[action="/theme"] input[name=next]`).Attr("value"); next != "/me?x=1" {
+	if next, _ := b.get("/me?done=saved&x=1").page().Find(`form[action="/theme"] input[name=next]`).Attr(
+		"value"); next != "/me?x=1" {
 		t.Errorf("the forms of the frame come back to %q", next)
 	}
 }
 
 var hostile = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `" onfocus="alert(1)" autofocus="`, `</title><script>alert(1)</script>`,
-	`</textarea><script>1</script>`, `javascript:alert(1)`, `{{7*7}} ${7*7} <%= 7*7 %>`, `<!-- x`, `]]><b>`, `" hx-get="/x" hx-trigger="load`, `<hx-partial hx-target="#main">x</hx-partial>`,
-	`<input name=x formaction=javascript:alert(1)>`, `&lt;b&gt; &#60;b&#62;`, "\u202eevil", `<b>x</b>`, `<a href="javascript:1">x</a>`, `';alert(1)//`, `<iframe srcdoc="x">`, `<base href=//evil.example>`,
-	`<meta http-equiv=refresh content=0;url=//evil.example>`, `<form action=//evil.example>`, `<style>*{display:none}</style>`, `<link rel=stylesheet href=//evil.example>`, `<math><mtext></mtext>`,
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`,
+	`" onfocus="alert(1)" autofocus="`, `</title><script>alert(1)</script>`,
+	`</textarea><script>1</script>`, `javascript:alert(1)`, `{{7*7}} ${7*7} <%= 7*7 %>`, `<!-- x`, `]]><b>`,
+	`" hx-get="/x" hx-trigger="load`, `<hx-partial hx-target="#main">x</hx-partial>`,
+	`<input name=x formaction=javascript:alert(1)>`, `&lt;b&gt; &#60;b&#62;`, "\u202eevil", `<b>x</b>`,
+	`<a href="javascript:1">x</a>`, `';alert(1)//`, `<iframe srcdoc="x">`, `<base href=//evil.example>`,
+	`<meta http-equiv=refresh content=0;url=//evil.example>`, `<form action=//evil.example>`,
+	`<style>*{display:none}</style>`, `<link rel=stylesheet href=//evil.example>`, `<math><mtext></mtext>`,
 	`%3Cscript%3E`, `\u003cscript\u003e`, `<ScRiPt>`, `<svg><use href="data:,x">`, `<details open ontoggle=alert(1)>`,
 }
 
@@ -314,10 +343,11 @@ func TestHostileWordsStayWords(t *testing.T) {
 		s := newSite(t)
 		a := s.account(sms.Account{Name: words})
 		paused := a
-		_, err := s.db.UpdateAccount(t.Context(), a.ID, s.clock.now().UnixMilli(), func(x *sms.Account, _ *sms.Credentials) error {
-			x.DefaultSender = words
-			return nil
-		})
+		_, err := s.db.UpdateAccount(t.Context(), a.ID, s.clock.now().UnixMilli(),
+			func(x *sms.Account, _ *sms.Credentials) error {
+				x.DefaultSender = words
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,8 +355,10 @@ func TestHostileWordsStayWords(t *testing.T) {
 		for _, err := range []error{
 			s.db.MarkAccount(ctx, paused.ID, words, now),
 			s.db.PutBalances(ctx, a.ID, []sms.Balance{{PluginType: "SMS", Credits: words}}, now),
-			s.db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 1, Text: words, IsActive: true, ApproveStatus: "Approved", Purpose: words}}, now),
-			s.db.PutTemplates(ctx, a.ID, []sms.Template{{ID: 1, Name: words, Text: "##" + strings.NewReplacer("#", "", "\n", "").Replace(words) + "a## " + words, IsApproved: true, IsActive: true}}, now),
+			s.db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 1, Text: words, IsActive: true, ApproveStatus: "Approved",
+				Purpose: words}}, now),
+			s.db.PutTemplates(ctx, a.ID, []sms.Template{{ID: 1, Name: words, Text: "##" +
+				strings.NewReplacer("#", "", "\n", "").Replace(words) + "a## " + words, IsApproved: true, IsActive: true}}, now),
 			s.db.MarkRecords(ctx, a.ID, sms.RecordTemplates, words),
 			s.desk.RenameUser(ctx, s.boss, words),
 		} {
@@ -336,11 +368,13 @@ func TestHostileWordsStayWords(t *testing.T) {
 		}
 		boss := s.as(s.boss)
 		shapes := map[string]string{}
-		for _, path := range []string{"/me", "/settings/account", views.AccountPath(a.ID), views.AccountPath(a.ID) + "?tested=failed", "/settings/team", views.UserPath(s.boss.ID), "/settings/reports", "/setup/tasks",
+		for _, path := range []string{"/me", "/settings/account", views.AccountPath(a.ID), views.AccountPath(a.ID) +
+			"?tested=failed", "/settings/team", views.UserPath(s.boss.ID), "/settings/reports", "/setup/tasks",
 			"/settings/reports/rotate?account=1&kind=dlr", "/side?nav=me&path=/me", "/nowhere", "/campaigns", "/new"} {
 			shapes[path] = outline(boss.get(path))
 		}
-		form := []string{"name", words, "base_url", words, "country", words, "timezone", words, "currency", words, "price_per_part", words, "email", words, "plan", "100", "token", words, "next", "/me"}
+		form := []string{"name", words, "base_url", words, "country", words, "timezone", words, "currency", words,
+			"price_per_part", words, "email", words, "plan", "100", "token", words, "next", "/me"}
 		for _, path := range []string{"/settings/account", views.AccountPath(a.ID), "/settings/team", "/signin"} {
 			shapes["POST "+path] = outline(boss.post(path, form...))
 		}
@@ -421,7 +455,8 @@ func TestConnectionWords(t *testing.T) {
 }
 
 func TestPrices(t *testing.T) {
-	for text, want := range map[string]int64{"": 0, "4": 400, "4.0": 400, "4.05": 405, "0.01": 1, "1,250.50": 125050, "1000000": 100000000} {
+	for text, want := range map[string]int64{"": 0, "4": 400, "4.0": 400, "4.05": 405, "0.01": 1, "1,250.50": 125050,
+		"1000000": 100000000} {
 		got, err := sms.ReadPrice(text)
 		if err != nil || got != want {
 			t.Errorf("%q is %d, %v", text, got, err)

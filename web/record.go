@@ -45,10 +45,12 @@ type recordOrders interface {
 	DeleteTemplateDraft(ctx context.Context, by sms.User, account, id int64) error
 	RefreshRecords(ctx context.Context, by sms.User, account int64, kind sms.RecordKind) error
 	RenameGroup(ctx context.Context, by sms.User, account, id int64, seen, name string) (said string, err error)
-	SaveRecordSettings(ctx context.Context, by sms.User, account int64, change func(*sms.RecordSettings)) (sms.RecordSettings, error)
+	SaveRecordSettings(ctx context.Context, by sms.User, account int64,
+		change func(*sms.RecordSettings)) (sms.RecordSettings, error)
 	SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.TemplateDraft) (sms.TemplateDraft, error)
 	UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen, purpose string) (said string, err error)
-	UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name, text string) (said string, err error)
+	UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name,
+		text string) (said string, err error)
 }
 
 func (s *records) recordFrame(v *page.Visit, title string, bad sms.Invalid, crumbs ...views.Link) views.Frame {
@@ -115,7 +117,9 @@ func (s *records) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.SaveRecordSettings(r.Context(), v.User, id, func(x *sms.RecordSettings) { x.Creates = r.PostForm.Get("creates") != "" })
+	_, err = s.desk.SaveRecordSettings(r.Context(), v.User, id, func(x *sms.RecordSettings) {
+		x.Creates = r.PostForm.Get("creates") != ""
+	})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 func TestRecordsWithoutAnAccount(t *testing.T) {
 	s := newSite(t)
 	for _, path := range []string{"/templates", "/senders", "/groups", "/balance"} {
-		if text := s.as(s.boss).get(path).is(http.StatusOK).text("main"); !strings.Contains(text, "No provider account connected") {
+		if text := s.as(s.boss).get(path).is(http.StatusOK).text("main"); !strings.Contains(text,
+			"No provider account connected") {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
@@ -29,7 +30,8 @@ func TestRecordsThatWereNeverRead(t *testing.T) {
 		"/balance":   "We check the balance every few minutes and after each campaign.",
 	} {
 		text := s.as(s.boss).get(path).is(http.StatusOK).text("main")
-		if !strings.Contains(text, want) || path != "/balance" && !strings.Contains(text, "Not loaded from the provider yet.") {
+		if !strings.Contains(text, want) || path != "/balance" &&
+			!strings.Contains(text, "Not loaded from the provider yet.") {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
@@ -42,9 +44,11 @@ func TestRecordsFromTheCache(t *testing.T) {
 	a := s.account(sms.Account{Name: "Clinic"})
 	ctx, now := t.Context(), s.clock.now().UnixMilli()
 	s.must(s.db.PutTemplates(ctx, a.ID, []sms.Template{{ID: 7, Name: "Fees", Text: "Dear ##Name##", IsActive: true}}, now))
-	s.must(s.db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 8, Text: "CLINIC", ApproveStatus: "On hold <b>", IsActive: true}}, now))
+	s.must(s.db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 8, Text: "CLINIC", ApproveStatus: "On hold <b>",
+		IsActive: true}}, now))
 	s.must(s.db.PutGroups(ctx, a.ID, []sms.Group{{ID: 9, Name: "Parents", ContactCount: 412}}, now))
-	s.must(s.db.PutBalances(ctx, a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50"}, {PluginType: "USSD", Credits: "no idea"}}, now))
+	s.must(s.db.PutBalances(ctx, a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50"},
+		{PluginType: "USSD", Credits: "no idea"}}, now))
 	for _, kind := range []sms.RecordKind{sms.RecordTemplates, sms.RecordSenders, sms.RecordGroups, sms.RecordBalance} {
 		s.must(s.db.MarkRecords(ctx, a.ID, kind, "We cannot reach the provider"))
 	}
@@ -62,7 +66,8 @@ func TestRecordsFromTheCache(t *testing.T) {
 				t.Errorf("%s does not say %q:\n%s", path, words, page.text("main"))
 			}
 		}
-		if n := page.page().Find("main form[method=post], main a[href$=delete], main a[href$=edit], main a[href*='group=']").Length(); n > 0 {
+		if n := page.page().Find(
+			"main form[method=post], main a[href$=delete], main a[href$=edit], main a[href*='group=']").Length(); n > 0 {
 			t.Errorf("%s offers a viewer %d changes", path, n)
 		}
 	}
@@ -81,7 +86,8 @@ func TestBandsAboutTheBalance(t *testing.T) {
 	s.must(err)
 	for _, path := range []string{"/campaigns", "/templates"} {
 		text := s.as(s.boss).get(path).text(".bands")
-		for _, want := range []string{"The balance is low: ₦53,524.50. Your alert level is ₦60,000.00.", "The SMS balance fell ₦4,000.00, from ₦57,524.50 to ₦53,524.50 between"} {
+		for _, want := range []string{"The balance is low: ₦53,524.50. Your alert level is ₦60,000.00.",
+			"The SMS balance fell ₦4,000.00, from ₦57,524.50 to ₦53,524.50 between"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q: %s", path, want, text)
 			}
@@ -90,7 +96,8 @@ func TestBandsAboutTheBalance(t *testing.T) {
 	page := s.as(s.boss).get("/balance")
 	last, _ := page.page().Find("#seen input[name=last]").Attr("value")
 	s.as(s.boss).post("/balance/seen", "last", last).is(http.StatusSeeOther)
-	if text := s.as(s.boss).get("/campaigns").text(".bands"); strings.Contains(text, "although smsdesk sent nothing") || !strings.Contains(text, "The balance is low") {
+	if text := s.as(s.boss).get("/campaigns").text(".bands"); strings.Contains(text, "although smsdesk sent nothing") ||
+		!strings.Contains(text, "The balance is low") {
 		t.Errorf("after it was seen: %s", text)
 	}
 }

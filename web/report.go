@@ -60,7 +60,8 @@ func (s *reports) reportList(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if !slices.ContainsFunc(views.ReportTabs(), func(t [2]string) bool { return t[0] == p.Kind }) {
 		p.Kind = ""
 	}
-	p.CanLink, p.CanAsk, p.CanSetUp = v.User.Role.AtLeast(sms.Manager), v.User.Role.AtLeast(sms.Sender), v.User.Role.AtLeast(sms.Administrator)
+	p.CanLink, p.CanAsk, p.CanSetUp = v.User.Role.AtLeast(sms.Manager), v.User.Role.AtLeast(sms.Sender),
+		v.User.Role.AtLeast(sms.Administrator)
 	p.CanExport = p.CanAsk
 	seen := page.Number(q.Get("seen"))
 	if !page.IsFragment(r) {
@@ -72,7 +73,8 @@ func (s *reports) reportList(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err := s.addHealth(r, v, &p, seen); err != nil {
 		return err
 	}
-	p.Live = views.Refresh{ID: "reports-live", URL: views.ReportsPath + "?" + url.Values{"kind": {p.Kind}, "seen": {strconv.FormatInt(seen, 10)}}.Encode(),
+	p.Live = views.Refresh{ID: "reports-live", URL: views.ReportsPath + "?" +
+		url.Values{"kind": {p.Kind}, "seen": {strconv.FormatInt(seen, 10)}}.Encode(),
 		On: []string{feed.Reports(max(v.Account.ID, 1))}}
 	if page.IsFragment(r) {
 		return s.Render(w, r, http.StatusOK, views.ReportsLive(p))
@@ -136,7 +138,9 @@ func (s *reports) reportRow(ctx context.Context, v *page.Visit, x sms.StoredRepo
 			return row, err
 		}
 		if len(list) > 0 {
-			i := max(slices.IndexFunc(list, func(m sms.Message) bool { return sms.MayLink(m, x.DeliveryReport, v.Account.Country) }), 0)
+			i := max(slices.IndexFunc(list, func(m sms.Message) bool {
+				return sms.MayLink(m, x.DeliveryReport, v.Account.Country)
+			}), 0)
 			row.Likely, of, row.Rivals = &list[i], &list[i], len(list)-1
 			row.MayLink = sms.MayLink(list[i], x.DeliveryReport, v.Account.Country)
 		}
@@ -227,7 +231,8 @@ func (s *reports) gapStop(w http.ResponseWriter, r *http.Request, v *page.Visit)
 	return s.gapOrder(w, r, v, s.desk.StopAsking, "notasking")
 }
 
-func (s *reports) gapOrder(w http.ResponseWriter, r *http.Request, v *page.Visit, order func(context.Context, sms.User, int64, int64) error, done string) error {
+func (s *reports) gapOrder(w http.ResponseWriter, r *http.Request, v *page.Visit,
+	order func(context.Context, sms.User, int64, int64) error, done string) error {
 	if err := order(r.Context(), v.User, v.Account.ID, page.Number(r.PostForm.Get("from"))); err != nil {
 		return err
 	}
@@ -253,7 +258,8 @@ func (s *reports) reportExport(w http.ResponseWriter, r *http.Request, v *page.V
 	// A long download is not a slow page.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	out := sheet.NewRecordWriter(w)
-	out.Write("Received", "Last received", "Times", "Phone number", "Status", "Error code", "Message ID", "Submit date", "Done date", "Text", "What it did", "Message", "Suspicious", "As received")
+	out.Write("Received", "Last received", "Times", "Phone number", "Status", "Error code", "Message ID", "Submit date",
+		"Done date", "Text", "What it did", "Message", "Suspicious", "As received")
 	for {
 		for _, x := range list {
 			out.Write(s.reportRecord(v, x)...)
@@ -282,6 +288,7 @@ func (s *reports) reportRecord(v *page.Visit, x sms.StoredReport) []string {
 	if x.Suspicious {
 		odd = "yes"
 	}
-	return []string{stamp(x.ReceivedAt), stamp(x.LastAt), fmt.Sprint(x.Times), mobile, x.Status, x.ErrorCode, x.ProviderID, x.SubmitDate, x.DoneDate,
+	return []string{stamp(x.ReceivedAt), stamp(x.LastAt), fmt.Sprint(x.Times), mobile, x.Status, x.ErrorCode, x.ProviderID,
+		x.SubmitDate, x.DoneDate,
 		x.ShortMessage, string(x.Effect), message, odd, x.Raw}
 }

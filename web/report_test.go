@@ -25,7 +25,8 @@ func TestTheLogOfReports(t *testing.T) {
 	again := report("1000", "DELIVRD", "000")
 	s.reports(a, report("1000", "DELIVRD", "000"), again, wrong, strange, foreign)
 	page := boss.get("/reports").is(http.StatusOK)
-	page.has("Delivered", "The number does not match the message", "Unrecognised: ENROUTE", "Row 1 of Hello", "× 2", "0 s ago", "As received", "mobile=2348030001000&status=DELIVRD").count("#reports tbody tr", 4)
+	page.has("Delivered", "The number does not match the message", "Unrecognised: ENROUTE", "Row 1 of Hello", "× 2",
+		"0 s ago", "As received", "mobile=2348030001000&status=DELIVRD").count("#reports tbody tr", 4)
 	s.leads(page)
 	boss.get("/reports?kind=duplicates").count("#reports tbody tr", 1).has("× 2")
 	none := boss.get("/reports?kind=unmatched").count("#reports tbody tr", 1).has("It has just arrived.")
@@ -38,7 +39,8 @@ func TestTheLogOfReports(t *testing.T) {
 	boss.get("/reports?kind=nonsense").count("#reports tbody tr", 4)
 
 	viewer := s.as(s.hire("viewer@example.com", sms.Viewer))
-	viewer.get("/reports").is(http.StatusOK).has("0803 ••• 1000").lacks("2348030001000", "0803 000 1000", "As received", "export.csv")
+	viewer.get("/reports").is(http.StatusOK).has("0803 ••• 1000").lacks("2348030001000", "0803 000 1000", "As received",
+		"export.csv")
 	viewer.get("/reports/export.csv").is(http.StatusForbidden)
 
 	// What comes later is counted and not pushed in.
@@ -59,7 +61,8 @@ func TestPagesOfReports(t *testing.T) {
 	a := s.clinic()
 	var list []sms.DeliveryReport
 	for i := range 120 {
-		list = append(list, sms.DeliveryReport{ProviderID: "u" + ids(int64(i)), Mobile: "08030001000", Status: "DELIVRD", Raw: "x"})
+		list = append(list, sms.DeliveryReport{ProviderID: "u" + ids(int64(i)), Mobile: "08030001000", Status: "DELIVRD",
+			Raw: "x"})
 	}
 	s.reports(a, list...)
 	seen, boss := map[string]bool{}, s.as(s.boss)
@@ -88,12 +91,15 @@ func TestLinkingAReport(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	_, list := s.doubtful(a, 1, "Your appointment is on Monday at nine.")
-	s.reports(a, sms.DeliveryReport{ProviderID: "x", Mobile: "2348030001000", Status: "DELIVRD", ShortMessage: "Your appointment is ", Raw: "r"})
+	s.reports(a, sms.DeliveryReport{ProviderID: "x", Mobile: "2348030001000", Status: "DELIVRD",
+		ShortMessage: "Your appointment is ", Raw: "r"})
 	boss := s.as(s.boss)
-	page := boss.get("/reports?kind=unmatched").has("Same number and start of text as row 1", "needs your decision", "Link to message in row 1")
+	page := boss.get("/reports?kind=unmatched").has("Same number and start of text as row 1", "needs your decision",
+		"Link to message in row 1")
 	action := page.attr("form[action$='/link']", "action")
 	s.as(s.hire("sender@example.com", sms.Sender)).get("/reports?kind=unmatched").count("form[action$='/link']", 0)
-	boss.get("/campaigns/" + ids(list[0].CampaignID) + "/doubt").has("with the same number and the start of the text. It was probably sent.")
+	boss.get("/campaigns/" + ids(list[0].CampaignID) +
+		"/doubt").has("with the same number and the start of the text. It was probably sent.")
 	boss.post(action, "message", "999").is(http.StatusNotFound)
 	boss.post(action, "message", ids(list[0].ID)).to("/reports?done=linked&kind=unmatched")
 	if s.state(list[0].ID) != sms.Accepted {
@@ -115,7 +121,8 @@ func TestTheGapIsShownAndAskedAbout(t *testing.T) {
 	s.clock.pass(7 * time.Minute)
 	s.must(second(s.db.Beat(ctx, 0, now())))
 	boss := s.as(s.boss)
-	page := boss.get("/reports").has("Not receiving reports from today at 10:48am to 10:55am", "2 messages from then have no report.", "Ask the provider about 2 messages")
+	page := boss.get("/reports").has("Not receiving reports from today at 10:48am to 10:55am",
+		"2 messages from then have no report.", "Ask the provider about 2 messages")
 	from := page.attr("form[action='/reports/gap'] input[name=from]", "value")
 	viewer := s.as(s.hire("viewer@example.com", sms.Viewer))
 	viewer.get("/reports").has("2 messages from then have no report.").count("form[action='/reports/gap']", 0)
@@ -126,8 +133,9 @@ func TestTheGapIsShownAndAskedAbout(t *testing.T) {
 	boss.post("/reports/gap", "from", from).is(http.StatusConflict)
 	i, m, err := s.db.NextInquired(ctx, a.ID, now())
 	s.must(err)
-	_, _, err = s.db.PutInquired(ctx, i, m, sms.Asked{AccountID: a.ID, MessageID: m.ID, ProviderID: m.ProviderID, AskedAt: now(),
-		Answer: sms.MessageStatus{Number: m.Number, Status: "UNDELIV", Raw: "{}"}}, a.Country)
+	_, _, err = s.db.PutInquired(ctx, i, m, sms.Asked{AccountID: a.ID, MessageID: m.ID, ProviderID: m.ProviderID,
+		AskedAt: now(),
+		Answer:  sms.MessageStatus{Number: m.Number, Status: "UNDELIV", Raw: "{}"}}, a.Country)
 	s.must(err)
 	boss.get("/reports").has("Asking: 1 of 2. 1 has a status now.", "1 message from then has no report.")
 	boss.post("/reports/gap/stop", "from", from).to("/reports?done=notasking")
@@ -143,7 +151,8 @@ func TestHealthOfTheReceiver(t *testing.T) {
 	var took sms.Timings
 	took.Add(9 * time.Millisecond)
 	minute := s.clock.now().Truncate(time.Minute).UnixMilli()
-	s.must(s.db.AddPulses(context.Background(), []sms.Pulse{{AccountID: a.ID, Minute: minute, Answered: 2304, Lost: 2, Took: took}, {Minute: minute, Refused: 12}}))
+	s.must(s.db.AddPulses(context.Background(), []sms.Pulse{{AccountID: a.ID, Minute: minute, Answered: 2304, Lost: 2,
+		Took: took}, {Minute: minute, Refused: 12}}))
 	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "Hello"})
 	s.send(a, 1, accept)
 	s.reports(a, report("1000", "DELIVRD", ""))
@@ -163,14 +172,17 @@ func TestHealthOfTheReceiver(t *testing.T) {
 func TestExportOfReports(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
-	evil := sms.DeliveryReport{ProviderID: "=cmd|' /C calc'!A0", Mobile: "+2348030001000", Status: "DELIVRD", ShortMessage: "\",\"=1+1", ErrorCode: "@x", Raw: "-1"}
+	evil := sms.DeliveryReport{ProviderID: "=cmd|' /C calc'!A0", Mobile: "+2348030001000", Status: "DELIVRD",
+		ShortMessage: "\",\"=1+1", ErrorCode: "@x", Raw: "-1"}
 	list := []sms.DeliveryReport{evil}
 	for i := range 1500 {
 		list = append(list, sms.DeliveryReport{ProviderID: "u" + ids(int64(i)), Mobile: "08030001000", Status: "DELIVRD"})
 	}
 	s.reports(a, list...)
 	got := s.as(s.boss).get("/reports/export.csv").is(http.StatusOK)
-	if kind, name := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" || name != `attachment; filename="delivery-reports-2026-06-03.csv"` {
+	if kind, name := got.header.Get("Content-Type"),
+		got.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" ||
+		name != `attachment; filename="delivery-reports-2026-06-03.csv"` {
 		t.Errorf("%q %q", kind, name)
 	}
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(got.body, "\ufeff"))).ReadAll()
@@ -178,7 +190,8 @@ func TestExportOfReports(t *testing.T) {
 		t.Fatalf("%d rows: %v", len(rows), err)
 	}
 	last := rows[len(rows)-1]
-	if last[3] != "2348030001000" || last[5] != "'@x" || last[6] != "'=cmd|' /C calc'!A0" || last[9] != "\",\"=1+1" || last[13] != "'-1" {
+	if last[3] != "2348030001000" || last[5] != "'@x" || last[6] != "'=cmd|' /C calc'!A0" || last[9] != "\",\"=1+1" ||
+		last[13] != "'-1" {
 		t.Errorf("%q", last)
 	}
 	for _, row := range rows {

@@ -34,7 +34,8 @@ func (s *retentions) retentionForm(w http.ResponseWriter, r *http.Request, v *pa
 		}
 		return strconv.Itoa(n)
 	}
-	return s.showRetention(w, r, v, views.RetentionForm{Messages: months(set.Messages), Reports: months(set.Reports), Calls: months(set.Calls), Log: months(set.LogDays)})
+	return s.showRetention(w, r, v, views.RetentionForm{Messages: months(set.Messages), Reports: months(set.Reports),
+		Calls: months(set.Calls), Log: months(set.LogDays)})
 }
 
 func (s *retentions) showRetention(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.RetentionForm) error {
@@ -45,7 +46,8 @@ func (s *retentions) showRetention(w http.ResponseWriter, r *http.Request, v *pa
 
 func (s *retentions) retentionSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	field := func(name string) string { return page.FirstLetters(strings.TrimSpace(r.PostForm.Get(name)), 40) }
-	p := views.RetentionForm{Messages: field("messages"), Reports: field("reports"), Calls: field("calls"), Log: field("log")}
+	p := views.RetentionForm{Messages: field("messages"), Reports: field("reports"), Calls: field("calls"),
+		Log: field("log")}
 	months := func(text string) int {
 		if text == "" {
 			return 0
@@ -56,7 +58,9 @@ func (s *retentions) retentionSave(w http.ResponseWriter, r *http.Request, v *pa
 		}
 		return n
 	}
-	err := s.desk.SaveRetention(r.Context(), v.User, sms.Retention{Messages: months(p.Messages), Reports: months(p.Reports), Calls: months(p.Calls), LogDays: months(p.Log)})
+	err := s.desk.SaveRetention(r.Context(), v.User,
+		sms.Retention{Messages: months(p.Messages), Reports: months(p.Reports), Calls: months(p.Calls),
+			LogDays: months(p.Log)})
 	if errors.As(err, &p.Bad) {
 		return s.showRetention(w, r, v, p)
 	}

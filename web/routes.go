@@ -153,8 +153,10 @@ func (s *Web) table(callbacks http.Handler) []page.Route {
 		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/breakdown", Least: sms.Viewer, Do: s.campaign.Campaigns.Breakdown, Shared: page.ByRole},
 		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/find", Least: sms.Viewer, Do: s.campaign.Campaigns.ToCampaign},
 		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/find", Least: sms.Viewer, Do: s.campaign.Campaigns.Find},
-		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/messages.csv", Least: sms.Sender, Do: s.campaign.Downloads.Table("csv", campaign.WriteCSV, page.KindCSV)},
-		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/messages.xlsx", Least: sms.Sender, Do: s.campaign.Downloads.Table("xlsx", campaign.WriteXLSX, page.KindXLSX)},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/messages.csv", Least: sms.Sender,
+			Do: s.campaign.Downloads.Table("csv", campaign.WriteCSV, page.KindCSV)},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/messages.xlsx", Least: sms.Sender,
+			Do: s.campaign.Downloads.Table("xlsx", campaign.WriteXLSX, page.KindXLSX)},
 		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/evidence.zip", Least: sms.Manager, Do: s.campaign.Downloads.Evidence},
 		{Method: "GET", Pattern: views.MessagesPath + "/{id}/ask", Least: sms.Sender, Do: s.campaign.Messages.Back},
 		{Method: "POST", Pattern: views.MessagesPath + "/{id}/ask", Least: sms.Sender, Do: s.campaign.Messages.Ask},
@@ -294,9 +296,13 @@ func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	m := chi.NewRouter()
 	s.UseRoutes(m)
 	m.Use(s.Recovered, page.Identified, s.Guarded, s.probes.watched, s.ClientIP, s.Logged, middleware.GetHead)
-	nowhere := page.Route{Least: page.Anyone, Do: func(http.ResponseWriter, *http.Request, *page.Visit) error { return sms.ErrNotFound }}
+	nowhere := page.Route{Least: page.Anyone, Do: func(http.ResponseWriter, *http.Request, *page.Visit) error {
+		return sms.ErrNotFound
+	}}
 	m.NotFound(apart(s.nowhereProgram, s.Page(nowhere)))
-	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) { s.wrongMethodProgram(m, w, r) }, s.Page(page.Route{Least: page.Anyone, Do: s.wrongMethod(m)})))
+	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) {
+		s.wrongMethodProgram(m, w, r)
+	}, s.Page(page.Route{Least: page.Anyone, Do: s.wrongMethod(m)})))
 	for _, rt := range s.table(callbacks) {
 		h := rt.Plain
 		switch {
@@ -333,8 +339,10 @@ func (s *Web) wrongMethod(m *chi.Mux) page.Handler {
 		if m.Match(chi.NewRouteContext(), http.MethodPost, r.URL.Path) {
 			w.Header().Add("Allow", "POST")
 		}
-		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed, Title: "This page cannot be opened this way",
-			Text: "The address belongs to a form. Go back and reload the page.", Link: views.Link{Text: "Go to the overview", Href: "/"}})
+		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed,
+			Title: "This page cannot be opened this way",
+			Text:  "The address belongs to a form. Go back and reload the page.",
+			Link:  views.Link{Text: "Go to the overview", Href: "/"}})
 		return nil
 	}
 }

@@ -51,7 +51,8 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 		}
 	}
 	walked := map[string]bool{}
-	err := chi.Walk(s.web.router(callbacks), func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+	err := chi.Walk(s.web.router(callbacks), func(method, pattern string, _ http.Handler,
+		_ ...func(http.Handler) http.Handler) error {
 		key := method + " " + pattern
 		if _, any := table[" "+pattern]; any {
 			key = " " + pattern
@@ -70,10 +71,11 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 func TestARouteWithoutARoleLetsNobodyThrough(t *testing.T) {
 	s := newSite(t)
 	for _, least := range []sms.Role{"", "king", page.Outside} {
-		s.handler = s.web.Page(page.Route{Method: "GET", Pattern: "/x", Least: least, Do: func(w http.ResponseWriter, _ *http.Request, _ *page.Visit) error {
-			w.WriteHeader(http.StatusOK)
-			return nil
-		}})
+		s.handler = s.web.Page(page.Route{Method: "GET", Pattern: "/x", Least: least,
+			Do: func(w http.ResponseWriter, _ *http.Request, _ *page.Visit) error {
+				w.WriteHeader(http.StatusOK)
+				return nil
+			}})
 		s.as(s.boss).get("/x").is(http.StatusForbidden)
 		if got := s.browser().get("/x"); got.status == http.StatusOK {
 			t.Errorf("least %q: a stranger gets in", least)
@@ -93,12 +95,14 @@ func TestRolesByRoutes(t *testing.T) {
 		if rt.Least == page.Outside || rt.Program != nil {
 			continue
 		}
-		path := strings.NewReplacer("{id}", "1", "{uid}", strings.Repeat("0", 32), "{token}", strings.Repeat("0", 64)).Replace(rt.Pattern)
+		path := strings.NewReplacer("{id}", "1", "{uid}", strings.Repeat("0", 32), "{token}",
+			strings.Repeat("0", 64)).Replace(rt.Pattern)
 		t.Run(rt.Method+" "+rt.Pattern, func(t *testing.T) {
 			stranger := s.browser()
 			switch got := request(t, stranger, rt.Method, path); {
 			case rt.Least == page.Anyone:
-				if got.status == http.StatusForbidden || got.status >= 500 || strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
+				if got.status == http.StatusForbidden || got.status >= 500 ||
+					strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
 					t.Errorf("a stranger gets %d", got.status)
 				}
 			case rt.Pattern == views.LivePath:
@@ -112,7 +116,8 @@ func TestRolesByRoutes(t *testing.T) {
 			for _, role := range sms.Roles() {
 				got := request(t, s.as(people[role]), rt.Method, path)
 				denied := rt.Least != page.Anyone && !role.AtLeast(rt.Least)
-				if denied != (got.status == http.StatusForbidden) || got.status >= 500 || strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
+				if denied != (got.status == http.StatusForbidden) || got.status >= 500 ||
+					strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
 					t.Errorf("%s gets %d, location %q", role, got.status, got.header.Get("Location"))
 				}
 				if denied && !strings.Contains(got.text("main"), "Ask an administrator for the role "+rt.Least.Title()) {
@@ -139,7 +144,8 @@ func request(t *testing.T, b *browser, method, path string) answer {
 
 func TestWrongMethodNamesTheRightOnes(t *testing.T) {
 	s := newSite(t)
-	for path, want := range map[string][]string{"/signout": {"POST"}, "/signin": {"GET, HEAD", "POST"}, "/healthz": {"GET, HEAD"}} {
+	for path, want := range map[string][]string{"/signout": {"POST"}, "/signin": {"GET, HEAD", "POST"},
+		"/healthz": {"GET, HEAD"}} {
 		for _, method := range []string{"PUT", "DELETE", "TRACE", "OPTIONS"} {
 			r := httptest.NewRequest(method, path, nil)
 			r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -154,8 +160,10 @@ func TestWrongMethodNamesTheRightOnes(t *testing.T) {
 func TestOddPathsLeadNowhere(t *testing.T) {
 	s := newSite(t, developer)
 	boss := s.as(s.boss)
-	for _, path := range []string{"/.git/config", "/.env", "/debug/pprof/", "/debug/vars", "/metrics", "/static/", "/static/../web.go", "/settings/account/0", "/settings/account/-1",
-		"/settings/account/1e3", "/settings/account/99999999999999999999", "/settings/team/7777", "/signin/", "//signin", "/settings/account/1%2f..", "/api/v1", "/invite/x"} {
+	for _, path := range []string{"/.git/config", "/.env", "/debug/pprof/", "/debug/vars", "/metrics", "/static/",
+		"/static/../web.go", "/settings/account/0", "/settings/account/-1",
+		"/settings/account/1e3", "/settings/account/99999999999999999999", "/settings/team/7777", "/signin/", "//signin",
+		"/settings/account/1%2f..", "/api/v1", "/invite/x"} {
 		boss.get(path).is(http.StatusNotFound)
 	}
 	staff := newSite(t)
@@ -183,7 +191,8 @@ func TestProbesOfBalancers(t *testing.T) {
 	})
 	want := func(pages, reports int, body string) {
 		t.Helper()
-		for path, status := range map[string]int{"/livez": 200, "/healthz": 200, "/readyz": pages, "/readyz?for=reports": reports} {
+		for path, status := range map[string]int{"/livez": 200, "/healthz": 200, "/readyz": pages,
+			"/readyz?for=reports": reports} {
 			if got := s.browser().get(path).is(status); got.header.Get("Cache-Control") != "no-store" {
 				t.Errorf("%s may be kept", path)
 			}
@@ -206,7 +215,8 @@ func TestProxiesThatNobodyNamedAreTold(t *testing.T) {
 		c.Proxies = []string{"10.0.0.0/8", "fd00::/8"}
 		c.Proxied = func(_ context.Context, peer string) { told = append(told, peer) }
 	})
-	for _, c := range [][2]string{{"192.0.2.7:80", "203.0.113.5"}, {"10.1.2.3:80", "203.0.113.5"}, {"[::ffff:10.1.2.3]:80", "203.0.113.5"}, {"192.0.2.8:80", ""},
+	for _, c := range [][2]string{{"192.0.2.7:80", "203.0.113.5"}, {"10.1.2.3:80", "203.0.113.5"},
+		{"[::ffff:10.1.2.3]:80", "203.0.113.5"}, {"192.0.2.8:80", ""},
 		{"[fd00::1]:80", "203.0.113.5"}, {"[2001:db8::1]:80", "203.0.113.5"}} {
 		r := httptest.NewRequest(http.MethodGet, "/livez", nil)
 		r.RemoteAddr = c[0]

@@ -42,9 +42,11 @@ func TestConfirmOffersToSendLater(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	page := s.as(s.boss).get(views.ConfirmPath(c.ID)).is(200)
 	s.leads(page)
-	page.has("Now In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time", "Times are in West Africa Time (now 10:48am). You can cancel until sending starts.")
+	page.has("Now In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time",
+		"Times are in West Africa Time (now 10:48am). You can cancel until sending starts.")
 	page.count("main .btn:not(.quiet)", 1)
-	if page.attr("[name=when][checked]", "value") != "now" || page.attr("#send-now", "value") != "now" || page.text("#send-now") != "Send 5 messages now" {
+	if page.attr("[name=when][checked]", "value") != "now" || page.attr("#send-now", "value") != "now" ||
+		page.text("#send-now") != "Send 5 messages now" {
 		t.Error("it is not sent now unless another time is chosen")
 	}
 }
@@ -69,7 +71,8 @@ func TestScheduleChangeAndCancel(t *testing.T) {
 	if got := s.campaign(c.ID); got.State != sms.CampaignDraft {
 		t.Fatalf("looking at a time set it: %s", got.State)
 	}
-	page := b.get(path+"/schedule?when=tomorrow").is(200).has("DateThursday 4 June 2026", "Time9:00am", "Time zoneWest Africa Time", "Recipients5")
+	page := b.get(path+"/schedule?when=tomorrow").is(200).has("DateThursday 4 June 2026", "Time9:00am",
+		"Time zoneWest Africa Time", "Recipients5")
 	s.leads(page)
 	viewer.post(path+"/schedule", page.confirmed()...).is(403)
 	for range 2 {
@@ -79,7 +82,8 @@ func TestScheduleChangeAndCancel(t *testing.T) {
 	if got := s.campaign(c.ID); got.State != sms.CampaignScheduled || got.Schedule() != want {
 		t.Fatalf("%+v", got)
 	}
-	shown := b.get(path).is(200).has("Sending starts tomorrow at 9:00am", "Thursday 4 June 2026, 9:00am West Africa Time. Scheduled by Ada Obi. You can cancel until sending starts.")
+	shown := b.get(path).is(200).has("Sending starts tomorrow at 9:00am",
+		"Thursday 4 June 2026, 9:00am West Africa Time. Scheduled by Ada Obi. You can cancel until sending starts.")
 	s.leads(shown)
 	shown.count("#stop", 0).count("#change-time", 1).count("#cancel", 1)
 	viewer.get(path).is(200).has("Sending starts tomorrow at 9:00am").count("#change-time", 0).count("#cancel", 0)
@@ -90,7 +94,8 @@ func TestScheduleChangeAndCancel(t *testing.T) {
 
 	change := b.get(path + "/schedule").is(200).has("Change the time")
 	s.leads(change)
-	if change.attr("[name=day]", "value") != "2026-06-04" || change.attr("[name=time]", "value") != "09:00" || change.attr("[name=when][checked]", "value") != "at" {
+	if change.attr("[name=day]", "value") != "2026-06-04" || change.attr("[name=time]", "value") != "09:00" ||
+		change.attr("[name=when][checked]", "value") != "at" {
 		t.Error("the time that it has is not in the form")
 	}
 	later := b.get(path + "/schedule?when=at&day=2026-06-05&time=10:30").is(200)
@@ -130,7 +135,8 @@ func TestScheduleSaysWhatIsWrong(t *testing.T) {
 	} {
 		got := b.get(path + "?" + query).is(422)
 		s.leads(got)
-		if said := got.text(`#errors a[href="#` + want[0] + `"]`); said != want[1] || !strings.HasPrefix(got.text("title"), "Error: ") {
+		if said := got.text(`#errors a[href="#` + want[0] + `"]`); said != want[1] ||
+			!strings.HasPrefix(got.text("title"), "Error: ") {
 			t.Errorf("%s: said %q", query, said)
 		}
 		typed, err := url.ParseQuery(query)
@@ -138,13 +144,16 @@ func TestScheduleSaysWhatIsWrong(t *testing.T) {
 		if got.attr("[name=day]", "value") != typed.Get("day") || got.attr("[name=time]", "value") != typed.Get("time") {
 			t.Errorf("%s: what was typed is gone", query)
 		}
-		if again := b.post(path, "version", "1", "when", typed.Get("when"), "day", typed.Get("day"), "time", typed.Get("time"), "which", typed.Get("which")); again.status != 422 {
+		if again := b.post(path, "version", "1", "when", typed.Get("when"), "day", typed.Get("day"), "time",
+			typed.Get("time"), "which", typed.Get("which")); again.status != 422 {
 			t.Errorf("%s: taken with %d", query, again.status)
 		}
 	}
-	for which, want := range map[string]time.Time{"earlier": time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC), "later": time.Date(2026, 10, 25, 1, 30, 0, 0, time.UTC)} {
+	for which, want := range map[string]time.Time{"earlier": time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC),
+		"later": time.Date(2026, 10, 25, 1, 30, 0, 0, time.UTC)} {
 		page := b.get(path + "?when=at&day=2026-10-25&time=01:30&which=" + which).is(200)
-		if words := page.text("#schedule-for"); words != "Schedule for Sunday 25 October at 1:30am (the "+which+")" && words != "Change to Sunday 25 October at 1:30am (the "+which+")" {
+		if words := page.text("#schedule-for"); words != "Schedule for Sunday 25 October at 1:30am (the "+which+")" &&
+			words != "Change to Sunday 25 October at 1:30am (the "+which+")" {
 			t.Errorf("the button says %q", words)
 		}
 		b.post(path, page.confirmed()...).to(views.CampaignPath(c.ID))
@@ -156,7 +165,8 @@ func TestScheduleSaysWhatIsWrong(t *testing.T) {
 	other := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2), SenderID: "SCHOOL", Text: "Other"})
 	page := b.get(views.CampaignPath(other.ID) + "/schedule?when=tomorrow").is(200)
 	s.know(a.ID, "CLINIC")
-	b.post(views.CampaignPath(other.ID)+"/schedule", page.confirmed()...).is(422).has("The sender ID SCHOOL is not approved and active at the provider. Choose another")
+	b.post(views.CampaignPath(other.ID)+"/schedule",
+		page.confirmed()...).is(422).has("The sender ID SCHOOL is not approved and active at the provider. Choose another")
 }
 
 func TestScheduleAsksAboutTheSameCampaign(t *testing.T) {
@@ -181,7 +191,8 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
-	c, err := s.desk.ScheduleCampaign(t.Context(), s.boss, c.ID, sms.ScheduleAt(s.clock.now().Add(time.Hour).In(a.Location())), desk.StartOrder{Version: c.Version})
+	c, err := s.desk.ScheduleCampaign(t.Context(), s.boss, c.ID,
+		sms.ScheduleAt(s.clock.now().Add(time.Hour).In(a.Location())), desk.StartOrder{Version: c.Version})
 	s.must(err)
 	path := views.CampaignPath(c.ID)
 	s.clock.pass(2 * time.Hour)
@@ -196,7 +207,8 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	}
 	cancel()
 	<-done
-	page := b.get(path).is(200).has("It was not sent on time", "more than 30 minutes late, so someone has to decide when to send it.", "3 messages have not been sent.")
+	page := b.get(path).is(200).has("It was not sent on time",
+		"more than 30 minutes late, so someone has to decide when to send it.", "3 messages have not been sent.")
 	s.leads(page)
 	page.count("#continue", 1).count("#change-time", 1).count("#cancel", 1).count("#stop", 0)
 	if page.text("#continue") != "Send now" {

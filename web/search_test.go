@@ -30,7 +30,9 @@ func (b *browser) found(path string, pairs ...string) answer {
 func (a answer) recipients() string {
 	a.t.Helper()
 	var list []string
-	a.page().Find("#messages tbody th").Each(func(_ int, e *goquery.Selection) { list = append(list, strings.TrimSpace(e.Text())) })
+	a.page().Find("#messages tbody th").Each(func(_ int, e *goquery.Selection) {
+		list = append(list, strings.TrimSpace(e.Text()))
+	})
 	return strings.Join(list, "|")
 }
 
@@ -51,29 +53,34 @@ func TestMessagesFindsOnePerson(t *testing.T) {
 	if got := all.recipients(); got != "0703 000 1001|0803 000 1001|0803 000 1002|0803 000 1001|0803 000 1000" {
 		t.Errorf("all: %s", got)
 	}
-	for _, typed := range []string{"0803 000 1001", "+234 803 000 1001", "2348030001001", "8030001001", " 0803-000-1001 "} {
+	for _, typed := range []string{"0803 000 1001", "+234 803 000 1001", "2348030001001", "8030001001",
+		" 0803-000-1001 "} {
 		page := b.found("/messages/search", "number", typed).has("2 messages to 0803 000 1001, newest campaign first")
 		if got := page.recipients(); got != "0803 000 1001|0803 000 1001" {
 			t.Errorf("%s: %s", typed, got)
 		}
 		s.leads(page)
 	}
-	if got := b.found("/messages/search", "number", "1001").has("3 messages to numbers ending in 1001").recipients(); got != "0703 000 1001|0803 000 1001|0803 000 1001" {
+	if got := b.found("/messages/search", "number",
+		"1001").has("3 messages to numbers ending in 1001").recipients(); got != "0703 000 1001|0803 000 1001|0803 000 1001" {
 		t.Errorf("by the last digits: %s", got)
 	}
 	b.found("/messages/search", "number", "0803 555 0101").has("No messages to 0803 555 0101 in the last 13 months.")
-	b.found("/messages/search", "number", "0803 000 1001", "tile", "failed").has("No messages to 0803 000 1001 match these filters.")
+	b.found("/messages/search", "number", "0803 000 1001", "tile",
+		"failed").has("No messages to 0803 000 1001 match these filters.")
 	if got := b.found("/messages/search", "tile", "failed").recipients(); got != "0803 000 1002" {
 		t.Errorf("not delivered: %s", got)
 	}
-	if got := b.found("/messages/search", "campaign", "1").recipients(); got != "0803 000 1002|0803 000 1001|0803 000 1000" {
+	if got := b.found("/messages/search", "campaign",
+		"1").recipients(); got != "0803 000 1002|0803 000 1001|0803 000 1000" {
 		t.Errorf("of one campaign: %s", got)
 	}
 	today := s.clock.now().Format(time.DateOnly)
 	if got := b.found("/messages/search", "from", today).recipients(); got != "0703 000 1001|0803 000 1001" {
 		t.Errorf("from today: %s", got)
 	}
-	if got := b.found("/messages/search", "to", s.clock.now().AddDate(0, 0, -2).Format(time.DateOnly)).recipients(); got != "0803 000 1002|0803 000 1001|0803 000 1000" {
+	if got := b.found("/messages/search", "to", s.clock.now().AddDate(0, 0,
+		-2).Format(time.DateOnly)).recipients(); got != "0803 000 1002|0803 000 1001|0803 000 1000" {
 		t.Errorf("until two days ago: %s", got)
 	}
 	for typed, sentence := range map[string]string{
@@ -87,8 +94,10 @@ func TestMessagesFindsOnePerson(t *testing.T) {
 		}
 		s.leads(page)
 	}
-	b.post("/messages/search", "from", "tomorrow").is(http.StatusUnprocessableEntity).has("Enter a date, for example 2026-06-03")
-	b.post("/messages/search", "from", "2026-06-03", "to", "2026-06-01").is(http.StatusUnprocessableEntity).has("End date must be on or after the start date")
+	b.post("/messages/search", "from", "tomorrow").is(http.StatusUnprocessableEntity).has(
+		"Enter a date, for example 2026-06-03")
+	b.post("/messages/search", "from", "2026-06-03", "to", "2026-06-01").is(http.StatusUnprocessableEntity).has(
+		"End date must be on or after the start date")
 	b.get("/messages/search").to("/messages")
 	b.get("/messages?find=made-up").is(200).has("This search has expired.")
 
@@ -112,7 +121,8 @@ func TestMessagesAreMaskedForViewers(t *testing.T) {
 	b := s.as(s.hire("viewer@example.com", sms.Viewer))
 	b.get("/messages").is(200).has("0803 ••• 1001").lacks("08030001001", "803 000 1001", "8030001001")
 	b.found("/messages/search", "number", "0803 000 1001").has("1 message to 0803 ••• 1001")
-	same := b.found("/messages/search", "message", "2").has("1 message to 0803 ••• 1001").lacks("08030001001", "0803 000 1001", "8030001001")
+	same := b.found("/messages/search", "message", "2").has("1 message to 0803 ••• 1001").lacks("08030001001",
+		"0803 000 1001", "8030001001")
 	if got := same.attr("#number", "value"); got != "" {
 		t.Errorf("the field shows %q", got)
 	}

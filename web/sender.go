@@ -82,7 +82,8 @@ func (s *records) showSenderForm(w http.ResponseWriter, r *http.Request, v *page
 	if r.Method == http.MethodPost {
 		p.Purpose = r.PostForm.Get("purpose")
 	}
-	return s.Render(w, r, page.Status(r, bad), views.SenderEdit(s.recordFrame(v, "Sender ID "+p.Sender.Text, bad, senderCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.SenderEdit(s.recordFrame(v, "Sender ID "+p.Sender.Text, bad,
+		senderCrumbs()), p))
 }
 
 func (s *records) senderSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -110,7 +111,8 @@ func (s *records) showSenderDelete(w http.ResponseWriter, r *http.Request, v *pa
 	if err != nil {
 		return err
 	}
-	return s.Render(w, r, page.Status(r, bad), views.SenderDelete(s.recordFrame(v, "Delete a sender ID?", bad, senderCrumbs()), p))
+	return s.Render(w, r, page.Status(r, bad), views.SenderDelete(s.recordFrame(v, "Delete a sender ID?", bad,
+		senderCrumbs()), p))
 }
 
 func (s *records) senderDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

@@ -16,8 +16,10 @@ import (
 
 // sendingFields are an account's sending settings as the form shows them.
 func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
-	p := views.SendingForm{Action: views.AccountPath(a.ID) + "/sending", Abroad: a.Abroad, TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
-		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), Zone: views.ZoneWords(s.Now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
+	p := views.SendingForm{Action: views.AccountPath(a.ID) + "/sending", Abroad: a.Abroad,
+		TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
+		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget),
+		Zone: views.ZoneWords(s.Now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
 	p.From, p.To = a.Hours.Ends()
 	p.HoursZone = a.Hours.Zone
 	for d, own := range a.Hours.Own {
@@ -25,7 +27,8 @@ func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
 		p.Days[d].From, p.Days[d].To = own.Ends()
 	}
 	l := a.Limits
-	for name, n := range map[string]int64{"cap_messages": l.CapMessages, "cap_days": l.CapDays, "day_most": l.DayMost, "person_most": l.PersonMost, "person_day_most": l.PersonDayMost} {
+	for name, n := range map[string]int64{"cap_messages": l.CapMessages, "cap_days": l.CapDays, "day_most": l.DayMost,
+		"person_most": l.PersonMost, "person_day_most": l.PersonDayMost} {
 		p.Limits[name] = strconv.FormatInt(n, 10)
 	}
 	return p
@@ -82,8 +85,10 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 		bad["hours_from"] = "Sending hours must include at least one day"
 	}
 	limit := func(name string) int64 { return int64(count(p.Limits[name])) }
-	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)), ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1),
-		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), DayMost: limit("day_most"), PersonMost: limit("person_most"), PersonDayMost: limit("person_day_most")}}, bad.Or()
+	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)),
+		ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1),
+		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), DayMost: limit("day_most"),
+			PersonMost: limit("person_most"), PersonDayMost: limit("person_day_most")}}, bad.Or()
 }
 
 func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

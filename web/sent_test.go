@@ -37,13 +37,18 @@ func (s *site) must(err error) {
 
 func (s *site) update(account int64, change func(*sms.Account)) {
 	s.t.Helper()
-	_, err := s.db.UpdateAccount(context.Background(), account, s.clock.now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { change(a); return nil })
+	_, err := s.db.UpdateAccount(context.Background(), account, s.clock.now().UnixMilli(),
+		func(a *sms.Account, _ *sms.Credentials) error {
+			change(a)
+			return nil
+		})
 	s.must(err)
 }
 
 func (s *site) know(account int64, senders ...string) {
 	s.t.Helper()
-	list := []sms.SenderID{{ID: 90, Text: "PENDING", IsActive: true, ApproveStatus: "Pending"}, {ID: 91, Text: "OLDNAME", ApproveStatus: "Approved"}}
+	list := []sms.SenderID{{ID: 90, Text: "PENDING", IsActive: true, ApproveStatus: "Pending"},
+		{ID: 91, Text: "OLDNAME", ApproveStatus: "Approved"}}
 	for i, text := range senders {
 		list = append(list, sms.SenderID{ID: int64(i + 1), Text: text, IsActive: true, ApproveStatus: "Approved"})
 	}
@@ -99,7 +104,10 @@ func (s *site) send(account sms.Account, most int, answer func(sms.Call) sms.Out
 	s.must(err)
 	for range most {
 		now := s.clock.now().UnixMilli()
-		claim, err := s.db.Claim(ctx, sms.ClaimOrder{AccountID: account.ID, Epoch: epoch, Urgent: true, Bulk: true, CallLimit: account.CallLimit, Overhead: func(sms.Call) int { return 0 }}, now)
+		claim, err := s.db.Claim(ctx, sms.ClaimOrder{AccountID: account.ID, Epoch: epoch, Urgent: true, Bulk: true,
+			CallLimit: account.CallLimit, Overhead: func(sms.Call) int {
+				return 0
+			}}, now)
 		s.must(err)
 		a := claim.Attempt
 		if a == nil {
@@ -121,12 +129,14 @@ func (s *site) reports(account sms.Account, reports ...sms.DeliveryReport) {
 			reports[i].ID = int64(i + 1)
 		}
 	}
-	_, err := s.db.ApplyReports(context.Background(), reports, map[int64]string{account.ID: account.Country}, sms.Cursors{Inbox: int64(len(reports))}, s.clock.now().UnixMilli())
+	_, err := s.db.ApplyReports(context.Background(), reports, map[int64]string{account.ID: account.Country},
+		sms.Cursors{Inbox: int64(len(reports))}, s.clock.now().UnixMilli())
 	s.must(err)
 }
 
 func report(last4, status, code string) sms.DeliveryReport {
-	return sms.DeliveryReport{ProviderID: "id-" + last4, Mobile: "234803000" + last4, Status: status, ErrorCode: code, SubmitDate: "2606030948", DoneDate: "2606030949",
+	return sms.DeliveryReport{ProviderID: "id-" + last4, Mobile: "234803000" + last4, Status: status, ErrorCode: code,
+		SubmitDate: "2606030948", DoneDate: "2606030949",
 		Raw: "mobile=234803000" + last4 + "&status=" + status}
 }
 

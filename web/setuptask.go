@@ -57,7 +57,8 @@ func (s *accounts) tasks(v *page.Visit) (list []views.Task, account sms.Account,
 		}
 		list = append(list, connected...)
 	}
-	second := views.Task{Text: "Add a second administrator", Hint: "So that you are not locked out if one of you is away.", Href: views.TeamPath, Status: "Not started"}
+	second := views.Task{Text: "Add a second administrator", Hint: "So that you are not locked out if one of you is away.",
+		Href: views.TeamPath, Status: "Not started"}
 	if administrators > 1 {
 		second.Status, second.Tone = "Done", views.ToneOK
 	}
@@ -90,11 +91,13 @@ func (s *accounts) connectedTasks(v *page.Visit, a sms.Account) ([]views.Task, e
 	if err != nil {
 		return nil, err
 	}
-	connect := views.Task{Text: taskConnect, Hint: a.Name, Href: views.AccountPath(a.ID), Status: "Connected", Tone: views.ToneOK}
+	connect := views.Task{Text: taskConnect, Hint: a.Name, Href: views.AccountPath(a.ID), Status: "Connected",
+		Tone: views.ToneOK}
 	if a.Failure != "" || a.ReachedAt == 0 {
 		connect.Hint, connect.Status, connect.Tone = a.Failure, "Not connected", views.ToneBad
 	}
-	reports := views.Task{Text: taskReports, Href: views.CallbackPath(a.ID), Status: "Waiting for the first report", Tone: views.ToneWarn}
+	reports := views.Task{Text: taskReports, Href: views.CallbackPath(a.ID), Status: "Waiting for the first report",
+		Tone: views.ToneWarn}
 	if reportAt > 0 {
 		reports.Status, reports.Tone = "Receiving reports", views.ToneOK
 	}

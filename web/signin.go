@@ -154,6 +154,7 @@ func inviteTitle(i sms.Invite) string {
 func (s *door) inviteOver(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.Render(w, r, http.StatusNotFound, views.ErrorPage(v.BareFrame(""), views.Problem{
 		Status: http.StatusNotFound, Title: "This invitation has expired",
-		Text: "Invitations work once and for 24 hours. Ask an administrator for a new one.", Link: views.Link{Text: "Sign in", Href: views.SignInPath},
+		Text: "Invitations work once and for 24 hours. Ask an administrator for a new one.",
+		Link: views.Link{Text: "Sign in", Href: views.SignInPath},
 	}))
 }

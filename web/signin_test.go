@@ -21,7 +21,8 @@ func secure(c *Config) { c.Secure, c.PublicURL = true, "https://desk.example.com
 // real is an administrator whose password is known.
 func (s *site) real() {
 	s.t.Helper()
-	if _, err := s.desk.CreateUser(s.t.Context(), desk.Operator(), "ada@example.com", "Ada Obi", sms.Administrator, goodPassword); err != nil {
+	if _, err := s.desk.CreateUser(s.t.Context(), desk.Operator(), "ada@example.com", "Ada Obi", sms.Administrator,
+		goodPassword); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -38,7 +39,8 @@ func TestSignInFlow(t *testing.T) {
 	if form.page().Find("input[name=email][autofocus]").Length() != 1 {
 		t.Error("the email field has no focus")
 	}
-	wrong := b.post("/signin", "email", "ada@example.com", "password", "nope", "next", "/settings/team").is(http.StatusUnprocessableEntity)
+	wrong := b.post("/signin", "email", "ada@example.com", "password", "nope", "next",
+		"/settings/team").is(http.StatusUnprocessableEntity)
 	wrong.has("There is a problem", "The email address or password is wrong. You have 4 attempts left.").lacks("nope")
 	if got := wrong.page().Find("title").Text(); !strings.HasPrefix(got, "Error: Sign in") {
 		t.Errorf("title %q", got)
@@ -78,7 +80,9 @@ func TestThrottleIgnoresForgedAddresses(t *testing.T) {
 	s.real()
 	passed := 0
 	for i := range 60 {
-		r := httptest.NewRequest(http.MethodPost, "/signin", strings.NewReader(url.Values{"email": {string(rune('a'+i%26)) + strings.Repeat("x", i) + "@example.com"}, "password": {"x"}}.Encode()))
+		r := httptest.NewRequest(http.MethodPost, "/signin",
+			strings.NewReader(url.Values{"email": {string(rune('a'+i%26)) + strings.Repeat("x", i) + "@example.com"},
+				"password": {"x"}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		forged := "203.0.113." + string(rune('0'+i%10))
@@ -102,7 +106,8 @@ func TestProxyIsBelievedWhereToldSo(t *testing.T) {
 	try := func(peer, claimed string) bool {
 		b := s.browser()
 		b.ip = peer
-		r := httptest.NewRequest(http.MethodPost, "/signin", strings.NewReader(url.Values{"email": {desk.NewToken()[:9] + "@example.com"}, "password": {"x"}}.Encode()))
+		r := httptest.NewRequest(http.MethodPost, "/signin",
+			strings.NewReader(url.Values{"email": {desk.NewToken()[:9] + "@example.com"}, "password": {"x"}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		r.Header.Set("X-Forwarded-For", claimed)
@@ -143,7 +148,8 @@ func TestSessionCookieStrings(t *testing.T) {
 				if len(set) != 1 || !regexp.MustCompile(form).MatchString(set[0]) {
 					t.Fatalf("Set-Cookie %q, want %s", set, form)
 				}
-				return regexp.MustCompile(form).FindStringSubmatch(set[0] + "")[len(regexp.MustCompile(form).FindStringSubmatch(set[0]))-1]
+				return regexp.MustCompile(form).FindStringSubmatch(set[0] +
+					"")[len(regexp.MustCompile(form).FindStringSubmatch(set[0]))-1]
 			}
 			first := one(b.post("/signin", "email", "ada@example.com", "password", goodPassword), c.opened)
 			second := one(b.post("/me/password", "current", goodPassword, "password", "another pony battery lamp"), c.opened)
@@ -192,7 +198,8 @@ func TestExpiredSession(t *testing.T) {
 	b := s.as(s.boss)
 	s.clock.pass(2 * time.Hour)
 	b.get("/me").to("/signin?next=%2Fme&why=timeout")
-	b.get("/signin?next=%2Fme&why=timeout").has("You were signed out after 2 hours of inactivity. Sign in to continue where you left off.")
+	b.get("/signin?next=%2Fme&why=timeout").has(
+		"You were signed out after 2 hours of inactivity. Sign in to continue where you left off.")
 	b.post("/settings/team", "email", "x").to("/signin?next=%2Fsettings%2Fteam&why=timeout")
 	b.post("/me/name", "name", "x").to("/signin?why=timeout")
 
@@ -223,8 +230,10 @@ func TestWatchingIsNotUse(t *testing.T) {
 
 var elsewhere = []string{
 	"https://evil.example", "//evil.example", "///evil.example", `/\evil.example`, `\\evil.example`, `\/evil.example`, "/\t/evil.example", "/\n/evil.example",
-	"/\r/evil.example", "\t//evil.example", " //evil.example", "/ /evil.example", "javascript:alert(1)", "data:text/html,x", "http:evil.example", "https:/evil.example",
-	"evil.example", ".evil.example", "@evil.example", "/\x00/evil.example", "/%5cevil.example\\", "/x\\..\\..\\evil", "//evil.example/%2f..", "/\u00a0\\evil", "////", "//",
+	"/\r/evil.example", "\t//evil.example", " //evil.example", "/ /evil.example", "javascript:alert(1)",
+	"data:text/html,x", "http:evil.example", "https:/evil.example",
+	"evil.example", ".evil.example", "@evil.example", "/\x00/evil.example", "/%5cevil.example\\", "/x\\..\\..\\evil",
+	"//evil.example/%2f..", "/\u00a0\\evil", "////", "//",
 	"/signin?next=//evil.example", "/signout", "", "?x=//evil.example", "#//evil.example", "/\x7f/evil.example",
 }
 
@@ -237,7 +246,8 @@ func TestNextStaysHere(t *testing.T) {
 	for _, next := range elsewhere {
 		b.get("/signin?" + url.Values{"next": {next}}.Encode()).to("/")
 		b.post("/theme", "theme", "dark", "next", next).to("/")
-		if got, ok := s.browser().get("/signin?" + url.Values{"next": {next}}.Encode()).page().Find("input[name=next]").Attr("value"); ok {
+		if got, ok := s.browser().get("/signin?" + url.Values{"next": {next}}.Encode()).page().Find("input[name=next]").Attr(
+			"value"); ok {
 			t.Errorf("the form keeps %q as %q", next, got)
 		}
 	}
@@ -263,14 +273,18 @@ func TestSetup(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.get("/setup?token="+token).is(http.StatusOK).has("Set up smsdesk", "At least 15 characters")
-	bad := b.post("/setup", "token", token, "email", "ada", "name", "Ada <b>", "password", "short").is(http.StatusUnprocessableEntity)
-	bad.has("Enter an email address, for example ada@example.com", "Password must be at least 15 characters. Yours is 5").lacks("short\"")
+	bad := b.post("/setup", "token", token, "email", "ada", "name", "Ada <b>", "password",
+		"short").is(http.StatusUnprocessableEntity)
+	bad.has("Enter an email address, for example ada@example.com",
+		"Password must be at least 15 characters. Yours is 5").lacks("short\"")
 	if got, _ := bad.page().Find("input[name=token]").Attr("value"); got != token {
 		t.Error("the form forgot the secret")
 	}
-	b.post("/setup", "token", token, "email", "ada@example.com", "name", "Ada Obi", "password", goodPassword).to("/setup/tasks?done=setup")
+	b.post("/setup", "token", token, "email", "ada@example.com", "name", "Ada Obi", "password",
+		goodPassword).to("/setup/tasks?done=setup")
 	tasks := b.get("/setup/tasks?done=setup").is(http.StatusOK)
-	tasks.has("Create the first administrator Done", "Connect to the provider", "Turn on delivery reports", "Choose the default sender ID",
+	tasks.has("Create the first administrator Done", "Connect to the provider", "Turn on delivery reports",
+		"Choose the default sender ID",
 		"Set the price, currency, country and time zone", "Add a second administrator", "1 of 6 tasks done")
 	tasks.page().Find(".tasks a").Each(func(_ int, a *goquery.Selection) {
 		href, _ := a.Attr("href")
@@ -280,7 +294,8 @@ func TestSetup(t *testing.T) {
 	stranger := s.browser()
 	stranger.get("/setup?token=" + token).to("/setup/tasks")
 	stranger.get("/setup/tasks").to("/signin?next=%2Fsetup%2Ftasks")
-	stranger.post("/setup", "token", token, "email", "eve@example.com", "name", "Eve", "password", goodPassword).is(http.StatusNotFound)
+	stranger.post("/setup", "token", token, "email", "eve@example.com", "name", "Eve", "password",
+		goodPassword).is(http.StatusNotFound)
 	if n, _ := s.db.Administrators(t.Context()); n != 1 {
 		t.Errorf("%d administrators", n)
 	}
@@ -296,13 +311,15 @@ func TestSetupIsClosedByAnAdministrator(t *testing.T) {
 	fresh, _, _ := s.desk.OpenSetup(t.Context())
 	s.real()
 	s.browser().get("/setup?token=" + fresh).to("/setup/tasks")
-	s.browser().post("/setup", "token", fresh, "email", "eve@example.com", "name", "Eve", "password", goodPassword).is(http.StatusConflict)
+	s.browser().post("/setup", "token", fresh, "email", "eve@example.com", "name", "Eve", "password",
+		goodPassword).is(http.StatusConflict)
 }
 
 func TestInvitePages(t *testing.T) {
 	s := newSite(t)
 	boss, guest := s.as(s.boss), s.browser()
-	boss.post("/settings/team", "email", "x", "role", "").is(http.StatusUnprocessableEntity).has("Enter an email address", "Choose a role")
+	boss.post("/settings/team", "email", "x", "role", "").is(http.StatusUnprocessableEntity).has("Enter an email address",
+		"Choose a role")
 	boss.post("/settings/team", "email", "bola@example.com", "role", "sender").to("/settings/team")
 	shown := boss.get("/settings/team").has("Invitation link created", "bola@example.com", "1 open invitation")
 	link, _ := shown.page().Find("#invite-link").Attr("value")
@@ -317,8 +334,10 @@ func TestInvitePages(t *testing.T) {
 	if got, _ := guest.get(path).page().Find("input[name=email]").Attr("value"); got != "bola@example.com" {
 		t.Errorf("address %q", got)
 	}
-	guest.post(path, "name", "Bola", "password", "short").is(http.StatusUnprocessableEntity).has("Password must be at least 15 characters")
-	guest.post(path, "name", "Bola", "password", goodPassword, "email", "eve@example.com", "role", "administrator").to("/me?done=accepted")
+	guest.post(path, "name", "Bola", "password", "short").is(http.StatusUnprocessableEntity).has(
+		"Password must be at least 15 characters")
+	guest.post(path, "name", "Bola", "password", goodPassword, "email", "eve@example.com", "role",
+		"administrator").to("/me?done=accepted")
 	guest.get("/me").is(http.StatusOK).has("Bola", "bola@example.com · Sender")
 	guest.get("/settings/team").is(http.StatusForbidden)
 	s.browser().get(path).is(http.StatusNotFound).has("This invitation has expired")
@@ -341,7 +360,8 @@ func TestForgottenPasswordPages(t *testing.T) {
 	shown := boss.get("/settings/team").has("Invitation link created").lacks("open invitation")
 	link, _ := shown.page().Find("#invite-link").Attr("value")
 	path := strings.TrimPrefix(link, "http://127.0.0.1:8080")
-	form := guest.get(path).is(http.StatusOK).has("Choose a new password", "An administrator gave you this link to choose a new password.")
+	form := guest.get(path).is(http.StatusOK).has("Choose a new password",
+		"An administrator gave you this link to choose a new password.")
 	if form.page().Find("#name").Length() != 0 {
 		t.Error("the form asks for a name")
 	}

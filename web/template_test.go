@@ -32,7 +32,8 @@ func TestComposeOffersOnlyTemplatesThatMayBeUsed(t *testing.T) {
 	if options := got.text("select#template"); options != "No template Appointment" {
 		t.Errorf("offered are %q", options)
 	}
-	if got.attr("#use-template", "formaction") != "/new/template" || got.attr("#use-template", "hx-post") != "/new/template" {
+	if got.attr("#use-template", "formaction") != "/new/template" ||
+		got.attr("#use-template", "hx-post") != "/new/template" {
 		t.Error("the button leads elsewhere")
 	}
 	// The Enter key presses the first button, which must not replace the text.
@@ -51,21 +52,28 @@ func TestATemplateFillsTheTextAndKeepsTheRest(t *testing.T) {
 	if page.page().Find("#marks[hidden]").Length() != 1 {
 		t.Error("fields for marks stand on an empty form")
 	}
-	got := b.post("/new/template", page.form("numbers", "08030000101", "text", "mine", "sender_id", "SCHOOL", "name", "June", "flash", "yes", "template", "7", "field:date", "Monday")...).is(200)
+	got := b.post("/new/template", page.form("numbers", "08030000101", "text", "mine", "sender_id", "SCHOOL", "name",
+		"June", "flash", "yes", "template", "7", "field:date", "Monday")...).is(200)
 	s.leads(got)
 	form := got.page().Find("form#compose")
 	if text := form.Find("[name=text]").Text(); text != "Dear ##Name##,\ncome on ##Date##." {
 		t.Errorf("the text is %q", text)
 	}
-	if form.Find("[name=numbers]").Text() != "08030000101" || form.Find("#sender_id option[selected]").AttrOr("value", "") != "SCHOOL" || form.Find("[name=name]").AttrOr("value", "") != "June" ||
-		form.Find("[name=flash][checked]").Length() != 1 || form.Find("[name=token]").AttrOr("value", "") != page.attr("#compose [name=token]", "value") || form.Find("#template option[selected]").Text() != "Appointment" {
+	if form.Find("[name=numbers]").Text() != "08030000101" ||
+		form.Find("#sender_id option[selected]").AttrOr("value", "") != "SCHOOL" ||
+		form.Find("[name=name]").AttrOr("value", "") != "June" ||
+		form.Find("[name=flash][checked]").Length() != 1 ||
+		form.Find("[name=token]").AttrOr("value", "") != page.attr("#compose [name=token]", "value") ||
+		form.Find("#template option[selected]").Text() != "Appointment" {
 		t.Error("something typed was lost")
 	}
 	labels := form.Find("#marks label").Map(func(_ int, l *goquery.Selection) string { return l.Text() })
-	if strings.Join(labels, "|") != "Value for ##Name##|Value for ##Date##" || form.Find("[name='field:date']").AttrOr("value", "") != "Monday" || form.Find("#marks[hidden]").Length() != 0 {
+	if strings.Join(labels, "|") != "Value for ##Name##|Value for ##Date##" ||
+		form.Find("[name='field:date']").AttrOr("value", "") != "Monday" || form.Find("#marks[hidden]").Length() != 0 {
 		t.Errorf("the fields are %q", labels)
 	}
-	if preview := got.text("#preview .bubble"); !strings.Contains(preview, "Dear ##Name##") || !strings.Contains(preview, "come on Monday.") {
+	if preview := got.text("#preview .bubble"); !strings.Contains(preview, "Dear ##Name##") ||
+		!strings.Contains(preview, "come on Monday.") {
 		t.Errorf("the preview is %q", preview)
 	}
 
@@ -74,10 +82,12 @@ func TestATemplateFillsTheTextAndKeepsTheRest(t *testing.T) {
 	}
 	wrong := send("field:date", "Monday").is(422)
 	s.leads(wrong)
-	if said := wrong.text(`#errors a[href="#field%3Aname"]`); said != "Enter a value for ##Name##, or upload a list with a column for it" {
+	if said := wrong.text(
+		`#errors a[href="#field%3Aname"]`); said != "Enter a value for ##Name##, or upload a list with a column for it" {
 		t.Errorf("the summary says %q", said)
 	}
-	if wrong.page().Find("[name='field:date']").AttrOr("value", "") != "Monday" || wrong.page().Find("[id='field:name'][aria-invalid]").Length() != 1 {
+	if wrong.page().Find("[name='field:date']").AttrOr("value", "") != "Monday" ||
+		wrong.page().Find("[id='field:name'][aria-invalid]").Length() != 1 {
 		t.Error("the field is not marked, or the other one is lost")
 	}
 	send("field:date", "Monday", "field:name", "all").is(303)
@@ -98,8 +108,10 @@ func TestATemplateThatCannotBeUsed(t *testing.T) {
 	s.templates(a.ID)
 	b := s.as(s.boss)
 	page := b.get("/new")
-	for id, sentence := range map[string]string{"": "Choose a template, or write your own text", "8": "This template can no longer be used. Choose another, or write your own text",
-		"99": "This template can no longer be used. Choose another, or write your own text", "x": "This template can no longer be used. Choose another, or write your own text"} {
+	for id, sentence := range map[string]string{"": "Choose a template, or write your own text",
+		"8":  "This template can no longer be used. Choose another, or write your own text",
+		"99": "This template can no longer be used. Choose another, or write your own text",
+		"x":  "This template can no longer be used. Choose another, or write your own text"} {
 		got := b.post("/new/template", page.form("text", "mine", "template", id)...).is(422)
 		if got.text(`#errors a[href="#template"]`) != sentence || got.page().Find("[name=text]").Text() != "mine" {
 			t.Errorf("%q: %q", id, got.text("#errors"))
@@ -121,10 +133,12 @@ func TestATemplateInPlace(t *testing.T) {
 		t.Error("nothing is said")
 	}
 	got = b.postFragment("/new/parts", "text", "Hi ##Name##, ##name## and ##Day##", "field:name", "Ada").is(200)
-	if n := got.page().Find("#marks input").Length(); n != 2 || !strings.Contains(got.text(".bubble"), "Hi Ada, Ada and ##Day##") {
+	if n := got.page().Find("#marks input").Length(); n != 2 ||
+		!strings.Contains(got.text(".bubble"), "Hi Ada, Ada and ##Day##") {
 		t.Errorf("%d fields, %q", n, got.text(".bubble"))
 	}
-	if got = b.postFragment("/new/parts", "text", strings.Repeat("##x##", 3)+marksUpTo(60)).is(200); got.page().Find("#marks input").Length() != 20 {
+	if got = b.postFragment("/new/parts", "text", strings.Repeat("##x##", 3)+marksUpTo(60)).is(200); got.page().Find(
+		"#marks input").Length() != 20 {
 		t.Error("a careless text makes a page of fields")
 	}
 }
@@ -154,9 +168,11 @@ func TestRecordsAreReadAgain(t *testing.T) {
 		t.Error("the button leads elsewhere")
 	}
 	b.post(views.AccountPath(a.ID) + "/refresh").to(views.AccountPath(a.ID) + "?done=refreshed")
-	b.get(views.AccountPath(a.ID)+"?done=refreshed").is(200).has("3 (1 usable)", "Refreshed today at", "refreshed").count("#templates-failed", 0)
+	b.get(views.AccountPath(a.ID)+"?done=refreshed").is(200).has("3 (1 usable)", "Refreshed today at",
+		"refreshed").count("#templates-failed", 0)
 	s.must(s.db.MarkRecords(t.Context(), a.ID, sms.RecordTemplates, "API access is turned off for this account"))
-	b.get(views.AccountPath(a.ID)).has("We could not read the templates", "API access is turned off for this account", "3 (1 usable)")
+	b.get(views.AccountPath(a.ID)).has("We could not read the templates", "API access is turned off for this account",
+		"3 (1 usable)")
 	s.provider.err = errors.New("We cannot reach the provider")
 	b.post(views.AccountPath(a.ID) + "/refresh").to(views.AccountPath(a.ID))
 	b.get(views.AccountPath(a.ID)).has("We cannot reach the provider", "Refreshed today at")

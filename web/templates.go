@@ -65,7 +65,8 @@ func (s *records) template(r *http.Request, v *page.Visit, bad sms.Invalid) (p v
 }
 
 func (s *records) templateCrumbs(p views.TemplatePage) []views.Link {
-	return []views.Link{{Text: "Templates", Href: views.TemplatesPath}, {Text: p.Template.Name, Href: views.TemplatesPath + "/" + page.Joined([]int64{p.Template.ID})}}
+	return []views.Link{{Text: "Templates", Href: views.TemplatesPath},
+		{Text: p.Template.Name, Href: views.TemplatesPath + "/" + page.Joined([]int64{p.Template.ID})}}
 }
 
 func (s *records) templateShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -73,7 +74,8 @@ func (s *records) templateShow(w http.ResponseWriter, r *http.Request, v *page.V
 	if err != nil {
 		return err
 	}
-	return s.Render(w, r, http.StatusOK, views.TemplateShow(s.recordFrame(v, p.Template.Name, nil, s.templateCrumbs(p)[:1]...), p))
+	return s.Render(w, r, http.StatusOK, views.TemplateShow(s.recordFrame(v, p.Template.Name, nil,
+		s.templateCrumbs(p)[:1]...), p))
 }
 
 func (s *records) templateForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -90,7 +92,8 @@ func (s *records) showTemplateForm(w http.ResponseWriter, r *http.Request, v *pa
 		p.Name, p.Text, p.MarksOK = r.PostForm.Get("name"), page.Lines(r.PostForm.Get("text")), r.PostForm.Get("marks") != ""
 		p.Added, p.Gone = sms.MarksChanged(p.Template.Text, p.Text)
 	}
-	return s.Render(w, r, page.Status(r, bad), views.TemplateEdit(s.recordFrame(v, "Change the template", bad, s.templateCrumbs(p)...), p))
+	return s.Render(w, r, page.Status(r, bad), views.TemplateEdit(s.recordFrame(v, "Change the template", bad,
+		s.templateCrumbs(p)...), p))
 }
 
 // templateSave changes a template at the provider. Other marks than before
@@ -104,7 +107,8 @@ func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *page.V
 	seen := sms.Template{ID: id, Name: f.Get("seen_name"), Text: page.Lines(f.Get("seen_text"))}
 	added, gone := sms.MarksChanged(seen.Text, f.Get("text"))
 	if len(added)+len(gone) > 0 && f.Get("marks") == "" && strings.TrimSpace(f.Get("text")) != "" {
-		return s.showTemplateForm(w, r, v, sms.Invalid{"marks": "This changes the template's placeholders. Tick the box to confirm"})
+		return s.showTemplateForm(w, r, v,
+			sms.Invalid{"marks": "This changes the template's placeholders. Tick the box to confirm"})
 	}
 	_, err = s.desk.UpdateTemplate(r.Context(), v.User, v.Account.ID, seen, f.Get("name"), f.Get("text"))
 	var bad sms.Invalid
@@ -126,7 +130,8 @@ func (s *records) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *
 	if err != nil {
 		return err
 	}
-	return s.Render(w, r, page.Status(r, bad), views.TemplateDelete(s.recordFrame(v, "Delete this template?", bad, s.templateCrumbs(p)...), p))
+	return s.Render(w, r, page.Status(r, bad), views.TemplateDelete(s.recordFrame(v, "Delete this template?", bad,
+		s.templateCrumbs(p)...), p))
 }
 
 func (s *records) templateDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -180,7 +185,8 @@ func (s *records) draftSave(w http.ResponseWriter, r *http.Request, v *page.Visi
 		return err
 	}
 	f := r.PostForm
-	d := sms.TemplateDraft{ID: p.Draft.ID, AccountID: v.Account.ID, Name: f.Get("name"), Text: f.Get("text"), ChangedAt: page.Number(f.Get("seen"))}
+	d := sms.TemplateDraft{ID: p.Draft.ID, AccountID: v.Account.ID, Name: f.Get("name"), Text: f.Get("text"),
+		ChangedAt: page.Number(f.Get("seen"))}
 	if v.Account.ID == 0 {
 		return sms.ErrNotFound
 	}
@@ -190,7 +196,8 @@ func (s *records) draftSave(w http.ResponseWriter, r *http.Request, v *page.Visi
 	case errors.As(err, &bad):
 		return s.showDraft(w, r, v, bad)
 	case errors.Is(err, sms.ErrConflict):
-		return s.showDraft(w, r, v, sms.Invalid{"changed": p.Draft.ChangedName + " changed this draft while you had it open. Copy your text, reopen the draft and paste it"})
+		return s.showDraft(w, r, v, sms.Invalid{"changed": p.Draft.ChangedName +
+			" changed this draft while you had it open. Copy your text, reopen the draft and paste it"})
 	case err != nil:
 		return err
 	}
@@ -203,7 +210,8 @@ func (s *records) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *pag
 	if err != nil {
 		return err
 	}
-	return s.Render(w, r, http.StatusOK, views.DraftDelete(s.recordFrame(v, "Delete this draft?", nil, views.Link{Text: "Templates", Href: views.TemplatesPath}), p))
+	return s.Render(w, r, http.StatusOK, views.DraftDelete(s.recordFrame(v, "Delete this draft?", nil,
+		views.Link{Text: "Templates", Href: views.TemplatesPath}), p))
 }
 
 func (s *records) draftDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

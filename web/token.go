@@ -35,7 +35,8 @@ type tokenOrders interface {
 func tokenSlip(v *page.Visit) string { return "token " + v.Token() }
 
 func (s *tokens) tokenList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showTokens(w, r, v, views.TokensPage{Secret: s.Slips.Take(tokenSlip(v), s.Now()), User: strconv.FormatInt(v.User.ID, 10)})
+	return s.showTokens(w, r, v, views.TokensPage{Secret: s.Slips.Take(tokenSlip(v), s.Now()),
+		User: strconv.FormatInt(v.User.ID, 10)})
 }
 
 // showTokens shows a person their own tokens, and an administrator everybody's.
@@ -124,7 +125,8 @@ func (s *tokens) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *page
 	}
 	f := v.Frame("Revoke this token?", tokenNav(v))
 	f.Crumbs = []views.Link{{Text: "API tokens", Href: views.TokensPath}}
-	return s.Render(w, r, http.StatusOK, views.RevokeToken(f, views.RevokePage{Outlook: s.Outlook(v, v.Account), Token: t}))
+	return s.Render(w, r, http.StatusOK, views.RevokeToken(f,
+		views.RevokePage{Outlook: s.Outlook(v, v.Account), Token: t}))
 }
 
 func (s *tokens) tokenRevoke(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

@@ -45,7 +45,8 @@ func (s *staff) showTeam(w http.ResponseWriter, r *http.Request, v *page.Visit, 
 	}
 	administrators := 0
 	for _, u := range users {
-		row := views.TeamRow{Href: views.UserPath(u.ID), Name: u.Name, Email: u.Email, Role: u.Role.Title(), Active: u.Active, Me: u.ID == v.User.ID}
+		row := views.TeamRow{Href: views.UserPath(u.ID), Name: u.Name, Email: u.Email, Role: u.Role.Title(), Active: u.Active,
+			Me: u.ID == v.User.ID}
 		p.People = append(p.People, row)
 		if u.Active && u.Role == sms.Administrator {
 			administrators++
@@ -111,7 +112,8 @@ func (s *staff) showPerson(w http.ResponseWriter, r *http.Request, v *page.Visit
 	f := v.Frame(u.Name, "settings")
 	f.Crumbs = []views.Link{{Text: "Team", Href: views.TeamPath}, {Text: u.Name}}
 	f.Error = len(bad) > 0
-	return s.Render(w, r, page.Status(r, bad), views.Person(f, views.PersonPage{Action: views.UserPath(u.ID), User: u, Me: u.ID == v.User.ID, Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.Person(f,
+		views.PersonPage{Action: views.UserPath(u.ID), User: u, Me: u.ID == v.User.ID, Bad: bad}))
 }
 
 // userSave changes the role or whether the person may sign in, or makes an

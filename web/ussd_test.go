@@ -30,12 +30,16 @@ func TestViewersSeeNumbersInPart(t *testing.T) {
 	at := s.clock.now().UnixMilli()
 	id := ussd.SessionID(at, 1)
 	s.must(s.db.PutUSSDSessions(context.Background(), ussd.Batch{
-		Sessions: []ussd.Session{{ID: id, AccountID: a.ID, MenuID: menu, Version: 1, Number: "2348030000101", Network: "mtn", Code: "347*13", BegunAt: at, LastAt: at, Steps: 1, Slowest: 1_200_000, Body: `{"msisdn":"2348030000101"}`}},
-		Steps:    []ussd.Step{{SessionID: id, No: 1, At: at, Screen: "start", Input: "call 0803 000 0101", Text: "Hello 08030000101"}},
-		Saved:    []ussd.Saved{{SessionID: id, AccountID: a.ID, MenuID: menu, Number: "2348030000101", Name: "Reason", Text: "ring 08030000101", At: at}}}))
+		Sessions: []ussd.Session{{ID: id, AccountID: a.ID, MenuID: menu, Version: 1, Number: "2348030000101", Network: "mtn",
+			Code: "347*13", BegunAt: at, LastAt: at, Steps: 1, Slowest: 1_200_000, Body: `{"msisdn":"2348030000101"}`}},
+		Steps: []ussd.Step{{SessionID: id, No: 1, At: at, Screen: "start", Input: "call 0803 000 0101",
+			Text: "Hello 08030000101"}},
+		Saved: []ussd.Saved{{SessionID: id, AccountID: a.ID, MenuID: menu, Number: "2348030000101", Name: "Reason",
+			Text: "ring 08030000101", At: at}}}))
 	for role, masked := range map[sms.Role]bool{sms.Viewer: true, sms.Sender: false} {
 		b := s.as(s.hire(string(role)+"@example.com", role))
-		for _, path := range []string{"/ussd/sessions", "/ussd/sessions?kind=slow", views.SessionPath(id), views.MenuPath(menu) + "/answers"} {
+		for _, path := range []string{"/ussd/sessions", "/ussd/sessions?kind=slow", views.SessionPath(id),
+			views.MenuPath(menu) + "/answers"} {
 			page := b.get(path)
 			page.is(http.StatusOK)
 			shown := strings.NewReplacer(" ", "", "\u00a0", "").Replace(page.text("main"))
@@ -48,7 +52,8 @@ func TestViewersSeeNumbersInPart(t *testing.T) {
 		}
 	}
 	csv := s.as(s.boss).get(views.MenuPath(menu) + "/answers.csv")
-	if !strings.Contains(csv.body, "Reason") || !strings.Contains(csv.body, "2348030000101") || !strings.Contains(csv.body, "ring 08030000101") {
+	if !strings.Contains(csv.body, "Reason") || !strings.Contains(csv.body, "2348030000101") ||
+		!strings.Contains(csv.body, "ring 08030000101") {
 		t.Error(csv.body)
 	}
 }
@@ -67,7 +72,8 @@ func TestOneCodeOneMenu(t *testing.T) {
 	if !strings.Contains(got.text("#errors"), "already uses *347#") {
 		t.Error(got.text("#errors"))
 	}
-	b.post(at+"/settings", "revision", "1", "name", "Glo", "code", "*347#", "on-glo", "yes", "name-0", "English", "code-0", "en").is(http.StatusSeeOther)
+	b.post(at+"/settings", "revision", "1", "name", "Glo", "code", "*347#", "on-glo", "yes", "name-0", "English", "code-0",
+		"en").is(http.StatusSeeOther)
 	b.post(at+"/publish", "revision", "1").is(http.StatusConflict)
 	b.post(at+"/publish", "revision", "2").is(http.StatusSeeOther)
 }
@@ -110,19 +116,25 @@ func TestTheSimulatorDialsAndShowsBothSides(t *testing.T) {
 	})
 	s.clinic()
 	b := s.as(s.boss)
-	b.post("/ussd/simulator", "dialled", "hello", "network", "mtn", "number", "12", "do", "dial").is(http.StatusUnprocessableEntity)
+	b.post("/ussd/simulator", "dialled", "hello", "network", "mtn", "number", "12", "do",
+		"dial").is(http.StatusUnprocessableEntity)
 	page := b.post("/ussd/simulator", "dialled", "*347*1#", "network", "glo", "number", "0803 000 0101", "do", "dial")
 	page.is(http.StatusOK)
-	if !strings.Contains(page.text("#heard"), "1. Yes <b>") || !strings.Contains(page.text("#took"), "which is too slow for some networks") || page.text("#answer") == "" {
+	if !strings.Contains(page.text("#heard"), "1. Yes <b>") ||
+		!strings.Contains(page.text("#took"), "which is too slow for some networks") || page.text("#answer") == "" {
 		t.Error(page.text("main"))
 	}
 	session := pressed[0].Session
-	if d := pressed[0]; d.Stage != ussd.Begin || d.Code != "347" || d.Text != "*347*1#" || d.Number != "2348030000101" || !strings.HasPrefix(session, ussd.TrialPrefix) {
+	if d := pressed[0]; d.Stage != ussd.Begin || d.Code != "347" || d.Text != "*347*1#" || d.Number != "2348030000101" ||
+		!strings.HasPrefix(session, ussd.TrialPrefix) {
 		t.Errorf("%+v", d)
 	}
-	b.post("/ussd/simulator", "dialled", "*347*1#", "network", "glo", "number", "0803 000 0101", "session", session, "input", "2", "do", "send").is(http.StatusOK)
-	gone := b.post("/ussd/simulator", "dialled", "*347*1#", "network", "glo", "number", "0803 000 0101", "session", session, "do", "hangup")
-	if pressed[1].Stage != ussd.Continue || pressed[1].Text != "2" || pressed[2].Stage != ussd.End || pressed[2].Session != session || !strings.Contains(gone.text("main"), "Dial: no answer.") {
+	b.post("/ussd/simulator", "dialled", "*347*1#", "network", "glo", "number", "0803 000 0101", "session", session,
+		"input", "2", "do", "send").is(http.StatusOK)
+	gone := b.post("/ussd/simulator", "dialled", "*347*1#", "network", "glo", "number", "0803 000 0101", "session",
+		session, "do", "hangup")
+	if pressed[1].Stage != ussd.Continue || pressed[1].Text != "2" || pressed[2].Stage != ussd.End ||
+		pressed[2].Session != session || !strings.Contains(gone.text("main"), "Dial: no answer.") {
 		t.Errorf("%+v %s", pressed, gone.text("main"))
 	}
 }
@@ -135,7 +147,8 @@ func TestAMenuIsWithdrawnRestoredAndDeleted(t *testing.T) {
 	at := views.MenuPath(menu)
 	for _, role := range []sms.Role{sms.Viewer, sms.Sender, sms.Approver} {
 		b := s.as(s.hire(string(role)+"@example.com", role))
-		for _, path := range []string{"/publish", "/withdraw", "/delete", "/restore", "/order", "/screen", "/settings", "/preview"} {
+		for _, path := range []string{"/publish", "/withdraw", "/delete", "/restore", "/order", "/screen", "/settings",
+			"/preview"} {
 			b.post(at+path, "revision", "1", "version", "1", "do", "add").is(http.StatusForbidden)
 		}
 		page := b.get(at)
@@ -189,14 +202,17 @@ func TestAScreenIsRemovedAfterAQuestion(t *testing.T) {
 	if form.attr("#remove-screen", "href") != remove {
 		t.Error("no way to the question")
 	}
-	asked := b.get(remove).is(http.StatusOK).has("Remove the screen Started again?", "leads nowhere then.", "Callers keep the published version")
+	asked := b.get(remove).is(http.StatusOK).has("Remove the screen Started again?", "leads nowhere then.",
+		"Callers keep the published version")
 	b.get(views.With(at+"/screen/remove", "key", "start")).has("Callers begin with “")
 	b.get(views.With(at+"/screen/remove", "key", "gone")).is(http.StatusNotFound)
-	b.post(at+"/order", "do", "remove", "key", asked.attr("#remove [name=key]", "value"), "revision", asked.attr("#remove [name=revision]", "value")).to(at)
+	b.post(at+"/order", "do", "remove", "key", asked.attr("#remove [name=key]", "value"), "revision",
+		asked.attr("#remove [name=revision]", "value")).to(at)
 	d, err := s.db.MenuDraft(context.Background(), menu)
 	s.must(err)
 	if _, still := d.Menu.Screen("again"); still || len(d.Menu.Screens) != len(ussd.Examples()[0].Screens)-1 {
 		t.Errorf("%d screens are left", len(d.Menu.Screens))
 	}
-	b.post(at+"/order", "do", "remove", "key", "start", "revision", asked.attr("#remove [name=revision]", "value")).is(http.StatusConflict)
+	b.post(at+"/order", "do", "remove", "key", "start", "revision", asked.attr("#remove [name=revision]", "value")).is(
+		http.StatusConflict)
 }

@@ -158,21 +158,25 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s := &site{t: t, db: db, feed: feed.New(), clock: &clock{t: time.Date(2026, 6, 3, 9, 48, 0, 0, time.UTC)}, log: &journal{}, provider: &provider{}}
+	s := &site{t: t, db: db, feed: feed.New(), clock: &clock{t: time.Date(2026, 6, 3, 9, 48, 0, 0, time.UTC)},
+		log: &journal{}, provider: &provider{}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	open := func(gateway.Opening[*provider]) (*provider, error) { return s.provider, nil }
 	s.accounts = gateway.NewAccounts(open, db, log)
 	s.desk = desk.New(db, gateway.See(s.accounts, func(p *provider) desk.Gateway { return p }), s.feed, log, s.clock.now)
 	c := Config{Ask: asking(db), Do: doing(s.desk)}
 	c.Campaign = campaign.Config{
-		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db, Overview: db},
-		Do:  campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk, Upload: s.desk, Doubt: s.desk},
+		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,
+			Overview: db},
+		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk,
+			Upload: s.desk, Doubt: s.desk},
 	}
 	c.USSD = ussd.Config{
 		Ask: ussd.Questions{MenuBase: db, Menu: db, Caller: db},
 		Do:  ussd.Orders{Menu: s.desk, Caller: s.desk},
 	}
-	c.Config = page.Config{Ask: db, Do: s.desk, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080", Now: s.clock.now}
+	c.Config = page.Config{Ask: db, Do: s.desk, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080",
+		Now: s.clock.now}
 	for _, f := range change {
 		f(&c)
 	}
@@ -203,7 +207,8 @@ func doing(d *desk.Desk) Orders {
 // hire makes a person without the cost of a real password.
 func (s *site) hire(email string, role sms.Role) sms.User {
 	s.t.Helper()
-	u, err := s.db.CreateUser(context.Background(), sms.User{Email: email, Name: "Ada Obi", Role: role}, anyHash, s.clock.now().UnixMilli())
+	u, err := s.db.CreateUser(context.Background(), sms.User{Email: email, Name: "Ada Obi", Role: role}, anyHash,
+		s.clock.now().UnixMilli())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -216,7 +221,8 @@ func (s *site) account(a sms.Account) sms.Account {
 	if a.BaseURL == "" {
 		a.BaseURL = "https://api.example.com/v2"
 	}
-	made, err := s.desk.CreateAccount(context.Background(), desk.Operator(), a, sms.Credentials{ClientID: "CANARY-CLIENT-0001", APIKey: "CANARY-KEY-abcd4f2a"})
+	made, err := s.desk.CreateAccount(context.Background(), desk.Operator(), a,
+		sms.Credentials{ClientID: "CANARY-CLIENT-0001", APIKey: "CANARY-KEY-abcd4f2a"})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -238,7 +244,8 @@ func (s *site) browser() *browser {
 func (s *site) as(u sms.User) *browser {
 	s.t.Helper()
 	b, token := s.browser(), desk.NewToken()
-	if err := s.db.CreateSession(context.Background(), sha256.Sum256([]byte(token)), u.ID, "test", s.clock.now().UnixMilli()); err != nil {
+	if err := s.db.CreateSession(context.Background(), sha256.Sum256([]byte(token)), u.ID, "test",
+		s.clock.now().UnixMilli()); err != nil {
 		s.t.Fatal(err)
 	}
 	b.cookies[s.cookie] = token

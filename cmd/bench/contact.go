@@ -27,7 +27,9 @@ func seedContacts(ctx context.Context, data string, n int) (took time.Duration, 
 	}
 	defer func() { _ = db.Close() }()
 	now := time.Now().UnixMilli()
-	a, err := db.CreateAccount(ctx, sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/api/v2", Country: "NG", Timezone: "Africa/Lagos", PerMinute: 1000, CallLimit: 100, URLBudget: 2000, MaxParts: 4}, sms.Credentials{APIKey: "k", ClientID: "c"}, now)
+	a, err := db.CreateAccount(ctx, sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/api/v2", Country: "NG",
+		Timezone: "Africa/Lagos", PerMinute: 1000, CallLimit: 100, URLBudget: 2000, MaxParts: 4},
+		sms.Credentials{APIKey: "k", ClientID: "c"}, now)
 	if err != nil {
 		return 0, err
 	}
@@ -41,8 +43,10 @@ func seedContacts(ctx context.Context, data string, n int) (took time.Duration, 
 			if i%2000 == 17 {
 				town = fmt.Sprintf("Village %d", i/2000)
 			}
-			list = append(list, sms.Contact{AccountID: a.ID, Number: fmt.Sprintf("23480%08d", (i*7_919)%100_000_000), Name: fmt.Sprintf("Ada %d Obi", i), Source: "bench",
-				Fields: map[string]string{"town": town, "paid": []string{"no", "yes", ""}[i%3], "owes": fmt.Sprint(i % 100_000)}, Tags: []string{[]string{"Parents", "Staff"}[i%2]}})
+			list = append(list, sms.Contact{AccountID: a.ID, Number: fmt.Sprintf("23480%08d", (i*7_919)%100_000_000),
+				Name: fmt.Sprintf("Ada %d Obi", i), Source: "bench",
+				Fields: map[string]string{"town": town, "paid": []string{"no", "yes", ""}[i%3], "owes": fmt.Sprint(i % 100_000)},
+				Tags:   []string{[]string{"Parents", "Staff"}[i%2]}})
 		}
 		if _, _, err := db.MergeContacts(ctx, a.ID, list, columns, 0, now); err != nil {
 			return 0, err
@@ -54,8 +58,9 @@ func seedContacts(ctx context.Context, data string, n int) (took time.Duration, 
 			return 0, err
 		}
 	}
-	if _, err := db.CreateAudience(ctx, sms.Audience{AccountID: a.ID, Name: "Ibadan, not paid", Kind: sms.Filtered, Filter: sms.Filter{Conditions: []sms.Condition{
-		{Key: "paid", Op: sms.Is, Value: "no"}, {Key: "town", Op: sms.Is, Value: "Ibadan"}}}}, nil, now); err != nil {
+	if _, err := db.CreateAudience(ctx, sms.Audience{AccountID: a.ID, Name: "Ibadan, not paid", Kind: sms.Filtered,
+		Filter: sms.Filter{Conditions: []sms.Condition{
+			{Key: "paid", Op: sms.Is, Value: "no"}, {Key: "town", Op: sms.Is, Value: "Ibadan"}}}}, nil, now); err != nil {
 		return 0, err
 	}
 	return took, nil
@@ -78,7 +83,8 @@ func contactPages() []asked {
 		{"contacts by a part of the name", search("ada %d o")},
 		{"contacts by a filter that many fit", at("/contacts?column=paid&op=is&value=no&column=town&op=is&value=ibadan")},
 		{"contacts by a filter that few fit", func(i int) (string, url.Values) {
-			return "/contacts?" + url.Values{"column": {"town"}, "op": {"is"}, "value": {fmt.Sprintf("village %d", i)}}.Encode(), nil
+			return "/contacts?" + url.Values{"column": {"town"}, "op": {"is"}, "value": {fmt.Sprintf("village %d", i)}}.Encode(),
+				nil
 		}},
 		{"contacts by a filter on amounts", at("/contacts?column=owes&op=more&value=99000&column=paid&op=is&value=no")},
 		{"contact", func(i int) (string, url.Values) { return fmt.Sprintf("/contacts/%d", 1+i*997), nil }},
@@ -99,7 +105,8 @@ func benchContacts(ctx context.Context, e env) ([]line, error) {
 		return nil, err
 	}
 	defer func() { _ = o.db.Close() }()
-	lines := []line{{name: "a million contacts stored", figure: fmt.Sprintf("%.0f s", took.Seconds()), against: "of 300 s", ratio: took.Seconds() / 300, bar: 1, most: true}}
+	lines := []line{{name: "a million contacts stored", figure: fmt.Sprintf("%.0f s", took.Seconds()), against: "of 300 s",
+		ratio: took.Seconds() / 300, bar: 1, most: true}}
 	measure := func(p asked, bar time.Duration) error {
 		var all []time.Duration
 		for i := range pageWarm + pageTimes {
@@ -113,7 +120,8 @@ func benchContacts(ctx context.Context, e env) ([]line, error) {
 			}
 		}
 		t := p95(all)
-		lines = append(lines, line{name: p.name, figure: fmt.Sprintf("%.1f ms for 95 of 100 with a million contacts", ms(t)), against: fmt.Sprintf("of %.0f ms", ms(bar)), ratio: ms(t) / ms(bar), bar: 1, most: true})
+		lines = append(lines, line{name: p.name, figure: fmt.Sprintf("%.1f ms for 95 of 100 with a million contacts", ms(t)),
+			against: fmt.Sprintf("of %.0f ms", ms(bar)), ratio: ms(t) / ms(bar), bar: 1, most: true})
 		return nil
 	}
 	for _, p := range contactPages() {

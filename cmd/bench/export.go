@@ -43,7 +43,8 @@ func benchExport(ctx context.Context, e env) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := []line{{name: "download of a million rows", figure: rate(exported, took[0]), against: "sqlite3 -csv " + rate(exported, took[1]),
+	lines := []line{{name: "download of a million rows", figure: rate(exported, took[0]), against: "sqlite3 -csv " +
+		rate(exported, took[1]),
 		ratio: took[1].Seconds() / took[0].Seconds(), bar: 0.9}}
 	for _, format := range []string{"csv", "xlsx"} {
 		f, err := e.child(ctx, "export", data, e.path("ours."+format), format)
@@ -71,7 +72,8 @@ func export(ctx context.Context, data, path, format string) error {
 	defer func() { _ = db.Close() }()
 	quiet := slog.New(slog.DiscardHandler)
 	d := desk.New(db, offline{}, feed.New(), quiet, time.Now)
-	table, err := d.DownloadCampaign(ctx, desk.Operator(), desk.DownloadOrder{Filter: sms.MessageFilter{CampaignID: 1}, Format: format})
+	table, err := d.DownloadCampaign(ctx, desk.Operator(), desk.DownloadOrder{Filter: sms.MessageFilter{CampaignID: 1},
+		Format: format})
 	if err != nil {
 		return err
 	}

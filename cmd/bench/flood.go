@@ -107,8 +107,12 @@ func (f *flood) forged(context.Context, env) ([]line, error) {
 	middle := [2]time.Duration{took[0][len(took[0])/2], took[1][len(took[1])/2]}
 	slower := max(at[0], at[1])
 	return []line{
-		{name: "flood: a wrong token is refused", figure: fmt.Sprintf("p99 %.2f ms of %d", ms(slower), forgedCalls), against: fmt.Sprintf("of %.0f ms, the call over loopback included", ms(forgedBar)), ratio: slower.Seconds() / forgedBar.Seconds(), bar: 1, most: true},
-		{name: "flood: a token with one letter wrong", figure: fmt.Sprintf("p50 %.3f ms", ms(middle[1])), against: fmt.Sprintf("one that is all wrong %.3f ms", ms(middle[0])), ratio: middle[1].Seconds() / middle[0].Seconds()},
+		{name: "flood: a wrong token is refused", figure: fmt.Sprintf("p99 %.2f ms of %d", ms(slower), forgedCalls),
+			against: fmt.Sprintf("of %.0f ms, the call over loopback included", ms(forgedBar)),
+			ratio:   slower.Seconds() / forgedBar.Seconds(), bar: 1, most: true},
+		{name: "flood: a token with one letter wrong", figure: fmt.Sprintf("p50 %.3f ms", ms(middle[1])),
+			against: fmt.Sprintf("one that is all wrong %.3f ms", ms(middle[0])),
+			ratio:   middle[1].Seconds() / middle[0].Seconds()},
 	}, nil
 }
 
@@ -129,7 +133,9 @@ func (f *flood) highest(ctx context.Context, e env) ([]line, error) {
 	if err := f.stored(ctx); err != nil {
 		return nil, err
 	}
-	return []line{{name: "flood: the highest rate at which each report is acknowledged in time", figure: perSecond(float64(best)), against: fmt.Sprintf("%d a second, p99 %.1f of %.0f ms", openReports, 1000*at, ms(openBar)),
+	return []line{{name: "flood: the highest rate at which each report is acknowledged in time",
+		figure: perSecond(float64(best)), against: fmt.Sprintf("%d a second, p99 %.1f of %.0f ms", openReports, 1000*at,
+			ms(openBar)),
 		ratio: float64(best) / openReports, bar: 1}}, nil
 }
 
@@ -142,7 +148,8 @@ func (f *flood) slow(ctx context.Context, e env) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := "GET " + to.Path + "?messageId=slow HTTP/1.1\r\nHost: " + to.Host + "\r\nX-Slow: " + strings.Repeat("a", 1000)
+	request := "GET " + to.Path + "?messageId=slow HTTP/1.1\r\nHost: " + to.Host + "\r\nX-Slow: " +
+		strings.Repeat("a", 1000)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var fault error
@@ -169,8 +176,10 @@ func (f *flood) slow(ctx context.Context, e env) ([]line, error) {
 	if err := f.stored(ctx); err != nil {
 		return nil, err
 	}
-	return []line{{name: fmt.Sprintf("flood: reports answered beside %d slow callers", slowCallers), figure: fmt.Sprintf("p99 %.1f ms of %d", ms(p99(took)), len(took)),
-		against: fmt.Sprintf("of %.0f ms (%d slow calls were ended)", ms(slowBar), closed), ratio: p99(took).Seconds() / slowBar.Seconds(), bar: 1, most: true}}, nil
+	return []line{{name: fmt.Sprintf("flood: reports answered beside %d slow callers", slowCallers),
+		figure:  fmt.Sprintf("p99 %.1f ms of %d", ms(p99(took)), len(took)),
+		against: fmt.Sprintf("of %.0f ms (%d slow calls were ended)", ms(slowBar), closed),
+		ratio:   p99(took).Seconds() / slowBar.Seconds(), bar: 1, most: true}}, nil
 }
 
 // crawl sends a request a letter at a time until the other side has enough. It
@@ -214,10 +223,15 @@ func (f *flood) over(ctx context.Context, e env) ([]line, error) {
 	}
 	slices.Sort(pages)
 	return []line{
-		{name: fmt.Sprintf("flood: %d reports a second for %d s", floodReports, floodSeconds), figure: fmt.Sprintf("%.0f came, %.0f were acknowledged and all of them are stored", told["asked"], told["kept"]),
-			against: fmt.Sprintf("%.0f turned away with 503, %.0f given up by the caller after %s", told["busy"], told["unanswered"], providerWaits), ratio: told["kept"] / told["asked"]},
-		{name: "flood: memory of the running smsdesk", figure: fmt.Sprintf("%.0f MiB", resident/mib), against: fmt.Sprintf("of %d MiB", floodMemory/mib), ratio: resident / floodMemory, bar: 1, most: true},
-		{name: "flood: pages answered meanwhile", figure: fmt.Sprintf("p95 %.1f ms of %d", ms(p95(pages)), len(pages)), against: fmt.Sprintf("of %.0f ms", ms(floodPageBar)), ratio: p95(pages).Seconds() / floodPageBar.Seconds(), bar: 1, most: true},
+		{name: fmt.Sprintf("flood: %d reports a second for %d s", floodReports, floodSeconds),
+			figure: fmt.Sprintf("%.0f came, %.0f were acknowledged and all of them are stored", told["asked"], told["kept"]),
+			against: fmt.Sprintf("%.0f turned away with 503, %.0f given up by the caller after %s", told["busy"],
+				told["unanswered"], providerWaits), ratio: told["kept"] / told["asked"]},
+		{name: "flood: memory of the running smsdesk", figure: fmt.Sprintf("%.0f MiB", resident/mib),
+			against: fmt.Sprintf("of %d MiB", floodMemory/mib), ratio: resident / floodMemory, bar: 1, most: true},
+		{name: "flood: pages answered meanwhile", figure: fmt.Sprintf("p95 %.1f ms of %d", ms(p95(pages)), len(pages)),
+			against: fmt.Sprintf("of %.0f ms", ms(floodPageBar)), ratio: p95(pages).Seconds() / floodPageBar.Seconds(), bar: 1,
+			most: true},
 	}, nil
 }
 
@@ -246,7 +260,9 @@ func childFlood(args []string) (figures, error) {
 		number[i] = n
 	}
 	each, seconds, from := number[0], number[1], number[2]
-	p := &provider{address: args[0], client: &http.Client{Timeout: providerWaits, Transport: &http.Transport{MaxConnsPerHost: floodCalls, MaxIdleConns: floodCalls, MaxIdleConnsPerHost: floodCalls, DisableCompression: true}}, answers: map[int]int{}}
+	p := &provider{address: args[0], client: &http.Client{Timeout: providerWaits,
+		Transport: &http.Transport{MaxConnsPerHost: floodCalls, MaxIdleConns: floodCalls, MaxIdleConnsPerHost: floodCalls,
+			DisableCompression: true}}, answers: map[int]int{}}
 	var all sync.WaitGroup
 	due := time.Now()
 	for i := range each * seconds {
@@ -263,7 +279,8 @@ func childFlood(args []string) (figures, error) {
 	if other := each*seconds - p.answers[http.StatusOK] - p.answers[http.StatusServiceUnavailable] - p.answers[0]; other > 0 {
 		return nil, fmt.Errorf("%d reports were answered neither 200 nor 503: %v", other, p.answers)
 	}
-	return figures{"asked": float64(each * seconds), "kept": kept, "busy": busy, "unanswered": float64(p.answers[0]), "p99": p99(p.took).Seconds()}, nil
+	return figures{"asked": float64(each * seconds), "kept": kept, "busy": busy, "unanswered": float64(p.answers[0]),
+		"p99": p99(p.took).Seconds()}, nil
 }
 
 type provider struct {

@@ -56,7 +56,8 @@ func benchImport(ctx context.Context, e env) ([]line, error) {
 		return nil, err
 	}
 	lines := []line{{name: "import: a million rows checked and stored", figure: rate(importRows, took[0]),
-		against: "sqlite3 .import into the same table, journal and synchronous off " + rate(importRows, took[1]), ratio: took[1].Seconds() / took[0].Seconds(), bar: 1}}
+		against: "sqlite3 .import into the same table, journal and synchronous off " + rate(importRows, took[1]),
+		ratio:   took[1].Seconds() / took[0].Seconds(), bar: 1}}
 	more, err := benchServing(ctx, e, path)
 	return append(lines, more...), err
 }
@@ -70,8 +71,9 @@ func shellImport(ctx context.Context, e env, path string) error {
 		return err
 	}
 	c := exec.CommandContext(ctx, "sqlite3", target)
-	c.Stdin = strings.NewReader("pragma page_size=8192; pragma journal_mode=off; pragma synchronous=off; pragma locking_mode=exclusive; pragma cache_size=-4000;\n" +
-		"create table row (number integer not null, text text not null);\n.import --csv --skip 1 " + path + " row\nselect count(*) from row;\n")
+	c.Stdin = strings.NewReader(
+		"pragma page_size=8192; pragma journal_mode=off; pragma synchronous=off; pragma locking_mode=exclusive; pragma cache_size=-4000;\n" +
+			"create table row (number integer not null, text text not null);\n.import --csv --skip 1 " + path + " row\nselect count(*) from row;\n")
 	out, err := c.CombinedOutput()
 	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), strconv.Itoa(importRows)) {
 		return errors.Join(err, fmt.Errorf("import by sqlite3: %.300s", out))
@@ -119,12 +121,14 @@ func benchDesk(db *storage.DB, news *feed.Feed) *desk.Desk {
 
 // benchAccount is an account whose service is not there, with a sender ID.
 func benchAccount(ctx context.Context, db *storage.DB, d *desk.Desk) (sms.Account, error) {
-	a, err := d.CreateAccount(ctx, desk.Operator(), sms.Account{Name: "Bench", BaseURL: "http://127.0.0.1:1/v2", Country: "NG", Timezone: "Africa/Lagos",
+	a, err := d.CreateAccount(ctx, desk.Operator(), sms.Account{Name: "Bench", BaseURL: "http://127.0.0.1:1/v2",
+		Country: "NG", Timezone: "Africa/Lagos",
 		PerMinute: 100, CallLimit: 100}, sms.Credentials{ClientID: "c", APIKey: "k"})
 	if err != nil {
 		return a, err
 	}
-	return a, db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 1, Text: importSender, IsActive: true, ApproveStatus: "Approved"}}, 1)
+	return a, db.PutSenderIDs(ctx, a.ID, []sms.SenderID{{ID: 1, Text: importSender, IsActive: true,
+		ApproveStatus: "Approved"}}, 1)
 }
 
 func (c *checking) close() error { return c.db.Close() }
@@ -135,7 +139,8 @@ func uploadFile(ctx context.Context, d *desk.Desk, by sms.User, account int64, p
 		return sms.List{}, err
 	}
 	defer func() { _ = f.Close() }()
-	return d.UploadList(ctx, by, desk.UploadOrder{AccountID: account, FileName: filepath.Base(path), Token: desk.NewToken()}, f)
+	return d.UploadList(ctx, by, desk.UploadOrder{AccountID: account, FileName: filepath.Base(path),
+		Token: desk.NewToken()}, f)
 }
 
 // check orders the check and waits until every row has its verdict. The
@@ -167,7 +172,10 @@ func (c *checking) check(ctx context.Context) error {
 		return err
 	}
 	// The same file can be checked again: the campaign was not made.
-	c.list, err = c.db.UpdateList(context.WithoutCancel(ctx), list.UID, 1, func(l *sms.List) error { l.State = sms.ListUploaded; return nil })
+	c.list, err = c.db.UpdateList(context.WithoutCancel(ctx), list.UID, 1, func(l *sms.List) error {
+		l.State = sms.ListUploaded
+		return nil
+	})
 	return err
 }
 
@@ -204,8 +212,9 @@ func benchServing(ctx context.Context, e env, path string) ([]line, error) {
 	whole := time.Since(began)
 	peak, err := peakOf(s.process.Process.Pid)
 	return []line{
-		{name: "import: from the press to the campaign, in a running smsdesk", figure: rate(importRows, whole), against: "of them the check alone " + rate(importRows, checked),
-			ratio: checked.Seconds() / whole.Seconds()},
+		{name: "import: from the press to the campaign, in a running smsdesk", figure: rate(importRows, whole),
+			against: "of them the check alone " + rate(importRows, checked),
+			ratio:   checked.Seconds() / whole.Seconds()},
 		memory("import: memory of the running smsdesk", peak),
 		latency("import: reports answered meanwhile", busy.reports, idle.reports, reportBar),
 		latency("import: pages answered meanwhile", busy.pages, idle.pages, pageBar),
@@ -215,8 +224,9 @@ func benchServing(ctx context.Context, e env, path string) ([]line, error) {
 // latency is the line of the slowest of a hundred answers.
 func latency(name string, busy, idle []time.Duration, bar time.Duration) line {
 	at := p99(busy)
-	return line{name: name, figure: fmt.Sprintf("p99 %.1f ms of %d", ms(at), len(busy)), against: fmt.Sprintf("of %.0f ms (idle %.1f ms)", ms(bar), ms(p99(idle))),
-		ratio: at.Seconds() / bar.Seconds(), bar: 1, most: true}
+	return line{name: name, figure: fmt.Sprintf("p99 %.1f ms of %d", ms(at), len(busy)),
+		against: fmt.Sprintf("of %.0f ms (idle %.1f ms)", ms(bar), ms(p99(idle))),
+		ratio:   at.Seconds() / bar.Seconds(), bar: 1, most: true}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -232,7 +242,8 @@ func p99(all []time.Duration) time.Duration {
 // serve builds smsdesk and starts it in a folder with an account and a person.
 func serve(ctx context.Context, e env, folder string) (s *served, err error) {
 	binary, data := e.path("smsdesk"), e.path(folder)
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "smsdesk/cmd/smsdesk").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary,
+		"smsdesk/cmd/smsdesk").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build smsdesk: %w: %s", err, out)
 	}
 	at, err := freeAddress()
@@ -370,7 +381,8 @@ func (s *served) load(ctx context.Context, _ env, do func() error) (a answers, e
 	var faults [2]error
 	var wg sync.WaitGroup
 	report := func(i int) error {
-		return s.get(s.callback + "?status=DELIVRD&errorCode=000&messageId=bench-" + strconv.Itoa(i) + "&mobile=2348031234567&doneDate=" + strconv.FormatInt(time.Now().UnixNano(), 10))
+		return s.get(s.callback + "?status=DELIVRD&errorCode=000&messageId=bench-" + strconv.Itoa(i) +
+			"&mobile=2348031234567&doneDate=" + strconv.FormatInt(time.Now().UnixNano(), 10))
 	}
 	pages := []string{"/campaigns", "/new", "/new/list", "/settings/account"}
 	page := func(i int) error { return s.get(s.base + pages[i%len(pages)]) }

@@ -43,7 +43,8 @@ func benchLive(ctx context.Context, e env) ([]line, error) {
 	var all sync.WaitGroup
 	for range livePages / livePerSession {
 		token := desk.NewToken()
-		if err := s.db.CreateSession(ctx, sha256.Sum256([]byte(token)), s.by.ID, "bench", time.Now().UnixMilli()); err != nil {
+		if err := s.db.CreateSession(ctx, sha256.Sum256([]byte(token)), s.by.ID, "bench",
+			time.Now().UnixMilli()); err != nil {
 			return nil, err
 		}
 		for range livePerSession {
@@ -53,7 +54,9 @@ func benchLive(ctx context.Context, e env) ([]line, error) {
 	var faults error
 	var answered []time.Duration
 	all.Go(func() {
-		answered, faults = paced(ctx, time.Second/openReports, func(i int) error { return s.get(s.callback + "?" + reportQuery(i)) })
+		answered, faults = paced(ctx, time.Second/openReports, func(i int) error {
+			return s.get(s.callback + "?" + reportQuery(i))
+		})
 	})
 	time.Sleep(liveWarm)
 	before, err := residentOf(s.process.Process.Pid)
@@ -72,8 +75,10 @@ func benchLive(ctx context.Context, e env) ([]line, error) {
 	at := p95(watched.took)
 	return []line{
 		{name: fmt.Sprintf("live: report to screen on %d pages", livePages), figure: fmt.Sprintf("p95 %.0f ms of %d", ms(at), len(watched.took)),
-			against: fmt.Sprintf("of %.0f ms (%d reports came, p99 of their answers %.1f ms)", ms(liveBar), len(answered), ms(p99(answered))), ratio: at.Seconds() / liveBar.Seconds(), bar: 1, most: true},
-		{name: "live: memory stays flat", figure: fmt.Sprintf("%.0f MiB at the end", after/mib), against: fmt.Sprintf("%.0f MiB after %s", before/mib, liveWarm), ratio: after / before, bar: flatBar, most: true},
+			against: fmt.Sprintf("of %.0f ms (%d reports came, p99 of their answers %.1f ms)", ms(liveBar), len(answered),
+				ms(p99(answered))), ratio: at.Seconds() / liveBar.Seconds(), bar: 1, most: true},
+		{name: "live: memory stays flat", figure: fmt.Sprintf("%.0f MiB at the end", after/mib),
+			against: fmt.Sprintf("%.0f MiB after %s", before/mib, liveWarm), ratio: after / before, bar: flatBar, most: true},
 	}, nil
 }
 

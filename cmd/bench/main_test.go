@@ -14,8 +14,10 @@ func TestALineSaysWhetherItsBarIsMet(t *testing.T) {
 		line line
 		want string
 	}{
-		{line{name: "plan", figure: "102 calls", against: "lower bound 100", ratio: 1.02, bar: 1.02, most: true}, "plan: 102 calls, lower bound 100, ratio 1.0200, at most 1.0200, ok"},
-		{line{name: "plan", figure: "103 calls", against: "lower bound 100", ratio: 1.03, bar: 1.02, most: true}, "plan: 103 calls, lower bound 100, ratio 1.0300, at most 1.0200, below"},
+		{line{name: "plan", figure: "102 calls", against: "lower bound 100", ratio: 1.02, bar: 1.02, most: true},
+			"plan: 102 calls, lower bound 100, ratio 1.0200, at most 1.0200, ok"},
+		{line{name: "plan", figure: "103 calls", against: "lower bound 100", ratio: 1.03, bar: 1.02, most: true},
+			"plan: 103 calls, lower bound 100, ratio 1.0300, at most 1.0200, below"},
 		{line{name: "csv", figure: "5 rows/s", against: "peer 10 rows/s", ratio: 0.5, bar: 0.5}, "csv: 5 rows/s, peer 10 rows/s, ratio 0.50, at least 0.50, ok"},
 		{line{name: "csv", figure: "4 rows/s", against: "peer 10 rows/s", ratio: 0.4, bar: 0.5}, "csv: 4 rows/s, peer 10 rows/s, ratio 0.40, at least 0.50, below"},
 		{line{name: "told", figure: "1", against: "9", ratio: 0.1}, "told: 1, 9, ratio 0.10, no bar, ok"},
@@ -35,7 +37,8 @@ func TestRunRefusesWhatThereIsNot(t *testing.T) {
 		t.Error("a measurement that is not there was made")
 	}
 	out.Reset()
-	if err := run(t.Context(), []string{"-list"}, &out); err != nil || strings.Count(out.String(), "\n") != len(benches()) {
+	if err := run(t.Context(), []string{"-list"}, &out); err != nil ||
+		strings.Count(out.String(), "\n") != len(benches()) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }

@@ -150,7 +150,8 @@ const (
 
 // memory is the line of a peak against the bar of 100 MiB.
 func memory(name string, peak float64) line {
-	return line{name: name, figure: fmt.Sprintf("%.0f MiB at the peak", peak/mib), against: "of 100 MiB", ratio: peak / memoryBar, bar: 1, most: true}
+	return line{name: name, figure: fmt.Sprintf("%.0f MiB at the peak", peak/mib), against: "of 100 MiB",
+		ratio: peak / memoryBar, bar: 1, most: true}
 }
 
 func rate(n int, took time.Duration) string {

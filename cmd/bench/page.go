@@ -52,7 +52,8 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	news := feed.New()
 	d := desk.New(db, offline{}, news, log, time.Now)
 	token, now := desk.NewToken(), time.Now().UnixMilli()
-	user, err := db.CreateUser(ctx, sms.User{Email: fmt.Sprintf("bench-%d@example.com", now), Name: "Ada Obi", Role: sms.Administrator}, "no password fits this", now)
+	user, err := db.CreateUser(ctx, sms.User{Email: fmt.Sprintf("bench-%d@example.com", now), Name: "Ada Obi",
+		Role: sms.Administrator}, "no password fits this", now)
 	if err == nil {
 		err = db.CreateSession(ctx, sha256.Sum256([]byte(token)), user.ID, "bench", now)
 	}
@@ -68,8 +69,9 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
 	}
 	campaigns := campaign.Config{
-		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db, Overview: db},
-		Do:  campaign.Orders{Campaign: d, Message: d, Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d},
+		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,
+			Overview: db},
+		Do: campaign.Orders{Campaign: d, Message: d, Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d},
 	}
 	menus := ussd.Config{
 		Ask: ussd.Questions{MenuBase: db, Menu: db, Caller: db},
@@ -207,10 +209,12 @@ func comparePages(ctx context.Context, offices []*office) ([]line, error) {
 		}
 		small, large := p95(took[0]), p95(took[1])
 		lines = append(lines,
-			line{name: p.name, figure: fmt.Sprintf("%.1f ms for 95 of 100 with 10 million messages", ms(large)), against: fmt.Sprintf("of %.0f ms", ms(listBar)),
-				ratio: ms(large) / ms(listBar), bar: 1, most: true},
-			line{name: p.name + ", growth", figure: fmt.Sprintf("%.1f ms", ms(large)), against: fmt.Sprintf("%.1f ms with a million (less than %.0f ms counts as that)", ms(small), ms(growthFloor)),
-				ratio: ms(max(large, growthFloor)) / ms(max(small, growthFloor)), bar: 1.5, most: true})
+			line{name: p.name, figure: fmt.Sprintf("%.1f ms for 95 of 100 with 10 million messages", ms(large)),
+				against: fmt.Sprintf("of %.0f ms", ms(listBar)),
+				ratio:   ms(large) / ms(listBar), bar: 1, most: true},
+			line{name: p.name + ", growth", figure: fmt.Sprintf("%.1f ms", ms(large)),
+				against: fmt.Sprintf("%.1f ms with a million (less than %.0f ms counts as that)", ms(small), ms(growthFloor)),
+				ratio:   ms(max(large, growthFloor)) / ms(max(small, growthFloor)), bar: 1.5, most: true})
 	}
 	return lines, nil
 }

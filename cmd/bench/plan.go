@@ -70,7 +70,8 @@ func benchPlan(ctx context.Context, _ env) ([]line, error) {
 			line{name: m.name, figure: fmt.Sprintf("%d calls", made.Calls), against: fmt.Sprintf("lower bound %.0f", bound),
 				ratio: float64(made.Calls) / bound, bar: m.bar, most: true},
 			line{name: m.name + ", time", figure: fmt.Sprintf("%.2f s for a million", took[0].Seconds()),
-				against: fmt.Sprintf("hashing and sorting alone %.2f s", took[1].Seconds()), ratio: took[0].Seconds() / took[1].Seconds(), bar: 6, most: true})
+				against: fmt.Sprintf("hashing and sorting alone %.2f s", took[1].Seconds()),
+				ratio:   took[0].Seconds() / took[1].Seconds(), bar: 6, most: true})
 	}
 	return lines, nil
 }

@@ -77,18 +77,23 @@ func benchReports(ctx context.Context, e env) ([]line, error) {
 	}
 	ceiling := "the same router without storage " + perSecond(best[0].rate)
 	return []line{
-		{name: "reports: the disk", figure: fmt.Sprintf("%.2f ms to write and sync 16 KiB", ms(synced)), against: fmt.Sprintf("%d waiting for each sync would be %s", reportConnections, perSecond(reportConnections/synced.Seconds())),
+		{name: "reports: the disk", figure: fmt.Sprintf("%.2f ms to write and sync 16 KiB", ms(synced)),
+			against: fmt.Sprintf("%d waiting for each sync would be %s", reportConnections,
+				perSecond(reportConnections/synced.Seconds())),
 			ratio: best[1].rate * synced.Seconds() / reportConnections},
 		{name: "reports: acknowledged after the sync", figure: perSecond(best[1].rate), against: ceiling, ratio: best[1].rate / best[0].rate, bar: 0.5},
 		slowest("reports: acknowledged after the sync, slowest", best[1].p99, fullBar),
 		{name: "reports: acknowledged and applied, kept up with", figure: perSecond(best[2].rate), against: ceiling, ratio: best[2].rate / best[0].rate, bar: 0.3},
 		slowest(fmt.Sprintf("reports: answered at %d a second", openReports), open.p99, openBar),
-		{name: fmt.Sprintf("reports: answered at %d a second, usual", openReports), figure: fmt.Sprintf("p50 %.1f ms, the slowest %.1f ms", ms(open.p50), ms(open.most)), against: perSecond(open.rate) + " came, all were kept once", ratio: open.rate / openReports},
+		{name: fmt.Sprintf("reports: answered at %d a second, usual", openReports),
+			figure: fmt.Sprintf("p50 %.1f ms, the slowest %.1f ms", ms(open.p50), ms(open.most)), against: perSecond(open.rate) +
+				" came, all were kept once", ratio: open.rate / openReports},
 	}, nil
 }
 
 func slowest(name string, p99, bar time.Duration) line {
-	return line{name: name, figure: fmt.Sprintf("p99 %.1f ms", ms(p99)), against: fmt.Sprintf("of %.0f ms", ms(bar)), ratio: p99.Seconds() / bar.Seconds(), bar: 1, most: true}
+	return line{name: name, figure: fmt.Sprintf("p99 %.1f ms", ms(p99)), against: fmt.Sprintf("of %.0f ms", ms(bar)),
+		ratio: p99.Seconds() / bar.Seconds(), bar: 1, most: true}
 }
 
 func perSecond(rate float64) string { return fmt.Sprintf("%.0f reports/s", rate) }
@@ -158,7 +163,8 @@ func newIntake(ctx context.Context, e env, name string, apply bool) (*intake, er
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	if apply {
-		s.receiver = workers.NewReceiver(s.inbox, s.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+		s.receiver = workers.NewReceiver(s.inbox, s.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler),
+			time.Now)
 		s.receiver.ReplayFrom(logged)
 		told = s.receiver.Nudge
 		running.Go(func() { s.receiver.Run(ctx) })
@@ -201,7 +207,8 @@ func (s *intake) run(ctx context.Context, e env, model string, size, seconds int
 	}
 	defer stop()
 	began := time.Now()
-	f, err := e.child(ctx, "reports", address+"/dlr/"+benchToken, model, strconv.Itoa(size), strconv.Itoa(seconds), strconv.Itoa(s.next))
+	f, err := e.child(ctx, "reports", address+"/dlr/"+benchToken, model, strconv.Itoa(size), strconv.Itoa(seconds),
+		strconv.Itoa(s.next))
 	if err != nil {
 		return r, err
 	}
@@ -217,7 +224,8 @@ func (s *intake) run(ctx context.Context, e env, model string, size, seconds int
 		// The callers' process needs a moment to start and to end.
 		took = max(took, time.Since(began).Seconds()-f["around"])
 	}
-	return intakeRun{rate: f["answered"] / took, p50: seconds64(f["p50"]), p99: seconds64(f["p99"]), most: seconds64(f["most"])}, nil
+	return intakeRun{rate: f["answered"] / took, p50: seconds64(f["p50"]), p99: seconds64(f["p99"]),
+		most: seconds64(f["most"])}, nil
 }
 
 func seconds64(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -276,7 +284,8 @@ func (s *intake) serve() (address string, stop func(), err error) {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	callbacks := gateway.NewCallback(gateway.CallbackConfig{Reports: intakeReports{s}, Log: log})
 	routes := web.New(web.Config{
-		Config: page.Config{Feed: feed.New(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now}, Spool: os.TempDir(),
+		Config: page.Config{Feed: feed.New(), Log: log, PublicURL: "http://127.0.0.1:8080", Now: time.Now},
+		Spool:  os.TempDir(),
 	}).Routes(callbacks)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -392,7 +401,8 @@ func childReports(args []string) (figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &caller{address: args[0], next: from, client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConns: 1024, MaxIdleConnsPerHost: 1024, DisableCompression: true}}}
+	c := &caller{address: args[0], next: from, client: &http.Client{Timeout: 30 * time.Second,
+		Transport: &http.Transport{MaxIdleConns: 1024, MaxIdleConnsPerHost: 1024, DisableCompression: true}}}
 	began := time.Now()
 	if args[1] == "open" {
 		err = c.open(size, args[3])
@@ -405,7 +415,8 @@ func childReports(args []string) (figures, error) {
 	end := time.Now()
 	slices.Sort(c.took)
 	at := func(of int) float64 { return c.took[(len(c.took)*of-1)/1000].Seconds() }
-	return figures{"asked": float64(c.next - from), "answered": float64(len(c.took)), "seconds": end.Sub(began).Seconds(), "p50": at(500), "p99": at(990), "most": at(1000),
+	return figures{"asked": float64(c.next - from), "answered": float64(len(c.took)), "seconds": end.Sub(began).Seconds(),
+		"p50": at(500), "p99": at(990), "most": at(1000),
 		"around": began.Sub(started).Seconds() + time.Since(end).Seconds()}, nil
 }
 
@@ -490,5 +501,6 @@ func reportQuery(i int) string {
 	n := i - i/20
 	n = n/reportWindow*reportWindow + (n%reportWindow)*7919%reportWindow + 1
 	number := 2348030000000 + (n*7919+104729)%people
-	return fmt.Sprintf("messageId=id-1-%d&mobile=%d&submitDate=2026-06-03+09:48&doneDate=2026-06-03+09:49&status=DELIVRD&errorCode=000&shortMessage=Dear+patient+%d", n, number, n)
+	return fmt.Sprintf(
+		"messageId=id-1-%d&mobile=%d&submitDate=2026-06-03+09:48&doneDate=2026-06-03+09:49&status=DELIVRD&errorCode=000&shortMessage=Dear+patient+%d", n, number, n)
 }

@@ -49,19 +49,23 @@ func seedAs(ctx context.Context, data string, n, largest int64, fresh bool) (*se
 	if err != nil {
 		return nil, err
 	}
-	account, err := db.CreateAccount(ctx, sms.Account{Name: "Seeded", BaseURL: "https://api.example.com/v2", PerMinute: 1000, CallLimit: 100, URLBudget: 2000, MaxParts: 6,
-		Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", LateAfter: sms.DefaultLateAfter}, sms.Credentials{ClientID: "client", APIKey: "a-key-of-thirteen"}, 1)
+	account, err := db.CreateAccount(ctx, sms.Account{Name: "Seeded", BaseURL: "https://api.example.com/v2",
+		PerMinute: 1000, CallLimit: 100, URLBudget: 2000, MaxParts: 6,
+		Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", LateAfter: sms.DefaultLateAfter},
+		sms.Credentials{ClientID: "client", APIKey: "a-key-of-thirteen"}, 1)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return nil, err
 	}
-	raw, err := sql.Open("sqlite", "file:"+filepath.Join(data, "smsdesk.db")+"?_pragma=synchronous(OFF)&_pragma=cache_size(-400000)&_pragma=temp_store(2)&_pragma=foreign_keys(0)")
+	raw, err := sql.Open("sqlite", "file:"+filepath.Join(data, "smsdesk.db")+
+		"?_pragma=synchronous(OFF)&_pragma=cache_size(-400000)&_pragma=temp_store(2)&_pragma=foreign_keys(0)")
 	if err != nil {
 		return nil, err
 	}
 	raw.SetMaxOpenConns(1)
 	large := max(1, n/10/largest)
 	small := (n - large*largest) / smallCampaign
-	s := &seeded{data: data, account: account.ID, messages: large*largest + small*smallCampaign, largest: largest, campaigns: large + small, fresh: fresh}
+	s := &seeded{data: data, account: account.ID, messages: large*largest + small*smallCampaign, largest: largest,
+		campaigns: large + small, fresh: fresh}
 	err = errors.Join(s.fill(ctx, raw, large), raw.Close())
 	return s, err
 }
@@ -112,7 +116,8 @@ select $1, campaign, n + 1, cast(2348030000000 + (n * 7919 + campaign * 104729) 
 }
 
 func dropIndexes(ctx context.Context, raw *sql.DB, table string) (texts []string, err error) {
-	rows, err := raw.QueryContext(ctx, "select name, sql from sqlite_master where type = 'index' and tbl_name = $1 and sql is not null", table)
+	rows, err := raw.QueryContext(ctx,
+		"select name, sql from sqlite_master where type = 'index' and tbl_name = $1 and sql is not null", table)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +142,8 @@ func dropIndexes(ctx context.Context, raw *sql.DB, table string) (texts []string
 
 // count writes the tallies of what was filled in.
 func (s *seeded) count(ctx context.Context, raw *sql.DB) error {
-	rows, err := raw.QueryContext(ctx, "select campaign_id, state, status, late, count(*) from message group by campaign_id, state, status, late")
+	rows, err := raw.QueryContext(ctx,
+		"select campaign_id, state, status, late, count(*) from message group by campaign_id, state, status, late")
 	if err != nil {
 		return fmt.Errorf("count: %w", err)
 	}
@@ -163,7 +169,8 @@ func (s *seeded) count(ctx context.Context, raw *sql.DB) error {
 		return fmt.Errorf("count: %w", err)
 	}
 	for c, n := range tally {
-		if _, err := tx.ExecContext(ctx, "insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)", c.campaign, c.key, n); err != nil {
+		if _, err := tx.ExecContext(ctx, "insert into campaign_tally (campaign_id, key, n) values ($1, $2, $3)", c.campaign,
+			c.key, n); err != nil {
 			return errors.Join(fmt.Errorf("count: %w", err), tx.Rollback())
 		}
 	}

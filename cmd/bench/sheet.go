@@ -35,7 +35,8 @@ func ordinaryList(rows int) func(w *bufio.Writer) error {
 	return func(w *bufio.Writer) error {
 		_, err := w.WriteString("phone,text\r\n")
 		for i := 0; i < rows && err == nil; i++ {
-			_, err = fmt.Fprintf(w, "%011d,\"Dear customer, your parcel %09d is with us. Please bring this code when you come for it, and pay no one who asks for it.\"\r\n", 8035000000+i, i)
+			_, err = fmt.Fprintf(w,
+				"%011d,\"Dear customer, your parcel %09d is with us. Please bring this code when you come for it, and pay no one who asks for it.\"\r\n", 8035000000+i, i)
 		}
 		return err
 	}
@@ -84,7 +85,8 @@ func (e env) peakOfReading(ctx context.Context, path string, rows int) (float64,
 }
 
 // reading measures our reader against another one of the same file.
-func reading(ctx context.Context, e env, path string, rows int, o sheet.Options, peer func() error) (ours, theirs string, ratio, peak float64, err error) {
+func reading(ctx context.Context, e env, path string, rows int, o sheet.Options,
+	peer func() error) (ours, theirs string, ratio, peak float64, err error) {
 	took, err := turns(ctx, func() error {
 		n, err := readList(path, o)
 		if err == nil && n != rows {
@@ -106,7 +108,10 @@ func benchCSV(ctx context.Context, e env) ([]line, error) {
 	}
 	defer func() { _ = os.Remove(path) }()
 	// What was found out at the upload is told at the check.
-	ours, theirs, ratio, peak, err := reading(ctx, e, path, csvRows, sheet.Options{Encoding: sheet.UTF8, Delimiter: ',', HeaderRow: 1}, func() error { return scanCSV(path) })
+	ours, theirs, ratio, peak, err := reading(ctx, e, path, csvRows,
+		sheet.Options{Encoding: sheet.UTF8, Delimiter: ',', HeaderRow: 1}, func() error {
+			return scanCSV(path)
+		})
 	return []line{
 		{name: "CSV of a million rows", figure: ours, against: "encoding/csv alone " + theirs, ratio: ratio, bar: 0.5},
 		memory("CSV of a million rows, memory", peak),
@@ -137,7 +142,9 @@ func benchXLSX(ctx context.Context, e env) ([]line, error) {
 		return nil, err
 	}
 	defer func() { _ = os.Remove(path) }()
-	ours, theirs, ratio, peak, err := reading(ctx, e, path, bookRows, sheet.Options{}, func() error { return scanBook(path) })
+	ours, theirs, ratio, peak, err := reading(ctx, e, path, bookRows, sheet.Options{}, func() error {
+		return scanBook(path)
+	})
 	return []line{
 		{name: "XLSX of 200,000 rows", figure: ours, against: "unzip and encoding/xml tokens alone " + theirs, ratio: ratio, bar: 1},
 		memory("XLSX of 200,000 rows, memory", peak),
@@ -191,7 +198,8 @@ func writeBook(path string, rows int) error {
 			}},
 			{"_rels/.rels", relations("officeDocument", "xl/workbook.xml")},
 			{"xl/workbook.xml", func(w *bufio.Writer) {
-				_, _ = w.WriteString(`<workbook ` + mainNS + ` xmlns:r="` + docNS + `"><sheets><sheet name="People" sheetId="1" r:id="rId1"/></sheets></workbook>`)
+				_, _ = w.WriteString(`<workbook ` + mainNS + ` xmlns:r="` + docNS +
+					`"><sheets><sheet name="People" sheetId="1" r:id="rId1"/></sheets></workbook>`)
 			}},
 			{"xl/_rels/workbook.xml.rels", relations("worksheet", "worksheets/sheet1.xml", "sharedStrings", "sharedStrings.xml")},
 			{"xl/worksheets/sheet1.xml", bookCells(rows)},
@@ -215,7 +223,8 @@ func relations(kindAndTarget ...string) func(w *bufio.Writer) {
 	return func(w *bufio.Writer) {
 		_, _ = w.WriteString(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`)
 		for i := 0; i < len(kindAndTarget); i += 2 {
-			_, _ = fmt.Fprintf(w, `<Relationship Id="rId%d" Type="%s/%s" Target="%s"/>`, i/2+1, docNS, kindAndTarget[i], kindAndTarget[i+1])
+			_, _ = fmt.Fprintf(w, `<Relationship Id="rId%d" Type="%s/%s" Target="%s"/>`, i/2+1, docNS, kindAndTarget[i],
+				kindAndTarget[i+1])
 		}
 		_, _ = w.WriteString(`</Relationships>`)
 	}
@@ -223,10 +232,13 @@ func relations(kindAndTarget ...string) func(w *bufio.Writer) {
 
 func bookCells(rows int) func(w *bufio.Writer) {
 	return func(w *bufio.Writer) {
-		_, _ = w.WriteString(`<worksheet ` + mainNS + `><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c></row>`)
+		_, _ = w.WriteString(`<worksheet ` + mainNS +
+			`><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c></row>`)
 		for i := range rows {
 			n := strconv.Itoa(i + 2)
-			_, _ = fmt.Fprintf(w, `<row r="%s"><c r="A%s"><v>%d</v></c><c r="B%s" t="s"><v>%d</v></c><c r="C%s" t="s"><v>%d</v></c></row>`, n, n, 2348030000000+i, n, 2*i+3, n, 2*i+4)
+			_, _ = fmt.Fprintf(w,
+				`<row r="%s"><c r="A%s"><v>%d</v></c><c r="B%s" t="s"><v>%d</v></c><c r="C%s" t="s"><v>%d</v></c></row>`, n, n,
+				2348030000000+i, n, 2*i+3, n, 2*i+4)
 		}
 		_, _ = w.WriteString(`</sheetData></worksheet>`)
 	}
@@ -236,7 +248,8 @@ func bookTexts(rows int) func(w *bufio.Writer) {
 	return func(w *bufio.Writer) {
 		_, _ = w.WriteString(`<sst ` + mainNS + `><si><t>phone</t></si><si><t>name</t></si><si><t>text</t></si>`)
 		for i := range rows {
-			_, _ = fmt.Fprintf(w, `<si><t>Ada %d</t></si><si><t>Dear customer number %d, your parcel is with us. Please bring this code when you come for it: %d. We are open until five every day.</t></si>`, i, i, i*7919)
+			_, _ = fmt.Fprintf(w,
+				`<si><t>Ada %d</t></si><si><t>Dear customer number %d, your parcel is with us. Please bring this code when you come for it: %d. We are open until five every day.</t></si>`, i, i, i*7919)
 		}
 		_, _ = w.WriteString(`</sst>`)
 	}

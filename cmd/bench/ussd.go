@@ -42,7 +42,9 @@ func dialled(ctx context.Context, s *served) (*callers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.db.PublishMenu(ctx, menu, 1, 2, s.by, func(ussd.Draft, []ussd.Published) error { return nil }); err != nil {
+	if _, err := s.db.PublishMenu(ctx, menu, 1, 2, s.by, func(ussd.Draft, []ussd.Published) error {
+		return nil
+	}); err != nil {
 		return nil, err
 	}
 	addresses, err := s.db.CallbackAddresses(ctx, s.account.ID, sms.CallbackUSSD, time.Now().UnixMilli())
@@ -61,7 +63,8 @@ func (c *callers) step(phone, step int) error {
 		stage = 2
 	}
 	want := []string{"How was it?", "On which day", "May we send", "goodbye"}[step]
-	body := fmt.Sprintf(`{"msisdn":"234803%07d","network":"mtn","shortcode":"347","text":%q,"session":{"type":{"code":%d}},"backend":{"cuap":{"header":{"command_id":111,"command_len":"9"}}}}`,
+	body := fmt.Sprintf(
+		`{"msisdn":"234803%07d","network":"mtn","shortcode":"347","text":%q,"session":{"type":{"code":%d}},"backend":{"cuap":{"header":{"command_id":111,"command_len":"9"}}}}`,
 		phone, text, stage)
 	resp, err := c.client.Post(c.at, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -77,7 +80,8 @@ func (c *callers) step(phone, step int) error {
 	if err = errors.Join(err, json.Unmarshal(raw, &a)); err != nil {
 		return err
 	}
-	if end := step == 3; !strings.Contains(a.Text, want) || end != (a.Session.Type.Code == 4) || end != (a.OpType == 2) || resp.StatusCode != http.StatusOK {
+	if end := step == 3; !strings.Contains(a.Text, want) || end != (a.Session.Type.Code == 4) || end != (a.OpType == 2) ||
+		resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("step %d of caller %d was answered %s: %s", step, phone, resp.Status, bytes.TrimSpace(raw))
 	}
 	return nil
@@ -141,13 +145,16 @@ func benchUSSD(ctx context.Context, e env) ([]line, error) {
 		return nil
 	})
 	return []line{
-		{name: "ussd: 100,000 sessions open", figure: fmt.Sprintf("%.0f MiB above idle", weight/mib), against: "of 200 MiB", ratio: weight / ussdMemory, bar: 1, most: true},
-		latency(fmt.Sprintf("ussd: 500 requests a second while %d lists of a million rows are imported, all answers right", imports), busy, idle, ussdBar),
+		{name: "ussd: 100,000 sessions open", figure: fmt.Sprintf("%.0f MiB above idle", weight/mib), against: "of 200 MiB",
+			ratio: weight / ussdMemory, bar: 1, most: true},
+		latency(fmt.Sprintf("ussd: 500 requests a second while %d lists of a million rows are imported, all answers right",
+			imports), busy, idle, ussdBar),
 	}, err
 }
 
 // during sends callers while do runs.
-func (c *callers) during(ctx context.Context, from int, do func(ctx context.Context) error) (took []time.Duration, err error) {
+func (c *callers) during(ctx context.Context, from int,
+	do func(ctx context.Context) error) (took []time.Duration, err error) {
 	calling, stop := context.WithCancel(ctx)
 	defer stop()
 	var fault error

@@ -48,7 +48,8 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 	if err != nil {
 		bad = append(bad, "--api-key-file: "+err.Error())
 	}
-	a := sms.Account{Name: c.Name, BaseURL: c.BaseURL, PerMinute: c.PerMinute, CallLimit: c.CallLimit, Country: c.Country, Timezone: c.Timezone, Currency: c.Currency,
+	a := sms.Account{Name: c.Name, BaseURL: c.BaseURL, PerMinute: c.PerMinute, CallLimit: c.CallLimit, Country: c.Country,
+		Timezone: c.Timezone, Currency: c.Currency,
 		Abroad: c.Abroad, URLBudget: c.URLBudget, TypeAbove: c.TypeAbove, ApproveAbove: c.ApproveAbove}
 	if a.PricePerPart, err = sms.ReadPrice(c.Price); err != nil {
 		bad = append(bad, "--price must be an amount, for example 4.00")
@@ -73,7 +74,8 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 	if err != nil {
 		return sentences(err)
 	}
-	_, err = fmt.Fprintf(e.out, "Added account %q. Run \"smsdesk account test --name %q\" to test it.\n", made.Name, made.Name)
+	_, err = fmt.Fprintf(e.out, "Added account %q. Run \"smsdesk account test --name %q\" to test it.\n", made.Name,
+		made.Name)
 	return err
 }
 
@@ -99,11 +101,13 @@ func (c accountShow) Run(ctx context.Context, e env) error {
 	if a.Pause != "" {
 		state = "paused: " + a.Pause
 	}
-	for _, line := range [][2]string{{"Name", a.Name}, {"Address", a.BaseURL}, {"API key", "ends …" + a.KeyHint}, {"Rate", fmt.Sprintf("%d requests per minute", a.PerMinute)},
+	for _, line := range [][2]string{{"Name", a.Name}, {"Address", a.BaseURL}, {"API key", "ends …" + a.KeyHint},
+		{"Rate", fmt.Sprintf("%d requests per minute", a.PerMinute)},
 		{"Country", a.Country}, {"Time zone", a.Timezone}, {"Currency", a.Currency}, {"Sending hours", hoursOf(a)}, {"State", state}} {
 		fmt.Fprintf(w, "%s:\t%s\n", line[0], line[1])
 	}
-	for _, kind := range []struct{ key, label string }{{sms.CallbackDLR, "Delivery reports (DLR)"}, {sms.CallbackUSSD, "USSD"}} {
+	for _, kind := range []struct{ key, label string }{{sms.CallbackDLR, "Delivery reports (DLR)"},
+		{sms.CallbackUSSD, "USSD"}} {
 		list, err := db.CallbackAddresses(ctx, a.ID, kind.key, time.Now().UnixMilli())
 		if err != nil {
 			return err
@@ -169,7 +173,8 @@ func (c accountTest) Run(ctx context.Context, e env) error {
 // checkPublicURL says what is wrong with the address that others use.
 func checkPublicURL(raw string) (bad faults) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" ||
+		strings.Trim(u.Path, "/") != "" {
 		bad = append(bad, fmt.Sprintf("--public-url: %q is not an address like https://sms.example.org", raw))
 	}
 	return bad
@@ -189,7 +194,8 @@ func forSending(l campaignLine) workers.Gateway { return l }
 func opener(log *slog.Logger, now func() time.Time) gateway.Opener[campaignLine] {
 	return func(o gateway.Opening[campaignLine]) (campaignLine, error) {
 		a := o.Account
-		cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute, Before: o.Before,
+		cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute,
+			Before: o.Before,
 			Called: o.Called, Heard: o.Heard, Throttled: o.Throttled, Log: log, Now: now}
 		cfg.After = o.After.Client
 		client, err := gateway.Open(cfg)

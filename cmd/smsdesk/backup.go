@@ -43,7 +43,8 @@ func (c backupCommand) Run(ctx context.Context, e env) error {
 	if len(bad) > 0 {
 		return bad
 	}
-	o := backup.Order{Storage: e.storage, Spool: c.Spool, To: c.Dir, NoLists: c.WithoutLists, Journal: c.WithJournal, Logs: e.logs, Key: lock, By: operator(),
+	o := backup.Order{Storage: e.storage, Spool: c.Spool, To: c.Dir, NoLists: c.WithoutLists, Journal: c.WithJournal,
+		Logs: e.logs, Key: lock, By: operator(),
 		Program: programVersion(), Now: time.Now}
 	made, err := backup.Make(ctx, o)
 	if bad := rememberBackup(ctx, e.storage, made, err, time.Now()); bad != nil {
@@ -54,7 +55,8 @@ func (c backupCommand) Run(ctx context.Context, e env) error {
 	}
 	fmt.Fprintf(e.out, "Made %s: %s, verified.\n", made.Folder, humanize.Bytes(uint64(made.Bytes())))
 	if made.Key == "" {
-		fmt.Fprintf(e.out, "The key is not in it. Keep a copy of %s in another place.\n", filepath.Join(e.storage.Data, "smsdesk.key"))
+		fmt.Fprintf(e.out, "The key is not in it. Keep a copy of %s in another place.\n",
+			filepath.Join(e.storage.Data, "smsdesk.key"))
 	}
 	if made.SameDisk {
 		fmt.Fprintln(e.out, "It lies on the same disk as the data. Copy it to another one: a broken disk takes both.")
@@ -91,7 +93,8 @@ func passphrase(file string, anew bool) (string, error) {
 		return text, nil
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return "", fmt.Errorf("there is no terminal to ask for the passphrase. Give --passphrase-file or %s", passphraseVariable)
+		return "", fmt.Errorf("there is no terminal to ask for the passphrase. Give --passphrase-file or %s",
+			passphraseVariable)
 	}
 	first, err := ask(os.Stderr, "Passphrase of the key: ")
 	if err != nil || !anew {
@@ -144,7 +147,8 @@ func afterBackup(set string, made backup.Made, failure error, now time.Time) (st
 	if failure != nil {
 		b.FailedAt, b.Problem = now.UnixMilli(), failure.Error()
 	} else {
-		b = sms.Backup{At: made.MadeAt, Took: made.Took, Bytes: made.Bytes(), Folder: made.Folder, By: made.By, Verified: true, SameDisk: made.SameDisk,
+		b = sms.Backup{At: made.MadeAt, Took: made.Took, Bytes: made.Bytes(), Folder: made.Folder, By: made.By,
+			Verified: true, SameDisk: made.SameDisk,
 			WithKey: made.Key != ""}
 	}
 	text, err := json.Marshal(b)
@@ -175,7 +179,8 @@ func (x *examination) backup(ctx context.Context) ([]finding, error) {
 		list = append(list, found(fine, "the last backup is %s old: %s", days(old), b.Folder))
 	}
 	if _, err := os.Stat(b.Folder); b.At > 0 && errors.Is(err, os.ErrNotExist) {
-		list = append(list, found(notice, "the last backup is no longer in %s. Check whether its disk is mounted, or make another", b.Folder))
+		list = append(list,
+			found(notice, "the last backup is no longer in %s. Check whether its disk is mounted, or make another", b.Folder))
 	}
 	return list, nil
 }

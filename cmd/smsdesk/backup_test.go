@@ -38,7 +38,8 @@ func TestBackupAndRestoreByCommand(t *testing.T) {
 	data, to := inboxed(t), filepath.Join(t.TempDir(), "backups")
 	t.Setenv(passphraseVariable, "correct horse battery")
 	out, code := program(t, "--data", data, "backup", to, "--with-key")
-	if code != exitOK || !strings.Contains(out, "verified.") || !strings.Contains(out, "on the same disk") || strings.Contains(out, "key is not in it") {
+	if code != exitOK || !strings.Contains(out, "verified.") || !strings.Contains(out, "on the same disk") ||
+		strings.Contains(out, "key is not in it") {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
 	b := lastBackup(t, data)
@@ -47,26 +48,32 @@ func TestBackupAndRestoreByCommand(t *testing.T) {
 	}
 	fresh := filepath.Join(t.TempDir(), "new")
 	out, code = program(t, "restore", b.Folder, "--data", fresh)
-	if code != exitOK || !strings.Contains(out, "Restored the backup of ") || !strings.Contains(out, "is not known") || !strings.Contains(out, "Nothing was sent. Next: smsdesk --data "+fresh+" serve") {
+	if code != exitOK || !strings.Contains(out, "Restored the backup of ") || !strings.Contains(out, "is not known") ||
+		!strings.Contains(out, "Nothing was sent. Next: smsdesk --data "+fresh+" serve") {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
-	if out, code := program(t, "--data", fresh, "restore", b.Folder); code != exitFault || !strings.Contains(out, "is not empty") {
+	if out, code := program(t, "--data", fresh, "restore", b.Folder); code != exitFault ||
+		!strings.Contains(out, "is not empty") {
 		t.Errorf("a second time: exit %d\n%s", code, out)
 	}
 	must(t, os.WriteFile(filepath.Join(b.Folder, "inbox.db"), nil, 0o600))
-	if out, code := program(t, "--data", fresh+"2", "restore", b.Folder); code != exitFault || !strings.Contains(out, "the backup is damaged: inbox.db") {
+	if out, code := program(t, "--data", fresh+"2", "restore", b.Folder); code != exitFault ||
+		!strings.Contains(out, "the backup is damaged: inbox.db") {
 		t.Errorf("damaged: exit %d\n%s", code, out)
 	}
-	if out, code := program(t, "--data", data, "restore", "--here"); code != exitOK || !strings.Contains(out, "put back from a snapshot") {
+	if out, code := program(t, "--data", data, "restore", "--here"); code != exitOK ||
+		!strings.Contains(out, "put back from a snapshot") {
 		t.Errorf("--here: exit %d\n%s", code, out)
 	}
-	for _, args := range [][]string{{"restore"}, {"restore", "--here", b.Folder}, {"backup", to, "--passphrase-file", data}, {"backup", to, "--recipient", "x"},
+	for _, args := range [][]string{{"restore"}, {"restore", "--here", b.Folder},
+		{"backup", to, "--passphrase-file", data}, {"backup", to, "--recipient", "x"},
 		{"serve", "--backup-every", "1s"}, {"serve", "--backup-keep", "0"}, {"serve", "--backup-recipient", "x"}} {
 		if out, code := program(t, append([]string{"--data", data}, args...)...); code != exitUsage {
 			t.Errorf("%v: exit %d\n%s", args, code, out)
 		}
 	}
-	if out, code := program(t, "--data", filepath.Join(t.TempDir(), "mistyped"), "backup", to); code != exitFault || !strings.Contains(out, "there is no desk") {
+	if out, code := program(t, "--data", filepath.Join(t.TempDir(), "mistyped"), "backup", to); code != exitFault ||
+		!strings.Contains(out, "there is no desk") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	must(t, os.RemoveAll(to))
@@ -94,7 +101,8 @@ func TestADeskBacksItselfUp(t *testing.T) {
 	db, err := storage.OpenExisting(t.Context(), storage.Config{Data: data})
 	must(t, err)
 	defer func() { _ = db.Close() }()
-	s := &server{front: &front{env: env{storage: storage.Config{Data: data}, log: newLog(t.Output(), "text")}}, db: db, feed: feed.New()}
+	s := &server{front: &front{env: env{storage: storage.Config{Data: data}, log: newLog(t.Output(), "text")}}, db: db,
+		feed: feed.New()}
 	s.Backup = backupFlags{Folder: to, Every: 1 << 40, Keep: 2}
 	b := s.newBackups()
 	ctx, stop := context.WithCancel(t.Context())

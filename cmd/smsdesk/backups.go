@@ -61,7 +61,8 @@ type backups struct {
 }
 
 func (s *server) newBackups() *backups {
-	return &backups{backupFlags: s.Backup, config: s.storage, spool: s.Spool, db: s.db, feed: s.feed, log: s.log, asked: make(chan string, 1)}
+	return &backups{backupFlags: s.Backup, config: s.storage, spool: s.Spool, db: s.db, feed: s.feed, log: s.log,
+		asked: make(chan string, 1)}
 }
 
 // Plan is how backups are made.
@@ -139,7 +140,8 @@ func (b *backups) make(ctx context.Context, by string) error {
 	if err != nil {
 		return err
 	}
-	made, err := backup.Make(ctx, backup.Order{Storage: b.config, Spool: b.spool, To: b.Folder, Key: lock, By: by, Program: programVersion(), Now: time.Now,
+	made, err := backup.Make(ctx, backup.Order{Storage: b.config, Spool: b.spool, To: b.Folder, Key: lock, By: by,
+		Program: programVersion(), Now: time.Now,
 		Progress: b.say})
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -20,7 +20,8 @@ import (
 
 // stateFields are those of sms.Campaign that its transitions write. Name is not
 // among them: whoever makes a campaign names it.
-var stateFields = []string{"State", "Pause", "PauseCode", "Canary", "WindowFrom", "StartedBy", "StartedName", "StartedAt", "FinishedAt",
+var stateFields = []string{"State", "Pause", "PauseCode", "Canary", "WindowFrom", "StartedBy", "StartedName",
+	"StartedAt", "FinishedAt",
 	"SendAt", "SendZone", "SendOffset", "SendAgain", "HandOver", "Approval"}
 
 // stateWriters are all that may write them, by file and function.
@@ -48,7 +49,8 @@ func TestACampaignsStateIsWrittenInOnePlace(t *testing.T) {
 						in = fn.Name.Name
 					}
 					if allowed := stateWriters[file+" "+in] + stateWriters[file+" *"]; allowed == "" {
-						t.Errorf("%s: %s of a campaign is written in %s; the methods of internal/sms/campaignstate.go do that", p.fset.Position(w.at), w.field, in)
+						t.Errorf("%s: %s of a campaign is written in %s; the methods of internal/sms/campaignstate.go do that",
+							p.fset.Position(w.at), w.field, in)
 					}
 					found[file+" "+in], found[file+" *"] = true, true
 				}
@@ -103,9 +105,12 @@ func typed(t *testing.T) (list []typedPackage) {
 		t.Fatal(len(ours), err)
 	}
 	fset := token.NewFileSet()
-	compiled := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	compiled := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	for _, p := range ours {
-		s := typedPackage{root: root, fset: fset, info: types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}, Types: map[ast.Expr]types.TypeAndValue{}}}
+		s := typedPackage{root: root, fset: fset, info: types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{},
+			Types: map[ast.Expr]types.TypeAndValue{}}}
 		for _, name := range p.GoFiles {
 			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 			if err != nil {
@@ -194,5 +199,6 @@ func ofCampaign(chosen *types.Selection) bool {
 
 func isCampaign(t types.Type) bool {
 	named, is := types.Unalias(t).(*types.Named)
-	return is && named.Obj().Name() == "Campaign" && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == module+"/internal/sms"
+	return is && named.Obj().Name() == "Campaign" && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == module+
+		"/internal/sms"
 }

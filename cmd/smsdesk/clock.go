@@ -47,5 +47,6 @@ func clockFinding(a sms.Account, r sms.ClockReading) finding {
 	if sentence := sms.ClockAgainst(by); sentence != "" {
 		return found(fault, "account %q%s: %s", a.Name, when, sentence)
 	}
-	return found(fine, "the clock agrees with the provider of account %q to %d s%s", a.Name, int(by.Abs().Round(time.Second)/time.Second), when)
+	return found(fine, "the clock agrees with the provider of account %q to %d s%s", a.Name,
+		int(by.Abs().Round(time.Second)/time.Second), when)
 }

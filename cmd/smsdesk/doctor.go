@@ -147,7 +147,8 @@ func (x *examination) databaseFile(ctx context.Context) ([]finding, error) {
 func (x *examination) key(ctx context.Context) ([]finding, error) {
 	n, err := x.db.Sealed(ctx)
 	if err != nil {
-		return []finding{found(fault, "%s. Enter the account's API key and client ID anew in Settings, Connection, or restore a backup", err)}, nil
+		return []finding{found(fault,
+			"%s. Enter the account's API key and client ID anew in Settings, Connection, or restore a backup", err)}, nil
 	}
 	return []finding{found(fine, "the key opens what is sealed (%d secrets)", n)}, nil
 }

@@ -33,8 +33,9 @@ func (x *examination) journal(ctx context.Context) ([]finding, error) {
 		return nil, err
 	}
 	if lines > 0 {
-		return []finding{found(fault, "%d lines of the journal cannot be read, the first in %s. Nothing is held up, but an older copy of the "+
-			"database could be recognised less well: look at that disk, and make a backup", lines, segment)}, nil
+		return []finding{found(fault,
+			"%d lines of the journal cannot be read, the first in %s. Nothing is held up, but an older copy of the "+
+				"database could be recognised less well: look at that disk, and make a backup", lines, segment)}, nil
 	}
 	if q.Relation == sms.RelationNew {
 		return []finding{found(notice, "there is no journal yet; \"smsdesk serve\" makes one")}, nil

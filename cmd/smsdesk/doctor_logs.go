@@ -19,14 +19,16 @@ func (x *examination) reportLog(ctx context.Context) ([]finding, error) {
 	}
 	defer func() { _ = l.Close() }()
 	if why := l.Trouble(); why != "" {
-		return []finding{found(fault, "the log of delivery reports cannot be used: %s. Put it back, or make its disk available", why)}, nil
+		return []finding{found(fault,
+			"the log of delivery reports cannot be used: %s. Put it back, or make its disk available", why)}, nil
 	}
 	n, lost, err := l.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if lost != "" {
-		return []finding{found(notice, "delivery reports %s in the log cannot be read. They come back only from the database; keep a backup of it", lost)}, nil
+		return []finding{found(notice,
+			"delivery reports %s in the log cannot be read. They come back only from the database; keep a backup of it", lost)}, nil
 	}
 	return []finding{found(fine, "the log of delivery reports is whole (%d reports)", n)}, nil
 }
@@ -43,14 +45,16 @@ func (x *examination) blockLog(ctx context.Context) ([]finding, error) {
 	}
 	defer func() { _ = l.Close() }()
 	if why := l.Trouble(); why != "" {
-		return []finding{found(fault, "the log of blocked numbers cannot be used: %s. Put it back, or make its disk available", why)}, nil
+		return []finding{found(fault,
+			"the log of blocked numbers cannot be used: %s. Put it back, or make its disk available", why)}, nil
 	}
 	n, lost, err := l.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if lost != "" {
-		return []finding{found(notice, "blocked numbers %s in the log cannot be read. They come back only from the database; keep a backup of it", lost)}, nil
+		return []finding{found(notice,
+			"blocked numbers %s in the log cannot be read. They come back only from the database; keep a backup of it", lost)}, nil
 	}
 	return []finding{found(fine, "the log of blocked numbers is whole (%d lines)", n)}, nil
 }

@@ -31,7 +31,8 @@ func newDesk(t *testing.T) (data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := sms.Account{Name: "Clinic", BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 10, URLBudget: 2000, MaxParts: 6, Country: "NG",
+	a := sms.Account{Name: "Clinic", BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 10, URLBudget: 2000,
+		MaxParts: 6, Country: "NG",
 		Timezone: "Africa/Lagos", Currency: "₦", LateAfter: sms.DefaultLateAfter}
 	if _, err := db.CreateAccount(t.Context(), a, sms.Credentials{ClientID: "c", APIKey: "k"}, 1); err != nil {
 		t.Fatal(err)
@@ -57,7 +58,8 @@ func must(t *testing.T, err error) {
 // TestAMistypedFolderIsNoDesk: no command that reads makes one, and each says so.
 func TestAMistypedFolderIsNoDesk(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "mistyped")
-	for _, args := range [][]string{{"doctor"}, {"doctor", "--counts"}, {"doctor", "--accept-rollback"}, {"user", "list"}, {"token", "list"},
+	for _, args := range [][]string{{"doctor"}, {"doctor", "--counts"}, {"doctor", "--accept-rollback"}, {"user", "list"},
+		{"token", "list"},
 		{"token", "revoke", "--id", "1"}, {"retention", "show"}, {"retention", "set", "--messages", "1", "--reports", "1", "--calls", "1"},
 		{"account", "show", "--name", "Clinic"}, {"account", "test", "--name", "Clinic"}} {
 		out, code := program(t, append([]string{"--data", data}, args...)...)
@@ -83,7 +85,8 @@ func backedUp(t *testing.T, data string, b sms.Backup) {
 func TestDoctorTellsByItsExitStatus(t *testing.T) {
 	sound := newDesk(t)
 	backedUp(t, sound, sms.Backup{At: time.Now().UnixMilli(), Folder: sound})
-	if out, code := program(t, "--data", sound, "doctor", "--counts"); code != exitOK || strings.Contains(out, "fault") || strings.Contains(out, "warn") {
+	if out, code := program(t, "--data", sound, "doctor", "--counts"); code != exitOK || strings.Contains(out, "fault") ||
+		strings.Contains(out, "warn") {
 		t.Errorf("a sound desk: exit %d\n%s", code, out)
 	}
 	for name, c := range map[string]struct {
@@ -97,7 +100,8 @@ func TestDoctorTellsByItsExitStatus(t *testing.T) {
 		"no backup": {func(*testing.T, string) {}, "warn   no backup was ever made. Run: smsdesk backup DIR", exitOK},
 		"an old backup that is gone": {func(t *testing.T, data string) {
 			backedUp(t, data, sms.Backup{At: time.Now().AddDate(0, 0, -8).UnixMilli(), Folder: "/mnt/gone"})
-		}, "warn   the last backup is 8 days old. Run: smsdesk backup DIR\nwarn   the last backup is not in /mnt/gone any more", exitOK},
+		},
+			"warn   the last backup is 8 days old. Run: smsdesk backup DIR\nwarn   the last backup is not in /mnt/gone any more", exitOK},
 		"a backup that failed": {func(t *testing.T, data string) {
 			backedUp(t, data, sms.Backup{FailedAt: 1, Problem: "the disk is full"})
 		}, "failed: the disk is full. Run: smsdesk backup DIR", exitFault},

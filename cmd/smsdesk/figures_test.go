@@ -61,8 +61,10 @@ func TestFiguresOfTheHouse(t *testing.T) {
 		}
 	}
 	// The walk itself could go wrong and count nothing.
-	if f.lines["storage"] < 1000 || f.statements["storage"] < 1000 || total(f.methods) < 1000 || f.interfaces["internal/desk.Store"] < 5 {
-		t.Errorf("storage has %d lines, %d statements; %d methods in all; internal/desk.Store %d", f.lines["storage"], f.statements["storage"],
+	if f.lines["storage"] < 1000 || f.statements["storage"] < 1000 || total(f.methods) < 1000 ||
+		f.interfaces["internal/desk.Store"] < 5 {
+		t.Errorf("storage has %d lines, %d statements; %d methods in all; internal/desk.Store %d", f.lines["storage"],
+			f.statements["storage"],
 			total(f.methods), f.interfaces["internal/desk.Store"])
 	}
 }
@@ -86,7 +88,8 @@ func (f figures) hold(t *testing.T, sizes map[string]int, bar int, what string) 
 
 func count(t *testing.T) figures {
 	t.Helper()
-	f := figures{statements: map[string]int{}, lines: map[string]int{}, methods: map[string]int{}, interfaces: map[string]int{}}
+	f := figures{statements: map[string]int{}, lines: map[string]int{}, methods: map[string]int{},
+		interfaces: map[string]int{}}
 	declared := map[string]*ast.InterfaceType{}
 	for _, s := range goSources(t) {
 		if s.test || generatedLine.MatchString(s.text) {

@@ -98,8 +98,9 @@ func (f *front) listen() error {
 	for i, addr := range addrs {
 		d := &door{}
 		// The pages' server has no write time-out: live pages stay open.
-		d.server = &http.Server{Handler: d, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
-			ErrorLog: slog.NewLogLogger(f.log.Handler(), slog.LevelDebug)}
+		d.server = &http.Server{Handler: d, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
+			MaxHeaderBytes: 64 << 10,
+			ErrorLog:       slog.NewLogLogger(f.log.Handler(), slog.LevelDebug)}
 		if i > 0 {
 			d.server.ReadHeaderTimeout, d.server.ReadTimeout, d.server.WriteTimeout = 3*time.Second, 5*time.Second, 9*time.Second
 		}
@@ -269,8 +270,10 @@ func (f *front) served() bool {
 // wait answers without a desk: reports go to the spool, callers of USSD are
 // told that it is closed, and every page says why.
 func (f *front) wait(ctx context.Context, sentence string) {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Reports: caller{front: f}, Sessions: apology{}, Log: f.log}))
-	f.show(ctx, web.Waiting(web.WaitingConfig{Sentence: sentence, Receives: f.receives, Callbacks: f.known(callbacks), Secure: f.secure(), Log: f.log}),
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Reports: caller{front: f}, Sessions: apology{},
+		Log: f.log}))
+	f.show(ctx, web.Waiting(web.WaitingConfig{Sentence: sentence, Receives: f.receives, Callbacks: f.known(callbacks),
+		Secure: f.secure(), Log: f.log}),
 		web.Waiting(web.WaitingConfig{Receives: f.receives, Callbacks: f.known(callbacks), CallbacksOnly: true, Log: f.log}))
 }
 

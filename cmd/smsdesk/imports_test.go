@@ -44,47 +44,55 @@ var table = map[string]row{
 		never: []string{"database/sql"},
 	},
 	"internal/ussd/session": {
-		may: []string{"internal/feed", "internal/sms", "internal/ussd"}, reason: "a caller waits two seconds at most: campaigns, secrets of accounts and HTTP are not on the way",
-		never: []string{"net/http", "database/sql"},
+		may:    []string{"internal/feed", "internal/sms", "internal/ussd"},
+		reason: "a caller waits two seconds at most: campaigns, secrets of accounts and HTTP are not on the way",
+		never:  []string{"net/http", "database/sql"},
 	},
 	"internal/migrated": {
 		reason: "tests of storage itself copy its folders too, so it opens nothing by itself",
 	},
 	"internal/plan": {
-		may: []string{"internal/sms"}, reason: "how few calls carry a campaign is arithmetic over sizes; sending, storage and orders come to it",
-		never: []string{"net/http", "database/sql", "os", "log/slog"},
+		may:    []string{"internal/sms"},
+		reason: "how few calls carry a campaign is arithmetic over sizes; sending, storage and orders come to it",
+		never:  []string{"net/http", "database/sql", "os", "log/slog"},
 	},
 	"internal/feed": {
 		reason: "names travel through it, never data, and it knows neither who listens nor why",
 		never:  []string{"net/http", "database/sql"},
 	},
 	"internal/desk": {
-		may: []string{"internal/feed", "internal/plan", "internal/sms", "internal/sheet", "internal/ussd"}, reason: "orders reach storage and gateway through interfaces that desk declares, so that rules can be tested without either",
-		never: []string{"database/sql"},
+		may:    []string{"internal/feed", "internal/plan", "internal/sms", "internal/sheet", "internal/ussd"},
+		reason: "orders reach storage and gateway through interfaces that desk declares, so that rules can be tested without either",
+		never:  []string{"database/sql"},
 	},
 	"internal/workers": {
-		may: []string{"internal/feed", "internal/sms"}, reason: "loops know no roles, forms or orders: what may start is decided in desk, and the wire is the gateway's",
-		never: []string{"net/http", "database/sql"},
+		may:    []string{"internal/feed", "internal/sms"},
+		reason: "loops know no roles, forms or orders: what may start is decided in desk, and the wire is the gateway's",
+		never:  []string{"net/http", "database/sql"},
 	},
 	"internal/gateway": {
-		may: []string{"internal/sms", "internal/ussd"}, reason: "the one place that knows the provider's wire form; an adapter like storage, it gives no orders",
-		never: []string{"database/sql"},
+		may:    []string{"internal/sms", "internal/ussd"},
+		reason: "the one place that knows the provider's wire form; an adapter like storage, it gives no orders",
+		never:  []string{"database/sql"},
 	},
 	"internal/sandbox": {
-		may: []string{"internal/sms"}, reason: "it plays the provider from the specification; sharing a struct with the client would hide a shared mistake",
-		never: []string{"database/sql"},
+		may:    []string{"internal/sms"},
+		reason: "it plays the provider from the specification; sharing a struct with the client would hide a shared mistake",
+		never:  []string{"database/sql"},
 	},
 	"storage": {
-		may: []string{"internal/plan", "internal/sms", "internal/ussd", "storage/log", "storage/query"}, reason: "it remembers; it cannot order, notify or show",
-		never: []string{"net/http"},
+		may:    []string{"internal/plan", "internal/sms", "internal/ussd", "storage/log", "storage/query"},
+		reason: "it remembers; it cannot order, notify or show",
+		never:  []string{"net/http"},
 	},
 	"storage/log": {
 		reason: "lines in files, synced; what a line says is its owner's business, so that every log is written by one piece of code",
 		never:  []string{"net/http", "database/sql", "encoding/json"},
 	},
 	"storage/backup": {
-		may: []string{"internal/sms", "storage"}, reason: "it knows files and manifests; what is in a database, and what an older state means, is storage's matter",
-		never: []string{"net/http", "database/sql"},
+		may:    []string{"internal/sms", "storage"},
+		reason: "it knows files and manifests; what is in a database, and what an older state means, is storage's matter",
+		never:  []string{"net/http", "database/sql"},
 	},
 	"storage/query": {
 		reason: "generated from SQL; only storage turns rows into nouns",
@@ -95,34 +103,42 @@ var table = map[string]row{
 		never:  []string{"database/sql"},
 	},
 	"views": {
-		may: []string{"internal/sms", "internal/ussd", "static"}, reason: "a view is a function of values: it cannot query and it cannot act",
-		never: []string{"database/sql"},
+		may:    []string{"internal/sms", "internal/ussd", "static"},
+		reason: "a view is a function of values: it cannot query and it cannot act",
+		never:  []string{"database/sql"},
 	},
 	"web/page": {
-		may: []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms", "views"}, reason: "every page stands on it, so it knows none of them, and of the orders only who is signed in",
-		never: []string{"database/sql"},
+		may:    []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms", "views"},
+		reason: "every page stands on it, so it knows none of them, and of the orders only who is signed in",
+		never:  []string{"database/sql"},
 	},
 	"web/api": {
-		may: []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms"}, reason: "programs have tokens and JSON; what a page shows, keeps or asks is none of theirs",
-		never: []string{"database/sql", "html/template"},
+		may:    []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms"},
+		reason: "programs have tokens and JSON; what a page shows, keeps or asks is none of theirs",
+		never:  []string{"database/sql", "html/template"},
 	},
 	"web/campaign": {
-		may: []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms", "views", "web/page"}, reason: "whoever sends sees neither USSD nor credentials nor accounts of people",
-		never: []string{"database/sql"},
+		may:    []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms", "views", "web/page"},
+		reason: "whoever sends sees neither USSD nor credentials nor accounts of people",
+		never:  []string{"database/sql"},
 	},
 	"web/ussd": {
-		may: []string{"internal/desk", "internal/feed", "internal/sms", "internal/ussd", "views", "web/page"}, reason: "menus and their callers work without campaigns and lists",
-		never: []string{"database/sql"},
+		may:    []string{"internal/desk", "internal/feed", "internal/sms", "internal/ussd", "views", "web/page"},
+		reason: "menus and their callers work without campaigns and lists",
+		never:  []string{"database/sql"},
 	},
 	"web": {
-		may: []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms", "views", "static", "web/page", "web/api", "web/campaign", "web/ussd"}, reason: "questions go through interfaces that web declares, so it cannot write SQL; callbacks come as an http.Handler from main",
-		never: []string{"database/sql"},
+		may: []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms", "views", "static", "web/page",
+			"web/api", "web/campaign", "web/ussd"},
+		reason: "questions go through interfaces that web declares, so it cannot write SQL; callbacks come as an http.Handler from main",
+		never:  []string{"database/sql"},
 	},
 	"cmd/smsdesk": {may: []string{all}, reason: "the parts list wires everything"},
 	".ci":         {reason: "tools of the gate; they see the code as text and know no package of ours"},
 	"cmd/bench":   {may: []string{all}, reason: "the measuring bench drives every part alone"},
 	"e2e": {
-		may: []string{"storage", "internal/sandbox", "web"}, reason: "stories run against the built program; they seed and look, they do not reach in",
+		may:    []string{"storage", "internal/sandbox", "web"},
+		reason: "stories run against the built program; they seed and look, they do not reach in",
 	},
 }
 
@@ -148,7 +164,8 @@ var owners = []struct {
 // unsafePieces are templ's ways past escaping. A file that needs one is listed
 // with the reason.
 var (
-	unsafePieces   = regexp.MustCompile(`\btempl\.(?:Raw|JSUnsafe\w*|JSExpression|JSONScript|SafeClass|SafeCSS\w*|SafeURL|FromGoHTML|ToGoHTML)\b`)
+	unsafePieces = regexp.MustCompile(
+		`\btempl\.(?:Raw|JSUnsafe\w*|JSExpression|JSONScript|SafeClass|SafeCSS\w*|SafeURL|FromGoHTML|ToGoHTML)\b`)
 	unsafeAllowed  = map[string]string{}
 	generatedLine  = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 	foldersSkipped = []string{".git", ".cache", "bin", "data", "node_modules", "testdata"}
@@ -182,7 +199,8 @@ func TestImports(t *testing.T) {
 		}
 	}
 	// The walk itself could go wrong and find nothing.
-	for _, must := range []string{"internal/sms", "internal/desk", "internal/gateway", "storage", "views", "web", "cmd/smsdesk"} {
+	for _, must := range []string{"internal/sms", "internal/desk", "internal/gateway", "storage", "views", "web",
+		"cmd/smsdesk"} {
 		if !seen[must] {
 			t.Errorf("no source of %s was found", must)
 		}
@@ -289,7 +307,8 @@ func TestNothingGoesPastEscaping(t *testing.T) {
 			check(s.file, s.text)
 		}
 	}
-	if !unsafePieces.MatchString("@templ.Raw(text)") || !unsafePieces.MatchString("templ.JSUnsafeFuncCall(x)") || unsafePieces.MatchString("templ.Component") {
+	if !unsafePieces.MatchString("@templ.Raw(text)") || !unsafePieces.MatchString("templ.JSUnsafeFuncCall(x)") ||
+		unsafePieces.MatchString("templ.Component") {
 		t.Error("the pattern does not find what it is there to find")
 	}
 }

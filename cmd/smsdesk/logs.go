@@ -161,7 +161,8 @@ func (s *server) forgetLogs(ctx context.Context) error {
 		return err
 	}
 	now := time.Now()
-	return errors.Join(s.reports.Forget(r.LogBefore(now), applied), s.blocks.Forget(ctx, now.AddDate(0, 0, -blockLogDays).UnixMilli()))
+	return errors.Join(s.reports.Forget(r.LogBefore(now), applied),
+		s.blocks.Forget(ctx, now.AddDate(0, 0, -blockLogDays).UnixMilli()))
 }
 
 // blockLogDays is how long blocks are kept: as long as the journal, so that an
@@ -173,9 +174,11 @@ func logSentence(reports, blocks string) string {
 	const mend = "Make the folder available and writable again; smsdesk will then continue automatically."
 	switch {
 	case reports != "":
-		return "Delivery reports cannot be written to their log beside the journal: " + reports + ". They are still acknowledged and kept in the inbox. " + mend
+		return "Delivery reports cannot be written to their log beside the journal: " + reports +
+			". They are still acknowledged and kept in the inbox. " + mend
 	case blocks != "":
-		return "Blocked numbers cannot be written to their log beside the journal: " + blocks + ". They are blocked all the same. " + mend
+		return "Blocked numbers cannot be written to their log beside the journal: " + blocks +
+			". They are blocked all the same. " + mend
 	}
 	return ""
 }

@@ -108,7 +108,9 @@ func (m *mailer) write(c *smtp.Client, to []string, subject, text string) error 
 	head := func(text string) string {
 		return mime.QEncoding.Encode("utf-8", strings.Join(strings.Fields(text), " "))
 	}
-	_, err = fmt.Fprintf(w, "From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\nAuto-Submitted: auto-generated\r\n\r\n%s",
+	_, err = fmt.Fprintf(w,
+		"From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; "+
+			"charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\nAuto-Submitted: auto-generated\r\n\r\n%s",
 		m.SMTPFrom, strings.Join(to, ", "), head(subject), m.now().Format(time.RFC1123Z), text)
 	if closed := w.Close(); err == nil {
 		err = closed

@@ -56,17 +56,21 @@ func postOffice(t *testing.T) (addr string, heard <-chan string) {
 
 func TestAMailLeavesWhole(t *testing.T) {
 	addr, heard := postOffice(t)
-	m, err := newMailer(mailFlags{SMTP: addr, SMTPFrom: "desk@example.com"}, func() time.Time { return time.Date(2026, 6, 3, 9, 0, 0, 0, time.UTC) })
+	m, err := newMailer(mailFlags{SMTP: addr, SMTPFrom: "desk@example.com"}, func() time.Time {
+		return time.Date(2026, 6, 3, 9, 0, 0, 0, time.UTC)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if err := m.Mail(ctx, []string{"ada@example.com", "bola@example.com"}, "The balance is ₦5.00\r\nBcc: x@example.com", "Top up: ₦5.00 is left.\r\n.\r\nEnd\r\n"); err != nil {
+	if err := m.Mail(ctx, []string{"ada@example.com", "bola@example.com"}, "The balance is ₦5.00\r\nBcc: x@example.com",
+		"Top up: ₦5.00 is left.\r\n.\r\nEnd\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	said := <-heard
-	for _, want := range []string{"MAIL FROM:<desk@example.com>", "RCPT TO:<ada@example.com>\r\n", "RCPT TO:<bola@example.com>\r\n", "To: ada@example.com, bola@example.com\r\n",
+	for _, want := range []string{"MAIL FROM:<desk@example.com>", "RCPT TO:<ada@example.com>\r\n",
+		"RCPT TO:<bola@example.com>\r\n", "To: ada@example.com, bola@example.com\r\n",
 		"Subject: =?utf-8?q?", "Date: Wed, 03 Jun 2026 09:00:00 +0000\r\n", "\r\n\r\nTop up: ₦5.00 is left.\r\n..\r\nEnd\r\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in:\n%s", want, said)

@@ -70,7 +70,8 @@ func (f faults) Error() string { return strings.Join(f, "\n") }
 func run(args []string, stdout, stderr io.Writer) int {
 	var c command
 	parser, err := kong.New(&c, kong.Name("smsdesk"), kong.Description("Send bulk SMS and track every message."),
-		kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.BindTo(context.Background(), (*context.Context)(nil)))
+		kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(context.Background(), (*context.Context)(nil)))
 	if err != nil {
 		fmt.Fprintln(stderr, "smsdesk:", err)
 		return exitUsage
@@ -83,7 +84,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	e := env{storage: storage.Config{Data: c.Data, Database: c.Database}, log: newLog(stderr, c.LogFormat), out: stdout, logs: c.Journal}
+	e := env{storage: storage.Config{Data: c.Data, Database: c.Database}, log: newLog(stderr, c.LogFormat), out: stdout,
+		logs: c.Journal}
 	err = parsed.Run(e)
 	var bad faults
 	switch {
@@ -132,7 +134,8 @@ func (e env) openExisting(ctx context.Context, bad faults) (*storage.DB, error) 
 	return e.openBy(ctx, storage.OpenExisting, bad)
 }
 
-func (e env) openBy(ctx context.Context, open func(context.Context, storage.Config) (*storage.DB, error), bad faults, private ...string) (*storage.DB, error) {
+func (e env) openBy(ctx context.Context, open func(context.Context, storage.Config) (*storage.DB, error), bad faults,
+	private ...string) (*storage.DB, error) {
 	if bad = append(e.check(), bad...); len(bad) > 0 {
 		return nil, bad
 	}

@@ -93,7 +93,8 @@ func textFiles(t *testing.T, root fs.FS) (files []string) {
 			return nil
 		}
 		read := slices.Contains(kinds, path.Ext(name)) || name == "Makefile"
-		if read && !strings.HasSuffix(name, "_templ.go") && e.Name() != "papers_test.go" && !strings.HasSuffix(name, ".min.js") {
+		if read && !strings.HasSuffix(name, "_templ.go") && e.Name() != "papers_test.go" &&
+			!strings.HasSuffix(name, ".min.js") {
 			files = append(files, name)
 		}
 		return nil

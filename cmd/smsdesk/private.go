@@ -74,12 +74,14 @@ func (e env) makePrivate(more ...string) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("%s may be read or written by others (mode %o), and this cannot be changed from here: %w. Let the user that runs smsdesk own it, then run: chmod go= %s",
+			return fmt.Errorf(
+				"%s may be read or written by others (mode %o), and this cannot be changed from here: %w. Let the user that runs smsdesk own it, then run: chmod go= %s",
 				path.name, path.mode, err, path.name)
 		}
 	}
 	if len(wide) > 0 {
-		e.log.Warn("others could read or write parts of the data folder; now they cannot", "paths", len(wide), "first", wide[0].name, "mode", fmt.Sprintf("%o", wide[0].mode))
+		e.log.Warn("others could read or write parts of the data folder; now they cannot", "paths", len(wide), "first",
+			wide[0].name, "mode", fmt.Sprintf("%o", wide[0].mode))
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ func TestWiderModesAreTakenBackAndTold(t *testing.T) {
 		t.Fatalf("%v %v", wide, err)
 	}
 	var out bytes.Buffer
-	if code := run([]string{"--data", data, "user", "list"}, &out, &out); code != exitOK || !strings.Contains(out.String(), "others could read or write parts of the data folder") {
+	if code := run([]string{"--data", data, "user", "list"}, &out, &out); code != exitOK ||
+		!strings.Contains(out.String(), "others could read or write parts of the data folder") {
 		t.Errorf("exit %d\n%s", code, &out)
 	}
 	if wide, err := openToOthers(env{storage: storage.Config{Data: data}}.private()...); err != nil || len(wide) != 0 {
@@ -41,7 +42,8 @@ func TestWiderModesAreTakenBackAndTold(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if code := run([]string{"--data", data, "user", "list"}, &out, &out); code != exitOK || strings.Contains(out.String(), "others could") {
+	if code := run([]string{"--data", data, "user", "list"}, &out, &out); code != exitOK ||
+		strings.Contains(out.String(), "others could") {
 		t.Errorf("told again: exit %d\n%s", code, &out)
 	}
 }

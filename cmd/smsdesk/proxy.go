@@ -67,7 +67,9 @@ func (p *proxyWatch) saw(ctx context.Context, peer string) {
 		p.log.Warn("a reverse proxy that --trusted-proxy does not name could not be noted", "error", err)
 		return
 	}
-	p.log.Warn("a request carries X-Forwarded-For and comes from no --trusted-proxy: where that is your reverse proxy, name it, or everyone seems to come from one address", "peer", peer)
+	p.log.Warn(
+		"a request carries X-Forwarded-For and comes from no --trusted-proxy: where that is your reverse proxy, name it, "+
+			"or everyone seems to come from one address", "peer", peer)
 }
 
 func (x *examination) proxy(ctx context.Context) ([]finding, error) {
@@ -85,6 +87,8 @@ func (x *examination) proxy(ctx context.Context) ([]finding, error) {
 	if seen.At == 0 || x.now.Sub(at) > proxyFresh {
 		return []finding{found(fine, "no request came through a reverse proxy that serve does not know")}, nil
 	}
-	return []finding{found(notice, "on %s a request from %s carried X-Forwarded-For, which is not believed. If a reverse proxy runs there, start serve with --trusted-proxy and its network; otherwise nothing has to be done",
+	return []finding{found(notice,
+		"on %s a request from %s carried X-Forwarded-For, which is not believed. If a reverse proxy runs there, start "+
+			"serve with --trusted-proxy and its network; otherwise nothing has to be done",
 		at.UTC().Format("2 January 2006, 15:04 UTC"), seen.Peer)}, nil
 }

@@ -27,7 +27,8 @@ func TestTroubleIsLoggedOnceAMinute(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		log.Error("reports wait", "error", sms.Troubled{Trouble: sms.TroubleLocked, Err: errors.New("locked")})
-		for text, want := range map[string]int{"msg=\"reports wait\" part=x error=\"apply: full\"": 3, "not claimed": 3, "times_before=59": 4, "another cause": 130, "locked": 1} {
+		for text, want := range map[string]int{"msg=\"reports wait\" part=x error=\"apply: full\"": 3, "not claimed": 3,
+			"times_before=59": 4, "another cause": 130, "locked": 1} {
 			if got := strings.Count(out.String(), text); got != want {
 				t.Errorf("%q stands %d times in the log, want %d", text, got, want)
 			}

@@ -48,12 +48,15 @@ func (c restoreCommand) Run(ctx context.Context, e env) error {
 		identity = string(raw)
 	}
 	done, err := backup.Restore(ctx, backup.RestoreOrder{From: c.From, To: e.storage, Logs: e.logs, Take: c.Take,
-		Key: backup.KeyFrom{File: c.Key, Identity: identity, Passphrase: func() (string, error) { return passphrase(c.PassphraseFile, false) }}})
+		Key: backup.KeyFrom{File: c.Key, Identity: identity, Passphrase: func() (string, error) {
+			return passphrase(c.PassphraseFile, false)
+		}}})
 	if err != nil {
 		return err
 	}
 	m := done.Manifest
-	fmt.Fprintf(e.out, "Restored the backup of %s, by %s, into %s.\n", time.UnixMilli(m.MadeAt).UTC().Format("2 January 2006, 15:04 UTC"), m.By, e.storage.Data)
+	fmt.Fprintf(e.out, "Restored the backup of %s, by %s, into %s.\n",
+		time.UnixMilli(m.MadeAt).UTC().Format("2 January 2006, 15:04 UTC"), m.By, e.storage.Data)
 	for _, note := range done.Notes {
 		fmt.Fprintln(e.out, note)
 	}
@@ -73,8 +76,9 @@ func (e env) sayNext(ctx context.Context) error {
 	if e.logs != "" {
 		smsdesk += " --journal " + e.logs
 	}
-	_, err = fmt.Fprintf(e.out, "Nothing was sent. Next: %s serve. It takes delivery reports, and sends nothing until an administrator has accepted the "+
-		"older state on the page or with: %[1]s doctor --accept-rollback\n", smsdesk)
+	_, err = fmt.Fprintf(e.out,
+		"Nothing was sent. Next: %s serve. It takes delivery reports, and sends nothing until an administrator has accepted the "+
+			"older state on the page or with: %[1]s doctor --accept-rollback\n", smsdesk)
 	return err
 }
 

@@ -48,7 +48,8 @@ func (c sandboxCommand) Run(ctx context.Context, e env) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	fmt.Fprintf(e.out, "Sandbox ready at http://%s/v2 (control page http://%s/_sandbox/)\n", listener.Addr(), listener.Addr())
+	fmt.Fprintf(e.out, "Sandbox ready at http://%s/v2 (control page http://%s/_sandbox/)\n", listener.Addr(),
+		listener.Addr())
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return s.Run(ctx) })
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second}
@@ -73,7 +74,8 @@ func (c sandboxCommand) config(e env) (sandbox.Config, faults) {
 	if perMinute == 0 {
 		perMinute = -1
 	}
-	return sandbox.Config{APIKey: c.APIKey, ClientID: c.ClientID, DLRURL: c.DLRURL, USSDURL: c.USSDURL, PerMinute: perMinute, RetryAfter: c.RetryAfter, State: c.State,
+	return sandbox.Config{APIKey: c.APIKey, ClientID: c.ClientID, DLRURL: c.DLRURL, USSDURL: c.USSDURL,
+		PerMinute: perMinute, RetryAfter: c.RetryAfter, State: c.State,
 		Location: location, Currency: c.Currency, Seed: c.Seed, Faults: f, Log: e.log}, bad
 }
 
@@ -100,8 +102,10 @@ func (s *server) buildSandbox(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	s.sandbox, err = sandbox.New(sandbox.Config{USSDURL: dial, APIKey: secrets.APIKey, ClientID: secrets.ClientID, PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
-		DLRURL: callbackURL("http://"+s.callbackAddr(), sms.CallbackDLR, addresses[0].Token), State: filepath.Join(s.storage.Data, "sandbox.jsonl"),
+	s.sandbox, err = sandbox.New(sandbox.Config{USSDURL: dial, APIKey: secrets.APIKey, ClientID: secrets.ClientID,
+		PerMinute: a.PerMinute, RetryAfter: 2 * time.Second,
+		DLRURL:   callbackURL("http://"+s.callbackAddr(), sms.CallbackDLR, addresses[0].Token),
+		State:    filepath.Join(s.storage.Data, "sandbox.jsonl"),
 		Location: a.Location(), Currency: a.Currency, Seed: uint64(time.Now().UnixNano()), Log: s.log})
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -117,17 +121,22 @@ func (s *server) sandboxAccount(ctx context.Context, base string) (sms.Account, 
 	a, err := s.db.AccountNamed(ctx, sandboxName)
 	if errors.Is(err, sms.ErrNotFound) {
 		secrets := sms.Credentials{ClientID: desk.NewToken()[:16], APIKey: desk.NewToken()}
-		a, err = s.desk.CreateAccount(ctx, desk.Operator(), sms.Account{Name: sandboxName, BaseURL: base, Test: true, PerMinute: 1000,
-			Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", TypeAbove: sms.DefaultTypeAbove}, secrets)
+		a, err = s.desk.CreateAccount(ctx, desk.Operator(),
+			sms.Account{Name: sandboxName, BaseURL: base, Test: true, PerMinute: 1000,
+				Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", TypeAbove: sms.DefaultTypeAbove}, secrets)
 		return a, secrets, err
 	}
 	if err != nil {
 		return a, sms.Credentials{}, err
 	}
 	if !a.Test {
-		return a, sms.Credentials{}, fmt.Errorf("account %q is a real account: rename it or run serve with --no-sandbox", sandboxName)
+		return a, sms.Credentials{}, fmt.Errorf("account %q is a real account: rename it or run serve with --no-sandbox",
+			sandboxName)
 	}
-	a, err = s.db.UpdateAccount(ctx, a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error { a.BaseURL = base; return nil })
+	a, err = s.db.UpdateAccount(ctx, a.ID, time.Now().UnixMilli(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.BaseURL = base
+		return nil
+	})
 	if err != nil {
 		return a, sms.Credentials{}, err
 	}

@@ -259,7 +259,8 @@ func (s *server) build(ctx context.Context) error {
 // answer lets the desk answer. Pages and callbacks have separate servers, where
 // both addresses are given, so that a flood of one does not starve the other.
 func (s *server) answer(ctx context.Context) {
-	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Reports: caller{s.front, s.pulse}, Sessions: s.sessions, Log: s.log}))
+	callbacks := withDeadlines(gateway.NewCallback(gateway.CallbackConfig{Reports: caller{s.front, s.pulse},
+		Sessions: s.sessions, Log: s.log}))
 	besides := callbacks
 	if s.CallbackListen != "" {
 		besides = nil
@@ -280,8 +281,10 @@ func (s *server) pages() *web.Web {
 		Staff: s.desk, Token: s.desk, Door: s.desk, API: s.desk,
 	}
 	campaigns := campaign.Config{
-		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db, Doubt: s.db, Overview: s.db},
-		Do:  campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk, Upload: s.desk, Doubt: s.desk},
+		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
+			Doubt: s.db, Overview: s.db},
+		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk,
+			Upload: s.desk, Doubt: s.desk},
 	}
 	menus := ussd.Config{
 		Ask: ussd.Questions{MenuBase: s.db, Menu: s.db, Caller: s.db},
@@ -290,7 +293,8 @@ func (s *server) pages() *web.Web {
 	site := page.Config{Ask: s.db, Do: s.desk, Feed: s.feed, Log: s.log, Now: wall,
 		PublicURL: s.PublicURL, Secure: s.secure(), Proxies: s.TrustedProxy, Backups: s.backups, Outage: s.outage.Sentence,
 		Witness: s.witness.Sentence, Stopping: s.stopping}
-	return web.New(web.Config{Config: site, Ask: ask, Do: do, Campaign: campaigns, USSD: menus, Dev: s.Dev, SandboxURL: s.sandboxURL, Spool: s.storage.Data,
+	return web.New(web.Config{Config: site, Ask: ask, Do: do, Campaign: campaigns, USSD: menus, Dev: s.Dev,
+		SandboxURL: s.sandboxURL, Spool: s.storage.Data,
 		Mails: s.Mail.SMTP != "", Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
 }
 
@@ -298,7 +302,8 @@ func (s *server) pages() *web.Web {
 func withDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, now := http.NewResponseController(w), time.Now()
-		if err := errors.Join(c.SetReadDeadline(now.Add(5*time.Second)), c.SetWriteDeadline(now.Add(9*time.Second))); err != nil {
+		if err := errors.Join(c.SetReadDeadline(now.Add(5*time.Second)),
+			c.SetWriteDeadline(now.Add(9*time.Second))); err != nil {
 			http.Error(w, "", http.StatusInternalServerError)
 			return
 		}
@@ -351,7 +356,8 @@ func (s *server) run(ctx context.Context) error {
 	stopServing()
 	err = errors.Join(err, s.leave(), servers.Wait())
 	stopLast()
-	return errors.Join(err, s.keepLast(), last.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)), s.sessions.Drain(context.WithoutCancel(ctx)))
+	return errors.Join(err, s.keepLast(), last.Wait(), s.receiver.Drain(context.WithoutCancel(ctx)),
+		s.sessions.Drain(context.WithoutCancel(ctx)))
 }
 
 func unlessClosed(err error) error {
@@ -383,7 +389,8 @@ func within(most time.Duration, wait func() error) error {
 // warn says what will not work although nothing is wrong with the flags.
 func (s *server) warn() {
 	if strings.HasPrefix(s.PublicURL, "http:") && !s.onlyHere() {
-		s.log.Warn("forms only work over https from other machines: put a TLS reverse proxy in front and set --public-url to its https URL")
+		s.log.Warn(
+			"forms only work over https from other machines: put a TLS reverse proxy in front and set --public-url to its https URL")
 	}
 }
 
@@ -394,7 +401,8 @@ func (s *server) welcome(ctx context.Context) {
 	case err != nil:
 		s.log.Error("set-up not opened", "error", err)
 	case needed:
-		fmt.Fprintf(s.out, "smsdesk: open %s/setup?token=%s within 15 minutes to create the first administrator\n", s.PublicURL, token)
+		fmt.Fprintf(s.out, "smsdesk: open %s/setup?token=%s within 15 minutes to create the first administrator\n",
+			s.PublicURL, token)
 	default:
 		fmt.Fprintf(s.out, "smsdesk: serving at %s\n", s.PublicURL)
 	}

@@ -25,11 +25,13 @@ func passedListeners(n int) ([]net.Listener, error) {
 	if count == "" || pid != strconv.Itoa(os.Getpid()) {
 		return nil, nil
 	}
-	if err := errors.Join(os.Unsetenv("LISTEN_PID"), os.Unsetenv("LISTEN_FDS"), os.Unsetenv("LISTEN_FDNAMES")); err != nil {
+	if err := errors.Join(os.Unsetenv("LISTEN_PID"), os.Unsetenv("LISTEN_FDS"),
+		os.Unsetenv("LISTEN_FDNAMES")); err != nil {
 		return nil, fmt.Errorf("take over the sockets of the service manager: %w", err)
 	}
 	if count != strconv.Itoa(n) {
-		return nil, fmt.Errorf("expected %d sockets from the service manager (--listen, then --callback-listen), got %s", n, count)
+		return nil, fmt.Errorf("expected %d sockets from the service manager (--listen, then --callback-listen), got %s", n,
+			count)
 	}
 	var list []net.Listener
 	for i := range n {

@@ -42,7 +42,8 @@ func (c tokenAdd) Run(ctx context.Context, e env) error {
 	if err != nil {
 		return sentences(err)
 	}
-	_, err = fmt.Fprintf(e.out, "Created token %d, %q, for %s <%s>. Copy it now, it is not shown again: %s\n", t.ID, t.Name, owner.Name, owner.Email, secret)
+	_, err = fmt.Fprintf(e.out, "Created token %d, %q, for %s <%s>. Copy it now, it is not shown again: %s\n", t.ID,
+		t.Name, owner.Name, owner.Email, secret)
 	return err
 }
 
@@ -62,7 +63,8 @@ func (tokenList) Run(ctx context.Context, e env) error {
 	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tNAME\tUSER\tENDS\tMADE\tLAST USED\tWORKS")
 	for _, t := range tokens {
-		fmt.Fprintf(w, "%d\t%s\t%s\t…%s\t%s\t%s\t%t\n", t.ID, t.Name, t.User.Email, t.Hint, stamp(t.CreatedAt), stamp(t.UsedAt), t.Works())
+		fmt.Fprintf(w, "%d\t%s\t%s\t…%s\t%s\t%s\t%t\n", t.ID, t.Name, t.User.Email, t.Hint, stamp(t.CreatedAt),
+			stamp(t.UsedAt), t.Works())
 	}
 	return w.Flush()
 }

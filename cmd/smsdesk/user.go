@@ -76,7 +76,8 @@ func (userList) Run(ctx context.Context, e env) error {
 
 // desk builds the orders for a single command: nothing runs behind it.
 func (e env) desk(db *storage.DB) *desk.Desk {
-	return desk.New(db, gateway.See(gateway.NewAccounts(opener(e.log, time.Now), db, e.log), forOrders), feed.New(), e.log, time.Now)
+	return desk.New(db, gateway.See(gateway.NewAccounts(opener(e.log, time.Now), db, e.log), forOrders), feed.New(), e.log,
+		time.Now)
 }
 
 func readSecret(path string) (string, error) {

@@ -14,7 +14,8 @@ import (
 type accountStore interface {
 	Accounts(ctx context.Context) ([]sms.Account, error)
 	CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials, now int64) (sms.Account, error)
-	UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (sms.Account, error)
+	UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (
+		sms.Account, error)
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	ResumeAccount(ctx context.Context, id int64) (bool, error)
 	RotateCallback(ctx context.Context, account int64, kind string, now int64) error
@@ -29,7 +30,8 @@ func withDefaults(a sms.Account) sms.Account {
 	for _, d := range []struct {
 		field *int
 		value int
-	}{{&a.PerMinute, sms.DefaultPerMinute}, {&a.CallLimit, sms.DefaultCallLimit}, {&a.URLBudget, sms.DefaultURLBudget}, {&a.MaxParts, sms.DefaultMaxParts}} {
+	}{{&a.PerMinute, sms.DefaultPerMinute}, {&a.CallLimit, sms.DefaultCallLimit}, {&a.URLBudget, sms.DefaultURLBudget},
+		{&a.MaxParts, sms.DefaultMaxParts}} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
@@ -80,7 +82,8 @@ func (d *Desk) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c 
 
 // SaveAccount changes an account; credentials left empty stay as they are.
 // New settings may cure what paused it, so a pause ends.
-func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (sms.Account, error) {
+func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (
+	sms.Account, error) {
 	if err := may(by, sms.Administrator, "save account"); err != nil {
 		return sms.Account{}, err
 	}
@@ -124,7 +127,8 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 		return sms.Account{}, err
 	}
 	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
-		a.Hours, a.Limits, a.Abroad, a.TypeAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget
+		a.Hours, a.Limits, a.Abroad, a.TypeAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits, s.Abroad,
+			s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget
 		return a.Check()
 	})
 	if err != nil {
@@ -134,8 +138,12 @@ func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending
 	if !s.Hours.Always() {
 		hours = s.Hours.Words()
 	}
-	d.audit(ctx, by, "account.sending", feed.Account(id), fmt.Sprintf("%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most %d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
-		hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays, s.Limits.DayMost, s.Limits.PersonMost, s.Limits.PersonDayMost))
+	d.audit(ctx, by, "account.sending", feed.Account(id),
+		fmt.Sprintf(
+			"%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most "+
+				"%d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
+			hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays,
+			s.Limits.DayMost, s.Limits.PersonMost, s.Limits.PersonDayMost))
 	d.feed.Tell(feed.Account(id), feed.Account(0))
 	return a, nil
 }
@@ -224,7 +232,8 @@ type refreshStore interface {
 // refresh reads an account's records from the service and stores them with
 // the time they were read. Templates and groups are a convenience: an account
 // that may not list them can send all the same, so why they failed is only kept.
-func refresh(ctx context.Context, store refreshStore, gateways Gateways, a sms.Account, now func() time.Time) (t AccountTest, err error) {
+func refresh(ctx context.Context, store refreshStore, gateways Gateways, a sms.Account,
+	now func() time.Time) (t AccountTest, err error) {
 	g, err := gateways.For(ctx, a)
 	if err != nil {
 		return t, err

@@ -66,7 +66,8 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 	if c, err = a.make(ctx, repetition); err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, "campaign.again", feed.Campaign(c.ID), fmt.Sprintf("%d messages of %s", c.Recipients, feed.Campaign(earlier.ID)))
+	d.audit(ctx, by, "campaign.again", feed.Campaign(c.ID),
+		fmt.Sprintf("%d messages of %s", c.Recipients, feed.Campaign(earlier.ID)))
 	d.feed.Tell(feed.Campaigns(c.AccountID), feed.Campaign(earlier.ID))
 	return c, nil
 }
@@ -144,7 +145,8 @@ func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
 		}
 		var out []sms.Message
 		for _, m := range list {
-			n := sms.Message{AccountID: m.AccountID, Row: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode, Parts: m.Parts, State: sms.Draft}
+			n := sms.Message{AccountID: m.AccountID, Row: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode,
+				Parts: m.Parts, State: sms.Draft}
 			if b, is := blocked[m.Number]; is {
 				if m.State == sms.Skipped {
 					continue
@@ -166,7 +168,8 @@ func (d *Desk) planLimits(ctx context.Context, account sms.Account, c sms.Campai
 	if err != nil {
 		return plan.Limits{}, err
 	}
-	return plan.Limits{CallLimit: account.CallLimit, URLBudget: account.URLBudget, Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, nil
+	return plan.Limits{CallLimit: account.CallLimit, URLBudget: account.URLBudget,
+		Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, nil
 }
 
 // make plans and stores the messages, and shows the campaign.

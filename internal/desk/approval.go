@@ -213,7 +213,8 @@ func (d *Desk) checkApproval(ctx context.Context, by sms.User, c sms.Campaign, o
 // ReturnCampaign sends a campaign that waits for approval back to its author:
 // it is a draft again and shows the reason. Errors are those of
 // ApproveCampaign; the field of its Invalid is reason.
-func (d *Desk) ReturnCampaign(ctx context.Context, by sms.User, id, version int64, reason string) (sms.Campaign, error) {
+func (d *Desk) ReturnCampaign(ctx context.Context, by sms.User, id, version int64,
+	reason string) (sms.Campaign, error) {
 	reason, sentence := sms.CheckReturned(reason)
 	c, err := d.second(ctx, by, id, "send back")
 	if err != nil {
@@ -243,6 +244,7 @@ func (d *Desk) approvalDone(ctx context.Context, by sms.User, action string, c s
 	if c.SendAt > 0 {
 		when = "for " + c.Schedule().Time().Format("2006-01-02 15:04 -0700")
 	}
-	d.audit(ctx, by, action, feed.Campaign(c.ID), fmt.Sprintf("%d messages, %d parts, %s; %s", c.Recipients, c.Parts, when, detail))
+	d.audit(ctx, by, action, feed.Campaign(c.ID), fmt.Sprintf("%d messages, %d parts, %s; %s", c.Recipients, c.Parts, when,
+		detail))
 	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 }

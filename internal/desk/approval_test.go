@@ -30,7 +30,8 @@ func newQuartet(t *testing.T) *quartet {
 		}
 		return u
 	}
-	o.ada, o.bola, o.chidi, o.sam = hire("Ada", sms.Administrator), hire("Bola", sms.Approver), hire("Chidi", sms.Manager), hire("Sam", sms.Sender)
+	o.ada, o.bola, o.chidi, o.sam = hire("Ada", sms.Administrator), hire("Bola", sms.Approver), hire("Chidi", sms.Manager),
+		hire("Sam", sms.Sender)
 	o.by = o.ada
 	return o
 }
@@ -86,24 +87,30 @@ func TestALargeCampaignNeedsASecondPerson(t *testing.T) {
 		}
 	}
 	small := o.draft("CLINIC", "Hello", ordinary(3)...)
-	if _, err := o.desk.StartCampaign(o.ctx, o.sam, small.ID, desk.StartOrder{Version: small.Version, Typed: "3"}); err != nil {
+	if _, err := o.desk.StartCampaign(o.ctx, o.sam, small.ID,
+		desk.StartOrder{Version: small.Version, Typed: "3"}); err != nil {
 		t.Errorf("three: %v", err)
 	}
 	// Blocking somebody makes it no smaller: it could be undone after the start.
-	if _, _, err := o.desk.BlockNumbers(o.ctx, o.ada, desk.BlockOrder{AccountID: o.account.ID, Numbers: ordinary(4)[3]}); err != nil {
+	if _, _, err := o.desk.BlockNumbers(o.ctx, o.ada,
+		desk.BlockOrder{AccountID: o.account.ID, Numbers: ordinary(4)[3]}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.desk.StartCampaign(o.ctx, o.ada, c.ID, desk.StartOrder{Version: c.Version, Typed: "3", Again: true}); said(err, "approval") != want {
+	if _, err := o.desk.StartCampaign(o.ctx, o.ada, c.ID,
+		desk.StartOrder{Version: c.Version, Typed: "3", Again: true}); said(err, "approval") != want {
 		t.Errorf("after a number was blocked: %v", err)
 	}
-	if _, err := o.desk.StartCampaign(o.ctx, o.sam, c.ID, desk.StartOrder{Version: c.Version, FromToken: true}); said(err, "approval") != want {
+	if _, err := o.desk.StartCampaign(o.ctx, o.sam, c.ID, desk.StartOrder{Version: c.Version, FromToken: true}); said(err,
+		"approval") != want {
 		t.Errorf("a program is not asked: %v", err)
 	}
-	group, err := o.desk.CreateCampaign(o.ctx, o.ada, desk.Order{AccountID: o.account.ID, SenderID: "CLINIC", GroupID: "7", GroupName: "All", Text: "Hello", Token: desk.NewToken()})
+	group, err := o.desk.CreateCampaign(o.ctx, o.ada, desk.Order{AccountID: o.account.ID, SenderID: "CLINIC", GroupID: "7",
+		GroupName: "All", Text: "Hello", Token: desk.NewToken()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.desk.StartCampaign(o.ctx, o.ada, group.ID, desk.StartOrder{Version: group.Version}); !strings.HasPrefix(said(err, "approval"), "Campaigns to a group need") {
+	if _, err := o.desk.StartCampaign(o.ctx, o.ada, group.ID, desk.StartOrder{Version: group.Version}); !strings.HasPrefix(
+		said(err, "approval"), "Campaigns to a group need") {
 		t.Errorf("a group: %v", err)
 	}
 }
@@ -132,17 +139,21 @@ func TestApproveStartsWhatWasAskedFor(t *testing.T) {
 	if _, err := o.desk.RenameCampaign(o.ctx, o.ada, c.ID, "Other"); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("renamed: %v", err)
 	}
-	if _, err := o.desk.ProposeSchedule(o.ctx, o.ada, c.ID, sms.ScheduleAt(time.Now().Add(time.Hour))); !errors.Is(err, sms.ErrConflict) {
+	if _, err := o.desk.ProposeSchedule(o.ctx, o.ada, c.ID, sms.ScheduleAt(time.Now().Add(time.Hour))); !errors.Is(err,
+		sms.ErrConflict) {
 		t.Errorf("another time: %v", err)
 	}
-	if _, err := o.desk.StartCampaign(o.ctx, o.ada, c.ID, desk.StartOrder{Version: c.Version, FromToken: true}); !errors.Is(err, sms.ErrConflict) {
+	if _, err := o.desk.StartCampaign(o.ctx, o.ada, c.ID,
+		desk.StartOrder{Version: c.Version, FromToken: true}); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("started by a token: %v", err)
 	}
-	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, desk.ApproveOrder{Version: c.Version - 1}); !errors.Is(err, sms.ErrConflict) {
+	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, desk.ApproveOrder{Version: c.Version - 1}); !errors.Is(err,
+		sms.ErrConflict) {
 		t.Errorf("another version approved: %v", err)
 	}
 	done, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, order)
-	if err != nil || done.State != sms.CampaignRunning || done.StartedName != "Ada" || done.Approval.ApprovedName != "Bola" || done.Approval.ApprovedAt == 0 {
+	if err != nil || done.State != sms.CampaignRunning || done.StartedName != "Ada" ||
+		done.Approval.ApprovedName != "Bola" || done.Approval.ApprovedAt == 0 {
 		t.Fatalf("%+v %v", done, err)
 	}
 	if twice, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, order); err != nil || twice.Version != done.Version {
@@ -166,30 +177,38 @@ func TestApproveStartsWhatWasAskedFor(t *testing.T) {
 func TestApproveChecksAgain(t *testing.T) {
 	o := newQuartet(t)
 	pending := o.draft("PENDING1", "Hello", ordinary(4)...)
-	pending, err := o.desk.AskApproval(o.ctx, o.ada, pending.ID, desk.Ask{StartOrder: desk.StartOrder{Version: pending.Version}})
+	pending, err := o.desk.AskApproval(o.ctx, o.ada, pending.ID,
+		desk.Ask{StartOrder: desk.StartOrder{Version: pending.Version}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.know("CLINIC")
-	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, pending.ID, desk.ApproveOrder{Version: pending.Version}); said(err, "sender_id") == "" {
+	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, pending.ID, desk.ApproveOrder{Version: pending.Version}); said(err,
+		"sender_id") == "" {
 		t.Errorf("the sender ID is gone: %v", err)
 	}
 	c := o.asked(4, sms.Schedule{})
 	same := o.draft("CLINIC", c.Text, ordinary(4)...)
 	above := func(n int64) {
-		if _, err := o.db.UpdateAccount(o.ctx, o.account.ID, 1, func(a *sms.Account, _ *sms.Credentials) error { a.ApproveAbove = n; return nil }); err != nil {
+		if _, err := o.db.UpdateAccount(o.ctx, o.account.ID, 1, func(a *sms.Account, _ *sms.Credentials) error {
+			a.ApproveAbove = n
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	above(0)
-	if _, err := o.desk.StartCampaign(o.ctx, o.sam, same.ID, desk.StartOrder{Version: same.Version, Typed: "4"}); err != nil {
+	if _, err := o.desk.StartCampaign(o.ctx, o.sam, same.ID,
+		desk.StartOrder{Version: same.Version, Typed: "4"}); err != nil {
 		t.Fatal(err)
 	}
 	above(3)
-	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, desk.ApproveOrder{Version: c.Version}); said(err, "again") == "" {
+	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, desk.ApproveOrder{Version: c.Version}); said(err,
+		"again") == "" {
 		t.Errorf("the same campaign went out meanwhile: %v", err)
 	}
-	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, desk.ApproveOrder{Version: c.Version, Again: true}); err != nil {
+	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID,
+		desk.ApproveOrder{Version: c.Version, Again: true}); err != nil {
 		t.Errorf("meant to go out again: %v", err)
 	}
 }
@@ -200,7 +219,8 @@ func TestApprovedForATime(t *testing.T) {
 	for name, to := range map[string]struct {
 		passed time.Duration // since the chosen time
 		want   sms.CampaignState
-	}{"to come": {-time.Hour, sms.CampaignScheduled}, "due now": {10 * time.Minute, sms.CampaignScheduled}, "long past": {31 * time.Minute, sms.CampaignPaused}} {
+	}{"to come": {-time.Hour, sms.CampaignScheduled}, "due now": {10 * time.Minute, sms.CampaignScheduled},
+		"long past": {31 * time.Minute, sms.CampaignPaused}} {
 		c := o.asked(4, at)
 		moved, err := o.db.UpdateCampaign(o.ctx, c.ID, 1, func(c *sms.Campaign) error {
 			c.SendAt = time.Now().Add(-to.passed).UnixMilli()
@@ -226,7 +246,8 @@ func TestApprovedForATime(t *testing.T) {
 	if err != nil || c.Approval != (sms.Approval{}) {
 		t.Errorf("%+v %v", c.Approval, err)
 	}
-	if _, err := o.desk.StartCampaign(o.ctx, o.ada, c.ID, desk.StartOrder{Version: c.Version, Typed: "4"}); said(err, "approval") == "" {
+	if _, err := o.desk.StartCampaign(o.ctx, o.ada, c.ID, desk.StartOrder{Version: c.Version, Typed: "4"}); said(err,
+		"approval") == "" {
 		t.Errorf("an old approval counts: %v", err)
 	}
 }
@@ -234,7 +255,8 @@ func TestApprovedForATime(t *testing.T) {
 func TestHandedOverOnlyInTime(t *testing.T) {
 	o := newQuartet(t)
 	c := o.draft("CLINIC", "Hello", ordinary(4)...)
-	order := desk.Ask{StartOrder: desk.StartOrder{Version: c.Version}, At: sms.ScheduleAt(time.Now().Add(time.Minute)), HandOver: true}
+	order := desk.Ask{StartOrder: desk.StartOrder{Version: c.Version}, At: sms.ScheduleAt(time.Now().Add(time.Minute)),
+		HandOver: true}
 	if _, err := o.desk.AskApproval(o.ctx, o.ada, c.ID, order); said(err, "time") == "" {
 		t.Errorf("asked for in a minute: %v", err)
 	}
@@ -243,14 +265,19 @@ func TestHandedOverOnlyInTime(t *testing.T) {
 	if err != nil || !c.HandOver {
 		t.Fatal(err)
 	}
-	late, err := o.db.UpdateCampaign(o.ctx, c.ID, 1, func(c *sms.Campaign) error { c.SendAt = time.Now().Add(time.Minute).UnixMilli(); return nil })
+	late, err := o.db.UpdateCampaign(o.ctx, c.ID, 1, func(c *sms.Campaign) error {
+		c.SendAt = time.Now().Add(time.Minute).UnixMilli()
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, desk.ApproveOrder{Version: late.Version}); said(err, "time") == "" {
+	if _, err := o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, desk.ApproveOrder{Version: late.Version}); said(err,
+		"time") == "" {
 		t.Errorf("approved too late: %v", err)
 	}
-	if back, err := o.desk.TakeBackCampaign(o.ctx, o.ada, c.ID); err != nil || back.HandOver || back.SendAt != 0 || !back.MayStart() {
+	if back, err := o.desk.TakeBackCampaign(o.ctx, o.ada, c.ID); err != nil || back.HandOver || back.SendAt != 0 ||
+		!back.MayStart() {
 		t.Errorf("taken back: %+v %v", back, err)
 	}
 }
@@ -258,29 +285,35 @@ func TestHandedOverOnlyInTime(t *testing.T) {
 func TestSentBackAndTakenBack(t *testing.T) {
 	o := newQuartet(t)
 	c := o.asked(4, sms.Schedule{})
-	for reason, want := range map[string]string{" ": "Enter what has to change", strings.Repeat("x", 501): "Use at most 500 characters"} {
+	for reason, want := range map[string]string{" ": "Enter what has to change",
+		strings.Repeat("x", 501): "Use at most 500 characters"} {
 		if _, err := o.desk.ReturnCampaign(o.ctx, o.bola, c.ID, c.Version, reason); said(err, "reason") != want {
 			t.Errorf("%q: %v", reason, err)
 		}
 	}
 	back, err := o.desk.ReturnCampaign(o.ctx, o.bola, c.ID, c.Version, " The date is\nwrong. ")
-	if err != nil || !back.MayStart() || back.Approval.Returned != "The date is wrong." || back.Approval.ReturnedName != "Bola" || back.Approval.AskedBy != 0 {
+	if err != nil || !back.MayStart() || back.Approval.Returned != "The date is wrong." ||
+		back.Approval.ReturnedName != "Bola" || back.Approval.AskedBy != 0 {
 		t.Fatalf("%+v %v", back, err)
 	}
 	again, err := o.desk.AskApproval(o.ctx, o.sam, c.ID, desk.Ask{StartOrder: desk.StartOrder{Version: back.Version}})
 	if err != nil || again.Approval.Returned != "" {
 		t.Fatalf("%+v %v", again, err)
 	}
-	if _, err := o.desk.ApproveCampaign(o.ctx, o.ada, c.ID, desk.ApproveOrder{Version: again.Version}); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := o.desk.ApproveCampaign(o.ctx, o.ada, c.ID, desk.ApproveOrder{Version: again.Version}); !errors.Is(err,
+		sms.ErrForbidden) {
 		t.Errorf("the author approves what somebody else asked for: %v", err)
 	}
-	if _, err := o.desk.TakeBackCampaign(o.ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, c.ID); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := o.desk.TakeBackCampaign(o.ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, c.ID); !errors.Is(err,
+		sms.ErrForbidden) {
 		t.Errorf("a viewer takes it back: %v", err)
 	}
-	if draft, err := o.desk.TakeBackCampaign(o.ctx, o.sam, c.ID); err != nil || !draft.MayStart() || draft.Approval != (sms.Approval{}) {
+	if draft, err := o.desk.TakeBackCampaign(o.ctx, o.sam, c.ID); err != nil || !draft.MayStart() ||
+		draft.Approval != (sms.Approval{}) {
 		t.Errorf("%+v %v", draft, err)
 	}
-	if got := o.actions(c.ID); !slices.Equal(got, []string{"campaign.ask by Ada", "campaign.return by Bola", "campaign.ask by Sam", "campaign.take_back by Sam"}) {
+	if got := o.actions(c.ID); !slices.Equal(got,
+		[]string{"campaign.ask by Ada", "campaign.return by Bola", "campaign.ask by Sam", "campaign.take_back by Sam"}) {
 		t.Errorf("audited: %q", got)
 	}
 }
@@ -293,7 +326,9 @@ func TestNobodyToAsk(t *testing.T) {
 		}
 	}
 	c := o.draft("CLINIC", "Hello", ordinary(4)...)
-	if _, err := o.desk.AskApproval(o.ctx, o.ada, c.ID, desk.Ask{StartOrder: desk.StartOrder{Version: c.Version}}); !strings.HasPrefix(said(err, "approval"), "No one else can approve it") {
+	if _, err := o.desk.AskApproval(o.ctx, o.ada, c.ID,
+		desk.Ask{StartOrder: desk.StartOrder{Version: c.Version}}); !strings.HasPrefix(said(err, "approval"),
+		"No one else can approve it") {
 		t.Errorf("%v", err)
 	}
 	if _, err := o.desk.SaveUser(o.ctx, o.ada, o.bola.ID, sms.Sender, true); err != nil {
@@ -303,7 +338,9 @@ func TestNobodyToAsk(t *testing.T) {
 		t.Errorf("%v %v", can, err)
 	}
 	small := o.draft("CLINIC", "Hello", ordinary(3)...)
-	if _, err := o.desk.AskApproval(o.ctx, o.ada, small.ID, desk.Ask{StartOrder: desk.StartOrder{Version: small.Version}}); !strings.Contains(said(err, "approval"), "no longer needs approval") {
+	if _, err := o.desk.AskApproval(o.ctx, o.ada, small.ID,
+		desk.Ask{StartOrder: desk.StartOrder{Version: small.Version}}); !strings.Contains(said(err, "approval"),
+		"no longer needs approval") {
 		t.Errorf("a small one: %v", err)
 	}
 }
@@ -352,12 +389,16 @@ func TestDecisionsAtOnce(t *testing.T) {
 
 		c = o.asked(4, sms.Schedule{})
 		errs = race(approve(o.bola, c), func() error { _, err := o.desk.CancelCampaign(o.ctx, o.ada, c.ID); return err })
-		if got := o.now(c.ID); errs[1] != nil || got.State != sms.CampaignCancelled || (got.StartedAt > 0) != (errs[0] == nil) {
+		if got := o.now(c.ID); errs[1] != nil || got.State != sms.CampaignCancelled ||
+			(got.StartedAt > 0) != (errs[0] == nil) {
 			t.Fatalf("approved and cancelled: %v, %v, then %s started at %d", errs[0], errs[1], got.State, got.StartedAt)
 		}
 
 		c = o.asked(4, sms.Schedule{})
-		errs = race(approve(o.bola, c), func() error { _, err := o.desk.ReturnCampaign(o.ctx, o.chidi, c.ID, c.Version, "no"); return err })
+		errs = race(approve(o.bola, c), func() error {
+			_, err := o.desk.ReturnCampaign(o.ctx, o.chidi, c.ID, c.Version, "no")
+			return err
+		})
 		if (errs[0] == nil) == (errs[1] == nil) {
 			t.Fatalf("approved and sent back: %v, %v", errs[0], errs[1])
 		}

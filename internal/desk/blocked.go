@@ -16,7 +16,8 @@ import (
 type blockedStore interface {
 	Block(ctx context.Context, list []sms.Blocked) (added int64, err error)
 	EndBlock(ctx context.Context, id int64, end sms.Unblocking) (gone sms.Blocked, err error)
-	EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind, end sms.Unblocking) (gone sms.Blocked, done bool, err error)
+	EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind,
+		end sms.Unblocking) (gone sms.Blocked, done bool, err error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
 	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
 	StartedSince(ctx context.Context, account, user, since int64) (int64, error)
@@ -167,7 +168,8 @@ func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why str
 	if sentence != "" {
 		return sms.Blocked{}, sms.Invalid{"note": sentence}
 	}
-	gone, err := d.store.EndBlock(ctx, id, sms.Unblocking{At: d.ms(), Kind: sms.BlockedByStaff, Note: note, ByID: by.ID, ByName: by.Name})
+	gone, err := d.store.EndBlock(ctx, id, sms.Unblocking{At: d.ms(), Kind: sms.BlockedByStaff, Note: note, ByID: by.ID,
+		ByName: by.Name})
 	if err == nil {
 		d.unblocked(ctx, by, gone, note)
 	}
@@ -176,14 +178,16 @@ func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why str
 
 // unblocked writes down that a block ended, and tells whoever looks at it.
 func (d *Desk) unblocked(ctx context.Context, by sms.User, gone sms.Blocked, note string) {
-	detail := gone.Number + ", was blocked since " + time.UnixMilli(gone.Since).UTC().Format(time.DateOnly) + " (" + gone.Reason() + ")"
+	detail := gone.Number + ", was blocked since " + time.UnixMilli(gone.Since).UTC().Format(time.DateOnly) + " (" +
+		gone.Reason() + ")"
 	d.audit(ctx, by, "number.unblock", feed.Account(gone.AccountID), withNote(detail, note))
 	d.feed.Tell(feed.Blocked(gone.AccountID))
 }
 
 // leaveOut marks the messages to blocked numbers as left out, and says what is
 // wrong when nobody else is left.
-func (d *Desk) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaign, messages []sms.Message) (sentence string, err error) {
+func (d *Desk) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaign,
+	messages []sms.Message) (sentence string, err error) {
 	var numbers []string
 	for _, m := range messages {
 		if m.Number != "" {
@@ -244,6 +248,7 @@ func (d *Desk) limitProblem(ctx context.Context, by sms.User, c sms.Campaign) (s
 	if err != nil || account.Limits.PersonMost == 0 && account.Limits.PersonDayMost == 0 {
 		return "", err
 	}
-	started, err := d.store.StartedSince(ctx, c.AccountID, by.ID, sms.DayBegins(d.now().In(account.Location())).UnixMilli())
+	started, err := d.store.StartedSince(ctx, c.AccountID, by.ID,
+		sms.DayBegins(d.now().In(account.Location())).UnixMilli())
 	return account.Limits.StartProblem(c.Recipients, started), err
 }

@@ -16,7 +16,8 @@ import (
 
 func (r *rig) block(numbers ...string) {
 	r.t.Helper()
-	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: strings.Join(numbers, "\n")}); err != nil {
+	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by,
+		desk.BlockOrder{AccountID: r.account.ID, Numbers: strings.Join(numbers, "\n")}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -45,15 +46,20 @@ func TestBlockNumbersReadsTextAndFile(t *testing.T) {
 		"CSV with headings": {file: "\ufeffName,\"Phone\"\r\nAda Obi,\"0803 000 0101\"\r\n", want: []string{"file 2348030000101"}},
 		"nothing":           {bad: sms.Invalid{"numbers": "Enter at least one phone number, or choose a file"}},
 		"a wrong number":    {numbers: "080312345", file: "08030000101", bad: sms.Invalid{"numbers": "Too short: has 9 digits, needs 11"}},
-		"wrong in the file": {file: "phone\n08030000101\n080312345\n08031", bad: sms.Invalid{"file": "2 numbers cannot be used. First problem: Too short: has 9 digits, needs 11"}},
-		"only headings":     {file: "phone,name\n", bad: sms.Invalid{"file": "The selected file has no phone numbers"}},
-		"a spreadsheet":     {file: "PK\x03\x04\x00\xff", bad: sms.Invalid{"file": "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"}},
-		"UTF-16":            {file: "0\x008\x000\x003\x00", bad: sms.Invalid{"file": "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"}},
-		"too large":         {file: strings.Repeat("\n", 1<<20+1), bad: sms.Invalid{"file": "The selected file must be smaller than 1MB. Split it and upload the parts"}},
+		"wrong in the file": {file: "phone\n08030000101\n080312345\n08031",
+			bad: sms.Invalid{"file": "2 numbers cannot be used. First problem: Too short: has 9 digits, needs 11"}},
+		"only headings": {file: "phone,name\n", bad: sms.Invalid{"file": "The selected file has no phone numbers"}},
+		"a spreadsheet": {file: "PK\x03\x04\x00\xff",
+			bad: sms.Invalid{"file": "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"}},
+		"UTF-16": {file: "0\x008\x000\x003\x00",
+			bad: sms.Invalid{"file": "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"}},
+		"too large": {file: strings.Repeat("\n", 1<<20+1),
+			bad: sms.Invalid{"file": "The selected file must be smaller than 1MB. Split it and upload the parts"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, sandbox.Config{}, nil)
-			_, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: c.numbers, File: []byte(c.file)})
+			_, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: c.numbers,
+				File: []byte(c.file)})
 			var bad sms.Invalid
 			if errors.As(err, &bad); fmt.Sprint(bad) != fmt.Sprint(c.bad) || (err != nil) != (c.bad != nil) {
 				t.Errorf("%v, want %v", err, c.bad)
@@ -69,8 +75,10 @@ func TestWhoMayBlock(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	for _, role := range sms.Roles() {
 		u := sms.User{ID: 9, Name: "Bola", Role: role, Active: true}
-		added, all, err := r.desk.BlockNumbers(r.ctx, u, desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000101 08030000102", Note: "asked"})
-		if may := role.AtLeast(sms.Sender); may != (err == nil) || !may && !errors.Is(err, sms.ErrForbidden) || may && (all != 2 || added == 2 != (role == sms.Sender)) {
+		added, all, err := r.desk.BlockNumbers(r.ctx, u,
+			desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000101 08030000102", Note: "asked"})
+		if may := role.AtLeast(sms.Sender); may != (err == nil) || !may && !errors.Is(err, sms.ErrForbidden) || may &&
+			(all != 2 || added == 2 != (role == sms.Sender)) {
 			t.Errorf("%s blocks: %d of %d, %v", role, added, all, err)
 		}
 		list, _, err := r.db.BlockedNumbers(r.ctx, sms.BlockedFilter{AccountID: r.account.ID, Limit: 1})
@@ -124,12 +132,15 @@ func TestBlockedNumbersAreLeftOut(t *testing.T) {
 		}
 	}
 	var bad sms.Invalid
-	order := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: list[0], Text: "Hello", Token: desk.NewToken()}
-	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) || !strings.HasPrefix(bad["numbers"], "Number blocked since ") {
+	order := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: list[0], Text: "Hello",
+		Token: desk.NewToken()}
+	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) ||
+		!strings.HasPrefix(bad["numbers"], "Number blocked since ") {
 		t.Errorf("one blocked number: %v", err)
 	}
 	order.Numbers = list[0] + "\n" + list[1]
-	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) || bad["numbers"] != "All 2 numbers are on your blocked list" {
+	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) ||
+		bad["numbers"] != "All 2 numbers are on your blocked list" {
 		t.Errorf("only blocked numbers: %v", err)
 	}
 }
@@ -139,7 +150,8 @@ func TestBlockedNumbersAreLeftOut(t *testing.T) {
 // first is written down by the database itself: clocks are read before them.
 func TestBlockedWhileItRuns(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
-	order := r.commits(`create trigger note_blocked after insert on blocked begin insert into commits (what, number) values ('blocked', new.number); end`,
+	order := r.commits(
+		`create trigger note_blocked after insert on blocked begin insert into commits (what, number) values ('blocked', new.number); end`,
 		`create trigger note_licensed after update of state on message when new.state = 'sending' begin insert into commits (what, number) values ('licensed', new.number); end`)
 	list := ordinary(300)
 	c := r.start(r.draft("CLINIC", "Hello", list...))
@@ -162,11 +174,13 @@ func TestBlockedWhileItRuns(t *testing.T) {
 		at, is := blocked[m.Number]
 		switch {
 		case m.State == sms.Skipped && (!is || sent[m.Number] != 0 || licensed[m.Number] != 0):
-			t.Errorf("message %d was left out, blocked %v, licensed as %d, executed %d times", m.ID, is, licensed[m.Number], sent[m.Number])
+			t.Errorf("message %d was left out, blocked %v, licensed as %d, executed %d times", m.ID, is, licensed[m.Number],
+				sent[m.Number])
 		case m.State == sms.Skipped:
 			skipped++
 		case is && licensed[m.Number] > at || sent[m.Number] != 1:
-			t.Errorf("message %d, blocked by commit %d, was licensed by commit %d and sent %d times", m.ID, at, licensed[m.Number], sent[m.Number])
+			t.Errorf("message %d, blocked by commit %d, was licensed by commit %d and sent %d times", m.ID, at,
+				licensed[m.Number], sent[m.Number])
 		}
 	}
 	if tally["leftout"] != skipped || tally.Total() != 300 {
@@ -184,7 +198,8 @@ func (r *rig) commits(triggers ...string) func(what string) map[string]int {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { _ = raw.Close() })
-	for _, statement := range append([]string{`create table commits (place integer primary key autoincrement, what text, number text)`}, triggers...) {
+	for _, statement := range append(
+		[]string{`create table commits (place integer primary key autoincrement, what text, number text)`}, triggers...) {
 		if _, err := raw.ExecContext(r.ctx, statement); err != nil {
 			r.t.Fatal(err)
 		}

@@ -41,7 +41,8 @@ func (r *rig) list(name string, messages []sms.Message) sms.Campaign {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	planner := plan.New(plan.Limits{CallLimit: r.account.CallLimit, URLBudget: r.account.URLBudget, Overhead: g.PairsOverhead("CLINIC", false)}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: r.account.CallLimit, URLBudget: r.account.URLBudget,
+		Overhead: g.PairsOverhead("CLINIC", false)}, len(messages))
 	for _, m := range messages {
 		if err := planner.Add(plan.Row{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}); err != nil {
 			r.t.Fatal(err)
@@ -51,7 +52,8 @@ func (r *rig) list(name string, messages []sms.Message) sms.Campaign {
 	for i := range messages {
 		messages[i].Call = plan.Assign[i]
 	}
-	c := sms.Campaign{AccountID: r.account.ID, Name: name, SenderID: "CLINIC", CallsText: int64(plan.ByKind[sms.CallText]), CallsPairs: int64(plan.ByKind[sms.CallPairs]), Fingerprint: name}
+	c := sms.Campaign{AccountID: r.account.ID, Name: name, SenderID: "CLINIC", CallsText: int64(plan.ByKind[sms.CallText]),
+		CallsPairs: int64(plan.ByKind[sms.CallPairs]), Fingerprint: name}
 	made, _, err := r.db.CreateDraft(r.ctx, c, desk.NewToken(), messages, 0, time.Now().UnixMilli())
 	if err != nil {
 		r.t.Fatal(err)
@@ -132,7 +134,8 @@ func TestARunningListIsSentOnceEachAsPlanned(t *testing.T) {
 		}
 	}
 	if tally["network"] != 400 || len(r.sandbox.Ledger()) != 400 || int64(len(calls)) != c.CallsText+c.CallsPairs+1 {
-		t.Errorf("tally %v, %d executed in %d calls, planned %d and %d", tally, len(r.sandbox.Ledger()), len(calls), c.CallsText, c.CallsPairs)
+		t.Errorf("tally %v, %d executed in %d calls, planned %d and %d", tally, len(r.sandbox.Ledger()), len(calls),
+			c.CallsText, c.CallsPairs)
 	}
 }
 
@@ -219,7 +222,9 @@ func TestStopTakesEffectWhileTheLimiterWaits(t *testing.T) {
 		if _, err := d.StopCampaign(r.ctx, r.by, c.ID); err != nil {
 			t.Fatal(err)
 		}
-		r.until(c.ID, "everything to be queued again", func(_ sms.Campaign, tally sms.Tally) bool { return tally["sending"] == 0 })
+		r.until(c.ID, "everything to be queued again", func(_ sms.Campaign, tally sms.Tally) bool {
+			return tally["sending"] == 0
+		})
 		if took := time.Since(began); took > 2*time.Second {
 			t.Errorf("stopping took %s", took)
 		}
@@ -246,7 +251,10 @@ func TestStopTakesEffectWhileTheLimiterWaits(t *testing.T) {
 // TestTooFastAnswersFailNoRow: however often the service says so, every row is
 // sent once.
 func TestTooFastAnswersFailNoRow(t *testing.T) {
-	r := newRig(t, sandbox.Config{RetryAfter: time.Second, Faults: sandbox.Faults{TooMany: 0.5}, Seed: 3}, func(a *sms.Account) { a.CallLimit = 20 })
+	r := newRig(t, sandbox.Config{RetryAfter: time.Second, Faults: sandbox.Faults{TooMany: 0.5}, Seed: 3},
+		func(a *sms.Account) {
+			a.CallLimit = 20
+		})
 	c := r.start(r.list("list", rows(1, 100)))
 	r.dispatch()
 	_, tally := r.until(c.ID, "the end", finished)
@@ -264,7 +272,9 @@ func TestTooFastAnswersFailNoRow(t *testing.T) {
 // TestAnUrgentMessageWaitsForNoBulk: while a campaign holds all places that it
 // may have for now, and all slots, a single message goes out at once.
 func TestAnUrgentMessageWaitsForNoBulk(t *testing.T) {
-	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{Latency: 300 * time.Millisecond}}, func(a *sms.Account) { a.PerMinute, a.CallLimit = 10, 1 })
+	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{Latency: 300 * time.Millisecond}}, func(a *sms.Account) {
+		a.PerMinute, a.CallLimit = 10, 1
+	})
 	bulk := r.start(r.list("list", rows(1, 40)))
 	r.dispatch()
 	r.until(bulk.ID, "its places to be used up", func(sms.Campaign, sms.Tally) bool { return len(r.ledger()) == 3 })
@@ -294,7 +304,9 @@ func TestCancelGivesUpWhatHasNotLeft(t *testing.T) {
 			t.Fatalf("%+v %v", got, err)
 		}
 	}
-	_, tally := r.until(c.ID, "calls in flight", func(_ sms.Campaign, tally sms.Tally) bool { return tally["sending"] == 0 })
+	_, tally := r.until(c.ID, "calls in flight", func(_ sms.Campaign, tally sms.Tally) bool {
+		return tally["sending"] == 0
+	})
 	if tally["stopped"] == 0 || tally["network"]+tally["stopped"] != 600 || int(tally["network"]) != len(r.ledger()) {
 		t.Errorf("tally %v, executed %d", tally, len(r.ledger()))
 	}
@@ -306,7 +318,8 @@ func TestCancelGivesUpWhatHasNotLeft(t *testing.T) {
 			t.Errorf("%s after it was cancelled: %v", name, err)
 		}
 	}
-	if _, err := r.desk.CancelCampaign(r.ctx, sms.User{Role: sms.Viewer, Active: true}, c.ID); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := r.desk.CancelCampaign(r.ctx, sms.User{Role: sms.Viewer, Active: true}, c.ID); !errors.Is(err,
+		sms.ErrForbidden) {
 		t.Errorf("a viewer cancels: %v", err)
 	}
 	done := r.start(r.draft("CLINIC", "Hello", "08035550101"))
@@ -333,7 +346,8 @@ func TestHandOver(t *testing.T) {
 		"Date must be within the next year":                                             at.AddDate(2, 0, 0),
 	} {
 		var bad sms.Invalid
-		if _, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(wrong), desk.StartOrder{Version: c.Version}); !errors.As(err, &bad) || bad["time"] != name {
+		if _, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(wrong),
+			desk.StartOrder{Version: c.Version}); !errors.As(err, &bad) || bad["time"] != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -341,7 +355,8 @@ func TestHandOver(t *testing.T) {
 	if err != nil || got.State != sms.CampaignRunning || !got.HandOver || got.SendAt != at.UnixMilli() {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if again, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(at), desk.StartOrder{Version: c.Version}); err != nil || again.ID != c.ID {
+	if again, err := r.desk.HandOverCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(at),
+		desk.StartOrder{Version: c.Version}); err != nil || again.ID != c.ID {
 		t.Errorf("pressed twice: %v", err)
 	}
 	r.dispatch()
@@ -355,7 +370,8 @@ func TestHandOver(t *testing.T) {
 		switch {
 		case strings.Contains(query, "scheduleTime="+want) || strings.Contains(call.Body, `"SchedTime":"`+want+`"`):
 			with++
-		case strings.Contains(call.Body, `"SchedTime":""`) || strings.Contains(call.Path, "SendBulkSMS") && !strings.Contains(query, "scheduleTime"):
+		case strings.Contains(call.Body, `"SchedTime":""`) || strings.Contains(call.Path, "SendBulkSMS") &&
+			!strings.Contains(query, "scheduleTime"):
 			without++
 		default:
 			t.Errorf("%s %s %s", call.Path, query, call.Body)
@@ -374,7 +390,9 @@ func TestSendingHoursAndApprovalAtTheMinuteOfSending(t *testing.T) {
 	now := time.Now().In(r.account.Location())
 	minute := now.Hour()*60 + now.Minute()
 	quiet := func(h sms.Hours) {
-		if _, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) { a.Hours = h }); err != nil {
+		if _, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) {
+			a.Hours = h
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -394,7 +412,8 @@ func TestSendingHoursAndApprovalAtTheMinuteOfSending(t *testing.T) {
 	r.know("OTHER")
 	quiet(sms.Hours{})
 	got, tally := r.until(gone.ID, "the pause", paused)
-	if got.PauseCode != sms.PauseSender || got.Pause != sms.SenderGone("CLINIC") || tally["queued"] != 60 || len(r.ledger()) != 61 {
+	if got.PauseCode != sms.PauseSender || got.Pause != sms.SenderGone("CLINIC") || tally["queued"] != 60 ||
+		len(r.ledger()) != 61 {
 		t.Errorf("%q %v, executed %d", got.Pause, tally, len(r.ledger()))
 	}
 	r.know("CLINIC")

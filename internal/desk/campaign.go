@@ -12,7 +12,8 @@ import (
 )
 
 type campaignStore interface {
-	CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces, now int64) (made sms.Campaign, created bool, err error)
+	CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces,
+		now int64) (made sms.Campaign, created bool, err error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)
 	SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error)
@@ -120,7 +121,8 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 			bad["name"] = sentence
 		}
 	}
-	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode, Flash: o.Flash,
+	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode,
+		Flash:   o.Flash,
 		GroupID: o.GroupID, GroupName: o.GroupName, Template: o.Template}
 	base := sms.Message{Text: text, Unicode: segments.Unicode, Parts: segments.Parts}
 	if o.GroupID != "" {
@@ -216,7 +218,8 @@ func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o Start
 	if err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, "campaign.start", feed.Campaign(id), fmt.Sprintf("%d messages, %d parts", started.Recipients, started.Parts))
+	d.audit(ctx, by, "campaign.start", feed.Campaign(id),
+		fmt.Sprintf("%d messages, %d parts", started.Recipients, started.Parts))
 	d.feed.Tell(feed.Campaign(id), feed.Campaigns(started.AccountID))
 	return started, nil
 }
@@ -278,7 +281,8 @@ func (d *Desk) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.C
 	return d.change(ctx, by, id, "campaign.cancel", func(c *sms.Campaign) error { return c.Cancel(by, d.now()) })
 }
 
-func (d *Desk) change(ctx context.Context, by sms.User, id int64, action string, change func(*sms.Campaign) error) (sms.Campaign, error) {
+func (d *Desk) change(ctx context.Context, by sms.User, id int64, action string,
+	change func(*sms.Campaign) error) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, action); err != nil {
 		return sms.Campaign{}, err
 	}

@@ -38,7 +38,8 @@ func tidyOrder(o sms.ListOrder, file string) sms.ListOrder {
 }
 
 func sameOrder(a, b sms.ListOrder) bool {
-	return maps.Equal(a.Fields, b.Fields) && maps.Equal(a.Fixed, b.Fixed) && a.Name == b.Name && a.SenderID == b.SenderID && a.Template == b.Template &&
+	return maps.Equal(a.Fields, b.Fields) && maps.Equal(a.Fixed, b.Fixed) && a.Name == b.Name &&
+		a.SenderID == b.SenderID && a.Template == b.Template &&
 		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message && a.Own == b.Own
 }
 
@@ -203,8 +204,10 @@ type message struct {
 }
 
 func newChecker(account sms.Account, l sms.List, blocked []int64, stops *sms.StopLinks) *checker {
-	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked, seen: newSeen(),
-		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{}, make: (*checker).message}
+	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked,
+		seen:  newSeen(),
+		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{},
+		make: (*checker).message}
 	if l.Purpose == sms.ForContacts {
 		return c.forContacts()
 	}

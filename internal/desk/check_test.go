@@ -47,7 +47,8 @@ func judgeAll(t fataller, c *checker, rows []sheet.Row) []sms.ListRow {
 			good++
 			parts += int64(v.Parts)
 			key := fmt.Sprint(v.Number, " ", v.Text)
-			if v.Number == 0 || strings.TrimSpace(v.Text) == "" || v.Parts < 1 || v.Parts > c.account.MaxParts || sent[key] || slices.Contains(c.blocked, v.Number) {
+			if v.Number == 0 || strings.TrimSpace(v.Text) == "" || v.Parts < 1 || v.Parts > c.account.MaxParts || sent[key] ||
+				slices.Contains(c.blocked, v.Number) {
 				t.Fatalf("this must not be sent: %+v", v)
 			}
 			sent[key] = true
@@ -61,8 +62,10 @@ func judgeAll(t fataller, c *checker, rows []sheet.Row) []sms.ListRow {
 		}
 	}
 	tally := c.result(sheet.Tally{})
-	if tally.Rows != int64(len(rows)) || tally.Good != good || tally.Good+tally.Bad()+tally.LeftOut() != tally.Rows || tally.Parts != parts {
-		t.Fatalf("%d rows, %d good, %d bad, %d left out, %d parts; %d good with %d parts were seen", tally.Rows, tally.Good, tally.Bad(), tally.LeftOut(), tally.Parts, good, parts)
+	if tally.Rows != int64(len(rows)) || tally.Good != good || tally.Good+tally.Bad()+tally.LeftOut() != tally.Rows ||
+		tally.Parts != parts {
+		t.Fatalf("%d rows, %d good, %d bad, %d left out, %d parts; %d good with %d parts were seen", tally.Rows, tally.Good,
+			tally.Bad(), tally.LeftOut(), tally.Parts, good, parts)
 	}
 	for _, k := range sms.RowKinds() {
 		if (k.Bad() || k.LeftOut()) && (tally.Kinds[k] != kinds[k] || listed[k] != kinds[k]) {
@@ -79,18 +82,21 @@ func cellOf(values ...string) *rapid.Generator[string] {
 }
 
 func TestEveryRowEndsAsExactlyOneThing(t *testing.T) {
-	phone := cellOf("08031234567", "8031234567", "+234 803 123 4567", "080312", "", " ", "08031234568", "2.34803E+12", "0803;0804", "#####", "08031234569.0", "0900000")
+	phone := cellOf("08031234567", "8031234567", "+234 803 123 4567", "080312", "", " ", "08031234568", "2.34803E+12",
+		"0803;0804", "#####", "08031234569.0", "0900000")
 	value := cellOf("Ada", "", "#N/A", "ọmọ", "##Date##", strings.Repeat("long ", 70), "a^b~c")
 	rapid.Check(t, func(t *rapid.T) {
 		l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "name", "date"}}}
-		l.Order = sms.ListOrder{Phone: 0, Message: -1, Text: rapid.SampledFrom([]string{"Hello", "Dear ##Name##, on ##Date##", "##Name##"}).Draw(t, "text"),
+		l.Order = sms.ListOrder{Phone: 0, Message: -1,
+			Text:   rapid.SampledFrom([]string{"Hello", "Dear ##Name##, on ##Date##", "##Name##"}).Draw(t, "text"),
 			Fields: map[string]int{"name": 1, "date": 2}, Fixed: map[string]string{}}
 		if rapid.Bool().Draw(t, "message column") {
 			l.Order.Message, l.Order.Text = 1, ""
 		}
 		rows := make([]sheet.Row, rapid.IntRange(1, 60).Draw(t, "rows"))
 		for i := range rows {
-			rows[i] = sheet.Row{Number: 2*i + 2, Cells: []string{phone.Draw(t, "phone"), value.Draw(t, "name"), value.Draw(t, "date")}[:rapid.IntRange(0, 3).Draw(t, "cells")]}
+			rows[i] = sheet.Row{Number: 2*i + 2, Cells: []string{phone.Draw(t, "phone"), value.Draw(t, "name"),
+				value.Draw(t, "date")}[:rapid.IntRange(0, 3).Draw(t, "cells")]}
 			if rapid.IntRange(0, 20).Draw(t, "problem") == 0 {
 				rows[i].Problem = "Cannot be read"
 			}
@@ -101,9 +107,11 @@ func TestEveryRowEndsAsExactlyOneThing(t *testing.T) {
 
 // TestValuesAreData: what stands in a cell is never looked through for marks.
 func TestValuesAreData(t *testing.T) {
-	l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "name", "date"}}, Order: sms.ListOrder{Message: -1, Text: "##Name## ##name##: ##Date##",
-		Fields: map[string]int{"name": 1, "date": 2}}}
-	got := judgeAll(t, newChecker(testAccount, l, nil, nil), []sheet.Row{{Number: 2, Cells: []string{"08031234567", "##Date##", "%s ##Name##"}}})
+	l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "name", "date"}},
+		Order: sms.ListOrder{Message: -1, Text: "##Name## ##name##: ##Date##",
+			Fields: map[string]int{"name": 1, "date": 2}}}
+	got := judgeAll(t, newChecker(testAccount, l, nil, nil),
+		[]sheet.Row{{Number: 2, Cells: []string{"08031234567", "##Date##", "%s ##Name##"}}})
 	if got[0].Text != "##Date## ##Date##: %s ##Name##" {
 		t.Errorf("%q", got[0].Text)
 	}
@@ -116,17 +124,20 @@ func TestSentencesAboutTexts(t *testing.T) {
 		kind        sms.RowKind
 		want        string
 	}{
-		"missing value":          {"Dear ##Name##", " ", -1, sms.RowMissing, "Missing: enter a name"},
-		"missing, with a vowel":  {"Pay ##Amount##", "", -1, sms.RowMissing, "Missing: enter an amount"},
-		"missing message":        {"", "", 1, sms.RowMissing, "Missing: enter a message"},
-		"formula error":          {"Dear ##Name##", "#REF!", -1, sms.RowText, "Shows #REF!, the failure of a formula. Correct the formula"},
-		"too long for a field":   {"Dear ##Name##", strings.Repeat("x", 310), -1, sms.RowText, `Message must be 306 characters or fewer. Yours is 9 over. Shorten "first"`},
+		"missing value":         {"Dear ##Name##", " ", -1, sms.RowMissing, "Missing: enter a name"},
+		"missing, with a vowel": {"Pay ##Amount##", "", -1, sms.RowMissing, "Missing: enter an amount"},
+		"missing message":       {"", "", 1, sms.RowMissing, "Missing: enter a message"},
+		"formula error":         {"Dear ##Name##", "#REF!", -1, sms.RowText, "Shows #REF!, the failure of a formula. Correct the formula"},
+		"too long for a field": {"Dear ##Name##", strings.Repeat("x", 310), -1, sms.RowText,
+			`Message must be 306 characters or fewer. Yours is 9 over. Shorten "first"`},
 		"too long in its column": {"", strings.Repeat("x", 310), 1, sms.RowText, "Message must be 306 characters or fewer. Yours is 4 over"},
 		"special characters":     {"Dear ##Name##", strings.Repeat("ọ", 70), -1, sms.RowLonger, `This message needs 2 parts because of "ọ"`},
 	} {
-		l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "first"}}, Order: sms.ListOrder{Message: c.column, Text: c.text,
-			Fields: map[string]int{"name": 1, "amount": 1}}}
-		j := newChecker(testAccount, l, nil, nil).judge(read{rows: []sheet.Row{{Number: 2, Cells: []string{"08031234567", c.value}}}})
+		l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "first"}},
+			Order: sms.ListOrder{Message: c.column, Text: c.text,
+				Fields: map[string]int{"name": 1, "amount": 1}}}
+		j := newChecker(testAccount, l, nil, nil).judge(
+			read{rows: []sheet.Row{{Number: 2, Cells: []string{"08031234567", c.value}}}})
 		if len(j.notes) != 1 || j.notes[0].Kind != c.kind || j.notes[0].Text != c.want {
 			t.Errorf("%s: %+v", name, j.notes)
 		}
@@ -141,24 +152,28 @@ func TestNotesOfHarmlessThingsAreFewButCounted(t *testing.T) {
 		_, notes := c.row(sheet.Row{Number: i + 2, Cells: []string{fmt.Sprintf("803%07d", i)}})
 		kept += len(notes)
 	}
-	if tally := c.result(sheet.Tally{}); kept != knownNotes || tally.Kinds[sms.RowRepaired] != 3*knownNotes || tally.Fixes["Added the missing 0"] != 3*knownNotes {
+	if tally := c.result(sheet.Tally{}); kept != knownNotes || tally.Kinds[sms.RowRepaired] != 3*knownNotes ||
+		tally.Fixes["Added the missing 0"] != 3*knownNotes {
 		t.Errorf("%d notes, %+v", kept, tally)
 	}
 }
 
 // FuzzListCheck reads whatever comes as a list and checks its rows.
 func FuzzListCheck(f *testing.F) {
-	for _, s := range []string{"phone,name\n08031234567,Ada\n", "08031234567^Hello~08031234568^You", "phone;name\r\n\"0803\n\";x\n", "a\x00b,c\n1,2\n"} {
+	for _, s := range []string{"phone,name\n08031234567,Ada\n", "08031234567^Hello~08031234568^You",
+		"phone;name\r\n\"0803\n\";x\n", "a\x00b,c\n1,2\n"} {
 		f.Add([]byte(s), "Dear ##Name##", 0, 1)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, text string, phone, message int) {
-		reader, err := sheet.Open(strings.NewReader(string(data)), int64(len(data)), sheet.Options{Country: "NG", TempDir: t.TempDir()})
+		reader, err := sheet.Open(strings.NewReader(string(data)), int64(len(data)),
+			sheet.Options{Country: "NG", TempDir: t.TempDir()})
 		if err != nil {
 			return
 		}
 		defer func() { _ = reader.Close() }()
 		l := sms.List{Reading: readingOf(reader.Profile())}
-		l.Order = tidyOrder(sms.ListOrder{Phone: phone, Message: message, Text: text, Fields: map[string]int{"name": message}}, "x")
+		l.Order = tidyOrder(sms.ListOrder{Phone: phone, Message: message, Text: text,
+			Fields: map[string]int{"name": message}}, "x")
 		if len(checkOrder(testAccount, l, l.Order)) > 0 {
 			return
 		}

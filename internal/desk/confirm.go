@@ -35,7 +35,8 @@ func (d *Desk) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, erro
 		return sms.Outgoing{}, err
 	}
 	sent, sentParts, err := d.remembered(ctx, c)
-	return sms.Outgoing{Messages: max(0, tally["draft"]-blocked-sms.SumSends(sent)), Parts: max(0, c.Parts-parts-sentParts),
+	return sms.Outgoing{Messages: max(0, tally["draft"]-blocked-sms.SumSends(sent)),
+		Parts:   max(0, c.Parts-parts-sentParts),
 		LeftOut: tally["leftout"], Blocked: blocked, Unsure: !known, Sent: sent}, err
 }
 
@@ -113,8 +114,9 @@ func (d *Desk) SendTest(ctx context.Context, by sms.User, campaign int64, o Test
 	if err != nil {
 		return sms.Campaign{}, err
 	}
-	made, err := d.CreateCampaign(ctx, by, Order{AccountID: c.AccountID, Name: testName(c.Name), SenderID: c.SenderID, Numbers: "+" + number,
-		Text: m.Text, Flash: c.Flash, Token: testToken(campaign, o), testOf: c.ID})
+	made, err := d.CreateCampaign(ctx, by, Order{AccountID: c.AccountID, Name: testName(c.Name), SenderID: c.SenderID,
+		Numbers: "+" + number,
+		Text:    m.Text, Flash: c.Flash, Token: testToken(campaign, o), testOf: c.ID})
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return sms.Campaign{}, testInvalid(bad)

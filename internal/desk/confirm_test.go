@@ -25,8 +25,9 @@ func TestLargeCampaignsAreTyped(t *testing.T) {
 		t.Errorf("three are asked for: %v", err)
 	}
 	at := sms.ScheduleAt(time.Now().Add(time.Hour))
-	for typed, want := range map[string]string{"": "Type 5 to confirm", "4": "You typed 4. There are 5 recipients", "five": "You typed five. There are 5 recipients",
-		"05": "You typed 05. There are 5 recipients", strings.Repeat("9", 50): "You typed " + strings.Repeat("9", 20) + "…. There are 5 recipients"} {
+	for typed, want := range map[string]string{"": "Type 5 to confirm", "4": "You typed 4. There are 5 recipients",
+		"five": "You typed five. There are 5 recipients",
+		"05":   "You typed 05. There are 5 recipients", strings.Repeat("9", 50): "You typed " + strings.Repeat("9", 20) + "…. There are 5 recipients"} {
 		order := desk.StartOrder{Version: large.Version, Typed: typed}
 		if _, err := r.desk.StartCampaign(r.ctx, r.by, large.ID, order); said(err, "typed") != want {
 			t.Errorf("started with %q: %v", typed, err)
@@ -36,23 +37,28 @@ func TestLargeCampaignsAreTyped(t *testing.T) {
 		}
 	}
 	// A number that was blocked in the meantime is not sent to, and not counted.
-	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: ordinary(1)[0]}); err != nil {
+	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by,
+		desk.BlockOrder{AccountID: r.account.ID, Numbers: ordinary(1)[0]}); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := r.desk.Outgoing(r.ctx, large); err != nil || out.Messages != 4 || out.Parts != 4 || out.Blocked != 1 || len(out.Sent) > 0 {
+	if out, err := r.desk.Outgoing(r.ctx, large); err != nil || out.Messages != 4 || out.Parts != 4 || out.Blocked != 1 ||
+		len(out.Sent) > 0 {
 		t.Errorf("%+v %v", out, err)
 	}
-	if _, err := r.desk.StartCampaign(r.ctx, r.by, large.ID, desk.StartOrder{Version: large.Version, Typed: "5"}); said(err, "typed") != "You typed 5. There are 4 recipients" {
+	if _, err := r.desk.StartCampaign(r.ctx, r.by, large.ID, desk.StartOrder{Version: large.Version, Typed: "5"}); said(
+		err, "typed") != "You typed 5. There are 4 recipients" {
 		t.Errorf("the old number is taken: %v", err)
 	}
 	large, err := r.desk.ScheduleCampaign(r.ctx, r.by, large.ID, at, desk.StartOrder{Version: large.Version, Typed: " 4 "})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = r.desk.RescheduleCampaign(r.ctx, r.by, large.ID, sms.ScheduleAt(time.Now().Add(2*time.Hour)), desk.StartOrder{Version: large.Version}); err != nil {
+	if _, err = r.desk.RescheduleCampaign(r.ctx, r.by, large.ID, sms.ScheduleAt(time.Now().Add(2*time.Hour)),
+		desk.StartOrder{Version: large.Version}); err != nil {
 		t.Errorf("asked again for another time: %v", err)
 	}
-	for name, order := range map[string]desk.StartOrder{"a token": {FromToken: true}, "a thousand with a comma": {Typed: "1,000"}} {
+	for name, order := range map[string]desk.StartOrder{"a token": {FromToken: true},
+		"a thousand with a comma": {Typed: "1,000"}} {
 		n := 4
 		if order.Typed != "" {
 			n = 1000
@@ -76,15 +82,18 @@ func TestNobodyTypesWhereTheAccountDoesNotAsk(t *testing.T) {
 func TestRenameCampaign(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	c := r.draft("CLINIC", "Hello", ordinary(2)...)
-	if got, err := r.desk.RenameCampaign(r.ctx, r.by, c.ID, "  June \n reminders "); err != nil || got.Name != "June reminders" {
+	if got, err := r.desk.RenameCampaign(r.ctx, r.by, c.ID, "  June \n reminders "); err != nil ||
+		got.Name != "June reminders" {
 		t.Errorf("%q %v", got.Name, err)
 	}
-	for name, want := range map[string]string{" ": "Enter a name for the campaign", strings.Repeat("n", 101): "Name must be 100 characters or fewer"} {
+	for name, want := range map[string]string{" ": "Enter a name for the campaign",
+		strings.Repeat("n", 101): "Name must be 100 characters or fewer"} {
 		if _, err := r.desk.RenameCampaign(r.ctx, r.by, c.ID, name); said(err, "name") != want {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := r.desk.RenameCampaign(r.ctx, sms.User{ID: 2, Role: sms.Viewer, Active: true}, c.ID, "Other"); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := r.desk.RenameCampaign(r.ctx, sms.User{ID: 2, Role: sms.Viewer, Active: true}, c.ID,
+		"Other"); !errors.Is(err, sms.ErrForbidden) {
 		t.Errorf("a viewer: %v", err)
 	}
 	r.start(r.draft("CLINIC", "Started", ordinary(2)...))
@@ -108,7 +117,8 @@ func TestSendTest(t *testing.T) {
 	}
 	order := desk.TestOrder{MessageID: rows[1].ID, Number: "0803 000 0101", Token: desk.NewToken()}
 	made, err := r.desk.SendTest(r.ctx, ada, c.ID, order)
-	if err != nil || made.State != sms.CampaignRunning || made.TestOf != c.ID || made.Name != "Test of Dear Ada, come on Friday." || made.Recipients != 1 || !made.Urgent {
+	if err != nil || made.State != sms.CampaignRunning || made.TestOf != c.ID ||
+		made.Name != "Test of Dear Ada, come on Friday." || made.Recipients != 1 || !made.Urgent {
 		t.Fatalf("%+v %v", made, err)
 	}
 	if again, err := r.desk.SendTest(r.ctx, ada, c.ID, order); err != nil || again.ID != made.ID {
@@ -122,22 +132,27 @@ func TestSendTest(t *testing.T) {
 	if u, _, err := r.db.UserByEmail(r.ctx, "ada@example.com"); err != nil || u.TestNumber != "2348030000101" {
 		t.Errorf("remembered %q, %v", u.TestNumber, err)
 	}
-	for number, want := range map[string]string{" ": "Enter the number of your own phone", "0803 000 010": "Too short: has 10 digits, needs 11", "08030000101, 08030000102": "Enter one number"} {
-		if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: number, Token: desk.NewToken()}); said(err, "test_number") != want {
+	for number, want := range map[string]string{" ": "Enter the number of your own phone",
+		"0803 000 010": "Too short: has 10 digits, needs 11", "08030000101, 08030000102": "Enter one number"} {
+		if _, err := r.desk.SendTest(r.ctx, ada, c.ID,
+			desk.TestOrder{MessageID: rows[0].ID, Number: number, Token: desk.NewToken()}); said(err, "test_number") != want {
 			t.Errorf("%q: %v", number, err)
 		}
 	}
-	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000199"}); err != nil {
+	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by,
+		desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000199"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: "08030000199", Token: desk.NewToken()}); !strings.HasPrefix(said(err, "test_number"), "Number blocked") {
+	if _, err := r.desk.SendTest(r.ctx, ada, c.ID, desk.TestOrder{MessageID: rows[0].ID, Number: "08030000199",
+		Token: desk.NewToken()}); !strings.HasPrefix(said(err, "test_number"), "Number blocked") {
 		t.Errorf("a blocked number: %v", err)
 	}
 	other := r.draft("CLINIC", "Other", ordinary(1)...)
 	if _, err := r.desk.SendTest(r.ctx, ada, other.ID, order); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("a message of another campaign: %v", err)
 	}
-	if _, err := r.desk.SendTest(r.ctx, sms.User{ID: 2, Role: sms.Viewer, Active: true}, c.ID, order); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := r.desk.SendTest(r.ctx, sms.User{ID: 2, Role: sms.Viewer, Active: true}, c.ID, order); !errors.Is(err,
+		sms.ErrForbidden) {
 		t.Errorf("a viewer: %v", err)
 	}
 	if now, err := r.db.Campaign(r.ctx, c.ID); err != nil || now.State != sms.CampaignDraft {
@@ -149,7 +164,8 @@ func TestSendTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.desk.SendTest(r.ctx, ada, pending.ID, desk.TestOrder{MessageID: first.ID, Number: "08030000101", Token: desk.NewToken()}); said(err, "sender_id") == "" {
+	if _, err := r.desk.SendTest(r.ctx, ada, pending.ID,
+		desk.TestOrder{MessageID: first.ID, Number: "08030000101", Token: desk.NewToken()}); said(err, "sender_id") == "" {
 		t.Errorf("the sender ID is not approved any more: %v", err)
 	}
 	if n := fmt.Sprint(r.ledger()); n != "map[]" {

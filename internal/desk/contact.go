@@ -114,7 +114,8 @@ func (d *Desk) ownContact(ctx context.Context, account, id int64) (sms.Contact, 
 
 // tidyContact puts an order into a contact, and says which column is new and
 // what is wrong.
-func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account, columns []sms.ContactColumn) (added []sms.ContactColumn, bad sms.Invalid) {
+func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
+	columns []sms.ContactColumn) (added []sms.ContactColumn, bad sms.Invalid) {
 	bad = sms.Invalid{}
 	phone, err := sms.ParsePhone(o.Number, account.Country, account.Abroad)
 	if err != nil {
@@ -197,7 +198,8 @@ func (d *Desk) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder) (
 	if err != nil {
 		return sms.Audience{}, err
 	}
-	a := sms.Audience{ID: o.ID, AccountID: o.AccountID, Name: sms.TidyValue(o.Name, 2*sms.ContactNameMost), Kind: o.Kind, Filter: o.Filter, Version: o.Version, ByID: by.ID, ByName: by.Name}
+	a := sms.Audience{ID: o.ID, AccountID: o.AccountID, Name: sms.TidyValue(o.Name, 2*sms.ContactNameMost), Kind: o.Kind,
+		Filter: o.Filter, Version: o.Version, ByID: by.ID, ByName: by.Name}
 	bad := sms.Invalid{}
 	if a.Kind != sms.Picked {
 		a.Kind = sms.Filtered
@@ -282,7 +284,8 @@ func (d *Desk) DeleteAudience(ctx context.Context, by sms.User, account, id int6
 
 // ChangeMembers puts people into a picked audience or takes them out of it, and
 // says for how many that changed anything.
-func (d *Desk) ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64, in bool) (int64, error) {
+func (d *Desk) ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64,
+	in bool) (int64, error) {
 	if err := may(by, sms.Sender, "change audience"); err != nil {
 		return 0, err
 	}
@@ -333,7 +336,8 @@ func (d *Desk) ListAudience(ctx context.Context, by sms.User, account, id int64,
 	go func() { to.CloseWithError(d.writeAudience(ctx, to, a, columns)) }()
 	defer func() { _ = from.Close() }()
 	reading := &sms.ListReading{Encoding: "UTF-8", Delimiter: ",", HeaderRow: 1}
-	return d.UploadList(ctx, by, UploadOrder{AccountID: account, Purpose: sms.ForAudience, FileName: a.Name, Token: token, Reading: reading}, from)
+	return d.UploadList(ctx, by, UploadOrder{AccountID: account, Purpose: sms.ForAudience, FileName: a.Name, Token: token,
+		Reading: reading}, from)
 }
 
 // writeAudience writes people as a spreadsheet.

@@ -15,7 +15,8 @@ import (
 
 func (r *rig) importPeople(name, content string) sms.List {
 	r.t.Helper()
-	l, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Purpose: sms.ForContacts, FileName: name, Token: desk.NewToken()}, strings.NewReader(content))
+	l, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Purpose: sms.ForContacts,
+		FileName: name, Token: desk.NewToken()}, strings.NewReader(content))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -46,15 +47,18 @@ func (r *rig) people() (list []string) {
 func TestContactsComeFromASheetAsEveryListDoes(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	r.importer()
-	l := r.importPeople("june.csv", "Phone,Full name,Town,Tags\n0803 000 0101,Ada Obi,Ibadan,\"Parents, VIP\"\n08030000102,Bola,,\n080312,Nobody,,\n08030000101,Ada again,Lagos,\n")
-	if l.Tally.Good != 2 || l.Tally.Added != 2 || l.Tally.Kinds[sms.RowNumber] != 1 || l.Tally.Kinds[sms.RowRepeat] != 1 || l.Tally.Kinds[sms.RowRepaired] != 1 {
+	l := r.importPeople("june.csv",
+		"Phone,Full name,Town,Tags\n0803 000 0101,Ada Obi,Ibadan,\"Parents, VIP\"\n08030000102,Bola,,\n080312,Nobody,,\n08030000101,Ada again,Lagos,\n")
+	if l.Tally.Good != 2 || l.Tally.Added != 2 || l.Tally.Kinds[sms.RowNumber] != 1 || l.Tally.Kinds[sms.RowRepeat] != 1 ||
+		l.Tally.Kinds[sms.RowRepaired] != 1 {
 		t.Errorf("%+v", l.Tally)
 	}
 	l = r.importPeople("july.csv", "Number,Name,Town\n08030000102,,Kano\n08030000103,Chidi,\n08030000101,Ada Obi,Ibadan\n")
 	if l.Tally.Added != 1 || l.Tally.Changed != 1 {
 		t.Errorf("%+v", l.Tally)
 	}
-	want := []string{"2348030000101 Ada Obi map[town:Ibadan] [Parents VIP]", "2348030000102 Bola map[town:Kano] []", "2348030000103 Chidi map[] []"}
+	want := []string{"2348030000101 Ada Obi map[town:Ibadan] [Parents VIP]", "2348030000102 Bola map[town:Kano] []",
+		"2348030000103 Chidi map[] []"}
 	if got := r.people(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -78,7 +82,8 @@ func TestARepeatedUploadBringsNobodyBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.importPeople("june.csv", file)
-	a, err := r.desk.SaveAudience(r.ctx, r.by, desk.AudienceOrder{AccountID: r.account.ID, Name: "All. Of them", Filter: sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Filled}}}})
+	a, err := r.desk.SaveAudience(r.ctx, r.by, desk.AudienceOrder{AccountID: r.account.ID, Name: "All. Of them",
+		Filter: sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Filled}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +95,8 @@ func TestARepeatedUploadBringsNobodyBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	l = r.checked(l, order(l, "Dear ##Name##, come in."))
-	if l.State != sms.ListChecked || l.Tally.Good != 1 || l.Tally.Kinds[sms.RowBlocked] != 1 || l.Tally.Kinds[sms.RowRepaired] != 0 || l.Order.Name != "All. Of them" {
+	if l.State != sms.ListChecked || l.Tally.Good != 1 || l.Tally.Kinds[sms.RowBlocked] != 1 ||
+		l.Tally.Kinds[sms.RowRepaired] != 0 || l.Order.Name != "All. Of them" {
 		t.Fatalf("%+v", l)
 	}
 	l = r.made(l, desk.MakeOrder{})
@@ -118,7 +124,8 @@ func TestAnAudienceIsWrittenToByItsNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a, err := r.desk.SaveAudience(r.ctx, r.by, desk.AudienceOrder{AccountID: r.account.ID, Name: "All", Filter: sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Filled}}}})
+	a, err := r.desk.SaveAudience(r.ctx, r.by, desk.AudienceOrder{AccountID: r.account.ID, Name: "All",
+		Filter: sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Filled}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,13 +146,16 @@ func TestContactOrdersSayWhatIsWrong(t *testing.T) {
 		}
 		return c, bad
 	}
-	ada, bad := save(desk.ContactOrder{Number: "0803 000 0101", Name: " Ada  Obi ", Tags: "VIP, vip, Parents", Column: "Town", Value: "Ibadan"})
-	if bad != nil || ada.Number != "2348030000101" || ada.Name != "Ada Obi" || fmt.Sprint(ada.Tags, ada.Fields) != "[Parents VIP] map[town:Ibadan]" {
+	ada, bad := save(desk.ContactOrder{Number: "0803 000 0101", Name: " Ada  Obi ", Tags: "VIP, vip, Parents",
+		Column: "Town", Value: "Ibadan"})
+	if bad != nil || ada.Number != "2348030000101" || ada.Name != "Ada Obi" ||
+		fmt.Sprint(ada.Tags, ada.Fields) != "[Parents VIP] map[town:Ibadan]" {
 		t.Errorf("%+v %v", ada, bad)
 	}
 	for field, o := range map[string]desk.ContactOrder{
 		"number": {Number: "0803"}, "column": {Number: "08030000102", Column: "TOWN"}, "name": {Number: "08030000102", Name: strings.Repeat("a", 101)},
-		"tags": {Number: "08030000102", Tags: "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21"}, "field:town": {Number: "08030000102", Fields: map[string]string{"town": strings.Repeat("a", 201)}},
+		"tags":       {Number: "08030000102", Tags: "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21"},
+		"field:town": {Number: "08030000102", Fields: map[string]string{"town": strings.Repeat("a", 201)}},
 	} {
 		if _, bad := save(o); bad[field] == "" {
 			t.Errorf("%s: %v", field, bad)
@@ -154,7 +164,8 @@ func TestContactOrdersSayWhatIsWrong(t *testing.T) {
 	if _, bad := save(desk.ContactOrder{Number: "+234 803 000 0101"}); !strings.Contains(bad["number"], "Ada Obi") {
 		t.Errorf("a second one with the number: %v", bad)
 	}
-	if _, err := r.desk.SaveContact(r.ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, desk.ContactOrder{}); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := r.desk.SaveContact(r.ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true},
+		desk.ContactOrder{}); !errors.Is(err, sms.ErrForbidden) {
 		t.Errorf("a viewer may: %v", err)
 	}
 }
@@ -164,7 +175,8 @@ func TestContactOrdersSayWhatIsWrong(t *testing.T) {
 func TestTwoPeopleChangeOneAudience(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	save := func(id, version int64, name string) (sms.Audience, error) {
-		return r.desk.SaveAudience(r.ctx, r.by, desk.AudienceOrder{ID: id, Version: version, AccountID: r.account.ID, Name: name, Kind: sms.Picked})
+		return r.desk.SaveAudience(r.ctx, r.by, desk.AudienceOrder{ID: id, Version: version, AccountID: r.account.ID,
+			Name: name, Kind: sms.Picked})
 	}
 	a, err := save(0, 0, "Parents")
 	if err != nil {
@@ -201,7 +213,8 @@ func TestTwoPeopleChangeOneAudience(t *testing.T) {
 // the same moment, and a number that is taken meanwhile is another thing.
 func TestTwoPeopleChangeOneContact(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
-	c, err := r.desk.SaveContact(r.ctx, r.by, desk.ContactOrder{AccountID: r.account.ID, Number: "0803 000 0101", Name: "Ada"})
+	c, err := r.desk.SaveContact(r.ctx, r.by, desk.ContactOrder{AccountID: r.account.ID, Number: "0803 000 0101",
+		Name: "Ada"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +223,8 @@ func TestTwoPeopleChangeOneContact(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range people {
 		all.Go(func() {
-			_, errs[i] = r.desk.SaveContact(r.ctx, r.by, desk.ContactOrder{ID: c.ID, Version: c.Version, AccountID: r.account.ID, Number: "0803 000 0101", Name: fmt.Sprint("Ada ", i)})
+			_, errs[i] = r.desk.SaveContact(r.ctx, r.by, desk.ContactOrder{ID: c.ID, Version: c.Version, AccountID: r.account.ID,
+				Number: "0803 000 0101", Name: fmt.Sprint("Ada ", i)})
 		})
 	}
 	all.Wait()

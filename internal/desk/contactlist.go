@@ -20,7 +20,8 @@ import (
 
 // peopleNames are what a column with names is called beside "name".
 func peopleNames() []string {
-	return []string{"fullname", "names", "contactname", "customername", "customer", "studentname", "patientname", "surname", "firstname"}
+	return []string{"fullname", "names", "contactname", "customername", "customer", "studentname", "patientname",
+		"surname", "firstname"}
 }
 
 // contactFields proposes what the columns of a list become: all but the number
@@ -65,7 +66,8 @@ func checkContactOrder(l sms.List, o sms.ListOrder, known []sms.ContactColumn) e
 		}
 	}
 	if fresh > sms.ContactColumnsMost && fresh > len(known) {
-		bad["fields"] = fmt.Sprintf("Contacts can have up to %d columns. You chose %d. Keep fewer", sms.ContactColumnsMost, fresh)
+		bad["fields"] = fmt.Sprintf("Contacts can have up to %d columns. You chose %d. Keep fewer", sms.ContactColumnsMost,
+			fresh)
 	}
 	if len(sms.ReadTags(o.Fixed[sms.KeyTag])) > sms.ContactTagsMost {
 		bad["tags"] = fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.ContactTagsMost)
@@ -120,7 +122,8 @@ func (c *checker) contact(cells []string) (m message, kind sms.RowKind, column i
 		}
 	}
 	if len(sms.ReadTags(told.Tags)) > sms.ContactTagsMost {
-		return m, sms.RowText, c.list.Order.Fields[sms.KeyTag], fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.ContactTagsMost)
+		return m, sms.RowText, c.list.Order.Fields[sms.KeyTag], fmt.Sprintf("A contact can have up to %d tags. Enter fewer",
+			sms.ContactTagsMost)
 	}
 	text, err := json.Marshal(told)
 	if err != nil {
@@ -179,7 +182,8 @@ func (im *Importer) makeContacts(ctx context.Context, l sms.List) error {
 	}); err != nil {
 		return err
 	}
-	im.desk.audit(ctx, sms.User{ID: l.CreatedBy, Name: l.CreatedName}, "contacts.import", feed.Account(l.AccountID), fmt.Sprintf("%s: %d people added, %d changed", l.FileName, added, changed))
+	im.desk.audit(ctx, sms.User{ID: l.CreatedBy, Name: l.CreatedName}, "contacts.import", feed.Account(l.AccountID),
+		fmt.Sprintf("%s: %d people added, %d changed", l.FileName, added, changed))
 	im.desk.feed.Tell(feed.Contacts(l.AccountID), feed.AllContacts)
 	return nil
 }
@@ -189,7 +193,8 @@ func contactOf(l sms.List, r sms.ListRow) (sms.Contact, error) {
 	if err := json.Unmarshal([]byte(r.Text), &told); err != nil {
 		return sms.Contact{}, fmt.Errorf("read a staged contact: %w", err)
 	}
-	return sms.Contact{AccountID: l.AccountID, Number: r.MSISDN(), Name: told.Name, Fields: told.Fields, Source: l.FileName, ByID: l.CreatedBy, ByName: l.CreatedName,
+	return sms.Contact{AccountID: l.AccountID, Number: r.MSISDN(), Name: told.Name, Fields: told.Fields,
+		Source: l.FileName, ByID: l.CreatedBy, ByName: l.CreatedName,
 		Tags: sms.MergeTags(sms.ReadTags(told.Tags), sms.ReadTags(l.Order.Fixed[sms.KeyTag]))}, nil
 }
 

@@ -56,7 +56,8 @@ type Store interface {
 
 // New returns a desk. now is the wall clock.
 func New(store Store, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
-	return &Desk{store: store, gateways: gateways, feed: news, log: log, now: now, outage: noOutage{}, signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
+	return &Desk{store: store, gateways: gateways, feed: news, log: log, now: now, outage: noOutage{},
+		signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
 }
 
 // Outage is what is known of a database that cannot be written.

@@ -36,7 +36,8 @@ func TestEveryMessageIsExecutedOnceInCallsOfTheLimit(t *testing.T) {
 		}
 	}
 	if len(r.ledger()) != 57 || len(calls) != 7 || small < 1 {
-		t.Errorf("%d numbers in %d calls %v; want 57 in 7, the first of at most %d", len(r.ledger()), len(calls), calls, sms.CanarySize)
+		t.Errorf("%d numbers in %d calls %v; want 57 in 7, the first of at most %d", len(r.ledger()), len(calls), calls,
+			sms.CanarySize)
 	}
 }
 
@@ -52,12 +53,16 @@ func TestListedCodesPause(t *testing.T) {
 		}{
 			{name: "wrong key", code: "007", account: true, sentence: "The provider says the API key or client ID is wrong. Copy both again from the provider dashboard",
 				spoil: func(r *rig) {
-					if _, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(_ *sms.Account, c *sms.Credentials) { c.APIKey = "another key" }); err != nil {
+					if _, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(_ *sms.Account, c *sms.Credentials) {
+						c.APIKey = "another key"
+					}); err != nil {
 						t.Fatal(err)
 					}
 				}},
-			{name: "inactive", code: "008", account: true, faults: sandbox.Faults{Inactive: true}, sentence: "The provider says the account is not active. Contact the provider"},
-			{name: "unauthorized", code: "010", account: true, faults: sandbox.Faults{Unauthorized: true}, sentence: "API access is turned off for this account. Ask the provider to turn it on"},
+			{name: "inactive", code: "008", account: true, faults: sandbox.Faults{Inactive: true},
+				sentence: "The provider says the account is not active. Contact the provider"},
+			{name: "unauthorized", code: "010", account: true, faults: sandbox.Faults{Unauthorized: true},
+				sentence: "API access is turned off for this account. Ask the provider to turn it on"},
 		} {
 			t.Run(c.name+" as "+form, func(t *testing.T) {
 				c.faults.CodeForm = sandbox.Faults{}.CodeForm
@@ -83,7 +88,9 @@ func TestListedCodesPause(t *testing.T) {
 				if a.Pause != c.sentence || a.PauseCode != c.code {
 					t.Errorf("paused with %q (%s), want %q (%s)", a.Pause, a.PauseCode, c.sentence, c.code)
 				}
-				if _, tally := r.until(campaign.ID, "all queued", func(_ sms.Campaign, tally sms.Tally) bool { return tally["queued"] == 12 }); tally.Total() != 12 {
+				if _, tally := r.until(campaign.ID, "all queued", func(_ sms.Campaign, tally sms.Tally) bool {
+					return tally["queued"] == 12
+				}); tally.Total() != 12 {
 					t.Errorf("tally %v", tally)
 				}
 				if len(r.ledger()) != 0 {
@@ -115,7 +122,8 @@ func TestAPausedAccountGoesOnAfterItsSettingsAreCured(t *testing.T) {
 }
 
 func TestLostAnswersStayInDoubtAndTripTheBreaker(t *testing.T) {
-	for name, f := range map[string]sandbox.Faults{"cut after": {CutAfter: 1}, "cut before": {CutBefore: 1}, "error after": {ErrorAfter: 1}, "HTML with 200": {HTMLAfter: 1}, "HTML before": {HTMLBefore: 1}} {
+	for name, f := range map[string]sandbox.Faults{"cut after": {CutAfter: 1}, "cut before": {CutBefore: 1},
+		"error after": {ErrorAfter: 1}, "HTML with 200": {HTMLAfter: 1}, "HTML before": {HTMLBefore: 1}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, sandbox.Config{Faults: f}, nil)
 			c := r.start(r.draft("CLINIC", "Hello", ordinary(60)...))
@@ -208,7 +216,9 @@ func TestAnUnreachableProviderLosesNothingAndSaysSo(t *testing.T) {
 	if !strings.Contains(a.Failure, "Nothing was sent") || strings.Contains(a.Failure, rigKey) {
 		t.Errorf("failure %q", a.Failure)
 	}
-	if _, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) { a.BaseURL = r.service.URL + "/v2" }); err != nil {
+	if _, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) {
+		a.BaseURL = r.service.URL + "/v2"
+	}); err != nil {
 		t.Fatal(err)
 	}
 	r.until(c.ID, "the end", finished)
@@ -226,7 +236,9 @@ func TestStopKeepsBackWhatHasNotLeftAndContinueSendsIt(t *testing.T) {
 	if _, err := r.desk.StopCampaign(r.ctx, r.by, c.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, tally := r.until(c.ID, "calls in flight", func(_ sms.Campaign, tally sms.Tally) bool { return tally["sending"] == 0 })
+	_, tally := r.until(c.ID, "calls in flight", func(_ sms.Campaign, tally sms.Tally) bool {
+		return tally["sending"] == 0
+	})
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
@@ -262,7 +274,8 @@ func TestAGracefulStopLeavesNothingInDoubt(t *testing.T) {
 
 func TestAGroupIsOneCallWhoseAnswerBecomesMessages(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
-	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Text: "Hello", GroupID: "107", GroupName: "Parents", Token: desk.NewToken()})
+	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Text: "Hello",
+		GroupID: "107", GroupName: "Parents", Token: desk.NewToken()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,10 +293,12 @@ func TestAGroupIsOneCallWhoseAnswerBecomesMessages(t *testing.T) {
 
 func TestAGroupWhoseAnswerIsLostIsInDoubtAsAWhole(t *testing.T) {
 	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{CutAfter: 1}}, nil)
-	if err := r.db.PutGroups(r.ctx, r.account.ID, []sms.Group{{ID: 107, Name: "Parents", ContactCount: 12}}, 1); err != nil {
+	if err := r.db.PutGroups(r.ctx, r.account.ID, []sms.Group{{ID: 107, Name: "Parents", ContactCount: 12}},
+		1); err != nil {
 		t.Fatal(err)
 	}
-	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Text: "Hello", GroupID: "107", GroupName: "Parents", Token: desk.NewToken()})
+	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Text: "Hello",
+		GroupID: "107", GroupName: "Parents", Token: desk.NewToken()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,11 +344,14 @@ func TestA429OfAnAccountThatExecutesThemIsDoubt(t *testing.T) {
 	}
 	// The service executed it all the same: its report arrives under an id
 	// that nobody was given.
-	report := sms.DeliveryReport{ID: 1, AccountID: r.account.ID, ReceivedAt: time.Now().UnixMilli() - 200_000, ProviderID: "surprise", Mobile: "2348030000011", Status: "DELIVRD", ShortMessage: "Hello"}
-	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{report}, map[int64]string{r.account.ID: "NG"}, sms.Cursors{Inbox: 1}, 1); err != nil {
+	report := sms.DeliveryReport{ID: 1, AccountID: r.account.ID, ReceivedAt: time.Now().UnixMilli() - 200_000,
+		ProviderID: "surprise", Mobile: "2348030000011", Status: "DELIVRD", ShortMessage: "Hello"}
+	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{report}, map[int64]string{r.account.ID: "NG"},
+		sms.Cursors{Inbox: 1}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if proven, err := r.db.DoubtRateAnswers(r.ctx, r.account.ID, "NG", time.Now().UnixMilli()-120_000); err != nil || !proven {
+	if proven, err := r.db.DoubtRateAnswers(r.ctx, r.account.ID, "NG", time.Now().UnixMilli()-120_000); err != nil ||
+		!proven {
 		t.Fatalf("proven %v, %v", proven, err)
 	}
 	second := r.start(r.draft("CLINIC", "Once more", "08050000011"))

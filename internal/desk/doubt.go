@@ -36,7 +36,8 @@ const decideWithin = 24 * time.Hour
 // that were settled meanwhile. readAt is when the person's page was made. Too
 // many at once wait for a second person (the decision's state says so). What
 // is to be sent again stands in a draft of its own afterwards, to be confirmed.
-func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided, readAt int64) (sms.Carried, error) {
+func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided,
+	readAt int64) (sms.Carried, error) {
 	if err := may(by, sms.Manager, "decide about messages in doubt"); err != nil {
 		return sms.Carried{}, err
 	}
@@ -44,7 +45,9 @@ func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, ch
 	if err != nil {
 		return sms.Carried{}, err
 	}
-	choices = slices.DeleteFunc(slices.Clone(choices), func(x sms.Decided) bool { return x.Message == 0 && x.Choice == sms.ChooseLater })
+	choices = slices.DeleteFunc(slices.Clone(choices), func(x sms.Decided) bool {
+		return x.Message == 0 && x.Choice == sms.ChooseLater
+	})
 	if !slices.ContainsFunc(choices, func(x sms.Decided) bool { return x.Choice != sms.ChooseLater }) {
 		return sms.Carried{}, sms.Invalid{"choices": "Make at least one decision"}
 	}
@@ -52,7 +55,8 @@ func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, ch
 	if err != nil {
 		return sms.Carried{}, err
 	}
-	out, err := d.store.Decide(ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by, At: readAt}, limits, d.now().Add(-decideWithin).UnixMilli(), d.ms())
+	out, err := d.store.Decide(ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by,
+		At: readAt}, limits, d.now().Add(-decideWithin).UnixMilli(), d.ms())
 	if err != nil {
 		return out, err
 	}
@@ -109,7 +113,8 @@ func (d *Desk) DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decis
 	if err != nil {
 		return out, err
 	}
-	d.audit(ctx, by, "doubt.drop", feed.Campaign(out.CampaignID), fmt.Sprintf("decision %d by %s, %d messages", out.ID, out.By.Name, out.N))
+	d.audit(ctx, by, "doubt.drop", feed.Campaign(out.CampaignID),
+		fmt.Sprintf("decision %d by %s, %d messages", out.ID, out.By.Name, out.N))
 	d.feed.Tell(feed.Campaign(out.CampaignID))
 	return out, nil
 }
@@ -230,7 +235,8 @@ func (d *Desk) AskAboutGap(ctx context.Context, by sms.User, account, from int64
 	if err != nil {
 		return err
 	}
-	if err := d.store.OpenInquiry(ctx, sms.Inquiry{AccountID: account, Gap: g, Total: n, By: by, StartedAt: d.ms()}); err != nil {
+	if err := d.store.OpenInquiry(ctx, sms.Inquiry{AccountID: account, Gap: g, Total: n, By: by,
+		StartedAt: d.ms()}); err != nil {
 		return err
 	}
 	d.audit(ctx, by, "gap.ask", feed.Account(account), fmt.Sprintf("%d messages", n))

@@ -62,7 +62,8 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 	if err != nil {
 		return nil, err
 	}
-	out := &Download{Name: fileName(c.Name) + "." + o.Format, Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
+	out := &Download{Name: fileName(c.Name) + "." + o.Format,
+		Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
 	d.audit(ctx, by, "campaign.download", feed.Campaign(c.ID), strings.TrimSpace(o.Format+" "+o.What))
 	return out, nil
 }
@@ -163,11 +164,13 @@ type outcomes struct {
 
 // outcomeColumns are what is told of each message, behind the list's own.
 func outcomeColumns() []string {
-	return []string{"Row", "Phone number", "State", "Status", "Error code", "Reason", "Sent", "Done date", "Last change", "Parts", "Message", "Message ID", "Request"}
+	return []string{"Row", "Phone number", "State", "Status", "Error code", "Reason", "Sent", "Done date", "Last change",
+		"Parts", "Message", "Message ID", "Request"}
 }
 
 func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]string, error] {
-	t := &teller{words: map[fate]string{}, sent: stamps{zone: o.account.Location()}, changed: stamps{zone: o.account.Location()}}
+	t := &teller{words: map[fate]string{}, sent: stamps{zone: o.account.Location()},
+		changed: stamps{zone: o.account.Location()}}
 	return func(yield func([]string, error) bool) {
 		if !yield(append(slices.Clone(o.file.header), outcomeColumns()...), nil) {
 			return
@@ -213,7 +216,8 @@ func (t *teller) outcome(row []string, m sms.Message) []string {
 	if code == "" && m.State != sms.Skipped {
 		code = m.Code
 	}
-	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, t.sent.of(m.SentAt), m.Delivery.DoneDate,
+	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, t.sent.of(m.SentAt),
+		m.Delivery.DoneDate,
 		t.changed.of(m.ChangedAt), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
 }
 
@@ -242,7 +246,8 @@ func (s *stamps) of(ms int64) string {
 
 // RejectedRows gives the bad rows of a checked list as they stand in the file,
 // for a download. The file is read again while the rows are taken.
-func (d *Desk) RejectedRows(ctx context.Context, by sms.User, uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error) {
+func (d *Desk) RejectedRows(ctx context.Context, by sms.User,
+	uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error) {
 	if err := may(by, sms.Sender, "list rejected rows"); err != nil {
 		return sheet.Layout{}, nil, err
 	}

@@ -47,7 +47,8 @@ func (d *Desk) CampaignEvidence(ctx context.Context, by sms.User, id int64) (*Ev
 		return nil, err
 	}
 	d.audit(ctx, by, "campaign.evidence", feed.Campaign(id), "")
-	return &Evidence{Name: "evidence-" + fileName(c.Name) + ".zip", desk: d, campaign: c, account: account, file: file}, nil
+	return &Evidence{Name: "evidence-" + fileName(c.Name) + ".zip", desk: d, campaign: c, account: account, file: file},
+		nil
 }
 
 // Close lets go of the uploaded file.
@@ -103,11 +104,13 @@ func (e *Evidence) writeCampaign(ctx context.Context, w io.Writer) error {
 		"account": e.account.Name, "campaign": c.ID, "name": c.Name, "state": string(c.State), "sender_id": c.SenderID, "text": c.Text, "flash": c.Flash,
 		"recipients": c.Recipients, "parts": c.Parts, "group": c.GroupName, "sends_again": c.AgainOf, "messages_by_standing": tally, "time_zone": zone.String(),
 		"made_by": c.CreatedName, "made_at": stamp(c.CreatedAt, zone), "started_by": c.StartedName, "started_at": stamp(c.StartedAt, zone),
-		"approval_asked_by": c.Approval.AskedName, "approval_asked_at": stamp(c.Approval.AskedAt, zone), "approved_by": c.Approval.ApprovedName, "approved_at": stamp(c.Approval.ApprovedAt, zone),
+		"approval_asked_by": c.Approval.AskedName, "approval_asked_at": stamp(c.Approval.AskedAt, zone),
+		"approved_by": c.Approval.ApprovedName, "approved_at": stamp(c.Approval.ApprovedAt, zone),
 		"finished_at": stamp(c.FinishedAt, zone), "taken_at": e.desk.now().In(zone).Format(time.DateTime),
 	}
 	if l.UID != "" {
-		facts["list"] = map[string]any{"file_name": l.FileName, "bytes": l.Size, "sha256": l.Hash, "kept": e.file.reader != nil, "uploaded_by": l.CreatedName,
+		facts["list"] = map[string]any{"file_name": l.FileName, "bytes": l.Size, "sha256": l.Hash,
+			"kept": e.file.reader != nil, "uploaded_by": l.CreatedName,
 			"uploaded_at": stamp(l.CreatedAt, zone), "reading": l.Reading, "mapping": l.Order, "rows": l.Tally}
 	}
 	j := json.NewEncoder(w)
@@ -116,23 +119,29 @@ func (e *Evidence) writeCampaign(ctx context.Context, w io.Writer) error {
 }
 
 func (e *Evidence) writeMessages(ctx context.Context, w io.Writer) error {
-	return sheet.WriteTableCSV(w, outcomes{e.account, e.campaign, &original{}}.table(e.desk.store.EachMessage(ctx, sms.MessageFilter{CampaignID: e.campaign.ID})))
+	return sheet.WriteTableCSV(w, outcomes{e.account, e.campaign,
+		&original{}}.table(e.desk.store.EachMessage(ctx, sms.MessageFilter{CampaignID: e.campaign.ID})))
 }
 
 func (e *Evidence) writeCalls(ctx context.Context, w io.Writer) error {
 	zone := e.account.Location()
-	return sheet.WriteTableCSV(w, table([]string{"Request", "Prepared", "Left", "Answered", "State", "Kind", "Recipients", "Class", "HTTP status", "Code", "Reason", "Bytes written", "Answer, without credentials"},
+	return sheet.WriteTableCSV(w, table([]string{"Request", "Prepared", "Left", "Answered", "State", "Kind", "Recipients",
+		"Class", "HTTP status", "Code", "Reason", "Bytes written", "Answer, without credentials"},
 		e.desk.store.EachAttempt(ctx, e.campaign.ID), func(a sms.Attempt) []string {
-			return []string{strconv.FormatInt(a.ID, 10), stamp(a.PreparedAt, zone), stamp(a.LicensedAt, zone), stamp(a.EndedAt, zone), string(a.State), string(a.Call.Kind),
-				strconv.Itoa(a.Recipients), string(a.Class), strconv.Itoa(a.HTTPStatus), a.Code, a.Reason, strconv.FormatInt(a.Written, 10), a.Excerpt}
+			return []string{strconv.FormatInt(a.ID, 10), stamp(a.PreparedAt, zone), stamp(a.LicensedAt, zone),
+				stamp(a.EndedAt, zone), string(a.State), string(a.Call.Kind),
+				strconv.Itoa(a.Recipients), string(a.Class), strconv.Itoa(a.HTTPStatus), a.Code, a.Reason,
+				strconv.FormatInt(a.Written, 10), a.Excerpt}
 		}))
 }
 
 func (e *Evidence) writeReports(ctx context.Context, w io.Writer) error {
 	zone := e.account.Location()
-	return sheet.WriteTableCSV(w, table([]string{"Message", "Message ID", "Received", "Last received", "Times", "Number", "Status", "Error code", "Submit date", "Done date", "Short message", "Effect", "As received"},
+	return sheet.WriteTableCSV(w, table([]string{"Message", "Message ID", "Received", "Last received", "Times", "Number",
+		"Status", "Error code", "Submit date", "Done date", "Short message", "Effect", "As received"},
 		e.desk.store.EachReport(ctx, e.campaign.ID), func(r sms.StoredReport) []string {
-			return []string{strconv.FormatInt(r.MessageID, 10), r.ProviderID, stamp(r.ReceivedAt, zone), stamp(r.LastAt, zone), strconv.FormatInt(r.Times, 10), r.Mobile,
+			return []string{strconv.FormatInt(r.MessageID, 10), r.ProviderID, stamp(r.ReceivedAt, zone), stamp(r.LastAt, zone),
+				strconv.FormatInt(r.Times, 10), r.Mobile,
 				r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate, r.ShortMessage, string(r.Effect), r.Raw}
 		}))
 }
@@ -143,13 +152,14 @@ func (e *Evidence) writeAudit(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	zone := e.account.Location()
-	return sheet.WriteTableCSV(w, table([]string{"When", "Who", "What", "Detail"}, func(yield func(sms.Audit, error) bool) {
-		for _, l := range lines {
-			if !yield(l, nil) {
-				return
+	return sheet.WriteTableCSV(w, table([]string{"When", "Who", "What", "Detail"},
+		func(yield func(sms.Audit, error) bool) {
+			for _, l := range lines {
+				if !yield(l, nil) {
+					return
+				}
 			}
-		}
-	}, func(l sms.Audit) []string { return []string{stamp(l.At, zone), l.User.Name, l.Action, l.Detail} }))
+		}, func(l sms.Audit) []string { return []string{stamp(l.At, zone), l.User.Name, l.Action, l.Detail} }))
 }
 
 // writeOriginal copies the uploaded file byte by byte; its hash stands in

@@ -49,7 +49,8 @@ func groupName(name string) (string, error) {
 // CreateGroup makes a group at the service, under another one where parent is
 // not 0 (§4.7). The service does not tell its id: it is known here once the
 // list shows the name. The fields of its Invalid are name and provider.
-func (d *Desk) CreateGroup(ctx context.Context, by sms.User, account, parent int64, name string) (said string, err error) {
+func (d *Desk) CreateGroup(ctx context.Context, by sms.User, account, parent int64,
+	name string) (said string, err error) {
 	if err := may(by, sms.Manager, "create group"); err != nil {
 		return "", err
 	}
@@ -57,7 +58,8 @@ func (d *Desk) CreateGroup(ctx context.Context, by sms.User, account, parent int
 		return "", err
 	}
 	there := false // before the call, as far as is known here
-	said, err = d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.create", detail: name,
+	said, err = d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.create",
+		detail: name,
 		check: func(ctx context.Context) (err error) {
 			if parent != 0 {
 				if _, err := d.group(ctx, account, parent); err != nil {
@@ -94,18 +96,21 @@ func (d *Desk) CreateGroup(ctx context.Context, by sms.User, account, parent int
 // RenameGroup gives a group another name at the service (§4.7). seen is the
 // name that the person saw: when somebody else has renamed it since, nothing is
 // done and the field of the Invalid is changed. Other fields are name and provider.
-func (d *Desk) RenameGroup(ctx context.Context, by sms.User, account, id int64, seen, name string) (said string, err error) {
+func (d *Desk) RenameGroup(ctx context.Context, by sms.User, account, id int64, seen,
+	name string) (said string, err error) {
 	if err := may(by, sms.Manager, "rename group"); err != nil {
 		return "", err
 	}
 	if name, err = groupName(name); err != nil {
 		return "", err
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.rename", detail: seen + " to " + name,
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.rename",
+		detail: seen + " to " + name,
 		check: func(ctx context.Context) error {
 			now, err := d.group(ctx, account, id)
 			if err == nil && sms.TidyName(now.Name) != sms.TidyName(seen) {
-				err = sms.Invalid{"changed": fmt.Sprintf("Someone renamed this group to “%s” while you had it open. Check the name, then save again", now.Name)}
+				err = sms.Invalid{"changed": fmt.Sprintf(
+					"Someone renamed this group to “%s” while you had it open. Check the name, then save again", now.Name)}
 			}
 			return err
 		},
@@ -129,7 +134,8 @@ func (d *Desk) DeleteGroup(ctx context.Context, by sms.User, account, id int64, 
 		return "", err
 	}
 	forget := func(ctx context.Context) error { return d.store.ForgetGroup(ctx, account, id) }
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.delete", detail: g.Name,
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.delete",
+		detail: g.Name,
 		check: func(ctx context.Context) error {
 			now, err := d.group(ctx, account, id)
 			if err == nil && sms.TidyName(typed) != sms.TidyName(now.Name) {

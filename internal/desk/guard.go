@@ -50,7 +50,8 @@ func (r *Reader) guarded(ctx context.Context, account int64) (bool, error) {
 }
 
 func (r *Reader) running(ctx context.Context, account int64) ([]sms.CampaignRow, error) {
-	list, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: account, States: []sms.CampaignState{sms.CampaignRunning}, Limit: 100})
+	list, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: account,
+		States: []sms.CampaignState{sms.CampaignRunning}, Limit: 100})
 	return list, err
 }
 
@@ -94,7 +95,8 @@ func (r *Reader) keepFloor(ctx context.Context, a sms.Account) error {
 		return nil
 	}
 	r.log.Warn("sending is paused: the balance came down to the floor", "account", a.ID)
-	return r.store.PutAlarm(ctx, sms.Alarm{AccountID: a.ID, Kind: sms.AlarmFloor, PluginType: b.PluginType, At: b.ReadAt, From: b.ReadAt, Before: b.Credits, After: b.Credits})
+	return r.store.PutAlarm(ctx, sms.Alarm{AccountID: a.ID, Kind: sms.AlarmFloor, PluginType: b.PluginType, At: b.ReadAt,
+		From: b.ReadAt, Before: b.Credits, After: b.Credits})
 }
 
 // mailAlarms mails what nobody was mailed about yet. Without a mailer or an
@@ -132,7 +134,8 @@ func (r *Reader) mailAlarm(ctx context.Context, alarm sms.Alarm) error {
 	sentence := alarm.Sentence(a.Location())
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	text := fmt.Sprintf("%s\r\n\r\nAccount: %s\r\nWe send this email once. See the Balance page in smsdesk for details.\r\n", sentence, a.Name)
+	text := fmt.Sprintf(
+		"%s\r\n\r\nAccount: %s\r\nWe send this email once. See the Balance page in smsdesk for details.\r\n", sentence, a.Name)
 	subject, _, _ := strings.Cut(sentence, ". ")
 	return r.mailer.Mail(ctx, to, "smsdesk: "+strings.TrimSuffix(subject, "."), text)
 }

@@ -16,7 +16,8 @@ import (
 // call back what was handed over. Whoever presses twice gets the campaign as it
 // is, as from StartCampaign, and other errors are the same; the fields of its
 // Invalid are time and those of StartCampaign.
-func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
+func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
+	o StartOrder) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, "hand over campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -49,7 +50,9 @@ func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at s
 	if err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, "campaign.hand_over", feed.Campaign(id), fmt.Sprintf("%d messages, %d parts, for %s", started.Recipients, started.Parts, at.Time().Format("2006-01-02 15:04 -0700")))
+	d.audit(ctx, by, "campaign.hand_over", feed.Campaign(id),
+		fmt.Sprintf("%d messages, %d parts, for %s", started.Recipients, started.Parts,
+			at.Time().Format("2006-01-02 15:04 -0700")))
 	d.feed.Tell(feed.Campaign(id), feed.Campaigns(started.AccountID))
 	return started, nil
 }
@@ -67,7 +70,8 @@ func handOverProblem(a sms.Account, c sms.Campaign, at sms.Schedule, now time.Ti
 	calls := time.Duration(c.CallsText + c.CallsPairs)
 	needs := handOverSlack + calls*time.Minute/time.Duration(max(a.PerMinute, 1))
 	if now.Add(needs).UnixMilli() > at.At {
-		return fmt.Sprintf("Scheduling with the provider takes up to %d minutes. Choose a later time", (needs+time.Minute-1)/time.Minute)
+		return fmt.Sprintf("Scheduling with the provider takes up to %d minutes. Choose a later time",
+			(needs+time.Minute-1)/time.Minute)
 	}
 	if !a.Hours.Open(at.Time().In(a.Location())) {
 		return fmt.Sprintf("This account only sends from %s. Choose a time within these hours", a.Hours.Words())

@@ -104,20 +104,32 @@ func TestHostileFiles(t *testing.T) {
 		body  io.Reader
 		want  string
 	}{
-		"over the limit":           {desk.UploadOrder{Most: 10 << 20}, &endless{}, "The selected file must be smaller than 10MB. Yours is larger. Remove sheets, pictures and columns you do not need"},
-		"announced as too large":   {desk.UploadOrder{Size: 310 << 20}, broken{}, "The selected file must be smaller than 256MB. Yours is 310MB. Remove sheets, pictures and columns you do not need"},
-		"empty":                    {desk.UploadOrder{}, strings.NewReader(""), "The selected file is empty"},
-		"only blanks":              {desk.UploadOrder{}, strings.NewReader(" \r\n\r\n"), "The selected file is empty"},
-		"only names":               {desk.UploadOrder{}, strings.NewReader("phone,name\r\n"), "The selected file has column names but no rows. Add at least one row"},
-		"PDF named .csv":           {desk.UploadOrder{FileName: "a.csv"}, strings.NewReader("%PDF-1.7\n%âãÏÓ\n1 0 obj\n"), "The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF"},
-		"picture":                  {desk.UploadOrder{}, strings.NewReader("\x89PNG\r\n\x1a\n"), "The selected file must be a CSV, TSV, TXT or XLSX. Yours is a picture"},
-		"old Excel":                {desk.UploadOrder{}, strings.NewReader(ole), "The selected file must be a CSV, TSV, TXT or XLSX. Yours is an old Excel file (XLS). Open it in Excel, choose Save As, choose Excel Workbook (.xlsx), and upload that file"},
-		"encrypted book":           {desk.UploadOrder{}, strings.NewReader(ole + wide("EncryptedPackage")), "The selected file is password protected. Remove the password and upload it again"},
-		"zip bomb":                 {desk.UploadOrder{}, strings.NewReader(archive(t, "xl/worksheets/sheet1.xml", 140<<20)), "Each part of the selected file must be smaller than 128MB when opened. Yours has one of 140MB. Remove sheets, pictures and columns you do not need"},
-		"zip slip":                 {desk.UploadOrder{}, strings.NewReader(archive(t, "../../../etc/passwd", 10)), unreadable},
-		"other archive":            {desk.UploadOrder{}, strings.NewReader(strings.ReplaceAll(archive(t, "list.csv", 10), "xl/", "xx/")), "The selected file must be a CSV, TSV, TXT or XLSX. Yours is a ZIP archive. Unzip it and upload the file inside"},
-		"damaged book":             {desk.UploadOrder{}, strings.NewReader("PK\x03\x04" + strings.Repeat("x", 4000)), unreadable},
-		"10,000 columns":           {desk.UploadOrder{}, strings.NewReader(strings.Repeat("phone,", 9999) + "x\n" + strings.Repeat("1,", 9999) + "2\n"), "The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
+		"over the limit": {desk.UploadOrder{Most: 10 << 20}, &endless{},
+			"The selected file must be smaller than 10MB. Yours is larger. Remove sheets, pictures and columns you do not need"},
+		"announced as too large": {desk.UploadOrder{Size: 310 << 20}, broken{},
+			"The selected file must be smaller than 256MB. Yours is 310MB. Remove sheets, pictures and columns you do not need"},
+		"empty":       {desk.UploadOrder{}, strings.NewReader(""), "The selected file is empty"},
+		"only blanks": {desk.UploadOrder{}, strings.NewReader(" \r\n\r\n"), "The selected file is empty"},
+		"only names":  {desk.UploadOrder{}, strings.NewReader("phone,name\r\n"), "The selected file has column names but no rows. Add at least one row"},
+		"PDF named .csv": {desk.UploadOrder{FileName: "a.csv"}, strings.NewReader("%PDF-1.7\n%âãÏÓ\n1 0 obj\n"),
+			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF"},
+		"picture": {desk.UploadOrder{}, strings.NewReader("\x89PNG\r\n\x1a\n"),
+			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a picture"},
+		"old Excel": {desk.UploadOrder{}, strings.NewReader(ole),
+			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is an old Excel file (XLS). Open it in Excel, choose " +
+				"Save As, choose Excel Workbook (.xlsx), and upload that file"},
+		"encrypted book": {desk.UploadOrder{}, strings.NewReader(ole + wide("EncryptedPackage")),
+			"The selected file is password protected. Remove the password and upload it again"},
+		"zip bomb": {desk.UploadOrder{}, strings.NewReader(archive(t, "xl/worksheets/sheet1.xml", 140<<20)),
+			"Each part of the selected file must be smaller than 128MB when opened. Yours has one of 140MB. Remove sheets, pictures and columns you do not need"},
+		"zip slip": {desk.UploadOrder{}, strings.NewReader(archive(t, "../../../etc/passwd", 10)), unreadable},
+		"other archive": {desk.UploadOrder{},
+			strings.NewReader(strings.ReplaceAll(archive(t, "list.csv", 10), "xl/", "xx/")),
+			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a ZIP archive. Unzip it and upload the file inside"},
+		"damaged book": {desk.UploadOrder{}, strings.NewReader("PK\x03\x04" + strings.Repeat("x", 4000)), unreadable},
+		"10,000 columns": {desk.UploadOrder{},
+			strings.NewReader(strings.Repeat("phone,", 9999) + "x\n" + strings.Repeat("1,", 9999) + "2\n"),
+			"The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
 		"binary that is no format": {desk.UploadOrder{}, strings.NewReader(strings.Repeat("\x01\x02\x03\x04\x00\x05", 1000)), unreadable},
 		"connection cut":           {desk.UploadOrder{}, io.MultiReader(strings.NewReader("phone\n0803"), broken{}), ""},
 	} {
@@ -128,7 +140,8 @@ func TestHostileFiles(t *testing.T) {
 		if err == nil || bad["file"] != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
-		if large := strings.Contains(c.want, "must be smaller than 10MB") || c.order.Size > 0; errors.Is(err, sms.ErrTooLarge) != large {
+		if large := strings.Contains(c.want, "must be smaller than 10MB") ||
+			c.order.Size > 0; errors.Is(err, sms.ErrTooLarge) != large {
 			t.Errorf("%s: %v", name, err)
 		}
 		if left := r.leftovers(); len(left) > 0 {
@@ -153,27 +166,33 @@ func TestOddFilesAreReadRowByRow(t *testing.T) {
 		good    int64
 		bad     []string
 	}{
-		"UTF-16LE with a mark":         {"\xff\xfe" + wide("phone,message\r\n08031234567,Ọjọ́ dára\r\n"), 1, nil},
-		"UTF-16LE without a mark":      {wide("phone,message\r\n08031234567,Hello to you all\r\n"), 1, nil},
-		"mark before a quoted name":    {"\ufeff\"phone\",\"message\"\r\n08031234567,Hello\r\n", 1, nil},
-		"Windows-1252":                 {"phone,message\n08031234567,caf\xe9 d\xe9j\xe0\n", 1, nil},
-		"one bad byte":                 {"phone,message\n08031234567,Ọjọ́ dára púpọ̀\n08031234568,b\xe9\n", 1, []string{"3 unreadable -1 Has characters that are not valid UTF-8. Choose another encoding or retype the row"}},
-		"NUL":                          {"phone,message\n08031234567,a\x00b\n08031234568,Hello\n", 1, []string{"2 unreadable -1 Has a hidden character that cannot be read (NUL). Delete it or retype the row"}},
-		"quote that never closes":      {"phone,message\n08031234567,\"Hello\n08031234568,Hello\n", 1, []string{`2 unreadable -1 Has an opening quotation mark (") with no closing one. Add or delete it`}},
-		"line break in a text":         {"phone,message\n08031234567,\"Hello\nyou\"\n", 1, nil},
-		"line break in a number":       {"phone,message\n\"0803\n1234567\",Hello\n08031234568,Hello\n", 1, []string{"2 number 0 Cell has two numbers. Put each on its own row"}},
-		"ragged":                       {"phone,message\n08031234567\n08031234568,Hello,more,and more\n", 1, []string{"2 missing 1 Missing: enter a message"}},
-		"formulas are data":            {"phone,message\n08031234567,\"=1+1\"\n08031234568,@SUM(A1)\n", 2, nil},
-		"pairs":                        {"08031234567^Hello~08031234568^You", 2, nil},
-		"number typed as a number":     {book(t, []any{"phone", "message"}, []any{2348031234567, "Hello"}, []any{8031234568, "Hello"}), 2, nil},
-		"numbers that Excel shortened": {"phone,message\n2.34803E+12,Hello\n", 0, []string{"2 number 0 Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number"}},
+		"UTF-16LE with a mark":      {"\xff\xfe" + wide("phone,message\r\n08031234567,Ọjọ́ dára\r\n"), 1, nil},
+		"UTF-16LE without a mark":   {wide("phone,message\r\n08031234567,Hello to you all\r\n"), 1, nil},
+		"mark before a quoted name": {"\ufeff\"phone\",\"message\"\r\n08031234567,Hello\r\n", 1, nil},
+		"Windows-1252":              {"phone,message\n08031234567,caf\xe9 d\xe9j\xe0\n", 1, nil},
+		"one bad byte": {"phone,message\n08031234567,Ọjọ́ dára púpọ̀\n08031234568,b\xe9\n", 1,
+			[]string{"3 unreadable -1 Has characters that are not valid UTF-8. Choose another encoding or retype the row"}},
+		"NUL": {"phone,message\n08031234567,a\x00b\n08031234568,Hello\n", 1,
+			[]string{"2 unreadable -1 Has a hidden character that cannot be read (NUL). Delete it or retype the row"}},
+		"quote that never closes": {"phone,message\n08031234567,\"Hello\n08031234568,Hello\n", 1,
+			[]string{`2 unreadable -1 Has an opening quotation mark (") with no closing one. Add or delete it`}},
+		"line break in a text": {"phone,message\n08031234567,\"Hello\nyou\"\n", 1, nil},
+		"line break in a number": {"phone,message\n\"0803\n1234567\",Hello\n08031234568,Hello\n", 1,
+			[]string{"2 number 0 Cell has two numbers. Put each on its own row"}},
+		"ragged":                   {"phone,message\n08031234567\n08031234568,Hello,more,and more\n", 1, []string{"2 missing 1 Missing: enter a message"}},
+		"formulas are data":        {"phone,message\n08031234567,\"=1+1\"\n08031234568,@SUM(A1)\n", 2, nil},
+		"pairs":                    {"08031234567^Hello~08031234568^You", 2, nil},
+		"number typed as a number": {book(t, []any{"phone", "message"}, []any{2348031234567, "Hello"}, []any{8031234568, "Hello"}), 2, nil},
+		"numbers that Excel shortened": {"phone,message\n2.34803E+12,Hello\n", 0,
+			[]string{"2 number 0 Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := *r
 			r.t = t
 			l := r.upload(name, c.content)
 			l = r.checked(l, order(l, ""))
-			if l.State != sms.ListMade && l.State != sms.ListChecked || l.Tally.Good != c.good || fmt.Sprint(r.notes(l.UID)) != fmt.Sprint(c.bad) {
+			if l.State != sms.ListMade && l.State != sms.ListChecked || l.Tally.Good != c.good ||
+				fmt.Sprint(r.notes(l.UID)) != fmt.Sprint(c.bad) {
 				t.Errorf("%s %s %+v %q", l.State, l.Problem, l.Tally, r.notes(l.UID))
 			}
 		})
@@ -192,16 +211,19 @@ func TestAFileThatTurnsOutBadFails(t *testing.T) {
 	}
 	l := r.upload("rows.csv", long.String())
 	l = r.checked(l, order(l, "Hello"))
-	if l.State != sms.ListFailed || l.Problem != "The selected file has 1,048,576 rows. The limit is 1,000,000. Split it into two files" {
+	if l.State != sms.ListFailed ||
+		l.Problem != "The selected file has 1,048,576 rows. The limit is 1,000,000. Split it into two files" {
 		t.Errorf("%s %q", l.State, l.Problem)
 	}
 	torn := book(t, []any{"phone"}, []any{"08031234567"}, []any{"08031234568"})
 	at := strings.Index(torn, "xl/worksheets/sheet1.xml") + 200
-	l, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Token: desk.NewToken()}, strings.NewReader(torn[:at]+"xxxx"+torn[at+4:]))
+	l, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Token: desk.NewToken()},
+		strings.NewReader(torn[:at]+"xxxx"+torn[at+4:]))
 	if err == nil {
 		l = r.checked(l, order(l, "Hello"))
 	}
-	if err != nil && sms.Sentence(err, "file") != unreadable || err == nil && (l.State != sms.ListFailed || l.Problem != unreadable) {
+	if err != nil && sms.Sentence(err, "file") != unreadable || err == nil &&
+		(l.State != sms.ListFailed || l.Problem != unreadable) {
 		t.Errorf("%v %s %q", err, l.State, l.Problem)
 	}
 }
@@ -210,7 +232,8 @@ func TestFileNamesAreOnlyShown(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	for raw, want := range map[string]string{
 		"../../etc/passwd": "passwd", `C:\lists\june.csv`: "june.csv", "": "list", "..": "list", "/": "list", "a\x00b\r\nc.csv": "abc.csv",
-		"\u202egpj.exe": "gpj.exe", "<script>alert(1)<": "<script>alert(1)<", strings.Repeat("ọ", 300) + ".csv": strings.Repeat("ọ", 99) + "…", "$(reboot).csv": "$(reboot).csv",
+		"\u202egpj.exe": "gpj.exe", "<script>alert(1)<": "<script>alert(1)<", strings.Repeat("ọ", 300) +
+			".csv": strings.Repeat("ọ", 99) + "…", "$(reboot).csv": "$(reboot).csv",
 	} {
 		l := r.upload(raw, "phone\n08031234567\n")
 		if l.FileName != want {
@@ -232,7 +255,8 @@ func TestAFullDiskTakesNoList(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	r.desk = desk.New(full{r.db}, r.orders(), r.feed, slog.New(slog.DiscardHandler), time.Now)
 	_, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Token: desk.NewToken()}, broken{})
-	if sms.Sentence(err, "file") != "We cannot accept uploads because the disk is almost full. Ask an administrator to free up space" {
+	if sms.Sentence(err,
+		"file") != "We cannot accept uploads because the disk is almost full. Ask an administrator to free up space" {
 		t.Error(err)
 	}
 }
@@ -284,7 +308,8 @@ func TestDamagedRowsAreCheckedAgain(t *testing.T) {
 			if l.State != sms.ListChecked || l.Tally.Good != 2000 || len(r.notes(l.UID)) != 1 {
 				t.Fatalf("%s %+v", l.State, l.Tally)
 			}
-			if l = r.made(l, desk.MakeOrder{LeaveOut: true}); l.State != sms.ListMade || len(r.listMessages(l.CampaignID)) != 2001 {
+			if l = r.made(l, desk.MakeOrder{LeaveOut: true}); l.State != sms.ListMade ||
+				len(r.listMessages(l.CampaignID)) != 2001 {
 				t.Errorf("%+v", l)
 			}
 		})
@@ -304,7 +329,8 @@ func TestAListWithoutItsFileSaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if l := r.settled(lost.UID); l.State != sms.ListFailed || l.Problem != "The file is not in this backup. Upload it again" {
+	if l := r.settled(lost.UID); l.State != sms.ListFailed ||
+		l.Problem != "The file is not in this backup. Upload it again" {
 		t.Errorf("%s: %q", l.State, l.Problem)
 	}
 	if l := r.settled(other.UID); l.State != sms.ListMade {
@@ -347,7 +373,8 @@ func TestWhatIsNotUsedIsForgotten(t *testing.T) {
 	}
 	ahead = 23 * time.Hour
 	run()
-	if _, err := r.db.List(r.ctx, unused.UID); err != nil || !exists(r.db.ListFolder(unused.UID), "upload") || exists(stray) {
+	if _, err := r.db.List(r.ctx, unused.UID); err != nil || !exists(r.db.ListFolder(unused.UID), "upload") ||
+		exists(stray) {
 		t.Errorf("after 23 hours: %v, the stray folder is there: %v", err, exists(stray))
 	}
 	ahead = 25 * time.Hour
@@ -396,7 +423,8 @@ func TestAnImportLeavesNothingHalf(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if list, _, err := r.db.Campaigns(r.ctx, sms.CampaignFilter{AccountID: r.account.ID, Limit: 10}); err != nil || len(list) != 0 || len(r.leftovers()) != 0 {
+	if list, _, err := r.db.Campaigns(r.ctx, sms.CampaignFilter{AccountID: r.account.ID, Limit: 10}); err != nil ||
+		len(list) != 0 || len(r.leftovers()) != 0 {
 		t.Errorf("%v %v %v", list, err, r.leftovers())
 	}
 }

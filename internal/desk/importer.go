@@ -33,13 +33,15 @@ type ImporterStore interface {
 	PutListProgress(ctx context.Context, l sms.List, done, total int64) error
 	Uploads(before time.Time) ([]string, error)
 	DropStaged(uid string) error
-	StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error)
+	StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (
+		sum int64, err error)
 	StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error]
 	EachBlocked(ctx context.Context, account int64, do func(number string)) error
 	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
 	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
-	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members, now int64) (added, changed int64, err error)
+	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members,
+		now int64) (added, changed int64, err error)
 	SettleContacts(ctx context.Context) (more bool, err error)
 	SweepCampaigns(ctx context.Context, before int64) (more bool, err error)
 	Spare(ctx context.Context) error
@@ -146,12 +148,14 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 		return
 	case sms.TroubleOf(err) != "":
 		// It is the disk that must be mended, not the list.
-		im.desk.log.Error("list waits for storage", slog.String("list", l.UID), slog.String("state", string(l.State)), slog.Any("error", err))
+		im.desk.log.Error("list waits for storage", slog.String("list", l.UID), slog.String("state", string(l.State)),
+			slog.Any("error", err))
 		feed.Pause(ctx, importWaits, nil)
 		return
 	}
 	failed[l.UID]++
-	im.desk.log.Error("list not finished", slog.String("list", l.UID), slog.String("state", string(l.State)), slog.Any("error", err))
+	im.desk.log.Error("list not finished", slog.String("list", l.UID), slog.String("state", string(l.State)),
+		slog.Any("error", err))
 	if failed[l.UID] >= failuresMost {
 		delete(failed, l.UID)
 		im.fail(ctx, l, "Something went wrong while we were processing this list. Upload the file again")
@@ -278,7 +282,8 @@ type judged struct {
 
 // checkRows lets three hands work at once: one reads, one judges, and this one
 // stages.
-func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Reader, c *checker, put func([]sms.ListRow, []sms.RowNote) error) error {
+func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Reader, c *checker,
+	put func([]sms.ListRow, []sms.RowNote) error) error {
 	hands, ctx := errgroup.WithContext(ctx)
 	unread, unstaged := make(chan read, batchesWaiting), make(chan judged, batchesWaiting)
 	hands.Go(unharmed(func() error {

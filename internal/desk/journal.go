@@ -28,7 +28,8 @@ type journalStore interface {
 // dispatcher carries the answer out; until then Setting sms.SettingAnswering
 // says sms.AnswerDoing. The error is sms.ErrConflict where another question, or
 // none, is open. The field of its Invalid is current, for the password.
-func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password string, relation sms.Relation, ip string) error {
+func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password string, relation sms.Relation,
+	ip string) error {
 	if err := may(by, sms.Administrator, "accept the older state"); err != nil {
 		return err
 	}
@@ -96,7 +97,8 @@ func (d *Desk) CloseGap(ctx context.Context, by sms.User, id int64) error {
 	if err != nil {
 		return err
 	}
-	d.audit(ctx, by, "journal.close", "gap:"+strconv.FormatInt(id, 10), "smsdesk sent nothing that the journal does not know")
+	d.audit(ctx, by, "journal.close", "gap:"+strconv.FormatInt(id, 10),
+		"smsdesk sent nothing that the journal does not know")
 	d.feed.Tell(feed.Journal)
 	return nil
 }
@@ -160,7 +162,8 @@ func (d *Desk) RepeatWarning(ctx context.Context, c sms.Campaign) (string, error
 
 // RepeatWarningForProgram is what a program is told before it makes a campaign
 // that it wants to be sent, "" where nothing has to be, or mayRepeat answers it.
-func (d *Desk) RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool, token int64) (string, error) {
+func (d *Desk) RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool,
+	token int64) (string, error) {
 	c := sms.Campaign{AccountID: a.ID, CreatedAt: d.ms()}
 	return d.repeatProblem(ctx, by, c, mayRepeat, token)
 }
@@ -187,7 +190,8 @@ func (d *Desk) gapOf(ctx context.Context, c sms.Campaign) (gap, error) {
 		return gap{}, err
 	}
 	if q != nil {
-		return gap{sms.JournalGap{Relation: q.Relation, CopyAt: q.CopyAt, KnownUntil: q.KnownUntil, AcceptedAt: d.ms()}, true}, nil
+		return gap{sms.JournalGap{Relation: q.Relation, CopyAt: q.CopyAt, KnownUntil: q.KnownUntil, AcceptedAt: d.ms()},
+			true}, nil
 	}
 	list, err := d.store.JournalGaps(ctx, gapsLooked)
 	if err != nil {

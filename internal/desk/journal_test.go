@@ -64,7 +64,9 @@ func (r *rig) accepted() sms.JournalGap {
 
 // hoursLater is the same desk at another time.
 func (r *rig) hoursLater(n int) *desk.Desk {
-	return desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(time.Duration(n) * time.Hour) })
+	return desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time {
+		return time.Now().Add(time.Duration(n) * time.Hour)
+	})
 }
 
 // TestEveryWayToSendSaysFirstThatSomeMayGetItTwice, and none goes round it: what
@@ -133,7 +135,8 @@ func TestEveryWayToSendSaysFirstThatSomeMayGetItTwice(t *testing.T) {
 	}
 	o.asks()
 	c := draft(1)
-	if _, err := o.desk.StartCampaign(o.ctx, o.ada, c.ID, order(c, false)); !strings.Contains(said(err, "may_repeat"), toldTwice) {
+	if _, err := o.desk.StartCampaign(o.ctx, o.ada, c.ID, order(c, false)); !strings.Contains(said(err, "may_repeat"),
+		toldTwice) {
 		t.Errorf("started while the question is open: %v", err)
 	}
 	if g := o.accepted(); !g.Open(time.Now()) {
@@ -146,7 +149,8 @@ func TestEveryWayToSendSaysFirstThatSomeMayGetItTwice(t *testing.T) {
 			if c.Recipients == 4 {
 				n = "4 recipients have not received"
 			}
-			if got, err := w.do(c, false); !strings.Contains(said(err, "may_repeat"), toldTwice) || !strings.Contains(said(err, "may_repeat"), n) {
+			if got, err := w.do(c, false); !strings.Contains(said(err, "may_repeat"), toldTwice) ||
+				!strings.Contains(said(err, "may_repeat"), n) {
 				t.Fatalf("it was not said first: %v %v", got.State, err)
 			}
 			if now := o.now(c.ID); now.State != c.State || now.Version != c.Version {
@@ -161,7 +165,8 @@ func TestEveryWayToSendSaysFirstThatSomeMayGetItTwice(t *testing.T) {
 		})
 	}
 	c = draft(1)
-	if _, err := o.desk.SendTest(o.ctx, o.ada, c.ID, desk.TestOrder{MessageID: o.first(c.ID).ID, Number: ordinary(1)[0], Token: desk.NewToken()}); err != nil {
+	if _, err := o.desk.SendTest(o.ctx, o.ada, c.ID, desk.TestOrder{MessageID: o.first(c.ID).ID, Number: ordinary(1)[0],
+		Token: desk.NewToken()}); err != nil {
 		t.Errorf("a test to one's own phone is nobody else's message: %v", err)
 	}
 }
@@ -175,10 +180,13 @@ func TestTheWarningEnds(t *testing.T) {
 	r.asks()
 	gap := r.accepted()
 	later := r.hoursLater(80)
-	if _, err := later.StartCampaign(r.ctx, r.by, old.ID, desk.StartOrder{Version: old.Version}); !strings.Contains(said(err, "may_repeat"), toldTwice) {
+	if _, err := later.StartCampaign(r.ctx, r.by, old.ID, desk.StartOrder{Version: old.Version}); !strings.Contains(
+		said(err, "may_repeat"), toldTwice) {
 		t.Errorf("what was made in the copy: %v", err)
 	}
-	fresh, err := later.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: ordinary(1)[0], Text: "After", Token: desk.NewToken()})
+	fresh, err := later.CreateCampaign(r.ctx, r.by,
+		desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: ordinary(1)[0], Text: "After",
+			Token: desk.NewToken()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +221,8 @@ func TestAProgramIsToldOnce(t *testing.T) {
 	r.asks()
 	r.accepted()
 	start := func(c sms.Campaign, token int64, said bool) error {
-		return second(r.desk.StartCampaign(r.ctx, r.by, c.ID, desk.StartOrder{Version: c.Version, FromToken: true, Token: token, MayRepeat: said}))
+		return second(r.desk.StartCampaign(r.ctx, r.by, c.ID,
+			desk.StartOrder{Version: c.Version, FromToken: true, Token: token, MayRepeat: said}))
 	}
 	texts := 0
 	fresh := func() sms.Campaign {
@@ -235,7 +244,8 @@ func TestAProgramIsToldOnce(t *testing.T) {
 	if err := start(old, 1, false); said(err, "may_repeat") == "" {
 		t.Errorf("an older campaign: %v", err)
 	}
-	if sentence, err := r.desk.RepeatWarningForProgram(r.ctx, r.by, r.account, false, 3); err != nil || !strings.Contains(sentence, toldTwice) {
+	if sentence, err := r.desk.RepeatWarningForProgram(r.ctx, r.by, r.account, false, 3); err != nil ||
+		!strings.Contains(sentence, toldTwice) {
 		t.Errorf("before it is made: %q %v", sentence, err)
 	}
 	r.asks()
@@ -250,20 +260,25 @@ func TestAnOlderStateIsAcceptedByAnAdministratorWithAPassword(t *testing.T) {
 	const password = "correct pony battery lamp"
 	boss := r.withPassword(password)
 	r.startedJournal()
-	if err := r.desk.AcceptOlderState(r.ctx, boss, password, sms.RelationCopy, "10.0.0.1"); !errors.Is(err, sms.ErrConflict) {
+	if err := r.desk.AcceptOlderState(r.ctx, boss, password, sms.RelationCopy, "10.0.0.1"); !errors.Is(err,
+		sms.ErrConflict) {
 		t.Errorf("no question: %v", err)
 	}
 	q := r.asks()
 	manager := boss
 	manager.Role = sms.Manager
-	if err := r.desk.AcceptOlderState(r.ctx, manager, password, q.Relation, "10.0.0.1"); !errors.Is(err, sms.ErrForbidden) {
+	if err := r.desk.AcceptOlderState(r.ctx, manager, password, q.Relation, "10.0.0.1"); !errors.Is(err,
+		sms.ErrForbidden) {
 		t.Errorf("a manager: %v", err)
 	}
-	if err := r.desk.AcceptOlderState(r.ctx, boss, password, sms.RelationBehind, "10.0.0.1"); !errors.Is(err, sms.ErrConflict) {
+	if err := r.desk.AcceptOlderState(r.ctx, boss, password, sms.RelationBehind, "10.0.0.1"); !errors.Is(err,
+		sms.ErrConflict) {
 		t.Errorf("another question: %v", err)
 	}
-	for given, want := range map[string]string{"": "Enter your password", "wrong pony battery lamp": "Current password is wrong"} {
-		if err := r.desk.AcceptOlderState(r.ctx, boss, given, q.Relation, "10.0.0.1"); !strings.Contains(said(err, "current"), want) {
+	for given, want := range map[string]string{"": "Enter your password",
+		"wrong pony battery lamp": "Current password is wrong"} {
+		if err := r.desk.AcceptOlderState(r.ctx, boss, given, q.Relation, "10.0.0.1"); !strings.Contains(said(err, "current"),
+			want) {
 			t.Errorf("%q: %v", given, err)
 		}
 	}
@@ -275,7 +290,8 @@ func TestAnOlderStateIsAcceptedByAnAdministratorWithAPassword(t *testing.T) {
 	}
 	raw, err := r.db.Setting(r.ctx, sms.SettingAnswer)
 	var answer sms.Answer
-	if err := errors.Join(err, json.Unmarshal([]byte(raw), &answer)); err != nil || answer != (sms.Answer{By: "Ada Obi", Relation: q.Relation}) {
+	if err := errors.Join(err, json.Unmarshal([]byte(raw), &answer)); err != nil ||
+		answer != (sms.Answer{By: "Ada Obi", Relation: q.Relation}) {
 		t.Errorf("%+v %v", answer, err)
 	}
 	if doing, err := r.db.Setting(r.ctx, sms.SettingAnswering); doing != sms.AnswerDoing || err != nil {
@@ -313,10 +329,12 @@ func TestADraftSaysWhoHasGotIt(t *testing.T) {
 	if err != nil || out.Messages != 1 || out.Parts != 1 || len(out.Sent) != 1 || out.Sent[0].Messages != 3 {
 		t.Fatalf("%+v %v", out, err)
 	}
-	if _, err := r.desk.IncludeSent(r.ctx, sms.User{ID: 3, Role: sms.Viewer, Active: true}, again.ID); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := r.desk.IncludeSent(r.ctx, sms.User{ID: 3, Role: sms.Viewer, Active: true}, again.ID); !errors.Is(err,
+		sms.ErrForbidden) {
 		t.Errorf("a viewer includes them: %v", err)
 	}
-	if _, err := r.desk.ForgetRemembered(r.ctx, sms.User{ID: 3, Role: sms.Manager, Active: true}, 1, time.Now().UnixMilli()); !errors.Is(err, sms.ErrForbidden) {
+	if _, err := r.desk.ForgetRemembered(r.ctx, sms.User{ID: 3, Role: sms.Manager, Active: true}, 1,
+		time.Now().UnixMilli()); !errors.Is(err, sms.ErrForbidden) {
 		t.Errorf("a manager forgets: %v", err)
 	}
 	if _, err := r.desk.ForgetRemembered(r.ctx, r.by, 5, 5); !errors.Is(err, sms.ErrNotFound) {
@@ -328,7 +346,8 @@ func TestADraftSaysWhoHasGotIt(t *testing.T) {
 	if out, err := r.desk.Outgoing(r.ctx, again); err != nil || out.Messages != 4 || len(out.Sent) > 0 {
 		t.Errorf("included: %+v %v", out, err)
 	}
-	if again, err = r.desk.StartCampaign(r.ctx, r.by, again.ID, desk.StartOrder{Version: again.Version, Again: true, MayRepeat: true}); err != nil {
+	if again, err = r.desk.StartCampaign(r.ctx, r.by, again.ID,
+		desk.StartOrder{Version: again.Version, Again: true, MayRepeat: true}); err != nil {
 		t.Fatal(err)
 	}
 	other := r.start2(r.draft("CLINIC", "Easter offer", ordinary(5)...))

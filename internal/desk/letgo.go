@@ -38,7 +38,8 @@ func (d *Desk) checks(ctx context.Context, by sms.User, c sms.Campaign, way sms.
 }
 
 // check says why one check does not let a campaign go, or "".
-func (d *Desk) check(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, check sms.Check, o StartOrder) (string, error) {
+func (d *Desk) check(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, check sms.Check,
+	o StartOrder) (string, error) {
 	switch check {
 	case sms.CheckSender:
 		return d.senderProblem(ctx, c.AccountID, c.SenderID)
@@ -80,13 +81,15 @@ func (d *Desk) sameProblem(ctx context.Context, c sms.Campaign, way sms.Way, o S
 	if err != nil {
 		return "", err
 	}
-	switch meantime := fmt.Sprintf("The campaign %q with the same text and the same numbers was sent in the meantime", same.Name); way {
+	switch meantime := fmt.Sprintf("The campaign %q with the same text and the same numbers was sent in the meantime",
+		same.Name); way {
 	case sms.WayStartDue, sms.WayRelease:
 		return meantime, nil
 	case sms.WayApprove:
 		return meantime + ". Tick the box to send it again", nil
 	}
-	return fmt.Sprintf("This looks the same as campaign %q: same text, same numbers. Tick the box to send it again", same.Name), nil
+	return fmt.Sprintf("This looks the same as campaign %q: same text, same numbers. Tick the box to send it again",
+		same.Name), nil
 }
 
 // of is the sentence of one check, "" where that lets the campaign go.
@@ -126,7 +129,8 @@ func (list refusals) holds() (code, sentence string) {
 	if len(list) == 0 {
 		return "", ""
 	}
-	codes := map[sms.Check]string{sms.CheckSender: sms.PauseSender, sms.CheckGroup: sms.PauseGroup, sms.CheckSame: sms.PauseSame}
+	codes := map[sms.Check]string{sms.CheckSender: sms.PauseSender, sms.CheckGroup: sms.PauseGroup,
+		sms.CheckSame: sms.PauseSame}
 	return codes[list[0].check], list[0].sentence
 }
 

@@ -46,7 +46,8 @@ func (o *quartet) passages() []passage {
 			if err != nil {
 				return c, err
 			}
-			return o.desk.SendTest(o.ctx, o.ada, c.ID, desk.TestOrder{MessageID: list[0].ID, Number: "08031000000", Token: desk.NewToken()})
+			return o.desk.SendTest(o.ctx, o.ada, c.ID, desk.TestOrder{MessageID: list[0].ID, Number: "08031000000",
+				Token: desk.NewToken()})
 		}},
 		{sms.WayHandOver, nil, func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
 			return o.desk.HandOverCampaign(o.ctx, o.ada, c.ID, later, so)
@@ -63,7 +64,8 @@ func (o *quartet) passages() []passage {
 		{sms.WayApprove, moves{func(c *sms.Campaign, _ sms.Schedule) error {
 			return c.Ask(sms.Schedule{}, false, o.ada, c.Version, false, time.Now())
 		}}, func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
-			return o.desk.ApproveCampaign(o.ctx, o.bola, c.ID, desk.ApproveOrder{Version: c.Version, Again: so.Again, MayRepeat: so.MayRepeat})
+			return o.desk.ApproveCampaign(o.ctx, o.bola, c.ID,
+				desk.ApproveOrder{Version: c.Version, Again: so.Again, MayRepeat: so.MayRepeat})
 		}},
 		{sms.WayStartDue, moves{due}, func(c sms.Campaign, _ desk.StartOrder) (sms.Campaign, error) { return o.due(c) }},
 		{sms.WayRelease, moves{due, func(c *sms.Campaign, _ sms.Schedule) error { return c.Hold(c.Version, sms.PauseLate, "It was late") }}, next},
@@ -78,7 +80,8 @@ func (o *quartet) due(c sms.Campaign) (sms.Campaign, error) {
 	ctx, stop := context.WithCancel(o.ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); desk.NewScheduler(o.desk, func() time.Duration { return 0 }).Run(ctx) }()
-	for deadline := time.Now().Add(15 * time.Second); o.now(c.ID).State == sms.CampaignScheduled && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(15 * time.Second); o.now(c.ID).State == sms.CampaignScheduled &&
+		time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	stop()
@@ -101,7 +104,8 @@ func TestEveryWayAsksWhatTheTableSays(t *testing.T) {
 			o := newQuartet(t)
 			o.known()
 			o.know("CLINIC", "PENDING1")
-			if err := o.db.PutGroups(o.ctx, o.account.ID, []sms.Group{{ID: 999, Name: "Parents", ContactCount: 12}}, time.Now().UnixMilli()); err != nil {
+			if err := o.db.PutGroups(o.ctx, o.account.ID, []sms.Group{{ID: 999, Name: "Parents", ContactCount: 12}},
+				time.Now().UnixMilli()); err != nil {
 				t.Fatal(err)
 			}
 			ways := o.passages()
@@ -139,9 +143,11 @@ func TestEveryWayAsksWhatTheTableSays(t *testing.T) {
 }
 
 var (
-	fields = map[sms.Check]string{sms.CheckSender: "sender_id", sms.CheckTyped: "typed", sms.CheckGroup: "group", sms.CheckBlind: "blind",
+	fields = map[sms.Check]string{sms.CheckSender: "sender_id", sms.CheckTyped: "typed", sms.CheckGroup: "group",
+		sms.CheckBlind: "blind",
 		sms.CheckLimit: "limit", sms.CheckApproval: "approval", sms.CheckRepeat: "may_repeat", sms.CheckSame: "again"}
-	codes = map[sms.Check]string{sms.CheckSender: sms.PauseSender, sms.CheckGroup: sms.PauseGroup, sms.CheckSame: sms.PauseSame}
+	codes = map[sms.Check]string{sms.CheckSender: sms.PauseSender, sms.CheckGroup: sms.PauseGroup,
+		sms.CheckSame: sms.PauseSame}
 )
 
 // toGo makes a campaign that stands where a way begins, and that a check which is
@@ -160,7 +166,8 @@ func (o *quartet) toGo(check sms.Check, w passage) sms.Campaign {
 	var c sms.Campaign
 	var err error
 	if (check == sms.CheckGroup || check == sms.CheckBlind) && w.way != sms.WayTry {
-		c, err = o.desk.CreateCampaign(o.ctx, o.ada, desk.Order{AccountID: o.account.ID, SenderID: sender, Text: text, GroupID: "999", GroupName: "Parents", Token: desk.NewToken()})
+		c, err = o.desk.CreateCampaign(o.ctx, o.ada, desk.Order{AccountID: o.account.ID, SenderID: sender, Text: text,
+			GroupID: "999", GroupName: "Parents", Token: desk.NewToken()})
 	} else {
 		c = o.draft(sender, text, ordinary(n)...)
 	}
@@ -181,7 +188,9 @@ func (o *quartet) toGo(check sms.Check, w passage) sms.Campaign {
 func (o *quartet) spoil(check sms.Check) {
 	o.t.Helper()
 	change := func(do func(*sms.Account)) {
-		if _, err := o.desk.SaveAccount(o.ctx, o.ada, o.account.ID, func(a *sms.Account, _ *sms.Credentials) { do(a) }); err != nil {
+		if _, err := o.desk.SaveAccount(o.ctx, o.ada, o.account.ID, func(a *sms.Account, _ *sms.Credentials) {
+			do(a)
+		}); err != nil {
 			o.t.Fatal(err)
 		}
 	}
@@ -266,7 +275,8 @@ func TestAStoppedCampaignBeginsSmallAgain(t *testing.T) {
 	o := newQuartet(t)
 	c := o.start(o.draft("CLINIC", "Hello", ordinary(2)...))
 	o.inState(c, func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return c.Stop() })
-	if got, err := o.desk.ContinueCampaign(o.ctx, o.ada, c.ID, desk.ContinueOrder{}); err != nil || got.Canary != sms.CanaryPending {
+	if got, err := o.desk.ContinueCampaign(o.ctx, o.ada, c.ID, desk.ContinueOrder{}); err != nil ||
+		got.Canary != sms.CanaryPending {
 		t.Errorf("%+v %v", got, err)
 	}
 }

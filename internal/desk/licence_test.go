@@ -112,18 +112,21 @@ func TestNothingLeavesBeforeTheJournalHasIt(t *testing.T) {
 				return notingGateway{g, &o}, err
 			}, r.db, slog.New(slog.DiscardHandler))
 			started := r.start(r.draft("CLINIC", "Hello", ordinary(1)...))
-			d := workers.NewDispatcher(notingStore{r.db, &o, c.licence}, notingJournal{&o, c.journal}, gateway.See(accounts, forSending), r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
+			d := workers.NewDispatcher(notingStore{r.db, &o, c.licence}, notingJournal{&o, c.journal},
+				gateway.See(accounts, forSending), r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
 			ctx, stop := context.WithCancel(r.ctx)
 			done := make(chan error, 1)
 			go func() { done <- d.Run(ctx) }()
-			for deadline := time.Now().Add(15 * time.Second); !slices.Contains(o.list(), strings.Fields(c.want)[len(strings.Fields(c.want))-1]) && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(15 * time.Second); !slices.Contains(o.list(),
+				strings.Fields(c.want)[len(strings.Fields(c.want))-1]) && time.Now().Before(deadline); {
 				time.Sleep(time.Millisecond)
 			}
 			stop()
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
-			if got := strings.Join(o.list(), " "); !strings.HasPrefix(got, c.want) || (c.sent == 0) == strings.Contains(got, "send") {
+			if got := strings.Join(o.list(), " "); !strings.HasPrefix(got, c.want) ||
+				(c.sent == 0) == strings.Contains(got, "send") {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 			tally, err := r.db.Tally(r.ctx, started.ID)

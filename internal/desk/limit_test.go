@@ -15,7 +15,8 @@ import (
 func TestLimitsOfOnePerson(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.Limits = sms.Limits{PersonMost: 3, PersonDayMost: 4} })
 	start := func(text, numbers string) string {
-		c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: numbers, Text: text, Token: desk.NewToken()})
+		c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: numbers,
+			Text: text, Token: desk.NewToken()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,13 +30,15 @@ func TestLimitsOfOnePerson(t *testing.T) {
 		}
 		return ""
 	}
-	if got := start("one", "08030000101,08030000102,08030000103,08030000104"); !strings.HasPrefix(got, "A campaign can have up to 3 recipients. This one has 4.") {
+	if got := start("one", "08030000101,08030000102,08030000103,08030000104"); !strings.HasPrefix(got,
+		"A campaign can have up to 3 recipients. This one has 4.") {
 		t.Error(got)
 	}
 	if got := start("two", "08030000101,08030000102,08030000103"); got != "" {
 		t.Error(got)
 	}
-	if got := start("three", "08030000104,08030000105"); !strings.HasPrefix(got, "You can send to 4 recipients per day. You have sent to 3 today") {
+	if got := start("three", "08030000104,08030000105"); !strings.HasPrefix(got,
+		"You can send to 4 recipients per day. You have sent to 3 today") {
 		t.Error(got)
 	}
 	if got := start("four", "08030000104"); got != "" {

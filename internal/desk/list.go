@@ -75,7 +75,8 @@ func (d *Desk) ReadList(ctx context.Context, by sms.User, uid string, r sms.List
 			return sms.ErrConflict
 		}
 		now.Reading, now.HeaderKey, now.Order = fresh.Reading, fresh.HeaderKey, fresh.Order
-		now.State, now.Problem, now.Tally, now.Sum, now.Done, now.Total, now.Again = sms.ListUploaded, "", sms.ListTally{}, 0, 0, rows, false
+		now.State, now.Problem, now.Tally, now.Sum, now.Done, now.Total, now.Again = sms.ListUploaded, "", sms.ListTally{}, 0,
+			0, rows, false
 		return nil
 	})
 }
@@ -105,8 +106,9 @@ func (d *Desk) ProposeOrder(ctx context.Context, l sms.List, p sheet.Profile) (s
 
 func (d *Desk) proposed(ctx context.Context, account sms.Account, l sms.List, p sheet.Profile) (sms.ListOrder, error) {
 	guess := sheet.Guess(p.Header, p.Sample, account.Country)
-	o := sms.ListOrder{Name: nameFromFile(l.FileName), SenderID: account.DefaultSender, Phone: guess.Phone, Message: guess.Message,
-		Fields: map[string]int{}, Fixed: map[string]string{}}
+	o := sms.ListOrder{Name: nameFromFile(l.FileName), SenderID: account.DefaultSender, Phone: guess.Phone,
+		Message: guess.Message,
+		Fields:  map[string]int{}, Fixed: map[string]string{}}
 	switch l.Purpose {
 	case sms.ForContacts:
 		o.Message, o.Fields = -1, contactFields(p.Columns, guess.Phone)
@@ -164,7 +166,8 @@ func carryOver(old, fresh sms.List) sms.ListOrder {
 
 // PreviewList fills the text for the sample row at place row, counted from 0.
 // missing names the marks that nothing fills in it.
-func (d *Desk) PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder, row int) (text string, missing []string, err error) {
+func (d *Desk) PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
+	row int) (text string, missing []string, err error) {
 	_, p, err := d.ListProfile(ctx, by, uid)
 	if err != nil {
 		return "", nil, err
@@ -184,7 +187,8 @@ func (d *Desk) PreviewList(ctx context.Context, by sms.User, uid string, o sms.L
 // the same column names, and has the rows checked. The fields of its Invalid
 // are sender_id, text, name, phone, message and "field:" with the key of a
 // mark. A second press is given the list as it is.
-func (d *Desk) CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error) {
+func (d *Desk) CheckList(ctx context.Context, by sms.User, uid string, version int64,
+	o sms.ListOrder) (sms.List, error) {
 	if err := may(by, sms.Sender, "check list"); err != nil {
 		return sms.List{}, err
 	}
@@ -229,7 +233,8 @@ func (d *Desk) orderProblems(ctx context.Context, account sms.Account, l sms.Lis
 	}
 	bad := checkOrder(account, l, o)
 	if d.stops == nil && slices.ContainsFunc(sms.Marks(o.Text), sms.IsStopMark) {
-		bad["text"] = "Opt-out links need a public URL. Ask an administrator to set one, or remove ##" + sms.StopMark + "## from the message"
+		bad["text"] = "Opt-out links need a public URL. Ask an administrator to set one, or remove ##" + sms.StopMark +
+			"## from the message"
 	}
 	if sentence, err := d.senderProblem(ctx, l.AccountID, o.SenderID); err != nil {
 		return err
@@ -272,7 +277,8 @@ func (d *Desk) rememberOrder(ctx context.Context, l sms.List) error {
 // where bad rows are not to be left out, and again where it looks like an
 // earlier campaign and the person did not say that it is meant. A second press
 // is given the list as it is, and makes no second campaign.
-func (d *Desk) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m MakeOrder) (sms.List, error) {
+func (d *Desk) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64,
+	m MakeOrder) (sms.List, error) {
 	if err := may(by, sms.Sender, "make campaign"); err != nil {
 		return sms.List{}, err
 	}

@@ -40,7 +40,8 @@ func (r *rig) importerOn(store desk.ImporterStore) {
 
 func (r *rig) upload(name, content string) sms.List {
 	r.t.Helper()
-	l, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: name, Token: desk.NewToken()}, strings.NewReader(content))
+	l, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: name,
+		Token: desk.NewToken()}, strings.NewReader(content))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -118,7 +119,8 @@ func TestACleanListGoesStraightToItsCampaign(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	c, err := r.db.Campaign(r.ctx, l.CampaignID)
-	if err != nil || c.State != sms.CampaignDraft || c.Recipients != 2 || c.Parts != 2 || c.Name != "june-list" || c.ListID != l.ID || c.CallsPairs+c.CallsText != 1 || c.Text != "" {
+	if err != nil || c.State != sms.CampaignDraft || c.Recipients != 2 || c.Parts != 2 || c.Name != "june-list" ||
+		c.ListID != l.ID || c.CallsPairs+c.CallsText != 1 || c.Text != "" {
 		t.Fatalf("%+v %v", c, err)
 	}
 	var got []string
@@ -139,7 +141,8 @@ func (r *rig) leftovers() []string {
 func TestWhatIsRefusedLeavesNothingBehind(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	for name, content := range map[string]string{"": "", "a.csv": "%PDF-1.4 x", "b.csv": "phone,name\n"} {
-		_, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: name, Token: desk.NewToken()}, strings.NewReader(content))
+		_, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: name,
+			Token: desk.NewToken()}, strings.NewReader(content))
 		if err == nil {
 			t.Errorf("%q was taken", content)
 		}
@@ -193,7 +196,8 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 		t.Errorf("%d rows were counted", l.Total)
 	}
 	l = r.checked(l, order(l, "Dear ##First name##, see you on ##Date##."))
-	if l.State != sms.ListChecked || l.Tally.Rows != 12 || l.Tally.Good != 3 || l.Tally.Bad() != 7 || l.Tally.LeftOut() != 2 {
+	if l.State != sms.ListChecked || l.Tally.Rows != 12 || l.Tally.Good != 3 || l.Tally.Bad() != 7 ||
+		l.Tally.LeftOut() != 2 {
 		t.Fatalf("%s %+v", l.State, l.Tally)
 	}
 	want := []string{
@@ -212,7 +216,8 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 	if len(blocked) != 1 || !strings.HasPrefix(blocked[0], "11 blocked 0 Number blocked since ") {
 		t.Errorf("%q", blocked)
 	}
-	want = []string{"2 repaired 0 Removed spaces", "3 repaired 0 Added the missing 0", "9 repeat 0 Same number and message as row 2", "10 othertext 0 This number is also in row 3"}
+	want = []string{"2 repaired 0 Removed spaces", "3 repaired 0 Added the missing 0",
+		"9 repeat 0 Same number and message as row 2", "10 othertext 0 This number is also in row 3"}
 	if d := cmp.Diff(want, r.notes(l.UID, sms.RowRepeat, sms.RowOtherText, sms.RowRepaired, sms.RowLonger)); d != "" {
 		t.Errorf("others (-want +got):\n%s", d)
 	}
@@ -229,7 +234,8 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 	for _, m := range r.listMessages(l.CampaignID) {
 		got = append(got, fmt.Sprintf("%d %s %s %s %.12s", m.Row, m.State, m.Code, m.Number, m.Reason))
 	}
-	want = []string{"2 draft  2348031234501 ", "3 draft  2348031234502 ", "4 skipped number  Too short: h", "5 skipped missing  Missing: ent", "6 skipped missing  Missing: ent",
+	want = []string{"2 draft  2348031234501 ", "3 draft  2348031234502 ", "4 skipped number  Too short: h",
+		"5 skipped missing  Missing: ent", "6 skipped missing  Missing: ent",
 		"7 skipped text  Shows #N/A, ", "8 skipped number  Contains let", "9 skipped repeat 2348031234501 Same number ", "10 draft  2348031234502 ",
 		"11 skipped blocked 2348031234506 Number is on", "12 skipped number  Excel has sh", "13 skipped number  Two numbers "}
 	if d := cmp.Diff(want, got); d != "" {
@@ -258,7 +264,8 @@ func (r *rig) rejected(l sms.List) {
 		r.t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\r\n")
-	if len(lines) != 8 || lines[0] != "\ufeff"+`"Phone","First name","Date","What to fix"` || lines[1] != `"080312345","Chidi","5 June","Too short: has 9 digits, needs 11"` ||
+	if len(lines) != 8 || lines[0] != "\ufeff"+`"Phone","First name","Date","What to fix"` ||
+		lines[1] != `"080312345","Chidi","5 June","Too short: has 9 digits, needs 11"` ||
 		lines[5] != `"0803 5S5 0101","Femi","7 June","Contains letters: character 7 of ""0803 5S5 0101"" is S"` {
 		r.t.Errorf("%q", lines)
 	}
@@ -272,7 +279,8 @@ func TestWhatWasChosenIsRemembered(t *testing.T) {
 	o.Phone, o.Fields, o.Fixed = 1, map[string]int{"name": 2}, map[string]string{"us": "the clinic"}
 	var bad sms.Invalid
 	_, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Dear ##Name##"))
-	if errors.As(err, &bad); bad["field:name"] != "The message uses ##Name##. Choose a column for it, or enter one text for everyone" {
+	if errors.As(err,
+		&bad); bad["field:name"] != "The message uses ##Name##. Choose a column for it, or enter one text for everyone" {
 		t.Errorf("%v", err)
 	}
 	text, missing, err := r.desk.PreviewList(r.ctx, r.by, l.UID, o, 1)
@@ -283,11 +291,13 @@ func TestWhatWasChosenIsRemembered(t *testing.T) {
 		t.Fatalf("%+v", made)
 	}
 	again := r.upload("b.csv", "NR,line,who\n1,08031234567,Ada\n")
-	if again.Order.Phone != 1 || again.Order.Fields["name"] != 2 || again.Order.Fixed["us"] != "the clinic" || again.Order.SenderID != "CLINIC" || again.Order.Text != "" || again.Order.Name != "b" {
+	if again.Order.Phone != 1 || again.Order.Fields["name"] != 2 || again.Order.Fixed["us"] != "the clinic" ||
+		again.Order.SenderID != "CLINIC" || again.Order.Text != "" || again.Order.Name != "b" {
 		t.Errorf("%+v", again.Order)
 	}
 	// Send again with a new file, whose columns stand in another order.
-	l, err = r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: "c.csv", Token: desk.NewToken(), Replaces: l.UID},
+	l, err = r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: "c.csv",
+		Token: desk.NewToken(), Replaces: l.UID},
 		strings.NewReader("Who,Line\nChidi,08031234569\n"))
 	if err != nil || l.Order.Phone != 1 || l.Order.Fields["name"] != 0 || l.Order.Text != o.Text || l.Order.Name != "c" {
 		t.Errorf("%+v %v", l.Order, err)
@@ -309,7 +319,8 @@ func TestAListIsItsOwnPersonsAlone(t *testing.T) {
 		_, read := r.desk.ReadList(r.ctx, by, l.UID, l.Reading)
 		_, makes := r.desk.MakeCampaign(r.ctx, by, l.UID, l.Version, desk.MakeOrder{})
 		_, _, rows := r.desk.RejectedRows(r.ctx, by, l.UID)
-		for doing, err := range map[string]error{"check": check, "read": read, "make": makes, "rows": rows, "drop": r.desk.DropList(r.ctx, by, l.UID)} {
+		for doing, err := range map[string]error{"check": check, "read": read, "make": makes, "rows": rows,
+			"drop": r.desk.DropList(r.ctx, by, l.UID)} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s by %s: %v", doing, name, err)
 			}
@@ -346,7 +357,8 @@ func TestEverybodyPressesTwice(t *testing.T) {
 	}
 	var l sms.List
 	for _, one := range at(20, func() (sms.List, error) {
-		return r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: "a.csv", Token: token}, strings.NewReader("phone\n08031234567\n080312\n"))
+		return r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: "a.csv", Token: token},
+			strings.NewReader("phone\n08031234567\n080312\n"))
 	}) {
 		if l.UID != "" && one.UID != l.UID {
 			t.Fatal("two lists of one form")
@@ -357,7 +369,8 @@ func TestEverybodyPressesTwice(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	at(20, func() (sms.List, error) { return r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Hello")) })
-	if _, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Another text")); !errors.Is(err, sms.ErrConflict) {
+	if _, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Another text")); !errors.Is(err,
+		sms.ErrConflict) {
 		t.Errorf("another order under an old version: %v", err)
 	}
 	r.importer()
@@ -424,7 +437,8 @@ func TestWhatWasSentBeforeIsFound(t *testing.T) {
 			continue
 		}
 		s := l.Tally.Same
-		if l.State != sms.ListChecked || s == nil || s.CampaignID != first.CampaignID || s.ByName != by.Name || s.Numbers != c.numbers || s.Of != 1000 || !s.SameText {
+		if l.State != sms.ListChecked || s == nil || s.CampaignID != first.CampaignID || s.ByName != by.Name ||
+			s.Numbers != c.numbers || s.Of != 1000 || !s.SameText {
 			t.Errorf("%s: %s %+v", name, l.State, s)
 			continue
 		}
@@ -451,7 +465,8 @@ func TestATypedCampaignIsComparedToo(t *testing.T) {
 		t.Fatalf("%s %+v", l.State, s)
 	}
 	l = r.made(l, desk.MakeOrder{Again: true})
-	if c, err := r.db.Campaign(r.ctx, l.CampaignID); err != nil || c.Fingerprint != typed.Fingerprint || c.Text != "Hello" || c.CallsText != 1 {
+	if c, err := r.db.Campaign(r.ctx, l.CampaignID); err != nil || c.Fingerprint != typed.Fingerprint ||
+		c.Text != "Hello" || c.CallsText != 1 {
 		t.Errorf("%+v %v", c, err)
 	}
 }
@@ -462,7 +477,8 @@ func TestNumbersAbroadAreASetting(t *testing.T) {
 		r.importer()
 		l := r.upload("a.csv", "phone\n+447911123456\n08031234567\n")
 		l = r.checked(l, order(l, "Hello"))
-		typed := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: "+447911123456", Text: "Hello", Token: desk.NewToken()}
+		typed := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: "+447911123456", Text: "Hello",
+			Token: desk.NewToken()}
 		_, err := r.desk.CreateCampaign(r.ctx, r.by, typed)
 		const want = "Not a mobile number in Nigeria, and sending abroad is turned off"
 		if abroad {

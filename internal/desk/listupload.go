@@ -59,7 +59,8 @@ func (d *Desk) UploadList(ctx context.Context, by sms.User, o UploadOrder, body 
 		return sms.List{}, err
 	}
 	uid := newUID()
-	l := sms.List{UID: uid, AccountID: o.AccountID, Purpose: o.Purpose, FileName: shownFileName(o.FileName), CreatedBy: by.ID, CreatedName: by.Name}
+	l := sms.List{UID: uid, AccountID: o.AccountID, Purpose: o.Purpose, FileName: shownFileName(o.FileName),
+		CreatedBy: by.ID, CreatedName: by.Name}
 	if l.Size, l.Hash, err = d.store.KeepUpload(uid, body, most); err != nil {
 		if errors.Is(err, sms.ErrTooLarge) {
 			return sms.List{}, tooLarge(0, most)
@@ -77,7 +78,8 @@ func (d *Desk) UploadList(ctx context.Context, by sms.User, o UploadOrder, body 
 }
 
 // takeIn reads the beginning of a stored file and makes it a list.
-func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l sms.List, o UploadOrder) (sms.List, error) {
+func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l sms.List,
+	o UploadOrder) (sms.List, error) {
 	reading := sms.ListReading{}
 	if o.Reading != nil {
 		reading = *o.Reading
@@ -101,7 +103,8 @@ func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l s
 	}
 	made, created, err := d.store.CreateList(ctx, l, o.Token, d.ms())
 	if err == nil && created {
-		d.audit(ctx, by, "list.upload", feed.List(made.UID), fmt.Sprintf("%s, %s bytes", made.FileName, humanize.Comma(made.Size)))
+		d.audit(ctx, by, "list.upload", feed.List(made.UID),
+			fmt.Sprintf("%s, %s bytes", made.FileName, humanize.Comma(made.Size)))
 	}
 	return made, err
 }

@@ -41,7 +41,8 @@ func (l *lookups) of(name string) *lookup {
 
 // lookUp asks the service for an account's records of one kind. Whoever comes
 // while they are read, or just afterwards, shares the answer.
-func (d *Desk) lookUp(ctx context.Context, what string, account int64, read func(context.Context, Gateway) error) error {
+func (d *Desk) lookUp(ctx context.Context, what string, account int64,
+	read func(context.Context, Gateway) error) error {
 	l := d.lookups.of(fmt.Sprint(what, account))
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,7 +15,8 @@ type menuStore interface {
 	MenuDraft(ctx context.Context, id int64) (ussd.Draft, error)
 	MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error)
 	SaveMenu(ctx context.Context, id, revision int64, m ussd.Menu, now int64) error
-	PublishMenu(ctx context.Context, id, revision, now int64, by sms.User, allow func(d ussd.Draft, others []ussd.Published) error) (no int, err error)
+	PublishMenu(ctx context.Context, id, revision, now int64, by sms.User,
+		allow func(d ussd.Draft, others []ussd.Published) error) (no int, err error)
 	WithdrawMenu(ctx context.Context, id int64) error
 	DeleteMenu(ctx context.Context, id int64) error
 	PutSetting(ctx context.Context, name, value string) error
@@ -41,7 +42,8 @@ func (d *Desk) CreateMenu(ctx context.Context, by sms.User, account int64, m uss
 
 // EditMenu changes the draft of a menu. revision is that of the page on which
 // the change was made; ErrConflict where somebody else was faster.
-func (d *Desk) EditMenu(ctx context.Context, by sms.User, id, revision int64, edit func(m *ussd.Menu) error) (ussd.Draft, error) {
+func (d *Desk) EditMenu(ctx context.Context, by sms.User, id, revision int64,
+	edit func(m *ussd.Menu) error) (ussd.Draft, error) {
 	if err := may(by, sms.Manager, "edit menu"); err != nil {
 		return ussd.Draft{}, err
 	}
@@ -72,7 +74,8 @@ func (d *Desk) PublishMenu(ctx context.Context, by sms.User, id, revision int64)
 		}
 		for _, o := range others {
 			if o.AccountID == draft.AccountID && o.MenuID != id && o.Menu.Overlaps(draft.Menu) {
-				return sms.Invalid{"menu": fmt.Sprintf("The menu %q already uses *%s#. Unpublish it, or choose another code or other networks", o.Menu.Name, o.Menu.Code)}
+				return sms.Invalid{"menu": fmt.Sprintf(
+					"The menu %q already uses *%s#. Unpublish it, or choose another code or other networks", o.Menu.Name, o.Menu.Code)}
 			}
 		}
 		return nil

@@ -68,7 +68,8 @@ func TestNumbersAreReadAsTheParserReadsThem(t *testing.T) {
 		p := newPhoneReader(sms.Account{Country: "NG", Abroad: abroad})
 		rapid.Check(t, func(t *rapid.T) {
 			digits := rapid.StringMatching(`(0|234|\+234|\+|00|)[789][01][0-9]{6,9}|[0-9]{5,16}|44[0-9]{10}`).Draw(t, "digits")
-			odd := rapid.SampledFrom([]string{"", "", "", " ", "-", ".0", "x", "E+12", "٣", "\u200e", ";0803", "#N/A"}).Draw(t, "odd")
+			odd := rapid.SampledFrom([]string{"", "", "", " ", "-", ".0", "x", "E+12", "٣", "\u200e", ";0803", "#N/A"}).Draw(t,
+				"odd")
 			at := rapid.IntRange(0, len(digits)).Draw(t, "at")
 			agrees(t, p, strings.TrimSpace(digits[:at]+odd+digits[at:]))
 		})

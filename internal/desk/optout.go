@@ -57,7 +57,8 @@ func (d *Desk) optOut(ctx context.Context, b sms.Blocked) (fresh bool, err error
 		return false, err
 	}
 	if n > 0 {
-		d.audit(ctx, person(), "number.block", feed.Account(b.AccountID), fmt.Sprintf("%s, %s: %s", b.Number, b.Reason(), b.Proof))
+		d.audit(ctx, person(), "number.block", feed.Account(b.AccountID),
+			fmt.Sprintf("%s, %s: %s", b.Number, b.Reason(), b.Proof))
 		d.feed.Tell(feed.Blocked(b.AccountID))
 	}
 	return n > 0, nil
@@ -122,7 +123,8 @@ func (d *Desk) StopByLink(ctx context.Context, token, ip string) (StopRequest, e
 	if ip != "" {
 		proof += ", IP address " + ip
 	}
-	_, err = d.optOut(ctx, sms.Blocked{AccountID: q.Account.ID, Number: q.Number, Kind: sms.BlockedByLink, Proof: proof, MessageID: q.Message})
+	_, err = d.optOut(ctx, sms.Blocked{AccountID: q.Account.ID, Number: q.Number, Kind: sms.BlockedByLink, Proof: proof,
+		MessageID: q.Message})
 	q.Done = err == nil
 	return q, err
 }

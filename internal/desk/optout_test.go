@@ -20,7 +20,8 @@ func TestUSSDOptOutKeepsItsProof(t *testing.T) {
 		number string
 		fresh  bool
 	}{{"+2348030000101", true}, {"08030000101", false}, {"2348030000102", true}} {
-		fresh, err := r.desk.BlockByUSSD(r.ctx, r.account.ID, c.number, fmt.Sprintf("pressed 3 in *384*55# on MTN, session %d", i))
+		fresh, err := r.desk.BlockByUSSD(r.ctx, r.account.ID, c.number,
+			fmt.Sprintf("pressed 3 in *384*55# on MTN, session %d", i))
 		if err != nil || fresh != c.fresh {
 			t.Errorf("%s: %v, %v", c.number, fresh, err)
 		}
@@ -34,10 +35,12 @@ func TestUSSDOptOutKeepsItsProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := known["2348030000101"]
-	if b.Kind != sms.BlockedByUSSD || b.Proof != "pressed 3 in *384*55# on MTN, session 0" || b.Since == 0 || !b.ByPerson() {
+	if b.Kind != sms.BlockedByUSSD || b.Proof != "pressed 3 in *384*55# on MTN, session 0" || b.Since == 0 ||
+		!b.ByPerson() {
 		t.Errorf("%+v", b)
 	}
-	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000101", File: []byte("08030000103\n"), FileName: `C:\lists\stop.csv`}); err != nil {
+	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000101",
+		File: []byte("08030000103\n"), FileName: `C:\lists\stop.csv`}); err != nil {
 		t.Fatal(err)
 	}
 	if known, err = r.db.BlockedAmong(r.ctx, r.account.ID, []string{"2348030000101", "2348030000103"}); err != nil {
@@ -64,7 +67,8 @@ func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
 	}
 	takeBack := func(want bool) {
 		t.Helper()
-		if done, err := r.desk.UnblockByUSSD(r.ctx, r.account.ID, number, "asked in *384*55# on MTN, session 2"); err != nil || done != want {
+		if done, err := r.desk.UnblockByUSSD(r.ctx, r.account.ID, number,
+			"asked in *384*55# on MTN, session 2"); err != nil || done != want {
 			t.Fatal(done, err)
 		}
 	}
@@ -85,10 +89,12 @@ func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v %v", list, err)
 	}
-	if b := list[0]; b.Proof != "session 1" || b.End.Words() != "by the recipient, by USSD" || b.End.Note != "asked in *384*55# on MTN, session 2" || b.End.At < b.Since || b.Since == 0 {
+	if b := list[0]; b.Proof != "session 1" || b.End.Words() != "by the recipient, by USSD" ||
+		b.End.Note != "asked in *384*55# on MTN, session 2" || b.End.At < b.Since || b.Since == 0 {
 		t.Errorf("%+v", b)
 	}
-	if b := list[1]; b.ByName != r.by.Name || b.Proof != "Entered by hand" || b.End.Words() != "by "+r.by.Name || b.End.Note != "came by in person" || b.End.At < b.Since {
+	if b := list[1]; b.ByName != r.by.Name || b.Proof != "Entered by hand" || b.End.Words() != "by "+r.by.Name ||
+		b.End.Note != "came by in person" || b.End.At < b.Since {
 		t.Errorf("%+v", b)
 	}
 	lines, err := r.db.AuditOf(r.ctx, feed.Account(r.account.ID))

@@ -92,7 +92,8 @@ func checkPassword(password string, u sms.User) string {
 // words that anybody would try first for this person.
 func onlyAbout(password string, u sms.User) bool {
 	words := strings.FieldsFunc(strings.ToLower(u.Email+" "+u.Name), notAlphanumeric)
-	words = append(words, strings.ToLower(strings.Join(strings.FieldsFunc(u.Name, notAlphanumeric), "")), "smsdesk", "sms", "desk", "password")
+	words = append(words, strings.ToLower(strings.Join(strings.FieldsFunc(u.Name, notAlphanumeric), "")), "smsdesk", "sms",
+		"desk", "password")
 	rest := strings.ToLower(norm.NFC.String(password))
 	for _, w := range words {
 		if utf8.RuneCountInString(w) >= 3 {

@@ -31,11 +31,13 @@ func TestUnknownAddressCostsTheSameWork(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, _, err := d.SignIn(ctx, "nobody@example.com", "a wrong password of fair length", "192.0.2.1", ""); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := d.SignIn(ctx, "nobody@example.com", "a wrong password of fair length", "192.0.2.1",
+		""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an unknown address was answered without hashing: %v", err)
 	}
 	params, salt, key, err := argon2id.DecodeHash(nobodysHash)
-	if err != nil || *params != hashParams || len(salt) != int(hashParams.SaltLength) || len(key) != int(hashParams.KeyLength) {
+	if err != nil || *params != hashParams || len(salt) != int(hashParams.SaltLength) ||
+		len(key) != int(hashParams.KeyLength) {
 		t.Errorf("the dummy hash costs something else: %+v, %v", params, err)
 	}
 }

@@ -85,8 +85,10 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 	if err != nil {
 		return p, err
 	}
-	c := sms.Campaign{AccountID: l.AccountID, Name: l.Order.Name, SenderID: l.Order.SenderID, Flash: l.Order.Flash, ListID: l.ID, Recipients: l.Tally.Rows,
-		Parts: l.Tally.Parts, CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again, Template: l.Order.Template}
+	c := sms.Campaign{AccountID: l.AccountID, Name: l.Order.Name, SenderID: l.Order.SenderID, Flash: l.Order.Flash,
+		ListID: l.ID, Recipients: l.Tally.Rows,
+		Parts: l.Tally.Parts, CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again,
+		Template: l.Order.Template}
 	if newFilling(l.Order).constant() && len(sms.Marks(l.Order.Text)) == 0 {
 		c.Text = l.Order.Text
 	}
@@ -165,7 +167,8 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 }
 
 func messageOf(r sms.ListRow, c sms.Campaign) sms.Message {
-	m := sms.Message{AccountID: c.AccountID, CampaignID: c.ID, Row: r.Row, Number: r.MSISDN(), Text: r.Text, Unicode: r.Unicode, Parts: r.Parts, State: sms.Draft}
+	m := sms.Message{AccountID: c.AccountID, CampaignID: c.ID, Row: r.Row, Number: r.MSISDN(), Text: r.Text,
+		Unicode: r.Unicode, Parts: r.Parts, State: sms.Draft}
 	if r.Kind != "" {
 		m.State, m.Reason, m.Code = sms.Skipped, r.Reason, string(r.Kind)
 	}

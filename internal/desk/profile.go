@@ -76,7 +76,8 @@ func headerKey(l sms.List, p sheet.Profile) string {
 
 // sniff opens a list's file far enough to say how it is read. Rows are counted
 // as long as count; 0: that was not long enough.
-func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading, count time.Duration) (sheet.Profile, int64, error) {
+func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading,
+	count time.Duration) (sheet.Profile, int64, error) {
 	type answer struct {
 		profile sheet.Profile
 		rows    int64
@@ -99,7 +100,8 @@ func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms
 	case a := <-done:
 		return a.profile, a.rows, a.err
 	case <-timer.C:
-		return sheet.Profile{}, 0, sms.Invalid{"file": "This file takes too long to open. Remove sheets, pictures and columns you do not need"}
+		return sheet.Profile{}, 0,
+			sms.Invalid{"file": "This file takes too long to open. Remove sheets, pictures and columns you do not need"}
 	case <-ctx.Done():
 		return sheet.Profile{}, 0, ctx.Err()
 	}
@@ -129,7 +131,8 @@ func (d *Desk) openList(account sms.Account, l sms.List, r sms.ListReading) (*sh
 	if err != nil {
 		return nil, nil, err
 	}
-	o := sheet.Options{Encoding: sheet.Encoding(r.Encoding), HeaderRow: r.HeaderRow, Sheet: r.Sheet, IncludeHidden: r.Hidden, Country: account.Country,
+	o := sheet.Options{Encoding: sheet.Encoding(r.Encoding), HeaderRow: r.HeaderRow, Sheet: r.Sheet,
+		IncludeHidden: r.Hidden, Country: account.Country,
 		TempDir: d.store.ListFolder(l.UID)}
 	o.Delimiter, _ = utf8.DecodeRuneInString(r.Delimiter)
 	if r.Delimiter == "" {
@@ -143,7 +146,8 @@ func (d *Desk) openList(account sms.Account, l sms.List, r sms.ListReading) (*sh
 }
 
 func readingOf(p sheet.Profile) sms.ListReading {
-	r := sms.ListReading{Kind: string(p.Kind), Encoding: string(p.Options.Encoding), HeaderRow: p.Options.HeaderRow, Sheet: p.Options.Sheet,
+	r := sms.ListReading{Kind: string(p.Kind), Encoding: string(p.Options.Encoding), HeaderRow: p.Options.HeaderRow,
+		Sheet:  p.Options.Sheet,
 		Hidden: p.Options.IncludeHidden, Columns: p.Columns}
 	if p.Options.Delimiter != 0 {
 		r.Delimiter = string(p.Options.Delimiter)

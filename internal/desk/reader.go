@@ -72,7 +72,8 @@ func (r *Reader) Run(ctx context.Context) {
 		// tell whoever comes back why they are signed out.
 		oldest := now.Add(-sms.SessionLife).UnixMilli()
 		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, oldest, oldest))
-		r.complain(ctx, "old requests of programs not forgotten", r.store.ForgetTokenRequests(ctx, now.Add(-requestAge).UnixMilli()))
+		r.complain(ctx, "old requests of programs not forgotten",
+			r.store.ForgetTokenRequests(ctx, now.Add(-requestAge).UnixMilli()))
 		if !feed.Pause(ctx, readEvery, news.Nudged()) {
 			return
 		}
@@ -177,7 +178,8 @@ func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait 
 	if wait = floorAge; a.Failure != "" {
 		wait = retryAge
 	}
-	latest, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignFinished}, Limit: 5})
+	latest, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID,
+		States: []sms.CampaignState{sms.CampaignFinished}, Limit: 5})
 	for _, c := range latest {
 		if c.Campaign.FinishedAt >= read {
 			return true, false, wait, nil

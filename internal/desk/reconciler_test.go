@@ -56,7 +56,8 @@ func (r *rig) arrived(x sms.DeliveryReport) {
 		r.t.Fatal(err)
 	}
 	x.AccountID, x.ID, x.ReceivedAt = r.account.ID, cursor+1, time.Now().UnixMilli()
-	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{x}, map[int64]string{r.account.ID: "NG"}, sms.Cursors{Inbox: x.ID}, x.ReceivedAt); err != nil {
+	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{x}, map[int64]string{r.account.ID: "NG"},
+		sms.Cursors{Inbox: x.ID}, x.ReceivedAt); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -74,7 +75,8 @@ func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
 		}
 	}
 	r.arrived(sms.DeliveryReport{ProviderID: real, Mobile: honest.Number, Status: "ACCEPTD", ShortMessage: "Honest"})
-	r.arrived(sms.DeliveryReport{ProviderID: "00000000-0000-4000-8000-000000000000", Mobile: forged.Number, Status: "DELIVRD", ShortMessage: "Forged"})
+	r.arrived(sms.DeliveryReport{ProviderID: "00000000-0000-4000-8000-000000000000", Mobile: forged.Number,
+		Status: "DELIVRD", ShortMessage: "Forged"})
 	r.reconcile(3 * time.Minute)
 	asked := func(id int64) sms.Asked {
 		for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -91,13 +93,15 @@ func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
 		}
 	}
 	// The sandbox knows that it delivered the text; the report only said ACCEPTD.
-	if a := asked(honest.ID); a.Effect != sms.Changed || a.Answer.Status != "DELIVRD" || !strings.Contains(a.Answer.Raw, real) {
+	if a := asked(honest.ID); a.Effect != sms.Changed || a.Answer.Status != "DELIVRD" ||
+		!strings.Contains(a.Answer.Raw, real) {
 		t.Errorf("%+v", a)
 	}
 	if a := asked(forged.ID); a.Effect != sms.Suspicious || a.Code == "" || a.Words == "" {
 		t.Errorf("%+v", a)
 	}
-	if m := r.first(honest.CampaignID); m.State != sms.Accepted || m.Evidence != sms.ByReport || m.Delivery.Status != sms.Delivrd {
+	if m := r.first(honest.CampaignID); m.State != sms.Accepted || m.Evidence != sms.ByReport ||
+		m.Delivery.Status != sms.Delivrd {
 		t.Errorf("%+v", m)
 	}
 	if m := r.first(forged.CampaignID); m.State != sms.Accepted {
@@ -139,7 +143,8 @@ func TestAPersonAsksAboutAMessage(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", list[0].Answer)
-	if !strings.Contains(list[0].Answer.Raw, m.ProviderID) || list[0].Effect != sms.Changed && list[0].Effect != sms.Shown {
+	if !strings.Contains(list[0].Answer.Raw, m.ProviderID) || list[0].Effect != sms.Changed &&
+		list[0].Effect != sms.Shown {
 		t.Errorf("%+v", list)
 	}
 	if after := r.first(c.ID); (list[0].Effect == sms.Changed) != (after.Delivery.Status != "") {
@@ -188,7 +193,9 @@ func TestPulseTellsWhenNobodyAnswered(t *testing.T) {
 		store := &silent{pulses: map[[2]int64]sms.Pulse{}}
 		var deaf atomic.Bool
 		began := time.Now()
-		p := workers.NewPulse(store, func(context.Context) bool { return !deaf.Load() }, 10*time.Second, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+		p := workers.NewPulse(store, func(context.Context) bool {
+			return !deaf.Load()
+		}, 10*time.Second, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { p.Run(ctx); close(ended) }()

@@ -18,7 +18,8 @@ type recordStore interface {
 	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
-	UpdateRecordSettings(ctx context.Context, account int64, change func(*sms.RecordSettings) error) (sms.RecordSettings, error)
+	UpdateRecordSettings(ctx context.Context, account int64, change func(*sms.RecordSettings) error) (
+		sms.RecordSettings, error)
 	templateStore
 	groupStore
 	ChangePurpose(ctx context.Context, account, id int64, purpose string) error
@@ -36,7 +37,8 @@ type recordReader struct {
 	now     func() time.Time
 }
 
-func readInto[T any](ctx context.Context, r recordReader, kind sms.RecordKind, read func(context.Context) ([]T, error), put func(context.Context, int64, []T, int64) error) ([]T, error) {
+func readInto[T any](ctx context.Context, r recordReader, kind sms.RecordKind, read func(context.Context) ([]T, error),
+	put func(context.Context, int64, []T, int64) error) ([]T, error) {
 	list, err := read(ctx)
 	if err == nil {
 		return list, put(ctx, r.account, list, r.now().UnixMilli())
@@ -189,14 +191,17 @@ func (d *Desk) lookForChange(ctx context.Context, r recordReader, c recordChange
 	}
 	d.feed.Tell(feed.Records(c.account))
 	if !there {
-		return "", sms.Invalid{"provider": "We lost the connection, and the change does not show at the provider. Refresh the list in a minute. Try again only if the change is still missing"}
+		return "",
+			sms.Invalid{"provider": "We lost the connection, and the change does not show at the provider. Refresh the list " +
+				"in a minute. Try again only if the change is still missing"}
 	}
 	return "We lost the connection, but the provider shows the change. It is saved.", nil
 }
 
 // SaveRecordSettings changes what an account does with its records. The fields
 // of its Invalid are those of sms.RecordSettings.Check.
-func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int64, change func(*sms.RecordSettings)) (sms.RecordSettings, error) {
+func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int64,
+	change func(*sms.RecordSettings)) (sms.RecordSettings, error) {
 	if err := may(by, sms.Administrator, "save the settings of records"); err != nil {
 		return sms.RecordSettings{}, err
 	}
@@ -210,8 +215,9 @@ func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int6
 	if err != nil {
 		return after, err
 	}
-	d.audit(ctx, by, "account.records", feed.Account(account), fmt.Sprintf("creates %t, warning below %d, floor %d (hundredths), others send %t",
-		after.Creates, after.WarnBelow, after.Floor, after.OthersSend))
+	d.audit(ctx, by, "account.records", feed.Account(account),
+		fmt.Sprintf("creates %t, warning below %d, floor %d (hundredths), others send %t",
+			after.Creates, after.WarnBelow, after.Floor, after.OthersSend))
 	d.feed.Tell(feed.Account(account), feed.Records(account))
 	return after, nil
 }

@@ -45,7 +45,9 @@ func (r *rig) through(wrap func(http.Handler) http.Handler) {
 	r.t.Helper()
 	server := httptest.NewServer(wrap(r.sandbox.Handler()))
 	r.t.Cleanup(server.Close)
-	a, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) { a.BaseURL = server.URL + "/v2" })
+	a, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) {
+		a.BaseURL = server.URL + "/v2"
+	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -112,7 +114,8 @@ func TestAChangeWhoseAnswerIsLostIsLookedFor(t *testing.T) {
 		}
 	}
 	r.through(cut(true))
-	if said, err := r.desk.CreateGroup(r.ctx, r.by, r.account.ID, 107, "Mothers"); err != nil || !strings.Contains(said, "the provider shows the change") {
+	if said, err := r.desk.CreateGroup(r.ctx, r.by, r.account.ID, 107, "Mothers"); err != nil ||
+		!strings.Contains(said, "the provider shows the change") {
 		t.Errorf("%q %v", said, err)
 	}
 	if g, ok := r.groupNamed("Mothers"); !ok || g.ParentID != 107 || !g.MadeHere {
@@ -171,7 +174,8 @@ func TestWhatAChangeNeeds(t *testing.T) {
 	if !errors.As(err, &bad) || bad["name"] != "There is already a group called “Staff”. Choose another name" {
 		t.Errorf("%v", err)
 	}
-	if _, err := r.desk.CreateSenderID(r.ctx, r.by, id, "LIBRARY", "Books"); !errors.As(err, &bad) || !strings.Contains(bad["provider"], "provider dashboard") {
+	if _, err := r.desk.CreateSenderID(r.ctx, r.by, id, "LIBRARY", "Books"); !errors.As(err, &bad) ||
+		!strings.Contains(bad["provider"], "provider dashboard") {
 		t.Errorf("made although the account does not allow it: %v", err)
 	}
 	for _, c := range r.calls() {
@@ -196,7 +200,9 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err = r.desk.ScheduleCampaign(r.ctx, r.by, c.ID, sms.Schedule{At: at.Truncate(time.Minute).UnixMilli(), Zone: "Africa/Lagos", Offset: 3600}, desk.StartOrder{Version: c.Version, Blind: true})
+		c, err = r.desk.ScheduleCampaign(r.ctx, r.by, c.ID,
+			sms.Schedule{At: at.Truncate(time.Minute).UnixMilli(), Zone: "Africa/Lagos", Offset: 3600},
+			desk.StartOrder{Version: c.Version, Blind: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +210,8 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 	}
 	sender := order(desk.Order{SenderID: "SCHOOL", Numbers: "08030000101", Text: "School begins."})
 	group := order(desk.Order{SenderID: "CLINIC", GroupID: "108", GroupName: "Staff", Text: "Meeting."})
-	template := order(desk.Order{SenderID: "CLINIC", Numbers: "08030000102", Template: "Holiday", Text: "We are closed on public holidays. In an emergency call 0700 000 0000."})
+	template := order(desk.Order{SenderID: "CLINIC", Numbers: "08030000102", Template: "Holiday",
+		Text: "We are closed on public holidays. In an emergency call 0700 000 0000."})
 	var all sync.WaitGroup
 	for _, change := range []func() error{
 		func() error { _, err := r.desk.DeleteSenderID(r.ctx, r.by, r.account.ID, 102); return err },
@@ -218,7 +225,9 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 		})
 	}
 	all.Wait()
-	later := desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(2 * time.Minute) })
+	later := desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time {
+		return time.Now().Add(2 * time.Minute)
+	})
 	ctx, stop := context.WithCancel(r.ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); desk.NewScheduler(later, func() time.Duration { return 0 }).Run(ctx) }()
@@ -227,11 +236,14 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 		&group:  "The group Staff no longer exists at the provider",
 	} {
 		got, _ := r.until(c.ID, "being held", paused)
-		if !got.Held() || !strings.Contains(got.Pause, want) || got.SenderID != c.SenderID || got.GroupID != c.GroupID || got.Text != c.Text {
+		if !got.Held() || !strings.Contains(got.Pause, want) || got.SenderID != c.SenderID || got.GroupID != c.GroupID ||
+			got.Text != c.Text {
 			t.Errorf("%+v, want it held with %q", got, want)
 		}
 	}
-	got, _ := r.until(template.ID, "its start", func(c sms.Campaign, _ sms.Tally) bool { return c.State == sms.CampaignRunning })
+	got, _ := r.until(template.ID, "its start", func(c sms.Campaign, _ sms.Tally) bool {
+		return c.State == sms.CampaignRunning
+	})
 	if got.Text != template.Text {
 		t.Errorf("the text became %q", got.Text)
 	}
@@ -243,27 +255,34 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 func TestSendingStopsAtTheFloor(t *testing.T) {
 	r := newRig(t, sandbox.Config{Credit: 100_000}, func(a *sms.Account) { a.PerMinute = 100_000 })
 	r.known()
-	_, err := r.desk.SaveRecordSettings(r.ctx, r.by, r.account.ID, func(s *sms.RecordSettings) { s.Floor, s.MailTo = 100_000, "ada@example.com" })
+	_, err := r.desk.SaveRecordSettings(r.ctx, r.by, r.account.ID, func(s *sms.RecordSettings) {
+		s.Floor, s.MailTo = 100_000, "ada@example.com"
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := r.start(r.draft("CLINIC", "Hello", ordinary(20)...))
 	var mails mailbox
-	reader := desk.NewReader(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time { return time.Now().Add(time.Minute) })
+	reader := desk.NewReader(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time {
+		return time.Now().Add(time.Minute)
+	})
 	reader.MailWith(&mails)
 	ctx, stop := context.WithCancel(r.ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); reader.Run(ctx) }()
 	got, _ := r.until(c.ID, "the pause", paused)
-	if got.PauseCode != sms.PauseFloor || !strings.HasPrefix(got.Pause, "The balance is ₦1,000.00, at or below the account's minimum.") {
+	if got.PauseCode != sms.PauseFloor || !strings.HasPrefix(got.Pause,
+		"The balance is ₦1,000.00, at or below the account's minimum.") {
 		t.Errorf("%s %q", got.PauseCode, got.Pause)
 	}
-	for deadline := time.Now().Add(5 * time.Second); mails.text() == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Second); mails.text() == "" &&
+		time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		r.feed.Tell(feed.Account(0))
 	}
 	stop()
 	<-done
-	if !strings.HasPrefix(mails.text(), "ada@example.com smsdesk: Sending was paused on") || strings.Count(mails.text(), "ada@") != 1 {
+	if !strings.HasPrefix(mails.text(), "ada@example.com smsdesk: Sending was paused on") ||
+		strings.Count(mails.text(), "ada@") != 1 {
 		t.Errorf("mailed: %q", mails.text())
 	}
 	alarms, err := r.db.Alarms(r.ctx, r.account.ID)

@@ -25,7 +25,9 @@ func (d *Desk) SaveRetention(ctx context.Context, by sms.User, r sms.Retention) 
 	if err := d.store.PutSetting(ctx, sms.SettingRetention, r.Setting()); err != nil {
 		return err
 	}
-	d.audit(ctx, by, "retention.save", feed.Retention, fmt.Sprintf("messages %d, reports %d, calls %d months; 0 for ever; log of reports %d days", r.Messages, r.Reports, r.Calls, r.Days()))
+	d.audit(ctx, by, "retention.save", feed.Retention,
+		fmt.Sprintf("messages %d, reports %d, calls %d months; 0 for ever; log of reports %d days", r.Messages, r.Reports,
+			r.Calls, r.Days()))
 	d.feed.Tell(feed.Retention)
 	return nil
 }

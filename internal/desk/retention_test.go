@@ -92,11 +92,13 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 
 func TestOnlyAdministratorsSetHowLongThingsAreKept(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
-	if err := r.desk.SaveRetention(r.ctx, sms.User{Role: sms.Manager, Active: true}, sms.Retention{}); !errors.Is(err, sms.ErrForbidden) {
+	if err := r.desk.SaveRetention(r.ctx, sms.User{Role: sms.Manager, Active: true}, sms.Retention{}); !errors.Is(err,
+		sms.ErrForbidden) {
 		t.Error(err)
 	}
 	var bad sms.Invalid
-	if err := r.desk.SaveRetention(r.ctx, r.by, sms.Retention{Messages: 121}); !errors.As(err, &bad) || bad["messages"] == "" {
+	if err := r.desk.SaveRetention(r.ctx, r.by, sms.Retention{Messages: 121}); !errors.As(err, &bad) ||
+		bad["messages"] == "" {
 		t.Error(err)
 	}
 }

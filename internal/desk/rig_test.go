@@ -58,7 +58,8 @@ func (r *rig) loops() workers.Gateways { return gateway.See(r.accounts, forSendi
 
 func open(o gateway.Opening[service]) (service, error) {
 	a := o.Account
-	cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute, Before: o.Before,
+	cfg := gateway.Config{BaseURL: a.BaseURL, Credentials: o.Secrets, Location: a.Location(), PerMinute: a.PerMinute,
+		Before: o.Before,
 		Called: o.Called, Heard: o.Heard, Throttled: o.Throttled, AnswerTimeout: 5 * time.Second, DialTimeout: time.Second}
 	if before, open := o.After.(client); open {
 		cfg.After = before.Client
@@ -99,14 +100,17 @@ func newRig(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	r := &rig{t: t, ctx: ctx, db: db, data: data, feed: feed.New(), sandbox: service, service: server, by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
+	r := &rig{t: t, ctx: ctx, db: db, data: data, feed: feed.New(), sandbox: service, service: server,
+		by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
 	r.accounts = gateway.NewAccounts(open, db, slog.New(slog.DiscardHandler))
 	r.desk = desk.New(db, r.orders(), r.feed, slog.New(slog.DiscardHandler), time.Now)
-	a := sms.Account{Name: "Clinic", BaseURL: server.URL + "/v2", PerMinute: 100_000, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
+	a := sms.Account{Name: "Clinic", BaseURL: server.URL + "/v2", PerMinute: 100_000, CallLimit: 10, Country: "NG",
+		Timezone: "Africa/Lagos", Currency: "₦"}
 	if change != nil {
 		change(&a)
 	}
-	if r.account, err = r.desk.CreateAccount(ctx, r.by, a, sms.Credentials{ClientID: "client-1", APIKey: rigKey}); err != nil {
+	if r.account, err = r.desk.CreateAccount(ctx, r.by, a,
+		sms.Credentials{ClientID: "client-1", APIKey: rigKey}); err != nil {
 		t.Fatal(err)
 	}
 	r.know("CLINIC", "PENDING1")
@@ -175,7 +179,9 @@ func (r *rig) dispatchFrom(past bool) (stop func()) {
 
 func (r *rig) draft(sender, text string, numbers ...string) sms.Campaign {
 	r.t.Helper()
-	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: sender, Numbers: strings.Join(numbers, "\n"), Text: text, Token: desk.NewToken()})
+	c, err := r.desk.CreateCampaign(r.ctx, r.by,
+		desk.Order{AccountID: r.account.ID, SenderID: sender, Numbers: strings.Join(numbers, "\n"), Text: text,
+			Token: desk.NewToken()})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -239,7 +245,8 @@ func (r *rig) ledger() map[string]int {
 func ordinary(n int) []string {
 	list := make([]string, n)
 	for i := range list {
-		list[i] = "08031" + string([]byte{'0' + byte(i/100000%10), '0' + byte(i/10000%10), '0' + byte(i/1000%10), '0' + byte(i/100%10), '0' + byte(i/10%10), '0' + byte(i%10)})
+		list[i] = "08031" + string([]byte{'0' + byte(i/100000%10), '0' + byte(i/10000%10), '0' + byte(i/1000%10),
+			'0' + byte(i/100%10), '0' + byte(i/10%10), '0' + byte(i%10)})
 	}
 	return list
 }

@@ -75,6 +75,7 @@ func (im *Importer) compare(ctx context.Context, campaign int64, c *checker) (*s
 	if err != nil || float64(numbers) < sameShare*float64(max(of, all)) || float64(texts) < sameShare*float64(numbers) {
 		return nil, err
 	}
-	return &sms.SameList{CampaignID: campaign, Name: earlier.Name, ByName: earlier.StartedName, StartedAt: earlier.StartedAt, SameText: true,
+	return &sms.SameList{CampaignID: campaign, Name: earlier.Name, ByName: earlier.StartedName,
+		StartedAt: earlier.StartedAt, SameText: true,
 		Numbers: numbers, Of: of}, nil
 }

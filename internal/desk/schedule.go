@@ -13,7 +13,8 @@ import (
 // must be to come and at most a year away. Like StartCampaign it gives the
 // campaign as it is to whoever presses twice, and sms.ErrConflict to whoever
 // was not the first. The fields of its Invalid are time and those of StartCampaign.
-func (d *Desk) ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
+func (d *Desk) ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
+	o StartOrder) (sms.Campaign, error) {
 	return d.schedule(ctx, by, id, at, o, scheduling{sms.WaySchedule, "campaign.schedule", (*sms.Campaign).ScheduleAt})
 }
 
@@ -29,7 +30,8 @@ func (d *Desk) ProposeSchedule(ctx context.Context, by sms.User, id int64, at sm
 
 // RescheduleCampaign gives a campaign that has not started by its schedule yet
 // another moment. Errors are those of ScheduleCampaign.
-func (d *Desk) RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder) (sms.Campaign, error) {
+func (d *Desk) RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
+	o StartOrder) (sms.Campaign, error) {
 	return d.schedule(ctx, by, id, at, o, scheduling{sms.WayReschedule, "campaign.reschedule", (*sms.Campaign).Reschedule})
 }
 
@@ -40,7 +42,8 @@ type scheduling struct {
 	move   func(c *sms.Campaign, at sms.Schedule, by sms.User, version int64, again bool) error
 }
 
-func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder, s scheduling) (sms.Campaign, error) {
+func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder,
+	s scheduling) (sms.Campaign, error) {
 	if err := may(by, sms.Sender, s.action); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -73,7 +76,8 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 	if err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, s.action, feed.Campaign(id), fmt.Sprintf("%d messages, %s", set.Recipients, at.Time().Format("2006-01-02 15:04 -0700")))
+	d.audit(ctx, by, s.action, feed.Campaign(id),
+		fmt.Sprintf("%d messages, %s", set.Recipients, at.Time().Format("2006-01-02 15:04 -0700")))
 	d.feed.Tell(feed.Campaign(id), feed.Campaigns(set.AccountID))
 	return set, nil
 }
@@ -109,5 +113,7 @@ func (d *Desk) release(ctx context.Context, by sms.User, c sms.Campaign, o Start
 	if code, sentence := refused.holds(); sentence != "" {
 		return d.hold(ctx, c, code, sentence)
 	}
-	return d.change(ctx, by, c.ID, "campaign.start", func(now *sms.Campaign) error { return now.Release(by, c.Version, d.now()) })
+	return d.change(ctx, by, c.ID, "campaign.start", func(now *sms.Campaign) error {
+		return now.Release(by, c.Version, d.now())
+	})
 }

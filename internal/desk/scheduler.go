@@ -98,7 +98,8 @@ func (s *Scheduler) complain(ctx context.Context, id int64, err error) {
 // is held where it was not one that put a wrong clock right, and no service
 // elsewhere says that the clock is right: whether its time has really come is
 // then what nobody here can know.
-func (s *Scheduler) due(ctx context.Context, id int64, now time.Time, jump time.Duration, clocks map[int64]sms.ClockStanding) error {
+func (s *Scheduler) due(ctx context.Context, id int64, now time.Time, jump time.Duration,
+	clocks map[int64]sms.ClockStanding) error {
 	d := s.desk
 	c, err := d.store.Campaign(ctx, id)
 	if err != nil {
@@ -147,7 +148,8 @@ func (d *Desk) startDue(ctx context.Context, c sms.Campaign) error {
 		return err
 	}
 	by := sms.User{ID: c.StartedBy, Name: c.StartedName}
-	d.audit(ctx, by, "campaign.start", feed.Campaign(c.ID), fmt.Sprintf("%d messages, %d parts, as scheduled", started.Recipients, started.Parts))
+	d.audit(ctx, by, "campaign.start", feed.Campaign(c.ID),
+		fmt.Sprintf("%d messages, %d parts, as scheduled", started.Recipients, started.Parts))
 	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 	return nil
 }

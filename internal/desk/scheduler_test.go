@@ -66,11 +66,14 @@ func scheduled(t *testing.T, play func(p *timetable)) {
 		open := func(gateway.Opening[service]) (service, error) {
 			return nil, errors.New("nothing is sent here")
 		}
-		p.rig = &rig{t: t, ctx: t.Context(), db: db, feed: feed.New(), by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
+		p.rig = &rig{t: t, ctx: t.Context(), db: db, feed: feed.New(),
+			by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
 		p.accounts = gateway.NewAccounts(open, db, slog.New(slog.DiscardHandler))
 		p.desk = desk.New(db, p.orders(), p.feed, slog.New(slog.NewTextHandler(&p.log, nil)), p.clocks.wall)
-		a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: 100, CallLimit: 10, Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
-		if p.account, err = p.desk.CreateAccount(t.Context(), p.by, a, sms.Credentials{ClientID: "c", APIKey: rigKey}); err != nil {
+		a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: 100, CallLimit: 10, Country: "NG",
+			Timezone: "Africa/Lagos", Currency: "₦"}
+		if p.account, err = p.desk.CreateAccount(t.Context(), p.by, a,
+			sms.Credentials{ClientID: "c", APIKey: rigKey}); err != nil {
 			t.Fatal(err)
 		}
 		p.know("CLINIC", "PENDING1")
@@ -94,7 +97,8 @@ func (p *timetable) order(in time.Duration) sms.Campaign {
 	p.t.Helper()
 	p.n++
 	c := p.draft("CLINIC", strings.Repeat("x", p.n), ordinary(3)...)
-	c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(in)), desk.StartOrder{Version: c.Version})
+	c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(in)),
+		desk.StartOrder{Version: c.Version})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -151,7 +155,8 @@ func TestALateStartIsLeftToAPerson(t *testing.T) {
 		if tally, err := p.db.Tally(p.ctx, late.ID); err != nil || tally["draft"] != 3 || !held.Held() {
 			t.Errorf("%v %v", tally, err)
 		}
-		started, err := p.desk.ContinueCampaign(p.ctx, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}, late.ID, desk.ContinueOrder{})
+		started, err := p.desk.ContinueCampaign(p.ctx, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}, late.ID,
+			desk.ContinueOrder{})
 		if err != nil || started.State != sms.CampaignRunning || started.StartedName != "Bola" || started.StartedAt == 0 {
 			t.Errorf("%+v %v", started, err)
 		}
@@ -228,18 +233,21 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 		p.know("OTHER")
 		p.pass(62 * time.Second)
 		p.is(c.ID, sms.CampaignPaused, "We could not check with the provider whether sender ID CLINIC is approved")
-		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil || got.State != sms.CampaignPaused {
+		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil ||
+			got.State != sms.CampaignPaused {
 			t.Errorf("it goes on without a sender ID: %+v %v", got, err)
 		}
 		p.know("CLINIC")
-		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil || got.State != sms.CampaignRunning {
+		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil ||
+			got.State != sms.CampaignRunning {
 			t.Errorf("%+v %v", got, err)
 		}
 	})
 	scheduled(t, func(p *timetable) {
 		twin := func(again bool) sms.Campaign {
 			c := p.draft("CLINIC", "The same", ordinary(2)...)
-			c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(time.Minute)), desk.StartOrder{Version: c.Version, Again: again})
+			c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(time.Minute)),
+				desk.StartOrder{Version: c.Version, Again: again})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -255,48 +263,58 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 
 func TestOrdersAboutASchedule(t *testing.T) {
 	scheduled(t, func(p *timetable) {
-		viewer, other := sms.User{ID: 9, Name: "V", Role: sms.Viewer, Active: true}, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}
+		viewer, other := sms.User{ID: 9, Name: "V", Role: sms.Viewer, Active: true},
+			sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}
 		c := p.draft("CLINIC", "Hello", ordinary(2)...)
 		at := func(d time.Duration) sms.Schedule { return sms.ScheduleAt(p.clocks.wall().Add(d)) }
-		if _, err := p.desk.ScheduleCampaign(p.ctx, viewer, c.ID, at(time.Hour), desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrForbidden) {
+		if _, err := p.desk.ScheduleCampaign(p.ctx, viewer, c.ID, at(time.Hour),
+			desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrForbidden) {
 			t.Errorf("a viewer schedules: %v", err)
 		}
 		var bad sms.Invalid
 		for _, in := range []time.Duration{-time.Second, 0, 366 * 24 * time.Hour} {
-			if _, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, at(in), desk.StartOrder{Version: c.Version}); !errors.As(err, &bad) || bad["time"] == "" {
+			if _, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, at(in), desk.StartOrder{Version: c.Version}); !errors.As(err,
+				&bad) || bad["time"] == "" {
 				t.Errorf("%s from now: %v", in, err)
 			}
 		}
-		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, at(time.Hour), desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, at(time.Hour),
+			desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("a draft is rescheduled: %v", err)
 		}
 		when := at(time.Hour)
 		for range 2 {
-			if got, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, when, desk.StartOrder{Version: c.Version}); err != nil || got.State != sms.CampaignScheduled {
+			if got, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, when, desk.StartOrder{Version: c.Version}); err != nil ||
+				got.State != sms.CampaignScheduled {
 				t.Errorf("pressing twice: %+v %v", got, err)
 			}
 		}
-		if _, err := p.desk.ScheduleCampaign(p.ctx, other, c.ID, when, desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.desk.ScheduleCampaign(p.ctx, other, c.ID, when, desk.StartOrder{Version: c.Version}); !errors.Is(err,
+			sms.ErrConflict) {
 			t.Errorf("two people schedule: %v", err)
 		}
-		if _, err := p.desk.StartCampaign(p.ctx, other, c.ID, desk.StartOrder{Version: c.Version, Again: true}); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.desk.StartCampaign(p.ctx, other, c.ID, desk.StartOrder{Version: c.Version, Again: true}); !errors.Is(
+			err, sms.ErrConflict) {
 			t.Errorf("a scheduled campaign is started: %v", err)
 		}
 		if _, err := p.desk.StopCampaign(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("a scheduled campaign is stopped: %v", err)
 		}
-		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, at(2*time.Hour), desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, at(2*time.Hour),
+			desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("an old page changes the time: %v", err)
 		}
 		c = p.is(c.ID, sms.CampaignScheduled, "")
-		if _, err := p.desk.RescheduleCampaign(p.ctx, other, c.ID, at(2*time.Hour), desk.StartOrder{Version: c.Version}); err != nil {
+		if _, err := p.desk.RescheduleCampaign(p.ctx, other, c.ID, at(2*time.Hour),
+			desk.StartOrder{Version: c.Version}); err != nil {
 			t.Error(err)
 		}
 		p.pass(time.Hour + time.Minute)
 		if got := p.is(c.ID, sms.CampaignScheduled, ""); got.StartedName != "Bola" {
 			t.Errorf("%+v", got)
 		}
-		if got, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignDraft || got.SendAt != 0 {
+		if got, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignDraft ||
+			got.SendAt != 0 {
 			t.Errorf("%+v %v", got, err)
 		}
 		if _, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
@@ -304,7 +322,8 @@ func TestOrdersAboutASchedule(t *testing.T) {
 		}
 		p.pass(2 * time.Hour)
 		c = p.is(c.ID, sms.CampaignDraft, "")
-		if got, err := p.desk.StartCampaign(p.ctx, p.by, c.ID, desk.StartOrder{Version: c.Version}); err != nil || got.State != sms.CampaignRunning {
+		if got, err := p.desk.StartCampaign(p.ctx, p.by, c.ID, desk.StartOrder{Version: c.Version}); err != nil ||
+			got.State != sms.CampaignRunning {
 			t.Errorf("%+v %v", got, err)
 		}
 		if _, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
@@ -325,7 +344,8 @@ func TestAScheduledCampaignIsSentOnce(t *testing.T) {
 	}
 	defer func() { cancel(); loops.Wait() }()
 	c := r.draft("CLINIC", "Hello", ordinary(7)...)
-	if _, err := r.desk.ScheduleCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(time.Now().Add(700*time.Millisecond)), desk.StartOrder{Version: c.Version}); err != nil {
+	if _, err := r.desk.ScheduleCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(time.Now().Add(700*time.Millisecond)),
+		desk.StartOrder{Version: c.Version}); err != nil {
 		t.Fatal(err)
 	}
 	r.until(c.ID, "the end", finished)

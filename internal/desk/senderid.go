@@ -35,7 +35,8 @@ func (d *Desk) senderProblem(ctx context.Context, account int64, sender string) 
 	case err != nil || usable:
 		return "", err
 	case asked != nil:
-		return fmt.Sprintf("We could not check with the provider whether sender ID %s is approved. Try again or choose another", sender), nil
+		return fmt.Sprintf(
+			"We could not check with the provider whether sender ID %s is approved. Try again or choose another", sender), nil
 	}
 	return fmt.Sprintf("Sender ID %s is not approved and active. Choose another", sender), nil
 }
@@ -87,9 +88,11 @@ func purposeText(purpose string) (string, sms.Invalid) {
 
 // UpdatePurpose changes the purpose of a sender ID at the service; its text is
 // sent as it is, for it cannot change (§4.6). seen is the purpose that the
-// person saw, as a form gives it back, line breaks changed: another one is the field changed of the Invalid. Other fields are
+// person saw, as a form gives it back, line breaks changed: another one is the field changed of the
+// Invalid. Other fields are
 // purpose and provider. It returns the service's own words.
-func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen, purpose string) (said string, err error) {
+func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen,
+	purpose string) (said string, err error) {
 	if err := may(by, sms.Manager, "update sender ID"); err != nil {
 		return "", err
 	}
@@ -101,7 +104,8 @@ func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64
 	if err != nil {
 		return "", err
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.update", detail: record.Text,
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.update",
+		detail: record.Text,
 		check: func(ctx context.Context) error {
 			now, err := d.senderID(ctx, account, id)
 			if err == nil && sms.TidyName(now.Purpose) != sms.TidyName(seen) {
@@ -139,16 +143,18 @@ func (d *Desk) DeleteSenderID(ctx context.Context, by sms.User, account, id int6
 		}
 		return errors.Join(err, failed)
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.delete", detail: record.Text,
-		call: func(ctx context.Context, g Gateway) (string, error) { return g.DeleteSenderID(ctx, id) },
-		keep: forget, forget: forget,
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.delete",
+		detail: record.Text,
+		call:   func(ctx context.Context, g Gateway) (string, error) { return g.DeleteSenderID(ctx, id) },
+		keep:   forget, forget: forget,
 		shows: func(ctx context.Context) (bool, error) { return isGone(d.senderID(ctx, account, id)) }})
 }
 
 // CreateSenderID asks the service for a sender ID, by a call that the
 // specification does not show (§4.9); the account's settings must allow it. The
 // fields of its Invalid are text, purpose and provider.
-func (d *Desk) CreateSenderID(ctx context.Context, by sms.User, account int64, text, purpose string) (said string, err error) {
+func (d *Desk) CreateSenderID(ctx context.Context, by sms.User, account int64, text,
+	purpose string) (said string, err error) {
 	if err := may(by, sms.Manager, "create sender ID"); err != nil {
 		return "", err
 	}
@@ -160,9 +166,10 @@ func (d *Desk) CreateSenderID(ctx context.Context, by sms.User, account int64, t
 	if err := bad.Or(); err != nil {
 		return "", err
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.create", detail: text,
-		check: func(ctx context.Context) error { return d.creates(ctx, account) },
-		call:  func(ctx context.Context, g Gateway) (string, error) { return g.CreateSenderID(ctx, text, purpose) },
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.create",
+		detail: text,
+		check:  func(ctx context.Context) error { return d.creates(ctx, account) },
+		call:   func(ctx context.Context, g Gateway) (string, error) { return g.CreateSenderID(ctx, text, purpose) },
 		shows: func(ctx context.Context) (bool, error) {
 			list, err := d.store.SenderIDs(ctx, account)
 			return slices.ContainsFunc(list, func(s sms.SenderID) bool { return s.Text == text }), err

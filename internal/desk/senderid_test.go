@@ -12,7 +12,8 @@ import (
 
 func (r *rig) trySender(sender string) string {
 	r.t.Helper()
-	_, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: sender, Numbers: "08030000101", Text: "Hello", Token: desk.NewToken()})
+	_, err := r.desk.CreateCampaign(r.ctx, r.by,
+		desk.Order{AccountID: r.account.ID, SenderID: sender, Numbers: "08030000101", Text: "Hello", Token: desk.NewToken()})
 	var bad sms.Invalid
 	if err != nil && !errors.As(err, &bad) {
 		r.t.Fatal(err)
@@ -49,7 +50,8 @@ func TestAnUnknownSenderIDIsLookedUp(t *testing.T) {
 
 func TestWhatWasReadLastCountsWhileTheServiceIsAway(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
-	if err := r.db.PutSenderIDs(r.ctx, r.account.ID, []sms.SenderID{{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"}}, 1); err != nil {
+	if err := r.db.PutSenderIDs(r.ctx, r.account.ID,
+		[]sms.SenderID{{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"}}, 1); err != nil {
 		t.Fatal(err)
 	}
 	r.service.Close()
@@ -69,7 +71,8 @@ func TestAPurposeOfTwoLinesCanBeChanged(t *testing.T) {
 	if err := r.db.ChangePurpose(r.ctx, r.account.ID, 101, "Appointments\nand reminders"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.desk.UpdatePurpose(r.ctx, r.by, r.account.ID, 101, "Appointments\r\nand reminders", "Reminders"); err != nil {
+	if _, err := r.desk.UpdatePurpose(r.ctx, r.by, r.account.ID, 101, "Appointments\r\nand reminders",
+		"Reminders"); err != nil {
 		t.Error(err)
 	}
 	if _, err := r.desk.UpdatePurpose(r.ctx, r.by, r.account.ID, 101, "Appointments", "Greetings"); err == nil {

@@ -213,7 +213,8 @@ func TestALicenceThatCannotBeStoredSendsNothing(t *testing.T) {
 	if n := unlicensed.asked.Load(); n < 2 || n > 40 {
 		t.Errorf("%d licences were asked for in 3 seconds", n)
 	}
-	if tally, err := r.db.Tally(r.ctx, c.ID); err != nil || tally["doubt"]+tally["sending"] != 0 || len(r.ledger()) != 0 || len(r.reserved()) != 0 {
+	if tally, err := r.db.Tally(r.ctx, c.ID); err != nil || tally["doubt"]+tally["sending"] != 0 || len(r.ledger()) != 0 ||
+		len(r.reserved()) != 0 {
 		t.Errorf("tally %v %v, executed %d, kept %d", tally, err, len(r.ledger()), len(r.reserved()))
 	}
 	unlicensed.well.Store(true)
@@ -243,7 +244,8 @@ func (u *unlicensed) License(ctx context.Context, a *sms.Attempt, now int64) err
 func TestAGroupsOutcomeIsKept(t *testing.T) {
 	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{Latency: 700 * time.Millisecond}}, nil)
 	b, _ := r.onBrittle()
-	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Text: "Hello", GroupID: "107", GroupName: "Parents", Token: desk.NewToken()})
+	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Text: "Hello",
+		GroupID: "107", GroupName: "Parents", Token: desk.NewToken()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +269,8 @@ type unstaged struct {
 	left atomic.Int64
 }
 
-func (u *unstaged) StageRows(ctx context.Context, uid string, fill func(func([]sms.ListRow, []sms.RowNote) error) error) (int64, error) {
+func (u *unstaged) StageRows(ctx context.Context, uid string,
+	fill func(func([]sms.ListRow, []sms.RowNote) error) error) (int64, error) {
 	if u.left.Add(-1) >= 0 {
 		return 0, fmt.Errorf("stage the rows: %w", errFullDisk)
 	}

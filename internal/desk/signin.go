@@ -164,7 +164,8 @@ func (d *Desk) SignOutEverywhere(ctx context.Context, by sms.User) error {
 
 // ChangePassword gives the person a new password, ends all their sessions and
 // opens a new one, of which it returns the secret.
-func (d *Desk) ChangePassword(ctx context.Context, by sms.User, current, wanted, ip, agent string) (token string, err error) {
+func (d *Desk) ChangePassword(ctx context.Context, by sms.User, current, wanted, ip,
+	agent string) (token string, err error) {
 	if err := may(by, sms.Viewer, "change password"); err != nil {
 		return "", err
 	}

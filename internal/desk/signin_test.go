@@ -102,7 +102,8 @@ func TestSignInSentences(t *testing.T) {
 	if err != nil || u.Email != "ada@example.com" || len(token) != 64 {
 		t.Fatalf("after the wait: %q %v %v", token, u, err)
 	}
-	if _, _, err := o.SignIn(ctx, "ada@example.com", "wrong", "192.0.2.2", "test"); !strings.Contains(invalid(t, err, "email"), "4 attempts") {
+	if _, _, err := o.SignIn(ctx, "ada@example.com", "wrong", "192.0.2.2",
+		"test"); !strings.Contains(invalid(t, err, "email"), "4 attempts") {
 		t.Errorf("a success does not give the tries back: %v", err)
 	}
 	if strings.Contains(o.log.String(), "wrong") || strings.Contains(o.log.String(), goodPassword) {
@@ -213,7 +214,8 @@ func TestRightsEndSessions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := newOffice(t)
 			boss, u := o.hire(t, "boss@example.com", sms.Administrator), o.hire(t, "ada@example.com", sms.Sender)
-			here, there, other := signIn(t, o, u.Email, goodPassword), signIn(t, o, u.Email, goodPassword), signIn(t, o, boss.Email, goodPassword)
+			here, there, other := signIn(t, o, u.Email, goodPassword), signIn(t, o, u.Email, goodPassword),
+				signIn(t, o, boss.Email, goodPassword)
 			if here == there {
 				t.Fatal("two sessions have one id")
 			}

@@ -223,8 +223,9 @@ func (s *simulation) play() {
 // open makes the account.
 func (s *simulation) open() {
 	l := s.now()
-	a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: s.perMinute, CallLimit: 1 + s.dice.IntN(4),
-		Country: "NG", Timezone: "Africa/Lagos", Currency: "₦"}
+	a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: s.perMinute,
+		CallLimit: 1 + s.dice.IntN(4),
+		Country:   "NG", Timezone: "Africa/Lagos", Currency: "₦"}
 	a, err := l.desk.CreateAccount(l.ctx, s.by, a, sms.Credentials{ClientID: clientID, APIKey: rigKey})
 	if err == nil {
 		s.account = a.ID

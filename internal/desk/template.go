@@ -53,7 +53,8 @@ func (d *Desk) UsableTemplate(ctx context.Context, by sms.User, account int64, n
 		return t, err
 	}
 	if err = d.lookUpRecords(ctx, account, sms.RecordTemplates); err != nil {
-		return t, sms.Invalid{"template": fmt.Sprintf("We could not check the template %q with the provider. Try again", name)}
+		return t, sms.Invalid{"template": fmt.Sprintf("We could not check the template %q with the provider. Try again",
+			name)}
 	}
 	t, known, err = d.knownTemplate(ctx, account, name)
 	switch {
@@ -68,7 +69,8 @@ func (d *Desk) UsableTemplate(ctx context.Context, by sms.User, account int64, n
 }
 
 // knownTemplate prefers one that is usable where several have the name.
-func (d *Desk) knownTemplate(ctx context.Context, account int64, name string) (found sms.Template, known bool, err error) {
+func (d *Desk) knownTemplate(ctx context.Context, account int64,
+	name string) (found sms.Template, known bool, err error) {
 	list, err := d.store.Templates(ctx, account)
 	for _, t := range list {
 		if t.Name == name && !found.Usable() {
@@ -116,7 +118,8 @@ func (d *Desk) template(ctx context.Context, account, id int64) (sms.Template, e
 // seen is the template as the person saw it: when somebody else has changed it
 // since, nothing is done and the field of the Invalid is changed. Other fields
 // are name, text and provider. It returns the service's own words.
-func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name, text string) (said string, err error) {
+func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name,
+	text string) (said string, err error) {
 	if err := may(by, sms.Manager, "update template"); err != nil {
 		return "", err
 	}
@@ -130,7 +133,8 @@ func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, s
 			return now.Name == name && plain(now.Text) == text, err
 		}
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.update", detail: name,
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.update",
+		detail: name,
 		check: func(ctx context.Context) error {
 			same, err := is(seen.Name, plain(seen.Text))(ctx)
 			if err == nil && !same {
@@ -157,9 +161,10 @@ func (d *Desk) DeleteTemplate(ctx context.Context, by sms.User, account, id int6
 		return "", err
 	}
 	forget := func(ctx context.Context) error { return d.store.ForgetTemplate(ctx, account, id) }
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.delete", detail: t.Name,
-		call: func(ctx context.Context, g Gateway) (string, error) { return g.DeleteTemplate(ctx, id) },
-		keep: forget, forget: forget,
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.delete",
+		detail: t.Name,
+		call:   func(ctx context.Context, g Gateway) (string, error) { return g.DeleteTemplate(ctx, id) },
+		keep:   forget, forget: forget,
 		shows: func(ctx context.Context) (bool, error) { return isGone(d.template(ctx, account, id)) }})
 }
 
@@ -211,7 +216,8 @@ func (d *Desk) DeleteTemplateDraft(ctx context.Context, by sms.User, account, id
 func (d *Desk) creates(ctx context.Context, account int64) error {
 	s, err := d.store.RecordSettings(ctx, account)
 	if err == nil && !s.Creates {
-		err = sms.Invalid{"provider": "Create templates and sender IDs in the provider dashboard. An administrator can turn this on here in the account's settings"}
+		err = sms.Invalid{"provider": "Create templates and sender IDs in the provider dashboard. An administrator can " +
+			"turn this on here in the account's settings"}
 	}
 	return err
 }
@@ -227,14 +233,17 @@ func (d *Desk) CreateTemplate(ctx context.Context, by sms.User, account, draft i
 	if err != nil {
 		return "", err
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.create", detail: from.Name,
-		check: func(ctx context.Context) error { return d.creates(ctx, account) },
+	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.create",
+		detail: from.Name,
+		check:  func(ctx context.Context) error { return d.creates(ctx, account) },
 		call: func(ctx context.Context, g Gateway) (string, error) {
 			return g.CreateTemplate(ctx, from.Name, from.Text)
 		},
 		keep: func(ctx context.Context) error { return d.store.ForgetTemplateDraft(ctx, account, draft) },
 		shows: func(ctx context.Context) (bool, error) {
 			list, err := d.store.Templates(ctx, account)
-			return slices.ContainsFunc(list, func(t sms.Template) bool { return t.Name == from.Name && plain(t.Text) == from.Text }), err
+			return slices.ContainsFunc(list, func(t sms.Template) bool {
+				return t.Name == from.Name && plain(t.Text) == from.Text
+			}), err
 		}})
 }

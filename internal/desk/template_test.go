@@ -35,11 +35,13 @@ func TestTemplatesAreReadAndKept(t *testing.T) {
 	for _, m := range list {
 		usable[m.Name] = m.Usable()
 	}
-	want := map[string]bool{"Appointment": true, "Fees": false, "Holiday": true, "Results ready": true, "Old price list": false}
+	want := map[string]bool{"Appointment": true, "Fees": false, "Holiday": true, "Results ready": true,
+		"Old price list": false}
 	if err != nil || !maps.Equal(usable, want) {
 		t.Errorf("%v %v", usable, err)
 	}
-	if reading, err := r.db.Reading(r.ctx, r.account.ID, sms.RecordTemplates); err != nil || reading.At == 0 || reading.Failure != "" {
+	if reading, err := r.db.Reading(r.ctx, r.account.ID, sms.RecordTemplates); err != nil || reading.At == 0 ||
+		reading.Failure != "" {
 		t.Errorf("%+v %v", reading, err)
 	}
 }
@@ -50,7 +52,9 @@ func TestAnAccountWithoutTemplatesIsConnected(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	server := httptest.NewServer(refuseTemplates(r.sandbox.Handler()))
 	t.Cleanup(server.Close)
-	a, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) { a.BaseURL = server.URL + "/v2" })
+	a, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) {
+		a.BaseURL = server.URL + "/v2"
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +65,8 @@ func TestAnAccountWithoutTemplatesIsConnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	reading, err := r.db.Reading(r.ctx, a.ID, sms.RecordTemplates)
-	if err != nil || reading.At != 5 || reading.Failure != "API access is turned off for this account. Ask the provider to turn it on" {
+	if err != nil || reading.At != 5 ||
+		reading.Failure != "API access is turned off for this account. Ask the provider to turn it on" {
 		t.Errorf("%+v %v", reading, err)
 	}
 	list, err := r.db.Templates(r.ctx, a.ID)
@@ -75,7 +80,8 @@ func TestAnAccountWithoutTemplatesIsConnected(t *testing.T) {
 
 func TestRefreshNeedsASenderAndALivingAccount(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
-	if err := r.desk.RefreshAccount(r.ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, r.account.ID); !errors.Is(err, sms.ErrForbidden) {
+	if err := r.desk.RefreshAccount(r.ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, r.account.ID); !errors.Is(err,
+		sms.ErrForbidden) {
 		t.Errorf("a viewer: %v", err)
 	}
 	if err := r.desk.RefreshAccount(r.ctx, r.by, 99); !errors.Is(err, sms.ErrNotFound) {
@@ -93,7 +99,8 @@ func TestRefreshNeedsASenderAndALivingAccount(t *testing.T) {
 func TestMarksAreFilledForEverybody(t *testing.T) {
 	r := newRig(t, sandbox.Config{}, nil)
 	order := func(text string, fixed map[string]string) (sms.Campaign, error) {
-		return r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: "08030000101", Text: text, Fixed: fixed, Token: desk.NewToken()})
+		return r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC",
+			Numbers: "08030000101", Text: text, Fixed: fixed, Token: desk.NewToken()})
 	}
 	for _, c := range []struct {
 		text  string

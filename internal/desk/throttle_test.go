@@ -26,7 +26,8 @@ func TestThrottleByPerson(t *testing.T) {
 			t.Fatalf("try %d is refused", i+1)
 		}
 	}
-	for n, want := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, 64 * time.Second,
+	for n, want := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
+		32 * time.Second, 64 * time.Second,
 		128 * time.Second, 256 * time.Second, 512 * time.Second, 15 * time.Minute, 15 * time.Minute} {
 		now = now.Add(want - time.Millisecond)
 		if try() {

@@ -37,7 +37,8 @@ func mayHold(by, owner sms.User, doing string) error {
 
 // CreateToken makes a token that acts as owner and returns its secret, which is
 // shown once and stored nowhere. The fields of its Invalid are name and user.
-func (d *Desk) CreateToken(ctx context.Context, by, owner sms.User, name string) (secret string, made sms.Token, err error) {
+func (d *Desk) CreateToken(ctx context.Context, by, owner sms.User,
+	name string) (secret string, made sms.Token, err error) {
 	if err := mayHold(by, owner, "create token"); err != nil {
 		return "", made, err
 	}
@@ -53,7 +54,8 @@ func (d *Desk) CreateToken(ctx context.Context, by, owner sms.User, name string)
 		return "", made, err
 	}
 	secret = sms.TokenPrefix + NewToken()
-	made, err = d.store.CreateToken(ctx, sha256.Sum256([]byte(secret)), sms.Token{Name: name, User: owner, Hint: sms.HintOf(secret), CreatedAt: d.ms()})
+	made, err = d.store.CreateToken(ctx, sha256.Sum256([]byte(secret)),
+		sms.Token{Name: name, User: owner, Hint: sms.HintOf(secret), CreatedAt: d.ms()})
 	if err != nil {
 		return "", made, err
 	}

@@ -50,7 +50,8 @@ func checkEmail(email string) string {
 	switch {
 	case email == "":
 		return "Enter an email address"
-	case err != nil || a.Address != email || a.Name != "" || len(email) > emailMost || strings.ContainsAny(email, "<>\"\\"):
+	case err != nil || a.Address != email || a.Name != "" || len(email) > emailMost ||
+		strings.ContainsAny(email, "<>\"\\"):
 		return "Enter an email address, for example ada@example.com"
 	}
 	return ""
@@ -62,7 +63,9 @@ func checkName(name string) string {
 		return "Enter a name"
 	case utf8.RuneCountInString(name) > nameMost:
 		return fmt.Sprintf("Name must be %d characters or fewer", nameMost)
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' }):
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029'
+	}):
 		return "Name has a character that cannot be shown. Retype it"
 	}
 	return ""
@@ -71,7 +74,8 @@ func checkName(name string) string {
 // checkUser collects what is wrong with a new person.
 func checkUser(u sms.User, password string) sms.Invalid {
 	bad := sms.Invalid{}
-	for field, sentence := range map[string]string{"email": checkEmail(u.Email), "name": checkName(u.Name), "password": checkPassword(password, u)} {
+	for field, sentence := range map[string]string{"email": checkEmail(u.Email), "name": checkName(u.Name),
+		"password": checkPassword(password, u)} {
 		if sentence != "" {
 			bad[field] = sentence
 		}
@@ -86,7 +90,8 @@ var (
 
 // CreateUser makes a person who can sign in at once. The command line uses it
 // with Operator.
-func (d *Desk) CreateUser(ctx context.Context, by sms.User, email, name string, role sms.Role, password string) (sms.User, error) {
+func (d *Desk) CreateUser(ctx context.Context, by sms.User, email, name string, role sms.Role,
+	password string) (sms.User, error) {
 	if err := may(by, sms.Administrator, "create user"); err != nil {
 		return sms.User{}, err
 	}
@@ -122,7 +127,10 @@ func (d *Desk) RenameUser(ctx context.Context, by sms.User, name string) error {
 	if s := checkName(name); s != "" {
 		return sms.Invalid{"name": s}
 	}
-	if _, err := d.store.UpdateUser(ctx, by.ID, func(u *sms.User, _ int64) error { u.Name = name; return nil }); err != nil {
+	if _, err := d.store.UpdateUser(ctx, by.ID, func(u *sms.User, _ int64) error {
+		u.Name = name
+		return nil
+	}); err != nil {
 		return err
 	}
 	d.audit(ctx, by, "user.rename", userName(by.ID), "")

@@ -26,18 +26,21 @@ func TestSetupWorksOnceFor15Minutes(t *testing.T) {
 	if o.SetupOpen(second) {
 		t.Error("open after 15 minutes")
 	}
-	if _, err := o.CreateFirstAdministrator(ctx, second, "ada@example.com", "Ada", goodPassword); !errors.Is(err, sms.ErrNotFound) {
+	if _, err := o.CreateFirstAdministrator(ctx, second, "ada@example.com", "Ada", goodPassword); !errors.Is(err,
+		sms.ErrNotFound) {
 		t.Errorf("too late: %v", err)
 	}
 	token, _, _ := o.OpenSetup(ctx)
-	if _, err := o.CreateFirstAdministrator(ctx, token, "", "", "short"); invalid(t, err, "email") == "" || !o.SetupOpen(token) {
+	if _, err := o.CreateFirstAdministrator(ctx, token, "", "", "short"); invalid(t, err, "email") == "" ||
+		!o.SetupOpen(token) {
 		t.Error("a form with faults used the secret up")
 	}
 	u, err := o.CreateFirstAdministrator(ctx, token, "Ada@Example.com", " Ada Obi ", goodPassword)
 	if err != nil || u.Role != sms.Administrator || u.Name != "Ada Obi" || u.Email != "ada@example.com" || !u.Active {
 		t.Fatalf("first administrator: %+v %v", u, err)
 	}
-	if _, err := o.CreateFirstAdministrator(ctx, token, "eve@example.com", "Eve", goodPassword); !errors.Is(err, sms.ErrNotFound) {
+	if _, err := o.CreateFirstAdministrator(ctx, token, "eve@example.com", "Eve", goodPassword); !errors.Is(err,
+		sms.ErrNotFound) {
 		t.Errorf("a second use: %v", err)
 	}
 	if _, needed, _ := o.OpenSetup(ctx); needed {
@@ -55,7 +58,8 @@ func TestSetupIsClosedByAnAdministrator(t *testing.T) {
 	_, err := o.CreateFirstAdministrator(ctx, token, "sender@example.com", "Ada", goodPassword)
 	invalid(t, err, "email")
 	o.hire(t, "boss@example.com", sms.Administrator)
-	if _, err := o.CreateFirstAdministrator(ctx, token, "eve@example.com", "Eve", goodPassword); !errors.Is(err, sms.ErrConflict) {
+	if _, err := o.CreateFirstAdministrator(ctx, token, "eve@example.com", "Eve", goodPassword); !errors.Is(err,
+		sms.ErrConflict) {
 		t.Errorf("after an administrator came from elsewhere: %v", err)
 	}
 	if o.SetupOpen(token) {
@@ -109,7 +113,8 @@ func TestCreateUserRules(t *testing.T) {
 	}
 	for _, role := range []sms.Role{sms.Viewer, sms.Sender, sms.Approver, sms.Manager} {
 		by := sms.User{ID: 9, Role: role, Active: true}
-		if _, err := o.CreateUser(ctx, by, "b@example.com", "B", sms.Viewer, goodPassword); !errors.Is(err, sms.ErrForbidden) {
+		if _, err := o.CreateUser(ctx, by, "b@example.com", "B", sms.Viewer, goodPassword); !errors.Is(err,
+			sms.ErrForbidden) {
 			t.Errorf("%s creates users: %v", role, err)
 		}
 		if _, err := o.Invite(ctx, by, "b@example.com", sms.Viewer); !errors.Is(err, sms.ErrForbidden) {
@@ -124,7 +129,8 @@ func TestCreateUserRules(t *testing.T) {
 func TestInvitation(t *testing.T) {
 	ctx, o := context.Background(), newOffice(t)
 	boss := o.hire(t, "boss@example.com", sms.Administrator)
-	for _, c := range []struct{ email, role, field string }{{"boss@example.com", "sender", "email"}, {"x", "sender", "email"}, {"new@example.com", "king", "role"}} {
+	for _, c := range []struct{ email, role, field string }{{"boss@example.com", "sender", "email"},
+		{"x", "sender", "email"}, {"new@example.com", "king", "role"}} {
 		_, err := o.Invite(ctx, boss, c.email, sms.Role(c.role))
 		invalid(t, err, c.field)
 	}
@@ -132,7 +138,8 @@ func TestInvitation(t *testing.T) {
 	if err != nil || len(token) != 64 {
 		t.Fatalf("%q %v", token, err)
 	}
-	if _, err := o.AcceptInvite(ctx, token, "", "short"); invalid(t, err, "name") == "" || invalid(t, err, "password") == "" {
+	if _, err := o.AcceptInvite(ctx, token, "", "short"); invalid(t, err, "name") == "" ||
+		invalid(t, err, "password") == "" {
 		t.Error("an empty form is accepted")
 	}
 	u, err := o.AcceptInvite(ctx, token, "Bola", goodPassword)

@@ -103,7 +103,8 @@ func (g *Accounts[G]) For(ctx context.Context, a sms.Account) (opened G, err err
 		return opened, err
 	}
 	next := &openAccount[G]{changedAt: a.ChangedAt, baseURL: a.BaseURL, since: before.Since, throttled: &atomic.Bool{}}
-	opening := Opening[G]{Account: a, Secrets: secrets, Before: before, Called: g.notes(a.ID), Heard: g.hears(a.ID), Throttled: g.keeps(a.ID, next.throttled)}
+	opening := Opening[G]{Account: a, Secrets: secrets, Before: before, Called: g.notes(a.ID), Heard: g.hears(a.ID),
+		Throttled: g.keeps(a.ID, next.throttled)}
 	if o != nil {
 		opening.After, opening.Again, next.throttled = o.gateway, true, o.throttled
 		if opening.Throttled = g.keeps(a.ID, o.throttled); o.since == before.Since {

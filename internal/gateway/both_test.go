@@ -30,7 +30,8 @@ type stand struct {
 
 func newStand(t *testing.T, change ...func(*sandbox.Config)) stand {
 	t.Helper()
-	cfg := sandbox.Config{APIKey: bothKey, ClientID: bothClient, PerMinute: -1, ReportMin: time.Millisecond, ReportMax: 5 * time.Millisecond}
+	cfg := sandbox.Config{APIKey: bothKey, ClientID: bothClient, PerMinute: -1, ReportMin: time.Millisecond,
+		ReportMax: 5 * time.Millisecond}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -98,7 +99,8 @@ func TestBothSend(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	pairs := text()
-	pairs.Kind, pairs.Recipients = sms.CallPairs, []sms.Recipient{{Number: "2348031234571", Text: "Hi Ada, 1+1=2 & ẹ"}, {Number: "2348031234572", Text: "Hi Bola"}}
+	pairs.Kind, pairs.Recipients = sms.CallPairs, []sms.Recipient{{Number: "2348031234571", Text: "Hi Ada, 1+1=2 & ẹ"},
+		{Number: "2348031234572", Text: "Hi Bola"}}
 	if o := s.client.Send(ctx, s.sender(t, pairs), licensed); o.Class != sms.ClassAnswered || len(o.Rows) != 2 {
 		t.Fatalf("%+v", o)
 	}
@@ -145,15 +147,18 @@ func TestBothFates(t *testing.T) {
 	refused := text("2348030000010", "2348031234567")
 	o := s.client.Send(ctx, s.sender(t, refused), licensed)
 	settled := sms.Settle(refused.Recipients, o, "NG")
-	if settled.State != sms.AttemptPartial || settled.Messages[0].To != sms.Refused || settled.Messages[1].To != sms.Accepted {
+	if settled.State != sms.AttemptPartial || settled.Messages[0].To != sms.Refused ||
+		settled.Messages[1].To != sms.Accepted {
 		t.Fatalf("ending 10: %+v %+v", settled, o)
 	}
 	before := len(s.box.Ledger())
-	if o := s.client.Send(ctx, s.sender(t, text("2348030000008")), licensed); o.Class != sms.ClassDoubt || len(s.box.Ledger()) != before+1 {
+	if o := s.client.Send(ctx, s.sender(t, text("2348030000008")), licensed); o.Class != sms.ClassDoubt ||
+		len(s.box.Ledger()) != before+1 {
 		t.Fatalf("ending 08: %+v", o)
 	}
 	o = s.client.Send(ctx, s.sender(t, text("2348030000011")), licensed)
-	if o.Class != sms.ClassRate || len(s.box.Ledger()) != before+1 || s.client.Wait(gateway.Urgent) < time.Minute || s.client.Rate() != 8000 {
+	if o.Class != sms.ClassRate || len(s.box.Ledger()) != before+1 || s.client.Wait(gateway.Urgent) < time.Minute ||
+		s.client.Rate() != 8000 {
 		t.Fatalf("ending 11: %+v, rate %d", o, s.client.Rate())
 	}
 	again := s.open(t, bothKey).Send(ctx, s.senderOf(t, text("2348030000011")), licensed)
@@ -233,7 +238,8 @@ func TestBothRefusals(t *testing.T) {
 	}
 	none := text("2348031234567")
 	none.SenderID = ""
-	if o := s.client.Send(ctx, none, licensed); o.Class != sms.ClassListed || o.Code != "003" || o.Reason != "Choose a sender ID" {
+	if o := s.client.Send(ctx, none, licensed); o.Class != sms.ClassListed || o.Code != "003" ||
+		o.Reason != "Choose a sender ID" {
 		t.Errorf("no sender ID: %+v", o)
 	}
 	if len(s.box.Ledger()) != 0 {
@@ -261,7 +267,8 @@ func TestBothRate(t *testing.T) {
 	if _, err := s.client.Balance(short); !errors.Is(err, gateway.ErrRate) {
 		t.Fatalf("%v", err)
 	}
-	if o := s.open(t, bothKey).Send(ctx, text("2348031234567"), licensed); o.Class != sms.ClassRate || o.RetryAfter != 9*time.Second {
+	if o := s.open(t, bothKey).Send(ctx, text("2348031234567"), licensed); o.Class != sms.ClassRate ||
+		o.RetryAfter != 9*time.Second {
 		t.Fatalf("%+v", o)
 	}
 }
@@ -281,7 +288,8 @@ func TestBothRecords(t *testing.T) {
 		t.Fatalf("%q, %v", raw, err)
 	}
 	templates, err := c.Templates(ctx)
-	if err != nil || len(templates) == 0 || templates[0].ID == 0 || templates[0].Text == "" || templates[0].CreatedDate == "" {
+	if err != nil || len(templates) == 0 || templates[0].ID == 0 || templates[0].Text == "" ||
+		templates[0].CreatedDate == "" {
 		t.Fatalf("%+v, %v", templates, err)
 	}
 	senders, err := c.SenderIDs(ctx)
@@ -354,11 +362,12 @@ func TestBothReports(t *testing.T) {
 	const token = "0123456789abcdef"
 	var mu sync.Mutex
 	var reports []sms.DeliveryReport
-	callback := httptest.NewServer(gateway.NewCallback(gateway.CallbackConfig{Reports: keeper{token, func(rawQuery string) {
-		mu.Lock()
-		defer mu.Unlock()
-		reports = append(reports, gateway.ParseReport(rawQuery))
-	}}}))
+	callback := httptest.NewServer(gateway.NewCallback(
+		gateway.CallbackConfig{Reports: keeper{token, func(rawQuery string) {
+			mu.Lock()
+			defer mu.Unlock()
+			reports = append(reports, gateway.ParseReport(rawQuery))
+		}}}))
 	defer callback.Close()
 	s := newStand(t, func(c *sandbox.Config) { c.DLRURL = callback.URL + "/dlr/" + token })
 	ctx, cancel := context.WithCancel(context.Background())
@@ -380,7 +389,8 @@ func TestBothReports(t *testing.T) {
 		t.Fatalf("%d reports", len(reports))
 	}
 	r := reports[0]
-	if r.ProviderID != o.Rows[0].ProviderID || r.Mobile != "2348030000002" || r.Status != "UNDELIV" || r.ShortMessage != call.Text ||
+	if r.ProviderID != o.Rows[0].ProviderID || r.Mobile != "2348030000002" || r.Status != "UNDELIV" ||
+		r.ShortMessage != call.Text ||
 		r.SubmitDate == "" || r.DoneDate == "" || r.ErrorCode == "" {
 		t.Fatalf("%+v", r)
 	}

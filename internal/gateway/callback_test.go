@@ -63,7 +63,9 @@ func (b *inbox) Answered(int64, time.Duration, bool) {}
 func (b *inbox) config(keep func(context.Context) error) CallbackConfig {
 	b.keep = keep
 	b.receives.Store(true)
-	return CallbackConfig{Reports: b, Log: slog.New(slog.NewTextHandler(&b.log, nil)), Now: func() time.Time { return time.UnixMilli(1234) }}
+	return CallbackConfig{Reports: b, Log: slog.New(slog.NewTextHandler(&b.log, nil)), Now: func() time.Time {
+		return time.UnixMilli(1234)
+	}}
 }
 
 // answering answers a stage of a session by a function.
@@ -283,13 +285,16 @@ func TestFlood(t *testing.T) {
 }
 
 func TestParseReport(t *testing.T) {
-	full := sms.DeliveryReport{ProviderID: "a-1", Mobile: "2348031230101", Status: "DELIVRD", ErrorCode: "000", SubmitDate: "2031-03-01 00:05", DoneDate: "2103010006", ShortMessage: "Hi & ẹ"}
+	full := sms.DeliveryReport{ProviderID: "a-1", Mobile: "2348031230101", Status: "DELIVRD", ErrorCode: "000",
+		SubmitDate: "2031-03-01 00:05", DoneDate: "2103010006", ShortMessage: "Hi & ẹ"}
 	tests := []struct {
 		name, query string
 		want        sms.DeliveryReport
 	}{
-		{"§6.1", "doneDate=2103010006&submitDate=2031-03-01+00%3A05&errorCode=000&shortMessage=Hi%20%26%20%E1%BA%B9&status=DELIVRD&messageId=a-1&mobile=2348031230101", full},
-		{"other case", "DoneDate=2103010006&SUBMITDATE=2031-03-01%2000:05&errorcode=000&ShortMessage=Hi+%26+ẹ&Status=DELIVRD&MessageID=a-1&Mobile=2348031230101", full},
+		{"§6.1",
+			"doneDate=2103010006&submitDate=2031-03-01+00%3A05&errorCode=000&shortMessage=Hi%20%26%20%E1%BA%B9&status=DELIVRD&messageId=a-1&mobile=2348031230101", full},
+		{"other case",
+			"DoneDate=2103010006&SUBMITDATE=2031-03-01%2000:05&errorcode=000&ShortMessage=Hi+%26+ẹ&Status=DELIVRD&MessageID=a-1&Mobile=2348031230101", full},
 		{"specified name before other case", "MessageId=x&messageId=a-1&STATUS=y&status=DELIVRD", sms.DeliveryReport{ProviderID: "a-1", Status: "DELIVRD"}},
 		{"first of repeated", "status=DELIVRD&status=UNDELIV&messageId=&messageId=b", sms.DeliveryReport{Status: "DELIVRD"}},
 		{"escaped name", "%73tatus=DELIVRD", sms.DeliveryReport{Status: "DELIVRD"}},
@@ -351,7 +356,8 @@ func TestUSSDAnswers(t *testing.T) {
 		"backend":{"cuap":{"header":{"command_len":"1","receiver_id":"2","sender_id":"3"}}}}`
 	hang := make(chan struct{})
 	defer close(hang)
-	menu := func(f func(context.Context) (ussd.Answer, error)) func(context.Context, int64, ussd.Request) (ussd.Answer, error) {
+	menu := func(f func(context.Context) (ussd.Answer, error)) func(context.Context, int64, ussd.Request) (ussd.Answer,
+		error) {
 		return func(ctx context.Context, account int64, r ussd.Request) (ussd.Answer, error) {
 			if account != 7 || r.MSISDN != "2348031230101" || r.Stage != ussd.Begin {
 				return ussd.Answer{}, errors.New("wrong request")
@@ -393,7 +399,8 @@ func TestUSSDAnswers(t *testing.T) {
 				Text    string
 				Session struct{ Type struct{ Name string } }
 			}
-			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || w.Header().Get("Content-Type") != "application/json" {
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 ||
+				w.Header().Get("Content-Type") != "application/json" {
 				t.Fatalf("%v in %d %s", err, w.Code, w.Body)
 			}
 			if got.Text != tt.text || got.Session.Type.Name != tt.stage || time.Since(began) > time.Second {
@@ -420,7 +427,8 @@ func TestABrokenConnectionDoesNotEndASession(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	w := httptest.NewRecorder()
-	NewCallback(cfg).ServeHTTP(w, httptest.NewRequest("POST", "/ussd/"+token, strings.NewReader(`{"session":{"type":{"code":2}}}`)).WithContext(ctx))
+	NewCallback(cfg).ServeHTTP(w, httptest.NewRequest("POST", "/ussd/"+token,
+		strings.NewReader(`{"session":{"type":{"code":2}}}`)).WithContext(ctx))
 	if !strings.Contains(w.Body.String(), "1. Yes") {
 		t.Error(w.Body)
 	}

@@ -39,7 +39,8 @@ func TestWhoIsToldOfACall(t *testing.T) {
 	}))
 	defer server.Close()
 	var wait time.Duration
-	c, err := Open(Config{BaseURL: server.URL + "/v2", Credentials: sms.Credentials{ClientID: "c", APIKey: "k"}, PerMinute: 100,
+	c, err := Open(Config{BaseURL: server.URL + "/v2", Credentials: sms.Credentials{ClientID: "c", APIKey: "k"},
+		PerMinute: 100,
 		Called:    func() func() { tell("called"); return func() { tell("ended") } },
 		Heard:     func(service time.Time) { tell(service.Format("15:04:05")) },
 		Throttled: func(th sms.Throttle) { wait = th.Wait; tell("throttled") }})
@@ -49,7 +50,8 @@ func TestWhoIsToldOfACall(t *testing.T) {
 	_, _ = c.Balance(t.Context())
 	_, _ = c.CreateGroup(t.Context(), "Parents")
 	_, _ = c.DeleteGroup(t.Context(), 1)
-	want := []string{"called", "GET", "12:00:07", "ended", "called", "POST", "00:00:00", "ended", "called", "DELETE", "12:00:00", "throttled", "ended"}
+	want := []string{"called", "GET", "12:00:07", "ended", "called", "POST", "00:00:00", "ended", "called", "DELETE",
+		"12:00:00", "throttled", "ended"}
 	if !slices.Equal(told, want) || wait != 20*time.Second {
 		t.Errorf("told %q, want %q; a wait of %v", told, want, wait)
 	}

@@ -35,7 +35,8 @@ func (c *Client) judge(call sms.Call, s shot) sms.Outcome {
 	case s.status >= 500 || s.status == http.StatusRequestTimeout:
 		return unclear(call, fmt.Sprintf("HTTP status %d", s.status))
 	case s.status >= 300 && s.status < 400:
-		return held("The provider redirected the request, and we do not follow redirects. Check the provider's API URL. The messages were probably not sent.")
+		return held(
+			"The provider redirected the request, and we do not follow redirects. Check the provider's API URL. The messages were probably not sent.")
 	case s.err != nil:
 		return lost(call, cause(s.err, c.redact))
 	case s.status >= 400 && s.status < 500:
@@ -96,7 +97,8 @@ func (c *Client) judgeRefusal(call sms.Call, s shot) sms.Outcome {
 	e, err := c.envelope(s)
 	switch {
 	case errors.Is(err, errNoEnvelope) && !looksLikeJSON(s.body), errors.Is(err, errNoCode) && !e.hasData():
-		reason := fmt.Sprintf("The provider refused the request with HTTP status %d for a reason we do not recognise. The messages were probably not sent.", s.status)
+		reason := fmt.Sprintf(
+			"The provider refused the request with HTTP status %d for a reason we do not recognise. The messages were probably not sent.", s.status)
 		if s.status == http.StatusRequestEntityTooLarge || s.status == http.StatusRequestURITooLong {
 			reason += " Fewer recipients per request may help."
 		}
@@ -152,14 +154,16 @@ func held(reason string) sms.Outcome {
 func lost(call sms.Call, detail string) sms.Outcome {
 	what, they := sending(call)
 	return sms.Outcome{Class: sms.ClassDoubt,
-		Reason: fmt.Sprintf("We lost the connection while sending %s, so we cannot tell whether %s went out. Cause: %s", what, they, detail)}
+		Reason: fmt.Sprintf("We lost the connection while sending %s, so we cannot tell whether %s went out. Cause: %s", what,
+			they, detail)}
 }
 
 // unclear is doubt because an answer was read that proves nothing.
 func unclear(call sms.Call, detail string) sms.Outcome {
 	what, they := sending(call)
 	return sms.Outcome{Class: sms.ClassDoubt,
-		Reason: fmt.Sprintf("The provider gave no clear answer when we sent %s. We cannot tell whether %s went out. Cause: %s", what, they, detail)}
+		Reason: fmt.Sprintf(
+			"The provider gave no clear answer when we sent %s. We cannot tell whether %s went out. Cause: %s", what, they, detail)}
 }
 
 func sending(call sms.Call) (what, they string) {

@@ -103,7 +103,8 @@ func TestGoldenBodies(t *testing.T) {
 func TestGroupNeedsRows(t *testing.T) {
 	c := open(t, "http://127.0.0.1:1/v2")
 	call := sms.Call{Kind: sms.CallGroup, GroupID: "1"}
-	for body, want := range map[string]sms.Class{`{"ErrorCode":0,"Data":[]}`: sms.ClassDoubt, goodBody: sms.ClassAnswered} {
+	for body, want := range map[string]sms.Class{`{"ErrorCode":0,"Data":[]}`: sms.ClassDoubt,
+		goodBody: sms.ClassAnswered} {
 		if o := c.outcome(call, shot{written: 1, status: 200, body: []byte(body)}); o.Class != want {
 			t.Errorf("%s: %q", body, o.Class)
 		}
@@ -193,7 +194,8 @@ func plainSuccess(body []byte, rows int) error {
 	if err := json.Unmarshal(body, &plain); err != nil {
 		return err
 	}
-	if code := strings.Trim(strings.TrimSpace(string(plain["ErrorCode"])), `"`); strings.Trim(code, "0") != "" || code == "" {
+	if code := strings.Trim(strings.TrimSpace(string(plain["ErrorCode"])), `"`); strings.Trim(code, "0") != "" ||
+		code == "" {
 		return fmt.Errorf("code %q", code)
 	}
 	var data []map[string]any

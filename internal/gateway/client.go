@@ -151,7 +151,8 @@ func Open(cfg Config) (*Client, error) {
 	} else {
 		c.limiter = newLimiter(cfg.PerMinute, cfg.Before, c.now)
 	}
-	c.dialer = newDialer(base, cfg.RootCAs, orDefault(cfg.DialTimeout, 5*time.Second), orDefault(cfg.TLSTimeout, 5*time.Second))
+	c.dialer = newDialer(base, cfg.RootCAs, orDefault(cfg.DialTimeout, 5*time.Second),
+		orDefault(cfg.TLSTimeout, 5*time.Second))
 	c.dialer.instead = cfg.Dial
 	c.reads = newReader(c.dialer)
 	return c, nil
@@ -242,7 +243,8 @@ func (c *Client) body(fields map[string]any) ([]byte, error) {
 
 // request builds a call. With fields they become the JSON body and query
 // stands as it is; without, the credentials join the query.
-func (c *Client) request(ctx context.Context, method, path string, query url.Values, fields map[string]any) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, method, path string, query url.Values,
+	fields map[string]any) (*http.Request, error) {
 	target, body := c.base+path, []byte(nil)
 	if fields == nil {
 		target = c.target(path, query)
@@ -329,7 +331,8 @@ func (c *Client) list(ctx context.Context, path string) ([]record, error) {
 // change makes one call that changes a record, once and in an urgent place, as
 // a person waits for it. Whatever becomes of it, only a person repeats it. It
 // returns the service's own words.
-func (c *Client) change(ctx context.Context, method, path string, query url.Values, fields map[string]any, about subject) (string, error) {
+func (c *Client) change(ctx context.Context, method, path string, query url.Values, fields map[string]any,
+	about subject) (string, error) {
 	req, err := c.request(ctx, method, path, query, fields)
 	if err != nil {
 		return "", unreachable(err.Error())
@@ -359,7 +362,8 @@ func (c *Client) change(ctx context.Context, method, path string, query url.Valu
 	}
 	said := strings.TrimSpace(c.redact.brief(e.words(), maxDescription))
 	if after, ok := strings.CutPrefix(said, "error#"); ok {
-		return "", &Error{Description: after, HTTPStatus: s.status, Sentence: fmt.Sprintf("The provider answered “%s”", after)}
+		return "", &Error{Description: after, HTTPStatus: s.status,
+			Sentence: fmt.Sprintf("The provider answered “%s”", after)}
 	}
 	return strings.TrimPrefix(said, "success#"), nil
 }

@@ -20,7 +20,8 @@ func TestAddresses(t *testing.T) {
 		"100::1", "2001::1", "2001:0:53aa:64c::1", "2001:db8::1", "2001:10::1", "2002:7f00:1::1", "2002:808:808::1", "3fff::1", "4000::1",
 		"fc00::1", "fd12:3456::1", "fe80::1", "febf::1", "fec0::1", "ff02::1", "ff05::2",
 	}
-	allowed := []string{"1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1", "192.0.1.1", "198.17.0.1", "223.255.255.255",
+	allowed := []string{"1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1", "192.0.1.1",
+		"198.17.0.1", "223.255.255.255",
 		"2606:4700::1", "2a00:1450:4001::1", "2001:4860:4860::8888", "2400:cb00::1"}
 	if len(refused)+len(allowed) < 60 {
 		t.Fatal("fewer than 60 addresses")
@@ -28,7 +29,8 @@ func TestAddresses(t *testing.T) {
 	far := dialerFor(t, "https://api.example.com/v2")
 	near := dialerFor(t, "http://localhost:8080/v2")
 	for _, s := range refused {
-		if err := far.control("tcp", netip.AddrPortFrom(netip.MustParseAddr(s), 443).String(), nil); !errors.Is(err, errForbidden) {
+		if err := far.control("tcp", netip.AddrPortFrom(netip.MustParseAddr(s), 443).String(), nil); !errors.Is(err,
+			errForbidden) {
 			t.Errorf("%s is allowed", s)
 		}
 	}
@@ -76,7 +78,8 @@ func TestOnlyItsOwnHost(t *testing.T) {
 	if _, err := d.dial(t.Context(), "tcp", d.address); !errors.Is(err, errForbidden) {
 		t.Fatalf("a mapped literal: %v", err)
 	}
-	for base, want := range map[string]string{"https://api.example.com/v2": "api.example.com:443", "http://localhost/v2": "localhost:80", "https://[2606:4700::1]:8443/v2": "[2606:4700::1]:8443"} {
+	for base, want := range map[string]string{"https://api.example.com/v2": "api.example.com:443",
+		"http://localhost/v2": "localhost:80", "https://[2606:4700::1]:8443/v2": "[2606:4700::1]:8443"} {
 		if d := dialerFor(t, base); d.address != want {
 			t.Errorf("%s: %s", base, d.address)
 		}
@@ -84,7 +87,8 @@ func TestOnlyItsOwnHost(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good := Config{BaseURL: "https://api.example.com/api/v2/", PerMinute: 100, Credentials: sms.Credentials{ClientID: "c", APIKey: "k"}}
+	good := Config{BaseURL: "https://api.example.com/api/v2/", PerMinute: 100,
+		Credentials: sms.Credentials{ClientID: "c", APIKey: "k"}}
 	c, err := Open(good)
 	if err != nil || c.base != "https://api.example.com/api/v2" || c.Rate() != 100 {
 		t.Fatalf("%v, %+v", err, c)
@@ -103,7 +107,8 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	for _, base := range []string{"javascript:alert(1)//v2", "http://10.0.0.1/v2", "https://user@api.example.com/v2", "https://api.example.com/v1",
+	for _, base := range []string{"javascript:alert(1)//v2", "http://10.0.0.1/v2", "https://user@api.example.com/v2",
+		"https://api.example.com/v1",
 		"https://api.example.com/v2?x=1", "https://api.example.com/v2#x", "ftp://localhost/v2", "https:///v2", "https://bücher.example/v2", ""} {
 		cfg := good
 		cfg.BaseURL = base

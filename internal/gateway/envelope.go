@@ -130,7 +130,8 @@ func (e envelope) rows() ([]sms.ResultRow, error) {
 
 func resultRow(r record) (sms.ResultRow, bool) {
 	for _, name := range []string{"MobileNumber", "MessageId", "MessageErrorCode"} {
-		if raw := bytes.TrimSpace(r.raw(name)); len(raw) > 0 && (raw[0] == '{' || raw[0] == '[' || raw[0] == 't' || raw[0] == 'f') {
+		if raw := bytes.TrimSpace(r.raw(name)); len(raw) > 0 &&
+			(raw[0] == '{' || raw[0] == '[' || raw[0] == 't' || raw[0] == 'f') {
 			return sms.ResultRow{}, false
 		}
 	}

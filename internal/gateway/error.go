@@ -83,7 +83,8 @@ func unreadable(status int) *Error {
 
 func (c *Client) rateError(status int) *Error {
 	return &Error{HTTPStatus: status, kind: ErrRate,
-		Sentence: fmt.Sprintf("We have reached the provider's limit of %d requests per minute. Try again in a minute", c.limiter.rate)}
+		Sentence: fmt.Sprintf("We have reached the provider's limit of %d requests per minute. Try again in a minute",
+			c.limiter.rate)}
 }
 
 func (c *Client) waitError(err error) *Error {
@@ -100,14 +101,16 @@ func (c *Client) understand(s shot, about subject) (envelope, error) {
 		return envelope{}, c.rateError(s.status)
 	}
 	if s.status >= 300 && s.status < 400 {
-		return envelope{}, &Error{HTTPStatus: s.status, Sentence: "The provider answered with a redirect, which is never followed. Check the provider's address"}
+		return envelope{}, &Error{HTTPStatus: s.status,
+			Sentence: "The provider answered with a redirect, which is never followed. Check the provider's address"}
 	}
 	e, err := c.envelope(s)
 	switch {
 	case err == nil && e.code != "" && e.code != "000":
 		return envelope{}, c.coded(e, s.status, about)
 	case s.status != http.StatusOK:
-		return envelope{}, &Error{HTTPStatus: s.status, Sentence: fmt.Sprintf("The provider answered with HTTP status %d and no result", s.status)}
+		return envelope{}, &Error{HTTPStatus: s.status,
+			Sentence: fmt.Sprintf("The provider answered with HTTP status %d and no result", s.status)}
 	case err != nil || e.code == "":
 		return envelope{}, unreadable(s.status)
 	}
@@ -167,9 +170,11 @@ func cause(err error, r redactor) string {
 		return "the server does not support TLS"
 	case errors.As(err, &alert):
 		return "the TLS handshake was refused"
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) &&
+		timeout.Timeout():
 		return "the request timed out"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return "the connection was closed"
 	case errors.As(err, &asked):
 		return r.brief(asked.Err.Error(), maxDescription)

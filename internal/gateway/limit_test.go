@@ -79,7 +79,9 @@ func TestRate(t *testing.T) {
 				ago := time.Duration(i) * time.Second
 				counted, before.Ended = append(counted, begin.Add(-ago)), append(before.Ended, ago)
 			}
-			o := load{workers: 16, lasts: 10*time.Minute + time.Second, counted: counted, took: func() time.Duration { return time.Duration(rand.IntN(2000)) * time.Millisecond }}
+			o := load{workers: 16, lasts: 10*time.Minute + time.Second, counted: counted, took: func() time.Duration {
+				return time.Duration(rand.IntN(2000)) * time.Millisecond
+			}}
 			o.run(t, newLimiter(rate, before, time.Now))
 			if n := busiest(o.counted, time.Minute); n > rate {
 				t.Errorf("rate %d: %d calls in 60 s", rate, n)
@@ -107,7 +109,8 @@ func TestPace(t *testing.T) {
 		took          time.Duration
 	}{
 		{100, 8, 0}, {100, 8, 300 * time.Millisecond}, {100, 8, 2 * time.Second}, {100, 40, 10 * time.Second}, {100, 8, 5 * time.Second},
-		{1000, 8, 50 * time.Millisecond}, {1000, 100, 2 * time.Second}, {40, 8, 2 * time.Second}, {10, 8, 300 * time.Millisecond}, {7, 8, 2 * time.Second}, {4, 8, 5 * time.Second},
+		{1000, 8, 50 * time.Millisecond}, {1000, 100, 2 * time.Second}, {40, 8, 2 * time.Second},
+		{10, 8, 300 * time.Millisecond}, {7, 8, 2 * time.Second}, {4, 8, 5 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			const minutes = 20
@@ -126,10 +129,12 @@ func TestPace(t *testing.T) {
 					first++
 				}
 			}
-			t.Logf("rate %d, answers after %v: %.1f %% of what the rule leaves, %.1f %% of the rate; busiest minute %d, busiest 10 s %d, first 10 s %d",
+			t.Logf(
+				"rate %d, answers after %v: %.1f %% of what the rule leaves, %.1f %% of the rate; busiest minute %d, busiest 10 s %d, first 10 s %d",
 				c.rate, c.took, 100*used, 100*float64(len(o.started))/float64(c.rate*minutes), minute, tenth, first)
 			quarter := (c.rate + 3) / 4
-			if minute > c.rate || first > quarter || c.took <= 5*time.Second && tenth > quarter || busiest(o.started, 10*time.Second) > quarter {
+			if minute > c.rate || first > quarter || c.took <= 5*time.Second && tenth > quarter ||
+				busiest(o.started, 10*time.Second) > quarter {
 				t.Errorf("rate %d, answers after %v: busiest minute %d, 10 s %d", c.rate, c.took, minute, tenth)
 			}
 			if used < 0.99 {
@@ -369,7 +374,8 @@ func TestAThrottleGoesOn(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		left := first.throttle()
 		next := newLimiter(100, sms.CallsBefore{Throttle: left}, time.Now)
-		if w := next.wait(Urgent); left.Wait != 30*time.Second || w < 25*time.Second || w != first.wait(Urgent) || next.rateNow() != 80 {
+		if w := next.wait(Urgent); left.Wait != 30*time.Second || w < 25*time.Second || w != first.wait(Urgent) ||
+			next.rateNow() != 80 {
 			t.Fatalf("waits %v instead of %v at a rate of %d", w, first.wait(Urgent), next.rateNow())
 		}
 		time.Sleep(20 * time.Minute)
@@ -398,7 +404,8 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func FuzzRetryAfter(f *testing.F) {
-	for _, s := range []string{"7", "0", "99999999999999999999", "Sat, 01 Mar 2031 12:01:30 GMT", "-1", "", "Fri, 31 Dec 9999 23:59:59 GMT"} {
+	for _, s := range []string{"7", "0", "99999999999999999999", "Sat, 01 Mar 2031 12:01:30 GMT", "-1", "",
+		"Fri, 31 Dec 9999 23:59:59 GMT"} {
 		f.Add(s, int64(1930219200))
 	}
 	f.Fuzz(func(t *testing.T, header string, unix int64) {

@@ -29,7 +29,8 @@ func oddText(rng *rand.Rand, most int) string {
 func pairsCall(rng *rand.Rand, n int) sms.Call {
 	call := sms.Call{Kind: sms.CallPairs, SenderID: "SANDBOX", Unicode: rng.IntN(2) == 0, Flash: rng.IntN(2) == 0}
 	for range n {
-		call.Recipients = append(call.Recipients, sms.Recipient{Number: fmt.Sprint(2348031000000 + rng.IntN(1_000_000)*7 + len(call.Recipients)*7_000_000), Text: oddText(rng, 60)})
+		call.Recipients = append(call.Recipients, sms.Recipient{Number: fmt.Sprint(
+			2348031000000 + rng.IntN(1_000_000)*7 + len(call.Recipients)*7_000_000), Text: oddText(rng, 60)})
 	}
 	return call
 }
@@ -44,8 +45,10 @@ func TestPairsOverheadIsExact(t *testing.T) {
 	}))
 	defer server.Close()
 	lagos := time.FixedZone("Africa/Lagos", 3600)
-	for _, secrets := range []sms.Credentials{{ClientID: "c", APIKey: "k"}, {ClientID: "client id+1~", APIKey: "a/b+c==&é"}} {
-		client, err := gateway.Open(gateway.Config{BaseURL: server.URL + "/v2/", PerMinute: 1_000_000, Credentials: secrets, Location: lagos})
+	for _, secrets := range []sms.Credentials{{ClientID: "c", APIKey: "k"},
+		{ClientID: "client id+1~", APIKey: "a/b+c==&é"}} {
+		client, err := gateway.Open(gateway.Config{BaseURL: server.URL + "/v2/", PerMinute: 1_000_000, Credentials: secrets,
+			Location: lagos})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -179,7 +179,8 @@ func certificate(t *testing.T, ends time.Time) (tls.Certificate, *x509.CertPool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: ends.Add(-48 * time.Hour), NotAfter: ends, IsCA: true,
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: ends.Add(-48 * time.Hour), NotAfter: ends,
+		IsCA:                  true,
 		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"example.com"}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)

@@ -34,7 +34,8 @@ func TestNothingLeft(t *testing.T) {
 	})
 	secure := newPeer(t, secured(&tls.Config{Certificates: []tls.Certificate{good}}, silent))
 	expired := newPeer(t, secured(&tls.Config{Certificates: []tls.Certificate{old}}, silent))
-	ancient := newPeer(t, secured(&tls.Config{Certificates: []tls.Certificate{good}, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}, silent))
+	ancient := newPeer(t, secured(&tls.Config{Certificates: []tls.Certificate{good}, MaxVersion: tls.VersionTLS11,
+		MinVersion: tls.VersionTLS10}, silent))
 	mute := newPeer(t, func(_ *peer, c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	https := func(p *peer) string { return "https://" + p.addr() + "/v2" }
 	port := func(p *peer) string { _, n, _ := net.SplitHostPort(p.addr()); return n }
@@ -77,7 +78,8 @@ func TestNothingLeft(t *testing.T) {
 			if o.Class != sms.ClassNothingLeft || o.Written != 0 || licences != 0 {
 				t.Fatalf("%+v, %d licences", o, licences)
 			}
-			if want := "We cannot reach the provider. Nothing was sent. Cause: " + tt.reason; !strings.HasPrefix(o.Reason, want) {
+			if want := "We cannot reach the provider. Nothing was sent. Cause: " +
+				tt.reason; !strings.HasPrefix(o.Reason, want) {
 				t.Fatalf("%q, want %q", o.Reason, want)
 			}
 			if w := c.Wait(Urgent); w != 0 || c.limiter.all.inFlight != 0 || len(c.limiter.all.freeAt) != 0 {
@@ -114,7 +116,8 @@ func TestNotLicensed(t *testing.T) {
 		c := open(t, base+p.addr()+"/v2", func(cfg *Config) { cfg.RootCAs = pool })
 		o := c.Send(context.Background(), textCall("2348031230101"), func() error { return errors.New(deny + " " + testKey) })
 		p.close()
-		if o.Class != sms.ClassNothingLeft || !strings.Contains(o.Reason, deny) || strings.Contains(o.Reason, testKey) || got.Load() != 0 {
+		if o.Class != sms.ClassNothingLeft || !strings.Contains(o.Reason, deny) || strings.Contains(o.Reason, testKey) ||
+			got.Load() != 0 {
 			t.Fatalf("%+v, %d bytes", o, got.Load())
 		}
 	}
@@ -163,7 +166,8 @@ func TestLicenceOrder(t *testing.T) {
 			t.Fatalf("%+v, %d licences", o, licences)
 		}
 		// Under TLS a record adds a little; the handshake would add far more.
-		if _, plain := p.saw(); o.Written < int64(plain) || o.Written > int64(plain)+64 || !secure && o.Written != int64(plain) {
+		if _, plain := p.saw(); o.Written < int64(plain) || o.Written > int64(plain)+64 || !secure &&
+			o.Written != int64(plain) {
 			t.Fatalf("%d bytes counted for a request of %d", o.Written, plain)
 		}
 	}
@@ -214,7 +218,8 @@ func TestCutConnections(t *testing.T) {
 		})
 		t.Run(end+" unread", func(t *testing.T) {
 			p := newPeer(t, func(_ *peer, c net.Conn) { time.Sleep(50 * time.Millisecond); cut(c) })
-			if o := open(t, p.url()).Send(context.Background(), textCall("1"), yes); o.Class != sms.ClassDoubt || o.Written == 0 {
+			if o := open(t, p.url()).Send(context.Background(), textCall("1"), yes); o.Class != sms.ClassDoubt ||
+				o.Written == 0 {
 				t.Fatalf("%+v", o)
 			}
 		})
@@ -238,7 +243,8 @@ func TestCutConnections(t *testing.T) {
 				if n, raw := p.saw(); o.Class != sms.ClassDoubt || n != 1 || o.Written != int64(raw) {
 					t.Fatalf("%+v, %d connections, %d bytes", o, n, raw)
 				}
-				if !strings.HasPrefix(o.Reason, "We lost the connection while sending 1 message, so we cannot tell whether it went out.") {
+				if !strings.HasPrefix(o.Reason,
+					"We lost the connection while sending 1 message, so we cannot tell whether it went out.") {
 					t.Fatal(o.Reason)
 				}
 			})
@@ -257,7 +263,10 @@ func TestTimeouts(t *testing.T) {
 	c := open(t, hang.url(), short)
 	// A cancelled context must not cut a call that is under way.
 	ctx, cancel := context.WithCancel(context.Background())
-	if o := c.Send(ctx, textCall("1"), func() error { cancel(); return nil }); o.Class != sms.ClassDoubt || !strings.HasSuffix(o.Reason, "the request timed out") {
+	if o := c.Send(ctx, textCall("1"), func() error {
+		cancel()
+		return nil
+	}); o.Class != sms.ClassDoubt || !strings.HasSuffix(o.Reason, "the request timed out") {
 		t.Errorf("after the request: %+v", o)
 	}
 	if _, err := c.Groups(context.Background()); !errors.Is(err, ErrUnreachable) {
@@ -269,7 +278,8 @@ func TestTimeouts(t *testing.T) {
 	deaf := newPeer(t, func(_ *peer, c net.Conn) { time.Sleep(300 * time.Millisecond) })
 	call := textCall("1")
 	call.Text = strings.Repeat("x", 4*wide)
-	if o := open(t, deaf.url(), short).Send(context.Background(), call, yes); o.Class != sms.ClassDoubt || o.Written == 0 || o.Written > 4*wide {
+	if o := open(t, deaf.url(), short).Send(context.Background(), call, yes); o.Class != sms.ClassDoubt ||
+		o.Written == 0 || o.Written > 4*wide {
 		t.Errorf("while writing: %q, %d", o.Class, o.Written)
 	}
 }
@@ -352,7 +362,8 @@ func TestCallsThatCannotBeMade(t *testing.T) {
 	p := newPeer(t, reply(http200(goodBody)))
 	c := open(t, p.url())
 	pairs := func(text string) sms.Call {
-		return sms.Call{Kind: sms.CallPairs, SenderID: "CLINIC", Recipients: []sms.Recipient{{Number: "2348031230101", Text: text}}}
+		return sms.Call{Kind: sms.CallPairs, SenderID: "CLINIC",
+			Recipients: []sms.Recipient{{Number: "2348031230101", Text: text}}}
 	}
 	bad := textCall("1")
 	bad.Text = "\xff"

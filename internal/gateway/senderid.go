@@ -32,7 +32,8 @@ func (c *Client) SenderIDs(ctx context.Context) ([]sms.SenderID, error) {
 // CreateSenderID asks for a sender ID by a call that the specification does not
 // show (§4.9) and some services of the family have. It is never repeated.
 func (c *Client) CreateSenderID(ctx context.Context, text, purpose string) (string, error) {
-	return c.change(ctx, http.MethodPost, "/SenderId", nil, map[string]any{"SenderId": text, "Purpose": purpose}, subject{"sender ID", text})
+	return c.change(ctx, http.MethodPost, "/SenderId", nil, map[string]any{"SenderId": text, "Purpose": purpose},
+		subject{"sender ID", text})
 }
 
 // UpdateSenderID changes the purpose of a sender ID; text must be the existing

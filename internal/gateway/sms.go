@@ -42,7 +42,8 @@ func (c *Client) send(ctx context.Context, p Priority, call sms.Call, licence fu
 		err = errors.New("it has no licence")
 	}
 	if err != nil {
-		return sms.Outcome{Class: sms.ClassNothingLeft, Reason: "This request cannot be made: " + c.redact.text(err.Error()) + ". Nothing was sent."}
+		return sms.Outcome{Class: sms.ClassNothingLeft, Reason: "This request cannot be made: " + c.redact.text(err.Error()) +
+			". Nothing was sent."}
 	}
 	return c.outcome(call, c.shoot(ctx, p, req, licence))
 }

@@ -42,7 +42,8 @@ func FuzzBulkPairs(f *testing.F) {
 		s, err := EncodePairs(to)
 		if err != nil {
 			digits := func(n string) bool { return n != "" && strings.Trim(n, "0123456789") == "" }
-			if digits(n1) && digits(n2) && n1 != n2 && !strings.ContainsAny(t1+t2, "^~") && utf8.ValidString(t1) && utf8.ValidString(t2) {
+			if digits(n1) && digits(n2) && n1 != n2 && !strings.ContainsAny(t1+t2, "^~") && utf8.ValidString(t1) &&
+				utf8.ValidString(t2) {
 				t.Fatalf("refused without need: %v", err)
 			}
 			return

@@ -34,7 +34,8 @@ func (c *Client) Templates(ctx context.Context) ([]sms.Template, error) {
 // CreateTemplate makes a template by a call that the specification does not
 // show (§4.9) and some services of the family have. It is never repeated.
 func (c *Client) CreateTemplate(ctx context.Context, name, text string) (string, error) {
-	return c.change(ctx, http.MethodPost, "/Template", nil, map[string]any{"TemplateName": name, "MessageTemplate": text}, subject{"template", name})
+	return c.change(ctx, http.MethodPost, "/Template", nil, map[string]any{"TemplateName": name, "MessageTemplate": text},
+		subject{"template", name})
 }
 
 // UpdateTemplate changes name and text of a template (§4.5) and returns the

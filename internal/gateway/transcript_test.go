@@ -140,7 +140,8 @@ func TestTranscripts(t *testing.T) {
 		want any
 	}{
 		{"4.1-balance", func(c *Client) (any, error) { return c.Balance(ctx) },
-			[]sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50", ReadAt: 5000}, {PluginType: "Voice", Credits: "$22.00", ReadAt: 5000}}},
+			[]sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50", ReadAt: 5000},
+				{PluginType: "Voice", Credits: "$22.00", ReadAt: 5000}}},
 		{"4.1-balance-xml", func(c *Client) (any, error) { return c.BalanceIn(ctx, "xml") },
 			"<Response><ErrorCode>0</ErrorCode><ErrorDescription>Success</ErrorDescription></Response>"},
 		{"4.2-send", send(change(two, func(s *sms.Call) { s.Text = "Visit <us> & bring \"it\", ẹ ₦5" })),
@@ -155,20 +156,25 @@ func TestTranscripts(t *testing.T) {
 			answered(sms.ResultRow{Number: "2348031230101", Code: "401", Description: "source_address filter mismatch"},
 				sms.ResultRow{Number: "2348031230102", ProviderID: "a-2"})},
 		{"4.3-send-get", get(change(two, func(s *sms.Call) { s.Text, s.Unicode, s.SchedTime = "1+1 & ẹ", true, at })),
-			answered(sms.ResultRow{Number: "2348031230101", ProviderID: "a-1"}, sms.ResultRow{Number: "2348031230102", ProviderID: "a-2"})},
+			answered(sms.ResultRow{Number: "2348031230101", ProviderID: "a-1"},
+				sms.ResultRow{Number: "2348031230102", ProviderID: "a-2"})},
 		{"4.3-send-get-group", get(sms.Call{Kind: sms.CallGroup, SenderID: "CLINIC", Text: "Hello", GroupID: "61", Flash: true}),
 			answered(sms.ResultRow{Number: "2348031230101", ProviderID: "g-1"})},
 		{"4.4-send-bulk", send(sms.Call{Kind: sms.CallPairs, SenderID: "CLINIC", SchedTime: at, Recipients: []sms.Recipient{
 			{Number: "2348031230101", Text: "Hello Ada"}, {Number: "2348031230102", Text: "Hello Bola, 1+1=2"}}}),
-			answered(sms.ResultRow{Number: "2348031230101", ProviderID: "b-1"}, sms.ResultRow{Number: "2348031230102", ProviderID: "b-2"})},
+			answered(sms.ResultRow{Number: "2348031230101", ProviderID: "b-1"},
+				sms.ResultRow{Number: "2348031230102", ProviderID: "b-2"})},
 		{"4.5-template-list", func(c *Client) (any, error) { return c.Templates(ctx) }, []sms.Template{
 			{ID: 7, CompanyID: 3, Name: "Reminder", Text: "Dear ##Name##, come on ##Date##", IsApproved: true, IsActive: true,
 				CreatedDate: "Mar 19, 2018", ApprovedDate: "Mar 20, 2018"},
 			{ID: 8, CompanyID: 3, Name: "Old", Text: "x", IsActive: true, CreatedDate: "08-Aug-2025"}}},
-		{"4.5-template-update", func(c *Client) (any, error) { return c.UpdateTemplate(ctx, 7, "Reminder", "Dear ##Name## <now>") }, "Template updated Successfully."},
+		{"4.5-template-update", func(c *Client) (any, error) {
+			return c.UpdateTemplate(ctx, 7, "Reminder", "Dear ##Name## <now>")
+		}, "Template updated Successfully."},
 		{"4.5-template-delete", func(c *Client) (any, error) { return c.DeleteTemplate(ctx, 7) }, "Template deleted Successfully."},
 		{"4.6-senderid-list", func(c *Client) (any, error) { return c.SenderIDs(ctx) }, []sms.SenderID{
-			{ID: 21, CompanyID: 3, Text: "CLINIC", Purpose: "Reminders", IsActive: true, ApproveStatus: "Approved", CreatedDate: "Mar 19, 2018", ApprovedDate: "Mar 20, 2018"},
+			{ID: 21, CompanyID: 3, Text: "CLINIC", Purpose: "Reminders", IsActive: true, ApproveStatus: "Approved",
+				CreatedDate: "Mar 19, 2018", ApprovedDate: "Mar 20, 2018"},
 			{ID: 22, CompanyID: 3, Text: "SCHOOL", ApproveStatus: "Pending", CreatedDate: "Mar 19, 2018"}}},
 		{"4.6-senderid-update", func(c *Client) (any, error) { return c.UpdateSenderID(ctx, 21, "CLINIC", "Visits") }, "SenderId updated Successfully."},
 		{"4.6-senderid-delete", func(c *Client) (any, error) { return c.DeleteSenderID(ctx, 21) }, "SenderId deleted Successfully."},
@@ -179,7 +185,8 @@ func TestTranscripts(t *testing.T) {
 		{"4.7-group-delete", func(c *Client) (any, error) { return c.DeleteGroup(ctx, 61) }, "Group deleted successfully."},
 		{"4.7-subgroup-create", func(c *Client) (any, error) { return c.CreateSubGroup(ctx, 61, "Class 3") }, "New Group added successfully."},
 		{"4.8-message-status", func(c *Client) (any, error) { return c.MessageStatus(ctx, "fc103131-5931/1") },
-			sms.MessageStatus{ProviderID: "fc103131-5931/1", Number: "2348031230101", SenderID: "CLINIC", Status: "SUBMITTED", ErrorCode: "000",
+			sms.MessageStatus{ProviderID: "fc103131-5931/1", Number: "2348031230101", SenderID: "CLINIC", Status: "SUBMITTED",
+				ErrorCode:  "000",
 				SubmitDate: "2031-03-01 00:05:00", DoneDate: "2031-03-01 00:05:09"}},
 		{"7-001", func(c *Client) (any, error) { return c.Groups(ctx) }, &Error{Code: "001", Description: "Account details cannot be blank", HTTPStatus: 200,
 			Sentence: "The provider did not receive the API key and client ID. Enter them in Settings, Connection"}},
@@ -220,7 +227,8 @@ func TestTranscripts(t *testing.T) {
 				got = err
 			}
 			if d := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(Error{}),
-				cmpopts.IgnoreFields(sms.Outcome{}, "Excerpt", "Written"), cmpopts.IgnoreFields(sms.MessageStatus{}, "Raw")); d != "" {
+				cmpopts.IgnoreFields(sms.Outcome{}, "Excerpt", "Written"),
+				cmpopts.IgnoreFields(sms.MessageStatus{}, "Raw")); d != "" {
 				t.Fatalf("%s\n%s", tr.cites, d)
 			}
 			if n, _ := p.saw(); n != 1 {
@@ -232,7 +240,8 @@ func TestTranscripts(t *testing.T) {
 
 // TestCodes: every code of §7 in every form seen, for a send, a read and a change.
 func TestCodes(t *testing.T) {
-	codes := map[string]string{"001": "Account details cannot be blank", "003": "SenderId cannot be blank", "007": "Invalid username or password",
+	codes := map[string]string{"001": "Account details cannot be blank", "003": "SenderId cannot be blank",
+		"007": "Invalid username or password",
 		"008": "Account inactive", "010": "Unauthorized API access", "027": "Already exist", "028": "Can not be found", "041": "Report not found"}
 	for code, description := range codes {
 		bare := strings.TrimLeft(code, "0")

@@ -37,7 +37,8 @@ func NewWebhook(inside bool) *Webhook {
 		d.Control = func(_, address string, _ syscall.RawConn) error { return outsideOnly(address) }
 	}
 	return &Webhook{client: &http.Client{
-		Transport:     &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: time.Second},
+		Transport: &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute,
+			TLSHandshakeTimeout: time.Second},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -78,7 +79,8 @@ func (w *Webhook) Ask(ctx context.Context, q ussd.Question) (string, error) {
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, webhookMost+1))
 	if err != nil || resp.StatusCode != http.StatusOK || len(raw) > webhookMost {
-		return "", fmt.Errorf("ask webhook at %s: %s, %d bytes: %w", req.URL.Host, resp.Status, len(raw), errors.Join(err, errNoAnswer))
+		return "", fmt.Errorf("ask webhook at %s: %s, %d bytes: %w", req.URL.Host, resp.Status, len(raw),
+			errors.Join(err, errNoAnswer))
 	}
 	text := readWebhook(raw)
 	if text == "" {

@@ -40,7 +40,8 @@ func TestWebhook(t *testing.T) {
 				body, _ := io.ReadAll(r.Body)
 				m := hmac.New(sha256.New, []byte("secret"))
 				fmt.Fprintf(m, "1700000000.%s", body)
-				if want := "t=1700000000,v1=" + hex.EncodeToString(m.Sum(nil)); r.Header.Get("X-Smsdesk-Signature") != want || !strings.Contains(string(body), `"values":{"Typed":"1001"}`) {
+				if want := "t=1700000000,v1=" + hex.EncodeToString(m.Sum(nil)); r.Header.Get("X-Smsdesk-Signature") != want ||
+					!strings.Contains(string(body), `"values":{"Typed":"1001"}`) {
 					t.Errorf("%s %s", r.Header, body)
 				}
 				w.Header().Set("Location", "/elsewhere")
@@ -48,7 +49,8 @@ func TestWebhook(t *testing.T) {
 				_, _ = io.WriteString(w, tt.body)
 			}))
 			defer s.Close()
-			q := ussd.Question{URL: s.URL + "?key=CANARY", Secret: "secret", At: 1_700_000_000_999, Body: ussd.QuestionBody{Values: map[string]string{"Typed": "1001"}}}
+			q := ussd.Question{URL: s.URL + "?key=CANARY", Secret: "secret", At: 1_700_000_000_999,
+				Body: ussd.QuestionBody{Values: map[string]string{"Typed": "1001"}}}
 			got, err := NewWebhook(true).Ask(context.Background(), q)
 			if got != tt.want || (err == nil) != (tt.want != "") || asked != 1 {
 				t.Errorf("%q, %v, asked %d times", got, err, asked)
@@ -61,8 +63,10 @@ func TestWebhook(t *testing.T) {
 }
 
 func TestWebhookStaysOutside(t *testing.T) {
-	for address, inside := range map[string]bool{"127.0.0.1:443": true, "10.1.2.3:443": true, "192.168.0.1:443": true, "169.254.169.254:80": true, "[::1]:443": true, "[fd00::1]:443": true,
-		"[::ffff:10.0.0.1]:443": true, "100.64.0.1:443": true, "0.0.0.1:443": true, "[64:ff9b::a00:1]:443": true, "[2002:a00:1::]:443": true, "[2001:0:a00:1::]:443": true, "[::a00:1]:443": true, "198.18.0.1:443": true,
+	for address, inside := range map[string]bool{"127.0.0.1:443": true, "10.1.2.3:443": true, "192.168.0.1:443": true,
+		"169.254.169.254:80": true, "[::1]:443": true, "[fd00::1]:443": true,
+		"[::ffff:10.0.0.1]:443": true, "100.64.0.1:443": true, "0.0.0.1:443": true, "[64:ff9b::a00:1]:443": true,
+		"[2002:a00:1::]:443": true, "[2001:0:a00:1::]:443": true, "[::a00:1]:443": true, "198.18.0.1:443": true,
 		"[fe80::1%eth0]:443": true, "8.8.8.8:443": false, "[2a00::1]:443": false} {
 		if err := outsideOnly(address); (err != nil) != inside {
 			t.Errorf("%s: %v", address, err)
@@ -72,7 +76,8 @@ func TestWebhookStaysOutside(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if _, err := NewWebhook(false).Ask(ctx, ussd.Question{URL: s.URL}); err == nil || !strings.Contains(err.Error(), errInside.Error()) {
+	if _, err := NewWebhook(false).Ask(ctx, ussd.Question{URL: s.URL}); err == nil ||
+		!strings.Contains(err.Error(), errInside.Error()) {
 		t.Errorf("asked an address inside the network: %v", err)
 	}
 }

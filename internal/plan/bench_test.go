@@ -61,11 +61,15 @@ var mixtures = []mixture{
 		n := name(rng)
 		switch rng.IntN(3) {
 		case 0:
-			return numbered(i, fmt.Sprintf("Dear %s, your account %06d is due on Friday. Please pay at any branch or call us. Thank you.", n, i))
+			return numbered(i,
+				fmt.Sprintf("Dear %s, your account %06d is due on Friday. Please pay at any branch or call us. Thank you.", n, i))
 		case 1:
 			return numbered(i, fmt.Sprintf("Hi %s, your code is %06d", n, i))
 		}
-		return numbered(i, fmt.Sprintf("Dear parent of %s (%06d), the school will be closed from Monday to Wednesday next week because of the public holiday. Lessons go on as usual on Thursday at 8 o'clock. Please send the signed form back. The Head Teacher", n, i))
+		return numbered(i,
+			fmt.Sprintf(
+				"Dear parent of %s (%06d), the school will be closed from Monday to Wednesday next week because of the public "+
+					"holiday. Lessons go on as usual on Thursday at 8 o'clock. Please send the signed form back. The Head Teacher", n, i))
 	}},
 	{"one template and its Unicode", 1.04, 2000, 100, true, func(i, _ int, rng *rand.Rand) plan.Row {
 		n, pay := name(rng), 100+rng.IntN(90_000)
@@ -74,7 +78,8 @@ var mixtures = []mixture{
 			r.Unicode = true
 			return r
 		}
-		return numbered(i, fmt.Sprintf("Welcome %s (%06d), your balance is NGN %d. Visit us between 9:00 and 16:00.", n, i, pay))
+		return numbered(i, fmt.Sprintf("Welcome %s (%06d), your balance is NGN %d. Visit us between 9:00 and 16:00.", n, i,
+			pay))
 	}},
 	{"half share 2,000 texts", 1.04, 2000, 100, false, func(i, n int, rng *rand.Rand) plan.Row {
 		if rng.IntN(2) == 0 {
@@ -106,7 +111,8 @@ func TestPlanIsNearTheLowerBound(t *testing.T) {
 		l := plan.Limits{CallLimit: m.limit, URLBudget: m.budget, Overhead: 200}
 		p, least := planOf(t, l, rows), newBound(l, rows).calls()
 		if ratio := float64(p.Calls) / least; ratio > m.most || ratio < 1-1e-9 {
-			t.Errorf("%s: %d calls %v, lower bound %.1f, ratio %.4f, want at most %.4f", m.name, p.Calls, p.ByKind, least, ratio, m.most)
+			t.Errorf("%s: %d calls %v, lower bound %.1f, ratio %.4f, want at most %.4f", m.name, p.Calls, p.ByKind, least, ratio,
+				m.most)
 		}
 	}
 }

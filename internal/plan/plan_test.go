@@ -177,7 +177,8 @@ func planCase(t *rapid.T) (plan.Limits, []plan.Row) {
 	pool := rapid.SliceOfN(planText(), 1, 6).Draw(t, "pool")
 	own := rapid.SampledFrom([]int{0, 1, 4}).Draw(t, "own")
 	row := rapid.Custom(func(t *rapid.T) plan.Row {
-		r := plan.Row{Unicode: rapid.Bool().Draw(t, "unicode"), Number: fmt.Sprint(2348030000000 + rapid.IntRange(0, numbers-1).Draw(t, "number"))}
+		r := plan.Row{Unicode: rapid.Bool().Draw(t, "unicode"),
+			Number: fmt.Sprint(2348030000000 + rapid.IntRange(0, numbers-1).Draw(t, "number"))}
 		if own > 0 && rapid.IntRange(0, own).Draw(t, "whose") > 0 {
 			r.Text = planText().Draw(t, "text")
 		} else {
@@ -350,7 +351,8 @@ func TestPlannerRefuses(t *testing.T) {
 		"other numeral": {ID: 7, Number: "٢٣٤", Text: "a"},
 	} {
 		p := plan.New(plan.Limits{}, 0)
-		if err := p.Add(r); err == nil || !strings.Contains(err.Error(), "7") || r.Number != "" && strings.Contains(err.Error(), r.Number) {
+		if err := p.Add(r); err == nil || !strings.Contains(err.Error(), "7") || r.Number != "" &&
+			strings.Contains(err.Error(), r.Number) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if rest := p.Plan(); rest.Calls != 0 || len(rest.Assign) != 0 {

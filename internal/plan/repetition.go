@@ -14,8 +14,10 @@ type Repetition struct {
 
 // NewRepetition begins the campaign of about n messages that a person sends again.
 func NewRepetition(earlier sms.Campaign, by sms.User, limits Limits, n int) *Repetition {
-	return &Repetition{Tally: sms.Tally{}, planner: New(limits, n), Campaign: sms.Campaign{AccountID: earlier.AccountID, Name: sms.AgainName(earlier.Name), SenderID: earlier.SenderID,
-		Text: earlier.Text, Flash: earlier.Flash, GroupID: earlier.GroupID, GroupName: earlier.GroupName, ListID: earlier.ListID, AgainOf: earlier.ID, CreatedBy: by.ID, CreatedName: by.Name}}
+	return &Repetition{Tally: sms.Tally{}, planner: New(limits, n),
+		Campaign: sms.Campaign{AccountID: earlier.AccountID, Name: sms.AgainName(earlier.Name), SenderID: earlier.SenderID,
+			Text: earlier.Text, Flash: earlier.Flash, GroupID: earlier.GroupID, GroupName: earlier.GroupName,
+			ListID: earlier.ListID, AgainOf: earlier.ID, CreatedBy: by.ID, CreatedName: by.Name}}
 }
 
 // Add counts a new message, which is a draft or left out.

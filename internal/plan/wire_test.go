@@ -64,7 +64,8 @@ func TestPlanMatchesTheRealClient(t *testing.T) {
 		for k := range text {
 			text[k] = alphabet[rng.IntN(len(alphabet))]
 		}
-		r := plan.Row{ID: int64(i), Number: fmt.Sprint(2348030000000 + rng.IntN(350)), Text: string(text), Unicode: rng.IntN(2) == 0}
+		r := plan.Row{ID: int64(i), Number: fmt.Sprint(2348030000000 + rng.IntN(350)), Text: string(text),
+			Unicode: rng.IntN(2) == 0}
 		switch rng.IntN(10) {
 		case 0:
 			r.Text += "~2348099999999^hello"
@@ -109,7 +110,8 @@ func TestPlanMatchesTheRealClient(t *testing.T) {
 // FuzzBulkPairs: any two texts for three numbers arrive as they are, at these
 // numbers and nowhere else, whatever stands in them.
 func FuzzBulkPairs(f *testing.F) {
-	for _, s := range [][2]string{{"hello", "hi"}, {"hi~2348099999999^text", "x"}, {"^", "~"}, {"a b+c%7E%5E", "&Is_Unicode=true"}, {"ọ€😀\x00\n", ""}, {"same", "same"}} {
+	for _, s := range [][2]string{{"hello", "hi"}, {"hi~2348099999999^text", "x"}, {"^", "~"},
+		{"a b+c%7E%5E", "&Is_Unicode=true"}, {"ọ€😀\x00\n", ""}, {"same", "same"}} {
 		f.Add(s[0], s[1], 400, false)
 		f.Add(s[0], s[1], 60, true)
 	}

@@ -35,7 +35,8 @@ func TestCallsAreListedWithoutCredentials(t *testing.T) {
 	}
 	for i, w := range want {
 		c := calls[i]
-		if c["seq"] != float64(i+1) || c["method"] != w.method || c["path"] != w.path || c["query"] != w.query || c["body"] != w.body || c["status"] != w.status || c["at"].(float64) == 0 {
+		if c["seq"] != float64(i+1) || c["method"] != w.method || c["path"] != w.path || c["query"] != w.query ||
+			c["body"] != w.body || c["status"] != w.status || c["at"].(float64) == 0 {
 			t.Errorf("call %d: %v\nwant %+v", i+1, c, w)
 		}
 	}
@@ -63,7 +64,8 @@ func TestCallLogKeepsTheLast(t *testing.T) {
 
 func TestBodyAboveTheLimit(t *testing.T) {
 	v := start(t)
-	if r := v.post("/v2/SendSMS", `{`+jsonCreds+`,"Message":"`+strings.Repeat("x", bodyLimit)+`"}`); r.status != 413 && r.err == nil {
+	if r := v.post("/v2/SendSMS", `{`+jsonCreds+`,"Message":"`+strings.Repeat("x", bodyLimit)+`"}`); r.status != 413 &&
+		r.err == nil {
 		t.Errorf("%d", r.status)
 	}
 	if calls := v.list("/_sandbox/calls"); calls[0]["status"] != 413.0 {

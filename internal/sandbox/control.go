@@ -63,7 +63,8 @@ func (s *Sandbox) control() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 		mux.ServeHTTP(w, r)
 	})
@@ -93,7 +94,8 @@ type controlView struct {
 
 func (s *Sandbox) controlPage(w http.ResponseWriter, _ *http.Request) {
 	f := s.luck.current()
-	v := controlView{State: s.State(), PerMinute: s.cfg.PerMinute, Faults: f.settings(), Calls: s.calls.list(), USSD: s.ussd.Load() != nil, Phone: s.phones.shown()}
+	v := controlView{State: s.State(), PerMinute: s.cfg.PerMinute, Faults: f.settings(), Calls: s.calls.list(),
+		USSD: s.ussd.Load() != nil, Phone: s.phones.shown()}
 	slices.Reverse(v.Calls)
 	v.Calls = v.Calls[:min(len(v.Calls), 20)]
 	if u := s.dlr.Load(); u != nil {

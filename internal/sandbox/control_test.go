@@ -86,7 +86,8 @@ func TestControlPageEscapesAndHidesSecrets(t *testing.T) {
 			t.Errorf("%s is on the page", secret)
 		}
 	}
-	if r.header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(r.header.Get("Content-Security-Policy"), "default-src 'none'") {
+	if r.header.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.HasPrefix(r.header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("headers %v", r.header)
 	}
 }
@@ -101,7 +102,8 @@ func TestControlDecidesAboutRecords(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 	send := func() any {
-		return v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"PENDING1","Message":"x","MobileNumbers":"2348031234567"}`))[0]["MessageId"]
+		return v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+
+			`,"SenderId":"PENDING1","Message":"x","MobileNumbers":"2348031234567"}`))[0]["MessageId"]
 	}
 	if send() == "" {
 		t.Error("an approved sender ID is refused")

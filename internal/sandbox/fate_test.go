@@ -111,7 +111,8 @@ func TestEnding09ReportsBeforeTheAnswer(t *testing.T) {
 func TestEnding11IsThrottledOncePerNumber(t *testing.T) {
 	v := start(t)
 	var got []int
-	for _, numbers := range []string{"2348030000011,2348031234567", "2348030000011", "2348130000011,2348030000011", "2348130000011,2348030000011"} {
+	for _, numbers := range []string{"2348030000011,2348031234567", "2348030000011", "2348130000011,2348030000011",
+		"2348130000011,2348030000011"} {
 		got = append(got, v.sendTo(numbers, "Hello").status)
 	}
 	if want := []int{429, 200, 429, 200}; !slices.Equal(got, want) {

@@ -31,7 +31,8 @@ type Faults struct {
 	HoldReports             bool          // reports that are due wait until this is off
 	Inactive, Unauthorized  bool          // every call is answered 008, or 010
 	CodeForm                string        // how ErrorCode is written: number (the default), text007, text7, bare007
-	NumberForm              string        // numbers in answers and reports: asked (as they were given, the default), plus (+234…), zero (0…)
+	// numbers in answers and reports: asked (as they were given, the default), plus (+234…), zero (0…)
+	NumberForm string
 }
 
 var numberForms = []string{"asked", "plus", "zero"}

@@ -146,10 +146,12 @@ func TestDuplicateReports(t *testing.T) {
 func TestLatencyIsSpentAlthoughTheCallerHangsUp(t *testing.T) {
 	v := start(t)
 	begin := time.Now()
-	if _, executed := v.under(`{"latency":"80ms"}`, "2348031234567"); executed != 1 || time.Since(begin) < 80*time.Millisecond {
+	if _, executed := v.under(`{"latency":"80ms"}`, "2348031234567"); executed != 1 ||
+		time.Since(begin) < 80*time.Millisecond {
 		t.Errorf("executed %d in %v", executed, time.Since(begin))
 	}
-	req, err := http.NewRequest("GET", v.base+"/v2/SendSMS?"+creds+"&SenderId=CLINIC&Message=x&MobileNumber=2348031234567", nil)
+	req, err := http.NewRequest("GET", v.base+"/v2/SendSMS?"+creds+"&SenderId=CLINIC&Message=x&MobileNumber=2348031234567",
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +225,10 @@ func TestParseFaults(t *testing.T) {
 }
 
 func TestFaultsSurviveJSON(t *testing.T) {
-	want := Faults{Latency: time.Second, TooMany: 0.1, ErrorBefore: 0.2, ErrorAfter: 0.3, ErrorStatus: 500, CutBefore: 0.4, CutAfter: 0.5, HTMLBefore: 0.6, HTMLAfter: 0.7,
-		MissingRows: 0.8, EarlyReports: 0.9, Duplicates: 1, HoldReports: true, Inactive: true, Unauthorized: true, CodeForm: "text7", NumberForm: "zero"}
+	want := Faults{Latency: time.Second, TooMany: 0.1, ErrorBefore: 0.2, ErrorAfter: 0.3, ErrorStatus: 500, CutBefore: 0.4,
+		CutAfter: 0.5, HTMLBefore: 0.6, HTMLAfter: 0.7,
+		MissingRows: 0.8, EarlyReports: 0.9, Duplicates: 1, HoldReports: true, Inactive: true, Unauthorized: true,
+		CodeForm: "text7", NumberForm: "zero"}
 	for i, n := 0, reflect.ValueOf(want); i < n.NumField(); i++ {
 		if n.Field(i).IsZero() {
 			t.Fatalf("%s is not in this test", n.Type().Field(i).Name)

@@ -46,7 +46,8 @@ func (s *Sandbox) addGroup(c *call, parent int64) answer {
 	if s.groupNamed(name) >= 0 {
 		return failure(codeGroupExists)
 	}
-	return s.change(entry{Group: &group{ID: s.nextID(), Name: name, Parent: parent}}, "success#New Group added successfully.")
+	return s.change(entry{Group: &group{ID: s.nextID(), Name: name, Parent: parent}},
+		"success#New Group added successfully.")
 }
 
 func (s *Sandbox) updateGroup(c *call) answer {

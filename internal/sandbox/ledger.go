@@ -234,7 +234,8 @@ func (s *Sandbox) seed() error {
 		{Text: "OLDNAME", Purpose: "No longer used", CreatedDate: created, ApproveStatus: approved, ApprovedDate: approvedOn},
 	}
 	templates := []messageTemplate{
-		{Name: "Appointment", Text: "Dear ##Name##, your appointment is on ##Date##.", IsApproved: true, IsActive: true, CreatedDate: created, ApprovedDate: approvedOn},
+		{Name: "Appointment", Text: "Dear ##Name##, your appointment is on ##Date##.", IsApproved: true, IsActive: true,
+			CreatedDate: created, ApprovedDate: approvedOn},
 		{Name: "Fees", Text: "Dear ##Name##, school fees of ##Amount## are due.", IsActive: true, CreatedDate: created, ApprovedDate: approvedOn},
 	}
 	entries := []entry{{Credit: &s.cfg.Credit}}
@@ -252,11 +253,14 @@ func (s *Sandbox) seed() error {
 	entries = append(entries,
 		entry{Group: &group{ID: id + 1, Name: "Parents", Contacts: parents}},
 		entry{Group: &group{ID: id + 2, Name: "Staff", Contacts: staff}},
-		entry{Template: &messageTemplate{ID: id + 3, CompanyID: companyID, Name: "Holiday", Text: "We are closed on public holidays. In an emergency call 0700 000 0000.",
+		entry{Template: &messageTemplate{ID: id + 3, CompanyID: companyID, Name: "Holiday",
+			Text:       "We are closed on public holidays. In an emergency call 0700 000 0000.",
 			IsApproved: true, IsActive: true, CreatedDate: created, ApprovedDate: approvedOn}},
-		entry{Template: &messageTemplate{ID: id + 4, CompanyID: companyID, Name: "Results ready", Text: "Dear ##Name##, your results are ready. Come to ##Place## between 8:00 and 16:00 before ##Date##.",
+		entry{Template: &messageTemplate{ID: id + 4, CompanyID: companyID, Name: "Results ready",
+			Text:       "Dear ##Name##, your results are ready. Come to ##Place## between 8:00 and 16:00 before ##Date##.",
 			IsApproved: true, IsActive: true, CreatedDate: created, ApprovedDate: approvedOn}},
-		entry{Template: &messageTemplate{ID: id + 5, CompanyID: companyID, Name: "Old price list", Text: "A visit costs ##Amount## from ##Date##.",
+		entry{Template: &messageTemplate{ID: id + 5, CompanyID: companyID, Name: "Old price list",
+			Text:       "A visit costs ##Amount## from ##Date##.",
 			IsApproved: true, CreatedDate: created, ApprovedDate: approvedOn}})
 	for _, e := range entries {
 		if err := s.commit(e); err != nil {

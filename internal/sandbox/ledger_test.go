@@ -17,13 +17,16 @@ func TestStateSurvivesARestart(t *testing.T) {
 	later := func(c *Config) { keep(c); c.ReportMin, c.ReportMax = time.Hour, time.Hour }
 	v := start(t, later)
 	sent := v.rows(v.sendTo("2348031234567,2348030000007,2348030000006", "Hello"))
-	v.rows(v.get("/v2/SendBulkSMS?" + creds + "&SenderId=CLINIC&MobileNumber_Message=2348031234567%5Eone~2348031234568%5Etwo"))
+	v.rows(v.get("/v2/SendBulkSMS?" + creds +
+		"&SenderId=CLINIC&MobileNumber_Message=2348031234567%5Eone~2348031234568%5Etwo"))
 	v.sendTo("2348030000011", "throttled once")
 	v.says(v.post("/v2/Group", `{`+jsonCreds+`,"GroupName":"Kept"}`), "success#New Group added successfully.")
 	v.says(v.do("DELETE", "/v2/Group?id=108&"+creds, ""), "Group deleted successfully.")
 	v.says(v.do("DELETE", "/v2/Template?id=105&"+creds, ""), "Template deleted Successfully.")
-	v.says(v.do("PUT", "/v2/SenderId?id=101", `{`+jsonCreds+`,"SenderId":"CLINIC","Purpose":"Kept"}`), "SenderId updated Successfully.")
-	pages := []string{"/_sandbox/ledger", "/v2/Balance?" + creds, "/v2/Group?" + creds, "/v2/Template?" + creds, "/v2/SenderId?" + creds}
+	v.says(v.do("PUT", "/v2/SenderId?id=101", `{`+jsonCreds+`,"SenderId":"CLINIC","Purpose":"Kept"}`),
+		"SenderId updated Successfully.")
+	pages := []string{"/_sandbox/ledger", "/v2/Balance?" + creds, "/v2/Group?" + creds, "/v2/Template?" + creds,
+		"/v2/SenderId?" + creds}
 	var before []string
 	for _, page := range pages {
 		before = append(before, v.get(page).body)
@@ -66,7 +69,8 @@ func TestReportsOwedSurviveARestart(t *testing.T) {
 	}
 	again.settled(t)
 	slices.Sort(got)
-	if want := []string{"0000002UNDELIV", "0000007ACCEPTD", "0000007DELIVRD", "0000007DELIVRD", "1234567DELIVRD"}; !slices.Equal(got, want) {
+	if want := []string{"0000002UNDELIV", "0000007ACCEPTD", "0000007DELIVRD", "0000007DELIVRD",
+		"1234567DELIVRD"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	again.stop()
@@ -105,7 +109,8 @@ func TestATornLastLineIsCutOff(t *testing.T) {
 	if err := os.WriteFile(file, append([]byte("not ours\n"), whole...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(Config{APIKey: "a", ClientID: "b", State: file}); err == nil || !strings.Contains(err.Error(), "line 1") {
+	if _, err := New(Config{APIKey: "a", ClientID: "b", State: file}); err == nil ||
+		!strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a foreign file: %v", err)
 	}
 	if got, _ := os.ReadFile(file); !strings.HasPrefix(string(got), "not ours\n{") {

@@ -88,7 +88,8 @@ type object map[string]any
 func callbackBody(b Press) []byte {
 	name := map[int]string{2: "begin", 3: "continue", 4: "end"}[b.Stage]
 	kind := object{"code": b.Stage, "name": name}
-	body := object{"msisdn": b.Number, "network": b.Network, "shortcode": b.Code, "text": b.Text, "session": object{"type": kind}}
+	body := object{"msisdn": b.Number, "network": b.Network, "shortcode": b.Code, "text": b.Text,
+		"session": object{"type": kind}}
 	ui := object{"code": 1, "name": "input"}
 	if b.Stage == 2 {
 		ui = object{"code": 0, "name": "none"}
@@ -107,7 +108,8 @@ func callbackBody(b Press) []byte {
 	case "mtn":
 		header["command_length"] = "145"
 		if b.Stage == 2 {
-			cuap["body"] = object{"code_scheme": "15", "msisdn": b.Number, "service_code": b.Code, "ussd_content": b.Text, "ussd_op_type": "1", "ussd_version": "32"}
+			cuap["body"] = object{"code_scheme": "15", "msisdn": b.Number, "service_code": b.Code, "ussd_content": b.Text,
+				"ussd_op_type": "1", "ussd_version": "32"}
 		} else {
 			body["id"] = object{"session": b.Session}
 		}
@@ -157,7 +159,8 @@ func (h *Heard) read(raw []byte) (problem string) {
 		}
 	}
 	kind, ui := answer.at("session", "type"), answer.at("session", "ui")
-	got := []any{kind["code"], kind["name"], ui["code"], ui["name"], answer["op_type"], answer.at("backend", "cuap", "header")["command_id"]}
+	got := []any{kind["code"], kind["name"], ui["code"], ui["name"], answer["op_type"],
+		answer.at("backend", "cuap", "header")["command_id"]}
 	switch {
 	case slices.Equal(got, []any{3.0, "continue", 1.0, "input", 1.0, 112.0}):
 	case slices.Equal(got, []any{4.0, "end", 2.0, "dialog", 2.0, 113.0}):

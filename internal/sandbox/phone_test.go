@@ -16,7 +16,8 @@ const goesOn = `{"msisdn":"2348030000101","network":"mtn","shortcode":"347","tex
 func TestPhoneJudgesAnswers(t *testing.T) {
 	tests := []struct{ name, answer, problem string }{
 		{"right", goesOn, ""},
-		{"end", strings.NewReplacer(`3,"name":"continue"`, `4,"name":"end"`, `1,"name":"input"`, `2,"name":"dialog"`, `"op_type":1`, `"op_type":2`, "112", "113").Replace(goesOn), ""},
+		{"end", strings.NewReplacer(`3,"name":"continue"`, `4,"name":"end"`, `1,"name":"input"`, `2,"name":"dialog"`,
+			`"op_type":1`, `"op_type":2`, "112", "113").Replace(goesOn), ""},
 		{"contradiction", strings.Replace(goesOn, "112", "113", 1), "inconsistent"},
 		{"a code as text", strings.Replace(goesOn, `"code":3`, `"code":"3"`, 1), "inconsistent"},
 		{"no text", strings.Replace(goesOn, `"text"`, `"words"`, 1), "lacks"},
@@ -31,10 +32,14 @@ func TestPhoneJudgesAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, tt.answer) }))
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, tt.answer)
+			}))
 			defer s.Close()
-			h, err := NewPhone().Press(context.Background(), Press{URL: s.URL, Number: "2348030000101", Network: "mtn", Code: "347", Text: "*347#", Stage: 2})
-			if err != nil || (tt.problem == "") != (h.Problem == "") || !strings.Contains(h.Problem, tt.problem) || h.End != (tt.name == "end") {
+			h, err := NewPhone().Press(context.Background(),
+				Press{URL: s.URL, Number: "2348030000101", Network: "mtn", Code: "347", Text: "*347#", Stage: 2})
+			if err != nil || (tt.problem == "") != (h.Problem == "") || !strings.Contains(h.Problem, tt.problem) ||
+				h.End != (tt.name == "end") {
 				t.Errorf("%v, %+v", err, h)
 			}
 		})
@@ -43,9 +48,11 @@ func TestPhoneJudgesAnswers(t *testing.T) {
 
 // TestNetworksDiffer: what each network leaves out or writes differently.
 func TestNetworksDiffer(t *testing.T) {
-	for network, want := range map[string]string{"mtn": `"command_length":"145"`, "glo": `"command_len":140`, "9mobile": `"command_len":"138"`, "airtel": `"msisdn":"08030000101"`} {
+	for network, want := range map[string]string{"mtn": `"command_length":"145"`, "glo": `"command_len":140`,
+		"9mobile": `"command_len":"138"`, "airtel": `"msisdn":"08030000101"`} {
 		for command, stage := range map[string]int{"111": 2, "112": 3, "113": 4, "114": 4} {
-			body := callbackBody(Press{Number: "2348030000101", Network: network, Code: "347", Text: "x", Stage: stage, Cut: command == "113"})
+			body := callbackBody(Press{Number: "2348030000101", Network: network, Code: "347", Text: "x", Stage: stage,
+				Cut: command == "113"})
 			var whole map[string]any
 			if err := json.Unmarshal(body, &whole); err != nil || !strings.Contains(string(body), want) {
 				t.Errorf("%s: %v in %s", network, err, body)

@@ -9,7 +9,8 @@ import (
 func TestBalance(t *testing.T) {
 	v := start(t, func(c *Config) { c.Credit = 57_524_50 })
 	const asJSON = `{"ErrorCode":0,"ErrorDescription":"Success","Data":[{"PluginType":"SMS","Credits":"₦57,524.50"}]}`
-	const asXML = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<Response><ErrorCode>0</ErrorCode><ErrorDescription>Success</ErrorDescription><Data><PluginType>SMS</PluginType><Credits>₦57,524.50</Credits></Data></Response>`
+	const asXML = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+		`<Response><ErrorCode>0</ErrorCode><ErrorDescription>Success</ErrorDescription><Data><PluginType>SMS</PluginType><Credits>₦57,524.50</Credits></Data></Response>`
 	for _, c := range []struct {
 		name    string
 		headers []string
@@ -35,7 +36,8 @@ func TestBalance(t *testing.T) {
 
 func TestBalanceFailsInTheFormAskedFor(t *testing.T) {
 	v := start(t)
-	want := `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<Response><ErrorCode>7</ErrorCode><ErrorDescription>Invalid username or password</ErrorDescription></Response>`
+	want := `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+		`<Response><ErrorCode>7</ErrorCode><ErrorDescription>Invalid username or password</ErrorDescription></Response>`
 	if r := v.get("/v2/Balance?ApiKey=x&ClientId=y", "Type", "xml"); r.body != want {
 		t.Errorf("got %s", r.body)
 	}
@@ -56,7 +58,8 @@ func TestTemplates(t *testing.T) {
 	for _, row := range v.rows(list) {
 		state[row["TemplateName"]] = [2]any{row["IsApproved"], row["IsActive"]}
 	}
-	for name, want := range map[string][2]bool{"Appointment": {true, true}, "Fees": {false, true}, "Holiday": {true, true}, "Results ready": {true, true}, "Old price list": {true, false}} {
+	for name, want := range map[string][2]bool{"Appointment": {true, true}, "Fees": {false, true}, "Holiday": {true, true},
+		"Results ready": {true, true}, "Old price list": {true, false}} {
 		if state[name] != [2]any{want[0], want[1]} {
 			t.Errorf("%s: %v, want %v", name, state[name], want)
 		}
@@ -65,7 +68,8 @@ func TestTemplates(t *testing.T) {
 	v.says(v.do("PUT", "/v2/Template?id=105", body), "Template updated Successfully.")
 	v.fails(v.do("PUT", "/v2/Template?id=999", body), "28", "Can not be found")
 	v.fails(v.do("PUT", "/v2/Template", body), "23", "A required parameter is missing")
-	v.fails(v.do("PUT", "/v2/Template?id=105", `{`+jsonCreds+`,"TemplateName":"Visit"}`), "23", "A required parameter is missing")
+	v.fails(v.do("PUT", "/v2/Template?id=105", `{`+jsonCreds+`,"TemplateName":"Visit"}`), "23",
+		"A required parameter is missing")
 	v.says(v.post("/v2/Template", strings.Replace(body, "Visit", "New", 1)), "Template Added successfully.")
 	v.fails(v.post("/v2/Template", `{`+jsonCreds+`,"TemplateName":"New"}`), "23", "A required parameter is missing")
 	v.says(v.do("DELETE", "/v2/Template?id=106&"+creds, ""), "Template deleted Successfully.")
@@ -73,10 +77,12 @@ func TestTemplates(t *testing.T) {
 	v.fails(v.do("DELETE", "/v2/Template?id=abc&"+creds, ""), "28", "Can not be found")
 	v.fails(v.do("DELETE", "/v2/Template?"+creds, ""), "23", "A required parameter is missing")
 	rows := v.rows(v.get("/v2/Template?" + creds))
-	if len(rows) != 5 || rows[0]["TemplateName"] != "Visit" || rows[0]["MessageTemplate"] != "Dear ##Name##, <come> & see us." || rows[0]["IsApproved"] != true {
+	if len(rows) != 5 || rows[0]["TemplateName"] != "Visit" ||
+		rows[0]["MessageTemplate"] != "Dear ##Name##, <come> & see us." || rows[0]["IsApproved"] != true {
 		t.Errorf("after the changes: %v", rows)
 	}
-	if n := rows[4]; n["TemplateName"] != "New" || n["IsApproved"] != false || n["TemplateId"].(float64) <= 111 || n["ApprovedDate"] != "" {
+	if n := rows[4]; n["TemplateName"] != "New" || n["IsApproved"] != false || n["TemplateId"].(float64) <= 111 ||
+		n["ApprovedDate"] != "" {
 		t.Errorf("a new template awaits approval under a new id: %v", n)
 	}
 }
@@ -92,7 +98,8 @@ func TestSenderIDs(t *testing.T) {
 	for _, row := range v.rows(list) {
 		state[row["Sender-Id"]] = [2]any{row["ApproveStatus"], row["IsActive"]}
 	}
-	for name, want := range map[string][2]any{"CLINIC": {"Approved", true}, "SCHOOL": {"Approved", true}, "PENDING1": {"Pending", true}, "OLDNAME": {"Approved", false}} {
+	for name, want := range map[string][2]any{"CLINIC": {"Approved", true}, "SCHOOL": {"Approved", true},
+		"PENDING1": {"Pending", true}, "OLDNAME": {"Approved", false}} {
 		if state[name] != want {
 			t.Errorf("%s: %v, want %v", name, state[name], want)
 		}
@@ -115,7 +122,8 @@ func TestSenderIDs(t *testing.T) {
 	if rows := v.rows(v.get("/v2/SenderId?" + creds)); len(rows) != 4 || rows[0]["Purpose"] != "Reminders" {
 		t.Errorf("after the changes: %v", rows)
 	}
-	row := v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"SCHOOL","Message":"x","MobileNumbers":"2348031234567"}`))[0]
+	row := v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+
+		`,"SenderId":"SCHOOL","Message":"x","MobileNumbers":"2348031234567"}`))[0]
 	if row["MessageId"] != "" {
 		t.Errorf("a deleted sender ID still sends: %v", row)
 	}
@@ -132,7 +140,8 @@ func TestGroups(t *testing.T) {
 	v.fails(v.post("/v2/Group", named("Class 1")), "27", "Already exist")
 	v.fails(v.post("/v2/Group", named("")), "23", "A required parameter is missing")
 	v.says(v.post("/v2/Group/107/SubGroup", named("Mothers")), "success#New Group added successfully.")
-	v.says(v.post("/v2/Group/"+v.groupID("Mothers")+"/SubGroup", named("Mothers of class 1")), "success#New Group added successfully.")
+	v.says(v.post("/v2/Group/"+v.groupID("Mothers")+"/SubGroup", named("Mothers of class 1")),
+		"success#New Group added successfully.")
 	v.fails(v.post("/v2/Group/107/SubGroup", named("Mothers")), "27", "Already exist")
 	v.fails(v.post("/v2/Group/999/SubGroup", named("Fathers")), "28", "Can not be found")
 	v.fails(v.post("/v2/Group/x/SubGroup", named("Fathers")), "28", "Can not be found")
@@ -141,7 +150,8 @@ func TestGroups(t *testing.T) {
 	v.fails(v.do("PUT", "/v2/Group?id=108", named("Parents")), "27", "Already exist")
 	v.fails(v.do("PUT", "/v2/Group?id=999", named("Nobody")), "28", "Can not be found")
 	v.fails(v.do("PUT", "/v2/Group?id=108", named("")), "23", "A required parameter is missing")
-	if rows := v.rows(v.get("/v2/Group?" + creds)); len(rows) != 5 || rows[1]["GroupName"] != "Teachers" || rows[1]["ContactCount"] != 4.0 {
+	if rows := v.rows(v.get("/v2/Group?" + creds)); len(rows) != 5 || rows[1]["GroupName"] != "Teachers" ||
+		rows[1]["ContactCount"] != 4.0 {
 		t.Errorf("after the changes: %v", rows)
 	}
 	v.says(v.do("DELETE", "/v2/Group?id=107&"+creds, ""), "Group deleted successfully.")
@@ -158,7 +168,8 @@ func TestMessageStatus(t *testing.T) {
 	id := v.rows(v.sendTo("2348030000005", "Hello"))[0]["MessageId"].(string)
 	v.dlr.wait(t, 1)
 	date := `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`
-	form := regexp.MustCompile(`^\{"ErrorCode":0,"ErrorDescription":"Success","Data":\{"MobileNumber":"2348030000005","SenderId":"CLINIC","Message":"Hello","SubmitDate":"` + date + `","DoneDate":"` + date + `","MessageId":"` + id + `","Status":"BLACKLIST","ErrorCode":"104"\}\}$`)
+	form := regexp.MustCompile(
+		`^\{"ErrorCode":0,"ErrorDescription":"Success","Data":\{"MobileNumber":"2348030000005","SenderId":"CLINIC","Message":"Hello","SubmitDate":"` + date + `","DoneDate":"` + date + `","MessageId":"` + id + `","Status":"BLACKLIST","ErrorCode":"104"\}\}$`)
 	if r := v.get("/v2/MessageStatus?" + creds + "&MessageId=" + id); !form.MatchString(r.body) {
 		t.Errorf("got %s", r.body)
 	}

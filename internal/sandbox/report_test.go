@@ -150,7 +150,8 @@ func BenchmarkReports(b *testing.B) {
 // TestHeldReportsComeLater: nothing is lost while reports are held back.
 func TestHeldReportsComeLater(t *testing.T) {
 	v := start(t)
-	if r := v.do("POST", "/_sandbox/faults", `{"holdReports":true}`, "Content-Type", "application/json"); r.status != http.StatusOK {
+	if r := v.do("POST", "/_sandbox/faults", `{"holdReports":true}`, "Content-Type",
+		"application/json"); r.status != http.StatusOK {
 		t.Fatalf("%+v", r)
 	}
 	v.sendTo("2348031234567", "held")

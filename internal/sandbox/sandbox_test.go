@@ -115,9 +115,10 @@ func start(t testing.TB, changes ...func(*Config)) *service {
 }
 
 // oneShot never reuses a connection: Go repeats a GET on a reused one by itself.
-var oneShot = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error {
-	return http.ErrUseLastResponse
-}}
+var oneShot = &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 
 type reply struct {
 	status int
@@ -237,7 +238,8 @@ func TestCredentials(t *testing.T) {
 		})
 	}
 	v.t = t
-	if r := v.get("/v2/Balance?apikey=aB3%2B%2FxyzTestKey%3D%3D&CLIENTID=client-0001"); !strings.Contains(r.body, `"ErrorCode":0`) {
+	if r := v.get("/v2/Balance?apikey=aB3%2B%2FxyzTestKey%3D%3D&CLIENTID=client-0001"); !strings.Contains(r.body,
+		`"ErrorCode":0`) {
 		t.Errorf("names in another case: %s", r.body)
 	}
 	if n := len(v.ledger()); n != 0 {
@@ -320,7 +322,8 @@ func TestConfigurationFaultsAreReportedAtOnce(t *testing.T) {
 			t.Errorf("%q is not in %q", want, err)
 		}
 	}
-	if _, err := New(Config{APIKey: "a", ClientID: "b", DLRURL: "dlr/secret-token"}); err == nil || strings.Contains(err.Error(), "secret") {
+	if _, err := New(Config{APIKey: "a", ClientID: "b", DLRURL: "dlr/secret-token"}); err == nil ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("bad report address: %v", err)
 	}
 	if _, err := New(Config{APIKey: "a", ClientID: "b", State: t.TempDir()}); err == nil {

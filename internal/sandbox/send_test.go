@@ -17,7 +17,8 @@ func TestSendAnswersInTheSpecifiedShape(t *testing.T) {
 	row := func(number string) string {
 		return `\{"MobileNumber":"` + number + `","MessageId":"` + uuidForm + `"\}`
 	}
-	two := regexp.MustCompile(`^\{"ErrorCode":0,"ErrorDescription":"Success","Data":\[` + row("2348031234567") + "," + row("2348031234568") + `\]\}$`)
+	two := regexp.MustCompile(`^\{"ErrorCode":0,"ErrorDescription":"Success","Data":\[` + row("2348031234567") + "," +
+		row("2348031234568") + `\]\}$`)
 	q := func(values ...string) string {
 		out := creds
 		for i := 0; i < len(values); i += 2 {
@@ -31,22 +32,31 @@ func TestSendAnswersInTheSpecifiedShape(t *testing.T) {
 		call func() reply
 	}{
 		{"POST", func() reply {
-			return v.post("/v2/SendSMS", body(`"SenderId":"CLINIC","Message":"Hi ₦5","MobileNumbers":"2348031234567,2348031234568","Is_Unicode":true,"Is_Flash":false,"SchedTime":"","GroupId":""`))
+			return v.post("/v2/SendSMS",
+				body(
+					`"SenderId":"CLINIC","Message":"Hi ₦5","MobileNumbers":"2348031234567,2348031234568","Is_Unicode":true,"Is_Flash":false,"SchedTime":"","GroupId":""`))
 		}},
 		{"POST with drifted names", func() reply {
-			return v.post("/v2/SendSMS", body(`"senderid":"CLINIC","MESSAGE":"Hi ₦5","MobileNumber":"2348031234567, 2348031234568,","is_unicode":"1","ScheduleTime":"","groupId":""`))
+			return v.post("/v2/SendSMS",
+				body(
+					`"senderid":"CLINIC","MESSAGE":"Hi ₦5","MobileNumber":"2348031234567, 2348031234568,","is_unicode":"1","ScheduleTime":"","groupId":""`))
 		}},
 		{"GET", func() reply {
-			return v.get("/v2/SendSMS?" + q("SenderId", "CLINIC", "Message", "Hi ₦5", "MobileNumber", "2348031234567,2348031234568", "Is_Unicode", "true"))
+			return v.get("/v2/SendSMS?" + q("SenderId", "CLINIC", "Message", "Hi ₦5", "MobileNumber",
+				"2348031234567,2348031234568", "Is_Unicode", "true"))
 		}},
 		{"GET with drifted names", func() reply {
-			return v.get("/v2/SendSMS?" + q("senderId", "CLINIC", "message", "Hi ₦5", "mobilenumbers", "2348031234567,2348031234568", "SchedTime", ""))
+			return v.get("/v2/SendSMS?" + q("senderId", "CLINIC", "message", "Hi ₦5", "mobilenumbers",
+				"2348031234567,2348031234568", "SchedTime", ""))
 		}},
 		{"bulk GET", func() reply {
-			return v.get("/v2/SendBulkSMS?" + q("SenderId", "CLINIC", "MobileNumber_Message", "2348031234567^Hi ₦5~2348031234568^Hi ₦5"))
+			return v.get("/v2/SendBulkSMS?" + q("SenderId", "CLINIC", "MobileNumber_Message",
+				"2348031234567^Hi ₦5~2348031234568^Hi ₦5"))
 		}},
 		{"bulk POST", func() reply {
-			return v.post("/v2/SendBulkSMS", body(`"SenderId":"CLINIC","MessageParameters":[{"Number":"2348031234567","Text":"Hi ₦5"},{"number":2348031234568,"TEXT":"Hi ₦5"}]`))
+			return v.post("/v2/SendBulkSMS",
+				body(
+					`"SenderId":"CLINIC","MessageParameters":[{"Number":"2348031234567","Text":"Hi ₦5"},{"number":2348031234568,"TEXT":"Hi ₦5"}]`))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,7 +70,8 @@ func TestSendAnswersInTheSpecifiedShape(t *testing.T) {
 				t.Fatalf("%d texts in the ledger, want 2", len(ledger))
 			}
 			for i, row := range v.rows(r) {
-				if l := ledger[i]; l["messageId"] != row["MessageId"] || l["number"] != row["MobileNumber"] || l["text"] != "Hi ₦5" || l["senderId"] != "CLINIC" || l["call"] != ledger[0]["call"] {
+				if l := ledger[i]; l["messageId"] != row["MessageId"] || l["number"] != row["MobileNumber"] ||
+					l["text"] != "Hi ₦5" || l["senderId"] != "CLINIC" || l["call"] != ledger[0]["call"] {
 					t.Errorf("row %v against ledger %v", row, l)
 				}
 			}
@@ -75,7 +86,8 @@ func TestLedgerShape(t *testing.T) {
 	}
 	before := time.Now().UnixMilli()
 	v.sendTo("2348031234567", "a <b> & c")
-	form := regexp.MustCompile(`^\[\{"number":"2348031234567","text":"a <b> & c","senderId":"CLINIC","messageId":"` + uuidForm + `","call":1,"at":\d{13}\}\]\n$`)
+	form := regexp.MustCompile(`^\[\{"number":"2348031234567","text":"a <b> & c","senderId":"CLINIC","messageId":"` +
+		uuidForm + `","call":1,"at":\d{13}\}\]\n$`)
 	if r := v.get("/_sandbox/ledger"); !form.MatchString(r.body) {
 		t.Errorf("ledger: %s", r.body)
 	}
@@ -99,11 +111,15 @@ func TestSendRefusesWholeCalls(t *testing.T) {
 		{"no message", post(`,"SenderId":"CLINIC","MobileNumbers":"2348031234567"`), "4", "Message cannot be blank"},
 		{"no number", post(`,"SenderId":"CLINIC","Message":"x","MobileNumbers":" , "`), "20", "Message or mobile number cannot be blank"},
 		{"no pair", v.get("/v2/SendBulkSMS?" + creds + "&SenderId=CLINIC"), "20", "Message or mobile number cannot be blank"},
-		{"pair without text", v.get("/v2/SendBulkSMS?" + creds + "&SenderId=CLINIC&MobileNumber_Message=2348031234567%5Ex~2348031234568"), "20", "Message or mobile number cannot be blank"},
+		{"pair without text", v.get("/v2/SendBulkSMS?" + creds +
+			"&SenderId=CLINIC&MobileNumber_Message=2348031234567%5Ex~2348031234568"), "20", "Message or mobile number cannot be blank"},
 		{"parameters missing", v.post("/v2/SendBulkSMS", `{`+jsonCreds+`,"SenderId":"CLINIC"}`), "20", "Message or mobile number cannot be blank"},
 		{"unknown group", post(`,"SenderId":"CLINIC","Message":"x","GroupId":"999"`), "17", "Invalid group"},
-		{"schedule in another form", post(`,"SenderId":"CLINIC","Message":"x","MobileNumbers":"2348031234567","SchedTime":"2031-01-02T10:00"`), "19", "Invalid schedule date"},
-		{"schedule with seconds", v.get("/v2/SendSMS?" + creds + "&SenderId=CLINIC&Message=x&MobileNumber=2348031234567&scheduleTime=2031-01-02+10:00:00"), "19", "Invalid schedule date"},
+		{"schedule in another form",
+			post(`,"SenderId":"CLINIC","Message":"x","MobileNumbers":"2348031234567","SchedTime":"2031-01-02T10:00"`), "19",
+			"Invalid schedule date"},
+		{"schedule with seconds", v.get("/v2/SendSMS?" + creds +
+			"&SenderId=CLINIC&Message=x&MobileNumber=2348031234567&scheduleTime=2031-01-02+10:00:00"), "19", "Invalid schedule date"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v.t = t
@@ -118,7 +134,8 @@ func TestSendRefusesWholeCalls(t *testing.T) {
 
 func TestPairsAreSplitAtTheFirstCaret(t *testing.T) {
 	v := start(t)
-	v.rows(v.get("/v2/SendBulkSMS?" + creds + "&SenderId=CLINIC&MobileNumber_Message=" + url.QueryEscape("2348031234567^a^b~2348031234568^c d")))
+	v.rows(v.get("/v2/SendBulkSMS?" + creds + "&SenderId=CLINIC&MobileNumber_Message=" +
+		url.QueryEscape("2348031234567^a^b~2348031234568^c d")))
 	l := v.ledger()
 	if len(l) != 2 || l[0]["text"] != "a^b" || l[1]["text"] != "c d" {
 		t.Errorf("ledger %v", l)
@@ -128,11 +145,14 @@ func TestPairsAreSplitAtTheFirstCaret(t *testing.T) {
 func TestRowsAreRefusedOneByOne(t *testing.T) {
 	v := start(t)
 	send := func(sender, numbers string) []map[string]any {
-		return v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"`+sender+`","Message":"x","MobileNumbers":"`+numbers+`"}`))
+		return v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"`+sender+`","Message":"x","MobileNumbers":"`+numbers+
+			`"}`))
 	}
 	for _, sender := range []string{"PENDING1", "OLDNAME", "NOBODY", "clinic"} {
 		for _, row := range send(sender, "2348031234567,2348031234568") {
-			if row["MessageId"] != "" || row["MessageErrorCode"] != 401.0 || !strings.Contains(row["MessageErrorDescription"].(string), "source_address filter mismatch") || row["Custom"] != "" {
+			if row["MessageId"] != "" || row["MessageErrorCode"] != 401.0 ||
+				!strings.Contains(row["MessageErrorDescription"].(string), "source_address filter mismatch") ||
+				row["Custom"] != "" {
 				t.Errorf("%s: %v", sender, row)
 			}
 		}
@@ -160,11 +180,13 @@ func TestRowsAreRefusedOneByOne(t *testing.T) {
 func TestGroupSend(t *testing.T) {
 	v := start(t)
 	id := v.groupID("Parents")
-	rows := v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"SCHOOL","Message":"x","MobileNumbers":"","GroupId":"`+id+`"}`))
+	rows := v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"SCHOOL","Message":"x","MobileNumbers":"","GroupId":"`+
+		id+`"}`))
 	if len(rows) != 12 {
 		t.Fatalf("%d rows, want the 12 contacts", len(rows))
 	}
-	if got := v.rows(v.get("/v2/SendSMS?" + creds + "&SenderId=SCHOOL&Message=x&MobileNumber=2348031234567&groupId=" + id)); len(got) != 13 {
+	if got := v.rows(v.get("/v2/SendSMS?" + creds + "&SenderId=SCHOOL&Message=x&MobileNumber=2348031234567&groupId=" +
+		id)); len(got) != 13 {
 		t.Errorf("%d rows, want one and the 12 contacts", len(got))
 	}
 	if n := len(v.ledger()); n != 25 {
@@ -188,11 +210,13 @@ func TestCreditFallsByParts(t *testing.T) {
 		{func() reply { return v.sendTo("2348031234567,2348031234568", strings.Repeat("x", 161)) }, "KSh5,980.00"},
 		{func() reply { return v.sendTo("2348031234567", strings.Repeat("ọ", 71)) }, "KSh5,972.00"},
 		{func() reply {
-			return v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"CLINIC","Message":"`+strings.Repeat("x", 71)+`","MobileNumbers":"2348031234567","Is_Unicode":true}`)
+			return v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"CLINIC","Message":"`+strings.Repeat("x", 71)+
+				`","MobileNumbers":"2348031234567","Is_Unicode":true}`)
 		}, "KSh5,964.00"},
 		{func() reply { return v.sendTo("2348030000010", "refused costs nothing") }, "KSh5,964.00"},
 		{func() reply {
-			return v.get("/v2/SendBulkSMS?" + creds + "&SenderId=CLINIC&MobileNumber_Message=" + url.QueryEscape("2348031234567^"+strings.Repeat("x", 161)+"~2348031234568^x"))
+			return v.get("/v2/SendBulkSMS?" + creds + "&SenderId=CLINIC&MobileNumber_Message=" +
+				url.QueryEscape("2348031234567^"+strings.Repeat("x", 161)+"~2348031234568^x"))
 		}, "KSh5,952.00"},
 	}
 	for i, step := range steps {
@@ -223,9 +247,12 @@ func TestScheduledSend(t *testing.T) {
 		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
 	})
 	ids := []string{
-		v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"CLINIC","Message":"x","MobileNumbers":"2348030000002","SchedTime":"2030-05-01 10:00"}`))[0]["MessageId"].(string),
-		v.rows(v.get("/v2/SendSMS?" + creds + "&SenderId=CLINIC&Message=x&MobileNumber=2348030000009&scheduleTime=2030-05-01%2010:00"))[0]["MessageId"].(string),
-		v.rows(v.get("/v2/SendBulkSMS?" + creds + "&SenderId=CLINIC&MobileNumber_Message=2348031234567%5Ex&scheduleTime=2030-05-01+10%3A00"))[0]["MessageId"].(string),
+		v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+
+			`,"SenderId":"CLINIC","Message":"x","MobileNumbers":"2348030000002","SchedTime":"2030-05-01 10:00"}`))[0]["MessageId"].(string),
+		v.rows(v.get("/v2/SendSMS?" + creds +
+			"&SenderId=CLINIC&Message=x&MobileNumber=2348030000009&scheduleTime=2030-05-01%2010:00"))[0]["MessageId"].(string),
+		v.rows(v.get("/v2/SendBulkSMS?" + creds +
+			"&SenderId=CLINIC&MobileNumber_Message=2348031234567%5Ex&scheduleTime=2030-05-01+10%3A00"))[0]["MessageId"].(string),
 	}
 	if n := len(v.ledger()); n != 3 {
 		t.Errorf("%d texts accepted", n)
@@ -240,11 +267,13 @@ func TestScheduledSend(t *testing.T) {
 	}
 	now.Add(10)
 	for _, report := range v.dlr.wait(t, 3) {
-		if !slices.Contains(ids, report.Get("messageId")) || report.Get("submitDate") != "2030-05-01 09:00:00" || report.Get("doneDate") != "2030-05-01 10:00:00" {
+		if !slices.Contains(ids, report.Get("messageId")) || report.Get("submitDate") != "2030-05-01 09:00:00" ||
+			report.Get("doneDate") != "2030-05-01 10:00:00" {
 			t.Errorf("report %v", report)
 		}
 	}
-	past := v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+`,"SenderId":"CLINIC","Message":"x","MobileNumbers":"2348031234567","SchedTime":"2030-05-01 08:00"}`))
+	past := v.rows(v.post("/v2/SendSMS", `{`+jsonCreds+
+		`,"SenderId":"CLINIC","Message":"x","MobileNumbers":"2348031234567","SchedTime":"2030-05-01 08:00"}`))
 	if got := v.status(past[0]["MessageId"].(string))["Status"]; got != "SUBMITTED" {
 		t.Errorf("a time that has passed is at once: %v", got)
 	}

@@ -42,7 +42,8 @@ func (s *Sandbox) createSenderID(c *call) answer {
 	case slices.ContainsFunc(s.senders, func(x senderID) bool { return x.Text == text }):
 		return failure(codeRecordExists)
 	}
-	x := senderID{ID: s.nextID(), CompanyID: companyID, Text: text, Purpose: purpose, IsActive: true, CreatedDate: s.day(), ApproveStatus: pending}
+	x := senderID{ID: s.nextID(), CompanyID: companyID, Text: text, Purpose: purpose, IsActive: true, CreatedDate: s.day(),
+		ApproveStatus: pending}
 	return s.change(entry{Sender: &x}, "SenderId added successfully.")
 }
 

@@ -25,7 +25,8 @@ func (s *Sandbox) createTemplate(c *call) answer {
 	if name == "" || text == "" {
 		return failure(codeMissing)
 	}
-	t := messageTemplate{ID: s.nextID(), CompanyID: companyID, Name: name, Text: text, IsActive: true, CreatedDate: s.day()}
+	t := messageTemplate{ID: s.nextID(), CompanyID: companyID, Name: name, Text: text, IsActive: true,
+		CreatedDate: s.day()}
 	return s.change(entry{Template: &t}, "Template Added successfully.")
 }
 

@@ -142,12 +142,14 @@ func checkContainer(files []*zip.File) error {
 		}
 		size := min(f.UncompressedSize64, 1<<50)
 		if total += size; size > maxPart && total <= maxInflated {
-			return refuse("Each part of the selected file must be smaller than %s when opened. Yours has one of %s. Remove sheets, pictures and columns you do not need",
+			return refuse(
+				"Each part of the selected file must be smaller than %s when opened. Yours has one of %s. Remove sheets, pictures and columns you do not need",
 				megabytes(maxPart), megabytes(int64(size)))
 		}
 	}
 	if total > maxInflated {
-		return refuse("The selected file must be smaller than %s. Yours is %s when unzipped. Remove sheets, pictures and columns you do not need",
+		return refuse(
+			"The selected file must be smaller than %s. Yours is %s when unzipped. Remove sheets, pictures and columns you do not need",
 			megabytes(maxInflated), megabytes(int64(total)))
 	}
 	return nil

@@ -26,12 +26,15 @@ func plainBook(rows string) parts {
 	return parts{
 		"[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
 		"_rels/.rels":         `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-		"xl/workbook.xml":     `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><workbook ` + mainNS + ` xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><workbookPr/><sheets><sheet name="People" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+		"xl/workbook.xml": `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><workbook ` + mainNS +
+			` xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><workbookPr/><sheets><sheet name="People" sheetId="1" r:id="rId1"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
 			`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/>` +
 			`<Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>` +
 			`<Relationship Id="rId3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/></Relationships>`,
-		"xl/worksheets/sheet1.xml": `<?xml version="1.0"?><worksheet ` + mainNS + `><sheetViews><sheetView/></sheetViews><cols><col min="1" max="2"/></cols><sheetData>` + rows + `</sheetData><pageMargins/></worksheet>`,
+		"xl/worksheets/sheet1.xml": `<?xml version="1.0"?><worksheet ` + mainNS +
+			`><sheetViews><sheetView/></sheetViews><cols><col min="1" max="2"/></cols><sheetData>` + rows +
+			`</sheetData><pageMargins/></worksheet>`,
 	}
 }
 
@@ -41,7 +44,9 @@ func (p parts) pack(t testing.TB) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestSpeed)
+	})
 	names := []string{}
 	for name := range p {
 		names = append(names, name)
@@ -63,7 +68,8 @@ func (p parts) pack(t testing.TB) string {
 }
 
 func smallBook(t testing.TB) string {
-	return plainBook(`<row r="1"><c r="A1" t="inlineStr"><is><t>phone</t></is></c><c r="B1" t="s"><v>0</v></c></row><row r="2"><c r="A2"><v>2348030000101</v></c><c r="B2" s="1"><v>45292</v></c></row>`).
+	return plainBook(
+		`<row r="1"><c r="A1" t="inlineStr"><is><t>phone</t></is></c><c r="B1" t="s"><v>0</v></c></row><row r="2"><c r="A2"><v>2348030000101</v></c><c r="B2" s="1"><v>45292</v></c></row>`).
 		with("xl/sharedStrings.xml", `<sst><si><t>date</t></si></sst>`).
 		with("xl/styles.xml", `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`).pack(t)
 }
@@ -71,19 +77,25 @@ func smallBook(t testing.TB) string {
 // bigBook has n rows of a number and a text of its own among the shared ones.
 func bigBook(t testing.TB, n int) string {
 	var rows, texts strings.Builder
-	rows.WriteString(`<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c></row>`)
+	rows.WriteString(
+		`<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c></row>`)
 	texts.WriteString(`<sst ` + mainNS + `><si><t>phone</t></si><si><t>name</t></si><si><t>text</t></si>`)
 	for i := range n {
-		fmt.Fprintf(&rows, `<row r="%d"><c r="A%d"><v>%d</v></c><c r="B%d" t="s"><v>%d</v></c><c r="C%d" t="s"><v>%d</v></c></row>`, i+2, i+2, 2348030000000+i, i+2, 2*i+3, i+2, 2*i+4)
-		fmt.Fprintf(&texts, `<si><t>Ada %d</t></si><si><t>Dear customer number %d, your parcel is with us. Please bring this code when you come for it: %d. We are open until five every day.</t></si>`, i, i, i*7919)
+		fmt.Fprintf(&rows,
+			`<row r="%d"><c r="A%d"><v>%d</v></c><c r="B%d" t="s"><v>%d</v></c><c r="C%d" t="s"><v>%d</v></c></row>`, i+2, i+2,
+			2348030000000+i, i+2, 2*i+3, i+2, 2*i+4)
+		fmt.Fprintf(&texts,
+			`<si><t>Ada %d</t></si><si><t>Dear customer number %d, your parcel is with us. Please bring this code when you come for it: %d. We are open until five every day.</t></si>`, i, i, i*7919)
 	}
 	texts.WriteString(`</sst>`)
-	return plainBook(rows.String()).with("xl/sharedStrings.xml", texts.String()).with("xl/styles.xml", `<styleSheet `+mainNS+`/>`).pack(t)
+	return plainBook(rows.String()).with("xl/sharedStrings.xml", texts.String()).with("xl/styles.xml", `<styleSheet `+
+		mainNS+`/>`).pack(t)
 }
 
 func TestBook(t *testing.T) {
 	got := mustRead(t, smallBook(t), Options{Country: "NG"})
-	if got.Kind != XLSX || !slices.Equal(got.Header, []string{"phone", "date"}) || !slices.Equal(show(got.rows), []string{"2: 2348030000101|01/01/2024"}) {
+	if got.Kind != XLSX || !slices.Equal(got.Header, []string{"phone", "date"}) ||
+		!slices.Equal(show(got.rows), []string{"2: 2348030000101|01/01/2024"}) {
 		t.Errorf("%s %q %q", got.Kind, got.Header, show(got.rows))
 	}
 	if got.Options.Sheet != "People" || got.Options.HeaderRow != 1 || got.Options.Encoding != "" {
@@ -132,13 +144,15 @@ b &amp; &lt;c&gt; &#233;&#x1F600; &unknown;</t></si><si><t><![CDATA[<raw> & ]]>x
 		{`<c r="C1"><v>3</v></c><c r="A1"><v>1</v></c>`, "1||3"},
 		{`<c r="A1"><v>1</v></c><c r="XFD1" s="3"/>`, "1"},
 	} {
-		got := mustRead(t, plainBook(`<row>`+c.cell+`</row>`).with("xl/styles.xml", styles).with("xl/sharedStrings.xml", texts).pack(t), Options{HeaderRow: NoHeader, Country: "NG"})
+		got := mustRead(t, plainBook(`<row>`+c.cell+`</row>`).with("xl/styles.xml", styles).with("xl/sharedStrings.xml",
+			texts).pack(t), Options{HeaderRow: NoHeader, Country: "NG"})
 		if cells := strings.Join(got.rows[0].Cells, "|"); len(got.rows) != 1 || cells != c.want {
 			t.Errorf("%s is read as %q, want %q", c.cell, cells, c.want)
 		}
 	}
 	for country, want := range map[string]string{"": "2026-05-08", "US": "05/08/2026", "ke": "08/05/2026"} {
-		got := mustRead(t, plainBook(`<row><c s="1"><v>46150</v></c></row>`).with("xl/styles.xml", styles).pack(t), Options{HeaderRow: NoHeader, Country: country})
+		got := mustRead(t, plainBook(`<row><c s="1"><v>46150</v></c></row>`).with("xl/styles.xml", styles).pack(t),
+			Options{HeaderRow: NoHeader, Country: country})
 		if got.rows[0].Cells[0] != want {
 			t.Errorf("a short date in %q is %q", country, got.rows[0].Cells[0])
 		}
@@ -169,7 +183,8 @@ func TestSheetsAndHiddenRows(t *testing.T) {
 		}
 	}
 	f.SetActiveSheet(3)
-	for _, err := range []error{f.DeleteSheet("Sheet1"), f.SetSheetVisible("Old", false), f.SetSheetVisible("Cover", false, true),
+	for _, err := range []error{f.DeleteSheet("Sheet1"), f.SetSheetVisible("Old", false),
+		f.SetSheetVisible("Cover", false, true),
 		f.SetRowVisible("June", 3, false), f.SetRowVisible("June", 5, false), f.SetCellValue("June", "A9", nil)} {
 		if err != nil {
 			t.Fatal(err)
@@ -183,14 +198,17 @@ func TestSheetsAndHiddenRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Tab{{"Cover", true, 0}, {"Old", true, 3}, {"June", false, 4}, {"Empty", false, 0}}; !slices.Equal(p.Sheets, want) {
+	if want := []Tab{{"Cover", true, 0}, {"Old", true, 3}, {"June", false, 4},
+		{"Empty", false, 0}}; !slices.Equal(p.Sheets, want) {
 		t.Errorf("%+v, want %+v", p.Sheets, want)
 	}
-	if p.Options.Sheet != "June" || !slices.Equal(p.Notices(), []string{"The selected file has 4 sheets. Choose the one to use"}) {
+	if p.Options.Sheet != "June" || !slices.Equal(p.Notices(),
+		[]string{"The selected file has 4 sheets. Choose the one to use"}) {
 		t.Errorf("%+v %q", p.Options, p.Notices())
 	}
 	june := mustRead(t, b.String(), Options{})
-	if !slices.Equal(show(june.rows), []string{"2: 08035550101|June", "4: 08035550101|June", "6: 08035550101|June"}) || june.tally.Notice() != "2 hidden rows are left out" {
+	if !slices.Equal(show(june.rows), []string{"2: 08035550101|June", "4: 08035550101|June", "6: 08035550101|June"}) ||
+		june.tally.Notice() != "2 hidden rows are left out" {
 		t.Errorf("%q %+v", show(june.rows), june.tally)
 	}
 	all := mustRead(t, b.String(), Options{IncludeHidden: true})
@@ -200,7 +218,8 @@ func TestSheetsAndHiddenRows(t *testing.T) {
 	if old := mustRead(t, b.String(), Options{Sheet: "Old"}); len(old.rows) != 2 || old.rows[0].Cells[1] != "Old" {
 		t.Errorf("%q", show(old.rows))
 	}
-	for name, want := range map[string]string{"Empty": "The selected file is empty", "July": `The file has no sheet called "July". Choose another`} {
+	for name, want := range map[string]string{"Empty": "The selected file is empty",
+		"July": `The file has no sheet called "July". Choose another`} {
 		if _, err := read(b.String(), Options{Sheet: name}); sentence(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -227,7 +246,9 @@ func TestAgreesWithExcelize(t *testing.T) {
 		for row := 1; row < 40; row += 1 + r.IntN(2) {
 			var values []any
 			for range r.IntN(8) {
-				values = append(values, []any{nil, "text", "é 😀 <&>\n\"x\" ", " lead", 2348030000000 + r.Int64N(1e6), r.Float64() * 1000, -r.IntN(100), true, "0803555", "_x000D_", excelize.Cell{StyleID: date, Value: r.IntN(60000)}}[r.IntN(11)])
+				values = append(values, []any{nil, "text", "é 😀 <&>\n\"x\" ", " lead", 2348030000000 + r.Int64N(1e6),
+					r.Float64() * 1000, -r.IntN(100), true, "0803555", "_x000D_",
+					excelize.Cell{StyleID: date, Value: r.IntN(60000)}}[r.IntN(11)])
 			}
 			if sw != nil {
 				err = sw.SetRow(fmt.Sprintf("A%d", row), values)
@@ -315,21 +336,26 @@ func TestOtherMakersOfBooks(t *testing.T) {
 	rows := `<row r="1"><c r="A1" t="str"><v>phone</v></c></row><row r="2"><c r="A2" t="str"><v>08035550101</v></c></row>`
 	strict := plainBook(rows)
 	for name, text := range strict {
-		strict[name] = strings.ReplaceAll(text, "http://schemas.openxmlformats.org/officeDocument/2006/relationships", "http://purl.oclc.org/ooxml/officeDocument/relationships")
+		strict[name] = strings.ReplaceAll(text, "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+			"http://purl.oclc.org/ooxml/officeDocument/relationships")
 	}
 	slashes := parts{}
 	for name, text := range plainBook(rows) {
 		slashes["/"+strings.ToUpper(strings.ReplaceAll(name, "/", `\`))] = text
 	}
 	absolute := plainBook(rows)
-	absolute["xl/_rels/workbook.xml.rels"] = strings.ReplaceAll(absolute["xl/_rels/workbook.xml.rels"], `Target="`, `Target="/xl/`)
+	absolute["xl/_rels/workbook.xml.rels"] = strings.ReplaceAll(absolute["xl/_rels/workbook.xml.rels"], `Target="`,
+		`Target="/xl/`)
 	moved := plainBook(rows)
 	moved["_rels/.rels"] = strings.ReplaceAll(moved["_rels/.rels"], "xl/workbook.xml", "book/main.xml")
 	moved["book/main.xml"], moved["book/_rels/main.xml.rels"], moved["book/worksheets/sheet1.xml"] = moved["xl/workbook.xml"], moved["xl/_rels/workbook.xml.rels"], moved["xl/worksheets/sheet1.xml"]
 	delete(moved, "xl/workbook.xml")
 	utf16 := plainBook(rows)
-	utf16["xl/worksheets/sheet1.xml"] = "\xff\xfe" + string(wide(strings.Replace(utf16["xl/worksheets/sheet1.xml"], `<?xml version="1.0"?>`, `<?xml version="1.0" encoding="UTF-16"?>`, 1)))
-	for name, p := range map[string]parts{"strict": strict, "backslashes and capitals": slashes, "absolute targets": absolute, "other folders": moved, "UTF-16": utf16} {
+	utf16["xl/worksheets/sheet1.xml"] = "\xff\xfe" +
+		string(wide(strings.Replace(utf16["xl/worksheets/sheet1.xml"], `<?xml version="1.0"?>`,
+			`<?xml version="1.0" encoding="UTF-16"?>`, 1)))
+	for name, p := range map[string]parts{"strict": strict, "backslashes and capitals": slashes,
+		"absolute targets": absolute, "other folders": moved, "UTF-16": utf16} {
 		if got := mustRead(t, p.pack(t), Options{}); !slices.Equal(show(got.rows), []string{"2: 08035550101"}) {
 			t.Errorf("%s: %q", name, show(got.rows))
 		}
@@ -354,7 +380,8 @@ func TestNothingIsLeftOfABook(t *testing.T) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil || row.Cells[0] != fmt.Sprint(2348030000000+n) || row.Cells[1] != fmt.Sprintf("Ada %d", n) || !strings.HasSuffix(row.Cells[2], "every day.") {
+		if err != nil || row.Cells[0] != fmt.Sprint(2348030000000+n) || row.Cells[1] != fmt.Sprintf("Ada %d", n) ||
+			!strings.HasSuffix(row.Cells[2], "every day.") {
 			t.Fatalf("%d: %+v %v", n, row, err)
 		}
 		if n%10_000 == 0 && files() != 0 {
@@ -401,7 +428,8 @@ func TestTextsInAnyOrder(t *testing.T) {
 }
 
 func TestDateFormatsEnd(t *testing.T) {
-	pieces := []string{"y", "m", "d", "h", "s", "[h]", ";", "\"", "\\", "@", "0", ".", "#", "[Red]", "AM/PM", "_", "*", "E+", "[$-409]", "/", "?", "%", ","}
+	pieces := []string{"y", "m", "d", "h", "s", "[h]", ";", "\"", "\\", "@", "0", ".", "#", "[Red]", "AM/PM", "_", "*",
+		"E+", "[$-409]", "/", "?", "%", ","}
 	r := rand.New(rand.NewPCG(3, 4))
 	f := newFormats("NG")
 	start := time.Now()
@@ -423,14 +451,16 @@ func TestDateFormatsEnd(t *testing.T) {
 func FuzzBook(f *testing.F) {
 	for _, s := range [][3]string{
 		{row1, "<sst><si><t>a</t></si></sst>", `<styleSheet><cellXfs><xf numFmtId="14"/></cellXfs></styleSheet>`},
-		{`<row r="3" hidden="1"><c r="C3" t="s" s="1"><f>A1</f><v>0</v></c></row>`, "<sst><si><r><t>a_x000D_</t></r><rPh><t>b</t></rPh></si></sst>", `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="[h]:mm"/></numFmts></styleSheet>`},
+		{`<row r="3" hidden="1"><c r="C3" t="s" s="1"><f>A1</f><v>0</v></c></row>`,
+			"<sst><si><r><t>a_x000D_</t></r><rPh><t>b</t></rPh></si></sst>", `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="[h]:mm"/></numFmts></styleSheet>`},
 		{`<row><c t="inlineStr"><is><t><![CDATA[x]]></t></is></c><!-- c --><?p ?></row>`, "<sst/>", "<styleSheet/>"},
 	} {
 		f.Add(s[0], s[1], s[2])
 	}
 	f.Fuzz(func(t *testing.T, rows, texts, styles string) {
 		data := plainBook(rows).with("xl/sharedStrings.xml", texts).with("xl/styles.xml", styles).pack(t)
-		r := &Reader{file: &tap{r: strings.NewReader(data), left: -1}, profile: Profile{Options: Options{HeaderRow: NoHeader}}}
+		r := &Reader{file: &tap{r: strings.NewReader(data), left: -1},
+			profile: Profile{Options: Options{HeaderRow: NoHeader}}}
 		err := r.open(int64(len(data)))
 		l := list{}
 		for err == nil {

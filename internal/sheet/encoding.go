@@ -25,7 +25,8 @@ const (
 
 // Encodings are the ones that can be chosen, the likely ones first.
 func Encodings() []Encoding {
-	return []Encoding{UTF8, Windows1252, UTF16LE, UTF16BE, "Windows-1250", "Windows-1251", "Windows-1254", "Windows-1256", "IBM850", "Macintosh"}
+	return []Encoding{UTF8, Windows1252, UTF16LE, UTF16BE, "Windows-1250", "Windows-1251", "Windows-1254", "Windows-1256",
+		"IBM850", "Macintosh"}
 }
 
 // codec is nil for UTF-8 and for what is not an encoding of ours.

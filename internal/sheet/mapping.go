@@ -105,7 +105,8 @@ func findMessage(columns []column, header []string, phone int) int {
 			found = i
 		}
 	}
-	if other := 1 - phone; found < 0 && header == nil && len(columns) == 2 && phone >= 0 && columns[other].letters >= 15*max(columns[other].filled, 1) {
+	if other := 1 - phone; found < 0 && header == nil && len(columns) == 2 && phone >= 0 &&
+		columns[other].letters >= 15*max(columns[other].filled, 1) {
 		return other
 	}
 	return found
@@ -135,7 +136,8 @@ func (m Mapping) Question(columns []string) string {
 		names = append(names, name)
 	}
 	last := len(names) - 1
-	return fmt.Sprintf("%s columns look like phone numbers: %s and %s. Choose one", count, strings.Join(names[:last], ", "), names[last])
+	return fmt.Sprintf("%s columns look like phone numbers: %s and %s. Choose one", count,
+		strings.Join(names[:last], ", "), names[last])
 }
 
 // MatchMarks finds for each mark of a text (sms.Marks) the column of the same

@@ -42,7 +42,8 @@ func TestGuess(t *testing.T) {
 		{"no names, a text", "", table("08035550101,Dear Ada come on Monday", "08035550102,Dear Bola come on Monday"), 0, 1, ""},
 		{"no names, text first", "", table("Dear Ada come on Monday,08035550101"), 1, 0, ""},
 		{"two by name", "phone,name,mobile", table("08035550101,Ada,08035550102"), -1, -1, `Two columns look like phone numbers: "phone" and "mobile". Choose one`},
-		{"two of one name", "phone,phone", table("08035550101,08035550102"), -1, -1, `Two columns look like phone numbers: "phone" (column A) and "phone" (column B). Choose one`},
+		{"two of one name", "phone,phone", table("08035550101,08035550102"), -1, -1,
+			`Two columns look like phone numbers: "phone" (column A) and "phone" (column B). Choose one`},
 		{"three by content", "a,b,c", table("08035550101,08035550102,08035550103"), -1, -1, `Three columns look like phone numbers: "a", "b" and "c". Choose one`},
 		{"none", "who,what", table("Ada,a"), -1, -1, "Choose the column with the phone numbers"},
 		{"two messages", "phone,message,text", table("08035550101,a,b"), 0, -1, ""},
@@ -56,7 +57,8 @@ func TestGuess(t *testing.T) {
 		}
 		got := Guess(header, c.rows, "NG")
 		if got.Phone != c.phone || got.Message != c.message || got.Question(header) != c.question {
-			t.Errorf("%s: %+v %q, want phone %d, message %d, %q", c.name, got, got.Question(header), c.phone, c.message, c.question)
+			t.Errorf("%s: %+v %q, want phone %d, message %d, %q", c.name, got, got.Question(header), c.phone, c.message,
+				c.question)
 		}
 	}
 	if got := Guess([]string{"who", "n"}, table("Ada,0712 345678", "B,0712 345679"), "KE"); got.Phone != 1 {
@@ -73,7 +75,8 @@ func TestMatchMarks(t *testing.T) {
 }
 
 func TestMarkQuestion(t *testing.T) {
-	if got := MarkQuestion("Date"); got != "The message uses ##Date##. Choose a column for it, or enter one text for everyone" {
+	if got := MarkQuestion(
+		"Date"); got != "The message uses ##Date##. Choose a column for it, or enter one text for everyone" {
 		t.Error(got)
 	}
 }
@@ -86,7 +89,8 @@ func TestHeaderKey(t *testing.T) {
 		}
 	}
 	seen := map[string][]string{"": nil}
-	for _, other := range [][]string{{"First Name", "Phone No"}, {"Phone No", "First Name", "Date"}, {"Phone NoFirst Name"}, {"Phone", "NoFirst Name"}, {"Phone No", "", "First Name"}} {
+	for _, other := range [][]string{{"First Name", "Phone No"}, {"Phone No", "First Name", "Date"},
+		{"Phone NoFirst Name"}, {"Phone", "NoFirst Name"}, {"Phone No", "", "First Name"}} {
 		if twin, taken := seen[HeaderKey(other)]; taken {
 			t.Errorf("%q has the key of %q", other, twin)
 		}
@@ -98,7 +102,8 @@ func TestHeaderKey(t *testing.T) {
 }
 
 func TestColumnName(t *testing.T) {
-	for i, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 51: "AZ", 52: "BA", 701: "ZZ", 702: "AAA", 16383: "XFD"} {
+	for i, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 51: "AZ", 52: "BA", 701: "ZZ", 702: "AAA",
+		16383: "XFD"} {
 		if got := ColumnName(i); got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)
 		}

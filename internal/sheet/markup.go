@@ -71,7 +71,8 @@ func newMarkup(r io.Reader) *markup {
 	in := &meter{r: r}
 	buffered := bufio.NewReaderSize(in, 64<<10)
 	if head, _ := buffered.Peek(2); string(head) == "\xff\xfe" || string(head) == "\xfe\xff" {
-		buffered = bufio.NewReaderSize(transform.NewReader(buffered, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), 64<<10)
+		buffered = bufio.NewReaderSize(transform.NewReader(buffered,
+			unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), 64<<10)
 	}
 	return &markup{r: buffered, in: in}
 }

@@ -75,7 +75,8 @@ func ordinaryLine(i int) string {
 	if i == 0 {
 		return "phone,text\r\n"
 	}
-	return fmt.Sprintf("%011d,\"Dear customer, your parcel %09d is with us. Please bring this code when you come for it, and pay no one who asks for it.\"\r\n", 8035000000+i, i)
+	return fmt.Sprintf(
+		"%011d,\"Dear customer, your parcel %09d is with us. Please bring this code when you come for it, and pay no one who asks for it.\"\r\n", 8035000000+i, i)
 }
 
 // drain reads a file to its end and counts.
@@ -142,7 +143,8 @@ func TestMemoryStaysFlat(t *testing.T) {
 		start := time.Now()
 		grown := growth(t, func() { got = drain(t, f, Options{}) })
 		info, _ := f.Stat()
-		t.Logf("%s: %d MiB, %d rows, memory +%d MiB, %v", c.name, info.Size()>>20, got.Rows, grown, time.Since(start).Round(time.Millisecond))
+		t.Logf("%s: %d MiB, %d rows, memory +%d MiB, %v", c.name, info.Size()>>20, got.Rows, grown,
+			time.Since(start).Round(time.Millisecond))
 		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
@@ -158,12 +160,14 @@ func TestMemoryStaysFlatWhenWriting(t *testing.T) {
 	text := strings.Repeat("a text of some length ", 6)
 	rows := func(yield func(Rejected, error) bool) {
 		for i := range 200_000 / lighter {
-			if !yield(Rejected{Row{Cells: []string{strconv.Itoa(8035550000 + i), text}}, "Too short: has 10 digits, needs 11"}, nil) {
+			if !yield(Rejected{Row{Cells: []string{strconv.Itoa(8035550000 + i), text}}, "Too short: has 10 digits, needs 11"},
+				nil) {
 				return
 			}
 		}
 	}
-	for name, write := range map[string]func(io.Writer, Layout, iter.Seq2[Rejected, error]) error{"CSV": WriteCSV, "XLSX": WriteXLSX} {
+	for name, write := range map[string]func(io.Writer, Layout, iter.Seq2[Rejected, error]) error{"CSV": WriteCSV,
+		"XLSX": WriteXLSX} {
 		var err error
 		grown := growth(t, func() { err = write(io.Discard, Layout{Columns: 2}, rows) })
 		t.Logf("200,000 rejected rows as %s: memory +%d MiB", name, grown)

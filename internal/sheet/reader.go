@@ -263,7 +263,8 @@ func (r *Reader) seek(n int) (record, error) {
 			return rec, nil
 		}
 		if rec.Number >= n {
-			return record{}, sms.Invalid{"header": fmt.Sprintf("Row %s is empty. Choose the row with the column names", humanize.Comma(int64(n)))}
+			return record{}, sms.Invalid{"header": fmt.Sprintf("Row %s is empty. Choose the row with the column names",
+				humanize.Comma(int64(n)))}
 		}
 	}
 }

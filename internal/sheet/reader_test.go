@@ -108,7 +108,8 @@ func TestEncodings(t *testing.T) {
 		{"UTF-16BE without mark", encode(t, be, wide), wide, UTF16BE},
 		{"UTF-16LE, tabs (Excel's Unicode Text)", "\xff\xfe" + encode(t, le, strings.ReplaceAll(plain, ",", "\t")), strings.ReplaceAll(plain, ",", "\t"), UTF16LE},
 		{"Windows-1252", encode(t, charmap.Windows1252, plain), plain, Windows1252},
-		{"Windows-1252 in the last row of a long file", "phone,name\n" + strings.Repeat("08035550101,Ada\n", 30_000) + "08035550102,Zo\xeb\n", "phone,name\n" + strings.Repeat("08035550101,Ada\n", 30_000) + "08035550102,Zoë\n", Windows1252},
+		{"Windows-1252 in the last row of a long file", "phone,name\n" + strings.Repeat("08035550101,Ada\n", 30_000) +
+			"08035550102,Zo\xeb\n", "phone,name\n" + strings.Repeat("08035550101,Ada\n", 30_000) + "08035550102,Zoë\n", Windows1252},
 		{"Latin-1 is read as Windows-1252", encode(t, charmap.ISO8859_1, plain), plain, Windows1252},
 	} {
 		got := mustRead(t, c.data, Options{})
@@ -136,12 +137,14 @@ func TestLettersAcrossChunksAreCounted(t *testing.T) {
 
 func TestAnotherEncodingCanBeChosen(t *testing.T) {
 	data := "phone,name\n08035550101,Zo\xebl\n"
-	for e, want := range map[Encoding]string{Windows1252: "Zoël", "Windows-1251": "Zoлl", "IBM850": "ZoÙl", "Macintosh": "ZoÎl"} {
+	for e, want := range map[Encoding]string{Windows1252: "Zoël", "Windows-1251": "Zoлl", "IBM850": "ZoÙl",
+		"Macintosh": "ZoÎl"} {
 		if got := mustRead(t, data, Options{Encoding: e}); got.rows[0].Cells[1] != want {
 			t.Errorf("%s: %q, want %q", e, got.rows[0].Cells[1], want)
 		}
 	}
-	if _, err := read(data, Options{Encoding: "EBCDIC"}); sentence(err) != `"EBCDIC" is not an encoding we can read. Choose one from the list` {
+	if _, err := read(data, Options{Encoding: "EBCDIC"}); sentence(
+		err) != `"EBCDIC" is not an encoding we can read. Choose one from the list` {
 		t.Error(err)
 	}
 	for _, e := range Encodings() {
@@ -161,9 +164,11 @@ func TestFewBadBytesAreTheFaultOfTheirRows(t *testing.T) {
 	if !slices.Equal(show(got.rows), want) || got.Options.Encoding != UTF8 || got.tally.Problems != 1 {
 		t.Errorf("%q as %s", show(got.rows), got.Options.Encoding)
 	}
-	odd := "\xff\xfe" + encode(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "phone,name\n08035550101,A") + "\x00\xd8\n\x00" + "0\x00"
+	odd := "\xff\xfe" + encode(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "phone,name\n08035550101,A") +
+		"\x00\xd8\n\x00" + "0\x00"
 	got = mustRead(t, odd, Options{})
-	if len(got.rows) != 2 || got.rows[0].Problem != "Has characters that are not valid UTF-16LE. Choose another encoding or retype the row" {
+	if len(got.rows) != 2 ||
+		got.rows[0].Problem != "Has characters that are not valid UTF-16LE. Choose another encoding or retype the row" {
 		t.Errorf("half a surrogate pair: %q", show(got.rows))
 	}
 }
@@ -178,7 +183,8 @@ func TestDelimitersAndHeaders(t *testing.T) {
 	}{
 		{"comma", "phone,name\n08035550101,Ada\n", ',', 1, "phone|name", "2: 08035550101|Ada"},
 		{"semicolon, commas in the text", "phone;text\n08035550101;Hello, Ada\n08035550102;Hello, Bola\n", ';', 1, "phone|text", "2: 08035550101|Hello, Ada"},
-		{"semicolon, no names, a comma in each text", "08035550101;Hello, Ada\n08035550102;Hello, Bola\n", ';', NoHeader, "Column A|Column B", "1: 08035550101|Hello, Ada"},
+		{"semicolon, no names, a comma in each text", "08035550101;Hello, Ada\n08035550102;Hello, Bola\n", ';', NoHeader,
+			"Column A|Column B", "1: 08035550101|Hello, Ada"},
 		{"tab", "phone\ttext\n08035550101\tHello; Ada, you | me\n", '\t', 1, "phone|text", "2: 08035550101|Hello; Ada, you | me"},
 		{"bar", "phone|text\n08035550101|Hello, Ada; you\n", '|', 1, "phone|text", "2: 08035550101|Hello, Ada; you"},
 		{"told by Excel's first line", "sep=;\r\nphone;text\r\n08035550101;a,b\r\n", ';', 1, "phone|text", "2: 08035550101|a,b"},
@@ -197,8 +203,10 @@ func TestDelimitersAndHeaders(t *testing.T) {
 		{"names only words", "who,what\nAda,a\n", ',', 1, "who|what", "2: Ada|a"},
 	} {
 		got := mustRead(t, c.data, Options{})
-		if got.Options.Delimiter != c.delimiter || got.Options.HeaderRow != c.header || strings.Join(got.Columns, "|") != c.columns || show(got.rows)[0] != c.first {
-			t.Errorf("%s: %q, header in %d, %q, %q", c.name, got.Options.Delimiter, got.Options.HeaderRow, got.Columns, show(got.rows)[0])
+		if got.Options.Delimiter != c.delimiter || got.Options.HeaderRow != c.header ||
+			strings.Join(got.Columns, "|") != c.columns || show(got.rows)[0] != c.first {
+			t.Errorf("%s: %q, header in %d, %q, %q", c.name, got.Options.Delimiter, got.Options.HeaderRow, got.Columns,
+				show(got.rows)[0])
 		}
 		if got.Kind != CSV || got.tally.Rows != len(got.rows) {
 			t.Errorf("%s: %s, %d rows", c.name, got.Kind, got.tally.Rows)
@@ -209,14 +217,16 @@ func TestDelimitersAndHeaders(t *testing.T) {
 func TestDelimiterAndHeaderCanBeChosen(t *testing.T) {
 	data := "a;b,c\nphone;x,y\n\n08035550101;1,2\n"
 	got := mustRead(t, data, Options{Delimiter: ';', HeaderRow: 1})
-	if !slices.Equal(got.Header, []string{"a", "b,c"}) || !slices.Equal(show(got.rows), []string{"2: phone|x,y", "4: 08035550101|1,2"}) || got.tally.Blank != 1 {
+	if !slices.Equal(got.Header, []string{"a", "b,c"}) ||
+		!slices.Equal(show(got.rows), []string{"2: phone|x,y", "4: 08035550101|1,2"}) || got.tally.Blank != 1 {
 		t.Errorf("%q %q %+v", got.Header, show(got.rows), got.tally)
 	}
 	got = mustRead(t, data, Options{HeaderRow: NoHeader, Delimiter: ','})
 	if got.Header != nil || len(got.rows) != 3 || got.rows[0].Cells[0] != "a;b" {
 		t.Errorf("%q %q", got.Header, show(got.rows))
 	}
-	if got := mustRead(t, strings.Repeat("x,1\n", 90)+"phone,n\n0803,2\n", Options{HeaderRow: 91}); got.Header[0] != "phone" || got.rows[0].Number != 92 {
+	if got := mustRead(t, strings.Repeat("x,1\n", 90)+"phone,n\n0803,2\n",
+		Options{HeaderRow: 91}); got.Header[0] != "phone" || got.rows[0].Number != 92 {
 		t.Errorf("a late header: %q %q", got.Header, show(got.rows))
 	}
 	for _, c := range []struct {
@@ -234,7 +244,8 @@ func TestDelimiterAndHeaderCanBeChosen(t *testing.T) {
 }
 
 func TestNotices(t *testing.T) {
-	if got := mustRead(t, "08035550101,Ada\n", Options{}).Notices(); !slices.Equal(got, []string{"The first row looks like data, not column names"}) {
+	if got := mustRead(t, "08035550101,Ada\n", Options{}).Notices(); !slices.Equal(got,
+		[]string{"The first row looks like data, not column names"}) {
 		t.Errorf("%q", got)
 	}
 	if got := mustRead(t, "phone,name\n08035550101,Ada\n", Options{}).Notices(); got != nil {
@@ -243,7 +254,8 @@ func TestNotices(t *testing.T) {
 	if got := mustRead(t, "08035550101^Hi\n", Options{}).Notices(); got != nil {
 		t.Errorf("%q", got)
 	}
-	for n, want := range map[int]string{0: "", 1: "1 hidden row is left out", 14: "14 hidden rows are left out", 1204: "1,204 hidden rows are left out"} {
+	for n, want := range map[int]string{0: "", 1: "1 hidden row is left out", 14: "14 hidden rows are left out",
+		1204: "1,204 hidden rows are left out"} {
 		if got := (Tally{Hidden: n}).Notice(); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
@@ -313,7 +325,8 @@ func (b broken) ReadAt(p []byte, off int64) (int, error) {
 
 func TestFailureOfTheDiskIsNoFaultOfTheFile(t *testing.T) {
 	text := "phone,name\n" + strings.Repeat("08035550101,Ada\n", 100_000)
-	for name, data := range map[string]string{"CSV": text, "UTF-16": "\xff\xfe" + encode(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), text), "XLSX": bigBook(t, 30_000)} {
+	for name, data := range map[string]string{"CSV": text, "UTF-16": "\xff\xfe" +
+		encode(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), text), "XLSX": bigBook(t, 30_000)} {
 		for _, from := range []int64{0, 100, 5000, 300_000, int64(len(data)) - 1} {
 			r, err := Open(broken{strings.NewReader(data), from}, int64(len(data)), Options{})
 			for err == nil {
@@ -367,7 +380,8 @@ func sane(t *testing.T, l list) {
 }
 
 func FuzzSniff(f *testing.F) {
-	for _, s := range []string{"phone,name\n0803,Ada\n", "0803^Hi~0804^Ho", "\xff\xfe0\x00,\x001\x00", "PK\x03\x04", "%PDF-1.7", "sep=;\na;b\n", "a\rb\rc", "\"\n\"a,\"b\nc", oleMagic} {
+	for _, s := range []string{"phone,name\n0803,Ada\n", "0803^Hi~0804^Ho", "\xff\xfe0\x00,\x001\x00", "PK\x03\x04",
+		"%PDF-1.7", "sep=;\na;b\n", "a\rb\rc", "\"\n\"a,\"b\nc", oleMagic} {
 		f.Add([]byte(s))
 	}
 	f.Add([]byte(smallBook(f)))

@@ -66,9 +66,11 @@ func TestUglyRecords(t *testing.T) {
 		{"the end of file of DOS", "a,b\r\nc,d\r\n\x1a", []string{"1: a|b", "2: c|d"}},
 		{"nothing", "", nil},
 		{"a quote", "\"", []string{"1! \" ! " + problemQuote}},
-		{"a letter cut in two by the limit", strings.Repeat("x", keptOfLong-1) + "é" + long + "\nb", []string{"1! " + strings.Repeat("x", keptOfLong-1) + " ! " + problemLong, "2: b"}},
+		{"a letter cut in two by the limit", strings.Repeat("x", keptOfLong-1) + "é" + long + "\nb",
+			[]string{"1! " + strings.Repeat("x", keptOfLong-1) + " ! " + problemLong, "2: b"}},
 	} {
-		for chunk, r := range map[string]io.Reader{"whole": strings.NewReader(c.data), "halves": iotest.HalfReader(strings.NewReader(c.data)), "bytes": iotest.OneByteReader(strings.NewReader(c.data))} {
+		for chunk, r := range map[string]io.Reader{"whole": strings.NewReader(c.data),
+			"halves": iotest.HalfReader(strings.NewReader(c.data)), "bytes": iotest.OneByteReader(strings.NewReader(c.data))} {
 			got, err := scan(r, ',')
 			var rows []Row
 			for _, rec := range got {
@@ -89,16 +91,20 @@ func TestOldMacFile(t *testing.T) {
 }
 
 func TestColumnsOfARow(t *testing.T) {
-	wide := "phone,name\n" + strings.Repeat("1,", 1203) + "1\n" + strings.Repeat(",", 999) + "x\n" + `"a"` + strings.Repeat(`,"a"`, 2000) + "\n"
+	wide := "phone,name\n" + strings.Repeat("1,", 1203) + "1\n" + strings.Repeat(",", 999) + "x\n" + `"a"` +
+		strings.Repeat(`,"a"`, 2000) + "\n"
 	got := mustRead(t, wide, Options{})
-	if len(got.rows) != 3 || got.rows[0].Problem != "Row has 1,204 columns. The limit is 1,000. Remove columns you do not need" ||
+	if len(got.rows) != 3 ||
+		got.rows[0].Problem != "Row has 1,204 columns. The limit is 1,000. Remove columns you do not need" ||
 		got.rows[1].Problem != "" || len(got.rows[1].Cells) != 1000 ||
-		got.rows[2].Problem != "Row has 2,001 columns. The limit is 1,000. Remove columns you do not need" || len(got.rows[2].Cells) != 1000 {
+		got.rows[2].Problem != "Row has 2,001 columns. The limit is 1,000. Remove columns you do not need" ||
+		len(got.rows[2].Cells) != 1000 {
 		t.Errorf("%d rows, %q, %q", len(got.rows), got.rows[0].Problem, got.rows[2].Problem)
 	}
 	for _, n := range []int{1001, 10_000, 100_000} {
 		_, err := read("h"+strings.Repeat(",h", n-1)+"\n1\n", Options{})
-		if want := fmt.Sprintf("The selected file has %s columns. The limit is 1,000. Remove the columns you do not need", comma(n)); sentence(err) != want {
+		if want := fmt.Sprintf("The selected file has %s columns. The limit is 1,000. Remove the columns you do not need",
+			comma(n)); sentence(err) != want {
 			t.Errorf("%d columns: %v", n, err)
 		}
 	}
@@ -108,7 +114,8 @@ func comma(n int) string { return fmt.Sprintf("%d,%03d", n/1000, n%1000) }
 
 // randomTable is a table of the kind that any program may write.
 func randomTable(r *rand.Rand) [][]string {
-	pieces := []string{"a", "0803", " ", "\"", ",", ";", "\n", "é", "😀", "\t", "'", "=1+1", "x y", "\ufeff", "\\", "|", "", "long text of some words"}
+	pieces := []string{"a", "0803", " ", "\"", ",", ";", "\n", "é", "😀", "\t", "'", "=1+1", "x y", "\ufeff", "\\", "|", "",
+		"long text of some words"}
 	table := make([][]string, 1+r.IntN(30))
 	for i := range table {
 		table[i] = make([]string, 1+r.IntN(6))
@@ -151,7 +158,8 @@ func TestAgreesWithEncodingCSV(t *testing.T) {
 }
 
 func FuzzCSVImport(f *testing.F) {
-	for _, s := range []string{"a,b\n1,2\n", "\"a\"\"b\",\"c\nd\"\r\n", "\"a\n", "a,\"b\"c\n", "a\rb", ",,\n\n", "x\x00y", "\xff,1", " \"a\" ,b"} {
+	for _, s := range []string{"a,b\n1,2\n", "\"a\"\"b\",\"c\nd\"\r\n", "\"a\n", "a,\"b\"c\n", "a\rb", ",,\n\n", "x\x00y",
+		"\xff,1", " \"a\" ,b"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -35,14 +35,17 @@ var rejectedLayouts = []struct {
 	want   []string
 }{
 	{"ordinary", Layout{Header: []string{"phone", "name"}, Columns: 2},
-		[]Rejected{rejected("Too short: has 9 digits, needs 11", "080355501", "Ada"), rejected("Missing: enter a phone number", "", "a \"b\", c\nd")},
-		[]string{"phone|name|What to fix", "080355501|Ada|Too short: has 9 digits, needs 11", "|a \"b\", c\nd|Missing: enter a phone number"}},
+		[]Rejected{rejected("Too short: has 9 digits, needs 11", "080355501", "Ada"),
+			rejected("Missing: enter a phone number", "", "a \"b\", c\nd")},
+		[]string{"phone|name|What to fix", "080355501|Ada|Too short: has 9 digits, needs 11",
+			"|a \"b\", c\nd|Missing: enter a phone number"}},
 	{"ragged", Layout{Header: []string{"phone", "name"}, Columns: 2}, []Rejected{rejected("x", "1"), rejected("y", "1", "2", "3", "4")},
 		[]string{"phone|name|What to fix", "1||x", "1|2|y|3|4"}},
 	{"wider than its names", Layout{Header: []string{"phone"}, Columns: 3}, []Rejected{rejected("x", "1", "2", "3")},
 		[]string{"phone|||What to fix", "1|2|3|x"}},
 	{"no names", Layout{Columns: 2}, []Rejected{rejected("x", "1", "2")}, []string{"1|2|x"}},
-	{"rejected before", Layout{Header: []string{"phone", "What to fix"}, Columns: 2}, []Rejected{rejected("new", "1", "old"), rejected("new", "1"), rejected("new", "1", "old", "3")},
+	{"rejected before", Layout{Header: []string{"phone", "What to fix"}, Columns: 2},
+		[]Rejected{rejected("new", "1", "old"), rejected("new", "1"), rejected("new", "1", "old", "3")},
 		[]string{"phone|What to fix", "1|new", "1|new", "1|new|3"}},
 }
 
@@ -67,7 +70,8 @@ func TestWriteCSV(t *testing.T) {
 }
 
 func TestFormulasAreDefused(t *testing.T) {
-	hot := []string{"=1+1", "+2348035550101", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x", " =1+1", "\u00a0=1"}
+	hot := []string{"=1+1", "+2348035550101", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x", " =1+1",
+		"\u00a0=1"}
 	cold := []string{"2348035550101", "0803 555 0101", "a=b", "", "'=1", "\",\"=1+1", "Ada"}
 	for i, cell := range slices.Concat(hot, cold) {
 		var b bytes.Buffer
@@ -148,7 +152,8 @@ func isText(t *testing.T, book []byte, cells ...string) {
 			t.Errorf("%s is not Text: %+v %v", cell, style, err)
 		}
 	}
-	if kind, err := f.GetCellType("Sheet1", cells[0]); err != nil || kind != excelize.CellTypeInlineString && kind != excelize.CellTypeSharedString {
+	if kind, err := f.GetCellType("Sheet1", cells[0]); err != nil || kind != excelize.CellTypeInlineString &&
+		kind != excelize.CellTypeSharedString {
 		t.Errorf("%s has type %v, %v", cells[0], kind, err)
 	}
 }
@@ -166,7 +171,8 @@ func TestWritersPassErrorsOn(t *testing.T) {
 			yield(Rejected{}, errRows)
 		}
 	}
-	for name, write := range map[string]func(io.Writer, Layout, iter.Seq2[Rejected, error]) error{"CSV": WriteCSV, "XLSX": WriteXLSX} {
+	for name, write := range map[string]func(io.Writer, Layout, iter.Seq2[Rejected, error]) error{"CSV": WriteCSV,
+		"XLSX": WriteXLSX} {
 		if err := write(io.Discard, Layout{}, failing); !errors.Is(err, errRows) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -215,7 +221,8 @@ func TestRejectedRowsComeBack(t *testing.T) {
 		rows = append(rows, Rejected{row, fmt.Sprintf("fix %d", row.Number)})
 	}
 	layout := Layout{Header: before.Header, Columns: before.tally.Columns}
-	for name, write := range map[string]func(io.Writer, Layout, iter.Seq2[Rejected, error]) error{"CSV": WriteCSV, "XLSX": WriteXLSX} {
+	for name, write := range map[string]func(io.Writer, Layout, iter.Seq2[Rejected, error]) error{"CSV": WriteCSV,
+		"XLSX": WriteXLSX} {
 		var b bytes.Buffer
 		if err := write(&b, layout, reject(rows...)); err != nil {
 			t.Fatal(err)

@@ -138,13 +138,15 @@ func CheckSize(size, limit int64) error {
 	if size <= limit {
 		return nil
 	}
-	return refuse("The selected file must be smaller than %s. Yours is %s. Remove sheets, pictures and columns you do not need", megabytes(limit), megabytes(size))
+	return refuse(
+		"The selected file must be smaller than %s. Yours is %s. Remove sheets, pictures and columns you do not need", megabytes(limit), megabytes(size))
 }
 
 // OverSize is the sentence for a file of which only is known that it has more
 // than limit bytes.
 func OverSize(limit int64) string {
-	return fmt.Sprintf("The selected file must be smaller than %s. Yours is larger. Remove sheets, pictures and columns you do not need", megabytes(limit))
+	return fmt.Sprintf(
+		"The selected file must be smaller than %s. Yours is larger. Remove sheets, pictures and columns you do not need", megabytes(limit))
 }
 
 // CellFault says why a value must not go into a message although it can be

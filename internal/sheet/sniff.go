@@ -109,7 +109,8 @@ func refuseOLE(r io.ReaderAt, size int64) error {
 			return c.err
 		}
 	}
-	return refuseType("an old Excel file (XLS)", "Open it in Excel, choose Save As, choose Excel Workbook (.xlsx), and upload that file")
+	return refuseType("an old Excel file (XLS)",
+		"Open it in Excel, choose Save As, choose Excel Workbook (.xlsx), and upload that file")
 }
 
 // wide writes ASCII as UTF-16LE, as names in an OLE directory are.

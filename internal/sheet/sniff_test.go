@@ -84,17 +84,20 @@ func TestRefusals(t *testing.T) {
 		{"old Word", ole("WordDocument"), saysType + "an old Word document (DOC)"},
 		{"a locked book", ole("EncryptedPackage"), saysPassword},
 		{"a book that the library locked", lockedBook(t), saysPassword},
-		{"ODS renamed .csv", zipOf(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml"), saysType + "an OpenDocument spreadsheet (ODS)" + saysExport},
+		{"ODS renamed .csv", zipOf(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml"), saysType +
+			"an OpenDocument spreadsheet (ODS)" + saysExport},
 		{"XLSB", zipOf(t, "[Content_Types].xml", "xl/workbook.bin"), saysType + "an Excel binary workbook (XLSB)" + saysExport},
 		{"Word", zipOf(t, "[Content_Types].xml", "word/document.xml"), saysType + "a Word document"},
-		{"Numbers", zipOf(t, "Index/Document.iwa", "Metadata/Properties.plist"), saysType + "a Numbers document. Open it in Numbers, choose File, Export To, Excel, and upload that file"},
+		{"Numbers", zipOf(t, "Index/Document.iwa", "Metadata/Properties.plist"), saysType +
+			"a Numbers document. Open it in Numbers, choose File, Export To, Excel, and upload that file"},
 		{"a ZIP of ZIPs", zipOf(t, "lib 0.zip="+zipOf(t, "0.dll")), saysType + "a ZIP archive. Unzip it and upload the file inside"},
 		{"names that lead out", zipOf(t, "../../etc/passwd", `..\xl\workbook.xml`), saysType + "a ZIP archive. Unzip it and upload the file inside"},
 		{"an empty ZIP", "PK\x05\x06" + strings.Repeat("\x00", 18), saysType + "an empty ZIP archive"},
 		{"noise", string(noise), unreadable},
 		{"half a book", smallBook(t)[:700], unreadable},
 		{"10,000 columns", strings.Repeat("h,", 9999) + "h\n1\n", "The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
-		{"10,000 columns in a book", plainBook(`<row>` + strings.Repeat(`<c t="str"><v>h</v></c>`, 10_000) + `</row>`).pack(t), "The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
+		{"10,000 columns in a book", plainBook(`<row>` + strings.Repeat(`<c t="str"><v>h</v></c>`, 10_000) +
+			`</row>`).pack(t), "The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
 	} {
 		p, err := Sniff(strings.NewReader(c.data), int64(len(c.data)))
 		if sentence(err) != c.want {
@@ -117,7 +120,8 @@ func TestCheckSize(t *testing.T) {
 		t.Error(err)
 	}
 	for size, want := range map[int64]string{310 << 20: "310MB", 256<<20 + 1: "257MB", 1 << 30: "1,024MB"} {
-		if got := sentence(CheckSize(size, 256<<20)); got != "The selected file must be smaller than 256MB. Yours is "+want+". Remove sheets, pictures and columns you do not need" {
+		if got := sentence(CheckSize(size, 256<<20)); got != "The selected file must be smaller than 256MB. Yours is "+want+
+			". Remove sheets, pictures and columns you do not need" {
 			t.Errorf("%d: %s", size, got)
 		}
 	}
@@ -157,7 +161,9 @@ func inflating(t *testing.T, p parts, name, head, filling, tail string, size int
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestSpeed)
+	})
 	for n, text := range p {
 		if n == name {
 			continue
@@ -241,31 +247,40 @@ func hostileBooks(t *testing.T) map[string][2]string {
 		"more than 1,000 entries":   {many.pack(t), unreadable},
 		"a size too small":          {lie(t, book, sheet, 20), unreadable},
 		"a size too large":          {lie(t, book, sheet, 100_000), unreadable},
-		"a size of 3 GiB":           {lie(t, book, sheet, 3<<30), "The selected file must be smaller than 256MB. Yours is 3,073MB when unzipped. Remove sheets, pictures and columns you do not need"},
-		"a picture of 300 MiB":      {inflating(t, plainBook(row1), "xl/media/1.png", "", "0", "", 300*real), "The selected file must be smaller than 256MB. Yours is 301MB when unzipped. Remove sheets, pictures and columns you do not need"},
-		"a sheet of 130 MiB":        {inflating(t, plainBook(row1), sheet, head, " ", tail, 130*real), "Each part of the selected file must be smaller than 128MB when opened. Yours has one of 131MB. Remove sheets, pictures and columns you do not need"},
+		"a size of 3 GiB": {lie(t, book, sheet, 3<<30),
+			"The selected file must be smaller than 256MB. Yours is 3,073MB when unzipped. Remove sheets, pictures and columns you do not need"},
+		"a picture of 300 MiB": {inflating(t, plainBook(row1), "xl/media/1.png", "", "0", "", 300*real),
+			"The selected file must be smaller than 256MB. Yours is 301MB when unzipped. Remove sheets, pictures and columns you do not need"},
+		"a sheet of 130 MiB": {inflating(t, plainBook(row1), sheet, head, " ", tail, 130*real),
+			"Each part of the selected file must be smaller than 128MB when opened. Yours has one of 131MB. Remove sheets, pictures and columns you do not need"},
 		"a picture of 70 MiB":       {inflating(t, plainBook(row1), "xl/media/1.png", "", "0", "", 70*mib), ""},
 		"a cell of 70 MiB":          {inflating(t, plainBook(row1), sheet, head+`<row><c t="str"><v>`, "A", `</v></c></row>`+tail, 70*mib), unreadable},
 		"a cell of 20 MiB in runs":  {inflating(t, plainBook(row1), sheet, head+`<row><c t="inlineStr"><is>`, "<r><t>A</t></r>", `</is></c></row>`+tail, 20*mib), ""},
 		"a cell of 20 MiB of marks": {inflating(t, plainBook(row1), sheet, head+`<row><c t="str"><v>`, "A<x/>", `</v></c></row>`+tail, 20*mib), ""},
-		"a text of 20 MiB in runs":  {inflating(t, plainBook(row1+`<row><c t="s"><v>0</v></c></row>`), "xl/sharedStrings.xml", "<sst><si>", "<r><t>A</t></r>", "</si></sst>", 20*mib), ""},
-		"3,000,000 texts":           {inflating(t, plainBook(row1+`<row><c t="s"><v>300000</v></c></row>`), "xl/sharedStrings.xml", "<sst>", "<si/>", "</sst>", 16*mib), ""},
-		"an attribute of 70 MiB":    {inflating(t, plainBook(row1), sheet, head+`<row x="`, "A", `"/>`+tail, 70*mib), unreadable},
-		"an attribute of tag ends":  {inflating(t, plainBook(row1), sheet, head+`<row x="`, ">", `"/>`+tail, 70*mib), unreadable},
-		"a comment of 20 MiB":       {inflating(t, plainBook(row1), sheet, head+"<!--", "-> ", "-->"+tail, 20*mib), ""},
-		"CDATA of 70 MiB":           {inflating(t, plainBook(row1), sheet, head+"<row><c><v><![CDATA[", "> ", "]]></v></c></row>"+tail, 70*mib), unreadable},
-		"a style sheet of 60 MiB":   {inflating(t, plainBook(row1), "xl/styles.xml", "<styleSheet><numFmts/>", `<numFmt numFmtId="1" formatCode="yyyy"/>`, "</styleSheet>", 60*real), unreadable},
-		"16 MiB of formats":         {inflating(t, plainBook(row1), "xl/styles.xml", "<styleSheet><cellXfs>", `<xf numFmtId="14"/>`, "</cellXfs></styleSheet>", 14*mib), ""},
-		"a row of 16,384 columns":   {plainBook(row1 + strings.Repeat(`<row><c r="XFD"><v>1</v></c></row>`, 300)).pack(t), ""},
-		"a directory of a million":  {"PK\x03\x04" + strings.Repeat("PK\x01\x02"+strings.Repeat("\x00", 42), 1<<20) + "PK\x05\x06" + strings.Repeat("\x00", 8) + "\x00\x00\xe0\x02" + "\x04\x00\x00\x00\x00\x00", unreadable},
-		"20 MiB of open elements":   {inflating(t, plainBook(row1), sheet, head, "<a>", tail, 20*mib), unreadable},
+		"a text of 20 MiB in runs": {inflating(t, plainBook(row1+`<row><c t="s"><v>0</v></c></row>`), "xl/sharedStrings.xml",
+			"<sst><si>", "<r><t>A</t></r>", "</si></sst>", 20*mib), ""},
+		"3,000,000 texts": {inflating(t, plainBook(row1+`<row><c t="s"><v>300000</v></c></row>`),
+			"xl/sharedStrings.xml", "<sst>", "<si/>", "</sst>", 16*mib), ""},
+		"an attribute of 70 MiB":   {inflating(t, plainBook(row1), sheet, head+`<row x="`, "A", `"/>`+tail, 70*mib), unreadable},
+		"an attribute of tag ends": {inflating(t, plainBook(row1), sheet, head+`<row x="`, ">", `"/>`+tail, 70*mib), unreadable},
+		"a comment of 20 MiB":      {inflating(t, plainBook(row1), sheet, head+"<!--", "-> ", "-->"+tail, 20*mib), ""},
+		"CDATA of 70 MiB":          {inflating(t, plainBook(row1), sheet, head+"<row><c><v><![CDATA[", "> ", "]]></v></c></row>"+tail, 70*mib), unreadable},
+		"a style sheet of 60 MiB": {inflating(t, plainBook(row1), "xl/styles.xml", "<styleSheet><numFmts/>",
+			`<numFmt numFmtId="1" formatCode="yyyy"/>`, "</styleSheet>", 60*real), unreadable},
+		"16 MiB of formats": {inflating(t, plainBook(row1), "xl/styles.xml", "<styleSheet><cellXfs>",
+			`<xf numFmtId="14"/>`, "</cellXfs></styleSheet>", 14*mib), ""},
+		"a row of 16,384 columns": {plainBook(row1 + strings.Repeat(`<row><c r="XFD"><v>1</v></c></row>`, 300)).pack(t), ""},
+		"a directory of a million": {"PK\x03\x04" + strings.Repeat("PK\x01\x02"+strings.Repeat("\x00", 42), 1<<20) +
+			"PK\x05\x06" + strings.Repeat("\x00", 8) + "\x00\x00\xe0\x02" + "\x04\x00\x00\x00\x00\x00", unreadable},
+		"20 MiB of open elements": {inflating(t, plainBook(row1), sheet, head, "<a>", tail, 20*mib), unreadable},
 	}
 }
 
 // TestChecksumsAreRead changes one digit of a number, and one letter of a text,
 // where nothing but the checksum can tell.
 func TestChecksumsAreRead(t *testing.T) {
-	p := plainBook(row1+`<row r="3"><c r="A3" t="s"><v>0</v></c></row>`).with("xl/sharedStrings.xml", `<sst><si><t>first text</t></si><si><t>never used</t></si></sst>`)
+	p := plainBook(row1+`<row r="3"><c r="A3" t="s"><v>0</v></c></row>`).with("xl/sharedStrings.xml",
+		`<sst><si><t>first text</t></si><si><t>never used</t></si></sst>`)
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for name, text := range p {
@@ -284,7 +299,8 @@ func TestChecksumsAreRead(t *testing.T) {
 	if l := mustRead(t, whole, Options{}); len(l.rows) != 2 {
 		t.Fatalf("%q", show(l.rows))
 	}
-	for _, change := range [][2]string{{"8035550101", "8035550191"}, {"first text", "worst text"}, {"never used", "newer used"}} {
+	for _, change := range [][2]string{{"8035550101", "8035550191"}, {"first text", "worst text"},
+		{"never used", "newer used"}} {
 		if _, err := read(strings.Replace(whole, change[0], change[1], 1), Options{}); sentence(err) != unreadable {
 			t.Errorf("%s for %s: %v", change[1], change[0], err)
 		}

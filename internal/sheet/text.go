@@ -44,7 +44,8 @@ func (r *Reader) openText(size int64) error {
 		}
 	}
 	if !o.Encoding.known() {
-		return sms.Invalid{"encoding": fmt.Sprintf("%q is not an encoding we can read. Choose one from the list", string(o.Encoding))}
+		return sms.Invalid{"encoding": fmt.Sprintf("%q is not an encoding we can read. Choose one from the list",
+			string(o.Encoding))}
 	}
 	sample, whole, err := readSample(r.file, size, o.Encoding)
 	if err != nil {

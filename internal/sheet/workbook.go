@@ -39,7 +39,8 @@ func writeBook(w io.Writer, fill func(put func([]string) error) error) error {
 		return fmt.Errorf("begin a workbook: %w", err)
 	}
 	s := &sheetWriter{b: bufio.NewWriterSize(part, 64<<10)}
-	s.b.WriteString(xml.Header + `<worksheet xmlns="` + bookNS + `"><cols><col min="1" max="` + strconv.Itoa(excelize.MaxColumns) + `" width="13" style="1"/></cols><sheetData>`)
+	s.b.WriteString(xml.Header + `<worksheet xmlns="` + bookNS + `"><cols><col min="1" max="` +
+		strconv.Itoa(excelize.MaxColumns) + `" width="13" style="1"/></cols><sheetData>`)
 	if err := fill(s.put); err != nil {
 		return fmt.Errorf("fill a workbook: %w", err)
 	}
@@ -65,10 +66,14 @@ func bookParts() []struct{ name, content string } {
 			`<Override PartName="/xl/workbook.xml" ContentType="` + mediaType + `sheet.main+xml"/>` +
 			`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="` + mediaType + `worksheet+xml"/>` +
 			`<Override PartName="/xl/styles.xml" ContentType="` + mediaType + `styles+xml"/></Types>`},
-		{"_rels/.rels", `<Relationships xmlns="` + packageNS + `relationships"><Relationship Id="rId1" Type="` + relationNS + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
-		{"xl/workbook.xml", `<workbook xmlns="` + bookNS + `" xmlns:r="` + relationNS + `"><sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+		{"_rels/.rels", `<Relationships xmlns="` + packageNS + `relationships"><Relationship Id="rId1" Type="` + relationNS +
+			`/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+		{"xl/workbook.xml", `<workbook xmlns="` + bookNS + `" xmlns:r="` + relationNS +
+			`"><sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>`},
 		{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="` + packageNS + `relationships">` +
-			`<Relationship Id="rId1" Type="` + relationNS + `/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="` + relationNS + `/styles" Target="styles.xml"/></Relationships>`},
+			`<Relationship Id="rId1" Type="` + relationNS +
+			`/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="` + relationNS +
+			`/styles" Target="styles.xml"/></Relationships>`},
 		{"xl/styles.xml", `<styleSheet xmlns="` + bookNS + `"><numFmts count="1"><numFmt numFmtId="164" formatCode="@"/></numFmts>` +
 			`<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>` +
 			`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +

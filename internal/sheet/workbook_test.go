@@ -52,7 +52,8 @@ func writtenRows(t interface{ Fatal(...any) }, rows [][]string) (theirs, ours []
 // TestAWorkbookHoldsWhatWasWritten: every text comes back as it was, whatever
 // it looks like to a program that reads workbooks.
 func TestAWorkbookHoldsWhatWasWritten(t *testing.T) {
-	bits := rapid.SampledFrom([]string{"_x000D_", "_x0041", "_", "x0041_", "_x005F_", "a", " ", "\n", "\t", "<&>\"'", "]]>", "é😀", "=1+1", "0803", "1e9"})
+	bits := rapid.SampledFrom([]string{"_x000D_", "_x0041", "_", "x0041_", "_x005F_", "a", " ", "\n", "\t", "<&>\"'",
+		"]]>", "é😀", "=1+1", "0803", "1e9"})
 	rapid.Check(t, func(t *rapid.T) {
 		var rows [][]string
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {

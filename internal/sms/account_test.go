@@ -72,8 +72,9 @@ func TestCheckBaseURL(t *testing.T) {
 }
 
 func goodAccount() Account {
-	return Account{Name: "Clinic", BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 100, URLBudget: 2000, MaxParts: 6,
-		Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", LateAfter: DefaultLateAfter}
+	return Account{Name: "Clinic", BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 100, URLBudget: 2000,
+		MaxParts: 6,
+		Country:  "NG", Timezone: "Africa/Lagos", Currency: "₦", LateAfter: DefaultLateAfter}
 }
 
 func TestAccountCheck(t *testing.T) {

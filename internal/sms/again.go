@@ -30,11 +30,14 @@ func AgainChoices() []AgainChoice {
 		choice("undelivered", AgainChoice{May: true, Proposed: true}),
 		choice("expired", AgainChoice{May: true, Proposed: true}),
 		choice("deleted", AgainChoice{May: true, Proposed: true}),
-		choice("rejected", AgainChoice{May: true, Why: "The network refused these, often because of the sender ID or the text. Change one of them first."}),
+		choice("rejected",
+			AgainChoice{May: true,
+				Why: "The network refused these, often because of the sender ID or the text. Change one of them first."}),
 		choice("blocked", AgainChoice{Why: "Delivery reports say these numbers are on a block list. They will be left out."}),
 		choice("refused", AgainChoice{May: true, Proposed: true, Unsent: true}),
 		choice("stopped", AgainChoice{May: true, Proposed: true, Unsent: true}),
-		choice("leftout", AgainChoice{May: true, Unsent: true, Why: "Rows with no usable number, repeated rows and blocked numbers will still be left out."}),
+		choice("leftout", AgainChoice{May: true, Unsent: true,
+			Why: "Rows with no usable number, repeated rows and blocked numbers will still be left out."}),
 	}
 }
 
@@ -75,7 +78,9 @@ func AgainName(name string) string {
 	}
 	letters := []rune(name)
 	name = string(letters[:min(len(letters), againLength)])
-	trimmed := strings.TrimRightFunc(name, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".,;:!?…-–—", r) })
+	trimmed := strings.TrimRightFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(".,;:!?…-–—", r)
+	})
 	if trimmed == "" {
 		trimmed = name
 	}

@@ -32,7 +32,8 @@ func TestAgainName(t *testing.T) {
 		}
 		rest, ok := strings.CutSuffix(once, " (sent again)")
 		last, _ := utf8.DecodeLastRuneInString(rest)
-		if !ok || !strings.HasSuffix(name, " (sent again)") && strings.ContainsFunc(rest, unicode.IsLetter) && strings.ContainsRune(" .,!", last) {
+		if !ok || !strings.HasSuffix(name, " (sent again)") && strings.ContainsFunc(rest, unicode.IsLetter) &&
+			strings.ContainsRune(" .,!", last) {
 			t.Fatalf("%q became %q", name, once)
 		}
 	})

@@ -71,6 +71,7 @@ func CheckReturned(reason string) (trimmed, sentence string) {
 // started.
 func LateApproval(s Schedule) string {
 	at := s.Time()
-	return fmt.Sprintf("It was scheduled for %s at %s, but was approved after that time. It is more than %d minutes late, so someone has to decide when to send it",
+	return fmt.Sprintf(
+		"It was scheduled for %s at %s, but was approved after that time. It is more than %d minutes late, so someone has to decide when to send it",
 		at.Format("2 January 2006"), at.Format("3:04pm"), int(LateMost/time.Minute))
 }

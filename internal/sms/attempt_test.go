@@ -12,7 +12,8 @@ import (
 // written are the forms in which a service writes one of our numbers back.
 func written(t *rapid.T, number string) string {
 	national := number[3:]
-	return rapid.SampledFrom([]string{number, "+" + number, "00" + number, "0" + national, national, "+234 " + national[:3] + " " + national[3:],
+	return rapid.SampledFrom([]string{number, "+" + number, "00" + number, "0" + national, national, "+234 " +
+		national[:3] + " " + national[3:],
 		"+234(0)" + national, number[:6] + "-" + number[6:]}).Draw(t, "form")
 }
 
@@ -21,15 +22,19 @@ func answered(t *rapid.T, number, label string) (rows []ResultRow, want Settled)
 	row := func(id, code, words string) ResultRow {
 		return ResultRow{Number: written(t, number), ProviderID: id, Code: code, Description: words}
 	}
-	switch rapid.SampledFrom([]string{"accepted", "twice", "same twice", "beside a refusal", "refused", "id and code", "neither", "missing"}).Draw(t, label) {
+	switch rapid.SampledFrom([]string{"accepted", "twice", "same twice", "beside a refusal", "refused", "id and code",
+		"neither", "missing"}).Draw(t, label) {
 	case "accepted":
 		return []ResultRow{row("id-"+number, "", "")}, Settled{To: Accepted, ProviderID: "id-" + number}
 	case "twice":
-		return []ResultRow{row("id-"+number, "", ""), row("other-"+number, "", "")}, Settled{To: Accepted, Aliases: []string{"id-" + number, "other-" + number}}
+		return []ResultRow{row("id-"+number, "", ""), row("other-"+number, "", "")},
+			Settled{To: Accepted, Aliases: []string{"id-" + number, "other-" + number}}
 	case "same twice":
-		return []ResultRow{row("id-"+number, "", ""), row("id-"+number, "", "")}, Settled{To: Accepted, ProviderID: "id-" + number}
+		return []ResultRow{row("id-"+number, "", ""), row("id-"+number, "", "")},
+			Settled{To: Accepted, ProviderID: "id-" + number}
 	case "beside a refusal":
-		return []ResultRow{row("", "401", "no"), row("id-"+number, "", ""), row("bad-"+number, "5", "")}, Settled{To: Accepted, ProviderID: "id-" + number}
+		return []ResultRow{row("", "401", "no"), row("id-"+number, "", ""), row("bad-"+number, "5", "")},
+			Settled{To: Accepted, ProviderID: "id-" + number}
 	case "refused":
 		return []ResultRow{row("", "401", " filter mismatch ")}, Settled{To: Refused, Code: "401", Reason: "filter mismatch"}
 	case "id and code":
@@ -142,7 +147,8 @@ func TestSettleOfAWholeCall(t *testing.T) {
 			t.Errorf("class %q: %+v", class, got)
 		}
 		for i, m := range got.Messages {
-			if m.To != want.message || m.MessageID != to[i].MessageID || m.ProviderID != "" || m.Code != "021" || m.Reason != "why" {
+			if m.To != want.message || m.MessageID != to[i].MessageID || m.ProviderID != "" || m.Code != "021" ||
+				m.Reason != "why" {
 				t.Errorf("class %q: message %+v", class, m)
 			}
 			if !Sending.MayBecome(m.To, class) {

@@ -29,7 +29,8 @@ func (b Balance) Amount() (amount *big.Rat, ok bool) {
 	s = s[start:]
 	digits := strings.ReplaceAll(s, ",", "")
 	points := strings.Count(digits, ".")
-	if !fits || strings.Trim(digits, "0123456789.") != "" || points > 1 || len(digits) > 40 || !commasFit(s) || pointBefore && points == 0 {
+	if !fits || strings.Trim(digits, "0123456789.") != "" || points > 1 || len(digits) > 40 || !commasFit(s) ||
+		pointBefore && points == 0 {
 		return nil, false
 	}
 	amount, ok = new(big.Rat).SetString(digits)

@@ -31,8 +31,10 @@ func TestAmountOfCredits(t *testing.T) {
 			t.Errorf("%q = %v, %v; want %v", credits, got, ok, want)
 		}
 	}
-	for _, credits := range []string{"", "₦", "none", "unlimited", "1,5", "₦12,34,567.00", "₦1.234,50", "1 234", "1.2.3", "₦5 left", "₦,500", "₦.50", "Rs.50",
-		"5e3", "0x10", "₦1,234,5", "₦1234,567", "--5", "-₦-5", "SMS-Credits 5", "credits=5", "12/3", "₦1,,000", "₦" + strings.Repeat("9", 41), "٥٠", "5,000₦", "1_000"} {
+	for _, credits := range []string{"", "₦", "none", "unlimited", "1,5", "₦12,34,567.00", "₦1.234,50", "1 234", "1.2.3",
+		"₦5 left", "₦,500", "₦.50", "Rs.50",
+		"5e3", "0x10", "₦1,234,5", "₦1234,567", "--5", "-₦-5", "SMS-Credits 5", "credits=5", "12/3", "₦1,,000", "₦" +
+			strings.Repeat("9", 41), "٥٠", "5,000₦", "1_000"} {
 		if got, ok := (Balance{Credits: credits}).Amount(); ok {
 			t.Errorf("%q was read as %v", credits, got)
 		}
@@ -42,7 +44,8 @@ func TestAmountOfCredits(t *testing.T) {
 // FuzzCredits: an amount is never made up. Its digits are the digits of the
 // text, in their order, with the text's only point where it stood.
 func FuzzCredits(f *testing.F) {
-	for _, s := range []string{"₦57,524.50", "KSh7578560.8000", "-$5", "1,5", "", ".", "₦.5", "Rs.1.0", "\x00", "1e9", "₦-,-1"} {
+	for _, s := range []string{"₦57,524.50", "KSh7578560.8000", "-$5", "1,5", "", ".", "₦.5", "Rs.1.0", "\x00", "1e9",
+		"₦-,-1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

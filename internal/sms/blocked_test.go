@@ -30,7 +30,8 @@ func TestBlockedSentence(t *testing.T) {
 }
 
 func TestBlockable(t *testing.T) {
-	for number, want := range map[string]bool{"2348030000101": true, "": false, "hidden••••": false, "+234": false, "23480 3": false} {
+	for number, want := range map[string]bool{"2348030000101": true, "": false, "hidden••••": false, "+234": false,
+		"23480 3": false} {
 		if Blockable(number) != want {
 			t.Errorf("%q: %v", number, !want)
 		}
@@ -38,7 +39,8 @@ func TestBlockable(t *testing.T) {
 }
 
 func TestNumberPrefix(t *testing.T) {
-	for typed, want := range map[string]string{"0803": "234803", "0803 000 0101": "2348030000101", "+234 80": "23480", "0023480": "23480", "234": "234", "": "", "abc": "", "0": "234"} {
+	for typed, want := range map[string]string{"0803": "234803", "0803 000 0101": "2348030000101", "+234 80": "23480",
+		"0023480": "23480", "234": "234", "": "", "abc": "", "0": "234"} {
 		if got := NumberPrefix(typed, "NG"); got != want {
 			t.Errorf("%q: %q, want %q", typed, got, want)
 		}

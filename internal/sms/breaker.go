@@ -49,11 +49,15 @@ func Judge(o Outcome, canary Canary, recent []Finished) Verdict {
 		v.Sentence = o.Reason
 	case o.Class == ClassDoubt && inDoubtTooOften(recent):
 		v.PauseCampaign = true
-		v.Sentence = "We lost several requests in a row and paused so that no more messages end up in doubt. Check that the provider is working, then continue"
+		v.Sentence = "We lost several requests in a row and paused so that no more messages end up in doubt. Check that " +
+			"the provider is working, then continue"
 	case o.Class == ClassRate && run(recent, func(f Finished) bool { return f.Class == ClassRate }) >= rateInARow:
 		v.PauseCampaign = true
-		v.Sentence = fmt.Sprintf("The provider told us %d times in a row that we are sending too fast. Check the account's requests per minute, then continue", rateInARow)
-	case run(recent, func(f Finished) bool { return f.Canary && f.Class == ClassAnswered && f.Accepted == 0 }) >= refusedInARow:
+		v.Sentence = fmt.Sprintf(
+			"The provider told us %d times in a row that we are sending too fast. Check the account's requests per minute, then continue", rateInARow)
+	case run(recent, func(f Finished) bool {
+		return f.Canary && f.Class == ClassAnswered && f.Accepted == 0
+	}) >= refusedInARow:
 		v.PauseCampaign = true
 		v.Sentence = "The provider has refused every message so far. Check the reasons, then continue"
 	}

@@ -54,7 +54,8 @@ func TestBreaker(t *testing.T) {
 	} {
 		v := Judge(Outcome{Class: c.recent[0].Class}, CanaryPassed, c.recent)
 		if v.PauseCampaign != c.pause || v.PauseAccount {
-			t.Errorf("%s: campaign %v, account %v, want %v and never the account", c.name, v.PauseCampaign, v.PauseAccount, c.pause)
+			t.Errorf("%s: campaign %v, account %v, want %v and never the account", c.name, v.PauseCampaign, v.PauseAccount,
+				c.pause)
 		}
 		if v.PauseCampaign && (v.Sentence == "" || v.Canary != CanaryPending) {
 			t.Errorf("%s: paused without words or without a new trial: %+v", c.name, v)
@@ -117,7 +118,8 @@ func TestListedCodes(t *testing.T) {
 			t.Errorf("Listed(%s) = %+v, %v", want.Code, got, ok)
 		}
 		v := Judge(Outcome{Class: ClassListed, Code: want.Code}, CanaryFlying, []Finished{{Class: ClassListed, Canary: true}})
-		if v.PauseAccount != want.Account || v.PauseCampaign == want.Account || v.Sentence != want.Sentence || v.Code != want.Code || v.Canary != CanaryPending {
+		if v.PauseAccount != want.Account || v.PauseCampaign == want.Account || v.Sentence != want.Sentence ||
+			v.Code != want.Code || v.Canary != CanaryPending {
 			t.Errorf("%s: %+v", want.Code, v)
 		}
 	}
@@ -140,7 +142,8 @@ func TestHeldCallsPauseTheCampaignWithTheProvidersWords(t *testing.T) {
 }
 
 func TestSentencesOfTheBreakerAreForPeople(t *testing.T) {
-	for name, recent := range map[string][]Finished{"lost": ended(3, doubt), "20 times": ended(20, tooFast), "refused every message": ended(3, trial)} {
+	for name, recent := range map[string][]Finished{"lost": ended(3, doubt), "20 times": ended(20, tooFast),
+		"refused every message": ended(3, trial)} {
 		if v := Judge(Outcome{Class: recent[0].Class}, CanaryPassed, recent); !strings.Contains(v.Sentence, name) {
 			t.Errorf("%q does not say %q", v.Sentence, name)
 		}

@@ -91,7 +91,8 @@ func (c Campaign) HandOverLate(now time.Time) bool {
 
 // HandOverLateSentence says so to a person.
 func (c Campaign) HandOverLateSentence() string {
-	return fmt.Sprintf("Not all messages could be scheduled with the provider before %s. Continue to send the rest now", c.Schedule().Time().Format("2 January at 15:04"))
+	return fmt.Sprintf("Not all messages could be scheduled with the provider before %s. Continue to send the rest now",
+		c.Schedule().Time().Format("2 January at 15:04"))
 }
 
 // Schedule is when it is to start by itself.

@@ -66,7 +66,8 @@ func TestNameFromText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		name := NameFromText(text)
-		if n := utf8.RuneCountInString(name); n > 48 || (n == 0) != (len(strings.Fields(text)) == 0) || name != strings.Join(strings.Fields(name), " ") {
+		if n := utf8.RuneCountInString(name); n > 48 || (n == 0) != (len(strings.Fields(text)) == 0) ||
+			name != strings.Join(strings.Fields(name), " ") {
 			t.Fatalf("NameFromText(%q) = %q", text, name)
 		}
 	})
@@ -101,7 +102,8 @@ func TestCheckText(t *testing.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab €^ọ😀"))).Draw(t, "text")
 		parts := rapid.IntRange(1, 6).Draw(t, "parts")
 		s := CountSegments(text, false)
-		if fits := s.Parts >= 1 && s.Parts <= parts && strings.TrimSpace(text) != ""; (CheckText(text, s, parts) == "") != fits {
+		if fits := s.Parts >= 1 && s.Parts <= parts &&
+			strings.TrimSpace(text) != ""; (CheckText(text, s, parts) == "") != fits {
 			t.Fatalf("%q in %d parts: %q", text, s.Parts, CheckText(text, s, parts))
 		}
 	})

@@ -28,7 +28,8 @@ const CampaignHeld CampaignState = "held"
 
 // CampaignStates lists every state of the table, CampaignHeld too.
 func CampaignStates() []CampaignState {
-	return []CampaignState{CampaignHidden, CampaignDraft, CampaignAwaiting, CampaignScheduled, CampaignHeld, CampaignRunning,
+	return []CampaignState{CampaignHidden, CampaignDraft, CampaignAwaiting, CampaignScheduled, CampaignHeld,
+		CampaignRunning,
 		CampaignPaused, CampaignStopped, CampaignFinished, CampaignCancelled}
 }
 

@@ -228,7 +228,8 @@ func follows(t *testing.T, way Way, before, after, seen Campaign) {
 		}
 	}
 	if way == WayContinue && (seen.State != before.State || seen.PauseCode != before.PauseCode) {
-		t.Fatalf("continued what is %s for %q, not %s for %q as was seen", before.State, before.PauseCode, seen.State, seen.PauseCode)
+		t.Fatalf("continued what is %s for %q, not %s for %q as was seen", before.State, before.PauseCode, seen.State,
+			seen.PauseCode)
 	}
 	for _, name := range changed(before, after) {
 		if !slices.Contains(may, name) {
@@ -241,8 +242,10 @@ func follows(t *testing.T, way Way, before, after, seen Campaign) {
 func fits(t *testing.T, c Campaign) {
 	t.Helper()
 	bad := map[string]bool{
-		"started and not yet let go":    c.Started() && slices.Contains([]CampaignState{CampaignDraft, CampaignAwaiting, CampaignScheduled, CampaignHeld}, c.Stands()),
-		"on its way and never started":  !c.Started() && slices.Contains([]CampaignState{CampaignRunning, CampaignPaused, CampaignStopped, CampaignFinished}, c.Stands()),
+		"started and not yet let go": c.Started() &&
+			slices.Contains([]CampaignState{CampaignDraft, CampaignAwaiting, CampaignScheduled, CampaignHeld}, c.Stands()),
+		"on its way and never started": !c.Started() &&
+			slices.Contains([]CampaignState{CampaignRunning, CampaignPaused, CampaignStopped, CampaignFinished}, c.Stands()),
 		"paused without a reason":       c.State == CampaignPaused && (c.Pause == "" || c.PauseCode == ""),
 		"a reason without a pause":      c.State != CampaignPaused && (c.PauseCode != "" || c.Pause != "" && c.State != CampaignCancelled),
 		"paused and trusted":            c.State == CampaignPaused && c.Canary != CanaryPending,
@@ -361,7 +364,8 @@ func TestEveryOrderFromEveryState(t *testing.T) {
 			before := c
 			err := o.give(&c, c, noon.Add(time.Minute), at, false)
 			to := want[string(o.way)+" "+string(state)]
-			if err == nil && string(c.Stands()) != to || (err == nil) != (to != "") || err != nil && (!errors.Is(err, ErrConflict) || c != before) {
+			if err == nil && string(c.Stands()) != to || (err == nil) != (to != "") || err != nil &&
+				(!errors.Is(err, ErrConflict) || c != before) {
 				t.Errorf("%s from %s: %s, %v; want %q", o.way, state, c.Stands(), err, to)
 			}
 		}
@@ -397,7 +401,8 @@ func TestWhatGoesAlong(t *testing.T) {
 	}{
 		{"a start keeps that the person knew of the same", stood(t, CampaignDraft), func(c *Campaign) error { return c.Start(bola, 4, true, now) },
 			func(c *Campaign) {
-				c.State, c.StartedBy, c.StartedName, c.StartedAt, c.WindowFrom, c.SendAgain = CampaignRunning, 2, "Bola", ms, ms, true
+				c.State, c.StartedBy, c.StartedName, c.StartedAt, c.WindowFrom, c.SendAgain = CampaignRunning, 2, "Bola", ms, ms,
+					true
 			}},
 		{"a start forgets the time that was proposed", Campaign{State: CampaignDraft, Version: 4, SendAt: 9, SendZone: "UTC", SendOffset: 1},
 			func(c *Campaign) error { return c.Start(bola, 4, false, now) },
@@ -415,7 +420,8 @@ func TestWhatGoesAlong(t *testing.T) {
 		{"a due one keeps its time and who scheduled it", stood(t, CampaignScheduled), func(c *Campaign) error { return c.StartDue(4, now) },
 			func(c *Campaign) { c.State, c.StartedAt, c.WindowFrom = CampaignRunning, ms, ms }},
 		{"a held one keeps its time", stood(t, CampaignHeld), func(c *Campaign) error { return c.Release(bola, 4, now) }, func(c *Campaign) {
-			c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName, c.StartedAt, c.WindowFrom = CampaignRunning, "", "", 2, "Bola", ms, ms
+			c.State, c.Pause, c.PauseCode, c.StartedBy, c.StartedName, c.StartedAt, c.WindowFrom = CampaignRunning, "", "", 2,
+				"Bola", ms, ms
 		}},
 		{"a schedule taken back leaves nothing of it", stood(t, CampaignHeld), func(c *Campaign) error { return c.Unschedule() },
 			func(c *Campaign) { *c = stood(t, CampaignDraft) }},
@@ -477,7 +483,8 @@ func TestAnApprovalLeadsToWhatWasAskedFor(t *testing.T) {
 		"by the provider":    {asked(at, true), noon, CampaignRunning, ""},
 		"by the provider, 2": {asked(at, true), at.Time().Add(time.Hour), CampaignRunning, ""},
 	} {
-		if err := x.c.Approve(bola, 4, false, x.now); err != nil || x.c.Stands() != x.want || x.c.PauseCode != x.code || (x.c.StartedAt > 0) != (x.want == CampaignRunning) {
+		if err := x.c.Approve(bola, 4, false, x.now); err != nil || x.c.Stands() != x.want || x.c.PauseCode != x.code ||
+			(x.c.StartedAt > 0) != (x.want == CampaignRunning) {
 			t.Errorf("%s: %s %q %v, want %s", name, x.c.Stands(), x.c.PauseCode, err, x.want)
 		}
 	}
@@ -489,9 +496,11 @@ func TestAnApprovalLeadsToWhatWasAskedFor(t *testing.T) {
 // TestAnOlderStateStopsWhatCouldSend: until a person continues it, and nobody
 // turns that into a stop that needs no question.
 func TestAnOlderStateStopsWhatCouldSend(t *testing.T) {
-	for _, state := range []CampaignState{CampaignRunning, CampaignPaused, CampaignStopped, CampaignScheduled, CampaignHeld} {
+	for _, state := range []CampaignState{CampaignRunning, CampaignPaused, CampaignStopped, CampaignScheduled,
+		CampaignHeld} {
 		c := stood(t, state)
-		if !c.PauseForCopy("An older state") || c.PauseForCopy("Once more") || c.Pause != "An older state" || !c.PausedForCopy() || c.MayStop() || !c.MayContinue() {
+		if !c.PauseForCopy("An older state") || c.PauseForCopy("Once more") || c.Pause != "An older state" ||
+			!c.PausedForCopy() || c.MayStop() || !c.MayContinue() {
 			t.Errorf("%s: %+v", state, c)
 		}
 		if err := c.Stop(); !errors.Is(err, ErrConflict) {
@@ -502,7 +511,8 @@ func TestAnOlderStateStopsWhatCouldSend(t *testing.T) {
 
 func TestAContinuedHandOverThatIsLateGoesAtOnce(t *testing.T) {
 	at := ScheduleAt(noon.Add(time.Hour))
-	for late, now := range map[bool]time.Time{false: at.Time().Add(-handOverLead), true: at.Time().Add(-handOverLead + time.Millisecond)} {
+	for late, now := range map[bool]time.Time{false: at.Time().Add(-handOverLead),
+		true: at.Time().Add(-handOverLead + time.Millisecond)} {
 		c := stood(t, CampaignDraft)
 		err := errors.Join(c.HandOverAt(at, ada, 4, false, noon), c.Stop())
 		stopped := c

@@ -66,7 +66,9 @@ func (c Contact) Value(key string) string {
 // TidyValue is a value as it is kept: without control characters, white space
 // folded, cut at most runes.
 func TidyValue(raw string, most int) string {
-	v := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(raw, "�"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	v := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(raw, "�"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
 	if utf8.RuneCountInString(v) > most {
 		v = strings.TrimSpace(string([]rune(v)[:most]))
 	}
@@ -77,7 +79,9 @@ func TidyValue(raw string, most int) string {
 // Two that differ in case only are one.
 func ReadTags(typed string) []string {
 	var tags []string
-	for _, t := range strings.FieldsFunc(typed, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' }) {
+	for _, t := range strings.FieldsFunc(typed, func(r rune) bool {
+		return r == ',' || r == ';' || r == '\n' || r == '\r'
+	}) {
 		if t = TidyValue(t, ContactTagMost); t != "" {
 			tags = append(tags, t)
 		}

@@ -22,7 +22,8 @@ func TestDiagramsAreThoseOfTheTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(raw)
-	for name, want := range map[string]string{"message": messageDiagram(), "campaign": campaignDiagram(), "ways": wayTable()} {
+	for name, want := range map[string]string{"message": messageDiagram(), "campaign": campaignDiagram(),
+		"ways": wayTable()} {
 		block := regexp.MustCompile(`(?s)(<!-- ` + name + `: [^\n]*-->\n).*?(<!-- end -->)`)
 		if !block.MatchString(text) {
 			t.Fatalf("%s has no place for %s", diagrams, name)
@@ -114,7 +115,8 @@ func wayTable() string {
 		if len(tr.Asks) == len(Checks()) {
 			asked = "everything"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", tr.Way, words(tr.From), to, strings.TrimSpace(along), asked, tr.Leaves)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", tr.Way, words(tr.From), to, strings.TrimSpace(along), asked,
+			tr.Leaves)
 	}
 	return b.String()
 }

@@ -185,7 +185,8 @@ func (a Asked) Judge(m Message, country string) (Message, Effect) {
 		return m, Shown
 	}
 	if a.Answer.Number != "" {
-		told := DeliveryReport{ProviderID: a.ProviderID, Mobile: a.Answer.Number, Status: a.Answer.Status, ErrorCode: a.Answer.ErrorCode, DoneDate: a.Answer.DoneDate}
+		told := DeliveryReport{ProviderID: a.ProviderID, Mobile: a.Answer.Number, Status: a.Answer.Status,
+			ErrorCode: a.Answer.ErrorCode, DoneDate: a.Answer.DoneDate}
 		if after, e := m.Apply(told, country); e == Changed {
 			return after, Changed
 		}

@@ -143,7 +143,8 @@ func TestOwnerNeverGuesses(t *testing.T) {
 
 func TestMayLink(t *testing.T) {
 	r := unmatched("Your appointment is on Monday", licensed)
-	for state, want := range map[State]bool{InDoubt: true, Queued: false, Sending: false, Held: false, ClosedUnknown: false, ClosedResent: false, Refused: false, Accepted: false} {
+	for state, want := range map[State]bool{InDoubt: true, Queued: false, Sending: false, Held: false,
+		ClosedUnknown: false, ClosedResent: false, Refused: false, Accepted: false} {
 		m := doubtful(1, "Your appointment is on Monday at nine.")
 		if m.State = state; MayLink(m, r, "NG") != want {
 			t.Errorf("%s: %v", state, !want)
@@ -153,7 +154,8 @@ func TestMayLink(t *testing.T) {
 	m.State, m.Evidence = Accepted, ByPerson
 	nameless := r
 	nameless.ProviderID = ""
-	if !MayLink(m, r, "NG") || MayLink(doubtful(1, "Something else entirely, really"), r, "NG") || MayLink(m, nameless, "NG") {
+	if !MayLink(m, r, "NG") || MayLink(doubtful(1, "Something else entirely, really"), r, "NG") ||
+		MayLink(m, nameless, "NG") {
 		t.Error("the evidence rules do not hold for people")
 	}
 }
@@ -201,7 +203,8 @@ func TestChoices(t *testing.T) {
 			if ok && s == InDoubt && to == Queued {
 				t.Errorf("%s leads from doubt into the queue", c)
 			}
-			if want := map[State]string{InDoubt: "later sent again close", Held: "later close queue"}[s]; ok != (c != "" && strings.Contains(" "+want+" ", " "+string(c)+" ")) {
+			if want := map[State]string{InDoubt: "later sent again close", Held: "later close queue"}[s]; ok != (c != "" &&
+				strings.Contains(" "+want+" ", " "+string(c)+" ")) {
 				t.Errorf("%s from %s: %v", c, s, ok)
 			}
 			for _, of := range CampaignStates() {
@@ -221,7 +224,8 @@ func TestTimings(t *testing.T) {
 	b.Add(40 * time.Millisecond)
 	b.Add(time.Minute)
 	a.Merge(b)
-	if p50, p99, all := a.Within(0.5), a.Within(0.99), a.Within(1); p50 != 3*time.Millisecond || p99 != 50*time.Millisecond || all != 18*time.Second {
+	if p50, p99, all := a.Within(0.5), a.Within(0.99), a.Within(1); p50 != 3*time.Millisecond ||
+		p99 != 50*time.Millisecond || all != 18*time.Second {
 		t.Errorf("%s %s %s", p50, p99, all)
 	}
 	if got := ParseTimings(a.String()); got != a {
@@ -238,7 +242,8 @@ func TestTimings(t *testing.T) {
 // TestOtherText: a cut text is the same text, a reason is another.
 func TestOtherText(t *testing.T) {
 	m := Message{Number: "2348030000001", Text: "Come to the clinic  on Monday."}
-	for told, want := range map[string]bool{"": false, "Come to the clinic on Monday.": false, "Come to": false, "Come to the…": false, "Come to the ...": false,
+	for told, want := range map[string]bool{"": false, "Come to the clinic on Monday.": false, "Come to": false,
+		"Come to the…": false, "Come to the ...": false,
 		"Absent subscriber": true, "come to the clinic": true, "Come to the clinic on Monday. And more": true} {
 		if got := OtherText(m, DeliveryReport{ShortMessage: told}); got != want {
 			t.Errorf("%q: %v, want %v", told, got, want)

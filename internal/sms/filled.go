@@ -16,7 +16,8 @@ func Stretches(template, text string) []Stretch {
 	whole := []Stretch{{Text: text}}
 	fixed := between(template)
 	last := len(fixed) - 1
-	if last == 0 || len(text) < len(fixed[0])+len(fixed[last]) || !strings.HasPrefix(text, fixed[0]) || !strings.HasSuffix(text, fixed[last]) {
+	if last == 0 || len(text) < len(fixed[0])+len(fixed[last]) || !strings.HasPrefix(text, fixed[0]) ||
+		!strings.HasSuffix(text, fixed[last]) {
 		return whole
 	}
 	inner := text[len(fixed[0]) : len(text)-len(fixed[last])]

@@ -210,7 +210,8 @@ func (c Condition) single(want string) func(string) bool {
 func FoldValue(v string) string {
 	plain := true
 	for i := range len(v) {
-		if b := v[i]; b >= 0x80 || b >= 'A' && b <= 'Z' || b < ' ' && b != '\n' || b == ' ' && (i == 0 || i == len(v)-1 || v[i-1] == ' ') {
+		if b := v[i]; b >= 0x80 || b >= 'A' && b <= 'Z' || b < ' ' && b != '\n' || b == ' ' &&
+			(i == 0 || i == len(v)-1 || v[i-1] == ' ') {
 			plain = false
 			break
 		}
@@ -250,7 +251,8 @@ func amount(v string) (float64, bool) {
 // day reads a day in the orders that staff write: the year first, or the day
 // first.
 func day(v string) (time.Time, bool) {
-	for _, layout := range []string{time.DateOnly, "02/01/2006", "2/1/2006", "02-01-2006", "02.01.2006", "2 jan 2006", "2 january 2006", time.DateTime} {
+	for _, layout := range []string{time.DateOnly, "02/01/2006", "2/1/2006", "02-01-2006", "02.01.2006", "2 jan 2006",
+		"2 january 2006", time.DateTime} {
 		if t, err := time.Parse(layout, v); err == nil {
 			return t, true
 		}

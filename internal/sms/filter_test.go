@@ -9,7 +9,8 @@ import (
 )
 
 func TestFilterMatches(t *testing.T) {
-	ada := Contact{Number: "2348030000101", Name: "Ada  OBI", Tags: []string{"Parents", "VIP"}, Fields: map[string]string{"paid": "No", "town": "Ibadan", "owes": "₦5,000.50", "due": "31/01/2026"}}
+	ada := Contact{Number: "2348030000101", Name: "Ada  OBI", Tags: []string{"Parents", "VIP"},
+		Fields: map[string]string{"paid": "No", "town": "Ibadan", "owes": "₦5,000.50", "due": "31/01/2026"}}
 	for _, c := range []struct {
 		key  string
 		op   Op
@@ -18,8 +19,10 @@ func TestFilterMatches(t *testing.T) {
 	}{
 		{"paid", Is, "no", true}, {"paid", Is, " NO ", true}, {"paid", IsNot, "no", false}, {"paid", Is, "yes", false}, {"town", Contains, "BAD", true},
 		{"name", Is, "ada obi", true}, {"name", Contains, "obi", true}, {"tag", Is, "parents", true}, {"tag", Is, "vip", true}, {"tag", Is, "teachers", false},
-		{"tag", IsNot, "vip", false}, {"tag", IsNot, "teachers", true}, {"tag", Contains, "aren", true}, {"tag", Filled, "", true}, {"class", Empty, "", true}, {"class", Filled, "", false},
-		{"owes", More, "5000", true}, {"owes", More, "5,000.50", false}, {"owes", Less, "6000", true}, {"due", Less, "2026-02-01", true}, {"due", More, "2026-02-01", false},
+		{"tag", IsNot, "vip", false}, {"tag", IsNot, "teachers", true}, {"tag", Contains, "aren", true},
+		{"tag", Filled, "", true}, {"class", Empty, "", true}, {"class", Filled, "", false},
+		{"owes", More, "5000", true}, {"owes", More, "5,000.50", false}, {"owes", Less, "6000", true},
+		{"due", Less, "2026-02-01", true}, {"due", More, "2026-02-01", false},
 		{"town", More, "5", false}, {"town", Less, "5", false}, {"class", Less, "5", false}, {"class", IsNot, "2b", true},
 	} {
 		if got := (Filter{Conditions: []Condition{{c.key, c.op, c.with}}}).Match(ada); got != c.want {
@@ -38,12 +41,14 @@ func TestFilterMatches(t *testing.T) {
 
 func TestFilterSaysWhatIsWrong(t *testing.T) {
 	columns := []ContactColumn{{"paid", "Paid"}}
-	for _, c := range []Condition{{"gone", Is, "x"}, {"paid", "", "x"}, {"paid", "drop table", "x"}, {"paid", Is, "  "}, {"paid", More, "much"}, {"number", Is, "0803"}} {
+	for _, c := range []Condition{{"gone", Is, "x"}, {"paid", "", "x"}, {"paid", "drop table", "x"}, {"paid", Is, "  "},
+		{"paid", More, "much"}, {"number", Is, "0803"}} {
 		if (Filter{Conditions: []Condition{c}}).Check(columns) == nil {
 			t.Errorf("%+v is taken", c)
 		}
 	}
-	for _, c := range []Condition{{"paid", Is, "no"}, {"name", Contains, "a"}, {"tag", IsNot, "x"}, {"paid", Empty, ""}, {"paid", More, "₦5"}, {"paid", Less, "2026-01-31"}} {
+	for _, c := range []Condition{{"paid", Is, "no"}, {"name", Contains, "a"}, {"tag", IsNot, "x"}, {"paid", Empty, ""},
+		{"paid", More, "₦5"}, {"paid", Less, "2026-01-31"}} {
 		if err := (Filter{Conditions: []Condition{c}}).Check(columns); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -56,7 +61,8 @@ func TestFilterSaysWhatIsWrong(t *testing.T) {
 func someFilter(r *rand.Rand, values []string) Filter {
 	f := Filter{Any: r.IntN(2) == 0}
 	for range 1 + r.IntN(3) {
-		f.Conditions = append(f.Conditions, Condition{[]string{"paid", "town", "name", "tag"}[r.IntN(4)], Ops()[r.IntN(len(Ops()))], values[r.IntN(len(values))]})
+		f.Conditions = append(f.Conditions, Condition{[]string{"paid", "town", "name", "tag"}[r.IntN(4)],
+			Ops()[r.IntN(len(Ops()))], values[r.IntN(len(values))]})
 	}
 	return f
 }
@@ -76,7 +82,8 @@ func someContact(r *rand.Rand, values []string) Contact {
 // TestFilterLaws: everybody is either in or out, all and any are each other's
 // mirror, and no order or writing of a value changes anything.
 func TestFilterLaws(t *testing.T) {
-	values := []string{"", "no", "No", "YES", "Ibadan", "ibadan ", "Port  Harcourt", "5", "5,000", "-2", "2026-01-31", "01/02/2026", "ẸGBẸ", "ẹgbẹ", "a,b"}
+	values := []string{"", "no", "No", "YES", "Ibadan", "ibadan ", "Port  Harcourt", "5", "5,000", "-2", "2026-01-31",
+		"01/02/2026", "ẸGBẸ", "ẹgbẹ", "a,b"}
 	opposite := map[Op]Op{Is: IsNot, IsNot: Is, Empty: Filled, Filled: Empty}
 	r := rand.New(rand.NewPCG(1, 2))
 	met := 0
@@ -119,7 +126,8 @@ func FuzzFoldValue(f *testing.F) {
 			t.Errorf("%q is folded to %q, and that to %q", v, once, FoldValue(once))
 		}
 		tidy := TidyValue(v, ContactValueMost)
-		if TidyValue(tidy, ContactValueMost) != tidy || len([]rune(tidy)) > ContactValueMost || strings.ContainsFunc(tidy, unicode.IsControl) {
+		if TidyValue(tidy, ContactValueMost) != tidy || len([]rune(tidy)) > ContactValueMost ||
+			strings.ContainsFunc(tidy, unicode.IsControl) {
 			t.Errorf("%q is tidied to %q", v, tidy)
 		}
 	})

@@ -28,27 +28,30 @@ func TestForesee(t *testing.T) {
 		starts, end time.Time
 		pauses      int
 	}{
-		"nothing":                          {0, 100, Hours{}, at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), 0},
-		"always":                           {1200, 100, Hours{}, at(lagos, 3, 23, 55), at(lagos, 3, 23, 55), at(lagos, 4, 0, 7), 0},
-		"fits into the day":                {1200, 100, day, at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), at(lagos, 3, 10, 12), 0},
-		"ends with the day":                {1200, 100, day, at(lagos, 3, 19, 48), at(lagos, 3, 19, 48), at(lagos, 3, 20, 0), 0},
-		"a minute over":                    {1300, 100, day, at(lagos, 3, 19, 48), at(lagos, 3, 19, 48), at(lagos, 4, 8, 1), 1},
-		"goes on tomorrow":                 {12_000, 100, day, at(lagos, 3, 19, 15), at(lagos, 3, 19, 15), at(lagos, 4, 9, 15), 1},
-		"begins before the day":            {1200, 100, day, at(lagos, 3, 6, 30), at(lagos, 3, 8, 0), at(lagos, 3, 8, 12), 0},
-		"begins after the day":             {1200, 100, day, at(lagos, 3, 21, 30), at(lagos, 4, 8, 0), at(lagos, 4, 8, 12), 0},
-		"three days":                       {3 * 72_000, 100, day, at(lagos, 3, 8, 0), at(lagos, 3, 8, 0), at(lagos, 5, 20, 0), 2},
-		"over midnight":                    {300 * 100, 100, night, at(lagos, 3, 23, 0), at(lagos, 3, 23, 0), at(lagos, 4, 24, 0), 1},
-		"over midnight, after midnight":    {6000, 100, night, at(lagos, 3, 0, 30), at(lagos, 3, 0, 30), at(lagos, 3, 1, 30), 0},
-		"a rate of none counts as one":     {3, 0, Hours{}, at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), at(lagos, 3, 10, 3), 0},
-		"the hours are those of the zone":  {1200, 100, day, at(berlin, 3, 7, 59), at(berlin, 3, 8, 0), at(berlin, 3, 8, 12), 0},
-		"more than a year":                 {1_000_000, 1, day, at(lagos, 3, 8, 0), at(lagos, 3, 8, 0), time.Time{}, 0},
-		"a minute a day, for over a year":  {400, 1, Hours{From: 60, To: 61}, at(lagos, 3, 1, 0), at(lagos, 3, 1, 0), time.Time{}, 366},
-		"clocks put back inside the hours": {4 * 60, 1, Hours{From: 60, To: 4 * 60}, time.Date(2026, 10, 25, 1, 0, 0, 0, berlin), time.Date(2026, 10, 25, 1, 0, 0, 0, berlin), time.Date(2026, 10, 25, 4, 0, 0, 0, berlin), 0},
+		"nothing":                         {0, 100, Hours{}, at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), 0},
+		"always":                          {1200, 100, Hours{}, at(lagos, 3, 23, 55), at(lagos, 3, 23, 55), at(lagos, 4, 0, 7), 0},
+		"fits into the day":               {1200, 100, day, at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), at(lagos, 3, 10, 12), 0},
+		"ends with the day":               {1200, 100, day, at(lagos, 3, 19, 48), at(lagos, 3, 19, 48), at(lagos, 3, 20, 0), 0},
+		"a minute over":                   {1300, 100, day, at(lagos, 3, 19, 48), at(lagos, 3, 19, 48), at(lagos, 4, 8, 1), 1},
+		"goes on tomorrow":                {12_000, 100, day, at(lagos, 3, 19, 15), at(lagos, 3, 19, 15), at(lagos, 4, 9, 15), 1},
+		"begins before the day":           {1200, 100, day, at(lagos, 3, 6, 30), at(lagos, 3, 8, 0), at(lagos, 3, 8, 12), 0},
+		"begins after the day":            {1200, 100, day, at(lagos, 3, 21, 30), at(lagos, 4, 8, 0), at(lagos, 4, 8, 12), 0},
+		"three days":                      {3 * 72_000, 100, day, at(lagos, 3, 8, 0), at(lagos, 3, 8, 0), at(lagos, 5, 20, 0), 2},
+		"over midnight":                   {300 * 100, 100, night, at(lagos, 3, 23, 0), at(lagos, 3, 23, 0), at(lagos, 4, 24, 0), 1},
+		"over midnight, after midnight":   {6000, 100, night, at(lagos, 3, 0, 30), at(lagos, 3, 0, 30), at(lagos, 3, 1, 30), 0},
+		"a rate of none counts as one":    {3, 0, Hours{}, at(lagos, 3, 10, 0), at(lagos, 3, 10, 0), at(lagos, 3, 10, 3), 0},
+		"the hours are those of the zone": {1200, 100, day, at(berlin, 3, 7, 59), at(berlin, 3, 8, 0), at(berlin, 3, 8, 12), 0},
+		"more than a year":                {1_000_000, 1, day, at(lagos, 3, 8, 0), at(lagos, 3, 8, 0), time.Time{}, 0},
+		"a minute a day, for over a year": {400, 1, Hours{From: 60, To: 61}, at(lagos, 3, 1, 0), at(lagos, 3, 1, 0), time.Time{}, 366},
+		"clocks put back inside the hours": {4 * 60, 1, Hours{From: 60, To: 4 * 60},
+			time.Date(2026, 10, 25, 1, 0, 0, 0, berlin), time.Date(2026, 10, 25, 1, 0, 0, 0, berlin),
+			time.Date(2026, 10, 25, 4, 0, 0, 0, berlin), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Foresee(c.calls, c.rate, c.hours, c.start)
 			if !got.Starts.Equal(c.starts) || !got.Ends.Equal(c.end) || got.Pauses != c.pauses {
-				t.Errorf("%v to %v with %d pauses, want %v to %v with %d", got.Starts, got.Ends, got.Pauses, c.starts, c.end, c.pauses)
+				t.Errorf("%v to %v with %d pauses, want %v to %v with %d", got.Starts, got.Ends, got.Pauses, c.starts, c.end,
+					c.pauses)
 			}
 		})
 	}
@@ -59,7 +62,8 @@ func TestForeseeSpendsOpenMinutesOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hours := Hours{From: rapid.IntRange(0, 1439).Draw(t, "from"), To: rapid.IntRange(0, 1439).Draw(t, "to")}
 		for d := range rapid.IntRange(0, 6).Draw(t, "own days") {
-			hours.Own[d] = DayHours{Set: true, Closed: rapid.Bool().Draw(t, "closed"), From: rapid.IntRange(0, 1439).Draw(t, "own from"), To: rapid.IntRange(0, 1439).Draw(t, "own to")}
+			hours.Own[d] = DayHours{Set: true, Closed: rapid.Bool().Draw(t, "closed"),
+				From: rapid.IntRange(0, 1439).Draw(t, "own from"), To: rapid.IntRange(0, 1439).Draw(t, "own to")}
 		}
 		start := time.Date(2026, 6, 3, 0, rapid.IntRange(0, 1439).Draw(t, "start"), 0, 0, time.UTC)
 		calls := rapid.Int64Range(1, 3000).Draw(t, "calls")

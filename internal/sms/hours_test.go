@@ -62,10 +62,12 @@ func TestHours(t *testing.T) {
 // TestNextOpeningIsTheFirst holds Next against a walk minute by minute over
 // days on which clocks change.
 func TestNextOpeningIsTheFirst(t *testing.T) {
-	for _, c := range []struct{ zone, from string }{{"America/New_York", "2026-03-07T12:00:00-05:00"}, {"America/New_York", "2026-10-31T12:00:00-04:00"},
+	for _, c := range []struct{ zone, from string }{{"America/New_York", "2026-03-07T12:00:00-05:00"},
+		{"America/New_York", "2026-10-31T12:00:00-04:00"},
 		{"Europe/London", "2026-03-28T12:00:00Z"}, {"Australia/Lord_Howe", "2026-04-04T12:00:00+11:00"}, {"Africa/Lagos", "2026-01-01T12:00:00+01:00"}} {
 		weekend := [7]DayHours{time.Sunday: {Set: true, Closed: true}, time.Saturday: {Set: true, From: 1320, To: 150}}
-		for _, h := range []Hours{{From: 8 * 60, To: 20 * 60}, {From: 90, To: 105}, {From: 150, To: 600}, {From: 60, To: 120}, {From: 1200, To: 100}, {From: 0, To: 1}, {From: 1439, To: 0},
+		for _, h := range []Hours{{From: 8 * 60, To: 20 * 60}, {From: 90, To: 105}, {From: 150, To: 600}, {From: 60, To: 120},
+			{From: 1200, To: 100}, {From: 0, To: 1}, {From: 1439, To: 0},
 			{From: 8 * 60, To: 20 * 60, Own: weekend}, {Own: weekend}, {From: 8 * 60, To: 20 * 60, Own: weekend, Zone: "Africa/Nairobi"}} {
 			first := zoned(t, c.zone, c.from)
 			opens := opensFrom(h, first, 8*24*60)
@@ -102,7 +104,8 @@ func TestSendsAt(t *testing.T) {
 	for _, c := range []struct {
 		campaign Campaign
 		want     time.Time
-	}{{Campaign{}, morning}, {Campaign{Urgent: true}, morning}, {Campaign{HandOver: true, SendAt: morning.UnixMilli()}, night}, {Campaign{TestOf: 7}, night}} {
+	}{{Campaign{}, morning}, {Campaign{Urgent: true}, morning},
+		{Campaign{HandOver: true, SendAt: morning.UnixMilli()}, night}, {Campaign{TestOf: 7}, night}} {
 		if got := SendsAt(a, c.campaign, night.UTC()); !got.Equal(c.want) {
 			t.Errorf("%+v: %s, want %s", c.campaign, got, c.want)
 		}
@@ -113,7 +116,8 @@ func TestSendsAt(t *testing.T) {
 }
 
 func TestReadHours(t *testing.T) {
-	const both, one, different = "Enter both times, or leave both empty", "Enter a time of day, for example 08:00", "Start and end must be different. Leave both empty to send at any time"
+	const both, one, different = "Enter both times, or leave both empty", "Enter a time of day, for example 08:00",
+		"Start and end must be different. Leave both empty to send at any time"
 	for _, c := range []struct {
 		from, to string
 		want     Hours
@@ -146,7 +150,8 @@ func TestReadHours(t *testing.T) {
 }
 
 func TestHoursByWeekday(t *testing.T) {
-	h := Hours{From: 8 * 60, To: 20 * 60, Own: [7]DayHours{time.Sunday: {Set: true, Closed: true}, time.Saturday: {Set: true, From: 9 * 60, To: 13 * 60}}}
+	h := Hours{From: 8 * 60, To: 20 * 60, Own: [7]DayHours{time.Sunday: {Set: true, Closed: true},
+		time.Saturday: {Set: true, From: 9 * 60, To: 13 * 60}}}
 	if got := h.Words(); got != "08:00 to 20:00, Saturday 09:00 to 13:00, closed on Sunday" {
 		t.Error(got)
 	}
@@ -161,7 +166,8 @@ func TestHoursByWeekday(t *testing.T) {
 		}
 	}
 	h.Zone = "Africa/Nairobi" // two hours ahead of Lagos
-	if got := h.Next(zoned(t, "Africa/Lagos", "2026-06-05T03:00:00+01:00")).Format(time.RFC3339); got != "2026-06-05T06:00:00+01:00" {
+	if got := h.Next(zoned(t, "Africa/Lagos", "2026-06-05T03:00:00+01:00")).Format(
+		time.RFC3339); got != "2026-06-05T06:00:00+01:00" {
 		t.Errorf("Nairobi time it opens at %s", got)
 	}
 	closed := Hours{From: 60, To: 120}

@@ -143,19 +143,22 @@ func (g JournalGap) Open(now time.Time) bool { return g.ID > 0 && now.UnixMilli(
 // Warning is said before something is sent while the gap is open: it is the
 // word before a message may go out twice.
 func (g JournalGap) Warning(recipients int64, zone *time.Location) string {
-	return fmt.Sprintf("%s not received this message as far as smsdesk knows. If it sent after %s, some will get it twice.",
+	return fmt.Sprintf(
+		"%s not received this message as far as smsdesk knows. If it sent after %s, some will get it twice.",
 		plural(recipients, "recipient has", "recipients have"), Moment(g.since(), zone))
 }
 
 // GroupWarning is Warning for a group of the provider, whose recipients are not
 // known here.
 func (g JournalGap) GroupWarning(group string, zone *time.Location) string {
-	return fmt.Sprintf("The group %s has not received this message as far as smsdesk knows. If it sent after %s, some will get it twice.", group, Moment(g.since(), zone))
+	return fmt.Sprintf(
+		"The group %s has not received this message as far as smsdesk knows. If it sent after %s, some will get it twice.", group, Moment(g.since(), zone))
 }
 
 // AnyWarning is Warning for campaigns that are still to be made.
 func (g JournalGap) AnyWarning(zone *time.Location) string {
-	return fmt.Sprintf("An older copy of the database was put back. If smsdesk sent the same after %s, some will get it twice.", Moment(g.since(), zone))
+	return fmt.Sprintf(
+		"An older copy of the database was put back. If smsdesk sent the same after %s, some will get it twice.", Moment(g.since(), zone))
 }
 
 // since is until when it is known what was sent.
@@ -210,9 +213,11 @@ func (q Question) of(relation Relation, zone *time.Location) string {
 		if q.KnownUntil > 0 {
 			missing = "The journal ends at " + Moment(q.KnownUntil, zone)
 		}
-		return fmt.Sprintf("%s, and this database has sent until %s. How many messages were sent after this copy is not known.%s", missing, Moment(q.CopyAt, zone), spaced(q.Detail))
+		return fmt.Sprintf(
+			"%s, and this database has sent until %s. How many messages were sent after this copy is not known.%s", missing, Moment(q.CopyAt, zone), spaced(q.Detail))
 	case RelationDiverged:
-		return fmt.Sprintf("Journal and database come from two different histories. The journal knows of %s that this copy does not; there may be more.", plural(q.Messages, "message", "messages"))
+		return fmt.Sprintf(
+			"Journal and database come from two different histories. The journal knows of %s that this copy does not; there may be more.", plural(q.Messages, "message", "messages"))
 	case RelationForeign:
 		return q.Detail + " How many messages were sent after this copy is not known."
 	}

@@ -74,9 +74,12 @@ func DayBegins(at time.Time) time.Time {
 func (l Limits) StartProblem(recipients, started int64) string {
 	switch {
 	case l.PersonMost > 0 && recipients > l.PersonMost:
-		return fmt.Sprintf("A campaign can have up to %s recipients. This one has %s. Split it, or ask an administrator to raise the limit", humanize.Comma(l.PersonMost), humanize.Comma(recipients))
+		return fmt.Sprintf(
+			"A campaign can have up to %s recipients. This one has %s. Split it, or ask an administrator to raise the limit",
+			humanize.Comma(l.PersonMost), humanize.Comma(recipients))
 	case l.PersonDayMost > 0 && started+recipients > l.PersonDayMost:
-		return fmt.Sprintf("You can send to %s recipients per day. You have sent to %s today, and this campaign has %s. Send it tomorrow, or ask an administrator to raise the limit",
+		return fmt.Sprintf(
+			"You can send to %s recipients per day. You have sent to %s today, and this campaign has %s. Send it tomorrow, or ask an administrator to raise the limit",
 			humanize.Comma(l.PersonDayMost), humanize.Comma(started), humanize.Comma(recipients))
 	}
 	return ""

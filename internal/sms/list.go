@@ -113,7 +113,8 @@ func (k RowKind) LeftOut() bool { return k == RowBlocked || k == RowRepeat || k 
 
 // RowKinds lists the kinds in the order of the check page.
 func RowKinds() []RowKind {
-	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired, RowLonger, RowOften}
+	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired,
+		RowLonger, RowOften}
 }
 
 // RowNote is what the check says of one row: one note a kind and row.

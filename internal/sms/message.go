@@ -27,7 +27,8 @@ const (
 
 // States lists every state once, in the order in which a message meets them.
 func States() []State {
-	return []State{Draft, Queued, Claimed, Sending, Accepted, Refused, InDoubt, Held, Skipped, Cancelled, ClosedUnknown, ClosedResent}
+	return []State{Draft, Queued, Claimed, Sending, Accepted, Refused, InDoubt, Held, Skipped, Cancelled, ClosedUnknown,
+		ClosedResent}
 }
 
 // next is the whole transition table. SQLite holds the same table in a trigger.

@@ -23,7 +23,8 @@ var lawful = map[string][]string{
 	"closed_resent":  nil,
 }
 
-var everyClass = []Class{ClassAnswered, ClassNothingLeft, ClassRate, ClassListed, ClassHold, ClassDoubt, ClassCrash, "", "p", "X"}
+var everyClass = []Class{ClassAnswered, ClassNothingLeft, ClassRate, ClassListed, ClassHold, ClassDoubt, ClassCrash, "",
+	"p", "X"}
 
 func TestTransitionsAreThoseOfTheTable(t *testing.T) {
 	if len(States()) != len(lawful) {

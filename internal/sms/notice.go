@@ -25,5 +25,6 @@ func Listed(code string) (e ListedError, ok bool) {
 
 // UnlistedSentence is what people are told of a code that nobody documented.
 func UnlistedSentence(code, description string) string {
-	return fmt.Sprintf("The provider answered %q (code %s). We do not recognise this code, so the messages may or may not have been sent. Review them and decide", description, code)
+	return fmt.Sprintf(
+		"The provider answered %q (code %s). We do not recognise this code, so the messages may or may not have been sent. Review them and decide", description, code)
 }

@@ -45,7 +45,8 @@ func TestStopLinksAreReadBackAndCannotBeMadeUp(t *testing.T) {
 			}
 		}
 	}
-	for _, token := range []string{"", "x", strings.Repeat("x", 22), strings.Repeat("A", 22), strings.Repeat("x", 23), "../../../../etc/passwd"} {
+	for _, token := range []string{"", "x", strings.Repeat("x", 22), strings.Repeat("A", 22), strings.Repeat("x", 23),
+		"../../../../etc/passwd"} {
 		if a, n, ok := ours.Read(token); ok {
 			t.Errorf("%q is read as %d %s", token, a, n)
 		}

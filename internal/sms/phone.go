@@ -53,7 +53,9 @@ func cleanPhone(raw string) (digits string, fixes []string, sentence string) {
 		s, fixes = strings.TrimSpace(strings.TrimSuffix(inner, `"`)), append(fixes, `Removed ="…"`)
 	}
 	if i := strings.IndexAny(s, "eE"); i > 0 && scientific(s) {
-		return "", nil, fmt.Sprintf("Excel has shortened this number (%s), so its last digits are lost. Set the column to Text and re-enter the number", s)
+		return "", nil,
+			fmt.Sprintf(
+				"Excel has shortened this number (%s), so its last digits are lost. Set the column to Text and re-enter the number", s)
 	}
 	if t := strings.TrimSuffix(strings.TrimSuffix(s, "0"), "."); t != s && strings.HasSuffix(s, ".0") {
 		s, fixes = t, append(fixes, `Removed ".0"`)

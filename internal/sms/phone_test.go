@@ -34,18 +34,20 @@ func TestParsePhoneReadsWhatPeopleWrite(t *testing.T) {
 
 func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 	for raw, want := range map[string]string{
-		"":                                "Missing: enter a phone number",
-		"080312345":                       "Too short: has 9 digits, needs 11",
-		"08031234567890":                  "Too long: has 14 digits, needs 11",
-		"0803 5S5 0101":                   `Contains letters: character 7 of "0803 5S5 0101" is S`,
-		"08031234567x":                    `Contains letters: character 12 of "08031234567x" is x`,
-		"2.34803E+12":                     "Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number",
+		"":               "Missing: enter a phone number",
+		"080312345":      "Too short: has 9 digits, needs 11",
+		"08031234567890": "Too long: has 14 digits, needs 11",
+		"0803 5S5 0101":  `Contains letters: character 7 of "0803 5S5 0101" is S`,
+		"08031234567x":   `Contains letters: character 12 of "08031234567x" is x`,
+		"2.34803E+12": "Excel has shortened this number (2.34803E+12), so its last digits are lost. " +
+			"Set the column to Text and re-enter the number",
 		"0803 000 0101 ::: 0805 000 0101": "Cell has two numbers. Put each on its own row",
-		`="2.34803E+12"`:                  "Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number",
-		`="08030000101`:                   `Contains letters: character 1 of "=\"08030000101" is =`,
-		"08030000101/08030000102":         "Cell has two numbers. Put each on its own row",
-		"08030000101+2348030000102":       "Cell has two numbers. Put each on its own row",
-		"+447400123456":                   "Not a mobile number in Nigeria, and sending abroad is turned off",
+		`="2.34803E+12"`: "Excel has shortened this number (2.34803E+12), so its last digits are lost. " +
+			"Set the column to Text and re-enter the number",
+		`="08030000101`:             `Contains letters: character 1 of "=\"08030000101" is =`,
+		"08030000101/08030000102":   "Cell has two numbers. Put each on its own row",
+		"08030000101+2348030000102": "Cell has two numbers. Put each on its own row",
+		"+447400123456":             "Not a mobile number in Nigeria, and sending abroad is turned off",
 	} {
 		_, err := ParsePhone(raw, "NG", false)
 		var bad Invalid
@@ -72,7 +74,8 @@ func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 func TestMatchKeyMeetsInEveryForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		national := "803" + rapid.StringMatching(`[0-9]{7}`).Draw(t, "rest")
-		for _, form := range []string{"234" + national, "+234" + national, "0" + national, national, "00234" + national, " +234 " + national[:3] + "-" + national[3:]} {
+		for _, form := range []string{"234" + national, "+234" + national, "0" + national, national, "00234" + national,
+			" +234 " + national[:3] + "-" + national[3:]} {
 			if got := MatchKey(form, "NG"); got != "234"+national {
 				t.Fatalf("MatchKey(%q) = %q", form, got)
 			}
@@ -93,7 +96,8 @@ func TestPhoneIsShownAndMasked(t *testing.T) {
 }
 
 func FuzzMSISDN(f *testing.F) {
-	for _, s := range []string{"08030000101", "+234 (0)803 000 0101", "2348030000101.0", "2.34803E+12", "\x00", "٠٨٠٣٠٠٠٠١٠١", "+++", "0803 5S5 0101", "+44 7400 123456", "+1 202 555 0123", "00254712345678", "'0803-000-0101", "4702335"} {
+	for _, s := range []string{"08030000101", "+234 (0)803 000 0101", "2348030000101.0", "2.34803E+12", "\x00",
+		"٠٨٠٣٠٠٠٠١٠١", "+++", "0803 5S5 0101", "+44 7400 123456", "+1 202 555 0123", "00254712345678", "'0803-000-0101", "4702335"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -107,7 +111,8 @@ func FuzzMSISDN(f *testing.F) {
 			return
 		}
 		key := MatchKey(p.Number, "NG")
-		if key != MatchKey("+"+p.Number, "NG") || key != MatchKey("00"+p.Number, "NG") || strings.HasPrefix(p.Number, "234") && key != p.Number {
+		if key != MatchKey("+"+p.Number, "NG") || key != MatchKey("00"+p.Number, "NG") ||
+			strings.HasPrefix(p.Number, "234") && key != p.Number {
 			t.Fatalf("%q became %q, but a report of it is looked for as %q", raw, p.Number, key)
 		}
 		home, err := ParsePhone(raw, "NG", false)
@@ -142,14 +147,18 @@ func TestReadNumbersOfAPastedMess(t *testing.T) {
 		"08030000101,,\n\n,08030000101, +2348030000101": {Good: []string{one}, Repeated: 2},
 		"0803-000-0101;(0803) 000 0102":                 {Good: []string{one, two}},
 		"Ada: 08030000101":                              {Bad: []BadNumber{{"Ada: 08030000101", `Contains letters: character 1 of "Ada: 08030000101" is A`}}},
-		"08030000101,080300001,hello":                   {Good: []string{one}, Bad: []BadNumber{{"080300001", "Too short: has 9 digits, needs 11"}, {"hello", `Contains letters: character 1 of "hello" is h`}}},
-		"08030000101 080300":                            {Bad: []BadNumber{{"08030000101 080300", "Too long: has 17 digits, needs 11"}}},
-		"0803 000 0101 0803 000 0102":                   {Bad: []BadNumber{{"0803 000 0101 0803 000 0102", "Cell has two numbers. Put each on its own row"}}},
-		"0803000010108030000102":                        {Bad: []BadNumber{{"0803000010108030000102", "Cell has two numbers. Put each on its own row"}}},
-		"08030000101/08030000102":                       {Bad: []BadNumber{{"08030000101/08030000102", "Cell has two numbers. Put each on its own row"}}},
-		"2.34803E+12":                                   {Bad: []BadNumber{{"2.34803E+12", "Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number"}}},
-		"+44 7400 123456":                               {Bad: []BadNumber{{"+44 7400 123456", "Not a mobile number in Nigeria, and sending abroad is turned off"}}},
-		"'08030000101\n=08030000102":                    {Good: []string{one}, Bad: []BadNumber{{"=08030000102", `Contains letters: character 1 of "=08030000102" is =`}}},
+		"08030000101,080300001,hello": {Good: []string{one},
+			Bad: []BadNumber{{"080300001", "Too short: has 9 digits, needs 11"},
+				{"hello", `Contains letters: character 1 of "hello" is h`}}},
+		"08030000101 080300":          {Bad: []BadNumber{{"08030000101 080300", "Too long: has 17 digits, needs 11"}}},
+		"0803 000 0101 0803 000 0102": {Bad: []BadNumber{{"0803 000 0101 0803 000 0102", "Cell has two numbers. Put each on its own row"}}},
+		"0803000010108030000102":      {Bad: []BadNumber{{"0803000010108030000102", "Cell has two numbers. Put each on its own row"}}},
+		"08030000101/08030000102":     {Bad: []BadNumber{{"08030000101/08030000102", "Cell has two numbers. Put each on its own row"}}},
+		"2.34803E+12": {Bad: []BadNumber{{"2.34803E+12",
+			"Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number"}}},
+		"+44 7400 123456": {Bad: []BadNumber{{"+44 7400 123456", "Not a mobile number in Nigeria, and sending abroad is turned off"}}},
+		"'08030000101\n=08030000102": {Good: []string{one},
+			Bad: []BadNumber{{"=08030000102", `Contains letters: character 1 of "=08030000102" is =`}}},
 	} {
 		if d := cmp.Diff(want, ReadNumbers(text, "NG", false)); d != "" {
 			t.Errorf("%q:\n%s", text, d)
@@ -161,7 +170,8 @@ func TestReadNumbersOfAPastedMess(t *testing.T) {
 // and the good ones are each there once.
 func TestReadNumbersLosesNothing(t *testing.T) {
 	forms := func(n string) []string {
-		return []string{n, "+" + n, "00" + n, "0" + n[3:], n[3:], "0" + n[3:6] + " " + n[6:9] + " " + n[9:], "+234 (0)" + n[3:]}
+		return []string{n, "+" + n, "00" + n, "0" + n[3:], n[3:], "0" + n[3:6] + " " + n[6:9] + " " + n[9:], "+234 (0)" +
+			n[3:]}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text, want, repeated, bad, seen := "", []string(nil), 0, 0, map[string]bool{}

@@ -94,5 +94,7 @@ func nextMark(text string) (before, name, after string, ok bool) {
 }
 
 func nameable(name string) bool {
-	return utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	return utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r)
+	})
 }

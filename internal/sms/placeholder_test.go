@@ -92,7 +92,9 @@ func expand(text string, value func(string) string) string {
 				break
 			}
 			name := text[from+loc[2] : from+loc[3]]
-			if len(name) <= 100 && utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			if len(name) <= 100 && utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool {
+				return unicode.IsLetter(r) || unicode.IsDigit(r)
+			}) {
 				at, found = from, loc
 				break
 			}
@@ -109,7 +111,8 @@ func expand(text string, value func(string) string) string {
 }
 
 func FuzzTemplate(f *testing.F) {
-	for _, s := range []string{"Dear ##Name##", "###a####b###", "## ##x##", "##a#b##c##", "a\n##b\n##c##", "##é## ##\xff##", "##one##two##three##"} {
+	for _, s := range []string{"Dear ##Name##", "###a####b###", "## ##x##", "##a#b##c##", "a\n##b\n##c##",
+		"##é## ##\xff##", "##one##two##three##"} {
 		f.Add(s, "##Name##")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {

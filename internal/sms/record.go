@@ -47,7 +47,8 @@ func (s RecordSettings) Check() error {
 	for _, address := range s.Addresses() {
 		name, host, ok := strings.Cut(address, "@")
 		if !ok || name == "" || host == "" || len(address) > 254 || strings.ContainsFunc(address, oddInAddress) {
-			bad["mail_to"] = fmt.Sprintf("%q is not an email address. Enter addresses like ada@example.com, separated by commas", cutRunes(address, 60))
+			bad["mail_to"] = fmt.Sprintf("%q is not an email address. Enter addresses like ada@example.com, separated by commas",
+				cutRunes(address, 60))
 		}
 	}
 	if len(s.Addresses()) > 10 {

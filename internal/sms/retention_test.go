@@ -36,7 +36,8 @@ func TestKeptUntil(t *testing.T) {
 }
 
 func TestRetentionIsChecked(t *testing.T) {
-	for r, field := range map[Retention]string{{Messages: -1}: "messages", {Reports: 121}: "reports", {Calls: 121}: "calls"} {
+	for r, field := range map[Retention]string{{Messages: -1}: "messages", {Reports: 121}: "reports",
+		{Calls: 121}: "calls"} {
 		var bad Invalid
 		if !errors.As(r.Check(), &bad) || bad[field] == "" || len(bad) != 1 {
 			t.Errorf("%+v: %v", r, r.Check())
@@ -61,7 +62,8 @@ func TestRetentionIsChecked(t *testing.T) {
 func TestARemovedNumberKeepsItsNetworkOnly(t *testing.T) {
 	networks := &Networks{}
 	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.SampledFrom([]string{"234803", "234805", "234802", "25472", "4477", "9"}).Draw(t, "prefix") + rapid.StringMatching(`[0-9]{7}`).Draw(t, "rest")
+		number := rapid.SampledFrom([]string{"234803", "234805", "234802", "25472", "4477", "9"}).Draw(t,
+			"prefix") + rapid.StringMatching(`[0-9]{7}`).Draw(t, "rest")
 		gone := RemovedNumber(number, "00ff00ff00ff00ff", networks)
 		if !Removed(gone) || Removed(number) || networks.Of(gone) != networks.Of(number) || Network(gone) != Network(number) {
 			t.Fatalf("%s became %s: %q, not %q", number, gone, networks.Of(gone), networks.Of(number))

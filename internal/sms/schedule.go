@@ -124,13 +124,15 @@ func ReadSchedule(day, clock string, which Which, zone *time.Location, now time.
 	var chosen time.Time
 	switch {
 	case len(moments) == 0:
-		return Schedule{}, Invalid{"time": fmt.Sprintf("%s does not exist on that day because the clocks go forward. Choose another time", wall.Format("3:04pm"))}
+		return Schedule{}, Invalid{"time": fmt.Sprintf(
+			"%s does not exist on that day because the clocks go forward. Choose another time", wall.Format("3:04pm"))}
 	case len(moments) == 1 || which == Earlier:
 		chosen = moments[0]
 	case which == Later:
 		chosen = moments[len(moments)-1]
 	default:
-		return Schedule{}, Invalid{"which": fmt.Sprintf("%s happens twice on that day because the clocks go back. Choose the first or the second", wall.Format("3:04pm"))}
+		return Schedule{}, Invalid{"which": fmt.Sprintf(
+			"%s happens twice on that day because the clocks go back. Choose the first or the second", wall.Format("3:04pm"))}
 	}
 	s := ScheduleAt(chosen)
 	if sentence := s.Check(now); sentence != "" {
@@ -191,7 +193,8 @@ func (s Schedule) WhichOf() Which {
 // LateSentence says why a campaign was not started by itself.
 func LateSentence(s Schedule) string {
 	at := s.Time()
-	return fmt.Sprintf("It was scheduled for %s at %s, but smsdesk was not running. It is more than %d minutes late, so someone has to decide when to send it",
+	return fmt.Sprintf(
+		"It was scheduled for %s at %s, but smsdesk was not running. It is more than %d minutes late, so someone has to decide when to send it",
 		at.Format("2 January 2006"), at.Format("3:04pm"), int(LateMost/time.Minute))
 }
 
@@ -199,13 +202,16 @@ func LateSentence(s Schedule) string {
 // computer's clock was right again.
 func WrongClockSentence(s Schedule) string {
 	at := s.Time()
-	return fmt.Sprintf("It was scheduled for %s at %s, but the clock of the computer that runs smsdesk was wrong then. Because it is more than %d minutes late, someone has to decide when to send it",
+	return fmt.Sprintf(
+		"It was scheduled for %s at %s, but the clock of the computer that runs smsdesk was wrong then. Because it is "+
+			"more than %d minutes late, someone has to decide when to send it",
 		at.Format("2 January 2006"), at.Format("3:04pm"), int(LateMost/time.Minute))
 }
 
 // JumpSentence says why a campaign that became due by a jump of the clock was
 // not started.
 func JumpSentence(by time.Duration) string {
-	return fmt.Sprintf("The clock of the computer that runs smsdesk jumped ahead by %d minutes. Check the time, then decide when to send",
+	return fmt.Sprintf(
+		"The clock of the computer that runs smsdesk jumped ahead by %d minutes. Check the time, then decide when to send",
 		int(by.Round(time.Minute)/time.Minute))
 }

@@ -18,7 +18,8 @@ func zone(t interface{ Fatalf(string, ...any) }, name string) *time.Location {
 	return z
 }
 
-var zones = []string{"Africa/Lagos", "Africa/Casablanca", "Africa/Cairo", "Africa/Johannesburg", "Europe/London", "Europe/Berlin", "America/New_York",
+var zones = []string{"Africa/Lagos", "Africa/Casablanca", "Africa/Cairo", "Africa/Johannesburg", "Europe/London",
+	"Europe/Berlin", "America/New_York",
 	"America/St_Johns", "America/Santiago", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Chatham"}
 
 // every lists the moments by trying each minute around: slow, and by another
@@ -91,7 +92,8 @@ func TestReadScheduleRoundTrips(t *testing.T) {
 				r.Fatalf("two moments and no question: %v %v", s, err)
 			}
 		default:
-			if err != nil || s.Time().Format("2006-01-02 15:04") != wall.Format("2006-01-02 15:04") || s.Zone != z.String() || s.Moved() {
+			if err != nil || s.Time().Format("2006-01-02 15:04") != wall.Format("2006-01-02 15:04") || s.Zone != z.String() ||
+				s.Moved() {
 				r.Fatalf("%v: %+v %v", wall, s, err)
 			}
 			if n == 2 && s.WhichOf() != which || n == 1 && s.WhichOf() != "" {
@@ -118,9 +120,11 @@ func TestReadScheduleSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%q %q: %v", c.day, c.clock, err)
 		}
 	}
-	for _, typed := range [][2]string{{"2026-06-04", "09:00"}, {"4/6/2026", "9am"}, {"4 June 2026", "9:00 AM"}, {" 4.6.2026 ", "9.00am"}} {
+	for _, typed := range [][2]string{{"2026-06-04", "09:00"}, {"4/6/2026", "9am"}, {"4 June 2026", "9:00 AM"},
+		{" 4.6.2026 ", "9.00am"}} {
 		s, err := ReadSchedule(typed[0], typed[1], "", lagos, now)
-		if want := (Schedule{At: time.Date(2026, 6, 4, 8, 0, 0, 0, time.UTC).UnixMilli(), Zone: "Africa/Lagos", Offset: 3600}); err != nil || s != want {
+		if want := (Schedule{At: time.Date(2026, 6, 4, 8, 0, 0, 0, time.UTC).UnixMilli(), Zone: "Africa/Lagos",
+			Offset: 3600}); err != nil || s != want {
 			t.Errorf("%q: %+v %v", typed, s, err)
 		}
 	}
@@ -135,7 +139,8 @@ func TestProposedTimes(t *testing.T) {
 	if got := TomorrowMorning(now, lagos).Time().Format("2006-01-02 15:04:05"); got != "2027-01-01 09:00:00" {
 		t.Error(got)
 	}
-	if got := TomorrowMorning(now.Add(time.Minute), lagos).Time().Format("2006-01-02 15:04:05"); got != "2027-01-02 09:00:00" {
+	if got := TomorrowMorning(now.Add(time.Minute),
+		lagos).Time().Format("2006-01-02 15:04:05"); got != "2027-01-02 09:00:00" {
 		t.Error(got)
 	}
 }
@@ -146,7 +151,8 @@ func TestDueIsNeverEarlyAndNotForLong(t *testing.T) {
 	for _, c := range []struct {
 		behind    time.Duration
 		due, late bool
-	}{{-time.Millisecond, false, false}, {0, true, false}, {LateMost, true, false}, {LateMost + time.Millisecond, true, true}} {
+	}{{-time.Millisecond, false, false}, {0, true, false}, {LateMost, true, false},
+		{LateMost + time.Millisecond, true, true}} {
 		if due, late := s.Due(at.Add(c.behind)); due != c.due || late != c.late {
 			t.Errorf("%s behind: due %v, late %v", c.behind, due, late)
 		}

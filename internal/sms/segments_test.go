@@ -89,7 +89,8 @@ func TestCountSegmentsAgreesWithAnEncoder(t *testing.T) {
 }
 
 func FuzzSegments(f *testing.F) {
-	for _, s := range []string{"", "hello", strings.Repeat("€", 90), strings.Repeat("😀", 40), "a\xff\x80", strings.Repeat("x", 152) + "~"} {
+	for _, s := range []string{"", "hello", strings.Repeat("€", 90), strings.Repeat("😀", 40), "a\xff\x80",
+		strings.Repeat("x", 152) + "~"} {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
@@ -147,7 +148,8 @@ func agree(t interface{ Errorf(string, ...any) }, text string, unicode bool) {
 func leftIsTight(s Segments, text string, unicode bool) error {
 	full := CountSegments(text+strings.Repeat("a", s.Left), unicode)
 	if text != "" && (full.Parts != s.Parts || full.Left != 0) {
-		return fmt.Errorf("%q: %d more letters give %d parts with %d left, want %d and 0", text, s.Left, full.Parts, full.Left, s.Parts)
+		return fmt.Errorf("%q: %d more letters give %d parts with %d left, want %d and 0", text, s.Left, full.Parts,
+			full.Left, s.Parts)
 	}
 	if over := CountSegments(text+strings.Repeat("a", s.Left+1), unicode); text != "" && over.Parts <= s.Parts {
 		return fmt.Errorf("%q: %d more letters still fit into %d parts", text, s.Left+1, s.Parts)

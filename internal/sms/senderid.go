@@ -34,5 +34,6 @@ func UsableSender(list []SenderID, text string) bool {
 
 // SenderGone says why a running campaign cannot go on with its sender ID.
 func SenderGone(text string) string {
-	return fmt.Sprintf("Sender ID %s is no longer approved and active at the provider. Nothing more will be sent with it", text)
+	return fmt.Sprintf("Sender ID %s is no longer approved and active at the provider. Nothing more will be sent with it",
+		text)
 }

@@ -33,7 +33,8 @@ func Tiles() []Tile {
 
 // Words is the tile's name on screen.
 func (t Tile) Words() string {
-	return map[Tile]string{TileWaiting: "Waiting", TileNetwork: "Awaiting report", TileDelivered: "Delivered", TileFailed: "Not delivered",
+	return map[Tile]string{TileWaiting: "Waiting", TileNetwork: "Awaiting report", TileDelivered: "Delivered",
+		TileFailed:  "Not delivered",
 		TileUnknown: "Unknown or no report", TileDecision: "Need your decision", TileNotSent: "Not sent or closed"}[t]
 }
 
@@ -82,12 +83,15 @@ func standings() [19]Standing {
 		{"undelivered", "Not delivered", ToneBad, "x", TileFailed, true, "The network could not deliver it. Check the number, then send it again."},
 		{"expired", "Not delivered, expired", ToneBad, "x", TileFailed, true, "The phone was probably off or out of coverage for too long. You can send it again."},
 		{"deleted", "Not delivered, deleted by the network", ToneBad, "x", TileFailed, true, "The network deleted the message."},
-		{"rejected", "Refused by the network", ToneBad, "x", TileFailed, true, "The network refused it, often because of the sender ID or the text. Change the sender ID or the text before you send it again."},
+		{"rejected", "Refused by the network", ToneBad, "x", TileFailed, true,
+			"The network refused it, often because of the sender ID or the text. Change the sender ID or the text before you send it again."},
 		{"blocked", "Number is blocked", ToneBad, "ban", TileFailed, true, "The delivery report says this number is on a block list. Do not send to it again."},
 		{"unknown", "Unknown", ToneWarn, "alert", TileUnknown, false, "The network does not know what happened."},
-		{"late", "No report yet", ToneWarn, "clock", TileUnknown, false, "No delivery report arrived in time. The message may have been delivered: reports are lost while the provider cannot reach smsdesk."},
+		{"late", "No report yet", ToneWarn, "clock", TileUnknown, false,
+			"No delivery report arrived in time. The message may have been delivered: reports are lost while the provider cannot reach smsdesk."},
 		{"doubt", "Needs your decision", ToneWarn, "help", TileDecision, false, "We got no clear answer from the provider. It may or may not have been sent."},
-		{"held", "Held for your decision", ToneWarn, "help", TileDecision, false, "The provider refused it for a reason we do not recognise. It was probably not sent."},
+		{"held", "Held for your decision", ToneWarn, "help", TileDecision, false,
+			"The provider refused it for a reason we do not recognise. It was probably not sent."},
 		{"refused", "Refused by the provider", ToneBad, "x", TileNotSent, true, "The provider did not accept this message. The reason is shown next to it."},
 		{"closed", "Closed, not known if sent", ToneMute, "archive", TileNotSent, true, "Someone closed it. It may or may not have been sent."},
 		{"resent", "Replaced by a new message", ToneMute, "repeat", TileNotSent, true, "It may or may not have been sent. Someone sent a new message in its place."},

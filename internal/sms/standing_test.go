@@ -142,7 +142,8 @@ func TestHelpLinesOfTheTable(t *testing.T) {
 }
 
 func TestTilesPartTheStandings(t *testing.T) {
-	want := []string{"Waiting", "Awaiting report", "Delivered", "Not delivered", "Unknown or no report", "Need your decision", "Not sent or closed"}
+	want := []string{"Waiting", "Awaiting report", "Delivered", "Not delivered", "Unknown or no report",
+		"Need your decision", "Not sent or closed"}
 	var got []string
 	for _, tile := range Tiles() {
 		got = append(got, tile.Words())

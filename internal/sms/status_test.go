@@ -10,7 +10,8 @@ import (
 const reported = "2348030000101"
 
 // weight is the order of the statuses, typed out by hand.
-var weight = map[string]int{"ACCEPTD": 1, "UNKNOWN": 2, "DELETED": 3, "EXPIRED": 4, "UNDELIV": 5, "REJECTD": 6, "BLACKLIST": 7, "DELIVRD": 8}
+var weight = map[string]int{"ACCEPTD": 1, "UNKNOWN": 2, "DELETED": 3, "EXPIRED": 4, "UNDELIV": 5, "REJECTD": 6,
+	"BLACKLIST": 7, "DELIVRD": 8}
 
 func TestPrecedenceOfStatuses(t *testing.T) {
 	if len(Statuses()) != len(weight) {
@@ -42,7 +43,8 @@ func TestPrecedenceOfStatuses(t *testing.T) {
 }
 
 func TestParseStatus(t *testing.T) {
-	for raw, ok := range map[string]bool{"DELIVRD": true, " delivrd\t": true, "Blacklist": true, "": false, "ENROUTE": false, "DELIVERED": false, "DELIVRD DELIVRD": false, "0": false} {
+	for raw, ok := range map[string]bool{"DELIVRD": true, " delivrd\t": true, "Blacklist": true, "": false,
+		"ENROUTE": false, "DELIVERED": false, "DELIVRD DELIVRD": false, "0": false} {
 		if _, got := ParseStatus(raw); got != ok {
 			t.Errorf("ParseStatus(%q) = %v", raw, got)
 		}
@@ -79,7 +81,8 @@ func anyReport() *rapid.Generator[DeliveryReport] {
 	}
 	return rapid.Custom(func(t *rapid.T) DeliveryReport {
 		return DeliveryReport{
-			Mobile:    rapid.SampledFrom([]string{reported, reported, "+" + reported, "08030000101", "00" + reported, "2348030000102", ""}).Draw(t, "mobile"),
+			Mobile: rapid.SampledFrom([]string{reported, reported, "+" + reported, "08030000101", "00" + reported,
+				"2348030000102", ""}).Draw(t, "mobile"),
 			Status:    rapid.SampledFrom(words).Draw(t, "status"),
 			ErrorCode: rapid.SampledFrom([]string{"", "000", "001", "27"}).Draw(t, "code"),
 			DoneDate:  rapid.SampledFrom([]string{"", "2026-03-01 10:00", "2026-03-01 10:01"}).Draw(t, "done"),
@@ -100,7 +103,8 @@ func TestReportsJoinInAnyOrderAndNumber(t *testing.T) {
 		late := rapid.Bool().Draw(t, "late")
 		m := Message{State: Accepted, Number: reported, ProviderID: "a", Delivery: Delivery{Late: late}}
 		want := expected(late, set)
-		again := append(set[:len(set):len(set)], rapid.SliceOfN(rapid.SampledFrom(append(set, DeliveryReport{Mobile: "1"})), 0, 6).Draw(t, "repeated")...)
+		again := append(set[:len(set):len(set)], rapid.SliceOfN(rapid.SampledFrom(append(set, DeliveryReport{Mobile: "1"})),
+			0, 6).Draw(t, "repeated")...)
 		got := applyAll(m, rapid.Permutation(again).Draw(t, "order"))
 		if d := cmp.Diff(want, got.Delivery); d != "" {
 			t.Fatal(d)
@@ -114,7 +118,9 @@ func TestReportsJoinInAnyOrderAndNumber(t *testing.T) {
 		cut := rapid.IntRange(0, len(set)).Draw(t, "cut")
 		half := applyAll(m, set[:cut]).Delivery
 		if half.Status != "" && !half.Conflict {
-			joined := applyAll(applyAll(m, set[cut:]), []DeliveryReport{{Mobile: reported, Status: string(half.Status), ErrorCode: half.ErrorCode, DoneDate: half.DoneDate}})
+			joined := applyAll(applyAll(m, set[cut:]),
+				[]DeliveryReport{{Mobile: reported, Status: string(half.Status), ErrorCode: half.ErrorCode,
+					DoneDate: half.DoneDate}})
 			if d := cmp.Diff(want, joined.Delivery); d != "" {
 				t.Fatalf("halves:\n%s", d)
 			}

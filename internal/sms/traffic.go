@@ -126,7 +126,8 @@ func Lanes(list []Traffic) []Lane {
 		out = append(out, *l)
 	}
 	slices.SortFunc(out, func(a, b Lane) int {
-		return cmp.Or(cmp.Compare(b.Total().Sent, a.Total().Sent), cmp.Compare(a.Network, b.Network), cmp.Compare(a.SenderID, b.SenderID))
+		return cmp.Or(cmp.Compare(b.Total().Sent, a.Total().Sent), cmp.Compare(a.Network, b.Network),
+			cmp.Compare(a.SenderID, b.SenderID))
 	})
 	return out
 }
@@ -170,10 +171,13 @@ func (l Lane) Failing() (f Failing, ok bool) {
 	all := l.Total()
 	best, failed, ended := float64(failingProof), int64(0), int64(0)
 	for i, s := range l.Slots {
-		was := Failing{Since: s.At, Failed: all.Failed - failed, Ended: all.Delivered + all.Failed - ended, Before: part(failed, ended)}
+		was := Failing{Since: s.At, Failed: all.Failed - failed, Ended: all.Delivered + all.Failed - ended,
+			Before: part(failed, ended)}
 		was.After = part(was.Failed, was.Ended)
-		if i > 0 && s.Delivered+s.Failed > 0 && ended >= failingBefore && was.Ended >= failingAfter && was.After >= failingShare && was.After-was.Before >= failingWorse {
-			if proof := 2 * (likely(failed, ended) + likely(was.Failed, was.Ended) - likely(all.Failed, all.Delivered+all.Failed)); proof > best {
+		if i > 0 && s.Delivered+s.Failed > 0 && ended >= failingBefore && was.Ended >= failingAfter &&
+			was.After >= failingShare && was.After-was.Before >= failingWorse {
+			if proof := 2 * (likely(failed, ended) + likely(was.Failed, was.Ended) - likely(all.Failed,
+				all.Delivered+all.Failed)); proof > best {
 				best, f, ok = proof, was, true
 			}
 		}

@@ -99,9 +99,11 @@ func TestLanesKeepEveryMessage(t *testing.T) {
 		var list []Traffic
 		total := int64(0)
 		for range rapid.IntRange(0, 30).Draw(t, "rows") {
-			one := Traffic{At: int64(rapid.IntRange(0, 5).Draw(t, "at")), Network: rapid.SampledFrom([]string{"", "MTN", "Glo"}).Draw(t, "network"),
-				SenderID: rapid.SampledFrom([]string{"A", "B"}).Draw(t, "sender"), Key: rapid.SampledFrom([]string{"network", "delivered", "blocked", "expired", "late"}).Draw(t, "key"),
-				N: int64(rapid.IntRange(0, 9).Draw(t, "n"))}
+			one := Traffic{At: int64(rapid.IntRange(0, 5).Draw(t, "at")),
+				Network:  rapid.SampledFrom([]string{"", "MTN", "Glo"}).Draw(t, "network"),
+				SenderID: rapid.SampledFrom([]string{"A", "B"}).Draw(t, "sender"),
+				Key:      rapid.SampledFrom([]string{"network", "delivered", "blocked", "expired", "late"}).Draw(t, "key"),
+				N:        int64(rapid.IntRange(0, 9).Draw(t, "n"))}
 			list, total = append(list, one), total+one.N
 		}
 		lanes := Lanes(list)

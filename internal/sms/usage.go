@@ -221,7 +221,8 @@ func pricesOf(network string, prices []*big.Rat) LearntPrice {
 		return LearntPrice{Network: network}
 	}
 	slices.SortFunc(prices, func(a, b *big.Rat) int { return a.Cmp(b) })
-	return LearntPrice{Network: network, Samples: len(prices), Low: prices[0], Middle: prices[(len(prices)-1)/2], High: prices[len(prices)-1]}
+	return LearntPrice{Network: network, Samples: len(prices), Low: prices[0], Middle: prices[(len(prices)-1)/2],
+		High: prices[len(prices)-1]}
 }
 
 // AlarmKind is what an alarm about the balance is about.
@@ -259,12 +260,15 @@ func (a Alarm) Sentence(zone *time.Location) string {
 			fell = after.Currency() + thousands(fall.FloatString(2)) + ", " + fell
 		}
 		from := time.UnixMilli(a.From).In(zone).Format("2 January 2006 at 15:04")
-		return fmt.Sprintf("The %s balance fell %s between %s and %s, although smsdesk sent nothing. Someone else may be using the account: ask the provider", a.PluginType, fell, from, at)
+		return fmt.Sprintf(
+			"The %s balance fell %s between %s and %s, although smsdesk sent nothing. Someone else may be using the account: ask the provider", a.PluginType, fell, from, at)
 	case AlarmUnspent:
-		return fmt.Sprintf("The %s balance fell from %s to %s before smsdesk was started, on %s at the latest, by more than it spent. Campaigns are paused. %s",
+		return fmt.Sprintf(
+			"The %s balance fell from %s to %s before smsdesk was started, on %s at the latest, by more than it spent. Campaigns are paused. %s",
 			a.PluginType, a.Before, a.After, at, unspentQuestion)
 	case AlarmFloor:
-		return fmt.Sprintf("Sending was paused on %s because the balance (%s) reached your minimum. Top up or lower the minimum, then continue the campaigns", at, a.After)
+		return fmt.Sprintf(
+			"Sending was paused on %s because the balance (%s) reached your minimum. Top up or lower the minimum, then continue the campaigns", at, a.After)
 	}
 	return fmt.Sprintf("The %s balance is low: %s. It fell below your alert level on %s", a.PluginType, a.After, at)
 }
@@ -280,7 +284,8 @@ func thousands(number string) string {
 
 // FloorSentence says why a campaign pauses at a balance.
 func FloorSentence(b Balance) string {
-	return "The balance is " + b.Credits + ", at or below the account's minimum. Top up or lower the minimum on the Balance page, then continue"
+	return "The balance is " + b.Credits +
+		", at or below the account's minimum. Top up or lower the minimum on the Balance page, then continue"
 }
 
 // ForMessages is the balance that messages are paid from: that for SMS, or the

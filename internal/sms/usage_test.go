@@ -20,7 +20,8 @@ func TestPricesThatAreThereAreLearnt(t *testing.T) {
 		for _, n := range networks {
 			price[n] = big.NewRat(rapid.Int64Range(1, 2000).Draw(t, "price"), 100)
 			parts := rapid.Int64Range(1, 100_000).Draw(t, "parts")
-			samples = append(samples, PriceSample{Parts: map[string]int64{n: parts}, Fell: new(big.Rat).Mul(price[n], big.NewRat(parts, 1))})
+			samples = append(samples, PriceSample{Parts: map[string]int64{n: parts},
+				Fell: new(big.Rat).Mul(price[n], big.NewRat(parts, 1))})
 		}
 		for range rapid.IntRange(0, 8).Draw(t, "mixed") {
 			s := PriceSample{Parts: map[string]int64{}, Fell: new(big.Rat)}
@@ -31,7 +32,8 @@ func TestPricesThatAreThereAreLearnt(t *testing.T) {
 			samples = append(samples, s)
 		}
 		overall, learnt := LearnPrices(rapid.Permutation(samples).Draw(t, "order"))
-		if len(learnt) != len(networks) || overall.Samples < len(networks) || overall.Low.Cmp(overall.Middle) > 0 || overall.Middle.Cmp(overall.High) > 0 {
+		if len(learnt) != len(networks) || overall.Samples < len(networks) || overall.Low.Cmp(overall.Middle) > 0 ||
+			overall.Middle.Cmp(overall.High) > 0 {
 			t.Fatalf("%+v %+v", overall, learnt)
 		}
 		low, high := slices.MinFunc(learnt, byMiddle).Middle, slices.MaxFunc(learnt, byMiddle).Middle
@@ -62,7 +64,8 @@ func TestOneNetworkIsToldByWhatTheOthersLeave(t *testing.T) {
 	})
 	got := ""
 	for _, p := range learnt {
-		got += fmt.Sprintf("%s %s %s %s of %d; ", p.Network, p.Low.FloatString(2), p.Middle.FloatString(2), p.High.FloatString(2), p.Samples)
+		got += fmt.Sprintf("%s %s %s %s of %d; ", p.Network, p.Low.FloatString(2), p.Middle.FloatString(2),
+			p.High.FloatString(2), p.Samples)
 	}
 	if want := "Glo 6.00 6.00 6.00 of 1; MTN 3.80 4.00 4.20 of 3; "; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -78,10 +81,14 @@ func TestUsageIsSummed(t *testing.T) {
 		{Day: "2026-06-01", SenderID: "SCHOOL", Network: "Glo", Usage: Usage{1, 1}},
 		{Day: "2026-06-02", SenderID: "SCHOOL", Network: "MTN", Usage: Usage{5, 9}},
 	}
-	if got := SumUsage(days, false, func(d UsageDay) string { return d.SenderID }); !slices.Equal(got, []UsageRow{{"SCHOOL", Usage{6, 10}}, {"CLINIC", Usage{2, 4}}}) {
+	if got := SumUsage(days, false, func(d UsageDay) string {
+		return d.SenderID
+	}); !slices.Equal(got, []UsageRow{{"SCHOOL", Usage{6, 10}}, {"CLINIC", Usage{2, 4}}}) {
 		t.Errorf("%v", got)
 	}
-	if got := SumUsage(days, true, func(d UsageDay) string { return d.Day[:7] }); !slices.Equal(got, []UsageRow{{"2026-06", Usage{8, 14}}}) {
+	if got := SumUsage(days, true, func(d UsageDay) string {
+		return d.Day[:7]
+	}); !slices.Equal(got, []UsageRow{{"2026-06", Usage{8, 14}}}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -104,7 +111,8 @@ func TestWhatABalanceFell(t *testing.T) {
 	}
 	at := time.Date(2026, 6, 3, 9, 0, 0, 0, time.UTC).UnixMilli()
 	a := Alarm{Kind: AlarmFall, PluginType: "SMS", Before: "₦57,524.50", After: "₦53,524.50", From: at, At: at + 300_000}
-	if want := "The SMS balance fell ₦4,000.00, from ₦57,524.50 to ₦53,524.50 between 3 June 2026 at 09:00 and 3 June 2026 at 09:05, although smsdesk sent nothing. Someone else may be using the account: ask the provider"; a.Sentence(time.UTC) != want {
+	if want := "The SMS balance fell ₦4,000.00, from ₦57,524.50 to ₦53,524.50 between 3 June 2026 at 09:00 and 3 June " +
+		"2026 at 09:05, although smsdesk sent nothing. Someone else may be using the account: ask the provider"; a.Sentence(time.UTC) != want {
 		t.Errorf("%s", a.Sentence(time.UTC))
 	}
 }
@@ -129,7 +137,8 @@ func TestAGroupTreeHoldsEachGroupOnce(t *testing.T) {
 			t.Errorf("%d of %d groups: %+v", len(seen), n, tree)
 		}
 	})
-	tree := GroupTree([]Group{{ID: 5, Name: "Staff"}, {ID: 1, Name: "Parents"}, {ID: 7, Name: "Mothers", ParentID: 1}, {ID: 9, Name: "Class 1", ParentID: 7}})
+	tree := GroupTree([]Group{{ID: 5, Name: "Staff"}, {ID: 1, Name: "Parents"}, {ID: 7, Name: "Mothers", ParentID: 1},
+		{ID: 9, Name: "Class 1", ParentID: 7}})
 	got := ""
 	for _, g := range tree {
 		got += fmt.Sprint(g.Name, g.Depth, g.SubGroups, " ")
@@ -140,7 +149,8 @@ func TestAGroupTreeHoldsEachGroupOnce(t *testing.T) {
 }
 
 func TestRecordRules(t *testing.T) {
-	for text, ok := range map[string]bool{"CLINIC": true, "abc": true, "12345678901": true, "ab": false, "123456789012": false, "MY SHOP": false, "Ọja": false, "": false} {
+	for text, ok := range map[string]bool{"CLINIC": true, "abc": true, "12345678901": true, "ab": false,
+		"123456789012": false, "MY SHOP": false, "Ọja": false, "": false} {
 		if (SenderTextProblem(text) == "") != ok {
 			t.Errorf("%q: %q", text, SenderTextProblem(text))
 		}
@@ -149,7 +159,8 @@ func TestRecordRules(t *testing.T) {
 	if !slices.Equal(added, []string{"Place"}) || !slices.Equal(gone, []string{"Date"}) {
 		t.Errorf("%v %v", added, gone)
 	}
-	for to, ok := range map[string]bool{"": true, "ada@example.com, bola@example.com": true, "ada": false, "a@b\r\nBcc: x@y": false, "Ada <a@b>": false} {
+	for to, ok := range map[string]bool{"": true, "ada@example.com, bola@example.com": true, "ada": false,
+		"a@b\r\nBcc: x@y": false, "Ada <a@b>": false} {
 		if err := (RecordSettings{MailTo: to}).Check(); (err == nil) != ok {
 			t.Errorf("%q: %v", to, err)
 		}

@@ -53,4 +53,5 @@ const ReportedSentence = "A delivery report says that a message of this campaign
 	"That message is in doubt now. Was this desk put back from a copy? If it was, stop it and run smsdesk restore --here. Otherwise continue"
 
 // ReportedReason says why such a message is in doubt.
-const ReportedReason = "A delivery report has come for this number and text, and this desk knows of no request that sent it. It may have been sent before an older copy was put back."
+const ReportedReason = "A delivery report has come for this number and text, and this desk knows of no request " +
+	"that sent it. It may have been sent before an older copy was put back."

@@ -79,7 +79,8 @@ func (c *check) whole() {
 	switch code := strings.ReplaceAll(m.Code, "*", ""); {
 	case code == "":
 		c.stop("", "The menu has no short code")
-	case strings.Trim(code, "0123456789") != "" || strings.Contains(m.Code, "**") || strings.Trim(m.Code, "*") != m.Code || len(m.Code) > 20:
+	case strings.Trim(code, "0123456789") != "" || strings.Contains(m.Code, "**") || strings.Trim(m.Code, "*") != m.Code ||
+		len(m.Code) > 20:
 		c.stop("", "Short code must be digits, for example 347 or 347*12, without the first * and last #")
 	}
 	for _, n := range m.Networks {
@@ -147,7 +148,8 @@ func (c *check) screen(i int, s Screen) {
 		c.leads(s.Key, "The answer", s.Next)
 		c.cells(s.Key, s.Table, s.Column)
 		if t, _ := c.m.Table(s.Table); len(t.Rows) > PickMost {
-			c.stop(s.Key, "%d lines is too long to page through. Offer up to %d, or let callers type an answer and look it up", len(t.Rows), PickMost)
+			c.stop(s.Key, "%d lines is too long to page through. Offer up to %d, or let callers type an answer and look it up",
+				len(t.Rows), PickMost)
 		}
 	case Finish:
 	default:

@@ -155,7 +155,8 @@ func (m Menu) Overlaps(o Menu) bool {
 	if m.Code != o.Code {
 		return false
 	}
-	return (len(m.Networks) == 0) == (len(o.Networks) == 0) && (len(m.Networks) == 0 || slices.ContainsFunc(m.Networks, o.On))
+	return (len(m.Networks) == 0) == (len(o.Networks) == 0) &&
+		(len(m.Networks) == 0 || slices.ContainsFunc(m.Networks, o.On))
 }
 
 // Screen finds a screen by its key.

@@ -139,7 +139,8 @@ func (p *Program) step(s *State, input string, do Doer) (a Answer, taken bool) {
 	}
 	next, text, ok := p.take(s, screen, input)
 	if !ok {
-		return p.show(s, p.In(screen.Rule.Wrong, p.speaks(s).Code)+where(len(screen.Rule.Wrong) == 0, p.speaks(s).wrong())), false
+		return p.show(s, p.In(screen.Rule.Wrong, p.speaks(s).Code)+where(len(screen.Rule.Wrong) == 0, p.speaks(s).wrong())),
+			false
 	}
 	s.Put(screen.Save, text)
 	if screen.Save != "" && screen.Record && !do.Record(screen.Save, text) {
@@ -324,7 +325,8 @@ func (p *Program) fill(s *State, text string) string {
 func (p *Program) pagesOf(s *State) []string {
 	screen, l := p.Screens[s.screen], p.speaks(s)
 	lines := strings.Split(p.fill(s, strings.ReplaceAll(p.In(screen.Text, l.Code), "\r", "")), "\n")
-	return pages(append(lines, p.items(s, screen, l)...), moreKey+". "+l.more(), backKey+". "+l.back(), screen.Back && len(s.trail) > 0)
+	return pages(append(lines, p.items(s, screen, l)...), moreKey+". "+l.more(), backKey+". "+l.back(),
+		screen.Back && len(s.trail) > 0)
 }
 
 func (p *Program) items(s *State, screen Screen, l Language) (list []string) {

@@ -65,18 +65,22 @@ func TestWalk(t *testing.T) {
 	}{
 		{"opt out, with a slip, back and again", optOut(), nil, []string{"7", "1", "0", " 1 ", "1"}, doings{}, []string{
 			"Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
-			"That is not a valid choice. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
+			"That is not a valid choice. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start " +
+				"messages again / 3. What became of my last message?",
 			"You will get no more messages from us. Stop all messages? / 1. Yes, stop / 0. Back",
 			"Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
 			"You will get no more messages from us. Stop all messages? / 1. Yes, stop / 0. Back",
 			"Done. You will get no more messages from us. Dial again to start them. |"}, []string{"block "}},
-		{"dialled all the way", optOut(), []string{"1", "1"}, nil, doings{}, []string{"Done. You will get no more messages from us. Dial again to start them. |"}, []string{"block "}},
+		{"dialled all the way", optOut(), []string{"1", "1"}, nil, doings{},
+			[]string{"Done. You will get no more messages from us. Dial again to start them. |"}, []string{"block "}},
 		{"a dialled answer that is none stops there", optOut(), []string{"9", "1"}, nil, doings{}, []string{
-			"That is not a valid choice. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?"}, nil},
+			"That is not a valid choice. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start " +
+				"messages again / 3. What became of my last message?"}, nil},
 		{"a deed that fails leads elsewhere", optOut(), nil, []string{"2"}, doings{refuse: map[Deed]bool{Unblock: true}}, []string{
 			"Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
 			"We cannot start messages to this number from here. Ask at the clinic. |"}, []string{"unblock "}},
-		{"what a deed tells is shown", optOut(), []string{"3"}, nil, doings{into: "delivered, on 3 May"}, []string{"Your last message: delivered, on 3 May. |"}, []string{"status "}},
+		{"what a deed tells is shown", optOut(), []string{"3"}, nil, doings{into: "delivered, on 3 May"},
+			[]string{"Your last message: delivered, on 3 May. |"}, []string{"status "}},
 		{"a table in another language", schoolFee(), []string{"2"}, []string{"12", "1003"}, doings{}, []string{
 			"Shigar da lambar dalibi / 0. Baya", "Lambar tana da 4 zuwa 6. / Shigar da lambar dalibi / 0. Baya", "Saura na Chidi: 4,000 naira |"}, nil},
 		{"not in the table", schoolFee(), []string{"1"}, []string{"9999", "2"}, doings{}, []string{
@@ -122,7 +126,8 @@ func TestLongListIsPaged(t *testing.T) {
 			t.Errorf("page %d: %s", i+1, s)
 		}
 	}
-	if got := play(m, &doings{}, nil, moreKey, moreKey, backKey, "133"); got[3] != got[1] || got[4] != "Town number 133 |" {
+	if got := play(m, &doings{}, nil, moreKey, moreKey, backKey, "133"); got[3] != got[1] ||
+		got[4] != "Town number 133 |" {
 		t.Error(got)
 	}
 }
@@ -134,13 +139,15 @@ func TestLongEndIsPaged(t *testing.T) {
 		typed[i] = moreKey
 	}
 	got := play(m, &doings{}, nil, typed...)
-	if strings.HasSuffix(got[0], "|") || !strings.HasSuffix(got[len(got)-1], "|") || strings.Count(strings.Join(got[:4], " "), "ọrọ") < 50 {
+	if strings.HasSuffix(got[0], "|") || !strings.HasSuffix(got[len(got)-1], "|") ||
+		strings.Count(strings.Join(got[:4], " "), "ọrọ") < 50 {
 		t.Error(got)
 	}
 }
 
 func TestDialled(t *testing.T) {
-	whole, part, glo := NewProgram(Menu{Code: "347"}), NewProgram(Menu{Code: "347*12"}), NewProgram(Menu{Code: "347", Networks: []string{"glo"}})
+	whole, part, glo := NewProgram(Menu{Code: "347"}), NewProgram(Menu{Code: "347*12"}),
+		NewProgram(Menu{Code: "347", Networks: []string{"glo"}})
 	tests := []struct {
 		network, code, text string
 		want                *Program
@@ -181,14 +188,21 @@ func TestCheckFinds(t *testing.T) {
 		{base(func(m *Menu) { m.Screens = append(m.Screens, Screen{Key: "x", Kind: Finish, Text: en("x")}) }), "No screen leads here", false},
 		{base(func(m *Menu) { m.Screens[2].Text = en("##Nobody##") }), "The screen uses ##Nobody##, which has no value here", true},
 		{base(func(m *Menu) { m.Screens[2].Text = en("") }), "This screen has no text", true},
-		{base(func(m *Menu) { m.Screens[2].Text = en(strings.Repeat("x", 183)) }), "May be too long for one screen: up to 183 characters, and networks show 182. Callers will see 2 pages", false},
-		{base(func(m *Menu) { m.Screens[2].Text = en(strings.Repeat("ọ", 81)) }), "May be too long for one screen: up to 81 characters with special characters, and networks show 80. Callers will see 2 pages", false},
+		{base(func(m *Menu) {
+			m.Screens[2].Text = en(strings.Repeat("x", 183))
+		}), "May be too long for one screen: up to 183 characters, and networks show 182. Callers will see 2 pages", false},
+		{base(func(m *Menu) {
+			m.Screens[2].Text = en(strings.Repeat("ọ", 81))
+		}),
+			"May be too long for one screen: up to 81 characters with special characters, and networks show 80. Callers will see 2 pages", false},
 		{base(func(m *Menu) { m.Code = "*347#" }), "Short code must be digits, for example 347 or 347*12, without the first * and last #", true},
 		{base(func(m *Menu) { m.Networks = []string{"vodafone"} }), `There is no network called "vodafone"`, true},
 		{base(func(m *Menu) {
 			m.Screens[2].Does = []Action{{Deed: Call, URL: "http://example.com", Into: "A", Fallback: "x"}}
 		}), "The webhook's address must begin with https://", true},
-		{base(func(m *Menu) { m.Languages = append(m.Languages, Language{Code: "ha", Name: "Hausa"}) }), "This screen has no text in Hausa; the English one is shown", false},
+		{base(func(m *Menu) {
+			m.Languages = append(m.Languages, Language{Code: "ha", Name: "Hausa"})
+		}), "This screen has no text in Hausa; the English one is shown", false},
 	}
 	for _, tt := range tests {
 		found := Check(tt.menu)

@@ -17,7 +17,8 @@ const beginBody = `{"msisdn":"2348031230101","network":"mtn","shortcode":"347","
 
 func TestParseRequest(t *testing.T) {
 	full := Request{MSISDN: "2348031230101", Network: "mtn", ShortCode: "347", Text: "*347#", Stage: Begin,
-		SessionID: "s-1", USSDID: "u-9", Status: "200 OK", Body: `{"code_scheme":"15","msisdn":"2348031230101"}`, CommandID: "111", CommandLen: "145", ReceiverID: "346", SenderID: "5001"}
+		SessionID: "s-1", USSDID: "u-9", Status: "200 OK", Body: `{"code_scheme":"15","msisdn":"2348031230101"}`,
+		CommandID: "111", CommandLen: "145", ReceiverID: "346", SenderID: "5001"}
 	tests := []struct {
 		name string
 		body string

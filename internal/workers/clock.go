@@ -56,7 +56,8 @@ const (
 // journal's newest line, zero when it is not known; steady is a clock that
 // nobody can set.
 func NewClock(store clockStore, journal, wall func() time.Time, steady func() sms.Steady, log *slog.Logger) *Clock {
-	return &Clock{store: store, journal: journal, wall: wall, steady: steady, log: log, began: steady(), by: map[int64]*heard{}}
+	return &Clock{store: store, journal: journal, wall: wall, steady: steady, log: log, began: steady(),
+		by: map[int64]*heard{}}
 }
 
 // Hear notes that the account's service answered now, and what time it was
@@ -143,7 +144,8 @@ func (c *Clock) Standing(a sms.Account, wall time.Time) sms.ClockStanding {
 	if s.State != h.said {
 		switch {
 		case s.State == sms.ClockWrong:
-			c.log.Error("the computer's clock is wrong: nothing is started by a schedule", "account", a.ID, "seconds", int(s.By/time.Second), "against_the_journal", s.Journal)
+			c.log.Error("the computer's clock is wrong: nothing is started by a schedule", "account", a.ID, "seconds",
+				int(s.By/time.Second), "against_the_journal", s.Journal)
 		case h.said == sms.ClockWrong:
 			c.log.Info("the computer's clock is right again", "account", a.ID)
 		}

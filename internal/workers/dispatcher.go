@@ -45,8 +45,10 @@ type DispatchStore interface {
 	Recover(ctx context.Context, account, now int64) (released, doubtful int64, err error)
 	Claim(ctx context.Context, o sms.ClaimOrder, now int64) (sms.Claim, error)
 	License(ctx context.Context, a *sms.Attempt, now int64) error
-	Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string, judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error)
-	SettleKept(ctx context.Context, u sms.Unsettled, judge func(sms.Canary, []sms.Finished) sms.Verdict) (a sms.Attempt, open, alert bool, err error)
+	Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement, o sms.Outcome, country string,
+		judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error)
+	SettleKept(ctx context.Context, u sms.Unsettled, judge func(sms.Canary, []sms.Finished) sms.Verdict) (
+		a sms.Attempt, open, alert bool, err error)
 	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
 }
 
@@ -61,8 +63,10 @@ type Journal interface {
 // NewDispatcher returns a Dispatcher; Run makes it work. inFlight is the most
 // attempts under way for one account, beside urgentInFlight for urgent
 // campaigns: each of them is in doubt after a crash.
-func NewDispatcher(store DispatchStore, journal Journal, gateways Gateways, news *feed.Feed, inFlight int, log *slog.Logger, now func() time.Time) *Dispatcher {
-	return &Dispatcher{store: store, journal: journal, gateways: gateways, feed: news, inFlight: inFlight, log: log, now: now}
+func NewDispatcher(store DispatchStore, journal Journal, gateways Gateways, news *feed.Feed, inFlight int,
+	log *slog.Logger, now func() time.Time) *Dispatcher {
+	return &Dispatcher{store: store, journal: journal, gateways: gateways, feed: news, inFlight: inFlight, log: log,
+		now: now}
 }
 
 // Reserve is space that was set aside for outcomes which the database does not
@@ -151,7 +155,8 @@ type slots chan struct{}
 func (s slots) free() bool { return len(s) < cap(s) }
 
 func (d *Dispatcher) account(ctx context.Context, id int64) error {
-	l := &line{Dispatcher: d, id: id, bulk: make(slots, d.inFlight), urgent: make(slots, urgentInFlight), freed: make(chan struct{}, 1)}
+	l := &line{Dispatcher: d, id: id, bulk: make(slots, d.inFlight), urgent: make(slots, urgentInFlight),
+		freed: make(chan struct{}, 1)}
 	for !l.takeOver(ctx) {
 		if !feed.Pause(ctx, idle, nil) {
 			return nil
@@ -225,7 +230,8 @@ func (l *line) takeOver(ctx context.Context) bool {
 		var released, doubtful int64
 		released, doubtful, err = l.store.Recover(ctx, l.id, l.now().UnixMilli())
 		if released+doubtful > 0 {
-			l.log.Warn("an earlier process was cut off", "account", l.id, "messages_released", released, "messages_in_doubt", doubtful)
+			l.log.Warn("an earlier process was cut off", "account", l.id, "messages_released", released, "messages_in_doubt",
+				doubtful)
 			l.feed.Tell(feed.Campaigns(l.id))
 		}
 	}
@@ -262,7 +268,8 @@ func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 		return nil, idle
 	}
 	wait, urgently := l.waits(gateway)
-	o := sms.ClaimOrder{AccountID: l.id, Epoch: l.epoch, After: l.last, CallLimit: account.CallLimit, URLBudget: account.URLBudget, Overhead: gateway.Overhead,
+	o := sms.ClaimOrder{AccountID: l.id, Epoch: l.epoch, After: l.last, CallLimit: account.CallLimit,
+		URLBudget: account.URLBudget, Overhead: gateway.Overhead,
 		Bulk: wait <= 0 && l.bulk.free(), Urgent: urgently <= 0 && l.urgent.free()}
 	if !o.Bulk && !o.Urgent {
 		return nil, l.rest(wait, urgently)
@@ -362,7 +369,8 @@ func (l *line) attempt(ctx context.Context, t *turn) error {
 	case outcome.Class != sms.ClassRate:
 	case account.Doubt429:
 		outcome.Class = sms.ClassDoubt
-		outcome.Reason = "The provider said we were sending too fast. It has sent messages despite that answer before, so we cannot tell whether these went out."
+		outcome.Reason = "The provider said we were sending too fast. It has sent messages despite that answer before, " +
+			"so we cannot tell whether these went out."
 	case account.HoldOn429:
 		outcome.Class = sms.ClassHold
 		outcome.Reason = "The provider said that requests come too fast. This account holds such messages for a decision."
@@ -443,7 +451,8 @@ func (d *Dispatcher) report(a *sms.Attempt, strange int, o sms.Outcome, alert bo
 	if o.Class != sms.ClassAnswered {
 		level = slog.LevelWarn
 	}
-	d.log.Log(context.Background(), level, "attempt ended", "attempt", a.ID, "campaign", a.CampaignID, "class", o.Class, "recipients", a.Recipients,
+	d.log.Log(context.Background(), level, "attempt ended", "attempt", a.ID, "campaign", a.CampaignID, "class", o.Class,
+		"recipients", a.Recipients,
 		"http_status", o.HTTPStatus, "code", o.Code, "reason", o.Reason, "written", o.Written, "strange_rows", strange)
 	if alert {
 		d.log.Warn("sending paused", "campaign", a.CampaignID, "account", a.AccountID, "code", o.Code, "reason", o.Reason)

@@ -74,7 +74,8 @@ func (f *Forgetter) Pass(ctx context.Context) error {
 		action, word string
 		months       int
 		some         func(context.Context, int64) (int64, bool, error)
-	}{{"blocks.forget", "ended blocks", r.Messages, f.store.ForgetBlocks}, {"reports.forget", "reports", r.Reports, f.store.ForgetReports}, {"calls.forget", "requests", r.Calls, f.store.ForgetCalls}} {
+	}{{"blocks.forget", "ended blocks", r.Messages, f.store.ForgetBlocks},
+		{"reports.forget", "reports", r.Reports, f.store.ForgetReports}, {"calls.forget", "requests", r.Calls, f.store.ForgetCalls}} {
 		if before := sms.RemovedBefore(now, kind.months); before > 0 {
 			if err := f.all(ctx, kind.action, kind.word, before, kind.some); err != nil {
 				return err
@@ -95,7 +96,8 @@ func (f *Forgetter) messages(ctx context.Context, before int64) error {
 			if err != nil {
 				return err
 			}
-			if err := f.audit(ctx, "campaign.forget", feed.Campaign(id), fmt.Sprintf("numbers and texts of %d messages", c.Recipients)); err != nil {
+			if err := f.audit(ctx, "campaign.forget", feed.Campaign(id),
+				fmt.Sprintf("numbers and texts of %d messages", c.Recipients)); err != nil {
 				return err
 			}
 			f.feed.Tell(feed.Campaign(id), feed.Campaigns(c.AccountID))
@@ -106,7 +108,8 @@ func (f *Forgetter) messages(ctx context.Context, before int64) error {
 	}
 }
 
-func (f *Forgetter) all(ctx context.Context, action, word string, before int64, some func(context.Context, int64) (int64, bool, error)) error {
+func (f *Forgetter) all(ctx context.Context, action, word string, before int64,
+	some func(context.Context, int64) (int64, bool, error)) error {
 	total := int64(0)
 	for more := true; more; {
 		n, further, err := some(ctx, before)
@@ -125,5 +128,6 @@ func (f *Forgetter) all(ctx context.Context, action, word string, before int64, 
 }
 
 func (f *Forgetter) audit(ctx context.Context, action, object, detail string) error {
-	return f.store.PutAudit(ctx, sms.Audit{At: f.now().UnixMilli(), User: sms.User{Name: "smsdesk"}, Action: action, Object: object, Detail: detail})
+	return f.store.PutAudit(ctx, sms.Audit{At: f.now().UnixMilli(), User: sms.User{Name: "smsdesk"}, Action: action,
+		Object: object, Detail: detail})
 }

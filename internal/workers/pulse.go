@@ -39,11 +39,13 @@ type PulseStore interface {
 // NewPulse returns a Pulse; Run makes it beat. alive says whether callbacks are
 // answered at this moment; every is the time between two beats, 0 for the
 // usual one.
-func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Duration, news *feed.Feed, log *slog.Logger, now func() time.Time) *Pulse {
+func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Duration, news *feed.Feed,
+	log *slog.Logger, now func() time.Time) *Pulse {
 	if every == 0 {
 		every = beatEvery
 	}
-	return &Pulse{store: store, alive: alive, every: every, feed: news, log: log, now: now, counts: map[pulseKey]*sms.Pulse{}}
+	return &Pulse{store: store, alive: alive, every: every, feed: news, log: log, now: now,
+		counts: map[pulseKey]*sms.Pulse{}}
 }
 
 // Watch lets every beat say whether the database can be written. It comes before

@@ -50,14 +50,17 @@ type ReceiveStore interface {
 	InboxCursor(ctx context.Context) (int64, error)
 	LogCursor(ctx context.Context) (int64, error)
 	Accounts(ctx context.Context) ([]sms.Account, error)
-	ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, upTo sms.Cursors, now int64) (sms.Applied, error)
+	ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, upTo sms.Cursors,
+		now int64) (sms.Applied, error)
 	Tell(ctx context.Context, text string, now int64) error
 }
 
 // NewReceiver returns a Receiver; Run makes it work. parse reads a callback's
 // query string and never fails.
-func NewReceiver(inbox Inbox, store ReceiveStore, parse func(string) sms.DeliveryReport, news *feed.Feed, log *slog.Logger, now func() time.Time) *Receiver {
-	return &Receiver{inbox: inbox, store: store, parse: parse, feed: news, log: log, now: now, nudge: make(chan struct{}, 1)}
+func NewReceiver(inbox Inbox, store ReceiveStore, parse func(string) sms.DeliveryReport, news *feed.Feed,
+	log *slog.Logger, now func() time.Time) *Receiver {
+	return &Receiver{inbox: inbox, store: store, parse: parse, feed: news, log: log, now: now,
+		nudge: make(chan struct{}, 1)}
 }
 
 const (
@@ -133,7 +136,8 @@ func (r *Receiver) Replay(ctx context.Context) error {
 		r.log.Warn("the log holds delivery reports of accounts that are not there", "count", strangers)
 	}
 	if lost != "" {
-		text := "Delivery reports " + lost + " cannot be replayed: the log of delivery reports is damaged there. Messages of these days may show no report although one came."
+		text := "Delivery reports " + lost +
+			" cannot be replayed: the log of delivery reports is damaged there. Messages of these days may show no report although one came."
 		if err := r.store.Tell(ctx, text, r.now().UnixMilli()); err != nil {
 			return err
 		}
@@ -257,7 +261,8 @@ func (r *Receiver) apply(ctx context.Context, kept []sms.Kept, upTo sms.Cursors)
 	}
 	r.feed.Tell(tell...)
 	if done.Doubted > 0 {
-		r.log.Warn("delivery reports tell of messages that were not sent yet as far as is known here: was an older state put back?", "in_doubt", done.Doubted)
+		r.log.Warn(
+			"delivery reports tell of messages that were not sent yet as far as is known here: was an older state put back?", "in_doubt", done.Doubted)
 	}
 	if done.Unmatched > 0 {
 		r.log.Info("delivery reports without a message", "count", done.Unmatched)

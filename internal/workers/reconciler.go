@@ -30,7 +30,8 @@ type ReconcileStore interface {
 	NextAsked(ctx context.Context, account int64) (sms.Asked, error)
 	PutAnswer(ctx context.Context, a sms.Asked, country string) (sms.Message, sms.Effect, error)
 	NextInquired(ctx context.Context, account, now int64) (sms.Inquiry, sms.Message, error)
-	PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked, country string) (sms.Message, sms.Effect, error)
+	PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked,
+		country string) (sms.Message, sms.Effect, error)
 	ForgetUnmatched(ctx context.Context, account int64, q sms.Quarantine) error
 	ForgetPulses(ctx context.Context, accounts []int64, before int64) error
 }
@@ -43,7 +44,8 @@ type Asker interface {
 
 // NewReconciler returns a Reconciler; Compare and Ask make it work, each in a
 // goroutine of its own.
-func NewReconciler(store ReconcileStore, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Reconciler {
+func NewReconciler(store ReconcileStore, gateways Gateways, news *feed.Feed, log *slog.Logger,
+	now func() time.Time) *Reconciler {
 	return &Reconciler{store: store, gateways: gateways, feed: news, log: log, now: now}
 }
 
@@ -112,7 +114,9 @@ func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {
 	var ids []int64
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
-		if err := r.store.ForgetUnmatched(ctx, a.ID, sms.Quarantine{Before: now.Add(-quarantineAge).UnixMilli(), Reports: quarantineMost, Bytes: quarantineBytes}); err != nil {
+		if err := r.store.ForgetUnmatched(ctx, a.ID,
+			sms.Quarantine{Before: now.Add(-quarantineAge).UnixMilli(), Reports: quarantineMost,
+				Bytes: quarantineBytes}); err != nil {
 			return err
 		}
 	}
@@ -212,7 +216,8 @@ func (r *Reconciler) answered(m sms.Message, effect sms.Effect) {
 		return
 	}
 	if effect == sms.Suspicious {
-		r.log.Warn("a report settled a doubt, but the provider does not know its message ID", "account", m.AccountID, "campaign", m.CampaignID, "message", m.ID)
+		r.log.Warn("a report settled a doubt, but the provider does not know its message ID", "account", m.AccountID,
+			"campaign", m.CampaignID, "message", m.ID)
 	}
 	r.tell(m.AccountID, sms.Applied{Campaigns: []int64{m.CampaignID}, Messages: []int64{m.ID}})
 }

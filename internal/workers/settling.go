@@ -117,7 +117,8 @@ func (k *keeping) failed(why error) {
 		k.stands = err == nil
 		if err != nil && !k.said {
 			k.said = true
-			k.d.log.Error("the outcome of a request is in memory only: do not end smsdesk before there is space", "uid", k.u.UID, "error", err)
+			k.d.log.Error("the outcome of a request is in memory only: do not end smsdesk before there is space", "uid", k.u.UID,
+				"error", err)
 		}
 	}
 	if why != nil && sms.TroubleOf(why) == "" {

@@ -43,7 +43,8 @@ const (
 	witnessWaits = 20 * time.Second // for one answer
 
 	witnessWaiting = "Sending begins when the balance has been read, in a minute at the latest: it may tell whether an older state was put back."
-	witnessFailed  = "The balance could not be read after the start, so it cannot tell whether an older state was put back. Messages are sent. Check the connection, then refresh the balance."
+	witnessFailed  = "The balance could not be read after the start, so it cannot tell whether an older state was put " +
+		"back. Messages are sent. Check the connection, then refresh the balance."
 )
 
 // Await returns when the account may send: once its balance was read, or after a

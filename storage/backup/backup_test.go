@@ -36,7 +36,8 @@ var desks = &migrated.Template{Make: func(data string) error {
 	if err != nil {
 		return err
 	}
-	a, err := db.CreateAccount(ctx, sms.Account{Name: "Clinic", BaseURL: "https://api.example.com/v2", PerMinute: 100, CallLimit: 10, Country: "NG",
+	a, err := db.CreateAccount(ctx, sms.Account{Name: "Clinic", BaseURL: "https://api.example.com/v2", PerMinute: 100,
+		CallLimit: 10, Country: "NG",
 		Timezone: "Africa/Lagos"}, sms.Credentials{ClientID: "client", APIKey: "a-key-of-thirteen"}, began)
 	if err != nil {
 		return err
@@ -45,7 +46,8 @@ var desks = &migrated.Template{Make: func(data string) error {
 	for i := range messages {
 		messages[i] = sms.Message{Number: fmt.Sprintf("23480300%05d", i), Text: "Hello", Parts: 1}
 	}
-	draft := sms.Campaign{AccountID: a.ID, Name: "A campaign", SenderID: "CLINIC", CreatedBy: 1, CreatedName: "Ada Obi", Text: "Hello"}
+	draft := sms.Campaign{AccountID: a.ID, Name: "A campaign", SenderID: "CLINIC", CreatedBy: 1, CreatedName: "Ada Obi",
+		Text: "Hello"}
 	if _, _, err := db.CreateDraft(ctx, draft, strings.Repeat("1", 32), messages, 0, began); err != nil {
 		return err
 	}
@@ -56,8 +58,10 @@ var desks = &migrated.Template{Make: func(data string) error {
 	if _, _, err := db.KeepUpload(listUID, strings.NewReader("phone\n08030000001\n"), 1000); err != nil {
 		return err
 	}
-	return errors.Join(in.Close(), db.Close(), os.WriteFile(filepath.Join(data, "lists", listUID, "rows.db"), []byte("made again"), 0o600),
-		os.WriteFile(filepath.Join(data, "ussd.spool"), []byte(`{"a":1}`+"\n"), 0o600), os.Mkdir(filepath.Join(data, "spool"), 0o700),
+	return errors.Join(in.Close(), db.Close(), os.WriteFile(filepath.Join(data, "lists", listUID, "rows.db"),
+		[]byte("made again"), 0o600),
+		os.WriteFile(filepath.Join(data, "ussd.spool"), []byte(`{"a":1}`+"\n"), 0o600),
+		os.Mkdir(filepath.Join(data, "spool"), 0o700),
 		os.WriteFile(filepath.Join(data, "spool", "00000000000000000000.prepare"), make([]byte, 1000), 0o600),
 		os.WriteFile(filepath.Join(data, "spool", "00000000000000000001.reports"), []byte("1 5 \"\" \"a=b\"\n"), 0o600))
 }}
@@ -71,8 +75,9 @@ func must(t *testing.T, err error) {
 
 func order(t *testing.T, data string) Order {
 	t.Helper()
-	return Order{Storage: storage.Config{Data: data}, To: filepath.Join(t.TempDir(), "backups"), By: "J. Otieno", Program: "test",
-		Now: func() time.Time { return time.UnixMilli(began) }}
+	return Order{Storage: storage.Config{Data: data}, To: filepath.Join(t.TempDir(), "backups"), By: "J. Otieno",
+		Program: "test",
+		Now:     func() time.Time { return time.UnixMilli(began) }}
 }
 
 func locked(t *testing.T) *KeyLock {
@@ -122,7 +127,8 @@ func TestABackupIsRestored(t *testing.T) {
 	var said []string
 	o.Progress = func(doing string) { said = append(said, doing) }
 	made := makeOne(t, o)
-	if filepath.Base(made.Folder) != "2026-11-21T1610Z" || made.MadeAt != began || made.By != "J. Otieno" || !made.SameDisk || made.Key != "passphrase" ||
+	if filepath.Base(made.Folder) != "2026-11-21T1610Z" || made.MadeAt != began || made.By != "J. Otieno" ||
+		!made.SameDisk || made.Key != "passphrase" ||
 		made.Rows[databaseName]["message"] != 40 || !slices.Contains(said, "Verifying") {
 		t.Errorf("%+v", made)
 	}
@@ -135,7 +141,8 @@ func TestABackupIsRestored(t *testing.T) {
 			t.Errorf("%s has mode %o", f.Name, info.Mode().Perm())
 		}
 	}
-	want := []string{"inbox.db", "key.age", "lists/" + listUID + "/upload", "smsdesk.db", "spool/00000000000000000001.reports", "ussd.spool"}
+	want := []string{"inbox.db", "key.age", "lists/" + listUID + "/upload", "smsdesk.db",
+		"spool/00000000000000000001.reports", "ussd.spool"}
 	if !slices.Equal(names, want) {
 		t.Errorf("the backup holds %v, want %v", names, want)
 	}
@@ -158,7 +165,8 @@ func TestABackupIsRestored(t *testing.T) {
 	if c, err := db.Credentials(t.Context(), accounts[0].ID); err != nil || c.APIKey != "a-key-of-thirteen" {
 		t.Errorf("credentials of the restored desk: %v", err)
 	}
-	if list, _, err := db.Messages(t.Context(), sms.MessageFilter{CampaignID: 1, Limit: 100}); err != nil || len(list) != 40 {
+	if list, _, err := db.Messages(t.Context(), sms.MessageFilter{CampaignID: 1, Limit: 100}); err != nil ||
+		len(list) != 40 {
 		t.Errorf("%d messages, %v", len(list), err)
 	}
 	set, err := db.Setting(t.Context(), sms.SettingCopy)
@@ -183,7 +191,9 @@ func TestTheKeyIsNeverInClear(t *testing.T) {
 	raw, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	must(t, err)
 	files := 0
-	for name, change := range map[string]func(*Order){"with the key": func(o *Order) { o.Key = locked(t) }, "without": func(o *Order) { o.Journal = true }} {
+	for name, change := range map[string]func(*Order){"with the key": func(o *Order) {
+		o.Key = locked(t)
+	}, "without": func(o *Order) { o.Journal = true }} {
 		o := order(t, data)
 		change(&o)
 		made := makeOne(t, o)
@@ -245,7 +255,8 @@ func TestEveryDamagedFileIsRefused(t *testing.T) {
 			must(t, err)
 			must(t, damage(path, b))
 			to := fresh(t)
-			if _, err := Restore(t.Context(), restoreFrom(made, to)); err == nil || file != manifestName && !errors.Is(err, ErrDamaged) {
+			if _, err := Restore(t.Context(), restoreFrom(made, to)); err == nil || file != manifestName &&
+				!errors.Is(err, ErrDamaged) {
 				t.Errorf("%s, %s: %v", file, kind, err)
 			}
 			if exists(to) {
@@ -298,7 +309,8 @@ func TestAForgedManifestIsRefused(t *testing.T) {
 			must(t, os.WriteFile(path, before, 0o600))
 		})
 	}
-	refused(t, RestoreOrder{From: t.TempDir(), To: storage.Config{Data: fresh(t)}, Key: KeyFrom{File: key}}, "is no backup", "2026-11-21T1610Z")
+	refused(t, RestoreOrder{From: t.TempDir(), To: storage.Config{Data: fresh(t)}, Key: KeyFrom{File: key}},
+		"is no backup", "2026-11-21T1610Z")
 }
 
 func TestOnlyANewOrEmptyFolderIsRestoredInto(t *testing.T) {
@@ -349,7 +361,8 @@ func TestARestoreThatIsCutOffIsNoDesk(t *testing.T) {
 		if _, err := Restore(t.Context(), r); !errors.Is(err, errCutOff) {
 			t.Fatal(err)
 		}
-		if db, err := storage.Open(t.Context(), r.To); err == nil || !strings.Contains(err.Error(), "Run the same smsdesk restore again") {
+		if db, err := storage.Open(t.Context(), r.To); err == nil ||
+			!strings.Contains(err.Error(), "Run the same smsdesk restore again") {
 			t.Errorf("cut off after %s, and opened all the same: %v %v", at, db, err)
 		}
 		if exists(r.To.File()) {
@@ -391,7 +404,8 @@ func TestTheRightKeyIsNeeded(t *testing.T) {
 	refused(t, try(with, KeyFrom{Passphrase: wrong}), "this passphrase does not open")
 	refused(t, try(with, KeyFrom{}), "encrypted with a passphrase")
 	refused(t, try(addressed, KeyFrom{Passphrase: saying}), "--identity")
-	for _, o := range []RestoreOrder{try(without, KeyFrom{File: filepath.Join(data, keyName)}), try(addressed, KeyFrom{Identity: id.String()})} {
+	for _, o := range []RestoreOrder{try(without, KeyFrom{File: filepath.Join(data, keyName)}),
+		try(addressed, KeyFrom{Identity: id.String()})} {
 		if _, err := Restore(t.Context(), o); err != nil {
 			t.Error(err)
 		}
@@ -434,7 +448,8 @@ func TestABackupThatFailsLeavesNothing(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(o.To, "mine.part"), 0o700))
 	makeOne(t, o)
 	makeOne(t, o)
-	if names := left(); !slices.Equal(names, []string{"2026-11-21T1610Z", "2026-11-21T1610Z-2", "backup.lock", "mine.part"}) {
+	if names := left(); !slices.Equal(names, []string{"2026-11-21T1610Z", "2026-11-21T1610Z-2", "backup.lock",
+		"mine.part"}) {
 		t.Errorf("there is %v", names)
 	}
 	unlock, err := lock(o.To)
@@ -505,12 +520,14 @@ func TestAFolderPutBackIsMarked(t *testing.T) {
 	}
 	release, err := db.Dispatching()
 	must(t, err)
-	if err := Here(t.Context(), storage.Config{Data: data}, "Ada Obi"); err == nil || !strings.Contains(err.Error(), "is serving") {
+	if err := Here(t.Context(), storage.Config{Data: data}, "Ada Obi"); err == nil ||
+		!strings.Contains(err.Error(), "is serving") {
 		t.Errorf("%v", err)
 	}
 	release()
 	empty := t.TempDir()
-	if err := Here(t.Context(), storage.Config{Data: empty}, ""); err == nil || !strings.Contains(err.Error(), "there is no desk") {
+	if err := Here(t.Context(), storage.Config{Data: empty}, ""); err == nil ||
+		!strings.Contains(err.Error(), "there is no desk") {
 		t.Errorf("%v", err)
 	}
 	if entries, _ := os.ReadDir(empty); len(entries) > 0 {

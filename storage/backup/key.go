@@ -67,8 +67,10 @@ func (k KeyFrom) decrypt(sealed []byte, how string) ([]byte, error) {
 	var ids []age.Identity
 	switch {
 	case how == "recipient" && k.Identity == "":
-		return nil, errors.New("the key in this backup is encrypted for an age recipient. Give the file with its identity as --identity, " +
-			"or the key file as --key")
+		return nil,
+			errors.New(
+				"the key in this backup is encrypted for an age recipient. Give the file with its identity as --identity, " +
+					"or the key file as --key")
 	case how == "recipient":
 		list, err := age.ParseIdentities(strings.NewReader(k.Identity))
 		if err != nil {

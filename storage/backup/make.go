@@ -132,7 +132,8 @@ func (o Order) check() error {
 	err := os.Mkdir(o.To, 0o700)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("the folder %s cannot be made, because the one above it is missing. Make it, or look whether its disk is mounted", o.To)
+		return fmt.Errorf(
+			"the folder %s cannot be made, because the one above it is missing. Make it, or look whether its disk is mounted", o.To)
 	case err != nil && !errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("make the folder of backups: %w", err)
 	}
@@ -246,7 +247,8 @@ func sameDisk(a, b string) (bool, error) {
 func (m *making) begin() (folder string, err error) {
 	uid := make([]byte, 16)
 	rand.Read(uid)
-	m.manifest = Manifest{Format: format, UID: hex.EncodeToString(uid), MadeAt: m.began.UnixMilli(), By: m.By, Program: m.Program, Lists: !m.NoLists,
+	m.manifest = Manifest{Format: format, UID: hex.EncodeToString(uid), MadeAt: m.began.UnixMilli(), By: m.By,
+		Program: m.Program, Lists: !m.NoLists,
 		Journal: m.Journal, Rows: map[string]map[string]int64{}}
 	name := m.began.UTC().Format(nameForm)
 	for i := 1; ; i++ {
@@ -310,7 +312,8 @@ func copyDatabase(ctx context.Context, m *making) error {
 	if err := m.copyDatabaseFile(ctx, m.Storage.File(), databaseName); err != nil {
 		return err
 	}
-	mark, err := storage.MarkCopy(ctx, m.in(databaseName), sms.Copy{UID: m.manifest.UID, MadeAt: m.manifest.MadeAt, By: m.By})
+	mark, err := storage.MarkCopy(ctx, m.in(databaseName),
+		sms.Copy{UID: m.manifest.UID, MadeAt: m.manifest.MadeAt, By: m.By})
 	m.manifest.Head, m.manifest.Sum = mark.Head, mark.Sum
 	return err
 }

@@ -106,7 +106,8 @@ var ErrDamaged = errors.New("the backup is damaged")
 func Read(folder string) (m Manifest, err error) {
 	f, err := openPlain(filepath.Join(folder, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s is no backup: it has no %s. Give the folder of one backup, such as 2026-11-21T1610Z", folder, manifestName)
+		return m, fmt.Errorf("%s is no backup: it has no %s. Give the folder of one backup, such as 2026-11-21T1610Z", folder,
+			manifestName)
 	}
 	if err != nil {
 		return m, fmt.Errorf("read the backup's manifest: %w", err)
@@ -119,7 +120,8 @@ func Read(folder string) (m Manifest, err error) {
 		Format string `json:"format"`
 	}
 	if json.Unmarshal(text, &kind) == nil && kind.Format != format && strings.HasPrefix(kind.Format, formatPrefix) {
-		return m, fmt.Errorf("%s was made by a newer smsdesk (its format is %q). Restore it with that one", folder, kind.Format)
+		return m, fmt.Errorf("%s was made by a newer smsdesk (its format is %q). Restore it with that one", folder,
+			kind.Format)
 	}
 	if err := json.Unmarshal(text, &m); err != nil || m.Format != format || !bytes.Equal(m.encode(), text) {
 		return m, fmt.Errorf("%w: %s was changed after it was written. Take another backup", ErrDamaged, manifestName)

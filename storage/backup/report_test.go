@@ -56,7 +56,8 @@ func newIntake(t *testing.T) *intake {
 
 // keep takes one report and returns once it is acknowledged.
 func (i *intake) keep(id string) {
-	if err := i.in.Keep(context.Background(), sms.Kept{AccountID: 1, ReceivedAt: began, Query: "messageId=" + id}); err != nil {
+	if err := i.in.Keep(context.Background(), sms.Kept{AccountID: 1, ReceivedAt: began, Query: "messageId=" +
+		id}); err != nil {
 		i.t.Error(err)
 	}
 }
@@ -76,7 +77,8 @@ func (i *intake) apply() {
 	reports := make([]sms.DeliveryReport, len(list))
 	for n, k := range list {
 		q, _ := url.ParseQuery(k.Query)
-		reports[n] = sms.DeliveryReport{ID: k.ID, AccountID: 1, ReceivedAt: k.ReceivedAt, ProviderID: q.Get("messageId"), Mobile: "2348030000001",
+		reports[n] = sms.DeliveryReport{ID: k.ID, AccountID: 1, ReceivedAt: k.ReceivedAt, ProviderID: q.Get("messageId"),
+			Mobile: "2348030000001",
 			Status: "DELIVRD", Raw: k.Query}
 	}
 	last := list[len(list)-1].ID
@@ -107,7 +109,8 @@ func (i *intake) settle() {
 func reportsIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
-	for file, query := range map[string]string{inboxName: "select query from raw", databaseName: "select raw from delivery_report"} {
+	for file, query := range map[string]string{inboxName: "select query from raw",
+		databaseName: "select raw from delivery_report"} {
 		db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, file)+"?mode=ro")
 		must(t, err)
 		rows, err := db.QueryContext(t.Context(), query)
@@ -249,7 +252,8 @@ func TestWhatTheOldFolderKnowsIsTakenOver(t *testing.T) {
 	if len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "--spool") {
 		t.Errorf("%+v", done)
 	}
-	for name, want := range map[string]string{"dispatch.journal/00000001.j": "old\nnew\n", "reports.log/00000001.l": "a report\n", "outcomes.reserve": "an outcome\n",
+	for name, want := range map[string]string{"dispatch.journal/00000001.j": "old\nnew\n",
+		"reports.log/00000001.l": "a report\n", "outcomes.reserve": "an outcome\n",
 		"blocks.log/00000001.l": "a block\n", "spool/1.reports": "1 5 \"\" \"x\"\n1 6 \"\" \"y\"\n", "ussd.spool": `{"a":1}` + "\n\n" + `{"b":2}` + "\n"} {
 		if got, err := os.ReadFile(filepath.Join(r.To.Data, name)); err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
@@ -271,7 +275,8 @@ func TestWhatTheOldFolderKnowsIsTakenOver(t *testing.T) {
 	r.Take, r.To.Data = old, fresh(t)
 	done, err = Restore(t.Context(), r)
 	must(t, err)
-	if said := strings.Join(done.Notes, " "); !strings.Contains(said, "no journal") || !strings.Contains(said, "cannot be taken over") {
+	if said := strings.Join(done.Notes, " "); !strings.Contains(said, "no journal") ||
+		!strings.Contains(said, "cannot be taken over") {
 		t.Errorf("said %q", said)
 	}
 	if there := reportsIn(t, r.To.Data); !there["before"] {
@@ -306,7 +311,8 @@ func TestTheJournalOnAnotherDisk(t *testing.T) {
 	if got := read(disk); got != "old\nnew\n" || read(r.To.Data) != "" {
 		t.Errorf("the journal is %q there and %q in the data folder", got, read(r.To.Data))
 	}
-	r = RestoreOrder{From: made.Folder, To: storage.Config{Data: fresh(t)}, Logs: t.TempDir(), Key: KeyFrom{File: filepath.Join(data, keyName)}}
+	r = RestoreOrder{From: made.Folder, To: storage.Config{Data: fresh(t)}, Logs: t.TempDir(),
+		Key: KeyFrom{File: filepath.Join(data, keyName)}}
 	_, err = Restore(t.Context(), r)
 	must(t, err)
 	if got := read(r.Logs); got != "old\n" {

@@ -43,8 +43,10 @@ func Restore(ctx context.Context, o RestoreOrder) (done Restored, err error) {
 		return done, err
 	}
 	if newest := storage.NewestSchema(); m.Schema > newest {
-		return done, fmt.Errorf("this backup was made by a newer smsdesk (%s; its schema is %d, this program knows %d). Restore it with that one",
-			m.Program, m.Schema, newest)
+		return done,
+			fmt.Errorf(
+				"this backup was made by a newer smsdesk (%s; its schema is %d, this program knows %d). Restore it with that one",
+				m.Program, m.Schema, newest)
 	}
 	if err := Verify(ctx, o.From, m); err != nil {
 		return done, err
@@ -121,7 +123,10 @@ func (o RestoreOrder) hold() (release func(), err error) {
 		return nil, fmt.Errorf("look whether the old folder is being served: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("a smsdesk is serving %s. Stop it first, or its last messages are not in the journal that is taken", o.Take), f.Close())
+		return nil,
+			errors.Join(
+				fmt.Errorf("a smsdesk is serving %s. Stop it first, or its last messages are not in the journal that is taken",
+					o.Take), f.Close())
 	}
 	return func() { _ = f.Close() }, nil
 }
@@ -149,7 +154,9 @@ func (r *restoring) key(ctx context.Context) (key []byte, err error) {
 			key, err = r.Key.decrypt(sealed, r.manifest.Key)
 		}
 	default:
-		return nil, errors.New("the key is not in this backup. Give the file smsdesk.key of the desk as --key; without it no credentials can be opened")
+		return nil,
+			errors.New(
+				"the key is not in this backup. Give the file smsdesk.key of the desk as --key; without it no credentials can be opened")
 	}
 	if from != "" {
 		if key, err = os.ReadFile(from); err != nil {
@@ -161,7 +168,8 @@ func (r *restoring) key(ctx context.Context) (key []byte, err error) {
 	}
 	fits, err := storage.KeyFits(ctx, filepath.Join(r.From, databaseName), key)
 	if err == nil && !fits {
-		err = errors.New("the key does not belong to this backup: what is sealed in it does not open. Give the key that the desk had when the backup was made")
+		err = errors.New(
+			"the key does not belong to this backup: what is sealed in it does not open. Give the key that the desk had when the backup was made")
 	}
 	return key, err
 }
@@ -186,7 +194,8 @@ func (r *restoring) begin() error {
 		name := e.Name()
 		switch {
 		case name == storage.RestoringName || name == "lost+found" || again && strings.HasSuffix(name, ".lock"):
-		case again && (belongs(name) || slices.Contains([]string{keyName, partName, inboxName + partEnds, spoolName, listsName, reserveName}, name)):
+		case again && (belongs(name) || slices.Contains([]string{keyName, partName, inboxName + partEnds, spoolName,
+			listsName, reserveName}, name)):
 			if err := os.RemoveAll(filepath.Join(data, name)); err != nil {
 				return fmt.Errorf("remove what an earlier restore has left: %w", err)
 			}
@@ -221,7 +230,8 @@ func (r *restoring) copyFiles() error {
 	for _, f := range r.manifest.Files {
 		to := f.Name
 		if top(f.Name) == spoolName && len(r.notes) == 0 {
-			r.notes = append(r.notes, "Delivery reports wait in the folder spool. Where serve has --spool, move them there before it starts.")
+			r.notes = append(r.notes,
+				"Delivery reports wait in the folder spool. Where serve has --spool, move them there before it starts.")
 		}
 		switch {
 		case f.Name == sealedKey:
@@ -236,7 +246,8 @@ func (r *restoring) copyFiles() error {
 				continue
 			}
 		}
-		size, sum, err := copyPlain(filepath.Join(r.From, filepath.FromSlash(f.Name)), filepath.Join(base, filepath.FromSlash(to)))
+		size, sum, err := copyPlain(filepath.Join(r.From, filepath.FromSlash(f.Name)),
+			filepath.Join(base, filepath.FromSlash(to)))
 		if err != nil {
 			return err
 		}
@@ -262,7 +273,8 @@ func (r *restoring) placeWitnesses() error {
 	for _, name := range witnesses() {
 		placed := filepath.Join(r.logs(), name)
 		if r.Logs != "" && exists(placed+partEnds) {
-			if err := errors.Join(syncFolders(placed+partEnds), os.Rename(placed+partEnds, placed), syncFolder(r.Logs)); err != nil {
+			if err := errors.Join(syncFolders(placed+partEnds), os.Rename(placed+partEnds, placed),
+				syncFolder(r.Logs)); err != nil {
 				return err
 			}
 		}
@@ -286,13 +298,15 @@ func (r *restoring) takeOver(ctx context.Context) error {
 			return err
 		}
 		if len(names) == 0 && name == witnesses()[0] && !r.kept[name] {
-			r.notes = append(r.notes, fmt.Sprintf("There is no journal in %s: how many messages were sent after the backup is not known.", r.Take))
+			r.notes = append(r.notes,
+				fmt.Sprintf("There is no journal in %s: how many messages were sent after the backup is not known.", r.Take))
 		}
 		for _, file := range names {
 			if r.kept[name] {
 				break
 			}
-			if _, _, err := copyPlain(filepath.Join(r.Take, filepath.FromSlash(file)), filepath.Join(r.logs(), filepath.FromSlash(r.underWay(file)))); err != nil {
+			if _, _, err := copyPlain(filepath.Join(r.Take, filepath.FromSlash(file)),
+				filepath.Join(r.logs(), filepath.FromSlash(r.underWay(file)))); err != nil {
 				return err
 			}
 		}
@@ -303,7 +317,8 @@ func (r *restoring) takeOver(ctx context.Context) error {
 	}
 	for _, file := range names {
 		// A file that is in both has grown since the backup.
-		if err := os.Remove(filepath.Join(r.To.Data, filepath.FromSlash(file))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(r.To.Data, filepath.FromSlash(file))); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if err := r.take(file); err != nil {
@@ -353,7 +368,8 @@ func (r *restoring) takeUSSD() error {
 func (r *restoring) takeInbox(ctx context.Context) error {
 	from := filepath.Join(r.Take, inboxName)
 	if !exists(from) {
-		r.notes = append(r.notes, fmt.Sprintf("There is no inbox in %s. The report log has what arrived after the backup.", r.Take))
+		r.notes = append(r.notes, fmt.Sprintf("There is no inbox in %s. The report log has what arrived after the backup.",
+			r.Take))
 		return nil
 	}
 	part := filepath.Join(r.To.Data, inboxName+partEnds)
@@ -365,7 +381,9 @@ func (r *restoring) takeInbox(ctx context.Context) error {
 		err = storage.JoinInboxes(ctx, part, filepath.Join(r.To.Data, inboxName))
 	}
 	if err != nil && ctx.Err() == nil {
-		r.notes = append(r.notes, fmt.Sprintf("The inbox in %s cannot be taken over (%v). The report log has what arrived after the backup.", r.Take, err))
+		r.notes = append(r.notes,
+			fmt.Sprintf("The inbox in %s cannot be taken over (%v). The report log has what arrived after the backup.", r.Take,
+				err))
 		return removeFile(part)
 	}
 	if err != nil {

@@ -101,7 +101,8 @@ func TestWhatWasAppendedIsThereAndNothingElse(t *testing.T) {
 	}{{false, 0}, {true, 0}, {false, 30}, {true, 30}} {
 		for nth := 1; ; nth++ {
 			left := nth
-			cfg := Config{Dir: filepath.Join(t.TempDir(), "log"), Ending: ".x", FS: faulty{left: &left, half: c.half}, MaxBytes: 40, Ahead: c.ahead,
+			cfg := Config{Dir: filepath.Join(t.TempDir(), "log"), Ending: ".x", FS: faulty{left: &left, half: c.half},
+				MaxBytes: 40, Ahead: c.ahead,
 				Head: func() []byte { return []byte("head\n") }}
 			l, err := Open(cfg)
 			if err != nil {
@@ -148,7 +149,8 @@ func TestANewSegmentBeginsWhenOneIsFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := l.Segments(); !slices.Equal(got, []string{"00000001.x", "00000002.x", "00000003.x", "00000004.x", "00000005.x"}) {
+	if got := l.Segments(); !slices.Equal(got, []string{"00000001.x", "00000002.x", "00000003.x", "00000004.x",
+		"00000005.x"}) {
 		t.Errorf("%q", got)
 	}
 	if err := l.Remove("00000003.x"); err != nil {
@@ -211,7 +213,8 @@ func TestLinesGoWhereZerosAre(t *testing.T) {
 	if err := errors.Join(l.Append([]byte("line 4, longer\n")), l.Append([]byte("line 5\n"))); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, l); !slices.Equal(got, []string{"line 0", "line 1", "line 2", "line 3", "line 4, longer", "line 5"}) {
+	if got := read(t, l); !slices.Equal(got, []string{"line 0", "line 1", "line 2", "line 3", "line 4, longer",
+		"line 5"}) {
 		t.Errorf("%q", got)
 	}
 	if size("00000001.x") != 28 {
@@ -276,7 +279,8 @@ func TestLinesTellWhereTheyAre(t *testing.T) {
 		defer func() { _ = l.Close() }()
 		next := int64(0)
 		if err := l.Read("00000001.x", 0, func(line Line) error {
-			if line.At.Offset != next || !bytes.HasPrefix(whole[next:], line.Text) || line.Whole != (whole[next+line.Bytes-1] == '\n') {
+			if line.At.Offset != next || !bytes.HasPrefix(whole[next:], line.Text) ||
+				line.Whole != (whole[next+line.Bytes-1] == '\n') {
 				rt.Fatalf("a line of %d bytes at %d, expected at %d", line.Bytes, line.At.Offset, next)
 			}
 			next = line.End().Offset

@@ -129,7 +129,8 @@ func (s *API) Handle(pattern string, least sms.Role, stream bool, do Handler) ht
 		w.Header().Set("Cache-Control", "no-store")
 		p, err := s.programOf(r)
 		if err == nil && !p.user.Role.AtLeast(least) {
-			err = newProblem(http.StatusForbidden, "The person as whom this token acts has the role "+p.user.Role.Title()+"; this needs the role "+least.Title())
+			err = newProblem(http.StatusForbidden, "The person as whom this token acts has the role "+p.user.Role.Title()+
+				"; this needs the role "+least.Title())
 		}
 		if err == nil {
 			err = s.pace.wait(r.Context(), p.token.ID)
@@ -157,7 +158,8 @@ func (s *API) failProgram(w http.ResponseWriter, r *http.Request, who program, p
 	p := apiProblem(err)
 	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
 		p.Instance = s.id(r.Context())
-		s.log.Error("request failed", "id", p.Instance, "method", r.Method, "route", pattern, "user", who.user.ID, "token", who.token.ID, "error", err)
+		s.log.Error("request failed", "id", p.Instance, "method", r.Method, "route", pattern, "user", who.user.ID, "token",
+			who.token.ID, "error", err)
 	}
 	switch p.Status {
 	case http.StatusUnauthorized:
@@ -180,7 +182,8 @@ func (s *API) programOf(r *http.Request) (program, error) {
 	}
 	t, err := s.desk.UseToken(r.Context(), strings.TrimSpace(secret))
 	if errors.Is(err, sms.ErrNotFound) {
-		return program{}, newProblem(http.StatusUnauthorized, "Token is unknown or revoked, or its user can no longer sign in")
+		return program{}, newProblem(http.StatusUnauthorized,
+			"Token is unknown or revoked, or its user can no longer sign in")
 	}
 	return program{t, t.User}, err
 }
@@ -240,7 +243,8 @@ func readPage(r *http.Request) (listPart, error) {
 	if text := q.Get("cursor"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 1 {
-			return p, wrongField(http.StatusBadRequest, "cursor", "cursor must be the nextCursor of the previous page, unchanged")
+			return p, wrongField(http.StatusBadRequest, "cursor",
+				"cursor must be the nextCursor of the previous page, unchanged")
 		}
 		p.cursor = n
 	}
@@ -286,7 +290,8 @@ func (p *pace) wait(ctx context.Context, token int64) error {
 	delay := turn.Delay()
 	if delay > paceWait {
 		turn.Cancel()
-		slow := newProblem(http.StatusTooManyRequests, fmt.Sprintf("Rate limit: %d requests per second per token. Retry later", paceRate))
+		slow := newProblem(http.StatusTooManyRequests,
+			fmt.Sprintf("Rate limit: %d requests per second per token. Retry later", paceRate))
 		slow.retryAfter = int(delay/time.Second) + 1
 		return slow
 	}

@@ -83,18 +83,25 @@ type CampaignPage struct {
 // paused is paused: nothing of it is sent.
 func campaignForm(c sms.CampaignCount, a sms.Account) Campaign {
 	x, n, d := c.Campaign, c.States, c.Delivery
-	f := Campaign{ID: x.ID, Name: x.Name, Account: a.Name, SenderID: x.SenderID, Text: x.Text, State: string(x.State), Reason: x.Pause, Test: x.Test,
-		Rows: total(n), Parts: x.Parts, CreatedAt: moment(x.CreatedAt), CreatedBy: x.CreatedName, ScheduleAt: moment(x.SendAt), StartedAt: moment(x.StartedAt),
-		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt), ApprovedAt: moment(x.Approval.ApprovedAt), ApprovedBy: x.Approval.ApprovedName}
+	f := Campaign{ID: x.ID, Name: x.Name, Account: a.Name, SenderID: x.SenderID, Text: x.Text, State: string(x.State),
+		Reason: x.Pause, Test: x.Test,
+		Rows: total(n), Parts: x.Parts, CreatedAt: moment(x.CreatedAt), CreatedBy: x.CreatedName,
+		ScheduleAt: moment(x.SendAt), StartedAt: moment(x.StartedAt),
+		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt), ApprovedAt: moment(x.Approval.ApprovedAt),
+		ApprovedBy: x.Approval.ApprovedName}
 	if x.State == sms.CampaignRunning && a.Pause != "" {
 		f.State, f.Reason = string(sms.CampaignPaused), a.Pause
 	}
-	f.Counts = Counts{Queued: n[sms.Draft] + n[sms.Queued], Claimed: n[sms.Claimed], Sending: n[sms.Sending], Accepted: n[sms.Accepted], Refused: n[sms.Refused],
-		InDoubt: n[sms.InDoubt], Held: n[sms.Held], Skipped: n[sms.Skipped], Cancelled: n[sms.Cancelled], ClosedUnknown: n[sms.ClosedUnknown], ClosedResent: n[sms.ClosedResent]}
-	f.Delivery = Delivery{Delivrd: d[sms.Delivrd], Undeliv: d[sms.Undeliv], Expired: d[sms.Expired], Deleted: d[sms.Deleted], Unknown: d[sms.Unknown],
+	f.Counts = Counts{Queued: n[sms.Draft] + n[sms.Queued], Claimed: n[sms.Claimed], Sending: n[sms.Sending],
+		Accepted: n[sms.Accepted], Refused: n[sms.Refused],
+		InDoubt: n[sms.InDoubt], Held: n[sms.Held], Skipped: n[sms.Skipped], Cancelled: n[sms.Cancelled],
+		ClosedUnknown: n[sms.ClosedUnknown], ClosedResent: n[sms.ClosedResent]}
+	f.Delivery = Delivery{Delivrd: d[sms.Delivrd], Undeliv: d[sms.Undeliv], Expired: d[sms.Expired],
+		Deleted: d[sms.Deleted], Unknown: d[sms.Unknown],
 		Acceptd: d[sms.Acceptd], Rejectd: d[sms.Rejectd], Blacklist: d[sms.Blacklist], None: d[sms.NoReport]}
 	calls := x.CallsText + x.CallsPairs
-	f.Plan = Plan{Calls: calls, Text: x.CallsText, Pairs: x.CallsPairs, Minutes: math.Round(100*float64(calls)/float64(max(a.PerMinute, 1))) / 100}
+	f.Plan = Plan{Calls: calls, Text: x.CallsText, Pairs: x.CallsPairs,
+		Minutes: math.Round(100*float64(calls)/float64(max(a.PerMinute, 1))) / 100}
 	return f
 }
 
@@ -170,7 +177,8 @@ func (s *API) ListCampaigns(w http.ResponseWriter, r *http.Request, _ program) e
 
 // programOrder gives an order about the campaign of an address and answers with
 // the campaign as it is then.
-func (s *API) programOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign, sms.Account) error) error {
+func (s *API) programOrder(w http.ResponseWriter, r *http.Request,
+	order func(context.Context, sms.Campaign, sms.Account) error) error {
 	c, a, err := s.programCampaign(r)
 	if err != nil {
 		return err
@@ -224,7 +232,8 @@ func saysMayRepeat(r *http.Request) bool {
 
 // startFor gives the order to send. What asks a person is not asked; where the
 // account wants a second person's yes, that is asked for.
-func (s *API) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account, mayRepeat bool) (sms.Campaign, error) {
+func (s *API) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account,
+	mayRepeat bool) (sms.Campaign, error) {
 	if c.Waits() && c.Approval.AskedBy == p.user.ID {
 		return c, nil
 	}

@@ -96,7 +96,8 @@ func idempotencyKey(r *http.Request) (string, error) {
 	}
 	key := values[0]
 	if key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", wrongField(http.StatusBadRequest, "Idempotency-Key", "Idempotency-Key must be 1 to 255 visible ASCII characters")
+		return "", wrongField(http.StatusBadRequest, "Idempotency-Key",
+			"Idempotency-Key must be 1 to 255 visible ASCII characters")
 	}
 	return key, nil
 }
@@ -184,7 +185,8 @@ func (s *API) createOnce(ctx context.Context, p program, c received) (int64, err
 	first, err := s.desk.OpenRequest(ctx, p.user, sms.TokenRequest{TokenID: p.token.ID, Key: c.key, Request: c.sum})
 	switch {
 	case errors.Is(err, sms.ErrConflict):
-		bad := newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key was used with a different request. Use a new key or repeat the original request")
+		bad := newProblem(http.StatusUnprocessableEntity,
+			"This Idempotency-Key was used with a different request. Use a new key or repeat the original request")
 		bad.Type = ProblemKey
 		return 0, bad
 	case err != nil:
@@ -233,7 +235,8 @@ func (s *API) create(ctx context.Context, p program, c received, token string) (
 	}
 	made, err := s.workOff(ctx, p, account, c, l, text)
 	if err != nil && refusal(err) {
-		if dropped := s.desk.DropList(ctx, p.user, l.UID); dropped != nil && !errors.Is(dropped, sms.ErrNotFound) && !errors.Is(dropped, sms.ErrConflict) {
+		if dropped := s.desk.DropList(ctx, p.user, l.UID); dropped != nil && !errors.Is(dropped, sms.ErrNotFound) &&
+			!errors.Is(dropped, sms.ErrConflict) {
 			return 0, dropped
 		}
 	}
@@ -305,7 +308,8 @@ func (c received) fault(err error) error {
 
 // workOff waits until a campaign is made of the list, and decides on the way
 // what a person would.
-func (s *API) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.List, error) {
+func (s *API) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List,
+	text string) (sms.List, error) {
 	news := s.feed.Listen(feed.List(l.UID))
 	defer news.Close()
 	for {
@@ -341,7 +345,8 @@ func (s *API) awaitList(ctx context.Context, news *feed.Listener) error {
 	case <-news.Nudged():
 	case <-timer.C:
 	case <-s.stopping:
-		p := newProblem(http.StatusServiceUnavailable, "smsdesk is shutting down. Repeat the request with the same Idempotency-Key")
+		p := newProblem(http.StatusServiceUnavailable,
+			"smsdesk is shutting down. Repeat the request with the same Idempotency-Key")
 		p.retryAfter = 5
 		return p
 	case <-ctx.Done():
@@ -361,8 +366,10 @@ func (s *API) check(ctx context.Context, p program, a sms.Account, c received, l
 }
 
 // listOrder says which column is what.
-func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) (sms.ListOrder, error) {
-	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1, Message: -1, Fields: map[string]int{}}
+func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List,
+	text string) (sms.ListOrder, error) {
+	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1,
+		Message: -1, Fields: map[string]int{}}
 	if c.rows != nil {
 		c.rows.columns(&o)
 		if o.Name == "" {

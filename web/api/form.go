@@ -70,7 +70,8 @@ func formFault(err error) error {
 	switch {
 	case errors.As(err, &p) || errors.As(err, &large) || errors.Is(err, os.ErrDeadlineExceeded):
 		return err
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, multipart.ErrMessageTooLarge) || strings.HasPrefix(err.Error(), "multipart:") || strings.HasPrefix(err.Error(), "malformed"):
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, multipart.ErrMessageTooLarge) ||
+		strings.HasPrefix(err.Error(), "multipart:") || strings.HasPrefix(err.Error(), "malformed"):
 		return newProblem(http.StatusBadRequest, "Malformed form")
 	}
 	return err

@@ -36,7 +36,8 @@ type campaignOrder struct {
 // set takes one field by its name in a request. known is false for a name that
 // says nothing to us: such are ignored.
 func (o *campaignOrder) set(name string, text func(*string) error, yes func(*bool) error) (known bool, err error) {
-	texts := map[string]*string{"account": &o.Account, "senderId": &o.SenderID, "name": &o.Name, "text": &o.Text, "template": &o.Template, "phoneColumn": &o.PhoneColumn}
+	texts := map[string]*string{"account": &o.Account, "senderId": &o.SenderID, "name": &o.Name, "text": &o.Text,
+		"template": &o.Template, "phoneColumn": &o.PhoneColumn}
 	switch name {
 	case "skipBad":
 		return true, yes(&o.SkipBad)
@@ -51,7 +52,8 @@ func (o *campaignOrder) set(name string, text func(*string) error, yes func(*boo
 		}
 		at, err := time.Parse(time.RFC3339, raw)
 		if err != nil {
-			return true, wrongField(http.StatusUnprocessableEntity, "scheduleAt", "Must be a date and time with offset, for example 2026-06-03T09:00:00+01:00 (RFC 3339)")
+			return true, wrongField(http.StatusUnprocessableEntity, "scheduleAt",
+				"Must be a date and time with offset, for example 2026-06-03T09:00:00+01:00 (RFC 3339)")
 		}
 		o.ScheduleAt = at.UnixMilli()
 		return true, nil

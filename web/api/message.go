@@ -63,7 +63,8 @@ func messageWords() map[sms.State]string {
 }
 
 func messageForm(m sms.Message, word string, masked bool) Message {
-	f := Message{ID: m.ID, Row: m.Row, Phone: m.Number, Text: m.Text, Parts: m.Parts, State: word, MessageID: m.ProviderID, Reason: m.Reason}
+	f := Message{ID: m.ID, Row: m.Row, Phone: m.Number, Text: m.Text, Parts: m.Parts, State: word, MessageID: m.ProviderID,
+		Reason: m.Reason}
 	if masked {
 		f.Reason = sms.MaskWords(m.Reason)
 	}
@@ -113,7 +114,8 @@ func messageFilterOf(r *http.Request) (states []sms.State, status sms.Status, er
 	q := r.URL.Query()
 	if word := q.Get("state"); word != "" {
 		if states = messageStates()[word]; states == nil {
-			return nil, "", wrongField(http.StatusBadRequest, "state", "Must be one of "+strings.Join(slices.Sorted(maps.Keys(messageStates())), ", "))
+			return nil, "", wrongField(http.StatusBadRequest, "state", "Must be one of "+
+				strings.Join(slices.Sorted(maps.Keys(messageStates())), ", "))
 		}
 	}
 	word := q.Get("status")
@@ -122,7 +124,8 @@ func messageFilterOf(r *http.Request) (states []sms.State, status sms.Status, er
 	}
 	status, known := sms.ParseStatus(word)
 	if !known {
-		return nil, "", wrongField(http.StatusBadRequest, "status", "Must be a delivery report status, for example DELIVRD, or none")
+		return nil, "", wrongField(http.StatusBadRequest, "status",
+			"Must be a delivery report status, for example DELIVRD, or none")
 	}
 	return states, status, nil
 }
@@ -136,7 +139,8 @@ func (s *API) ShowMessage(w http.ResponseWriter, r *http.Request, p program) err
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, WholeMessage{Message: messageForm(m, messageWords()[m.State], p.masked()), CampaignID: m.CampaignID, Unicode: m.Unicode,
+	return writeJSON(w, http.StatusOK, WholeMessage{Message: messageForm(m, messageWords()[m.State], p.masked()),
+		CampaignID: m.CampaignID, Unicode: m.Unicode,
 		Code: m.Code, ErrorCode: m.Delivery.ErrorCode, DoneDate: m.Delivery.DoneDate, Late: m.Delivery.Late,
 		CreatedAt: moment(m.CreatedAt), SentAt: moment(m.SentAt), ChangedAt: moment(m.ChangedAt)})
 }

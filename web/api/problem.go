@@ -88,7 +88,8 @@ func apiField(name string) string {
 	if mark, ok := strings.CutPrefix(name, "field:"); ok {
 		return "fields." + mark
 	}
-	if known := map[string]string{"sender_id": "senderId", "numbers": "rows", "time": "scheduleAt", "which": "scheduleAt", "phone": "phoneColumn", "message": "text", "may_repeat": "mayRepeat"}[name]; known != "" {
+	if known := map[string]string{"sender_id": "senderId", "numbers": "rows", "time": "scheduleAt", "which": "scheduleAt",
+		"phone": "phoneColumn", "message": "text", "may_repeat": "mayRepeat"}[name]; known != "" {
 		return known
 	}
 	return name
@@ -96,7 +97,8 @@ func apiField(name string) string {
 
 // mayRepeatProblem says that some may get a message twice, and how to go on.
 func mayRepeatProblem(sentence string) *Problem {
-	p := newProblem(http.StatusConflict, stopped(sentence)+" Nothing was sent. Send \"mayRepeat\": true to send all the same")
+	p := newProblem(http.StatusConflict, stopped(sentence)+
+		" Nothing was sent. Send \"mayRepeat\": true to send all the same")
 	p.Type = ProblemRepeat
 	return p
 }

@@ -69,7 +69,8 @@ func (w *rowWriter) add(r apiRow) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Fields)) {
 		value, ok := fieldText(r.Fields[name])
 		if !ok {
-			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, shortened(name)), "Must be a string, a number, true or false")
+			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, shortened(name)),
+				"Must be a string, a number, true or false")
 		}
 		column, err := w.column(name)
 		if err != nil {
@@ -150,7 +151,8 @@ func (w *rowWriter) finish() (list io.Reader, size int64, err error) {
 
 // reading says how the list is to be read: nothing is found out of it.
 func (w *rowWriter) reading() *sms.ListReading {
-	return &sms.ListReading{Kind: string(sheet.CSV), Encoding: string(sheet.UTF8), Delimiter: ",", HeaderRow: sheet.NoHeader}
+	return &sms.ListReading{Kind: string(sheet.CSV), Encoding: string(sheet.UTF8), Delimiter: ",",
+		HeaderRow: sheet.NoHeader}
 }
 
 // columns says which column is what.

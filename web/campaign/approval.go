@@ -11,7 +11,8 @@ import (
 )
 
 // approvalOf is whether the draft needs a second person, and who could be it.
-func (s *confirms) approvalOf(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, out sms.Outgoing) (views.Approval, error) {
+func (s *confirms) approvalOf(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
+	out sms.Outgoing) (views.Approval, error) {
 	p := views.Approval{Needed: a.NeedsApproval(c, out) || c.Waits()}
 	if !p.Needed {
 		return p, nil
@@ -29,7 +30,8 @@ func (s *confirms) approvalOf(r *http.Request, v *page.Visit, c sms.Campaign, a 
 
 // approvalAsk asks for the approval of a draft with the choice of time that
 // the form holds.
-func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) error {
+func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign,
+	a sms.Account) error {
 	f := r.PostForm
 	ask := desk.Ask{StartOrder: startOrder(r)}
 	var bad sms.Invalid
@@ -76,7 +78,8 @@ func (s *confirms) ApprovalShow(w http.ResponseWriter, r *http.Request, v *page.
 	return s.showApproval(w, r, v, c, a, nil)
 }
 
-func (s *confirms) approvalPreview(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) (views.Preview, error) {
+func (s *confirms) approvalPreview(r *http.Request, v *page.Visit, c sms.Campaign,
+	a sms.Account) (views.Preview, error) {
 	p, err := s.preview(r, v, c, a, nil)
 	p.Path = views.ApprovalPath(c.ID)
 	return p, err
@@ -84,12 +87,14 @@ func (s *confirms) approvalPreview(r *http.Request, v *page.Visit, c sms.Campaig
 
 // showApproval shows what the second person has to see, or shows it again with
 // what is wrong.
-func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
+func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
+	bad sms.Invalid) error {
 	base, err := s.confirmPage(r, v, c, a)
 	if err != nil {
 		return err
 	}
-	p := views.ApprovalPage{ConfirmPage: base, CanApprove: c.MayApprove(v.User), Own: v.User.ID == c.CreatedBy || v.User.ID == c.Approval.AskedBy,
+	p := views.ApprovalPage{ConfirmPage: base, CanApprove: c.MayApprove(v.User),
+		Own:     v.User.ID == c.CreatedBy || v.User.ID == c.Approval.AskedBy,
 		CanSend: v.User.Role.AtLeast(sms.Sender), Reason: page.FirstLetters(r.PostForm.Get("reason"), 600)}
 	p.Errors, p.Live = bad, views.Refresh{ID: "cost"}
 	if p.Preview, err = s.approvalPreview(r, v, c, a); err != nil {
@@ -116,8 +121,9 @@ func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *page.
 // ApprovalGive is the second person's yes.
 func (s *confirms) ApprovalGive(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
-		_, err := s.desk.ApproveCampaign(r.Context(), v.User, id, desk.ApproveOrder{Version: page.Number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "",
-			MayRepeat: r.PostForm.Get("may_repeat") != ""})
+		_, err := s.desk.ApproveCampaign(r.Context(), v.User, id,
+			desk.ApproveOrder{Version: page.Number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "",
+				MayRepeat: r.PostForm.Get("may_repeat") != ""})
 		return err
 	})
 }
@@ -125,12 +131,14 @@ func (s *confirms) ApprovalGive(w http.ResponseWriter, r *http.Request, v *page.
 // ApprovalReturn is the second person's no.
 func (s *confirms) ApprovalReturn(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	return s.approvalAnswer(w, r, v, func(id int64) error {
-		_, err := s.desk.ReturnCampaign(r.Context(), v.User, id, page.Number(r.PostForm.Get("version")), r.PostForm.Get("reason"))
+		_, err := s.desk.ReturnCampaign(r.Context(), v.User, id, page.Number(r.PostForm.Get("version")),
+			r.PostForm.Get("reason"))
 		return err
 	})
 }
 
-func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *page.Visit, order func(id int64) error) error {
+func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *page.Visit,
+	order func(id int64) error) error {
 	c, a, err := s.campaignOf(r)
 	if err != nil {
 		return err
@@ -145,7 +153,8 @@ func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *pag
 		return nil
 	case errors.Is(err, sms.ErrForbidden) && v.User.Role.AtLeast(sms.Approver):
 		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "Someone else has to approve this",
-			Text: "You created this campaign or asked for approval, so you cannot approve it.", Link: views.Link{Text: "View campaign", Href: views.CampaignPath(c.ID)}})
+			Text: "You created this campaign or asked for approval, so you cannot approve it.",
+			Link: views.Link{Text: "View campaign", Href: views.CampaignPath(c.ID)}})
 		return nil
 	case err != nil:
 		return err
@@ -158,9 +167,11 @@ func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *pag
 // what was shown any more.
 func (s *confirms) answeredAlready(v *page.Visit, c sms.Campaign) views.Problem {
 	p := views.Problem{Status: http.StatusConflict, Title: "This campaign is no longer waiting for approval",
-		Text: "It was withdrawn, sent back or cancelled. Nothing changed.", Link: views.Link{Text: "View campaign", Href: views.CampaignPath(c.ID)}}
+		Text: "It was withdrawn, sent back or cancelled. Nothing changed.",
+		Link: views.Link{Text: "View campaign", Href: views.CampaignPath(c.ID)}}
 	if c.Approval.ApprovedAt > 0 {
-		p.Title, p.Text = "This campaign has already been approved", "Approved by "+c.Approval.ApprovedName+" "+v.When(c.Approval.ApprovedAt)+". Nothing was sent twice."
+		p.Title, p.Text = "This campaign has already been approved", "Approved by "+c.Approval.ApprovedName+" "+
+			v.When(c.Approval.ApprovedAt)+". Nothing was sent twice."
 	}
 	return p
 }

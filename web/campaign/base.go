@@ -48,12 +48,14 @@ func (s *base) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
 
 // campaignCrumbs lead up from a page about a part of a campaign.
 func campaignCrumbs(c sms.Campaign) []views.Link {
-	return []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}, {Text: page.FirstLetters(c.Name, 36), Href: views.CampaignPath(c.ID)}}
+	return []views.Link{{Text: "Campaigns", Href: views.CampaignsPath},
+		{Text: page.FirstLetters(c.Name, 36), Href: views.CampaignPath(c.ID)}}
 }
 
 // campaignOrder carries out an order. Where the campaign's state does not
 // allow it any more, its page says why.
-func (s *base) campaignOrder(w http.ResponseWriter, r *http.Request, v *page.Visit, order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
+func (s *base) campaignOrder(w http.ResponseWriter, r *http.Request, v *page.Visit,
+	order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
 	id, err := page.PathID(r, "id")
 	if err != nil {
 		return err
@@ -122,7 +124,8 @@ func (s *base) listBehind(ctx context.Context, c sms.Campaign) (*sms.List, error
 // callsLeft estimates how many calls each of the account's other campaigns
 // that are being sent has before it.
 func (s *base) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64, error) {
-	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, States: []sms.CampaignState{sms.CampaignRunning}, Limit: 20})
+	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID,
+		States: []sms.CampaignState{sms.CampaignRunning}, Limit: 20})
 	var left []int64
 	for _, row := range rows {
 		if n := views.CallsLeft(row.Campaign, row.Tally, a); n > 0 && row.Campaign.ID != not {
@@ -157,7 +160,8 @@ func (s *base) uploadMost(ctx context.Context) (int64, error) {
 // uploadForm is the form for a file; replaces is the list whose order is kept.
 func (s *base) uploadFile(ctx context.Context, account int64, replaces string) (views.UploadForm, error) {
 	most, err := s.uploadMost(ctx)
-	return views.UploadForm{Token: desk.NewToken(), Account: strconv.FormatInt(account, 10), Replaces: replaces, Most: most}, err
+	return views.UploadForm{Token: desk.NewToken(), Account: strconv.FormatInt(account, 10), Replaces: replaces,
+		Most: most}, err
 }
 
 func readSought(typed, country string) (number, ends string, err error) {

@@ -118,7 +118,9 @@ func (s *campaigns) campaignFrame(v *page.Visit, p views.CampaignPage) views.Fra
 	f := page.About(v.LiveFrame(c.Name, "campaigns", feed.Campaign(c.ID), feed.Account(a.ID)), v, a)
 	f.Crumbs = []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}}
 	// The page says the same about its own account, and keeps it true.
-	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "account-paused" && a.ID == v.Account.ID })
+	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool {
+		return b.ID == "account-paused" && a.ID == v.Account.ID
+	})
 	return f
 }
 
@@ -244,7 +246,8 @@ func (s *campaigns) campaignLive(w http.ResponseWriter, r *http.Request, p views
 	var rows []sms.Message
 	if len(ids) > 0 {
 		var err error
-		if rows, _, err = s.store.Messages(r.Context(), sms.MessageFilter{CampaignID: p.Campaign.ID, IDs: ids, Limit: len(ids)}); err != nil {
+		if rows, _, err = s.store.Messages(r.Context(),
+			sms.MessageFilter{CampaignID: p.Campaign.ID, IDs: ids, Limit: len(ids)}); err != nil {
 			return err
 		}
 	}
@@ -327,7 +330,8 @@ func (s *campaigns) showContinue(w http.ResponseWriter, r *http.Request, v *page
 	}
 	f := page.About(v.Frame("Continue sending?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
-	return s.Render(w, r, page.Status(r, bad), views.ContinueCampaign(f, views.ContinuePage{Campaign: c, Warning: warning}))
+	return s.Render(w, r, page.Status(r, bad), views.ContinueCampaign(f,
+		views.ContinuePage{Campaign: c, Warning: warning}))
 }
 
 // Continue continues a campaign. Where something has to be said first
@@ -337,7 +341,8 @@ func (s *campaigns) Continue(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.ContinueCampaign(r.Context(), v.User, id, desk.ContinueOrder{MayRepeat: r.PostForm.Get("may_repeat") != ""})
+	_, err = s.desk.ContinueCampaign(r.Context(), v.User, id,
+		desk.ContinueOrder{MayRepeat: r.PostForm.Get("may_repeat") != ""})
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):

@@ -85,7 +85,8 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 // composePage is the empty form for the chosen account.
 func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage, error) {
 	a := v.Account
-	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1), NoAccount: a.ID == 0}
+	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1),
+		NoAccount: a.ID == 0}
 	if v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
 		if p.NoAccount {
@@ -160,11 +161,13 @@ func (s *drafts) prefill(r *http.Request, v *page.Visit, p *views.ComposePage, i
 // offerDraft finds what this person wrote and did not send: the browser's own
 // way back does not keep a form.
 func (s *drafts) offerDraft(r *http.Request, v *page.Visit, p *views.ComposePage) error {
-	rows, _, err := s.store.Campaigns(r.Context(), sms.CampaignFilter{AccountID: v.Account.ID, States: []sms.CampaignState{sms.CampaignDraft}, Limit: 10})
+	rows, _, err := s.store.Campaigns(r.Context(),
+		sms.CampaignFilter{AccountID: v.Account.ID, States: []sms.CampaignState{sms.CampaignDraft}, Limit: 10})
 	for _, row := range rows {
 		c := row.Campaign
 		if c.CreatedBy == v.User.ID && s.Now().UnixMilli()-c.CreatedAt < forgotten.Milliseconds() {
-			p.Unsent = &views.Unsent{Name: c.Name, When: v.When(c.CreatedAt), Href: views.NewPath + "?draft=" + strconv.FormatInt(c.ID, 10)}
+			p.Unsent = &views.Unsent{Name: c.Name, When: v.When(c.CreatedAt), Href: views.NewPath + "?draft=" +
+				strconv.FormatInt(c.ID, 10)}
 			return nil
 		}
 	}
@@ -192,10 +195,12 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		return err
 	}
 	if typedFor := r.PostForm.Get("account"); typedFor != p.Account {
-		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " + v.Account.Name + ". Look at the sender ID, then check the message again"})
+		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " +
+			v.Account.Name + ". Look at the sender ID, then check the message again"})
 	}
 	o := desk.Order{AccountID: v.Account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
-		Text: p.Text, Template: templateOf(p), Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p), Replaces: page.Number(p.Replaces)}
+		Text: p.Text, Template: templateOf(p), Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p),
+		Replaces: page.Number(p.Replaces)}
 	if p.Group != nil {
 		o.GroupID, o.GroupName = strconv.FormatInt(p.Group.ID, 10), p.Group.Name
 	}
@@ -245,7 +250,8 @@ func tokenFor(p views.ComposePage) string {
 }
 
 // composeAgain shows the form with what is wrong and everything that was typed.
-func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage, bad sms.Invalid) error {
+func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage,
+	bad sms.Invalid) error {
 	read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
 	f := v.Frame("New message", "new")
@@ -263,7 +269,8 @@ func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		text = text[:countedMost]
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return s.Render(w, r, http.StatusOK, views.ComposeParts(views.ComposePage{Text: text, Fixed: fixedTexts(text, r.PostForm), MaxParts: max(v.Account.MaxParts, 1)}))
+	return s.Render(w, r, http.StatusOK, views.ComposeParts(views.ComposePage{Text: text,
+		Fixed: fixedTexts(text, r.PostForm), MaxParts: max(v.Account.MaxParts, 1)}))
 }
 
 // Numbers counts the numbers while a person types.
@@ -275,5 +282,6 @@ func (s *drafts) Numbers(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	if len(text) > countedMost {
 		return s.Render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
 	}
-	return s.Render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{Numbers: sms.ReadNumbers(text, v.Account.Country, v.Account.Abroad)}))
+	return s.Render(w, r, http.StatusOK, views.ComposeNumbers(
+		views.NumberCount{Numbers: sms.ReadNumbers(text, v.Account.Country, v.Account.Abroad)}))
 }

@@ -43,7 +43,8 @@ type confirmOrders interface {
 	Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, error)
 	RenameCampaign(ctx context.Context, by sms.User, id int64, name string) (sms.Campaign, error)
 	RepeatWarning(ctx context.Context, c sms.Campaign) (string, error)
-	RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
+	RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
+		o desk.StartOrder) (sms.Campaign, error)
 	ReturnCampaign(ctx context.Context, by sms.User, id, version int64, reason string) (sms.Campaign, error)
 	SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, error)
 	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
@@ -81,10 +82,13 @@ func (s *confirms) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) e
 
 // confirmPage is the page with what was chosen in the form so far. What cannot
 // be read of it is not complained about here.
-func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) (views.ConfirmPage, error) {
+func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign,
+	a sms.Account) (views.ConfirmPage, error) {
 	ctx, f := r.Context(), r.PostForm
-	p := views.ConfirmPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a, Mine: c.CreatedBy == v.User.ID && a.ID == v.Account.ID,
-		Repeated: int(min(page.Number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "" || c.SendAgain, Typed: page.FirstLetters(f.Get("typed"), 40), Name: c.Name,
+	p := views.ConfirmPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a,
+		Mine:     c.CreatedBy == v.User.ID && a.ID == v.Account.ID,
+		Repeated: int(min(page.Number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "" || c.SendAgain,
+		Typed: page.FirstLetters(f.Get("typed"), 40), Name: c.Name,
 		MaySetPrice: v.User.Role.AtLeast(sms.Administrator)}
 	var err error
 	if p.Out, err = s.desk.Outgoing(ctx, c); err != nil {
@@ -120,7 +124,8 @@ func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign, a
 		return p, err
 	}
 	p.Plan, err = s.plan(ctx, c, a, p.Later)
-	p.Live = views.Refresh{ID: "cost", URL: views.With(views.ConfirmPath(c.ID), "part", "cost"), On: []string{feed.Account(a.ID)}}
+	p.Live = views.Refresh{ID: "cost", URL: views.With(views.ConfirmPath(c.ID), "part", "cost"),
+		On: []string{feed.Account(a.ID)}}
 	if p.Repeated > 0 {
 		p.Live.URL = views.With(p.Live.URL, "repeated", strconv.Itoa(p.Repeated))
 	}
@@ -128,7 +133,8 @@ func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign, a
 }
 
 // showConfirm shows the page, or shows it again with what is wrong.
-func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, bad sms.Invalid) error {
+func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
+	bad sms.Invalid) error {
 	p, err := s.confirmPage(r, v, c, a)
 	if err != nil {
 		return err
@@ -186,7 +192,8 @@ const measuredMost = 10_000
 
 // preview is the row that the address asks for; without one it is the first
 // that is sent.
-func (s *confirms) preview(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.Preview, error) {
+func (s *confirms) preview(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
+	bad sms.Invalid) (views.Preview, error) {
 	ctx := r.Context()
 	p := views.Preview{Outlook: s.Outlook(v, a), Campaign: c, Count: c.Recipients}
 	m, err := s.previewed(r, c)
@@ -197,7 +204,8 @@ func (s *confirms) preview(r *http.Request, v *page.Visit, c sms.Campaign, a sms
 	for _, side := range []struct {
 		filter sms.MessageFilter
 		row    *int64
-	}{{sms.MessageFilter{CampaignID: c.ID, Before: m.ID, Limit: 1}, &p.Previous}, {sms.MessageFilter{CampaignID: c.ID, After: m.ID, Limit: 1}, &p.Next}} {
+	}{{sms.MessageFilter{CampaignID: c.ID, Before: m.ID, Limit: 1}, &p.Previous},
+		{sms.MessageFilter{CampaignID: c.ID, After: m.ID, Limit: 1}, &p.Next}} {
 		beside, _, err := s.store.Messages(ctx, side.filter)
 		if err != nil {
 			return p, err
@@ -243,8 +251,10 @@ func (s *confirms) previewed(r *http.Request, c sms.Campaign) (sms.Message, erro
 	return m, err
 }
 
-func (s *confirms) testForm(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, bad sms.Invalid) (views.TestForm, error) {
-	t := views.TestForm{Token: desk.NewToken(), Number: views.Outlook{Country: a.Country}.Phone(v.User.TestNumber), Error: bad["test_number"]}
+func (s *confirms) testForm(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
+	bad sms.Invalid) (views.TestForm, error) {
+	t := views.TestForm{Token: desk.NewToken(), Number: views.Outlook{Country: a.Country}.Phone(v.User.TestNumber),
+		Error: bad["test_number"]}
 	if t.Error != "" {
 		t.Number = page.FirstLetters(r.PostForm.Get("test_number"), 100)
 	}
@@ -267,9 +277,11 @@ func (s *confirms) testForm(r *http.Request, v *page.Visit, c sms.Campaign, a sm
 }
 
 // plan says how the campaign leaves when it is started at the chosen time.
-func (s *confirms) plan(ctx context.Context, c sms.Campaign, a sms.Account, later views.SchedulePage) (views.Plan, error) {
+func (s *confirms) plan(ctx context.Context, c sms.Campaign, a sms.Account,
+	later views.SchedulePage) (views.Plan, error) {
 	now := s.Now().In(a.Location())
-	p := views.Plan{Now: now, Text: c.CallsText, Pairs: c.CallsPairs, PerMinute: a.PerMinute, Hours: a.Hours, Group: c.GroupID != "", From: now}
+	p := views.Plan{Now: now, Text: c.CallsText, Pairs: c.CallsPairs, PerMinute: a.PerMinute, Hours: a.Hours,
+		Group: c.GroupID != "", From: now}
 	calls := c.CallsText + c.CallsPairs
 	if calls == 0 {
 		limit := int64(max(a.CallLimit, 1))
@@ -294,7 +306,8 @@ func (s *confirms) plan(ctx context.Context, c sms.Campaign, a sms.Account, late
 
 // startOrder is what the person said with the button.
 func startOrder(r *http.Request) desk.StartOrder {
-	return desk.StartOrder{Version: page.Number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "", Typed: r.PostForm.Get("typed"), Blind: r.PostForm.Get("blind") != "",
+	return desk.StartOrder{Version: page.Number(r.PostForm.Get("version")), Again: r.PostForm.Get("again") != "",
+		Typed: r.PostForm.Get("typed"), Blind: r.PostForm.Get("blind") != "",
 		MayRepeat: r.PostForm.Get("may_repeat") != ""}
 }
 
@@ -351,7 +364,8 @@ func (s *confirms) Start(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	return nil
 }
 
-func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) error {
+func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign,
+	a sms.Account) error {
 	if !c.MayStart() {
 		return s.ScheduleSave(w, r, v)
 	}
@@ -386,7 +400,8 @@ func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Vi
 }
 
 // later is the order that sets the time.
-func (s *confirms) later(c sms.Campaign, p views.SchedulePage) func(context.Context, sms.User, int64, sms.Schedule, desk.StartOrder) (sms.Campaign, error) {
+func (s *confirms) later(c sms.Campaign, p views.SchedulePage) func(context.Context, sms.User, int64, sms.Schedule,
+	desk.StartOrder) (sms.Campaign, error) {
 	switch {
 	case p.HandOver && c.MayStart():
 		return s.desk.HandOverCampaign
@@ -429,7 +444,8 @@ func (s *confirms) SendTest(w http.ResponseWriter, r *http.Request, v *page.Visi
 		return err
 	}
 	f := r.PostForm
-	made, err := s.desk.SendTest(r.Context(), v.User, c.ID, desk.TestOrder{MessageID: page.Number(f.Get("message")), Number: f.Get("test_number"), Token: f.Get("token")})
+	made, err := s.desk.SendTest(r.Context(), v.User, c.ID,
+		desk.TestOrder{MessageID: page.Number(f.Get("message")), Number: f.Get("test_number"), Token: f.Get("token")})
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showConfirm(w, r, v, c, a, bad)
@@ -469,7 +485,8 @@ func (s *confirms) Rename(w http.ResponseWriter, r *http.Request, v *page.Visit)
 // startedAlready is the page for whoever was not the first.
 func (s *confirms) startedAlready(v *page.Visit, c sms.Campaign) views.Problem {
 	p := views.Problem{Status: http.StatusConflict, Title: "This campaign has changed",
-		Text: "Your press sent nothing. Check the campaign and try again.", Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
+		Text: "Your press sent nothing. Check the campaign and try again.",
+		Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.StartedAt > 0 {
 		p.Title = "This campaign has already started"
 		p.Text = "Already started by " + c.StartedName + " " + v.When(c.StartedAt) + ". Nothing was sent twice."

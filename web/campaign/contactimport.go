@@ -21,8 +21,9 @@ func (s *uploads) ImportForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 
 func (s *uploads) showImport(w http.ResponseWriter, r *http.Request, v *page.Visit, status int, bad sms.Invalid) error {
 	ctx, a := r.Context(), v.Account
-	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, Errors: bad, Example: [][]string{{"Phone", "Name", "Town", "Paid", "Tags"},
-		{"08030000101", "Ada Obi", "Ibadan", "no", "Parents"}, {"08030000102", "Bola Ade", "Lagos", "yes", "Parents, Board"}}}
+	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, Errors: bad,
+		Example: [][]string{{"Phone", "Name", "Town", "Paid", "Tags"},
+			{"08030000101", "Ada Obi", "Ibadan", "no", "Parents"}, {"08030000102", "Bola Ade", "Lagos", "yes", "Parents, Board"}}}
 	if p.NoAccount && v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 	}
@@ -42,8 +43,10 @@ func (s *uploads) showImport(w http.ResponseWriter, r *http.Request, v *page.Vis
 }
 
 // importPage is the form as the desk proposes it.
-func (s *uploads) importPage(r *http.Request, v *page.Visit, l sms.List, a sms.Account) (views.ContactImportPage, error) {
-	p := views.ContactImportPage{ListMessagePage: views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order}, Fields: l.Order.Fields, Tags: l.Order.Fixed[sms.KeyTag]}
+func (s *uploads) importPage(r *http.Request, v *page.Visit, l sms.List,
+	a sms.Account) (views.ContactImportPage, error) {
+	p := views.ContactImportPage{ListMessagePage: views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order},
+		Fields: l.Order.Fields, Tags: l.Order.Fixed[sms.KeyTag]}
 	_, profile, err := s.desk.ListProfile(r.Context(), v.User, l.UID)
 	if err == nil {
 		drawFile(&p.ListMessagePage, profile)
@@ -67,9 +70,11 @@ func (s *uploads) ImportColumns(w http.ResponseWriter, r *http.Request, v *page.
 	return s.showImportColumns(w, r, v, p, a, http.StatusOK)
 }
 
-func (s *uploads) showImportColumns(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ContactImportPage, a sms.Account, status int) error {
+func (s *uploads) showImportColumns(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ContactImportPage,
+	a sms.Account, status int) error {
 	f := page.About(v.Frame("Match the columns", "contacts"), v, a)
-	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath}, {Text: "Import contacts", Href: views.ImportPath}}
+	f.Crumbs = []views.Link{{Text: "Contacts", Href: views.ContactsPath},
+		{Text: "Import contacts", Href: views.ImportPath}}
 	f.Path, f.Error = views.ListStart(p.List), len(p.Errors) > 0
 	return s.Render(w, r, status, views.ContactImport(f, p))
 }
@@ -117,7 +122,8 @@ func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Vi
 // chooseColumns puts what a person chose into the page and its order.
 func chooseColumns(p *views.ContactImportPage, form url.Values) {
 	columns := p.List.Reading.Columns
-	p.Order.Phone, p.Tags = columnOf(form.Get("phone"), len(columns)), sms.TidyValue(form.Get("tags"), 10*sms.ContactTagMost)
+	p.Order.Phone, p.Tags = columnOf(form.Get("phone"), len(columns)),
+		sms.TidyValue(form.Get("tags"), 10*sms.ContactTagMost)
 	p.Order.Fields, p.Order.Fixed = map[string]int{}, map[string]string{sms.KeyTag: p.Tags}
 	name := columnOf(form.Get("name"), len(columns))
 	for _, text := range form["keep"] {
@@ -145,7 +151,8 @@ func chooseColumns(p *views.ContactImportPage, form url.Values) {
 // readingFrom is how a form wants a file to be read.
 func readingFrom(form url.Values, reading sms.ListReading) sms.ListReading {
 	before := reading
-	reading.Encoding, reading.Delimiter, reading.Sheet, reading.Hidden = form.Get("encoding"), form.Get("delimiter"), form.Get("sheet"), form.Get("hidden") != ""
+	reading.Encoding, reading.Delimiter, reading.Sheet, reading.Hidden = form.Get("encoding"), form.Get("delimiter"),
+		form.Get("sheet"), form.Get("hidden") != ""
 	if form.Has("header") {
 		reading.HeaderRow, _ = strconv.Atoi(form.Get("header"))
 	}

@@ -25,7 +25,8 @@ type doubts struct {
 // doubtQuestions are what doubts ask of the storage.
 type doubtQuestions interface {
 	Decision(ctx context.Context, id int64) (sms.Decision, error)
-	DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int, now int64) (list []sms.DoubtGroup, more bool, err error)
+	DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int,
+		now int64) (list []sms.DoubtGroup, more bool, err error)
 	HintedDoubts(ctx context.Context, campaign int64) (int64, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error)
@@ -35,7 +36,8 @@ type doubtQuestions interface {
 // doubtOrders are what people do on these pages.
 type doubtOrders interface {
 	AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carried, error)
-	DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided, readAt int64) (sms.Carried, error)
+	DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided,
+		readAt int64) (sms.Carried, error)
 	DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decision, error)
 }
 
@@ -66,7 +68,8 @@ func (s *doubts) doubtNews(r *http.Request, v *page.Visit, c sms.Campaign, a sms
 		return views.DoubtPage{}, err
 	}
 	q := r.URL.Query()
-	p := views.DoubtPage{Outlook: s.Outlook(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision), WaitedBefore: page.Number(q.Get("waited")), HintedBefore: page.Number(q.Get("hinted"))}
+	p := views.DoubtPage{Outlook: s.Outlook(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision),
+		WaitedBefore: page.Number(q.Get("waited")), HintedBefore: page.Number(q.Get("hinted"))}
 	p.Hinted, err = s.store.HintedDoubts(r.Context(), c.ID)
 	p.Live = doubtRefresh(c, p.WaitedBefore, p.HintedBefore)
 	return p, err
@@ -74,10 +77,12 @@ func (s *doubts) doubtNews(r *http.Request, v *page.Visit, c sms.Campaign, a sms
 
 func doubtRefresh(c sms.Campaign, waited, hinted int64) views.Refresh {
 	q := url.Values{"waited": {strconv.FormatInt(waited, 10)}, "hinted": {strconv.FormatInt(hinted, 10)}}
-	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(c.ID) + "?" + q.Encode(), On: []string{feed.Campaign(c.ID), feed.Reports(c.AccountID)}}
+	return views.Refresh{ID: "doubt-news", URL: views.DoubtPath(c.ID) + "?" + q.Encode(),
+		On: []string{feed.Campaign(c.ID), feed.Reports(c.AccountID)}}
 }
 
-func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, status int, p views.DoubtPage) error {
+func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
+	status int, p views.DoubtPage) error {
 	ctx := r.Context()
 	news, err := s.doubtNews(r, v, c, a)
 	if err != nil {
@@ -126,7 +131,9 @@ func doubtChoices(form url.Values) (list []sms.Decided, chosen map[string]sms.Ch
 			list = append(list, sms.Decided{Message: id, Choice: choice})
 		}
 	}
-	slices.SortFunc(list, func(a, b sms.Decided) int { return int(min(max(a.Message-b.Message+a.Attempt-b.Attempt, -1), 1)) })
+	slices.SortFunc(list, func(a, b sms.Decided) int {
+		return int(min(max(a.Message-b.Message+a.Attempt-b.Attempt, -1), 1))
+	})
 	return list, chosen
 }
 
@@ -141,7 +148,9 @@ func (s *doubts) Save(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	if list, err = s.withAttempts(r.Context(), list); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(x sms.Decided) bool { return x.Choice == sms.ChooseAgain }) && r.PostForm.Get("confirmed") == "" {
+	if slices.ContainsFunc(list, func(x sms.Decided) bool {
+		return x.Choice == sms.ChooseAgain
+	}) && r.PostForm.Get("confirmed") == "" {
 		p, err := s.againPage(r, v, c, a, list)
 		if err != nil {
 			return err
@@ -196,7 +205,8 @@ func (s *doubts) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Cam
 // namedAgain is how many numbers the warning names.
 const namedAgain = 5
 
-func (s *doubts) againPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account, list []sms.Decided) (views.DoubtAgainPage, error) {
+func (s *doubts) againPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
+	list []sms.Decided) (views.DoubtAgainPage, error) {
 	p := views.DoubtAgainPage{Outlook: s.Outlook(v, a), Campaign: c}
 	own, others := map[int64]bool{}, 0
 	for _, x := range list {

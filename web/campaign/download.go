@@ -43,7 +43,8 @@ func (s *downloads) Table(format string, write func(w io.Writer, d *desk.Downloa
 		p.Tile, p.State = messageFilter(r.URL.Query())
 		s.readSearch(v, r.URL.Query(), &p.Search)
 		if p.Search.Ended {
-			s.ShowProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search has expired", Text: "Enter the number again on the campaign page.",
+			s.ShowProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search has expired",
+				Text: "Enter the number again on the campaign page.",
 				Link: views.Link{Text: "Go to the campaign", Href: views.CampaignPath(c.ID)}})
 			return nil
 		}
@@ -100,12 +101,15 @@ func (s *downloads) Evidence(w http.ResponseWriter, r *http.Request, v *page.Vis
 
 // download writes a file as it is made. After the first byte nothing but
 // breaking off can tell that it is not whole.
-func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *page.Visit, open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error), kind string) error {
+func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *page.Visit,
+	open func() (name string, write func(context.Context, io.Writer) error, done func() error, err error),
+	kind string) error {
 	select {
 	case s.downloads <- struct{}{}:
 		defer s.downloads.Leave()
 	default:
-		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Too many downloads at once", Text: "Try again in a minute."})
+		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Too many downloads at once",
+			Text: "Try again in a minute."})
 		return nil
 	}
 	name, write, done, err := open()

@@ -31,7 +31,8 @@ func tabFilter(tab string) (sms.CampaignFilter, bool) {
 	case "test":
 		return sms.CampaignFilter{Trials: true}, true
 	case "finished":
-		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignStopped, sms.CampaignCancelled}}, true
+		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignStopped,
+			sms.CampaignCancelled}}, true
 	case "drafts":
 		return sms.CampaignFilter{States: []sms.CampaignState{sms.CampaignDraft}}, true
 	}
@@ -65,8 +66,10 @@ func (s *campaigns) List(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 func (s *campaigns) listFilter(r *http.Request, v *page.Visit) (views.CampaignListPage, sms.CampaignFilter, error) {
 	q := r.URL.Query()
 	word := func(name string, most int) string { return page.FirstLetters(strings.TrimSpace(q.Get(name)), most) }
-	p := views.CampaignListPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, Tab: q.Get("state"), Name: word("name", page.NameMost), SenderID: word("sender", 40),
-		Person: page.Number(q.Get("person")), From: word("from", 40), To: word("to", 40), CanSend: v.User.Role.AtLeast(sms.Sender)}
+	p := views.CampaignListPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, Tab: q.Get("state"),
+		Name: word("name", page.NameMost), SenderID: word("sender", 40),
+		Person: page.Number(q.Get("person")), From: word("from", 40), To: word("to", 40),
+		CanSend: v.User.Role.AtLeast(sms.Sender)}
 	filter, known := tabFilter(p.Tab)
 	if !known {
 		p.Tab = ""
@@ -112,7 +115,8 @@ func listPages(here, trail string, before int64, rows []sms.CampaignRow, more bo
 	if before > 0 {
 		prev = here
 		if len(starts) > 1 {
-			prev = views.With(views.With(here, "before", strconv.FormatInt(starts[len(starts)-2], 10)), "trail", page.Joined(starts[:len(starts)-1]))
+			prev = views.With(views.With(here, "before", strconv.FormatInt(starts[len(starts)-2], 10)), "trail",
+				page.Joined(starts[:len(starts)-1]))
 		}
 	}
 	if more && len(rows) > 0 {
@@ -123,7 +127,8 @@ func listPages(here, trail string, before int64, rows []sms.CampaignRow, more bo
 }
 
 func listLive(account int64, ids []int64, paused bool) views.Refresh {
-	live := views.Refresh{ID: "campaigns-live", URL: views.CampaignsPath + "?" + url.Values{"rows": {page.Joined(ids)}}.Encode()}
+	live := views.Refresh{ID: "campaigns-live", URL: views.CampaignsPath + "?" +
+		url.Values{"rows": {page.Joined(ids)}}.Encode()}
 	if len(ids) > 0 && !paused {
 		live.On = []string{feed.Campaigns(account)}
 	}

@@ -32,7 +32,8 @@ func (s *uploads) ListCheck(w http.ResponseWriter, r *http.Request, v *page.Visi
 	return s.showListCheck(w, r, v, l, a, http.StatusOK, nil)
 }
 
-func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account, status int, bad sms.Invalid) error {
+func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account,
+	status int, bad sms.Invalid) error {
 	path := views.ListPath(l.UID, "/check")
 	p := views.ListCheckPage{Outlook: s.Outlook(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
 	p.Live = views.Refresh{ID: "list-live", URL: path}
@@ -65,7 +66,8 @@ func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.
 }
 
 // unreadable shows a list whose file cannot be read any more, with the reason and a way to upload it again.
-func (s *uploads) unreadable(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account, err error) error {
+func (s *uploads) unreadable(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account,
+	err error) error {
 	var bad sms.Invalid
 	if !errors.As(err, &bad) || bad["file"] == "" {
 		return err
@@ -109,7 +111,8 @@ func (s *uploads) readNotes(r *http.Request, p *views.ListCheckPage) error {
 		return err
 	}
 	p.Kind, p.Notes = string(kind), notes
-	p.Prev, p.Next = notePages(views.With(views.ListPath(p.List.UID, "/check"), "kind", string(kind)), q.Get("trail"), filter.After, notes, more)
+	p.Prev, p.Next = notePages(views.With(views.ListPath(p.List.UID, "/check"), "kind", string(kind)), q.Get("trail"),
+		filter.After, notes, more)
 	return nil
 }
 

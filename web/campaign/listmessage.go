@@ -42,7 +42,8 @@ func (s *uploads) ListMessageForm(w http.ResponseWriter, r *http.Request, v *pag
 }
 
 // listMessagePage is the form as the desk proposes it.
-func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List, a sms.Account) (views.ListMessagePage, sheet.Profile, error) {
+func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
+	a sms.Account) (views.ListMessagePage, sheet.Profile, error) {
 	ctx := r.Context()
 	p := views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order, MaxParts: max(a.MaxParts, 1)}
 	_, profile, err := s.desk.ListProfile(ctx, v.User, l.UID)
@@ -148,14 +149,16 @@ func matchMarks(p *views.ListMessagePage, form url.Values) {
 // typeInto puts what a person filled in into the page.
 func typeInto(p *views.ListMessagePage, form url.Values) {
 	typeText(p, form)
-	p.Order.Phone, p.Order.Message = columnOf(form.Get("phone"), len(p.Columns)), columnOf(form.Get("message"), len(p.Columns))
+	p.Order.Phone, p.Order.Message = columnOf(form.Get("phone"), len(p.Columns)),
+		columnOf(form.Get("message"), len(p.Columns))
 	matchMarks(p, form)
 }
 
 // typeText is typeInto without what depends on the columns.
 func typeText(p *views.ListMessagePage, form url.Values) {
 	o := &p.Order
-	o.Text, o.Name, o.Flash = strings.ReplaceAll(page.Lines(form.Get("text")), "\x00", ""), form.Get("name"), form.Get("flash") != ""
+	o.Text, o.Name, o.Flash = strings.ReplaceAll(page.Lines(form.Get("text")), "\x00", ""), form.Get("name"),
+		form.Get("flash") != ""
 	if form.Has("sender_id") {
 		o.SenderID = form.Get("sender_id")
 	}
@@ -175,7 +178,8 @@ func columnOf(value string, columns int) int {
 	return -1
 }
 
-func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile, status int) error {
+func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
+	a sms.Account, profile sheet.Profile, status int) error {
 	if err := s.fillFirst(r, v, &p, profile); err != nil {
 		return err
 	}
@@ -198,7 +202,8 @@ func (s *uploads) fillFirst(r *http.Request, v *page.Visit, p *views.ListMessage
 	if err != nil {
 		return err
 	}
-	p.Filled = views.ListFilled{Row: int64(profile.Sample[0].Number), Text: strings.ReplaceAll(text, sign, ""), Missing: missing}
+	p.Filled = views.ListFilled{Row: int64(profile.Sample[0].Number), Text: strings.ReplaceAll(text, sign, ""),
+		Missing: missing}
 	for i, run := range strings.Split(text, sign) {
 		if run != "" {
 			p.Filled.Runs = append(p.Filled.Runs, views.Run{Text: run, Filled: i%2 == 1})
@@ -272,7 +277,8 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 }
 
 // listTemplate puts a template's text into the form.
-func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
+func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
+	a sms.Account, profile sheet.Profile) error {
 	for _, t := range p.Templates {
 		if strconv.FormatInt(t.ID, 10) == p.Template {
 			p.Order.Text, p.Order.Template, p.Order.Message = page.Lines(t.Text), t.Name, -1
@@ -286,7 +292,8 @@ func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *page.V
 
 // listRead reads the file another way. The columns are then guessed anew; the
 // text stays.
-func (s *uploads) listRead(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage, a sms.Account, profile sheet.Profile) error {
+func (s *uploads) listRead(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
+	a sms.Account, profile sheet.Profile) error {
 	form := r.PostForm
 	reading := readingFrom(form, p.List.Reading)
 	l, err := s.desk.ReadList(r.Context(), v.User, p.List.UID, reading)

@@ -145,7 +145,8 @@ func (s *messages) showMessageAgain(w http.ResponseWriter, r *http.Request, v *p
 	}
 	f := page.About(v.Frame("Send again?", "campaigns"), v, a)
 	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
-	return s.Render(w, r, page.Status(r, bad), views.AgainMessage(f, views.AgainMessagePage{MessagePage: p, Token: desk.NewToken(), Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.AgainMessage(f,
+		views.AgainMessagePage{MessagePage: p, Token: desk.NewToken(), Bad: bad}))
 }
 
 // Again makes a draft of one message.
@@ -154,7 +155,8 @@ func (s *messages) Again(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	if err != nil {
 		return err
 	}
-	c, err := s.desk.SendAgain(r.Context(), v.User, desk.AgainOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID, Token: r.PostForm.Get("token")})
+	c, err := s.desk.SendAgain(r.Context(), v.User, desk.AgainOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID,
+		Token: r.PostForm.Get("token")})
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		return s.showMessageAgain(w, r, v, bad)
@@ -170,7 +172,8 @@ func (s *messages) BlockForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.showMessageBlock(w, r, v, "", nil)
 }
 
-func (s *messages) showMessageBlock(w http.ResponseWriter, r *http.Request, v *page.Visit, note string, bad sms.Invalid) error {
+func (s *messages) showMessageBlock(w http.ResponseWriter, r *http.Request, v *page.Visit, note string,
+	bad sms.Invalid) error {
 	p, a, err := s.message(r, v)
 	if err != nil {
 		return err
@@ -181,7 +184,8 @@ func (s *messages) showMessageBlock(w http.ResponseWriter, r *http.Request, v *p
 	}
 	f := page.About(v.Frame("Block this number?", "campaigns"), v, a)
 	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
-	return s.Render(w, r, page.Status(r, bad), views.BlockMessage(f, views.BlockMessagePage{MessagePage: p, Note: note, Bad: bad}))
+	return s.Render(w, r, page.Status(r, bad), views.BlockMessage(f,
+		views.BlockMessagePage{MessagePage: p, Note: note, Bad: bad}))
 }
 
 // Block blocks the number that a message went to.
@@ -192,7 +196,8 @@ func (s *messages) Block(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	}
 	if p.MayBlock() {
 		note := r.PostForm.Get("note")
-		_, _, err := s.desk.BlockNumbers(r.Context(), v.User, desk.BlockOrder{AccountID: a.ID, Numbers: "+" + p.Message.Number, Note: note})
+		_, _, err := s.desk.BlockNumbers(r.Context(), v.User,
+			desk.BlockOrder{AccountID: a.ID, Numbers: "+" + p.Message.Number, Note: note})
 		var bad sms.Invalid
 		if errors.As(err, &bad) {
 			return s.showMessageBlock(w, r, v, note, bad)

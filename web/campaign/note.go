@@ -31,7 +31,9 @@ func (s *campaigns) recordNotes(ctx context.Context, c sms.Campaign) ([]views.Re
 	}
 	if !slices.ContainsFunc(senders, func(x sms.SenderID) bool { return x.Text == c.SenderID }) {
 		notes = append(notes, views.RecordNote{ID: "sender-gone", Tone: views.ToneWarn,
-			Text: "The sender ID " + c.SenderID + " is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent until the sender ID is back: at its time it is held for you."})
+			Text: "The sender ID " + c.SenderID +
+				" is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent until the " +
+				"sender ID is back: at its time it is held for you."})
 	}
 	if c.GroupID == "" {
 		return notes, nil
@@ -44,7 +46,8 @@ func (s *campaigns) recordNotes(ctx context.Context, c sms.Campaign) ([]views.Re
 	switch {
 	case i < 0:
 		notes = append(notes, views.RecordNote{ID: "group-gone", Tone: views.ToneWarn,
-			Text: "The group " + c.GroupName + " is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent: at its time it is held for you."})
+			Text: "The group " + c.GroupName +
+				" is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent: at its time it is held for you."})
 	case groups[i].Name != c.GroupName:
 		notes = append(notes, views.RecordNote{ID: "group-renamed", Tone: views.ToneInfo,
 			Text: "The group " + c.GroupName + " is called " + groups[i].Name + " now. It is the same group."})
@@ -68,7 +71,9 @@ func (s *campaigns) templateNote(ctx context.Context, c sms.Campaign) (string, e
 		if t.Text == used.Text {
 			return "", err
 		}
-		return "The template “" + used.Name + "” was changed after this campaign was made. The campaign keeps the text that was confirmed.", err
+		return "The template “" + used.Name +
+			"” was changed after this campaign was made. The campaign keeps the text that was confirmed.", err
 	}
-	return "The template “" + used.Name + "” was deleted at the provider after this campaign was made. The campaign keeps the text that was confirmed.", err
+	return "The template “" + used.Name +
+		"” was deleted at the provider after this campaign was made. The campaign keeps the text that was confirmed.", err
 }

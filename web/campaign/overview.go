@@ -52,7 +52,8 @@ const (
 // by what changes them; of messages it looks at the latest failed ones only,
 // and not when it renews itself.
 func (s *overviews) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	p := views.OverviewPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, CanSend: v.User.Role.AtLeast(sms.Sender), CanSetUp: v.User.Role.AtLeast(sms.Administrator)}
+	p := views.OverviewPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, CanSend: v.User.Role.AtLeast(sms.Sender),
+		CanSetUp: v.User.Role.AtLeast(sms.Administrator)}
 	id := v.Account.ID
 	var topics []string
 	if id > 0 {
@@ -83,7 +84,8 @@ func (s *overviews) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 			return err
 		}
 		var err error
-		if p.Failing, err = s.store.FailingNumbers(r.Context(), id, p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli(), overviewFailing); err != nil {
+		if p.Failing, err = s.store.FailingNumbers(r.Context(), id, p.Now.AddDate(0, -sms.SearchMonths, 0).UnixMilli(),
+			overviewFailing); err != nil {
 			return err
 		}
 	}
@@ -142,7 +144,9 @@ func (s *overviews) addToday(ctx context.Context, p *views.OverviewPage) error {
 }
 
 func (s *overviews) addLatest(ctx context.Context, p *views.OverviewPage) (err error) {
-	f := sms.CampaignFilter{AccountID: p.Account.ID, Limit: overviewLatest, States: []sms.CampaignState{sms.CampaignRunning, sms.CampaignPaused, sms.CampaignStopped, sms.CampaignFinished, sms.CampaignCancelled}}
+	f := sms.CampaignFilter{AccountID: p.Account.ID, Limit: overviewLatest,
+		States: []sms.CampaignState{sms.CampaignRunning, sms.CampaignPaused, sms.CampaignStopped, sms.CampaignFinished,
+			sms.CampaignCancelled}}
 	if p.Latest, _, err = s.store.Campaigns(ctx, f); err != nil {
 		return err
 	}
@@ -195,7 +199,8 @@ func (s *overviews) addSender(ctx context.Context, p *views.OverviewPage) error 
 func (s *overviews) addDays(ctx context.Context, p *views.OverviewPage) error {
 	y, m, d := p.Now.Date()
 	for back := overviewDays - 1; back >= 0; back-- {
-		p.Days = append(p.Days, views.DayCount{Day: time.Date(y, m, d-back, 0, 0, 0, 0, p.Now.Location()), Tally: sms.Tally{}})
+		p.Days = append(p.Days, views.DayCount{Day: time.Date(y, m, d-back, 0, 0, 0, 0, p.Now.Location()),
+			Tally: sms.Tally{}})
 	}
 	list, err := s.store.TrafficQuarters(ctx, p.Account.ID, p.Days[0].Day.UnixMilli())
 	day := 0

@@ -12,7 +12,8 @@ import (
 // schedulePage is the question with nothing chosen yet: tomorrow at nine, or
 // the time that the campaign has.
 func (s *confirms) schedulePage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) views.SchedulePage {
-	p := views.SchedulePage{Outlook: s.Outlook(v, a), Campaign: c, Zone: a.Location(), When: views.WhenTomorrow, Again: r.PostForm.Get("again") != "" || c.SendAgain}
+	p := views.SchedulePage{Outlook: s.Outlook(v, a), Campaign: c, Zone: a.Location(), When: views.WhenTomorrow,
+		Again: r.PostForm.Get("again") != "" || c.SendAgain}
 	if c.MayReschedule() {
 		at := c.Schedule().Time().In(p.Zone)
 		p.When, p.Day, p.Time = views.WhenAt, at.Format("2006-01-02"), at.Format("15:04")
@@ -24,7 +25,8 @@ func (s *confirms) schedulePage(r *http.Request, v *page.Visit, c sms.Campaign, 
 // fixed here, so that the next page sets exactly the one that it shows.
 func (s *confirms) scheduleTyped(r *http.Request, p views.SchedulePage) (views.SchedulePage, sms.Schedule, error) {
 	p.HandOver = r.Form.Get("hand_over") != ""
-	p.When, p.Day, p.Time, p.Which = r.Form.Get("when"), page.FirstLetters(r.Form.Get("day"), 40), page.FirstLetters(r.Form.Get("time"), 40), sms.Which(r.Form.Get("which"))
+	p.When, p.Day, p.Time, p.Which = r.Form.Get("when"), page.FirstLetters(r.Form.Get("day"), 40),
+		page.FirstLetters(r.Form.Get("time"), 40), sms.Which(r.Form.Get("which"))
 	var at sms.Schedule
 	switch p.When {
 	case views.WhenHour:
@@ -71,7 +73,8 @@ func (s *confirms) ScheduleForm(w http.ResponseWriter, r *http.Request, v *page.
 }
 
 // showSchedule shows the question, or the last page before the time is set.
-func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *page.Visit, a sms.Account, p views.SchedulePage, problem error) error {
+func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *page.Visit, a sms.Account,
+	p views.SchedulePage, problem error) error {
 	var bad sms.Invalid
 	if problem != nil && !errors.As(problem, &bad) {
 		return problem
@@ -141,7 +144,8 @@ func (s *confirms) ScheduleCancelForm(w http.ResponseWriter, r *http.Request, v 
 	}
 	f := page.About(v.Frame("Cancel the schedule?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
-	return s.Render(w, r, http.StatusOK, views.CancelSchedule(f, views.CampaignPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a}))
+	return s.Render(w, r, http.StatusOK, views.CancelSchedule(f,
+		views.CampaignPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a}))
 }
 
 func (s *confirms) ScheduleCancel(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

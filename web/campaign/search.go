@@ -79,8 +79,9 @@ func (s *messages) SearchBack(w http.ResponseWriter, r *http.Request, _ *page.Vi
 // searchPage reads the filters of an address or a form. Nothing is older than
 // the months that are kept findable.
 func (s *messages) searchPage(v *page.Visit, q url.Values) (views.SearchPage, sms.MessageSearch) {
-	p := views.SearchPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, CanSend: v.User.Role.AtLeast(sms.Sender),
-		From: q.Get("from"), To: q.Get("to"), Campaign: page.Number(q.Get("campaign"))}
+	p := views.SearchPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0,
+		CanSend: v.User.Role.AtLeast(sms.Sender),
+		From:    q.Get("from"), To: q.Get("to"), Campaign: page.Number(q.Get("campaign"))}
 	if t := sms.Tile(q.Get("tile")); slices.Contains(sms.Tiles(), t) {
 		p.Tile = t
 	}
@@ -117,7 +118,8 @@ func readDay(text string, zone *time.Location) (time.Time, bool) {
 	return day, err == nil
 }
 
-func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.SearchPage, f sms.MessageSearch) error {
+func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.SearchPage,
+	f sms.MessageSearch) error {
 	var err error
 	if p.Number == "" {
 		p.Number, p.Ends, err = readSought(p.Typed, v.Account.Country)

@@ -45,7 +45,8 @@ func (s *drafts) Template(w http.ResponseWriter, r *http.Request, v *page.Visit)
 // composeWith shows the form again. A browser that renews the form in place
 // shows nothing of an answer that is an error, so the sentence at the field
 // has to come with 200.
-func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage, bad sms.Invalid) error {
+func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage,
+	bad sms.Invalid) error {
 	if len(bad) > 0 && !page.IsFragment(r) {
 		return s.composeAgain(w, r, v, p, bad)
 	}

@@ -44,7 +44,8 @@ type uploadOrders interface {
 	DropList(ctx context.Context, by sms.User, uid string) error
 	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error)
 	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m desk.MakeOrder) (sms.List, error)
-	PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder, row int) (text string, missing []string, err error)
+	PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
+		row int) (text string, missing []string, err error)
 	ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error)
 	RejectedRows(ctx context.Context, by sms.User, uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error)
 	UploadList(ctx context.Context, by sms.User, o desk.UploadOrder, body io.Reader) (sms.List, error)
@@ -110,9 +111,11 @@ func (s *uploads) UploadForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.showUpload(w, r, v, r.URL.Query().Get("replaces"), http.StatusOK, nil)
 }
 
-func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, replaces string, status int, bad sms.Invalid) error {
+func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, replaces string, status int,
+	bad sms.Invalid) error {
 	ctx, a := r.Context(), v.Account
-	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad, Example: sheet.ExampleRows([]string{"name", "date"})}
+	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad,
+		Example: sheet.ExampleRows([]string{"name", "date"})}
 	if p.NoAccount && v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 	}
@@ -277,14 +280,17 @@ func (s *uploads) takeIn(r *http.Request, v *page.Visit, p parcel) (sms.List, er
 	case p.file == nil:
 		return sms.List{}, sms.Invalid{"file": "Select a file to upload"}
 	case p.account != strconv.FormatInt(v.Account.ID, 10):
-		return sms.List{}, sms.Invalid{"file": "You are working with another account now: " + v.Account.Name + ". Choose the file again"}
+		return sms.List{}, sms.Invalid{"file": "You are working with another account now: " + v.Account.Name +
+			". Choose the file again"}
 	}
-	return s.desk.UploadList(r.Context(), v.User, desk.UploadOrder{AccountID: v.Account.ID, Purpose: p.purpose, FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
+	return s.desk.UploadList(r.Context(), v.User, desk.UploadOrder{AccountID: v.Account.ID, Purpose: p.purpose,
+		FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
 }
 
 // uploadAgain shows the form with what is wrong. A list that is not there any
 // more is no reason to keep the sentence from anybody.
-func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, replaces string, status int, bad sms.Invalid) error {
+func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, replaces string, status int,
+	bad sms.Invalid) error {
 	err := s.showUpload(w, r, v, replaces, status, bad)
 	if errors.Is(err, sms.ErrNotFound) {
 		err = s.showUpload(w, r, v, "", status, bad)

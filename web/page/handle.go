@@ -164,7 +164,8 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *Visit, rt Route, 
 	p := problem(err, rt)
 	if p.Status >= http.StatusInternalServerError {
 		p.Reference = RequestID(r.Context())
-		s.Log.Error("request failed", "id", p.Reference, "method", r.Method, "route", rt.Pattern, "user", v.User.ID, "error", err)
+		s.Log.Error("request failed", "id", p.Reference, "method", r.Method, "route", rt.Pattern, "user", v.User.ID, "error",
+			err)
 	}
 	s.ShowProblem(w, r, v, p)
 }
@@ -177,9 +178,11 @@ func problem(err error, rt Route) views.Problem {
 	case errors.As(err, &large):
 		return views.TooLarge("1MB")
 	case errors.As(err, &bad):
-		return views.Problem{Status: http.StatusUnprocessableEntity, Title: "There is a problem with what you entered", Text: sentences(bad)}
+		return views.Problem{Status: http.StatusUnprocessableEntity, Title: "There is a problem with what you entered",
+			Text: sentences(bad)}
 	case errors.Is(err, ErrUnreadable):
-		return views.Problem{Status: http.StatusBadRequest, Title: "We could not read the form", Text: "Go back, reload the page and try again."}
+		return views.Problem{Status: http.StatusBadRequest, Title: "We could not read the form",
+			Text: "Go back, reload the page and try again."}
 	case errors.Is(err, sms.ErrNotFound):
 		return views.NotFound()
 	case errors.Is(err, sms.ErrForbidden):
@@ -259,7 +262,8 @@ func IsFragment(r *http.Request) bool { return r.Header.Get("HX-Request") == "tr
 // follows a sign-in must never lead to somebody else's site.
 func LocalPath(next, other string) string {
 	odd := func(c rune) bool { return c <= ' ' || c == '\\' || c == 0x7f || c == '\ufffd' }
-	if len(next) > 2000 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, odd) {
+	if len(next) > 2000 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") ||
+		strings.ContainsFunc(next, odd) {
 		return other
 	}
 	if p, _, _ := strings.Cut(next, "?"); p == views.SignInPath || p == "/signout" {
@@ -308,7 +312,8 @@ type Route struct {
 // secret beside words from the address: its length would tell about both.
 func (s *Site) Page(rt Route) http.Handler {
 	h := s.handle(rt)
-	if rt.Pattern != views.LivePath && !strings.HasPrefix(rt.Pattern, views.CallbacksPath) && rt.Pattern != views.TokensPath && !strings.Contains(rt.Pattern, "{token}") {
+	if rt.Pattern != views.LivePath && !strings.HasPrefix(rt.Pattern, views.CallbacksPath) &&
+		rt.Pattern != views.TokensPath && !strings.Contains(rt.Pattern, "{token}") {
 		h = s.packed(h)
 	}
 	most := int64(FormMost)

@@ -24,7 +24,8 @@ const (
 	retryAfter    = "5" // seconds
 )
 
-var topicForm = regexp.MustCompile(`^((campaign|campaigns|message|account|reports|ussd):[1-9][0-9]{0,18}|list:[0-9a-f]{32}|backup|journal)$`)
+var topicForm = regexp.MustCompile(
+	`^((campaign|campaigns|message|account|reports|ussd):[1-9][0-9]{0,18}|list:[0-9a-f]{32}|backup|journal)$`)
 
 // Live bounds the streams of pages that move; a zero field is the usual.
 type Live struct {

@@ -119,7 +119,8 @@ func (s *Site) Logged(next http.Handler) http.Handler {
 			if r.Method == http.MethodOptions && pattern == "/dlr/*" {
 				level = slog.LevelDebug // the receiver's own heartbeat
 			}
-			s.Log.LogAttrs(r.Context(), level, "request", slog.String("id", RequestID(r.Context())), slog.String("method", method(r)),
+			s.Log.LogAttrs(r.Context(), level, "request", slog.String("id", RequestID(r.Context())),
+				slog.String("method", method(r)),
 				slog.String("path", loggable(path, pattern)), slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()),
 				slog.Duration("took", time.Since(began)), slog.String("ip", middleware.GetClientIP(r.Context())))
 		}()
@@ -205,6 +206,7 @@ func (s *Site) denyCross(w http.ResponseWriter, r *http.Request) {
 	s.Log.Warn("form from another site refused", "id", RequestID(r.Context()), "method", r.Method)
 	s.ShowProblem(w, r, s.Stranger(r), views.Problem{
 		Status: http.StatusForbidden, Title: "This form was sent from another site",
-		Text: "Nothing was changed. Open smsdesk in a new window and try there.", Link: views.Link{Text: "Open smsdesk", Href: "/"},
+		Text: "Nothing was changed. Open smsdesk in a new window and try there.",
+		Link: views.Link{Text: "Open smsdesk", Href: "/"},
 	})
 }

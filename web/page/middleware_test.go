@@ -20,7 +20,8 @@ func TestPatienceMovesWithTheBody(t *testing.T) {
 			}
 		}
 	}))
-	h.ServeHTTP(deadlineWriter{httptest.NewRecorder(), &deadlines}, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("abc")))
+	h.ServeHTTP(deadlineWriter{httptest.NewRecorder(), &deadlines},
+		httptest.NewRequest(http.MethodPost, "/", strings.NewReader("abc")))
 	if len(deadlines) != 3 || time.Until(deadlines[2]) < FormTime/2 {
 		t.Errorf("deadlines %v", deadlines)
 	}

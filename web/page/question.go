@@ -52,12 +52,14 @@ func (v *Visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]vie
 	var bands []views.Band
 	more := views.Link{Text: "Open the balance", Href: views.BalancePath}
 	if b := sms.ForMessages(balances); b != nil && b.Below(settings.WarnBelow) {
-		bands = append(bands, views.Band{ID: "balance-low", Tone: views.ToneWarn, Text: views.LowBalance(v.Account, *b, settings.WarnBelow), Link: more})
+		bands = append(bands, views.Band{ID: "balance-low", Tone: views.ToneWarn,
+			Text: views.LowBalance(v.Account, *b, settings.WarnBelow), Link: more})
 	}
 	alarms, err := v.site.store.Alarms(ctx, v.Account.ID)
 	for _, a := range alarms {
 		if a.Kind != sms.AlarmLow {
-			return append(bands, views.Band{ID: "balance-alarm", Tone: views.ToneWarn, Text: a.Sentence(v.Account.Location()) + ".", Link: more}), err
+			return append(bands, views.Band{ID: "balance-alarm", Tone: views.ToneWarn, Text: a.Sentence(v.Account.Location()) +
+				".", Link: more}), err
 		}
 	}
 	return bands, err

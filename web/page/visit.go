@@ -185,7 +185,8 @@ func (v *Visit) addAccount(f *views.Frame) {
 	f.Bands = append(f.Bands, bands...)
 	question, unknown := v.site.store.Question(ctx)
 	if question != nil {
-		band := views.Band{ID: "rollback", Tone: views.ToneBad, Text: question.Sentence(a.Location()) + " Nothing is sent until an administrator has answered."}
+		band := views.Band{ID: "rollback", Tone: views.ToneBad, Text: question.Sentence(a.Location()) +
+			" Nothing is sent until an administrator has answered."}
 		if administers && v.R.URL.Path != views.JournalPath {
 			band.Link = views.Link{Text: "Review and answer", Href: views.JournalPath}
 		}
@@ -218,7 +219,8 @@ func (v *Visit) addAccount(f *views.Frame) {
 	}
 	f.Connection = Connection(a, v.site.Now())
 	if a.Pause != "" {
-		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused for " + a.Name + ". " + strings.TrimSuffix(a.Pause, ".") + "."}
+		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused for " + a.Name + ". " +
+			strings.TrimSuffix(a.Pause, ".") + "."}
 		if administers {
 			band.Link = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
 		}
@@ -234,7 +236,8 @@ func BalanceView(balances []sms.Balance, a sms.Account) views.Balance {
 		}
 	}
 	if len(balances) > 0 {
-		return views.Balance{Text: balances[0].Credits, ReadAt: views.Clock(time.UnixMilli(balances[0].ReadAt).In(a.Location()))}
+		return views.Balance{Text: balances[0].Credits,
+			ReadAt: views.Clock(time.UnixMilli(balances[0].ReadAt).In(a.Location()))}
 	}
 	return views.Balance{}
 }

@@ -63,7 +63,8 @@ const (
 
 // List shows the menus of the account.
 func (s *menus) List(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	p := views.MenusPage{Outlook: s.Outlook(v, v.Account), MayEdit: v.User.Role.AtLeast(sms.Manager), NoAccount: v.Account.ID == 0}
+	p := views.MenusPage{Outlook: s.Outlook(v, v.Account), MayEdit: v.User.Role.AtLeast(sms.Manager),
+		NoAccount: v.Account.ID == 0}
 	list, err := s.store.Menus(r.Context(), v.Account.ID)
 	if err != nil {
 		return err
@@ -131,7 +132,8 @@ func menuFrom(chosen string, file []byte) (ussd.Menu, sms.Invalid) {
 		}
 		return m, nil
 	case chosen == "empty":
-		return ussd.Menu{Name: "New menu", Languages: []ussd.Language{{Code: "en", Name: "English"}}, Screens: []ussd.Screen{{Key: "start", Title: "Start", Kind: ussd.Choose, Text: ussd.Words{}}}}, nil
+		return ussd.Menu{Name: "New menu", Languages: []ussd.Language{{Code: "en", Name: "English"}},
+			Screens: []ussd.Screen{{Key: "start", Title: "Start", Kind: ussd.Choose, Text: ussd.Words{}}}}, nil
 	case err == nil && n >= 0 && n < len(ussd.Examples()):
 		return ussd.Examples()[n], nil
 	}
@@ -167,7 +169,8 @@ func (s *menus) Edit(w http.ResponseWriter, r *http.Request, v *page.Visit) erro
 	if err != nil {
 		return err
 	}
-	p := views.MenuPage{Outlook: s.Outlook(v, a), Draft: d, Found: ussd.Check(d.Menu), MayEdit: v.User.Role.AtLeast(sms.Manager)}
+	p := views.MenuPage{Outlook: s.Outlook(v, a), Draft: d, Found: ussd.Check(d.Menu),
+		MayEdit: v.User.Role.AtLeast(sms.Manager)}
 	if p.Newer, err = s.newer(r.Context(), d); err != nil {
 		return err
 	}
@@ -185,7 +188,9 @@ func (s *menus) Edit(w http.ResponseWriter, r *http.Request, v *page.Visit) erro
 func preview(m ussd.Menu, key, language string) views.MenuPreview {
 	p := ussd.NewProgram(m)
 	screen, _ := m.Screen(key)
-	if !slices.ContainsFunc(m.Languages, func(l ussd.Language) bool { return l.Code == language }) && len(m.Languages) > 0 {
+	if !slices.ContainsFunc(m.Languages, func(l ussd.Language) bool {
+		return l.Code == language
+	}) && len(m.Languages) > 0 {
 		language = m.Languages[0].Code
 	}
 	out := views.MenuPreview{Key: key, Title: screen.Title, Language: language, Languages: m.Languages}
@@ -315,7 +320,8 @@ func (s *menus) Restore(w http.ResponseWriter, r *http.Request, v *page.Visit) e
 	if err != nil {
 		return err
 	}
-	if err := s.desk.RestoreMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), int(page.Number(r.PostForm.Get("version")))); err != nil {
+	if err := s.desk.RestoreMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")),
+		int(page.Number(r.PostForm.Get("version")))); err != nil {
 		return err
 	}
 	page.Redirect(w, r, page.WithDone(views.MenuPath(id), "restored"))

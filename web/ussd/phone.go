@@ -39,7 +39,8 @@ func (s *menus) Simulator(w http.ResponseWriter, r *http.Request, v *page.Visit)
 }
 
 func (s *menus) phonePage(v *page.Visit, draft string) views.SimulatorPage {
-	return views.SimulatorPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, Network: "mtn", Number: simulatorNumber, Draft: page.Number(draft)}
+	return views.SimulatorPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, Network: "mtn",
+		Number: simulatorNumber, Draft: page.Number(draft)}
 }
 
 func (s *menus) showPhone(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.SimulatorPage) error {
@@ -55,7 +56,8 @@ func (s *menus) SimulatorPress(w http.ResponseWriter, r *http.Request, v *page.V
 	if p.NoAccount {
 		return sms.ErrNotFound
 	}
-	p.Dialled, p.Network, p.Number, p.Session = page.TypedNumber(r, "dialled"), r.PostForm.Get("network"), page.TypedNumber(r, "number"), r.PostForm.Get("session")
+	p.Dialled, p.Network, p.Number, p.Session = page.TypedNumber(r, "dialled"), r.PostForm.Get("network"),
+		page.TypedNumber(r, "number"), r.PostForm.Get("session")
 	var d ussd.Draft
 	if p.Draft > 0 {
 		var err error
@@ -93,7 +95,8 @@ func (s *menus) pressOf(v *page.Visit, r *http.Request, p *views.SimulatorPage) 
 		bad["number"] = "Enter a mobile number, for example " + simulatorNumber
 	}
 	code, _, _ := strings.Cut(strings.Trim(p.Dialled, "*# "), "*")
-	press := ussd.Press{Number: phone.Number, Network: p.Network, Code: code, Text: p.Dialled, Session: p.Session, Stage: ussd.Begin}
+	press := ussd.Press{Number: phone.Number, Network: p.Network, Code: code, Text: p.Dialled, Session: p.Session,
+		Stage: ussd.Begin}
 	switch do := r.PostForm.Get("do"); {
 	case p.Session == "":
 		press.Session = ussd.TrialPrefix + desk.NewToken()[:32]

@@ -108,14 +108,16 @@ func readScreen(f url.Values, m ussd.Menu, s ussd.Screen) ussd.Screen {
 		s.Choices = readChoices(f, m)
 	case ussd.Ask:
 		s.Next = f.Get("next")
-		s.Rule = ussd.Rule{Form: ussd.Form(f.Get("form")), Min: int(page.Number(f.Get("min"))), Max: int(page.Number(f.Get("max"))), Table: table, Column: column, Wrong: words(f, m, "wrong", -1)}
+		s.Rule = ussd.Rule{Form: ussd.Form(f.Get("form")), Min: int(page.Number(f.Get("min"))),
+			Max: int(page.Number(f.Get("max"))), Table: table, Column: column, Wrong: words(f, m, "wrong", -1)}
 	case ussd.Pick:
 		s.Next, s.Table, s.Column = f.Get("next"), table, column
 	}
 	s.Does = nil
 	for i := 0; f.Has(views.ScreenField("deed", i, "")); i++ {
 		at := func(name string) string { return written(f, views.ScreenField(name, i, ""), 500) }
-		a := ussd.Action{Deed: ussd.Deed(at("deed")), List: at("list"), Into: at("into"), By: at("by"), URL: at("url"), Fallback: at("fallback"), Otherwise: at("otherwise")}
+		a := ussd.Action{Deed: ussd.Deed(at("deed")), List: at("list"), Into: at("into"), By: at("by"), URL: at("url"),
+			Fallback: at("fallback"), Otherwise: at("otherwise")}
 		a.Table, a.Column = cell(m, at("cell"))
 		if a.Deed != "" && len(s.Does) < 10 {
 			s.Does = append(s.Does, a)
@@ -126,7 +128,8 @@ func readScreen(f url.Values, m ussd.Menu, s ussd.Screen) ussd.Screen {
 
 func readChoices(f url.Values, m ussd.Menu) (list []ussd.Choice) {
 	for i := 0; f.Has(views.ScreenField("next", i, "")); i++ {
-		c := ussd.Choice{Text: words(f, m, "choice", i), Next: f.Get(views.ScreenField("next", i, "")), Language: f.Get(views.ScreenField("language", i, ""))}
+		c := ussd.Choice{Text: words(f, m, "choice", i), Next: f.Get(views.ScreenField("next", i, "")),
+			Language: f.Get(views.ScreenField("language", i, ""))}
 		if len(c.Text) > 0 {
 			list = append(list, c)
 		}
@@ -168,7 +171,8 @@ func (s *menus) Settings(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	if err != nil {
 		return err
 	}
-	return s.Render(w, r, http.StatusOK, views.MenuSettings(menuFrame(v, a, d, "Code, languages and tables"), views.MenuSettingsPage{Draft: d}))
+	return s.Render(w, r, http.StatusOK, views.MenuSettings(menuFrame(v, a, d, "Code, languages and tables"),
+		views.MenuSettingsPage{Draft: d}))
 }
 
 func (s *menus) SettingsSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -186,7 +190,8 @@ func (s *menus) SettingsSave(w http.ResponseWriter, r *http.Request, v *page.Vis
 		draft.Revision = revision
 		f := menuFrame(v, a, d, "Code, languages and tables")
 		f.Error = true
-		return s.Render(w, r, http.StatusUnprocessableEntity, views.MenuSettings(f, views.MenuSettingsPage{Draft: draft, Bad: bad}))
+		return s.Render(w, r, http.StatusUnprocessableEntity,
+			views.MenuSettings(f, views.MenuSettingsPage{Draft: draft, Bad: bad}))
 	}
 	if err != nil {
 		return err
@@ -213,7 +218,8 @@ func readSettings(f url.Values, m *ussd.Menu) sms.Invalid {
 	var languages []ussd.Language
 	for i := 0; f.Has(views.ScreenField("code", i, "")) && len(languages) < ussd.LanguagesMost; i++ {
 		at := func(name string) string { return written(f, views.ScreenField(name, i, ""), 60) }
-		l := ussd.Language{Code: strings.ToLower(at("code")), Name: at("name"), Back: at("back"), More: at("more"), Wrong: at("wrong")}
+		l := ussd.Language{Code: strings.ToLower(at("code")), Name: at("name"), Back: at("back"), More: at("more"),
+			Wrong: at("wrong")}
 		if l.Name != "" && l.Code == "" {
 			l.Code = strings.ToLower(page.FirstLetters(l.Name, 2))
 		}

@@ -59,7 +59,8 @@ func (s *callers) List(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	return s.showSessions(w, r, v, nil, "")
 }
 
-func (s *callers) showSessions(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid, days string) error {
+func (s *callers) showSessions(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid,
+	days string) error {
 	p := views.SessionsPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, Bad: bad, Days: days,
 		MayKeep: v.User.Role.AtLeast(sms.Administrator), MayExport: v.User.Role.AtLeast(sms.Sender)}
 	if kind := r.URL.Query().Get("kind"); kind == "open" || kind == "slow" {
@@ -68,7 +69,8 @@ func (s *callers) showSessions(w http.ResponseWriter, r *http.Request, v *page.V
 	if err := s.addSessions(r, v, &p); err != nil {
 		return err
 	}
-	p.Renew = views.Refresh{ID: "sessions-live", URL: sessionsAddress(p.Kind, page.Number(r.URL.Query().Get("before"))), On: []string{feed.USSD(v.Account.ID)}}
+	p.Renew = views.Refresh{ID: "sessions-live", URL: sessionsAddress(p.Kind, page.Number(r.URL.Query().Get("before"))),
+		On: []string{feed.USSD(v.Account.ID)}}
 	if page.IsFragment(r) {
 		return s.Render(w, r, http.StatusOK, views.SessionsLive(v.Frame("", "ussd"), p))
 	}
@@ -96,7 +98,8 @@ func (s *callers) addSessions(r *http.Request, v *page.Visit, p *views.SessionsP
 	if p.Kind == "slow" {
 		p.Rows, err = s.store.SlowestUSSDSessions(ctx, account, 0, sessionsPage)
 	} else {
-		p.Rows, more, err = s.store.USSDSessions(ctx, ussd.SessionFilter{AccountID: account, Open: p.Kind == "open", Before: before, Limit: sessionsPage})
+		p.Rows, more, err = s.store.USSDSessions(ctx, ussd.SessionFilter{AccountID: account, Open: p.Kind == "open",
+			Before: before, Limit: sessionsPage})
 	}
 	if err != nil {
 		return err
@@ -237,10 +240,11 @@ func (s *callers) MenuAnswers(w http.ResponseWriter, r *http.Request, v *page.Vi
 	}
 	p.Drops = dropRows(d.Menu, drops)
 	var all [][]ussd.Saved
-	err = s.store.EachAnswers(r.Context(), d.ID, page.Number(r.URL.Query().Get("before")), func(answers []ussd.Saved) bool {
-		all = append(all, answers)
-		return len(all) <= sessionsPage
-	})
+	err = s.store.EachAnswers(r.Context(), d.ID, page.Number(r.URL.Query().Get("before")),
+		func(answers []ussd.Saved) bool {
+			all = append(all, answers)
+			return len(all) <= sessionsPage
+		})
 	if err != nil {
 		return err
 	}
@@ -298,7 +302,8 @@ func (s *callers) AnswersExport(w http.ResponseWriter, r *http.Request, v *page.
 	out.Write(append([]string{"Phone number", "Last answer", "Session"}, names...)...)
 	err = s.store.EachAnswers(r.Context(), d.ID, 0, func(answers []ussd.Saved) bool {
 		row := views.NewAnswerRow(names, answers)
-		out.Write(append([]string{row.Number, v.At(row.At).Format(time.RFC3339), strconv.FormatInt(row.Session, 10)}, row.Answers...)...)
+		out.Write(append([]string{row.Number, v.At(row.At).Format(time.RFC3339), strconv.FormatInt(row.Session, 10)},
+			row.Answers...)...)
 		return r.Context().Err() == nil
 	})
 	return s.Finish(out, err)

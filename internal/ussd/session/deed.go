@@ -26,7 +26,8 @@ type deeds struct {
 // Record keeps an answer; it is stored before the caller is answered.
 func (d *deeds) Record(name, text string) bool {
 	a := &d.c.about
-	d.saved = append(d.saved, ussd.Saved{SessionID: a.ID, AccountID: a.AccountID, MenuID: a.MenuID, Number: a.Number, Name: name, Text: clean(text, 1000), At: d.s.now().UnixMilli()})
+	d.saved = append(d.saved, ussd.Saved{SessionID: a.ID, AccountID: a.AccountID, MenuID: a.MenuID, Number: a.Number,
+		Name: name, Text: clean(text, 1000), At: d.s.now().UnixMilli()})
 	return true
 }
 
@@ -42,7 +43,8 @@ func (d *deeds) Do(a ussd.Action, state *ussd.State) (into string, ok bool) {
 	case ussd.Unblock:
 		ok, err = d.unblock()
 	case ussd.Join:
-		d.joined, ok = append(d.joined, ussd.Joined{AccountID: d.c.about.AccountID, List: a.List, Number: d.c.about.Number, At: d.s.now().UnixMilli()}), true
+		d.joined, ok = append(d.joined, ussd.Joined{AccountID: d.c.about.AccountID, List: a.List, Number: d.c.about.Number,
+			At: d.s.now().UnixMilli()}), true
 	case ussd.Status:
 		into, ok, err = d.status()
 	case ussd.Call:
@@ -78,7 +80,8 @@ func (d *deeds) unblock() (bool, error) {
 
 // status says what became of the last message, and nothing of what it said.
 func (d *deeds) status() (string, bool, error) {
-	list, _, err := d.s.store.SearchMessages(d.ctx, sms.MessageSearch{AccountID: d.c.about.AccountID, Number: d.c.about.Number, Limit: 1})
+	list, _, err := d.s.store.SearchMessages(d.ctx,
+		sms.MessageSearch{AccountID: d.c.about.AccountID, Number: d.c.about.Number, Limit: 1})
 	if err != nil {
 		return "not available right now", false, err
 	}
@@ -102,7 +105,8 @@ func (d *deeds) call(a ussd.Action, state *ussd.State) (string, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, hookMost)
 	defer cancel()
 	about := &d.c.about
-	body := ussd.QuestionBody{Menu: d.c.menu.Menu.Name, Screen: d.c.program.Key(state), Session: strconv.FormatInt(about.ID, 10), Number: about.Number,
+	body := ussd.QuestionBody{Menu: d.c.menu.Menu.Name, Screen: d.c.program.Key(state),
+		Session: strconv.FormatInt(about.ID, 10), Number: about.Number,
 		Network: about.Network, Code: d.c.menu.Menu.Code, Values: map[string]string{}}
 	for _, v := range state.Values {
 		body.Values[v.Name] = v.Text

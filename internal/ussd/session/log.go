@@ -274,7 +274,8 @@ func (s *Sessions) readMenus(ctx context.Context) error {
 	for p, m := range s.known.Load().menus {
 		ready[version{m.MenuID, m.Version}] = p
 	}
-	next := &published{accounts: map[int64]sms.Account{}, programs: map[int64][]*ussd.Program{}, menus: map[*ussd.Program]*ussd.Published{}}
+	next := &published{accounts: map[int64]sms.Account{}, programs: map[int64][]*ussd.Program{},
+		menus: map[*ussd.Program]*ussd.Published{}}
 	for _, a := range accounts {
 		next.accounts[a.ID] = a
 	}
@@ -357,8 +358,9 @@ const tryMost = 15 * time.Minute
 // Try lets the session with this id, which must be a secret that begins with
 // ussd.TrialPrefix, walk through a draft instead of what is published.
 func (s *Sessions) Try(session string, d ussd.Draft) {
-	s.tries.Store(session, &try{account: d.AccountID, program: ussd.NewProgram(d.Menu), until: s.now().Add(tryMost).UnixMilli(),
-		menu: ussd.Published{AccountID: d.AccountID, MenuID: d.ID, Menu: d.Menu, Secret: d.Secret}})
+	s.tries.Store(session, &try{account: d.AccountID, program: ussd.NewProgram(d.Menu),
+		until: s.now().Add(tryMost).UnixMilli(),
+		menu:  ussd.Published{AccountID: d.AccountID, MenuID: d.ID, Menu: d.Menu, Secret: d.Secret}})
 }
 
 func (s *Sessions) tried(session string, account, now int64) *try {

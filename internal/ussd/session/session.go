@@ -106,7 +106,8 @@ type call struct {
 // them current. hook asks the owner's webhook and returns its words.
 func New(store Store, spool Spool, hook func(ctx context.Context, q ussd.Question) (string, error),
 	blocks OptOuts, news *feed.Feed, log *slog.Logger, now func() time.Time) *Sessions {
-	s := &Sessions{store: store, hook: hook, blocks: blocks, feed: news, log: log, now: now, said: newSaid(), due: newSaid(), spool: spool}
+	s := &Sessions{store: store, hook: hook, blocks: blocks, feed: news, log: log, now: now, said: newSaid(),
+		due: newSaid(), spool: spool}
 	for i := range s.shards {
 		s.shards[i].calls = map[callKey]*call{}
 	}
@@ -228,7 +229,8 @@ func (s *Sessions) hold(k callKey, make bool) *call {
 }
 
 // turn is one request of a phone whose earlier ones are answered.
-func (s *Sessions) turn(ctx context.Context, known *published, c *call, r ussd.Request, began time.Time) (ussd.Answer, error) {
+func (s *Sessions) turn(ctx context.Context, known *published, c *call, r ussd.Request,
+	began time.Time) (ussd.Answer, error) {
 	now := began.UnixMilli()
 	if c.answered > 0 && r.Digest == c.digest && now-c.answered <= ussd.SameMost {
 		return c.answer, nil
@@ -270,15 +272,19 @@ func (s *Sessions) begin(known *published, c *call, r ussd.Request, d *deeds, no
 		menu = about[program]
 	}
 	c.program, c.menu = program, menu
-	c.about = ussd.Session{ID: ussd.SessionID(now, s.number.Add(1)), AccountID: c.about.AccountID, MenuID: menu.MenuID, Version: menu.Version, Number: c.about.Number,
-		Network: network, Code: clean(strings.Trim(strings.TrimSpace(or(r.Text, r.ShortCode)), "*#"), 100), BegunAt: now, Trial: strings.HasPrefix(r.SessionID, ussd.TrialPrefix),
-		ServiceID: clean(r.SessionID, idMost), USSDID: clean(r.USSDID, idMost), Status: clean(r.Status, 100), Body: clean(r.Body, 2000)}
+	c.about = ussd.Session{ID: ussd.SessionID(now, s.number.Add(1)), AccountID: c.about.AccountID, MenuID: menu.MenuID,
+		Version: menu.Version, Number: c.about.Number,
+		Network: network, Code: clean(strings.Trim(strings.TrimSpace(or(r.Text, r.ShortCode)), "*#"), 100), BegunAt: now,
+		Trial:     strings.HasPrefix(r.SessionID, ussd.TrialPrefix),
+		ServiceID: clean(r.SessionID, idMost), USSDID: clean(r.USSDID, idMost), Status: clean(r.Status, 100),
+		Body: clean(r.Body, 2000)}
 	if program == nil {
 		return ussd.Answer{End: true, Text: ussd.NoMenu}
 	}
 	var own []ussd.Value
 	if program.Uses(ussd.NumberName) {
-		own = append(own, ussd.Value{Name: ussd.NumberName, Text: sms.ShowPhone(c.about.Number, known.accounts[c.about.AccountID].Country)})
+		own = append(own, ussd.Value{Name: ussd.NumberName,
+			Text: sms.ShowPhone(c.about.Number, known.accounts[c.about.AccountID].Country)})
 	}
 	if program.Uses(ussd.NetworkName) {
 		own = append(own, ussd.Value{Name: ussd.NetworkName, Text: network})
@@ -297,7 +303,8 @@ func or(s, other string) string {
 
 // step lets the menu answer and keeps what it leaves behind. What callers were
 // promised to be kept is kept before they are answered.
-func (s *Sessions) step(ctx context.Context, c *call, r ussd.Request, began time.Time, walk func(*deeds) ussd.Answer) (ussd.Answer, error) {
+func (s *Sessions) step(ctx context.Context, c *call, r ussd.Request, began time.Time,
+	walk func(*deeds) ussd.Answer) (ussd.Answer, error) {
 	d := &deeds{s: s, ctx: ctx, c: c}
 	answer := walk(d)
 	now := s.now()
@@ -313,8 +320,10 @@ func (s *Sessions) step(ctx context.Context, c *call, r ussd.Request, began time
 	case answer.End:
 		c.close(ussd.EndedByMenu)
 	}
-	b := ussd.Batch{Sessions: []ussd.Session{c.about}, Saved: d.saved, Joined: d.joined, Steps: []ussd.Step{{SessionID: c.about.ID, No: c.about.Steps, At: c.about.LastAt,
-		Screen: c.about.Screen, Input: clean(r.Text, 200), Text: answer.Text, Took: now.Sub(began).Microseconds(), End: answer.End}}}
+	b := ussd.Batch{Sessions: []ussd.Session{c.about}, Saved: d.saved, Joined: d.joined,
+		Steps: []ussd.Step{{SessionID: c.about.ID, No: c.about.Steps, At: c.about.LastAt,
+			Screen: c.about.Screen, Input: clean(r.Text, 200), Text: answer.Text, Took: now.Sub(began).Microseconds(),
+			End: answer.End}}}
 	// The log has them now; 100,000 sessions need not.
 	c.about.Status, c.about.Body, c.about.USSDID = "", "", ""
 	var err error

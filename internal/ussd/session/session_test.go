@@ -121,7 +121,8 @@ func (r *remembered) BlockedAmong(_ context.Context, _ int64, numbers []string) 
 }
 
 func (r *remembered) SearchMessages(context.Context, sms.MessageSearch) ([]sms.FoundMessage, sms.Place, error) {
-	m := sms.Message{AccountID: 1, State: sms.Accepted, Delivery: sms.Delivery{Status: "DELIVRD"}, ChangedAt: time.Date(2026, 5, 3, 9, 0, 0, 0, time.UTC).UnixMilli()}
+	m := sms.Message{AccountID: 1, State: sms.Accepted, Delivery: sms.Delivery{Status: "DELIVRD"},
+		ChangedAt: time.Date(2026, 5, 3, 9, 0, 0, 0, time.UTC).UnixMilli()}
 	return []sms.FoundMessage{{Message: m}}, sms.Place{}, nil
 }
 
@@ -298,8 +299,10 @@ func TestWhatWasPromisedIsStored(t *testing.T) {
 }
 
 func TestWebhookAndItsFallback(t *testing.T) {
-	m := ussd.Menu{Name: "Hook", Code: "347", Languages: []ussd.Language{{Code: "en", Name: "English"}}, Screens: []ussd.Screen{
-		{Key: "a", Kind: ussd.Finish, Text: ussd.Words{"en": "It says ##Said##"}, Does: []ussd.Action{{Deed: ussd.Call, URL: "https://example.org", Into: "Said", Fallback: "nothing today"}}}}}
+	m := ussd.Menu{Name: "Hook", Code: "347", Languages: []ussd.Language{{Code: "en", Name: "English"}},
+		Screens: []ussd.Screen{
+			{Key: "a", Kind: ussd.Finish, Text: ussd.Words{"en": "It says ##Said##"},
+				Does: []ussd.Action{{Deed: ussd.Call, URL: "https://example.org", Into: "Said", Fallback: "nothing today"}}}}}
 	for want, hook := range map[string]func(context.Context, ussd.Question) (string, error){
 		"It says yes |": func(_ context.Context, q ussd.Question) (string, error) {
 			return map[string]string{"2348030000101": "yes"}[q.Body.Number], nil
@@ -333,7 +336,8 @@ func (m *model) ask(stage ussd.Stage, number, text string) string {
 	switch {
 	case stage == ussd.Begin:
 		_, inputs := ussd.Dialled([]*ussd.Program{m.p}, "mtn", "347", text)
-		m.s, a = m.p.Begin(inputs, []ussd.Value{{Name: ussd.NumberName, Text: sms.ShowPhone(number, "NG")}, {Name: ussd.NetworkName, Text: "mtn"}}, nothing{})
+		m.s, a = m.p.Begin(inputs, []ussd.Value{{Name: ussd.NumberName, Text: sms.ShowPhone(number, "NG")},
+			{Name: ussd.NetworkName, Text: "mtn"}}, nothing{})
 	case !m.open && stage == ussd.End:
 		a = ussd.Answer{End: true, Text: ussd.Over}
 	case !m.open:
@@ -367,7 +371,8 @@ func TestInterleavedSessions(t *testing.T) {
 			for range 8 * len(mine) {
 				i := mine[random.IntN(len(mine))]
 				number := fmt.Sprintf("234803%07d", i)
-				stage := []ussd.Stage{ussd.Begin, ussd.Continue, ussd.Continue, ussd.Continue, ussd.Continue, ussd.End}[random.IntN(6)]
+				stage := []ussd.Stage{ussd.Begin, ussd.Continue, ussd.Continue, ussd.Continue, ussd.Continue,
+					ussd.End}[random.IntN(6)]
 				text := []string{"1", "1", "0", "00", "3", "x"}[random.IntN(6)]
 				if stage == ussd.Begin {
 					text = []string{"*347#", "*347*1#", "*347*1*1#", "*347*7#"}[random.IntN(4)]
@@ -408,10 +413,14 @@ func TestInterleavedSessions(t *testing.T) {
 // they are, each answer has words that a phone can show, and after an end
 // nothing goes on.
 func FuzzUSSDSession(f *testing.F) {
-	f.Add([]byte(`{"msisdn":"08030000101","network":"mtn","text":"*347*1#","session":{"type":{"code":2}}}`), []byte(`{"msisdn":"+2348030000101","network":"mtn","text":"1","session":{"type":{"code":3}}}`), uint8(0))
-	f.Add([]byte(`{"msisdn":"1","network":"glo","text":"*347*12*2#","session":{"type":{"code":"2"}}}`), []byte(`{"msisdn":"1","network":"glo","text":"1003","session":{"type":{"code":"3"}}}`), uint8(1))
-	f.Add([]byte(`{"network":"x","shortcode":"347*13","id":{"session":"a"},"session":{"type":{"code":2}}}`), []byte(`{"network":"x","id":{"session":"a"},"text":"\ud800","session":{"type":{"code":3}}}`), uint8(2))
-	f.Add([]byte(`{"backend":{"cuap":{"header":{"command_id":114,"sender_id":"a"}}}}`), []byte(`{"session":{"type":{"code":4}}}`), uint8(0))
+	f.Add([]byte(`{"msisdn":"08030000101","network":"mtn","text":"*347*1#","session":{"type":{"code":2}}}`),
+		[]byte(`{"msisdn":"+2348030000101","network":"mtn","text":"1","session":{"type":{"code":3}}}`), uint8(0))
+	f.Add([]byte(`{"msisdn":"1","network":"glo","text":"*347*12*2#","session":{"type":{"code":"2"}}}`),
+		[]byte(`{"msisdn":"1","network":"glo","text":"1003","session":{"type":{"code":"3"}}}`), uint8(1))
+	f.Add([]byte(`{"network":"x","shortcode":"347*13","id":{"session":"a"},"session":{"type":{"code":2}}}`),
+		[]byte(`{"network":"x","id":{"session":"a"},"text":"\ud800","session":{"type":{"code":3}}}`), uint8(2))
+	f.Add([]byte(`{"backend":{"cuap":{"header":{"command_id":114,"sender_id":"a"}}}}`),
+		[]byte(`{"session":{"type":{"code":4}}}`), uint8(0))
 	rigs := make([]*ussdRig, len(ussd.Examples()))
 	for i, m := range ussd.Examples() {
 		rigs[i] = newUSSDRig(f, nil, m)
