@@ -77,7 +77,7 @@ func TestContactsFromASheetToACampaign(t *testing.T) {
 	p.sees("There is a problem")
 	p.fill("Phone number", "0803 000 0002")
 	p.press("Save")
-	p.sees("Another contact has this number already: Bola Ade")
+	p.sees("Bola Ade already has this number")
 	p.picture("contact-error")
 	p.fill("Phone number", "0803 000 0021")
 	p.press("Save")

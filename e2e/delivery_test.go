@@ -107,7 +107,7 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.tile("Messages sent", "11")
 	p.sees("Delivery in the last 24 hours")
 	p.looks("overview")
-	p.press("Show messages to 0803 000 0002")
+	p.press("View messages to 0803 000 0002")
 	p.sees("2 messages to 0803 000 0002")
 	p.open("/messages?tile=failed")
 	p.shownWhole("#messages")

@@ -215,7 +215,7 @@ func TestDecidingInABrowser(t *testing.T) {
 	p.press("Send 3 messages now")
 	p.row("0803 000 0031", "Needs your decision")
 	p.follow("Review and decide")
-	p.sees("3 messages need a decision")
+	p.sees("3 messages need your decision")
 	setFaults(t, o.sandbox, `{}`)
 	p.sees("3 new reports may match these messages.")
 	p.do(p.Locator("#hints-show").Click())

@@ -303,7 +303,7 @@ func TestGroups(t *testing.T) {
 	a.refreshed(t, "/groups")
 	a.fill("New name", "Colleagues")
 	a.press("Rename group")
-	a.refused("It is called “Everybody at work” now.")
+	a.refused("Someone renamed this group to “Everybody at work”")
 
 	a.follow("Groups")
 	a.follow("Delete Class 1")

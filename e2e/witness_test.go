@@ -74,7 +74,7 @@ func TestTheWholeFolderPutBackIsToldByTheBalance(t *testing.T) {
 		t.Fatalf("%d were sent again before anybody was asked", now-sent)
 	}
 	if got.PauseCode != sms.PauseCopy || !strings.Contains(got.Pause,
-		"that this desk did not spend. Was this desk put back from a copy?") {
+		"that this desk did not spend. Was this smsdesk restored from a copy?") {
 		t.Errorf("paused with %q: %s", got.PauseCode, got.Pause)
 	}
 	t.Log(got.Pause)

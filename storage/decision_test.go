@@ -271,7 +271,7 @@ func TestADoubtSentAgainIsPlannedAndLinked(t *testing.T) {
 	f.must(err)
 	made := out.Campaign
 	if made.AgainOf != c.ID || made.CallsText != 3 || made.CallsPairs != 0 || made.Recipients != 5 || made.Parts != 5 ||
-		made.Name != "A campaign, again" {
+		made.Name != "A campaign (sent again)" {
 		t.Errorf("%+v", made)
 	}
 	again, err := f.db.AgainCampaigns(f.ctx, c.ID)

@@ -338,7 +338,7 @@ func TestTwoFoldersWithOneDatabaseCannotServeAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := other.Dispatching(); err == nil || !strings.Contains(err.Error(), "already serving the database") {
+		if _, err := other.Dispatching(); err == nil || !strings.Contains(err.Error(), "already using the database") {
 			t.Errorf("%s: %v", path, err)
 		}
 		if err := other.Close(); err != nil {

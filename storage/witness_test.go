@@ -108,7 +108,7 @@ func TestABalanceThatFellAsksBeforeTheFirstRequest(t *testing.T) {
 	f.reads(now)
 	c = f.campaign(c.ID)
 	// Two calls of six messages may have been charged late, at 4.00 and a quarter more.
-	want := fmt.Sprintf("The balance fell by KES %d that this desk did not spend. Was this desk put back from a copy?",
+	want := fmt.Sprintf("The balance fell by KES %d that this desk did not spend. Was this smsdesk restored from a copy?",
 		(known-now-6*500)/100)
 	if c.State != sms.CampaignPaused || c.PauseCode != sms.PauseCopy || !strings.HasPrefix(c.Pause, want) || !f.asked() ||
 		f.awaits() {

@@ -461,7 +461,7 @@ func GroupNew(f Frame, p GroupPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Parent.ID != 0 {
-				templ_7745c5c3_Err = Header(Heading{Title: "Create a sub-group", Sub: "Below the group " + p.Parent.Name}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Header(Heading{Title: "Create a sub-group", Sub: "Under " + p.Parent.Name}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

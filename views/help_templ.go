@@ -419,7 +419,7 @@ func helpParts() templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<thead><tr><th scope=\"col\">Characters used</th><th scope=\"col\" class=\"num\">In one part</th><th scope=\"col\" class=\"num\">In each part of a longer message</th></tr></thead> <tbody><tr><th scope=\"row\">Standard SMS characters only</th><td class=\"num\">160</td><td class=\"num\">153</td></tr><tr><th scope=\"row\">Any other letter, such as ọ, ẹ, ṣ, ₦, “ ” or an emoji</th><td class=\"num\">70</td><td class=\"num\">67</td></tr></tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<thead><tr><th scope=\"col\">Characters used</th><th scope=\"col\" class=\"num\">In one part</th><th scope=\"col\" class=\"num\">In each part of a longer message</th></tr></thead> <tbody><tr><th scope=\"row\">Standard SMS characters only</th><td class=\"num\">160</td><td class=\"num\">153</td></tr><tr><th scope=\"row\">Any special character, such as ọ, ẹ, ṣ, ₦, “ ” or an emoji</th><td class=\"num\">70</td><td class=\"num\">67</td></tr></tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

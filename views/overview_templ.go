@@ -1153,7 +1153,7 @@ func overviewFailing(p OverviewPage) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = Button(ButtonProps{Text: "Show messages", About: "to " + p.Phone(n.Latest.Number), Kind: Quiet, Small: true, Glyph: GlyphSearch}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Button(ButtonProps{Text: "View messages", About: "to " + p.Phone(n.Latest.Number), Kind: Quiet, Small: true, Glyph: GlyphSearch}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}

@@ -247,7 +247,7 @@ func (p SenderPage) facts() []Term {
 	}
 	used := "Never"
 	if day, err := timeOfDay(p.Last, p.Now); err == nil {
-		used = "Last on " + day
+		used = "Last used on " + day
 	}
 	terms := []Term{
 		{Name: "Usable", Text: usable},

@@ -309,7 +309,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "type_above", Label: "Ask to confirm the number above", Hint: "Whoever sends one types the number of recipients first; programs do not. 0 never asks.", Value: p.TypeAbove, Error: bad["type_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "type_above", Label: "Ask to confirm the number above", Hint: "For campaigns with more recipients than this, you have to type the number before sending. API programs are not asked. 0 means never.", Value: p.TypeAbove, Error: bad["type_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -325,7 +325,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "call_limit", Label: "Maximum recipients per request", Hint: "The provider does not say how many it takes. 100 has worked.", Value: p.CallLimit, Error: bad["call_limit"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "call_limit", Label: "Maximum recipients per request", Hint: "The provider does not document a limit. 100 has worked.", Value: p.CallLimit, Error: bad["call_limit"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -333,7 +333,7 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "url_budget", Label: "Maximum URL length (bytes)", Hint: "Texts that differ are packed into addresses. 2,000 bytes pass everywhere. Up to 8,000 make fewer requests, if the provider takes them.", Value: p.URLBudget, Error: bad["url_budget"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "url_budget", Label: "Maximum URL length (bytes)", Hint: "Different texts are packed into one URL. 2,000 bytes works everywhere. Up to 8,000 means fewer requests, if the provider accepts it.", Value: p.URLBudget, Error: bad["url_budget"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

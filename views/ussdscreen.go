@@ -76,7 +76,7 @@ func (p ScreenPage) lost() string {
 		}
 	}
 	if len(from) > 0 {
-		words += " What leads to it from " + and(from) + " leads nowhere then."
+		words += " What leads to it from " + and(from) + " will no longer lead to a screen."
 	}
 	if p.Menu.Screens[0].Key == p.Screen.Key && len(p.Menu.Screens) > 1 {
 		words += " Callers begin with “" + Shorten(screenTitle(p.Menu.Screens[1]), 40) + "” then."

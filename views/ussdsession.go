@@ -59,7 +59,7 @@ func (p SessionsPage) empty(f Frame) EmptyProps {
 }
 
 func sessionChips(here string, open int64) (chips []Chip) {
-	for _, k := range [][2]string{{"", "All"}, {"open", "Under way (" + Number(int(open)) + ")"},
+	for _, k := range [][2]string{{"", "All"}, {"open", "In progress (" + Number(int(open)) + ")"},
 		{"slow", "Slowest answers"}} {
 		c := Chip{Text: k[1], Href: With(SessionsPath, "kind", k[0])}
 		if k[0] == here {

@@ -97,7 +97,7 @@ func TestSendAgainToTheUnsent(t *testing.T) {
 	b := s.as(s.boss)
 	// 1008 is still blocked: it does not come along, and alone it is nothing.
 	b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:leftout",
-		"yes").is(http.StatusUnprocessableEntity).has("None of these messages can be sent again: the numbers are blocked")
+		"yes").is(http.StatusUnprocessableEntity).has("None of these messages can be sent again because the numbers are blocked")
 	to := b.post(views.CampaignPath(c.ID)+"/again", "token", desk.NewToken(), "key:refused", "yes", "key:leftout",
 		"yes").is(http.StatusSeeOther).header.Get("Location")
 	b.get(to).has("Send 1 message now")

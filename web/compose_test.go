@@ -196,7 +196,7 @@ func TestComposeKnowsThatTheAccountChanged(t *testing.T) {
 	page := b.get("/new")
 	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.cookie], other.ID))
 	got := b.post("/new", page.form("numbers", "08030000101", "text", "Hello")...).is(422)
-	got.has("You have switched to account School.")
+	got.has("You have switched to another account, School.")
 	if len(s.campaigns(a.ID))+len(s.campaigns(other.ID)) != 0 {
 		t.Error("a campaign was made")
 	}
@@ -389,7 +389,7 @@ func TestConfirmAsksAboutTheSameCampaign(t *testing.T) {
 	version := page.attr("[name=version]", "value")
 	got := b.post(path+"/start", "version", version).is(422)
 	s.leads(got)
-	sentence := `This looks the same as the campaign "June reminders": same text, same numbers. Tick the box to send it again`
+	sentence := `This looks the same as campaign "June reminders": same text, same numbers. Tick the box to send it again`
 	if got.text(`#errors a[href="#again"]`) != sentence || got.text("#again-error") != "Error: "+sentence ||
 		!strings.HasPrefix(got.text("title"), "Error: ") {
 		t.Errorf("said %q", got.text("#errors"))

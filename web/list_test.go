@@ -333,7 +333,7 @@ func TestUploadForAnotherAccountIsNotTaken(t *testing.T) {
 	other := s.account(sms.Account{Name: "School"})
 	b.post("/account", "account", fmt.Sprint(other.ID), "next", "/new").is(http.StatusSeeOther)
 	b.sends(page, "list.csv", cleanList).is(http.StatusUnprocessableEntity).has(
-		"You have switched to account School. Choose the file again")
+		"You have switched to another account, School. Choose the file again")
 	s.noUploads()
 }
 

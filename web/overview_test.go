@@ -90,7 +90,7 @@ func TestOverviewTellsNumbersToCheck(t *testing.T) {
 	s.leads(page)
 	row := strings.Join(strings.Fields(page.text("#check tbody tr")), " ")
 	for _, words := range []string{"0803 000 0102", "2 times", "Not delivered, expired", "EXPIRED, code 27",
-		"Show messages", "Block"} {
+		"View messages", "Block"} {
 		if !strings.Contains(row, words) {
 			t.Errorf("%q is not in %q", words, row)
 		}

@@ -120,7 +120,7 @@ func TestRolesByRoutes(t *testing.T) {
 					strings.HasPrefix(got.header.Get("Location"), "/signin?next") {
 					t.Errorf("%s gets %d, location %q", role, got.status, got.header.Get("Location"))
 				}
-				if denied && !strings.Contains(got.text("main"), "Ask an administrator for the role "+rt.Least.Title()) {
+				if denied && !strings.Contains(got.text("main"), "You need the "+rt.Least.Title()+" role.") {
 					t.Errorf("%s is told %q", role, got.text("main"))
 				}
 			}

@@ -166,7 +166,7 @@ func TestScheduleSaysWhatIsWrong(t *testing.T) {
 	page := b.get(views.CampaignPath(other.ID) + "/schedule?when=tomorrow").is(200)
 	s.know(a.ID, "CLINIC")
 	b.post(views.CampaignPath(other.ID)+"/schedule",
-		page.confirmed()...).is(422).has("The sender ID SCHOOL is not approved and active at the provider. Choose another")
+		page.confirmed()...).is(422).has("Sender ID SCHOOL is not approved and active. Choose another")
 }
 
 func TestScheduleAsksAboutTheSameCampaign(t *testing.T) {

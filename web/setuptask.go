@@ -30,7 +30,7 @@ func (s *accounts) setupTasks(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if page.IsFragment(r) {
 		return s.Render(w, r, http.StatusOK, views.SetUpTaskList(list))
 	}
-	f := v.LiveFrame("Get smsdesk ready", "settings", list.Renew.On...)
+	f := v.LiveFrame("Set-up checklist", "settings", list.Renew.On...)
 	return s.Render(w, r, http.StatusOK, views.SetUpTasks(f, list))
 }
 

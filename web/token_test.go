@@ -19,7 +19,7 @@ func TestATokenIsShownOnce(t *testing.T) {
 	s.leads(page)
 	b.post(views.TokensPath, "name", " ").is(422).has("Enter a name")
 	b.post(views.TokensPath, "name", "Billing").to(views.TokensPath)
-	shown := b.get(views.TokensPath).is(200).has("Token created", "1 token that works", "Billing")
+	shown := b.get(views.TokensPath).is(200).has("Token created", "1 active token", "Billing")
 	s.leads(shown)
 	secret := shown.attr("#token-secret", "value")
 	b.get(views.TokensPath).is(200).lacks(secret, "Token created").has("…" + secret[len(secret)-4:])

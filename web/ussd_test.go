@@ -202,7 +202,7 @@ func TestAScreenIsRemovedAfterAQuestion(t *testing.T) {
 	if form.attr("#remove-screen", "href") != remove {
 		t.Error("no way to the question")
 	}
-	asked := b.get(remove).is(http.StatusOK).has("Remove the screen Started again?", "leads nowhere then.",
+	asked := b.get(remove).is(http.StatusOK).has("Remove the screen Started again?", "will no longer lead to a screen.",
 		"Callers keep the published version")
 	b.get(views.With(at+"/screen/remove", "key", "start")).has("Callers begin with “")
 	b.get(views.With(at+"/screen/remove", "key", "gone")).is(http.StatusNotFound)

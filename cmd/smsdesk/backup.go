@@ -122,7 +122,7 @@ func operator() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}
-	return "the command line"
+	return "Command line"
 }
 
 // rememberBackup stores what became of a backup in the desk that it is of.

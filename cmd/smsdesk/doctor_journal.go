@@ -44,7 +44,7 @@ func (x *examination) journal(ctx context.Context) ([]finding, error) {
 }
 
 // commandLine is who answers by the command line.
-const commandLine = "the command line"
+const commandLine = "Command line"
 
 // accept answers the question about an older state. Where a desk serves the
 // folder that one carries the answer out.

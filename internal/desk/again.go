@@ -185,7 +185,7 @@ func (a *again) make(ctx context.Context, r *plan.Repetition) (sms.Campaign, err
 		return r.Campaign, err
 	}
 	if r.Tally["draft"] == 0 {
-		return r.Campaign, sms.Invalid{"keys": nothingAgain + ": the numbers are blocked"}
+		return r.Campaign, sms.Invalid{"keys": nothingAgain + " because the numbers are blocked"}
 	}
 	if err := a.put(ctx, r.Campaign, r.Plan()); err != nil {
 		return r.Campaign, err

@@ -65,7 +65,7 @@ func (d *Desk) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sm
 	}
 	added, bad := tidyContact(&c, o, account, columns)
 	if known, err := d.store.ContactByNumber(ctx, account.ID, c.Number); err == nil && known.ID != c.ID {
-		bad["number"] = "Another contact has this number already: " + nameOr(known.Name, "one without a name")
+		bad["number"] = nameOr(known.Name, "A contact without a name") + " already has this number"
 	} else if err != nil && !errors.Is(err, sms.ErrNotFound) {
 		return c, err
 	}

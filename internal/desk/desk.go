@@ -80,7 +80,7 @@ func (d *Desk) Watch(outage Outage) { d.outage = outage }
 // Operator is the person behind the command line: whoever may read the data
 // folder may do everything.
 func Operator() sms.User {
-	return sms.User{Name: "the command line", Role: sms.Administrator, Active: true}
+	return sms.User{Name: "Command line", Role: sms.Administrator, Active: true}
 }
 
 func (d *Desk) ms() int64 { return d.now().UnixMilli() }

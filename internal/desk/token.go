@@ -93,7 +93,7 @@ func (d *Desk) UseToken(ctx context.Context, secret string) (sms.Token, error) {
 		return sms.Token{}, err
 	}
 	if !t.Works() {
-		return sms.Token{}, fmt.Errorf("the token does not work any more: %w", sms.ErrNotFound)
+		return sms.Token{}, fmt.Errorf("the token has been revoked: %w", sms.ErrNotFound)
 	}
 	if now := d.ms(); now-t.UsedAt >= tokenTouch.Milliseconds() {
 		// When it was last used is a help to people; no request fails for it.

@@ -35,7 +35,7 @@ const unspentQuestion = "Was this smsdesk restored from a copy? Does anyone else
 // an amount that requests from here do not explain.
 func UnspentSentence(after Balance, unspent *big.Rat) string {
 	return "The balance fell by " + after.inCurrency(unspent) + " that this desk did not spend. " + unspentQuestion +
-		" If it was put back, stop it and run smsdesk restore --here. If others send from the account, say so on the Balance page. Otherwise continue"
+		" If it was restored, stop it and run smsdesk restore --here. If others send from the account, say so on the Balance page. Otherwise continue"
 }
 
 // inCurrency writes an amount with the currency of the balance.

@@ -125,7 +125,7 @@ const (
 // What callers see where no menu has words for it.
 const (
 	Apology = "Sorry, this service is not available at the moment. Please try again."
-	NoMenu  = "This service has no menu for this code yet."
+	NoMenu  = "There is no menu for this code yet."
 	Expired = "This session has expired. Dial the code again."
 	Over    = "Session ended."
 )

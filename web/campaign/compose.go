@@ -195,8 +195,8 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		return err
 	}
 	if typedFor := r.PostForm.Get("account"); typedFor != p.Account {
-		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You are working with another account now: " +
-			v.Account.Name + ". Look at the sender ID, then check the message again"})
+		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You have switched to another account, " +
+			v.Account.Name + ". Check the sender ID, then check the message again"})
 	}
 	o := desk.Order{AccountID: v.Account.ID, Name: p.Name, SenderID: p.SenderID, Numbers: p.Numbers,
 		Text: p.Text, Template: templateOf(p), Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p),

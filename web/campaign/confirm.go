@@ -489,7 +489,7 @@ func (s *confirms) startedAlready(v *page.Visit, c sms.Campaign) views.Problem {
 		Link: views.Link{Text: "Show the campaign", Href: views.CampaignPath(c.ID)}}
 	if c.StartedAt > 0 {
 		p.Title = "This campaign has already started"
-		p.Text = "Already started by " + c.StartedName + " " + v.When(c.StartedAt) + ". Nothing was sent twice."
+		p.Text = "Started by " + c.StartedName + " " + v.When(c.StartedAt) + ". Nothing was sent twice."
 	}
 	return p
 }

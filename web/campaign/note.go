@@ -32,8 +32,8 @@ func (s *campaigns) recordNotes(ctx context.Context, c sms.Campaign) ([]views.Re
 	if !slices.ContainsFunc(senders, func(x sms.SenderID) bool { return x.Text == c.SenderID }) {
 		notes = append(notes, views.RecordNote{ID: "sender-gone", Tone: views.ToneWarn,
 			Text: "The sender ID " + c.SenderID +
-				" is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent until the " +
-				"sender ID is back: at its time it is held for you."})
+				" no longer exists at the provider. The campaign does not change, but nothing will be sent until the " +
+				"sender ID is back: at its time it will be paused for your decision."})
 	}
 	if c.GroupID == "" {
 		return notes, nil
@@ -47,10 +47,10 @@ func (s *campaigns) recordNotes(ctx context.Context, c sms.Campaign) ([]views.Re
 	case i < 0:
 		notes = append(notes, views.RecordNote{ID: "group-gone", Tone: views.ToneWarn,
 			Text: "The group " + c.GroupName +
-				" is not at the provider any more. The campaign stays as it was confirmed, but nothing is sent: at its time it is held for you."})
+				" no longer exists at the provider. The campaign does not change, but nothing will be sent: at its time it will be paused for your decision."})
 	case groups[i].Name != c.GroupName:
 		notes = append(notes, views.RecordNote{ID: "group-renamed", Tone: views.ToneInfo,
-			Text: "The group " + c.GroupName + " is called " + groups[i].Name + " now. It is the same group."})
+			Text: "The group " + c.GroupName + " has been renamed " + groups[i].Name + "."})
 	}
 	return notes, nil
 }
@@ -72,8 +72,8 @@ func (s *campaigns) templateNote(ctx context.Context, c sms.Campaign) (string, e
 			return "", err
 		}
 		return "The template “" + used.Name +
-			"” was changed after this campaign was made. The campaign keeps the text that was confirmed.", err
+			"” was changed after this campaign was created. The campaign keeps its confirmed text.", err
 	}
 	return "The template “" + used.Name +
-		"” was deleted at the provider after this campaign was made. The campaign keeps the text that was confirmed.", err
+		"” was deleted at the provider after this campaign was created. The campaign keeps its confirmed text.", err
 }

@@ -280,7 +280,7 @@ func (s *uploads) takeIn(r *http.Request, v *page.Visit, p parcel) (sms.List, er
 	case p.file == nil:
 		return sms.List{}, sms.Invalid{"file": "Select a file to upload"}
 	case p.account != strconv.FormatInt(v.Account.ID, 10):
-		return sms.List{}, sms.Invalid{"file": "You are working with another account now: " + v.Account.Name +
+		return sms.List{}, sms.Invalid{"file": "You have switched to another account, " + v.Account.Name +
 			". Choose the file again"}
 	}
 	return s.desk.UploadList(r.Context(), v.User, desk.UploadOrder{AccountID: v.Account.ID, Purpose: p.purpose,

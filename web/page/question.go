@@ -50,7 +50,7 @@ func (v *Visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]vie
 		return nil, err
 	}
 	var bands []views.Band
-	more := views.Link{Text: "Open the balance", Href: views.BalancePath}
+	more := views.Link{Text: "View balance", Href: views.BalancePath}
 	if b := sms.ForMessages(balances); b != nil && b.Below(settings.WarnBelow) {
 		bands = append(bands, views.Band{ID: "balance-low", Tone: views.ToneWarn,
 			Text: views.LowBalance(v.Account, *b, settings.WarnBelow), Link: more})
@@ -78,7 +78,7 @@ func About(f views.Frame, v *Visit, a sms.Account) views.Frame {
 	}
 	f.Account.Test = a.Test
 	f.Bands = append(f.Bands, views.Band{ID: "other-account", Tone: views.ToneWarn,
-		Text: "This belongs to the account " + a.Name + ". You are working with " + v.Account.Name + "."})
+		Text: "This belongs to another account, " + a.Name + ". You are using " + v.Account.Name + ". Switch account to see it."})
 	return f
 }
 
