@@ -101,7 +101,7 @@ func TestDoctorTellsByItsExitStatus(t *testing.T) {
 		"an old backup that is gone": {func(t *testing.T, data string) {
 			backedUp(t, data, sms.Backup{At: time.Now().AddDate(0, 0, -8).UnixMilli(), Folder: "/mnt/gone"})
 		},
-			"warn   the last backup is 8 days old. Run: smsdesk backup DIR\nwarn   the last backup is not in /mnt/gone any more", exitOK},
+			"warn   the last backup is 8 days old. Run: smsdesk backup DIR\nwarn   the last backup is no longer in /mnt/gone.", exitOK},
 		"a backup that failed": {func(t *testing.T, data string) {
 			backedUp(t, data, sms.Backup{FailedAt: 1, Problem: "the disk is full"})
 		}, "failed: the disk is full. Run: smsdesk backup DIR", exitFault},

@@ -127,7 +127,7 @@ func TestSentencesAboutTexts(t *testing.T) {
 		"missing value":         {"Dear ##Name##", " ", -1, sms.RowMissing, "Missing: enter a name"},
 		"missing, with a vowel": {"Pay ##Amount##", "", -1, sms.RowMissing, "Missing: enter an amount"},
 		"missing message":       {"", "", 1, sms.RowMissing, "Missing: enter a message"},
-		"formula error":         {"Dear ##Name##", "#REF!", -1, sms.RowText, "Shows #REF!, the failure of a formula. Correct the formula"},
+		"formula error":         {"Dear ##Name##", "#REF!", -1, sms.RowText, "Cell shows the formula error #REF!. Fix the formula"},
 		"too long for a field": {"Dear ##Name##", strings.Repeat("x", 310), -1, sms.RowText,
 			`Message must be 306 characters or fewer. Yours is 9 over. Shorten "first"`},
 		"too long in its column": {"", strings.Repeat("x", 310), 1, sms.RowText, "Message must be 306 characters or fewer. Yours is 4 over"},

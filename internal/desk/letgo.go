@@ -81,7 +81,7 @@ func (d *Desk) sameProblem(ctx context.Context, c sms.Campaign, way sms.Way, o S
 	if err != nil {
 		return "", err
 	}
-	switch meantime := fmt.Sprintf("The campaign %q with the same text and the same numbers was sent in the meantime",
+	switch meantime := fmt.Sprintf("Campaign %q, with the same text and numbers, was sent in the meantime",
 		same.Name); way {
 	case sms.WayStartDue, sms.WayRelease:
 		return meantime, nil

@@ -236,8 +236,8 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 	}
 	want = []string{"2 draft  2348031234501 ", "3 draft  2348031234502 ", "4 skipped number  Too short: h",
 		"5 skipped missing  Missing: ent", "6 skipped missing  Missing: ent",
-		"7 skipped text  Shows #N/A, ", "8 skipped number  Contains let", "9 skipped repeat 2348031234501 Same number ", "10 draft  2348031234502 ",
-		"11 skipped blocked 2348031234506 Number is on", "12 skipped number  Excel has sh", "13 skipped number  Two numbers "}
+		"7 skipped text  Cell shows t", "8 skipped number  Contains let", "9 skipped repeat 2348031234501 Same number ", "10 draft  2348031234502 ",
+		"11 skipped blocked 2348031234506 Number block", "12 skipped number  Excel has sh", "13 skipped number  Cell has two"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("messages (-want +got):\n%s", d)
 	}

@@ -137,7 +137,7 @@ func (c *check) screen(i int, s Screen) {
 	if s.Key == "" || slices.ContainsFunc(c.m.Screens[:i], func(o Screen) bool { return o.Key == s.Key }) {
 		c.stop(s.Key, "Two screens have the same key %q", s.Key)
 	}
-	c.words(s.Key, "The screen", s.Text)
+	c.words(s.Key, "This screen", s.Text)
 	switch s.Kind {
 	case Choose:
 		c.choices(i, s)
@@ -168,7 +168,7 @@ func (c *check) choices(at int, s Screen) {
 		c.stop(s.Key, "Screen %d has no way back or end", at+1)
 	}
 	if len(s.Choices) > ChoicesMost {
-		c.stop(s.Key, "The screen has more than %d choices", ChoicesMost)
+		c.stop(s.Key, "This screen has more than %d choices", ChoicesMost)
 	}
 	for i, ch := range s.Choices {
 		what := fmt.Sprintf("Choice %d", i+1)
@@ -349,7 +349,7 @@ func in(m Menu, l Language) string {
 
 func units(l Length) string {
 	if l.Unicode {
-		return "characters with letters outside the phone alphabet"
+		return "characters with special characters"
 	}
 	return "characters"
 }

@@ -186,7 +186,7 @@ func TestCheckFinds(t *testing.T) {
 		{base(func(m *Menu) { m.Screens[1].Choices = nil }), "Screen 2 has no way back or end", true},
 		{base(func(m *Menu) { m.Screens[1].Choices[0].Next = "sure" }), "Callers can never reach an end from here", true},
 		{base(func(m *Menu) { m.Screens = append(m.Screens, Screen{Key: "x", Kind: Finish, Text: en("x")}) }), "No screen leads here", false},
-		{base(func(m *Menu) { m.Screens[2].Text = en("##Nobody##") }), "The screen uses ##Nobody##, which has no value here", true},
+		{base(func(m *Menu) { m.Screens[2].Text = en("##Nobody##") }), "This screen uses ##Nobody##, which has no value here", true},
 		{base(func(m *Menu) { m.Screens[2].Text = en("") }), "This screen has no text", true},
 		{base(func(m *Menu) {
 			m.Screens[2].Text = en(strings.Repeat("x", 183))
