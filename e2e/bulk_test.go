@@ -54,8 +54,9 @@ func (p *pair) seed(messages []sms.Message) (sms.Campaign, plan.Plan) {
 	p.must(err)
 	client, err := gateway.Open(gateway.Config{BaseURL: p.account.BaseURL, Credentials: secrets, PerMinute: 1})
 	p.must(err)
-	planner := plan.New(plan.Limits{CallLimit: p.account.CallLimit, URLBudget: p.account.URLBudget,
-		Overhead: client.PairsOverhead("CLINIC", false)}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: p.account.CallLimit, Size: client.PairSize, Room: func(unicode bool) int {
+		return client.PairRoom(sms.Call{SenderID: "CLINIC", Unicode: unicode}, p.account.URLBudget)
+	}}, len(messages))
 	for _, m := range messages {
 		p.must(planner.Add(plan.Row{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}))
 	}

@@ -281,11 +281,7 @@ func (c *claiming) fill(a *sms.Attempt, rows []callRow, limit int) {
 	for i, r := range rows {
 		candidates[i] = r.Recipient
 	}
-	budget := c.order.URLBudget
-	if budget == 0 {
-		budget = sms.DefaultURLBudget
-	}
-	a.Call.Kind, a.Call.Recipients = sms.FillCall(candidates, limit, budget-c.order.Overhead(a.Call))
+	a.Call.Kind, a.Call.Recipients = c.order.Fill(a.Call, candidates, limit)
 	if a.Call.Kind == sms.CallPairs {
 		a.Call.Text = ""
 	}

@@ -85,11 +85,11 @@ func TestCallsGoOutAsTheyWerePlanned(t *testing.T) {
 	f.wantCalls(order, "text 1=a", "text 2=b", "text unicode 3=ọ", "text 5=same", "text 6=same", "text 4=x", "text 7=y",
 		"text 8=x~9^y")
 	f.ready(sms.Campaign{}, messages())
-	order.CallLimit, order.URLBudget = 10, urlOverhead+10
+	order.CallLimit, order.Fill = 10, fillUpTo(11)
 	f.wantCalls(order, "text 1=a", "text 2=b", "text unicode 3=ọ", "text 5=same 6=same", "text 4=x", "text 7=y",
 		"text 8=x~9^y")
 	f.ready(sms.Campaign{}, messages())
-	order.URLBudget++
+	order.Fill = fillUpTo(12)
 	f.wantCalls(order, "pairs 1=a 2=b", "text unicode 3=ọ", "text 5=same 6=same", "pairs 4=x 7=y", "text 8=x~9^y")
 }
 

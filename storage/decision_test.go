@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
@@ -15,7 +16,7 @@ var (
 	bola = sms.User{ID: 2, Name: "Bola Ade"}
 )
 
-var planLimits = plan.Limits{CallLimit: 2, URLBudget: 2000, Overhead: urlOverhead}
+var planLimits = plan.Limits{CallLimit: 2, Size: gateway.PairSize, Room: func(bool) int { return pairRoom }}
 
 func (f *fixture) decide(by sms.User, c sms.Campaign, choices ...sms.Decided) (sms.Carried, error) {
 	return f.db.Decide(f.ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 )
@@ -199,13 +200,19 @@ func (f *fixture) claimAfter(after int64, limit int) *sms.Attempt {
 	return claim.Attempt
 }
 
-// urlOverhead is what a list of pairs' URL takes besides its pairs.
-const urlOverhead = 150
+// pairRoom is how many bytes the pairs of a call may take.
+const pairRoom = 1850
 
 func (f *fixture) order(after int64, limit int) sms.ClaimOrder {
 	return sms.ClaimOrder{AccountID: f.account.ID, Epoch: f.epoch, After: after, Urgent: true, Bulk: true,
-		CallLimit: limit, URLBudget: 2000,
-		Overhead: func(sms.Call) int { return urlOverhead }}
+		CallLimit: limit, Fill: fillUpTo(pairRoom)}
+}
+
+// fillUpTo makes calls whose pairs take at most so many bytes of a URL.
+func fillUpTo(room int) func(sms.Call, []sms.Recipient, int) (sms.CallKind, []sms.Recipient) {
+	return func(_ sms.Call, messages []sms.Recipient, limit int) (sms.CallKind, []sms.Recipient) {
+		return gateway.Fill(messages, limit, room)
+	}
 }
 
 // claim claims where there must be something to claim.

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/sms"
 )
 
@@ -105,8 +106,9 @@ func (s *site) send(account sms.Account, most int, answer func(sms.Call) sms.Out
 	for range most {
 		now := s.clock.now().UnixMilli()
 		claim, err := s.db.Claim(ctx, sms.ClaimOrder{AccountID: account.ID, Epoch: epoch, Urgent: true, Bulk: true,
-			CallLimit: account.CallLimit, Overhead: func(sms.Call) int {
-				return 0
+			CallLimit: account.CallLimit,
+			Fill: func(_ sms.Call, messages []sms.Recipient, limit int) (sms.CallKind, []sms.Recipient) {
+				return gateway.Fill(messages, limit, sms.DefaultURLBudget)
 			}}, now)
 		s.must(err)
 		a := claim.Attempt

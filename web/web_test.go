@@ -99,7 +99,9 @@ func (p *provider) DeleteSenderID(context.Context, int64) (string, error) {
 	return "SenderId deleted Successfully.", p.err
 }
 
-func (p *provider) PairsOverhead(string, bool) int { return 120 }
+func (p *provider) PairSize(number, text string) (int, bool) { return gateway.PairSize(number, text) }
+
+func (p *provider) PairRoom(_ sms.Call, budget int) int { return budget - 120 }
 
 func (p *provider) Templates(context.Context) ([]sms.Template, error) {
 	return []sms.Template{

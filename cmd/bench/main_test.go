@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/plan"
-	"smsdesk/internal/sms"
 )
 
 func TestALineSaysWhetherItsBarIsMet(t *testing.T) {
@@ -58,10 +58,10 @@ func TestLowerBound(t *testing.T) {
 		for i := range rows {
 			rows[i] = plan.Row{Number: fmt.Sprint(2348030000000 + i), Text: strings.Repeat("a", c.length)}
 		}
-		l := plan.Limits{CallLimit: c.callLimit, URLBudget: 2181, Overhead: 200}
-		n, _ := sms.PairBytes(rows[0].Number, rows[0].Text)
+		l := plan.Limits{CallLimit: c.callLimit, Room: func(bool) int { return 1982 }}
+		n, _ := gateway.PairSize(rows[0].Number, rows[0].Text)
 		if got := lowerBound(l, rows); got != c.want {
-			t.Errorf("%d rows of %d bytes in %d: %v calls, want %v", c.rows, n+1, l.URLBudget-l.Overhead+1, got, c.want)
+			t.Errorf("%d rows of %d bytes in %d: %v calls, want %v", c.rows, n, l.Room(false), got, c.want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
@@ -50,7 +51,8 @@ func benchPlan(ctx context.Context, _ env) ([]line, error) {
 		for i := range rows {
 			rows[i] = plan.Row{ID: int64(i), Number: fmt.Sprint(2348030000000 + i), Text: m.text(i, rng)}
 		}
-		limits := plan.Limits{CallLimit: sms.DefaultCallLimit, URLBudget: sms.DefaultURLBudget, Overhead: overhead}
+		const room = sms.DefaultURLBudget - overhead + len("~")
+		limits := plan.Limits{CallLimit: sms.DefaultCallLimit, Size: gateway.PairSize, Room: func(bool) int { return room }}
 		var made plan.Plan
 		took, err := turns(ctx, func() error {
 			p := plan.New(limits, len(rows))
@@ -81,7 +83,7 @@ func benchPlan(ctx context.Context, _ env) ([]line, error) {
 func least(rows []plan.Row) []uint64 {
 	seed, sizes := maphash.MakeSeed(), make([]uint64, len(rows))
 	for i, r := range rows {
-		n, _ := sms.PairBytes(r.Number, r.Text)
+		n, _ := gateway.PairSize(r.Number, r.Text)
 		sizes[i] = uint64(n)<<32 | maphash.String(seed, r.Text)&0xffffffff
 	}
 	slices.Sort(sizes)
@@ -93,11 +95,11 @@ func least(rows []plan.Row) []uint64 {
 // one in all, and sums the weights: by bytes, by rows, in proportions between
 // the two, and by the dual feasible functions of Fekete and Schepers.
 func lowerBound(l plan.Limits, rows []plan.Row) float64 {
-	capacity := l.URLBudget - l.Overhead + 1
+	capacity := l.Room(false)
 	count := map[int]float64{}
 	for _, r := range rows {
-		n, _ := sms.PairBytes(r.Number, r.Text)
-		count[n+1]++
+		n, _ := gateway.PairSize(r.Number, r.Text)
+		count[n]++
 	}
 	sum := func(weight func(n int) float64) (all float64) {
 		for n, of := range count {

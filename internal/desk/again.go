@@ -168,8 +168,14 @@ func (d *Desk) planLimits(ctx context.Context, account sms.Account, c sms.Campai
 	if err != nil {
 		return plan.Limits{}, err
 	}
-	return plan.Limits{CallLimit: account.CallLimit, URLBudget: account.URLBudget,
-		Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, nil
+	return limitsOf(gateway, account, c), nil
+}
+
+// limitsOf are the bounds of the calls that send a campaign's messages now.
+func limitsOf(gateway Gateway, account sms.Account, c sms.Campaign) plan.Limits {
+	return plan.Limits{CallLimit: account.CallLimit, Size: gateway.PairSize, Room: func(unicode bool) int {
+		return gateway.PairRoom(sms.Call{SenderID: c.SenderID, Flash: c.Flash, Unicode: unicode}, account.URLBudget)
+	}}
 }
 
 // make plans and stores the messages, and shows the campaign.

@@ -41,8 +41,9 @@ func (r *rig) list(name string, messages []sms.Message) sms.Campaign {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	planner := plan.New(plan.Limits{CallLimit: r.account.CallLimit, URLBudget: r.account.URLBudget,
-		Overhead: g.PairsOverhead("CLINIC", false)}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: r.account.CallLimit, Size: g.PairSize, Room: func(unicode bool) int {
+		return g.PairRoom(sms.Call{SenderID: "CLINIC", Unicode: unicode}, r.account.URLBudget)
+	}}, len(messages))
 	for _, m := range messages {
 		if err := planner.Add(plan.Row{ID: m.Row, Number: m.Number, Text: m.Text, Unicode: m.Unicode}); err != nil {
 			r.t.Fatal(err)

@@ -18,9 +18,12 @@ type Gateways interface {
 
 // Gateway is what orders ask of one account at the provider.
 type Gateway interface {
-	// PairsOverhead is the bytes of the whole URL of GET /SendBulkSMS (§4.4)
-	// with MobileNumber_Message empty and Is_Unicode false.
-	PairsOverhead(senderID string, flash bool) int
+	// PairSize is how much of a call's room a message takes that goes with
+	// messages of other texts; ok is false for one that cannot.
+	PairSize(number, text string) (n int, ok bool)
+	// PairRoom is how much room such a call has, with a URL of at most budget
+	// bytes. It does not look at the call's recipients.
+	PairRoom(call sms.Call, budget int) int
 	Records
 }
 

@@ -19,7 +19,7 @@ func divided(account sms.Account, c *sms.Campaign, messages []sms.Message) error
 		c.CallsText = 1
 		return nil
 	}
-	planner := plan.New(plan.Limits{CallLimit: account.CallLimit, URLBudget: account.URLBudget}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: account.CallLimit}, len(messages))
 	var planned []*sms.Message
 	for i := range messages {
 		m := &messages[i]
@@ -92,8 +92,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 	if newFilling(l.Order).constant() && len(sms.Marks(l.Order.Text)) == 0 {
 		c.Text = l.Order.Text
 	}
-	planner := plan.New(plan.Limits{CallLimit: account.CallLimit, URLBudget: account.URLBudget,
-		Overhead: gateway.PairsOverhead(c.SenderID, c.Flash)}, int(l.Tally.Good))
+	planner := plan.New(limitsOf(gateway, account, c), int(l.Tally.Good))
 	var print sms.Print
 	for r, err := range im.store.StagedRows(ctx, l.UID, l.Sum) {
 		if err != nil {

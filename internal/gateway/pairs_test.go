@@ -35,9 +35,9 @@ func pairsCall(rng *rand.Rand, n int) sms.Call {
 	return call
 }
 
-// TestPairsOverheadIsExact: the bytes of a real URL are its overhead, the bytes
-// of its pairs and one "~" between two of them.
-func TestPairsOverheadIsExact(t *testing.T) {
+// TestPairRoomIsExact: with the bytes of a real URL as the budget there is room
+// for its pairs and nothing more.
+func TestPairRoomIsExact(t *testing.T) {
 	var url string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		url = "http://" + r.Host + r.RequestURI
@@ -62,19 +62,16 @@ func TestPairsOverheadIsExact(t *testing.T) {
 			if o := client.Send(t.Context(), call, func() error { return nil }); o.Class == sms.ClassNothingLeft {
 				t.Fatal(o.Reason)
 			}
-			pairs := len(call.Recipients) - 1
+			pairs := 0
 			for _, r := range call.Recipients {
-				n, ok := sms.PairBytes(r.Number, r.Text)
+				n, ok := gateway.PairSize(r.Number, r.Text)
 				if !ok {
 					t.Fatalf("%q cannot stand in a list of pairs", r.Text)
 				}
 				pairs += n
 			}
-			if got := client.Overhead(call) + pairs; got != len(url) {
-				t.Fatalf("counted %d bytes, sent %d: %s", got, len(url), url)
-			}
-			if call.SchedTime.IsZero() && !call.Unicode && client.PairsOverhead(call.SenderID, call.Flash) != len(url)-pairs {
-				t.Fatalf("overhead %d, sent %d with pairs of %d", client.PairsOverhead(call.SenderID, call.Flash), len(url), pairs)
+			if room := client.PairRoom(call, len(url)); room != pairs {
+				t.Fatalf("a URL of %d bytes has room for %d of pairs and held %d: %s", len(url), room, pairs, url)
 			}
 		}
 	}

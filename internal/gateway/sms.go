@@ -82,21 +82,6 @@ func (c *Client) sendRequest(call sms.Call, byGet bool) (*http.Request, error) {
 	})
 }
 
-// PairsOverhead is the bytes of the whole URL of a GET /SendBulkSMS (§4.4)
-// without its pairs: credentials and every parameter in place,
-// MobileNumber_Message empty, Is_Unicode false and no time to send at.
-func (c *Client) PairsOverhead(senderID string, flash bool) int {
-	return c.Overhead(sms.Call{SenderID: senderID, Flash: flash})
-}
-
-// Overhead is the bytes of the whole URL of a GET /SendBulkSMS with everything
-// that the call says but its recipients.
-func (c *Client) Overhead(call sms.Call) int {
-	q := c.sendQuery(call)
-	q.Set("MobileNumber_Message", "")
-	return len(c.target("/SendBulkSMS", q))
-}
-
 // sendQuery holds what both GET forms share.
 func (c *Client) sendQuery(call sms.Call) url.Values {
 	q := url.Values{
@@ -172,7 +157,7 @@ func EncodePairs(to []sms.Recipient) (string, error) {
 	}
 	pairs := make([]string, len(to))
 	for i, r := range to {
-		if strings.ContainsAny(r.Text, "^~") {
+		if strings.ContainsAny(r.Text, pairSeparators) {
 			return "", errors.New(`a text with "^" or "~" cannot stand in a list of pairs`)
 		}
 		if !utf8.ValidString(r.Text) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/plan"
-	"smsdesk/internal/sms"
 )
 
 // mixture is a kind of list that people send.
@@ -108,7 +108,7 @@ func TestPlanIsNearTheLowerBound(t *testing.T) {
 		for i := range rows {
 			rows[i] = m.row(i, n, rng)
 		}
-		l := plan.Limits{CallLimit: m.limit, URLBudget: m.budget, Overhead: 200}
+		l := bounds{CallLimit: m.limit, URLBudget: m.budget, Overhead: 200}
 		p, least := planOf(t, l, rows), newBound(l, rows).calls()
 		if ratio := float64(p.Calls) / least; ratio > m.most || ratio < 1-1e-9 {
 			t.Errorf("%s: %d calls %v, lower bound %.1f, ratio %.4f, want at most %.4f", m.name, p.Calls, p.ByKind, least, ratio,
@@ -123,12 +123,12 @@ func TestPlanIsNearTheLowerBound(t *testing.T) {
 // best of several weightings counts. The weightings are the bytes and the rows
 // in all proportions, and the dual feasible functions of Fekete and Schepers.
 type bound struct {
-	l      plan.Limits
+	l      bounds
 	shares map[bool]map[string][]int // by alphabet and text: bytes of the pairs, 0: none
 	often  map[string]int
 }
 
-func newBound(l plan.Limits, rows []plan.Row) *bound {
+func newBound(l bounds, rows []plan.Row) *bound {
 	b := &bound{l, map[bool]map[string][]int{false: {}, true: {}}, map[string]int{}}
 	for _, r := range rows {
 		b.add(r)
@@ -137,10 +137,7 @@ func newBound(l plan.Limits, rows []plan.Row) *bound {
 }
 
 func (b *bound) add(r plan.Row) {
-	n, ok := sms.PairBytes(r.Number, r.Text)
-	if ok {
-		n++
-	}
+	n, _ := gateway.PairSize(r.Number, r.Text)
 	b.shares[r.Unicode][r.Text] = append(b.shares[r.Unicode][r.Text], n)
 	b.often[r.Number]++
 }

@@ -5,16 +5,17 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
-// TestFillCallKeepsThePlan: what the planner put into one call is one call.
-func TestFillCallKeepsThePlan(t *testing.T) {
+// TestFillKeepsThePlan: what the planner put into one call is one call.
+func TestFillKeepsThePlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
-		l := plan.Limits{CallLimit: 1 + rng.IntN(30), URLBudget: 300 + rng.IntN(1500), Overhead: 200}
-		p := plan.New(l, 0)
+		l := bounds{CallLimit: 1 + rng.IntN(30), URLBudget: 300 + rng.IntN(1500), Overhead: 200}
+		p := plan.New(l.limits(), 0)
 		var rows []plan.Row
 		for i := range 300 {
 			text := fmt.Sprintf("%0*d", 1+rng.IntN(120), rng.IntN(3))
@@ -32,11 +33,8 @@ func TestFillCallKeepsThePlan(t *testing.T) {
 			calls[c] = append(calls[c], sms.Recipient{MessageID: int64(i), Number: rows[i].Number, Text: rows[i].Text})
 		}
 		for i, call := range calls {
-			room := l.URLBudget - l.Overhead
-			if rows[call[0].MessageID].Unicode {
-				room += len("false") - len("true")
-			}
-			if kind, taken := sms.FillCall(call, l.CallLimit, room); kind != divided.Kind(int32(i)) || len(taken) != len(call) {
+			room := l.limits().Room(rows[call[0].MessageID].Unicode)
+			if kind, taken := gateway.Fill(call, l.CallLimit, room); kind != divided.Kind(int32(i)) || len(taken) != len(call) {
 				t.Fatalf("call %d of %d messages as %s became %d as %s", i, len(call), divided.Kind(int32(i)), len(taken), kind)
 			}
 		}

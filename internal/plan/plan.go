@@ -18,11 +18,13 @@ import (
 // Limits is what one call may hold.
 type Limits struct {
 	CallLimit int // most recipients of a call; 0: DefaultCallLimit
-	URLBudget int // most bytes of a GET's whole URL; 0: DefaultURLBudget; above 65,536: that
 
-	// Overhead is the bytes of the whole URL of GET /SendBulkSMS (§4.4) with
-	// every parameter in place, MobileNumber_Message empty and Is_Unicode false.
-	Overhead int
+	// Size is how much of a call's room a message takes that goes with messages
+	// of other texts; ok is false for one that cannot. nil: none can.
+	Size func(number, text string) (n int, ok bool)
+	// Room is how much room such a call has, by its Is_Unicode (§4.2). More than
+	// 65,536 counts as that.
+	Room func(unicode bool) int
 }
 
 // Row is one message that waits for its call.
@@ -54,8 +56,8 @@ func (p Plan) Kind(call int32) sms.CallKind {
 	return sms.CallText
 }
 
-// maxURLBudget bounds the tables that are as long as a URL.
-const maxURLBudget = 1 << 16
+// maxRoom bounds the tables that are as long as a call has room.
+const maxRoom = 1 << 16
 
 // Planner collects messages and divides them into as few calls as it can find
 // (§4.2, §4.4). It keeps about 40 bytes of a message and never its text, so a
@@ -71,7 +73,7 @@ type Planner struct {
 type row struct {
 	number uint64
 	text   int32
-	size   int32 // bytes in a list of pairs with the "~", 0: it cannot stand there
+	size   int32 // of a call's room; 0: it goes by its text alone
 }
 
 // New makes a planner for about that many messages; 0: not known.
@@ -79,11 +81,11 @@ func New(l Limits, messages int) *Planner {
 	if l.CallLimit == 0 {
 		l.CallLimit = sms.DefaultCallLimit
 	}
-	if l.URLBudget == 0 {
-		l.URLBudget = sms.DefaultURLBudget
+	if l.Size == nil {
+		l.Size = func(string, string) (int, bool) { return 0, false }
+		l.Room = func(bool) int { return 0 }
 	}
 	l.CallLimit = max(l.CallLimit, 1)
-	l.URLBudget = min(l.URLBudget, maxURLBudget)
 	return &Planner{limits: l, rows: make([]row, 0, messages)}
 }
 
@@ -98,8 +100,8 @@ func (p *Planner) Add(r Row) error {
 		return fmt.Errorf("plan message %d: %w", r.ID, errors.New("its text is not UTF-8"))
 	}
 	row := row{number: number}
-	if n, ok := sms.PairBytes(r.Number, r.Text); ok && n < p.limits.URLBudget {
-		row.size = int32(n + sms.SeparatorBytes)
+	if n, ok := p.limits.Size(r.Number, r.Text); ok && n <= maxRoom {
+		row.size = int32(n)
 	}
 	p.buffer = append(p.buffer[:0], r.Text...)
 	row.text = p.texts.id(p.buffer, r.Unicode)
@@ -135,15 +137,8 @@ func (p *Planner) Plan() Plan {
 	return d.plan()
 }
 
-// capacity is the bytes that the pairs of one call may fill, each counted with
-// a "~" behind it; the last has none.
-func (l Limits) capacity(unicode bool) int {
-	c := l.URLBudget - l.Overhead + sms.SeparatorBytes
-	if unicode {
-		c += len("false") - len("true")
-	}
-	return max(c, 0)
-}
+// capacity is how much room the messages of one call may take.
+func (l Limits) capacity(unicode bool) int { return min(max(l.Room(unicode), 0), maxRoom) }
 
 // textIndex numbers texts, those of Unicode calls apart from the others. It
 // knows a text by 127 bits of its SHA-256: two texts taken for one would send

@@ -23,9 +23,9 @@ type failer interface {
 	Fatalf(string, ...any)
 }
 
-func planOf(t failer, l plan.Limits, rows []plan.Row) plan.Plan {
+func planOf(t failer, l bounds, rows []plan.Row) plan.Plan {
 	t.Helper()
-	p := plan.New(l, len(rows))
+	p := plan.New(l.limits(), len(rows))
 	for _, r := range rows {
 		if err := p.Add(r); err != nil {
 			t.Fatalf("Add(%+v): %v", r, err)
@@ -83,8 +83,22 @@ const bulkURL = "https://api.example.com/v2/SendBulkSMS?"
 
 var overhead = len(bulkURL + pairsQuery("", false))
 
+// bounds are the limits of a call whose URL has at most so many bytes.
+type bounds struct{ CallLimit, URLBudget, Overhead int }
+
+// limits are the bounds as the client's own measure of a URL.
+func (b bounds) limits() plan.Limits {
+	return plan.Limits{CallLimit: b.CallLimit, Size: gateway.PairSize, Room: func(unicode bool) int {
+		room := b.URLBudget - b.Overhead + len("~")
+		if unicode {
+			room += len("false") - len("true")
+		}
+		return room
+	}}
+}
+
 // checkPlan holds a plan to everything that it promises.
-func checkPlan(t failer, l plan.Limits, rows []plan.Row, p plan.Plan) {
+func checkPlan(t failer, l bounds, rows []plan.Row, p plan.Plan) {
 	t.Helper()
 	if len(p.Assign) != len(rows) || p.ByKind[sms.CallText]+p.ByKind[sms.CallPairs] != p.Calls {
 		t.Fatalf("%d rows, %d assigned, %d calls, by kind %v", len(rows), len(p.Assign), p.Calls, p.ByKind)
@@ -111,7 +125,7 @@ func checkPlan(t failer, l plan.Limits, rows []plan.Row, p plan.Plan) {
 }
 
 // checkCall checks one call and returns what the service would read in it.
-func checkCall(t failer, l plan.Limits, n int32, c sms.Call, rows []plan.Row, p plan.Plan) (list []said) {
+func checkCall(t failer, l bounds, n int32, c sms.Call, rows []plan.Row, p plan.Plan) (list []said) {
 	t.Helper()
 	if len(c.Recipients) > l.CallLimit {
 		t.Fatalf("call %d has %d recipients, limit %d", n, len(c.Recipients), l.CallLimit)
@@ -143,12 +157,12 @@ func checkCall(t failer, l plan.Limits, n int32, c sms.Call, rows []plan.Row, p 
 		t.Fatalf("call %d cannot be encoded: %v", n, err)
 	}
 	query := pairsQuery(value, c.Unicode)
-	size := l.Overhead + len(c.Recipients) - 1
+	size := l.Overhead - len("~")
 	if c.Unicode {
 		size--
 	}
 	for _, r := range c.Recipients {
-		pair, ok := sms.PairBytes(r.Number, r.Text)
+		pair, ok := gateway.PairSize(r.Number, r.Text)
 		if !ok {
 			t.Fatalf("call %d holds a text with ~ or ^: %q", n, r.Text)
 		}
@@ -167,8 +181,8 @@ func checkCall(t failer, l plan.Limits, n int32, c sms.Call, rows []plan.Row, p 
 // planCase draws limits and rows in which everything that matters happens:
 // texts of one row and of many, of any length, with and without separators,
 // numbers once and often, both alphabets.
-func planCase(t *rapid.T) (plan.Limits, []plan.Row) {
-	l := plan.Limits{
+func planCase(t *rapid.T) (bounds, []plan.Row) {
+	l := bounds{
 		CallLimit: rapid.SampledFrom([]int{1, 2, 3, 7, 20, 100}).Draw(t, "call limit"),
 		URLBudget: overhead + rapid.IntRange(-5, 1900).Draw(t, "room"),
 		Overhead:  overhead,
@@ -222,7 +236,7 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 func TestPlanBesideTheOptimum(t *testing.T) {
 	worse, all := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		l := plan.Limits{CallLimit: rapid.IntRange(1, 5).Draw(t, "call limit"), URLBudget: overhead + 200, Overhead: overhead}
+		l := bounds{CallLimit: rapid.IntRange(1, 5).Draw(t, "call limit"), URLBudget: overhead + 200, Overhead: overhead}
 		rows := make([]plan.Row, rapid.IntRange(1, 9).Draw(t, "rows"))
 		repeats := rapid.Bool().Draw(t, "repeats")
 		for i := range rows {
@@ -249,15 +263,15 @@ func TestPlanBesideTheOptimum(t *testing.T) {
 }
 
 // optimum finds the fewest calls by trying all divisions of a few rows.
-func optimum(l plan.Limits, rows []plan.Row) int {
+func optimum(l bounds, rows []plan.Row) int {
 	fits := make([]bool, 1<<len(rows))
 	for set := 1; set < len(fits); set++ {
 		numbers, texts, size, count := map[string]bool{}, map[string]bool{}, l.Overhead-1, 0
 		for i, r := range rows {
 			if set>>i&1 == 1 {
-				n, _ := sms.PairBytes(r.Number, r.Text)
+				n, _ := gateway.PairSize(r.Number, r.Text)
 				numbers[r.Number], texts[r.Text] = true, true
-				size += n + 1
+				size += n
 				count++
 			}
 		}
@@ -296,7 +310,7 @@ func TestPlanTable(t *testing.T) {
 		return rows
 	}
 	// Ten pairs of 13+3+83 bytes and nine "~" between them fill 999 bytes.
-	tight := plan.Limits{CallLimit: 100, URLBudget: overhead + 999, Overhead: overhead}
+	tight := bounds{CallLimit: 100, URLBudget: overhead + 999, Overhead: overhead}
 	short := tight
 	short.URLBudget--
 	few := tight
@@ -305,7 +319,7 @@ func TestPlanTable(t *testing.T) {
 	none.URLBudget = overhead
 	for _, c := range []struct {
 		name        string
-		limits      plan.Limits
+		limits      bounds
 		rows        []plan.Row
 		text, pairs int
 	}{
@@ -317,7 +331,7 @@ func TestPlanTable(t *testing.T) {
 		{"one byte less and each call holds nine", short, own(27, 83), 0, 3},
 		{"in Unicode the URL is one byte shorter", short, unicode(own(30, 83)), 0, 3},
 		{"the call limit", few, own(12, 83), 0, 3},
-		{"the call limit of one", plan.Limits{CallLimit: 1, URLBudget: 2000, Overhead: overhead}, own(3, 10), 3, 0},
+		{"the call limit of one", bounds{CallLimit: 1, URLBudget: 2000, Overhead: overhead}, own(3, 10), 3, 0},
 		{"alphabets apart", tight, append(own(5, 83), unicode(own(5, 83))...), 0, 2},
 		{"the same text in both alphabets", tight, append(one(5, "a"), unicode(one(5, "a"))...), 2, 0},
 		{"separators go by POST", tight, append(append(one(3, "a~b"), one(2, "a^b")...), own(10, 83)...), 2, 1},
@@ -326,7 +340,7 @@ func TestPlanTable(t *testing.T) {
 		{"a text of few rows rides along", tight, append(one(5, strings.Repeat("b", 83)), own(5, 83)...), 0, 1},
 		{"a text of many rows goes alone", tight, append(one(12, strings.Repeat("b", 83)), own(10, 83)...), 1, 1},
 		{"what a full POST call leaves over rides along", tight, append(one(102, strings.Repeat("b", 83)), own(8, 83)...), 1, 1},
-		{"a short text of a whole POST call rides along where rows are not what is short", plan.Limits{CallLimit: 10, URLBudget: overhead + 999, Overhead: overhead},
+		{"a short text of a whole POST call rides along where rows are not what is short", bounds{CallLimit: 10, URLBudget: overhead + 999, Overhead: overhead},
 			append(one(10, "b"), own(4, 390)...), 0, 2},
 		{"the same number again", tight, append(own(4, 20), own(4, 21)...), 0, 2},
 		{"the same message again", tight, append(one(3, "a"), one(3, "a")...), 2, 0},
@@ -350,7 +364,7 @@ func TestPlannerRefuses(t *testing.T) {
 		"not UTF-8":     {ID: 7, Number: "2348030000101", Text: "a\xff"},
 		"other numeral": {ID: 7, Number: "٢٣٤", Text: "a"},
 	} {
-		p := plan.New(plan.Limits{}, 0)
+		p := plan.New(bounds{}.limits(), 0)
 		if err := p.Add(r); err == nil || !strings.Contains(err.Error(), "7") || r.Number != "" &&
 			strings.Contains(err.Error(), r.Number) {
 			t.Errorf("%s: %v", name, err)
@@ -363,14 +377,14 @@ func TestPlannerRefuses(t *testing.T) {
 
 func TestPlanTellsNumbersApartByLeadingZeros(t *testing.T) {
 	rows := []plan.Row{{Number: "803", Text: "a"}, {Number: "0803", Text: "a"}, {Number: "00803", Text: "a"}}
-	if p := planOf(t, plan.Limits{Overhead: overhead}, rows); p.Calls != 1 {
+	if p := planOf(t, bounds{URLBudget: 2000, Overhead: overhead}, rows); p.Calls != 1 {
 		t.Errorf("%d calls, want 1", p.Calls)
 	}
 }
 
 func TestPlanStaysNearRowOrder(t *testing.T) {
 	const n = 20_000
-	l := plan.Limits{CallLimit: 100, URLBudget: 2000, Overhead: 200}
+	l := bounds{CallLimit: 100, URLBudget: 2000, Overhead: 200}
 	for _, m := range mixtures {
 		rng := rand.New(rand.NewPCG(1, 1))
 		rows := make([]plan.Row, n)

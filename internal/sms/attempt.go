@@ -100,10 +100,9 @@ type ClaimOrder struct {
 	Urgent    bool  // urgent campaigns may be served; they come first
 	Bulk      bool  // the others may be served
 	CallLimit int   // most recipients of a call
-	URLBudget int   // most bytes of a GET's whole URL; 0: DefaultURLBudget
-	// Overhead is the bytes of the whole URL of the call as a list of pairs
-	// (§4.4), without its pairs.
-	Overhead func(Call) int
+	// Fill chooses of messages that could go together, at most limit, those that
+	// one call carries, the first among them, and its form.
+	Fill func(call Call, messages []Recipient, limit int) (CallKind, []Recipient)
 }
 
 // Claim is what came of a ClaimOrder.

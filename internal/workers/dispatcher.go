@@ -269,8 +269,10 @@ func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 	}
 	wait, urgently := l.waits(gateway)
 	o := sms.ClaimOrder{AccountID: l.id, Epoch: l.epoch, After: l.last, CallLimit: account.CallLimit,
-		URLBudget: account.URLBudget, Overhead: gateway.Overhead,
-		Bulk: wait <= 0 && l.bulk.free(), Urgent: urgently <= 0 && l.urgent.free()}
+		Bulk: wait <= 0 && l.bulk.free(), Urgent: urgently <= 0 && l.urgent.free(),
+		Fill: func(call sms.Call, messages []sms.Recipient, limit int) (sms.CallKind, []sms.Recipient) {
+			return gateway.Fill(call, messages, limit, account.URLBudget)
+		}}
 	if !o.Bulk && !o.Urgent {
 		return nil, l.rest(wait, urgently)
 	}

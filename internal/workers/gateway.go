@@ -25,9 +25,10 @@ type Gateway interface {
 	// WaitUrgent is the same for an urgent one.
 	Wait() time.Duration
 	WaitUrgent() time.Duration
-	// Overhead is the bytes of the whole URL of a call, whose recipients it does
-	// not look at.
-	Overhead(call sms.Call) int
+	// Fill chooses of messages that could go together, at most limit, those that
+	// one call with a URL of at most budget bytes carries, the first among them,
+	// and its form.
+	Fill(call sms.Call, messages []sms.Recipient, limit, budget int) (sms.CallKind, []sms.Recipient)
 }
 
 // Records reads an account's records at the provider and keeps them, with
