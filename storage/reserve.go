@@ -225,6 +225,7 @@ type reserved struct {
 	Class       sms.Class     `json:"class"`
 	HTTPStatus  int           `json:"status"`
 	Code        string        `json:"code"`
+	Fault       sms.Fault     `json:"fault,omitempty"`
 	Description string        `json:"description"`
 	Rows        []reservedRow `json:"rows"`
 	Reason      string        `json:"reason"`
@@ -242,8 +243,7 @@ type reservedRow struct {
 func reserveLine(u sms.Unsettled) ([]byte, error) {
 	o := u.Outcome
 	r := reserved{UID: u.UID, Country: u.Country, At: u.At, Class: o.Class, HTTPStatus: o.HTTPStatus, Code: o.Code,
-		Description: o.Description,
-		Reason:      o.Reason, Excerpt: o.Excerpt, Written: o.Written}
+		Fault: o.Fault, Description: o.Description, Reason: o.Reason, Excerpt: o.Excerpt, Written: o.Written}
 	for _, row := range o.Rows {
 		r.Rows = append(r.Rows, reservedRow(row))
 	}
@@ -273,7 +273,7 @@ func readReserve(raw []byte) (list []sms.Unsettled) {
 		}
 		u := sms.Unsettled{UID: r.UID, Country: r.Country, At: r.At,
 			Outcome: sms.Outcome{Class: r.Class, HTTPStatus: r.HTTPStatus, Code: r.Code,
-				Description: r.Description, Reason: r.Reason, Excerpt: r.Excerpt, Written: r.Written}}
+				Fault: r.Fault, Description: r.Description, Reason: r.Reason, Excerpt: r.Excerpt, Written: r.Written}}
 		for _, row := range r.Rows {
 			u.Outcome.Rows = append(u.Outcome.Rows, sms.ResultRow(row))
 		}

@@ -24,8 +24,8 @@ func TestSettleByClass(t *testing.T) {
 	}{
 		{sms.Outcome{Class: sms.ClassNothingLeft, Reason: "dial"}, "not_sent", sms.Queued, sms.CampaignRunning, false, false},
 		{sms.Outcome{Class: sms.ClassRate, HTTPStatus: 429}, "not_sent", sms.Queued, sms.CampaignRunning, false, false},
-		{sms.Outcome{Class: sms.ClassListed, Code: "007"}, "not_sent", sms.Queued, sms.CampaignRunning, true, true},
-		{sms.Outcome{Class: sms.ClassListed, Code: "003"}, "not_sent", sms.Queued, sms.CampaignPaused, false, true},
+		{sms.Outcome{Class: sms.ClassListed, Code: "007", Fault: sms.FaultCredentials, Reason: "Key."}, "not_sent", sms.Queued, sms.CampaignRunning, true, true},
+		{sms.Outcome{Class: sms.ClassListed, Code: "003", Fault: sms.FaultSender, Reason: "Sender."}, "not_sent", sms.Queued, sms.CampaignPaused, false, true},
 		{sms.Outcome{Class: sms.ClassHold, Code: "021", Reason: "credits"}, "held", sms.Held, sms.CampaignPaused, false, true},
 		{sms.Outcome{Class: sms.ClassDoubt, Reason: "lost", HTTPStatus: 502, Excerpt: "<html>", Written: 99}, "in_doubt",
 			sms.InDoubt, sms.CampaignRunning, false, false},
@@ -155,7 +155,8 @@ func TestTheAccountIsPausedOnce(t *testing.T) {
 	}
 	alerts := 0
 	for i, a := range calls {
-		alerts += btoi(f.settle(a, sms.Outcome{Class: sms.ClassListed, Code: []string{"007", "008"}[i%2]}))
+		alerts += btoi(f.settle(a, sms.Outcome{Class: sms.ClassListed,
+			Fault: []sms.Fault{sms.FaultCredentials, sms.FaultAccount}[i%2], Reason: []string{"Key.", "Closed."}[i%2]}))
 	}
 	account, err := f.db.Account(f.ctx, f.account.ID)
 	f.must(err)

@@ -107,9 +107,6 @@ func statusOf(key string) sms.Status {
 }
 
 func (r reason) help() string {
-	if e, ok := sms.Listed(r.code); ok && r.standing.Key == "refused" {
-		return sentence(e.Sentence)
-	}
 	if r.standing.Key == "refused" {
 		return "The provider did not accept these messages. Its own wording is shown next to each."
 	}

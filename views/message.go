@@ -269,9 +269,7 @@ func notSent(a sms.Attempt) string {
 	case sms.ClassRate:
 		return "The provider said we were sending too fast. Nothing was sent. The message is back in the queue."
 	case sms.ClassListed:
-		if e, ok := sms.Listed(a.Code); ok {
-			return sentence(e.Sentence) + " Nothing was sent."
-		}
+		return strings.TrimSpace(sentence(a.Reason) + " Nothing was sent.")
 	}
 	return strings.TrimSpace(sentence(a.Reason) + " Nothing was sent. The message is back in the queue.")
 }

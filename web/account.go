@@ -123,8 +123,11 @@ func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *page.V
 	if sentence == "" {
 		sentence = "Settings saved, but the test did not finish. Save and test again"
 	}
-	field := fieldOfFailure(sentence)
-	if field == "base_url" && sentence == unreachable {
+	field := "base_url"
+	if tested == blamesCredentials {
+		field = "api_key"
+	}
+	if sentence == unreachable {
 		sentence += ". Check the address and test again"
 	}
 	return s.showAccount(w, r, v, form, sms.Invalid{field: sentence})
@@ -159,15 +162,9 @@ func (s *accounts) proof(ctx context.Context, a sms.Account, ms int) (string, er
 // unreachable is what the gateway says when no answer came at all.
 const unreachable = "We cannot reach the provider"
 
-// fieldOfFailure is where a person mends what the provider complains about.
-func fieldOfFailure(sentence string) string {
-	for _, code := range []string{"001", "007"} {
-		if e, ok := sms.Listed(code); ok && strings.HasPrefix(sentence, e.Sentence) {
-			return "api_key"
-		}
-	}
-	return "base_url"
-}
+// blamesCredentials is what the address says of a test after which a person
+// has to mend the API key or the client ID.
+const blamesCredentials = "credentials"
 
 func (s *accounts) accountSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.accountOf(r)
@@ -219,9 +216,14 @@ func (s *accounts) testAccount(w http.ResponseWriter, r *http.Request, v *page.V
 	ctx, cancel := context.WithTimeout(r.Context(), testTimeout)
 	defer cancel()
 	tested := "failed"
-	if proof, err := s.desk.TestAccount(ctx, v.User, id); err == nil {
+	proof, err := s.desk.TestAccount(ctx, v.User, id)
+	switch {
+	case err == nil:
 		tested = strconv.FormatInt(max(proof.Took.Milliseconds(), 1), 10)
-	} else {
+	case sms.FaultOf(err) == sms.FaultCredentials:
+		tested = blamesCredentials
+	}
+	if err != nil {
 		s.Log.Warn("connection test failed", "id", page.RequestID(r.Context()), "account", id, "error", err)
 	}
 	page.Redirect(w, r, views.With(views.AccountPath(id), "tested", tested))

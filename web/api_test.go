@@ -237,7 +237,10 @@ func TestAPausedAccountForPrograms(t *testing.T) {
 	ada := s.hire("ada@example.com", sms.Sender)
 	c := s.started(ada, desk.Order{AccountID: a.ID, Numbers: typed(2)})
 	path := fmt.Sprintf("%s/campaigns/%d", api.Path, c.ID)
-	s.send(a, 1, func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "007"} })
+	s.send(a, 1, func(sms.Call) sms.Outcome {
+		return sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "007", Fault: sms.FaultCredentials,
+			Reason: "The API key is wrong"}
+	})
 	m := s.machine(ada)
 	if got := form[api.Campaign](m.get(path)); got.State != "paused" || !strings.Contains(got.Reason, "API key") {
 		t.Errorf("%+v", got)

@@ -193,10 +193,10 @@ func TestCampaignSaysWhatStandsInTheWay(t *testing.T) {
 	s.must(s.db.MarkAccount(t.Context(), a.ID, "", s.clock.now().UnixMilli()))
 
 	s.send(a, 1, func(sms.Call) sms.Outcome {
-		return sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "007", Reason: "refused"}
+		return sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "007",
+			Fault: sms.FaultCredentials, Reason: "The API key is wrong"}
 	})
-	refused, _ := sms.Listed("007")
-	got := manager.get(path).has("Sending is paused for account Clinic", refused.Sentence+".")
+	got := manager.get(path).has("Sending is paused for account Clinic", "The API key is wrong.")
 	got.count(`#account-paused`, 1).count("#resume", 1)
 	s.leads(got)
 	sender.get(path).has("A manager can try again, or an administrator can fix the connection.").count("#resume", 0)

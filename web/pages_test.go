@@ -118,20 +118,31 @@ func TestAccountFormSentences(t *testing.T) {
 		"An account with this name already exists")
 }
 
+// blaming is an error of the provider that blames something.
+type blaming struct {
+	error
+	fault sms.Fault
+}
+
+func (b blaming) Blames() sms.Fault { return b.fault }
+
 func TestConnectionTestFails(t *testing.T) {
-	for _, c := range []struct{ code, field string }{{"007", "api_key"}, {"001", "api_key"}, {"008", "base_url"},
-		{"010", "base_url"}, {"", "base_url"}} {
+	for _, c := range []struct {
+		fault         sms.Fault
+		tested, field string
+	}{{sms.FaultCredentials, "credentials", "api_key"}, {sms.FaultAccount, "failed", "base_url"},
+		{"", "failed", "base_url"}} {
 		s := newSite(t)
 		sentence := "We cannot reach the provider"
-		if e, ok := sms.Listed(c.code); ok {
-			sentence = e.Sentence
+		if c.fault != "" {
+			sentence = "The provider blames the " + string(c.fault)
 		}
-		s.provider.err = errors.New(sentence)
+		s.provider.err = blaming{errors.New(sentence), c.fault}
 		boss := s.as(s.boss)
-		boss.post("/settings/account", goodAccount...).to("/settings/account/1?tested=failed")
-		got := boss.get("/settings/account/1?tested=failed").is(http.StatusOK).lacks("CANARY")
+		boss.post("/settings/account", goodAccount...).to("/settings/account/1?tested=" + c.tested)
+		got := boss.get("/settings/account/1?tested=" + c.tested).is(http.StatusOK).lacks("CANARY")
 		if !strings.Contains(got.text("#"+c.field+"-error"), sentence) {
-			t.Errorf("%s: at %s stands %q", c.code, c.field, got.text("#"+c.field+"-error"))
+			t.Errorf("%s: at %s stands %q", c.fault, c.field, got.text("#"+c.field+"-error"))
 		}
 		boss.get("/settings/account/1").is(http.StatusOK).has("Not connected", sentence)
 		boss.get("/settings/account/1?tested=5").lacks("Connected. Balance")

@@ -139,11 +139,12 @@ func judgeEnvelope(call sms.Call, e envelope) sms.Outcome {
 	case e.hasData():
 		return doubt(fmt.Sprintf("error code %s together with a result", e.code))
 	}
-	if listed, ok := sms.Listed(e.code); ok {
-		return sms.Outcome{Class: sms.ClassListed, Code: e.code, Description: e.description, Reason: listed.Sentence}
+	if l, ok := listed(e.code); ok {
+		return sms.Outcome{Class: sms.ClassListed, Code: e.code, Description: e.description, Fault: l.fault,
+			Reason: l.sentence}
 	}
 	return sms.Outcome{Class: sms.ClassHold, Code: e.code, Description: e.description,
-		Reason: sms.UnlistedSentence(e.code, e.description)}
+		Reason: unlisted(e.code, e.description)}
 }
 
 func held(reason string) sms.Outcome {

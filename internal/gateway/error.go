@@ -31,8 +31,12 @@ type Error struct {
 	HTTPStatus  int    // 0 when there was no answer
 	Sentence    string // what happened and what to do
 	Detail      string // the technical cause, for those who can use it
+	fault       sms.Fault
 	kind        error
 }
+
+// Blames is what the provider blames, "" for nothing that we know.
+func (e *Error) Blames() sms.Fault { return e.fault }
 
 // Error returns the sentence.
 func (e *Error) Error() string { return e.Sentence }
@@ -120,10 +124,10 @@ func (c *Client) understand(s shot, about subject) (envelope, error) {
 func (c *Client) coded(e envelope, status int, about subject) *Error {
 	said := e.description
 	out := &Error{Code: e.code, Description: said, HTTPStatus: status}
-	listed, ok := sms.Listed(e.code)
+	l, ok := listed(e.code)
 	switch {
 	case ok:
-		out.Sentence = listed.Sentence
+		out.Sentence, out.fault = l.sentence, l.fault
 	case e.code == "027" && about.name != "":
 		out.Sentence = fmt.Sprintf("There is already a %s called “%s”. Choose another name", about.noun, about.name)
 	case e.code == "028" && about.noun == "message":

@@ -190,7 +190,7 @@ func TestTranscripts(t *testing.T) {
 				SubmitDate: "2031-03-01 00:05:00", DoneDate: "2031-03-01 00:05:09"}},
 		{"7-001", func(c *Client) (any, error) { return c.Groups(ctx) }, &Error{Code: "001", Description: "Account details cannot be blank", HTTPStatus: 200,
 			Sentence: "The provider did not receive the API key and client ID. Enter them in Settings, Connection"}},
-		{"7-003", send(change(one, func(s *sms.Call) { s.SenderID = "" })), sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "003",
+		{"7-003", send(change(one, func(s *sms.Call) { s.SenderID = "" })), sms.Outcome{Class: sms.ClassListed, HTTPStatus: 200, Code: "003", Fault: sms.FaultSender,
 			Description: "SenderId cannot be blank", Reason: "Choose a sender ID"}},
 		{"7-007", func(c *Client) (any, error) { return c.Balance(ctx) }, &Error{Code: "007", Description: "Invalid username or password", HTTPStatus: 200,
 			Sentence: "The provider says the API key or client ID is wrong. Copy both again from the provider dashboard"}},
@@ -253,7 +253,7 @@ func TestCodes(t *testing.T) {
 					t.Fatalf("%s: %+v, %v", body, e, err)
 				}
 				want := sms.ClassHold
-				if _, ok := sms.Listed(code); ok {
+				if _, ok := listed(code); ok {
 					want = sms.ClassListed
 				}
 				if o := judgeEnvelope(textCall("1"), e); o.Class != want || o.Code != code || o.Reason == "" {

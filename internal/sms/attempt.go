@@ -117,7 +117,8 @@ type Claim struct {
 type Outcome struct {
 	Class       Class
 	HTTPStatus  int
-	Code        string // three digits, "" when the answer carried none
+	Code        string // the provider's own, "" when the answer carried none
+	Fault       Fault  // for ClassListed
 	Description string // ErrorDescription as given
 	Rows        []ResultRow
 	Reason      string        // what happened, in plain words, no secrets

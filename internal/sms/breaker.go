@@ -41,9 +41,8 @@ func Judge(o Outcome, canary Canary, recent []Finished) Verdict {
 	}
 	switch {
 	case o.Class == ClassListed:
-		e, _ := Listed(o.Code)
-		v.PauseAccount, v.PauseCampaign = e.Account, !e.Account
-		v.Sentence, v.Code = e.Sentence, o.Code
+		v.PauseAccount, v.PauseCampaign = o.Fault.StopsAccount(), !o.Fault.StopsAccount()
+		v.Sentence, v.Code = o.Reason, o.Code
 	case o.Class == ClassHold:
 		v.PauseCampaign, v.Code = true, o.Code
 		v.Sentence = o.Reason

@@ -202,7 +202,7 @@ func (r *Reconciler) question(ctx context.Context, a sms.Account, q *sms.Asked) 
 	}
 	var said interface{ ProviderCode() string }
 	if errors.As(err, &said) {
-		if _, listed := sms.Listed(said.ProviderCode()); !listed && said.ProviderCode() != "" {
+		if sms.FaultOf(err) == "" && said.ProviderCode() != "" {
 			q.Code, q.Words = said.ProviderCode(), err.Error()
 			return true, nil
 		}
