@@ -61,7 +61,7 @@ var errNameTaken = sms.Invalid{"name": "An account with this name already exists
 // CreateAccount stores an account. It does not call the service: a desk can
 // be set up while the provider cannot be reached.
 func (d *Desk) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c sms.Credentials) (sms.Account, error) {
-	if err := may(by, sms.Administrator, "create account"); err != nil {
+	if err := by.May(sms.Administrator, "create account"); err != nil {
 		return sms.Account{}, err
 	}
 	a = withDefaults(a)
@@ -84,7 +84,7 @@ func (d *Desk) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c 
 // New settings may cure what paused it, so a pause ends.
 func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (
 	sms.Account, error) {
-	if err := may(by, sms.Administrator, "save account"); err != nil {
+	if err := by.May(sms.Administrator, "save account"); err != nil {
 		return sms.Account{}, err
 	}
 	_, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, c *sms.Credentials) error {
@@ -123,7 +123,7 @@ type Sending struct {
 // SaveSending changes how an account sends. Campaigns that are planned already
 // keep their calls. The fields of its Invalid are those of sms.Account.Check.
 func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending) (sms.Account, error) {
-	if err := may(by, sms.Administrator, "save account"); err != nil {
+	if err := by.May(sms.Administrator, "save account"); err != nil {
 		return sms.Account{}, err
 	}
 	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
@@ -163,7 +163,7 @@ type AccountTest struct {
 // TestAccount asks the service for the balance, the sender IDs and the
 // templates and keeps them. A test that succeeds ends a pause. The error's text may be shown.
 func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountTest, error) {
-	if err := may(by, sms.Administrator, "test account"); err != nil {
+	if err := by.May(sms.Administrator, "test account"); err != nil {
 		return AccountTest{}, err
 	}
 	a, err := d.store.Account(ctx, id)
@@ -186,7 +186,7 @@ func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountT
 // RefreshAccount reads the balance and all records again.
 // The error's text may be shown.
 func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error {
-	if err := may(by, sms.Sender, "refresh account"); err != nil {
+	if err := by.May(sms.Sender, "refresh account"); err != nil {
 		return err
 	}
 	a, err := d.store.Account(ctx, id)
@@ -261,7 +261,7 @@ func refresh(ctx context.Context, store refreshStore, gateways Gateways, a sms.A
 
 // ResumeAccount ends a pause: sending starts again.
 func (d *Desk) ResumeAccount(ctx context.Context, by sms.User, id int64) error {
-	if err := may(by, sms.Manager, "resume account"); err != nil {
+	if err := by.May(sms.Manager, "resume account"); err != nil {
 		return err
 	}
 	resumed, err := d.store.ResumeAccount(ctx, id)
@@ -276,7 +276,7 @@ func (d *Desk) ResumeAccount(ctx context.Context, by sms.User, id int64) error {
 // RotateCallback makes a new callback address; the old one works for seven
 // more days.
 func (d *Desk) RotateCallback(ctx context.Context, by sms.User, account int64, kind string) error {
-	if err := may(by, sms.Administrator, "make a new callback address"); err != nil {
+	if err := by.May(sms.Administrator, "make a new callback address"); err != nil {
 		return err
 	}
 	if kind != sms.CallbackDLR && kind != sms.CallbackUSSD {

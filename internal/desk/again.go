@@ -30,7 +30,7 @@ type AgainOrder struct {
 // person to confirm; the earlier messages stay as they are. Numbers that are
 // blocked now are left out. Its Invalid has the one field "keys".
 func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "send again"); err != nil {
+	if err := by.May(sms.Sender, "send again"); err != nil {
 		return sms.Campaign{}, err
 	}
 	if len(o.Token) < 32 || len(o.Token) > 128 {

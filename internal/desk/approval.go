@@ -70,7 +70,7 @@ func (d *Desk) Approvers(ctx context.Context, by sms.User, c sms.Campaign) ([]sm
 // whoever was not the first. The fields of its Invalid are approval, time and
 // those of StartCampaign without typed.
 func (d *Desk) AskApproval(ctx context.Context, by sms.User, id int64, o Ask) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "ask for approval"); err != nil {
+	if err := by.May(sms.Sender, "ask for approval"); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, id)
@@ -176,7 +176,7 @@ func (d *Desk) ApproveCampaign(ctx context.Context, by sms.User, id int64, o App
 
 // second reads a campaign for the person who is to approve it.
 func (d *Desk) second(ctx context.Context, by sms.User, id int64, doing string) (sms.Campaign, error) {
-	if err := may(by, sms.Approver, doing+" campaign"); err != nil {
+	if err := by.May(sms.Approver, doing+" campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, id)

@@ -9,7 +9,7 @@ import (
 
 // BackUp has a backup made soon; start is told who wants it.
 func (d *Desk) BackUp(ctx context.Context, by sms.User, start func(by string)) error {
-	if err := may(by, sms.Administrator, "make a backup"); err != nil {
+	if err := by.May(sms.Administrator, "make a backup"); err != nil {
 		return err
 	}
 	d.audit(ctx, by, "backup.make", feed.Backup, "")

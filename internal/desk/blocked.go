@@ -44,7 +44,7 @@ const (
 // no number refuses the whole order. The fields of its Invalid are numbers,
 // file and note.
 func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (added, all int, err error) {
-	if err := may(by, sms.Sender, "block numbers"); err != nil {
+	if err := by.May(sms.Sender, "block numbers"); err != nil {
 		return 0, 0, err
 	}
 	account, err := d.store.Account(ctx, o.AccountID)
@@ -78,7 +78,7 @@ func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (add
 
 func staffProof(kind sms.BlockKind, file string) string {
 	if kind == sms.BlockedByFile {
-		return "From the file " + shownFileName(file)
+		return "From the file " + sms.ShownFileName(file)
 	}
 	return "Entered by hand"
 }
@@ -158,7 +158,7 @@ func readNumberFile(file []byte, country string, abroad bool) (read sms.Numbers,
 // UnblockNumber takes a number off the list; why is kept with the block that
 // ends and in the record of who did what. The field of its Invalid is note.
 func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error) {
-	if err := may(by, sms.Manager, "unblock number"); err != nil {
+	if err := by.May(sms.Manager, "unblock number"); err != nil {
 		return sms.Blocked{}, err
 	}
 	note, sentence := checkNote(why)

@@ -45,7 +45,7 @@ const maxTyped = 1000
 // start. The fields of its Invalid are sender_id, numbers, text, name and, for a
 // mark without a text, "field:" with its sms.MarkKey.
 func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "create campaign"); err != nil {
+	if err := by.May(sms.Sender, "create campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
 	account, err := d.store.Account(ctx, o.AccountID)
@@ -193,7 +193,7 @@ type StartOrder struct {
 // fields of its Invalid are sender_id, group, blind, limit, again, typed,
 // may_repeat and, where a second person has to say yes, approval.
 func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "start campaign"); err != nil {
+	if err := by.May(sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, id)
@@ -248,7 +248,7 @@ type ContinueOrder struct {
 // be handed over in time sends the rest by itself. The field of its Invalid is
 // may_repeat.
 func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64, o ContinueOrder) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "campaign.continue"); err != nil {
+	if err := by.May(sms.Sender, "campaign.continue"); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, id)
@@ -272,7 +272,7 @@ func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64, o Co
 // and nobody can continue it. Calls under way end as they end. Whoever cancels
 // a cancelled one gets it as it is; one that has finished is sms.ErrConflict.
 func (d *Desk) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "campaign.cancel"); err != nil {
+	if err := by.May(sms.Sender, "campaign.cancel"); err != nil {
 		return sms.Campaign{}, err
 	}
 	if c, err := d.store.Campaign(ctx, id); err != nil || c.State == sms.CampaignCancelled {
@@ -283,7 +283,7 @@ func (d *Desk) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.C
 
 func (d *Desk) change(ctx context.Context, by sms.User, id int64, action string,
 	change func(*sms.Campaign) error) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, action); err != nil {
+	if err := by.May(sms.Sender, action); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.UpdateCampaign(ctx, id, d.ms(), change)

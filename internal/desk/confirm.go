@@ -92,7 +92,7 @@ type TestOrder struct {
 // it costs, and goes to no blocked number. The person's number is remembered.
 // The fields of its Invalid are test_number and sender_id.
 func (d *Desk) SendTest(ctx context.Context, by sms.User, campaign int64, o TestOrder) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "send test"); err != nil {
+	if err := by.May(sms.Sender, "send test"); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, campaign)

@@ -46,7 +46,7 @@ type ContactOrder struct {
 // and "field:" with the key of a column. Where somebody else has changed the
 // contact since it was shown, the error is sms.ErrConflict.
 func (d *Desk) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sms.Contact, error) {
-	if err := may(by, sms.Sender, "save contact"); err != nil {
+	if err := by.May(sms.Sender, "save contact"); err != nil {
 		return sms.Contact{}, err
 	}
 	account, err := d.store.Account(ctx, o.AccountID)
@@ -165,7 +165,7 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
 // DeleteContact forgets a person, and takes them out of every audience. The
 // number stays blocked where it is blocked.
 func (d *Desk) DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error) {
-	if err := may(by, sms.Sender, "delete contact"); err != nil {
+	if err := by.May(sms.Sender, "delete contact"); err != nil {
 		return sms.Contact{}, err
 	}
 	gone, err := d.store.DeleteContact(ctx, account, id)
@@ -191,7 +191,7 @@ type AudienceOrder struct {
 // SaveAudience makes an audience or changes one. The fields of its Invalid are
 // name, filter and those of sms.Filter's Check.
 func (d *Desk) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder) (sms.Audience, error) {
-	if err := may(by, sms.Sender, "save audience"); err != nil {
+	if err := by.May(sms.Sender, "save audience"); err != nil {
 		return sms.Audience{}, err
 	}
 	columns, err := d.store.ContactColumns(ctx, o.AccountID)
@@ -267,7 +267,7 @@ func (d *Desk) ownAudience(ctx context.Context, account, id int64) (sms.Audience
 
 // DeleteAudience forgets an audience; its people stay.
 func (d *Desk) DeleteAudience(ctx context.Context, by sms.User, account, id int64) (sms.Audience, error) {
-	if err := may(by, sms.Sender, "delete audience"); err != nil {
+	if err := by.May(sms.Sender, "delete audience"); err != nil {
 		return sms.Audience{}, err
 	}
 	if _, err := d.ownAudience(ctx, account, id); err != nil {
@@ -286,7 +286,7 @@ func (d *Desk) DeleteAudience(ctx context.Context, by sms.User, account, id int6
 // says for how many that changed anything.
 func (d *Desk) ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64,
 	in bool) (int64, error) {
-	if err := may(by, sms.Sender, "change audience"); err != nil {
+	if err := by.May(sms.Sender, "change audience"); err != nil {
 		return 0, err
 	}
 	a, err := d.ownAudience(ctx, account, audience)
@@ -316,7 +316,7 @@ func (d *Desk) ChangeMembers(ctx context.Context, by sms.User, account, audience
 // who joins later is in it. The token makes it one. The field of its Invalid is
 // audience.
 func (d *Desk) ListAudience(ctx context.Context, by sms.User, account, id int64, token string) (sms.List, error) {
-	if err := may(by, sms.Sender, "send to audience"); err != nil {
+	if err := by.May(sms.Sender, "send to audience"); err != nil {
 		return sms.List{}, err
 	}
 	a, err := d.ownAudience(ctx, account, id)

@@ -7,10 +7,8 @@
 package desk
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -31,6 +29,7 @@ type Desk struct {
 	profiles *profiles
 	stops    *sms.StopLinks // nil: texts hold no links
 	outage   Outage
+	audit    feed.Audit
 	sent     sentCounts
 }
 
@@ -51,13 +50,14 @@ type Store interface {
 	retentionStore
 	menuStore
 	journalStore
-	PutAudit(ctx context.Context, line sms.Audit) error
+	feed.AuditStore
 }
 
 // New returns a desk. now is the wall clock.
 func New(store Store, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
 	return &Desk{store: store, gateways: gateways, feed: news, log: log, now: now, outage: noOutage{},
-		signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups()}
+		signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups(),
+		audit: feed.AuditTo(store, log, now)}
 }
 
 // Outage is what is known of a database that cannot be written.
@@ -85,28 +85,9 @@ func Operator() sms.User {
 
 func (d *Desk) ms() int64 { return d.now().UnixMilli() }
 
-// may refuses an order by a person whose role is too weak.
-func may(by sms.User, least sms.Role, doing string) error {
-	if !by.Active || !by.Role.AtLeast(least) {
-		return fmt.Errorf("%s: %w: the role %s is needed", doing, sms.ErrForbidden, least.Title())
-	}
-	return nil
-}
-
-// audit writes down what was done. The order itself is done by then, so a
-// failure is logged and not given back.
-func (d *Desk) audit(ctx context.Context, by sms.User, action, object, detail string) {
-	err := d.store.PutAudit(ctx, sms.Audit{At: d.ms(), User: by, Action: action, Object: object, Detail: detail})
-	if err != nil {
-		d.log.Error("audit line lost", "action", action, "object", object, "error", err)
-	}
-}
-
 // NewToken returns 256 random bits as text.
 func NewToken() string {
 	b := make([]byte, 32)
 	rand.Read(b)
 	return hex.EncodeToString(b)
 }
-
-// The names that the Feed carries.

@@ -38,7 +38,7 @@ const decideWithin = 24 * time.Hour
 // is to be sent again stands in a draft of its own afterwards, to be confirmed.
 func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided,
 	readAt int64) (sms.Carried, error) {
-	if err := may(by, sms.Manager, "decide about messages in doubt"); err != nil {
+	if err := by.May(sms.Manager, "decide about messages in doubt"); err != nil {
 		return sms.Carried{}, err
 	}
 	c, err := d.store.Campaign(ctx, campaign)
@@ -71,7 +71,7 @@ func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, ch
 // AgreeDoubts carries out what somebody else proposed. The same person cannot
 // do both.
 func (d *Desk) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carried, error) {
-	if err := may(by, sms.Manager, "agree to decisions"); err != nil {
+	if err := by.May(sms.Manager, "agree to decisions"); err != nil {
 		return sms.Carried{}, err
 	}
 	proposed, err := d.store.Decision(ctx, id)
@@ -106,7 +106,7 @@ func (d *Desk) againLimits(ctx context.Context, c sms.Campaign) (plan.Limits, er
 // DropDoubts takes a proposal back: the person who made it, or anybody else who
 // might have agreed.
 func (d *Desk) DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decision, error) {
-	if err := may(by, sms.Manager, "take decisions back"); err != nil {
+	if err := by.May(sms.Manager, "take decisions back"); err != nil {
 		return sms.Decision{}, err
 	}
 	out, err := d.store.DropDecision(ctx, id, by, d.ms())
@@ -160,7 +160,7 @@ func choiceList(list []sms.Decided) string {
 // and text, which it settles as "sent". It fails with sms.ErrConflict when
 // either is not as it was.
 func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) error {
-	if err := may(by, sms.Manager, "link a report"); err != nil {
+	if err := by.May(sms.Manager, "link a report"); err != nil {
 		return err
 	}
 	r, err := d.store.Report(ctx, key)
@@ -186,7 +186,7 @@ func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) 
 // not put twice. It fails with sms.ErrConflict when the service gave no id for
 // the message.
 func (d *Desk) AskMessage(ctx context.Context, by sms.User, message int64) error {
-	if err := may(by, sms.Sender, "ask about a message"); err != nil {
+	if err := by.May(sms.Sender, "ask about a message"); err != nil {
 		return err
 	}
 	m, err := d.store.Message(ctx, message)
@@ -219,7 +219,7 @@ func (d *Desk) Gaps(ctx context.Context) ([]sms.Gap, error) {
 // have been lost in a gap, which its beginning names. The questions take only
 // places that nobody else needs; it may be stopped.
 func (d *Desk) AskAboutGap(ctx context.Context, by sms.User, account, from int64) error {
-	if err := may(by, sms.Sender, "ask about lost reports"); err != nil {
+	if err := by.May(sms.Sender, "ask about lost reports"); err != nil {
 		return err
 	}
 	gaps, err := d.Gaps(ctx)
@@ -246,7 +246,7 @@ func (d *Desk) AskAboutGap(ctx context.Context, by sms.User, account, from int64
 
 // StopAsking ends the questions about a gap.
 func (d *Desk) StopAsking(ctx context.Context, by sms.User, account, from int64) error {
-	if err := may(by, sms.Sender, "stop asking about lost reports"); err != nil {
+	if err := by.May(sms.Sender, "stop asking about lost reports"); err != nil {
 		return err
 	}
 	if err := d.store.StopInquiry(ctx, account, from, d.ms()); err != nil {

@@ -47,7 +47,7 @@ func (d *Download) Close() error { return d.close() }
 // the uploaded list as they stand in the file, and behind them what became of
 // each row. It is audited before the first row is read.
 func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrder) (*Download, error) {
-	if err := may(by, sms.Sender, "download a campaign"); err != nil {
+	if err := by.May(sms.Sender, "download a campaign"); err != nil {
 		return nil, err
 	}
 	c, err := d.store.Campaign(ctx, o.Filter.CampaignID)
@@ -248,7 +248,7 @@ func (s *stamps) of(ms int64) string {
 // for a download. The file is read again while the rows are taken.
 func (d *Desk) RejectedRows(ctx context.Context, by sms.User,
 	uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error) {
-	if err := may(by, sms.Sender, "list rejected rows"); err != nil {
+	if err := by.May(sms.Sender, "list rejected rows"); err != nil {
 		return sheet.Layout{}, nil, err
 	}
 	l, err := d.ownList(ctx, by, uid)

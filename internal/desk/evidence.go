@@ -31,7 +31,7 @@ type Evidence struct {
 // it, every call with its answer, every delivery report, and what the audit log
 // says. It is audited.
 func (d *Desk) CampaignEvidence(ctx context.Context, by sms.User, id int64) (*Evidence, error) {
-	if err := may(by, sms.Manager, "take the evidence of a campaign"); err != nil {
+	if err := by.May(sms.Manager, "take the evidence of a campaign"); err != nil {
 		return nil, err
 	}
 	c, err := d.store.Campaign(ctx, id)

@@ -51,7 +51,7 @@ func groupName(name string) (string, error) {
 // list shows the name. The fields of its Invalid are name and provider.
 func (d *Desk) CreateGroup(ctx context.Context, by sms.User, account, parent int64,
 	name string) (said string, err error) {
-	if err := may(by, sms.Manager, "create group"); err != nil {
+	if err := by.May(sms.Manager, "create group"); err != nil {
 		return "", err
 	}
 	if name, err = groupName(name); err != nil {
@@ -98,7 +98,7 @@ func (d *Desk) CreateGroup(ctx context.Context, by sms.User, account, parent int
 // done and the field of the Invalid is changed. Other fields are name and provider.
 func (d *Desk) RenameGroup(ctx context.Context, by sms.User, account, id int64, seen,
 	name string) (said string, err error) {
-	if err := may(by, sms.Manager, "rename group"); err != nil {
+	if err := by.May(sms.Manager, "rename group"); err != nil {
 		return "", err
 	}
 	if name, err = groupName(name); err != nil {
@@ -126,7 +126,7 @@ func (d *Desk) RenameGroup(ctx context.Context, by sms.User, account, id int64, 
 // DeleteGroup deletes a group at the service for good (§4.7); typed is its name
 // as the person typed it. The fields of its Invalid are typed and provider.
 func (d *Desk) DeleteGroup(ctx context.Context, by sms.User, account, id int64, typed string) (said string, err error) {
-	if err := may(by, sms.Manager, "delete group"); err != nil {
+	if err := by.May(sms.Manager, "delete group"); err != nil {
 		return "", err
 	}
 	g, err := d.group(ctx, account, id)

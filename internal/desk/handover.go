@@ -18,7 +18,7 @@ import (
 // Invalid are time and those of StartCampaign.
 func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
 	o StartOrder) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "hand over campaign"); err != nil {
+	if err := by.May(sms.Sender, "hand over campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, id)

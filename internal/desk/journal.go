@@ -30,7 +30,7 @@ type journalStore interface {
 // none, is open. The field of its Invalid is current, for the password.
 func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password string, relation sms.Relation,
 	ip string) error {
-	if err := may(by, sms.Administrator, "accept the older state"); err != nil {
+	if err := by.May(sms.Administrator, "accept the older state"); err != nil {
 		return err
 	}
 	q, err := d.store.Question(ctx)
@@ -87,7 +87,7 @@ func (d *Desk) checkCurrent(ctx context.Context, by sms.User, password, ip strin
 // knows that nothing was sent that the journal does not know. The error is
 // sms.ErrConflict where that gap is not open.
 func (d *Desk) CloseGap(ctx context.Context, by sms.User, id int64) error {
-	if err := may(by, sms.Administrator, "close the gap"); err != nil {
+	if err := by.May(sms.Administrator, "close the gap"); err != nil {
 		return err
 	}
 	closed, err := d.store.CloseGap(ctx, id, by.Name, d.ms())
@@ -107,7 +107,7 @@ func (d *Desk) CloseGap(ctx context.Context, by sms.User, id int64) error {
 // before), ms UTC: their recipients may be sent the same text again. It returns
 // how many messages that were.
 func (d *Desk) ForgetRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error) {
-	if err := may(by, sms.Administrator, "forget what was remembered"); err != nil {
+	if err := by.May(sms.Administrator, "forget what was remembered"); err != nil {
 		return 0, err
 	}
 	if from <= 0 || before <= from {
@@ -127,7 +127,7 @@ func (d *Desk) ForgetRemembered(ctx context.Context, by sms.User, from, before i
 // IncludeSent lets a draft go to recipients too who are remembered as having
 // got its text. The error is sms.ErrConflict where it is not a draft any more.
 func (d *Desk) IncludeSent(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, "send to remembered recipients"); err != nil {
+	if err := by.May(sms.Sender, "send to remembered recipients"); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, id)

@@ -49,7 +49,7 @@ func (d *Desk) ownList(ctx context.Context, by sms.User, uid string) (sms.List, 
 // encoding, delimiter, header and sheet. What was chosen about columns is
 // proposed anew.
 func (d *Desk) ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error) {
-	if err := may(by, sms.Sender, "read list"); err != nil {
+	if err := by.May(sms.Sender, "read list"); err != nil {
 		return sms.List{}, err
 	}
 	l, err := d.ownList(ctx, by, uid)
@@ -189,7 +189,7 @@ func (d *Desk) PreviewList(ctx context.Context, by sms.User, uid string, o sms.L
 // mark. A second press is given the list as it is.
 func (d *Desk) CheckList(ctx context.Context, by sms.User, uid string, version int64,
 	o sms.ListOrder) (sms.List, error) {
-	if err := may(by, sms.Sender, "check list"); err != nil {
+	if err := by.May(sms.Sender, "check list"); err != nil {
 		return sms.List{}, err
 	}
 	l, err := d.ownList(ctx, by, uid)
@@ -279,7 +279,7 @@ func (d *Desk) rememberOrder(ctx context.Context, l sms.List) error {
 // is given the list as it is, and makes no second campaign.
 func (d *Desk) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64,
 	m MakeOrder) (sms.List, error) {
-	if err := may(by, sms.Sender, "make campaign"); err != nil {
+	if err := by.May(sms.Sender, "make campaign"); err != nil {
 		return sms.List{}, err
 	}
 	l, err := d.ownList(ctx, by, uid)
@@ -329,7 +329,7 @@ func mayMake(t sms.ListTally, m MakeOrder) error {
 
 // DropList forgets a list with its file, unless a campaign was made of it.
 func (d *Desk) DropList(ctx context.Context, by sms.User, uid string) error {
-	if err := may(by, sms.Sender, "drop list"); err != nil {
+	if err := by.May(sms.Sender, "drop list"); err != nil {
 		return err
 	}
 	l, err := d.ownList(ctx, by, uid)

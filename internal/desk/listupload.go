@@ -10,7 +10,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/dustin/go-humanize"
 
@@ -35,7 +34,7 @@ type UploadOrder struct {
 // read. The field of its Invalid is file. A file over the limit is also
 // sms.ErrTooLarge. Whatever is refused leaves nothing behind.
 func (d *Desk) UploadList(ctx context.Context, by sms.User, o UploadOrder, body io.Reader) (sms.List, error) {
-	if err := may(by, sms.Sender, "upload list"); err != nil {
+	if err := by.May(sms.Sender, "upload list"); err != nil {
 		return sms.List{}, err
 	}
 	account, err := d.store.Account(ctx, o.AccountID)
@@ -59,7 +58,7 @@ func (d *Desk) UploadList(ctx context.Context, by sms.User, o UploadOrder, body 
 		return sms.List{}, err
 	}
 	uid := newUID()
-	l := sms.List{UID: uid, AccountID: o.AccountID, Purpose: o.Purpose, FileName: shownFileName(o.FileName),
+	l := sms.List{UID: uid, AccountID: o.AccountID, Purpose: o.Purpose, FileName: sms.ShownFileName(o.FileName),
 		CreatedBy: by.ID, CreatedName: by.Name}
 	if l.Size, l.Hash, err = d.store.KeepUpload(uid, body, most); err != nil {
 		if errors.Is(err, sms.ErrTooLarge) {
@@ -160,31 +159,8 @@ func newUID() string {
 	return hex.EncodeToString(b)
 }
 
-const (
-	fileNameMost = 100 // runes
-	// LeastFree is what the disk must still take beside a list, in bytes.
-	LeastFree = 1 << 30
-)
-
-// shownFileName keeps of a file's name what can be shown: no folders, nothing
-// that cannot be seen or turns the text round.
-func shownFileName(raw string) string {
-	name := path.Base(strings.ReplaceAll(strings.ToValidUTF8(raw, "�"), `\`, "/"))
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
-			return -1
-		}
-		return r
-	}, name)
-	name = strings.TrimSpace(name)
-	if runes := []rune(name); len(runes) > fileNameMost {
-		name = string(runes[:fileNameMost-1]) + "…"
-	}
-	if name == "" || name == "." || name == "/" || name == ".." {
-		return "list"
-	}
-	return name
-}
+// LeastFree is what the disk must still take beside a list, in bytes.
+const LeastFree = 1 << 30
 
 // nameFromFile proposes a campaign's name.
 func nameFromFile(file string) string {

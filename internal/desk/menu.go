@@ -27,7 +27,7 @@ func MenuName(id int64) string { return fmt.Sprintf("menu:%d", id) }
 
 // CreateMenu stores a menu that nobody can dial before it is published.
 func (d *Desk) CreateMenu(ctx context.Context, by sms.User, account int64, m ussd.Menu) (id int64, err error) {
-	if err := may(by, sms.Manager, "create menu"); err != nil {
+	if err := by.May(sms.Manager, "create menu"); err != nil {
 		return 0, err
 	}
 	if _, err := d.store.Account(ctx, account); err != nil {
@@ -44,7 +44,7 @@ func (d *Desk) CreateMenu(ctx context.Context, by sms.User, account int64, m uss
 // the change was made; ErrConflict where somebody else was faster.
 func (d *Desk) EditMenu(ctx context.Context, by sms.User, id, revision int64,
 	edit func(m *ussd.Menu) error) (ussd.Draft, error) {
-	if err := may(by, sms.Manager, "edit menu"); err != nil {
+	if err := by.May(sms.Manager, "edit menu"); err != nil {
 		return ussd.Draft{}, err
 	}
 	draft, err := d.store.MenuDraft(ctx, id)
@@ -65,7 +65,7 @@ func (d *Desk) EditMenu(ctx context.Context, by sms.User, id, revision int64,
 // those under way keep the version in which they began. Its Invalid is about
 // the menu as a whole.
 func (d *Desk) PublishMenu(ctx context.Context, by sms.User, id, revision int64) (no int, err error) {
-	if err := may(by, sms.Manager, "publish menu"); err != nil {
+	if err := by.May(sms.Manager, "publish menu"); err != nil {
 		return 0, err
 	}
 	no, err = d.store.PublishMenu(ctx, id, revision, d.ms(), by, func(draft ussd.Draft, others []ussd.Published) error {
@@ -90,7 +90,7 @@ func (d *Desk) PublishMenu(ctx context.Context, by sms.User, id, revision int64)
 
 // WithdrawMenu leaves callers without the menu; sessions under way go on.
 func (d *Desk) WithdrawMenu(ctx context.Context, by sms.User, id int64) error {
-	if err := may(by, sms.Manager, "withdraw menu"); err != nil {
+	if err := by.May(sms.Manager, "withdraw menu"); err != nil {
 		return err
 	}
 	if err := d.store.WithdrawMenu(ctx, id); err != nil {
@@ -103,7 +103,7 @@ func (d *Desk) WithdrawMenu(ctx context.Context, by sms.User, id int64) error {
 
 // DeleteMenu deletes a menu that callers cannot reach any more.
 func (d *Desk) DeleteMenu(ctx context.Context, by sms.User, id int64) error {
-	if err := may(by, sms.Manager, "delete menu"); err != nil {
+	if err := by.May(sms.Manager, "delete menu"); err != nil {
 		return err
 	}
 	draft, err := d.store.MenuDraft(ctx, id)
@@ -132,7 +132,7 @@ func (d *Desk) RestoreMenu(ctx context.Context, by sms.User, id, revision int64,
 
 // KeepSessions sets for how many days USSD sessions and answers are kept.
 func (d *Desk) KeepSessions(ctx context.Context, by sms.User, days string) error {
-	if err := may(by, sms.Administrator, "keep USSD sessions"); err != nil {
+	if err := by.May(sms.Administrator, "keep USSD sessions"); err != nil {
 		return err
 	}
 	days = strings.TrimSpace(days)

@@ -86,7 +86,7 @@ func (r recordReader) read(ctx context.Context, kind sms.RecordKind) (err error)
 // they are read, or just afterwards, shares the answer. The error's text may be
 // shown, and is kept for the pages.
 func (d *Desk) RefreshRecords(ctx context.Context, by sms.User, account int64, kind sms.RecordKind) error {
-	if err := may(by, sms.Sender, "refresh "+string(kind)); err != nil {
+	if err := by.May(sms.Sender, "refresh "+string(kind)); err != nil {
 		return err
 	}
 	return d.lookUpRecords(ctx, account, kind)
@@ -202,7 +202,7 @@ func (d *Desk) lookForChange(ctx context.Context, r recordReader, c recordChange
 // of its Invalid are those of sms.RecordSettings.Check.
 func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int64,
 	change func(*sms.RecordSettings)) (sms.RecordSettings, error) {
-	if err := may(by, sms.Administrator, "save the settings of records"); err != nil {
+	if err := by.May(sms.Administrator, "save the settings of records"); err != nil {
 		return sms.RecordSettings{}, err
 	}
 	if _, err := d.store.Account(ctx, account); err != nil {
@@ -225,7 +225,7 @@ func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int6
 // SeeAlarms says that a person has seen the alarms about a balance, up to the
 // last one that was shown.
 func (d *Desk) SeeAlarms(ctx context.Context, by sms.User, account, last int64) error {
-	if err := may(by, sms.Manager, "see alarms"); err != nil {
+	if err := by.May(sms.Manager, "see alarms"); err != nil {
 		return err
 	}
 	n, err := d.store.SeeAlarms(ctx, account, last, by.Name, d.ms())
@@ -239,7 +239,7 @@ func (d *Desk) SeeAlarms(ctx context.Context, by sms.User, account, last int64) 
 
 // BalanceXML asks for the balance in the other format of §4.1 and shows what came.
 func (d *Desk) BalanceXML(ctx context.Context, by sms.User, account int64) (list []sms.Balance, raw string, err error) {
-	if err := may(by, sms.Administrator, "ask for the balance as XML"); err != nil {
+	if err := by.May(sms.Administrator, "ask for the balance as XML"); err != nil {
 		return nil, "", err
 	}
 	err = d.readRecords(ctx, account, func(ctx context.Context, g Gateway) error {

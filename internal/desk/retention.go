@@ -16,7 +16,7 @@ type retentionStore interface {
 // effect at once, and what is removed cannot be brought back. The error is
 // sms.Invalid by field for months out of bounds.
 func (d *Desk) SaveRetention(ctx context.Context, by sms.User, r sms.Retention) error {
-	if err := may(by, sms.Administrator, "set how long numbers and texts are kept"); err != nil {
+	if err := by.May(sms.Administrator, "set how long numbers and texts are kept"); err != nil {
 		return err
 	}
 	if err := r.Check(); err != nil {

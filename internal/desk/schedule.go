@@ -44,7 +44,7 @@ type scheduling struct {
 
 func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder,
 	s scheduling) (sms.Campaign, error) {
-	if err := may(by, sms.Sender, s.action); err != nil {
+	if err := by.May(sms.Sender, s.action); err != nil {
 		return sms.Campaign{}, err
 	}
 	c, err := d.store.Campaign(ctx, id)

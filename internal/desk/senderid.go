@@ -93,7 +93,7 @@ func purposeText(purpose string) (string, sms.Invalid) {
 // purpose and provider. It returns the service's own words.
 func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen,
 	purpose string) (said string, err error) {
-	if err := may(by, sms.Manager, "update sender ID"); err != nil {
+	if err := by.May(sms.Manager, "update sender ID"); err != nil {
 		return "", err
 	}
 	purpose, bad := purposeText(purpose)
@@ -128,7 +128,7 @@ func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64
 // the account's default any more; campaigns that wait with it are held at their
 // time.
 func (d *Desk) DeleteSenderID(ctx context.Context, by sms.User, account, id int64) (said string, err error) {
-	if err := may(by, sms.Manager, "delete sender ID"); err != nil {
+	if err := by.May(sms.Manager, "delete sender ID"); err != nil {
 		return "", err
 	}
 	record, err := d.senderID(ctx, account, id)
@@ -155,7 +155,7 @@ func (d *Desk) DeleteSenderID(ctx context.Context, by sms.User, account, id int6
 // fields of its Invalid are text, purpose and provider.
 func (d *Desk) CreateSenderID(ctx context.Context, by sms.User, account int64, text,
 	purpose string) (said string, err error) {
-	if err := may(by, sms.Manager, "create sender ID"); err != nil {
+	if err := by.May(sms.Manager, "create sender ID"); err != nil {
 		return "", err
 	}
 	text = strings.TrimSpace(text)
@@ -179,7 +179,7 @@ func (d *Desk) CreateSenderID(ctx context.Context, by sms.User, account int64, t
 // ChooseDefaultSender makes an approved and active sender ID the one that new
 // messages begin with. The field of its Invalid is sender.
 func (d *Desk) ChooseDefaultSender(ctx context.Context, by sms.User, account, id int64) error {
-	if err := may(by, sms.Manager, "choose the default sender ID"); err != nil {
+	if err := by.May(sms.Manager, "choose the default sender ID"); err != nil {
 		return err
 	}
 	record, err := d.senderID(ctx, account, id)

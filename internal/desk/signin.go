@@ -152,7 +152,7 @@ func (d *Desk) SignOut(ctx context.Context, token string) error {
 
 // SignOutEverywhere ends every session of the person.
 func (d *Desk) SignOutEverywhere(ctx context.Context, by sms.User) error {
-	if err := may(by, sms.Viewer, "sign out everywhere"); err != nil {
+	if err := by.May(sms.Viewer, "sign out everywhere"); err != nil {
 		return err
 	}
 	if err := d.store.EndSessions(ctx, by.ID); err != nil {
@@ -166,7 +166,7 @@ func (d *Desk) SignOutEverywhere(ctx context.Context, by sms.User) error {
 // opens a new one, of which it returns the secret.
 func (d *Desk) ChangePassword(ctx context.Context, by sms.User, current, wanted, ip,
 	agent string) (token string, err error) {
-	if err := may(by, sms.Viewer, "change password"); err != nil {
+	if err := by.May(sms.Viewer, "change password"); err != nil {
 		return "", err
 	}
 	bad := sms.Invalid{}

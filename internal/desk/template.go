@@ -45,7 +45,7 @@ func plain(text string) string {
 // name. One that is not known here is looked up at the service first. The field
 // of its Invalid is template.
 func (d *Desk) UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error) {
-	if err := may(by, sms.Sender, "use template"); err != nil {
+	if err := by.May(sms.Sender, "use template"); err != nil {
 		return sms.Template{}, err
 	}
 	t, known, err := d.knownTemplate(ctx, account, name)
@@ -120,7 +120,7 @@ func (d *Desk) template(ctx context.Context, account, id int64) (sms.Template, e
 // are name, text and provider. It returns the service's own words.
 func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name,
 	text string) (said string, err error) {
-	if err := may(by, sms.Manager, "update template"); err != nil {
+	if err := by.May(sms.Manager, "update template"); err != nil {
 		return "", err
 	}
 	name, text, bad := templateText(name, text)
@@ -153,7 +153,7 @@ func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, s
 // DeleteTemplate deletes a template at the service for good (§4.5). Campaigns
 // keep the text that they took from it.
 func (d *Desk) DeleteTemplate(ctx context.Context, by sms.User, account, id int64) (said string, err error) {
-	if err := may(by, sms.Manager, "delete template"); err != nil {
+	if err := by.May(sms.Manager, "delete template"); err != nil {
 		return "", err
 	}
 	t, err := d.template(ctx, account, id)
@@ -180,7 +180,7 @@ func isGone(_ any, err error) (bool, error) {
 // the provider. ID 0 is a new draft; ChangedAt is when the person saw it
 // changed last. The fields of its Invalid are name and text.
 func (d *Desk) SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.TemplateDraft) (sms.TemplateDraft, error) {
-	if err := may(by, sms.Sender, "save template draft"); err != nil {
+	if err := by.May(sms.Sender, "save template draft"); err != nil {
 		return draft, err
 	}
 	var bad sms.Invalid
@@ -197,7 +197,7 @@ func (d *Desk) SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.Tem
 
 // DeleteTemplateDraft removes a draft that is kept here.
 func (d *Desk) DeleteTemplateDraft(ctx context.Context, by sms.User, account, id int64) error {
-	if err := may(by, sms.Sender, "delete template draft"); err != nil {
+	if err := by.May(sms.Sender, "delete template draft"); err != nil {
 		return err
 	}
 	draft, err := d.store.TemplateDraft(ctx, account, id)
@@ -226,7 +226,7 @@ func (d *Desk) creates(ctx context.Context, account int64) error {
 // specification does not show (§4.9); the account's settings must allow it. The
 // draft goes when it worked.
 func (d *Desk) CreateTemplate(ctx context.Context, by sms.User, account, draft int64) (said string, err error) {
-	if err := may(by, sms.Manager, "create template"); err != nil {
+	if err := by.May(sms.Manager, "create template"); err != nil {
 		return "", err
 	}
 	from, err := d.store.TemplateDraft(ctx, account, draft)

@@ -30,9 +30,9 @@ func tokenName(id int64) string { return "token:" + strconv.FormatInt(id, 10) }
 // mayHold refuses whoever is neither the token's person nor an administrator.
 func mayHold(by, owner sms.User, doing string) error {
 	if by.ID != 0 && by.ID == owner.ID {
-		return may(by, sms.Viewer, doing)
+		return by.May(sms.Viewer, doing)
 	}
-	return may(by, sms.Administrator, doing)
+	return by.May(sms.Administrator, doing)
 }
 
 // CreateToken makes a token that acts as owner and returns its secret, which is
@@ -108,7 +108,7 @@ func (d *Desk) UseToken(ctx context.Context, secret string) (sms.Token, error) {
 // the same was asked for before it returns that with its result, if there is
 // one; sms.ErrConflict when the key was used for something else.
 func (d *Desk) OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest) (sms.TokenRequest, error) {
-	if err := may(by, sms.Sender, "open request"); err != nil {
+	if err := by.May(sms.Sender, "open request"); err != nil {
 		return r, err
 	}
 	first, err := d.store.OpenTokenRequest(ctx, r, d.ms())
@@ -121,7 +121,7 @@ func (d *Desk) OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest)
 // EndRequest writes down the result of a request. Without one the key is free
 // again: what was refused may be asked for in another way.
 func (d *Desk) EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error {
-	if err := may(by, sms.Sender, "end request"); err != nil {
+	if err := by.May(sms.Sender, "end request"); err != nil {
 		return err
 	}
 	return d.store.EndTokenRequest(ctx, r)

@@ -92,7 +92,7 @@ var (
 // with Operator.
 func (d *Desk) CreateUser(ctx context.Context, by sms.User, email, name string, role sms.Role,
 	password string) (sms.User, error) {
-	if err := may(by, sms.Administrator, "create user"); err != nil {
+	if err := by.May(sms.Administrator, "create user"); err != nil {
 		return sms.User{}, err
 	}
 	u := sms.User{Email: canonical(email), Name: strings.TrimSpace(name), Role: role}
@@ -120,7 +120,7 @@ func (d *Desk) CreateUser(ctx context.Context, by sms.User, email, name string, 
 
 // RenameUser changes the person's own name.
 func (d *Desk) RenameUser(ctx context.Context, by sms.User, name string) error {
-	if err := may(by, sms.Viewer, "change name"); err != nil {
+	if err := by.May(sms.Viewer, "change name"); err != nil {
 		return err
 	}
 	name = strings.TrimSpace(name)
@@ -143,7 +143,7 @@ const lastAdministrator = "You cannot remove the last administrator. Make someon
 // ends their sessions. The last administrator stays one: sms.Invalid under
 // "role" or "active".
 func (d *Desk) SaveUser(ctx context.Context, by sms.User, id int64, role sms.Role, active bool) (sms.User, error) {
-	if err := may(by, sms.Administrator, "change a person's rights"); err != nil {
+	if err := by.May(sms.Administrator, "change a person's rights"); err != nil {
 		return sms.User{}, err
 	}
 	if _, ok := sms.ParseRole(string(role)); !ok {
@@ -171,7 +171,7 @@ func (d *Desk) SaveUser(ctx context.Context, by sms.User, id int64, role sms.Rol
 // Invite makes an invitation for one email address and one role and returns
 // its secret, which is shown once and works once within 24 hours.
 func (d *Desk) Invite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error) {
-	if err := may(by, sms.Administrator, "invite"); err != nil {
+	if err := by.May(sms.Administrator, "invite"); err != nil {
 		return "", err
 	}
 	email = canonical(email)
@@ -205,7 +205,7 @@ func (d *Desk) newInvite(ctx context.Context, by sms.User, email string, role sm
 // InviteAgain makes a secret with which a person who has forgotten the
 // password chooses a new one, once within 24 hours. Until then nothing changes.
 func (d *Desk) InviteAgain(ctx context.Context, by, who sms.User) (token string, err error) {
-	if err := may(by, sms.Administrator, "give a new password"); err != nil {
+	if err := by.May(sms.Administrator, "give a new password"); err != nil {
 		return "", err
 	}
 	if !who.Active {

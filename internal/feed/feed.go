@@ -1,5 +1,6 @@
 // Package feed tells whoever listens that something changed: names, never data,
-// so that a lost notice costs nothing. It must never know who listens, nor why.
+// so that a lost notice costs nothing. Beside it stands the line that the audit
+// log keeps of what was done. It must never know who listens, nor why.
 package feed
 
 import "sync"

@@ -1,8 +1,10 @@
 package sms
 
-import "time"
-
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Role is what a person may do. Each role may do all that the ones before it may.
 type Role string
@@ -56,6 +58,15 @@ type User struct {
 	CreatedAt int64
 	// TestNumber is where the person last sent a test message, "" for nowhere.
 	TestNumber string
+}
+
+// May refuses what u is doing where their role is weaker than least. The error
+// is ErrForbidden.
+func (u User) May(least Role, doing string) error {
+	if !u.Active || !u.Role.AtLeast(least) {
+		return fmt.Errorf("%s: %w: the role %s is needed", doing, ErrForbidden, least.Title())
+	}
+	return nil
 }
 
 // SessionLife is how long a session lives in all (ASVS 7.3.2).
