@@ -3,14 +3,11 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"smsdesk/internal/desk"
-	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
@@ -86,7 +83,7 @@ func (p *pair) begin(c sms.Campaign) {
 		list, err := p.db.SenderIDs(context.Background(), p.account.ID)
 		return err == nil && len(list) > 0
 	})
-	d := desk.New(p.db, nil, feed.New(), slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
+	d := p.desk()
 	_, err := d.StartCampaign(context.Background(), desk.Operator(), c.ID,
 		desk.StartOrder{Version: c.Version, Again: true, FromToken: true})
 	p.must(err)

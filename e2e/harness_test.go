@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -20,7 +19,6 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
-	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -387,7 +385,7 @@ func (p *pair) send(numbers []string, text string) sms.Campaign {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})
-	d := desk.New(p.db, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	d := p.desk()
 	c, err := d.CreateCampaign(ctx, desk.Operator(),
 		desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text,
 			Token: desk.NewToken()})

@@ -17,6 +17,8 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/lists"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sms"
 )
 
@@ -26,8 +28,8 @@ const memoryMost = 100 << 20
 
 // desk is a second desk on the same data folder, which gives orders as the
 // pages do; the serving process works on them.
-func (p *pair) desk() *desk.Desk {
-	return desk.New(p.db, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+func (p *pair) desk() *rig.Staff {
+	return rig.StaffOn(p.db, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
 }
 
 // upload stores a file as a list and has it checked.
@@ -44,7 +46,7 @@ func (p *pair) upload(path, text string) sms.List {
 	}
 	defer func() { _ = f.Close() }()
 	d := p.desk()
-	l, err := d.UploadList(ctx, desk.Operator(), desk.UploadOrder{AccountID: p.account.ID, FileName: filepath.Base(path),
+	l, err := d.UploadList(ctx, desk.Operator(), lists.UploadOrder{AccountID: p.account.ID, FileName: filepath.Base(path),
 		Token: desk.NewToken()}, f)
 	if err != nil {
 		p.t.Fatal(err)

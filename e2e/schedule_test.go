@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"log/slog"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/playwright-community/playwright-go"
 
 	"smsdesk/internal/desk"
-	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -155,7 +153,7 @@ func (p *pair) schedule(numbers []string, text string) sms.Campaign {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})
-	d := desk.New(p.db, nil, feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	d := p.desk()
 	c, err := d.CreateCampaign(ctx, desk.Operator(),
 		desk.Order{AccountID: p.account.ID, SenderID: "CLINIC", Numbers: strings.Join(numbers, "\n"), Text: text,
 			Token: desk.NewToken()})

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sms"
 	"smsdesk/web/api"
 )
@@ -25,7 +26,7 @@ func (s *site) importing() {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	im := desk.NewImporter(s.desk, s.db)
+	im := lists.NewImporter(s.desk.Lists, s.db)
 	go func() { done <- im.Run(ctx) }()
 	s.t.Cleanup(func() {
 		cancel()
@@ -473,6 +474,7 @@ func TestAKeyMakesOneCampaign(t *testing.T) {
 // process does.
 type cut struct {
 	*desk.Desk
+	*lists.Lists
 	at string
 }
 
@@ -483,16 +485,16 @@ func (c *cut) off(stage string) {
 	}
 }
 
-func (c *cut) UploadList(ctx context.Context, by sms.User, o desk.UploadOrder, body io.Reader) (sms.List, error) {
-	l, err := c.Desk.UploadList(ctx, by, o, body)
+func (c *cut) UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error) {
+	l, err := c.Lists.UploadList(ctx, by, o, body)
 	c.off("after the upload")
 	return l, err
 }
 
 func (c *cut) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64,
-	o desk.MakeOrder) (sms.List, error) {
+	o lists.MakeOrder) (sms.List, error) {
 	c.off("after the check")
-	return c.Desk.MakeCampaign(ctx, by, uid, version, o)
+	return c.Lists.MakeCampaign(ctx, by, uid, version, o)
 }
 
 func (c *cut) EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error {
@@ -503,7 +505,10 @@ func (c *cut) EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) e
 // A request that was cut off in the middle is finished by its repeat.
 func TestARepeatFinishesWhatWasCutOff(t *testing.T) {
 	c := &cut{}
-	s, m := factory(t, func(config *Config) { c.Desk, config.Do.API = config.Do.API.(*desk.Desk), c })
+	s, m := factory(t, func(config *Config) {
+		c.Desk, config.Do.API = config.Do.API.(*desk.Desk), c
+		c.Lists, config.Do.APILists = config.Do.APILists.(*lists.Lists), c
+	})
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[{"phone":"08030000101"},{"phone":"08030000102"}]}`
 	for _, stage := range []string{"after the upload", "after the check", "before the answer"} {
 		before, key := s.all(), strings.ReplaceAll(stage, " ", "-")

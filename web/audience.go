@@ -146,7 +146,7 @@ func (s *people) audienceSend(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if err != nil {
 		return err
 	}
-	l, err := s.desk.ListAudience(r.Context(), v.User, v.Account.ID, a.ID, r.PostForm.Get("token"))
+	l, err := s.lists.ListAudience(r.Context(), v.User, v.Account.ID, a.ID, r.PostForm.Get("token"))
 	var bad sms.Invalid
 	if errors.As(err, &bad) {
 		p := views.AudiencePage{Audience: a, Name: a.Name, AudienceBad: bad[firstKey(bad)]}

@@ -20,6 +20,7 @@ type people struct {
 	*page.Site
 	store peopleQuestions
 	desk  peopleOrders
+	lists audienceOrders
 }
 
 // peopleQuestions are what people ask of the storage.
@@ -39,12 +40,16 @@ type peopleQuestions interface {
 	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
 }
 
+// audienceOrders make lists of audiences.
+type audienceOrders interface {
+	ListAudience(ctx context.Context, by sms.User, account, id int64, token string) (sms.List, error)
+}
+
 // peopleOrders are what people do on these pages.
 type peopleOrders interface {
 	ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64, in bool) (int64, error)
 	DeleteAudience(ctx context.Context, by sms.User, account, id int64) (sms.Audience, error)
 	DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error)
-	ListAudience(ctx context.Context, by sms.User, account, id int64, token string) (sms.List, error)
 	SaveAudience(ctx context.Context, by sms.User, o desk.AudienceOrder) (sms.Audience, error)
 	SaveContact(ctx context.Context, by sms.User, o desk.ContactOrder) (sms.Contact, error)
 }

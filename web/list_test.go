@@ -16,7 +16,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sms"
 )
 
@@ -25,7 +25,7 @@ func (s *site) importer() {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- desk.NewImporter(s.desk, s.db).Run(ctx) }()
+	go func() { done <- lists.NewImporter(s.desk.Lists, s.db).Run(ctx) }()
 	s.t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -200,7 +200,7 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	b.get(path).is(200).has("Sending starts in a few seconds")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	scheduler := desk.NewScheduler(s.desk, func() time.Duration { return 0 })
+	scheduler := desk.NewScheduler(s.desk.Desk, func() time.Duration { return 0 })
 	go func() { defer close(done); scheduler.Run(ctx) }()
 	for deadline := time.Now().Add(5 * time.Second); !s.campaign(c.ID).Held() && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)

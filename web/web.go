@@ -40,12 +40,14 @@ type Orders struct {
 	Report    reportOrders
 	Record    recordOrders
 	People    peopleOrders
+	Audience  audienceOrders
 	Blocked   blockedOrders
 	OptOut    optOutOrders
 	Staff     staffOrders
 	Token     tokenOrders
 	Door      doorOrders
 	API       api.Orders
+	APILists  api.ListOrders
 }
 
 // Config is what pages and programs need to work.
@@ -115,7 +117,7 @@ func New(c Config) *Web {
 		balances:   &balances{Site: site, store: c.Ask.Balance, desk: c.Do.Balance, mails: c.Mails},
 		reports:    &reports{Site: site, store: c.Ask.Report, desk: c.Do.Report},
 		records:    &records{Site: site, store: c.Ask.Record, desk: c.Do.Record},
-		people:     &people{Site: site, store: c.Ask.People, desk: c.Do.People},
+		people:     &people{Site: site, store: c.Ask.People, desk: c.Do.People, lists: c.Do.Audience},
 		blocks:     &blocks{Site: site, store: c.Ask.Blocked, desk: c.Do.Blocked},
 		optouts:    &optouts{Site: site, desk: c.Do.OptOut, gate: newGate()},
 		staff:      &staff{Site: site, store: c.Ask.Staff, desk: c.Do.Staff},
@@ -126,6 +128,6 @@ func New(c Config) *Web {
 }
 
 func (c Config) apiConfig() api.Config {
-	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Feed: c.Feed, Log: c.Log, Now: c.Now, RequestID: page.RequestID,
+	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Lists: c.Do.APILists, Feed: c.Feed, Log: c.Log, Now: c.Now, RequestID: page.RequestID,
 		Spool: c.Spool, Stopping: c.Stopping}
 }

@@ -22,7 +22,9 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/migrated"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/web/campaign"
@@ -115,7 +117,7 @@ func (p *provider) Templates(context.Context) ([]sms.Template, error) {
 type site struct {
 	t        *testing.T
 	db       *storage.DB
-	desk     *desk.Desk
+	desk     *rig.Staff
 	accounts *gateway.Accounts[*provider]
 	feed     *feed.Feed
 	web      *Web
@@ -165,8 +167,8 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	open := func(gateway.Opening[*provider]) (*provider, error) { return s.provider, nil }
 	s.accounts = gateway.NewAccounts(open, db, log)
-	s.desk = desk.New(db, gateway.See(s.accounts, func(p *provider) desk.Gateway { return p }), s.feed, log, s.clock.now)
-	c := Config{Ask: asking(db), Do: doing(s.desk)}
+	s.desk = rig.StaffOn(db, gateway.See(s.accounts, func(p *provider) desk.Gateway { return p }), s.feed, log, s.clock.now)
+	c := Config{Ask: asking(db), Do: doing(s.desk.Desk, s.desk.Lists)}
 	c.Campaign = campaign.Config{
 		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,
 			Overview: db},
@@ -199,10 +201,11 @@ func asking(db *storage.DB) Questions {
 }
 
 // doing gives every noun the one desk, as main does.
-func doing(d *desk.Desk) Orders {
+func doing(d *desk.Desk, l *lists.Lists) Orders {
 	return Orders{
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
-		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
+		Record: d, People: d, Audience: l, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
+		APILists: l,
 	}
 }
 

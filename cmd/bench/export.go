@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -70,9 +69,9 @@ func export(ctx context.Context, data, path, format string) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	quiet := slog.New(slog.DiscardHandler)
-	d := desk.New(db, offline{}, feed.New(), quiet, time.Now)
-	table, err := d.DownloadCampaign(ctx, desk.Operator(), desk.DownloadOrder{Filter: sms.MessageFilter{CampaignID: 1},
+	news := feed.New()
+	d := lists.NewDownloads(benchLists(db, benchDesk(db, news), news), db)
+	table, err := d.DownloadCampaign(ctx, desk.Operator(), lists.DownloadOrder{Filter: sms.MessageFilter{CampaignID: 1},
 		Format: format})
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -83,10 +84,10 @@ func shellImport(ctx context.Context, e env, path string) error {
 
 // checking is a desk that checks one list again and again.
 type checking struct {
-	db   *storage.DB
-	desk *desk.Desk
-	feed *feed.Feed
-	list sms.List
+	db    *storage.DB
+	lists *lists.Lists
+	feed  *feed.Feed
+	list  sms.List
 }
 
 func newChecking(ctx context.Context, e env, path string) (*checking, error) {
@@ -95,10 +96,11 @@ func newChecking(ctx context.Context, e env, path string) (*checking, error) {
 		return nil, err
 	}
 	c := &checking{db: db, feed: feed.New()}
-	c.desk = benchDesk(db, c.feed)
-	account, err := benchAccount(ctx, db, c.desk)
+	d := benchDesk(db, c.feed)
+	c.lists = benchLists(db, d, c.feed)
+	account, err := benchAccount(ctx, db, d)
 	if err == nil {
-		c.list, err = uploadFile(ctx, c.desk, desk.Operator(), account.ID, path)
+		c.list, err = uploadFile(ctx, c.lists, desk.Operator(), account.ID, path)
 	}
 	return c, err
 }
@@ -119,6 +121,12 @@ func benchDesk(db *storage.DB, news *feed.Feed) *desk.Desk {
 	return desk.New(db, offline{}, news, slog.New(slog.DiscardHandler), time.Now)
 }
 
+// benchLists takes that desk's orders about lists.
+func benchLists(db *storage.DB, d *desk.Desk, news *feed.Feed) *lists.Lists {
+	log := slog.New(slog.DiscardHandler)
+	return lists.New(db, lists.Config{Feed: news, Log: log, Now: time.Now, Audit: feed.AuditTo(db, log, time.Now), Checks: d})
+}
+
 // benchAccount is an account whose service is not there, with a sender ID.
 func benchAccount(ctx context.Context, db *storage.DB, d *desk.Desk) (sms.Account, error) {
 	a, err := d.CreateAccount(ctx, desk.Operator(), sms.Account{Name: "Bench", BaseURL: "http://127.0.0.1:1/v2",
@@ -133,13 +141,13 @@ func benchAccount(ctx context.Context, db *storage.DB, d *desk.Desk) (sms.Accoun
 
 func (c *checking) close() error { return c.db.Close() }
 
-func uploadFile(ctx context.Context, d *desk.Desk, by sms.User, account int64, path string) (sms.List, error) {
+func uploadFile(ctx context.Context, d *lists.Lists, by sms.User, account int64, path string) (sms.List, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return sms.List{}, err
 	}
 	defer func() { _ = f.Close() }()
-	return d.UploadList(ctx, by, desk.UploadOrder{AccountID: account, FileName: filepath.Base(path),
+	return d.UploadList(ctx, by, lists.UploadOrder{AccountID: account, FileName: filepath.Base(path),
 		Token: desk.NewToken()}, f)
 }
 
@@ -150,14 +158,14 @@ func (c *checking) check(ctx context.Context) error {
 	defer stop()
 	o := c.list.Order
 	o.SenderID = importSender
-	list, err := c.desk.CheckList(ctx, desk.Operator(), c.list.UID, c.list.Version, o)
+	list, err := c.lists.CheckList(ctx, desk.Operator(), c.list.UID, c.list.Version, o)
 	if err != nil {
 		return err
 	}
 	news := c.feed.Listen(feed.List(list.UID))
 	defer news.Close()
 	ended := make(chan error, 1)
-	go func() { ended <- desk.NewImporter(c.desk, c.db).Run(ctx) }()
+	go func() { ended <- lists.NewImporter(c.lists, c.db).Run(ctx) }()
 	for list.State == sms.ListChecking {
 		<-news.Nudged()
 		if list, err = c.db.List(ctx, list.UID); err != nil {
@@ -344,7 +352,8 @@ func (s *served) get(address string) error {
 
 // importList orders the import as a person does and waits for the campaign.
 func (s *served) importList(ctx context.Context, path string) (checked time.Duration, err error) {
-	d := benchDesk(s.db, feed.New())
+	news := feed.New()
+	d := benchLists(s.db, benchDesk(s.db, news), news)
 	l, err := uploadFile(ctx, d, s.by, s.account.ID, path)
 	if err != nil {
 		return 0, err

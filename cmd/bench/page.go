@@ -17,6 +17,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/web"
@@ -50,7 +51,8 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	news := feed.New()
-	d := desk.New(db, offline{}, news, log, time.Now)
+	d := benchDesk(db, news)
+	l := benchLists(db, d, news)
 	token, now := desk.NewToken(), time.Now().UnixMilli()
 	user, err := db.CreateUser(ctx, sms.User{Email: fmt.Sprintf("bench-%d@example.com", now), Name: "Ada Obi",
 		Role: sms.Administrator}, "no password fits this", now)
@@ -66,12 +68,13 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	}
 	do := web.Orders{
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
-		Record: d, People: d, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
+		Record: d, People: d, Audience: l, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
+		APILists: l,
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,
 			Overview: db},
-		Do: campaign.Orders{Campaign: d, Message: d, Download: d, Confirm: d, Draft: d, Upload: d, Doubt: d},
+		Do: campaign.Orders{Campaign: d, Message: d, Download: lists.NewDownloads(l, db), Confirm: d, Draft: d, Upload: l, Doubt: d},
 	}
 	menus := ussd.Config{
 		Ask: ussd.Questions{MenuBase: db, Menu: db, Caller: db},

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/lists"
 	"smsdesk/storage"
 )
 
@@ -81,10 +81,10 @@ func (x *examination) disk(context.Context) (list []finding, err error) {
 		}
 		g := fine
 		text := fmt.Sprintf("the disk of %s has room: %d MiB", folder, free>>20)
-		if free < desk.LeastFree {
+		if free < lists.LeastFree {
 			g = fault
 			text = fmt.Sprintf(
-				"the disk of %s has only %d MiB left. Make room: below %d MiB no list is taken in, and on a full disk nothing is sent", folder, free>>20, desk.LeastFree>>20)
+				"the disk of %s has only %d MiB left. Make room: below %d MiB no list is taken in, and on a full disk nothing is sent", folder, free>>20, lists.LeastFree>>20)
 		}
 		list = append(list, finding{g, text})
 	}

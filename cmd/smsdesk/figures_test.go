@@ -19,6 +19,7 @@ const (
 
 // barless lists what has no bar, each with the reason.
 var barless = map[string]string{
+	"internal/rig.Service":     "all that rooms ask of an account, for tests that need one for all of them",
 	"internal/sandbox.Sandbox": "a double of the whole service, used by tests and trials",
 	"storage/query.Queries":    "generated from SQL",
 	"storage/query.Querier":    "generated from SQL",
@@ -29,10 +30,9 @@ var barless = map[string]string{
 // larger lists what is over its bar at present, with the figure it must not
 // exceed. A row goes when what it names is within the bar, and none is added.
 var larger = map[string]int{
-	"internal/desk":              11_453,
-	"internal/desk.Desk":         186,
+	"internal/desk.Desk":         161,
 	"internal/desk.ReaderStore":  22,
-	"internal/desk.Store":        131,
+	"internal/desk.Store":        113,
 	"internal/desk.accountStore": 31,
 	"internal/desk.recordStore":  25,
 	"internal/sms":               7_835,

@@ -15,6 +15,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd/session"
@@ -128,7 +129,9 @@ type server struct {
 	phone      *sandbox.Phone
 	dispatcher *workers.Dispatcher
 	scheduler  *desk.Scheduler
-	importer   *desk.Importer
+	lists      *lists.Lists
+	downloads  *lists.Downloads
+	importer   *lists.Importer
 	reader     *desk.Reader
 	reconciler *workers.Reconciler
 	forgetter  *workers.Forgetter
@@ -210,6 +213,9 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.desk.UseStopLinks(links)
+	s.lists = lists.New(s.db, lists.Config{Feed: s.feed, Log: s.log, Now: wall, Audit: feed.AuditTo(s.db, s.log, wall),
+		Stops: links, Checks: s.desk})
+	s.downloads = lists.NewDownloads(s.lists, s.db)
 	s.receiver = workers.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, wall)
 	s.receiver.ReplayFrom(s.reports)
 	// A webhook inside this network is only for a desk that nobody else reaches.
@@ -222,7 +228,7 @@ func (s *server) build(ctx context.Context) error {
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = workers.NewDispatcher(s.db, s.journal, sending, s.feed, s.CallsInFlight, s.log, wall)
 	s.scheduler = desk.NewScheduler(s.desk, elapsed)
-	s.importer = desk.NewImporter(s.desk, s.db)
+	s.importer = lists.NewImporter(s.lists, s.db)
 	s.reader = desk.NewReader(s.db, orders, s.feed, s.log, wall)
 	if s.Mail.SMTP != "" {
 		m, err := newMailer(s.Mail, wall)
@@ -277,14 +283,14 @@ func (s *server) pages() *web.Web {
 	}
 	do := web.Orders{
 		Account: s.desk, Endpoint: s.desk, Retention: s.desk, Backup: s.desk, Journal: s.desk,
-		Balance: s.desk, Report: s.desk, Record: s.desk, People: s.desk, Blocked: s.desk, OptOut: s.desk,
-		Staff: s.desk, Token: s.desk, Door: s.desk, API: s.desk,
+		Balance: s.desk, Report: s.desk, Record: s.desk, People: s.desk, Audience: s.lists, Blocked: s.desk, OptOut: s.desk,
+		Staff: s.desk, Token: s.desk, Door: s.desk, API: s.desk, APILists: s.lists,
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
 			Doubt: s.db, Overview: s.db},
-		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk,
-			Upload: s.desk, Doubt: s.desk},
+		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.downloads, Confirm: s.desk, Draft: s.desk,
+			Upload: s.lists, Doubt: s.desk},
 	}
 	menus := ussd.Config{
 		Ask: ussd.Questions{MenuBase: s.db, Menu: s.db, Caller: s.db},

@@ -18,6 +18,9 @@ type againStore interface {
 	ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error)
 }
 
+// messagesAtOnce is how many messages one transaction may store.
+const messagesAtOnce = 3000
+
 // AgainOrder says which messages of a campaign are to be sent again.
 type AgainOrder struct {
 	CampaignID int64
@@ -48,7 +51,7 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 	if err := a.choose(ctx); err != nil {
 		return sms.Campaign{}, err
 	}
-	limits, err := d.planLimits(ctx, account, earlier)
+	limits, err := d.PlanLimits(ctx, account, earlier)
 	if err != nil {
 		return sms.Campaign{}, err
 	}
@@ -162,20 +165,15 @@ func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
 	return nil
 }
 
-// planLimits are the bounds of the calls that send a campaign's messages again.
-func (d *Desk) planLimits(ctx context.Context, account sms.Account, c sms.Campaign) (plan.Limits, error) {
+// PlanLimits are the bounds of the calls that send a campaign's messages now.
+func (d *Desk) PlanLimits(ctx context.Context, account sms.Account, c sms.Campaign) (plan.Limits, error) {
 	gateway, err := d.gateways.For(ctx, account)
 	if err != nil {
 		return plan.Limits{}, err
 	}
-	return limitsOf(gateway, account, c), nil
-}
-
-// limitsOf are the bounds of the calls that send a campaign's messages now.
-func limitsOf(gateway Gateway, account sms.Account, c sms.Campaign) plan.Limits {
 	return plan.Limits{CallLimit: account.CallLimit, Size: gateway.PairSize, Room: func(unicode bool) int {
 		return gateway.PairRoom(sms.Call{SenderID: c.SenderID, Flash: c.Flash, Unicode: unicode}, account.URLBudget)
-	}}
+	}}, nil
 }
 
 // make plans and stores the messages, and shows the campaign.

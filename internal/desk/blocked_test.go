@@ -10,23 +10,16 @@ import (
 	"testing"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
 
-func (r *rig) block(numbers ...string) {
-	r.t.Helper()
-	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by,
-		desk.BlockOrder{AccountID: r.account.ID, Numbers: strings.Join(numbers, "\n")}); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-func (r *rig) blocked() (list []string) {
-	r.t.Helper()
-	rows, _, err := r.db.BlockedNumbers(r.ctx, sms.BlockedFilter{AccountID: r.account.ID, Limit: 1000})
+func (r *kit) blocked() (list []string) {
+	r.T.Helper()
+	rows, _, err := r.DB.BlockedNumbers(r.Ctx, sms.BlockedFilter{AccountID: r.Account.ID, Limit: 1000})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	for _, b := range rows {
 		list = append(list, string(b.Kind)+" "+b.Number)
@@ -57,8 +50,8 @@ func TestBlockNumbersReadsTextAndFile(t *testing.T) {
 			bad: sms.Invalid{"file": "The selected file must be smaller than 1MB. Split it and upload the parts"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, sandbox.Config{}, nil)
-			_, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: c.numbers,
+			r := newKit(t, sandbox.Config{}, nil)
+			_, _, err := r.Desk.BlockNumbers(r.Ctx, r.By, desk.BlockOrder{AccountID: r.Account.ID, Numbers: c.numbers,
 				File: []byte(c.file)})
 			var bad sms.Invalid
 			if errors.As(err, &bad); fmt.Sprint(bad) != fmt.Sprint(c.bad) || (err != nil) != (c.bad != nil) {
@@ -72,16 +65,16 @@ func TestBlockNumbersReadsTextAndFile(t *testing.T) {
 }
 
 func TestWhoMayBlock(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	for _, role := range sms.Roles() {
 		u := sms.User{ID: 9, Name: "Bola", Role: role, Active: true}
-		added, all, err := r.desk.BlockNumbers(r.ctx, u,
-			desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000101 08030000102", Note: "asked"})
+		added, all, err := r.Desk.BlockNumbers(r.Ctx, u,
+			desk.BlockOrder{AccountID: r.Account.ID, Numbers: "08030000101 08030000102", Note: "asked"})
 		if may := role.AtLeast(sms.Sender); may != (err == nil) || !may && !errors.Is(err, sms.ErrForbidden) || may &&
 			(all != 2 || added == 2 != (role == sms.Sender)) {
 			t.Errorf("%s blocks: %d of %d, %v", role, added, all, err)
 		}
-		list, _, err := r.db.BlockedNumbers(r.ctx, sms.BlockedFilter{AccountID: r.account.ID, Limit: 1})
+		list, _, err := r.DB.BlockedNumbers(r.Ctx, sms.BlockedFilter{AccountID: r.Account.ID, Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,18 +82,18 @@ func TestWhoMayBlock(t *testing.T) {
 		if len(list) > 0 {
 			id = list[0].ID
 		}
-		_, err = r.desk.UnblockNumber(r.ctx, u, id, "asked again")
+		_, err = r.Desk.UnblockNumber(r.Ctx, u, id, "asked again")
 		if may := role.AtLeast(sms.Manager); may != (err == nil) || !may && !errors.Is(err, sms.ErrForbidden) {
 			t.Errorf("%s unblocks: %v", role, err)
 		}
 	}
 	var bad sms.Invalid
 	for _, why := range []string{" ", strings.Repeat("x", 201)} {
-		if _, err := r.desk.UnblockNumber(r.ctx, r.by, 1, why); !errors.As(err, &bad) || bad["note"] == "" {
+		if _, err := r.Desk.UnblockNumber(r.Ctx, r.By, 1, why); !errors.As(err, &bad) || bad["note"] == "" {
 			t.Errorf("without a reason: %v", err)
 		}
 	}
-	if _, err := r.desk.UnblockNumber(r.ctx, r.by, 999, "why"); !errors.Is(err, sms.ErrNotFound) {
+	if _, err := r.Desk.UnblockNumber(r.Ctx, r.By, 999, "why"); !errors.Is(err, sms.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -108,38 +101,38 @@ func TestWhoMayBlock(t *testing.T) {
 // TestBlockedNumbersAreLeftOut: before the check, after the start, and by a
 // report, no blocked number reaches the service's ledger.
 func TestBlockedNumbersAreLeftOut(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	list := ordinary(40)
-	r.block(list[0], list[7])
-	c := r.draft("CLINIC", "Hello", list...)
+	r := newKit(t, sandbox.Config{}, nil)
+	list := rig.Ordinary(40)
+	r.Block(list[0], list[7])
+	c := r.Draft("CLINIC", "Hello", list...)
 	if c.Recipients != 40 || c.Parts != 38 {
 		t.Errorf("%d recipients, %d parts", c.Recipients, c.Parts)
 	}
-	r.block(list[1])
-	c = r.start(c)
-	r.block(list[39])
-	r.dispatch()
-	_, tally := r.until(c.ID, "the end", finished)
+	r.Block(list[1])
+	c = r.Start(c)
+	r.Block(list[39])
+	r.Dispatch()
+	_, tally := r.Until(c.ID, "the end", rig.Finished)
 	if tally["leftout"] != 4 || tally.Total() != 40 {
 		t.Errorf("tally %v", tally)
 	}
-	if got := r.ledger(); len(got) != 36 {
+	if got := r.Ledger(); len(got) != 36 {
 		t.Errorf("%d numbers in the ledger", len(got))
 	}
 	for _, i := range []int{0, 1, 7, 39} {
-		if n := r.ledger()["234"+list[i][1:]]; n != 0 {
+		if n := r.Ledger()["234"+list[i][1:]]; n != 0 {
 			t.Errorf("number %d was sent to", i)
 		}
 	}
 	var bad sms.Invalid
-	order := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: list[0], Text: "Hello",
+	order := desk.Order{AccountID: r.Account.ID, SenderID: "CLINIC", Numbers: list[0], Text: "Hello",
 		Token: desk.NewToken()}
-	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) ||
+	if _, err := r.Desk.CreateCampaign(r.Ctx, r.By, order); !errors.As(err, &bad) ||
 		!strings.HasPrefix(bad["numbers"], "Number blocked since ") {
 		t.Errorf("one blocked number: %v", err)
 	}
 	order.Numbers = list[0] + "\n" + list[1]
-	if _, err := r.desk.CreateCampaign(r.ctx, r.by, order); !errors.As(err, &bad) ||
+	if _, err := r.Desk.CreateCampaign(r.Ctx, r.By, order); !errors.As(err, &bad) ||
 		bad["numbers"] != "All 2 numbers are on your blocked list" {
 		t.Errorf("only blocked numbers: %v", err)
 	}
@@ -149,18 +142,18 @@ func TestBlockedNumbersAreLeftOut(t *testing.T) {
 // list before its call is licensed never arrives. Which of two commits was
 // first is written down by the database itself: clocks are read before them.
 func TestBlockedWhileItRuns(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	order := r.commits(
 		`create trigger note_blocked after insert on blocked begin insert into commits (what, number) values ('blocked', new.number); end`,
 		`create trigger note_licensed after update of state on message when new.state = 'sending' begin insert into commits (what, number) values ('licensed', new.number); end`)
-	list := ordinary(300)
-	c := r.start(r.draft("CLINIC", "Hello", list...))
-	r.dispatch()
+	list := rig.Ordinary(300)
+	c := r.Start(r.Draft("CLINIC", "Hello", list...))
+	r.Dispatch()
 	for i := 299; i > 0; i -= 7 {
-		r.block(list[i])
+		r.Block(list[i])
 	}
-	_, tally := r.until(c.ID, "the end", finished)
-	messages, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: c.ID, Limit: 300})
+	_, tally := r.Until(c.ID, "the end", rig.Finished)
+	messages, _, err := r.DB.Messages(r.Ctx, sms.MessageFilter{CampaignID: c.ID, Limit: 300})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +161,7 @@ func TestBlockedWhileItRuns(t *testing.T) {
 	if len(blocked) != 43 {
 		t.Fatalf("%d blocked", len(blocked))
 	}
-	sent := r.ledger()
+	sent := r.Ledger()
 	var skipped int64
 	for _, m := range messages {
 		at, is := blocked[m.Number]
@@ -191,23 +184,23 @@ func TestBlockedWhileItRuns(t *testing.T) {
 
 // commits lets the database note its commits by triggers into the table
 // commits; the result gives the place of each number's last one of a kind.
-func (r *rig) commits(triggers ...string) func(what string) map[string]int {
-	r.t.Helper()
-	raw, err := sql.Open("sqlite", "file:"+filepath.Join(r.data, "smsdesk.db")+"?_pragma=busy_timeout(10000)")
+func (r *kit) commits(triggers ...string) func(what string) map[string]int {
+	r.T.Helper()
+	raw, err := sql.Open("sqlite", "file:"+filepath.Join(r.Data, "smsdesk.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	r.t.Cleanup(func() { _ = raw.Close() })
+	r.T.Cleanup(func() { _ = raw.Close() })
 	for _, statement := range append(
 		[]string{`create table commits (place integer primary key autoincrement, what text, number text)`}, triggers...) {
-		if _, err := raw.ExecContext(r.ctx, statement); err != nil {
-			r.t.Fatal(err)
+		if _, err := raw.ExecContext(r.Ctx, statement); err != nil {
+			r.T.Fatal(err)
 		}
 	}
 	return func(what string) map[string]int {
-		rows, err := raw.QueryContext(r.ctx, `select number, max(place) from commits where what = $1 group by number`, what)
+		rows, err := raw.QueryContext(r.Ctx, `select number, max(place) from commits where what = $1 group by number`, what)
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		defer func() { _ = rows.Close() }()
 		places := map[string]int{}
@@ -215,12 +208,12 @@ func (r *rig) commits(triggers ...string) func(what string) map[string]int {
 			var number string
 			var place int
 			if err := rows.Scan(&number, &place); err != nil {
-				r.t.Fatal(err)
+				r.T.Fatal(err)
 			}
 			places[number] = place
 		}
 		if err := rows.Err(); err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		return places
 	}

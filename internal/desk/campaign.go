@@ -59,7 +59,7 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 		return sms.Campaign{}, err
 	}
 	c, messages, bad := prepare(account, o)
-	if sentence, err := d.senderProblem(ctx, o.AccountID, o.SenderID); err != nil {
+	if sentence, err := d.SenderProblem(ctx, o.AccountID, o.SenderID); err != nil {
 		return sms.Campaign{}, err
 	} else if sentence != "" {
 		bad["sender_id"] = sentence

@@ -37,28 +37,28 @@ func (w *watch) journal() time.Time {
 // restart begins as a new process does.
 func (w *watch) restart() {
 	w.stop()
-	w.clock = workers.NewClock(w.db, w.journal, w.clocks.wall, w.steady, slog.New(slog.NewTextHandler(&w.log, nil)))
-	w.accounts.TellTime(w.clock)
+	w.clock = workers.NewClock(w.DB, w.journal, w.clocks.wall, w.steady, slog.New(slog.NewTextHandler(&w.log, nil)))
+	w.Accounts.TellTime(w.clock)
 	w.run()
 }
 
 // answers is an answer of the service, whose clock is so far from the true time.
 func (w *watch) answers(off time.Duration) {
-	w.clock.Hear(w.timetable.account.ID, time.Now().Add(off).Truncate(time.Second))
+	w.clock.Hear(w.timetable.Account.ID, time.Now().Add(off).Truncate(time.Second))
 }
 
 func (w *watch) stands(want sms.ClockState, words string) {
-	w.t.Helper()
+	w.T.Helper()
 	got := w.clock.Standing(w.account, w.clocks.wall())
 	if got.State != want || !strings.Contains(got.Sentence(), words) || (words == "") != (got.Sentence() == "") {
-		w.t.Errorf("the clock stands at %d, %q; want %d, %q", got.State, got.Sentence(), want, words)
+		w.T.Errorf("the clock stands at %d, %q; want %d, %q", got.State, got.Sentence(), want, words)
 	}
 }
 
 func watched(t *testing.T, play func(w *watch)) {
 	t.Helper()
 	scheduled(t, func(p *timetable) {
-		w := &watch{timetable: p, boot: 5, account: p.account}
+		w := &watch{timetable: p, boot: 5, account: p.Account}
 		w.account.BaseURL = "https://api.example.com/v2"
 		w.restart()
 		play(w)
@@ -175,7 +175,7 @@ func TestWhatIsKnownAtAStart(t *testing.T) {
 		// An answer without a date is one: there is nothing to wait for.
 		w.boot++
 		w.restart()
-		w.clock.Hear(w.timetable.account.ID, time.Time{})
+		w.clock.Hear(w.timetable.Account.ID, time.Time{})
 		w.stands(sms.ClockUnchecked, "")
 	})
 }
@@ -208,7 +208,7 @@ func TestTheJournalKnowsALaterTime(t *testing.T) {
 // TestAnUnwatchedClock: a Clock that nobody asks holds nothing.
 func TestAnUnwatchedClock(t *testing.T) {
 	scheduled(t, func(p *timetable) {
-		if s := p.desk.ClockStanding(p.account); s.State != sms.ClockUnchecked || s.Holds() {
+		if s := p.Desk.ClockStanding(p.Account); s.State != sms.ClockUnchecked || s.Holds() {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -1,9 +1,8 @@
 // Package desk is what staff do: orders. An order asks whether this person may,
 // whether it is valid, stores the result in one transaction and tells the Feed.
-// Beside the orders it holds three loops: the Scheduler, the Importer and the
-// Reader. It must never know HTTP, SQL, HTML or how the
-// gateway words its requests; it asks for what it needs through the interfaces
-// declared here.
+// Beside the orders it holds two loops: the Scheduler and the Reader. It must
+// never know files, HTTP, SQL, HTML or how the gateway words its requests; it asks
+// for what it needs through the interfaces declared here.
 package desk
 
 import (
@@ -26,7 +25,6 @@ type Desk struct {
 	signin   *throttle
 	setup    *setup
 	lookups  *lookups
-	profiles *profiles
 	stops    *sms.StopLinks // nil: texts hold no links
 	outage   Outage
 	audit    feed.Audit
@@ -42,8 +40,6 @@ type Store interface {
 	contactStore
 	approvalStore
 	againStore
-	downloadStore
-	listStore
 	doubtStore
 	userStore
 	tokenStore
@@ -56,7 +52,7 @@ type Store interface {
 // New returns a desk. now is the wall clock.
 func New(store Store, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
 	return &Desk{store: store, gateways: gateways, feed: news, log: log, now: now, outage: noOutage{},
-		signin: newThrottle(now), setup: &setup{}, profiles: &profiles{}, lookups: newLookups(),
+		signin: newThrottle(now), setup: &setup{}, lookups: newLookups(),
 		audit: feed.AuditTo(store, log, now)}
 }
 

@@ -100,7 +100,7 @@ func (d *Desk) againLimits(ctx context.Context, c sms.Campaign) (plan.Limits, er
 	if err != nil {
 		return plan.Limits{}, err
 	}
-	return d.planLimits(ctx, a, c)
+	return d.PlanLimits(ctx, a, c)
 }
 
 // DropDoubts takes a proposal back: the person who made it, or anybody else who

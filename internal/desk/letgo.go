@@ -42,7 +42,7 @@ func (d *Desk) check(ctx context.Context, by sms.User, c sms.Campaign, way sms.W
 	o StartOrder) (string, error) {
 	switch check {
 	case sms.CheckSender:
-		return d.senderProblem(ctx, c.AccountID, c.SenderID)
+		return d.SenderProblem(ctx, c.AccountID, c.SenderID)
 	case sms.CheckTyped:
 		return d.typedProblem(ctx, c, o)
 	case sms.CheckGroup:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sms"
 )
 
@@ -21,11 +22,11 @@ type passage struct {
 }
 
 // inState orders a campaign in storage, past every check.
-func (r *rig) inState(c sms.Campaign, order func(*sms.Campaign) error) sms.Campaign {
-	r.t.Helper()
-	c, err := r.db.UpdateCampaign(r.ctx, c.ID, time.Now().UnixMilli(), order)
+func (r *kit) inState(c sms.Campaign, order func(*sms.Campaign) error) sms.Campaign {
+	r.T.Helper()
+	c, err := r.DB.UpdateCampaign(r.Ctx, c.ID, time.Now().UnixMilli(), order)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return c
 }
@@ -35,36 +36,36 @@ func (o *quartet) passages() []passage {
 	type moves = []func(c *sms.Campaign, at sms.Schedule) error
 	due := func(c *sms.Campaign, at sms.Schedule) error { return c.ScheduleAt(at, o.ada, c.Version, false) }
 	next := func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
-		return o.desk.ContinueCampaign(o.ctx, o.ada, c.ID, desk.ContinueOrder{MayRepeat: so.MayRepeat})
+		return o.Desk.ContinueCampaign(o.Ctx, o.ada, c.ID, desk.ContinueOrder{MayRepeat: so.MayRepeat})
 	}
 	return []passage{
 		{sms.WayStart, nil, func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
-			return o.desk.StartCampaign(o.ctx, o.ada, c.ID, so)
+			return o.Desk.StartCampaign(o.Ctx, o.ada, c.ID, so)
 		}},
 		{sms.WayTry, nil, func(c sms.Campaign, _ desk.StartOrder) (sms.Campaign, error) {
-			list, _, err := o.db.Messages(o.ctx, sms.MessageFilter{CampaignID: c.ID, Limit: 1})
+			list, _, err := o.DB.Messages(o.Ctx, sms.MessageFilter{CampaignID: c.ID, Limit: 1})
 			if err != nil {
 				return c, err
 			}
-			return o.desk.SendTest(o.ctx, o.ada, c.ID, desk.TestOrder{MessageID: list[0].ID, Number: "08031000000",
+			return o.Desk.SendTest(o.Ctx, o.ada, c.ID, desk.TestOrder{MessageID: list[0].ID, Number: "08031000000",
 				Token: desk.NewToken()})
 		}},
 		{sms.WayHandOver, nil, func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
-			return o.desk.HandOverCampaign(o.ctx, o.ada, c.ID, later, so)
+			return o.Desk.HandOverCampaign(o.Ctx, o.ada, c.ID, later, so)
 		}},
 		{sms.WaySchedule, nil, func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
-			return o.desk.ScheduleCampaign(o.ctx, o.ada, c.ID, later, so)
+			return o.Desk.ScheduleCampaign(o.Ctx, o.ada, c.ID, later, so)
 		}},
 		{sms.WayReschedule, moves{due}, func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
-			return o.desk.RescheduleCampaign(o.ctx, o.ada, c.ID, later, so)
+			return o.Desk.RescheduleCampaign(o.Ctx, o.ada, c.ID, later, so)
 		}},
 		{sms.WayAsk, nil, func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
-			return o.desk.AskApproval(o.ctx, o.ada, c.ID, desk.Ask{StartOrder: so})
+			return o.Desk.AskApproval(o.Ctx, o.ada, c.ID, desk.Ask{StartOrder: so})
 		}},
 		{sms.WayApprove, moves{func(c *sms.Campaign, _ sms.Schedule) error {
 			return c.Ask(sms.Schedule{}, false, o.ada, c.Version, false, time.Now())
 		}}, func(c sms.Campaign, so desk.StartOrder) (sms.Campaign, error) {
-			return o.desk.ApproveCampaign(o.ctx, o.bola, c.ID,
+			return o.Desk.ApproveCampaign(o.Ctx, o.bola, c.ID,
 				desk.ApproveOrder{Version: c.Version, Again: so.Again, MayRepeat: so.MayRepeat})
 		}},
 		{sms.WayStartDue, moves{due}, func(c sms.Campaign, _ desk.StartOrder) (sms.Campaign, error) { return o.due(c) }},
@@ -77,9 +78,9 @@ func (o *quartet) passages() []passage {
 
 // due lets a Scheduler look once at what is due.
 func (o *quartet) due(c sms.Campaign) (sms.Campaign, error) {
-	ctx, stop := context.WithCancel(o.ctx)
+	ctx, stop := context.WithCancel(o.Ctx)
 	done := make(chan struct{})
-	go func() { defer close(done); desk.NewScheduler(o.desk, func() time.Duration { return 0 }).Run(ctx) }()
+	go func() { defer close(done); desk.NewScheduler(o.Desk.Desk, func() time.Duration { return 0 }).Run(ctx) }()
 	for deadline := time.Now().Add(15 * time.Second); o.now(c.ID).State == sms.CampaignScheduled &&
 		time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
@@ -103,8 +104,8 @@ func TestEveryWayAsksWhatTheTableSays(t *testing.T) {
 		t.Run(string(check), func(t *testing.T) {
 			o := newQuartet(t)
 			o.known()
-			o.know("CLINIC", "PENDING1")
-			if err := o.db.PutGroups(o.ctx, o.account.ID, []sms.Group{{ID: 999, Name: "Parents", ContactCount: 12}},
+			o.Know("CLINIC", "PENDING1")
+			if err := o.DB.PutGroups(o.Ctx, o.Account.ID, []sms.Group{{ID: 999, Name: "Parents", ContactCount: 12}},
 				time.Now().UnixMilli()); err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +155,7 @@ var (
 // spoiled later may refuse. What waits for approval goes to more people than the
 // account lets go without.
 func (o *quartet) toGo(check sms.Check, w passage) sms.Campaign {
-	o.t.Helper()
+	o.T.Helper()
 	sender, n := "CLINIC", 3
 	if check == sms.CheckSender {
 		sender = "PENDING1"
@@ -166,16 +167,16 @@ func (o *quartet) toGo(check sms.Check, w passage) sms.Campaign {
 	var c sms.Campaign
 	var err error
 	if (check == sms.CheckGroup || check == sms.CheckBlind) && w.way != sms.WayTry {
-		c, err = o.desk.CreateCampaign(o.ctx, o.ada, desk.Order{AccountID: o.account.ID, SenderID: sender, Text: text,
+		c, err = o.Desk.CreateCampaign(o.Ctx, o.ada, desk.Order{AccountID: o.Account.ID, SenderID: sender, Text: text,
 			GroupID: "999", GroupName: "Parents", Token: desk.NewToken()})
 	} else {
-		c = o.draft(sender, text, ordinary(n)...)
+		c = o.Draft(sender, text, rig.Ordinary(n)...)
 	}
 	if err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
 	if check == sms.CheckSame {
-		twin := o.draft(sender, text, ordinary(n)...)
+		twin := o.Draft(sender, text, rig.Ordinary(n)...)
 		o.inState(twin, func(c *sms.Campaign) error { return c.Start(o.ada, c.Version, true, time.Now()) })
 	}
 	for _, move := range w.made {
@@ -186,20 +187,20 @@ func (o *quartet) toGo(check sms.Check, w passage) sms.Campaign {
 
 // spoil makes one thing stand in the way of every campaign.
 func (o *quartet) spoil(check sms.Check) {
-	o.t.Helper()
+	o.T.Helper()
 	change := func(do func(*sms.Account)) {
-		if _, err := o.desk.SaveAccount(o.ctx, o.ada, o.account.ID, func(a *sms.Account, _ *sms.Credentials) {
+		if _, err := o.Desk.SaveAccount(o.Ctx, o.ada, o.Account.ID, func(a *sms.Account, _ *sms.Credentials) {
 			do(a)
 		}); err != nil {
-			o.t.Fatal(err)
+			o.T.Fatal(err)
 		}
 	}
 	switch check {
 	case sms.CheckSender:
-		o.know("CLINIC")
+		o.Know("CLINIC")
 	case sms.CheckGroup:
-		if err := o.db.PutGroups(o.ctx, o.account.ID, nil, time.Now().UnixMilli()); err != nil {
-			o.t.Fatal(err)
+		if err := o.DB.PutGroups(o.Ctx, o.Account.ID, nil, time.Now().UnixMilli()); err != nil {
+			o.T.Fatal(err)
 		}
 	case sms.CheckLimit:
 		change(func(a *sms.Account) { a.Limits = sms.Limits{PersonMost: 1} })
@@ -251,18 +252,18 @@ func (m *meanwhile) SenderIDs(ctx context.Context, account int64) ([]sms.SenderI
 func TestNobodyHoldsWhatAPersonGaveAnotherTime(t *testing.T) {
 	o := newQuartet(t)
 	o.known()
-	o.know("PENDING1", "CLINIC")
+	o.Know("PENDING1", "CLINIC")
 	tomorrow := sms.ScheduleAt(time.Now().Add(24 * time.Hour))
-	c := o.draft("PENDING1", "Hello", ordinary(2)...)
+	c := o.Draft("PENDING1", "Hello", rig.Ordinary(2)...)
 	c = o.inState(c, func(c *sms.Campaign) error {
 		return c.ScheduleAt(sms.ScheduleAt(time.Now().Add(-time.Second)), o.ada, c.Version, false)
 	})
-	o.know("CLINIC")
-	store := &meanwhile{Store: o.db, happens: func() {
+	o.Know("CLINIC")
+	store := &meanwhile{Store: o.DB, happens: func() {
 		o.inState(c, func(c *sms.Campaign) error { return c.Reschedule(tomorrow, o.ada, c.Version, false) })
 	}}
-	slow := desk.New(store, o.orders(), o.feed, slog.New(slog.DiscardHandler), time.Now)
-	ctx, stop := context.WithTimeout(o.ctx, 1500*time.Millisecond)
+	slow := desk.New(store, o.Orders(), o.Feed, slog.New(slog.DiscardHandler), time.Now)
+	ctx, stop := context.WithTimeout(o.Ctx, 1500*time.Millisecond)
 	defer stop()
 	desk.NewScheduler(slow, func() time.Duration { return 0 }).Run(ctx)
 	if got := o.now(c.ID); got.State != sms.CampaignScheduled || got.SendAt != tomorrow.At || store.happens != nil {
@@ -273,9 +274,9 @@ func TestNobodyHoldsWhatAPersonGaveAnotherTime(t *testing.T) {
 // TestAStoppedCampaignBeginsSmallAgain, whatever it proved before.
 func TestAStoppedCampaignBeginsSmallAgain(t *testing.T) {
 	o := newQuartet(t)
-	c := o.start(o.draft("CLINIC", "Hello", ordinary(2)...))
+	c := o.Start(o.Draft("CLINIC", "Hello", rig.Ordinary(2)...))
 	o.inState(c, func(c *sms.Campaign) error { c.Proves(sms.CanaryPassed); return c.Stop() })
-	if got, err := o.desk.ContinueCampaign(o.ctx, o.ada, c.ID, desk.ContinueOrder{}); err != nil ||
+	if got, err := o.Desk.ContinueCampaign(o.Ctx, o.ada, c.ID, desk.ContinueOrder{}); err != nil ||
 		got.Canary != sms.CanaryPending {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -284,8 +285,8 @@ func TestAStoppedCampaignBeginsSmallAgain(t *testing.T) {
 // TestAStartKeepsThatThePersonKnewOfTheSame, so that the evidence can say it.
 func TestAStartKeepsThatThePersonKnewOfTheSame(t *testing.T) {
 	o := newQuartet(t)
-	o.start(o.draft("CLINIC", "Hello", ordinary(2)...))
-	if c := o.start(o.draft("CLINIC", "Hello", ordinary(2)...)); !c.SendAgain {
+	o.Start(o.Draft("CLINIC", "Hello", rig.Ordinary(2)...))
+	if c := o.Start(o.Draft("CLINIC", "Hello", rig.Ordinary(2)...)); !c.SendAgain {
 		t.Error("nobody knows that the person knew")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
@@ -64,7 +65,7 @@ func (notingJournal) Ready(context.Context) error { return nil }
 
 // notingGateway notes the first byte: what its licence lets go.
 type notingGateway struct {
-	service
+	rig.Service
 	order *sequence
 }
 
@@ -80,11 +81,11 @@ func (g notingGateway) send(ctx context.Context, call sms.Call, licence func() e
 }
 
 func (g notingGateway) Send(ctx context.Context, call sms.Call, licence func() error) sms.Outcome {
-	return g.send(ctx, call, licence, g.service.Send)
+	return g.send(ctx, call, licence, g.Service.Send)
 }
 
 func (g notingGateway) SendUrgent(ctx context.Context, call sms.Call, licence func() error) sms.Outcome {
-	return g.send(ctx, call, licence, g.service.SendUrgent)
+	return g.send(ctx, call, licence, g.Service.SendUrgent)
 }
 
 // TestNothingLeavesBeforeTheJournalHasIt: first the licence, then the journal's
@@ -102,19 +103,19 @@ func TestNothingLeavesBeforeTheJournalHasIt(t *testing.T) {
 		"the journal is ended": {nil, errors.New("behind"), "license append", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, sandbox.Config{}, nil)
+			r := newKit(t, sandbox.Config{}, nil)
 			var o sequence
-			accounts := gateway.NewAccounts(func(opening gateway.Opening[service]) (service, error) {
+			accounts := gateway.NewAccounts(func(opening gateway.Opening[rig.Service]) (rig.Service, error) {
 				if before, is := opening.After.(notingGateway); is {
-					opening.After = before.service
+					opening.After = before.Service
 				}
-				g, err := open(opening)
+				g, err := rig.Open(opening)
 				return notingGateway{g, &o}, err
-			}, r.db, slog.New(slog.DiscardHandler))
-			started := r.start(r.draft("CLINIC", "Hello", ordinary(1)...))
-			d := workers.NewDispatcher(notingStore{r.db, &o, c.licence}, notingJournal{&o, c.journal},
-				gateway.See(accounts, forSending), r.feed, 8, slog.New(slog.DiscardHandler), time.Now)
-			ctx, stop := context.WithCancel(r.ctx)
+			}, r.DB, slog.New(slog.DiscardHandler))
+			started := r.Start(r.Draft("CLINIC", "Hello", rig.Ordinary(1)...))
+			d := workers.NewDispatcher(notingStore{r.DB, &o, c.licence}, notingJournal{&o, c.journal},
+				gateway.See(accounts, rig.ForSending), r.Feed, 8, slog.New(slog.DiscardHandler), time.Now)
+			ctx, stop := context.WithCancel(r.Ctx)
 			done := make(chan error, 1)
 			go func() { done <- d.Run(ctx) }()
 			for deadline := time.Now().Add(15 * time.Second); !slices.Contains(o.list(),
@@ -129,8 +130,8 @@ func TestNothingLeavesBeforeTheJournalHasIt(t *testing.T) {
 				(c.sent == 0) == strings.Contains(got, "send") {
 				t.Errorf("%s, want %s", got, c.want)
 			}
-			tally, err := r.db.Tally(r.ctx, started.ID)
-			if n := len(r.ledger()); err != nil || n != c.sent || tally["queued"] != int64(1-c.sent) {
+			tally, err := r.DB.Tally(r.Ctx, started.ID)
+			if n := len(r.Ledger()); err != nil || n != c.sent || tally["queued"] != int64(1-c.sent) {
 				t.Errorf("%d sent, %v %v", n, tally, err)
 			}
 		})

@@ -13,14 +13,14 @@ import (
 // TestLimitsOfOnePerson: whoever starts too large a campaign, or too many in a
 // day, is told the limit; nothing is limited unless it was asked for.
 func TestLimitsOfOnePerson(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.Limits = sms.Limits{PersonMost: 3, PersonDayMost: 4} })
+	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.Limits = sms.Limits{PersonMost: 3, PersonDayMost: 4} })
 	start := func(text, numbers string) string {
-		c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: numbers,
+		c, err := r.Desk.CreateCampaign(r.Ctx, r.By, desk.Order{AccountID: r.Account.ID, SenderID: "CLINIC", Numbers: numbers,
 			Text: text, Token: desk.NewToken()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = r.desk.StartCampaign(r.ctx, r.by, c.ID, desk.StartOrder{Version: c.Version})
+		_, err = r.Desk.StartCampaign(r.Ctx, r.By, c.ID, desk.StartOrder{Version: c.Version})
 		var bad sms.Invalid
 		if errors.As(err, &bad) {
 			return bad["limit"]

@@ -15,22 +15,22 @@ import (
 // TestUSSDOptOutKeepsItsProof: whoever stops messages in a menu is blocked
 // once, with the day and the words of the first time.
 func TestUSSDOptOutKeepsItsProof(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	for i, c := range []struct {
 		number string
 		fresh  bool
 	}{{"+2348030000101", true}, {"08030000101", false}, {"2348030000102", true}} {
-		fresh, err := r.desk.BlockByUSSD(r.ctx, r.account.ID, c.number,
+		fresh, err := r.Desk.BlockByUSSD(r.Ctx, r.Account.ID, c.number,
 			fmt.Sprintf("pressed 3 in *384*55# on MTN, session %d", i))
 		if err != nil || fresh != c.fresh {
 			t.Errorf("%s: %v, %v", c.number, fresh, err)
 		}
 	}
-	_, err := r.desk.BlockByUSSD(r.ctx, r.account.ID, "no number", "x")
+	_, err := r.Desk.BlockByUSSD(r.Ctx, r.Account.ID, "no number", "x")
 	if bad := (sms.Invalid{}); !errors.As(err, &bad) || bad["number"] == "" {
 		t.Errorf("a number that nobody can read: %v", err)
 	}
-	known, err := r.db.BlockedAmong(r.ctx, r.account.ID, []string{"2348030000101"})
+	known, err := r.DB.BlockedAmong(r.Ctx, r.Account.ID, []string{"2348030000101"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +39,11 @@ func TestUSSDOptOutKeepsItsProof(t *testing.T) {
 		!b.ByPerson() {
 		t.Errorf("%+v", b)
 	}
-	if _, _, err := r.desk.BlockNumbers(r.ctx, r.by, desk.BlockOrder{AccountID: r.account.ID, Numbers: "08030000101",
+	if _, _, err := r.Desk.BlockNumbers(r.Ctx, r.By, desk.BlockOrder{AccountID: r.Account.ID, Numbers: "08030000101",
 		File: []byte("08030000103\n"), FileName: `C:\lists\stop.csv`}); err != nil {
 		t.Fatal(err)
 	}
-	if known, err = r.db.BlockedAmong(r.ctx, r.account.ID, []string{"2348030000101", "2348030000103"}); err != nil {
+	if known, err = r.DB.BlockedAmong(r.Ctx, r.Account.ID, []string{"2348030000101", "2348030000103"}); err != nil {
 		t.Fatal(err)
 	}
 	if again := known["2348030000101"]; again.Kind != sms.BlockedByUSSD || again.Proof != b.Proof {
@@ -57,25 +57,25 @@ func TestUSSDOptOutKeepsItsProof(t *testing.T) {
 // TestUSSDTakesBackOnlyWhatUSSDDid: each block that ended is kept with its
 // proof and its end, also when the person stops messages once more.
 func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	const number = "2348030000101"
 	stop := func(proof string) {
 		t.Helper()
-		if fresh, err := r.desk.BlockByUSSD(r.ctx, r.account.ID, "+"+number, proof); err != nil || !fresh {
+		if fresh, err := r.Desk.BlockByUSSD(r.Ctx, r.Account.ID, "+"+number, proof); err != nil || !fresh {
 			t.Fatal(fresh, err)
 		}
 	}
 	takeBack := func(want bool) {
 		t.Helper()
-		if done, err := r.desk.UnblockByUSSD(r.ctx, r.account.ID, number,
+		if done, err := r.Desk.UnblockByUSSD(r.Ctx, r.Account.ID, number,
 			"asked in *384*55# on MTN, session 2"); err != nil || done != want {
 			t.Fatal(done, err)
 		}
 	}
-	r.block("0803 000 0101")
+	r.Block("0803 000 0101")
 	takeBack(false)
 	id := one(t, r, number).ID
-	if _, err := r.desk.UnblockNumber(r.ctx, r.by, id, "came by in person"); err != nil {
+	if _, err := r.Desk.UnblockNumber(r.Ctx, r.By, id, "came by in person"); err != nil {
 		t.Fatal(err)
 	}
 	takeBack(false)
@@ -85,7 +85,7 @@ func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
 	if one(t, r, number).Proof != "session 3" {
 		t.Error("blocked again, but not as of now")
 	}
-	list, err := r.db.EndedBlocks(r.ctx, r.account.ID, number, 9)
+	list, err := r.DB.EndedBlocks(r.Ctx, r.Account.ID, number, 9)
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v %v", list, err)
 	}
@@ -93,11 +93,11 @@ func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
 		b.End.Note != "asked in *384*55# on MTN, session 2" || b.End.At < b.Since || b.Since == 0 {
 		t.Errorf("%+v", b)
 	}
-	if b := list[1]; b.ByName != r.by.Name || b.Proof != "Entered by hand" || b.End.Words() != "by "+r.by.Name ||
+	if b := list[1]; b.ByName != r.By.Name || b.Proof != "Entered by hand" || b.End.Words() != "by "+r.By.Name ||
 		b.End.Note != "came by in person" || b.End.At < b.Since {
 		t.Errorf("%+v", b)
 	}
-	lines, err := r.db.AuditOf(r.ctx, feed.Account(r.account.ID))
+	lines, err := r.DB.AuditOf(r.Ctx, feed.Account(r.Account.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,15 +107,15 @@ func TestUSSDTakesBackOnlyWhatUSSDDid(t *testing.T) {
 			who = append(who, line.User.Name)
 		}
 	}
-	if slices.Sort(who); !slices.Equal(who, []string{r.by.Name, "the recipient"}) {
+	if slices.Sort(who); !slices.Equal(who, []string{r.By.Name, "the recipient"}) {
 		t.Errorf("the audit log names %q", who)
 	}
 }
 
 // one is the block of a number that there is.
-func one(t *testing.T, r *rig, number string) sms.Blocked {
+func one(t *testing.T, r *kit, number string) sms.Blocked {
 	t.Helper()
-	known, err := r.db.BlockedAmong(r.ctx, r.account.ID, []string{number})
+	known, err := r.DB.BlockedAmong(r.Ctx, r.Account.ID, []string{number})
 	if err != nil || len(known) != 1 {
 		t.Fatal(known, err)
 	}

@@ -19,57 +19,48 @@ import (
 )
 
 // reconcile runs both loops of a Reconciler with a clock that is ahead.
-func (r *rig) reconcile(ahead time.Duration) {
-	r.t.Helper()
+func (r *kit) reconcile(ahead time.Duration) {
+	r.T.Helper()
 	now := func() time.Time { return time.Now().Add(ahead) }
-	rec := workers.NewReconciler(r.db, r.loops(), r.feed, slog.New(slog.DiscardHandler), now)
+	rec := workers.NewReconciler(r.DB, r.Loops(), r.Feed, slog.New(slog.DiscardHandler), now)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	for _, loop := range []func(context.Context){rec.Compare, rec.Ask} {
 		go func() { loop(ctx); done <- struct{}{} }()
 	}
-	r.t.Cleanup(func() { cancel(); <-done; <-done })
+	r.T.Cleanup(func() { cancel(); <-done; <-done })
 }
 
 // lost sends to a number whose answer is lost and returns its message.
-func (r *rig) lost(text string) sms.Message {
-	r.t.Helper()
-	c := r.start(r.draft("CLINIC", text, "08030000008"))
-	r.until(c.ID, "doubt", func(_ sms.Campaign, t sms.Tally) bool { return t["doubt"] == 1 })
-	return r.first(c.ID)
-}
-
-func (r *rig) first(campaign int64) sms.Message {
-	r.t.Helper()
-	list, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: campaign, Limit: 1})
-	if err != nil || len(list) != 1 {
-		r.t.Fatal(list, err)
-	}
-	return list[0]
+func (r *kit) lost(text string) sms.Message {
+	r.T.Helper()
+	c := r.Start(r.Draft("CLINIC", text, "08030000008"))
+	r.Until(c.ID, "doubt", func(_ sms.Campaign, t sms.Tally) bool { return t["doubt"] == 1 })
+	return r.First(c.ID)
 }
 
 // arrived stores a report as the receiver does.
-func (r *rig) arrived(x sms.DeliveryReport) {
-	r.t.Helper()
-	cursor, err := r.db.InboxCursor(r.ctx)
+func (r *kit) arrived(x sms.DeliveryReport) {
+	r.T.Helper()
+	cursor, err := r.DB.InboxCursor(r.Ctx)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	x.AccountID, x.ID, x.ReceivedAt = r.account.ID, cursor+1, time.Now().UnixMilli()
-	if _, err := r.db.ApplyReports(r.ctx, []sms.DeliveryReport{x}, map[int64]string{r.account.ID: "NG"},
+	x.AccountID, x.ID, x.ReceivedAt = r.Account.ID, cursor+1, time.Now().UnixMilli()
+	if _, err := r.DB.ApplyReports(r.Ctx, []sms.DeliveryReport{x}, map[int64]string{r.Account.ID: "NG"},
 		sms.Cursors{Inbox: x.ID}, x.ReceivedAt); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 }
 
 // TestAReportSettlesAndTheProviderConfirms: the whole way, with the sandbox's
 // own MessageStatus (§4.8) as the second witness; and a forged id is found out.
 func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	r.dispatch()
+	r := newKit(t, sandbox.Config{}, nil)
+	r.Dispatch()
 	honest, forged := r.lost("Honest"), r.lost("Forged")
 	real := ""
-	for _, e := range r.sandbox.Ledger() {
+	for _, e := range r.Sandbox.Ledger() {
 		if e.Text == "Honest" {
 			real = e.MessageID
 		}
@@ -80,7 +71,7 @@ func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
 	r.reconcile(3 * time.Minute)
 	asked := func(id int64) sms.Asked {
 		for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			list, err := r.db.MessageAsked(r.ctx, id)
+			list, err := r.DB.MessageAsked(r.Ctx, id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,11 +91,11 @@ func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
 	if a := asked(forged.ID); a.Effect != sms.Suspicious || a.Code == "" || a.Words == "" {
 		t.Errorf("%+v", a)
 	}
-	if m := r.first(honest.CampaignID); m.State != sms.Accepted || m.Evidence != sms.ByReport ||
+	if m := r.First(honest.CampaignID); m.State != sms.Accepted || m.Evidence != sms.ByReport ||
 		m.Delivery.Status != sms.Delivrd {
 		t.Errorf("%+v", m)
 	}
-	if m := r.first(forged.CampaignID); m.State != sms.Accepted {
+	if m := r.First(forged.CampaignID); m.State != sms.Accepted {
 		t.Errorf("suspicion took %q back to %s", m.Evidence, m.State)
 	}
 }
@@ -112,27 +103,27 @@ func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
 // TestAPersonAsksAboutAMessage: the question is put once, goes out soon, and its
 // answer is believed as a report would be.
 func TestAPersonAsksAboutAMessage(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	r.dispatch()
-	c := r.start(r.draft("CLINIC", "Hello", "08030000006")) // delivered, but no report ever comes
-	r.until(c.ID, "accepted", func(_ sms.Campaign, t sms.Tally) bool { return t["network"] == 1 })
-	m := r.first(c.ID)
+	r := newKit(t, sandbox.Config{}, nil)
+	r.Dispatch()
+	c := r.Start(r.Draft("CLINIC", "Hello", "08030000006")) // delivered, but no report ever comes
+	r.Until(c.ID, "accepted", func(_ sms.Campaign, t sms.Tally) bool { return t["network"] == 1 })
+	m := r.First(c.ID)
 	viewer := sms.User{ID: 2, Name: "Vera", Role: sms.Viewer, Active: true}
-	if err := r.desk.AskMessage(r.ctx, viewer, m.ID); !errors.Is(err, sms.ErrForbidden) {
+	if err := r.Desk.AskMessage(r.Ctx, viewer, m.ID); !errors.Is(err, sms.ErrForbidden) {
 		t.Errorf("a viewer: %v", err)
 	}
 	for range 2 {
-		if err := r.desk.AskMessage(r.ctx, desk.Operator(), m.ID); err != nil {
+		if err := r.Desk.AskMessage(r.Ctx, desk.Operator(), m.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list, err := r.db.MessageAsked(r.ctx, m.ID)
+	list, err := r.DB.MessageAsked(r.Ctx, m.ID)
 	if err != nil || len(list) != 1 || list[0].AskedAt != 0 || list[0].Why != sms.AskedStaff {
 		t.Fatal(list, err)
 	}
 	r.reconcile(0)
 	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if list, err = r.db.MessageAsked(r.ctx, m.ID); err != nil {
+		if list, err = r.DB.MessageAsked(r.Ctx, m.ID); err != nil {
 			t.Fatal(err)
 		}
 		if list[0].AskedAt > 0 {
@@ -147,11 +138,11 @@ func TestAPersonAsksAboutAMessage(t *testing.T) {
 		list[0].Effect != sms.Shown {
 		t.Errorf("%+v", list)
 	}
-	if after := r.first(c.ID); (list[0].Effect == sms.Changed) != (after.Delivery.Status != "") {
+	if after := r.First(c.ID); (list[0].Effect == sms.Changed) != (after.Delivery.Status != "") {
 		t.Errorf("%s: %+v", list[0].Effect, after.Delivery)
 	}
 	doubtful := r.lost("Lost")
-	if err := r.desk.AskMessage(r.ctx, desk.Operator(), doubtful.ID); !errors.Is(err, sms.ErrConflict) {
+	if err := r.Desk.AskMessage(r.Ctx, desk.Operator(), doubtful.ID); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("a message without an id: %v", err)
 	}
 }

@@ -14,23 +14,24 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
 
 // known reads everything that the service keeps.
-func (r *rig) known() {
-	r.t.Helper()
-	if err := r.desk.RefreshAccount(r.ctx, r.by, r.account.ID); err != nil {
-		r.t.Fatal(err)
+func (r *kit) known() {
+	r.T.Helper()
+	if err := r.Desk.RefreshAccount(r.Ctx, r.By, r.Account.ID); err != nil {
+		r.T.Fatal(err)
 	}
 }
 
-func (r *rig) groupNamed(name string) (g sms.Group, ok bool) {
-	r.t.Helper()
-	list, err := r.db.Groups(r.ctx, r.account.ID)
+func (r *kit) groupNamed(name string) (g sms.Group, ok bool) {
+	r.T.Helper()
+	list, err := r.DB.Groups(r.Ctx, r.Account.ID)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	for _, g := range list {
 		if g.Name == name {
@@ -41,23 +42,23 @@ func (r *rig) groupNamed(name string) (g sms.Group, ok bool) {
 }
 
 // through lets the rig's account reach the service by way of wrap.
-func (r *rig) through(wrap func(http.Handler) http.Handler) {
-	r.t.Helper()
-	server := httptest.NewServer(wrap(r.sandbox.Handler()))
-	r.t.Cleanup(server.Close)
-	a, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) {
+func (r *kit) through(wrap func(http.Handler) http.Handler) {
+	r.T.Helper()
+	server := httptest.NewServer(wrap(r.Sandbox.Handler()))
+	r.T.Cleanup(server.Close)
+	a, err := r.Desk.SaveAccount(r.Ctx, r.By, r.Account.ID, func(a *sms.Account, _ *sms.Credentials) {
 		a.BaseURL = server.URL + "/v2"
 	})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	r.account = a
+	r.Account = a
 }
 
 // TestTwoPeopleRenameOneGroup: of many who rename a group at once one wins, and
 // everybody else is told of it and changes nothing.
 func TestTwoPeopleRenameOneGroup(t *testing.T) {
-	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{Latency: 5 * time.Millisecond}}, nil)
+	r := newKit(t, sandbox.Config{Faults: sandbox.Faults{Latency: 5 * time.Millisecond}}, nil)
 	r.known()
 	const people = 8
 	results := make([]error, people)
@@ -65,7 +66,7 @@ func TestTwoPeopleRenameOneGroup(t *testing.T) {
 	for i := range people {
 		all.Go(func() {
 			by := sms.User{ID: int64(i + 1), Name: fmt.Sprint("Person ", i), Role: sms.Manager, Active: true}
-			_, results[i] = r.desk.RenameGroup(r.ctx, by, r.account.ID, 107, "Parents", fmt.Sprint("Name ", i))
+			_, results[i] = r.Desk.RenameGroup(r.Ctx, by, r.Account.ID, 107, "Parents", fmt.Sprint("Name ", i))
 		})
 	}
 	all.Wait()
@@ -85,7 +86,7 @@ func TestTwoPeopleRenameOneGroup(t *testing.T) {
 		t.Errorf("nobody won (%d), or the list does not show it", won)
 	}
 	renamed := 0
-	for _, c := range r.calls() {
+	for _, c := range r.Calls() {
 		if c.Method == http.MethodPut {
 			renamed++
 		}
@@ -97,7 +98,7 @@ func TestTwoPeopleRenameOneGroup(t *testing.T) {
 
 // TestAChangeWhoseAnswerIsLostIsLookedFor in the list, and never made again.
 func TestAChangeWhoseAnswerIsLostIsLookedFor(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.known()
 	cut := func(executed bool) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {
@@ -114,21 +115,21 @@ func TestAChangeWhoseAnswerIsLostIsLookedFor(t *testing.T) {
 		}
 	}
 	r.through(cut(true))
-	if said, err := r.desk.CreateGroup(r.ctx, r.by, r.account.ID, 107, "Mothers"); err != nil ||
+	if said, err := r.Desk.CreateGroup(r.Ctx, r.By, r.Account.ID, 107, "Mothers"); err != nil ||
 		!strings.Contains(said, "the provider shows the change") {
 		t.Errorf("%q %v", said, err)
 	}
 	if g, ok := r.groupNamed("Mothers"); !ok || g.ParentID != 107 || !g.MadeHere {
 		t.Errorf("%+v %v", g, ok)
 	}
-	if _, err := r.desk.DeleteTemplate(r.ctx, r.by, r.account.ID, 106); err != nil {
+	if _, err := r.Desk.DeleteTemplate(r.Ctx, r.By, r.Account.ID, 106); err != nil {
 		t.Errorf("deleted although the answer was lost: %v", err)
 	}
-	if _, err := r.desk.UpdatePurpose(r.ctx, r.by, r.account.ID, 102, "Notices to parents", "Fees"); err != nil {
+	if _, err := r.Desk.UpdatePurpose(r.Ctx, r.By, r.Account.ID, 102, "Notices to parents", "Fees"); err != nil {
 		t.Errorf("changed although the answer was lost: %v", err)
 	}
 	r.through(cut(false))
-	_, err := r.desk.RenameGroup(r.ctx, r.by, r.account.ID, 108, "Staff", "Teachers")
+	_, err := r.Desk.RenameGroup(r.Ctx, r.By, r.Account.ID, 108, "Staff", "Teachers")
 	var bad sms.Invalid
 	if !errors.As(err, &bad) || !strings.Contains(bad["provider"], "the change does not show") {
 		t.Errorf("%v", err)
@@ -141,44 +142,44 @@ func TestAChangeWhoseAnswerIsLostIsLookedFor(t *testing.T) {
 // TestWhatAChangeNeeds: the role, a record that is known, and a name that is
 // not taken.
 func TestWhatAChangeNeeds(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.known()
 	sender := sms.User{ID: 9, Name: "Bola", Role: sms.Sender, Active: true}
-	id := r.account.ID
+	id := r.Account.ID
 	for name, do := range map[string]func(by sms.User, record int64) error{
-		"rename group": func(by sms.User, n int64) error { _, err := r.desk.RenameGroup(r.ctx, by, id, n, "x", "y"); return err },
-		"delete group": func(by sms.User, n int64) error { _, err := r.desk.DeleteGroup(r.ctx, by, id, n, "x"); return err },
-		"sub-group":    func(by sms.User, n int64) error { _, err := r.desk.CreateGroup(r.ctx, by, id, n, "z"); return err },
+		"rename group": func(by sms.User, n int64) error { _, err := r.Desk.RenameGroup(r.Ctx, by, id, n, "x", "y"); return err },
+		"delete group": func(by sms.User, n int64) error { _, err := r.Desk.DeleteGroup(r.Ctx, by, id, n, "x"); return err },
+		"sub-group":    func(by sms.User, n int64) error { _, err := r.Desk.CreateGroup(r.Ctx, by, id, n, "z"); return err },
 		"purpose": func(by sms.User, n int64) error {
-			_, err := r.desk.UpdatePurpose(r.ctx, by, id, n, "x", "y")
+			_, err := r.Desk.UpdatePurpose(r.Ctx, by, id, n, "x", "y")
 			return err
 		},
-		"delete sender":  func(by sms.User, n int64) error { _, err := r.desk.DeleteSenderID(r.ctx, by, id, n); return err },
-		"default sender": func(by sms.User, n int64) error { return r.desk.ChooseDefaultSender(r.ctx, by, id, n) },
+		"delete sender":  func(by sms.User, n int64) error { _, err := r.Desk.DeleteSenderID(r.Ctx, by, id, n); return err },
+		"default sender": func(by sms.User, n int64) error { return r.Desk.ChooseDefaultSender(r.Ctx, by, id, n) },
 		"template": func(by sms.User, n int64) error {
-			_, err := r.desk.UpdateTemplate(r.ctx, by, id, sms.Template{ID: n}, "x", "y")
+			_, err := r.Desk.UpdateTemplate(r.Ctx, by, id, sms.Template{ID: n}, "x", "y")
 			return err
 		},
-		"delete template": func(by sms.User, n int64) error { _, err := r.desk.DeleteTemplate(r.ctx, by, id, n); return err },
-		"make template":   func(by sms.User, n int64) error { _, err := r.desk.CreateTemplate(r.ctx, by, id, n); return err },
+		"delete template": func(by sms.User, n int64) error { _, err := r.Desk.DeleteTemplate(r.Ctx, by, id, n); return err },
+		"make template":   func(by sms.User, n int64) error { _, err := r.Desk.CreateTemplate(r.Ctx, by, id, n); return err },
 	} {
 		if err := do(sender, 999); !errors.Is(err, sms.ErrForbidden) {
 			t.Errorf("%s by a sender: %v", name, err)
 		}
-		if err := do(r.by, 999); !errors.Is(err, sms.ErrNotFound) {
+		if err := do(r.By, 999); !errors.Is(err, sms.ErrNotFound) {
 			t.Errorf("%s of nothing: %v", name, err)
 		}
 	}
-	_, err := r.desk.CreateGroup(r.ctx, r.by, id, 0, " Staff ")
+	_, err := r.Desk.CreateGroup(r.Ctx, r.By, id, 0, " Staff ")
 	var bad sms.Invalid
 	if !errors.As(err, &bad) || bad["name"] != "There is already a group called “Staff”. Choose another name" {
 		t.Errorf("%v", err)
 	}
-	if _, err := r.desk.CreateSenderID(r.ctx, r.by, id, "LIBRARY", "Books"); !errors.As(err, &bad) ||
+	if _, err := r.Desk.CreateSenderID(r.Ctx, r.By, id, "LIBRARY", "Books"); !errors.As(err, &bad) ||
 		!strings.Contains(bad["provider"], "provider dashboard") {
 		t.Errorf("made although the account does not allow it: %v", err)
 	}
-	for _, c := range r.calls() {
+	for _, c := range r.Calls() {
 		if c.Method != http.MethodGet && c.Path != "/v2/Group" {
 			t.Errorf("%s %s was called", c.Method, c.Path)
 		}
@@ -188,19 +189,19 @@ func TestWhatAChangeNeeds(t *testing.T) {
 // TestARecordIsDeletedWhileACampaignWaitsForIt: the campaign stays as it was
 // confirmed, and is held at its time with the reason.
 func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.known()
-	if _, err := r.desk.DeleteSenderID(r.ctx, r.by, r.account.ID, 103); err != nil {
+	if _, err := r.Desk.DeleteSenderID(r.Ctx, r.By, r.Account.ID, 103); err != nil {
 		t.Fatal(err)
 	}
 	at := time.Now().Add(2 * time.Minute)
 	order := func(o desk.Order) sms.Campaign {
-		o.AccountID, o.Token = r.account.ID, desk.NewToken()
-		c, err := r.desk.CreateCampaign(r.ctx, r.by, o)
+		o.AccountID, o.Token = r.Account.ID, desk.NewToken()
+		c, err := r.Desk.CreateCampaign(r.Ctx, r.By, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err = r.desk.ScheduleCampaign(r.ctx, r.by, c.ID,
+		c, err = r.Desk.ScheduleCampaign(r.Ctx, r.By, c.ID,
 			sms.Schedule{At: at.Truncate(time.Minute).UnixMilli(), Zone: "Africa/Lagos", Offset: 3600},
 			desk.StartOrder{Version: c.Version, Blind: true})
 		if err != nil {
@@ -214,9 +215,9 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 		Text: "We are closed on public holidays. In an emergency call 0700 000 0000."})
 	var all sync.WaitGroup
 	for _, change := range []func() error{
-		func() error { _, err := r.desk.DeleteSenderID(r.ctx, r.by, r.account.ID, 102); return err },
-		func() error { _, err := r.desk.DeleteGroup(r.ctx, r.by, r.account.ID, 108, "Staff"); return err },
-		func() error { _, err := r.desk.DeleteTemplate(r.ctx, r.by, r.account.ID, 109); return err },
+		func() error { _, err := r.Desk.DeleteSenderID(r.Ctx, r.By, r.Account.ID, 102); return err },
+		func() error { _, err := r.Desk.DeleteGroup(r.Ctx, r.By, r.Account.ID, 108, "Staff"); return err },
+		func() error { _, err := r.Desk.DeleteTemplate(r.Ctx, r.By, r.Account.ID, 109); return err },
 	} {
 		all.Go(func() {
 			if err := change(); err != nil {
@@ -225,23 +226,23 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 		})
 	}
 	all.Wait()
-	later := desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time {
+	later := desk.New(r.DB, r.Orders(), r.Feed, slog.New(slog.DiscardHandler), func() time.Time {
 		return time.Now().Add(2 * time.Minute)
 	})
-	ctx, stop := context.WithCancel(r.ctx)
+	ctx, stop := context.WithCancel(r.Ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); desk.NewScheduler(later, func() time.Duration { return 0 }).Run(ctx) }()
 	for c, want := range map[*sms.Campaign]string{
 		&sender: "Sender ID SCHOOL is not approved and active",
 		&group:  "The group Staff no longer exists at the provider",
 	} {
-		got, _ := r.until(c.ID, "being held", paused)
+		got, _ := r.Until(c.ID, "being held", rig.Paused)
 		if !got.Held() || !strings.Contains(got.Pause, want) || got.SenderID != c.SenderID || got.GroupID != c.GroupID ||
 			got.Text != c.Text {
 			t.Errorf("%+v, want it held with %q", got, want)
 		}
 	}
-	got, _ := r.until(template.ID, "its start", func(c sms.Campaign, _ sms.Tally) bool {
+	got, _ := r.Until(template.ID, "its start", func(c sms.Campaign, _ sms.Tally) bool {
 		return c.State == sms.CampaignRunning
 	})
 	if got.Text != template.Text {
@@ -253,31 +254,31 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 
 // TestSendingStopsAtTheFloor, says why, and tells it once.
 func TestSendingStopsAtTheFloor(t *testing.T) {
-	r := newRig(t, sandbox.Config{Credit: 100_000}, func(a *sms.Account) { a.PerMinute = 100_000 })
+	r := newKit(t, sandbox.Config{Credit: 100_000}, func(a *sms.Account) { a.PerMinute = 100_000 })
 	r.known()
-	_, err := r.desk.SaveRecordSettings(r.ctx, r.by, r.account.ID, func(s *sms.RecordSettings) {
+	_, err := r.Desk.SaveRecordSettings(r.Ctx, r.By, r.Account.ID, func(s *sms.RecordSettings) {
 		s.Floor, s.MailTo = 100_000, "ada@example.com"
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := r.start(r.draft("CLINIC", "Hello", ordinary(20)...))
+	c := r.Start(r.Draft("CLINIC", "Hello", rig.Ordinary(20)...))
 	var mails mailbox
-	reader := desk.NewReader(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), func() time.Time {
+	reader := desk.NewReader(r.DB, r.Orders(), r.Feed, slog.New(slog.DiscardHandler), func() time.Time {
 		return time.Now().Add(time.Minute)
 	})
 	reader.MailWith(&mails)
-	ctx, stop := context.WithCancel(r.ctx)
+	ctx, stop := context.WithCancel(r.Ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); reader.Run(ctx) }()
-	got, _ := r.until(c.ID, "the pause", paused)
+	got, _ := r.Until(c.ID, "the pause", rig.Paused)
 	if got.PauseCode != sms.PauseFloor || !strings.HasPrefix(got.Pause,
 		"The balance is ₦1,000.00, at or below the account's minimum.") {
 		t.Errorf("%s %q", got.PauseCode, got.Pause)
 	}
 	for deadline := time.Now().Add(5 * time.Second); mails.text() == "" &&
 		time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		r.feed.Tell(feed.Account(0))
+		r.Feed.Tell(feed.Account(0))
 	}
 	stop()
 	<-done
@@ -285,7 +286,7 @@ func TestSendingStopsAtTheFloor(t *testing.T) {
 		strings.Count(mails.text(), "ada@") != 1 {
 		t.Errorf("mailed: %q", mails.text())
 	}
-	alarms, err := r.db.Alarms(r.ctx, r.account.ID)
+	alarms, err := r.DB.Alarms(r.Ctx, r.Account.ID)
 	if err != nil || len(alarms) != 1 || alarms[0].Kind != sms.AlarmFloor {
 		t.Errorf("%+v %v", alarms, err)
 	}

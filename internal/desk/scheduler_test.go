@@ -15,6 +15,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -44,7 +45,7 @@ func (c *clocks) jump(d time.Duration) {
 
 // timetable is a desk with a Scheduler and no Dispatcher, in a bubble of time.
 type timetable struct {
-	*rig
+	*kit
 	clocks *clocks
 	log    bytes.Buffer
 	stop   func()
@@ -55,7 +56,7 @@ type timetable struct {
 // real sockets do not keep to such time.
 func scheduled(t *testing.T, play func(p *timetable)) {
 	t.Helper()
-	data := schema.Folder(t)
+	data := rig.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		db, err := storage.Open(t.Context(), storage.Config{Data: data})
 		if err != nil {
@@ -63,20 +64,20 @@ func scheduled(t *testing.T, play func(p *timetable)) {
 		}
 		defer func() { _ = db.Close() }()
 		p := &timetable{clocks: &clocks{began: time.Now()}}
-		open := func(gateway.Opening[service]) (service, error) {
+		open := func(gateway.Opening[rig.Service]) (rig.Service, error) {
 			return nil, errors.New("nothing is sent here")
 		}
-		p.rig = &rig{t: t, ctx: t.Context(), db: db, feed: feed.New(),
-			by: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
-		p.accounts = gateway.NewAccounts(open, db, slog.New(slog.DiscardHandler))
-		p.desk = desk.New(db, p.orders(), p.feed, slog.New(slog.NewTextHandler(&p.log, nil)), p.clocks.wall)
+		p.kit = &kit{&rig.Rig{T: t, Ctx: t.Context(), DB: db, Feed: feed.New(),
+			By: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}}
+		p.Accounts = gateway.NewAccounts(open, db, slog.New(slog.DiscardHandler))
+		p.Desk = rig.StaffOn(db, p.Orders(), p.Feed, slog.New(slog.NewTextHandler(&p.log, nil)), p.clocks.wall)
 		a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: 100, CallLimit: 10, Country: "NG",
 			Timezone: "Africa/Lagos", Currency: "₦"}
-		if p.account, err = p.desk.CreateAccount(t.Context(), p.by, a,
-			sms.Credentials{ClientID: "c", APIKey: rigKey}); err != nil {
+		if p.Account, err = p.Desk.CreateAccount(t.Context(), p.By, a,
+			sms.Credentials{ClientID: "c", APIKey: rig.Key}); err != nil {
 			t.Fatal(err)
 		}
-		p.know("CLINIC", "PENDING1")
+		p.Know("CLINIC", "PENDING1")
 		p.run()
 		play(p)
 		p.stop()
@@ -87,20 +88,20 @@ func scheduled(t *testing.T, play func(p *timetable)) {
 func (p *timetable) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	s := desk.NewScheduler(p.desk, p.clocks.elapsed)
+	s := desk.NewScheduler(p.Desk.Desk, p.clocks.elapsed)
 	go func() { defer close(done); s.Run(ctx) }()
 	p.stop = func() { cancel(); <-done }
 }
 
 // order schedules a new campaign for so long from now.
 func (p *timetable) order(in time.Duration) sms.Campaign {
-	p.t.Helper()
+	p.T.Helper()
 	p.n++
-	c := p.draft("CLINIC", strings.Repeat("x", p.n), ordinary(3)...)
-	c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(in)),
+	c := p.Draft("CLINIC", strings.Repeat("x", p.n), rig.Ordinary(3)...)
+	c, err := p.Desk.ScheduleCampaign(p.Ctx, p.By, c.ID, sms.ScheduleAt(p.clocks.wall().Add(in)),
 		desk.StartOrder{Version: c.Version})
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return c
 }
@@ -109,13 +110,13 @@ func (p *timetable) order(in time.Duration) sms.Campaign {
 func (p *timetable) pass(d time.Duration) { time.Sleep(d) }
 
 func (p *timetable) is(id int64, state sms.CampaignState, pause string) sms.Campaign {
-	p.t.Helper()
-	c, err := p.db.Campaign(p.ctx, id)
+	p.T.Helper()
+	c, err := p.DB.Campaign(p.Ctx, id)
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	if c.State != state || !strings.Contains(c.Pause, pause) || pause == "" && c.Pause != "" {
-		p.t.Errorf("campaign %d is %s %q, want %s %q", id, c.State, c.Pause, state, pause)
+		p.T.Errorf("campaign %d is %s %q, want %s %q", id, c.State, c.Pause, state, pause)
 	}
 	return c
 }
@@ -130,7 +131,7 @@ func TestASchedulerStartsAtTheMinuteAndOnce(t *testing.T) {
 		if late := got.StartedAt - got.SendAt; late < 0 || late > 2000 || got.StartedName != "Ada Obi" {
 			t.Errorf("started %d ms after its time by %q", late, got.StartedName)
 		}
-		if tally, err := p.db.Tally(p.ctx, c.ID); err != nil || tally["queued"] != 3 {
+		if tally, err := p.DB.Tally(p.Ctx, c.ID); err != nil || tally["queued"] != 3 {
 			t.Errorf("%v %v", tally, err)
 		}
 		// the clock is put back before the time of the start.
@@ -152,15 +153,15 @@ func TestALateStartIsLeftToAPerson(t *testing.T) {
 		p.pass(2 * time.Second)
 		p.is(soon.ID, sms.CampaignRunning, "")
 		held := p.is(late.ID, sms.CampaignPaused, "more than 30 minutes late, so someone has to decide when to send it")
-		if tally, err := p.db.Tally(p.ctx, late.ID); err != nil || tally["draft"] != 3 || !held.Held() {
+		if tally, err := p.DB.Tally(p.Ctx, late.ID); err != nil || tally["draft"] != 3 || !held.Held() {
 			t.Errorf("%v %v", tally, err)
 		}
-		started, err := p.desk.ContinueCampaign(p.ctx, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}, late.ID,
+		started, err := p.Desk.ContinueCampaign(p.Ctx, sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}, late.ID,
 			desk.ContinueOrder{})
 		if err != nil || started.State != sms.CampaignRunning || started.StartedName != "Bola" || started.StartedAt == 0 {
 			t.Errorf("%+v %v", started, err)
 		}
-		if tally, err := p.db.Tally(p.ctx, late.ID); err != nil || tally["queued"] != 3 {
+		if tally, err := p.DB.Tally(p.Ctx, late.ID); err != nil || tally["queued"] != 3 {
 			t.Errorf("%v %v", tally, err)
 		}
 	})
@@ -202,7 +203,7 @@ func TestSchedulesUnderRandomClocks(t *testing.T) {
 				p.pass(1500 * time.Millisecond)
 			}
 			for _, id := range list {
-				c, err := p.db.Campaign(p.ctx, id)
+				c, err := p.DB.Campaign(p.Ctx, id)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -230,23 +231,23 @@ func TestSchedulesUnderRandomClocks(t *testing.T) {
 func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 	scheduled(t, func(p *timetable) {
 		c := p.order(time.Minute)
-		p.know("OTHER")
+		p.Know("OTHER")
 		p.pass(62 * time.Second)
 		p.is(c.ID, sms.CampaignPaused, "We could not check with the provider whether sender ID CLINIC is approved")
-		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil ||
+		if got, err := p.Desk.ContinueCampaign(p.Ctx, p.By, c.ID, desk.ContinueOrder{}); err != nil ||
 			got.State != sms.CampaignPaused {
 			t.Errorf("it goes on without a sender ID: %+v %v", got, err)
 		}
-		p.know("CLINIC")
-		if got, err := p.desk.ContinueCampaign(p.ctx, p.by, c.ID, desk.ContinueOrder{}); err != nil ||
+		p.Know("CLINIC")
+		if got, err := p.Desk.ContinueCampaign(p.Ctx, p.By, c.ID, desk.ContinueOrder{}); err != nil ||
 			got.State != sms.CampaignRunning {
 			t.Errorf("%+v %v", got, err)
 		}
 	})
 	scheduled(t, func(p *timetable) {
 		twin := func(again bool) sms.Campaign {
-			c := p.draft("CLINIC", "The same", ordinary(2)...)
-			c, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, sms.ScheduleAt(p.clocks.wall().Add(time.Minute)),
+			c := p.Draft("CLINIC", "The same", rig.Ordinary(2)...)
+			c, err := p.Desk.ScheduleCampaign(p.Ctx, p.By, c.ID, sms.ScheduleAt(p.clocks.wall().Add(time.Minute)),
 				desk.StartOrder{Version: c.Version, Again: again})
 			if err != nil {
 				t.Fatal(err)
@@ -265,47 +266,47 @@ func TestOrdersAboutASchedule(t *testing.T) {
 	scheduled(t, func(p *timetable) {
 		viewer, other := sms.User{ID: 9, Name: "V", Role: sms.Viewer, Active: true},
 			sms.User{ID: 2, Name: "Bola", Role: sms.Sender, Active: true}
-		c := p.draft("CLINIC", "Hello", ordinary(2)...)
+		c := p.Draft("CLINIC", "Hello", rig.Ordinary(2)...)
 		at := func(d time.Duration) sms.Schedule { return sms.ScheduleAt(p.clocks.wall().Add(d)) }
-		if _, err := p.desk.ScheduleCampaign(p.ctx, viewer, c.ID, at(time.Hour),
+		if _, err := p.Desk.ScheduleCampaign(p.Ctx, viewer, c.ID, at(time.Hour),
 			desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrForbidden) {
 			t.Errorf("a viewer schedules: %v", err)
 		}
 		var bad sms.Invalid
 		for _, in := range []time.Duration{-time.Second, 0, 366 * 24 * time.Hour} {
-			if _, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, at(in), desk.StartOrder{Version: c.Version}); !errors.As(err,
+			if _, err := p.Desk.ScheduleCampaign(p.Ctx, p.By, c.ID, at(in), desk.StartOrder{Version: c.Version}); !errors.As(err,
 				&bad) || bad["time"] == "" {
 				t.Errorf("%s from now: %v", in, err)
 			}
 		}
-		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, at(time.Hour),
+		if _, err := p.Desk.RescheduleCampaign(p.Ctx, p.By, c.ID, at(time.Hour),
 			desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("a draft is rescheduled: %v", err)
 		}
 		when := at(time.Hour)
 		for range 2 {
-			if got, err := p.desk.ScheduleCampaign(p.ctx, p.by, c.ID, when, desk.StartOrder{Version: c.Version}); err != nil ||
+			if got, err := p.Desk.ScheduleCampaign(p.Ctx, p.By, c.ID, when, desk.StartOrder{Version: c.Version}); err != nil ||
 				got.State != sms.CampaignScheduled {
 				t.Errorf("pressing twice: %+v %v", got, err)
 			}
 		}
-		if _, err := p.desk.ScheduleCampaign(p.ctx, other, c.ID, when, desk.StartOrder{Version: c.Version}); !errors.Is(err,
+		if _, err := p.Desk.ScheduleCampaign(p.Ctx, other, c.ID, when, desk.StartOrder{Version: c.Version}); !errors.Is(err,
 			sms.ErrConflict) {
 			t.Errorf("two people schedule: %v", err)
 		}
-		if _, err := p.desk.StartCampaign(p.ctx, other, c.ID, desk.StartOrder{Version: c.Version, Again: true}); !errors.Is(
+		if _, err := p.Desk.StartCampaign(p.Ctx, other, c.ID, desk.StartOrder{Version: c.Version, Again: true}); !errors.Is(
 			err, sms.ErrConflict) {
 			t.Errorf("a scheduled campaign is started: %v", err)
 		}
-		if _, err := p.desk.StopCampaign(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.Desk.StopCampaign(p.Ctx, p.By, c.ID); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("a scheduled campaign is stopped: %v", err)
 		}
-		if _, err := p.desk.RescheduleCampaign(p.ctx, p.by, c.ID, at(2*time.Hour),
+		if _, err := p.Desk.RescheduleCampaign(p.Ctx, p.By, c.ID, at(2*time.Hour),
 			desk.StartOrder{Version: c.Version}); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("an old page changes the time: %v", err)
 		}
 		c = p.is(c.ID, sms.CampaignScheduled, "")
-		if _, err := p.desk.RescheduleCampaign(p.ctx, other, c.ID, at(2*time.Hour),
+		if _, err := p.Desk.RescheduleCampaign(p.Ctx, other, c.ID, at(2*time.Hour),
 			desk.StartOrder{Version: c.Version}); err != nil {
 			t.Error(err)
 		}
@@ -313,20 +314,20 @@ func TestOrdersAboutASchedule(t *testing.T) {
 		if got := p.is(c.ID, sms.CampaignScheduled, ""); got.StartedName != "Bola" {
 			t.Errorf("%+v", got)
 		}
-		if got, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); err != nil || got.State != sms.CampaignDraft ||
+		if got, err := p.Desk.CancelSchedule(p.Ctx, p.By, c.ID); err != nil || got.State != sms.CampaignDraft ||
 			got.SendAt != 0 {
 			t.Errorf("%+v %v", got, err)
 		}
-		if _, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.Desk.CancelSchedule(p.Ctx, p.By, c.ID); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("cancelled twice: %v", err)
 		}
 		p.pass(2 * time.Hour)
 		c = p.is(c.ID, sms.CampaignDraft, "")
-		if got, err := p.desk.StartCampaign(p.ctx, p.by, c.ID, desk.StartOrder{Version: c.Version}); err != nil ||
+		if got, err := p.Desk.StartCampaign(p.Ctx, p.By, c.ID, desk.StartOrder{Version: c.Version}); err != nil ||
 			got.State != sms.CampaignRunning {
 			t.Errorf("%+v %v", got, err)
 		}
-		if _, err := p.desk.CancelSchedule(p.ctx, p.by, c.ID); !errors.Is(err, sms.ErrConflict) {
+		if _, err := p.Desk.CancelSchedule(p.Ctx, p.By, c.ID); !errors.Is(err, sms.ErrConflict) {
 			t.Errorf("cancelled after its start: %v", err)
 		}
 	})
@@ -334,27 +335,27 @@ func TestOrdersAboutASchedule(t *testing.T) {
 
 // A scheduled campaign goes out over the real client to the sandbox once.
 func TestAScheduledCampaignIsSentOnce(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	r.dispatch()
+	r := newKit(t, sandbox.Config{}, nil)
+	r.Dispatch()
 	ctx, cancel := context.WithCancel(t.Context())
 	var loops sync.WaitGroup
 	for range 3 {
-		s := desk.NewScheduler(r.desk, func() time.Duration { return time.Duration(time.Now().UnixNano()) })
+		s := desk.NewScheduler(r.Desk.Desk, func() time.Duration { return time.Duration(time.Now().UnixNano()) })
 		loops.Go(func() { s.Run(ctx) })
 	}
 	defer func() { cancel(); loops.Wait() }()
-	c := r.draft("CLINIC", "Hello", ordinary(7)...)
-	if _, err := r.desk.ScheduleCampaign(r.ctx, r.by, c.ID, sms.ScheduleAt(time.Now().Add(700*time.Millisecond)),
+	c := r.Draft("CLINIC", "Hello", rig.Ordinary(7)...)
+	if _, err := r.Desk.ScheduleCampaign(r.Ctx, r.By, c.ID, sms.ScheduleAt(time.Now().Add(700*time.Millisecond)),
 		desk.StartOrder{Version: c.Version}); err != nil {
 		t.Fatal(err)
 	}
-	r.until(c.ID, "the end", finished)
-	for number, n := range r.ledger() {
+	r.Until(c.ID, "the end", rig.Finished)
+	for number, n := range r.Ledger() {
 		if n != 1 {
 			t.Errorf("%s was executed %d times", number, n)
 		}
 	}
-	if len(r.ledger()) != 7 {
-		t.Errorf("%v", r.ledger())
+	if len(r.Ledger()) != 7 {
+		t.Errorf("%v", r.Ledger())
 	}
 }

@@ -16,10 +16,10 @@ import (
 // reads much more often while the provider answers.
 const senderAge = 15 * time.Minute
 
-// senderProblem says why a sender ID cannot be used, or "". One that is not
+// SenderProblem says why a sender ID cannot be used, or "". One that is not
 // known to be usable, or was read long ago, is looked up at the service first.
 // Where the service does not answer, what was read last counts.
-func (d *Desk) senderProblem(ctx context.Context, account int64, sender string) (string, error) {
+func (d *Desk) SenderProblem(ctx context.Context, account int64, sender string) (string, error) {
 	if strings.TrimSpace(sender) == "" {
 		return "Choose a sender ID", nil
 	}

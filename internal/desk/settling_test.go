@@ -3,7 +3,6 @@ package desk_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
@@ -65,25 +65,25 @@ func (b *brittle) SettleKept(ctx context.Context, u sms.Unsettled,
 }
 
 // onBrittle lets the rig's Dispatchers work on a database that can fail.
-func (r *rig) onBrittle() (*brittle, *workers.Outage) {
-	b := &brittle{DB: r.db}
+func (r *kit) onBrittle() (*brittle, *workers.Outage) {
+	b := &brittle{DB: r.DB}
 	outage := workers.NewOutage(slog.New(slog.DiscardHandler), time.Now)
-	r.store = b
-	r.endures = func(d *workers.Dispatcher) {
-		reserve := storage.NewReserve(r.data, "")
-		r.t.Cleanup(func() { _ = reserve.Close() })
+	r.Store = b
+	r.Endures = func(d *workers.Dispatcher) {
+		reserve := storage.NewReserve(r.Data, "")
+		r.T.Cleanup(func() { _ = reserve.Close() })
 		d.Endure(reserve, outage)
 	}
 	return b, outage
 }
 
 // reserved lists what another process would find in the reserve.
-func (r *rig) reserved() []sms.Unsettled {
-	r.t.Helper()
-	reserve := storage.NewReserve(r.data, "")
+func (r *kit) reserved() []sms.Unsettled {
+	r.T.Helper()
+	reserve := storage.NewReserve(r.Data, "")
 	list, err := reserve.Kept()
 	if err := errors.Join(err, reserve.Close()); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return list
 }
@@ -98,11 +98,11 @@ func eventually(t testing.TB, what string, ok func() bool) {
 }
 
 // sending counts the messages of calls that are licensed and not settled.
-func (r *rig) sending(campaign int64) (n int) {
-	r.t.Helper()
-	list, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: campaign, Limit: 1000})
+func (r *kit) sending(campaign int64) (n int) {
+	r.T.Helper()
+	list, _, err := r.DB.Messages(r.Ctx, sms.MessageFilter{CampaignID: campaign, Limit: 1000})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	for _, m := range list {
 		if m.State == sms.Sending {
@@ -115,26 +115,26 @@ func (r *rig) sending(campaign int64) (n int) {
 // fillInFlight makes the database fail while several calls are under way, and
 // waits until the outcomes of all of them are in the reserve. It returns how
 // many messages they are about.
-func (r *rig) fillInFlight(b *brittle, campaign int64) (flying int) {
-	r.t.Helper()
-	eventually(r.t, "several calls under way", func() bool { return r.sending(campaign) >= 40 })
+func (r *kit) fillInFlight(b *brittle, campaign int64) (flying int) {
+	r.T.Helper()
+	eventually(r.T, "several calls under way", func() bool { return r.sending(campaign) >= 40 })
 	b.full.Store(true)
 	time.Sleep(100 * time.Millisecond) // what is being stored gets to its end
 	if flying = r.sending(campaign); flying < 20 {
-		r.t.Fatalf("only %d messages were under way", flying)
+		r.T.Fatalf("only %d messages were under way", flying)
 	}
-	eventually(r.t, "all outcomes in the reserve", func() bool { return len(r.reserved())*10 >= flying })
+	eventually(r.T, "all outcomes in the reserve", func() bool { return len(r.reserved())*10 >= flying })
 	return flying
 }
 
-func (r *rig) once(n int) {
-	r.t.Helper()
-	if got := r.ledger(); len(got) != n {
-		r.t.Errorf("%d numbers were executed, want %d", len(got), n)
+func (r *kit) once(n int) {
+	r.T.Helper()
+	if got := r.Ledger(); len(got) != n {
+		r.T.Errorf("%d numbers were executed, want %d", len(got), n)
 	}
-	for number, times := range r.ledger() {
+	for number, times := range r.Ledger() {
 		if times != 1 {
-			r.t.Errorf("%s was executed %d times", number, times)
+			r.T.Errorf("%s was executed %d times", number, times)
 		}
 	}
 }
@@ -142,27 +142,27 @@ func (r *rig) once(n int) {
 // TestAFullDatabaseDoubtsNothing: outcomes wait, nothing is claimed meanwhile,
 // it is said why, and the Dispatcher goes on by itself.
 func TestAFullDatabaseDoubtsNothing(t *testing.T) {
-	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{Latency: 300 * time.Millisecond}}, nil)
+	r := newKit(t, sandbox.Config{Faults: sandbox.Faults{Latency: 300 * time.Millisecond}}, nil)
 	b, outage := r.onBrittle()
-	c := r.start(r.draft("CLINIC", "Hello", ordinary(400)...))
-	r.dispatch()
+	c := r.Start(r.Draft("CLINIC", "Hello", rig.Ordinary(400)...))
+	r.Dispatch()
 	flying := r.fillInFlight(b, c.ID)
 	eventually(t, "the outage to be told", func() bool { return strings.Contains(outage.Sentence(), "full") })
-	executed := len(r.ledger())
+	executed := len(r.Ledger())
 	before := b.refused.Load()
 	time.Sleep(3 * time.Second)
-	if now := len(r.ledger()); now != executed {
+	if now := len(r.Ledger()); now != executed {
 		t.Errorf("%d messages were sent although nothing could be stored", now-executed)
 	}
 	// Each outcome and each account's claim is tried about once a second.
 	if tries := b.refused.Load() - before; tries > 50 {
 		t.Errorf("%d tries in 3 seconds", tries)
 	}
-	if tally, err := r.db.Tally(r.ctx, c.ID); err != nil || tally["doubt"] != 0 || r.sending(c.ID) != flying {
+	if tally, err := r.DB.Tally(r.Ctx, c.ID); err != nil || tally["doubt"] != 0 || r.sending(c.ID) != flying {
 		t.Errorf("tally %v, %v", tally, err)
 	}
 	b.full.Store(false)
-	_, tally := r.until(c.ID, "the end", finished)
+	_, tally := r.Until(c.ID, "the end", rig.Finished)
 	if tally["network"] != 400 {
 		t.Errorf("tally %v", tally)
 	}
@@ -176,10 +176,10 @@ func TestAFullDatabaseDoubtsNothing(t *testing.T) {
 // TestTheNextProcessStoresWhatWasKept: the one before it was stopped while the
 // database was full, also at once when it starts with a full one.
 func TestTheNextProcessStoresWhatWasKept(t *testing.T) {
-	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{Latency: 300 * time.Millisecond}}, nil)
+	r := newKit(t, sandbox.Config{Faults: sandbox.Faults{Latency: 300 * time.Millisecond}}, nil)
 	b, _ := r.onBrittle()
-	c := r.start(r.draft("CLINIC", "Hello", ordinary(400)...))
-	stop := r.dispatch()
+	c := r.Start(r.Draft("CLINIC", "Hello", rig.Ordinary(400)...))
+	stop := r.Dispatch()
 	r.fillInFlight(b, c.ID)
 	began := time.Now()
 	stop()
@@ -187,13 +187,13 @@ func TestTheNextProcessStoresWhatWasKept(t *testing.T) {
 		t.Errorf("stopping took %s", took)
 	}
 	kept := len(r.reserved())
-	r.dispatch()
+	r.Dispatch()
 	time.Sleep(time.Second)
-	if tally, err := r.db.Tally(r.ctx, c.ID); err != nil || tally["doubt"] != 0 || len(r.reserved()) != kept {
+	if tally, err := r.DB.Tally(r.Ctx, c.ID); err != nil || tally["doubt"] != 0 || len(r.reserved()) != kept {
 		t.Errorf("a start with a full database: %v, %v, %d of %d kept", tally, err, len(r.reserved()), kept)
 	}
 	b.full.Store(false)
-	_, tally := r.until(c.ID, "the end", finished)
+	_, tally := r.Until(c.ID, "the end", rig.Finished)
 	if tally["network"] != 400 {
 		t.Errorf("tally %v", tally)
 	}
@@ -203,22 +203,22 @@ func TestTheNextProcessStoresWhatWasKept(t *testing.T) {
 // TestALicenceThatCannotBeStoredSendsNothing and does not spin: its messages
 // come back when the database does.
 func TestALicenceThatCannotBeStoredSendsNothing(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	b, _ := r.onBrittle()
 	unlicensed := &unlicensed{brittle: b}
-	r.store = unlicensed
-	c := r.start(r.draft("CLINIC", "Hello", ordinary(60)...))
-	r.dispatch()
+	r.Store = unlicensed
+	c := r.Start(r.Draft("CLINIC", "Hello", rig.Ordinary(60)...))
+	r.Dispatch()
 	time.Sleep(3 * time.Second)
 	if n := unlicensed.asked.Load(); n < 2 || n > 40 {
 		t.Errorf("%d licences were asked for in 3 seconds", n)
 	}
-	if tally, err := r.db.Tally(r.ctx, c.ID); err != nil || tally["doubt"]+tally["sending"] != 0 || len(r.ledger()) != 0 ||
+	if tally, err := r.DB.Tally(r.Ctx, c.ID); err != nil || tally["doubt"]+tally["sending"] != 0 || len(r.Ledger()) != 0 ||
 		len(r.reserved()) != 0 {
-		t.Errorf("tally %v %v, executed %d, kept %d", tally, err, len(r.ledger()), len(r.reserved()))
+		t.Errorf("tally %v %v, executed %d, kept %d", tally, err, len(r.Ledger()), len(r.reserved()))
 	}
 	unlicensed.well.Store(true)
-	_, tally := r.until(c.ID, "the end", finished)
+	_, tally := r.Until(c.ID, "the end", rig.Finished)
 	if tally["network"] != 60 {
 		t.Errorf("tally %v", tally)
 	}
@@ -242,50 +242,23 @@ func (u *unlicensed) License(ctx context.Context, a *sms.Attempt, now int64) err
 
 // TestAGroupsOutcomeIsKept as a whole, like that of a list.
 func TestAGroupsOutcomeIsKept(t *testing.T) {
-	r := newRig(t, sandbox.Config{Faults: sandbox.Faults{Latency: 700 * time.Millisecond}}, nil)
+	r := newKit(t, sandbox.Config{Faults: sandbox.Faults{Latency: 700 * time.Millisecond}}, nil)
 	b, _ := r.onBrittle()
-	c, err := r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Text: "Hello",
+	c, err := r.Desk.CreateCampaign(r.Ctx, r.By, desk.Order{AccountID: r.Account.ID, SenderID: "CLINIC", Text: "Hello",
 		GroupID: "107", GroupName: "Parents", Token: desk.NewToken()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.start(c)
-	stop := r.dispatch()
+	r.Start(c)
+	stop := r.Dispatch()
 	eventually(t, "the call", func() bool { return r.sending(c.ID) == 1 })
 	b.full.Store(true)
 	eventually(t, "its outcome in the reserve", func() bool { return len(r.reserved()) == 1 })
 	stop()
 	b.full.Store(false)
-	r.dispatch()
-	_, tally := r.until(c.ID, "the end", finished)
-	if tally["network"] != 12 || tally.Total() != 12 || len(r.sandbox.Ledger()) != 12 {
-		t.Errorf("tally %v, executed %d; the group Parents has 12 contacts", tally, len(r.sandbox.Ledger()))
-	}
-}
-
-// unstaged cannot write the rows of lists for the first few times.
-type unstaged struct {
-	*storage.DB
-	left atomic.Int64
-}
-
-func (u *unstaged) StageRows(ctx context.Context, uid string,
-	fill func(func([]sms.ListRow, []sms.RowNote) error) error) (int64, error) {
-	if u.left.Add(-1) >= 0 {
-		return 0, fmt.Errorf("stage the rows: %w", errFullDisk)
-	}
-	return u.DB.StageRows(ctx, uid, fill)
-}
-
-// TestAListWaitsForTheDisk and is not given up: its file need not be uploaded
-// again because a disk was full for a while.
-func TestAListWaitsForTheDisk(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	store := &unstaged{DB: r.db}
-	store.left.Store(4)
-	l := r.upload("people.csv", "Phone,Name\n0803 000 0001,Ada\n0803 000 0002,Ben\n")
-	r.importerOn(store)
-	if l = r.checked(l, order(l, "Hello")); l.State == sms.ListFailed || store.left.Load() >= 0 {
-		t.Errorf("the list is %s: %s; %d tries were left", l.State, l.Problem, store.left.Load())
+	r.Dispatch()
+	_, tally := r.Until(c.ID, "the end", rig.Finished)
+	if tally["network"] != 12 || tally.Total() != 12 || len(r.Sandbox.Ledger()) != 12 {
+		t.Errorf("tally %v, executed %d; the group Parents has 12 contacts", tally, len(r.Sandbox.Ledger()))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -42,7 +43,7 @@ type office struct {
 
 func newOffice(t *testing.T) office {
 	t.Helper()
-	db, err := storage.Open(context.Background(), storage.Config{Data: schema.Folder(t)})
+	db, err := storage.Open(context.Background(), storage.Config{Data: rig.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

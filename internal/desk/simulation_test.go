@@ -26,6 +26,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
@@ -113,7 +114,7 @@ func simulate(t *testing.T, seed uint64, c control) (wrong []string) {
 	if err := os.Mkdir(filepath.Join(folder, "data"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := schema.Copy(filepath.Join(folder, "data")); err != nil {
+	if err := rig.CopyFolder(filepath.Join(folder, "data")); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +191,7 @@ func (s *simulation) chance(percent int) bool { return s.dice.IntN(100) < percen
 // play is the history itself.
 func (s *simulation) play() {
 	var err error
-	s.service, err = sandbox.New(sandbox.Config{APIKey: rigKey, ClientID: clientID, PerMinute: -1, Seed: s.dice.Uint64()})
+	s.service, err = sandbox.New(sandbox.Config{APIKey: rig.Key, ClientID: clientID, PerMinute: -1, Seed: s.dice.Uint64()})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func (s *simulation) open() {
 	a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: s.perMinute,
 		CallLimit: 1 + s.dice.IntN(4),
 		Country:   "NG", Timezone: "Africa/Lagos", Currency: "₦"}
-	a, err := l.desk.CreateAccount(l.ctx, s.by, a, sms.Credentials{ClientID: clientID, APIKey: rigKey})
+	a, err := l.desk.CreateAccount(l.ctx, s.by, a, sms.Credentials{ClientID: clientID, APIKey: rig.Key})
 	if err == nil {
 		s.account = a.ID
 		approved := sms.SenderID{ID: 1, Text: "CLINIC", IsActive: true, ApproveStatus: "Approved"}
@@ -297,7 +298,7 @@ func (s *simulation) start() {
 	}
 	news, log := feed.New(), slog.New(slog.DiscardHandler)
 	accounts := gateway.NewAccounts(l.gateway, l.db, log)
-	l.desk = desk.New(l.db, gateway.See(accounts, forOrders), news, log, s.wall)
+	l.desk = desk.New(l.db, gateway.See(accounts, rig.ForOrders), news, log, s.wall)
 	l.journal = storage.NewJournal(l.db, storage.JournalConfig{Program: "simulation"})
 	receiver := workers.NewReceiver(l.inbox, l.db, gateway.ParseReport, news, log, s.wall)
 	receiver.ReplayFrom(l.reports)
@@ -317,7 +318,7 @@ func (s *simulation) start() {
 	}
 	began := time.Now()
 	scheduler := desk.NewScheduler(l.desk, func() time.Duration { return time.Since(began) })
-	dispatcher := workers.NewDispatcher(l.db, l.journal, gateway.See(accounts, forSending), news, 3, log, s.wall)
+	dispatcher := workers.NewDispatcher(l.db, l.journal, gateway.See(accounts, rig.ForSending), news, 3, log, s.wall)
 	dispatcher.Endure(mortalReserve{storage.NewReserve(s.data(), ""), l}, workers.NewOutage(log, s.wall))
 	l.running.Go(func() { scheduler.Run(l.ctx) })
 	l.running.Go(func() {
@@ -369,17 +370,17 @@ func (r mortalReserve) Done(uid string) error {
 }
 
 // gateway is the real client over the simulation's wire.
-func (l *life) gateway(o gateway.Opening[service]) (service, error) {
+func (l *life) gateway(o gateway.Opening[rig.Service]) (rig.Service, error) {
 	if l.s.control.forgets {
 		o.Before = sms.CallsBefore{}
 	}
 	cfg := gateway.Config{BaseURL: o.Account.BaseURL, Credentials: o.Secrets, PerMinute: o.Account.PerMinute,
 		Before: o.Before, Heard: o.Heard, Throttled: o.Throttled, AnswerTimeout: 10 * time.Second, Dial: l.dial}
-	if before, open := o.After.(client); open {
+	if before, open := o.After.(rig.Client); open {
 		cfg.After = before.Client
 	}
 	g, err := gateway.Open(cfg)
-	return client{g}, err
+	return rig.Client{g}, err
 }
 
 var errDead = errors.New("the process was killed")
@@ -433,7 +434,7 @@ func (s *simulation) draft() (sms.Campaign, bool) {
 	l := s.now()
 	var to []string
 	for _, n := range s.dice.Perm(12)[:1+s.dice.IntN(8)] {
-		to = append(to, ordinary(12)[n])
+		to = append(to, rig.Ordinary(12)[n])
 	}
 	c, err := l.desk.CreateCampaign(l.ctx, s.by, desk.Order{AccountID: s.account, SenderID: "CLINIC",
 		Numbers: strings.Join(to, "\n"), Text: s.text(), Token: desk.NewToken()})

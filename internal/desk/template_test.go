@@ -25,13 +25,13 @@ func refuseTemplates(next http.Handler) http.Handler {
 }
 
 func TestTemplatesAreReadAndKept(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	proof, err := r.desk.TestAccount(r.ctx, r.by, r.account.ID)
+	r := newKit(t, sandbox.Config{}, nil)
+	proof, err := r.Desk.TestAccount(r.Ctx, r.By, r.Account.ID)
 	if err != nil || len(proof.Templates) != 5 {
 		t.Fatalf("%+v %v", proof.Templates, err)
 	}
 	usable := map[string]bool{}
-	list, err := r.db.Templates(r.ctx, r.account.ID)
+	list, err := r.DB.Templates(r.Ctx, r.Account.ID)
 	for _, m := range list {
 		usable[m.Name] = m.Usable()
 	}
@@ -40,7 +40,7 @@ func TestTemplatesAreReadAndKept(t *testing.T) {
 	if err != nil || !maps.Equal(usable, want) {
 		t.Errorf("%v %v", usable, err)
 	}
-	if reading, err := r.db.Reading(r.ctx, r.account.ID, sms.RecordTemplates); err != nil || reading.At == 0 ||
+	if reading, err := r.DB.Reading(r.Ctx, r.Account.ID, sms.RecordTemplates); err != nil || reading.At == 0 ||
 		reading.Failure != "" {
 		t.Errorf("%+v %v", reading, err)
 	}
@@ -49,57 +49,57 @@ func TestTemplatesAreReadAndKept(t *testing.T) {
 // TestAnAccountWithoutTemplatesIsConnected: who may not list templates may
 // still send.
 func TestAnAccountWithoutTemplatesIsConnected(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	server := httptest.NewServer(refuseTemplates(r.sandbox.Handler()))
+	r := newKit(t, sandbox.Config{}, nil)
+	server := httptest.NewServer(refuseTemplates(r.Sandbox.Handler()))
 	t.Cleanup(server.Close)
-	a, err := r.desk.SaveAccount(r.ctx, r.by, r.account.ID, func(a *sms.Account, _ *sms.Credentials) {
+	a, err := r.Desk.SaveAccount(r.Ctx, r.By, r.Account.ID, func(a *sms.Account, _ *sms.Credentials) {
 		a.BaseURL = server.URL + "/v2"
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.db.PutTemplates(r.ctx, a.ID, []sms.Template{{ID: 1, Name: "Kept"}}, 5); err != nil {
+	if err := r.DB.PutTemplates(r.Ctx, a.ID, []sms.Template{{ID: 1, Name: "Kept"}}, 5); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.desk.RefreshAccount(r.ctx, r.by, a.ID); err != nil {
+	if err := r.Desk.RefreshAccount(r.Ctx, r.By, a.ID); err != nil {
 		t.Fatal(err)
 	}
-	reading, err := r.db.Reading(r.ctx, a.ID, sms.RecordTemplates)
+	reading, err := r.DB.Reading(r.Ctx, a.ID, sms.RecordTemplates)
 	if err != nil || reading.At != 5 ||
 		reading.Failure != "API access is turned off for this account. Ask the provider to turn it on" {
 		t.Errorf("%+v %v", reading, err)
 	}
-	list, err := r.db.Templates(r.ctx, a.ID)
+	list, err := r.DB.Templates(r.Ctx, a.ID)
 	if err != nil || len(list) != 1 {
 		t.Errorf("%v %v", list, err)
 	}
-	if now, err := r.db.Account(r.ctx, a.ID); err != nil || now.Failure != "" || now.ReachedAt == 0 {
+	if now, err := r.DB.Account(r.Ctx, a.ID); err != nil || now.Failure != "" || now.ReachedAt == 0 {
 		t.Errorf("%+v %v", now, err)
 	}
 }
 
 func TestRefreshNeedsASenderAndALivingAccount(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	if err := r.desk.RefreshAccount(r.ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, r.account.ID); !errors.Is(err,
+	r := newKit(t, sandbox.Config{}, nil)
+	if err := r.Desk.RefreshAccount(r.Ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, r.Account.ID); !errors.Is(err,
 		sms.ErrForbidden) {
 		t.Errorf("a viewer: %v", err)
 	}
-	if err := r.desk.RefreshAccount(r.ctx, r.by, 99); !errors.Is(err, sms.ErrNotFound) {
+	if err := r.Desk.RefreshAccount(r.Ctx, r.By, 99); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("no account: %v", err)
 	}
-	r.service.Close()
-	if err := r.desk.RefreshAccount(r.ctx, r.by, r.account.ID); err == nil {
+	r.Service.Close()
+	if err := r.Desk.RefreshAccount(r.Ctx, r.By, r.Account.ID); err == nil {
 		t.Error("nobody answered and nothing was said")
 	}
-	if a, err := r.db.Account(r.ctx, r.account.ID); err != nil || a.Failure == "" {
+	if a, err := r.DB.Account(r.Ctx, r.Account.ID); err != nil || a.Failure == "" {
 		t.Errorf("%+v %v", a, err)
 	}
 }
 
 func TestMarksAreFilledForEverybody(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	order := func(text string, fixed map[string]string) (sms.Campaign, error) {
-		return r.desk.CreateCampaign(r.ctx, r.by, desk.Order{AccountID: r.account.ID, SenderID: "CLINIC",
+		return r.Desk.CreateCampaign(r.Ctx, r.By, desk.Order{AccountID: r.Account.ID, SenderID: "CLINIC",
 			Numbers: "08030000101", Text: text, Fixed: fixed, Token: desk.NewToken()})
 	}
 	for _, c := range []struct {

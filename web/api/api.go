@@ -19,6 +19,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -27,6 +28,7 @@ import (
 type API struct {
 	store    Questions
 	desk     Orders
+	lists    ListOrders
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
@@ -40,11 +42,13 @@ type API struct {
 
 // Config is what it needs to work.
 type Config struct {
-	Ask  Questions
-	Do   Orders
-	Feed *feed.Feed
-	Log  *slog.Logger
-	Now  func() time.Time
+	Ask Questions
+	Do  Orders
+	// Lists takes the files that programs send.
+	Lists ListOrders
+	Feed  *feed.Feed
+	Log   *slog.Logger
+	Now   func() time.Time
 	// RequestID names a request in the log.
 	RequestID func(ctx context.Context) string
 	// Spool is the folder for what programs send, until it is a list; "" is the
@@ -55,7 +59,7 @@ type Config struct {
 }
 
 func New(c Config) *API {
-	return &API{store: c.Ask, desk: c.Do, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID, pace: newPace(),
+	return &API{store: c.Ask, desk: c.Do, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID, pace: newPace(),
 		uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
 }
 
@@ -85,12 +89,8 @@ type Questions interface {
 type Orders interface {
 	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
 	CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
-	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
 	ContinueCampaign(ctx context.Context, by sms.User, id int64, o desk.ContinueOrder) (sms.Campaign, error)
-	DropList(ctx context.Context, by sms.User, uid string) error
 	EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error
-	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error)
-	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m desk.MakeOrder) (sms.List, error)
 	NeedsApproval(ctx context.Context, c sms.Campaign) (bool, error)
 	OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest) (sms.TokenRequest, error)
 	ProposeSchedule(ctx context.Context, by sms.User, id int64, at sms.Schedule) (sms.Campaign, error)
@@ -99,9 +99,17 @@ type Orders interface {
 	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	StartCampaign(ctx context.Context, by sms.User, id int64, o desk.StartOrder) (sms.Campaign, error)
 	StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
-	UploadList(ctx context.Context, by sms.User, o desk.UploadOrder, body io.Reader) (sms.List, error)
 	UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error)
 	UseToken(ctx context.Context, secret string) (sms.Token, error)
+}
+
+// ListOrders are what programs do with lists.
+type ListOrders interface {
+	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
+	DropList(ctx context.Context, by sms.User, uid string) error
+	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error)
+	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
+	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
 }
 
 // Path begins every address that is for other programs. There no cookie is

@@ -17,6 +17,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -235,7 +236,7 @@ func (s *API) create(ctx context.Context, p program, c received, token string) (
 	}
 	made, err := s.workOff(ctx, p, account, c, l, text)
 	if err != nil && refusal(err) {
-		if dropped := s.desk.DropList(ctx, p.user, l.UID); dropped != nil && !errors.Is(dropped, sms.ErrNotFound) &&
+		if dropped := s.lists.DropList(ctx, p.user, l.UID); dropped != nil && !errors.Is(dropped, sms.ErrNotFound) &&
 			!errors.Is(dropped, sms.ErrConflict) {
 			return 0, dropped
 		}
@@ -286,11 +287,11 @@ func (s *API) commonText(ctx context.Context, p program, a sms.Account, o campai
 }
 
 func (s *API) takeList(ctx context.Context, p program, a sms.Account, c received, token string) (sms.List, error) {
-	o := desk.UploadOrder{AccountID: a.ID, FileName: c.file, Token: token, Size: c.size}
+	o := lists.UploadOrder{AccountID: a.ID, FileName: c.file, Token: token, Size: c.size}
 	if c.rows != nil {
 		o.Reading = c.rows.reading()
 	}
-	l, err := s.desk.UploadList(ctx, p.user, o, c.list)
+	l, err := s.lists.UploadList(ctx, p.user, o, c.list)
 	return l, c.fault(err)
 }
 
@@ -361,7 +362,7 @@ func (s *API) check(ctx context.Context, p program, a sms.Account, c received, l
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.CheckList(ctx, p.user, l.UID, l.Version, o)
+	_, err = s.lists.CheckList(ctx, p.user, l.UID, l.Version, o)
 	return err
 }
 
@@ -392,7 +393,7 @@ func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c receive
 // fileColumns finds the columns of a file by their names and contents alone:
 // what a person chose for such files before must not change what a program gets.
 func (s *API) fileColumns(ctx context.Context, p program, a sms.Account, l sms.List, o *sms.ListOrder) error {
-	_, profile, err := s.desk.ListProfile(ctx, p.user, l.UID)
+	_, profile, err := s.lists.ListProfile(ctx, p.user, l.UID)
 	if err != nil {
 		return err
 	}
@@ -423,7 +424,7 @@ func (s *API) decide(ctx context.Context, p program, c received, l sms.List) err
 	if bad := l.Tally.Bad(); bad > 0 && !c.order.SkipBad || l.Tally.Good == 0 {
 		return s.badRows(ctx, l, bad)
 	}
-	_, err := s.desk.MakeCampaign(ctx, p.user, l.UID, l.Version, desk.MakeOrder{LeaveOut: true, Again: true})
+	_, err := s.lists.MakeCampaign(ctx, p.user, l.UID, l.Version, lists.MakeOrder{LeaveOut: true, Again: true})
 	return err
 }
 

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"smsdesk/internal/desk"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -24,8 +24,8 @@ type downloads struct {
 
 // downloadOrders are what people do on these pages.
 type downloadOrders interface {
-	CampaignEvidence(ctx context.Context, by sms.User, id int64) (*desk.Evidence, error)
-	DownloadCampaign(ctx context.Context, by sms.User, o desk.DownloadOrder) (*desk.Download, error)
+	CampaignEvidence(ctx context.Context, by sms.User, id int64) (*lists.Evidence, error)
+	DownloadCampaign(ctx context.Context, by sms.User, o lists.DownloadOrder) (*lists.Download, error)
 }
 
 // downloadsMost is how many downloads are written at once: each keeps a
@@ -33,7 +33,7 @@ type downloadOrders interface {
 const downloadsMost = 4
 
 // Table gives the messages that the page's filter shows.
-func (s *downloads) Table(format string, write func(w io.Writer, d *desk.Download) error, kind string) page.Handler {
+func (s *downloads) Table(format string, write func(w io.Writer, d *lists.Download) error, kind string) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		c, a, err := s.campaignOf(r)
 		if err != nil {
@@ -48,7 +48,7 @@ func (s *downloads) Table(format string, write func(w io.Writer, d *desk.Downloa
 				Link: views.Link{Text: "Go to the campaign", Href: views.CampaignPath(c.ID)}})
 			return nil
 		}
-		o := desk.DownloadOrder{Format: format, What: filterKinds(p)}
+		o := lists.DownloadOrder{Format: format, What: filterKinds(p)}
 		if o.Filter, err = wantedMessages(p); err != nil {
 			return err
 		}
@@ -78,9 +78,9 @@ func filterKinds(p views.CampaignPage) string {
 	return strings.TrimSpace(strings.Join(kinds, " "))
 }
 
-func WriteCSV(w io.Writer, d *desk.Download) error { return sheet.WriteTableCSV(w, d.Rows) }
+func WriteCSV(w io.Writer, d *lists.Download) error { return sheet.WriteTableCSV(w, d.Rows) }
 
-func WriteXLSX(w io.Writer, d *desk.Download) error {
+func WriteXLSX(w io.Writer, d *lists.Download) error {
 	return sheet.WriteTableXLSX(w, d.Rows)
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -143,7 +143,7 @@ func (s *uploads) ListMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 		return err
 	}
 	f := r.PostForm
-	order := desk.MakeOrder{LeaveOut: f.Get("leave_out") != "", Again: f.Get("again") != ""}
+	order := lists.MakeOrder{LeaveOut: f.Get("leave_out") != "", Again: f.Get("again") != ""}
 	after, err := s.desk.MakeCampaign(r.Context(), v.User, l.UID, page.Number(f.Get("version")), order)
 	var bad sms.Invalid
 	switch {

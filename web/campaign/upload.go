@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -43,12 +43,12 @@ type uploadOrders interface {
 	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
 	DropList(ctx context.Context, by sms.User, uid string) error
 	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error)
-	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m desk.MakeOrder) (sms.List, error)
+	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
 	PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
 		row int) (text string, missing []string, err error)
 	ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error)
 	RejectedRows(ctx context.Context, by sms.User, uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error)
-	UploadList(ctx context.Context, by sms.User, o desk.UploadOrder, body io.Reader) (sms.List, error)
+	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
 }
 
 const (
@@ -283,7 +283,7 @@ func (s *uploads) takeIn(r *http.Request, v *page.Visit, p parcel) (sms.List, er
 		return sms.List{}, sms.Invalid{"file": "You have switched to another account, " + v.Account.Name +
 			". Choose the file again"}
 	}
-	return s.desk.UploadList(r.Context(), v.User, desk.UploadOrder{AccountID: v.Account.ID, Purpose: p.purpose,
+	return s.desk.UploadList(r.Context(), v.User, lists.UploadOrder{AccountID: v.Account.ID, Purpose: p.purpose,
 		FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
 }
 

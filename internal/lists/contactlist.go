@@ -1,4 +1,4 @@
-package desk
+package lists
 
 import (
 	"context"
@@ -138,15 +138,15 @@ func (c *checker) contact(cells []string) (m message, kind sms.RowKind, column i
 func (im *Importer) makeContacts(ctx context.Context, l sms.List) error {
 	columns := contactColumns(l)
 	var added, changed, done int64
-	said := im.desk.now()
+	said := im.lists.now()
 	some := make([]sms.Contact, 0, messagesAtOnce)
 	store := func() error {
-		a, c, err := im.store.MergeContacts(ctx, l.AccountID, some, columns, 0, im.desk.ms())
+		a, c, err := im.store.MergeContacts(ctx, l.AccountID, some, columns, 0, im.lists.ms())
 		if err != nil {
 			return err
 		}
 		added, changed, done, some = added+a, changed+c, done+int64(len(some)), some[:0]
-		if now := im.desk.now(); now.Sub(said) >= progressEvery {
+		if now := im.lists.now(); now.Sub(said) >= progressEvery {
 			said = now
 			return im.progress(ctx, l, done, l.Tally.Good)
 		}
@@ -154,7 +154,7 @@ func (im *Importer) makeContacts(ctx context.Context, l sms.List) error {
 	}
 	for r, err := range im.store.StagedRows(ctx, l.UID, l.Sum) {
 		if errors.Is(err, sms.ErrConflict) || errors.Is(err, sms.ErrNotFound) {
-			im.desk.log.Warn("the staged rows of a list are damaged: it is checked again", "list", l.UID, "error", err)
+			im.lists.log.Warn("the staged rows of a list are damaged: it is checked again", "list", l.UID, "error", err)
 			_, err = im.change(ctx, l, func(now *sms.List) { now.State, now.Done = sms.ListChecking, 0 })
 			return err
 		}
@@ -182,9 +182,9 @@ func (im *Importer) makeContacts(ctx context.Context, l sms.List) error {
 	}); err != nil {
 		return err
 	}
-	im.desk.audit(ctx, sms.User{ID: l.CreatedBy, Name: l.CreatedName}, "contacts.import", feed.Account(l.AccountID),
+	im.lists.audit(ctx, sms.User{ID: l.CreatedBy, Name: l.CreatedName}, "contacts.import", feed.Account(l.AccountID),
 		fmt.Sprintf("%s: %d people added, %d changed", l.FileName, added, changed))
-	im.desk.feed.Tell(feed.Contacts(l.AccountID), feed.AllContacts)
+	im.lists.feed.Tell(feed.Contacts(l.AccountID), feed.AllContacts)
 	return nil
 }
 
@@ -216,7 +216,7 @@ const packEvery = time.Minute
 
 // packContacts packs what changed of the contacts, so that filters stay quick.
 func (im *Importer) packContacts(ctx context.Context) {
-	news := im.desk.feed.Listen(feed.AllContacts)
+	news := im.lists.feed.Listen(feed.AllContacts)
 	defer news.Close()
 	for {
 		news.Take()

@@ -1,4 +1,4 @@
-package desk
+package lists
 
 import (
 	"archive/zip"
@@ -20,7 +20,7 @@ import (
 // archive; Close must be called.
 type Evidence struct {
 	Name     string // a safe name for the file
-	desk     *Desk
+	from     *Downloads
 	campaign sms.Campaign
 	account  sms.Account
 	file     *original
@@ -30,7 +30,7 @@ type Evidence struct {
 // hash, how it was read, the messages as they went out, who made and started
 // it, every call with its answer, every delivery report, and what the audit log
 // says. It is audited.
-func (d *Desk) CampaignEvidence(ctx context.Context, by sms.User, id int64) (*Evidence, error) {
+func (d *Downloads) CampaignEvidence(ctx context.Context, by sms.User, id int64) (*Evidence, error) {
 	if err := by.May(sms.Manager, "take the evidence of a campaign"); err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (d *Desk) CampaignEvidence(ctx context.Context, by sms.User, id int64) (*Ev
 	if err != nil {
 		return nil, err
 	}
-	d.audit(ctx, by, "campaign.evidence", feed.Campaign(id), "")
-	return &Evidence{Name: "evidence-" + fileName(c.Name) + ".zip", desk: d, campaign: c, account: account, file: file},
+	d.lists.audit(ctx, by, "campaign.evidence", feed.Campaign(id), "")
+	return &Evidence{Name: "evidence-" + fileName(c.Name) + ".zip", from: d, campaign: c, account: account, file: file},
 		nil
 }
 
@@ -67,7 +67,7 @@ func (e *Evidence) Write(ctx context.Context, w io.Writer) error {
 		if part.name == "" {
 			continue
 		}
-		out, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate, Modified: e.desk.now()})
+		out, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate, Modified: e.from.lists.now()})
 		if err == nil {
 			err = part.write(ctx, out)
 		}
@@ -95,7 +95,7 @@ func (o *original) archived() string {
 
 // writeCampaign tells who ordered what, and how the file was read.
 func (e *Evidence) writeCampaign(ctx context.Context, w io.Writer) error {
-	tally, err := e.desk.store.Tally(ctx, e.campaign.ID)
+	tally, err := e.from.store.Tally(ctx, e.campaign.ID)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (e *Evidence) writeCampaign(ctx context.Context, w io.Writer) error {
 		"made_by": c.CreatedName, "made_at": stamp(c.CreatedAt, zone), "started_by": c.StartedName, "started_at": stamp(c.StartedAt, zone),
 		"approval_asked_by": c.Approval.AskedName, "approval_asked_at": stamp(c.Approval.AskedAt, zone),
 		"approved_by": c.Approval.ApprovedName, "approved_at": stamp(c.Approval.ApprovedAt, zone),
-		"finished_at": stamp(c.FinishedAt, zone), "taken_at": e.desk.now().In(zone).Format(time.DateTime),
+		"finished_at": stamp(c.FinishedAt, zone), "taken_at": e.from.lists.now().In(zone).Format(time.DateTime),
 	}
 	if l.UID != "" {
 		facts["list"] = map[string]any{"file_name": l.FileName, "bytes": l.Size, "sha256": l.Hash,
@@ -120,14 +120,14 @@ func (e *Evidence) writeCampaign(ctx context.Context, w io.Writer) error {
 
 func (e *Evidence) writeMessages(ctx context.Context, w io.Writer) error {
 	return sheet.WriteTableCSV(w, outcomes{e.account, e.campaign,
-		&original{}}.table(e.desk.store.EachMessage(ctx, sms.MessageFilter{CampaignID: e.campaign.ID})))
+		&original{}}.table(e.from.store.EachMessage(ctx, sms.MessageFilter{CampaignID: e.campaign.ID})))
 }
 
 func (e *Evidence) writeCalls(ctx context.Context, w io.Writer) error {
 	zone := e.account.Location()
 	return sheet.WriteTableCSV(w, table([]string{"Request", "Prepared", "Left", "Answered", "State", "Kind", "Recipients",
 		"Class", "HTTP status", "Code", "Reason", "Bytes written", "Answer, without credentials"},
-		e.desk.store.EachAttempt(ctx, e.campaign.ID), func(a sms.Attempt) []string {
+		e.from.store.EachAttempt(ctx, e.campaign.ID), func(a sms.Attempt) []string {
 			return []string{strconv.FormatInt(a.ID, 10), stamp(a.PreparedAt, zone), stamp(a.LicensedAt, zone),
 				stamp(a.EndedAt, zone), string(a.State), string(a.Call.Kind),
 				strconv.Itoa(a.Recipients), string(a.Class), strconv.Itoa(a.HTTPStatus), a.Code, a.Reason,
@@ -139,7 +139,7 @@ func (e *Evidence) writeReports(ctx context.Context, w io.Writer) error {
 	zone := e.account.Location()
 	return sheet.WriteTableCSV(w, table([]string{"Message", "Message ID", "Received", "Last received", "Times", "Number",
 		"Status", "Error code", "Submit date", "Done date", "Short message", "Effect", "As received"},
-		e.desk.store.EachReport(ctx, e.campaign.ID), func(r sms.StoredReport) []string {
+		e.from.store.EachReport(ctx, e.campaign.ID), func(r sms.StoredReport) []string {
 			return []string{strconv.FormatInt(r.MessageID, 10), r.ProviderID, stamp(r.ReceivedAt, zone), stamp(r.LastAt, zone),
 				strconv.FormatInt(r.Times, 10), r.Mobile,
 				r.Status, r.ErrorCode, r.SubmitDate, r.DoneDate, r.ShortMessage, string(r.Effect), r.Raw}
@@ -147,7 +147,7 @@ func (e *Evidence) writeReports(ctx context.Context, w io.Writer) error {
 }
 
 func (e *Evidence) writeAudit(ctx context.Context, w io.Writer) error {
-	lines, err := e.desk.store.AuditOf(ctx, feed.Campaign(e.campaign.ID))
+	lines, err := e.from.store.AuditOf(ctx, feed.Campaign(e.campaign.ID))
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (e *Evidence) writeAudit(ctx context.Context, w io.Writer) error {
 // writeOriginal copies the uploaded file byte by byte; its hash stands in
 // campaign.json.
 func (e *Evidence) writeOriginal(_ context.Context, w io.Writer) error {
-	file, err := e.desk.store.Upload(e.file.list.UID)
+	file, err := e.from.lists.store.Upload(e.file.list.UID)
 	if err != nil {
 		return err
 	}

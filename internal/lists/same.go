@@ -1,4 +1,4 @@
-package desk
+package lists
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ func (im *Importer) same(ctx context.Context, l sms.List, c *checker) (*sms.Same
 		alike    float64
 	}
 	var list []near
-	after := im.desk.now().Add(-sms.SameWithin).UnixMilli()
+	after := im.lists.now().Add(-sms.SameWithin).UnixMilli()
 	err := im.store.EachSketch(ctx, l.AccountID, after, func(campaign int64, s *sms.Sketch) {
 		if alike := c.sketch.Alike(s); alike >= sameGuess {
 			list = append(list, near{campaign, alike})
@@ -52,7 +52,7 @@ func (im *Importer) same(ctx context.Context, l sms.List, c *checker) (*sms.Same
 // compare counts what a campaign and a checked list share, and is nil where
 // that is too little.
 func (im *Importer) compare(ctx context.Context, campaign int64, c *checker) (*sms.SameList, error) {
-	earlier, err := im.desk.store.Campaign(ctx, campaign)
+	earlier, err := im.lists.store.Campaign(ctx, campaign)
 	if errors.Is(err, sms.ErrNotFound) {
 		return nil, nil
 	}

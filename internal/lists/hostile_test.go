@@ -1,4 +1,4 @@
-package desk_test
+package lists_test
 
 import (
 	"archive/zip"
@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf16"
@@ -18,8 +19,11 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/lists"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/storage"
 )
 
 // endless is a file that never ends.
@@ -97,44 +101,44 @@ const unreadable = "We cannot read this file. Open it in Excel, choose Save As, 
 
 // TestHostileFiles: each has its sentence (ux 2.4), and nothing of it is left.
 func TestHostileFiles(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	ole := "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 504)
 	for name, c := range map[string]struct {
-		order desk.UploadOrder
+		order lists.UploadOrder
 		body  io.Reader
 		want  string
 	}{
-		"over the limit": {desk.UploadOrder{Most: 10 << 20}, &endless{},
+		"over the limit": {lists.UploadOrder{Most: 10 << 20}, &endless{},
 			"The selected file must be smaller than 10MB. Yours is larger. Remove sheets, pictures and columns you do not need"},
-		"announced as too large": {desk.UploadOrder{Size: 310 << 20}, broken{},
+		"announced as too large": {lists.UploadOrder{Size: 310 << 20}, broken{},
 			"The selected file must be smaller than 256MB. Yours is 310MB. Remove sheets, pictures and columns you do not need"},
-		"empty":       {desk.UploadOrder{}, strings.NewReader(""), "The selected file is empty"},
-		"only blanks": {desk.UploadOrder{}, strings.NewReader(" \r\n\r\n"), "The selected file is empty"},
-		"only names":  {desk.UploadOrder{}, strings.NewReader("phone,name\r\n"), "The selected file has column names but no rows. Add at least one row"},
-		"PDF named .csv": {desk.UploadOrder{FileName: "a.csv"}, strings.NewReader("%PDF-1.7\n%âãÏÓ\n1 0 obj\n"),
+		"empty":       {lists.UploadOrder{}, strings.NewReader(""), "The selected file is empty"},
+		"only blanks": {lists.UploadOrder{}, strings.NewReader(" \r\n\r\n"), "The selected file is empty"},
+		"only names":  {lists.UploadOrder{}, strings.NewReader("phone,name\r\n"), "The selected file has column names but no rows. Add at least one row"},
+		"PDF named .csv": {lists.UploadOrder{FileName: "a.csv"}, strings.NewReader("%PDF-1.7\n%âãÏÓ\n1 0 obj\n"),
 			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF"},
-		"picture": {desk.UploadOrder{}, strings.NewReader("\x89PNG\r\n\x1a\n"),
+		"picture": {lists.UploadOrder{}, strings.NewReader("\x89PNG\r\n\x1a\n"),
 			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a picture"},
-		"old Excel": {desk.UploadOrder{}, strings.NewReader(ole),
+		"old Excel": {lists.UploadOrder{}, strings.NewReader(ole),
 			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is an old Excel file (XLS). Open it in Excel, choose " +
 				"Save As, choose Excel Workbook (.xlsx), and upload that file"},
-		"encrypted book": {desk.UploadOrder{}, strings.NewReader(ole + wide("EncryptedPackage")),
+		"encrypted book": {lists.UploadOrder{}, strings.NewReader(ole + wide("EncryptedPackage")),
 			"The selected file is password protected. Remove the password and upload it again"},
-		"zip bomb": {desk.UploadOrder{}, strings.NewReader(archive(t, "xl/worksheets/sheet1.xml", 140<<20)),
+		"zip bomb": {lists.UploadOrder{}, strings.NewReader(archive(t, "xl/worksheets/sheet1.xml", 140<<20)),
 			"Each part of the selected file must be smaller than 128MB when opened. Yours has one of 140MB. Remove sheets, pictures and columns you do not need"},
-		"zip slip": {desk.UploadOrder{}, strings.NewReader(archive(t, "../../../etc/passwd", 10)), unreadable},
-		"other archive": {desk.UploadOrder{},
+		"zip slip": {lists.UploadOrder{}, strings.NewReader(archive(t, "../../../etc/passwd", 10)), unreadable},
+		"other archive": {lists.UploadOrder{},
 			strings.NewReader(strings.ReplaceAll(archive(t, "list.csv", 10), "xl/", "xx/")),
 			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a ZIP archive. Unzip it and upload the file inside"},
-		"damaged book": {desk.UploadOrder{}, strings.NewReader("PK\x03\x04" + strings.Repeat("x", 4000)), unreadable},
-		"10,000 columns": {desk.UploadOrder{},
+		"damaged book": {lists.UploadOrder{}, strings.NewReader("PK\x03\x04" + strings.Repeat("x", 4000)), unreadable},
+		"10,000 columns": {lists.UploadOrder{},
 			strings.NewReader(strings.Repeat("phone,", 9999) + "x\n" + strings.Repeat("1,", 9999) + "2\n"),
 			"The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
-		"binary that is no format": {desk.UploadOrder{}, strings.NewReader(strings.Repeat("\x01\x02\x03\x04\x00\x05", 1000)), unreadable},
-		"connection cut":           {desk.UploadOrder{}, io.MultiReader(strings.NewReader("phone\n0803"), broken{}), ""},
+		"binary that is no format": {lists.UploadOrder{}, strings.NewReader(strings.Repeat("\x01\x02\x03\x04\x00\x05", 1000)), unreadable},
+		"connection cut":           {lists.UploadOrder{}, io.MultiReader(strings.NewReader("phone\n0803"), broken{}), ""},
 	} {
-		c.order.AccountID, c.order.Token = r.account.ID, desk.NewToken()
-		_, err := r.desk.UploadList(r.ctx, r.by, c.order, c.body)
+		c.order.AccountID, c.order.Token = r.Account.ID, desk.NewToken()
+		_, err := r.Desk.UploadList(r.Ctx, r.By, c.order, c.body)
 		var bad sms.Invalid
 		errors.As(err, &bad)
 		if err == nil || bad["file"] != c.want {
@@ -148,10 +152,10 @@ func TestHostileFiles(t *testing.T) {
 			t.Errorf("%s left %v", name, left)
 		}
 	}
-	if err := r.db.PutSetting(r.ctx, sms.SettingListMost, "100"); err != nil {
+	if err := r.DB.PutSetting(r.Ctx, sms.SettingListMost, "100"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Token: desk.NewToken()}, &endless{})
+	_, err := r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, Token: desk.NewToken()}, &endless{})
 	if !errors.Is(err, sms.ErrTooLarge) {
 		t.Errorf("the setting is not honoured: %v", err)
 	}
@@ -159,7 +163,7 @@ func TestHostileFiles(t *testing.T) {
 
 // TestOddFilesAreReadRowByRow: what is wrong is said of the row that it is in.
 func TestOddFilesAreReadRowByRow(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.importer()
 	for name, c := range map[string]struct {
 		content string
@@ -188,7 +192,7 @@ func TestOddFilesAreReadRowByRow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := *r
-			r.t = t
+			r.T = t
 			l := r.upload(name, c.content)
 			l = r.checked(l, order(l, ""))
 			if l.State != sms.ListMade && l.State != sms.ListChecked || l.Tally.Good != c.good ||
@@ -202,7 +206,7 @@ func TestOddFilesAreReadRowByRow(t *testing.T) {
 // TestAFileThatTurnsOutBadFails: what the first look cannot see is said after
 // the check.
 func TestAFileThatTurnsOutBadFails(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.importer()
 	var long strings.Builder
 	long.WriteString("phone\n")
@@ -217,7 +221,7 @@ func TestAFileThatTurnsOutBadFails(t *testing.T) {
 	}
 	torn := book(t, []any{"phone"}, []any{"08031234567"}, []any{"08031234568"})
 	at := strings.Index(torn, "xl/worksheets/sheet1.xml") + 200
-	l, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Token: desk.NewToken()},
+	l, err := r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, Token: desk.NewToken()},
 		strings.NewReader(torn[:at]+"xxxx"+torn[at+4:]))
 	if err == nil {
 		l = r.checked(l, order(l, "Hello"))
@@ -229,7 +233,7 @@ func TestAFileThatTurnsOutBadFails(t *testing.T) {
 }
 
 func TestFileNamesAreOnlyShown(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	for raw, want := range map[string]string{
 		"../../etc/passwd": "passwd", `C:\lists\june.csv`: "june.csv", "": "list", "..": "list", "/": "list", "a\x00b\r\nc.csv": "abc.csv",
 		"\u202egpj.exe": "gpj.exe", "<script>alert(1)<": "<script>alert(1)<", strings.Repeat("ọ", 300) +
@@ -239,7 +243,7 @@ func TestFileNamesAreOnlyShown(t *testing.T) {
 		if l.FileName != want {
 			t.Errorf("%q is shown as %q", raw, l.FileName)
 		}
-		files, err := os.ReadDir(r.db.ListFolder(l.UID))
+		files, err := os.ReadDir(r.DB.ListFolder(l.UID))
 		if err != nil || len(files) != 1 || files[0].Name() != "upload" || strings.Trim(l.UID, "0123456789abcdef") != "" {
 			t.Errorf("%q: %v %v", raw, files, err)
 		}
@@ -247,14 +251,13 @@ func TestFileNamesAreOnlyShown(t *testing.T) {
 }
 
 // full is a store whose disk is almost full.
-type full struct{ desk.Store }
+type full struct{ lists.Store }
 
 func (full) FreeSpace() (int64, error) { return 1<<30 - 1, nil }
 
 func TestAFullDiskTakesNoList(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	r.desk = desk.New(full{r.db}, r.orders(), r.feed, slog.New(slog.DiscardHandler), time.Now)
-	_, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, Token: desk.NewToken()}, broken{})
+	r := newKit(t, sandbox.Config{}, nil)
+	_, err := r.listsOn(full{r.DB}).UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, Token: desk.NewToken()}, broken{})
 	if sms.Sentence(err,
 		"file") != "We cannot accept uploads because the disk is almost full. Ask an administrator to free up space" {
 		t.Error(err)
@@ -278,15 +281,15 @@ func TestDamagedRowsAreCheckedAgain(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, sandbox.Config{}, nil)
+			r := newKit(t, sandbox.Config{}, nil)
 			var content strings.Builder
 			content.WriteString("phone\n0803\n")
 			for i := range 2000 {
 				fmt.Fprintf(&content, "%011d\n", 8030000000+i)
 			}
-			ctx, stop := context.WithCancel(r.ctx)
+			ctx, stop := context.WithCancel(r.Ctx)
 			done := make(chan error, 1)
-			go func() { done <- desk.NewImporter(r.desk, r.db).Run(ctx) }()
+			go func() { done <- lists.NewImporter(r.Desk.Lists, r.DB).Run(ctx) }()
 			l := r.upload("a.csv", content.String())
 			l = r.checked(l, order(l, "Hello"))
 			if l.State != sms.ListChecked || l.Tally.Good != 2000 {
@@ -296,10 +299,10 @@ func TestDamagedRowsAreCheckedAgain(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
-			if err := damage(filepath.Join(r.db.ListFolder(l.UID), "rows.db")); err != nil {
+			if err := damage(filepath.Join(r.DB.ListFolder(l.UID), "rows.db")); err != nil {
 				t.Fatal(err)
 			}
-			_, err := r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{LeaveOut: true})
+			_, err := r.Desk.MakeCampaign(r.Ctx, r.By, l.UID, l.Version, lists.MakeOrder{LeaveOut: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -308,7 +311,7 @@ func TestDamagedRowsAreCheckedAgain(t *testing.T) {
 			if l.State != sms.ListChecked || l.Tally.Good != 2000 || len(r.notes(l.UID)) != 1 {
 				t.Fatalf("%s %+v", l.State, l.Tally)
 			}
-			if l = r.made(l, desk.MakeOrder{LeaveOut: true}); l.State != sms.ListMade ||
+			if l = r.made(l, lists.MakeOrder{LeaveOut: true}); l.State != sms.ListMade ||
 				len(r.listMessages(l.CampaignID)) != 2001 {
 				t.Errorf("%+v", l)
 			}
@@ -318,14 +321,14 @@ func TestDamagedRowsAreCheckedAgain(t *testing.T) {
 
 // TestAListWithoutItsFileSaysSo: a backup need not hold the uploaded files. Nothing else is kept from its work.
 func TestAListWithoutItsFileSaysSo(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	lost, other := r.upload("a.csv", "phone\n08030000001\n"), r.upload("b.csv", "phone\n08030000002\n")
-	if err := r.db.DropUpload(lost.UID); err != nil {
+	if err := r.DB.DropUpload(lost.UID); err != nil {
 		t.Fatal(err)
 	}
 	r.importer()
 	for _, l := range []sms.List{lost, other} {
-		if _, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Hello")); err != nil {
+		if _, err := r.Desk.CheckList(r.Ctx, r.By, l.UID, l.Version, order(l, "Hello")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -340,14 +343,14 @@ func TestAListWithoutItsFileSaysSo(t *testing.T) {
 
 // TestWhatIsNotUsedIsForgotten moves the clock.
 func TestWhatIsNotUsedIsForgotten(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	ahead := time.Duration(0)
 	now := func() time.Time { return time.Now().Add(ahead) }
-	r.desk = desk.New(r.db, r.orders(), r.feed, slog.New(slog.DiscardHandler), now)
+	r.Desk = rig.StaffOn(r.DB, r.Orders(), r.Feed, slog.New(slog.DiscardHandler), now)
 	run := func() {
-		ctx, stop := context.WithCancel(r.ctx)
+		ctx, stop := context.WithCancel(r.Ctx)
 		done := make(chan error, 1)
-		go func() { done <- desk.NewImporter(r.desk, r.db).Run(ctx) }()
+		go func() { done <- lists.NewImporter(r.Desk.Lists, r.DB).Run(ctx) }()
 		time.Sleep(100 * time.Millisecond)
 		stop()
 		if err := <-done; err != nil {
@@ -356,10 +359,10 @@ func TestWhatIsNotUsedIsForgotten(t *testing.T) {
 	}
 	unused := r.upload("a.csv", "phone\n08031234567\n")
 	used := r.upload("b.csv", "phone\n08031234567\n")
-	if _, err := r.desk.CheckList(r.ctx, r.by, used.UID, used.Version, order(used, "Hello")); err != nil {
+	if _, err := r.Desk.CheckList(r.Ctx, r.By, used.UID, used.Version, order(used, "Hello")); err != nil {
 		t.Fatal(err)
 	}
-	stray := filepath.Join(filepath.Dir(r.db.ListFolder("x")), "feedbeef")
+	stray := filepath.Join(filepath.Dir(r.DB.ListFolder("x")), "feedbeef")
 	if err := os.Mkdir(stray, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -373,58 +376,85 @@ func TestWhatIsNotUsedIsForgotten(t *testing.T) {
 	}
 	ahead = 23 * time.Hour
 	run()
-	if _, err := r.db.List(r.ctx, unused.UID); err != nil || !exists(r.db.ListFolder(unused.UID), "upload") ||
+	if _, err := r.DB.List(r.Ctx, unused.UID); err != nil || !exists(r.DB.ListFolder(unused.UID), "upload") ||
 		exists(stray) {
 		t.Errorf("after 23 hours: %v, the stray folder is there: %v", err, exists(stray))
 	}
 	ahead = 25 * time.Hour
 	run()
-	if _, err := r.db.List(r.ctx, unused.UID); !errors.Is(err, sms.ErrNotFound) || exists(r.db.ListFolder(unused.UID)) {
+	if _, err := r.DB.List(r.Ctx, unused.UID); !errors.Is(err, sms.ErrNotFound) || exists(r.DB.ListFolder(unused.UID)) {
 		t.Errorf("after 25 hours the unused list is still there: %v", err)
 	}
-	if folder := r.db.ListFolder(used.UID); !exists(folder, "upload") || exists(folder, "rows.db") {
+	if folder := r.DB.ListFolder(used.UID); !exists(folder, "upload") || exists(folder, "rows.db") {
 		t.Error("of a used list the file is kept and the staged rows are not")
 	}
 	ahead = 31 * 24 * time.Hour
 	run()
-	if l, err := r.db.List(r.ctx, used.UID); err != nil || l.State != sms.ListMade || exists(r.db.ListFolder(used.UID)) {
+	if l, err := r.DB.List(r.Ctx, used.UID); err != nil || l.State != sms.ListMade || exists(r.DB.ListFolder(used.UID)) {
 		t.Errorf("after a month: %v", err)
 	}
 }
 
 // TestAnImportLeavesNothingHalf: a list is dropped while it is made.
 func TestAnImportLeavesNothingHalf(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	var content strings.Builder
 	content.WriteString("phone\n")
 	for i := range 20_000 {
 		fmt.Fprintf(&content, "%011d\n", 8030000000+i)
 	}
 	l := r.upload("a.csv", content.String())
-	if _, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Hello")); err != nil {
+	if _, err := r.Desk.CheckList(r.Ctx, r.By, l.UID, l.Version, order(l, "Hello")); err != nil {
 		t.Fatal(err)
 	}
 	r.importer()
 	for l.State != sms.ListMaking {
 		var err error
-		if l, err = r.db.List(r.ctx, l.UID); err != nil || l.State == sms.ListMade {
+		if l, err = r.DB.List(r.Ctx, l.UID); err != nil || l.State == sms.ListMade {
 			t.Fatalf("%+v %v", l, err)
 		}
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(50 * time.Millisecond)
-	if err := r.desk.DropList(r.ctx, r.by, l.UID); err != nil {
+	if err := r.Desk.DropList(r.Ctx, r.By, l.UID); err != nil {
 		t.Fatal(err)
 	}
 	for more := true; more; {
 		var err error
-		if more, err = r.db.SweepCampaigns(r.ctx, 0); err != nil {
+		if more, err = r.DB.SweepCampaigns(r.Ctx, 0); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if list, _, err := r.db.Campaigns(r.ctx, sms.CampaignFilter{AccountID: r.account.ID, Limit: 10}); err != nil ||
+	if list, _, err := r.DB.Campaigns(r.Ctx, sms.CampaignFilter{AccountID: r.Account.ID, Limit: 10}); err != nil ||
 		len(list) != 0 || len(r.leftovers()) != 0 {
 		t.Errorf("%v %v %v", list, err, r.leftovers())
+	}
+}
+
+// unstaged cannot write the rows of lists for the first few times.
+type unstaged struct {
+	*storage.DB
+	left atomic.Int64
+}
+
+func (u *unstaged) StageRows(ctx context.Context, uid string,
+	fill func(func([]sms.ListRow, []sms.RowNote) error) error) (int64, error) {
+	if u.left.Add(-1) >= 0 {
+		return 0, fmt.Errorf("stage the rows: %w", sms.Troubled{Trouble: sms.TroubleFull, Err: errors.New("database or disk is full")})
+	}
+	return u.DB.StageRows(ctx, uid, fill)
+}
+
+// TestAListWaitsForTheDisk and is not given up: its file need not be uploaded
+// again because a disk was full for a while.
+func TestAListWaitsForTheDisk(t *testing.T) {
+	r := newKit(t, sandbox.Config{}, nil)
+	store := &unstaged{DB: r.DB}
+	store.left.Store(4)
+	l := r.upload("people.csv", "Phone,Name\n0803 000 0001,Ada\n0803 000 0002,Ben\n")
+	r.importerOn(store)
+	if l = r.checked(l, order(l, "Hello")); l.State == sms.ListFailed || store.left.Load() >= 0 {
+		t.Errorf("the list is %s: %s; %d tries were left", l.State, l.Problem, store.left.Load())
 	}
 }

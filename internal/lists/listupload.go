@@ -1,4 +1,4 @@
-package desk
+package lists
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type UploadOrder struct {
 // UploadList stores a file as a list of the person and finds out how it is
 // read. The field of its Invalid is file. A file over the limit is also
 // sms.ErrTooLarge. Whatever is refused leaves nothing behind.
-func (d *Desk) UploadList(ctx context.Context, by sms.User, o UploadOrder, body io.Reader) (sms.List, error) {
+func (d *Lists) UploadList(ctx context.Context, by sms.User, o UploadOrder, body io.Reader) (sms.List, error) {
 	if err := by.May(sms.Sender, "upload list"); err != nil {
 		return sms.List{}, err
 	}
@@ -77,7 +77,7 @@ func (d *Desk) UploadList(ctx context.Context, by sms.User, o UploadOrder, body 
 }
 
 // takeIn reads the beginning of a stored file and makes it a list.
-func (d *Desk) takeIn(ctx context.Context, by sms.User, account sms.Account, l sms.List,
+func (d *Lists) takeIn(ctx context.Context, by sms.User, account sms.Account, l sms.List,
 	o UploadOrder) (sms.List, error) {
 	reading := sms.ListReading{}
 	if o.Reading != nil {
@@ -115,7 +115,7 @@ func ownUpload(l sms.List, by sms.User, err error) (sms.List, error) {
 	return l, err
 }
 
-func (d *Desk) uploadMost(ctx context.Context, most int64) (int64, error) {
+func (d *Lists) uploadMost(ctx context.Context, most int64) (int64, error) {
 	if most > 0 {
 		return most, nil
 	}
@@ -142,7 +142,7 @@ func tooLarge(size, most int64) error {
 	return fmt.Errorf("upload list: %w: %w", sms.ErrTooLarge, bad)
 }
 
-func (d *Desk) roomFor(size int64) error {
+func (d *Lists) roomFor(size int64) error {
 	free, err := d.store.FreeSpace()
 	if err != nil {
 		return err

@@ -1,10 +1,9 @@
-package desk
+package lists
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -14,30 +13,13 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type listStore interface {
-	CreateList(ctx context.Context, l sms.List, token string, now int64) (made sms.List, created bool, err error)
-	List(ctx context.Context, uid string) (sms.List, error)
-	ListByToken(ctx context.Context, token string) (sms.List, error)
-	UpdateList(ctx context.Context, uid string, now int64, change func(*sms.List) error) (sms.List, error)
-	DeleteList(ctx context.Context, l sms.List) error
-	ListMapping(ctx context.Context, account int64, headerKey string) (sms.ListOrder, error)
-	PutListMapping(ctx context.Context, account int64, headerKey string, o sms.ListOrder, now int64) error
-	ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error)
-	ListFolder(uid string) string
-	KeepUpload(uid string, body io.Reader, most int64) (size int64, hash string, err error)
-	Upload(uid string) (sms.File, error)
-	DropUpload(uid string) error
-	FreeSpace() (int64, error)
-	Setting(ctx context.Context, name string) (string, error)
-}
-
 // MakeOrder says what a person decided about a checked list.
 type MakeOrder struct {
 	LeaveOut bool // the bad rows
 	Again    bool // although it looks like an earlier campaign
 }
 
-func (d *Desk) ownList(ctx context.Context, by sms.User, uid string) (sms.List, error) {
+func (d *Lists) ownList(ctx context.Context, by sms.User, uid string) (sms.List, error) {
 	l, err := d.store.List(ctx, uid)
 	if err == nil && l.CreatedBy != by.ID {
 		return sms.List{}, fmt.Errorf("list of somebody else: %w", sms.ErrNotFound)
@@ -48,7 +30,7 @@ func (d *Desk) ownList(ctx context.Context, by sms.User, uid string) (sms.List, 
 // ReadList reads a list in another way. The fields of its Invalid are file,
 // encoding, delimiter, header and sheet. What was chosen about columns is
 // proposed anew.
-func (d *Desk) ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error) {
+func (d *Lists) ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error) {
 	if err := by.May(sms.Sender, "read list"); err != nil {
 		return sms.List{}, err
 	}
@@ -85,7 +67,7 @@ func editable(s sms.ListState) bool {
 	return s == sms.ListUploaded || s == sms.ListChecked || s == sms.ListFailed
 }
 
-func (d *Desk) changeList(ctx context.Context, l sms.List, change func(*sms.List) error) (sms.List, error) {
+func (d *Lists) changeList(ctx context.Context, l sms.List, change func(*sms.List) error) (sms.List, error) {
 	after, err := d.store.UpdateList(ctx, l.UID, d.ms(), change)
 	if err != nil {
 		return l, err
@@ -96,7 +78,7 @@ func (d *Desk) changeList(ctx context.Context, l sms.List, change func(*sms.List
 
 // ProposeOrder is what was last chosen for lists with these column names, else
 // a guess.
-func (d *Desk) ProposeOrder(ctx context.Context, l sms.List, p sheet.Profile) (sms.ListOrder, error) {
+func (d *Lists) ProposeOrder(ctx context.Context, l sms.List, p sheet.Profile) (sms.ListOrder, error) {
 	account, err := d.store.Account(ctx, l.AccountID)
 	if err != nil {
 		return sms.ListOrder{}, err
@@ -104,7 +86,7 @@ func (d *Desk) ProposeOrder(ctx context.Context, l sms.List, p sheet.Profile) (s
 	return d.proposed(ctx, account, l, p)
 }
 
-func (d *Desk) proposed(ctx context.Context, account sms.Account, l sms.List, p sheet.Profile) (sms.ListOrder, error) {
+func (d *Lists) proposed(ctx context.Context, account sms.Account, l sms.List, p sheet.Profile) (sms.ListOrder, error) {
 	guess := sheet.Guess(p.Header, p.Sample, account.Country)
 	o := sms.ListOrder{Name: nameFromFile(l.FileName), SenderID: account.DefaultSender, Phone: guess.Phone,
 		Message: guess.Message,
@@ -166,7 +148,7 @@ func carryOver(old, fresh sms.List) sms.ListOrder {
 
 // PreviewList fills the text for the sample row at place row, counted from 0.
 // missing names the marks that nothing fills in it.
-func (d *Desk) PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
+func (d *Lists) PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
 	row int) (text string, missing []string, err error) {
 	_, p, err := d.ListProfile(ctx, by, uid)
 	if err != nil {
@@ -187,7 +169,7 @@ func (d *Desk) PreviewList(ctx context.Context, by sms.User, uid string, o sms.L
 // the same column names, and has the rows checked. The fields of its Invalid
 // are sender_id, text, name, phone, message and "field:" with the key of a
 // mark. A second press is given the list as it is.
-func (d *Desk) CheckList(ctx context.Context, by sms.User, uid string, version int64,
+func (d *Lists) CheckList(ctx context.Context, by sms.User, uid string, version int64,
 	o sms.ListOrder) (sms.List, error) {
 	if err := by.May(sms.Sender, "check list"); err != nil {
 		return sms.List{}, err
@@ -226,7 +208,7 @@ func (d *Desk) CheckList(ctx context.Context, by sms.User, uid string, version i
 	return l, d.rememberOrder(ctx, l)
 }
 
-func (d *Desk) orderProblems(ctx context.Context, account sms.Account, l sms.List, o sms.ListOrder) error {
+func (d *Lists) orderProblems(ctx context.Context, account sms.Account, l sms.List, o sms.ListOrder) error {
 	if l.Purpose == sms.ForContacts {
 		columns, err := d.store.ContactColumns(ctx, account.ID)
 		return errors.Join(err, checkContactOrder(l, o, columns))
@@ -236,7 +218,7 @@ func (d *Desk) orderProblems(ctx context.Context, account sms.Account, l sms.Lis
 		bad["text"] = "Opt-out links need a public URL. Ask an administrator to set one, or remove ##" + sms.StopMark +
 			"## from the message"
 	}
-	if sentence, err := d.senderProblem(ctx, l.AccountID, o.SenderID); err != nil {
+	if sentence, err := d.checks.SenderProblem(ctx, l.AccountID, o.SenderID); err != nil {
 		return err
 	} else if sentence != "" {
 		bad["sender_id"] = sentence
@@ -254,7 +236,7 @@ func pressedAgain(l sms.List, same bool) (sms.List, error) {
 
 // rememberOrder keeps what is known of the columns, also of marks that this
 // text does not use.
-func (d *Desk) rememberOrder(ctx context.Context, l sms.List) error {
+func (d *Lists) rememberOrder(ctx context.Context, l sms.List) error {
 	o := l.Order
 	known, err := d.store.ListMapping(ctx, l.AccountID, l.HeaderKey)
 	if err != nil && !errors.Is(err, sms.ErrNotFound) {
@@ -277,7 +259,7 @@ func (d *Desk) rememberOrder(ctx context.Context, l sms.List) error {
 // where bad rows are not to be left out, and again where it looks like an
 // earlier campaign and the person did not say that it is meant. A second press
 // is given the list as it is, and makes no second campaign.
-func (d *Desk) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64,
+func (d *Lists) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64,
 	m MakeOrder) (sms.List, error) {
 	if err := by.May(sms.Sender, "make campaign"); err != nil {
 		return sms.List{}, err
@@ -328,7 +310,7 @@ func mayMake(t sms.ListTally, m MakeOrder) error {
 }
 
 // DropList forgets a list with its file, unless a campaign was made of it.
-func (d *Desk) DropList(ctx context.Context, by sms.User, uid string) error {
+func (d *Lists) DropList(ctx context.Context, by sms.User, uid string) error {
 	if err := by.May(sms.Sender, "drop list"); err != nil {
 		return err
 	}

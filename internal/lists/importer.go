@@ -1,4 +1,4 @@
-package desk
+package lists
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // makes campaigns of them and tidies up behind them. What a crash interrupts
 // is begun anew; nobody ever sees the half of it.
 type Importer struct {
-	desk  *Desk
+	lists *Lists
 	store ImporterStore
 }
 
@@ -37,6 +37,8 @@ type ImporterStore interface {
 		sum int64, err error)
 	StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error]
 	EachBlocked(ctx context.Context, account int64, do func(number string)) error
+	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
 	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
 	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
@@ -50,8 +52,8 @@ type ImporterStore interface {
 }
 
 // NewImporter returns an Importer; Run makes it work.
-func NewImporter(d *Desk, store ImporterStore) *Importer {
-	return &Importer{desk: d, store: store}
+func NewImporter(l *Lists, store ImporterStore) *Importer {
+	return &Importer{lists: l, store: store}
 }
 
 const (
@@ -99,7 +101,7 @@ func (im *Importer) Run(ctx context.Context) error {
 
 // lane works on some of the lists, the oldest first.
 func (im *Importer) lane(ctx context.Context, mine func(sms.List) bool) {
-	news := im.desk.feed.Listen(feed.Lists)
+	news := im.lists.feed.Listen(feed.Lists)
 	defer news.Close()
 	failed := map[string]int{}
 	for {
@@ -118,7 +120,7 @@ func (im *Importer) lane(ctx context.Context, mine func(sms.List) bool) {
 
 func (im *Importer) complain(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
-		im.desk.log.Error(what, "error", err)
+		im.lists.log.Error(what, "error", err)
 	}
 }
 
@@ -148,13 +150,13 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 		return
 	case sms.TroubleOf(err) != "":
 		// It is the disk that must be mended, not the list.
-		im.desk.log.Error("list waits for storage", slog.String("list", l.UID), slog.String("state", string(l.State)),
+		im.lists.log.Error("list waits for storage", slog.String("list", l.UID), slog.String("state", string(l.State)),
 			slog.Any("error", err))
 		feed.Pause(ctx, importWaits, nil)
 		return
 	}
 	failed[l.UID]++
-	im.desk.log.Error("list not finished", slog.String("list", l.UID), slog.String("state", string(l.State)),
+	im.lists.log.Error("list not finished", slog.String("list", l.UID), slog.String("state", string(l.State)),
 		slog.Any("error", err))
 	if failed[l.UID] >= failuresMost {
 		delete(failed, l.UID)
@@ -166,7 +168,7 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 
 // moved says that a list is not what it was when it was read.
 func (im *Importer) moved(ctx context.Context, l sms.List) bool {
-	now, err := im.desk.store.List(ctx, l.UID)
+	now, err := im.lists.store.List(ctx, l.UID)
 	return errors.Is(err, sms.ErrNotFound) || err == nil && now.Version != l.Version
 }
 
@@ -177,7 +179,7 @@ func (im *Importer) fail(ctx context.Context, l sms.List, sentence string) {
 
 // change moves a list on, unless somebody else did.
 func (im *Importer) change(ctx context.Context, l sms.List, change func(*sms.List)) (sms.List, error) {
-	return im.desk.changeList(ctx, l, func(now *sms.List) error {
+	return im.lists.changeList(ctx, l, func(now *sms.List) error {
 		if now.Version != l.Version {
 			return sms.ErrConflict
 		}
@@ -188,7 +190,7 @@ func (im *Importer) change(ctx context.Context, l sms.List, change func(*sms.Lis
 
 // check gives every row its verdict and stages them.
 func (im *Importer) check(ctx context.Context, l sms.List) error {
-	account, err := im.desk.store.Account(ctx, l.AccountID)
+	account, err := im.lists.store.Account(ctx, l.AccountID)
 	if err != nil {
 		return err
 	}
@@ -196,15 +198,15 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	if err != nil {
 		return err
 	}
-	reader, file, err := im.desk.openList(account, l, l.Reading)
+	reader, file, err := im.lists.openList(account, l, l.Reading)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
-	c := newChecker(account, l, blocked, im.desk.stops)
+	c := newChecker(account, l, blocked, im.lists.stops)
 	if account.Limits.Capped() && l.Purpose != sms.ForContacts {
-		since := account.Limits.CapSince(im.desk.now()).UnixMilli()
-		c.often = func(number string) (int64, error) { return im.desk.store.GotRecently(ctx, account.ID, number, since) }
+		since := account.Limits.CapSince(im.lists.now()).UnixMilli()
+		c.often = func(number string) (int64, error) { return im.store.GotRecently(ctx, account.ID, number, since) }
 	}
 	sum, err := im.store.StageRows(ctx, l.UID, func(put func([]sms.ListRow, []sms.RowNote) error) error {
 		return im.checkRows(ctx, l, reader, c, put)
@@ -249,11 +251,11 @@ func (im *Importer) why(ctx context.Context, account sms.Account, j judged) erro
 	if len(numbers) == 0 {
 		return nil
 	}
-	known, err := im.desk.store.BlockedAmong(ctx, account.ID, numbers)
+	known, err := im.store.BlockedAmong(ctx, account.ID, numbers)
 	if err != nil {
 		return err
 	}
-	today := im.desk.now().In(account.Location())
+	today := im.lists.now().In(account.Location())
 	for i, n := range j.notes {
 		if n.Kind != sms.RowBlocked {
 			continue
@@ -307,12 +309,12 @@ func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Rea
 		return nil
 	}))
 	hands.Go(unharmed(func() error {
-		said := im.desk.now()
+		said := im.lists.now()
 		for batch := range unstaged {
 			if err := errors.Join(ctx.Err(), put(batch.rows, batch.notes)); err != nil {
 				return err
 			}
-			if now := im.desk.now(); now.Sub(said) >= progressEvery {
+			if now := im.lists.now(); now.Sub(said) >= progressEvery {
 				said = now
 				if err := im.progress(ctx, l, batch.total, batch.about); err != nil {
 					return err
@@ -379,18 +381,18 @@ func (im *Importer) progress(ctx context.Context, l sms.List, done, total int64)
 	if err := im.store.PutListProgress(ctx, l, done, total); err != nil {
 		return err
 	}
-	im.desk.feed.Tell(feed.List(l.UID))
+	im.lists.feed.Tell(feed.List(l.UID))
 	return nil
 }
 
 // verify looks whether the staged rows of lists that wait for a person are
 // whole; a power cut may have taken some. Such a list is checked again.
 func (im *Importer) verify(ctx context.Context) error {
-	list, err := im.store.CheckedLists(ctx, im.desk.now().Add(-sms.ListKept).UnixMilli())
+	list, err := im.store.CheckedLists(ctx, im.lists.now().Add(-sms.ListKept).UnixMilli())
 	for _, l := range list {
 		for _, bad := range im.store.StagedRows(ctx, l.UID, l.Sum) {
 			if bad != nil && ctx.Err() == nil {
-				im.desk.log.Warn("the staged rows of a list are damaged: it is checked again", "list", l.UID, "error", bad)
+				im.lists.log.Warn("the staged rows of a list are damaged: it is checked again", "list", l.UID, "error", bad)
 				_, changed := im.change(ctx, l, func(now *sms.List) { now.State, now.Done = sms.ListChecking, 0 })
 				err = errors.Join(err, changed)
 			}
@@ -402,35 +404,35 @@ func (im *Importer) verify(ctx context.Context) error {
 // tidy forgets lists that were not used, folders that belong to none, and what
 // is left of campaigns that were never finished.
 func (im *Importer) tidy(ctx context.Context) error {
-	old, err := im.store.OldLists(ctx, im.desk.now().Add(-sms.ListKept).UnixMilli())
+	old, err := im.store.OldLists(ctx, im.lists.now().Add(-sms.ListKept).UnixMilli())
 	if err != nil {
 		return err
 	}
 	for _, l := range old {
-		err = errors.Join(err, im.desk.store.DeleteList(ctx, l), im.desk.store.DropUpload(l.UID))
+		err = errors.Join(err, im.lists.store.DeleteList(ctx, l), im.lists.store.DropUpload(l.UID))
 	}
-	folders, bad := im.store.Uploads(im.desk.now().Add(-uploadAge))
+	folders, bad := im.store.Uploads(im.lists.now().Add(-uploadAge))
 	err = errors.Join(err, bad)
 	for _, uid := range folders {
 		err = errors.Join(err, im.tidyFolder(ctx, uid))
 	}
 	for more := true; more && err == nil && ctx.Err() == nil; {
-		more, err = im.store.SweepCampaigns(ctx, im.desk.now().Add(-againAge).UnixMilli())
+		more, err = im.store.SweepCampaigns(ctx, im.lists.now().Add(-againAge).UnixMilli())
 	}
 	return err
 }
 
 // tidyFolder removes what is not needed any more of the files of a list.
 func (im *Importer) tidyFolder(ctx context.Context, uid string) error {
-	l, err := im.desk.store.List(ctx, uid)
-	age := im.desk.now().Sub(time.UnixMilli(l.ChangedAt))
+	l, err := im.lists.store.List(ctx, uid)
+	age := im.lists.now().Sub(time.UnixMilli(l.ChangedAt))
 	switch {
 	case errors.Is(err, sms.ErrNotFound):
-		return im.desk.store.DropUpload(uid)
+		return im.lists.store.DropUpload(uid)
 	case err != nil || l.State != sms.ListMade:
 		return err
 	case age > fileKept:
-		return im.desk.store.DropUpload(uid)
+		return im.lists.store.DropUpload(uid)
 	case age > sms.ListKept:
 		return im.store.DropStaged(uid)
 	}

@@ -1,4 +1,4 @@
-package desk_test
+package lists_test
 
 import (
 	"context"
@@ -13,37 +13,38 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
 
 // importer starts the loop that works on lists.
-func (r *rig) importer() {
-	r.t.Helper()
-	r.importerOn(r.db)
+func (r *kit) importer() {
+	r.T.Helper()
+	r.importerOn(r.DB)
 }
 
-func (r *rig) importerOn(store desk.ImporterStore) {
-	r.t.Helper()
+func (r *kit) importerOn(store lists.ImporterStore) {
+	r.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	im := desk.NewImporter(r.desk, store)
+	im := lists.NewImporter(r.Desk.Lists, store)
 	go func() { done <- im.Run(ctx) }()
-	r.t.Cleanup(func() {
+	r.T.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			r.t.Errorf("importer: %v", err)
+			r.T.Errorf("importer: %v", err)
 		}
 	})
 }
 
-func (r *rig) upload(name, content string) sms.List {
-	r.t.Helper()
-	l, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: name,
+func (r *kit) upload(name, content string) sms.List {
+	r.T.Helper()
+	l, err := r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, FileName: name,
 		Token: desk.NewToken()}, strings.NewReader(content))
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return l
 }
@@ -66,49 +67,49 @@ func order(l sms.List, text string) sms.ListOrder {
 }
 
 // settled waits until a list needs a person, or has its campaign.
-func (r *rig) settled(uid string) sms.List {
-	r.t.Helper()
+func (r *kit) settled(uid string) sms.List {
+	r.T.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		l, err := r.db.List(r.ctx, uid)
+		l, err := r.DB.List(r.Ctx, uid)
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		if l.State != sms.ListChecking && l.State != sms.ListMaking {
 			return l
 		}
 		if time.Now().After(deadline) {
-			r.t.Fatalf("list is still %s", l.State)
+			r.T.Fatalf("list is still %s", l.State)
 		}
 	}
 }
 
-func (r *rig) checked(l sms.List, o sms.ListOrder) sms.List {
-	r.t.Helper()
-	if _, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, o); err != nil {
-		r.t.Fatal(err)
+func (r *kit) checked(l sms.List, o sms.ListOrder) sms.List {
+	r.T.Helper()
+	if _, err := r.Desk.CheckList(r.Ctx, r.By, l.UID, l.Version, o); err != nil {
+		r.T.Fatal(err)
 	}
 	return r.settled(l.UID)
 }
 
-func (r *rig) made(l sms.List, m desk.MakeOrder) sms.List {
-	r.t.Helper()
-	if _, err := r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, m); err != nil {
-		r.t.Fatal(err)
+func (r *kit) made(l sms.List, m lists.MakeOrder) sms.List {
+	r.T.Helper()
+	if _, err := r.Desk.MakeCampaign(r.Ctx, r.By, l.UID, l.Version, m); err != nil {
+		r.T.Fatal(err)
 	}
 	return r.settled(l.UID)
 }
 
-func (r *rig) listMessages(campaign int64) []sms.Message {
-	r.t.Helper()
-	list, _, err := r.db.Messages(r.ctx, sms.MessageFilter{CampaignID: campaign, Limit: 10_000})
+func (r *kit) listMessages(campaign int64) []sms.Message {
+	r.T.Helper()
+	list, _, err := r.DB.Messages(r.Ctx, sms.MessageFilter{CampaignID: campaign, Limit: 10_000})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return list
 }
 
 func TestACleanListGoesStraightToItsCampaign(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.importer()
 	l := r.upload(`C:\Users\Ada\june-list.csv`, "Phone,First name\n08031234567,Ada\n08031234568,Bola\n")
 	if l.FileName != "june-list.csv" || l.State != sms.ListUploaded || l.Order.Phone != 0 {
@@ -118,7 +119,7 @@ func TestACleanListGoesStraightToItsCampaign(t *testing.T) {
 	if l.State != sms.ListMade || l.CampaignID == 0 {
 		t.Fatalf("%+v", l)
 	}
-	c, err := r.db.Campaign(r.ctx, l.CampaignID)
+	c, err := r.DB.Campaign(r.Ctx, l.CampaignID)
 	if err != nil || c.State != sms.CampaignDraft || c.Recipients != 2 || c.Parts != 2 || c.Name != "june-list" ||
 		c.ListID != l.ID || c.CallsPairs+c.CallsText != 1 || c.Text != "" {
 		t.Fatalf("%+v %v", c, err)
@@ -133,15 +134,15 @@ func TestACleanListGoesStraightToItsCampaign(t *testing.T) {
 	}
 }
 
-func (r *rig) leftovers() []string {
-	found, _ := filepath.Glob(filepath.Join(filepath.Dir(r.db.ListFolder("x")), "*"))
+func (r *kit) leftovers() []string {
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(r.DB.ListFolder("x")), "*"))
 	return found
 }
 
 func TestWhatIsRefusedLeavesNothingBehind(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	for name, content := range map[string]string{"": "", "a.csv": "%PDF-1.4 x", "b.csv": "phone,name\n"} {
-		_, err := r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: name,
+		_, err := r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, FileName: name,
 			Token: desk.NewToken()}, strings.NewReader(content))
 		if err == nil {
 			t.Errorf("%q was taken", content)
@@ -169,13 +170,13 @@ const dirty = `Phone,First name,Date
 08031234507;08031234508,Ife,9 June
 `
 
-func (r *rig) notes(uid string, kinds ...sms.RowKind) (list []string) {
-	r.t.Helper()
+func (r *kit) notes(uid string, kinds ...sms.RowKind) (list []string) {
+	r.T.Helper()
 	f := sms.RowFilter{Kinds: kinds, Limit: 2}
 	for {
-		notes, more, err := r.db.ListNotes(r.ctx, uid, f)
+		notes, more, err := r.DB.ListNotes(r.Ctx, uid, f)
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		for _, n := range notes {
 			list = append(list, fmt.Sprintf("%d %s %d %s", n.Row, n.Kind, n.Column, n.Text))
@@ -188,8 +189,8 @@ func (r *rig) notes(uid string, kinds ...sms.RowKind) (list []string) {
 }
 
 func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
-	r.block("08031234506")
+	r := newKit(t, sandbox.Config{}, nil)
+	r.Block("08031234506")
 	r.importer()
 	l := r.upload("dirty.csv", dirty)
 	if l.Total != 12 {
@@ -225,11 +226,11 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 		t.Error(d)
 	}
 	var bad sms.Invalid
-	_, err := r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{})
+	_, err := r.Desk.MakeCampaign(r.Ctx, r.By, l.UID, l.Version, lists.MakeOrder{})
 	if errors.As(err, &bad); bad["rows"] != "7 rows have errors. Fix them and upload the list again, or leave them out" {
 		t.Errorf("%v", err)
 	}
-	l = r.made(l, desk.MakeOrder{LeaveOut: true})
+	l = r.made(l, lists.MakeOrder{LeaveOut: true})
 	var got []string
 	for _, m := range r.listMessages(l.CampaignID) {
 		got = append(got, fmt.Sprintf("%d %s %s %s %.12s", m.Row, m.State, m.Code, m.Number, m.Reason))
@@ -241,11 +242,11 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("messages (-want +got):\n%s", d)
 	}
-	c, err := r.db.Campaign(r.ctx, l.CampaignID)
+	c, err := r.DB.Campaign(r.Ctx, l.CampaignID)
 	if err != nil || c.Recipients != 12 || c.Parts != 3 {
 		t.Errorf("%+v %v", c, err)
 	}
-	tally, err := r.db.Tally(r.ctx, c.ID)
+	tally, err := r.DB.Tally(r.Ctx, c.ID)
 	if d := cmp.Diff(sms.Tally{"draft": 3, "leftout": 9}, tally); d != "" || err != nil {
 		t.Errorf("%s %v", d, err)
 	}
@@ -253,37 +254,37 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 }
 
 // rejected downloads the bad rows of the dirty list.
-func (r *rig) rejected(l sms.List) {
-	r.t.Helper()
-	layout, rows, err := r.desk.RejectedRows(r.ctx, r.by, l.UID)
+func (r *kit) rejected(l sms.List) {
+	r.T.Helper()
+	layout, rows, err := r.Desk.RejectedRows(r.Ctx, r.By, l.UID)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	var b strings.Builder
 	if err := sheet.WriteCSV(&b, layout, rows); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\r\n")
 	if len(lines) != 8 || lines[0] != "\ufeff"+`"Phone","First name","Date","What to fix"` ||
 		lines[1] != `"080312345","Chidi","5 June","Too short: has 9 digits, needs 11"` ||
 		lines[5] != `"0803 5S5 0101","Femi","7 June","Contains letters: character 7 of ""0803 5S5 0101"" is S"` {
-		r.t.Errorf("%q", lines)
+		r.T.Errorf("%q", lines)
 	}
 }
 
 func TestWhatWasChosenIsRemembered(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.importer()
 	l := r.upload("a.csv", "Nr,Line,Who\n1,08031234567,Ada\n2,08031234568,Bola\n")
 	o := order(l, "Dear ##Name##, hello from ##Us##")
 	o.Phone, o.Fields, o.Fixed = 1, map[string]int{"name": 2}, map[string]string{"us": "the clinic"}
 	var bad sms.Invalid
-	_, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Dear ##Name##"))
+	_, err := r.Desk.CheckList(r.Ctx, r.By, l.UID, l.Version, order(l, "Dear ##Name##"))
 	if errors.As(err,
 		&bad); bad["field:name"] != "The message uses ##Name##. Choose a column for it, or enter one text for everyone" {
 		t.Errorf("%v", err)
 	}
-	text, missing, err := r.desk.PreviewList(r.ctx, r.by, l.UID, o, 1)
+	text, missing, err := r.Desk.PreviewList(r.Ctx, r.By, l.UID, o, 1)
 	if text != "Dear Bola, hello from the clinic" || missing != nil || err != nil {
 		t.Errorf("%q %v %v", text, missing, err)
 	}
@@ -296,7 +297,7 @@ func TestWhatWasChosenIsRemembered(t *testing.T) {
 		t.Errorf("%+v", again.Order)
 	}
 	// Send again with a new file, whose columns stand in another order.
-	l, err = r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: "c.csv",
+	l, err = r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, FileName: "c.csv",
 		Token: desk.NewToken(), Replaces: l.UID},
 		strings.NewReader("Who,Line\nChidi,08031234569\n"))
 	if err != nil || l.Order.Phone != 1 || l.Order.Fields["name"] != 0 || l.Order.Text != o.Text || l.Order.Name != "c" {
@@ -305,28 +306,28 @@ func TestWhatWasChosenIsRemembered(t *testing.T) {
 }
 
 func TestAListIsItsOwnPersonsAlone(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	l := r.upload("a.csv", "phone\n08031234567\n")
 	other := sms.User{ID: 2, Name: "Bola Ade", Role: sms.Administrator, Active: true}
-	viewer := r.by
+	viewer := r.By
 	viewer.Role = sms.Viewer
 	for name, by := range map[string]sms.User{"somebody else": other, "a viewer": viewer} {
 		want := sms.ErrNotFound
 		if name == "a viewer" {
 			want = sms.ErrForbidden
 		}
-		_, check := r.desk.CheckList(r.ctx, by, l.UID, l.Version, order(l, "Hello"))
-		_, read := r.desk.ReadList(r.ctx, by, l.UID, l.Reading)
-		_, makes := r.desk.MakeCampaign(r.ctx, by, l.UID, l.Version, desk.MakeOrder{})
-		_, _, rows := r.desk.RejectedRows(r.ctx, by, l.UID)
+		_, check := r.Desk.CheckList(r.Ctx, by, l.UID, l.Version, order(l, "Hello"))
+		_, read := r.Desk.ReadList(r.Ctx, by, l.UID, l.Reading)
+		_, makes := r.Desk.MakeCampaign(r.Ctx, by, l.UID, l.Version, lists.MakeOrder{})
+		_, _, rows := r.Desk.RejectedRows(r.Ctx, by, l.UID)
 		for doing, err := range map[string]error{"check": check, "read": read, "make": makes, "rows": rows,
-			"drop": r.desk.DropList(r.ctx, by, l.UID)} {
+			"drop": r.Desk.DropList(r.Ctx, by, l.UID)} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s by %s: %v", doing, name, err)
 			}
 		}
 	}
-	if err := r.desk.DropList(r.ctx, r.by, l.UID); err != nil {
+	if err := r.Desk.DropList(r.Ctx, r.By, l.UID); err != nil {
 		t.Error(err)
 	}
 	if left := r.leftovers(); len(left) > 0 {
@@ -336,7 +337,7 @@ func TestAListIsItsOwnPersonsAlone(t *testing.T) {
 
 // TestEverybodyPressesTwice: one list a token, one campaign a list.
 func TestEverybodyPressesTwice(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	token := desk.NewToken()
 	at := func(n int, do func() (sms.List, error)) (all []sms.List) {
 		var mu sync.Mutex
@@ -357,7 +358,7 @@ func TestEverybodyPressesTwice(t *testing.T) {
 	}
 	var l sms.List
 	for _, one := range at(20, func() (sms.List, error) {
-		return r.desk.UploadList(r.ctx, r.by, desk.UploadOrder{AccountID: r.account.ID, FileName: "a.csv", Token: token},
+		return r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, FileName: "a.csv", Token: token},
 			strings.NewReader("phone\n08031234567\n080312\n"))
 	}) {
 		if l.UID != "" && one.UID != l.UID {
@@ -368,28 +369,28 @@ func TestEverybodyPressesTwice(t *testing.T) {
 	if left := r.leftovers(); len(left) != 1 {
 		t.Errorf("left: %v", left)
 	}
-	at(20, func() (sms.List, error) { return r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Hello")) })
-	if _, err := r.desk.CheckList(r.ctx, r.by, l.UID, l.Version, order(l, "Another text")); !errors.Is(err,
+	at(20, func() (sms.List, error) { return r.Desk.CheckList(r.Ctx, r.By, l.UID, l.Version, order(l, "Hello")) })
+	if _, err := r.Desk.CheckList(r.Ctx, r.By, l.UID, l.Version, order(l, "Another text")); !errors.Is(err,
 		sms.ErrConflict) {
 		t.Errorf("another order under an old version: %v", err)
 	}
 	r.importer()
 	l = r.settled(l.UID)
 	at(20, func() (sms.List, error) {
-		return r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{LeaveOut: true})
+		return r.Desk.MakeCampaign(r.Ctx, r.By, l.UID, l.Version, lists.MakeOrder{LeaveOut: true})
 	})
 	r.settled(l.UID)
 	at(20, func() (sms.List, error) {
-		return r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{LeaveOut: true})
+		return r.Desk.MakeCampaign(r.Ctx, r.By, l.UID, l.Version, lists.MakeOrder{LeaveOut: true})
 	})
-	list, _, err := r.db.Campaigns(r.ctx, sms.CampaignFilter{AccountID: r.account.ID, Limit: 10})
+	list, _, err := r.DB.Campaigns(r.Ctx, sms.CampaignFilter{AccountID: r.Account.ID, Limit: 10})
 	if err != nil || len(list) != 1 {
 		t.Errorf("%d campaigns, %v", len(list), err)
 	}
 }
 
 func TestWhatWasSentBeforeIsFound(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.importer()
 	rows := func(first, n int) string {
 		var b strings.Builder
@@ -411,13 +412,13 @@ func TestWhatWasSentBeforeIsFound(t *testing.T) {
 	if l := send(text, rows(0, 1000)); l.State != sms.ListMade {
 		t.Errorf("compared with a campaign that nobody started: %+v", l.Tally.Same)
 	}
-	c, err := r.db.Campaign(r.ctx, first.CampaignID)
+	c, err := r.DB.Campaign(r.Ctx, first.CampaignID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.start(c)
-	by := r.by
-	r.by = sms.User{ID: 7, Name: "Bola Ade", Role: sms.Sender, Active: true}
+	r.Start(c)
+	by := r.By
+	r.By = sms.User{ID: 7, Name: "Bola Ade", Role: sms.Sender, Active: true}
 	for name, c := range map[string]struct {
 		text, content string
 		numbers       int64
@@ -443,12 +444,12 @@ func TestWhatWasSentBeforeIsFound(t *testing.T) {
 			continue
 		}
 		var bad sms.Invalid
-		_, err := r.desk.MakeCampaign(r.ctx, r.by, l.UID, l.Version, desk.MakeOrder{})
+		_, err := r.Desk.MakeCampaign(r.Ctx, r.By, l.UID, l.Version, lists.MakeOrder{})
 		if errors.As(err, &bad); bad["again"] == "" {
 			t.Errorf("%s: %v", name, err)
 		}
-		l = r.made(l, desk.MakeOrder{Again: true})
-		if made, err := r.db.Campaign(r.ctx, l.CampaignID); err != nil || !made.SendAgain {
+		l = r.made(l, lists.MakeOrder{Again: true})
+		if made, err := r.DB.Campaign(r.Ctx, l.CampaignID); err != nil || !made.SendAgain {
 			t.Errorf("%s: %+v %v", name, made, err)
 		}
 	}
@@ -456,16 +457,16 @@ func TestWhatWasSentBeforeIsFound(t *testing.T) {
 
 // TestATypedCampaignIsComparedToo and its fingerprint is that of a list.
 func TestATypedCampaignIsComparedToo(t *testing.T) {
-	r := newRig(t, sandbox.Config{}, nil)
+	r := newKit(t, sandbox.Config{}, nil)
 	r.importer()
-	typed := r.start(r.draft("CLINIC", "Hello", "08031234567", "08031234568"))
+	typed := r.Start(r.Draft("CLINIC", "Hello", "08031234567", "08031234568"))
 	l := r.upload("a.csv", "phone\n08031234568\n08031234567\n")
 	l = r.checked(l, order(l, "Hello"))
 	if s := l.Tally.Same; s == nil || s.CampaignID != typed.ID || s.Numbers != 2 {
 		t.Fatalf("%s %+v", l.State, s)
 	}
-	l = r.made(l, desk.MakeOrder{Again: true})
-	if c, err := r.db.Campaign(r.ctx, l.CampaignID); err != nil || c.Fingerprint != typed.Fingerprint ||
+	l = r.made(l, lists.MakeOrder{Again: true})
+	if c, err := r.DB.Campaign(r.Ctx, l.CampaignID); err != nil || c.Fingerprint != typed.Fingerprint ||
 		c.Text != "Hello" || c.CallsText != 1 {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -473,13 +474,13 @@ func TestATypedCampaignIsComparedToo(t *testing.T) {
 
 func TestNumbersAbroadAreASetting(t *testing.T) {
 	for _, abroad := range []bool{false, true} {
-		r := newRig(t, sandbox.Config{}, func(a *sms.Account) { a.Abroad = abroad })
+		r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.Abroad = abroad })
 		r.importer()
 		l := r.upload("a.csv", "phone\n+447911123456\n08031234567\n")
 		l = r.checked(l, order(l, "Hello"))
-		typed := desk.Order{AccountID: r.account.ID, SenderID: "CLINIC", Numbers: "+447911123456", Text: "Hello",
+		typed := desk.Order{AccountID: r.Account.ID, SenderID: "CLINIC", Numbers: "+447911123456", Text: "Hello",
 			Token: desk.NewToken()}
-		_, err := r.desk.CreateCampaign(r.ctx, r.by, typed)
+		_, err := r.Desk.CreateCampaign(r.Ctx, r.By, typed)
 		const want = "Not a mobile number in Nigeria, and sending abroad is turned off"
 		if abroad {
 			if l.State != sms.ListMade || err != nil {

@@ -1,4 +1,4 @@
-package desk
+package lists
 
 import (
 	"context"
@@ -76,7 +76,7 @@ func headerKey(l sms.List, p sheet.Profile) string {
 
 // sniff opens a list's file far enough to say how it is read. Rows are counted
 // as long as count; 0: that was not long enough.
-func (d *Desk) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading,
+func (d *Lists) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading,
 	count time.Duration) (sheet.Profile, int64, error) {
 	type answer struct {
 		profile sheet.Profile
@@ -123,7 +123,7 @@ func countRows(reader *sheet.Reader, most time.Duration) int64 {
 }
 
 // openList opens a list's file. The closer is that of the file.
-func (d *Desk) openList(account sms.Account, l sms.List, r sms.ListReading) (*sheet.Reader, io.Closer, error) {
+func (d *Lists) openList(account sms.Account, l sms.List, r sms.ListReading) (*sheet.Reader, io.Closer, error) {
 	file, err := d.store.Upload(l.UID)
 	if errors.Is(err, sms.ErrNotFound) {
 		return nil, nil, sms.Invalid{"file": "The file is not in this backup. Upload it again"}
@@ -156,7 +156,7 @@ func readingOf(p sheet.Profile) sms.ListReading {
 }
 
 // ListProfile reads how a list begins, and proposes what to make of it.
-func (d *Desk) ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error) {
+func (d *Lists) ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error) {
 	l, err := d.ownList(ctx, by, uid)
 	if err != nil {
 		return l, sheet.Profile{}, err

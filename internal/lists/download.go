@@ -1,4 +1,4 @@
-package desk
+package lists
 
 import (
 	"context"
@@ -16,13 +16,27 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type downloadStore interface {
-	ListByID(ctx context.Context, id int64) (sms.List, error)
-	EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sms.Message, error]
-	EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Attempt, error]
-	EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.StoredReport, error]
+// Downloads takes the orders of staff about what came of a campaign.
+type Downloads struct {
+	lists *Lists
+	store DownloadStore
+}
+
+// DownloadStore is what downloads are made of.
+type DownloadStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
 	AuditOf(ctx context.Context, object string) ([]sms.Audit, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Attempt, error]
+	EachMessage(ctx context.Context, f sms.MessageFilter) iter.Seq2[sms.Message, error]
+	EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.StoredReport, error]
+	ListByID(ctx context.Context, id int64) (sms.List, error)
 	Tally(ctx context.Context, id int64) (sms.Tally, error)
+}
+
+// NewDownloads returns what takes orders about downloads.
+func NewDownloads(l *Lists, store DownloadStore) *Downloads {
+	return &Downloads{lists: l, store: store}
 }
 
 // DownloadOrder says what of a campaign a person takes away.
@@ -46,7 +60,7 @@ func (d *Download) Close() error { return d.close() }
 // DownloadCampaign gives the messages of a campaign as a table: the columns of
 // the uploaded list as they stand in the file, and behind them what became of
 // each row. It is audited before the first row is read.
-func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrder) (*Download, error) {
+func (d *Downloads) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrder) (*Download, error) {
 	if err := by.May(sms.Sender, "download a campaign"); err != nil {
 		return nil, err
 	}
@@ -64,7 +78,7 @@ func (d *Desk) DownloadCampaign(ctx context.Context, by sms.User, o DownloadOrde
 	}
 	out := &Download{Name: fileName(c.Name) + "." + o.Format,
 		Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
-	d.audit(ctx, by, "campaign.download", feed.Campaign(c.ID), strings.TrimSpace(o.Format+" "+o.What))
+	d.lists.audit(ctx, by, "campaign.download", feed.Campaign(c.ID), strings.TrimSpace(o.Format+" "+o.What))
 	return out, nil
 }
 
@@ -101,7 +115,7 @@ type original struct {
 
 // openOriginal opens the list behind a campaign; typed campaigns have none,
 // and a file is not kept for ever.
-func (d *Desk) openOriginal(ctx context.Context, account sms.Account, c sms.Campaign) (*original, error) {
+func (d *Downloads) openOriginal(ctx context.Context, account sms.Account, c sms.Campaign) (*original, error) {
 	if c.ListID == 0 {
 		return &original{}, nil
 	}
@@ -112,7 +126,7 @@ func (d *Desk) openOriginal(ctx context.Context, account sms.Account, c sms.Camp
 	if err != nil {
 		return nil, err
 	}
-	reader, closer, err := d.openList(account, l, l.Reading)
+	reader, closer, err := d.lists.openList(account, l, l.Reading)
 	if errors.Is(err, sms.ErrNotFound) {
 		return &original{list: l}, nil
 	}
@@ -242,73 +256,4 @@ func (s *stamps) of(ms int64) string {
 		s.second, s.text = second, stamp(ms, s.zone)
 	}
 	return s.text
-}
-
-// RejectedRows gives the bad rows of a checked list as they stand in the file,
-// for a download. The file is read again while the rows are taken.
-func (d *Desk) RejectedRows(ctx context.Context, by sms.User,
-	uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error) {
-	if err := by.May(sms.Sender, "list rejected rows"); err != nil {
-		return sheet.Layout{}, nil, err
-	}
-	l, err := d.ownList(ctx, by, uid)
-	if err != nil {
-		return sheet.Layout{}, nil, err
-	}
-	if l.State != sms.ListChecked && l.State != sms.ListMaking && l.State != sms.ListMade {
-		return sheet.Layout{}, nil, fmt.Errorf("list rejected rows: %w: the list is %s", sms.ErrConflict, l.State)
-	}
-	account, err := d.store.Account(ctx, l.AccountID)
-	if err != nil {
-		return sheet.Layout{}, nil, err
-	}
-	_, profile, err := d.ListProfile(ctx, by, uid)
-	if err != nil {
-		return sheet.Layout{}, nil, err
-	}
-	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns}
-	return layout, func(yield func(sheet.Rejected, error) bool) {
-		reader, file, err := d.openList(account, l, l.Reading)
-		if err != nil {
-			yield(sheet.Rejected{}, err)
-			return
-		}
-		defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
-		for n, err := range d.badRows(ctx, uid) {
-			var row sheet.Row
-			for err == nil && row.Number < int(n.Row) {
-				row, err = reader.Next()
-			}
-			if err == nil && row.Number > int(n.Row) {
-				err = fmt.Errorf("row %d of list %s: %w", n.Row, uid, sms.ErrNotFound)
-			}
-			if !yield(sheet.Rejected{Row: row, Fix: n.Text}, err) || err != nil {
-				return
-			}
-		}
-	}, nil
-}
-
-const notesAtOnce = 1000
-
-func (d *Desk) badRows(ctx context.Context, uid string) iter.Seq2[sms.RowNote, error] {
-	return func(yield func(sms.RowNote, error) bool) {
-		f := sms.RowFilter{Limit: notesAtOnce}
-		for {
-			notes, more, err := d.store.ListNotes(ctx, uid, f)
-			if err != nil {
-				yield(sms.RowNote{}, err)
-				return
-			}
-			for _, n := range notes {
-				if !yield(n, nil) {
-					return
-				}
-				f.After = n.Row
-			}
-			if !more {
-				return
-			}
-		}
-	}
 }

@@ -1,0 +1,80 @@
+package lists
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"smsdesk/internal/sheet"
+	"smsdesk/internal/sms"
+)
+
+// RejectedRows gives the bad rows of a checked list as they stand in the file,
+// for a download. The file is read again while the rows are taken.
+func (d *Lists) RejectedRows(ctx context.Context, by sms.User,
+	uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error) {
+	if err := by.May(sms.Sender, "list rejected rows"); err != nil {
+		return sheet.Layout{}, nil, err
+	}
+	l, err := d.ownList(ctx, by, uid)
+	if err != nil {
+		return sheet.Layout{}, nil, err
+	}
+	if l.State != sms.ListChecked && l.State != sms.ListMaking && l.State != sms.ListMade {
+		return sheet.Layout{}, nil, fmt.Errorf("list rejected rows: %w: the list is %s", sms.ErrConflict, l.State)
+	}
+	account, err := d.store.Account(ctx, l.AccountID)
+	if err != nil {
+		return sheet.Layout{}, nil, err
+	}
+	_, profile, err := d.ListProfile(ctx, by, uid)
+	if err != nil {
+		return sheet.Layout{}, nil, err
+	}
+	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns}
+	return layout, func(yield func(sheet.Rejected, error) bool) {
+		reader, file, err := d.openList(account, l, l.Reading)
+		if err != nil {
+			yield(sheet.Rejected{}, err)
+			return
+		}
+		defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
+		for n, err := range d.badRows(ctx, uid) {
+			var row sheet.Row
+			for err == nil && row.Number < int(n.Row) {
+				row, err = reader.Next()
+			}
+			if err == nil && row.Number > int(n.Row) {
+				err = fmt.Errorf("row %d of list %s: %w", n.Row, uid, sms.ErrNotFound)
+			}
+			if !yield(sheet.Rejected{Row: row, Fix: n.Text}, err) || err != nil {
+				return
+			}
+		}
+	}, nil
+}
+
+const notesAtOnce = 1000
+
+func (d *Lists) badRows(ctx context.Context, uid string) iter.Seq2[sms.RowNote, error] {
+	return func(yield func(sms.RowNote, error) bool) {
+		f := sms.RowFilter{Limit: notesAtOnce}
+		for {
+			notes, more, err := d.store.ListNotes(ctx, uid, f)
+			if err != nil {
+				yield(sms.RowNote{}, err)
+				return
+			}
+			for _, n := range notes {
+				if !yield(n, nil) {
+					return
+				}
+				f.After = n.Row
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
