@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/views"
 )
 
@@ -200,7 +202,8 @@ func TestAHeldCampaignSaysWhy(t *testing.T) {
 	b.get(path).is(200).has("Sending starts in a few seconds")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	scheduler := desk.NewScheduler(s.desk.Desk, func() time.Duration { return 0 })
+	scheduler := workers.NewScheduler(workers.SchedulerConfig{Store: s.db, Orders: s.desk, Clocks: s.accounts,
+		Feed: s.feed, Log: slog.New(slog.DiscardHandler), Now: s.clock.now, Elapsed: func() time.Duration { return 0 }})
 	go func() { defer close(done); scheduler.Run(ctx) }()
 	for deadline := time.Now().Add(5 * time.Second); !s.campaign(c.ID).Held() && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)

@@ -128,11 +128,11 @@ type server struct {
 	sessions   *session.Sessions
 	phone      *sandbox.Phone
 	dispatcher *workers.Dispatcher
-	scheduler  *desk.Scheduler
+	scheduler  *workers.Scheduler
 	lists      *lists.Lists
 	downloads  *lists.Downloads
 	importer   *lists.Importer
-	reader     *desk.Reader
+	reader     *workers.Reader
 	reconciler *workers.Reconciler
 	forgetter  *workers.Forgetter
 	backups    *backups
@@ -227,9 +227,10 @@ func (s *server) build(ctx context.Context) error {
 	s.sessions = session.New(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, wall)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = workers.NewDispatcher(s.db, s.journal, sending, s.feed, s.CallsInFlight, s.log, wall)
-	s.scheduler = desk.NewScheduler(s.desk, elapsed)
+	s.scheduler = workers.NewScheduler(workers.SchedulerConfig{Store: s.db, Orders: s.desk, Clocks: s.accounts,
+		Feed: s.feed, Log: s.log, Now: wall, Elapsed: elapsed})
 	s.importer = lists.NewImporter(s.lists, s.db)
-	s.reader = desk.NewReader(s.db, orders, s.feed, s.log, wall)
+	s.reader = workers.NewReader(s.db, desk.NewReadings(s.db, orders, wall), s.accounts, s.feed, s.log, wall)
 	if s.Mail.SMTP != "" {
 		m, err := newMailer(s.Mail, wall)
 		if err != nil {

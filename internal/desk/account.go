@@ -198,7 +198,7 @@ func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error 
 	return err
 }
 
-// Readings reads accounts' balances at the provider and keeps them, for nobody in
+// Readings reads what the provider keeps of accounts, and stores it, for nobody in
 // particular.
 type Readings struct {
 	store    refreshStore
@@ -217,6 +217,12 @@ func (r *Readings) ReadBalance(ctx context.Context, a sms.Account) error {
 	if err == nil {
 		_, err = recordReader{r.store, g, a.ID, r.now}.balance(ctx)
 	}
+	return err
+}
+
+// ReadRecords reads an account's balance and records of every kind again.
+func (r *Readings) ReadRecords(ctx context.Context, a sms.Account) error {
+	_, err := refresh(ctx, r.store, r.gateways, a, r.now)
 	return err
 }
 

@@ -17,7 +17,6 @@ type campaignStore interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)
 	SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error)
-	DueCampaigns(ctx context.Context, now int64) ([]int64, error)
 }
 
 // Order is what a person typed for a campaign to a few numbers or to a group.

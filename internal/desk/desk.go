@@ -1,8 +1,8 @@
 // Package desk is what staff do: orders. An order asks whether this person may,
 // whether it is valid, stores the result in one transaction and tells the Feed.
-// Beside the orders it holds two loops: the Scheduler and the Reader. It must
-// never know files, HTTP, SQL, HTML or how the gateway words its requests; it asks
-// for what it needs through the interfaces declared here.
+// It finishes within one request: what goes on by itself is the workers' matter. It
+// must never know files, HTTP, SQL, HTML or how the gateway words its requests; it
+// asks for what it needs through the interfaces declared here.
 package desk
 
 import (

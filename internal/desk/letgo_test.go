@@ -80,7 +80,7 @@ func (o *quartet) passages() []passage {
 func (o *quartet) due(c sms.Campaign) (sms.Campaign, error) {
 	ctx, stop := context.WithCancel(o.Ctx)
 	done := make(chan struct{})
-	go func() { defer close(done); desk.NewScheduler(o.Desk.Desk, func() time.Duration { return 0 }).Run(ctx) }()
+	go func() { defer close(done); o.Scheduler(o.Desk, time.Now).Run(ctx) }()
 	for deadline := time.Now().Add(15 * time.Second); o.now(c.ID).State == sms.CampaignScheduled &&
 		time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
@@ -265,7 +265,7 @@ func TestNobodyHoldsWhatAPersonGaveAnotherTime(t *testing.T) {
 	slow := desk.New(store, o.Orders(), o.Feed, slog.New(slog.DiscardHandler), time.Now)
 	ctx, stop := context.WithTimeout(o.Ctx, 1500*time.Millisecond)
 	defer stop()
-	desk.NewScheduler(slow, func() time.Duration { return 0 }).Run(ctx)
+	o.Scheduler(slow, time.Now).Run(ctx)
 	if got := o.now(c.ID); got.State != sms.CampaignScheduled || got.SendAt != tomorrow.At || store.happens != nil {
 		t.Errorf("%s %q at %d, %v", got.State, got.Pause, got.SendAt, store.happens == nil)
 	}

@@ -17,6 +17,7 @@ import (
 	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 )
 
 // known reads everything that the service keeps.
@@ -226,12 +227,11 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 		})
 	}
 	all.Wait()
-	later := desk.New(r.DB, r.Orders(), r.Feed, slog.New(slog.DiscardHandler), func() time.Time {
-		return time.Now().Add(2 * time.Minute)
-	})
+	clock := func() time.Time { return time.Now().Add(2 * time.Minute) }
+	later := desk.New(r.DB, r.Orders(), r.Feed, slog.New(slog.DiscardHandler), clock)
 	ctx, stop := context.WithCancel(r.Ctx)
 	done := make(chan struct{})
-	go func() { defer close(done); desk.NewScheduler(later, func() time.Duration { return 0 }).Run(ctx) }()
+	go func() { defer close(done); r.Scheduler(later, clock).Run(ctx) }()
 	for c, want := range map[*sms.Campaign]string{
 		&sender: "Sender ID SCHOOL is not approved and active",
 		&group:  "The group Staff no longer exists at the provider",
@@ -264,9 +264,9 @@ func TestSendingStopsAtTheFloor(t *testing.T) {
 	}
 	c := r.Start(r.Draft("CLINIC", "Hello", rig.Ordinary(20)...))
 	var mails mailbox
-	reader := desk.NewReader(r.DB, r.Orders(), r.Feed, slog.New(slog.DiscardHandler), func() time.Time {
-		return time.Now().Add(time.Minute)
-	})
+	clock := func() time.Time { return time.Now().Add(time.Minute) }
+	reader := workers.NewReader(r.DB, desk.NewReadings(r.DB, r.Orders(), clock), r.Accounts, r.Feed,
+		slog.New(slog.DiscardHandler), clock)
 	reader.MailWith(&mails)
 	ctx, stop := context.WithCancel(r.Ctx)
 	done := make(chan struct{})

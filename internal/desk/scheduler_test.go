@@ -18,6 +18,7 @@ import (
 	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
+	"smsdesk/internal/workers"
 	"smsdesk/storage"
 )
 
@@ -88,7 +89,8 @@ func scheduled(t *testing.T, play func(p *timetable)) {
 func (p *timetable) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	s := desk.NewScheduler(p.Desk.Desk, p.clocks.elapsed)
+	s := workers.NewScheduler(workers.SchedulerConfig{Store: p.DB, Orders: p.Desk, Clocks: p.Accounts, Feed: p.Feed,
+		Log: slog.New(slog.NewTextHandler(&p.log, nil)), Now: p.clocks.wall, Elapsed: p.clocks.elapsed})
 	go func() { defer close(done); s.Run(ctx) }()
 	p.stop = func() { cancel(); <-done }
 }
@@ -340,7 +342,9 @@ func TestAScheduledCampaignIsSentOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var loops sync.WaitGroup
 	for range 3 {
-		s := desk.NewScheduler(r.Desk.Desk, func() time.Duration { return time.Duration(time.Now().UnixNano()) })
+		s := workers.NewScheduler(workers.SchedulerConfig{Store: r.DB, Orders: r.Desk, Clocks: r.Accounts, Feed: r.Feed,
+			Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Elapsed: func() time.Duration { return time.Duration(time.Now().UnixNano()) }})
 		loops.Go(func() { s.Run(ctx) })
 	}
 	defer func() { cancel(); loops.Wait() }()

@@ -317,7 +317,8 @@ func (s *simulation) start() {
 		s.t.Fatalf("apply the log of reports: %v", err)
 	}
 	began := time.Now()
-	scheduler := desk.NewScheduler(l.desk, func() time.Duration { return time.Since(began) })
+	scheduler := workers.NewScheduler(workers.SchedulerConfig{Store: l.db, Orders: l.desk, Clocks: accounts, Feed: news,
+		Log: log, Now: s.wall, Elapsed: func() time.Duration { return time.Since(began) }})
 	dispatcher := workers.NewDispatcher(l.db, l.journal, gateway.See(accounts, rig.ForSending), news, 3, log, s.wall)
 	dispatcher.Endure(mortalReserve{storage.NewReserve(s.data(), ""), l}, workers.NewOutage(log, s.wall))
 	l.running.Go(func() { scheduler.Run(l.ctx) })
@@ -380,7 +381,7 @@ func (l *life) gateway(o gateway.Opening[rig.Service]) (rig.Service, error) {
 		cfg.After = before.Client
 	}
 	g, err := gateway.Open(cfg)
-	return rig.Client{g}, err
+	return rig.Client{Client: g}, err
 }
 
 var errDead = errors.New("the process was killed")

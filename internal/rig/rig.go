@@ -224,6 +224,13 @@ func (r *Rig) DispatchFrom(past bool) (stop func()) {
 	return stop
 }
 
+// Scheduler starts the rig's campaigns at their time, by the clock now; by the
+// other clock no time passes.
+func (r *Rig) Scheduler(orders workers.Starter, now func() time.Time) *workers.Scheduler {
+	return workers.NewScheduler(workers.SchedulerConfig{Store: r.DB, Orders: orders, Clocks: r.Accounts, Feed: r.Feed,
+		Log: slog.New(slog.DiscardHandler), Now: now, Elapsed: func() time.Duration { return 0 }})
+}
+
 // Draft makes a typed campaign.
 func (r *Rig) Draft(sender, text string, numbers ...string) sms.Campaign {
 	r.T.Helper()

@@ -34,6 +34,14 @@ const (
 	ClockWrong
 )
 
+// Look is what the clocks said when somebody looked for what is due.
+type Look struct {
+	Now    time.Time
+	Jump   time.Duration           // by how much the wall clock ran away since the look before
+	Clocks map[int64]ClockStanding // by account; one that is not in it was not asked
+	Wrong  map[int64]bool          // accounts that a wrong clock held at the look before
+}
+
 // ClockStanding is the computer's clock as one account sees it.
 type ClockStanding struct {
 	State   ClockState

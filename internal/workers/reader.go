@@ -1,4 +1,4 @@
-package desk
+package workers
 
 import (
 	"context"
@@ -12,18 +12,18 @@ import (
 // Reader keeps what pages show beside the campaigns fresh: balances, sender
 // IDs, templates, lateness, old drafts and sessions. What it does may be repeated.
 type Reader struct {
-	store    ReaderStore
-	gateways Gateways
-	feed     *feed.Feed
-	log      *slog.Logger
-	now      func() time.Time
-	mailer   Mailer // nil: nobody is mailed
-	mailed   time.Time
+	store   ReaderStore
+	records AllRecords
+	clocks  Clocks
+	feed    *feed.Feed
+	log     *slog.Logger
+	now     func() time.Time
+	mailer  Mailer // nil: nobody is mailed
+	mailed  time.Time
 }
 
 // ReaderStore is what the Reader needs to be remembered.
 type ReaderStore interface {
-	refreshStore
 	guardStore
 	Accounts(ctx context.Context) ([]sms.Account, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
@@ -36,9 +36,18 @@ type ReaderStore interface {
 	ForgetTokenRequests(ctx context.Context, before int64) error
 }
 
-// NewReader returns a Reader; Run makes it work.
-func NewReader(store ReaderStore, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Reader {
-	return &Reader{store: store, gateways: gateways, feed: news, log: log, now: now}
+// AllRecords reads everything that the provider keeps of an account, or its
+// balance alone.
+type AllRecords interface {
+	Records
+	// ReadRecords reads the balance and the records of every kind.
+	ReadRecords(ctx context.Context, a sms.Account) error
+}
+
+// NewReader returns a Reader; Run makes it work. now is the wall clock.
+func NewReader(store ReaderStore, records AllRecords, clocks Clocks, news *feed.Feed, log *slog.Logger,
+	now func() time.Time) *Reader {
+	return &Reader{store: store, records: records, clocks: clocks, feed: news, log: log, now: now}
 }
 
 const (
@@ -127,23 +136,15 @@ func (r *Reader) keepFresh(ctx context.Context, a sms.Account, tried map[int64]t
 	reading, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	if whole {
-		_, err = refresh(reading, r.store, r.gateways, a, r.now)
+		err = r.records.ReadRecords(reading, a)
 	} else {
-		err = r.readBalance(reading, a)
+		err = r.records.ReadBalance(reading, a)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("records not read", "account", a.ID, "error", err)
 	}
 	r.feed.Tell(feed.Account(a.ID), feed.Records(a.ID))
 	return nil
-}
-
-func (r *Reader) readBalance(ctx context.Context, a sms.Account) error {
-	g, err := r.gateways.For(ctx, a)
-	if err == nil {
-		_, err = recordReader{r.store, g, a.ID, r.now}.balance(ctx)
-	}
-	return err
 }
 
 // compare looks for the proof that a 429 of this account does not mean "not
@@ -164,7 +165,7 @@ func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait 
 	if err != nil || len(balances) == 0 {
 		return true, true, retryAge, err
 	}
-	if r.gateways.Standing(a, r.now()).Holds() {
+	if r.clocks.Standing(a, r.now()).Holds() {
 		return true, false, readEvery, nil
 	}
 	read := balances[0].ReadAt

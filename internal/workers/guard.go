@@ -1,4 +1,4 @@
-package desk
+package workers
 
 import (
 	"context"

@@ -1,0 +1,73 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+
+	"smsdesk/internal/feed"
+	"smsdesk/internal/sms"
+)
+
+// StartDue starts a scheduled campaign at its time: once, never early. It holds
+// for a person what is more than sms.LateMost late, what became due because
+// somebody set the clock, and what StartCampaign would refuse. While the
+// computer's clock is wrong, or no service has said yet whether it is, the
+// campaign waits as it is. Where it was started, moved or cancelled since it was
+// read, the error is sms.ErrConflict.
+//
+// What became due in a jump of the clock is held where it was not one that put a
+// wrong clock right, and no service elsewhere says that the clock is right:
+// whether its time has really come is then what nobody here can know.
+func (d *Desk) StartDue(ctx context.Context, id int64, look sms.Look) error {
+	c, err := d.store.Campaign(ctx, id)
+	if err != nil {
+		return err
+	}
+	due, late := c.Schedule().Due(look.Now)
+	if c.State != sms.CampaignScheduled || !due {
+		return nil
+	}
+	clock, asked := look.Clocks[c.AccountID]
+	if !asked || clock.Holds() {
+		return nil
+	}
+	code, sentence := "", ""
+	switch {
+	case look.Jump < -sms.JumpMost:
+		return nil
+	case late && look.Wrong[c.AccountID]:
+		code, sentence = sms.PauseClock, sms.WrongClockSentence(c.Schedule())
+	case look.Jump > sms.JumpMost && clock.State != sms.ClockRight && !look.Wrong[c.AccountID]:
+		code, sentence = sms.PauseClock, sms.JumpSentence(look.Jump)
+	case late:
+		code, sentence = sms.PauseLate, sms.LateSentence(c.Schedule())
+	default:
+		refused, err := d.checks(ctx, sms.User{ID: c.StartedBy, Name: c.StartedName}, c, sms.WayStartDue, StartOrder{})
+		if err != nil {
+			return err
+		}
+		code, sentence = refused.holds()
+	}
+	if sentence != "" {
+		d.log.Warn("scheduled campaign held for a person", "campaign", id, "reason", code)
+		_, err := d.hold(ctx, c, code, sentence)
+		return err
+	}
+	return d.startDue(ctx, c)
+}
+
+// startDue starts a campaign unless it was started, moved or cancelled since
+// it was read.
+func (d *Desk) startDue(ctx context.Context, c sms.Campaign) error {
+	started, err := d.store.UpdateCampaign(ctx, c.ID, d.ms(), func(now *sms.Campaign) error {
+		return now.StartDue(c.Version, d.now())
+	})
+	if err != nil {
+		return err
+	}
+	by := sms.User{ID: c.StartedBy, Name: c.StartedName}
+	d.audit(ctx, by, "campaign.start", feed.Campaign(c.ID),
+		fmt.Sprintf("%d messages, %d parts, as scheduled", started.Recipients, started.Parts))
+	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
+	return nil
+}
