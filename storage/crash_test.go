@@ -17,6 +17,7 @@ import (
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/health"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
@@ -93,7 +94,7 @@ func (l *crashLife) start() (*crashProcess, error) {
 	err = p.openReports()
 	p.journal = NewJournal(p.db, JournalConfig{Program: "test", FS: l.disk.logs()})
 	if err == nil {
-		var q sms.Question
+		var q health.Question
 		if q, err = p.journal.Start(p.ctx, l.now); err != nil {
 			err = fmt.Errorf("%s: %w", q.Sentence(time.UTC), err)
 		}

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -62,7 +63,7 @@ type core struct {
 	asked   *prepared // of reader
 	told    *prepared // of writer
 	seal    sealer
-	steady  func() sms.Steady
+	steady  func() health.Steady
 	waiting atomic.Int64 // writers that wait for their turn
 
 	// The journal's side. Licences are committed one by one, so that its lines
@@ -223,7 +224,7 @@ type tx struct {
 	always  *telling // for texts that are always the same
 	tally   map[tallyKey]int64
 	traffic *traffic
-	steady  func() sms.Steady
+	steady  func() health.Steady
 }
 
 type tallyKey struct {

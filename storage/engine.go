@@ -17,6 +17,7 @@ import (
 	"modernc.org/sqlite"
 	sqlitelib "modernc.org/sqlite/lib"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -245,22 +246,22 @@ func classify(err error) error {
 
 // engineTrouble is the trouble with storage that the driver reports. The low
 // byte of a code is its kind.
-func engineTrouble(err error) sms.Trouble {
+func engineTrouble(err error) health.Trouble {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return ""
 	}
 	switch e.Code() & 0xff {
 	case sqlitelib.SQLITE_FULL:
-		return sms.TroubleFull
+		return health.TroubleFull
 	case sqlitelib.SQLITE_READONLY, sqlitelib.SQLITE_PERM, sqlitelib.SQLITE_AUTH, sqlitelib.SQLITE_CANTOPEN:
-		return sms.TroubleReadOnly
+		return health.TroubleReadOnly
 	case sqlitelib.SQLITE_BUSY, sqlitelib.SQLITE_LOCKED, sqlitelib.SQLITE_PROTOCOL:
-		return sms.TroubleLocked
+		return health.TroubleLocked
 	case sqlitelib.SQLITE_CORRUPT, sqlitelib.SQLITE_NOTADB:
-		return sms.TroubleDamaged
+		return health.TroubleDamaged
 	case sqlitelib.SQLITE_IOERR:
-		return sms.TroubleFailing
+		return health.TroubleFailing
 	}
 	return ""
 }

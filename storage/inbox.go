@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -105,7 +106,7 @@ func (in *Inbox) Open(ctx context.Context, cursor int64) error {
 		return nil
 	}
 	err := in.openFile(ctx, cursor)
-	if TroubleOf(err) == sms.TroubleDamaged {
+	if TroubleOf(err) == health.TroubleDamaged {
 		if err = in.leaveDamaged(); err == nil {
 			err = in.openFile(ctx, cursor)
 		}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -236,7 +237,7 @@ func checkWhole(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("check the file: %w", err)
 	}
 	if said != "ok" {
-		return sms.Troubled{Trouble: sms.TroubleDamaged, Err: fmt.Errorf("the file is damaged: %s", said)}
+		return health.Troubled{Trouble: health.TroubleDamaged, Err: fmt.Errorf("the file is damaged: %s", said)}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/log"
 	"smsdesk/storage/query"
@@ -431,11 +432,11 @@ func (db *core) openDesk(ctx context.Context) error {
 		return err
 	}
 	db.desk = randomHex(16)
-	return db.PutSetting(ctx, sms.SettingDesk, db.desk)
+	return db.PutSetting(ctx, health.SettingDesk, db.desk)
 }
 
 func (db *core) findDesk(ctx context.Context) (err error) {
-	db.desk, err = db.Setting(ctx, sms.SettingDesk)
+	db.desk, err = db.Setting(ctx, health.SettingDesk)
 	return err
 }
 

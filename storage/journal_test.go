@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/log"
 )
@@ -27,7 +28,7 @@ func (f *fixture) journal() *Journal {
 }
 
 // relation compares database and journal.
-func (f *fixture) relation() sms.Question {
+func (f *fixture) relation() health.Question {
 	f.t.Helper()
 	q, err := NewJournal(f.db, JournalConfig{}).Compare(f.ctx, false)
 	f.must(err)
@@ -115,7 +116,7 @@ func (f *fixture) send(j *Journal, l ledger, most int) (sent int) {
 	return sent
 }
 
-func (f *fixture) accept() sms.Answered {
+func (f *fixture) accept() health.Answered {
 	f.t.Helper()
 	done, err := NewJournal(f.db, JournalConfig{}).Accept(f.ctx, "Ada Obi", time.UTC, f.now())
 	f.must(err)
@@ -186,7 +187,7 @@ func TestTheJournalHoldsAChainOfLines(t *testing.T) {
 			t.Errorf("%v %v", info, err)
 		}
 	}
-	if q := f.relation(); q.Relation != sms.RelationAgrees {
+	if q := f.relation(); q.Relation != health.RelationAgrees {
 		t.Errorf("%+v", q)
 	}
 	if j.Close(); j.Append(&sms.Attempt{JournalSeq: 9}) == nil {
@@ -210,9 +211,9 @@ func TestACrashIsNoCopy(t *testing.T) {
 	for end := second; end <= len(whole); end += 7 {
 		f.restore(t, copied)
 		f.write(f.segment(1), whole[:end])
-		want := sms.RelationCutOff
+		want := health.RelationCutOff
 		if end == len(whole) {
-			want = sms.RelationAgrees
+			want = health.RelationAgrees
 		}
 		if q := f.relation(); q.Relation != want {
 			t.Fatalf("cut at %d of %d: %s %s", end, len(whole), q.Relation, q.Sentence(time.UTC))
@@ -239,7 +240,7 @@ func TestAGapBeforeASettledRequestIsNoCrash(t *testing.T) {
 	f.settle(a, answer(a))
 	f.write(f.segment(1), before)
 	f.reopen(t)
-	if q := f.relation(); q.Relation != sms.RelationBehind || !strings.Contains(q.Sentence(time.UTC), "is not known") {
+	if q := f.relation(); q.Relation != health.RelationBehind || !strings.Contains(q.Sentence(time.UTC), "is not known") {
 		t.Errorf("%s %s", q.Relation, q.Sentence(time.UTC))
 	}
 }
@@ -264,7 +265,7 @@ func TestAStartMayBeCutOffAnywhere(t *testing.T) {
 	f.must(f.db.update(f.ctx, "the database still has the line", func(t *tx) error {
 		return t.PutJournalLine(f.ctx, f.db.node, mustRead(last).N, string(last))
 	}))
-	if q := f.relation(); q.Relation != sms.RelationAgrees {
+	if q := f.relation(); q.Relation != health.RelationAgrees {
 		t.Errorf("%s", q.Relation)
 	}
 	f.must(f.journal().Close())
@@ -372,7 +373,7 @@ func TestNothingLeavesWhileTheJournalCannotBeWritten(t *testing.T) {
 		t.Errorf("%d lines are damaged, %v", lines, err)
 	}
 	f.must(j.Close())
-	if q := f.relation(); q.Relation != sms.RelationAgrees {
+	if q := f.relation(); q.Relation != health.RelationAgrees {
 		t.Errorf("%s", q.Relation)
 	}
 	f.check()
@@ -397,7 +398,7 @@ func TestAKillWhileTheJournalIsFullIsNoCopy(t *testing.T) {
 			f.settle(a, sms.Outcome{Class: sms.ClassNothingLeft})
 		}
 		f.reopen(t)
-		if q := f.relation(); q.Relation != sms.RelationCutOff {
+		if q := f.relation(); q.Relation != health.RelationCutOff {
 			t.Errorf("settled %v: %s", settled, q.Relation)
 		}
 		f.must(f.journal().Close())
@@ -430,7 +431,7 @@ func TestACommitThatWasReportedAsFailed(t *testing.T) {
 		t.Errorf("%v", l)
 	}
 	f.must(j.Close())
-	if q := f.relation(); q.Relation != sms.RelationAgrees {
+	if q := f.relation(); q.Relation != health.RelationAgrees {
 		t.Errorf("%s", q.Relation)
 	}
 }
@@ -439,7 +440,7 @@ func TestACommitThatWasReportedAsFailed(t *testing.T) {
 type journalDamage struct {
 	name string
 	do   func(f *fixture, atBackup []byte)
-	want sms.Relation
+	want health.Relation
 	// unsure says that the journal lacks some of what was sent.
 	unsure bool
 }
@@ -447,33 +448,33 @@ type journalDamage struct {
 func damages(f *fixture) []journalDamage {
 	path := f.segment(1)
 	list := []journalDamage{
-		{"kept", func(*fixture, []byte) {}, sms.RelationAhead, false},
+		{"kept", func(*fixture, []byte) {}, health.RelationAhead, false},
 		{"missing", func(f *fixture, _ []byte) { f.must(os.RemoveAll(filepath.Join(f.data, journalFolder))) },
-			sms.RelationBehind, true},
-		{"empty folder", func(f *fixture, _ []byte) { f.must(os.Remove(path)) }, sms.RelationBehind, true},
-		{"empty file", func(f *fixture, _ []byte) { f.write(path, nil) }, sms.RelationBehind, true},
+			health.RelationBehind, true},
+		{"empty folder", func(f *fixture, _ []byte) { f.must(os.Remove(path)) }, health.RelationBehind, true},
+		{"empty file", func(f *fixture, _ []byte) { f.write(path, nil) }, health.RelationBehind, true},
 		{"older than the database", func(f *fixture, old []byte) {
 			f.write(path, old[:bytes.LastIndexByte(old[:len(old)-1],
 				'\n')+1])
-		}, sms.RelationBehind, true},
+		}, health.RelationBehind, true},
 		{"of another desk", func(f *fixture, _ []byte) {
 			f.write(path, bytes.Replace(f.read(path), []byte(f.db.desk), []byte(randomHex(16)), 1))
 			f.resum(path)
-		}, sms.RelationForeign, true},
+		}, health.RelationForeign, true},
 		{"rubbish at its end", func(f *fixture, _ []byte) {
 			f.write(path, append(f.read(path), bytes.Repeat([]byte("rubbish\x00"), 150_000)...))
-		}, sms.RelationDamaged, false},
+		}, health.RelationDamaged, false},
 		{"zeros at its end", func(f *fixture, _ []byte) { f.write(path, append(f.read(path), make([]byte, 4096)...)) },
-			sms.RelationAhead, false},
+			health.RelationAhead, false},
 		{"last line cut by 20 bytes", func(f *fixture, _ []byte) { raw := f.read(path); f.write(path, raw[:len(raw)-20]) },
-			sms.RelationDamaged, true},
+			health.RelationDamaged, true},
 		{"flipped behind the copy", func(f *fixture, old []byte) {
 			raw := f.read(path)
 			for i := len(old) + 300; i < len(raw); i++ {
 				raw[i] ^= 0x10
 			}
 			f.write(path, raw)
-		}, sms.RelationDamaged, true},
+		}, health.RelationDamaged, true},
 	}
 	return list
 }
@@ -510,7 +511,7 @@ func TestAnOlderDatabaseRepeatsNobody(t *testing.T) {
 			if _, err := NewJournal(f.db, JournalConfig{}).Start(f.ctx, f.now()); !errors.Is(err, ErrQuestion) {
 				t.Fatalf("started: %v", err)
 			}
-			if d.want == sms.RelationAhead && (q.Messages != 12 || len(q.Campaigns) != 1 || q.KnownUntil == 0) {
+			if d.want == health.RelationAhead && (q.Messages != 12 || len(q.Campaigns) != 1 || q.KnownUntil == 0) {
 				t.Errorf("%+v", q)
 			}
 			done := f.accept()
@@ -553,7 +554,7 @@ func TestEveryDamageIsAQuestion(t *testing.T) {
 		flipped[at] ^= 1 << (at % 7)
 		f.write(f.segment(1), flipped)
 		q := f.relation()
-		if q.Relation.MaySend() || at >= head && q.Relation != sms.RelationDamaged {
+		if q.Relation.MaySend() || at >= head && q.Relation != health.RelationDamaged {
 			t.Fatalf("a bit at %d of %d, the head is at %d: %s", at, len(whole), lastOfHead, q.Relation)
 		}
 		f.write(f.segment(1), whole[:at])
@@ -571,7 +572,7 @@ func TestEveryDamageIsAQuestion(t *testing.T) {
 		flipped := bytes.Clone(whole)
 		flipped[at] ^= 4
 		f.write(f.segment(1), flipped)
-		if q := f.relation(); q.Relation != sms.RelationAgrees {
+		if q := f.relation(); q.Relation != health.RelationAgrees {
 			t.Fatalf("a bit at %d: %s", at, q.Relation)
 		}
 		if lines, segment, err := NewJournal(f.db, JournalConfig{}).Damage(f.ctx); err != nil || lines == 0 || segment == "" {
@@ -635,7 +636,7 @@ func TestACampaignThatIsMadeAgainLeavesOutWhoGotIt(t *testing.T) {
 	f.wantStates(again.ID, map[sms.State]int{sms.Skipped: 3, sms.Accepted: 1})
 	f.wantStates(other.ID, map[sms.State]int{sms.Skipped: 1})
 	for _, m := range f.messages(again.ID)[:3] {
-		if m.Code != sms.CodeRemembered || !strings.Contains(m.Reason, "which this copy of the database does not know") {
+		if m.Code != health.CodeRemembered || !strings.Contains(m.Reason, "which this copy of the database does not know") {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -754,9 +755,9 @@ func TestACopyWithAMarkAlwaysAsks(t *testing.T) {
 	j := f.journal()
 	f.proven("Hello", numbers(3)...)
 	f.must(j.Close())
-	f.must(f.db.PutSetting(f.ctx, sms.SettingCopy, `{"uid":"a","madeAt":1700000000000,"by":"J. Otieno","head":1}`))
+	f.must(f.db.PutSetting(f.ctx, health.SettingCopy, `{"uid":"a","madeAt":1700000000000,"by":"J. Otieno","head":1}`))
 	q := f.relation()
-	if q.Relation != sms.RelationCopy || q.Beneath != sms.RelationAgrees || !strings.Contains(q.Sentence(time.UTC),
+	if q.Relation != health.RelationCopy || q.Beneath != health.RelationAgrees || !strings.Contains(q.Sentence(time.UTC),
 		"the backup of 14 November 2023") {
 		t.Fatalf("%+v %s", q, q.Sentence(time.UTC))
 	}
@@ -783,7 +784,7 @@ func TestTwoHistories(t *testing.T) {
 	f.write(f.segment(1), newest)
 	f.reopen(t)
 	q := f.relation()
-	if q.Relation != sms.RelationDiverged || q.Messages != 9 {
+	if q.Relation != health.RelationDiverged || q.Messages != 9 {
 		t.Fatalf("%s %s", q.Relation, q.Sentence(time.UTC))
 	}
 	twice := l.twice()
@@ -803,7 +804,7 @@ func TestAnotherKeyIsTold(t *testing.T) {
 	f.must(f.journal().Close())
 	key := f.db.people.key
 	f.db.people.key = []byte("another key")
-	if q := f.relation(); q.Relation != sms.RelationForeign || !strings.Contains(q.Sentence(time.UTC), "another key") {
+	if q := f.relation(); q.Relation != health.RelationForeign || !strings.Contains(q.Sentence(time.UTC), "another key") {
 		t.Errorf("%s", q.Sentence(time.UTC))
 	}
 	f.db.people.key = key
@@ -818,17 +819,18 @@ func TestAJournalOnAnotherDisk(t *testing.T) {
 	_, err := j.Start(f.ctx, f.now())
 	f.must(err)
 	f.must(j.Close())
-	if q := f.relation(); q.Relation != sms.RelationBehind || !strings.Contains(q.Sentence(time.UTC), "--journal "+disk) {
+	if q := f.relation(); q.Relation != health.RelationBehind ||
+		!strings.Contains(q.Sentence(time.UTC), "--journal "+disk) {
 		t.Errorf("%s %s", q.Relation, q.Sentence(time.UTC))
 	}
 	q, err := NewJournal(f.db, JournalConfig{Dir: disk}).Compare(f.ctx, false)
-	if err != nil || q.Relation != sms.RelationAgrees {
+	if err != nil || q.Relation != health.RelationAgrees {
 		t.Errorf("%s %v", q.Relation, err)
 	}
 	away := filepath.Join(t.TempDir(), "away")
 	f.must(os.Rename(filepath.Join(disk, journalFolder), away))
 	if q, err := NewJournal(f.db, JournalConfig{Dir: disk}).Compare(f.ctx, false); err != nil ||
-		q.Relation != sms.RelationBehind {
+		q.Relation != health.RelationBehind {
 		t.Errorf("%s %v", q.Relation, err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage/log"
 	"smsdesk/storage/query"
 )
@@ -19,10 +19,10 @@ var ErrQuestion = errors.New("database and journal do not agree")
 // any other order a torn start looks like a copy, or a copy like a torn start.
 // Licences are possible afterwards. The error is ErrQuestion where the two do
 // not agree; the question then holds why.
-func (j *Journal) Start(ctx context.Context, now int64) (sms.Question, error) {
+func (j *Journal) Start(ctx context.Context, now int64) (health.Question, error) {
 	unlock, err := j.take()
 	if err != nil {
-		return sms.Question{}, err
+		return health.Question{}, err
 	}
 	defer func() {
 		if unlock != nil {
@@ -88,7 +88,7 @@ func (j *Journal) startLine(ctx context.Context, c *compared, now int64) error {
 	if j.sum == "" {
 		j.sum = noSum
 	}
-	if c.question.Relation == sms.RelationCutOff {
+	if c.question.Relation == health.RelationCutOff {
 		if c.tail > 0 {
 			if err := j.log.Cut(c.end); err != nil {
 				return err
@@ -98,7 +98,7 @@ func (j *Journal) startLine(ctx context.Context, c *compared, now int64) error {
 			return err
 		}
 	}
-	if c.question.Relation == sms.RelationStarted {
+	if c.question.Relation == health.RelationStarted {
 		if err := j.db.putHead(ctx, journalPlace{j.synced, j.sum}, now); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (j *Journal) startLine(ctx context.Context, c *compared, now int64) error {
 	}
 	j.begins = j.synced
 	j.db.journal.Store(j)
-	return j.db.PutSetting(ctx, sms.SettingJournal, j.folder)
+	return j.db.PutSetting(ctx, health.SettingJournal, j.folder)
 }
 
 // record takes a new generation and writes its line to the database, the

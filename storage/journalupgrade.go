@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/log"
 	"smsdesk/storage/query"
@@ -66,7 +67,7 @@ func (j *Journal) relateEarlier(ctx context.Context, c *compared, path string) e
 	if err != nil {
 		return err
 	}
-	by := map[int64]*sms.RememberedSend{}
+	by := map[int64]*health.RememberedSend{}
 	for _, l := range lines {
 		there[l.UID] = true
 		known, err := j.db.licensed(ctx, l.UID)
@@ -78,7 +79,7 @@ func (j *Journal) relateEarlier(ctx context.Context, c *compared, path string) e
 		}
 		c.earlier.unknown = append(c.earlier.unknown, l)
 		if by[l.Campaign] == nil {
-			by[l.Campaign] = &sms.RememberedSend{FirstAt: l.At}
+			by[l.Campaign] = &health.RememberedSend{FirstAt: l.At}
 		}
 		by[l.Campaign].Messages += int64(len(l.Messages))
 		by[l.Campaign].LastAt = l.At
@@ -95,11 +96,11 @@ func (j *Journal) relateEarlier(ctx context.Context, c *compared, path string) e
 	case len(c.earlier.unknown) > 0:
 		// Such a line holds numbers of rows only: what it stands for cannot be
 		// remembered, so nothing may be said for certain.
-		q.Relation = sms.RelationDamaged
+		q.Relation = health.RelationDamaged
 	case missing > 0:
-		q.Relation = sms.RelationBehind
+		q.Relation = health.RelationBehind
 	default:
-		q.Relation = sms.RelationStarted
+		q.Relation = health.RelationStarted
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 )
 
 // asEarlier makes the fixture's folder what a version without heads left: one
@@ -69,7 +69,7 @@ func TestAnEarlierJournalIsUpgraded(t *testing.T) {
 	f.write(filepath.Join(f.data, journalFolder), append(raw, f.earlierLine(a.UID)...))
 	f.withoutLines()
 	f.reopen(t)
-	if q := f.relation(); q.Relation != sms.RelationStarted {
+	if q := f.relation(); q.Relation != health.RelationStarted {
 		t.Fatalf("%s %s", q.Relation, q.Sentence(time.UTC))
 	}
 	j = f.journal()
@@ -82,7 +82,7 @@ func TestAnEarlierJournalIsUpgraded(t *testing.T) {
 	}
 	f.restore(t, before)
 	q := f.relation()
-	if q.Relation != sms.RelationDiverged || q.Messages != 6 {
+	if q.Relation != health.RelationDiverged || q.Messages != 6 {
 		t.Fatalf("a copy from before the upgrade: %s %s", q.Relation, q.Sentence(time.UTC))
 	}
 	f.accept()
@@ -100,17 +100,17 @@ func TestAnOlderStateOfAnEarlierVersion(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(f *fixture, path string, known []byte)
-		want sms.Relation
+		want health.Relation
 	}{
-		{"older database", func(*fixture, string, []byte) {}, sms.RelationDamaged},
+		{"older database", func(*fixture, string, []byte) {}, health.RelationDamaged},
 		{"older database, no journal", func(f *fixture, path string, _ []byte) { f.must(os.Remove(path)) },
-			sms.RelationBehind},
+			health.RelationBehind},
 		{"older database, older journal", func(f *fixture, path string, known []byte) {
 			f.write(path, known[:strings.Index(string(known), "\n")+1])
-		}, sms.RelationBehind},
+		}, health.RelationBehind},
 		{"older database, rubbish at the end", func(f *fixture, path string, _ []byte) {
 			f.write(path, append(f.read(path), []byte(strings.Repeat("rubbish ", 150_000))...))
-		}, sms.RelationDamaged},
+		}, health.RelationDamaged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
@@ -136,7 +136,7 @@ func TestAnOlderStateOfAnEarlierVersion(t *testing.T) {
 			if n := f.send(f.journal(), l, 99); n != 0 {
 				t.Errorf("%d requests before a person continued", n)
 			}
-			if c.want == sms.RelationDamaged {
+			if c.want == health.RelationDamaged {
 				f.goOn()
 				f.send(f.db.journal.Load(), l, 99)
 				if l.twice() != 0 {

@@ -19,6 +19,7 @@ import (
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
 	"smsdesk/storage/log"
@@ -555,9 +556,9 @@ func TestDamageInTheLogIsTold(t *testing.T) {
 	f.must(err)
 	raw = raw[:len(strings.TrimRight(string(raw), "\x00"))]
 	told := func(s *station) string {
-		set, err := s.db.Setting(t.Context(), sms.SettingTold)
+		set, err := s.db.Setting(t.Context(), health.SettingTold)
 		s.must(err)
-		list, err := sms.ReadTold(set)
+		list, err := health.ReadTold(set)
 		s.must(err)
 		var text []string
 		for _, l := range list {

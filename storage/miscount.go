@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"slices"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
 // counts are kept or recounted figures; 0 and missing are the same.
-type counts map[sms.CountOf]int64
+type counts map[health.CountOf]int64
 
 // Miscounts counts everything anew that is counted when it changes, at one
 // moment, and gives what differs, by campaign. It reads every message and
 // report: for checks, not for pages.
-func (db usageStore) Miscounts(ctx context.Context) ([]sms.Miscount, error) {
+func (db usageStore) Miscounts(ctx context.Context) ([]health.Miscount, error) {
 	raw, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("recount: %w", err)
@@ -49,18 +50,18 @@ func (db usageStore) Miscounts(ctx context.Context) ([]sms.Miscount, error) {
 	return differences(kept, counted), nil
 }
 
-func differences(kept, counted counts) (list []sms.Miscount) {
+func differences(kept, counted counts) (list []health.Miscount) {
 	for of, n := range counted {
 		if kept[of] != n {
-			list = append(list, sms.Miscount{Of: of, Kept: kept[of], Counted: n})
+			list = append(list, health.Miscount{Of: of, Kept: kept[of], Counted: n})
 		}
 	}
 	for of, n := range kept {
 		if _, both := counted[of]; !both && n != 0 {
-			list = append(list, sms.Miscount{Of: of, Kept: n})
+			list = append(list, health.Miscount{Of: of, Kept: n})
 		}
 	}
-	slices.SortFunc(list, func(a, b sms.Miscount) int {
+	slices.SortFunc(list, func(a, b health.Miscount) int {
 		return cmp.Or(cmp.Compare(a.Of.Campaign, b.Of.Campaign), cmp.Compare(a.Of.Account, b.Of.Account),
 			cmp.Compare(a.Of.Table, b.Of.Table), cmp.Compare(a.Of.At, b.Of.At), cmp.Compare(a.Of.Key, b.Of.Key))
 	})
@@ -100,11 +101,11 @@ func (c counts) messages(ctx context.Context, from asker) (hidden map[int64]bool
 			return err
 		}
 		m.State = campaigns[id].Shows(m.State)
-		c[sms.CountOf{Table: tallyTable, Campaign: id,
+		c[health.CountOf{Table: tallyTable, Campaign: id,
 			Key: sms.StandingKey(m.State, m.Delivery.Status, m.Delivery.Late)}] += n
-		c[sms.CountOf{Table: recipientsTable, Campaign: id}] += n
+		c[health.CountOf{Table: recipientsTable, Campaign: id}] += n
 		if interim(m) == 1 {
-			c[sms.CountOf{Table: tallyTable, Campaign: id, Key: interimKey}] += n
+			c[health.CountOf{Table: tallyTable, Campaign: id, Key: interimKey}] += n
 		}
 		return nil
 	})
@@ -115,7 +116,7 @@ func (c counts) tallies(ctx context.Context, from asker, hidden map[int64]bool) 
 	rows, err := from.QueryContext(ctx, "select campaign_id, key, n from campaign_tally")
 	err = each(rows, err, func(scan func(...any) error) error {
 		var n int64
-		of := sms.CountOf{Table: tallyTable}
+		of := health.CountOf{Table: tallyTable}
 		err := scan(&of.Campaign, &of.Key, &n)
 		if !hidden[of.Campaign] {
 			c[of] = n
@@ -128,7 +129,7 @@ func (c counts) tallies(ctx context.Context, from asker, hidden map[int64]bool) 
 	rows, err = from.QueryContext(ctx, "select id, recipients from campaign")
 	return each(rows, err, func(scan func(...any) error) error {
 		var n int64
-		of := sms.CountOf{Table: recipientsTable}
+		of := health.CountOf{Table: recipientsTable}
 		err := scan(&of.Campaign, &n)
 		if !hidden[of.Campaign] {
 			c[of] = n
@@ -139,14 +140,14 @@ func (c counts) tallies(ctx context.Context, from asker, hidden map[int64]bool) 
 
 func (c counts) traffic(t *traffic) {
 	for k, n := range t.slots {
-		c[sms.CountOf{Table: "traffic", Account: k.account, At: k.slot, Key: k.network + " / " + k.sender + " / " +
+		c[health.CountOf{Table: "traffic", Account: k.account, At: k.slot, Key: k.network + " / " + k.sender + " / " +
 			k.key}] += n
 	}
 	for k, n := range t.quarters {
-		c[sms.CountOf{Table: "traffic by quarters", Account: k.account, At: k.quarter, Key: k.key}] += n
+		c[health.CountOf{Table: "traffic by quarters", Account: k.account, At: k.quarter, Key: k.key}] += n
 	}
 	for k, n := range t.cuts {
-		c[sms.CountOf{Table: "by " + string(k.kind), Campaign: k.campaign, Key: k.name + " / " + k.standing}] += n
+		c[health.CountOf{Table: "by " + string(k.kind), Campaign: k.campaign, Key: k.name + " / " + k.standing}] += n
 	}
 }
 

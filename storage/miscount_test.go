@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 )
 
 // TestEveryCountThatIsWrongIsFound: each kept count is made wrong in turn, and
@@ -19,19 +19,19 @@ func TestEveryCountThatIsWrongIsFound(t *testing.T) {
 	if list := f.miscounts(); len(list) != 0 {
 		t.Fatalf("%v", list)
 	}
-	tally := func(key string, kept, counted int64) sms.Miscount {
-		return sms.Miscount{Of: sms.CountOf{Table: "messages", Campaign: c.ID, Key: key}, Kept: kept, Counted: counted}
+	tally := func(key string, kept, counted int64) health.Miscount {
+		return health.Miscount{Of: health.CountOf{Table: "messages", Campaign: c.ID, Key: key}, Kept: kept, Counted: counted}
 	}
-	for wrong, want := range map[string]sms.Miscount{
+	for wrong, want := range map[string]health.Miscount{
 		"update campaign_tally set n = n + 1 where key = 'delivered'":                          tally("delivered", 2, 1),
 		"delete from campaign_tally where key = 'acceptd'":                                     tally("acceptd", 0, 1),
 		"insert into campaign_tally (campaign_id, key, n) select id, 'doubt', 7 from campaign": tally("doubt", 7, 0),
-		"update campaign set recipients = 5":                                                   {Of: sms.CountOf{Table: "recipients", Campaign: c.ID}, Kept: 5, Counted: 4},
-		"update traffic_quarter set n = 9 where key = 'undelivered'":                           {Of: sms.CountOf{Table: "traffic by quarters", Account: f.account.ID, Key: "undelivered"}, Kept: 9, Counted: 1},
-		"update traffic set n = 9 where key = 'undelivered'":                                   {Of: sms.CountOf{Table: "traffic", Account: f.account.ID}, Kept: 9, Counted: 1},
-		"update campaign_cut set n = 9 where kind = 'network' and key = 'undelivered'":         {Of: sms.CountOf{Table: "by network", Campaign: c.ID}, Kept: 9, Counted: 1},
-		"update campaign_usage set parts = 9":                                                  {Of: sms.CountOf{Table: "usage", Campaign: c.ID}, Kept: 9, Counted: 3},
-		"update usage_day set parts = 9":                                                       {Of: sms.CountOf{Table: "usage by days", Account: f.account.ID}, Kept: 9, Counted: 3},
+		"update campaign set recipients = 5":                                                   {Of: health.CountOf{Table: "recipients", Campaign: c.ID}, Kept: 5, Counted: 4},
+		"update traffic_quarter set n = 9 where key = 'undelivered'":                           {Of: health.CountOf{Table: "traffic by quarters", Account: f.account.ID, Key: "undelivered"}, Kept: 9, Counted: 1},
+		"update traffic set n = 9 where key = 'undelivered'":                                   {Of: health.CountOf{Table: "traffic", Account: f.account.ID}, Kept: 9, Counted: 1},
+		"update campaign_cut set n = 9 where kind = 'network' and key = 'undelivered'":         {Of: health.CountOf{Table: "by network", Campaign: c.ID}, Kept: 9, Counted: 1},
+		"update campaign_usage set parts = 9":                                                  {Of: health.CountOf{Table: "usage", Campaign: c.ID}, Kept: 9, Counted: 3},
+		"update usage_day set parts = 9":                                                       {Of: health.CountOf{Table: "usage by days", Account: f.account.ID}, Kept: 9, Counted: 3},
 	} {
 		_, err := f.db.writer.ExecContext(f.ctx, wrong)
 		f.must(err)
@@ -51,7 +51,7 @@ func TestEveryCountThatIsWrongIsFound(t *testing.T) {
 	}
 }
 
-func (f *fixture) miscounts() []sms.Miscount {
+func (f *fixture) miscounts() []health.Miscount {
 	f.t.Helper()
 	list, err := f.db.Miscounts(f.ctx)
 	f.must(err)
@@ -59,7 +59,7 @@ func (f *fixture) miscounts() []sms.Miscount {
 }
 
 // mend puts the right figure back, as the recount gave it.
-func (f *fixture) mend(m sms.Miscount) {
+func (f *fixture) mend(m health.Miscount) {
 	f.t.Helper()
 	for _, statement := range []string{
 		"update campaign set recipients = 4",

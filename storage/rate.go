@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -51,10 +52,10 @@ func (db accountStore) CallsBefore(ctx context.Context, account int64, rate int)
 	if err != nil {
 		return sms.CallsBefore{}, fmt.Errorf("%s: %w", doing, err)
 	}
-	before := sms.CallsBefore{Since: sms.Steady{Boot: r.Boot, Ms: r.Since}, Throttle: throttle(r, now)}
+	before := sms.CallsBefore{Since: health.Steady{Boot: r.Boot, Ms: r.Since}, Throttle: throttle(r, now)}
 	began, _ := now.Since(before.Since)
 	for _, c := range calls {
-		ended, known := now.Since(sms.Steady{Boot: c.Boot, Ms: c.EndedSteady})
+		ended, known := now.Since(health.Steady{Boot: c.Boot, Ms: c.EndedSteady})
 		switch {
 		case sms.AttemptState(c.State) == sms.AttemptSending:
 			ended = 0
@@ -80,7 +81,7 @@ func repeat(d time.Duration, n int) []time.Duration {
 	return list
 }
 
-func throttle(r query.AccountRate, now sms.Steady) sms.Throttle {
+func throttle(r query.AccountRate, now health.Steady) sms.Throttle {
 	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 	t := sms.Throttle{Wait: ms(r.Wait), Rate: int(r.Lowered)}
 	if r.Wait > 0 {
@@ -94,7 +95,7 @@ func throttle(r query.AccountRate, now sms.Steady) sms.Throttle {
 
 // beginRate ends what is open, and reckons the account's calls from now on where
 // they are those of another start of the computer.
-func (t *tx) beginRate(ctx context.Context, account int64, now sms.Steady) (query.AccountRate, error) {
+func (t *tx) beginRate(ctx context.Context, account int64, now health.Steady) (query.AccountRate, error) {
 	r, err := t.AccountRate(ctx, account)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return r, err
@@ -166,14 +167,14 @@ func (t *tx) takeAllPlaces(ctx context.Context, now int64) error {
 
 // ClockReading is what a service last said about the time; the error is
 // sms.ErrNotFound when it has said nothing yet.
-func (db accountStore) ClockReading(ctx context.Context, account int64) (sms.ClockReading, error) {
+func (db accountStore) ClockReading(ctx context.Context, account int64) (health.ClockReading, error) {
 	row, err := db.read().ClockReading(ctx, account)
 	r, err := found(row, err, "read what time it was for the service")
-	return sms.ClockReading{At: sms.Steady{Boot: r.Boot, Ms: r.Steady}, Service: r.ServiceAt, Wall: r.ReadAt}, err
+	return health.ClockReading{At: health.Steady{Boot: r.Boot, Ms: r.Steady}, Service: r.ServiceAt, Wall: r.ReadAt}, err
 }
 
 // PutClockReading replaces an account's reading.
-func (db accountStore) PutClockReading(ctx context.Context, account int64, r sms.ClockReading) error {
+func (db accountStore) PutClockReading(ctx context.Context, account int64, r health.ClockReading) error {
 	return db.update(ctx, "remember what time it is for the service", func(t *tx) error {
 		return t.PutClockReading(ctx, query.PutClockReadingParams{AccountID: account, Boot: r.At.Boot, Steady: r.At.Ms,
 			ServiceAt: r.Service, ReadAt: r.Wall})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -53,16 +54,16 @@ func TestAReportForACallAnswered429IsProof(t *testing.T) {
 }
 
 // machine is a computer with a clock that nobody can set.
-type machine struct{ sms.Steady }
+type machine struct{ health.Steady }
 
 func (m *machine) pass(d time.Duration) { m.Ms += d.Milliseconds() }
 
-func (m *machine) boot() { m.Steady = sms.Steady{Boot: m.Boot + 1, Ms: 90_000} }
+func (m *machine) boot() { m.Steady = health.Steady{Boot: m.Boot + 1, Ms: 90_000} }
 
 // onMachine is a fixture on a computer of its own.
 func onMachine(t *testing.T) (*fixture, *machine) {
-	f, m := newFixture(t), &machine{sms.Steady{Boot: 7, Ms: 1_000_000}}
-	f.db.steady = func() sms.Steady { return m.Steady }
+	f, m := newFixture(t), &machine{health.Steady{Boot: 7, Ms: 1_000_000}}
+	f.db.steady = func() health.Steady { return m.Steady }
 	return f, m
 }
 
@@ -128,7 +129,7 @@ func TestCallsOfBeforeTheComputerWasStarted(t *testing.T) {
 	m.pass(5 * time.Second)
 	wantEnded(t, f.before(), 25*time.Second, 25*time.Second, 5*time.Second)
 	// A computer that has no such clock knows nothing at each start.
-	m.Steady = sms.Steady{}
+	m.Steady = health.Steady{}
 	for range 2 {
 		wantEnded(t, f.before(), 0, 0, 0)
 	}
@@ -238,7 +239,7 @@ func TestAClockReading(t *testing.T) {
 	}
 	for range 2 {
 		m.pass(time.Second)
-		want := sms.ClockReading{At: m.Steady, Service: f.now(), Wall: f.now()}
+		want := health.ClockReading{At: m.Steady, Service: f.now(), Wall: f.now()}
 		f.must(f.db.PutClockReading(f.ctx, f.account.ID, want))
 		if got, err := f.db.ClockReading(f.ctx, f.account.ID); err != nil || got != want {
 			t.Errorf("%+v %v, want %+v", got, err, want)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/log"
 	"smsdesk/storage/query"
@@ -25,7 +26,7 @@ type entry struct {
 
 // compared is what a look at both sides found.
 type compared struct {
-	question sms.Question
+	question health.Question
 	head     query.JournalHead
 	last     entry                   // the last readable line; its sum is "" where there is none
 	tail     int64                   // unreadable bytes behind it
@@ -38,16 +39,16 @@ type compared struct {
 // Compare looks at the database and the journal and says how they stand to each
 // other. It changes nothing. live says that another process may be sending: the
 // journal may then be ahead by what it does at this moment.
-func (j *Journal) Compare(ctx context.Context, live bool) (sms.Question, error) {
+func (j *Journal) Compare(ctx context.Context, live bool) (health.Question, error) {
 	c, err := j.compare(ctx, live)
 	if err != nil {
-		return sms.Question{}, fmt.Errorf("compare journal and database: %w", err)
+		return health.Question{}, fmt.Errorf("compare journal and database: %w", err)
 	}
 	return c.question, nil
 }
 
 func (j *Journal) compare(ctx context.Context, live bool) (*compared, error) {
-	c := &compared{question: sms.Question{Folder: j.folder}}
+	c := &compared{question: health.Question{Folder: j.folder}}
 	var err error
 	if c.head, err = j.db.read().JournalHead(ctx, j.db.node); orNone(err) != nil {
 		return nil, err
@@ -62,18 +63,18 @@ func (j *Journal) compare(ctx context.Context, live bool) (*compared, error) {
 		return nil, err
 	}
 	if mark != nil {
-		c.question.Beneath, c.question.Relation = c.question.Relation, sms.RelationCopy
+		c.question.Beneath, c.question.Relation = c.question.Relation, health.RelationCopy
 	}
 	return c, nil
 }
 
 // copyMark reads what a backup says of itself, nil where it is none.
-func (db *core) copyMark(ctx context.Context) (*sms.Copy, error) {
-	raw, err := db.Setting(ctx, sms.SettingCopy)
+func (db *core) copyMark(ctx context.Context) (*health.Copy, error) {
+	raw, err := db.Setting(ctx, health.SettingCopy)
 	if err != nil || raw == "" {
 		return nil, err
 	}
-	var mark sms.Copy
+	var mark health.Copy
 	if err := json.Unmarshal([]byte(raw), &mark); err != nil {
 		return nil, fmt.Errorf("read the copy's mark: %w", err)
 	}
@@ -89,7 +90,7 @@ func (j *Journal) relate(ctx context.Context, c *compared, live bool) error {
 		}
 	}
 	if q.Detail = j.whereElse(); q.Detail != "" {
-		q.Relation = sms.RelationBehind
+		q.Relation = health.RelationBehind
 		return nil
 	}
 	l, err := log.Open(j.config())
@@ -99,7 +100,7 @@ func (j *Journal) relate(ctx context.Context, c *compared, live bool) error {
 	defer func() { _ = l.Close() }()
 	c.segments, c.end = l.Segments(), l.End()
 	if q.Detail, err = j.foreign(l); err != nil || q.Detail != "" {
-		q.Relation = sms.RelationForeign
+		q.Relation = health.RelationForeign
 		return err
 	}
 	if q.Relation, err = j.decide(ctx, c, l); err != nil || q.Relation.MaySend() {
@@ -108,8 +109,8 @@ func (j *Journal) relate(ctx context.Context, c *compared, live bool) error {
 	if err := j.count(ctx, c, l); err != nil {
 		return err
 	}
-	if live && q.Relation == sms.RelationAhead && q.Messages == 0 {
-		q.Relation = sms.RelationAgrees
+	if live && q.Relation == health.RelationAhead && q.Messages == 0 {
+		q.Relation = health.RelationAgrees
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ func firstLine(l *log.Log, segment string) (s journalSegment, ok bool, err error
 }
 
 // decide reads the segments from the database's head on.
-func (j *Journal) decide(ctx context.Context, c *compared, l *log.Log) (sms.Relation, error) {
+func (j *Journal) decide(ctx context.Context, c *compared, l *log.Log) (health.Relation, error) {
 	first := 0
 	for i := len(c.segments) - 1; i >= 0; i-- {
 		head, ok, err := firstLine(l, c.segments[i])
@@ -205,15 +206,15 @@ func (j *Journal) decide(ctx context.Context, c *compared, l *log.Log) (sms.Rela
 	case !found && c.last.line.N < c.head.Seq:
 		return j.behind(ctx, c)
 	case !found:
-		return sms.RelationDiverged, nil
+		return health.RelationDiverged, nil
 	case behind.unreadable > 0:
-		return sms.RelationDamaged, nil
+		return health.RelationDamaged, nil
 	case behind.others > 0:
-		return sms.RelationAhead, nil
+		return health.RelationAhead, nil
 	case behind.starts > 0:
-		return sms.RelationStarted, nil
+		return health.RelationStarted, nil
 	}
-	return sms.RelationAgrees, nil
+	return health.RelationAgrees, nil
 }
 
 // holdsLine says whether a line of a segment can be read.
@@ -249,34 +250,34 @@ func (b *journalEnd) add(e entry) {
 
 // withoutHead: the database has never written a line. That is a new desk, or
 // one whose upgrade was cut off at its end, or a copy from before.
-func (j *Journal) withoutHead(ctx context.Context, c *compared, l *log.Log) (sms.Relation, error) {
+func (j *Journal) withoutHead(ctx context.Context, c *compared, l *log.Log) (health.Relation, error) {
 	licensed, err := j.db.read().CountLicensed(ctx)
 	if err != nil {
 		return "", err
 	}
 	if c.last.sum == "" {
 		if licensed == 0 && c.tail == 0 {
-			return sms.RelationNew, nil
+			return health.RelationNew, nil
 		}
 		// An older version made a journal at its first start.
-		return sms.RelationBehind, nil
+		return health.RelationBehind, nil
 	}
 	unknown, err := j.unknown(ctx, l, c.segments)
 	switch {
 	case err != nil:
 		return "", err
 	case len(unknown) > 0 || c.tail > 0:
-		return sms.RelationDiverged, nil
+		return health.RelationDiverged, nil
 	case licensed == 0 && c.last.line.Kind != lineStart:
-		return sms.RelationDiverged, nil
+		return health.RelationDiverged, nil
 	}
-	return sms.RelationStarted, nil
+	return health.RelationStarted, nil
 }
 
 // behind: the journal ends before the database's head. A crash leaves that only
 // where all lines between stand in the database and none of their requests can
 // have left without its line.
-func (j *Journal) behind(ctx context.Context, c *compared) (sms.Relation, error) {
+func (j *Journal) behind(ctx context.Context, c *compared) (health.Relation, error) {
 	rows, err := j.db.read().JournalLines(ctx, j.db.node, c.last.line.N)
 	if err != nil {
 		return "", err
@@ -288,22 +289,22 @@ func (j *Journal) behind(ctx context.Context, c *compared) (sms.Relation, error)
 	for _, r := range rows {
 		line, sum, ok := readLine(bytes.TrimSuffix([]byte(r.Line), []byte("\n")))
 		if !ok || r.Seq != next+1 || line.Prev != prev {
-			return sms.RelationBehind, nil
+			return health.RelationBehind, nil
 		}
 		left, err := j.mayHaveLeft(ctx, line)
 		if err != nil {
 			return "", err
 		}
 		if left {
-			return sms.RelationBehind, nil
+			return health.RelationBehind, nil
 		}
 		next, prev, size = r.Seq, sum, size+int64(len(r.Line))
 	}
 	if next != c.head.Seq || prev != c.head.Sum || c.tail > size {
-		return sms.RelationBehind, nil
+		return health.RelationBehind, nil
 	}
 	c.lines = rows
-	return sms.RelationCutOff, nil
+	return health.RelationCutOff, nil
 }
 
 // mayHaveLeft says whether the request of a line that the journal lacks may have
@@ -409,19 +410,19 @@ func (j *Journal) count(ctx context.Context, c *compared, l *log.Log) error {
 		c.question.Messages += r.Messages
 		c.question.KnownUntil = max(c.question.KnownUntil, r.LastAt)
 	}
-	if c.question.Relation == sms.RelationBehind && c.last.sum != "" {
+	if c.question.Relation == health.RelationBehind && c.last.sum != "" {
 		c.question.KnownUntil = max(c.question.KnownUntil, c.last.line.At)
 	}
 	return nil
 }
 
 // summary gathers licences by campaign, the latest first.
-func (j *Journal) summary(lines []journalLine) []sms.RememberedSend {
-	by := map[string]*sms.RememberedSend{}
+func (j *Journal) summary(lines []journalLine) []health.RememberedSend {
+	by := map[string]*health.RememberedSend{}
 	for _, l := range lines {
 		r := by[l.Campaign]
 		if r == nil {
-			r = &sms.RememberedSend{UID: l.Campaign, FirstAt: l.At, LastAt: l.At}
+			r = &health.RememberedSend{UID: l.Campaign, FirstAt: l.At, LastAt: l.At}
 			by[l.Campaign] = r
 		}
 		r.FirstAt, r.LastAt = min(r.FirstAt, l.At), max(r.LastAt, l.At)
@@ -430,11 +431,11 @@ func (j *Journal) summary(lines []journalLine) []sms.RememberedSend {
 			r.Name, r.StartedName = n.Name, n.Started
 		}
 	}
-	list := make([]sms.RememberedSend, 0, len(by))
+	list := make([]health.RememberedSend, 0, len(by))
 	for _, r := range by {
 		list = append(list, *r)
 	}
-	slices.SortFunc(list, func(a, b sms.RememberedSend) int {
+	slices.SortFunc(list, func(a, b health.RememberedSend) int {
 		if a.LastAt != b.LastAt {
 			return int(b.LastAt - a.LastAt)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -80,7 +81,7 @@ func rememberedAmong(ctx context.Context, ask asking, hashes []person) (map[pers
 // the latest first, and their parts. It costs nothing while nothing is
 // remembered that could count for it, and else reads all of its messages.
 func (db callStore) RememberedIn(ctx context.Context,
-	c sms.Campaign) (list []sms.RememberedSend, parts int64, err error) {
+	c sms.Campaign) (list []health.RememberedSend, parts int64, err error) {
 	if !db.remembers.Load() || c.IncludeSent {
 		return nil, 0, nil
 	}
@@ -92,7 +93,7 @@ func (db callStore) RememberedIn(ctx context.Context,
 	if err != nil || !counts {
 		return nil, 0, err
 	}
-	by := map[string]*sms.RememberedSend{}
+	by := map[string]*health.RememberedSend{}
 	for after := int64(0); ; {
 		some, err := db.unsentAfter(ctx, c, after)
 		if err != nil {
@@ -149,7 +150,7 @@ func (db callStore) unsentAfter(ctx context.Context, c sms.Campaign, after int64
 
 // countRemembered adds the remembered ones of some messages and returns their parts.
 func (db callStore) countRemembered(ctx context.Context, c sms.Campaign, some []unsentMessage,
-	by map[string]*sms.RememberedSend) (parts int64, err error) {
+	by map[string]*health.RememberedSend) (parts int64, err error) {
 	hashes := make([]person, len(some))
 	for i, m := range some {
 		hashes[i] = m.hash
@@ -166,7 +167,7 @@ func (db callStore) countRemembered(ctx context.Context, c sms.Campaign, some []
 		r := found[m.hash][i]
 		of := by[r.campaign]
 		if of == nil {
-			of = &sms.RememberedSend{UID: r.campaign, FirstAt: r.licensedAt, LastAt: r.licensedAt}
+			of = &health.RememberedSend{UID: r.campaign, FirstAt: r.licensedAt, LastAt: r.licensedAt}
 			by[r.campaign] = of
 		}
 		of.FirstAt, of.LastAt = min(of.FirstAt, r.licensedAt), max(of.LastAt, r.licensedAt)
@@ -178,7 +179,7 @@ func (db callStore) countRemembered(ctx context.Context, c sms.Campaign, some []
 
 // inOrder lists what was found in the order of the known campaigns, with their
 // names; those without a row come last.
-func inOrder(campaigns []sms.RememberedSend, by map[string]*sms.RememberedSend) (list []sms.RememberedSend) {
+func inOrder(campaigns []health.RememberedSend, by map[string]*health.RememberedSend) (list []health.RememberedSend) {
 	for _, r := range campaigns {
 		if of := by[r.UID]; of != nil {
 			of.Name, of.StartedName = r.Name, r.StartedName
@@ -194,18 +195,18 @@ func inOrder(campaigns []sms.RememberedSend, by map[string]*sms.RememberedSend) 
 
 // RememberedCampaigns lists campaigns of which messages are remembered, the
 // latest first.
-func (db callStore) RememberedCampaigns(ctx context.Context) ([]sms.RememberedSend, error) {
+func (db callStore) RememberedCampaigns(ctx context.Context) ([]health.RememberedSend, error) {
 	return rememberedCampaigns(ctx, db.read())
 }
 
-func rememberedCampaigns(ctx context.Context, q *query.Queries) ([]sms.RememberedSend, error) {
+func rememberedCampaigns(ctx context.Context, q *query.Queries) ([]health.RememberedSend, error) {
 	rows, err := q.RememberedCampaigns(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list remembered campaigns: %w", err)
 	}
-	list := make([]sms.RememberedSend, len(rows))
+	list := make([]health.RememberedSend, len(rows))
 	for i, r := range rows {
-		list[i] = sms.RememberedSend{UID: r.Uid, Name: r.Name, StartedName: r.StartedName, FirstAt: r.FirstAt,
+		list[i] = health.RememberedSend{UID: r.Uid, Name: r.Name, StartedName: r.StartedName, FirstAt: r.FirstAt,
 			LastAt: r.LastAt, Messages: r.Messages, Doubtful: r.Doubtful}
 	}
 	return list, nil
@@ -299,7 +300,7 @@ func (c *claiming) remembered(ctx context.Context, of sms.Campaign, list []sms.R
 	for i, h := range hashes {
 		for _, r := range found[h] {
 			if r.counts(of.Test, of.CreatedAt) {
-				why[list[i].MessageID] = sms.RememberedReason(names[r.campaign],
+				why[list[i].MessageID] = health.RememberedReason(names[r.campaign],
 					time.UnixMilli(r.licensedAt).In(c.account.Location()))
 				break
 			}
@@ -330,7 +331,7 @@ func (c *claiming) markRemembered(ctx context.Context, why map[int64]string) err
 	for id := range why {
 		ids = append(ids, id)
 	}
-	_, err := c.raw.ExecContext(ctx, `update message set code = '`+sms.CodeRemembered+
+	_, err := c.raw.ExecContext(ctx, `update message set code = '`+health.CodeRemembered+
 		`' where state = 'skipped' and id in (`+places(1, len(ids))+`)`, ids...)
 	if err != nil {
 		return fmt.Errorf("mark remembered messages: %w", err)

@@ -173,7 +173,8 @@ func TestAKeptOutcomeIsSettledOnce(t *testing.T) {
 		return sms.Unsettled{UID: a.UID, Country: "NG", At: f.now(), Outcome: o}
 	}
 	kept := []sms.Unsettled{keep(answered, answer(answered)),
-		keep(refused, sms.Outcome{Class: sms.ClassListed, Code: "003", Fault: sms.FaultSender}), keep(prepared, answer(prepared)),
+		keep(refused, sms.Outcome{Class: sms.ClassListed, Code: "003", Fault: sms.FaultSender}),
+		keep(prepared, answer(prepared)),
 		keep(&sms.Attempt{UID: "of another database"}, answer(answered))}
 	opened := []bool{true, true, false, false}
 	for round := range 2 {

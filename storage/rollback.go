@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/log"
 	"smsdesk/storage/query"
@@ -21,7 +22,7 @@ import (
 // started campaign is paused. Each step may be repeated: after a crash the same
 // question is there. now is in milliseconds; zone is that of the sentences kept.
 // The error is sms.ErrConflict where there is no question any more.
-func (j *Journal) Accept(ctx context.Context, by string, zone *time.Location, now int64) (done sms.Answered,
+func (j *Journal) Accept(ctx context.Context, by string, zone *time.Location, now int64) (done health.Answered,
 	err error) {
 	unlock, err := j.take()
 	if err != nil {
@@ -51,12 +52,12 @@ type accepting struct {
 	now      int64
 	unknown  []journalLine
 	doubtful map[string]int64 // by campaign
-	done     sms.Answered
+	done     health.Answered
 }
 
 func (a *accepting) run(ctx context.Context) error {
 	q := a.compared.question
-	a.done = sms.Answered{Relation: q.Relation, Messages: q.Messages, KnownUntil: q.KnownUntil, CopyAt: q.CopyAt}
+	a.done = health.Answered{Relation: q.Relation, Messages: q.Messages, KnownUntil: q.KnownUntil, CopyAt: q.CopyAt}
 	if err := a.readUnknown(ctx); err != nil {
 		return err
 	}
@@ -76,10 +77,10 @@ func (a *accepting) run(ctx context.Context) error {
 // of somebody else nothing is believed.
 func (a *accepting) readUnknown(ctx context.Context) error {
 	relation := a.compared.question.Relation
-	if relation == sms.RelationCopy {
+	if relation == health.RelationCopy {
 		relation = a.compared.question.Beneath
 	}
-	if relation == sms.RelationForeign || a.compared.earlier != nil {
+	if relation == health.RelationForeign || a.compared.earlier != nil {
 		return nil
 	}
 	l, err := log.Open(a.journal.config())
@@ -284,7 +285,7 @@ func (a *accepting) finish(ctx context.Context) error {
 // else is set aside whole.
 func (a *accepting) append(line journalLine) (*journalPlace, error) {
 	j, c := a.journal, a.compared
-	foreign := c.question.Relation == sms.RelationForeign || c.question.Beneath == sms.RelationForeign
+	foreign := c.question.Relation == health.RelationForeign || c.question.Beneath == health.RelationForeign
 	if foreign {
 		if err := j.setAside(a.now); err != nil {
 			return nil, err
@@ -363,7 +364,7 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 		if err := t.ForgetWitnessed(ctx); err != nil {
 			return err
 		}
-		for _, name := range []string{sms.SettingCopy, sms.SettingQuestion} {
+		for _, name := range []string{health.SettingCopy, health.SettingQuestion} {
 			if _, err := t.DeleteSetting(ctx, name); err != nil {
 				return err
 			}
@@ -371,21 +372,21 @@ func (a *accepting) close(ctx context.Context, place *journalPlace) error {
 		_, err := t.InsertJournalGap(ctx, query.InsertJournalGapParams{Relation: string(q.Relation),
 			Sentence: q.Sentence(a.zone), CopyAt: q.CopyAt, KnownUntil: q.KnownUntil,
 			Messages: q.Messages, Doubtful: a.done.Doubtful, Campaigns: a.done.Campaigns, AcceptedAt: a.now, AcceptedBy: a.by,
-			ClosesAt: a.now + sms.GapOpen.Milliseconds()})
+			ClosesAt: a.now + health.GapOpen.Milliseconds()})
 		return err
 	})
 	return err
 }
 
 // JournalGaps lists accepted questions, the newest first.
-func (db *core) JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, error) {
+func (db *core) JournalGaps(ctx context.Context, limit int) ([]health.JournalGap, error) {
 	rows, err := db.read().JournalGaps(ctx, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list accepted older states: %w", err)
 	}
-	list := make([]sms.JournalGap, len(rows))
+	list := make([]health.JournalGap, len(rows))
 	for i, r := range rows {
-		list[i] = sms.JournalGap{ID: r.ID, Relation: sms.Relation(r.Relation), Sentence: r.Sentence, CopyAt: r.CopyAt,
+		list[i] = health.JournalGap{ID: r.ID, Relation: health.Relation(r.Relation), Sentence: r.Sentence, CopyAt: r.CopyAt,
 			KnownUntil: r.KnownUntil, Messages: r.Messages,
 			Doubtful: r.Doubtful, Campaigns: r.Campaigns, AcceptedAt: r.AcceptedAt, AcceptedBy: r.AcceptedBy,
 			ClosesAt: r.ClosesAt, ClosedBy: r.ClosedBy}
@@ -395,10 +396,10 @@ func (db *core) JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, e
 
 // OpenGap is the newest gap that still has to be told; its ID is 0 where there
 // is none.
-func (db *core) OpenGap(ctx context.Context, now int64) (sms.JournalGap, error) {
+func (db *core) OpenGap(ctx context.Context, now int64) (health.JournalGap, error) {
 	list, err := db.JournalGaps(ctx, 1)
 	if err != nil || len(list) == 0 || !list[0].Open(time.UnixMilli(now)) {
-		return sms.JournalGap{}, err
+		return health.JournalGap{}, err
 	}
 	return list[0], nil
 }
@@ -415,12 +416,12 @@ func (db *core) CloseGap(ctx context.Context, id int64, by string, now int64) (c
 }
 
 // Question reads the question that is open, nil where there is none.
-func (db *core) Question(ctx context.Context) (*sms.Question, error) {
-	raw, err := db.Setting(ctx, sms.SettingQuestion)
+func (db *core) Question(ctx context.Context) (*health.Question, error) {
+	raw, err := db.Setting(ctx, health.SettingQuestion)
 	if err != nil || raw == "" {
 		return nil, err
 	}
-	var q sms.Question
+	var q health.Question
 	if err := json.Unmarshal([]byte(raw), &q); err != nil {
 		return nil, fmt.Errorf("read the open question: %w", err)
 	}
@@ -428,7 +429,7 @@ func (db *core) Question(ctx context.Context) (*sms.Question, error) {
 }
 
 // PutQuestion stores the question for the pages; nil: there is none.
-func (db *core) PutQuestion(ctx context.Context, q *sms.Question) error {
+func (db *core) PutQuestion(ctx context.Context, q *health.Question) error {
 	raw := []byte{}
 	if q != nil {
 		var err error
@@ -436,7 +437,7 @@ func (db *core) PutQuestion(ctx context.Context, q *sms.Question) error {
 			return fmt.Errorf("write the open question: %w", err)
 		}
 	}
-	return db.PutSetting(ctx, sms.SettingQuestion, string(raw))
+	return db.PutSetting(ctx, health.SettingQuestion, string(raw))
 }
 
 // doubtAfterRollback walks an unsent message of a campaign through the legal

@@ -11,7 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 )
 
 // Copies of SQLite files, for backups. None of these makes a file that is to be read, migrates it, or needs the key.
@@ -72,7 +72,7 @@ func FileSize(path string) (size int64, err error) {
 
 // MarkCopy puts the mark of a copy into a database that nobody serves: the next start then asks. Head, sum and cursors
 // are those of the database.
-func MarkCopy(ctx context.Context, path string, mark sms.Copy) (sms.Copy, error) {
+func MarkCopy(ctx context.Context, path string, mark health.Copy) (health.Copy, error) {
 	db, err := openFile(path, "rw")
 	if err == nil {
 		mark, err = putMark(ctx, db, mark)
@@ -86,7 +86,7 @@ func MarkCopy(ctx context.Context, path string, mark sms.Copy) (sms.Copy, error)
 
 const putSetting = `insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value`
 
-func putMark(ctx context.Context, db *sql.DB, mark sms.Copy) (sms.Copy, error) {
+func putMark(ctx context.Context, db *sql.DB, mark health.Copy) (health.Copy, error) {
 	var err error
 	if mark.Head, mark.Sum, err = head(ctx, db); err != nil {
 		return mark, err
@@ -98,7 +98,7 @@ func putMark(ctx context.Context, db *sql.DB, mark sms.Copy) (sms.Copy, error) {
 	if err != nil {
 		return mark, err
 	}
-	_, err = db.ExecContext(ctx, putSetting, sms.SettingCopy, string(text))
+	_, err = db.ExecContext(ctx, putSetting, health.SettingCopy, string(text))
 	return mark, err
 }
 
@@ -136,7 +136,7 @@ func SettingIn(ctx context.Context, path, name string) (value string, err error)
 type Contents struct {
 	Schema int64
 	Desk   string // "" before desks had one
-	Copy   *sms.Copy
+	Copy   *health.Copy
 	Rows   map[string]int64 // by table
 }
 
@@ -163,10 +163,10 @@ func ReadContents(ctx context.Context, path string, check bool) (c Contents, err
 	if _, is := c.Rows["setting"]; !is {
 		return c, nil
 	}
-	if c.Desk, err = settingOr(ctx, db, sms.SettingDesk); err != nil {
+	if c.Desk, err = settingOr(ctx, db, health.SettingDesk); err != nil {
 		return c, err
 	}
-	mark, err := settingOr(ctx, db, sms.SettingCopy)
+	mark, err := settingOr(ctx, db, health.SettingCopy)
 	if err != nil || mark == "" {
 		return c, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -17,20 +18,20 @@ const mostTold = 10
 // for pages to show for a while. The same sentence is kept once.
 func (db *core) Tell(ctx context.Context, text string, now int64) error {
 	return db.update(ctx, "note what happened", func(t *tx) error {
-		set, err := t.Setting(ctx, sms.SettingTold)
+		set, err := t.Setting(ctx, health.SettingTold)
 		if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
 			return err
 		}
-		list, err := sms.ReadTold(set)
+		list, err := health.ReadTold(set)
 		if err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(list, func(old sms.Told) bool { return old.Text == text })
-		list = append(list, sms.Told{At: now, Text: text})
+		list = slices.DeleteFunc(list, func(old health.Told) bool { return old.Text == text })
+		list = append(list, health.Told{At: now, Text: text})
 		value, err := json.Marshal(list[max(0, len(list)-mostTold):])
 		if err != nil {
-			return fmt.Errorf("write the setting %s: %w", sms.SettingTold, err)
+			return fmt.Errorf("write the setting %s: %w", health.SettingTold, err)
 		}
-		return t.PutSetting(ctx, sms.SettingTold, string(value))
+		return t.PutSetting(ctx, health.SettingTold, string(value))
 	})
 }

@@ -4,24 +4,24 @@ import (
 	"errors"
 	"syscall"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 )
 
 // troubled marks an error whose cause is trouble with storage as sms.Troubled.
 func troubled(err error) error {
-	if err == nil || sms.TroubleOf(err) != "" {
+	if err == nil || health.TroubleOf(err) != "" {
 		return err
 	}
 	if t := TroubleOf(err); t != "" {
-		return sms.Troubled{Trouble: t, Err: err}
+		return health.Troubled{Trouble: t, Err: err}
 	}
 	return err
 }
 
 // TroubleOf is the trouble with storage behind an error of this package, or of
 // the file system; "" where the cause is another one.
-func TroubleOf(err error) sms.Trouble {
-	if t := sms.TroubleOf(err); t != "" {
+func TroubleOf(err error) health.Trouble {
+	if t := health.TroubleOf(err); t != "" {
 		return t
 	}
 	if t := engineTrouble(err); t != "" {
@@ -33,11 +33,11 @@ func TroubleOf(err error) sms.Trouble {
 	}
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
-		return sms.TroubleFull
+		return health.TroubleFull
 	case syscall.EROFS, syscall.EACCES, syscall.EPERM:
-		return sms.TroubleReadOnly
+		return health.TroubleReadOnly
 	case syscall.EIO, syscall.ENXIO, syscall.ENODEV, syscall.ESTALE:
-		return sms.TroubleFailing
+		return health.TroubleFailing
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -22,7 +23,7 @@ func TestTroubleIsTold(t *testing.T) {
 	pages := one[int](f, "pragma page_count")
 	_, err := f.db.writer.ExecContext(f.ctx, fmt.Sprint("pragma max_page_count = ", pages))
 	f.must(err)
-	if err := write(); sms.TroubleOf(err) != sms.TroubleFull {
+	if err := write(); health.TroubleOf(err) != health.TroubleFull {
 		t.Errorf("full: %v", err)
 	}
 	_, err = f.db.writer.ExecContext(f.ctx, "pragma max_page_count = 1073741823")
@@ -35,7 +36,7 @@ func TestTroubleIsTold(t *testing.T) {
 	t.Cleanup(func() { _ = other.Close() })
 	tx, err := other.BeginTx(f.ctx, nil)
 	f.must(err)
-	if err := write(); sms.TroubleOf(err) != sms.TroubleLocked {
+	if err := write(); health.TroubleOf(err) != health.TroubleLocked {
 		t.Errorf("locked: %v", err)
 	}
 	f.must(tx.Rollback())
@@ -43,13 +44,13 @@ func TestTroubleIsTold(t *testing.T) {
 
 	_, err = f.db.writer.ExecContext(f.ctx, "pragma query_only = 1")
 	f.must(err)
-	if err := write(); sms.TroubleOf(err) != sms.TroubleReadOnly {
+	if err := write(); health.TroubleOf(err) != health.TroubleReadOnly {
 		t.Errorf("read-only: %v", err)
 	}
-	if err := f.db.RotateCallback(f.ctx, 99, sms.CallbackDLR, 1); sms.TroubleOf(err) != sms.TroubleReadOnly {
+	if err := f.db.RotateCallback(f.ctx, 99, sms.CallbackDLR, 1); health.TroubleOf(err) != health.TroubleReadOnly {
 		t.Errorf("read-only, another way: %v", err)
 	}
-	if _, err := f.db.Account(f.ctx, 99); err == nil || sms.TroubleOf(err) != "" {
+	if _, err := f.db.Account(f.ctx, 99); err == nil || health.TroubleOf(err) != "" {
 		t.Errorf("what is not there is no trouble: %v", err)
 	}
 }
@@ -72,7 +73,7 @@ func TestADamagedFileIsToldWhenItIsOpened(t *testing.T) {
 		[]byte("this is no database at all, but it is long enough to look like one"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(damaged); TroubleOf(err) != sms.TroubleDamaged {
+	if err := open(damaged); TroubleOf(err) != health.TroubleDamaged {
 		t.Errorf("damaged: %v", err)
 	}
 	key := t.TempDir()
@@ -82,12 +83,12 @@ func TestADamagedFileIsToldWhenItIsOpened(t *testing.T) {
 	if err := open(key); err == nil || TroubleOf(err) != "" {
 		t.Errorf("damaged key: %v", err)
 	}
-	for errno, want := range map[syscall.Errno]sms.Trouble{syscall.ENOSPC: sms.TroubleFull,
-		syscall.EDQUOT: sms.TroubleFull, syscall.EFBIG: sms.TroubleFull,
-		syscall.EROFS: sms.TroubleReadOnly, syscall.EACCES: sms.TroubleReadOnly, syscall.EIO: sms.TroubleFailing,
+	for errno, want := range map[syscall.Errno]health.Trouble{syscall.ENOSPC: health.TroubleFull,
+		syscall.EDQUOT: health.TroubleFull, syscall.EFBIG: health.TroubleFull,
+		syscall.EROFS: health.TroubleReadOnly, syscall.EACCES: health.TroubleReadOnly, syscall.EIO: health.TroubleFailing,
 		syscall.ENOENT: "", syscall.EWOULDBLOCK: ""} {
 		err := fmt.Errorf("open: %w", &fs.PathError{Op: "open", Path: "x", Err: errno})
-		if got := TroubleOf(err); got != want || sms.TroubleOf(troubled(err)) != want || !errors.Is(troubled(err), errno) {
+		if got := TroubleOf(err); got != want || health.TroubleOf(troubled(err)) != want || !errors.Is(troubled(err), errno) {
 			t.Errorf("%v: %q, want %q", errno, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -75,8 +76,8 @@ func (c counts) usage(ctx context.Context, from asker, networks *sms.Networks) e
 		var number string
 		if err = scan(&last, &campaign, &number, &parts); err == nil {
 			network, of := networks.Of(number), whose[campaign]
-			c[sms.CountOf{Table: usageTable, Campaign: campaign, Key: network}] += parts
-			c[sms.CountOf{Table: usageDayTable, Account: of.AccountID, Key: of.SenderID + " / " + network}] += parts
+			c[health.CountOf{Table: usageTable, Campaign: campaign, Key: network}] += parts
+			c[health.CountOf{Table: usageDayTable, Account: of.AccountID, Key: of.SenderID + " / " + network}] += parts
 		}
 		return last, err
 	})
@@ -85,7 +86,7 @@ func (c counts) usage(ctx context.Context, from asker, networks *sms.Networks) e
 func (c counts) storedUsage(ctx context.Context, from asker) error {
 	rows, err := from.QueryContext(ctx, "select campaign_id, network, parts from campaign_usage")
 	err = each(rows, err, func(scan func(...any) error) error {
-		of, parts := sms.CountOf{Table: usageTable}, int64(0)
+		of, parts := health.CountOf{Table: usageTable}, int64(0)
 		err := scan(&of.Campaign, &of.Key, &parts)
 		c[of] += parts
 		return err
@@ -95,7 +96,7 @@ func (c counts) storedUsage(ctx context.Context, from asker) error {
 	}
 	rows, err = from.QueryContext(ctx, "select account_id, sender_id, network, parts from usage_day")
 	return each(rows, err, func(scan func(...any) error) error {
-		of, sender, network, parts := sms.CountOf{Table: usageDayTable}, "", "", int64(0)
+		of, sender, network, parts := health.CountOf{Table: usageDayTable}, "", "", int64(0)
 		err := scan(&of.Account, &sender, &network, &parts)
 		of.Key = sender + " / " + network
 		c[of] += parts

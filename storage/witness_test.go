@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -98,7 +99,7 @@ func TestABalanceThatFellAsksBeforeTheFirstRequest(t *testing.T) {
 	f, l := newFixture(t), ledger{}
 	f.price(400)
 	c, known, now := hidden(t, f, l, 400)
-	if q := f.relation(); q.Relation != sms.RelationAgrees {
+	if q := f.relation(); q.Relation != health.RelationAgrees {
 		t.Fatalf("%s", q.Relation)
 	}
 	j := f.journal()

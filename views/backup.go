@@ -5,14 +5,14 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 )
 
 // Backups is what is known of the desk's backups.
 type Backups struct {
 	Outlook
-	Last  sms.Backup
-	Plan  sms.BackupPlan
+	Last  health.Backup
+	Plan  health.BackupPlan
 	Doing string // at this moment, "" for nothing
 	Live  bool   // there is an account that is not for tests
 }
@@ -23,7 +23,7 @@ type BackupPage struct {
 	Renew Refresh
 }
 
-func (b Backups) state() sms.BackupState { return b.Last.State(b.Plan, b.Now) }
+func (b Backups) state() health.BackupState { return b.Last.State(b.Plan, b.Now) }
 
 // attention is what an administrator must do about backups. Without a real account there is nothing to lose yet.
 func (b Backups) attention() action {
@@ -40,12 +40,12 @@ func (b Backups) attention() action {
 // trouble says what is wrong, "" where nothing is.
 func (b Backups) trouble() (title, text string, tone Tone) {
 	switch b.state() {
-	case sms.BackupFailed:
+	case health.BackupFailed:
 		return "The last backup failed " + b.When(b.Last.FailedAt), sentence(capital(b.Last.Problem)) + b.stillThere(),
 			ToneBad
-	case sms.BackupOld:
+	case health.BackupOld:
 		return "The last backup is " + b.age() + " old", "What was done since then is lost if this disk breaks.", ToneWarn
-	case sms.BackupNone:
+	case health.BackupNone:
 		if b.Plan.Folder != "" {
 			return "", "", ToneInfo
 		}

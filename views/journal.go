@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -11,14 +12,14 @@ import (
 // when an older state came back.
 type JournalPage struct {
 	Outlook
-	Question   *sms.Question // nil where journal and database agree
-	Doing      bool          // an answer is being carried out
-	Problem    string        // why the last answer was not carried out
-	Stuck      string        // why the journal cannot be written
+	Question   *health.Question // nil where journal and database agree
+	Doing      bool             // an answer is being carried out
+	Problem    string           // why the last answer was not carried out
+	Stuck      string           // why the journal cannot be written
 	Folder     string
 	Shared     string // "yes": it is on the disk of the data
-	Gaps       []sms.JournalGap
-	Remembered []sms.RememberedSend
+	Gaps       []health.JournalGap
+	Remembered []health.RememberedSend
 	Live       Refresh
 	Bad        sms.Invalid
 }
@@ -36,10 +37,10 @@ func (p JournalPage) Mark() string {
 	return "agrees"
 }
 
-func (p JournalPage) moment(ms int64) string { return sms.Moment(ms, p.Now.Location()) }
+func (p JournalPage) moment(ms int64) string { return health.Moment(ms, p.Now.Location()) }
 
 // span is when something was sent.
-func (p JournalPage) span(r sms.RememberedSend) string {
+func (p JournalPage) span(r health.RememberedSend) string {
 	first, last := p.When(r.FirstAt), p.When(r.LastAt)
 	if first == last {
 		return first
@@ -47,14 +48,14 @@ func (p JournalPage) span(r sms.RememberedSend) string {
 	return first + " to " + last
 }
 
-func sendName(r sms.RememberedSend) string {
+func sendName(r health.RememberedSend) string {
 	if r.Name == "" {
 		return "No longer known"
 	}
 	return r.Name
 }
 
-func sendBy(r sms.RememberedSend) string {
+func sendBy(r health.RememberedSend) string {
 	if r.StartedName == "" {
 		return "Not known"
 	}
@@ -64,14 +65,14 @@ func sendBy(r sms.RememberedSend) string {
 // back is how the newer state is put back, by what is the matter.
 func (p JournalPage) back() string {
 	relation := p.Question.Relation
-	if relation == sms.RelationCopy {
+	if relation == health.RelationCopy {
 		relation = p.Question.Beneath
 	}
 	switch relation {
-	case sms.RelationBehind:
+	case health.RelationBehind:
 		return "Put the newest journal into the folder below. smsdesk looks every few seconds and continues " +
 			"automatically once it fits. If the data folder is the wrong one, stop smsdesk, put the newest data folder back and start it again."
-	case sms.RelationForeign:
+	case health.RelationForeign:
 		return "Put this desk's own journal into the folder below, and its own smsdesk.key beside the database. smsdesk " +
 			"looks every few seconds and continues automatically once they fit."
 	}
@@ -79,7 +80,7 @@ func (p JournalPage) back() string {
 }
 
 // newest is the last accepted older state while people are still warned of it.
-func (p JournalPage) newest() *sms.JournalGap {
+func (p JournalPage) newest() *health.JournalGap {
 	if len(p.Gaps) > 0 && p.Gaps[0].Open(p.Now) {
 		return &p.Gaps[0]
 	}
@@ -87,7 +88,7 @@ func (p JournalPage) newest() *sms.JournalGap {
 }
 
 // until is the time after which nothing is known.
-func (p JournalPage) until(g sms.JournalGap) string {
+func (p JournalPage) until(g health.JournalGap) string {
 	if g.KnownUntil == 0 {
 		return p.moment(g.CopyAt)
 	}
@@ -95,7 +96,7 @@ func (p JournalPage) until(g sms.JournalGap) string {
 }
 
 // ended says how the warnings about an accepted state ended, or will.
-func (p JournalPage) ended(g sms.JournalGap) string {
+func (p JournalPage) ended(g health.JournalGap) string {
 	switch {
 	case g.ClosedBy != "":
 		return "Until " + p.When(g.ClosesAt) + ": " + g.ClosedBy + " said that nothing else was sent"
@@ -137,7 +138,7 @@ func dayOf(t time.Time) time.Time {
 // ForgetPage asks before something that was remembered is forgotten.
 type ForgetPage struct {
 	Day       time.Time
-	Campaigns []sms.RememberedSend // of which something is remembered on that day
+	Campaigns []health.RememberedSend // of which something is remembered on that day
 }
 
 // Forgetting is that question about one day.

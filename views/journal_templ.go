@@ -5,12 +5,13 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"smsdesk/internal/sms"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+
+	"smsdesk/internal/health"
 )
 
 // JournalShow is the page about the journal: the question that an older state
@@ -571,7 +572,7 @@ func journalQuestion(p JournalPage) templ.Component {
 	})
 }
 
-func journalCampaigns(id, caption string, p JournalPage, list []sms.RememberedSend, doubts bool) templ.Component {
+func journalCampaigns(id, caption string, p JournalPage, list []health.RememberedSend, doubts bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -6,26 +6,27 @@ import (
 	"testing"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
 
 // maker stands for the desk's own backups.
 type maker struct {
-	plan    sms.BackupPlan
+	plan    health.BackupPlan
 	doing   string
 	started []string
 }
 
-func (m *maker) Plan() sms.BackupPlan { return m.plan }
-func (m *maker) Start(by string)      { m.started = append(m.started, by) }
-func (m *maker) Doing() string        { return m.doing }
+func (m *maker) Plan() health.BackupPlan { return m.plan }
+func (m *maker) Start(by string)         { m.started = append(m.started, by) }
+func (m *maker) Doing() string           { return m.doing }
 
-func (s *site) backedUp(b sms.Backup) {
+func (s *site) backedUp(b health.Backup) {
 	s.t.Helper()
 	text, err := json.Marshal(b)
 	s.must(err)
-	s.must(s.db.PutSetting(s.t.Context(), sms.SettingBackup, string(text)))
+	s.must(s.db.PutSetting(s.t.Context(), health.SettingBackup, string(text)))
 }
 
 func TestTheBackupPage(t *testing.T) {
@@ -43,9 +44,11 @@ func TestTheBackupPage(t *testing.T) {
 	boss.get("/").is(200).has("No backup was ever made", "Open the Backup page")
 	sender.get("/").is(200).lacks("No backup was ever made")
 
-	m.plan = sms.BackupPlan{Folder: "/mnt/" + strings.Repeat("a-long-folder-name/", 12) + "backups", Every: 24 * time.Hour,
-		Keep: 7, Retry: time.Minute}
-	good := sms.Backup{At: ago(3 * time.Hour), Took: 1200, Bytes: 12_345_678, Folder: m.plan.Folder + "/2026-11-21T1610Z",
+	m.plan = health.BackupPlan{Folder: "/mnt/" + strings.Repeat("a-long-folder-name/", 12) + "backups",
+		Every: 24 * time.Hour,
+		Keep:  7, Retry: time.Minute}
+	good := health.Backup{At: ago(3 * time.Hour), Took: 1200, Bytes: 12_345_678, Folder: m.plan.Folder +
+		"/2026-11-21T1610Z",
 		By: "J. Otieno", Verified: true}
 	s.backedUp(good)
 	boss.get(views.BackupPath).is(200).has("3 hours ago, by J. Otieno", "12 MB", "2026-11-21T1610Z",

@@ -263,7 +263,8 @@ func TestCampaignOfAnotherAccount(t *testing.T) {
 	s.must(s.desk.ChooseAccount(t.Context(), b.cookies[s.cookie], test.ID))
 	b.get("/campaigns").has("Test mode.", "Nothing sent yet")
 	for _, path := range []string{views.CampaignPath(c.ID), views.ConfirmPath(c.ID)} {
-		got := b.get(path).is(200).has("This belongs to another account, Clinic. You are using Sandbox. Switch account to see it.").lacks(
+		got := b.get(path).is(200).has(
+			"This belongs to another account, Clinic. You are using Sandbox. Switch account to see it.").lacks(
 			"Test mode.")
 		if title := got.text("title"); strings.Contains(title, "TEST") {
 			t.Errorf("a real campaign stands under the title %q", title)

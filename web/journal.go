@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -23,16 +24,16 @@ type journals struct {
 
 // journalQuestions are what journals ask of the storage.
 type journalQuestions interface {
-	JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, error)
-	Question(ctx context.Context) (*sms.Question, error)
-	RememberedCampaigns(ctx context.Context) ([]sms.RememberedSend, error)
+	JournalGaps(ctx context.Context, limit int) ([]health.JournalGap, error)
+	Question(ctx context.Context) (*health.Question, error)
+	RememberedCampaigns(ctx context.Context) ([]health.RememberedSend, error)
 	// Setting is "" for what was never set.
 	Setting(ctx context.Context, name string) (string, error)
 }
 
 // journalOrders are what people do on these pages.
 type journalOrders interface {
-	AcceptOlderState(ctx context.Context, by sms.User, password string, relation sms.Relation, ip string) error
+	AcceptOlderState(ctx context.Context, by sms.User, password string, relation health.Relation, ip string) error
 	CloseGap(ctx context.Context, by sms.User, id int64) error
 	ForgetRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error)
 }
@@ -47,13 +48,13 @@ func (s *journals) journalPage(r *http.Request, v *page.Visit) (p views.JournalP
 	if p.Question, err = s.store.Question(ctx); err != nil {
 		return p, err
 	}
-	for name, to := range map[string]*string{sms.SettingJournal: &p.Folder, sms.SettingStuck: &p.Stuck,
-		sms.SettingAnswering: &p.Problem, sms.SettingJournalShared: &p.Shared} {
+	for name, to := range map[string]*string{health.SettingJournal: &p.Folder, health.SettingStuck: &p.Stuck,
+		health.SettingAnswering: &p.Problem, health.SettingJournalShared: &p.Shared} {
 		if *to, err = s.store.Setting(ctx, name); err != nil {
 			return p, err
 		}
 	}
-	if p.Problem == sms.AnswerDoing {
+	if p.Problem == health.AnswerDoing {
 		p.Doing, p.Problem = p.Question != nil, ""
 	}
 	if p.Gaps, err = s.store.JournalGaps(ctx, gapsShown); err != nil {
@@ -95,7 +96,7 @@ func (s *journals) showJournal(w http.ResponseWriter, r *http.Request, v *page.V
 // journalAccept is an administrator's word that the older state is to be worked with.
 func (s *journals) journalAccept(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	err := s.desk.AcceptOlderState(r.Context(), v.User, r.PostForm.Get("current"),
-		sms.Relation(r.PostForm.Get("relation")), middleware.GetClientIP(r.Context()))
+		health.Relation(r.PostForm.Get("relation")), middleware.GetClientIP(r.Context()))
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):

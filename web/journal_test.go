@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/views"
@@ -18,11 +19,11 @@ import (
 const longName = "one_very_long_word_without_any_place_to_break_it_anywhere_at_all"
 
 // older makes the database a copy whose question is open.
-func (s *site) older() sms.Question {
+func (s *site) older() health.Question {
 	s.t.Helper()
-	mark, err := json.Marshal(sms.Copy{UID: "backup-1", MadeAt: s.clock.now().UnixMilli(), By: "J. Otieno"})
+	mark, err := json.Marshal(health.Copy{UID: "backup-1", MadeAt: s.clock.now().UnixMilli(), By: "J. Otieno"})
 	s.must(err)
-	s.must(s.db.PutSetting(s.t.Context(), sms.SettingCopy, string(mark)))
+	s.must(s.db.PutSetting(s.t.Context(), health.SettingCopy, string(mark)))
 	q, err := storage.NewJournal(s.db, storage.JournalConfig{}).Compare(s.t.Context(), false)
 	s.must(err)
 	s.must(s.db.PutQuestion(s.t.Context(), &q))
@@ -35,8 +36,8 @@ func (s *site) carriedOut() {
 	_, err := storage.NewJournal(s.db, storage.JournalConfig{}).Accept(s.t.Context(), "Ada Obi", time.UTC,
 		s.clock.now().UnixMilli())
 	s.must(err)
-	s.must(s.db.PutSetting(s.t.Context(), sms.SettingAnswer, ""))
-	s.must(s.db.PutSetting(s.t.Context(), sms.SettingAnswering, ""))
+	s.must(s.db.PutSetting(s.t.Context(), health.SettingAnswer, ""))
+	s.must(s.db.PutSetting(s.t.Context(), health.SettingAnswering, ""))
 }
 
 func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
@@ -50,14 +51,14 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 		manager.get(path).is(403)
 		manager.post(path).is(403)
 	}
-	s.must(s.db.PutSetting(t.Context(), sms.SettingJournal, "/srv/"+strings.Repeat(longName+"/", 3)+"dispatch.journal"))
+	s.must(s.db.PutSetting(t.Context(), health.SettingJournal, "/srv/"+strings.Repeat(longName+"/", 3)+"dispatch.journal"))
 	boss.get(views.JournalPath).is(200).has("Journal and database agree", "dispatch.journal",
 		"No older state was ever accepted here").lacks("--journal", "0 messages", "Accept this older state")
-	s.must(s.db.PutSetting(t.Context(), sms.SettingJournalShared, "yes"))
+	s.must(s.db.PutSetting(t.Context(), health.SettingJournalShared, "yes"))
 	boss.get(views.JournalPath).is(200).has("on the same disk as the data", "--journal DIR")
 
 	q := s.older()
-	q.Campaigns = []sms.RememberedSend{{UID: "a", Name: longName, StartedName: longName,
+	q.Campaigns = []health.RememberedSend{{UID: "a", Name: longName, StartedName: longName,
 		FirstAt: s.clock.now().UnixMilli(), LastAt: s.clock.now().UnixMilli(), Messages: 1976},
 		{UID: "b", FirstAt: 1, LastAt: s.clock.now().UnixMilli(), Messages: 3}}
 	s.must(s.db.PutQuestion(t.Context(), &q))
@@ -71,14 +72,14 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 	boss.post(views.JournalPath, "relation", string(q.Relation), "current",
 		"wrong pony battery lamp").is(422).has("Current password is wrong")
 	boss.post(views.JournalPath, "relation", "R5", "current", goodPassword).to(views.JournalPath)
-	if raw, err := s.db.Setting(t.Context(), sms.SettingAnswer); raw != "" || err != nil {
+	if raw, err := s.db.Setting(t.Context(), health.SettingAnswer); raw != "" || err != nil {
 		t.Fatalf("an answer was left: %q %v", raw, err)
 	}
 	boss.post(views.JournalPath, "relation", string(q.Relation), "current", goodPassword).to(views.JournalPath)
 	shown := boss.get(views.JournalPath).is(200).has("Your answer is being carried out").lacks("Your password")
 	was := shown.attr("#journal-live", "hx-get")
 	boss.fragment(was).is(200).has("being carried out")
-	s.must(s.db.PutSetting(t.Context(), sms.SettingAnswering, "Your answer was not carried out: the disk is full."))
+	s.must(s.db.PutSetting(t.Context(), health.SettingAnswering, "Your answer was not carried out: the disk is full."))
 	boss.get(views.JournalPath).is(200).has("the disk is full", "Your password")
 
 	s.carriedOut()

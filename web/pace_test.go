@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
 	"smsdesk/views"
@@ -51,7 +52,7 @@ func TestEveryPageSaysThatTheClockIsWrong(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	log := slog.New(slog.DiscardHandler)
-	steady := func() sms.Steady { return sms.Steady{Boot: 1, Ms: 1} }
+	steady := func() health.Steady { return health.Steady{Boot: 1, Ms: 1} }
 	clock := workers.NewClock(s.db, func() time.Time { return time.Time{} }, s.clock.now, steady, log)
 	s.accounts.TellTime(clock)
 	b := s.as(s.boss)

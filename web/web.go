@@ -128,6 +128,7 @@ func New(c Config) *Web {
 }
 
 func (c Config) apiConfig() api.Config {
-	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Lists: c.Do.APILists, Feed: c.Feed, Log: c.Log, Now: c.Now, RequestID: page.RequestID,
-		Spool: c.Spool, Stopping: c.Stopping}
+	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Lists: c.Do.APILists, Feed: c.Feed, Log: c.Log, Now: c.Now,
+		RequestID: page.RequestID,
+		Spool:     c.Spool, Stopping: c.Stopping}
 }

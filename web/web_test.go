@@ -167,7 +167,9 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	open := func(gateway.Opening[*provider]) (*provider, error) { return s.provider, nil }
 	s.accounts = gateway.NewAccounts(open, db, log)
-	s.desk = rig.StaffOn(db, gateway.See(s.accounts, func(p *provider) desk.Gateway { return p }), s.feed, log, s.clock.now)
+	s.desk = rig.StaffOn(db, gateway.See(s.accounts, func(p *provider) desk.Gateway {
+		return p
+	}), s.feed, log, s.clock.now)
 	c := Config{Ask: asking(db), Do: doing(s.desk.Desk, s.desk.Lists)}
 	c.Campaign = campaign.Config{
 		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,

@@ -21,6 +21,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/lists"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -112,8 +113,8 @@ func (offline) For(context.Context, sms.Account) (desk.Gateway, error) {
 	return nil, errors.New("the bench sends nothing")
 }
 
-func (offline) Standing(sms.Account, time.Time) sms.ClockStanding {
-	return sms.ClockStanding{State: sms.ClockUnchecked}
+func (offline) Standing(sms.Account, time.Time) health.ClockStanding {
+	return health.ClockStanding{State: health.ClockUnchecked}
 }
 
 // benchDesk is a desk that gives orders on a database and never sends.
@@ -124,7 +125,8 @@ func benchDesk(db *storage.DB, news *feed.Feed) *desk.Desk {
 // benchLists takes that desk's orders about lists.
 func benchLists(db *storage.DB, d *desk.Desk, news *feed.Feed) *lists.Lists {
 	log := slog.New(slog.DiscardHandler)
-	return lists.New(db, lists.Config{Feed: news, Log: log, Now: time.Now, Audit: feed.AuditTo(db, log, time.Now), Checks: d})
+	return lists.New(db, lists.Config{Feed: news, Log: log, Now: time.Now, Audit: feed.AuditTo(db, log, time.Now),
+		Checks: d})
 }
 
 // benchAccount is an account whose service is not there, with a sender ID.

@@ -15,7 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage"
 	"smsdesk/storage/backup"
 )
@@ -127,7 +127,7 @@ func operator() string {
 
 // rememberBackup stores what became of a backup in the desk that it is of.
 func rememberBackup(ctx context.Context, c storage.Config, made backup.Made, failure error, now time.Time) error {
-	set, err := storage.SettingIn(ctx, c.File(), sms.SettingBackup)
+	set, err := storage.SettingIn(ctx, c.File(), health.SettingBackup)
 	if err != nil {
 		return err
 	}
@@ -135,19 +135,19 @@ func rememberBackup(ctx context.Context, c storage.Config, made backup.Made, fai
 	if err != nil {
 		return err
 	}
-	return storage.PutSettingIn(ctx, c.File(), sms.SettingBackup, text)
+	return storage.PutSettingIn(ctx, c.File(), health.SettingBackup, text)
 }
 
 // afterBackup is the setting after one more backup, or after one that failed.
 func afterBackup(set string, made backup.Made, failure error, now time.Time) (string, error) {
-	b, err := sms.ReadBackup(set)
+	b, err := health.ReadBackup(set)
 	if err != nil {
 		return "", err
 	}
 	if failure != nil {
 		b.FailedAt, b.Problem = now.UnixMilli(), failure.Error()
 	} else {
-		b = sms.Backup{At: made.MadeAt, Took: made.Took, Bytes: made.Bytes(), Folder: made.Folder, By: made.By,
+		b = health.Backup{At: made.MadeAt, Took: made.Took, Bytes: made.Bytes(), Folder: made.Folder, By: made.By,
 			Verified: true, SameDisk: made.SameDisk,
 			WithKey: made.Key != ""}
 	}
@@ -157,25 +157,25 @@ func afterBackup(set string, made backup.Made, failure error, now time.Time) (st
 
 // backup says how old the latest backup is.
 func (x *examination) backup(ctx context.Context) ([]finding, error) {
-	set, err := x.db.Setting(ctx, sms.SettingBackup)
+	set, err := x.db.Setting(ctx, health.SettingBackup)
 	if err != nil {
 		return nil, err
 	}
-	b, err := sms.ReadBackup(set)
+	b, err := health.ReadBackup(set)
 	if err != nil {
 		return nil, err
 	}
 	const how = "Run: smsdesk backup DIR"
 	old := x.now.Sub(time.UnixMilli(b.At))
 	var list []finding
-	switch b.State(sms.BackupPlan{}, x.now) {
-	case sms.BackupNone:
+	switch b.State(health.BackupPlan{}, x.now) {
+	case health.BackupNone:
 		return []finding{found(notice, "no backup was ever made. %s", how)}, nil
-	case sms.BackupFailed:
+	case health.BackupFailed:
 		list = append(list, found(fault, "the backup of %s failed: %s. %s", stamp(b.FailedAt), b.Problem, how))
-	case sms.BackupOld:
+	case health.BackupOld:
 		list = append(list, found(notice, "the last backup is %s old. %s", days(old), how))
-	case sms.BackupFine:
+	case health.BackupFine:
 		list = append(list, found(fine, "the last backup is %s old: %s", days(old), b.Folder))
 	}
 	if _, err := os.Stat(b.Folder); b.At > 0 && errors.Is(err, os.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage"
 )
 
@@ -25,11 +25,11 @@ func inboxed(t *testing.T) (data string) {
 	return data
 }
 
-func lastBackup(t *testing.T, data string) (b sms.Backup) {
+func lastBackup(t *testing.T, data string) (b health.Backup) {
 	t.Helper()
-	set, err := storage.SettingIn(t.Context(), filepath.Join(data, "smsdesk.db"), sms.SettingBackup)
+	set, err := storage.SettingIn(t.Context(), filepath.Join(data, "smsdesk.db"), health.SettingBackup)
 	must(t, err)
-	b, err = sms.ReadBackup(set)
+	b, err = health.ReadBackup(set)
 	must(t, err)
 	return b
 }

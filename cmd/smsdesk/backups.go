@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage"
 	"smsdesk/storage/backup"
 )
@@ -66,11 +66,11 @@ func (s *server) newBackups() *backups {
 }
 
 // Plan is how backups are made.
-func (b *backups) Plan() sms.BackupPlan {
+func (b *backups) Plan() health.BackupPlan {
 	if b.Folder == "" {
-		return sms.BackupPlan{}
+		return health.BackupPlan{}
 	}
-	return sms.BackupPlan{Folder: b.Folder, Every: b.Every, Keep: b.Keep, Retry: backupRetry}
+	return health.BackupPlan{Folder: b.Folder, Every: b.Every, Keep: b.Keep, Retry: backupRetry}
 }
 
 // Start asks for a backup; while one is being made or waits, there is no second one.
@@ -127,11 +127,11 @@ func (b *backups) Run(ctx context.Context) {
 }
 
 func (b *backups) due(ctx context.Context, now time.Time) (bool, error) {
-	set, err := b.db.Setting(ctx, sms.SettingBackup)
+	set, err := b.db.Setting(ctx, health.SettingBackup)
 	if err != nil {
 		return false, err
 	}
-	last, err := sms.ReadBackup(set)
+	last, err := health.ReadBackup(set)
 	return err == nil && !now.Before(last.Next(b.Plan(), now)), err
 }
 
@@ -155,12 +155,12 @@ func (b *backups) make(ctx context.Context, by string) error {
 			b.log.Info("old backups removed", "folders", fmt.Sprint(removed))
 		}
 	}
-	set, bad := b.db.Setting(ctx, sms.SettingBackup)
+	set, bad := b.db.Setting(ctx, health.SettingBackup)
 	if bad == nil {
 		set, bad = afterBackup(set, made, err, time.Now())
 	}
 	if bad == nil {
-		bad = b.db.PutSetting(ctx, sms.SettingBackup, set)
+		bad = b.db.PutSetting(ctx, health.SettingBackup, set)
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
 	"smsdesk/storage"
@@ -36,7 +37,7 @@ func (x *examination) clock(ctx context.Context) (list []finding, err error) {
 	return list, err
 }
 
-func clockFinding(a sms.Account, r sms.ClockReading) finding {
+func clockFinding(a sms.Account, r health.ClockReading) finding {
 	by, since := r.Ahead(storage.Steady(), wall().UnixMilli())
 	when := ""
 	if !since {
@@ -44,7 +45,7 @@ func clockFinding(a sms.Account, r sms.ClockReading) finding {
 		by = time.Duration(r.Wall-r.Service) * time.Millisecond
 		when = " when it last answered, on " + time.UnixMilli(r.Service).In(a.Location()).Format("2 January 2006 at 3:04pm")
 	}
-	if sentence := sms.ClockAgainst(by); sentence != "" {
+	if sentence := health.ClockAgainst(by); sentence != "" {
 		return found(fault, "account %q%s: %s", a.Name, when, sentence)
 	}
 	return found(fine, "the clock agrees with the provider of account %q to %d s%s", a.Name,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage"
 )
 
@@ -37,7 +37,7 @@ func (x *examination) journal(ctx context.Context) ([]finding, error) {
 			"%d lines of the journal cannot be read, the first in %s. Nothing is held up, but an older copy of the "+
 				"database could be recognised less well: look at that disk, and make a backup", lines, segment)}, nil
 	}
-	if q.Relation == sms.RelationNew {
+	if q.Relation == health.RelationNew {
 		return []finding{found(notice, "there is no journal yet; \"smsdesk serve\" makes one")}, nil
 	}
 	return []finding{found(fine, "dispatch journal matches the database")}, nil
@@ -79,8 +79,8 @@ const answerFor = time.Minute
 
 // answerServed leaves the answer to the desk that serves the folder and waits
 // for what comes of it.
-func answerServed(ctx context.Context, e env, db *storage.DB, q sms.Question, zone *time.Location) error {
-	raw, err := json.Marshal(sms.Answer{By: commandLine, Relation: q.Relation})
+func answerServed(ctx context.Context, e env, db *storage.DB, q health.Question, zone *time.Location) error {
+	raw, err := json.Marshal(health.Answer{By: commandLine, Relation: q.Relation})
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
@@ -88,7 +88,7 @@ func answerServed(ctx context.Context, e env, db *storage.DB, q sms.Question, zo
 	if err != nil {
 		return err
 	}
-	if err := db.PutSetting(ctx, sms.SettingAnswer, string(raw)); err != nil {
+	if err := db.PutSetting(ctx, health.SettingAnswer, string(raw)); err != nil {
 		return err
 	}
 	for until := time.Now().Add(answerFor); time.Now().Before(until); {
@@ -97,7 +97,7 @@ func answerServed(ctx context.Context, e env, db *storage.DB, q sms.Question, zo
 			return err
 		}
 		if g.ID != before.ID {
-			done := sms.Answered{Relation: g.Relation, Messages: g.Messages, Campaigns: g.Campaigns, CopyAt: g.CopyAt}
+			done := health.Answered{Relation: g.Relation, Messages: g.Messages, Campaigns: g.Campaigns, CopyAt: g.CopyAt}
 			fmt.Fprintf(e.out, "ok     %s\n", done.Sentence(zone))
 			return nil
 		}
@@ -111,7 +111,7 @@ func answerServed(ctx context.Context, e env, db *storage.DB, q sms.Question, zo
 		answerFor)
 }
 
-func newestGap(ctx context.Context, db *storage.DB) (g sms.JournalGap, err error) {
+func newestGap(ctx context.Context, db *storage.DB) (g health.JournalGap, err error) {
 	list, err := db.JournalGaps(ctx, 1)
 	if len(list) > 0 {
 		g = list[0]

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -73,18 +74,18 @@ func TestAMistypedFolderIsNoDesk(t *testing.T) {
 }
 
 // backedUp stores what became of the latest backups.
-func backedUp(t *testing.T, data string, b sms.Backup) {
+func backedUp(t *testing.T, data string, b health.Backup) {
 	t.Helper()
 	text, err := json.Marshal(b)
 	must(t, err)
-	must(t, storage.PutSettingIn(t.Context(), filepath.Join(data, "smsdesk.db"), sms.SettingBackup, string(text)))
+	must(t, storage.PutSettingIn(t.Context(), filepath.Join(data, "smsdesk.db"), health.SettingBackup, string(text)))
 }
 
 // TestDoctorTellsByItsExitStatus: a sound desk is 0; each thing that is wrong
 // with one is named, and its grade decides the status.
 func TestDoctorTellsByItsExitStatus(t *testing.T) {
 	sound := newDesk(t)
-	backedUp(t, sound, sms.Backup{At: time.Now().UnixMilli(), Folder: sound})
+	backedUp(t, sound, health.Backup{At: time.Now().UnixMilli(), Folder: sound})
 	if out, code := program(t, "--data", sound, "doctor", "--counts"); code != exitOK || strings.Contains(out, "fault") ||
 		strings.Contains(out, "warn") {
 		t.Errorf("a sound desk: exit %d\n%s", code, out)
@@ -99,11 +100,11 @@ func TestDoctorTellsByItsExitStatus(t *testing.T) {
 		}, "fault  the key file", exitFault},
 		"no backup": {func(*testing.T, string) {}, "warn   no backup was ever made. Run: smsdesk backup DIR", exitOK},
 		"an old backup that is gone": {func(t *testing.T, data string) {
-			backedUp(t, data, sms.Backup{At: time.Now().AddDate(0, 0, -8).UnixMilli(), Folder: "/mnt/gone"})
+			backedUp(t, data, health.Backup{At: time.Now().AddDate(0, 0, -8).UnixMilli(), Folder: "/mnt/gone"})
 		},
 			"warn   the last backup is 8 days old. Run: smsdesk backup DIR\nwarn   the last backup is no longer in /mnt/gone.", exitOK},
 		"a backup that failed": {func(t *testing.T, data string) {
-			backedUp(t, data, sms.Backup{FailedAt: 1, Problem: "the disk is full"})
+			backedUp(t, data, health.Backup{FailedAt: 1, Problem: "the disk is full"})
 		}, "failed: the disk is full. Run: smsdesk backup DIR", exitFault},
 		"one secret of another key": {func(t *testing.T, data string) {
 			sql(t, data, "update account set api_key = x'00'")

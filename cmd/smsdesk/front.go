@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 	"smsdesk/storage"
@@ -187,7 +188,7 @@ func (f *front) unreserved(why error) {
 // it tries until it succeeds. An error is one that trying again does not mend.
 // After ctx has ended there may be no desk.
 func (f *front) raise(ctx context.Context) (*server, error) {
-	said := sms.Trouble("")
+	said := health.Trouble("")
 	for {
 		s, err := f.build(ctx, said)
 		if err == nil || ctx.Err() != nil {
@@ -213,7 +214,7 @@ func (f *front) raise(ctx context.Context) (*server, error) {
 }
 
 // build tries once. said is the trouble that the pages tell already.
-func (f *front) build(ctx context.Context, said sms.Trouble) (*server, error) {
+func (f *front) build(ctx context.Context, said health.Trouble) (*server, error) {
 	type built struct {
 		s   *server
 		err error
@@ -249,14 +250,14 @@ const startSentence = "smsdesk is starting, so nothing is being sent. Opening a 
 
 // trouble is what keeps the data folder from being used. A disk that is full
 // fails in many ways, so it is asked itself.
-func (f *front) trouble(err error) sms.Trouble {
+func (f *front) trouble(err error) health.Trouble {
 	t := storage.TroubleOf(err)
 	var p *fs.PathError
 	if errors.As(err, &p) && p.Op == "chmod" && errors.Is(err, syscall.EPERM) {
 		return "" // the files are somebody else's
 	}
-	if (t == sms.TroubleFailing || t == sms.TroubleReadOnly) && storage.Full(f.storage.Data) {
-		return sms.TroubleFull
+	if (t == health.TroubleFailing || t == health.TroubleReadOnly) && storage.Full(f.storage.Data) {
+		return health.TroubleFull
 	}
 	return t
 }

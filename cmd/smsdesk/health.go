@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage"
 )
 
@@ -36,5 +36,5 @@ func (s *server) ready(ctx context.Context) string {
 
 // held is why nobody on this desk sends, "" when everybody may.
 func (s *server) held(ctx context.Context) (string, error) {
-	return s.db.Setting(ctx, sms.SettingQuestion)
+	return s.db.Setting(ctx, health.SettingQuestion)
 }

@@ -32,7 +32,12 @@ const all = "*"
 // import what they need.
 var table = map[string]row{
 	"internal/sms": {
+		may:    []string{"internal/health"},
 		reason: "what the desk is about must outlive every way of showing, sending and storing it",
+		never:  []string{"net/http", "database/sql", "os", "log/slog"},
+	},
+	"internal/health": {
+		reason: "how the desk itself is, told in sentences; what it sends and to whom is not its business",
 		never:  []string{"net/http", "database/sql", "os", "log/slog"},
 	},
 	"internal/sheet": {
@@ -62,12 +67,12 @@ var table = map[string]row{
 		never:  []string{"net/http", "database/sql"},
 	},
 	"internal/desk": {
-		may:    []string{"internal/feed", "internal/plan", "internal/sms", "internal/ussd"},
+		may:    []string{"internal/feed", "internal/health", "internal/plan", "internal/sms", "internal/ussd"},
 		reason: "orders reach storage and gateway through interfaces that desk declares, so that rules can be tested without either",
 		never:  []string{"database/sql"},
 	},
 	"internal/lists": {
-		may:    []string{"internal/feed", "internal/plan", "internal/sheet", "internal/sms"},
+		may:    []string{"internal/feed", "internal/health", "internal/plan", "internal/sheet", "internal/sms"},
 		reason: "it alone opens uploaded files; it makes drafts and starts nothing, so it knows neither dispatcher nor provider",
 		never:  []string{"net/http", "database/sql"},
 	},
@@ -77,12 +82,12 @@ var table = map[string]row{
 		reason: "it wires a whole desk for tests; only tests may know it",
 	},
 	"internal/workers": {
-		may:    []string{"internal/feed", "internal/sms"},
+		may:    []string{"internal/feed", "internal/health", "internal/sms"},
 		reason: "loops know no roles, forms or orders: what may start is decided in desk, and the wire is the gateway's",
 		never:  []string{"net/http", "database/sql"},
 	},
 	"internal/gateway": {
-		may:    []string{"internal/sms", "internal/ussd"},
+		may:    []string{"internal/health", "internal/sms", "internal/ussd"},
 		reason: "the one place that knows the provider's wire form; an adapter like storage, it gives no orders",
 		never:  []string{"database/sql"},
 	},
@@ -92,7 +97,7 @@ var table = map[string]row{
 		never:  []string{"database/sql"},
 	},
 	"storage": {
-		may:    []string{"internal/plan", "internal/sms", "internal/ussd", "storage/log", "storage/query"},
+		may:    []string{"internal/health", "internal/plan", "internal/sms", "internal/ussd", "storage/log", "storage/query"},
 		reason: "it remembers; it cannot order, notify or show",
 		never:  []string{"net/http"},
 	},
@@ -101,7 +106,7 @@ var table = map[string]row{
 		never:  []string{"net/http", "database/sql", "encoding/json"},
 	},
 	"storage/backup": {
-		may:    []string{"internal/sms", "storage"},
+		may:    []string{"internal/health", "internal/sms", "storage"},
 		reason: "it knows files and manifests; what is in a database, and what an older state means, is storage's matter",
 		never:  []string{"net/http", "database/sql"},
 	},
@@ -114,17 +119,18 @@ var table = map[string]row{
 		never:  []string{"database/sql"},
 	},
 	"views": {
-		may:    []string{"internal/sms", "internal/ussd", "static"},
+		may:    []string{"internal/health", "internal/sms", "internal/ussd", "static"},
 		reason: "a view is a function of values: it cannot query and it cannot act",
 		never:  []string{"database/sql"},
 	},
 	"web/page": {
-		may:    []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms", "views"},
+		may:    []string{"internal/desk", "internal/feed", "internal/health", "internal/sheet", "internal/sms", "views"},
 		reason: "every page stands on it, so it knows none of them, and of the orders only who is signed in",
 		never:  []string{"database/sql"},
 	},
 	"web/api": {
-		may:    []string{"internal/desk", "internal/feed", "internal/lists", "internal/sheet", "internal/sms"},
+		may: []string{"internal/desk", "internal/feed", "internal/health", "internal/lists", "internal/sheet",
+			"internal/sms"},
 		reason: "programs have tokens and JSON; what a page shows, keeps or asks is none of theirs",
 		never:  []string{"database/sql", "html/template"},
 	},
@@ -140,8 +146,8 @@ var table = map[string]row{
 		never:  []string{"database/sql"},
 	},
 	"web": {
-		may: []string{"internal/desk", "internal/feed", "internal/sheet", "internal/sms", "views", "static", "web/page",
-			"web/api", "web/campaign", "web/ussd"},
+		may: []string{"internal/desk", "internal/feed", "internal/health", "internal/sheet", "internal/sms", "static",
+			"views", "web/api", "web/campaign", "web/page", "web/ussd"},
 		reason: "questions go through interfaces that web declares, so it cannot write SQL; callbacks come as an http.Handler from main",
 		never:  []string{"database/sql"},
 	},

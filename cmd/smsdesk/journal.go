@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -45,7 +46,7 @@ func (s *server) dispatch(ctx context.Context) error {
 			sentence = q.Sentence(s.zone(ctx))
 			err = s.showQuestion(ctx, &q)
 		} else {
-			err = s.db.PutSetting(ctx, sms.SettingStuck, sentence)
+			err = s.db.PutSetting(ctx, health.SettingStuck, sentence)
 		}
 		if err != nil && ctx.Err() == nil {
 			s.log.Error("why nothing is sent cannot be shown", "error", err)
@@ -72,11 +73,11 @@ func (s *server) send(ctx context.Context) error {
 }
 
 // showQuestion stores the question for the pages; nil: there is none.
-func (s *server) showQuestion(ctx context.Context, q *sms.Question) error {
+func (s *server) showQuestion(ctx context.Context, q *health.Question) error {
 	s.question.Store(q)
 	err := s.db.PutQuestion(ctx, q)
 	if q == nil {
-		err = errors.Join(err, s.db.PutSetting(ctx, sms.SettingStuck, ""), s.showDisk(ctx))
+		err = errors.Join(err, s.db.PutSetting(ctx, health.SettingStuck, ""), s.showDisk(ctx))
 	}
 	s.feed.Tell(feed.Journal)
 	return err
@@ -88,7 +89,7 @@ func (s *server) showDisk(ctx context.Context) error {
 	if s.journal.OnDataDisk() {
 		shared = "yes"
 	}
-	return s.db.PutSetting(ctx, sms.SettingJournalShared, shared)
+	return s.db.PutSetting(ctx, health.SettingJournalShared, shared)
 }
 
 // zone is the one in which sentences for the whole desk tell the time.
@@ -141,7 +142,7 @@ func (s *server) showAnswered(ctx context.Context, failed error) {
 	case failed != nil:
 		why = "Your answer was not carried out: " + failed.Error() + ". Nothing was sent. Try again."
 	}
-	if err := s.db.PutSetting(ctx, sms.SettingAnswering, why); err != nil && ctx.Err() == nil {
+	if err := s.db.PutSetting(ctx, health.SettingAnswering, why); err != nil && ctx.Err() == nil {
 		s.log.Error("what became of the answer cannot be shown", "error", err)
 	}
 	s.feed.Tell(feed.Journal)
@@ -149,15 +150,15 @@ func (s *server) showAnswered(ctx context.Context, failed error) {
 
 // takeAnswer reads an answer that the pages or the command line left, and
 // removes it; nil: there is none.
-func takeAnswer(ctx context.Context, db *storage.DB) (*sms.Answer, error) {
-	raw, err := db.Setting(ctx, sms.SettingAnswer)
+func takeAnswer(ctx context.Context, db *storage.DB) (*health.Answer, error) {
+	raw, err := db.Setting(ctx, health.SettingAnswer)
 	if err != nil || raw == "" {
 		return nil, err
 	}
-	if err := db.PutSetting(ctx, sms.SettingAnswer, ""); err != nil {
+	if err := db.PutSetting(ctx, health.SettingAnswer, ""); err != nil {
 		return nil, err
 	}
-	var answer sms.Answer
+	var answer health.Answer
 	if err := json.Unmarshal([]byte(raw), &answer); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
@@ -165,7 +166,7 @@ func takeAnswer(ctx context.Context, db *storage.DB) (*sms.Answer, error) {
 }
 
 // accept carries out an answer, if it is about the question that is open.
-func (s *server) accept(ctx context.Context, answer *sms.Answer) error {
+func (s *server) accept(ctx context.Context, answer *health.Answer) error {
 	if q := s.question.Load(); q == nil || q.Relation != answer.Relation {
 		return fmt.Errorf("%w: it is about another question", sms.ErrConflict)
 	}
@@ -198,7 +199,7 @@ func (s *server) watchJournal(ctx context.Context) {
 			if why != "" {
 				s.log.Error("nothing is sent", "reason", why)
 			}
-			if err := s.db.PutSetting(ctx, sms.SettingStuck, why); err == nil {
+			if err := s.db.PutSetting(ctx, health.SettingStuck, why); err == nil {
 				said = why
 				s.feed.Tell(feed.Journal)
 			}

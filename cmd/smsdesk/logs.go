@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -116,7 +117,7 @@ func (s *server) keepLogs(ctx context.Context) {
 			s.complain(ctx, "blocked numbers are not in their log yet", err)
 		}
 		if sentence := logSentence(s.reports.Trouble(), s.blocks.Trouble()); sentence != said {
-			if err := s.db.PutSetting(ctx, sms.SettingLogs, sentence); err != nil {
+			if err := s.db.PutSetting(ctx, health.SettingLogs, sentence); err != nil {
 				s.complain(ctx, "the state of the logs was not noted", err)
 			} else if said = sentence; said != "" {
 				s.log.Error(said)

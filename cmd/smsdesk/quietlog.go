@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage"
 )
 
@@ -25,7 +25,7 @@ type heard struct {
 
 type heardKey struct {
 	message string
-	trouble sms.Trouble
+	trouble health.Trouble
 }
 
 type hearing struct {
@@ -41,7 +41,7 @@ func newQuietLog(next slog.Handler) quietLog {
 
 // Handle writes the record, or counts it.
 func (q quietLog) Handle(ctx context.Context, r slog.Record) error {
-	trouble := sms.Trouble("")
+	trouble := health.Trouble("")
 	r.Attrs(func(a slog.Attr) bool {
 		if err, is := a.Value.Any().(error); is {
 			trouble = storage.TroubleOf(err)

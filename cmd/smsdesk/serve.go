@@ -15,6 +15,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/gateway"
+	"smsdesk/internal/health"
 	"smsdesk/internal/lists"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
@@ -145,7 +146,7 @@ type server struct {
 	closers    []func() error
 	stopping   chan struct{}
 	proxies    *proxyWatch
-	question   atomic.Pointer[sms.Question] // why nothing is sent; nil: it is
+	question   atomic.Pointer[health.Question] // why nothing is sent; nil: it is
 }
 
 type listening struct {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
 )
@@ -24,8 +25,8 @@ type watch struct {
 	log     bytes.Buffer
 }
 
-func (w *watch) steady() sms.Steady {
-	return sms.Steady{Boot: w.boot, Ms: w.clocks.elapsed().Milliseconds() + 3_000_000}
+func (w *watch) steady() health.Steady {
+	return health.Steady{Boot: w.boot, Ms: w.clocks.elapsed().Milliseconds() + 3_000_000}
 }
 
 func (w *watch) journal() time.Time {
@@ -47,7 +48,7 @@ func (w *watch) answers(off time.Duration) {
 	w.clock.Hear(w.timetable.Account.ID, time.Now().Add(off).Truncate(time.Second))
 }
 
-func (w *watch) stands(want sms.ClockState, words string) {
+func (w *watch) stands(want health.ClockState, words string) {
 	w.T.Helper()
 	got := w.clock.Standing(w.account, w.clocks.wall())
 	if got.State != want || !strings.Contains(got.Sentence(), words) || (words == "") != (got.Sentence() == "") {
@@ -73,16 +74,17 @@ func TestAClockAnHourFastStartsNothing(t *testing.T) {
 		w.clocks.jump(time.Hour)
 		w.restart()
 		w.pass(5 * time.Second)
-		w.stands(sms.ClockUnheard, "")
+		w.stands(health.ClockUnheard, "")
 		w.is(soon.ID, sms.CampaignScheduled, "")
 		w.answers(0)
 		w.pass(5 * time.Second)
-		w.stands(sms.ClockWrong, "is 60 minutes ahead of the provider's. Scheduled campaigns wait. Set the computer's clock")
+		w.stands(health.ClockWrong,
+			"is 60 minutes ahead of the provider's. Scheduled campaigns wait. Set the computer's clock")
 		w.is(soon.ID, sms.CampaignScheduled, "")
 		w.is(later.ID, sms.CampaignScheduled, "")
 		w.clocks.jump(-time.Hour)
 		w.pass(2 * time.Second)
-		w.stands(sms.ClockRight, "")
+		w.stands(health.ClockRight, "")
 		w.is(soon.ID, sms.CampaignScheduled, "")
 		w.pass(5 * time.Minute)
 		w.is(soon.ID, sms.CampaignRunning, "")
@@ -108,7 +110,7 @@ func TestAClockThatWasSlow(t *testing.T) {
 		missed, next := w.order(10*time.Minute), w.order(50*time.Minute)
 		w.clocks.jump(-2 * time.Hour)
 		w.pass(time.Hour)
-		w.stands(sms.ClockWrong, "is 2 hours behind the provider's")
+		w.stands(health.ClockWrong, "is 2 hours behind the provider's")
 		w.is(missed.ID, sms.CampaignScheduled, "")
 		w.clocks.jump(2 * time.Hour)
 		w.pass(2 * time.Second)
@@ -123,31 +125,31 @@ func TestOneOddAnswerChangesNothing(t *testing.T) {
 		for _, off := range []time.Duration{0, time.Second, -time.Second, 30 * time.Second} {
 			w.answers(off)
 			w.pass(6 * time.Second)
-			w.stands(sms.ClockRight, "")
+			w.stands(health.ClockRight, "")
 		}
 		for range 10 {
 			w.answers(2 * time.Hour)
-			w.stands(sms.ClockRight, "")
+			w.stands(health.ClockRight, "")
 		}
 		w.pass(6 * time.Second)
 		w.answers(0)
-		w.stands(sms.ClockRight, "")
+		w.stands(health.ClockRight, "")
 		// A service that is sure of it is believed.
 		for range 3 {
 			w.pass(6 * time.Second)
 			w.answers(2 * time.Hour)
 		}
-		w.stands(sms.ClockWrong, "is 2 hours behind the provider's")
+		w.stands(health.ClockWrong, "is 2 hours behind the provider's")
 		// Where the first two disagree, nothing starts until a third decides.
 		w.boot++
 		w.restart()
 		w.answers(2 * time.Hour)
 		w.pass(6 * time.Second)
 		w.answers(0)
-		w.stands(sms.ClockWrong, "is 2 hours behind the provider's")
+		w.stands(health.ClockWrong, "is 2 hours behind the provider's")
 		w.pass(6 * time.Second)
 		w.answers(0)
-		w.stands(sms.ClockRight, "")
+		w.stands(health.ClockRight, "")
 	})
 }
 
@@ -156,27 +158,27 @@ func TestOneOddAnswerChangesNothing(t *testing.T) {
 func TestWhatIsKnownAtAStart(t *testing.T) {
 	watched(t, func(w *watch) {
 		w.answers(0)
-		w.stands(sms.ClockRight, "")
+		w.stands(health.ClockRight, "")
 		w.restart()
-		w.stands(sms.ClockRight, "")
+		w.stands(health.ClockRight, "")
 		w.clocks.jump(time.Hour)
 		w.restart()
-		w.stands(sms.ClockWrong, "60 minutes ahead")
+		w.stands(health.ClockWrong, "60 minutes ahead")
 		w.clocks.jump(-time.Hour)
 		w.boot++
 		w.restart()
-		w.stands(sms.ClockUnheard, "")
+		w.stands(health.ClockUnheard, "")
 		c := w.order(time.Minute)
 		w.pass(9 * time.Minute)
 		w.is(c.ID, sms.CampaignScheduled, "")
 		w.pass(2 * time.Minute)
-		w.stands(sms.ClockUnchecked, "")
+		w.stands(health.ClockUnchecked, "")
 		w.is(c.ID, sms.CampaignRunning, "")
 		// An answer without a date is one: there is nothing to wait for.
 		w.boot++
 		w.restart()
 		w.clock.Hear(w.timetable.Account.ID, time.Time{})
-		w.stands(sms.ClockUnchecked, "")
+		w.stands(health.ClockUnchecked, "")
 	})
 }
 
@@ -188,18 +190,18 @@ func TestTheJournalKnowsALaterTime(t *testing.T) {
 		c := w.order(5 * time.Minute)
 		w.newest = w.clocks.wall().Add(2 * time.Hour)
 		w.account.BaseURL = "http://127.0.0.1:1/v2"
-		w.stands(sms.ClockWrong, "is 2 hours behind the last request in the journal")
+		w.stands(health.ClockWrong, "is 2 hours behind the last request in the journal")
 		w.answers(0)
-		w.stands(sms.ClockWrong, "is 2 hours behind the last request in the journal")
+		w.stands(health.ClockWrong, "is 2 hours behind the last request in the journal")
 		w.pass(6 * time.Minute)
 		w.is(c.ID, sms.CampaignScheduled, "")
 		w.account.BaseURL = "https://api.example.com/v2"
-		w.stands(sms.ClockRight, "")
+		w.stands(health.ClockRight, "")
 		w.account.BaseURL = "http://127.0.0.1:1/v2"
 		w.mu.Lock()
 		w.newest = time.Time{}
 		w.mu.Unlock()
-		w.stands(sms.ClockUnchecked, "")
+		w.stands(health.ClockUnchecked, "")
 		w.pass(2 * time.Second)
 		w.is(c.ID, sms.CampaignRunning, "")
 	})
@@ -208,16 +210,16 @@ func TestTheJournalKnowsALaterTime(t *testing.T) {
 // TestAnUnwatchedClock: a Clock that nobody asks holds nothing.
 func TestAnUnwatchedClock(t *testing.T) {
 	scheduled(t, func(p *timetable) {
-		if s := p.Desk.ClockStanding(p.Account); s.State != sms.ClockUnchecked || s.Holds() {
+		if s := p.Desk.ClockStanding(p.Account); s.State != health.ClockUnchecked || s.Holds() {
 			t.Errorf("%+v", s)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		r := sms.ClockReading{At: sms.Steady{Boot: 1, Ms: 1000}, Service: 5000, Wall: 5000}
-		if by, known := r.Ahead(sms.Steady{Boot: 1, Ms: 3000}, 97_000); !known || by != 90*time.Second {
+		r := health.ClockReading{At: health.Steady{Boot: 1, Ms: 1000}, Service: 5000, Wall: 5000}
+		if by, known := r.Ahead(health.Steady{Boot: 1, Ms: 3000}, 97_000); !known || by != 90*time.Second {
 			t.Errorf("%v %v", by, known)
 		}
-		if _, known := r.Ahead(sms.Steady{Boot: 2, Ms: 3000}, 7000); known {
+		if _, known := r.Ahead(health.Steady{Boot: 2, Ms: 3000}, 7000); known {
 			t.Error("known although the computer was started since")
 		}
 	})

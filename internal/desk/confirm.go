@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -35,7 +36,7 @@ func (d *Desk) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, erro
 		return sms.Outgoing{}, err
 	}
 	sent, sentParts, err := d.remembered(ctx, c)
-	return sms.Outgoing{Messages: max(0, tally["draft"]-blocked-sms.SumSends(sent)),
+	return sms.Outgoing{Messages: max(0, tally["draft"]-blocked-health.SumSends(sent)),
 		Parts:   max(0, c.Parts-parts-sentParts),
 		LeftOut: tally["leftout"], Blocked: blocked, Unsure: !known, Sent: sent}, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -13,7 +14,7 @@ type Gateways interface {
 	For(ctx context.Context, a sms.Account) (Gateway, error)
 	// Standing is the computer's clock, which shows wall now, as the account sees
 	// it.
-	Standing(a sms.Account, wall time.Time) sms.ClockStanding
+	Standing(a sms.Account, wall time.Time) health.ClockStanding
 }
 
 // Gateway is what orders ask of one account at the provider.
@@ -66,7 +67,9 @@ type groupRecords interface {
 
 // ClockStanding is the computer's clock as the account's service and the journal
 // see it.
-func (d *Desk) ClockStanding(a sms.Account) sms.ClockStanding { return d.gateways.Standing(a, d.now()) }
+func (d *Desk) ClockStanding(a sms.Account) health.ClockStanding {
+	return d.gateways.Standing(a, d.now())
+}
 
 // failure is what an account's connection shows for err: nothing when the
 // waiting was ended from our side.

@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
 type journalStore interface {
 	Setting(ctx context.Context, name string) (string, error)
 	PutSetting(ctx context.Context, name, value string) error
-	Question(ctx context.Context) (*sms.Question, error)
-	JournalGaps(ctx context.Context, limit int) ([]sms.JournalGap, error)
+	Question(ctx context.Context) (*health.Question, error)
+	JournalGaps(ctx context.Context, limit int) ([]health.JournalGap, error)
 	CloseGap(ctx context.Context, id int64, by string, now int64) (closed bool, err error)
 	ForgetRemembered(ctx context.Context, from, before int64) (int64, error)
-	RememberedIn(ctx context.Context, c sms.Campaign) (list []sms.RememberedSend, parts int64, err error)
+	RememberedIn(ctx context.Context, c sms.Campaign) (list []health.RememberedSend, parts int64, err error)
 	IncludeSent(ctx context.Context, campaign int64) error
 }
 
@@ -28,7 +29,7 @@ type journalStore interface {
 // dispatcher carries the answer out; until then Setting sms.SettingAnswering
 // says sms.AnswerDoing. The error is sms.ErrConflict where another question, or
 // none, is open. The field of its Invalid is current, for the password.
-func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password string, relation sms.Relation,
+func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password string, relation health.Relation,
 	ip string) error {
 	if err := by.May(sms.Administrator, "accept the older state"); err != nil {
 		return err
@@ -43,14 +44,14 @@ func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password strin
 	if err := d.checkCurrent(ctx, by, password, ip); err != nil {
 		return err
 	}
-	answer, err := json.Marshal(sms.Answer{By: by.Name, Relation: relation})
+	answer, err := json.Marshal(health.Answer{By: by.Name, Relation: relation})
 	if err != nil {
 		return fmt.Errorf("accept the older state: %w", err)
 	}
-	if err := d.store.PutSetting(ctx, sms.SettingAnswering, sms.AnswerDoing); err != nil {
+	if err := d.store.PutSetting(ctx, health.SettingAnswering, health.AnswerDoing); err != nil {
 		return err
 	}
-	if err := d.store.PutSetting(ctx, sms.SettingAnswer, string(answer)); err != nil {
+	if err := d.store.PutSetting(ctx, health.SettingAnswer, string(answer)); err != nil {
 		return err
 	}
 	d.audit(ctx, by, "journal.answer", string(relation), q.Sentence(time.UTC))
@@ -144,7 +145,7 @@ func (d *Desk) IncludeSent(ctx context.Context, by sms.User, id int64) (sms.Camp
 	if err := d.store.IncludeSent(ctx, id); err != nil {
 		return c, err
 	}
-	d.audit(ctx, by, "campaign.include_sent", feed.Campaign(id), fmt.Sprintf("%d messages", sms.SumSends(list)))
+	d.audit(ctx, by, "campaign.include_sent", feed.Campaign(id), fmt.Sprintf("%d messages", health.SumSends(list)))
 	d.feed.Tell(feed.Campaign(id))
 	return d.store.Campaign(ctx, id)
 }
@@ -170,7 +171,7 @@ func (d *Desk) RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.A
 
 // gap is one about which something has to be said.
 type gap struct {
-	sms.JournalGap
+	health.JournalGap
 	found bool
 }
 
@@ -190,7 +191,7 @@ func (d *Desk) gapOf(ctx context.Context, c sms.Campaign) (gap, error) {
 		return gap{}, err
 	}
 	if q != nil {
-		return gap{sms.JournalGap{Relation: q.Relation, CopyAt: q.CopyAt, KnownUntil: q.KnownUntil, AcceptedAt: d.ms()},
+		return gap{health.JournalGap{Relation: q.Relation, CopyAt: q.CopyAt, KnownUntil: q.KnownUntil, AcceptedAt: d.ms()},
 			true}, nil
 	}
 	list, err := d.store.JournalGaps(ctx, gapsLooked)
@@ -205,7 +206,7 @@ func (d *Desk) gapOf(ctx context.Context, c sms.Campaign) (gap, error) {
 	return gap{}, nil
 }
 
-func (d *Desk) repeatSentence(ctx context.Context, c sms.Campaign, g sms.JournalGap) (string, error) {
+func (d *Desk) repeatSentence(ctx context.Context, c sms.Campaign, g health.JournalGap) (string, error) {
 	account, err := d.store.Account(ctx, c.AccountID)
 	if err != nil {
 		return "", err
@@ -261,7 +262,7 @@ func (d *Desk) tokenTold(ctx context.Context, token, gap int64) error {
 
 // remembered counts the messages of a campaign that are left out because they
 // were sent by requests that this copy of the database does not know.
-func (d *Desk) remembered(ctx context.Context, c sms.Campaign) (list []sms.RememberedSend, parts int64, err error) {
+func (d *Desk) remembered(ctx context.Context, c sms.Campaign) (list []health.RememberedSend, parts int64, err error) {
 	if c.IncludeSent {
 		return nil, 0, nil
 	}
@@ -283,7 +284,7 @@ func (d *Desk) remembered(ctx context.Context, c sms.Campaign) (list []sms.Remem
 // sentCount is what remembered found for a draft.
 type sentCount struct {
 	gap   int64 // the newest one then
-	list  []sms.RememberedSend
+	list  []health.RememberedSend
 	parts int64
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/alexedwards/argon2id"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/health"
 	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
@@ -21,17 +22,17 @@ import (
 const toldTwice = "some will get it twice"
 
 // asks makes the database a copy that asks its question, as serve does.
-func (r *kit) asks() sms.Question {
+func (r *kit) asks() health.Question {
 	r.T.Helper()
-	mark, err := json.Marshal(sms.Copy{UID: "backup-1", MadeAt: time.Now().UnixMilli(), By: "J. Otieno"})
+	mark, err := json.Marshal(health.Copy{UID: "backup-1", MadeAt: time.Now().UnixMilli(), By: "J. Otieno"})
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	if err := r.DB.PutSetting(r.Ctx, sms.SettingCopy, string(mark)); err != nil {
+	if err := r.DB.PutSetting(r.Ctx, health.SettingCopy, string(mark)); err != nil {
 		r.T.Fatal(err)
 	}
 	q, err := r.Afresh().Compare(r.Ctx, false)
-	if err != nil || q.Relation != sms.RelationCopy {
+	if err != nil || q.Relation != health.RelationCopy {
 		r.T.Fatalf("%+v %v", q, err)
 	}
 	if err := r.DB.PutQuestion(r.Ctx, &q); err != nil {
@@ -41,7 +42,7 @@ func (r *kit) asks() sms.Question {
 }
 
 // accepted answers the question and returns what is kept of it.
-func (r *kit) accepted() sms.JournalGap {
+func (r *kit) accepted() health.JournalGap {
 	r.T.Helper()
 	if _, err := r.Afresh().Accept(r.Ctx, "Ada Obi", time.UTC, time.Now().UnixMilli()); err != nil {
 		r.T.Fatal(err)
@@ -156,8 +157,9 @@ func TestEveryWayToSendSaysFirstThatSomeMayGetItTwice(t *testing.T) {
 		})
 	}
 	c = draft(1)
-	if _, err := o.Desk.SendTest(o.Ctx, o.ada, c.ID, desk.TestOrder{MessageID: o.First(c.ID).ID, Number: rig.Ordinary(1)[0],
-		Token: desk.NewToken()}); err != nil {
+	if _, err := o.Desk.SendTest(o.Ctx, o.ada, c.ID,
+		desk.TestOrder{MessageID: o.First(c.ID).ID, Number: rig.Ordinary(1)[0],
+			Token: desk.NewToken()}); err != nil {
 		t.Errorf("a test to one's own phone is nobody else's message: %v", err)
 	}
 }
@@ -251,7 +253,7 @@ func TestAnOlderStateIsAcceptedByAnAdministratorWithAPassword(t *testing.T) {
 	const password = "correct pony battery lamp"
 	boss := r.withPassword(password)
 	r.StartedJournal()
-	if err := r.Desk.AcceptOlderState(r.Ctx, boss, password, sms.RelationCopy, "10.0.0.1"); !errors.Is(err,
+	if err := r.Desk.AcceptOlderState(r.Ctx, boss, password, health.RelationCopy, "10.0.0.1"); !errors.Is(err,
 		sms.ErrConflict) {
 		t.Errorf("no question: %v", err)
 	}
@@ -262,7 +264,7 @@ func TestAnOlderStateIsAcceptedByAnAdministratorWithAPassword(t *testing.T) {
 		sms.ErrForbidden) {
 		t.Errorf("a manager: %v", err)
 	}
-	if err := r.Desk.AcceptOlderState(r.Ctx, boss, password, sms.RelationBehind, "10.0.0.1"); !errors.Is(err,
+	if err := r.Desk.AcceptOlderState(r.Ctx, boss, password, health.RelationBehind, "10.0.0.1"); !errors.Is(err,
 		sms.ErrConflict) {
 		t.Errorf("another question: %v", err)
 	}
@@ -273,19 +275,19 @@ func TestAnOlderStateIsAcceptedByAnAdministratorWithAPassword(t *testing.T) {
 			t.Errorf("%q: %v", given, err)
 		}
 	}
-	if raw, err := r.DB.Setting(r.Ctx, sms.SettingAnswer); raw != "" || err != nil {
+	if raw, err := r.DB.Setting(r.Ctx, health.SettingAnswer); raw != "" || err != nil {
 		t.Fatalf("an answer was left: %q %v", raw, err)
 	}
 	if err := r.Desk.AcceptOlderState(r.Ctx, boss, password, q.Relation, "10.0.0.1"); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := r.DB.Setting(r.Ctx, sms.SettingAnswer)
-	var answer sms.Answer
+	raw, err := r.DB.Setting(r.Ctx, health.SettingAnswer)
+	var answer health.Answer
 	if err := errors.Join(err, json.Unmarshal([]byte(raw), &answer)); err != nil ||
-		answer != (sms.Answer{By: "Ada Obi", Relation: q.Relation}) {
+		answer != (health.Answer{By: "Ada Obi", Relation: q.Relation}) {
 		t.Errorf("%+v %v", answer, err)
 	}
-	if doing, err := r.DB.Setting(r.Ctx, sms.SettingAnswering); doing != sms.AnswerDoing || err != nil {
+	if doing, err := r.DB.Setting(r.Ctx, health.SettingAnswering); doing != health.AnswerDoing || err != nil {
 		t.Errorf("%q %v", doing, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/health"
 	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
@@ -24,7 +25,7 @@ type brittle struct {
 	refused atomic.Int64 // writes while it was full
 }
 
-var errFullDisk = sms.Troubled{Trouble: sms.TroubleFull, Err: errors.New("database or disk is full")}
+var errFullDisk = health.Troubled{Trouble: health.TroubleFull, Err: errors.New("database or disk is full")}
 
 func (b *brittle) broken() error {
 	if b.full.Load() {

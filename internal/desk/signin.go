@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -105,7 +106,7 @@ func (d *Desk) Session(ctx context.Context, token string) (sms.Session, error) {
 		return s, err
 	}
 	err = d.store.TouchSession(ctx, sha256.Sum256([]byte(token)), d.ms())
-	if sms.TroubleOf(err) != "" {
+	if health.TroubleOf(err) != "" {
 		d.outage.Note(err)
 		err = nil // a page that only shows something needs no disk
 	}

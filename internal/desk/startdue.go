@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -18,7 +19,7 @@ import (
 // What became due in a jump of the clock is held where it was not one that put a
 // wrong clock right, and no service elsewhere says that the clock is right:
 // whether its time has really come is then what nobody here can know.
-func (d *Desk) StartDue(ctx context.Context, id int64, look sms.Look) error {
+func (d *Desk) StartDue(ctx context.Context, id int64, look health.Look) error {
 	c, err := d.store.Campaign(ctx, id)
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func (d *Desk) StartDue(ctx context.Context, id int64, look sms.Look) error {
 		return nil
 	case late && look.Wrong[c.AccountID]:
 		code, sentence = sms.PauseClock, sms.WrongClockSentence(c.Schedule())
-	case look.Jump > sms.JumpMost && clock.State != sms.ClockRight && !look.Wrong[c.AccountID]:
+	case look.Jump > sms.JumpMost && clock.State != health.ClockRight && !look.Wrong[c.AccountID]:
 		code, sentence = sms.PauseClock, sms.JumpSentence(look.Jump)
 	case late:
 		code, sentence = sms.PauseLate, sms.LateSentence(c.Schedule())

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -45,7 +46,7 @@ type Clock interface {
 	// Hear is told at once what time it was for the account's service, zero when
 	// its answer did not say.
 	Hear(account int64, service time.Time)
-	Standing(a sms.Account, wall time.Time) sms.ClockStanding
+	Standing(a sms.Account, wall time.Time) health.ClockStanding
 }
 
 // Accounts keeps one open G per account, because the rate limit and what was
@@ -63,7 +64,7 @@ type openAccount[G Opened] struct {
 	gateway   G
 	changedAt int64
 	baseURL   string
-	since     sms.Steady
+	since     health.Steady
 	throttled *atomic.Bool // stored: an answer 429 has left something in force
 }
 
@@ -121,9 +122,9 @@ func (g *Accounts[G]) For(ctx context.Context, a sms.Account) (opened G, err err
 }
 
 // Standing is the computer's clock, which shows wall now, as the account sees it.
-func (g *Accounts[G]) Standing(a sms.Account, wall time.Time) sms.ClockStanding {
+func (g *Accounts[G]) Standing(a sms.Account, wall time.Time) health.ClockStanding {
 	if g.clock == nil {
-		return sms.ClockStanding{State: sms.ClockUnchecked}
+		return health.ClockStanding{State: health.ClockUnchecked}
 	}
 	return g.clock.Standing(a, wall)
 }

@@ -30,6 +30,7 @@ func listed(code string) (e listedError, ok bool) {
 
 // unlisted is what people are told of a code that nobody documented.
 func unlisted(code, description string) string {
-	return fmt.Sprintf("The provider answered %q (code %s). We do not recognise this code, so the messages may or may not "+
-		"have been sent. Review them and decide", description, code)
+	return fmt.Sprintf(
+		"The provider answered %q (code %s). We do not recognise this code, so the messages may or may not "+
+			"have been sent. Review them and decide", description, code)
 }

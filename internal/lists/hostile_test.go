@@ -19,6 +19,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/health"
 	"smsdesk/internal/lists"
 	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
@@ -155,7 +156,8 @@ func TestHostileFiles(t *testing.T) {
 	if err := r.DB.PutSetting(r.Ctx, sms.SettingListMost, "100"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, Token: desk.NewToken()}, &endless{})
+	_, err := r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, Token: desk.NewToken()},
+		&endless{})
 	if !errors.Is(err, sms.ErrTooLarge) {
 		t.Errorf("the setting is not honoured: %v", err)
 	}
@@ -257,7 +259,8 @@ func (full) FreeSpace() (int64, error) { return 1<<30 - 1, nil }
 
 func TestAFullDiskTakesNoList(t *testing.T) {
 	r := newKit(t, sandbox.Config{}, nil)
-	_, err := r.listsOn(full{r.DB}).UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, Token: desk.NewToken()}, broken{})
+	_, err := r.listsOn(full{r.DB}).UploadList(r.Ctx, r.By,
+		lists.UploadOrder{AccountID: r.Account.ID, Token: desk.NewToken()}, broken{})
 	if sms.Sentence(err,
 		"file") != "We cannot accept uploads because the disk is almost full. Ask an administrator to free up space" {
 		t.Error(err)
@@ -441,7 +444,8 @@ type unstaged struct {
 func (u *unstaged) StageRows(ctx context.Context, uid string,
 	fill func(func([]sms.ListRow, []sms.RowNote) error) error) (int64, error) {
 	if u.left.Add(-1) >= 0 {
-		return 0, fmt.Errorf("stage the rows: %w", sms.Troubled{Trouble: sms.TroubleFull, Err: errors.New("database or disk is full")})
+		return 0, fmt.Errorf("stage the rows: %w", health.Troubled{Trouble: health.TroubleFull,
+			Err: errors.New("database or disk is full")})
 	}
 	return u.DB.StageRows(ctx, uid, fill)
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -148,7 +149,7 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 	case errors.As(err, &bad):
 		im.fail(ctx, l, sms.Sentence(bad, "file"))
 		return
-	case sms.TroubleOf(err) != "":
+	case health.TroubleOf(err) != "":
 		// It is the disk that must be mended, not the list.
 		im.lists.log.Error("list waits for storage", slog.String("list", l.UID), slog.String("state", string(l.State)),
 			slog.Any("error", err))

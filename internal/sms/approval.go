@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"smsdesk/internal/health"
 )
 
 // Approval is what a second person has to do with a campaign: who asked for
@@ -31,7 +33,7 @@ func (c Campaign) Waits() bool { return c.State == CampaignAwaiting }
 // unblocked again. How many people are in a gateway group is not known, so one
 // always needs it where the account asks at all.
 func (a Account) NeedsApproval(c Campaign, o Outgoing) bool {
-	return a.ApproveAbove > 0 && (c.GroupID != "" || o.Messages+o.Blocked+SumSends(o.Sent) > a.ApproveAbove)
+	return a.ApproveAbove > 0 && (c.GroupID != "" || o.Messages+o.Blocked+health.SumSends(o.Sent) > a.ApproveAbove)
 }
 
 // MayApprove says whether u may be the second person: an active Approver or

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"smsdesk/internal/health"
 )
 
 // Outgoing is what of a draft would leave if it were started now.
@@ -18,7 +20,7 @@ type Outgoing struct {
 	Unsure  bool
 	// Sent are the campaigns that sent the same to some of the recipients and
 	// that this copy of the database does not know: those are left out, too.
-	Sent []RememberedSend
+	Sent []health.RememberedSend
 }
 
 // Asks says whether a person has to type the number of recipients.

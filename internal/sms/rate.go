@@ -1,22 +1,10 @@
 package sms
 
-import "time"
+import (
+	"time"
 
-// Steady is a moment by a clock that nobody can set: milliseconds since the
-// computer was started, and which start that was.
-type Steady struct {
-	Boot int64 // 0: not known
-	Ms   int64
-}
-
-// Since is how long before s the other moment was. It is not known when the
-// computer was started in between, or when the clock cannot be read.
-func (s Steady) Since(before Steady) (d time.Duration, known bool) {
-	if s.Boot == 0 || s.Boot != before.Boot {
-		return 0, false
-	}
-	return time.Duration(s.Ms-before.Ms) * time.Millisecond, true
-}
+	"smsdesk/internal/health"
+)
 
 // Throttle is what answers 429 have left in force. The zero value is nothing.
 type Throttle struct {
@@ -36,5 +24,5 @@ type CallsBefore struct {
 	Throttle Throttle
 	// Since names the beginning from which Ended was reckoned: another one
 	// means that there are calls which nobody here has made.
-	Since Steady
+	Since health.Steady
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -18,17 +19,17 @@ type Clock struct {
 	store   clockStore
 	journal func() time.Time
 	wall    func() time.Time
-	steady  func() sms.Steady
+	steady  func() health.Steady
 	log     *slog.Logger
-	began   sms.Steady
+	began   health.Steady
 
 	mu sync.Mutex
 	by map[int64]*heard
 }
 
 type clockStore interface {
-	ClockReading(ctx context.Context, account int64) (sms.ClockReading, error)
-	PutClockReading(ctx context.Context, account int64, r sms.ClockReading) error
+	ClockReading(ctx context.Context, account int64) (health.ClockReading, error)
+	PutClockReading(ctx context.Context, account int64, r health.ClockReading) error
 }
 
 // heard is what one account's service has said.
@@ -38,8 +39,8 @@ type heard struct {
 	// oldest first.
 	latest []int64
 	at     int64 // of the last one, by the steady clock
-	stored sms.ClockReading
-	said   sms.ClockState
+	stored health.ClockReading
+	said   health.ClockState
 }
 
 const (
@@ -55,7 +56,7 @@ const (
 // NewClock returns a Clock that has heard nothing. journal is the time of the
 // journal's newest line, zero when it is not known; steady is a clock that
 // nobody can set.
-func NewClock(store clockStore, journal, wall func() time.Time, steady func() sms.Steady, log *slog.Logger) *Clock {
+func NewClock(store clockStore, journal, wall func() time.Time, steady func() health.Steady, log *slog.Logger) *Clock {
 	return &Clock{store: store, journal: journal, wall: wall, steady: steady, log: log, began: steady(),
 		by: map[int64]*heard{}}
 }
@@ -74,7 +75,7 @@ func (c *Clock) Hear(account int64, service time.Time) {
 }
 
 // hear says what to store where that is something new.
-func (c *Clock) hear(account int64, service time.Time) (r sms.ClockReading, news bool) {
+func (c *Clock) hear(account int64, service time.Time) (r health.ClockReading, news bool) {
 	now, wall := c.steady(), c.wall()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +90,7 @@ func (c *Clock) hear(account int64, service time.Time) (r sms.ClockReading, news
 		h.latest = slices.Delete(h.latest, 0, 1)
 	}
 	zero := h.zero(wall.UnixMilli() - now.Ms)
-	r = sms.ClockReading{At: now, Service: zero + now.Ms, Wall: wall.UnixMilli()}
+	r = health.ClockReading{At: now, Service: zero + now.Ms, Wall: wall.UnixMilli()}
 	moved := zero - (h.stored.Service - h.stored.At.Ms)
 	old, known := now.Since(h.stored.At)
 	if known && old < storeEvery && max(moved, -moved) < hearEvery.Milliseconds() {
@@ -135,7 +136,7 @@ func (h *heard) zero(ours int64) int64 {
 // Standing is the computer's clock, which shows wall now, as the account sees
 // it. A service on the same computer can show that the clock is wrong, but not
 // that it is right: it has no other one.
-func (c *Clock) Standing(a sms.Account, wall time.Time) sms.ClockStanding {
+func (c *Clock) Standing(a sms.Account, wall time.Time) health.ClockStanding {
 	now := c.steady()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,10 +144,10 @@ func (c *Clock) Standing(a sms.Account, wall time.Time) sms.ClockStanding {
 	s := c.standing(h, a, now, wall)
 	if s.State != h.said {
 		switch {
-		case s.State == sms.ClockWrong:
+		case s.State == health.ClockWrong:
 			c.log.Error("the computer's clock is wrong: nothing is started by a schedule", "account", a.ID, "seconds",
 				int(s.By/time.Second), "against_the_journal", s.Journal)
-		case h.said == sms.ClockWrong:
+		case h.said == health.ClockWrong:
 			c.log.Info("the computer's clock is right again", "account", a.ID)
 		}
 		h.said = s.State
@@ -154,22 +155,22 @@ func (c *Clock) Standing(a sms.Account, wall time.Time) sms.ClockStanding {
 	return s
 }
 
-func (c *Clock) standing(h *heard, a sms.Account, now sms.Steady, wall time.Time) sms.ClockStanding {
+func (c *Clock) standing(h *heard, a sms.Account, now health.Steady, wall time.Time) health.ClockStanding {
 	if len(h.latest) > 0 {
 		ours := wall.UnixMilli() - now.Ms
 		by := time.Duration(ours-h.zero(ours)) * time.Millisecond
-		if by > sms.ClockMost || by < -sms.ClockMost {
-			return sms.ClockStanding{State: sms.ClockWrong, By: by}
+		if by > health.ClockMost || by < -health.ClockMost {
+			return health.ClockStanding{State: health.ClockWrong, By: by}
 		}
 		if !a.Local() {
-			return sms.ClockStanding{State: sms.ClockRight}
+			return health.ClockStanding{State: health.ClockRight}
 		}
 	}
-	if newest := c.journal(); !newest.IsZero() && wall.Sub(newest) < -sms.ClockMost {
-		return sms.ClockStanding{State: sms.ClockWrong, By: wall.Sub(newest), Journal: true}
+	if newest := c.journal(); !newest.IsZero() && wall.Sub(newest) < -health.ClockMost {
+		return health.ClockStanding{State: health.ClockWrong, By: wall.Sub(newest), Journal: true}
 	}
 	if !h.answered && now.Ms-c.began.Ms < unheardMost.Milliseconds() {
-		return sms.ClockStanding{State: sms.ClockUnheard}
+		return health.ClockStanding{State: health.ClockUnheard}
 	}
-	return sms.ClockStanding{State: sms.ClockUnchecked}
+	return health.ClockStanding{State: health.ClockUnchecked}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -238,7 +239,7 @@ func (l *line) takeOver(ctx context.Context) bool {
 	if ctx.Err() == nil {
 		l.outage.Note(err)
 	}
-	if err != nil && sms.TroubleOf(err) == "" {
+	if err != nil && health.TroubleOf(err) == "" {
 		l.complain(ctx, "account not taken over", err)
 	}
 	return err == nil
@@ -280,7 +281,7 @@ func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 	if ctx.Err() == nil {
 		l.outage.Note(err)
 	}
-	if err != nil && sms.TroubleOf(err) == "" {
+	if err != nil && health.TroubleOf(err) == "" {
 		l.complain(ctx, "messages not claimed", err)
 	}
 	l.tell(claim)

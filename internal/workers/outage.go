@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 )
 
 // Outage is what is known of a database that cannot be written: it is in memory
@@ -15,7 +15,7 @@ type Outage struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	trouble sms.Trouble
+	trouble health.Trouble
 	began   time.Time
 	said    time.Time
 }
@@ -29,7 +29,7 @@ const outageSaid = time.Minute
 // Note takes the end of a write: nil ends the outage. An error that says nothing
 // of storage is nobody's outage.
 func (o *Outage) Note(err error) {
-	trouble := sms.TroubleOf(err)
+	trouble := health.TroubleOf(err)
 	if o == nil || err != nil && trouble == "" {
 		return
 	}

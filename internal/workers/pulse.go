@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -107,7 +108,7 @@ func (p *Pulse) Run(ctx context.Context) {
 			next, err := p.store.Beat(ctx, span, p.now().UnixMilli())
 			if err == nil {
 				span = next
-			} else if ctx.Err() == nil && sms.TroubleOf(err) == "" {
+			} else if ctx.Err() == nil && health.TroubleOf(err) == "" {
 				p.log.Error("not noted that callbacks are answered", "error", err)
 			}
 			if ctx.Err() == nil {
@@ -144,7 +145,7 @@ func (p *Pulse) flush(ctx context.Context) {
 		list = append(list, *c)
 	}
 	if err := p.store.AddPulses(ctx, list); err != nil {
-		if ctx.Err() == nil && sms.TroubleOf(err) == "" {
+		if ctx.Err() == nil && health.TroubleOf(err) == "" {
 			p.log.Error("counts of callbacks not written", "error", err)
 		}
 		p.putBack(taken)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -36,13 +37,13 @@ type SchedulerStore interface {
 // it or leaves it as it is. Its error is sms.ErrConflict where somebody else
 // changed the campaign meanwhile.
 type Starter interface {
-	StartDue(ctx context.Context, id int64, look sms.Look) error
+	StartDue(ctx context.Context, id int64, look health.Look) error
 }
 
 // Clocks is how the computer's clock, which shows wall now, stands with an
 // account's service.
 type Clocks interface {
-	Standing(a sms.Account, wall time.Time) sms.ClockStanding
+	Standing(a sms.Account, wall time.Time) health.ClockStanding
 }
 
 // SchedulerConfig is what a Scheduler works with.
@@ -79,7 +80,7 @@ func (s *Scheduler) look(ctx context.Context) {
 	if jump > sms.JumpMost || jump < -sms.JumpMost {
 		s.log.Warn("the clock jumped: no campaign is started at this look", "seconds", int(jump/time.Second))
 	}
-	look := sms.Look{Now: now, Jump: jump, Clocks: s.standings(ctx, now), Wrong: s.wrong}
+	look := health.Look{Now: now, Jump: jump, Clocks: s.standings(ctx, now), Wrong: s.wrong}
 	ids, err := s.store.DueCampaigns(ctx, now.UnixMilli())
 	if err != nil {
 		s.complain(ctx, 0, err)
@@ -91,21 +92,21 @@ func (s *Scheduler) look(ctx context.Context) {
 		}
 	}
 	for id, c := range look.Clocks {
-		s.wrong[id] = c.State == sms.ClockWrong
+		s.wrong[id] = c.State == health.ClockWrong
 	}
 }
 
 // standings is how the computer's clock, which shows now, stands with each account.
 // It is asked at every look, so that a wrong one is said before anything is due.
-func (s *Scheduler) standings(ctx context.Context, now time.Time) map[int64]sms.ClockStanding {
+func (s *Scheduler) standings(ctx context.Context, now time.Time) map[int64]health.ClockStanding {
 	accounts, err := s.store.Accounts(ctx)
 	if err != nil {
 		s.complain(ctx, 0, err)
 	}
-	standings := make(map[int64]sms.ClockStanding, len(accounts))
+	standings := make(map[int64]health.ClockStanding, len(accounts))
 	for _, a := range accounts {
 		standings[a.ID] = s.clocks.Standing(a, now)
-		if holds := standings[a.ID].State == sms.ClockWrong; holds != s.wrong[a.ID] {
+		if holds := standings[a.ID].State == health.ClockWrong; holds != s.wrong[a.ID] {
 			s.feed.Tell(feed.Account(a.ID), feed.Campaigns(a.ID))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -121,7 +122,7 @@ func (k *keeping) failed(why error) {
 				"error", err)
 		}
 	}
-	if why != nil && sms.TroubleOf(why) == "" {
+	if why != nil && health.TroubleOf(why) == "" {
 		k.d.log.Error("outcome not stored yet", "uid", k.u.UID, "class", k.u.Outcome.Class, "error", why)
 	}
 }
@@ -172,7 +173,7 @@ func (d *Dispatcher) settleKept(ctx context.Context) bool {
 		for _, u := range list {
 			err := d.settleOne(ctx, u)
 			d.outage.Note(err)
-			waits = waits || sms.TroubleOf(err) != ""
+			waits = waits || health.TroubleOf(err) != ""
 		}
 		if !waits || ctx.Err() != nil {
 			return ctx.Err() == nil
@@ -187,7 +188,7 @@ func (d *Dispatcher) settleOne(ctx context.Context, u sms.Unsettled) error {
 	a, open, alert, err := d.store.SettleKept(ctx, u, verdictOf(u.Outcome))
 	switch {
 	case err != nil:
-		if sms.TroubleOf(err) == "" && ctx.Err() == nil {
+		if health.TroubleOf(err) == "" && ctx.Err() == nil {
 			d.log.Error("an outcome that was kept cannot be stored", "uid", u.UID, "class", u.Outcome.Class, "error", err)
 		}
 		return err

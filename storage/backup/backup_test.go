@@ -18,6 +18,7 @@ import (
 
 	"filippo.io/age"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
@@ -169,9 +170,9 @@ func TestABackupIsRestored(t *testing.T) {
 		len(list) != 40 {
 		t.Errorf("%d messages, %v", len(list), err)
 	}
-	set, err := db.Setting(t.Context(), sms.SettingCopy)
+	set, err := db.Setting(t.Context(), health.SettingCopy)
 	must(t, err)
-	var mark sms.Copy
+	var mark health.Copy
 	must(t, json.Unmarshal([]byte(set), &mark))
 	if mark.UID != made.UID || mark.MadeAt != began || mark.By != "J. Otieno" || mark.Cursors == nil {
 		t.Errorf("mark %+v", mark)
@@ -511,9 +512,9 @@ func TestAFolderPutBackIsMarked(t *testing.T) {
 	db, err := storage.Open(t.Context(), storage.Config{Data: data})
 	must(t, err)
 	defer func() { _ = db.Close() }()
-	set, err := db.Setting(t.Context(), sms.SettingCopy)
+	set, err := db.Setting(t.Context(), health.SettingCopy)
 	must(t, err)
-	var mark sms.Copy
+	var mark health.Copy
 	must(t, json.Unmarshal([]byte(set), &mark))
 	if mark.By != "Ada Obi" || mark.UID != "" || mark.MadeAt != 0 {
 		t.Errorf("%+v", mark)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage"
 )
 
@@ -313,7 +313,7 @@ func copyDatabase(ctx context.Context, m *making) error {
 		return err
 	}
 	mark, err := storage.MarkCopy(ctx, m.in(databaseName),
-		sms.Copy{UID: m.manifest.UID, MadeAt: m.manifest.MadeAt, By: m.By})
+		health.Copy{UID: m.manifest.UID, MadeAt: m.manifest.MadeAt, By: m.By})
 	m.manifest.Head, m.manifest.Sum = mark.Head, mark.Sum
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/storage"
 )
 
@@ -437,6 +437,6 @@ func Here(ctx context.Context, c storage.Config, by string) error {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("a smsdesk is serving %s. Stop it first", c.Data)
 	}
-	_, err = storage.MarkCopy(ctx, c.File(), sms.Copy{By: by})
+	_, err = storage.MarkCopy(ctx, c.File(), health.Copy{By: by})
 	return err
 }

@@ -59,7 +59,8 @@ type Config struct {
 }
 
 func New(c Config) *API {
-	return &API{store: c.Ask, desk: c.Do, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID, pace: newPace(),
+	return &API{store: c.Ask, desk: c.Do, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
+		pace:    newPace(),
 		uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 )
 
@@ -135,8 +136,8 @@ func apiProblem(err error) *Problem {
 		p := newProblem(http.StatusServiceUnavailable, "Timed out. Retry later")
 		p.retryAfter = 10
 		return p
-	case sms.TroubleOf(err) != "":
-		p := newProblem(http.StatusServiceUnavailable, sms.TroubleOf(err).Sentence())
+	case health.TroubleOf(err) != "":
+		p := newProblem(http.StatusServiceUnavailable, health.TroubleOf(err).Sentence())
 		p.retryAfter = 10
 		return p
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -192,8 +193,8 @@ func problem(err error, rt Route) views.Problem {
 			Text: "Someone else changed it, or you already did this in another window. Nothing was done twice. Go back and reload the page."}
 	case errors.Is(err, context.DeadlineExceeded):
 		return views.Unavailable()
-	case sms.TroubleOf(err) != "":
-		return views.Storing(sms.TroubleOf(err).Sentence())
+	case health.TroubleOf(err) != "":
+		return views.Storing(health.TroubleOf(err).Sentence())
 	}
 	return views.Broken("")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -25,12 +26,12 @@ func (s *Site) UsableSenders(v *Visit, a sms.Account) ([]string, error) {
 
 // Backups is what there is to say about them.
 func (s *Site) Backups(ctx context.Context, v *Visit) (views.Backups, error) {
-	set, err := s.store.Setting(ctx, sms.SettingBackup)
+	set, err := s.store.Setting(ctx, health.SettingBackup)
 	if err != nil {
 		return views.Backups{}, err
 	}
 	b := views.Backups{Outlook: s.Outlook(v, v.Account)}
-	if b.Last, err = sms.ReadBackup(set); err != nil {
+	if b.Last, err = health.ReadBackup(set); err != nil {
 		return b, err
 	}
 	if s.Backup != nil {
@@ -78,7 +79,8 @@ func About(f views.Frame, v *Visit, a sms.Account) views.Frame {
 	}
 	f.Account.Test = a.Test
 	f.Bands = append(f.Bands, views.Band{ID: "other-account", Tone: views.ToneWarn,
-		Text: "This belongs to another account, " + a.Name + ". You are using " + v.Account.Name + ". Switch account to see it."})
+		Text: "This belongs to another account, " + a.Name + ". You are using " + v.Account.Name +
+			". Switch account to see it."})
 	return f
 }
 

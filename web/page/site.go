@@ -16,6 +16,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -63,7 +64,7 @@ type Questions interface {
 	CountMenus(ctx context.Context, account int64) (int64, error)
 	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
 	Decisions(ctx context.Context, account int64) (int64, error)
-	Question(ctx context.Context) (*sms.Question, error)
+	Question(ctx context.Context) (*health.Question, error)
 	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
@@ -73,7 +74,7 @@ type Questions interface {
 
 // Orders say who is signed in, and whether the clock can be right.
 type Orders interface {
-	ClockStanding(a sms.Account) sms.ClockStanding
+	ClockStanding(a sms.Account) health.ClockStanding
 	PeekSession(ctx context.Context, token string) (sms.Session, error)
 	Session(ctx context.Context, token string) (sms.Session, error)
 }
@@ -150,7 +151,7 @@ func (s *Site) UseRoutes(m chi.Routes) { s.pages = m }
 // Backups are the desk's own, which it makes while it runs.
 type Backups interface {
 	// Plan says how they are made; the zero value is not at all.
-	Plan() sms.BackupPlan
+	Plan() health.BackupPlan
 	// Start begins one, unless one is being made.
 	Start(by string)
 	// Doing says what is being done at the moment, "" for nothing.

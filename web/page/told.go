@@ -5,19 +5,19 @@ import (
 	"errors"
 	"strconv"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/health"
 	"smsdesk/views"
 )
 
 // logBands say what is wrong with the logs beside the journal, and what
 // happened with the desk's files lately.
 func (v *Visit) logBands(ctx context.Context) (bands []views.Band, err error) {
-	sentence, err := v.site.store.Setting(ctx, sms.SettingLogs)
+	sentence, err := v.site.store.Setting(ctx, health.SettingLogs)
 	if sentence != "" {
 		bands = append(bands, views.Band{ID: "logs", Tone: views.ToneWarn, Text: sentence})
 	}
-	set, unread := v.site.store.Setting(ctx, sms.SettingTold)
-	list, unreadable := sms.ReadTold(set)
+	set, unread := v.site.store.Setting(ctx, health.SettingTold)
+	list, unreadable := health.ReadTold(set)
 	for i, t := range list {
 		if t.Fresh(v.site.Now()) {
 			bands = append(bands, views.Band{ID: "told-" + strconv.Itoa(i), Tone: views.ToneWarn, Text: t.Text})

@@ -1,4 +1,4 @@
-package sms
+package health
 
 import (
 	"fmt"
@@ -92,4 +92,20 @@ func clockSpan(by time.Duration) string {
 	default:
 		return fmt.Sprintf("%d days", (minutes+12*60)/(24*60))
 	}
+}
+
+// Steady is a moment by a clock that nobody can set: milliseconds since the
+// computer was started, and which start that was.
+type Steady struct {
+	Boot int64 // 0: not known
+	Ms   int64
+}
+
+// Since is how long before s the other moment was. It is not known when the
+// computer was started in between, or when the clock cannot be read.
+func (s Steady) Since(before Steady) (d time.Duration, known bool) {
+	if s.Boot == 0 || s.Boot != before.Boot {
+		return 0, false
+	}
+	return time.Duration(s.Ms-before.Ms) * time.Millisecond, true
 }
