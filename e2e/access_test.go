@@ -209,7 +209,7 @@ func (p *tab) fits(path string, width int) {
 func (p *tab) passesAxe(path, scheme string, width int, only string) {
 	p.t.Helper()
 	result, err := p.Evaluate(`async () => {
-		const r = await axe.run(document, {runOnly: ` + only + `});
+		const r = await axe.run(document, {resultTypes: ['violations'], selectors: false, runOnly: ` + only + `});
 		return JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 160))})));
 	}`)
 	p.do(err)

@@ -309,6 +309,7 @@ func (a *apiClient) coversEveryRow(id int64, n int) {
 // again, and asks again with the same key until there is an answer, in parallel:
 // one campaign a key, and no number twice at the service.
 func TestAKeyOutlivesKills(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 50)
 	process := p.serve()
 	a := p.client("sender")
@@ -377,6 +378,7 @@ func (a *apiClient) together(times int, body, key string) []int64 {
 }
 
 func TestTwentyThousandRowsOfJSON(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 100)
 	p.serve()
 	a := p.client("sender")

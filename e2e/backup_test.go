@@ -17,6 +17,7 @@ import (
 const (
 	backedUpMessages = 1500
 	backedUpText     = "Backed up"
+	passphrase       = "SMSDESK_BACKUP_PASSPHRASE=correct horse battery"
 )
 
 // midway is a campaign under way, and a hook in its middle: it returns once the rest was sent and the desk has
@@ -96,15 +97,15 @@ func sum(times map[string]int) (n int) {
 // TestTheBackupAndRestoreOfTheREADME: its three commands, with a campaign under way. Nothing is sent by itself; after a
 // person has accepted and continued, everybody gets the message once.
 func TestTheBackupAndRestoreOfTheREADME(t *testing.T) {
+	waits(t)
 	var made string
 	p, c, _, after := midway(t, func(p *pair) {
 		to := filepath.Join(t.TempDir(), "backups")
-		t.Setenv("SMSDESK_BACKUP_PASSPHRASE", "correct horse battery")
-		out := must(t, p.bin, "--data", p.data, "backup", to, "--with-key")
+		out := mustWith(t, []string{passphrase}, p.bin, "--data", p.data, "backup", to, "--with-key")
 		made = strings.TrimSuffix(strings.Fields(out)[1], ":")
 	})
 	fresh := filepath.Join(t.TempDir(), "new")
-	out := must(t, p.bin, "restore", made, "--data", fresh, "--take", p.data)
+	out := mustWith(t, []string{passphrase}, p.bin, "restore", made, "--data", fresh, "--take", p.data)
 	if !strings.Contains(out, "Nothing was sent. Next: ") || !strings.Contains(out, "The journal knows of ") {
 		t.Errorf("restore says\n%s", out)
 	}

@@ -177,7 +177,7 @@ func TestMemoryOfLargeLists(t *testing.T) {
 	for _, c := range []struct {
 		rows  int
 		write func(*testing.T, int) string
-	}{{1_000_000, bigList}, {200_000, bigBook}} {
+	}{{many(300_000, 1_000_000), bigList}, {200_000, bigBook}} {
 		path := c.write(t, c.rows)
 		t.Run(filepath.Ext(path), func(t *testing.T) {
 			p := newPair(t, binary(t, ""), 100)

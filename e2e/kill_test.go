@@ -32,8 +32,10 @@ func TestKillLoop(t *testing.T) {
 // TestKillLoopNoticesNaiveRetry is the negative control: a build that takes
 // doubt for "not sent" must be found out by the same loop.
 func TestKillLoopNoticesNaiveRetry(t *testing.T) {
-	_, wrong, summary := killLoop(t, "naive_retry", 8)
+	waits(t)
+	_, wrong, summary := killLoop(t, mistaken, 8)
 	t.Log(summary)
+	wrong = only(wrong, " times")
 	if len(wrong) == 0 {
 		t.Fatal("a build that retries naively went through unnoticed")
 	}

@@ -11,16 +11,13 @@ import (
 	"smsdesk/internal/sms"
 )
 
-const (
-	reportKills    = 60
-	reportMessages = 30_000
-)
-
-// TestKillLoopWhileReceiving: the desk is killed with kill -9
+// TestKillLoopWhileReceiving: the desk is killed with kill -9 (20 times, 60 by make soak)
 // again and again while the sandbox sends it reports, a fifth of them twice.
 // Each acknowledged report is stored, and none counts oftener than it was sent.
 func TestKillLoopWhileReceiving(t *testing.T) {
-	busy, wrong, summary := killReceiving(t, "", reportKills)
+	beside(t)
+	reportKills := many(20, 60)
+	busy, wrong, summary := killReceiving(t, "", reportKills, many(10_000, 30_000))
 	t.Log(summary)
 	if busy*2 < reportKills {
 		t.Errorf("only %d of %d kills came while reports did: this run proves nothing", busy, reportKills)
@@ -35,15 +32,17 @@ func TestKillLoopWhileReceiving(t *testing.T) {
 // TestKillLoopNoticesEarlyAcknowledgement is the negative control: a build that
 // acknowledges before the sync must be found out by the same loop.
 func TestKillLoopNoticesEarlyAcknowledgement(t *testing.T) {
-	_, wrong, summary := killReceiving(t, "naive_acknowledge", 12)
+	beside(t)
+	_, wrong, summary := killReceiving(t, mistaken, 12, many(10_000, 30_000))
 	t.Log(summary)
+	wrong = only(wrong, " reports were acknowledged and ")
 	if len(wrong) == 0 {
 		t.Fatal("a build that acknowledges before the sync went through unnoticed")
 	}
 	t.Logf("found out by %d violations, the first: %s", len(wrong), wrong[0])
 }
 
-func killReceiving(t *testing.T, tags string, kills int) (busy int, wrong []string, summary string) {
+func killReceiving(t *testing.T, tags string, kills, reportMessages int) (busy int, wrong []string, summary string) {
 	p := newPair(t, binary(t, tags), 100, "--faults", "holdReports=true")
 	desk := p.serve()
 	c, _ := p.seed(killRows(numbersFrom(1, reportMessages)))

@@ -289,6 +289,7 @@ func (p *tab) rejected() {
 // TestStopAndContinueAList: a running list is stopped, nothing leaves after
 // two seconds, and it goes on to the end.
 func TestStopAndContinueAList(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
@@ -322,6 +323,7 @@ func TestStopAndContinueAList(t *testing.T) {
 // TestAListByKeyboard: from sign-in to a stopped campaign without a mouse
 // (ux 3.1).
 func TestAListByKeyboard(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)

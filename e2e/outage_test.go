@@ -95,10 +95,7 @@ func (c *crawler) text(path string) string {
 func TestAnOutageDoubtsNothing(t *testing.T) {
 	waits(t)
 	const messages = 3000
-	long := 70 * time.Second
-	if os.Getenv("SMSDESK_SOAK") != "" {
-		long = 5 * time.Minute
-	}
+	long := time.Duration(many(70, 300)) * time.Second
 	for _, c := range []struct {
 		name   string
 		full   bool // else locked

@@ -48,7 +48,7 @@ var (
 const clientID = "client-1"
 
 const (
-	gateSeeds = 300
+	gateSeeds = 120
 	soakSeeds = 100_000
 )
 
