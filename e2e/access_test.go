@@ -16,10 +16,6 @@ import (
 // to 1280 px.
 func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	beside(t)
-	axe := filepath.Join("..", ".cache", "axe", "package", "axe.min.js")
-	if _, err := os.Stat(axe); err != nil {
-		t.Fatal("axe-core is not here. Run: make deps")
-	}
 	o := openOffice(t)
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)
@@ -136,26 +132,37 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		"/ussd/menus/1/withdraw", "/ussd/menus/1/answers", "/ussd/menus/2", "/ussd/menus/2/publish", "/ussd/menus/2/delete",
 		"/ussd/menus/2/answers", "/ussd/simulator", "/ussd/simulator?draft=2", "/ussd/sessions", "/ussd/sessions?kind=open", "/ussd/sessions?kind=slow", session}
 	open := func(state *playwright.StorageState) *tab {
-		return newTab(t, b, o.base, playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState(),
-			BypassCSP: playwright.Bool(true)})
+		return newTab(t, b, o.base,
+			playwright.BrowserNewContextOptions{StorageState: state.ToOptionalStorageState()}).withAxe()
 	}
 	decide := open(approver)
 	decide.open2(waits)
 	decide.sees("Approve this campaign?")
-	decide.isAccessible(axe, "the approver's page")
+	decide.isAccessible("the approver's page")
 	view := open(state)
 	for _, path := range pages {
 		view.open2(path)
-		view.isAccessible(axe, path)
+		view.isAccessible(path)
 	}
 	t.Logf("measured: %d pages checked by axe and for sideways scrolling", len(pages)+1)
 }
 
+// withAxe has axe in every page that the tab opens from now on. Handed over once: half a
+// megabyte for each page anew costs as much as what axe does there.
+func (p *tab) withAxe() *tab {
+	p.t.Helper()
+	axe := filepath.Join("..", ".cache", "axe", "package", "axe.min.js")
+	if _, err := os.Stat(axe); err != nil {
+		p.t.Fatal("axe-core is not here. Run: make deps")
+	}
+	p.do(p.AddInitScript(playwright.Script{Path: &axe}))
+	return p
+}
+
 // isAccessible looks at the page in every width and scheme. It is loaded once:
 // its parts depend on neither, and dark is other colours only.
-func (p *tab) isAccessible(axe, path string) {
+func (p *tab) isAccessible(path string) {
 	p.t.Helper()
-	p.do2(p.AddScriptTag(playwright.PageAddScriptTagOptions{Path: &axe}))
 	for _, width := range []int{1280, 768, 390, 320} {
 		p.do(p.SetViewportSize(width, 900))
 		p.fits(path, width)

@@ -5,31 +5,25 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/playwright-community/playwright-go"
 )
 
 // TestAnAdministratorBacksUp: the desk makes the first backup by itself, the next when asked; one that fails is said
 // without a reload, and on the overview. Every state of the page fits and is accessible.
 func TestAnAdministratorBacksUp(t *testing.T) {
 	beside(t)
-	axe := filepath.Join("..", ".cache", "axe", "package", "axe.min.js")
-	if _, err := os.Stat(axe); err != nil {
-		t.Fatal("axe-core is not here. Run: make deps")
-	}
 	parent := filepath.Join(t.TempDir(), strings.Repeat("one_very_long_folder_name_without_any_place_to_break_it", 2))
 	if err := os.Mkdir(parent, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(parent, "backups")
 	o := openOffice(t, "--backup", to)
-	p := newTab(t, newBrowser(t), o.base, playwright.BrowserNewContextOptions{BypassCSP: playwright.Bool(true)})
+	p := newTab(t, newBrowser(t), o.base).withAxe()
 	p.open("/signin")
 	p.firstRun(o)
 	p.open("/settings/backup")
 	p.sees("by smsdesk")
 	p.sees("The backup is on the same disk as the data")
-	p.isAccessible(axe, "/settings/backup")
+	p.isAccessible("/settings/backup")
 	p.press("Back up now")
 	p.sees("by Ada Obi")
 	if err := os.RemoveAll(to); err != nil {
@@ -40,10 +34,10 @@ func TestAnAdministratorBacksUp(t *testing.T) {
 	}
 	p.press("Back up now")
 	p.sees("The last good one is")
-	p.isAccessible(axe, "/settings/backup?failed")
+	p.isAccessible("/settings/backup?failed")
 	p.open("/")
 	p.sees("Open the Backup page")
-	p.isAccessible(axe, "/?failed")
+	p.isAccessible("/?failed")
 	if out, code := command(t, binary(t, ""), "--data", o.data, "doctor"); code != 1 ||
 		!strings.Contains(out, "the backup of ") {
 		t.Errorf("doctor: exit %d\n%s", code, out)

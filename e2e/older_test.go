@@ -2,11 +2,8 @@ package e2e
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/playwright-community/playwright-go"
 
 	"smsdesk/internal/sms"
 )
@@ -33,15 +30,13 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 	p.keepGoing(c.ID)
 	p.serve()
 
-	axe := filepath.Join("..", ".cache", "axe", "package", "axe.min.js")
-	view := newTab(t, newBrowser(t), "http://"+p.listen,
-		playwright.BrowserNewContextOptions{BypassCSP: playwright.Bool(true)})
+	view := newTab(t, newBrowser(t), "http://"+p.listen).withAxe()
 	view.signIn("administrator@example.com", adaPassword)
 	view.open("/")
 	view.sees("The journal knows of")
 	view.follow("Review and answer")
 	view.sees("Which messages were sent?")
-	view.isAccessible(axe, "/settings/journal?question")
+	view.isAccessible("/settings/journal?question")
 	view.do(view.SetViewportSize(1280, 800))
 	view.press("Accept this older state")
 	view.sees("Enter your password")
@@ -52,7 +47,7 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 		return err == nil && gap.ID > 0
 	})
 	view.sees("in doubt or remembered")
-	view.isAccessible(axe, "/settings/journal?answered")
+	view.isAccessible("/settings/journal?answered")
 	view.do(view.SetViewportSize(1280, 800))
 	time.Sleep(time.Second)
 	if now := len(ledger(t, p.sandbox)); now != sent {
@@ -64,7 +59,7 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 	view.open(fmt.Sprint("/campaigns/", c.ID))
 	view.do(view.Locator("#continue").Click())
 	view.sees("some will get it twice")
-	view.isAccessible(axe, "/campaigns/ID/continue")
+	view.isAccessible("/campaigns/ID/continue")
 	view.do(view.SetViewportSize(1280, 800))
 	view.press("Continue and send")
 	// All places of the rate are taken for a minute.
@@ -74,5 +69,5 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 	}
 	view.open("/settings/journal")
 	view.sees("Warnings before sending")
-	view.isAccessible(axe, "/settings/journal?agrees")
+	view.isAccessible("/settings/journal?agrees")
 }
