@@ -132,14 +132,7 @@ func (db accountStore) AccountNamed(ctx context.Context, name string) (sms.Accou
 // Accounts lists all accounts, the test one last.
 func (db accountStore) Accounts(ctx context.Context) ([]sms.Account, error) {
 	rows, err := db.read().Accounts(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list accounts: %w", err)
-	}
-	list := make([]sms.Account, len(rows))
-	for i, r := range rows {
-		list[i] = account(r)
-	}
-	return list, nil
+	return foundAll(rows, err, account, "list accounts")
 }
 
 // Credentials opens the two secrets of an account.

@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -24,11 +23,11 @@ func (db campaignStore) BeginAgain(ctx context.Context, c sms.Campaign, token st
 		if !errors.Is(classify(err), sms.ErrNotFound) {
 			return err
 		}
+		// The people who were chosen get it, not all of the group that it went to.
+		one := c
+		one.GroupID, one.GroupName = "", ""
 		made = c
-		made.ID, err = t.InsertAgain(ctx, query.InsertAgainParams{AccountID: c.AccountID, Token: token, Name: c.Name,
-			SenderID: c.SenderID, Text: c.Text,
-			Unicode: c.Unicode, Flash: c.Flash, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now,
-			ListID: c.ListID, AgainOf: c.AgainOf})
+		made.ID, err = t.insertCampaign(ctx, one, sms.CampaignHidden, token, now)
 		return err
 	})
 	return made, whole, err
@@ -60,12 +59,7 @@ func (db campaignStore) ShowAgain(ctx context.Context, c sms.Campaign, tally sms
 // oldest first.
 func (db campaignStore) AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error) {
 	rows, err := db.read().AgainCampaigns(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("list campaigns that send again: %w", err)
-	}
-	list := make([]sms.Campaign, len(rows))
-	for i, r := range rows {
-		list[i] = campaign(r.Campaign, r.Test)
-	}
-	return list, nil
+	return foundAll(rows, err, func(r query.AgainCampaignsRow) sms.Campaign {
+		return campaign(r.Campaign, r.Test)
+	}, "list campaigns that send again")
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -12,14 +11,7 @@ import (
 // Balances lists the last reading of every service type of an account.
 func (db accountStore) Balances(ctx context.Context, account int64) ([]sms.Balance, error) {
 	rows, err := db.read().LatestBalances(ctx, account)
-	if err != nil {
-		return nil, fmt.Errorf("read balances: %w", err)
-	}
-	list := make([]sms.Balance, len(rows))
-	for i, r := range rows {
-		list[i] = balance(r)
-	}
-	return list, nil
+	return foundAll(rows, err, balance, "read balances")
 }
 
 func balance(r query.Balance) sms.Balance {
@@ -31,14 +23,9 @@ func balance(r query.Balance) sms.Balance {
 func (db accountStore) BalanceHistory(ctx context.Context, account int64, pluginType string,
 	since int64) ([]sms.BalanceSpan, error) {
 	rows, err := db.read().BalanceHistory(ctx, account, pluginType, since)
-	if err != nil {
-		return nil, fmt.Errorf("read the history of the balance: %w", err)
-	}
-	list := make([]sms.BalanceSpan, len(rows))
-	for i, r := range rows {
-		list[i] = sms.BalanceSpan{Balance: balance(r), Since: r.Since}
-	}
-	return list, nil
+	return foundAll(rows, err, func(r query.Balance) sms.BalanceSpan {
+		return sms.BalanceSpan{Balance: balance(r), Since: r.Since}
+	}, "read the history of the balance")
 }
 
 // PutBalances stores a reading. A balance that did not change only moves the

@@ -35,13 +35,8 @@ func (db campaignStore) CreateDraft(ctx context.Context, c sms.Campaign, token s
 		if err := t.deleteDraft(ctx, c.AccountID, replaces); err != nil {
 			return err
 		}
-		id, err := t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name,
-			SenderID: c.SenderID,
-			Text:     c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName,
-			Recipients: int64(len(messages)),
-			Parts:      c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now,
-			ListID:    c.ListID,
-			CallsText: c.CallsText, CallsPairs: c.CallsPairs, Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf})
+		c.Recipients = int64(len(messages))
+		id, err := t.insertCampaign(ctx, c, sms.CampaignDraft, token, now)
 		if err != nil {
 			return err
 		}
@@ -311,10 +306,7 @@ func (db campaignStore) SameCampaign(ctx context.Context, c sms.Campaign, after 
 // first and at most 100.
 func (db campaignStore) DueCampaigns(ctx context.Context, now int64) ([]int64, error) {
 	ids, err := db.read().DueCampaigns(ctx, now)
-	if err != nil {
-		return nil, fmt.Errorf("list due campaigns: %w", err)
-	}
-	return ids, nil
+	return found(ids, err, "list due campaigns")
 }
 
 // Tally counts a campaign's messages by standing.

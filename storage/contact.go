@@ -127,10 +127,7 @@ func (db contactStore) CountContacts(ctx context.Context, account int64, f sms.F
 		return db.countAll(ctx, account)
 	}
 	err = db.matching(ctx, account, math.MaxInt64, f, func(ids []int64) bool { n += int64(len(ids)); return true })
-	if err != nil {
-		return 0, fmt.Errorf("count contacts: %w", err)
-	}
-	return n, nil
+	return found(n, err, "count contacts")
 }
 
 const countPacked = `select coalesce(sum(b.n), 0) from contact_block b where b.account_id = $1 and b.key = ''
@@ -143,10 +140,7 @@ func (db contactStore) countAll(ctx context.Context, account int64) (n int64, er
 	var stale int64
 	err = db.reader.QueryRowContext(ctx, "select ("+countPacked+"), ("+countStale+")", account, int64(blockSize)).Scan(&n,
 		&stale)
-	if err != nil {
-		return 0, fmt.Errorf("count contacts: %w", err)
-	}
-	return n + stale, nil
+	return found(n+stale, err, "count contacts")
 }
 
 // FindContacts lists contacts as Contacts does, and counts all that the filter

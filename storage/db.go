@@ -291,6 +291,18 @@ func found[T any](v T, err error, doing string) (T, error) {
 	return v, nil
 }
 
+// foundAll is found for rows, each of which is made what the desk knows it as.
+func foundAll[R, T any](rows []R, err error, made func(R) T, doing string) ([]T, error) {
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, classify(err))
+	}
+	list := make([]T, len(rows))
+	for i, r := range rows {
+		list[i] = made(r)
+	}
+	return list, nil
+}
+
 // ErrNewerSchema says that a newer program has upgraded the database meanwhile.
 var ErrNewerSchema = errors.New("the database was upgraded by a newer smsdesk. Stop this one and start that")
 

@@ -450,12 +450,7 @@ func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message,
 		}
 	}
 	calls, c := r.Plan(), &r.Campaign
-	c.ID, err = t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: randomHex(32),
-		Name: c.Name, SenderID: c.SenderID,
-		Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName,
-		Recipients: c.Recipients, Parts: c.Parts,
-		Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy, CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID,
-		CallsText: c.CallsText, CallsPairs: c.CallsPairs, AgainOf: c.AgainOf})
+	c.ID, err = t.insertCampaign(ctx, *c, sms.CampaignDraft, randomHex(32), now)
 	if err != nil {
 		return made, err
 	}

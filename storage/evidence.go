@@ -254,14 +254,7 @@ func (db reportStore) NextAsked(ctx context.Context, account int64) (sms.Asked, 
 // MessageAsked lists the questions about a message, oldest first.
 func (db reportStore) MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error) {
 	rows, err := db.read().MessageAsked(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("list a message's questions: %w", err)
-	}
-	list := make([]sms.Asked, len(rows))
-	for i, r := range rows {
-		list[i] = asked(r)
-	}
-	return list, nil
+	return foundAll(rows, err, asked, "list a message's questions")
 }
 
 // AskMessage lets a question about an accepted message wait for its turn, on

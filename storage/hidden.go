@@ -19,11 +19,8 @@ import (
 func (db campaignStore) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign,
 	now int64) (id int64, err error) {
 	err = db.update(ctx, "begin campaign", func(t *tx) error {
-		id, err = t.InsertHiddenCampaign(ctx, query.InsertHiddenCampaignParams{AccountID: c.AccountID, Token: randomHex(32),
-			Name: c.Name, SenderID: c.SenderID,
-			Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, Recipients: c.Recipients, Parts: c.Parts, CreatedBy: c.CreatedBy,
-			CreatedName: c.CreatedName,
-			CreatedAt:   now, SendAgain: c.SendAgain, ListID: l.ID})
+		c.ListID = l.ID
+		id, err = t.insertCampaign(ctx, c, sms.CampaignHidden, randomHex(32), now)
 		if err != nil {
 			return err
 		}

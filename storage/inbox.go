@@ -479,8 +479,5 @@ func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, er
 	if err == nil && len(bad) > 0 {
 		list, err = in.mend(ctx, list, bad)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the inbox: %w", err)
-	}
-	return list, nil
+	return found(list, err, "read the inbox")
 }

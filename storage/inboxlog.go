@@ -321,10 +321,7 @@ func (in *Inbox) short(ctx context.Context) (bool, error) {
 	var here int64
 	err := in.db.QueryRowContext(ctx, `select count(*) from raw where id > $1 and id <= $2`, in.logged(),
 		in.known).Scan(&here)
-	if err != nil {
-		return false, fmt.Errorf("read the inbox: %w", err)
-	}
-	return here < in.known-in.logged(), nil
+	return found(here < in.known-in.logged(), err, "read the inbox")
 }
 
 const (

@@ -132,14 +132,7 @@ func (db campaignStore) Message(ctx context.Context, id int64) (sms.Message, err
 // MessageAttempts lists the calls that held a message, oldest first.
 func (db campaignStore) MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error) {
 	rows, err := db.read().MessageAttempts(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("list a message's attempts: %w", err)
-	}
-	list := make([]sms.Attempt, len(rows))
-	for i, r := range rows {
-		list[i] = attempt(r)
-	}
-	return list, nil
+	return foundAll(rows, err, attempt, "list a message's attempts")
 }
 
 // MarkLate marks messages without a final report that were sent before the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
 
@@ -54,24 +55,15 @@ func (t *tx) named(ctx context.Context, campaign int64, name string) error {
 	return nil
 }
 
-// InsertCampaign, InsertHiddenCampaign and InsertAgain are those of the
-// questions; no campaign is stored without being found by its name.
-func (t *tx) InsertCampaign(ctx context.Context, c query.InsertCampaignParams) (id int64, err error) {
-	if id, err = t.Queries.InsertCampaign(ctx, c); err == nil {
-		err = t.named(ctx, id, c.Name)
-	}
-	return id, err
-}
-
-func (t *tx) InsertHiddenCampaign(ctx context.Context, c query.InsertHiddenCampaignParams) (id int64, err error) {
-	if id, err = t.Queries.InsertHiddenCampaign(ctx, c); err == nil {
-		err = t.named(ctx, id, c.Name)
-	}
-	return id, err
-}
-
-func (t *tx) InsertAgain(ctx context.Context, c query.InsertAgainParams) (id int64, err error) {
-	if id, err = t.Queries.InsertAgain(ctx, c); err == nil {
+// insertCampaign stores a campaign in its first state, to be found by its name.
+func (t *tx) insertCampaign(ctx context.Context, c sms.Campaign, state sms.CampaignState, token string,
+	now int64) (id int64, err error) {
+	id, err = t.InsertCampaign(ctx, query.InsertCampaignParams{AccountID: c.AccountID, Token: token, Name: c.Name,
+		SenderID: c.SenderID, Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName,
+		State: string(state), Recipients: c.Recipients, Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy,
+		CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, CallsText: c.CallsText, CallsPairs: c.CallsPairs,
+		Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf, SendAgain: c.SendAgain})
+	if err == nil {
 		err = t.named(ctx, id, c.Name)
 	}
 	return id, err

@@ -41,10 +41,7 @@ type compared struct {
 // journal may then be ahead by what it does at this moment.
 func (j *Journal) Compare(ctx context.Context, live bool) (health.Question, error) {
 	c, err := j.compare(ctx, live)
-	if err != nil {
-		return health.Question{}, fmt.Errorf("compare journal and database: %w", err)
-	}
-	return c.question, nil
+	return found(c.question, err, "compare journal and database")
 }
 
 func (j *Journal) compare(ctx context.Context, live bool) (*compared, error) {

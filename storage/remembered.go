@@ -112,14 +112,11 @@ func (db callStore) RememberedIn(ctx context.Context,
 
 // remembersFor says whether anything that is remembered can count for a campaign.
 func (db callStore) remembersFor(ctx context.Context, c sms.Campaign) (bool, error) {
-	found := 0
+	n := 0
 	err := db.reader.QueryRowContext(ctx,
 		`select count(*) from (select 1 from remembered where accepted_at >= $1 or licensed_at >= $2 limit 1) as some`,
-		c.CreatedAt, c.CreatedAt-rememberedFor.Milliseconds()).Scan(&found)
-	if err != nil {
-		return false, fmt.Errorf("look for remembered messages: %w", err)
-	}
-	return found > 0, nil
+		c.CreatedAt, c.CreatedAt-rememberedFor.Milliseconds()).Scan(&n)
+	return found(n > 0, err, "look for remembered messages")
 }
 
 // unsentMessage is one that would be sent, by what it is remembered.
@@ -142,10 +139,7 @@ func (db callStore) unsentAfter(ctx context.Context, c sms.Campaign, after int64
 		list = append(list, m)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list unsent messages: %w", err)
-	}
-	return list, nil
+	return found(list, err, "list unsent messages")
 }
 
 // countRemembered adds the remembered ones of some messages and returns their parts.
@@ -319,10 +313,7 @@ func (c *claiming) queuedAhead(ctx context.Context, campaignID int64) (list []sm
 		list = append(list, r)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list queued messages: %w", err)
-	}
-	return list, nil
+	return found(list, err, "list queued messages")
 }
 
 // markRemembered tells such messages from others that were left out.

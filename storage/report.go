@@ -158,14 +158,7 @@ const evidenceLife = 72 * 60 * 60 * 1000
 // MessageReports lists the reports of a message in the order of arrival.
 func (db reportStore) MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error) {
 	rows, err := db.read().MessageReports(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("list a message's reports: %w", err)
-	}
-	list := make([]sms.StoredReport, len(rows))
-	for i, r := range rows {
-		list[i] = report(r)
-	}
-	return list, nil
+	return foundAll(rows, err, report, "list a message's reports")
 }
 
 // LastReportAt is when the last report of an account arrived, 0 for never.

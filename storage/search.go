@@ -133,10 +133,7 @@ const latestStarted = "select " + campaignShows +
 // only what decides how their messages are shown is filled in.
 func (db campaignStore) CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
 	list, err := readCampaigns(db.asked.QueryContext(ctx, latestStarted, account, limit))
-	if err != nil {
-		return nil, fmt.Errorf("list campaigns' names: %w", err)
-	}
-	return list, nil
+	return found(list, err, "list campaigns' names")
 }
 
 // SearchMessages lists messages of an account that were found. next is where

@@ -11,10 +11,7 @@ import (
 // SenderIDs lists what was last read from the gateway, by text.
 func (db accountStore) SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
 	rows, err := db.read().SenderIDs(ctx, account)
-	if err != nil {
-		return nil, fmt.Errorf("list sender IDs: %w", err)
-	}
-	return senderIDs(rows), nil
+	return found(senderIDs(rows), err, "list sender IDs")
 }
 
 func (t accountTx) senderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"fmt"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -62,10 +61,7 @@ func (db *core) Setting(ctx context.Context, name string) (string, error) {
 	if err = classify(err); err == sms.ErrNotFound {
 		return "", nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("read setting: %w", err)
-	}
-	return v, nil
+	return found(v, err, "read setting")
 }
 
 // PutSetting stores one setting.

@@ -78,10 +78,7 @@ func MarkCopy(ctx context.Context, path string, mark health.Copy) (health.Copy, 
 		mark, err = putMark(ctx, db, mark)
 		err = errors.Join(err, db.Close())
 	}
-	if err != nil {
-		return mark, fmt.Errorf("mark a copy: %w", err)
-	}
-	return mark, nil
+	return found(mark, err, "mark a copy")
 }
 
 const putSetting = `insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value`
@@ -126,10 +123,7 @@ func SettingIn(ctx context.Context, path, name string) (value string, err error)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("read setting: %w", err)
-	}
-	return value, nil
+	return found(value, err, "read setting")
 }
 
 // Contents is what a database file holds.
@@ -254,10 +248,7 @@ func KeyFits(ctx context.Context, path string, key []byte) (bool, error) {
 	}
 	defer func() { _ = db.Close() }()
 	fits, err := seal.fits(ctx, db)
-	if err != nil {
-		return false, fmt.Errorf("try the key: %w", err)
-	}
-	return fits, nil
+	return found(fits, err, "try the key")
 }
 
 // NewestSchema is the number of the newest migration that this program knows.

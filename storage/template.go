@@ -62,14 +62,7 @@ func (db accountStore) ForgetTemplate(ctx context.Context, account, id int64) er
 // TemplateDrafts lists an account's drafts, by name.
 func (db accountStore) TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error) {
 	rows, err := db.read().TemplateDrafts(ctx, account)
-	if err != nil {
-		return nil, fmt.Errorf("list template drafts: %w", err)
-	}
-	list := make([]sms.TemplateDraft, len(rows))
-	for i, r := range rows {
-		list[i] = templateDraft(r)
-	}
-	return list, nil
+	return foundAll(rows, err, templateDraft, "list template drafts")
 }
 
 // TemplateDraft finds a draft of an account.

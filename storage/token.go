@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"fmt"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -41,14 +40,9 @@ func (db staffStore) Token(ctx context.Context, id int64) (sms.Token, error) {
 // first, the newest first, at most 500.
 func (db staffStore) Tokens(ctx context.Context, user int64) ([]sms.Token, error) {
 	rows, err := db.read().Tokens(ctx, user)
-	if err != nil {
-		return nil, fmt.Errorf("list tokens: %w", err)
-	}
-	list := make([]sms.Token, len(rows))
-	for i, r := range rows {
-		list[i] = token(r.Token, r.AppUser)
-	}
-	return list, nil
+	return foundAll(rows, err, func(r query.TokensRow) sms.Token {
+		return token(r.Token, r.AppUser)
+	}, "list tokens")
 }
 
 // TouchToken remembers that a token was used.

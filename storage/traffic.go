@@ -104,41 +104,26 @@ func (t *tx) flushTraffic(ctx context.Context) (err error) {
 // time, by slot, network and sender ID.
 func (db usageStore) Traffic(ctx context.Context, account, since int64) ([]sms.Traffic, error) {
 	rows, err := db.read().Traffic(ctx, account, since)
-	if err != nil {
-		return nil, fmt.Errorf("read traffic: %w", err)
-	}
-	list := make([]sms.Traffic, len(rows))
-	for i, r := range rows {
-		list[i] = sms.Traffic{At: r.Slot, Network: r.Network, SenderID: r.SenderID, Key: r.Key, N: r.N}
-	}
-	return list, nil
+	return foundAll(rows, err, func(r query.TrafficRow) sms.Traffic {
+		return sms.Traffic{At: r.Slot, Network: r.Network, SenderID: r.SenderID, Key: r.Key, N: r.N}
+	}, "read traffic")
 }
 
 // TrafficQuarters is the same by quarters of an hour.
 func (db usageStore) TrafficQuarters(ctx context.Context, account, since int64) ([]sms.Traffic, error) {
 	rows, err := db.read().TrafficQuarters(ctx, account, since)
-	if err != nil {
-		return nil, fmt.Errorf("read traffic: %w", err)
-	}
-	list := make([]sms.Traffic, len(rows))
-	for i, r := range rows {
-		list[i] = sms.Traffic{At: r.Quarter, Key: r.Key, N: r.N}
-	}
-	return list, nil
+	return foundAll(rows, err, func(r query.TrafficQuartersRow) sms.Traffic {
+		return sms.Traffic{At: r.Quarter, Key: r.Key, N: r.N}
+	}, "read traffic")
 }
 
 // CampaignCuts cuts a campaign's messages or reports into parts of one kind, in the
 // order of their names.
 func (db usageStore) CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Cut, error) {
 	rows, err := db.read().CampaignCuts(ctx, id, string(kind))
-	if err != nil {
-		return nil, fmt.Errorf("read a campaign's parts: %w", err)
-	}
-	list := make([]sms.Cut, len(rows))
-	for i, r := range rows {
-		list[i] = sms.Cut{Kind: kind, Name: r.Name, Key: r.Key, N: r.N}
-	}
-	return list, nil
+	return foundAll(rows, err, func(r query.CampaignCutsRow) sms.Cut {
+		return sms.Cut{Kind: kind, Name: r.Name, Key: r.Key, N: r.N}
+	}, "read a campaign's parts")
 }
 
 // ComingUp lists an account's scheduled campaigns, the soonest first.

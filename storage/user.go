@@ -55,14 +55,7 @@ func (db staffStore) UserByEmail(ctx context.Context, email string) (sms.User, s
 // Users lists everybody, by name.
 func (db staffStore) Users(ctx context.Context) ([]sms.User, error) {
 	rows, err := db.read().Users(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list users: %w", err)
-	}
-	list := make([]sms.User, len(rows))
-	for i, r := range rows {
-		list[i] = user(r)
-	}
-	return list, nil
+	return foundAll(rows, err, user, "list users")
 }
 
 // UpdateUser changes a person's name, role and whether they may sign in; the
@@ -146,14 +139,9 @@ func (db staffStore) Invite(ctx context.Context, hash [32]byte, now int64) (sms.
 // Invites lists the invitations that can still be used.
 func (db staffStore) Invites(ctx context.Context, now int64) ([]sms.Invite, error) {
 	rows, err := db.read().OpenInvites(ctx, now)
-	if err != nil {
-		return nil, fmt.Errorf("list invitations: %w", err)
-	}
-	list := make([]sms.Invite, len(rows))
-	for i, r := range rows {
-		list[i] = sms.Invite{Email: r.Email, Role: sms.Role(r.Role), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
-	}
-	return list, nil
+	return foundAll(rows, err, func(r query.Invite) sms.Invite {
+		return sms.Invite{Email: r.Email, Role: sms.Role(r.Role), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
+	}, "list invitations")
 }
 
 // AcceptInvite uses an invitation once and makes its person. The address and

@@ -285,10 +285,7 @@ func sessionsOf(rows []query.UssdSession) []ussd.Session {
 // that took longer than least microseconds.
 func (db menuStore) SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error) {
 	rows, err := db.read().SlowestUSSDSessions(ctx, account, least, int32(limit))
-	if err != nil {
-		return nil, fmt.Errorf("list slow USSD sessions: %w", err)
-	}
-	return sessionsOf(rows), nil
+	return found(sessionsOf(rows), err, "list slow USSD sessions")
 }
 
 // CountOpenUSSDSessions counts the sessions under way.
@@ -331,14 +328,9 @@ func savedOf(rows []query.UssdSaved) (list []ussd.Saved) {
 // saw it, and in how many the caller left there.
 func (db menuStore) Drops(ctx context.Context, menu int64) ([]ussd.Drop, error) {
 	rows, err := db.read().USSDDrops(ctx, menu)
-	if err != nil {
-		return nil, fmt.Errorf("count USSD screens: %w", err)
-	}
-	list := make([]ussd.Drop, len(rows))
-	for i, r := range rows {
-		list[i] = ussd.Drop{Screen: r.Screen, Seen: r.Seen, Ended: r.Ended}
-	}
-	return list, nil
+	return foundAll(rows, err, func(r query.USSDDropsRow) ussd.Drop {
+		return ussd.Drop{Screen: r.Screen, Seen: r.Seen, Ended: r.Ended}
+	}, "count USSD screens")
 }
 
 // EachAnswers gives what callers answered in a menu, session by session, the

@@ -1,7 +1,8 @@
 -- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19, $20, $21)
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of,
+  send_again)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23)
 returning id;
 
 -- name: CampaignByID :one

@@ -329,8 +329,9 @@ func (q *Queries) FirstUntidy(ctx context.Context) (FirstUntidyRow, error) {
 
 const insertCampaign = `-- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'draft', '', '', 'pending', 1, $10, $11, $12, 0, $13, $14, 0, '', $15, 0, 0, $15, $16, $17, $18, $19, $20, $21)
+  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of,
+  send_again)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23)
 returning id
 `
 
@@ -344,6 +345,7 @@ type InsertCampaignParams struct {
 	Flash       bool
 	GroupID     string
 	GroupName   string
+	State       string
 	Recipients  int64
 	Parts       int64
 	Fingerprint string
@@ -356,6 +358,7 @@ type InsertCampaignParams struct {
 	Urgent      bool
 	TestOf      int64
 	AgainOf     int64
+	SendAgain   bool
 }
 
 func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) (int64, error) {
@@ -369,6 +372,7 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 		arg.Flash,
 		arg.GroupID,
 		arg.GroupName,
+		arg.State,
 		arg.Recipients,
 		arg.Parts,
 		arg.Fingerprint,
@@ -381,6 +385,7 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 		arg.Urgent,
 		arg.TestOf,
 		arg.AgainOf,
+		arg.SendAgain,
 	)
 	var id int64
 	err := row.Scan(&id)

@@ -49,13 +49,6 @@ select choices from list_mapping where account_id = $1 and header_key = $2;
 insert into list_mapping (account_id, header_key, choices, changed_at) values ($1, $2, $3, $4)
 on conflict (account_id, header_key) do update set choices = excluded.choices, changed_at = excluded.changed_at;
 
--- name: InsertHiddenCampaign :one
-insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at,
-  send_again, list_id)
-values ($1, $2, $3, $4, $5, $6, $7, '', '', 'hidden', '', '', 'pending', 1, $8, $9, '', 0, $10, $11, 0, '', $12, 0, 0, $12, $13, $14)
-returning id;
-
 -- name: ShowCampaign :execrows
 update campaign set state = 'draft', recipients = $2, parts = $3, unicode = $4, fingerprint = $5, calls_text = $6, calls_pairs = $7, created_at = $8, changed_at = $8
 where id = $1 and state = 'hidden';

@@ -199,53 +199,6 @@ func (q *Queries) HideDraft(ctx context.Context, id int64) (int64, error) {
 	return result.RowsAffected()
 }
 
-const insertHiddenCampaign = `-- name: InsertHiddenCampaign :one
-insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at,
-  send_again, list_id)
-values ($1, $2, $3, $4, $5, $6, $7, '', '', 'hidden', '', '', 'pending', 1, $8, $9, '', 0, $10, $11, 0, '', $12, 0, 0, $12, $13, $14)
-returning id
-`
-
-type InsertHiddenCampaignParams struct {
-	AccountID   int64
-	Token       string
-	Name        string
-	SenderID    string
-	Text        string
-	Unicode     bool
-	Flash       bool
-	Recipients  int64
-	Parts       int64
-	CreatedBy   int64
-	CreatedName string
-	CreatedAt   int64
-	SendAgain   bool
-	ListID      int64
-}
-
-func (q *Queries) InsertHiddenCampaign(ctx context.Context, arg InsertHiddenCampaignParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, insertHiddenCampaign,
-		arg.AccountID,
-		arg.Token,
-		arg.Name,
-		arg.SenderID,
-		arg.Text,
-		arg.Unicode,
-		arg.Flash,
-		arg.Recipients,
-		arg.Parts,
-		arg.CreatedBy,
-		arg.CreatedName,
-		arg.CreatedAt,
-		arg.SendAgain,
-		arg.ListID,
-	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
-}
-
 const insertList = `-- name: InsertList :one
 insert into list (uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total,
   campaign_id, created_by, created_name, created_at, changed_at, purpose)

@@ -150,49 +150,6 @@ func (q *Queries) CampaignAttempts(ctx context.Context, campaignID int64, iD int
 	return items, nil
 }
 
-const insertAgain = `-- name: InsertAgain :one
-insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
-  recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at,
-  list_id, again_of)
-values ($1, $2, $3, $4, $5, $6, $7, '', '', 'hidden', '', '', 'pending', 1, 0, 0, '', 0, $8, $9, 0, '', $10, 0, 0, $10, $11, $12)
-returning id
-`
-
-type InsertAgainParams struct {
-	AccountID   int64
-	Token       string
-	Name        string
-	SenderID    string
-	Text        string
-	Unicode     bool
-	Flash       bool
-	CreatedBy   int64
-	CreatedName string
-	CreatedAt   int64
-	ListID      int64
-	AgainOf     int64
-}
-
-func (q *Queries) InsertAgain(ctx context.Context, arg InsertAgainParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, insertAgain,
-		arg.AccountID,
-		arg.Token,
-		arg.Name,
-		arg.SenderID,
-		arg.Text,
-		arg.Unicode,
-		arg.Flash,
-		arg.CreatedBy,
-		arg.CreatedName,
-		arg.CreatedAt,
-		arg.ListID,
-		arg.AgainOf,
-	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
-}
-
 const objectAudit = `-- name: ObjectAudit :many
 select id, at, user_id, user_name, action, object, detail from audit where object = $1 order by id
 `
