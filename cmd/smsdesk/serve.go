@@ -204,7 +204,7 @@ func (s *server) build(ctx context.Context) error {
 	s.accounts = gateway.NewAccounts(opener(s.log, time.Now), s.db, s.log)
 	s.watchClock(s.journal.Newest)
 	orders, sending := gateway.See(s.accounts, forOrders), gateway.See(s.accounts, forSending)
-	s.desk = desk.New(s.db, orders, s.feed, s.log, wall)
+	s.desk = desk.New(orderStores(s.db), orders, s.feed, s.log, wall)
 	stopKey, err := s.db.StopKey()
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (s *server) build(ctx context.Context) error {
 	}
 	s.desk.UseStopLinks(links)
 	s.lists = lists.New(s.db, lists.Config{Feed: s.feed, Log: s.log, Now: wall, Audit: feed.AuditTo(s.db, s.log, wall),
-		Stops: links, Checks: s.desk})
+		Stops: links, Checks: s.desk.Records})
 	s.downloads = lists.NewDownloads(s.lists, s.db)
 	s.receiver = workers.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, wall)
 	s.receiver.ReplayFrom(s.reports)
@@ -225,10 +225,10 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, spool.Close)
-	s.sessions = session.New(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk, s.feed, s.log, wall)
+	s.sessions = session.New(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.People, s.feed, s.log, wall)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = workers.NewDispatcher(s.db, s.journal, sending, s.feed, s.CallsInFlight, s.log, wall)
-	s.scheduler = workers.NewScheduler(workers.SchedulerConfig{Store: s.db, Orders: s.desk, Clocks: s.accounts,
+	s.scheduler = workers.NewScheduler(workers.SchedulerConfig{Store: s.db, Orders: s.desk.Campaigns, Clocks: s.accounts,
 		Feed: s.feed, Log: s.log, Now: wall, Elapsed: elapsed})
 	s.importer = lists.NewImporter(s.lists, s.db)
 	s.reader = workers.NewReader(s.db, desk.NewReadings(s.db, orders, wall), s.accounts, s.feed, s.log, wall)
@@ -284,19 +284,20 @@ func (s *server) pages() *web.Web {
 		Record: s.db, People: s.db, Blocked: s.db, Staff: s.db, Token: s.db, API: s.db,
 	}
 	do := web.Orders{
-		Account: s.desk, Endpoint: s.desk, Retention: s.desk, Backup: s.desk, Journal: s.desk,
-		Balance: s.desk, Report: s.desk, Record: s.desk, People: s.desk, Audience: s.lists, Blocked: s.desk, OptOut: s.desk,
-		Staff: s.desk, Token: s.desk, Door: s.desk, API: s.desk, APILists: s.lists,
+		Account: s.desk, Endpoint: s.desk.Accounts, Retention: s.desk.Accounts, Backup: s.desk.Accounts,
+		Journal: s.desk.Journal, Balance: s.desk.Records, Report: s.desk.Doubts, Record: s.desk.Records,
+		People: s.desk.People, Audience: s.lists, Blocked: s.desk.People, OptOut: s.desk.People, Staff: s.desk.Staff,
+		Token: s.desk.Staff, Door: s.desk, API: s.desk, APILists: s.lists,
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
 			Doubt: s.db, Overview: s.db},
-		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.downloads, Confirm: s.desk, Draft: s.desk,
-			Upload: s.lists, Doubt: s.desk},
+		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.downloads,
+			Confirm: s.desk, Draft: s.desk.Campaigns, Upload: s.lists, Doubt: s.desk.Doubts},
 	}
 	menus := ussd.Config{
 		Ask: ussd.Questions{MenuBase: s.db, Menu: s.db, Caller: s.db},
-		Do:  ussd.Orders{Menu: s.desk, Caller: s.desk}, Press: s.press, Try: s.sessions.Try,
+		Do:  ussd.Orders{Menu: s.desk.Menus, Caller: s.desk.Menus}, Press: s.press, Try: s.sessions.Try,
 	}
 	site := page.Config{Ask: s.db, Do: s.desk, Feed: s.feed, Log: s.log, Now: wall,
 		PublicURL: s.PublicURL, Secure: s.secure(), Proxies: s.TrustedProxy, Backups: s.backups, Outage: s.outage.Sentence,

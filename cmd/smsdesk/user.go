@@ -76,8 +76,14 @@ func (userList) Run(ctx context.Context, e env) error {
 
 // desk builds the orders for a single command: nothing runs behind it.
 func (e env) desk(db *storage.DB) *desk.Desk {
-	return desk.New(db, gateway.See(gateway.NewAccounts(opener(e.log, time.Now), db, e.log), forOrders), feed.New(), e.log,
-		time.Now)
+	return desk.New(orderStores(db),
+		gateway.See(gateway.NewAccounts(opener(e.log, time.Now), db, e.log), forOrders), feed.New(), e.log, time.Now)
+}
+
+// orderStores is one database for the orders of every noun.
+func orderStores(db *storage.DB) desk.Stores {
+	return desk.Stores{Accounts: db, Again: db, Audit: db, Campaigns: db, Door: db, Doubts: db, Journal: db, Menus: db,
+		People: db, Records: db, Reads: db, Staff: db}
 }
 
 func readSecret(path string) (string, error) {

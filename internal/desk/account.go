@@ -11,15 +11,24 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type accountStore interface {
-	Accounts(ctx context.Context) ([]sms.Account, error)
-	CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials, now int64) (sms.Account, error)
-	UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (
-		sms.Account, error)
+// Accounts takes the orders about accounts at the provider and about how long
+// what was sent is kept.
+type Accounts struct {
+	work
+	store    AccountStore
+	gateways Gateways
+}
+
+// AccountStore is what those orders need to be remembered.
+type AccountStore interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
+	CreateAccount(ctx context.Context, a sms.Account, c sms.Credentials, now int64) (sms.Account, error)
+	PutSetting(ctx context.Context, name, value string) error
 	ResumeAccount(ctx context.Context, id int64) (bool, error)
 	RotateCallback(ctx context.Context, account int64, kind string, now int64) error
-	recordStore
+	UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (
+		sms.Account, error)
+	RefreshStore
 }
 
 // withDefaults fills in what a new account needs and nobody said.
@@ -60,7 +69,7 @@ var errNameTaken = sms.Invalid{"name": "An account with this name already exists
 
 // CreateAccount stores an account. It does not call the service: a desk can
 // be set up while the provider cannot be reached.
-func (d *Desk) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c sms.Credentials) (sms.Account, error) {
+func (d *Accounts) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c sms.Credentials) (sms.Account, error) {
 	if err := by.May(sms.Administrator, "create account"); err != nil {
 		return sms.Account{}, err
 	}
@@ -82,7 +91,7 @@ func (d *Desk) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c 
 
 // SaveAccount changes an account; credentials left empty stay as they are.
 // New settings may cure what paused it, so a pause ends.
-func (d *Desk) SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (
+func (d *Accounts) SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (
 	sms.Account, error) {
 	if err := by.May(sms.Administrator, "save account"); err != nil {
 		return sms.Account{}, err
@@ -122,7 +131,7 @@ type Sending struct {
 
 // SaveSending changes how an account sends. Campaigns that are planned already
 // keep their calls. The fields of its Invalid are those of sms.Account.Check.
-func (d *Desk) SaveSending(ctx context.Context, by sms.User, id int64, s Sending) (sms.Account, error) {
+func (d *Accounts) SaveSending(ctx context.Context, by sms.User, id int64, s Sending) (sms.Account, error) {
 	if err := by.May(sms.Administrator, "save account"); err != nil {
 		return sms.Account{}, err
 	}
@@ -162,7 +171,7 @@ type AccountTest struct {
 
 // TestAccount asks the service for the balance, the sender IDs and the
 // templates and keeps them. A test that succeeds ends a pause. The error's text may be shown.
-func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountTest, error) {
+func (d *Accounts) TestAccount(ctx context.Context, by sms.User, id int64) (AccountTest, error) {
 	if err := by.May(sms.Administrator, "test account"); err != nil {
 		return AccountTest{}, err
 	}
@@ -185,7 +194,7 @@ func (d *Desk) TestAccount(ctx context.Context, by sms.User, id int64) (AccountT
 
 // RefreshAccount reads the balance and all records again.
 // The error's text may be shown.
-func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error {
+func (d *Accounts) RefreshAccount(ctx context.Context, by sms.User, id int64) error {
 	if err := by.May(sms.Sender, "refresh account"); err != nil {
 		return err
 	}
@@ -201,13 +210,13 @@ func (d *Desk) RefreshAccount(ctx context.Context, by sms.User, id int64) error 
 // Readings reads what the provider keeps of accounts, and stores it, for nobody in
 // particular.
 type Readings struct {
-	store    refreshStore
+	store    RefreshStore
 	gateways Gateways
 	now      func() time.Time
 }
 
 // NewReadings returns Readings. now is the wall clock.
-func NewReadings(store refreshStore, gateways Gateways, now func() time.Time) *Readings {
+func NewReadings(store RefreshStore, gateways Gateways, now func() time.Time) *Readings {
 	return &Readings{store, gateways, now}
 }
 
@@ -226,7 +235,7 @@ func (r *Readings) ReadRecords(ctx context.Context, a sms.Account) error {
 	return err
 }
 
-type refreshStore interface {
+type RefreshStore interface {
 	MarkAccount(ctx context.Context, id int64, failure string, now int64) error
 	PutSenderIDs(ctx context.Context, account int64, list []sms.SenderID, now int64) error
 	PutBalances(ctx context.Context, account int64, list []sms.Balance, now int64) error
@@ -238,7 +247,7 @@ type refreshStore interface {
 // refresh reads an account's records from the service and stores them with
 // the time they were read. Templates and groups are a convenience: an account
 // that may not list them can send all the same, so why they failed is only kept.
-func refresh(ctx context.Context, store refreshStore, gateways Gateways, a sms.Account,
+func refresh(ctx context.Context, store RefreshStore, gateways Gateways, a sms.Account,
 	now func() time.Time) (t AccountTest, err error) {
 	g, err := gateways.For(ctx, a)
 	if err != nil {
@@ -266,7 +275,7 @@ func refresh(ctx context.Context, store refreshStore, gateways Gateways, a sms.A
 }
 
 // ResumeAccount ends a pause: sending starts again.
-func (d *Desk) ResumeAccount(ctx context.Context, by sms.User, id int64) error {
+func (d *Accounts) ResumeAccount(ctx context.Context, by sms.User, id int64) error {
 	if err := by.May(sms.Manager, "resume account"); err != nil {
 		return err
 	}
@@ -281,7 +290,7 @@ func (d *Desk) ResumeAccount(ctx context.Context, by sms.User, id int64) error {
 
 // RotateCallback makes a new callback address; the old one works for seven
 // more days.
-func (d *Desk) RotateCallback(ctx context.Context, by sms.User, account int64, kind string) error {
+func (d *Accounts) RotateCallback(ctx context.Context, by sms.User, account int64, kind string) error {
 	if err := by.May(sms.Administrator, "make a new callback address"); err != nil {
 		return err
 	}

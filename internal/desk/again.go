@@ -10,10 +10,21 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type againStore interface {
+// Again makes campaigns of messages that are to be sent once more.
+type Again struct {
+	work
+	store   AgainStore
+	records *Records
+}
+
+// AgainStore is what those orders need to be remembered.
+type AgainStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error)
+	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
-	BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
 	ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error)
 }
@@ -32,7 +43,7 @@ type AgainOrder struct {
 // SendAgain makes a draft of the messages of an earlier campaign, for the
 // person to confirm; the earlier messages stay as they are. Numbers that are
 // blocked now are left out. Its Invalid has the one field "keys".
-func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Campaign, error) {
+func (d *Again) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "send again"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -47,11 +58,11 @@ func (d *Desk) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Ca
 	if err != nil {
 		return sms.Campaign{}, err
 	}
-	a := again{desk: d, order: o, account: account, earlier: earlier}
+	a := again{from: d, order: o, account: account, earlier: earlier}
 	if err := a.choose(ctx); err != nil {
 		return sms.Campaign{}, err
 	}
-	limits, err := d.PlanLimits(ctx, account, earlier)
+	limits, err := d.records.PlanLimits(ctx, account, earlier)
 	if err != nil {
 		return sms.Campaign{}, err
 	}
@@ -79,7 +90,7 @@ const nothingAgain = "None of these messages can be sent again"
 
 // again is one order to send again at work.
 type again struct {
-	desk    *Desk
+	from    *Again
 	order   AgainOrder
 	account sms.Account
 	earlier sms.Campaign
@@ -89,7 +100,7 @@ type again struct {
 // choose finds the messages. Only their ids are kept: there may be a million.
 func (a *again) choose(ctx context.Context) error {
 	if a.order.MessageID > 0 {
-		m, err := a.desk.store.Message(ctx, a.order.MessageID)
+		m, err := a.from.store.Message(ctx, a.order.MessageID)
 		if err != nil {
 			return err
 		}
@@ -112,7 +123,7 @@ func (a *again) choose(ctx context.Context) error {
 	for more := true; more; {
 		var list []sms.Message
 		var err error
-		if list, more, err = a.desk.store.Messages(ctx, f); err != nil {
+		if list, more, err = a.from.store.Messages(ctx, f); err != nil {
 			return err
 		}
 		for _, m := range list {
@@ -132,9 +143,9 @@ func (a *again) choose(ctx context.Context) error {
 // not be sent now is skipped; what was left out before and still may not be
 // sent does not come along.
 func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
-	today := a.desk.now().In(a.account.Location())
+	today := a.from.now().In(a.account.Location())
 	for ids := range slices.Chunk(a.ids, messagesAtOnce/2) {
-		list, _, err := a.desk.store.Messages(ctx, sms.MessageFilter{CampaignID: a.earlier.ID, IDs: ids, Limit: len(ids)})
+		list, _, err := a.from.store.Messages(ctx, sms.MessageFilter{CampaignID: a.earlier.ID, IDs: ids, Limit: len(ids)})
 		if err != nil {
 			return err
 		}
@@ -142,7 +153,7 @@ func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
 		for _, m := range list {
 			numbers = append(numbers, m.Number)
 		}
-		blocked, err := a.desk.store.BlockedAmong(ctx, a.account.ID, numbers)
+		blocked, err := a.from.store.BlockedAmong(ctx, a.account.ID, numbers)
 		if err != nil {
 			return err
 		}
@@ -165,17 +176,6 @@ func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
 	return nil
 }
 
-// PlanLimits are the bounds of the calls that send a campaign's messages now.
-func (d *Desk) PlanLimits(ctx context.Context, account sms.Account, c sms.Campaign) (plan.Limits, error) {
-	gateway, err := d.gateways.For(ctx, account)
-	if err != nil {
-		return plan.Limits{}, err
-	}
-	return plan.Limits{CallLimit: account.CallLimit, Size: gateway.PairSize, Room: func(unicode bool) int {
-		return gateway.PairRoom(sms.Call{SenderID: c.SenderID, Flash: c.Flash, Unicode: unicode}, account.URLBudget)
-	}}, nil
-}
-
 // make plans and stores the messages, and shows the campaign.
 func (a *again) make(ctx context.Context, r *plan.Repetition) (sms.Campaign, error) {
 	if err := a.each(ctx, func(list []sms.Message) error {
@@ -194,7 +194,7 @@ func (a *again) make(ctx context.Context, r *plan.Repetition) (sms.Campaign, err
 	if err := a.put(ctx, r.Campaign, r.Plan()); err != nil {
 		return r.Campaign, err
 	}
-	return a.desk.store.ShowAgain(ctx, r.Campaign, r.Tally, a.desk.ms())
+	return a.from.store.ShowAgain(ctx, r.Campaign, r.Tally, a.from.ms())
 }
 
 var errAgainMoved = fmt.Errorf("%w: a number was blocked meanwhile", sms.ErrConflict)
@@ -214,7 +214,7 @@ func (a *again) put(ctx context.Context, c sms.Campaign, calls []int32) error {
 			sent++
 		}
 		for len(list) > 0 {
-			n, err := a.desk.store.PutMessages(ctx, c.ID, list, a.desk.ms())
+			n, err := a.from.store.PutMessages(ctx, c.ID, list, a.from.ms())
 			if err != nil {
 				return err
 			}

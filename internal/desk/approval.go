@@ -10,10 +10,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type approvalStore interface {
-	Users(ctx context.Context) ([]sms.User, error)
-}
-
 // Ask is what a person wants a second one to approve: the campaign as it was
 // shown, and when it is to go.
 type Ask struct {
@@ -30,7 +26,7 @@ type ApproveOrder struct {
 }
 
 // approvalProblem says that a draft needs a second person before it goes.
-func (d *Desk) approvalProblem(ctx context.Context, c sms.Campaign) (sentence string, err error) {
+func (d *Campaigns) approvalProblem(ctx context.Context, c sms.Campaign) (sentence string, err error) {
 	needed, above, err := d.needsApproval(ctx, c)
 	if err != nil || !needed {
 		return "", err
@@ -45,12 +41,12 @@ func (d *Desk) approvalProblem(ctx context.Context, c sms.Campaign) (sentence st
 }
 
 // NeedsApproval says whether a draft goes only with the yes of a second person.
-func (d *Desk) NeedsApproval(ctx context.Context, c sms.Campaign) (bool, error) {
+func (d *Campaigns) NeedsApproval(ctx context.Context, c sms.Campaign) (bool, error) {
 	needed, _, err := d.needsApproval(ctx, c)
 	return needed, err
 }
 
-func (d *Desk) needsApproval(ctx context.Context, c sms.Campaign) (needed bool, above int64, err error) {
+func (d *Campaigns) needsApproval(ctx context.Context, c sms.Campaign) (needed bool, above int64, err error) {
 	account, err := d.store.Account(ctx, c.AccountID)
 	if err != nil || account.ApproveAbove == 0 {
 		return false, 0, err
@@ -60,7 +56,7 @@ func (d *Desk) needsApproval(ctx context.Context, c sms.Campaign) (needed bool, 
 }
 
 // Approvers are the people who could approve a draft for which by asks.
-func (d *Desk) Approvers(ctx context.Context, by sms.User, c sms.Campaign) ([]sms.User, error) {
+func (d *Campaigns) Approvers(ctx context.Context, by sms.User, c sms.Campaign) ([]sms.User, error) {
 	list, err := d.store.Users(ctx)
 	return c.Approvers(list, by), err
 }
@@ -69,7 +65,7 @@ func (d *Desk) Approvers(ctx context.Context, by sms.User, c sms.Campaign) ([]sm
 // may change. Whoever presses twice gets it as it is; sms.ErrConflict is for
 // whoever was not the first. The fields of its Invalid are approval, time and
 // those of StartCampaign without typed.
-func (d *Desk) AskApproval(ctx context.Context, by sms.User, id int64, o Ask) (sms.Campaign, error) {
+func (d *Campaigns) AskApproval(ctx context.Context, by sms.User, id int64, o Ask) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "ask for approval"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -100,7 +96,7 @@ func (d *Desk) AskApproval(ctx context.Context, by sms.User, id int64, o Ask) (s
 
 // checkAsk asks what a start would be asked, so that a second person is not
 // given what cannot be sent.
-func (d *Desk) checkAsk(ctx context.Context, by sms.User, c sms.Campaign, o Ask) error {
+func (d *Campaigns) checkAsk(ctx context.Context, by sms.User, c sms.Campaign, o Ask) error {
 	bad := sms.Invalid{}
 	needed, _, err := d.needsApproval(ctx, c)
 	if err != nil {
@@ -128,7 +124,7 @@ func (d *Desk) checkAsk(ctx context.Context, by sms.User, c sms.Campaign, o Ask)
 	return bad.Or()
 }
 
-func (d *Desk) askedTimeProblem(ctx context.Context, c sms.Campaign, o Ask) (string, error) {
+func (d *Campaigns) askedTimeProblem(ctx context.Context, c sms.Campaign, o Ask) (string, error) {
 	switch {
 	case o.At.At == 0:
 		return "", nil
@@ -145,7 +141,7 @@ func (d *Desk) askedTimeProblem(ctx context.Context, c sms.Campaign, o Ask) (str
 // is; sms.ErrConflict says that it changed, was taken back or that somebody
 // else was first, sms.ErrForbidden that it is the person's own. The fields of
 // its Invalid are sender_id, again, time and may_repeat.
-func (d *Desk) ApproveCampaign(ctx context.Context, by sms.User, id int64, o ApproveOrder) (sms.Campaign, error) {
+func (d *Campaigns) ApproveCampaign(ctx context.Context, by sms.User, id int64, o ApproveOrder) (sms.Campaign, error) {
 	c, err := d.second(ctx, by, id, "approve")
 	if err != nil || !c.Waits() && c.Approval.ApprovedBy == by.ID {
 		return c, err
@@ -175,7 +171,7 @@ func (d *Desk) ApproveCampaign(ctx context.Context, by sms.User, id int64, o App
 }
 
 // second reads a campaign for the person who is to approve it.
-func (d *Desk) second(ctx context.Context, by sms.User, id int64, doing string) (sms.Campaign, error) {
+func (d *Campaigns) second(ctx context.Context, by sms.User, id int64, doing string) (sms.Campaign, error) {
 	if err := by.May(sms.Approver, doing+" campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -188,7 +184,7 @@ func (d *Desk) second(ctx context.Context, by sms.User, id int64, doing string) 
 
 // checkApproval asks once more what may have changed since the question. A group
 // that is not there stands at the sender ID: the form has no place of its own.
-func (d *Desk) checkApproval(ctx context.Context, by sms.User, c sms.Campaign, o ApproveOrder) error {
+func (d *Campaigns) checkApproval(ctx context.Context, by sms.User, c sms.Campaign, o ApproveOrder) error {
 	refused, err := d.checks(ctx, by, c, sms.WayApprove, StartOrder{Again: o.Again, MayRepeat: o.MayRepeat})
 	if err != nil {
 		return err
@@ -213,7 +209,7 @@ func (d *Desk) checkApproval(ctx context.Context, by sms.User, c sms.Campaign, o
 // ReturnCampaign sends a campaign that waits for approval back to its author:
 // it is a draft again and shows the reason. Errors are those of
 // ApproveCampaign; the field of its Invalid is reason.
-func (d *Desk) ReturnCampaign(ctx context.Context, by sms.User, id, version int64,
+func (d *Campaigns) ReturnCampaign(ctx context.Context, by sms.User, id, version int64,
 	reason string) (sms.Campaign, error) {
 	reason, sentence := sms.CheckReturned(reason)
 	c, err := d.second(ctx, by, id, "send back")
@@ -235,11 +231,11 @@ func (d *Desk) ReturnCampaign(ctx context.Context, by sms.User, id, version int6
 
 // TakeBackCampaign makes a campaign that waits for approval a draft again, to
 // be changed or left. Once it is approved the error is sms.ErrConflict.
-func (d *Desk) TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+func (d *Campaigns) TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
 	return d.change(ctx, by, id, "campaign.take_back", (*sms.Campaign).TakeBack)
 }
 
-func (d *Desk) approvalDone(ctx context.Context, by sms.User, action string, c sms.Campaign, detail string) {
+func (d *Campaigns) approvalDone(ctx context.Context, by sms.User, action string, c sms.Campaign, detail string) {
 	when := "at once"
 	if c.SendAt > 0 {
 		when = "for " + c.Schedule().Time().Format("2006-01-02 15:04 -0700")

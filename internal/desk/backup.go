@@ -8,7 +8,7 @@ import (
 )
 
 // BackUp has a backup made soon; start is told who wants it.
-func (d *Desk) BackUp(ctx context.Context, by sms.User, start func(by string)) error {
+func (d *Accounts) BackUp(ctx context.Context, by sms.User, start func(by string)) error {
 	if err := by.May(sms.Administrator, "make a backup"); err != nil {
 		return err
 	}

@@ -13,17 +13,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type blockedStore interface {
-	Block(ctx context.Context, list []sms.Blocked) (added int64, err error)
-	EndBlock(ctx context.Context, id int64, end sms.Unblocking) (gone sms.Blocked, err error)
-	EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind,
-		end sms.Unblocking) (gone sms.Blocked, done bool, err error)
-	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
-	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
-	StartedSince(ctx context.Context, account, user, since int64) (int64, error)
-	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
-}
-
 // BlockOrder is what a person wants to be put onto an account's list of
 // blocked numbers.
 type BlockOrder struct {
@@ -43,7 +32,7 @@ const (
 // their day and reason; added counts the new ones among all. One entry that is
 // no number refuses the whole order. The fields of its Invalid are numbers,
 // file and note.
-func (d *Desk) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (added, all int, err error) {
+func (d *People) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (added, all int, err error) {
 	if err := by.May(sms.Sender, "block numbers"); err != nil {
 		return 0, 0, err
 	}
@@ -157,7 +146,7 @@ func readNumberFile(file []byte, country string, abroad bool) (read sms.Numbers,
 
 // UnblockNumber takes a number off the list; why is kept with the block that
 // ends and in the record of who did what. The field of its Invalid is note.
-func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error) {
+func (d *People) UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error) {
 	if err := by.May(sms.Manager, "unblock number"); err != nil {
 		return sms.Blocked{}, err
 	}
@@ -177,7 +166,7 @@ func (d *Desk) UnblockNumber(ctx context.Context, by sms.User, id int64, why str
 }
 
 // unblocked writes down that a block ended, and tells whoever looks at it.
-func (d *Desk) unblocked(ctx context.Context, by sms.User, gone sms.Blocked, note string) {
+func (d *People) unblocked(ctx context.Context, by sms.User, gone sms.Blocked, note string) {
 	detail := gone.Number + ", was blocked since " + time.UnixMilli(gone.Since).UTC().Format(time.DateOnly) + " (" +
 		gone.Reason() + ")"
 	d.audit(ctx, by, "number.unblock", feed.Account(gone.AccountID), withNote(detail, note))
@@ -186,7 +175,7 @@ func (d *Desk) unblocked(ctx context.Context, by sms.User, gone sms.Blocked, not
 
 // leaveOut marks the messages to blocked numbers as left out, and says what is
 // wrong when nobody else is left.
-func (d *Desk) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaign,
+func (d *People) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaign,
 	messages []sms.Message) (sentence string, err error) {
 	var numbers []string
 	for _, m := range messages {
@@ -229,7 +218,7 @@ func (d *Desk) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaig
 
 // enough says that a person got as many messages as the account allows, or "".
 // A test to oneself is not counted.
-func (d *Desk) enough(ctx context.Context, account sms.Account, c sms.Campaign, number string) (string, error) {
+func (d *People) enough(ctx context.Context, account sms.Account, c sms.Campaign, number string) (string, error) {
 	l := account.Limits
 	if !l.Capped() || number == "" || c.TestOf > 0 {
 		return "", nil
@@ -243,7 +232,7 @@ func (d *Desk) enough(ctx context.Context, account sms.Account, c sms.Campaign, 
 
 // limitProblem says why a person may not start a campaign of this size now, or
 // "". A group counts as one: how many are in it is not known here.
-func (d *Desk) limitProblem(ctx context.Context, by sms.User, c sms.Campaign) (string, error) {
+func (d *People) limitProblem(ctx context.Context, by sms.User, c sms.Campaign) (string, error) {
 	account, err := d.store.Account(ctx, c.AccountID)
 	if err != nil || account.Limits.PersonMost == 0 && account.Limits.PersonDayMost == 0 {
 		return "", err

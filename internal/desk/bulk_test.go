@@ -215,7 +215,7 @@ func TestStopTakesEffectWhileTheLimiterWaits(t *testing.T) {
 	c := r.list("list", rows(1, 200))
 	c = r.Start(c)
 	r.Dispatch()
-	elsewhere := desk.New(r.DB, r.Orders(), feed.New(), slog.New(slog.DiscardHandler), time.Now)
+	elsewhere := desk.New(rig.Stores(r.DB), r.Orders(), feed.New(), slog.New(slog.DiscardHandler), time.Now)
 	for _, d := range []*desk.Desk{r.Desk.Desk, elsewhere} {
 		full.Store(true)
 		r.Until(c.ID, "a call that waits", func(sms.Campaign, sms.Tally) bool { return waiters.Load() > 0 })

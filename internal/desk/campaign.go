@@ -11,12 +11,30 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type campaignStore interface {
+// Campaigns takes the orders about campaigns, from the first draft to the last
+// start. Whatever lets messages leave asks its checks.
+type Campaigns struct {
+	work
+	store   CampaignStore
+	people  *People
+	records *Records
+	journal *Journal
+}
+
+// CampaignStore is what those orders need to be remembered.
+type CampaignStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	BlockedSince(ctx context.Context, c sms.Campaign, most int) (messages, parts int64, known bool, err error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	CreateDraft(ctx context.Context, c sms.Campaign, token string, messages []sms.Message, replaces,
 		now int64) (made sms.Campaign, created bool, err error)
-	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
-	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)
+	IncludeSent(ctx context.Context, campaign int64) error
+	Message(ctx context.Context, id int64) (sms.Message, error)
 	SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error)
+	SetTestNumber(ctx context.Context, user int64, number string) error
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
+	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)
+	Users(ctx context.Context) ([]sms.User, error)
 }
 
 // Order is what a person typed for a campaign to a few numbers or to a group.
@@ -43,7 +61,7 @@ const maxTyped = 1000
 // confirm. Blocked numbers are left out: their messages are skipped from the
 // start. The fields of its Invalid are sender_id, numbers, text, name and, for a
 // mark without a text, "field:" with its sms.MarkKey.
-func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
+func (d *Campaigns) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "create campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -58,13 +76,13 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 		return sms.Campaign{}, err
 	}
 	c, messages, bad := prepare(account, o)
-	if sentence, err := d.SenderProblem(ctx, o.AccountID, o.SenderID); err != nil {
+	if sentence, err := d.records.SenderProblem(ctx, o.AccountID, o.SenderID); err != nil {
 		return sms.Campaign{}, err
 	} else if sentence != "" {
 		bad["sender_id"] = sentence
 	}
 	if _, unreadable := bad["numbers"]; !unreadable {
-		if sentence, err := d.leaveOut(ctx, account, &c, messages); err != nil {
+		if sentence, err := d.people.leaveOut(ctx, account, &c, messages); err != nil {
 			return sms.Campaign{}, err
 		} else if sentence != "" {
 			bad["numbers"] = sentence
@@ -90,7 +108,7 @@ func (d *Desk) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Ca
 	return made, nil
 }
 
-func (d *Desk) mayReplace(ctx context.Context, by sms.User, id int64) error {
+func (d *Campaigns) mayReplace(ctx context.Context, by sms.User, id int64) error {
 	if id == 0 {
 		return nil
 	}
@@ -161,7 +179,7 @@ const sameWithin = 24 * time.Hour
 
 // SameCampaign finds a campaign with the same sender ID, text and numbers that
 // was started in the last 24 hours; sms.ErrNotFound when there is none.
-func (d *Desk) SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, error) {
+func (d *Campaigns) SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, error) {
 	return d.store.SameCampaign(ctx, c, d.now().Add(-sameWithin).UnixMilli())
 }
 
@@ -191,7 +209,7 @@ type StartOrder struct {
 // it, the error is sms.ErrConflict and the campaign says who and when. The
 // fields of its Invalid are sender_id, group, blind, limit, again, typed,
 // may_repeat and, where a second person has to say yes, approval.
-func (d *Desk) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
+func (d *Campaigns) StartCampaign(ctx context.Context, by sms.User, id int64, o StartOrder) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "start campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -232,7 +250,7 @@ func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
 
 // StopCampaign keeps back what has not left. What is with the provider cannot
 // be called back.
-func (d *Desk) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+func (d *Campaigns) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
 	return d.change(ctx, by, id, "campaign.stop", (*sms.Campaign).Stop)
 }
 
@@ -246,7 +264,7 @@ type ContinueOrder struct {
 // campaign that was held at its scheduled time starts, and one that could not
 // be handed over in time sends the rest by itself. The field of its Invalid is
 // may_repeat.
-func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64, o ContinueOrder) (sms.Campaign, error) {
+func (d *Campaigns) ContinueCampaign(ctx context.Context, by sms.User, id int64, o ContinueOrder) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "campaign.continue"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -270,7 +288,7 @@ func (d *Desk) ContinueCampaign(ctx context.Context, by sms.User, id int64, o Co
 // CancelCampaign gives a campaign up for good: what has not left is never sent
 // and nobody can continue it. Calls under way end as they end. Whoever cancels
 // a cancelled one gets it as it is; one that has finished is sms.ErrConflict.
-func (d *Desk) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+func (d *Campaigns) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "campaign.cancel"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -280,7 +298,7 @@ func (d *Desk) CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.C
 	return d.change(ctx, by, id, "campaign.cancel", func(c *sms.Campaign) error { return c.Cancel(by, d.now()) })
 }
 
-func (d *Desk) change(ctx context.Context, by sms.User, id int64, action string,
+func (d *Campaigns) change(ctx context.Context, by sms.User, id int64, action string,
 	change func(*sms.Campaign) error) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, action); err != nil {
 		return sms.Campaign{}, err

@@ -14,19 +14,12 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type confirmStore interface {
-	Tally(ctx context.Context, id int64) (sms.Tally, error)
-	Message(ctx context.Context, id int64) (sms.Message, error)
-	BlockedSince(ctx context.Context, c sms.Campaign, most int) (messages, parts int64, known bool, err error)
-	SetTestNumber(ctx context.Context, user int64, number string) error
-}
-
 // countedMost is the longest campaign whose newly blocked numbers are counted
 // while a person waits for the page.
 const countedMost = 20_000
 
 // Outgoing counts what of a draft would leave.
-func (d *Desk) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, error) {
+func (d *Campaigns) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, error) {
 	tally, err := d.store.Tally(ctx, c.ID)
 	if err != nil {
 		return sms.Outgoing{}, err
@@ -35,14 +28,14 @@ func (d *Desk) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, erro
 	if err != nil {
 		return sms.Outgoing{}, err
 	}
-	sent, sentParts, err := d.remembered(ctx, c)
+	sent, sentParts, err := d.journal.remembered(ctx, c)
 	return sms.Outgoing{Messages: max(0, tally["draft"]-blocked-health.SumSends(sent)),
 		Parts:   max(0, c.Parts-parts-sentParts),
 		LeftOut: tally["leftout"], Blocked: blocked, Unsure: !known, Sent: sent}, err
 }
 
 // typedProblem asks a person for the number of recipients of a large campaign.
-func (d *Desk) typedProblem(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
+func (d *Campaigns) typedProblem(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
 	if o.FromToken || c.GroupID != "" {
 		return "", nil
 	}
@@ -72,7 +65,7 @@ func checkCampaignName(name string) (trimmed, sentence string) {
 
 // RenameCampaign gives a campaign that has not started another name. The field
 // of its Invalid is name.
-func (d *Desk) RenameCampaign(ctx context.Context, by sms.User, id int64, name string) (sms.Campaign, error) {
+func (d *Campaigns) RenameCampaign(ctx context.Context, by sms.User, id int64, name string) (sms.Campaign, error) {
 	name, sentence := checkCampaignName(name)
 	if sentence != "" {
 		return sms.Campaign{}, sms.Invalid{"name": sentence}
@@ -92,7 +85,7 @@ type TestOrder struct {
 // campaign of its own that starts at once: it is in every record, costs what
 // it costs, and goes to no blocked number. The person's number is remembered.
 // The fields of its Invalid are test_number and sender_id.
-func (d *Desk) SendTest(ctx context.Context, by sms.User, campaign int64, o TestOrder) (sms.Campaign, error) {
+func (d *Campaigns) SendTest(ctx context.Context, by sms.User, campaign int64, o TestOrder) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "send test"); err != nil {
 		return sms.Campaign{}, err
 	}

@@ -11,19 +11,35 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type contactStore interface {
+// People takes the orders about those who get messages: contacts, audiences and
+// blocked numbers.
+type People struct {
+	work
+	store PeopleStore
+	stops *sms.StopLinks // nil: texts hold no links
+}
+
+// PeopleStore is what those orders need to be remembered.
+type PeopleStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	Audience(ctx context.Context, id int64) (sms.Audience, error)
+	Block(ctx context.Context, list []sms.Blocked) (added int64, err error)
+	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	ChangeMembers(ctx context.Context, audience int64, contacts []int64, in bool) (int64, error)
 	Contact(ctx context.Context, id int64) (sms.Contact, error)
 	ContactByNumber(ctx context.Context, account int64, number string) (sms.Contact, error)
 	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
-	SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn, now int64) (sms.Contact, error)
-	DeleteContact(ctx context.Context, account, id int64) (sms.Contact, error)
-	EachContact(ctx context.Context, a sms.Audience, do func(sms.Contact) error) error
 	CreateAudience(ctx context.Context, a sms.Audience, members []int64, now int64) (sms.Audience, error)
-	UpdateAudience(ctx context.Context, a sms.Audience, now int64) error
 	DeleteAudience(ctx context.Context, id int64) (sms.Audience, error)
-	Audience(ctx context.Context, id int64) (sms.Audience, error)
-	CountAudience(ctx context.Context, a sms.Audience) (int64, error)
-	ChangeMembers(ctx context.Context, audience int64, contacts []int64, in bool) (int64, error)
+	DeleteContact(ctx context.Context, account, id int64) (sms.Contact, error)
+	EndBlock(ctx context.Context, id int64, end sms.Unblocking) (gone sms.Blocked, err error)
+	EndOwnBlock(ctx context.Context, account int64, number string, kind sms.BlockKind,
+		end sms.Unblocking) (gone sms.Blocked, done bool, err error)
+	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
+	SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn, now int64) (sms.Contact, error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+	StartedSince(ctx context.Context, account, user, since int64) (int64, error)
+	UpdateAudience(ctx context.Context, a sms.Audience, now int64) error
 }
 
 // ContactOrder is what a person enters of one contact.
@@ -43,7 +59,7 @@ type ContactOrder struct {
 // never again. The fields of its Invalid are number, name, tags, column, value
 // and "field:" with the key of a column. Where somebody else has changed the
 // contact since it was shown, the error is sms.ErrConflict.
-func (d *Desk) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sms.Contact, error) {
+func (d *People) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sms.Contact, error) {
 	if err := by.May(sms.Sender, "save contact"); err != nil {
 		return sms.Contact{}, err
 	}
@@ -84,7 +100,7 @@ func (d *Desk) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (sm
 
 // contactRaced tells the two conflicts apart that a contact can have when two
 // people save at the same moment.
-func (d *Desk) contactRaced(ctx context.Context, c sms.Contact, err error) error {
+func (d *People) contactRaced(ctx context.Context, c sms.Contact, err error) error {
 	if !errors.Is(err, sms.ErrConflict) {
 		return err
 	}
@@ -102,7 +118,7 @@ func nameOr(name, otherwise string) string {
 	return name
 }
 
-func (d *Desk) ownContact(ctx context.Context, account, id int64) (sms.Contact, error) {
+func (d *People) ownContact(ctx context.Context, account, id int64) (sms.Contact, error) {
 	c, err := d.store.Contact(ctx, id)
 	if err == nil && c.AccountID != account {
 		err = fmt.Errorf("contact of another account: %w", sms.ErrNotFound)
@@ -162,7 +178,7 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
 
 // DeleteContact forgets a person, and takes them out of every audience. The
 // number stays blocked where it is blocked.
-func (d *Desk) DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error) {
+func (d *People) DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error) {
 	if err := by.May(sms.Sender, "delete contact"); err != nil {
 		return sms.Contact{}, err
 	}
@@ -188,7 +204,7 @@ type AudienceOrder struct {
 
 // SaveAudience makes an audience or changes one. The fields of its Invalid are
 // name, filter and those of sms.Filter's Check.
-func (d *Desk) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder) (sms.Audience, error) {
+func (d *People) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder) (sms.Audience, error) {
 	if err := by.May(sms.Sender, "save audience"); err != nil {
 		return sms.Audience{}, err
 	}
@@ -217,7 +233,7 @@ func (d *Desk) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder) (
 	return d.putAudience(ctx, by, a, o.Members)
 }
 
-func (d *Desk) putAudience(ctx context.Context, by sms.User, a sms.Audience, members []int64) (sms.Audience, error) {
+func (d *People) putAudience(ctx context.Context, by sms.User, a sms.Audience, members []int64) (sms.Audience, error) {
 	for _, id := range members {
 		if _, err := d.ownContact(ctx, a.AccountID, id); err != nil {
 			return a, err
@@ -255,7 +271,7 @@ func (d *Desk) putAudience(ctx context.Context, by sms.User, a sms.Audience, mem
 	return a, nil
 }
 
-func (d *Desk) ownAudience(ctx context.Context, account, id int64) (sms.Audience, error) {
+func (d *People) ownAudience(ctx context.Context, account, id int64) (sms.Audience, error) {
 	a, err := d.store.Audience(ctx, id)
 	if err == nil && a.AccountID != account {
 		err = fmt.Errorf("audience of another account: %w", sms.ErrNotFound)
@@ -264,7 +280,7 @@ func (d *Desk) ownAudience(ctx context.Context, account, id int64) (sms.Audience
 }
 
 // DeleteAudience forgets an audience; its people stay.
-func (d *Desk) DeleteAudience(ctx context.Context, by sms.User, account, id int64) (sms.Audience, error) {
+func (d *People) DeleteAudience(ctx context.Context, by sms.User, account, id int64) (sms.Audience, error) {
 	if err := by.May(sms.Sender, "delete audience"); err != nil {
 		return sms.Audience{}, err
 	}
@@ -282,7 +298,7 @@ func (d *Desk) DeleteAudience(ctx context.Context, by sms.User, account, id int6
 
 // ChangeMembers puts people into a picked audience or takes them out of it, and
 // says for how many that changed anything.
-func (d *Desk) ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64,
+func (d *People) ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64,
 	in bool) (int64, error) {
 	if err := by.May(sms.Sender, "change audience"); err != nil {
 		return 0, err

@@ -15,45 +15,65 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// Desk takes the orders of staff.
+// Desk is all orders of staff, each noun's in a type of its own.
 type Desk struct {
-	store    Store
-	gateways Gateways
-	feed     *feed.Feed
-	log      *slog.Logger
-	now      func() time.Time
-	signin   *throttle
-	setup    *setup
-	lookups  *lookups
-	stops    *sms.StopLinks // nil: texts hold no links
-	outage   Outage
-	audit    feed.Audit
-	sent     sentCounts
+	*Accounts
+	*Again
+	*Campaigns
+	*Door
+	*Doubts
+	*Journal
+	*Menus
+	*People
+	*Records
+	*Staff
 }
 
-// Store is what the orders need to be remembered.
-type Store interface {
-	accountStore
-	campaignStore
-	confirmStore
-	blockedStore
-	contactStore
-	approvalStore
-	againStore
-	doubtStore
-	userStore
-	tokenStore
-	retentionStore
-	menuStore
-	journalStore
-	feed.AuditStore
+// Stores is what the orders need to be remembered, by noun.
+type Stores struct {
+	Accounts  AccountStore
+	Again     AgainStore
+	Audit     feed.AuditStore
+	Campaigns CampaignStore
+	Door      DoorStore
+	Doubts    DoubtStore
+	Journal   JournalStore
+	Menus     MenuStore
+	People    PeopleStore
+	Records   RecordStore
+	Reads     RefreshStore // what is read of the records at the provider
+	Staff     StaffStore
 }
+
+// work is what all orders have in common.
+type work struct {
+	feed  *feed.Feed
+	log   *slog.Logger
+	now   func() time.Time
+	audit feed.Audit
+}
+
+func (w *work) ms() int64 { return w.now().UnixMilli() }
 
 // New returns a desk. now is the wall clock.
-func New(store Store, gateways Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
-	return &Desk{store: store, gateways: gateways, feed: news, log: log, now: now, outage: noOutage{},
-		signin: newThrottle(now), setup: &setup{}, lookups: newLookups(),
-		audit: feed.AuditTo(store, log, now)}
+func New(s Stores, at Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
+	w := work{feed: news, log: log, now: now, audit: feed.AuditTo(s.Audit, log, now)}
+	signin := newThrottle(now)
+	people := &People{work: w, store: s.People}
+	records := &Records{work: w, store: s.Records, reads: s.Reads, gateways: at, lookups: newLookups()}
+	journal := &Journal{work: w, store: s.Journal, signin: signin}
+	return &Desk{
+		Accounts:  &Accounts{work: w, store: s.Accounts, gateways: at},
+		Again:     &Again{work: w, store: s.Again, records: records},
+		Campaigns: &Campaigns{work: w, store: s.Campaigns, people: people, records: records, journal: journal},
+		Door:      &Door{work: w, store: s.Door, signin: signin, outage: noOutage{}},
+		Doubts:    &Doubts{work: w, store: s.Doubts, records: records},
+		Journal:   journal,
+		Menus:     &Menus{work: w, store: s.Menus},
+		People:    people,
+		Records:   records,
+		Staff:     &Staff{work: w, store: s.Staff, signin: signin, setup: &setup{}},
+	}
 }
 
 // Outage is what is known of a database that cannot be written.
@@ -71,15 +91,13 @@ func (noOutage) Sentence() string { return "" }
 
 // Watch lets the desk know when nothing can be stored. It is called before
 // anything else is asked of the desk.
-func (d *Desk) Watch(outage Outage) { d.outage = outage }
+func (d *Door) Watch(outage Outage) { d.outage = outage }
 
 // Operator is the person behind the command line: whoever may read the data
 // folder may do everything.
 func Operator() sms.User {
 	return sms.User{Name: "Command line", Role: sms.Administrator, Active: true}
 }
-
-func (d *Desk) ms() int64 { return d.now().UnixMilli() }
 
 // NewToken returns 256 random bits as text.
 func NewToken() string {

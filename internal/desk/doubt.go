@@ -12,19 +12,30 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type doubtStore interface {
-	Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since, now int64) (sms.Carried, error)
+// Doubts takes what people decide about messages of which nobody knows whether
+// they were sent.
+type Doubts struct {
+	work
+	store   DoubtStore
+	records *Records
+}
+
+// DoubtStore is what those orders need to be remembered.
+type DoubtStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
 	Agree(ctx context.Context, id int64, second sms.User, limits plan.Limits, now int64) (sms.Carried, error)
-	DropDecision(ctx context.Context, id int64, by sms.User, now int64) (sms.Decision, error)
-	Decision(ctx context.Context, id int64) (sms.Decision, error)
-	LinkReport(ctx context.Context, key, message int64, country string, now int64) (sms.Applied, error)
-	Report(ctx context.Context, key int64) (sms.StoredReport, error)
-	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
-	OpenInquiry(ctx context.Context, i sms.Inquiry) error
-	StopInquiry(ctx context.Context, account, from, now int64) error
 	AskMessage(ctx context.Context, id, now int64) (made bool, err error)
-	Message(ctx context.Context, id int64) (sms.Message, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
+	Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since, now int64) (sms.Carried, error)
+	Decision(ctx context.Context, id int64) (sms.Decision, error)
+	DropDecision(ctx context.Context, id int64, by sms.User, now int64) (sms.Decision, error)
 	Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error)
+	LinkReport(ctx context.Context, key, message int64, country string, now int64) (sms.Applied, error)
+	Message(ctx context.Context, id int64) (sms.Message, error)
+	OpenInquiry(ctx context.Context, i sms.Inquiry) error
+	Report(ctx context.Context, key int64) (sms.StoredReport, error)
+	StopInquiry(ctx context.Context, account, from, now int64) error
 }
 
 // decideWithin is the time in which the decisions of one person are added up
@@ -36,7 +47,7 @@ const decideWithin = 24 * time.Hour
 // that were settled meanwhile. readAt is when the person's page was made. Too
 // many at once wait for a second person (the decision's state says so). What
 // is to be sent again stands in a draft of its own afterwards, to be confirmed.
-func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided,
+func (d *Doubts) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided,
 	readAt int64) (sms.Carried, error) {
 	if err := by.May(sms.Manager, "decide about messages in doubt"); err != nil {
 		return sms.Carried{}, err
@@ -70,7 +81,7 @@ func (d *Desk) DecideDoubts(ctx context.Context, by sms.User, campaign int64, ch
 
 // AgreeDoubts carries out what somebody else proposed. The same person cannot
 // do both.
-func (d *Desk) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carried, error) {
+func (d *Doubts) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carried, error) {
 	if err := by.May(sms.Manager, "agree to decisions"); err != nil {
 		return sms.Carried{}, err
 	}
@@ -95,17 +106,17 @@ func (d *Desk) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carr
 }
 
 // againLimits are planLimits of a campaign whose messages may be sent again.
-func (d *Desk) againLimits(ctx context.Context, c sms.Campaign) (plan.Limits, error) {
+func (d *Doubts) againLimits(ctx context.Context, c sms.Campaign) (plan.Limits, error) {
 	a, err := d.store.Account(ctx, c.AccountID)
 	if err != nil {
 		return plan.Limits{}, err
 	}
-	return d.PlanLimits(ctx, a, c)
+	return d.records.PlanLimits(ctx, a, c)
 }
 
 // DropDoubts takes a proposal back: the person who made it, or anybody else who
 // might have agreed.
-func (d *Desk) DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decision, error) {
+func (d *Doubts) DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decision, error) {
 	if err := by.May(sms.Manager, "take decisions back"); err != nil {
 		return sms.Decision{}, err
 	}
@@ -119,7 +130,7 @@ func (d *Desk) DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decis
 	return out, nil
 }
 
-func (d *Desk) decided(ctx context.Context, by sms.User, action string, c sms.Campaign, out sms.Carried) {
+func (d *Doubts) decided(ctx context.Context, by sms.User, action string, c sms.Campaign, out sms.Carried) {
 	detail := fmt.Sprintf("decision %d: %s", out.Decision.ID, countChoices(out.Counts))
 	if out.Decision.Second.ID > 0 {
 		detail += ", proposed by " + out.Decision.By.Name
@@ -159,7 +170,7 @@ func choiceList(list []sms.Decided) string {
 // LinkReport ties a report that no id matches to a message of the same number
 // and text, which it settles as "sent". It fails with sms.ErrConflict when
 // either is not as it was.
-func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) error {
+func (d *Doubts) LinkReport(ctx context.Context, by sms.User, key, message int64) error {
 	if err := by.May(sms.Manager, "link a report"); err != nil {
 		return err
 	}
@@ -185,7 +196,7 @@ func (d *Desk) LinkReport(ctx context.Context, by sms.User, key, message int64) 
 // while; it stands beside the message then. A question that waits already is
 // not put twice. It fails with sms.ErrConflict when the service gave no id for
 // the message.
-func (d *Desk) AskMessage(ctx context.Context, by sms.User, message int64) error {
+func (d *Doubts) AskMessage(ctx context.Context, by sms.User, message int64) error {
 	if err := by.May(sms.Sender, "ask about a message"); err != nil {
 		return err
 	}
@@ -211,14 +222,14 @@ const (
 
 // Gaps lists when callbacks were not answered in the last seven days, oldest
 // first.
-func (d *Desk) Gaps(ctx context.Context) ([]sms.Gap, error) {
+func (d *Doubts) Gaps(ctx context.Context) ([]sms.Gap, error) {
 	return d.store.Gaps(ctx, d.now().Add(-gapsBack).UnixMilli(), gapLeast.Milliseconds())
 }
 
 // AskAboutGap asks the service what became of the messages whose reports may
 // have been lost in a gap, which its beginning names. The questions take only
 // places that nobody else needs; it may be stopped.
-func (d *Desk) AskAboutGap(ctx context.Context, by sms.User, account, from int64) error {
+func (d *Doubts) AskAboutGap(ctx context.Context, by sms.User, account, from int64) error {
 	if err := by.May(sms.Sender, "ask about lost reports"); err != nil {
 		return err
 	}
@@ -245,7 +256,7 @@ func (d *Desk) AskAboutGap(ctx context.Context, by sms.User, account, from int64
 }
 
 // StopAsking ends the questions about a gap.
-func (d *Desk) StopAsking(ctx context.Context, by sms.User, account, from int64) error {
+func (d *Doubts) StopAsking(ctx context.Context, by sms.User, account, from int64) error {
 	if err := by.May(sms.Sender, "stop asking about lost reports"); err != nil {
 		return err
 	}

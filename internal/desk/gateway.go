@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"smsdesk/internal/health"
+	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
 
@@ -25,14 +26,14 @@ type Gateway interface {
 	// PairRoom is how much room such a call has, with a URL of at most budget
 	// bytes. It does not look at the call's recipients.
 	PairRoom(call sms.Call, budget int) int
-	Records
+	AccountRecords
 }
 
-// Records are an account's records at the service: §4.1 and §4.5 to §4.7.
+// AccountRecords are an account's records at the service: §4.1 and §4.5 to §4.7.
 // Changes are made once and never repeated; they return the service's own
 // words. Their errors are sms.ErrTaken (027), sms.ErrGone (028),
 // sms.ErrUncertain, and others of which the text may be shown.
-type Records interface {
+type AccountRecords interface {
 	Balance(ctx context.Context) ([]sms.Balance, error)
 	// BalanceXML asks for XML; raw is the answer's text of at most 16 KiB.
 	BalanceXML(ctx context.Context) (list []sms.Balance, raw string, err error)
@@ -67,7 +68,7 @@ type groupRecords interface {
 
 // ClockStanding is the computer's clock as the account's service and the journal
 // see it.
-func (d *Desk) ClockStanding(a sms.Account) health.ClockStanding {
+func (d *Accounts) ClockStanding(a sms.Account) health.ClockStanding {
 	return d.gateways.Standing(a, d.now())
 }
 
@@ -78,4 +79,15 @@ func failure(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// PlanLimits are the bounds of the calls that send a campaign's messages now.
+func (d *Records) PlanLimits(ctx context.Context, account sms.Account, c sms.Campaign) (plan.Limits, error) {
+	gateway, err := d.gateways.For(ctx, account)
+	if err != nil {
+		return plan.Limits{}, err
+	}
+	return plan.Limits{CallLimit: account.CallLimit, Size: gateway.PairSize, Room: func(unicode bool) int {
+		return gateway.PairRoom(sms.Call{SenderID: c.SenderID, Flash: c.Flash, Unicode: unicode}, account.URLBudget)
+	}}, nil
 }

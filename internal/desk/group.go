@@ -11,16 +11,8 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type groupStore interface {
-	ExpectGroup(ctx context.Context, account int64, name string, parent, now int64) error
-	UnexpectGroup(ctx context.Context, account int64, name string) error
-	ChangeGroup(ctx context.Context, account, id int64, name string) error
-	ForgetGroup(ctx context.Context, account, id int64) error
-	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
-}
-
 // group finds a group of an account as it was last read.
-func (d *Desk) group(ctx context.Context, account, id int64) (sms.Group, error) {
+func (d *Records) group(ctx context.Context, account, id int64) (sms.Group, error) {
 	list, err := d.store.Groups(ctx, account)
 	for _, g := range list {
 		if g.ID == id {
@@ -33,7 +25,7 @@ func (d *Desk) group(ctx context.Context, account, id int64) (sms.Group, error) 
 	return sms.Group{}, err
 }
 
-func (d *Desk) groupNamed(ctx context.Context, account int64, name string) (bool, error) {
+func (d *Records) groupNamed(ctx context.Context, account int64, name string) (bool, error) {
 	list, err := d.store.Groups(ctx, account)
 	return slices.ContainsFunc(list, func(g sms.Group) bool { return g.Name == name }), err
 }
@@ -49,7 +41,7 @@ func groupName(name string) (string, error) {
 // CreateGroup makes a group at the service, under another one where parent is
 // not 0 (§4.7). The service does not tell its id: it is known here once the
 // list shows the name. The fields of its Invalid are name and provider.
-func (d *Desk) CreateGroup(ctx context.Context, by sms.User, account, parent int64,
+func (d *Records) CreateGroup(ctx context.Context, by sms.User, account, parent int64,
 	name string) (said string, err error) {
 	if err := by.May(sms.Manager, "create group"); err != nil {
 		return "", err
@@ -96,7 +88,7 @@ func (d *Desk) CreateGroup(ctx context.Context, by sms.User, account, parent int
 // RenameGroup gives a group another name at the service (§4.7). seen is the
 // name that the person saw: when somebody else has renamed it since, nothing is
 // done and the field of the Invalid is changed. Other fields are name and provider.
-func (d *Desk) RenameGroup(ctx context.Context, by sms.User, account, id int64, seen,
+func (d *Records) RenameGroup(ctx context.Context, by sms.User, account, id int64, seen,
 	name string) (said string, err error) {
 	if err := by.May(sms.Manager, "rename group"); err != nil {
 		return "", err
@@ -125,7 +117,7 @@ func (d *Desk) RenameGroup(ctx context.Context, by sms.User, account, id int64, 
 
 // DeleteGroup deletes a group at the service for good (§4.7); typed is its name
 // as the person typed it. The fields of its Invalid are typed and provider.
-func (d *Desk) DeleteGroup(ctx context.Context, by sms.User, account, id int64, typed string) (said string, err error) {
+func (d *Records) DeleteGroup(ctx context.Context, by sms.User, account, id int64, typed string) (said string, err error) {
 	if err := by.May(sms.Manager, "delete group"); err != nil {
 		return "", err
 	}
@@ -151,7 +143,7 @@ func (d *Desk) DeleteGroup(ctx context.Context, by sms.User, account, id int64, 
 // groupProblem says why a campaign cannot go to its group, or "". One that is
 // not known is looked for at the service; where that does not answer, what was
 // read last counts.
-func (d *Desk) groupProblem(ctx context.Context, c sms.Campaign) (string, error) {
+func (d *Records) groupProblem(ctx context.Context, c sms.Campaign) (string, error) {
 	id, err := strconv.ParseInt(strings.TrimSpace(c.GroupID), 10, 64)
 	if c.GroupID == "" || err != nil {
 		return "", nil

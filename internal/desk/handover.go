@@ -16,7 +16,7 @@ import (
 // call back what was handed over. Whoever presses twice gets the campaign as it
 // is, as from StartCampaign, and other errors are the same; the fields of its
 // Invalid are time and those of StartCampaign.
-func (d *Desk) HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
+func (d *Campaigns) HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
 	o StartOrder) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "hand over campaign"); err != nil {
 		return sms.Campaign{}, err

@@ -13,23 +13,37 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type journalStore interface {
-	Setting(ctx context.Context, name string) (string, error)
-	PutSetting(ctx context.Context, name, value string) error
-	Question(ctx context.Context) (*health.Question, error)
-	JournalGaps(ctx context.Context, limit int) ([]health.JournalGap, error)
+// Journal takes the answers to what the journal asks when an older state came
+// back, and says what that state forgot.
+type Journal struct {
+	work
+	store  JournalStore
+	signin *throttle
+	sent   sentCounts
+}
+
+// JournalStore is what those orders need to be remembered.
+type JournalStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	CloseGap(ctx context.Context, id int64, by string, now int64) (closed bool, err error)
 	ForgetRemembered(ctx context.Context, from, before int64) (int64, error)
-	RememberedIn(ctx context.Context, c sms.Campaign) (list []health.RememberedSend, parts int64, err error)
 	IncludeSent(ctx context.Context, campaign int64) error
+	JournalGaps(ctx context.Context, limit int) ([]health.JournalGap, error)
+	PutSetting(ctx context.Context, name, value string) error
+	Question(ctx context.Context) (*health.Question, error)
+	RememberedIn(ctx context.Context, c sms.Campaign) (list []health.RememberedSend, parts int64, err error)
+	Setting(ctx context.Context, name string) (string, error)
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
+	UserByEmail(ctx context.Context, email string) (sms.User, string, error)
 }
 
 // AcceptOlderState answers the open question about an older state: smsdesk is
 // to work with it. relation is that of the question as it was shown. The
-// dispatcher carries the answer out; until then Setting sms.SettingAnswering
-// says sms.AnswerDoing. The error is sms.ErrConflict where another question, or
+// dispatcher carries the answer out; until then Setting health.SettingAnswering
+// says health.AnswerDoing. The error is sms.ErrConflict where another question, or
 // none, is open. The field of its Invalid is current, for the password.
-func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password string, relation health.Relation,
+func (d *Journal) AcceptOlderState(ctx context.Context, by sms.User, password string, relation health.Relation,
 	ip string) error {
 	if err := by.May(sms.Administrator, "accept the older state"); err != nil {
 		return err
@@ -61,7 +75,7 @@ func (d *Desk) AcceptOlderState(ctx context.Context, by sms.User, password strin
 
 // checkCurrent asks for the person's own password once more. Wrong ones count
 // as sign-ins that failed. The field of its Invalid is current.
-func (d *Desk) checkCurrent(ctx context.Context, by sms.User, password, ip string) error {
+func (d *Journal) checkCurrent(ctx context.Context, by sms.User, password, ip string) error {
 	if password == "" {
 		return sms.Invalid{"current": "Enter your password"}
 	}
@@ -87,7 +101,7 @@ func (d *Desk) checkCurrent(ctx context.Context, by sms.User, password, ip strin
 // CloseGap ends the warnings about an accepted older state because somebody
 // knows that nothing was sent that the journal does not know. The error is
 // sms.ErrConflict where that gap is not open.
-func (d *Desk) CloseGap(ctx context.Context, by sms.User, id int64) error {
+func (d *Journal) CloseGap(ctx context.Context, by sms.User, id int64) error {
 	if err := by.May(sms.Administrator, "close the gap"); err != nil {
 		return err
 	}
@@ -107,7 +121,7 @@ func (d *Desk) CloseGap(ctx context.Context, by sms.User, id int64) error {
 // ForgetRemembered removes what is remembered of requests made in [from,
 // before), ms UTC: their recipients may be sent the same text again. It returns
 // how many messages that were.
-func (d *Desk) ForgetRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error) {
+func (d *Journal) ForgetRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error) {
 	if err := by.May(sms.Administrator, "forget what was remembered"); err != nil {
 		return 0, err
 	}
@@ -127,7 +141,7 @@ func (d *Desk) ForgetRemembered(ctx context.Context, by sms.User, from, before i
 
 // IncludeSent lets a draft go to recipients too who are remembered as having
 // got its text. The error is sms.ErrConflict where it is not a draft any more.
-func (d *Desk) IncludeSent(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+func (d *Journal) IncludeSent(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "send to remembered recipients"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -153,7 +167,7 @@ func (d *Desk) IncludeSent(ctx context.Context, by sms.User, id int64) (sms.Camp
 // RepeatWarning is what has to be said before anything of a campaign is sent,
 // "" where nothing has to: an older state came back, and somebody may have got
 // the same from what is not known here.
-func (d *Desk) RepeatWarning(ctx context.Context, c sms.Campaign) (string, error) {
+func (d *Journal) RepeatWarning(ctx context.Context, c sms.Campaign) (string, error) {
 	g, err := d.gapOf(ctx, c)
 	if err != nil || !g.found {
 		return "", err
@@ -163,7 +177,7 @@ func (d *Desk) RepeatWarning(ctx context.Context, c sms.Campaign) (string, error
 
 // RepeatWarningForProgram is what a program is told before it makes a campaign
 // that it wants to be sent, "" where nothing has to be, or mayRepeat answers it.
-func (d *Desk) RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool,
+func (d *Journal) RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool,
 	token int64) (string, error) {
 	c := sms.Campaign{AccountID: a.ID, CreatedAt: d.ms()}
 	return d.repeatProblem(ctx, by, c, mayRepeat, token)
@@ -181,7 +195,7 @@ const gapsLooked = 50
 // gapOf finds the gap that a campaign must not silently run into: a question
 // that is open, an accepted one whose time is not over, or one that was accepted
 // after the campaign was made, which may then have run already.
-func (d *Desk) gapOf(ctx context.Context, c sms.Campaign) (gap, error) {
+func (d *Journal) gapOf(ctx context.Context, c sms.Campaign) (gap, error) {
 	if c.TestOf > 0 {
 		return gap{}, nil
 	}
@@ -206,7 +220,7 @@ func (d *Desk) gapOf(ctx context.Context, c sms.Campaign) (gap, error) {
 	return gap{}, nil
 }
 
-func (d *Desk) repeatSentence(ctx context.Context, c sms.Campaign, g health.JournalGap) (string, error) {
+func (d *Journal) repeatSentence(ctx context.Context, c sms.Campaign, g health.JournalGap) (string, error) {
 	account, err := d.store.Account(ctx, c.AccountID)
 	if err != nil {
 		return "", err
@@ -224,7 +238,7 @@ func (d *Desk) repeatSentence(ctx context.Context, c sms.Campaign, g health.Jour
 // repeatProblem is what every way to sending asks: "" where nothing has to be
 // said, or where it was said and the answer is to send all the same. A program
 // is told once a token of campaigns that were made since.
-func (d *Desk) repeatProblem(ctx context.Context, by sms.User, c sms.Campaign, said bool, token int64) (string, error) {
+func (d *Journal) repeatProblem(ctx context.Context, by sms.User, c sms.Campaign, said bool, token int64) (string, error) {
 	g, err := d.gapOf(ctx, c)
 	if err != nil || !g.found {
 		return "", err
@@ -253,7 +267,7 @@ func (d *Desk) repeatProblem(ctx context.Context, by sms.User, c sms.Campaign, s
 func toldSetting(token int64) string { return "journal.told." + strconv.FormatInt(token, 10) }
 
 // tokenTold notes that a program knows of a gap.
-func (d *Desk) tokenTold(ctx context.Context, token, gap int64) error {
+func (d *Journal) tokenTold(ctx context.Context, token, gap int64) error {
 	if token == 0 || gap == 0 {
 		return nil
 	}
@@ -262,7 +276,7 @@ func (d *Desk) tokenTold(ctx context.Context, token, gap int64) error {
 
 // remembered counts the messages of a campaign that are left out because they
 // were sent by requests that this copy of the database does not know.
-func (d *Desk) remembered(ctx context.Context, c sms.Campaign) (list []health.RememberedSend, parts int64, err error) {
+func (d *Journal) remembered(ctx context.Context, c sms.Campaign) (list []health.RememberedSend, parts int64, err error) {
 	if c.IncludeSent {
 		return nil, 0, nil
 	}

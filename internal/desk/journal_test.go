@@ -56,7 +56,7 @@ func (r *kit) accepted() health.JournalGap {
 
 // hoursLater is the same desk at another time.
 func (r *kit) hoursLater(n int) *desk.Desk {
-	return desk.New(r.DB, r.Orders(), r.Feed, slog.New(slog.DiscardHandler), func() time.Time {
+	return desk.New(rig.Stores(r.DB), r.Orders(), r.Feed, slog.New(slog.DiscardHandler), func() time.Time {
 		return time.Now().Add(time.Duration(n) * time.Hour)
 	})
 }

@@ -20,7 +20,7 @@ type refusals []refusal
 // messages leave, now or later: every order of a person or a program and the
 // Scheduler come through here. What a way leaves out, and why, is a column of
 // sms.Transitions.
-func (d *Desk) checks(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, o StartOrder) (refusals, error) {
+func (d *Campaigns) checks(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, o StartOrder) (refusals, error) {
 	var list refusals
 	for _, check := range way.Asks() {
 		if check == sms.CheckBlind && list.of(sms.CheckGroup) != "" {
@@ -38,23 +38,23 @@ func (d *Desk) checks(ctx context.Context, by sms.User, c sms.Campaign, way sms.
 }
 
 // check says why one check does not let a campaign go, or "".
-func (d *Desk) check(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, check sms.Check,
+func (d *Campaigns) check(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, check sms.Check,
 	o StartOrder) (string, error) {
 	switch check {
 	case sms.CheckSender:
-		return d.SenderProblem(ctx, c.AccountID, c.SenderID)
+		return d.records.SenderProblem(ctx, c.AccountID, c.SenderID)
 	case sms.CheckTyped:
 		return d.typedProblem(ctx, c, o)
 	case sms.CheckGroup:
-		return d.groupProblem(ctx, c)
+		return d.records.groupProblem(ctx, c)
 	case sms.CheckBlind:
 		return blindProblem(c, o), nil
 	case sms.CheckLimit:
-		return d.limitProblem(ctx, by, c)
+		return d.people.limitProblem(ctx, by, c)
 	case sms.CheckApproval:
 		return d.approvalProblem(ctx, c)
 	case sms.CheckRepeat:
-		return d.repeatProblem(ctx, by, c, o.MayRepeat, o.Token)
+		return d.journal.repeatProblem(ctx, by, c, o.MayRepeat, o.Token)
 	case sms.CheckSame:
 		return d.sameProblem(ctx, c, way, o)
 	}
@@ -70,7 +70,7 @@ func blindProblem(c sms.Campaign, o StartOrder) string {
 
 // sameProblem names a campaign of the last hours with the same text and
 // numbers, unless the person knows of it: was told in the form, or by the pause.
-func (d *Desk) sameProblem(ctx context.Context, c sms.Campaign, way sms.Way, o StartOrder) (string, error) {
+func (d *Campaigns) sameProblem(ctx context.Context, c sms.Campaign, way sms.Way, o StartOrder) (string, error) {
 	if o.Again || c.SendAgain || c.Held() && c.PauseCode == sms.PauseSame {
 		return "", nil
 	}
@@ -135,7 +135,7 @@ func (list refusals) holds() (code, sentence string) {
 }
 
 // mayGo asks the checks of a way and returns their refusals as an Invalid.
-func (d *Desk) mayGo(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, o StartOrder) error {
+func (d *Campaigns) mayGo(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, o StartOrder) error {
 	list, err := d.checks(ctx, by, c, way, o)
 	if err != nil {
 		return err

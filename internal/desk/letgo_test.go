@@ -233,12 +233,12 @@ func TestAHeldCampaignWhoseTwinWasSentIsReleasedOnceThePersonKnows(t *testing.T)
 // meanwhile is storage in which something happens while a desk looks up the
 // sender IDs that it knows.
 type meanwhile struct {
-	desk.Store
+	desk.RecordStore
 	happens func()
 }
 
 func (m *meanwhile) SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
-	list, err := m.Store.SenderIDs(ctx, account)
+	list, err := m.RecordStore.SenderIDs(ctx, account)
 	if m.happens != nil {
 		happens := m.happens
 		m.happens = nil
@@ -259,10 +259,12 @@ func TestNobodyHoldsWhatAPersonGaveAnotherTime(t *testing.T) {
 		return c.ScheduleAt(sms.ScheduleAt(time.Now().Add(-time.Second)), o.ada, c.Version, false)
 	})
 	o.Know("CLINIC")
-	store := &meanwhile{Store: o.DB, happens: func() {
+	store := &meanwhile{RecordStore: o.DB, happens: func() {
 		o.inState(c, func(c *sms.Campaign) error { return c.Reschedule(tomorrow, o.ada, c.Version, false) })
 	}}
-	slow := desk.New(store, o.Orders(), o.Feed, slog.New(slog.DiscardHandler), time.Now)
+	stores := rig.Stores(o.DB)
+	stores.Records = store
+	slow := desk.New(stores, o.Orders(), o.Feed, slog.New(slog.DiscardHandler), time.Now)
 	ctx, stop := context.WithTimeout(o.Ctx, 1500*time.Millisecond)
 	defer stop()
 	o.Scheduler(slow, time.Now).Run(ctx)

@@ -3,9 +3,10 @@ package desk
 import (
 	"context"
 	"fmt"
-	"smsdesk/internal/feed"
 	"sync"
 	"time"
+
+	"smsdesk/internal/feed"
 )
 
 const (
@@ -41,7 +42,7 @@ func (l *lookups) of(name string) *lookup {
 
 // lookUp asks the service for an account's records of one kind. Whoever comes
 // while they are read, or just afterwards, shares the answer.
-func (d *Desk) lookUp(ctx context.Context, what string, account int64,
+func (d *Records) lookUp(ctx context.Context, what string, account int64,
 	read func(context.Context, Gateway) error) error {
 	l := d.lookups.of(fmt.Sprint(what, account))
 	l.mu.Lock()
@@ -58,7 +59,7 @@ func (d *Desk) lookUp(ctx context.Context, what string, account int64,
 	return l.err
 }
 
-func (d *Desk) readRecords(ctx context.Context, account int64, read func(context.Context, Gateway) error) error {
+func (d *Records) readRecords(ctx context.Context, account int64, read func(context.Context, Gateway) error) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	a, err := d.store.Account(ctx, account)

@@ -10,23 +10,31 @@ import (
 	"smsdesk/internal/ussd"
 )
 
-type menuStore interface {
+// Menus takes the orders about USSD menus.
+type Menus struct {
+	work
+	store MenuStore
+}
+
+// MenuStore is what those orders need to be remembered.
+type MenuStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
 	CreateMenu(ctx context.Context, account int64, m ussd.Menu, secret string, now int64) (id int64, err error)
+	DeleteMenu(ctx context.Context, id int64) error
 	MenuDraft(ctx context.Context, id int64) (ussd.Draft, error)
 	MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error)
-	SaveMenu(ctx context.Context, id, revision int64, m ussd.Menu, now int64) error
 	PublishMenu(ctx context.Context, id, revision, now int64, by sms.User,
 		allow func(d ussd.Draft, others []ussd.Published) error) (no int, err error)
-	WithdrawMenu(ctx context.Context, id int64) error
-	DeleteMenu(ctx context.Context, id int64) error
 	PutSetting(ctx context.Context, name, value string) error
+	SaveMenu(ctx context.Context, id, revision int64, m ussd.Menu, now int64) error
+	WithdrawMenu(ctx context.Context, id int64) error
 }
 
 // MenuName names a USSD menu in the record of who did what.
 func MenuName(id int64) string { return fmt.Sprintf("menu:%d", id) }
 
 // CreateMenu stores a menu that nobody can dial before it is published.
-func (d *Desk) CreateMenu(ctx context.Context, by sms.User, account int64, m ussd.Menu) (id int64, err error) {
+func (d *Menus) CreateMenu(ctx context.Context, by sms.User, account int64, m ussd.Menu) (id int64, err error) {
 	if err := by.May(sms.Manager, "create menu"); err != nil {
 		return 0, err
 	}
@@ -42,7 +50,7 @@ func (d *Desk) CreateMenu(ctx context.Context, by sms.User, account int64, m uss
 
 // EditMenu changes the draft of a menu. revision is that of the page on which
 // the change was made; ErrConflict where somebody else was faster.
-func (d *Desk) EditMenu(ctx context.Context, by sms.User, id, revision int64,
+func (d *Menus) EditMenu(ctx context.Context, by sms.User, id, revision int64,
 	edit func(m *ussd.Menu) error) (ussd.Draft, error) {
 	if err := by.May(sms.Manager, "edit menu"); err != nil {
 		return ussd.Draft{}, err
@@ -64,7 +72,7 @@ func (d *Desk) EditMenu(ctx context.Context, by sms.User, id, revision int64,
 // PublishMenu lets callers walk through the draft from their next session on;
 // those under way keep the version in which they began. Its Invalid is about
 // the menu as a whole.
-func (d *Desk) PublishMenu(ctx context.Context, by sms.User, id, revision int64) (no int, err error) {
+func (d *Menus) PublishMenu(ctx context.Context, by sms.User, id, revision int64) (no int, err error) {
 	if err := by.May(sms.Manager, "publish menu"); err != nil {
 		return 0, err
 	}
@@ -89,7 +97,7 @@ func (d *Desk) PublishMenu(ctx context.Context, by sms.User, id, revision int64)
 }
 
 // WithdrawMenu leaves callers without the menu; sessions under way go on.
-func (d *Desk) WithdrawMenu(ctx context.Context, by sms.User, id int64) error {
+func (d *Menus) WithdrawMenu(ctx context.Context, by sms.User, id int64) error {
 	if err := by.May(sms.Manager, "withdraw menu"); err != nil {
 		return err
 	}
@@ -102,7 +110,7 @@ func (d *Desk) WithdrawMenu(ctx context.Context, by sms.User, id int64) error {
 }
 
 // DeleteMenu deletes a menu that callers cannot reach any more.
-func (d *Desk) DeleteMenu(ctx context.Context, by sms.User, id int64) error {
+func (d *Menus) DeleteMenu(ctx context.Context, by sms.User, id int64) error {
 	if err := by.May(sms.Manager, "delete menu"); err != nil {
 		return err
 	}
@@ -121,7 +129,7 @@ func (d *Desk) DeleteMenu(ctx context.Context, by sms.User, id int64) error {
 }
 
 // RestoreMenu makes an earlier version the draft again.
-func (d *Desk) RestoreMenu(ctx context.Context, by sms.User, id, revision int64, no int) error {
+func (d *Menus) RestoreMenu(ctx context.Context, by sms.User, id, revision int64, no int) error {
 	v, err := d.store.MenuVersion(ctx, id, no)
 	if err != nil {
 		return err
@@ -131,7 +139,7 @@ func (d *Desk) RestoreMenu(ctx context.Context, by sms.User, id, revision int64,
 }
 
 // KeepSessions sets for how many days USSD sessions and answers are kept.
-func (d *Desk) KeepSessions(ctx context.Context, by sms.User, days string) error {
+func (d *Menus) KeepSessions(ctx context.Context, by sms.User, days string) error {
 	if err := by.May(sms.Administrator, "keep USSD sessions"); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // that cannot be read is sms.Invalid with the field number. proof says for
 // staff how it was asked for, such as "pressed 3 in *384*55# on MTN": at most
 // 200 characters are kept. fresh is false where the number was blocked already.
-func (d *Desk) BlockByUSSD(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error) {
+func (d *People) BlockByUSSD(ctx context.Context, account int64, msisdn, proof string) (fresh bool, err error) {
 	a, err := d.store.Account(ctx, account)
 	if err != nil {
 		return false, err
@@ -29,7 +29,7 @@ func (d *Desk) BlockByUSSD(ctx context.Context, account int64, msisdn, proof str
 // what the network says and no proof of who is calling, so what staff or
 // a report blocked stays blocked. number is an MSISDN; proof is as with
 // BlockByUSSD. done is false where a menu has not blocked the number.
-func (d *Desk) UnblockByUSSD(ctx context.Context, account int64, number, proof string) (done bool, err error) {
+func (d *People) UnblockByUSSD(ctx context.Context, account int64, number, proof string) (done bool, err error) {
 	end := sms.Unblocking{At: d.ms(), Kind: sms.BlockedByUSSD, Note: tidyProof(proof)}
 	gone, done, err := d.store.EndOwnBlock(ctx, account, number, sms.BlockedByUSSD, end)
 	if done {
@@ -50,7 +50,7 @@ func tidyProof(raw string) string {
 }
 
 // optOut blocks a number for the person who has it.
-func (d *Desk) optOut(ctx context.Context, b sms.Blocked) (fresh bool, err error) {
+func (d *People) optOut(ctx context.Context, b sms.Blocked) (fresh bool, err error) {
 	b.Since, b.Proof = d.ms(), tidyProof(b.Proof)
 	n, err := d.store.Block(ctx, []sms.Blocked{b})
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *Desk) optOut(ctx context.Context, b sms.Blocked) (fresh bool, err error
 // UseStopLinks lets texts hold the mark for a link with which people stop
 // messages. Without it the mark is refused. It is called before anything else
 // is asked of the desk.
-func (d *Desk) UseStopLinks(l *sms.StopLinks) { d.stops = l }
+func (d *People) UseStopLinks(l *sms.StopLinks) { d.stops = l }
 
 // StopRequest is what stands behind a link.
 type StopRequest struct {
@@ -79,7 +79,7 @@ type StopRequest struct {
 }
 
 // ReadStop reads the last part of a link; sms.ErrNotFound for any other text.
-func (d *Desk) ReadStop(ctx context.Context, token string) (q StopRequest, err error) {
+func (d *People) ReadStop(ctx context.Context, token string) (q StopRequest, err error) {
 	if d.stops == nil {
 		return q, sms.ErrNotFound
 	}
@@ -111,7 +111,7 @@ func (d *Desk) ReadStop(ctx context.Context, token string) (q StopRequest, err e
 
 // StopByLink blocks the number of a link for whoever opened it. ip is where
 // they came from; it is part of the proof.
-func (d *Desk) StopByLink(ctx context.Context, token, ip string) (StopRequest, error) {
+func (d *People) StopByLink(ctx context.Context, token, ip string) (StopRequest, error) {
 	q, err := d.ReadStop(ctx, token)
 	if err != nil || q.Done {
 		return q, err

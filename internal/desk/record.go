@@ -10,28 +10,44 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// recordStore is what the orders about an account's records at the service
-// need to be remembered.
-type recordStore interface {
-	refreshStore
-	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
-	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+// Records takes the orders about what the provider keeps of an account: sender
+// IDs, templates, groups and the balance.
+type Records struct {
+	work
+	store    RecordStore
+	reads    RefreshStore
+	gateways Gateways
+	lookups  *lookups
+}
+
+// RecordStore is what those orders need to be remembered.
+type RecordStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
+	ChangeGroup(ctx context.Context, account, id int64, name string) error
+	ChangePurpose(ctx context.Context, account, id int64, purpose string) error
+	ChangeTemplate(ctx context.Context, account, id int64, name, text string) error
+	ExpectGroup(ctx context.Context, account int64, name string, parent, now int64) error
+	ForgetGroup(ctx context.Context, account, id int64) error
+	ForgetSenderID(ctx context.Context, account, id int64) error
+	ForgetTemplate(ctx context.Context, account, id int64) error
+	ForgetTemplateDraft(ctx context.Context, account, id int64) error
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
+	PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int64) (sms.TemplateDraft, error)
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
+	SeeAlarms(ctx context.Context, account, last int64, by string, now int64) (int64, error)
+	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	SetDefaultSender(ctx context.Context, account int64, text string, now int64) error
+	TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+	UnexpectGroup(ctx context.Context, account int64, name string) error
 	UpdateRecordSettings(ctx context.Context, account int64, change func(*sms.RecordSettings) error) (
 		sms.RecordSettings, error)
-	templateStore
-	groupStore
-	ChangePurpose(ctx context.Context, account, id int64, purpose string) error
-	ForgetSenderID(ctx context.Context, account, id int64) error
-	SetDefaultSender(ctx context.Context, account int64, text string, now int64) error
-	SeeAlarms(ctx context.Context, account, last int64, by string, now int64) (int64, error)
 }
 
 // recordReader reads records of one account and keeps them, or keeps why they
 // could not be read.
 type recordReader struct {
-	store   refreshStore
+	store   RefreshStore
 	gateway Gateway
 	account int64
 	now     func() time.Time
@@ -85,16 +101,16 @@ func (r recordReader) read(ctx context.Context, kind sms.RecordKind) (err error)
 // RefreshRecords reads an account's records of one kind again. Who comes while
 // they are read, or just afterwards, shares the answer. The error's text may be
 // shown, and is kept for the pages.
-func (d *Desk) RefreshRecords(ctx context.Context, by sms.User, account int64, kind sms.RecordKind) error {
+func (d *Records) RefreshRecords(ctx context.Context, by sms.User, account int64, kind sms.RecordKind) error {
 	if err := by.May(sms.Sender, "refresh "+string(kind)); err != nil {
 		return err
 	}
 	return d.lookUpRecords(ctx, account, kind)
 }
 
-func (d *Desk) lookUpRecords(ctx context.Context, account int64, kind sms.RecordKind) error {
+func (d *Records) lookUpRecords(ctx context.Context, account int64, kind sms.RecordKind) error {
 	return d.lookUp(ctx, string(kind), account, func(ctx context.Context, g Gateway) error {
-		return recordReader{d.store, g, account, d.now}.read(ctx, kind)
+		return recordReader{d.reads, g, account, d.now}.read(ctx, kind)
 	})
 }
 
@@ -122,7 +138,7 @@ const changeTimeout = 90 * time.Second
 // gone: a request that has left is not called back. What the service refuses is
 // an Invalid with the field "provider", or "name" for a name that is taken; a
 // record that is gone there is sms.ErrGone, and gone here too.
-func (d *Desk) changeRecord(ctx context.Context, by sms.User, c recordChange) (said string, err error) {
+func (d *Records) changeRecord(ctx context.Context, by sms.User, c recordChange) (said string, err error) {
 	turn := d.lookups.of(fmt.Sprint("change of ", c.kind, c.account))
 	turn.mu.Lock()
 	defer turn.mu.Unlock()
@@ -142,7 +158,7 @@ func (d *Desk) changeRecord(ctx context.Context, by sms.User, c recordChange) (s
 		return "", err
 	}
 	said, err = c.call(ctx, g)
-	reader := recordReader{d.store, g, c.account, d.now}
+	reader := recordReader{d.reads, g, c.account, d.now}
 	switch {
 	case errors.Is(err, sms.ErrGone):
 		if c.forget != nil {
@@ -173,7 +189,7 @@ func (d *Desk) changeRecord(ctx context.Context, by sms.User, c recordChange) (s
 
 // reread brings what is kept up to date after a change. That it fails is kept
 // for the page, and does not undo the change.
-func (d *Desk) reread(ctx context.Context, r recordReader, kind sms.RecordKind) {
+func (d *Records) reread(ctx context.Context, r recordReader, kind sms.RecordKind) {
 	if err := r.read(ctx, kind); err != nil {
 		d.log.Warn(string(kind)+" not read after a change", "account", r.account, "error", err)
 	}
@@ -181,7 +197,7 @@ func (d *Desk) reread(ctx context.Context, r recordReader, kind sms.RecordKind) 
 
 // lookForChange reads the list after a change of which nobody knows whether it
 // was made.
-func (d *Desk) lookForChange(ctx context.Context, r recordReader, c recordChange, lost error) (said string, err error) {
+func (d *Records) lookForChange(ctx context.Context, r recordReader, c recordChange, lost error) (said string, err error) {
 	if c.shows == nil || r.read(ctx, c.kind) != nil {
 		return "", sms.Invalid{"provider": lost.Error()}
 	}
@@ -200,7 +216,7 @@ func (d *Desk) lookForChange(ctx context.Context, r recordReader, c recordChange
 
 // SaveRecordSettings changes what an account does with its records. The fields
 // of its Invalid are those of sms.RecordSettings.Check.
-func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int64,
+func (d *Records) SaveRecordSettings(ctx context.Context, by sms.User, account int64,
 	change func(*sms.RecordSettings)) (sms.RecordSettings, error) {
 	if err := by.May(sms.Administrator, "save the settings of records"); err != nil {
 		return sms.RecordSettings{}, err
@@ -224,7 +240,7 @@ func (d *Desk) SaveRecordSettings(ctx context.Context, by sms.User, account int6
 
 // SeeAlarms says that a person has seen the alarms about a balance, up to the
 // last one that was shown.
-func (d *Desk) SeeAlarms(ctx context.Context, by sms.User, account, last int64) error {
+func (d *Records) SeeAlarms(ctx context.Context, by sms.User, account, last int64) error {
 	if err := by.May(sms.Manager, "see alarms"); err != nil {
 		return err
 	}
@@ -238,7 +254,7 @@ func (d *Desk) SeeAlarms(ctx context.Context, by sms.User, account, last int64) 
 }
 
 // BalanceXML asks for the balance in the other format of §4.1 and shows what came.
-func (d *Desk) BalanceXML(ctx context.Context, by sms.User, account int64) (list []sms.Balance, raw string, err error) {
+func (d *Records) BalanceXML(ctx context.Context, by sms.User, account int64) (list []sms.Balance, raw string, err error) {
 	if err := by.May(sms.Administrator, "ask for the balance as XML"); err != nil {
 		return nil, "", err
 	}

@@ -228,7 +228,7 @@ func TestARecordIsDeletedWhileACampaignWaitsForIt(t *testing.T) {
 	}
 	all.Wait()
 	clock := func() time.Time { return time.Now().Add(2 * time.Minute) }
-	later := desk.New(r.DB, r.Orders(), r.Feed, slog.New(slog.DiscardHandler), clock)
+	later := desk.New(rig.Stores(r.DB), r.Orders(), r.Feed, slog.New(slog.DiscardHandler), clock)
 	ctx, stop := context.WithCancel(r.Ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); r.Scheduler(later, clock).Run(ctx) }()

@@ -8,14 +8,10 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type retentionStore interface {
-	PutSetting(ctx context.Context, name, value string) error
-}
-
 // SaveRetention sets how long numbers and texts are kept. A shorter time takes
 // effect at once, and what is removed cannot be brought back. The error is
 // sms.Invalid by field for months out of bounds.
-func (d *Desk) SaveRetention(ctx context.Context, by sms.User, r sms.Retention) error {
+func (d *Accounts) SaveRetention(ctx context.Context, by sms.User, r sms.Retention) error {
 	if err := by.May(sms.Administrator, "set how long numbers and texts are kept"); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // must be to come and at most a year away. Like StartCampaign it gives the
 // campaign as it is to whoever presses twice, and sms.ErrConflict to whoever
 // was not the first. The fields of its Invalid are time and those of StartCampaign.
-func (d *Desk) ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
+func (d *Campaigns) ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
 	o StartOrder) (sms.Campaign, error) {
 	return d.schedule(ctx, by, id, at, o, scheduling{sms.WaySchedule, "campaign.schedule", (*sms.Campaign).ScheduleAt})
 }
@@ -21,7 +21,7 @@ func (d *Desk) ScheduleCampaign(ctx context.Context, by sms.User, id int64, at s
 // ProposeSchedule writes down on a draft when it is meant to start. Nothing
 // starts by it before somebody schedules the campaign. The field of its Invalid
 // is time.
-func (d *Desk) ProposeSchedule(ctx context.Context, by sms.User, id int64, at sms.Schedule) (sms.Campaign, error) {
+func (d *Campaigns) ProposeSchedule(ctx context.Context, by sms.User, id int64, at sms.Schedule) (sms.Campaign, error) {
 	if sentence := at.Check(d.now()); sentence != "" {
 		return sms.Campaign{}, sms.Invalid{"time": sentence}
 	}
@@ -30,7 +30,7 @@ func (d *Desk) ProposeSchedule(ctx context.Context, by sms.User, id int64, at sm
 
 // RescheduleCampaign gives a campaign that has not started by its schedule yet
 // another moment. Errors are those of ScheduleCampaign.
-func (d *Desk) RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
+func (d *Campaigns) RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
 	o StartOrder) (sms.Campaign, error) {
 	return d.schedule(ctx, by, id, at, o, scheduling{sms.WayReschedule, "campaign.reschedule", (*sms.Campaign).Reschedule})
 }
@@ -42,7 +42,7 @@ type scheduling struct {
 	move   func(c *sms.Campaign, at sms.Schedule, by sms.User, version int64, again bool) error
 }
 
-func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder,
+func (d *Campaigns) schedule(ctx context.Context, by sms.User, id int64, at sms.Schedule, o StartOrder,
 	s scheduling) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, s.action); err != nil {
 		return sms.Campaign{}, err
@@ -84,13 +84,13 @@ func (d *Desk) schedule(ctx context.Context, by sms.User, id int64, at sms.Sched
 
 // CancelSchedule takes the schedule back: the campaign is a draft again, to be
 // changed, sent or left. Once it has started the error is sms.ErrConflict.
-func (d *Desk) CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+func (d *Campaigns) CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
 	return d.change(ctx, by, id, "campaign.unschedule", (*sms.Campaign).Unschedule)
 }
 
 // hold leaves the start of a campaign to a person, unless it is not the one any
 // more about which that was decided.
-func (d *Desk) hold(ctx context.Context, c sms.Campaign, code, sentence string) (sms.Campaign, error) {
+func (d *Campaigns) hold(ctx context.Context, c sms.Campaign, code, sentence string) (sms.Campaign, error) {
 	held, err := d.store.UpdateCampaign(ctx, c.ID, d.ms(), func(now *sms.Campaign) error {
 		return now.Hold(c.Version, code, sentence)
 	})
@@ -102,7 +102,7 @@ func (d *Desk) hold(ctx context.Context, c sms.Campaign, code, sentence string) 
 
 // release starts a held campaign because a person says so; where it may not
 // start, it stays held and says why.
-func (d *Desk) release(ctx context.Context, by sms.User, c sms.Campaign, o StartOrder) (sms.Campaign, error) {
+func (d *Campaigns) release(ctx context.Context, by sms.User, c sms.Campaign, o StartOrder) (sms.Campaign, error) {
 	refused, err := d.checks(ctx, by, c, sms.WayRelease, o)
 	if err != nil {
 		return c, err

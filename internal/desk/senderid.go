@@ -19,7 +19,7 @@ const senderAge = 15 * time.Minute
 // SenderProblem says why a sender ID cannot be used, or "". One that is not
 // known to be usable, or was read long ago, is looked up at the service first.
 // Where the service does not answer, what was read last counts.
-func (d *Desk) SenderProblem(ctx context.Context, account int64, sender string) (string, error) {
+func (d *Records) SenderProblem(ctx context.Context, account int64, sender string) (string, error) {
 	if strings.TrimSpace(sender) == "" {
 		return "Choose a sender ID", nil
 	}
@@ -41,7 +41,7 @@ func (d *Desk) SenderProblem(ctx context.Context, account int64, sender string) 
 	return fmt.Sprintf("Sender ID %s is not approved and active. Choose another", sender), nil
 }
 
-func (d *Desk) knownSender(ctx context.Context, account int64, sender string) (usable, fresh bool, err error) {
+func (d *Records) knownSender(ctx context.Context, account int64, sender string) (usable, fresh bool, err error) {
 	list, err := d.store.SenderIDs(ctx, account)
 	for _, s := range list {
 		if s.Text == sender && s.Usable() {
@@ -53,12 +53,12 @@ func (d *Desk) knownSender(ctx context.Context, account int64, sender string) (u
 }
 
 // lookUpSenders reads an account's sender IDs from the service and stores them.
-func (d *Desk) lookUpSenders(ctx context.Context, account int64) error {
+func (d *Records) lookUpSenders(ctx context.Context, account int64) error {
 	return d.lookUpRecords(ctx, account, sms.RecordSenders)
 }
 
 // senderID finds a sender ID of an account as it was last read.
-func (d *Desk) senderID(ctx context.Context, account, id int64) (sms.SenderID, error) {
+func (d *Records) senderID(ctx context.Context, account, id int64) (sms.SenderID, error) {
 	list, err := d.store.SenderIDs(ctx, account)
 	for _, s := range list {
 		if s.ID == id {
@@ -91,7 +91,7 @@ func purposeText(purpose string) (string, sms.Invalid) {
 // person saw, as a form gives it back, line breaks changed: another one is the field changed of the
 // Invalid. Other fields are
 // purpose and provider. It returns the service's own words.
-func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen,
+func (d *Records) UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen,
 	purpose string) (said string, err error) {
 	if err := by.May(sms.Manager, "update sender ID"); err != nil {
 		return "", err
@@ -127,7 +127,7 @@ func (d *Desk) UpdatePurpose(ctx context.Context, by sms.User, account, id int64
 // DeleteSenderID deletes a sender ID at the service for good (§4.6). It is not
 // the account's default any more; campaigns that wait with it are held at their
 // time.
-func (d *Desk) DeleteSenderID(ctx context.Context, by sms.User, account, id int64) (said string, err error) {
+func (d *Records) DeleteSenderID(ctx context.Context, by sms.User, account, id int64) (said string, err error) {
 	if err := by.May(sms.Manager, "delete sender ID"); err != nil {
 		return "", err
 	}
@@ -153,7 +153,7 @@ func (d *Desk) DeleteSenderID(ctx context.Context, by sms.User, account, id int6
 // CreateSenderID asks the service for a sender ID, by a call that the
 // specification does not show (§4.9); the account's settings must allow it. The
 // fields of its Invalid are text, purpose and provider.
-func (d *Desk) CreateSenderID(ctx context.Context, by sms.User, account int64, text,
+func (d *Records) CreateSenderID(ctx context.Context, by sms.User, account int64, text,
 	purpose string) (said string, err error) {
 	if err := by.May(sms.Manager, "create sender ID"); err != nil {
 		return "", err
@@ -178,7 +178,7 @@ func (d *Desk) CreateSenderID(ctx context.Context, by sms.User, account int64, t
 
 // ChooseDefaultSender makes an approved and active sender ID the one that new
 // messages begin with. The field of its Invalid is sender.
-func (d *Desk) ChooseDefaultSender(ctx context.Context, by sms.User, account, id int64) error {
+func (d *Records) ChooseDefaultSender(ctx context.Context, by sms.User, account, id int64) error {
 	if err := by.May(sms.Manager, "choose the default sender ID"); err != nil {
 		return err
 	}

@@ -22,13 +22,25 @@ const (
 // ErrTimedOut is the sms.ErrNotFound of a session that was not used for 2 hours.
 var ErrTimedOut = fmt.Errorf("the session was not used for too long: %w", sms.ErrNotFound)
 
-type sessionStore interface {
-	CreateSession(ctx context.Context, hash [32]byte, user int64, agent string, now int64) error
-	Session(ctx context.Context, hash [32]byte) (sms.Session, error)
-	TouchSession(ctx context.Context, hash [32]byte, now int64) error
+// Door lets people in and out.
+type Door struct {
+	work
+	store  DoorStore
+	signin *throttle
+	outage Outage
+}
+
+// DoorStore is what those orders need to be remembered.
+type DoorStore interface {
+	Account(ctx context.Context, id int64) (sms.Account, error)
 	ChooseAccount(ctx context.Context, hash [32]byte, account int64) error
+	CreateSession(ctx context.Context, hash [32]byte, user int64, agent string, now int64) error
 	EndSession(ctx context.Context, hash [32]byte) error
 	EndSessions(ctx context.Context, user int64) error
+	Session(ctx context.Context, hash [32]byte) (sms.Session, error)
+	SetPassword(ctx context.Context, id int64, passwordHash string) error
+	TouchSession(ctx context.Context, hash [32]byte, now int64) error
+	UserByEmail(ctx context.Context, email string) (sms.User, string, error)
 }
 
 const tooManyTries = "Too many attempts. Wait 15 minutes or ask an administrator."
@@ -47,7 +59,7 @@ func wrongPassword(left int) string {
 // address and a person who may not sign in any more look and take the same;
 // the sms.Invalid has the sentence under "email". ip is where the request
 // comes from, agent what the browser says it is.
-func (d *Desk) SignIn(ctx context.Context, email, password, ip, agent string) (token string, u sms.User, err error) {
+func (d *Door) SignIn(ctx context.Context, email, password, ip, agent string) (token string, u sms.User, err error) {
 	email = canonical(email)
 	bad := sms.Invalid{}
 	if email == "" {
@@ -90,7 +102,7 @@ func (d *Desk) SignIn(ctx context.Context, email, password, ip, agent string) (t
 	return token, u, nil
 }
 
-func (d *Desk) newSession(ctx context.Context, u sms.User, agent string) (token string, err error) {
+func (d *Door) newSession(ctx context.Context, u sms.User, agent string) (token string, err error) {
 	if len(agent) > agentMost {
 		agent = agent[:agentMost]
 	}
@@ -100,7 +112,7 @@ func (d *Desk) newSession(ctx context.Context, u sms.User, agent string) (token 
 
 // Session finds the session behind a secret and remembers that it was used.
 // ErrTimedOut when that is too long ago, sms.ErrNotFound when there is none.
-func (d *Desk) Session(ctx context.Context, token string) (sms.Session, error) {
+func (d *Door) Session(ctx context.Context, token string) (sms.Session, error) {
 	s, err := d.PeekSession(ctx, token)
 	if err != nil || d.ms()-s.SeenAt < sessionTouch.Milliseconds() || d.outage.Sentence() != "" {
 		return s, err
@@ -115,7 +127,7 @@ func (d *Desk) Session(ctx context.Context, token string) (sms.Session, error) {
 
 // PeekSession is Session for what a page asks for by itself: it does not count
 // as use, so that a live page left open does not stay signed in for ever.
-func (d *Desk) PeekSession(ctx context.Context, token string) (sms.Session, error) {
+func (d *Door) PeekSession(ctx context.Context, token string) (sms.Session, error) {
 	hash := sha256.Sum256([]byte(token))
 	s, err := d.store.Session(ctx, hash)
 	if err != nil {
@@ -135,7 +147,7 @@ func (d *Desk) PeekSession(ctx context.Context, token string) (sms.Session, erro
 }
 
 // SignOut ends a session. One that has ended already is not an error.
-func (d *Desk) SignOut(ctx context.Context, token string) error {
+func (d *Door) SignOut(ctx context.Context, token string) error {
 	hash := sha256.Sum256([]byte(token))
 	s, err := d.store.Session(ctx, hash)
 	if errors.Is(err, sms.ErrNotFound) {
@@ -152,7 +164,7 @@ func (d *Desk) SignOut(ctx context.Context, token string) error {
 }
 
 // SignOutEverywhere ends every session of the person.
-func (d *Desk) SignOutEverywhere(ctx context.Context, by sms.User) error {
+func (d *Door) SignOutEverywhere(ctx context.Context, by sms.User) error {
 	if err := by.May(sms.Viewer, "sign out everywhere"); err != nil {
 		return err
 	}
@@ -165,7 +177,7 @@ func (d *Desk) SignOutEverywhere(ctx context.Context, by sms.User) error {
 
 // ChangePassword gives the person a new password, ends all their sessions and
 // opens a new one, of which it returns the secret.
-func (d *Desk) ChangePassword(ctx context.Context, by sms.User, current, wanted, ip,
+func (d *Door) ChangePassword(ctx context.Context, by sms.User, current, wanted, ip,
 	agent string) (token string, err error) {
 	if err := by.May(sms.Viewer, "change password"); err != nil {
 		return "", err
@@ -214,7 +226,7 @@ func wrongCurrent(left int) string {
 }
 
 // ChooseAccount remembers which account this browser works with.
-func (d *Desk) ChooseAccount(ctx context.Context, token string, account int64) error {
+func (d *Door) ChooseAccount(ctx context.Context, token string, account int64) error {
 	if _, err := d.store.Account(ctx, account); err != nil {
 		return err
 	}

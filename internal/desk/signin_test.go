@@ -53,7 +53,7 @@ func newOffice(t *testing.T) office {
 		}
 	})
 	o := office{db: db, clock: &clock{t: time.Date(2026, 6, 3, 10, 0, 0, 0, time.UTC)}, log: &bytes.Buffer{}}
-	o.Desk = desk.New(db, nil, feed.New(), slog.New(slog.NewTextHandler(o.log, nil)), o.clock.now)
+	o.Desk = desk.New(rig.Stores(db), nil, feed.New(), slog.New(slog.NewTextHandler(o.log, nil)), o.clock.now)
 	return o
 }
 

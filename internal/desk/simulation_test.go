@@ -298,7 +298,7 @@ func (s *simulation) start() {
 	}
 	news, log := feed.New(), slog.New(slog.DiscardHandler)
 	accounts := gateway.NewAccounts(l.gateway, l.db, log)
-	l.desk = desk.New(l.db, gateway.See(accounts, rig.ForOrders), news, log, s.wall)
+	l.desk = desk.New(rig.Stores(l.db), gateway.See(accounts, rig.ForOrders), news, log, s.wall)
 	l.journal = storage.NewJournal(l.db, storage.JournalConfig{Program: "simulation"})
 	receiver := workers.NewReceiver(l.inbox, l.db, gateway.ParseReport, news, log, s.wall)
 	receiver.ReplayFrom(l.reports)

@@ -19,7 +19,7 @@ import (
 // What became due in a jump of the clock is held where it was not one that put a
 // wrong clock right, and no service elsewhere says that the clock is right:
 // whether its time has really come is then what nobody here can know.
-func (d *Desk) StartDue(ctx context.Context, id int64, look health.Look) error {
+func (d *Campaigns) StartDue(ctx context.Context, id int64, look health.Look) error {
 	c, err := d.store.Campaign(ctx, id)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (d *Desk) StartDue(ctx context.Context, id int64, look health.Look) error {
 
 // startDue starts a campaign unless it was started, moved or cancelled since
 // it was read.
-func (d *Desk) startDue(ctx context.Context, c sms.Campaign) error {
+func (d *Campaigns) startDue(ctx context.Context, c sms.Campaign) error {
 	started, err := d.store.UpdateCampaign(ctx, c.ID, d.ms(), func(now *sms.Campaign) error {
 		return now.StartDue(c.Version, d.now())
 	})

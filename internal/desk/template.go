@@ -11,14 +11,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type templateStore interface {
-	ChangeTemplate(ctx context.Context, account, id int64, name, text string) error
-	ForgetTemplate(ctx context.Context, account, id int64) error
-	TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error)
-	PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int64) (sms.TemplateDraft, error)
-	ForgetTemplateDraft(ctx context.Context, account, id int64) error
-}
-
 // filled is the text of an order as everybody gets it. A mark that nothing is
 // given for would reach people as it is written, so it goes into bad.
 func filled(o Order, bad sms.Invalid) string {
@@ -44,7 +36,7 @@ func plain(text string) string {
 // UsableTemplate finds an approved and active template of the account by its
 // name. One that is not known here is looked up at the service first. The field
 // of its Invalid is template.
-func (d *Desk) UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error) {
+func (d *Records) UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error) {
 	if err := by.May(sms.Sender, "use template"); err != nil {
 		return sms.Template{}, err
 	}
@@ -69,7 +61,7 @@ func (d *Desk) UsableTemplate(ctx context.Context, by sms.User, account int64, n
 }
 
 // knownTemplate prefers one that is usable where several have the name.
-func (d *Desk) knownTemplate(ctx context.Context, account int64,
+func (d *Records) knownTemplate(ctx context.Context, account int64,
 	name string) (found sms.Template, known bool, err error) {
 	list, err := d.store.Templates(ctx, account)
 	for _, t := range list {
@@ -101,7 +93,7 @@ func templateText(name, text string) (string, string, sms.Invalid) {
 const templateMost = 2000
 
 // template finds a template of an account as it was last read.
-func (d *Desk) template(ctx context.Context, account, id int64) (sms.Template, error) {
+func (d *Records) template(ctx context.Context, account, id int64) (sms.Template, error) {
 	list, err := d.store.Templates(ctx, account)
 	for _, t := range list {
 		if t.ID == id {
@@ -118,7 +110,7 @@ func (d *Desk) template(ctx context.Context, account, id int64) (sms.Template, e
 // seen is the template as the person saw it: when somebody else has changed it
 // since, nothing is done and the field of the Invalid is changed. Other fields
 // are name, text and provider. It returns the service's own words.
-func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name,
+func (d *Records) UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name,
 	text string) (said string, err error) {
 	if err := by.May(sms.Manager, "update template"); err != nil {
 		return "", err
@@ -152,7 +144,7 @@ func (d *Desk) UpdateTemplate(ctx context.Context, by sms.User, account int64, s
 
 // DeleteTemplate deletes a template at the service for good (§4.5). Campaigns
 // keep the text that they took from it.
-func (d *Desk) DeleteTemplate(ctx context.Context, by sms.User, account, id int64) (said string, err error) {
+func (d *Records) DeleteTemplate(ctx context.Context, by sms.User, account, id int64) (said string, err error) {
 	if err := by.May(sms.Manager, "delete template"); err != nil {
 		return "", err
 	}
@@ -179,7 +171,7 @@ func isGone(_ any, err error) (bool, error) {
 // SaveTemplateDraft keeps a text here, until somebody makes a template of it at
 // the provider. ID 0 is a new draft; ChangedAt is when the person saw it
 // changed last. The fields of its Invalid are name and text.
-func (d *Desk) SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.TemplateDraft) (sms.TemplateDraft, error) {
+func (d *Records) SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.TemplateDraft) (sms.TemplateDraft, error) {
 	if err := by.May(sms.Sender, "save template draft"); err != nil {
 		return draft, err
 	}
@@ -196,7 +188,7 @@ func (d *Desk) SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.Tem
 }
 
 // DeleteTemplateDraft removes a draft that is kept here.
-func (d *Desk) DeleteTemplateDraft(ctx context.Context, by sms.User, account, id int64) error {
+func (d *Records) DeleteTemplateDraft(ctx context.Context, by sms.User, account, id int64) error {
 	if err := by.May(sms.Sender, "delete template draft"); err != nil {
 		return err
 	}
@@ -213,7 +205,7 @@ func (d *Desk) DeleteTemplateDraft(ctx context.Context, by sms.User, account, id
 }
 
 // creates refuses what the account's settings do not allow.
-func (d *Desk) creates(ctx context.Context, account int64) error {
+func (d *Records) creates(ctx context.Context, account int64) error {
 	s, err := d.store.RecordSettings(ctx, account)
 	if err == nil && !s.Creates {
 		err = sms.Invalid{"provider": "Create templates and sender IDs in the provider dashboard. An administrator can " +
@@ -225,7 +217,7 @@ func (d *Desk) creates(ctx context.Context, account int64) error {
 // CreateTemplate makes a template of a draft at the service, by a call that the
 // specification does not show (§4.9); the account's settings must allow it. The
 // draft goes when it worked.
-func (d *Desk) CreateTemplate(ctx context.Context, by sms.User, account, draft int64) (said string, err error) {
+func (d *Records) CreateTemplate(ctx context.Context, by sms.User, account, draft int64) (said string, err error) {
 	if err := by.May(sms.Manager, "create template"); err != nil {
 		return "", err
 	}

@@ -12,16 +12,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-type tokenStore interface {
-	CreateToken(ctx context.Context, hash [32]byte, t sms.Token) (sms.Token, error)
-	TokenByHash(ctx context.Context, hash [32]byte) (sms.Token, error)
-	Token(ctx context.Context, id int64) (sms.Token, error)
-	TouchToken(ctx context.Context, id, now int64) error
-	RevokeToken(ctx context.Context, id, now int64) (bool, error)
-	OpenTokenRequest(ctx context.Context, r sms.TokenRequest, now int64) (sms.TokenRequest, error)
-	EndTokenRequest(ctx context.Context, r sms.TokenRequest) error
-}
-
 // tokenTouch is how exactly it is known when a token was last used.
 const tokenTouch = time.Minute
 
@@ -37,7 +27,7 @@ func mayHold(by, owner sms.User, doing string) error {
 
 // CreateToken makes a token that acts as owner and returns its secret, which is
 // shown once and stored nowhere. The fields of its Invalid are name and user.
-func (d *Desk) CreateToken(ctx context.Context, by, owner sms.User,
+func (d *Staff) CreateToken(ctx context.Context, by, owner sms.User,
 	name string) (secret string, made sms.Token, err error) {
 	if err := mayHold(by, owner, "create token"); err != nil {
 		return "", made, err
@@ -64,7 +54,7 @@ func (d *Desk) CreateToken(ctx context.Context, by, owner sms.User,
 }
 
 // RevokeToken ends a token at once. One that has ended already is not an error.
-func (d *Desk) RevokeToken(ctx context.Context, by sms.User, id int64) (sms.Token, error) {
+func (d *Staff) RevokeToken(ctx context.Context, by sms.User, id int64) (sms.Token, error) {
 	t, err := d.store.Token(ctx, id)
 	if err != nil {
 		return t, err
@@ -84,7 +74,7 @@ func (d *Desk) RevokeToken(ctx context.Context, by sms.User, id int64) (sms.Toke
 
 // UseToken finds the token behind a secret. sms.ErrNotFound when it does not
 // work: unknown, revoked, or of a person who may not sign in.
-func (d *Desk) UseToken(ctx context.Context, secret string) (sms.Token, error) {
+func (d *Staff) UseToken(ctx context.Context, secret string) (sms.Token, error) {
 	if !sms.TokenLike(secret) {
 		return sms.Token{}, fmt.Errorf("use token: %w", sms.ErrNotFound)
 	}
@@ -107,7 +97,7 @@ func (d *Desk) UseToken(ctx context.Context, secret string) (sms.Token, error) {
 // OpenRequest writes down what a program asks for under a key of its own. When
 // the same was asked for before it returns that with its result, if there is
 // one; sms.ErrConflict when the key was used for something else.
-func (d *Desk) OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest) (sms.TokenRequest, error) {
+func (d *Staff) OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest) (sms.TokenRequest, error) {
 	if err := by.May(sms.Sender, "open request"); err != nil {
 		return r, err
 	}
@@ -120,7 +110,7 @@ func (d *Desk) OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest)
 
 // EndRequest writes down the result of a request. Without one the key is free
 // again: what was refused may be asked for in another way.
-func (d *Desk) EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error {
+func (d *Staff) EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error {
 	if err := by.May(sms.Sender, "end request"); err != nil {
 		return err
 	}

@@ -25,17 +25,31 @@ const (
 	emailMost  = 254 // bytes, the most that mail can carry
 )
 
-type userStore interface {
-	CreateUser(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error)
-	CreateFirstAdministrator(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error)
-	UpdateUser(ctx context.Context, id int64, change func(u *sms.User, administrators int64) error) (sms.User, error)
-	SetPassword(ctx context.Context, id int64, passwordHash string) error
-	UserByEmail(ctx context.Context, email string) (sms.User, string, error)
-	Administrators(ctx context.Context) (int64, error)
-	CreateInvite(ctx context.Context, hash [32]byte, i sms.Invite, by int64) error
-	Invite(ctx context.Context, hash [32]byte, now int64) (sms.Invite, error)
+// Staff takes the orders about people who work here and about their programs.
+type Staff struct {
+	work
+	store  StaffStore
+	signin *throttle
+	setup  *setup
+}
+
+// StaffStore is what those orders need to be remembered.
+type StaffStore interface {
 	AcceptInvite(ctx context.Context, hash [32]byte, name, passwordHash string, now int64) (sms.User, error)
-	sessionStore
+	Administrators(ctx context.Context) (int64, error)
+	CreateFirstAdministrator(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error)
+	CreateInvite(ctx context.Context, hash [32]byte, i sms.Invite, by int64) error
+	CreateToken(ctx context.Context, hash [32]byte, t sms.Token) (sms.Token, error)
+	CreateUser(ctx context.Context, u sms.User, passwordHash string, now int64) (sms.User, error)
+	EndTokenRequest(ctx context.Context, r sms.TokenRequest) error
+	Invite(ctx context.Context, hash [32]byte, now int64) (sms.Invite, error)
+	OpenTokenRequest(ctx context.Context, r sms.TokenRequest, now int64) (sms.TokenRequest, error)
+	RevokeToken(ctx context.Context, id, now int64) (bool, error)
+	Token(ctx context.Context, id int64) (sms.Token, error)
+	TokenByHash(ctx context.Context, hash [32]byte) (sms.Token, error)
+	TouchToken(ctx context.Context, id, now int64) error
+	UpdateUser(ctx context.Context, id int64, change func(u *sms.User, administrators int64) error) (sms.User, error)
+	UserByEmail(ctx context.Context, email string) (sms.User, string, error)
 }
 
 // userName names a person in the audit log.
@@ -90,7 +104,7 @@ var (
 
 // CreateUser makes a person who can sign in at once. The command line uses it
 // with Operator.
-func (d *Desk) CreateUser(ctx context.Context, by sms.User, email, name string, role sms.Role,
+func (d *Staff) CreateUser(ctx context.Context, by sms.User, email, name string, role sms.Role,
 	password string) (sms.User, error) {
 	if err := by.May(sms.Administrator, "create user"); err != nil {
 		return sms.User{}, err
@@ -119,7 +133,7 @@ func (d *Desk) CreateUser(ctx context.Context, by sms.User, email, name string, 
 }
 
 // RenameUser changes the person's own name.
-func (d *Desk) RenameUser(ctx context.Context, by sms.User, name string) error {
+func (d *Staff) RenameUser(ctx context.Context, by sms.User, name string) error {
 	if err := by.May(sms.Viewer, "change name"); err != nil {
 		return err
 	}
@@ -142,7 +156,7 @@ const lastAdministrator = "You cannot remove the last administrator. Make someon
 // SaveUser changes a person's role and whether they may sign in. Either change
 // ends their sessions. The last administrator stays one: sms.Invalid under
 // "role" or "active".
-func (d *Desk) SaveUser(ctx context.Context, by sms.User, id int64, role sms.Role, active bool) (sms.User, error) {
+func (d *Staff) SaveUser(ctx context.Context, by sms.User, id int64, role sms.Role, active bool) (sms.User, error) {
 	if err := by.May(sms.Administrator, "change a person's rights"); err != nil {
 		return sms.User{}, err
 	}
@@ -170,7 +184,7 @@ func (d *Desk) SaveUser(ctx context.Context, by sms.User, id int64, role sms.Rol
 
 // Invite makes an invitation for one email address and one role and returns
 // its secret, which is shown once and works once within 24 hours.
-func (d *Desk) Invite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error) {
+func (d *Staff) Invite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error) {
 	if err := by.May(sms.Administrator, "invite"); err != nil {
 		return "", err
 	}
@@ -196,7 +210,7 @@ func (d *Desk) Invite(ctx context.Context, by sms.User, email string, role sms.R
 	return token, nil
 }
 
-func (d *Desk) newInvite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error) {
+func (d *Staff) newInvite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error) {
 	token = NewToken()
 	i := sms.Invite{Email: email, Role: role, CreatedAt: d.ms(), ExpiresAt: d.now().Add(inviteLife).UnixMilli()}
 	return token, d.store.CreateInvite(ctx, sha256.Sum256([]byte(token)), i, by.ID)
@@ -204,7 +218,7 @@ func (d *Desk) newInvite(ctx context.Context, by sms.User, email string, role sm
 
 // InviteAgain makes a secret with which a person who has forgotten the
 // password chooses a new one, once within 24 hours. Until then nothing changes.
-func (d *Desk) InviteAgain(ctx context.Context, by, who sms.User) (token string, err error) {
+func (d *Staff) InviteAgain(ctx context.Context, by, who sms.User) (token string, err error) {
 	if err := by.May(sms.Administrator, "give a new password"); err != nil {
 		return "", err
 	}
@@ -220,14 +234,14 @@ func (d *Desk) InviteAgain(ctx context.Context, by, who sms.User) (token string,
 
 // OpenInvite finds the invitation behind a secret; sms.ErrNotFound when it is
 // used, too old or was never made.
-func (d *Desk) OpenInvite(ctx context.Context, token string) (sms.Invite, error) {
+func (d *Staff) OpenInvite(ctx context.Context, token string) (sms.Invite, error) {
 	return d.store.Invite(ctx, sha256.Sum256([]byte(token)), d.ms())
 }
 
 // AcceptInvite makes the invited person, with the address and the role of the
 // invitation, or gives a new password to the one who was invited again. It
 // works once.
-func (d *Desk) AcceptInvite(ctx context.Context, token, name, password string) (sms.User, error) {
+func (d *Staff) AcceptInvite(ctx context.Context, token, name, password string) (sms.User, error) {
 	i, err := d.OpenInvite(ctx, token)
 	if err != nil {
 		return sms.User{}, err
@@ -282,7 +296,7 @@ func (s *setup) close() { s.put([32]byte{}, time.Time{}) }
 
 // OpenSetup makes a new secret for the set-up page, good for 15 minutes, when
 // there is no administrator yet. An earlier one stops working.
-func (d *Desk) OpenSetup(ctx context.Context) (token string, needed bool, err error) {
+func (d *Staff) OpenSetup(ctx context.Context) (token string, needed bool, err error) {
 	n, err := d.store.Administrators(ctx)
 	if err != nil || n > 0 {
 		return "", false, err
@@ -293,12 +307,12 @@ func (d *Desk) OpenSetup(ctx context.Context) (token string, needed bool, err er
 }
 
 // SetupOpen says whether the secret opens the set-up page at the moment.
-func (d *Desk) SetupOpen(token string) bool { return d.setup.open(token, d.now()) }
+func (d *Staff) SetupOpen(token string) bool { return d.setup.open(token, d.now()) }
 
 // CreateFirstAdministrator makes the first administrator. sms.ErrNotFound when
 // the secret does not work (any more), sms.ErrConflict when there is an
 // administrator already, however that one came to be.
-func (d *Desk) CreateFirstAdministrator(ctx context.Context, token, email, name, password string) (sms.User, error) {
+func (d *Staff) CreateFirstAdministrator(ctx context.Context, token, email, name, password string) (sms.User, error) {
 	if !d.SetupOpen(token) {
 		return sms.User{}, fmt.Errorf("set up: %w", sms.ErrNotFound)
 	}
@@ -324,7 +338,7 @@ func (d *Desk) CreateFirstAdministrator(ctx context.Context, token, email, name,
 
 // setupConflict tells an administrator who was faster from an address that
 // belongs to somebody already.
-func (d *Desk) setupConflict(ctx context.Context, err error) error {
+func (d *Staff) setupConflict(ctx context.Context, err error) error {
 	n, failed := d.store.Administrators(ctx)
 	if failed != nil {
 		return failed

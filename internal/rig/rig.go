@@ -33,9 +33,15 @@ type Staff struct {
 	*lists.Downloads
 }
 
+// Stores is one database for every noun.
+func Stores(db *storage.DB) desk.Stores {
+	return desk.Stores{Accounts: db, Again: db, Audit: db, Campaigns: db, Door: db, Doubts: db, Journal: db, Menus: db,
+		People: db, Records: db, Reads: db, Staff: db}
+}
+
 // StaffOn gives orders on a database.
 func StaffOn(db *storage.DB, at desk.Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Staff {
-	d := desk.New(db, at, news, log, now)
+	d := desk.New(Stores(db), at, news, log, now)
 	l := lists.New(db, lists.Config{Feed: news, Log: log, Now: now, Audit: feed.AuditTo(db, log, now), Checks: d})
 	return &Staff{d, l, lists.NewDownloads(l, db)}
 }
