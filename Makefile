@@ -87,7 +87,7 @@ test: deps check fuzz e2e ## everything; in CI a skipped test is a failure
 .PHONY: soak
 soak: go ## search further than the gate does: larger models, more seeds, longer fuzzing (hours)
 	@FUZZTIME=60s $(MAKE) --no-print-directory fuzz
-	@SMSDESK_SOAK=1 go test -v -count=1 -timeout 12h -run '^(TestModel|TestSimulation|TestEveryFault|TestContactsAnswer)' ./storage ./internal/desk $(SOAK)
+	@SMSDESK_SOAK=1 go test -v -count=1 -timeout 12h -run '^(TestModel|TestSimulation|TestEveryFault|TestContactsAnswer)' ./storage ./internal/workers $(SOAK)
 	@SMSDESK_SOAK=1 go test -v -count=1 -timeout 1h \
 		-run '^(TestAnOutageDoubtsNothing|TestBulkGoesOutAsPlanned|TestKillLoop.*|TestMemoryOfLargeLists)$$' ./e2e $(SOAK)
 

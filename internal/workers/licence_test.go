@@ -1,4 +1,4 @@
-package desk_test
+package workers_test
 
 import (
 	"context"

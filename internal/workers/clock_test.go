@@ -1,4 +1,4 @@
-package desk_test
+package workers_test
 
 import (
 	"bytes"
@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"smsdesk/internal/health"
+	"smsdesk/internal/rig"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
 )
 
 // watch is a Clock on clocks that a test sets.
 type watch struct {
-	*timetable
+	*rig.Timetable
 	clock   *workers.Clock
 	mu      sync.Mutex
 	newest  time.Time // of the journal
@@ -26,7 +27,7 @@ type watch struct {
 }
 
 func (w *watch) steady() health.Steady {
-	return health.Steady{Boot: w.boot, Ms: w.clocks.elapsed().Milliseconds() + 3_000_000}
+	return health.Steady{Boot: w.boot, Ms: w.Clocks.Elapsed().Milliseconds() + 3_000_000}
 }
 
 func (w *watch) journal() time.Time {
@@ -37,20 +38,20 @@ func (w *watch) journal() time.Time {
 
 // restart begins as a new process does.
 func (w *watch) restart() {
-	w.stop()
-	w.clock = workers.NewClock(w.DB, w.journal, w.clocks.wall, w.steady, slog.New(slog.NewTextHandler(&w.log, nil)))
+	w.Stop()
+	w.clock = workers.NewClock(w.DB, w.journal, w.Clocks.Wall, w.steady, slog.New(slog.NewTextHandler(&w.log, nil)))
 	w.Accounts.TellTime(w.clock)
-	w.run()
+	w.Run()
 }
 
 // answers is an answer of the service, whose clock is so far from the true time.
 func (w *watch) answers(off time.Duration) {
-	w.clock.Hear(w.timetable.Account.ID, time.Now().Add(off).Truncate(time.Second))
+	w.clock.Hear(w.Timetable.Account.ID, time.Now().Add(off).Truncate(time.Second))
 }
 
 func (w *watch) stands(want health.ClockState, words string) {
 	w.T.Helper()
-	got := w.clock.Standing(w.account, w.clocks.wall())
+	got := w.clock.Standing(w.account, w.Clocks.Wall())
 	if got.State != want || !strings.Contains(got.Sentence(), words) || (words == "") != (got.Sentence() == "") {
 		w.T.Errorf("the clock stands at %d, %q; want %d, %q", got.State, got.Sentence(), want, words)
 	}
@@ -58,8 +59,8 @@ func (w *watch) stands(want health.ClockState, words string) {
 
 func watched(t *testing.T, play func(w *watch)) {
 	t.Helper()
-	scheduled(t, func(p *timetable) {
-		w := &watch{timetable: p, boot: 5, account: p.Account}
+	rig.Scheduled(t, func(p *rig.Timetable) {
+		w := &watch{Timetable: p, boot: 5, account: p.Account}
 		w.account.BaseURL = "https://api.example.com/v2"
 		w.restart()
 		play(w)
@@ -70,32 +71,31 @@ func watched(t *testing.T, play func(w *watch)) {
 // middle of its life, and until it is put right; then without anybody's help.
 func TestAClockAnHourFastStartsNothing(t *testing.T) {
 	watched(t, func(w *watch) {
-		soon, later := w.order(5*time.Minute), w.order(50*time.Minute)
-		w.clocks.jump(time.Hour)
+		soon, later := w.Order(5*time.Minute), w.Order(50*time.Minute)
+		w.Clocks.Jump(time.Hour)
 		w.restart()
-		w.pass(5 * time.Second)
+		w.Pass(5 * time.Second)
 		w.stands(health.ClockUnheard, "")
-		w.is(soon.ID, sms.CampaignScheduled, "")
+		w.Is(soon.ID, sms.CampaignScheduled, "")
 		w.answers(0)
-		w.pass(5 * time.Second)
-		w.stands(health.ClockWrong,
-			"is 60 minutes ahead of the provider's. Scheduled campaigns wait. Set the computer's clock")
-		w.is(soon.ID, sms.CampaignScheduled, "")
-		w.is(later.ID, sms.CampaignScheduled, "")
-		w.clocks.jump(-time.Hour)
-		w.pass(2 * time.Second)
+		w.Pass(5 * time.Second)
+		w.stands(health.ClockWrong, "is 60 minutes ahead of the provider's. Scheduled campaigns wait. Set the computer's clock")
+		w.Is(soon.ID, sms.CampaignScheduled, "")
+		w.Is(later.ID, sms.CampaignScheduled, "")
+		w.Clocks.Jump(-time.Hour)
+		w.Pass(2 * time.Second)
 		w.stands(health.ClockRight, "")
-		w.is(soon.ID, sms.CampaignScheduled, "")
-		w.pass(5 * time.Minute)
-		w.is(soon.ID, sms.CampaignRunning, "")
-		w.clocks.jump(time.Hour)
-		w.pass(time.Minute)
-		w.is(later.ID, sms.CampaignScheduled, "")
-		w.clocks.jump(-time.Hour)
-		w.pass(44*time.Minute - 40*time.Second)
-		w.is(later.ID, sms.CampaignScheduled, "")
-		w.pass(time.Minute)
-		w.is(later.ID, sms.CampaignRunning, "")
+		w.Is(soon.ID, sms.CampaignScheduled, "")
+		w.Pass(5 * time.Minute)
+		w.Is(soon.ID, sms.CampaignRunning, "")
+		w.Clocks.Jump(time.Hour)
+		w.Pass(time.Minute)
+		w.Is(later.ID, sms.CampaignScheduled, "")
+		w.Clocks.Jump(-time.Hour)
+		w.Pass(44*time.Minute - 40*time.Second)
+		w.Is(later.ID, sms.CampaignScheduled, "")
+		w.Pass(time.Minute)
+		w.Is(later.ID, sms.CampaignRunning, "")
 		if n := strings.Count(w.log.String(), "the computer's clock is wrong"); n != 2 {
 			t.Errorf("said %d times: %s", n, w.log.String())
 		}
@@ -107,15 +107,15 @@ func TestAClockAnHourFastStartsNothing(t *testing.T) {
 func TestAClockThatWasSlow(t *testing.T) {
 	watched(t, func(w *watch) {
 		w.answers(0)
-		missed, next := w.order(10*time.Minute), w.order(50*time.Minute)
-		w.clocks.jump(-2 * time.Hour)
-		w.pass(time.Hour)
+		missed, next := w.Order(10*time.Minute), w.Order(50*time.Minute)
+		w.Clocks.Jump(-2 * time.Hour)
+		w.Pass(time.Hour)
 		w.stands(health.ClockWrong, "is 2 hours behind the provider's")
-		w.is(missed.ID, sms.CampaignScheduled, "")
-		w.clocks.jump(2 * time.Hour)
-		w.pass(2 * time.Second)
-		w.is(missed.ID, sms.CampaignPaused, "but the clock of the computer that runs smsdesk was wrong then")
-		w.is(next.ID, sms.CampaignRunning, "")
+		w.Is(missed.ID, sms.CampaignScheduled, "")
+		w.Clocks.Jump(2 * time.Hour)
+		w.Pass(2 * time.Second)
+		w.Is(missed.ID, sms.CampaignPaused, "but the clock of the computer that runs smsdesk was wrong then")
+		w.Is(next.ID, sms.CampaignRunning, "")
 	})
 }
 
@@ -124,19 +124,19 @@ func TestOneOddAnswerChangesNothing(t *testing.T) {
 	watched(t, func(w *watch) {
 		for _, off := range []time.Duration{0, time.Second, -time.Second, 30 * time.Second} {
 			w.answers(off)
-			w.pass(6 * time.Second)
+			w.Pass(6 * time.Second)
 			w.stands(health.ClockRight, "")
 		}
 		for range 10 {
 			w.answers(2 * time.Hour)
 			w.stands(health.ClockRight, "")
 		}
-		w.pass(6 * time.Second)
+		w.Pass(6 * time.Second)
 		w.answers(0)
 		w.stands(health.ClockRight, "")
 		// A service that is sure of it is believed.
 		for range 3 {
-			w.pass(6 * time.Second)
+			w.Pass(6 * time.Second)
 			w.answers(2 * time.Hour)
 		}
 		w.stands(health.ClockWrong, "is 2 hours behind the provider's")
@@ -144,10 +144,10 @@ func TestOneOddAnswerChangesNothing(t *testing.T) {
 		w.boot++
 		w.restart()
 		w.answers(2 * time.Hour)
-		w.pass(6 * time.Second)
+		w.Pass(6 * time.Second)
 		w.answers(0)
 		w.stands(health.ClockWrong, "is 2 hours behind the provider's")
-		w.pass(6 * time.Second)
+		w.Pass(6 * time.Second)
 		w.answers(0)
 		w.stands(health.ClockRight, "")
 	})
@@ -161,23 +161,23 @@ func TestWhatIsKnownAtAStart(t *testing.T) {
 		w.stands(health.ClockRight, "")
 		w.restart()
 		w.stands(health.ClockRight, "")
-		w.clocks.jump(time.Hour)
+		w.Clocks.Jump(time.Hour)
 		w.restart()
 		w.stands(health.ClockWrong, "60 minutes ahead")
-		w.clocks.jump(-time.Hour)
+		w.Clocks.Jump(-time.Hour)
 		w.boot++
 		w.restart()
 		w.stands(health.ClockUnheard, "")
-		c := w.order(time.Minute)
-		w.pass(9 * time.Minute)
-		w.is(c.ID, sms.CampaignScheduled, "")
-		w.pass(2 * time.Minute)
+		c := w.Order(time.Minute)
+		w.Pass(9 * time.Minute)
+		w.Is(c.ID, sms.CampaignScheduled, "")
+		w.Pass(2 * time.Minute)
 		w.stands(health.ClockUnchecked, "")
-		w.is(c.ID, sms.CampaignRunning, "")
+		w.Is(c.ID, sms.CampaignRunning, "")
 		// An answer without a date is one: there is nothing to wait for.
 		w.boot++
 		w.restart()
-		w.clock.Hear(w.timetable.Account.ID, time.Time{})
+		w.clock.Hear(w.Timetable.Account.ID, time.Time{})
 		w.stands(health.ClockUnchecked, "")
 	})
 }
@@ -187,14 +187,14 @@ func TestWhatIsKnownAtAStart(t *testing.T) {
 // clock, so that it can accuse but not acquit.
 func TestTheJournalKnowsALaterTime(t *testing.T) {
 	watched(t, func(w *watch) {
-		c := w.order(5 * time.Minute)
-		w.newest = w.clocks.wall().Add(2 * time.Hour)
+		c := w.Order(5 * time.Minute)
+		w.newest = w.Clocks.Wall().Add(2 * time.Hour)
 		w.account.BaseURL = "http://127.0.0.1:1/v2"
 		w.stands(health.ClockWrong, "is 2 hours behind the last request in the journal")
 		w.answers(0)
 		w.stands(health.ClockWrong, "is 2 hours behind the last request in the journal")
-		w.pass(6 * time.Minute)
-		w.is(c.ID, sms.CampaignScheduled, "")
+		w.Pass(6 * time.Minute)
+		w.Is(c.ID, sms.CampaignScheduled, "")
 		w.account.BaseURL = "https://api.example.com/v2"
 		w.stands(health.ClockRight, "")
 		w.account.BaseURL = "http://127.0.0.1:1/v2"
@@ -202,14 +202,14 @@ func TestTheJournalKnowsALaterTime(t *testing.T) {
 		w.newest = time.Time{}
 		w.mu.Unlock()
 		w.stands(health.ClockUnchecked, "")
-		w.pass(2 * time.Second)
-		w.is(c.ID, sms.CampaignRunning, "")
+		w.Pass(2 * time.Second)
+		w.Is(c.ID, sms.CampaignRunning, "")
 	})
 }
 
 // TestAnUnwatchedClock: a Clock that nobody asks holds nothing.
 func TestAnUnwatchedClock(t *testing.T) {
-	scheduled(t, func(p *timetable) {
+	rig.Scheduled(t, func(p *rig.Timetable) {
 		if s := p.Desk.ClockStanding(p.Account); s.State != health.ClockUnchecked || s.Holds() {
 			t.Errorf("%+v", s)
 		}
