@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -188,9 +187,7 @@ func (s *balances) usageDownload(w http.ResponseWriter, r *http.Request, v *page
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="usage-`+month+`.csv"`)
-	out := sheet.NewRecordWriter(w)
+	out := page.CSVAnswer(w, "usage-"+month)
 	out.Write("Day", "Sender ID", "Person", "Network (by prefix)", "Messages", "Parts")
 	for _, d := range days {
 		out.Write(d.Day, d.SenderID, usagePerson(d), d.Network, fmt.Sprint(d.Messages), fmt.Sprint(d.Parts))

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -253,11 +252,7 @@ func (s *reports) reportExport(w http.ResponseWriter, r *http.Request, v *page.V
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="delivery-reports-`+v.Now().Format("2006-01-02")+`.csv"`)
-	// A long download is not a slow page.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-	out := sheet.NewRecordWriter(w)
+	out := page.CSVAnswer(w, "delivery-reports-"+v.Now().Format("2006-01-02"))
 	out.Write("Received", "Last received", "Times", "Phone number", "Status", "Error code", "Message ID", "Submit date",
 		"Done date", "Text", "What it did", "Message", "Suspicious", "As received")
 	for {
