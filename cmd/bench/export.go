@@ -11,7 +11,6 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/lists"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -80,11 +79,7 @@ func export(ctx context.Context, data, path, format string) error {
 	if err != nil {
 		return errors.Join(err, table.Close())
 	}
-	write := func() error { return sheet.WriteTableCSV(out, table.Rows) }
-	if format == "xlsx" {
-		write = func() error { return sheet.WriteTableXLSX(out, table.Rows) }
-	}
-	if err := errors.Join(write(), out.Close(), table.Close()); err != nil {
+	if err := errors.Join(table.Write(out), out.Close(), table.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", format, err)
 	}
 	return nil

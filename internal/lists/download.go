@@ -51,7 +51,16 @@ type DownloadOrder struct {
 type Download struct {
 	Name  string // a safe name for the file
 	Rows  iter.Seq2[[]string, error]
+	xlsx  bool
 	close func() error
+}
+
+// Write writes the table as the file that was asked for, as it is read.
+func (d *Download) Write(w io.Writer) error {
+	if d.xlsx {
+		return sheet.WriteTableXLSX(w, d.Rows)
+	}
+	return sheet.WriteTableCSV(w, d.Rows)
 }
 
 // Close lets go of the files behind the rows.
@@ -77,7 +86,7 @@ func (d *Downloads) DownloadCampaign(ctx context.Context, by sms.User, o Downloa
 		return nil, err
 	}
 	out := &Download{Name: fileName(c.Name) + "." + o.Format,
-		Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close}
+		Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close, xlsx: o.Format == "xlsx"}
 	d.lists.audit(ctx, by, "campaign.download", feed.Campaign(c.ID), strings.TrimSpace(o.Format+" "+o.What))
 	return out, nil
 }

@@ -15,7 +15,6 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/lists"
 	"smsdesk/internal/sandbox"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
 
@@ -256,12 +255,12 @@ func TestADirtyListSaysWhatIsWrongWithEachRow(t *testing.T) {
 // rejected downloads the bad rows of the dirty list.
 func (r *kit) rejected(l sms.List) {
 	r.T.Helper()
-	layout, rows, err := r.Desk.RejectedRows(r.Ctx, r.By, l.UID)
+	rows, err := r.Desk.RejectedRows(r.Ctx, r.By, l.UID)
 	if err != nil {
 		r.T.Fatal(err)
 	}
 	var b strings.Builder
-	if err := sheet.WriteCSV(&b, layout, rows); err != nil {
+	if err := rows.Write(&b, false); err != nil {
 		r.T.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\r\n")
@@ -319,7 +318,7 @@ func TestAListIsItsOwnPersonsAlone(t *testing.T) {
 		_, check := r.Desk.CheckList(r.Ctx, by, l.UID, l.Version, order(l, "Hello"))
 		_, read := r.Desk.ReadList(r.Ctx, by, l.UID, l.Reading)
 		_, makes := r.Desk.MakeCampaign(r.Ctx, by, l.UID, l.Version, lists.MakeOrder{})
-		_, _, rows := r.Desk.RejectedRows(r.Ctx, by, l.UID)
+		_, rows := r.Desk.RejectedRows(r.Ctx, by, l.UID)
 		for doing, err := range map[string]error{"check": check, "read": read, "make": makes, "rows": rows,
 			"drop": r.Desk.DropList(r.Ctx, by, l.UID)} {
 			if !errors.Is(err, want) {

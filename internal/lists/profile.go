@@ -155,22 +155,43 @@ func readingOf(p sheet.Profile) sms.ListReading {
 	return r
 }
 
+// Profile is how a list begins, with what its columns seem to hold.
+type Profile struct {
+	sheet.Profile
+	Guess sheet.Mapping
+}
+
+// Question is what to ask a person where the guess is not sure, or "".
+func (p Profile) Question() string { return p.Guess.Question(p.Columns) }
+
 // ListProfile reads how a list begins, and proposes what to make of it.
-func (d *Lists) ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error) {
+func (d *Lists) ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, Profile, error) {
 	l, err := d.ownList(ctx, by, uid)
 	if err != nil {
-		return l, sheet.Profile{}, err
-	}
-	if p, ok := d.profiles.find(l); ok {
-		return l, p, nil
+		return l, Profile{}, err
 	}
 	account, err := d.store.Account(ctx, l.AccountID)
 	if err != nil {
-		return l, sheet.Profile{}, err
+		return l, Profile{}, err
 	}
-	p, _, err := d.sniff(ctx, account, l, l.Reading, 0)
-	if err == nil {
+	p, ok := d.profiles.find(l)
+	if !ok {
+		if p, _, err = d.sniff(ctx, account, l, l.Reading, 0); err != nil {
+			return l, Profile{}, err
+		}
 		d.profiles.keep(l, p)
 	}
-	return l, p, err
+	return l, Profile{p, sheet.Guess(p.Header, p.Sample, account.Country)}, nil
 }
+
+// Encodings are the names of the encodings that a list may have.
+func Encodings() []string {
+	var names []string
+	for _, e := range sheet.Encodings() {
+		names = append(names, string(e))
+	}
+	return names
+}
+
+// MatchMarks finds for each mark of a text the column of the same name.
+func MatchMarks(marks, columns []string) map[string]int { return sheet.MatchMarks(marks, columns) }

@@ -4,36 +4,50 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
 
-// RejectedRows gives the bad rows of a checked list as they stand in the file,
-// for a download. The file is read again while the rows are taken.
-func (d *Lists) RejectedRows(ctx context.Context, by sms.User,
-	uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error) {
+// Rejected are the bad rows of a checked list as they stand in the file, for a
+// download.
+type Rejected struct {
+	layout sheet.Layout
+	rows   iter.Seq2[sheet.Rejected, error]
+}
+
+// Write writes the rows as CSV, or as XLSX. The file is read again meanwhile.
+func (r Rejected) Write(w io.Writer, xlsx bool) error {
+	if xlsx {
+		return sheet.WriteXLSX(w, r.layout, r.rows)
+	}
+	return sheet.WriteCSV(w, r.layout, r.rows)
+}
+
+// RejectedRows gives the bad rows of a list that is checked.
+func (d *Lists) RejectedRows(ctx context.Context, by sms.User, uid string) (Rejected, error) {
 	if err := by.May(sms.Sender, "list rejected rows"); err != nil {
-		return sheet.Layout{}, nil, err
+		return Rejected{}, err
 	}
 	l, err := d.ownList(ctx, by, uid)
 	if err != nil {
-		return sheet.Layout{}, nil, err
+		return Rejected{}, err
 	}
 	if l.State != sms.ListChecked && l.State != sms.ListMaking && l.State != sms.ListMade {
-		return sheet.Layout{}, nil, fmt.Errorf("list rejected rows: %w: the list is %s", sms.ErrConflict, l.State)
+		return Rejected{}, fmt.Errorf("list rejected rows: %w: the list is %s", sms.ErrConflict, l.State)
 	}
 	account, err := d.store.Account(ctx, l.AccountID)
 	if err != nil {
-		return sheet.Layout{}, nil, err
+		return Rejected{}, err
 	}
 	_, profile, err := d.ListProfile(ctx, by, uid)
 	if err != nil {
-		return sheet.Layout{}, nil, err
+		return Rejected{}, err
 	}
 	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns}
-	return layout, func(yield func(sheet.Rejected, error) bool) {
+	return Rejected{layout, func(yield func(sheet.Rejected, error) bool) {
 		reader, file, err := d.openList(account, l, l.Reading)
 		if err != nil {
 			yield(sheet.Rejected{}, err)
@@ -52,7 +66,7 @@ func (d *Lists) RejectedRows(ctx context.Context, by sms.User,
 				return
 			}
 		}
-	}, nil
+	}}, nil
 }
 
 const notesAtOnce = 1000

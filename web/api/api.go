@@ -20,7 +20,6 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/lists"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
 
@@ -108,7 +107,7 @@ type Orders interface {
 type ListOrders interface {
 	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
 	DropList(ctx context.Context, by sms.User, uid string) error
-	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error)
+	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, lists.Profile, error)
 	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
 	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
 }

@@ -18,7 +18,6 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/lists"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
 
@@ -376,7 +375,7 @@ func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c receive
 		if o.Name == "" {
 			o.Name = nameOf(text, s.now().In(a.Location()))
 		}
-	} else if err := s.fileColumns(ctx, p, a, l, &o); err != nil {
+	} else if err := s.fileColumns(ctx, p, l, &o); err != nil {
 		return o, err
 	}
 	if c.order.PhoneColumn == "" {
@@ -392,14 +391,13 @@ func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c receive
 
 // fileColumns finds the columns of a file by their names and contents alone:
 // what a person chose for such files before must not change what a program gets.
-func (s *API) fileColumns(ctx context.Context, p program, a sms.Account, l sms.List, o *sms.ListOrder) error {
+func (s *API) fileColumns(ctx context.Context, p program, l sms.List, o *sms.ListOrder) error {
 	_, profile, err := s.lists.ListProfile(ctx, p.user, l.UID)
 	if err != nil {
 		return err
 	}
-	guess := sheet.Guess(profile.Header, profile.Sample, a.Country)
-	if o.Phone = guess.Phone; o.Text == "" {
-		o.Message = guess.Message
+	if o.Phone = profile.Guess.Phone; o.Text == "" {
+		o.Message = profile.Guess.Message
 	}
 	for i, name := range l.Reading.Columns {
 		key := sms.MarkKey(name)

@@ -47,7 +47,7 @@ func (s *uploads) importPage(r *http.Request, v *page.Visit, l sms.List,
 	a sms.Account) (views.ContactImportPage, error) {
 	p := views.ContactImportPage{ListMessagePage: views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order},
 		Fields: l.Order.Fields, Tags: l.Order.Fixed[sms.KeyTag]}
-	_, profile, err := s.desk.ListProfile(r.Context(), v.User, l.UID)
+	_, profile, err := s.lists.ListProfile(r.Context(), v.User, l.UID)
 	if err == nil {
 		drawFile(&p.ListMessagePage, profile)
 	}
@@ -94,7 +94,7 @@ func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Vi
 	}
 	form := r.PostForm
 	if form.Get("do") == "read" {
-		fresh, err := s.desk.ReadList(r.Context(), v.User, l.UID, readingFrom(form, l.Reading))
+		fresh, err := s.lists.ReadList(r.Context(), v.User, l.UID, readingFrom(form, l.Reading))
 		if errors.As(err, &p.Errors) {
 			return s.showImportColumns(w, r, v, p, a, http.StatusUnprocessableEntity)
 		}
@@ -104,7 +104,7 @@ func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return s.goOn(w, r, fresh)
 	}
 	chooseColumns(&p, form)
-	l, err = s.desk.CheckList(r.Context(), v.User, l.UID, page.Number(form.Get("version")), p.Order)
+	l, err = s.lists.CheckList(r.Context(), v.User, l.UID, page.Number(form.Get("version")), p.Order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):

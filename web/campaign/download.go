@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"smsdesk/internal/lists"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -18,7 +17,7 @@ import (
 // downloads are the files that people take away from a campaign.
 type downloads struct {
 	*base
-	desk      downloadOrders
+	lists     downloadOrders
 	downloads page.Seats
 }
 
@@ -33,7 +32,7 @@ type downloadOrders interface {
 const downloadsMost = 4
 
 // Table gives the messages that the page's filter shows.
-func (s *downloads) Table(format string, write func(w io.Writer, d *lists.Download) error, kind string) page.Handler {
+func (s *downloads) Table(format, kind string) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		c, a, err := s.campaignOf(r)
 		if err != nil {
@@ -53,11 +52,11 @@ func (s *downloads) Table(format string, write func(w io.Writer, d *lists.Downlo
 			return err
 		}
 		return s.download(w, r, v, func() (string, func(context.Context, io.Writer) error, func() error, error) {
-			d, err := s.desk.DownloadCampaign(r.Context(), v.User, o)
+			d, err := s.lists.DownloadCampaign(r.Context(), v.User, o)
 			if err != nil {
 				return "", nil, nil, err
 			}
-			return d.Name, func(_ context.Context, w io.Writer) error { return write(w, d) }, d.Close, nil
+			return d.Name, func(_ context.Context, w io.Writer) error { return d.Write(w) }, d.Close, nil
 		}, kind)
 	}
 }
@@ -78,12 +77,6 @@ func filterKinds(p views.CampaignPage) string {
 	return strings.TrimSpace(strings.Join(kinds, " "))
 }
 
-func WriteCSV(w io.Writer, d *lists.Download) error { return sheet.WriteTableCSV(w, d.Rows) }
-
-func WriteXLSX(w io.Writer, d *lists.Download) error {
-	return sheet.WriteTableXLSX(w, d.Rows)
-}
-
 // Evidence gives everything that is known of a campaign.
 func (s *downloads) Evidence(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id, err := page.PathID(r, "id")
@@ -91,7 +84,7 @@ func (s *downloads) Evidence(w http.ResponseWriter, r *http.Request, v *page.Vis
 		return err
 	}
 	return s.download(w, r, v, func() (string, func(context.Context, io.Writer) error, func() error, error) {
-		e, err := s.desk.CampaignEvidence(r.Context(), v.User, id)
+		e, err := s.lists.CampaignEvidence(r.Context(), v.User, id)
 		if err != nil {
 			return "", nil, nil, err
 		}

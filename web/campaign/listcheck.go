@@ -144,7 +144,7 @@ func (s *uploads) ListMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 	}
 	f := r.PostForm
 	order := lists.MakeOrder{LeaveOut: f.Get("leave_out") != "", Again: f.Get("again") != ""}
-	after, err := s.desk.MakeCampaign(r.Context(), v.User, l.UID, page.Number(f.Get("version")), order)
+	after, err := s.lists.MakeCampaign(r.Context(), v.User, l.UID, page.Number(f.Get("version")), order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -166,7 +166,7 @@ func (s *uploads) ListHidden(w http.ResponseWriter, r *http.Request, v *page.Vis
 	}
 	reading := l.Reading
 	reading.Hidden = true
-	read, err := s.desk.ReadList(r.Context(), v.User, l.UID, reading)
+	read, err := s.lists.ReadList(r.Context(), v.User, l.UID, reading)
 	if errors.Is(err, sms.ErrConflict) {
 		return s.goOn(w, r, l)
 	}
@@ -175,7 +175,7 @@ func (s *uploads) ListHidden(w http.ResponseWriter, r *http.Request, v *page.Vis
 	}
 	order := read.Order
 	order.Name = l.Order.Name
-	checked, err := s.desk.CheckList(r.Context(), v.User, l.UID, read.Version, order)
+	checked, err := s.lists.CheckList(r.Context(), v.User, l.UID, read.Version, order)
 	var bad sms.Invalid
 	if errors.As(err, &bad) || errors.Is(err, sms.ErrConflict) {
 		page.Redirect(w, r, views.ListNext(read))

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"smsdesk/internal/sheet"
+	"smsdesk/internal/lists"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -43,10 +43,10 @@ func (s *uploads) ListMessageForm(w http.ResponseWriter, r *http.Request, v *pag
 
 // listMessagePage is the form as the desk proposes it.
 func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
-	a sms.Account) (views.ListMessagePage, sheet.Profile, error) {
+	a sms.Account) (views.ListMessagePage, lists.Profile, error) {
 	ctx := r.Context()
 	p := views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order, MaxParts: max(a.MaxParts, 1)}
-	_, profile, err := s.desk.ListProfile(ctx, v.User, l.UID)
+	_, profile, err := s.lists.ListProfile(ctx, v.User, l.UID)
 	if err != nil {
 		return p, profile, err
 	}
@@ -72,12 +72,12 @@ func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
 	}
 	drawFile(&p, profile)
 	matchMarks(&p, nil)
-	p.Question = sheet.Guess(profile.Header, profile.Sample, a.Country).Question(profile.Columns)
+	p.Question = profile.Question()
 	return p, profile, nil
 }
 
 // drawFile puts what the file looks like on the page.
-func drawFile(p *views.ListMessagePage, profile sheet.Profile) {
+func drawFile(p *views.ListMessagePage, profile lists.Profile) {
 	for i, name := range profile.Columns {
 		c := views.ListColumn{Name: name}
 		for _, row := range profile.Sample {
@@ -93,9 +93,7 @@ func drawFile(p *views.ListMessagePage, profile sheet.Profile) {
 	for _, t := range profile.Sheets {
 		p.Sheets = append(p.Sheets, views.ListSheet{Name: t.Name, Rows: t.Rows, Hidden: t.Hidden})
 	}
-	for _, e := range sheet.Encodings() {
-		p.Encodings = append(p.Encodings, string(e))
-	}
+	p.Encodings = lists.Encodings()
 	p.First = append(p.First, views.ListFirst{Cells: profile.Columns[:min(len(profile.Columns), drawnColumns)]})
 	if profile.Header != nil {
 		p.First[0].Row = profile.Options.HeaderRow
@@ -121,7 +119,7 @@ func matchMarks(p *views.ListMessagePage, form url.Values) {
 		names[i] = c.Name
 	}
 	marks := sms.Marks(p.Order.Text)
-	guessed := sheet.MatchMarks(marks, names)
+	guessed := lists.MatchMarks(marks, names)
 	for _, m := range marks {
 		key := sms.MarkKey(m)
 		column, known := fields[key]
@@ -179,7 +177,7 @@ func columnOf(value string, columns int) int {
 }
 
 func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
-	a sms.Account, profile sheet.Profile, status int) error {
+	a sms.Account, profile lists.Profile, status int) error {
 	if err := s.fillFirst(r, v, &p, profile); err != nil {
 		return err
 	}
@@ -191,14 +189,14 @@ func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *pag
 
 // fillFirst writes the message for the first row. The signs around each mark
 // come back around the words that took its place, and a cell has none of them.
-func (s *uploads) fillFirst(r *http.Request, v *page.Visit, p *views.ListMessagePage, profile sheet.Profile) error {
+func (s *uploads) fillFirst(r *http.Request, v *page.Visit, p *views.ListMessagePage, profile lists.Profile) error {
 	if len(profile.Sample) == 0 {
 		return nil
 	}
 	const sign = "\x00"
 	o := p.Order
 	o.Text, _ = sms.Fill(o.Text, func(name string) (string, bool) { return sign + "##" + name + "##" + sign, true })
-	text, missing, err := s.desk.PreviewList(r.Context(), v.User, p.List.UID, o, 0)
+	text, missing, err := s.lists.PreviewList(r.Context(), v.User, p.List.UID, o, 0)
 	if err != nil {
 		return err
 	}
@@ -258,7 +256,7 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 	case "read":
 		return s.listRead(w, r, v, p, a, profile)
 	}
-	l, err = s.desk.CheckList(r.Context(), v.User, l.UID, page.Number(r.PostForm.Get("version")), p.Order)
+	l, err = s.lists.CheckList(r.Context(), v.User, l.UID, page.Number(r.PostForm.Get("version")), p.Order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -278,7 +276,7 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 
 // listTemplate puts a template's text into the form.
 func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
-	a sms.Account, profile sheet.Profile) error {
+	a sms.Account, profile lists.Profile) error {
 	for _, t := range p.Templates {
 		if strconv.FormatInt(t.ID, 10) == p.Template {
 			p.Order.Text, p.Order.Template, p.Order.Message = page.Lines(t.Text), t.Name, -1
@@ -293,10 +291,10 @@ func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *page.V
 // listRead reads the file another way. The columns are then guessed anew; the
 // text stays.
 func (s *uploads) listRead(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
-	a sms.Account, profile sheet.Profile) error {
+	a sms.Account, profile lists.Profile) error {
 	form := r.PostForm
 	reading := readingFrom(form, p.List.Reading)
-	l, err := s.desk.ReadList(r.Context(), v.User, p.List.UID, reading)
+	l, err := s.lists.ReadList(r.Context(), v.User, p.List.UID, reading)
 	if errors.As(err, &p.Errors) {
 		p.List.Reading = reading
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)

@@ -52,10 +52,10 @@ func New(site *page.Site, c Config) *Room {
 	return &Room{
 		Campaigns: &campaigns{base: common, store: c.Ask.Campaign, desk: c.Do.Campaign},
 		Messages:  &messages{base: common, store: c.Ask.Message, desk: c.Do.Message},
-		Downloads: &downloads{base: common, desk: c.Do.Download, downloads: make(page.Seats, downloadsMost)},
+		Downloads: &downloads{base: common, lists: c.Do.Download, downloads: make(page.Seats, downloadsMost)},
 		Confirms:  &confirms{base: common, store: c.Ask.Confirm, desk: c.Do.Confirm},
 		Drafts:    &drafts{base: common, store: c.Ask.Draft, desk: c.Do.Draft},
-		Uploads:   &uploads{base: common, store: c.Ask.Upload, desk: c.Do.Upload},
+		Uploads:   &uploads{base: common, store: c.Ask.Upload, lists: c.Do.Upload},
 		Doubts:    &doubts{base: common, store: c.Ask.Doubt, desk: c.Do.Doubt},
 		Overviews: &overviews{base: common, store: c.Ask.Overview},
 	}

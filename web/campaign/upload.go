@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"path"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/lists"
-	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -27,7 +25,7 @@ import (
 type uploads struct {
 	*base
 	store uploadQuestions
-	desk  uploadOrders
+	lists uploadOrders
 }
 
 // uploadQuestions are what uploads ask of the storage.
@@ -42,12 +40,12 @@ type uploadQuestions interface {
 type uploadOrders interface {
 	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
 	DropList(ctx context.Context, by sms.User, uid string) error
-	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, sheet.Profile, error)
+	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, lists.Profile, error)
 	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
 	PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
 		row int) (text string, missing []string, err error)
 	ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error)
-	RejectedRows(ctx context.Context, by sms.User, uid string) (sheet.Layout, iter.Seq2[sheet.Rejected, error], error)
+	RejectedRows(ctx context.Context, by sms.User, uid string) (lists.Rejected, error)
 	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
 }
 
@@ -115,7 +113,7 @@ func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Vis
 	bad sms.Invalid) error {
 	ctx, a := r.Context(), v.Account
 	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad,
-		Example: sheet.ExampleRows([]string{"name", "date"})}
+		Example: lists.ExampleRows([]string{"name", "date"})}
 	if p.NoAccount && v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 	}
@@ -127,7 +125,7 @@ func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Vis
 		if err != nil {
 			return err
 		}
-		p.Replaces, p.Example = &old, sheet.ExampleRows(sms.Marks(old.Order.Text))
+		p.Replaces, p.Example = &old, lists.ExampleRows(sms.Marks(old.Order.Text))
 	}
 	var err error
 	if p.Form, err = s.uploadFile(ctx, a.ID, replaces); err != nil {
@@ -283,7 +281,7 @@ func (s *uploads) takeIn(r *http.Request, v *page.Visit, p parcel) (sms.List, er
 		return sms.List{}, sms.Invalid{"file": "You have switched to another account, " + v.Account.Name +
 			". Choose the file again"}
 	}
-	return s.desk.UploadList(r.Context(), v.User, lists.UploadOrder{AccountID: v.Account.ID, Purpose: p.purpose,
+	return s.lists.UploadList(r.Context(), v.User, lists.UploadOrder{AccountID: v.Account.ID, Purpose: p.purpose,
 		FileName: p.name, Token: p.key(r.ContentLength), Size: p.size, Replaces: p.replaces, Most: most}, body)
 }
 
@@ -305,7 +303,7 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Vi
 		page.Redirect(w, r, views.ListNext(l))
 		return nil
 	}
-	checked, err := s.desk.CheckList(r.Context(), v.User, l.UID, l.Version, l.Order)
+	checked, err := s.lists.CheckList(r.Context(), v.User, l.UID, l.Version, l.Order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad) || errors.Is(err, sms.ErrConflict):
@@ -329,12 +327,8 @@ func (s *uploads) UploadExample(kind string) page.Handler {
 				return err
 			}
 		}
-		write := sheet.ExampleCSV
-		if kind == "xlsx" {
-			write = sheet.Example
-		}
 		var file bytes.Buffer
-		if err := write(&file, marks); err != nil {
+		if err := lists.WriteExample(&file, marks, kind == "xlsx"); err != nil {
 			return err
 		}
 		page.Attach(w, "example."+kind)
@@ -350,20 +344,12 @@ func (s *uploads) Rejected(kind string) page.Handler {
 		if err != nil {
 			return err
 		}
-		layout, rows, err := s.desk.RejectedRows(r.Context(), v.User, l.UID)
+		rows, err := s.lists.RejectedRows(r.Context(), v.User, l.UID)
 		if err != nil {
 			return err
 		}
-		write := func(w io.Writer, l sheet.Layout, rows iter.Seq2[sheet.Rejected, error]) error {
-			return sheet.WriteCSV(w, l, rows)
-		}
-		if kind == "xlsx" {
-			write = func(w io.Writer, l sheet.Layout, rows iter.Seq2[sheet.Rejected, error]) error {
-				return sheet.WriteXLSX(w, l, rows)
-			}
-		}
 		page.Attach(w, strings.TrimSuffix(l.FileName, path.Ext(l.FileName))+" – to fix."+kind)
-		if err := write(w, layout, rows); err != nil {
+		if err := rows.Write(w, kind == "xlsx"); err != nil {
 			// Half a file must not look like a whole one.
 			s.Log.Error("download broken off", "id", page.RequestID(r.Context()), "error", err)
 			panic(http.ErrAbortHandler)
@@ -387,7 +373,7 @@ func (s *uploads) ListDelete(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err != nil {
 		return err
 	}
-	if err := s.desk.DropList(r.Context(), v.User, l.UID); err != nil {
+	if err := s.lists.DropList(r.Context(), v.User, l.UID); err != nil {
 		return err
 	}
 	page.Redirect(w, r, page.WithDone(views.UploadPath, "listdeleted"))
