@@ -93,11 +93,11 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.follow("0803 000 0102")
 	session := p.URL()
 	p.importPeople(peopleFile)
-	p.sees("4 people are new")
+	p.sees("4 added")
 	p.open("/contacts?column=paid&op=is&value=no")
 	p.fill("Save this filter as an audience. Name", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
 	p.press("Save audience")
-	p.sees("people in it now.")
+	p.sees("contacts now.")
 
 	state, err := p.Context().StorageState()
 	if err != nil {

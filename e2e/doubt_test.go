@@ -183,7 +183,7 @@ func TestReportsLostWhileDown(t *testing.T) {
 		_, doc = boss.get("/reports")
 		return strings.Contains(words(doc), "12 messages from then have no report.")
 	})
-	if !regexp.MustCompile(`Down for [6-9][0-9] seconds`).MatchString(words(doc)) {
+	if !regexp.MustCompile(`Not receiving reports for [6-9][0-9] seconds`).MatchString(words(doc)) {
 		t.Errorf("the page does not say how long it was down:\n%s", words(doc))
 	}
 	form := values(doc.Find("form[action='/reports/gap']"))
@@ -219,7 +219,7 @@ func TestDecidingInABrowser(t *testing.T) {
 	setFaults(t, o.sandbox, `{}`)
 	p.sees("3 new reports may match these messages.")
 	p.do(p.Locator("#hints-show").Click())
-	p.do(p.GetByText("Show the 3 messages").Click())
+	p.do(p.GetByText("Decide each of the 3 messages").Click())
 	p.sees("This will be settled automatically within 3 minutes.")
 	here := p.URL()
 	state, err := p.Context().StorageState()
@@ -232,7 +232,7 @@ func TestDecidingInABrowser(t *testing.T) {
 		options.StorageState = state.ToOptionalStorageState()
 		view := newTab(t, b, o.base, options)
 		view.do2(view.Goto(here))
-		view.do(view.GetByText("Show the 3 messages").Click())
+		view.do(view.GetByText("Decide each of the 3 messages").Click())
 		view.picture("doubt-" + name)
 		view.open("/reports?kind=unmatched")
 		view.do(view.GetByText("As received").First().Click())

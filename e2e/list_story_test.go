@@ -196,7 +196,7 @@ func TestADirtyList(t *testing.T) {
 	p.mapping()
 	p.picture("list-check")
 	for _, words := range []string{"Excel has shortened this number (2.34803E+12)", `character 7 of "0803 5S5 0101" is S`,
-		"Missing: enter a phone number", "Cell has two numbers", "We fixed 4 phone numbers", "1 row repeats"} {
+		"Missing: enter a phone number", "Cell has two numbers", "We fixed 4 phone numbers", "1 row is a duplicate"} {
 		p.sees(words)
 	}
 	p.rejected()

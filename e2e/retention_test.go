@@ -35,7 +35,7 @@ func TestRetentionIsSetAndShown(t *testing.T) {
 	}
 	p.sees("kept until " + time.Now().In(zone).AddDate(0, 3, 0).Format("2 January 2006"))
 	if out := must(t, binary(t, ""), "--data", o.data, "retention", "show"); !strings.Contains(out,
-		"Messages: 3 months") || !strings.Contains(out, "Reports: for ever") || !strings.Contains(out, "Log of reports: 14 days") {
+		"Messages: 3 months") || !strings.Contains(out, "Reports: forever") || !strings.Contains(out, "Log of reports: 14 days") {
 		t.Error(out)
 	}
 	if out := must(t, binary(t, ""), "--data", o.data, "doctor", "--counts"); !strings.Contains(out, "all counts match") {

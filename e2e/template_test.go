@@ -38,7 +38,7 @@ func TestATemplateIsSent(t *testing.T) {
 			p.do2(p.Locator("select[name=template]").SelectOption(
 				playwright.SelectOptionValues{Labels: &[]string{"Results ready"}}))
 			p.press("Use this template")
-			p.do(p.GetByLabel("In the place of ##Place##").WaitFor())
+			p.do(p.GetByLabel("Value for ##Place##").WaitFor())
 			text, err := p.Locator("textarea[name=text]").InputValue()
 			if err != nil ||
 				text != "Dear ##Name##, your results are ready. Come to ##Place## between 8:00 and 16:00 before ##Date##." {
@@ -53,12 +53,12 @@ func TestATemplateIsSent(t *testing.T) {
 				}
 			}
 
-			p.fill("In the place of ##Name##", "patient")
-			p.fill("In the place of ##Place##", c.place)
+			p.fill("Value for ##Name##", "patient")
+			p.fill("Value for ##Place##", c.place)
 			if c.scripts {
 				p.do(p.Locator("#preview .bubble").Filter(playwright.LocatorFilterOptions{HasText: "Come to " + c.place}).WaitFor())
 			}
-			p.do(p.GetByLabel("In the place of ##Place##").Press("Enter"))
+			p.do(p.GetByLabel("Value for ##Place##").Press("Enter"))
 			p.do(p.Locator("#errors").WaitFor())
 			p.sees("Enter a value for ##Date##, or upload a list with a column for it")
 			p.follow("Enter a value for ##Date##")

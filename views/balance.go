@@ -207,7 +207,7 @@ func (p BalancePage) points() []balancePoint {
 func (p BalancePage) readWords(b sms.Balance) string {
 	words := "Read " + p.When(b.ReadAt) + "."
 	if sms.ForMessages([]sms.Balance{b}) != nil && b.Below(p.Settings.WarnBelow) {
-		words += " Below your warning level of " + Money(p.AccountRow.Currency, p.Settings.WarnBelow) + "."
+		words += " Below your alert level of " + Money(p.AccountRow.Currency, p.Settings.WarnBelow) + "."
 	}
 	return words
 }

@@ -215,7 +215,7 @@ func BlockedNumbers(f Frame, p BlockedPage) templ.Component {
 									}()
 								}
 								ctx = templ.InitializeContext(ctx)
-								templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "numbers", Label: "Phone numbers", Hint: "One on each line, or separated by commas.", Value: p.Numbers, Error: p.Bad["numbers"]}, Rows: 4}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "numbers", Label: "Phone numbers", Hint: "One per line, or separated by commas.", Value: p.Numbers, Error: p.Bad["numbers"]}, Rows: 4}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}

@@ -125,7 +125,7 @@ func OddLetters(text string) string {
 	letters := oddNames(s.Odd)
 	if plain := sms.CountSegments(withoutOdd(text), false); plain.Parts < s.Parts {
 		return fmt.Sprintf(" This message needs %s because of %s. Without %s, %s enough.",
-			Plural(s.Parts, "part", "parts"), letters, them(s.Odd), Plural(plain.Parts, "part would be", "parts would be"))
+			Plural(s.Parts, "part", "parts"), letters, them(len(s.Odd)), Plural(plain.Parts, "part would be", "parts would be"))
 	}
 	size := 70
 	if s.Parts > 1 {
@@ -170,8 +170,8 @@ func quoted(r rune) string {
 	return "“" + string(r) + "”"
 }
 
-func them(odd []rune) string {
-	if len(odd) == 1 {
+func them(n int) string {
+	if n == 1 {
 		return "it"
 	}
 	return "them"

@@ -1277,7 +1277,7 @@ func confirmSend(p ConfirmPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Card("Send it").Render(templ.WithChildren(ctx, templ_7745c5c3_Var43), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Card("Send").Render(templ.WithChildren(ctx, templ_7745c5c3_Var43), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -142,13 +142,13 @@ func (p ContactListPage) imported() string {
 	t := p.Imported.Tally
 	words := Number(int(t.Added)) + " added"
 	if t.Changed > 0 {
-		words += ", " + Plural(int(t.Changed), "was", "were") + " brought up to date"
+		words += ", " + Number(int(t.Changed)) + " updated"
 	}
 	if same := t.Good - t.Added - t.Changed; same > 0 {
-		words += ", " + Plural(int(same), "was", "were") + " known like this already"
+		words += ", " + Number(int(same)) + " unchanged"
 	}
 	if left := t.Rows - t.Good; left > 0 {
-		words += ", " + Plural(int(left), "row was", "rows were") + " left out"
+		words += ", " + Plural(int(left), "row", "rows") + " left out"
 	}
 	return words + "."
 }
@@ -418,6 +418,6 @@ func (p AudiencePage) who() string {
 	if p.Blocked == 0 {
 		return ""
 	}
-	left := Plural(int(p.Blocked), "is", "are") + " on your blocked list and left out"
-	return left + "; " + Plural(p.written(), "person is", "people are") + " written to."
+	return Plural(int(p.Blocked), "is", "are") + " blocked and will be left out. The message will go to " +
+		Plural(p.written(), "contact", "contacts") + "."
 }

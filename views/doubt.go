@@ -240,7 +240,7 @@ func lastingLeast(d time.Duration) string {
 func (p DoubtPage) proposal(d sms.Decision) string {
 	return d.By.Name + " wants to mark as sent or send again " + Plural(d.N, "message", "messages") + " (asked " +
 		p.When(d.At) + "). Decisions about more than " +
-		Number(sms.SecondFrom) + " messages per day need a second person."
+		Number(sms.SecondFrom) + " messages per day need someone else's agreement."
 }
 
 // DoubtAgainPage warns before messages in doubt are sent again.

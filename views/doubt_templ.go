@@ -116,7 +116,7 @@ func DoubtShow(f Frame, p DoubtPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(p.Groups) == 0 {
-					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTick, Title: "No messages in this campaign need a decision.", Action: Link{Text: "View campaign", Href: CampaignPath(p.Campaign.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphTick, Title: "No messages in this campaign need your decision.", Action: Link{Text: "View campaign", Href: CampaignPath(p.Campaign.ID)}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

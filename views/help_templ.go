@@ -141,7 +141,7 @@ func helpContents() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Chips("Views of this campaign", []Chip{
+		templ_7745c5c3_Err = Chips("On this page", []Chip{
 			{Text: "What each status means", Href: "#states"},
 			{Text: "What “in doubt” means", Href: "#doubt"},
 			{Text: "What a part is", Href: "#parts"},
@@ -211,7 +211,7 @@ func helpStates() templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<thead><tr><th scope=\"col\">State</th><th scope=\"col\">What it means</th><th scope=\"col\">Counted as</th><th scope=\"col\">Comes from</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<thead><tr><th scope=\"col\">Status</th><th scope=\"col\">What it means</th><th scope=\"col\">Counted as</th><th scope=\"col\">Comes from</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -289,7 +289,7 @@ func helpStates() templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Table(TableProps{ID: "state-table", Caption: "Message statuses", Label: "States, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Table(TableProps{ID: "state-table", Caption: "Message statuses", Label: "Message statuses, scrolls horizontally"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -577,7 +577,7 @@ func listTable(p UploadPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<thead><tr><th scope=\"col\">File</th><th scope=\"col\">State</th><th scope=\"col\" class=\"num\">Rows</th><th scope=\"col\">Changed</th><th scope=\"col\">Next step</th><th scope=\"col\">Delete</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<thead><tr><th scope=\"col\">File</th><th scope=\"col\">Status</th><th scope=\"col\" class=\"num\">Rows</th><th scope=\"col\">Changed</th><th scope=\"col\">Next step</th><th scope=\"col\">Delete</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

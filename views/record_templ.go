@@ -29,7 +29,7 @@ func recordTabs(current string) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Tabs("Records", []Tab{
+		templ_7745c5c3_Err = Tabs("Templates and senders", []Tab{
 			{Text: "Templates", Href: TemplatesPath, Current: current == "templates"},
 			{Text: "Sender IDs", Href: SendersPath, Current: current == "senders"},
 			{Text: "Groups", Href: GroupsPath, Current: current == "groups"},

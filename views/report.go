@@ -173,7 +173,7 @@ func (p ReportPage) empty() EmptyProps {
 		e := EmptyProps{Glyph: GlyphReports, Title: "No reports yet",
 			Text: "Check that the provider has turned on reports and has your report URL."}
 		if p.CanSetUp {
-			e.Action = Link{Text: "Copy the address", Href: CallbacksPath}
+			e.Action = Link{Text: "Copy the URL", Href: CallbacksPath}
 		}
 		return e
 	case p.Kind == "unmatched":

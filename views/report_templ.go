@@ -239,7 +239,7 @@ func ReportsLive(p ReportPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.CanSetUp {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<a id=\"silence-address\" href=\"/settings/reports\">Check the address</a>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<a id=\"silence-address\" href=\"/settings/reports\">Check the URL</a>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

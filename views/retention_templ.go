@@ -156,7 +156,7 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, " <p>The logs beside the journal hold numbers sealed with the key file. Opt-outs and blocked numbers stay in theirs for 400 days, so that a person who opted out stays out if an older copy is put back. Someone who has the key file, a number and a text can find out whether that text was sent to that number.</p>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, " <p>The logs beside the journal hold numbers sealed with the key file. Opt-outs and blocked numbers stay in theirs for 400 days, so that recipients who opted out stay out if an older copy is restored. Someone who has the key file, a number and a text can find out whether that text was sent to that number.</p>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

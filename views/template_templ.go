@@ -118,7 +118,7 @@ func accountRecords(action string, r Records) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "creates", Label: "Create templates and sender IDs in smsdesk", Hint: "Uses API calls that the provider's documentation does not describe. Turn this on only if the provider confirms it supports them."}, Checked: r.Creates}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "creates", Label: "Create templates and sender IDs in smsdesk", Hint: "Uses API requests that the provider's documentation does not describe. Turn this on only if the provider confirms it supports them."}, Checked: r.Creates}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

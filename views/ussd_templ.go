@@ -109,7 +109,7 @@ func Menus(f Frame, p MenusPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<thead><tr><th scope=\"col\">Menu</th><th scope=\"col\">State</th><th scope=\"col\">Screens</th><th scope=\"col\">Changed</th></tr></thead> <tbody>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<thead><tr><th scope=\"col\">Menu</th><th scope=\"col\">Status</th><th scope=\"col\">Screens</th><th scope=\"col\">Changed</th></tr></thead> <tbody>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

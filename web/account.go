@@ -128,7 +128,7 @@ func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *page.V
 		field = "api_key"
 	}
 	if sentence == unreachable {
-		sentence += ". Check the address and test again"
+		sentence += ". Check the API URL and test again"
 	}
 	return s.showAccount(w, r, v, form, sms.Invalid{field: sentence})
 }

@@ -138,7 +138,7 @@ func TestSendingAgainAsksTwice(t *testing.T) {
 	if got := s.state(list[0].ID); got != sms.ClosedResent {
 		t.Errorf("the old message is %s", got)
 	}
-	boss.get(path).has("Nothing to decide", "No messages in this campaign need a decision.")
+	boss.get(path).has("Nothing to decide", "No messages in this campaign need your decision.")
 }
 
 // TestTwoPeopleAboveAHundred through the pages.

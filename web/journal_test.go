@@ -124,7 +124,7 @@ func TestNobodyGoesRoundTheWarning(t *testing.T) {
 	path := views.CampaignPath(running.ID)
 	b.get(path).is(200).count(`a#continue[href$="/continue"]`, 1)
 	b.get(path+"/continue").is(200).has("2 recipients have not received this message", "Some may get this message twice",
-		"Continue and send", "Keep it paused")
+		"Continue and send", "Keep the campaign paused")
 	b.post(path+"/continue").is(422).has("Continue and send", "will get it twice")
 	if got := s.campaign(running.ID).State; got != sms.CampaignPaused {
 		t.Fatalf("it is %s", got)

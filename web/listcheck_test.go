@@ -61,7 +61,7 @@ func TestCheckOfADirtyList(t *testing.T) {
 	at, page := b.checks("june.csv", dirtyList(20), "Dear ##name##, come on ##date##.")
 	s.leads(page)
 	page.has("There is a problem with june.csv", "4 of 20 rows to fix", "1 row is a duplicate.",
-		"1 number is on your blocked list.", "We fixed 1 phone number. Removed spaces (1)",
+		"1 number is blocked. Nothing will be sent to it.", "We fixed 1 phone number. Removed spaces (1)",
 		"14 messages are ready.", "2 rows are left out.")
 	todo := map[string]string{"fill in the missing values in 1 row": "missing", "fix 2 phone numbers": "number",
 		"change the message in 1 row": "text"}

@@ -75,7 +75,7 @@ func TestAccountFormSentences(t *testing.T) {
 	for _, c := range []struct{ field, value, at, sentence string }{
 		{"name", " ", "name", "Enter a name for this account"},
 		{"base_url", "http://api.example.com/v2", "base_url", "API URL must start with https://"},
-		{"base_url", "https://api.example.com/v1", "base_url", "The address must end with /v2"},
+		{"base_url", "https://api.example.com/v1", "base_url", "API URL must end with /v2"},
 		{"base_url", "javascript:alert(1)", "base_url", "Enter the provider's API URL"},
 		{"base_url", "https://u:p@api.example.com/v2", "base_url", "API URL must not contain a user name"},
 		{"plan", "0", "per_minute", "Requests per minute must be"},
@@ -84,7 +84,7 @@ func TestAccountFormSentences(t *testing.T) {
 		{"country", "XX", "country", "Enter a country as two letters"},
 		{"timezone", "Mars/Base", "timezone", "Enter a time zone"},
 		{"timezone", "../../etc/passwd", "timezone", "Enter a time zone"},
-		{"currency", "naira", "currency", "Enter a currency sign"},
+		{"currency", "naira", "currency", "Currency sign must be"},
 		{"price_per_part", "four", "price_per_part", "Enter a price, for example 4.00"},
 		{"price_per_part", "-1", "price_per_part", "Enter a price, for example 4.00"},
 		{"price_per_part", "1.005", "price_per_part", "Enter a price, for example 4.00"},

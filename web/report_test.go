@@ -16,7 +16,7 @@ func TestTheLogOfReports(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()
 	boss := s.as(s.boss)
-	empty := boss.get("/reports").is(http.StatusOK).has("No reports yet", "Copy the address")
+	empty := boss.get("/reports").is(http.StatusOK).has("No reports yet", "Copy the URL")
 	s.leads(empty)
 	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "Hello"})
 	s.send(a, 1, accept)
@@ -163,7 +163,7 @@ func TestHealthOfTheReceiver(t *testing.T) {
 	}
 	boss.get("/reports?kind=refused").has("today at 10:48am", "12").count("#refused-minutes tbody tr", 1)
 	s.clock.pass(35 * time.Minute)
-	boss.get("/reports").has("No report for 35 minutes, although 2 messages are awaiting one.", "Check the address")
+	boss.get("/reports").has("No report for 35 minutes, although 2 messages are awaiting one.", "Check the URL")
 	s.clock.pass(24 * time.Hour)
 	s.as(s.boss).get("/reports").has("24 hours ago").lacks("2,304")
 }

@@ -341,7 +341,7 @@ func (s *Web) wrongMethod(m *chi.Mux) page.Handler {
 		}
 		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed,
 			Title: "This page cannot be opened this way",
-			Text:  "The address belongs to a form. Go back and reload the page.",
+			Text:  "This link belongs to a form. Go back and reload the page.",
 			Link:  views.Link{Text: "Go to the overview", Href: "/"}})
 		return nil
 	}

@@ -26,7 +26,7 @@ func (x *examination) inbox(ctx context.Context) ([]finding, error) {
 	state, err := storage.LookIntoInbox(ctx, x.storage.Data, cursor)
 	switch {
 	case err != nil:
-		return []finding{found(fault, "the inbox inbox.db cannot be read: %s. Delivery reports go to the spool meanwhile",
+		return []finding{found(fault, "the inbox inbox.db cannot be read: %s. Delivery reports go to the spool in the meantime",
 			err)}, nil
 	case state.Missing && cursor > 0:
 		return []finding{found(fault,

@@ -30,7 +30,7 @@ type command struct {
 
 	Serve     serveCommand     `cmd:"" help:"Run the server."`
 	Sandbox   sandboxCommand   `cmd:"" help:"Run a fake bulk-SMS provider for testing."`
-	User      userCommand      `cmd:"" help:"Add and list users."`
+	User      userCommand      `cmd:"" help:"Add and list team members."`
 	Account   accountCommand   `cmd:"" help:"Manage provider accounts."`
 	Token     tokenCommand     `cmd:"" help:"Manage API tokens."`
 	Retention retentionCommand `cmd:"" help:"Show and set how long numbers and texts are kept."`

@@ -24,7 +24,7 @@ type sandboxCommand struct {
 	USSDURL    string        `name:"ussd-url" help:"URL the control page's USSD phone calls." env:"SMSDESK_SANDBOX_USSD_URL"`
 	PerMinute  int           `default:"100" help:"Requests per 60 seconds; 0 for no limit." env:"SMSDESK_SANDBOX_PER_MINUTE"`
 	RetryAfter time.Duration `default:"0s" help:"Retry-After for 429 answers; 0 for none."`
-	State      string        `help:"State file, so that accepted messages survive a restart." type:"path" env:"SMSDESK_SANDBOX_STATE"`
+	State      string        `help:"File that keeps accepted messages across restarts a restart." type:"path" env:"SMSDESK_SANDBOX_STATE"`
 	Timezone   string        `default:"Africa/Lagos" help:"Time zone of scheduled times and dates."`
 	Currency   string        `default:"₦" help:"Currency sign of the balance."`
 	Seed       uint64        `default:"1" help:"Random seed, for repeatable faults and delays."`

@@ -19,7 +19,7 @@ import (
 
 type userCommand struct {
 	Add  userAdd  `cmd:"" help:"Add a user."`
-	List userList `cmd:"" help:"List users."`
+	List userList `cmd:"" help:"List team members."`
 }
 
 type userAdd struct {

@@ -287,7 +287,7 @@ func TestSentBackAndTakenBack(t *testing.T) {
 	o := newQuartet(t)
 	c := o.asked(4, sms.Schedule{})
 	for reason, want := range map[string]string{" ": "Enter what has to change",
-		strings.Repeat("x", 501): "Use at most 500 characters"} {
+		strings.Repeat("x", 501): "Reason must be 500 characters or fewer"} {
 		if _, err := o.Desk.ReturnCampaign(o.Ctx, o.bola, c.ID, c.Version, reason); said(err, "reason") != want {
 			t.Errorf("%q: %v", reason, err)
 		}

@@ -211,7 +211,7 @@ func (d *People) leaveOut(ctx context.Context, account sms.Account, c *sms.Campa
 	case left > 0:
 		return "", nil
 	case len(messages) > 1:
-		return "All " + strconv.Itoa(len(messages)) + " numbers are on your blocked list", nil
+		return "All " + strconv.Itoa(len(messages)) + " numbers are blocked", nil
 	}
 	return sentence, nil
 }

@@ -133,7 +133,7 @@ func TestBlockedNumbersAreLeftOut(t *testing.T) {
 	}
 	order.Numbers = list[0] + "\n" + list[1]
 	if _, err := r.Desk.CreateCampaign(r.Ctx, r.By, order); !errors.As(err, &bad) ||
-		bad["numbers"] != "All 2 numbers are on your blocked list" {
+		bad["numbers"] != "All 2 numbers are blocked" {
 		t.Errorf("only blocked numbers: %v", err)
 	}
 }

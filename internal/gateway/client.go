@@ -104,7 +104,7 @@ func Open(cfg Config) (*Client, error) {
 		bad["client_id"] = "Client ID must be 512 characters or fewer. Copy it from the provider dashboard"
 	}
 	if !plainSecret(cfg.Credentials.APIKey) {
-		bad["api_key"] = "Enter the API key as the provider shows it, at most 512 characters"
+		bad["api_key"] = "API key must be 512 characters or fewer. Copy it from the provider dashboard"
 	}
 	if err := bad.Or(); err != nil {
 		return nil, err

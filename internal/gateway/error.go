@@ -106,7 +106,7 @@ func (c *Client) understand(s shot, about subject) (envelope, error) {
 	}
 	if s.status >= 300 && s.status < 400 {
 		return envelope{}, &Error{HTTPStatus: s.status,
-			Sentence: "The provider answered with a redirect, which is never followed. Check the provider's address"}
+			Sentence: "The provider redirected the request, and we do not follow redirects. Check the provider's API URL"}
 	}
 	e, err := c.envelope(s)
 	switch {

@@ -111,7 +111,7 @@ func (a Account) Check() error {
 		bad["timezone"] = "Enter a time zone, for example Africa/Lagos"
 	}
 	if len([]rune(a.Currency)) > 4 {
-		bad["currency"] = "Enter a currency sign of at most 4 characters, for example ₦"
+		bad["currency"] = "Currency sign must be 4 characters or fewer, for example ₦"
 	}
 	return bad.Or()
 }
@@ -130,7 +130,7 @@ func CheckBaseURL(raw string) string {
 	case u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())):
 		return "API URL must start with https://"
 	case !strings.HasSuffix(strings.TrimSuffix(u.EscapedPath(), "/"), "/v2"):
-		return "The address must end with /v2"
+		return "API URL must end with /v2"
 	}
 	return ""
 }

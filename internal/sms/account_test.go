@@ -11,7 +11,7 @@ func TestCheckBaseURL(t *testing.T) {
 		address = "Enter the provider's API URL, for example https://api.example.com/v2"
 		plain   = "API URL must not contain a user name, a question mark or #"
 		secure  = "API URL must start with https://"
-		version = "The address must end with /v2"
+		version = "API URL must end with /v2"
 	)
 	for raw, want := range map[string]string{
 		"https://api.example.com/v2":          "",

@@ -64,7 +64,7 @@ func CheckReturned(reason string) (trimmed, sentence string) {
 	case trimmed == "":
 		return trimmed, "Enter what has to change"
 	case len([]rune(trimmed)) > returnedMost:
-		return trimmed, "Use at most 500 characters"
+		return trimmed, "Reason must be 500 characters or fewer"
 	}
 	return trimmed, ""
 }

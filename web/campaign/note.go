@@ -31,9 +31,8 @@ func (s *campaigns) recordNotes(ctx context.Context, c sms.Campaign) ([]views.Re
 	}
 	if !slices.ContainsFunc(senders, func(x sms.SenderID) bool { return x.Text == c.SenderID }) {
 		notes = append(notes, views.RecordNote{ID: "sender-gone", Tone: views.ToneWarn,
-			Text: "The sender ID " + c.SenderID +
-				" no longer exists at the provider. The campaign does not change, but nothing will be sent until the " +
-				"sender ID is back: at its time it will be paused for your decision."})
+			Text: "Sender ID " + c.SenderID + " no longer exists at the provider. Nothing will be sent: the campaign will " +
+				"pause at its scheduled time and ask you what to do."})
 	}
 	if c.GroupID == "" {
 		return notes, nil
@@ -47,7 +46,8 @@ func (s *campaigns) recordNotes(ctx context.Context, c sms.Campaign) ([]views.Re
 	case i < 0:
 		notes = append(notes, views.RecordNote{ID: "group-gone", Tone: views.ToneWarn,
 			Text: "The group " + c.GroupName +
-				" no longer exists at the provider. The campaign does not change, but nothing will be sent: at its time it will be paused for your decision."})
+				" no longer exists at the provider. Nothing will be sent: the campaign will pause at its scheduled time and " +
+				"ask you what to do."})
 	case groups[i].Name != c.GroupName:
 		notes = append(notes, views.RecordNote{ID: "group-renamed", Tone: views.ToneInfo,
 			Text: "The group " + c.GroupName + " has been renamed " + groups[i].Name + "."})
