@@ -281,7 +281,9 @@ func (b *browser) send(r *http.Request) answer {
 			b.cookies[c.Name] = c.Value
 		}
 	}
-	return answer{t: b.site.t, status: rec.Code, header: rec.Header(), body: rec.Body.String()}
+	a := answer{t: b.site.t, status: rec.Code, header: rec.Header(), body: rec.Body.String()}
+	a.saysOneWord(r)
+	return a
 }
 
 func (b *browser) get(path string) answer {

@@ -56,6 +56,10 @@ var table = map[string]row{
 	"internal/migrated": {
 		reason: "tests of storage itself copy its folders too, so it opens nothing by itself",
 	},
+	"internal/wording": {
+		reason: "only tests ask what is not said, and of a page it knows no more than its text",
+		never:  []string{"net/http", "database/sql"},
+	},
 	"internal/plan": {
 		may:    []string{"internal/sms"},
 		reason: "how few calls carry a campaign is arithmetic over sizes; sending, storage and orders come to it",
