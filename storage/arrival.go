@@ -120,24 +120,21 @@ func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error 
 func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error {
 	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(reportedMessages, marks(len(ids))),
 		slices.Concat([]any{account}, ids, []any{account}, ids)...)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+	return each(rows, err, func(scan func(...any) error) error {
 		var id string
 		var m sms.Message
 		d := &m.Delivery
-		if err := rows.Scan(&id, &m.ID, &m.AccountID, &m.CampaignID, &m.Number, &m.State, &d.Status, &d.ErrorCode,
+		if err := scan(&id, &m.ID, &m.AccountID, &m.CampaignID, &m.Number, &m.State, &d.Status, &d.ErrorCode,
 			&d.DoneDate, &d.Conflict, &d.Late, &m.SentAt); err != nil {
-			return errors.Join(err, rows.Close())
+			return err
 		}
 		if a.byID[m.ID] == nil {
 			a.byID[m.ID] = &reportedMessage{m, m}
 		}
 		key := providerKey{account, id}
 		a.named[key] = append(a.named[key], a.byID[m.ID])
-	}
-	return errors.Join(rows.Err(), rows.Close())
+		return nil
+	})
 }
 
 // waitingReports finds reports that came before their message was known.
@@ -147,17 +144,12 @@ where r.account_id = ? and r.effect = 'not_matched' and r.provider_id in (%s)`
 func (a *arrival) findWaiting(ctx context.Context, account int64, ids []any) error {
 	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(waitingReports, marks(len(ids))),
 		append([]any{account}, ids...)...)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+	return each(rows, err, func(scan func(...any) error) error {
 		key, at := eventKey{account: account}, int64(0)
-		if err := rows.Scan(&key.id, &key.mobile, &key.status, &key.errorCode, &key.doneAt, &at); err != nil {
-			return errors.Join(err, rows.Close())
-		}
+		err := scan(&key.id, &key.mobile, &key.status, &key.errorCode, &key.doneAt, &at)
 		a.waiting[key] = at
-	}
-	return errors.Join(rows.Err(), rows.Close())
+		return err
+	})
 }
 
 // decide lets a report move its message. A wrong number with a right id is

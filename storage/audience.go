@@ -162,20 +162,12 @@ const blockedPeople = `select c.id from blocked b join contact c on c.account_id
 
 // blockedContacts are the ids of the contacts whose number is blocked.
 func (db contactStore) blockedContacts(ctx context.Context, account int64) (map[int64]bool, error) {
-	rows, err := db.reader.QueryContext(ctx, blockedPeople, account)
-	if err != nil {
-		return nil, fmt.Errorf("find blocked contacts: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
+	list, err := onlyColumn[int64](db.reader.QueryContext(ctx, blockedPeople, account))
 	ids := map[int64]bool{}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("find blocked contacts: %w", err)
-		}
+	for _, id := range list {
 		ids[id] = true
 	}
-	return ids, rows.Err()
+	return found(ids, err, "find blocked contacts")
 }
 
 // audienceIDs lists the people of an audience, the oldest first.
@@ -188,20 +180,8 @@ func (db contactStore) audienceIDs(ctx context.Context, a sms.Audience) (ids []i
 		slices.Reverse(ids)
 		return ids, err
 	}
-	rows, err := db.reader.QueryContext(ctx,
-		"select contact_id from audience_member where audience_id = $1 order by contact_id", a.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+	return onlyColumn[int64](db.reader.QueryContext(ctx,
+		"select contact_id from audience_member where audience_id = $1 order by contact_id", a.ID))
 }
 
 func audience(r query.Audience) (sms.Audience, error) {

@@ -180,34 +180,29 @@ func (db contactStore) BlockedAmong(ctx context.Context, account int64,
 func (db contactStore) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
 	rows, err := db.reader.QueryContext(ctx,
 		`select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+	return each(rows, err, func(scan func(...any) error) error {
 		var r query.Blocked
-		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since, &r.Proof,
+		if err := scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since, &r.Proof,
 			&r.MessageID); err != nil {
-			return errors.Join(err, rows.Close())
+			return err
 		}
 		do(blocked(r))
-	}
-	return errors.Join(rows.Err(), rows.Close())
+		return nil
+	})
 }
 
 // EachBlocked gives all blocked numbers of an account.
 func (db contactStore) EachBlocked(ctx context.Context, account int64, do func(number string)) error {
 	rows, err := db.reader.QueryContext(ctx, `select number from blocked where account_id = $1`, account)
-	if err != nil {
-		return fmt.Errorf("list blocked numbers: %w", err)
-	}
-	for rows.Next() {
+	err = each(rows, err, func(scan func(...any) error) error {
 		var number string
-		if err := rows.Scan(&number); err != nil {
-			return errors.Join(fmt.Errorf("list blocked numbers: %w", err), rows.Close())
+		if err := scan(&number); err != nil {
+			return err
 		}
 		do(number)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("list blocked numbers: %w", err)
 	}
 	return nil
@@ -283,19 +278,17 @@ func (c *claiming) leaveOut(ctx context.Context, campaign int64, why map[int64]s
 
 func (c *claiming) blockedAhead(ctx context.Context, campaign int64, do func(id int64, b sms.Blocked)) error {
 	rows, err := c.raw.QueryContext(ctx, blockedRecipients, campaign, blockedPass)
-	if err != nil {
-		return fmt.Errorf("look for blocked recipients: %w", err)
-	}
-	for rows.Next() {
+	err = each(rows, err, func(scan func(...any) error) error {
 		var id int64
 		var b sms.Blocked
-		if err := rows.Scan(&id, &b.Kind, &b.ByName, &b.Since); err != nil {
-			return errors.Join(fmt.Errorf("read blocked recipients: %w", err), rows.Close())
+		if err := scan(&id, &b.Kind, &b.ByName, &b.Since); err != nil {
+			return err
 		}
 		do(id, b)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return fmt.Errorf("read blocked recipients: %w", err)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look for blocked recipients: %w", err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -17,18 +16,7 @@ func (db campaignStore) campaignIDs(ctx context.Context, f sms.CampaignFilter) (
 		return nil, false, err
 	}
 	text, args := campaignList(f, gram)
-	rows, err := db.reader.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, false, fmt.Errorf("list campaigns: %w", err)
-	}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, false, errors.Join(fmt.Errorf("list campaigns: %w", err), rows.Close())
-		}
-		ids = append(ids, id)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	if ids, err = onlyColumn[int64](db.reader.QueryContext(ctx, text, args...)); err != nil {
 		return nil, false, fmt.Errorf("list campaigns: %w", err)
 	}
 	if more = len(ids) > f.Limit; more {

@@ -222,26 +222,19 @@ where ` + waiting + ` and m.call_no = $2 and m.unicode = $3 order by m.id limit 
 func (c *claiming) callRows(ctx context.Context, campaign int64, first query.FirstQueuedRow,
 	limit int) ([]callRow, error) {
 	rows, err := c.raw.QueryContext(ctx, callRecipients, campaign, first.CallNo, first.Unicode, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list a call's messages: %w", err)
-	}
 	var list []callRow
-	for rows.Next() {
+	err = each(rows, err, func(scan func(...any) error) error {
 		var r callRow
 		var kind, by sql.NullString
 		var since sql.NullInt64
-		if err := rows.Scan(&r.MessageID, &r.Number, &r.Text, &r.unicode, &kind, &by, &since); err != nil {
-			return nil, errors.Join(fmt.Errorf("read a call's messages: %w", err), rows.Close())
-		}
+		err := scan(&r.MessageID, &r.Number, &r.Text, &r.unicode, &kind, &by, &since)
 		if kind.Valid {
 			r.blocked = &sms.Blocked{Kind: sms.BlockKind(kind.String), ByName: by.String, Since: since.Int64}
 		}
 		list = append(list, r)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, fmt.Errorf("read a call's messages: %w", err)
-	}
-	return list, nil
+		return err
+	})
+	return found(list, err, "list a call's messages")
 }
 
 // prepare freezes as many of the messages as one call may hold.

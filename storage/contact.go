@@ -90,11 +90,7 @@ func (db contactStore) contactsByID(ctx context.Context, ids []int64) ([]query.C
 	for i, id := range ids {
 		args[i] = id
 	}
-	rows, err := db.reader.QueryContext(ctx, contactsIn(len(ids)), args...)
-	if err != nil {
-		return nil, err
-	}
-	list, err := readContacts(rows)
+	list, err := readContacts(db.reader.QueryContext(ctx, contactsIn(len(ids)), args...))
 	at := make(map[int64]int, len(ids))
 	for i, id := range ids {
 		at[id] = i
@@ -109,16 +105,11 @@ func contactsIn(n int) string {
 	return "select " + contactFields + " from contact where id in (" + places(1, n) + ")"
 }
 
-func readContacts(rows *sql.Rows) (list []query.Contact, err error) {
-	for rows.Next() {
-		var r query.Contact
-		if err := rows.Scan(&r.ID, &r.AccountID, &r.Number, &r.Name, &r.Fields, &r.Tags, &r.Source, &r.ByID, &r.ByName,
-			&r.CreatedAt, &r.ChangedAt, &r.Version); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		list = append(list, r)
-	}
-	return list, errors.Join(rows.Err(), rows.Close())
+func readContacts(rows *sql.Rows, err error) ([]query.Contact, error) {
+	return records(rows, err, func(r *query.Contact) []any {
+		return []any{&r.ID, &r.AccountID, &r.Number, &r.Name, &r.Fields, &r.Tags, &r.Source, &r.ByID, &r.ByName,
+			&r.CreatedAt, &r.ChangedAt, &r.Version}
+	})
 }
 
 // CountContacts counts the contacts of an account that a filter wants.
@@ -377,11 +368,7 @@ func (t contactTx) contactsOf(ctx context.Context, account int64, some []sms.Con
 	for _, c := range some {
 		args = append(args, c.Number)
 	}
-	rows, err := t.raw.QueryContext(ctx, contactsOfNumbers+"("+places(2, len(some))+")", args...)
-	if err != nil {
-		return nil, fmt.Errorf("find contacts: %w", err)
-	}
-	list, err := readContacts(rows)
+	list, err := readContacts(t.raw.QueryContext(ctx, contactsOfNumbers+"("+places(2, len(some))+")", args...))
 	if err != nil {
 		return nil, fmt.Errorf("read contacts: %w", err)
 	}

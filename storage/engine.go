@@ -236,8 +236,7 @@ func classify(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return sms.ErrNotFound
 	}
-	var e *sqlite.Error
-	if errors.As(err, &e) && (e.Code() == sqlitelib.SQLITE_CONSTRAINT_UNIQUE ||
+	if e, ours := errors.AsType[*sqlite.Error](err); ours && (e.Code() == sqlitelib.SQLITE_CONSTRAINT_UNIQUE ||
 		e.Code() == sqlitelib.SQLITE_CONSTRAINT_PRIMARYKEY) {
 		return fmt.Errorf("%w: %w", sms.ErrConflict, err)
 	}
@@ -247,8 +246,8 @@ func classify(err error) error {
 // engineTrouble is the trouble with storage that the driver reports. The low
 // byte of a code is its kind.
 func engineTrouble(err error) health.Trouble {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
+	e, ours := errors.AsType[*sqlite.Error](err)
+	if !ours {
 		return ""
 	}
 	switch e.Code() & 0xff {

@@ -221,28 +221,18 @@ func (db listStore) reportsOf(ctx context.Context, messages []int64) ([]sms.Stor
 	rows, err := db.reader.QueryContext(ctx,
 		`select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect
   from delivery_report where message_id > 0 and message_id in (`+places(1, len(messages))+`)`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list reports: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var list []sms.StoredReport
-	for rows.Next() {
-		var r sms.StoredReport
-		var inbox int64
-		if err := rows.Scan(&r.ID, &r.AccountID, &inbox, &r.ReceivedAt, &r.LastAt, &r.Times, &r.ProviderID, &r.Mobile,
-			&r.Status, &r.ErrorCode, &r.SubmitDate,
-			&r.DoneDate, &r.ShortMessage, &r.Raw, &r.MessageID, &r.Effect); err != nil {
-			return nil, fmt.Errorf("list reports: %w", err)
-		}
-		list = append(list, r)
-	}
+	var inbox int64
+	list, err := records(rows, err, func(r *sms.StoredReport) []any {
+		return []any{&r.ID, &r.AccountID, &inbox, &r.ReceivedAt, &r.LastAt, &r.Times, &r.ProviderID, &r.Mobile,
+			&r.Status, &r.ErrorCode, &r.SubmitDate, &r.DoneDate, &r.ShortMessage, &r.Raw, &r.MessageID, &r.Effect}
+	})
 	slices.SortFunc(list, func(a, b sms.StoredReport) int {
 		if a.MessageID != b.MessageID {
 			return int(min(max(a.MessageID-b.MessageID, -1), 1))
 		}
 		return int(min(max(a.ID-b.ID, -1), 1))
 	})
-	return list, rows.Err()
+	return found(list, err, "list reports")
 }
 
 // AuditOf lists what was done to an object, oldest first.

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -200,23 +199,20 @@ where c.account_id = $1 and c.started_at > $2 and c.started_at > 0`
 func (db campaignStore) EachSketch(ctx context.Context, account, after int64,
 	do func(campaign int64, s *sms.Sketch)) error {
 	rows, err := db.reader.QueryContext(ctx, eachSketch, account, after)
-	if err != nil {
-		return fmt.Errorf("list sketches: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err = each(rows, err, func(scan func(...any) error) error {
 		var id int64
 		var raw []byte
-		if err := rows.Scan(&id, &raw); err != nil {
-			return fmt.Errorf("list sketches: %w", err)
+		if err := scan(&id, &raw); err != nil {
+			return err
 		}
 		s, err := sms.ReadSketch(raw)
 		if err != nil {
 			return fmt.Errorf("campaign %d: %w", id, err)
 		}
 		do(id, &s)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("list sketches: %w", err)
 	}
 	return nil
@@ -232,17 +228,17 @@ const recipientsAtOnce = 5000
 func (db campaignStore) EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error {
 	for last, n := int64(0), recipientsAtOnce; n == recipientsAtOnce; {
 		rows, err := db.reader.QueryContext(ctx, someRecipients, campaign, last, recipientsAtOnce)
-		if err != nil {
-			return fmt.Errorf("list recipients: %w", err)
-		}
-		for n = 0; rows.Next(); n++ {
+		n = 0
+		err = each(rows, err, func(scan func(...any) error) error {
 			var number, text string
-			if err := rows.Scan(&last, &number, &text); err != nil {
-				return errors.Join(fmt.Errorf("list recipients: %w", err), rows.Close())
+			if err := scan(&last, &number, &text); err != nil {
+				return err
 			}
+			n++
 			do(number, text)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil
+		})
+		if err != nil {
 			return fmt.Errorf("list recipients: %w", err)
 		}
 	}

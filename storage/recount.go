@@ -80,6 +80,7 @@ func inPieces(ctx context.Context, from asker, text string,
 	return nil
 }
 
+// each hands out the rows of a question one by one, and closes it.
 func each(rows *sql.Rows, err error, do func(scan func(...any) error) error) error {
 	if err != nil {
 		return err
@@ -90,4 +91,23 @@ func each(rows *sql.Rows, err error, do func(scan func(...any) error) error) err
 		}
 	}
 	return errors.Join(rows.Err(), rows.Close())
+}
+
+// records reads all rows of a question; fields are where the columns of one go.
+func records[T any](rows *sql.Rows, err error, fields func(*T) []any) (list []T, _ error) {
+	err = each(rows, err, func(scan func(...any) error) error {
+		var r T
+		err := scan(fields(&r)...)
+		list = append(list, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// onlyColumn reads all rows of a question for one column.
+func onlyColumn[T any](rows *sql.Rows, err error) ([]T, error) {
+	return records(rows, err, func(v *T) []any { return []any{v} })
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -99,20 +98,11 @@ func (t *tx) early(ctx context.Context, account int64, ids []string) (found []st
 		for _, id := range some {
 			args = append(args, id)
 		}
-		rows, err := t.raw.QueryContext(ctx, fmt.Sprintf(earlyIDs, places(2, len(some))), args...)
+		list, err := onlyColumn[string](t.raw.QueryContext(ctx, fmt.Sprintf(earlyIDs, places(2, len(some))), args...))
 		if err != nil {
 			return nil, fmt.Errorf("look for early reports: %w", err)
 		}
-		for rows.Next() {
-			var id string
-			if err := rows.Scan(&id); err != nil {
-				return nil, errors.Join(fmt.Errorf("look for early reports: %w", err), rows.Close())
-			}
-			found = append(found, id)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return nil, fmt.Errorf("look for early reports: %w", err)
-		}
+		found = append(found, list...)
 	}
 	return found, nil
 }

@@ -293,7 +293,7 @@ func (s statements) ids(ctx context.Context, query string, args ...any) ([]int64
 		}
 		s.made[query] = made
 	}
-	return readIDs(s.made[query].QueryContext(ctx, args...))
+	return onlyColumn[int64](s.made[query].QueryContext(ctx, args...))
 }
 
 func (s statements) close() {
@@ -364,18 +364,8 @@ func showsOf(c *sms.Campaign) []any {
 	return []any{&c.ID, &c.Name, &c.GroupName, &c.SenderID, &c.State, &c.Pause, &c.SendAt, &c.StartedAt, &c.FinishedAt}
 }
 
-func readCampaigns(rows *sql.Rows, err error) (list []sms.Campaign, _ error) {
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		var c sms.Campaign
-		if err := rows.Scan(showsOf(&c)...); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		list = append(list, c)
-	}
-	return list, errors.Join(rows.Err(), rows.Close())
+func readCampaigns(rows *sql.Rows, err error) ([]sms.Campaign, error) {
+	return records(rows, err, showsOf)
 }
 
 // newestQuery asks for the newest messages of campaign $1 below id $2.
@@ -387,21 +377,7 @@ func newestQuery(f sms.MessageSearch, of sms.Campaign) string {
 }
 
 func (db campaignStore) ids(ctx context.Context, query string, args []any) ([]int64, error) {
-	return readIDs(db.reader.QueryContext(ctx, query, args...))
-}
-
-func readIDs(rows *sql.Rows, err error) (ids []int64, _ error) {
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		ids = append(ids, id)
-	}
-	return ids, errors.Join(rows.Err(), rows.Close())
+	return onlyColumn[int64](db.reader.QueryContext(ctx, query, args...))
 }
 
 // foundMessages reads messages in the order of the ids; one that has gone

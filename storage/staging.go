@@ -366,20 +366,15 @@ func notesOf(ctx context.Context, file *sql.DB, kind sms.RowKind, f sms.RowFilte
 	rows, err := file.QueryContext(ctx,
 		"select row_no, col, text, before, after, other, cells from note where kind = ? and row_no > ? order by row_no limit ?",
 		kindCode(kind), f.After, f.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = each(rows, err, func(scan func(...any) error) error {
 		n := sms.RowNote{Kind: kind}
 		var cells string
-		if err := rows.Scan(&n.Row, &n.Column, &n.Text, &n.Before, &n.After, &n.Other, &cells); err != nil {
-			return nil, err
+		if err := scan(&n.Row, &n.Column, &n.Text, &n.Before, &n.After, &n.Other, &cells); err != nil {
+			return err
 		}
-		if err := json.Unmarshal([]byte(cells), &n.Cells); err != nil {
-			return nil, err
-		}
+		err := json.Unmarshal([]byte(cells), &n.Cells)
 		list = append(list, n)
-	}
-	return list, rows.Err()
+		return err
+	})
+	return list, err
 }

@@ -27,10 +27,7 @@ func TroubleOf(err error) health.Trouble {
 	if t := engineTrouble(err); t != "" {
 		return t
 	}
-	var errno syscall.Errno
-	if !errors.As(err, &errno) {
-		return ""
-	}
+	errno, _ := errors.AsType[syscall.Errno](err)
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
 		return health.TroubleFull

@@ -91,8 +91,7 @@ func (k KeyFrom) decrypt(sealed []byte, how string) ([]byte, error) {
 		ids = []age.Identity{id}
 	}
 	r, err := age.Decrypt(bytes.NewReader(sealed), ids...)
-	var wrong *age.NoIdentityMatchError
-	if errors.As(err, &wrong) {
+	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
 		return nil, fmt.Errorf("this %s does not open the key in the backup. Try again with the right one", how)
 	}
 	if err != nil {
