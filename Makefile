@@ -66,7 +66,8 @@ check: go ## generated code, format, vet, staticcheck, unit and storage tests
 	@$(TOOL) staticcheck ./...
 	@echo "unit and storage tests"
 	@mkdir -p .cache/tally
-	@go test -v -vet=off -timeout 10m ./storage ./internal/desk ./web $$(go list ./... | grep -vE '^smsdesk/(e2e|storage|internal/desk|web)$$') 2>&1 | $(TALLY) -v out=.cache/tally/check
+	@go test -v -vet=off -timeout 10m ./storage ./internal/workers ./internal/desk ./web \
+		$$(go list ./... | grep -vE '^smsdesk/(e2e|storage|internal/workers|internal/desk|web)$$') 2>&1 | $(TALLY) -v out=.cache/tally/check
 
 .PHONY: e2e
 e2e: go deps ## drive the built program through whole stories, in a browser and by kill -9
