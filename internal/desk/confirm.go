@@ -137,11 +137,10 @@ func testNumber(typed string, account sms.Account) (string, error) {
 		return "", sms.Invalid{"test_number": "Enter one number"}
 	}
 	phone, err := sms.ParsePhone(typed, account.Country, account.Abroad)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
-		return "", sms.Invalid{"test_number": bad["phone"]}
+	if err != nil {
+		return "", sms.Invalid{"test_number": err.Error()}
 	}
-	return phone.Number, err
+	return phone.Number, nil
 }
 
 func testName(name string) string {

@@ -133,7 +133,7 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
 	bad = sms.Invalid{}
 	phone, err := sms.ParsePhone(o.Number, account.Country, account.Abroad)
 	if err != nil {
-		bad["number"] = sms.Sentence(err, "phone")
+		bad["number"] = err.Error()
 	}
 	c.Number = phone.Number
 	if c.Name = sms.TidyValue(o.Name, 2*sms.ContactNameMost); utf8.RuneCountInString(c.Name) > sms.ContactNameMost {

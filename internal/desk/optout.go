@@ -20,7 +20,7 @@ func (d *People) BlockByUSSD(ctx context.Context, account int64, msisdn, proof s
 	}
 	phone, err := sms.ParsePhone(msisdn, a.Country, true)
 	if err != nil {
-		return false, sms.Invalid{"number": sms.Sentence(err, "phone")}
+		return false, sms.Invalid{"number": err.Error()}
 	}
 	return d.optOut(ctx, sms.Blocked{AccountID: account, Number: phone.Number, Kind: sms.BlockedByUSSD, Proof: proof})
 }

@@ -88,7 +88,7 @@ func (p *phoneReader) parse(raw string) (phoneRead, sms.RowKind, string) {
 	}
 	phone, err := sms.ParsePhone(raw, p.country, p.abroad)
 	if err != nil {
-		sentence := sms.Sentence(err, "phone")
+		sentence := err.Error()
 		if strings.HasPrefix(sentence, "Missing") {
 			return phoneRead{}, sms.RowMissing, sentence
 		}

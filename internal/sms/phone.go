@@ -1,6 +1,7 @@
 package sms
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -23,16 +24,16 @@ func KnownCountry(country string) bool {
 }
 
 // ParsePhone reads a number as people write it, in the given country unless it
-// says otherwise. abroad allows numbers of other countries. The error is an
-// Invalid with the one sentence under "phone".
+// says otherwise. abroad allows numbers of other countries. The error is the
+// sentence that says what is wrong.
 func ParsePhone(raw, country string, abroad bool) (Phone, error) {
 	cleaned, fixes, sentence := cleanPhone(raw)
 	if sentence != "" {
-		return Phone{}, Invalid{"phone": sentence}
+		return Phone{}, errors.New(sentence)
 	}
 	n, sentence := readPhone(cleaned, strings.ToUpper(country), abroad)
 	if sentence != "" {
-		return Phone{}, Invalid{"phone": sentence}
+		return Phone{}, errors.New(sentence)
 	}
 	return Phone{Number: n, Fixes: append(fixes, prefixFix(cleaned, n, country)...)}, nil
 }
@@ -350,7 +351,7 @@ func ReadNumbers(text, country string, abroad bool) Numbers {
 		}
 		phones, err := readEntry(entry, country, abroad)
 		if err != nil {
-			n.Bad = append(n.Bad, BadNumber{Raw: entry, Sentence: Sentence(err, "phone")})
+			n.Bad = append(n.Bad, BadNumber{Raw: entry, Sentence: err.Error()})
 			continue
 		}
 		for _, p := range phones {

@@ -1,7 +1,6 @@
 package sms
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -50,8 +49,7 @@ func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 		"+447400123456":             "Not a mobile number in Nigeria, and sending abroad is turned off",
 	} {
 		_, err := ParsePhone(raw, "NG", false)
-		var bad Invalid
-		if !errors.As(err, &bad) || bad["phone"] != want {
+		if err == nil || err.Error() != want {
 			t.Errorf("ParsePhone(%q) says %v; want %q", raw, err, want)
 		}
 	}
@@ -61,8 +59,7 @@ func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 		"+80012345678":  "Not a mobile number in this country",
 	} {
 		_, err := ParsePhone(raw, "NG", true)
-		var bad Invalid
-		if !errors.As(err, &bad) || bad["phone"] != want {
+		if err == nil || err.Error() != want {
 			t.Errorf("abroad, ParsePhone(%q) says %v; want %q", raw, err, want)
 		}
 	}
@@ -104,8 +101,7 @@ func FuzzMSISDN(f *testing.F) {
 		p, err := ParsePhone(raw, "NG", true)
 		MatchKey(raw, "NG")
 		if err != nil {
-			var bad Invalid
-			if !errors.As(err, &bad) || bad["phone"] == "" || len(bad) != 1 {
+			if err.Error() == "" {
 				t.Fatalf("%q refused without a sentence: %v", raw, err)
 			}
 			return

@@ -61,7 +61,7 @@ func SoughtNumber(typed, country string) (number, ends string, err error) {
 		return "", "", Invalid{"number": "Enter the full number, or at least its last 4 digits"}
 	case len(digits) > tailDigits || strings.HasPrefix(digits, "0") &&
 		len(digits) >= dialledDigits(strings.ToUpper(country)):
-		return "", "", Invalid{"number": Sentence(err, "phone")}
+		return "", "", Invalid{"number": err.Error()}
 	}
 	return "", digits, nil
 }
