@@ -87,7 +87,8 @@ func (p *pair) begin(c sms.Campaign) {
 	p.must(err)
 }
 
-// TestBulkGoesOutAsPlanned sends 20,000 rows (100,000 by make soak) with mixed texts through real HTTP: each of them is executed once, with its own text, in as many calls as
+// TestBulkGoesOutAsPlanned sends 20,000 rows (100,000 by make soak) with mixed texts through real
+// HTTP: each of them is executed once, with its own text, in as many calls as
 // the plan says and one more, because the first call is a small one.
 func TestBulkGoesOutAsPlanned(t *testing.T) {
 	beside(t)

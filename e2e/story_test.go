@@ -15,6 +15,7 @@ import (
 
 	"github.com/playwright-community/playwright-go"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 )
@@ -270,7 +271,7 @@ func TestReportToScreen(t *testing.T) {
 
 func (p *tab) reportToScreen(dlr string, m sms.Message) time.Duration {
 	p.t.Helper()
-	number := sms.ShowPhone(m.Number, "NG")
+	number := phone.Show(m.Number, "NG")
 	handle, err := p.EvaluateHandle(`number => {
 		const shows = () => [...document.querySelectorAll('table tbody tr')].some(r => r.textContent.includes(number) && r.textContent.includes('Delivered'));
 		return { seen: new Promise(done => { new MutationObserver((_, o) => { if (shows()) { o.disconnect(); done(Date.now()); } }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true}); }) };

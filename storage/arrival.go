@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -19,7 +20,7 @@ import (
 type arrival struct {
 	*tx
 	countries map[int64]string
-	keys      map[int64]sms.MatchKeys // by account
+	keys      map[int64]phone.Keys // by account
 	byID      map[int64]*reportedMessage
 	named     map[providerKey][]*reportedMessage
 	waiting   map[eventKey]int64 // stored before, without a message: when received
@@ -53,7 +54,7 @@ type arrivedReport struct {
 func (db reportStore) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string,
 	upTo sms.Cursors, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		a := &arrival{tx: t, countries: countries, keys: map[int64]sms.MatchKeys{}, byID: map[int64]*reportedMessage{},
+		a := &arrival{tx: t, countries: countries, keys: map[int64]phone.Keys{}, byID: map[int64]*reportedMessage{},
 			named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{},
 			fresh: map[eventKey]bool{}}
 		if err := a.find(ctx, reports); err != nil {
@@ -277,10 +278,10 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 	return errors.Join(stored.Err(), stored.Close())
 }
 
-func (a *arrival) matchKeys(account int64) sms.MatchKeys {
+func (a *arrival) matchKeys(account int64) phone.Keys {
 	keys, known := a.keys[account]
 	if !known {
-		keys = sms.MatchKeysOf(a.countries[account])
+		keys = phone.KeysOf(a.countries[account])
 		a.keys[account] = keys
 	}
 	return keys

@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"smsdesk/internal/health"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -81,7 +82,7 @@ type core struct {
 	answers  atomic.Pointer[ReportLog] // where the provider's answers are noted; nil: nowhere
 
 	// networks are those of numbers that were counted.
-	networks sms.Networks
+	networks phone.Networks
 }
 
 // Open opens the desk of a data folder. In a folder that holds nothing of a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -12,7 +13,7 @@ import (
 // unreadableKey stands in the place of a report's number that has no digits.
 const unreadableKey = "-"
 
-func reportKey(mobile, country string) string { return keptKey(sms.MatchKey(mobile, country)) }
+func reportKey(mobile, country string) string { return keptKey(phone.Key(mobile, country)) }
 
 func keptKey(key string) string {
 	if key != "" {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -15,7 +16,7 @@ import (
 // the messages that it is about, in the order of rows, and so does a download.
 func TestFindGoesThroughEveryMessageOnce(t *testing.T) {
 	f := newFixture(t)
-	networks := &sms.Networks{}
+	networks := &phone.Networks{}
 	var messages []sms.Message
 	for i := range 60 {
 		start := []string{"23480300", "23480500", "23490900"}[i%3]

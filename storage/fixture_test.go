@@ -11,6 +11,7 @@ import (
 
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/migrated"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -364,7 +365,7 @@ func (f *fixture) check() {
 // checkTraffic recounts what pages show without counting.
 func (f *fixture) checkTraffic() {
 	f.t.Helper()
-	want, err := recountTraffic(f.ctx, f.db.reader, &sms.Networks{})
+	want, err := recountTraffic(f.ctx, f.db.reader, &phone.Networks{})
 	f.must(err)
 	got, err := storedTraffic(f.ctx, f.db.reader)
 	f.must(err)

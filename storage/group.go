@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -70,7 +71,7 @@ func (t accountTx) insertResult(ctx context.Context, a *sms.Attempt, whole sms.M
 	one := sms.Settle([]sms.Recipient{{Number: r.Number}}, sms.Outcome{Class: sms.ClassAnswered, Rows: []sms.ResultRow{r}},
 		"").Messages[0]
 	whole.Row, whole.Number, whole.State, whole.ProviderID = row, r.Number, one.To, one.ProviderID
-	if p, err := sms.ParsePhone(r.Number, country, true); err == nil {
+	if p, err := phone.Parse(r.Number, country, true); err == nil {
 		whole.Number = p.Number
 	}
 	whole.Reason, whole.Code, whole.AttemptID, whole.CreatedAt, whole.SentAt = one.Reason, one.Code, a.ID, now,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -27,7 +28,7 @@ where r.id > $1 and r.message_id > 0 and r.effect <> 'wrong_number' order by r.i
 // recountTraffic counts every message and report there is, as traffic,
 // traffic_quarter and campaign_cut should have them. Counts that are 0 may be
 // left out there and here.
-func recountTraffic(ctx context.Context, from asker, networks *sms.Networks) (*traffic, error) {
+func recountTraffic(ctx context.Context, from asker, networks *phone.Networks) (*traffic, error) {
 	counted := newTraffic(networks)
 	senders, err := from.QueryContext(ctx, "select id, sender_id from campaign")
 	err = each(senders, err, func(scan func(...any) error) error {

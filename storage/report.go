@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -125,7 +126,7 @@ func (db reportStore) DoubtRateAnswers(ctx context.Context, account int64, count
 			return err
 		}
 		for _, w := range waiting {
-			texts, err := t.TextsAnswered429(ctx, account, w.ReceivedAt-evidenceLife, sms.MatchKey(w.Mobile, country))
+			texts, err := t.TextsAnswered429(ctx, account, w.ReceivedAt-evidenceLife, phone.Key(w.Mobile, country))
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/phone"
 )
 
 // forgetAtOnce is how many rows one transaction takes numbers and texts from:
@@ -27,7 +27,7 @@ func (db usageStore) numberHash(number string) string {
 }
 
 func (db usageStore) removedNumber(number string) string {
-	return sms.RemovedNumber(number, db.numberHash(number), &db.networks)
+	return phone.RemovedFrom(number, db.numberHash(number), &db.networks)
 }
 
 // ForgetMessages removes the numbers and texts of some messages of the first

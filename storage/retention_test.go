@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -45,7 +46,7 @@ func TestForgottenCampaignsKeepTheirCounts(t *testing.T) {
 	}
 	hashes := map[string]int{}
 	for _, m := range f.messages(c.ID) {
-		if !sms.Removed(m.Number) || m.Text != "" || m.State != sms.Accepted || m.ProviderID == "" {
+		if !phone.Removed(m.Number) || m.Text != "" || m.State != sms.Accepted || m.ProviderID == "" {
 			t.Fatalf("%+v", m)
 		}
 		hashes[m.Number]++
@@ -86,7 +87,7 @@ func TestForgottenReportsAndCalls(t *testing.T) {
 	}
 	for i, id := range a.Messages {
 		r := f.reports(id)[0]
-		if gone := i < 2; sms.Removed(r.Mobile) != gone || (r.ShortMessage == "" && r.Raw == "") != gone || r.Status == "" {
+		if gone := i < 2; phone.Removed(r.Mobile) != gone || (r.ShortMessage == "" && r.Raw == "") != gone || r.Status == "" {
 			t.Errorf("report %d: %+v", i, r)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -32,14 +33,14 @@ type cutKey struct {
 
 // traffic is what one transaction has counted.
 type traffic struct {
-	networks *sms.Networks
+	networks *phone.Networks
 	slots    map[slotKey]int64
 	quarters map[quarterKey]int64
 	cuts     map[cutKey]int64
 	senders  map[int64]string // of campaigns
 }
 
-func newTraffic(networks *sms.Networks) *traffic {
+func newTraffic(networks *phone.Networks) *traffic {
 	return &traffic{networks: networks, slots: map[slotKey]int64{}, quarters: map[quarterKey]int64{},
 		cuts: map[cutKey]int64{}, senders: map[int64]string{}}
 }

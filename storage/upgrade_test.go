@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -199,7 +200,7 @@ func (o *oldDesk) count() {
 		}
 	}
 	if slices.Contains(tables, "traffic") {
-		kept, err := recountTraffic(ctx, o.db, &sms.Networks{})
+		kept, err := recountTraffic(ctx, o.db, &phone.Networks{})
 		o.must(err)
 		for k, n := range kept.slots {
 			o.put("traffic", map[string]any{"account_id": k.account, "slot": k.slot, "network": k.network, "sender_id": k.sender,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"smsdesk/internal/health"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -29,7 +30,7 @@ func (t *tx) use(ctx context.Context, of sms.Campaign, accepted []query.Accepted
 	day := time.UnixMilli(now).In(account(row).Location()).Format(time.DateOnly)
 	by := map[string]sms.Usage{}
 	for _, m := range accepted {
-		network := sms.Network(m.Number)
+		network := phone.Network(m.Number)
 		u := by[network]
 		by[network] = sms.Usage{Messages: u.Messages + 1, Parts: u.Parts + m.Parts}
 	}
@@ -59,7 +60,7 @@ const (
 
 // usage counts the parts that were accepted, by campaign and network, and by
 // account, sender ID and network.
-func (c counts) usage(ctx context.Context, from asker, networks *sms.Networks) error {
+func (c counts) usage(ctx context.Context, from asker, networks *phone.Networks) error {
 	whose := map[int64]sms.Campaign{}
 	rows, err := from.QueryContext(ctx, "select id, account_id, sender_id from campaign")
 	err = each(rows, err, func(scan func(...any) error) error {
@@ -232,7 +233,7 @@ func (db usageStore) fillUsage(ctx context.Context) error {
 type byNetwork map[string]sms.Usage
 
 // missingUsage is what campaigns have more of accepted messages than counted.
-func missingUsage(ctx context.Context, from asker, networks *sms.Networks) (map[int64]byNetwork, error) {
+func missingUsage(ctx context.Context, from asker, networks *phone.Networks) (map[int64]byNetwork, error) {
 	missing := map[int64]byNetwork{}
 	add := func(campaign int64, network string, messages, parts int64) {
 		if missing[campaign] == nil {
@@ -277,7 +278,7 @@ const acceptedInOrder = "select number, parts, sent_at from message where campai
 
 // addUsage counts what a campaign misses. Those that left first are the missing
 // ones: whatever was accepted after the step to schema 20 was counted.
-func (t *tx) addUsage(ctx context.Context, id int64, missing byNetwork, networks *sms.Networks) error {
+func (t *tx) addUsage(ctx context.Context, id int64, missing byNetwork, networks *phone.Networks) error {
 	row, err := t.CampaignByID(ctx, id)
 	if err != nil {
 		return err

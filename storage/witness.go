@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"time"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -140,7 +141,7 @@ func (w *witnessing) charged(ctx context.Context, account, since, until, behind 
 		if r.GroupID != "" {
 			return false, nil
 		}
-		parts[sms.Network(r.Number)] += max(r.Parts, 1)
+		parts[phone.Network(r.Number)] += max(r.Parts, 1)
 	}
 	return true, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -33,9 +34,9 @@ type ComposePage struct {
 	TestHint  bool     // says which numbers force an outcome
 	MaxParts  int
 
-	Unsent *Unsent      // what the same person wrote and did not send, nil for nothing
-	Gone   bool         // the message that was asked for is not there any more
-	Count  *sms.Numbers // what was read of Numbers, nil before anything was
+	Unsent *Unsent        // what the same person wrote and did not send, nil for nothing
+	Gone   bool           // the message that was asked for is not there any more
+	Count  *phone.Numbers // what was read of Numbers, nil before anything was
 	// by field: numbers, sender_id, template, text, a mark's MarkName, name; others are about the
 	// whole
 	Errors sms.Invalid
@@ -49,7 +50,7 @@ const badShown = 20
 
 // bad are the numbers to list one by one; a single one that the sentence at
 // the field quotes already needs no list.
-func (p ComposePage) bad() []sms.BadNumber {
+func (p ComposePage) bad() []phone.Bad {
 	if p.Errors["numbers"] == "" || p.Count == nil || len(p.Count.Bad) == 1 &&
 		strings.Contains(p.Errors["numbers"], p.Count.Bad[0].Raw) {
 		return nil
@@ -190,7 +191,7 @@ func withoutOdd(text string) string {
 
 // NumberCount is what was read of the numbers typed.
 type NumberCount struct {
-	sms.Numbers
+	phone.Numbers
 	TooMany bool // so many that they were not counted
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -263,11 +264,11 @@ func (p ContactPage) terms() []Term {
 }
 
 func networkGuess(number string) string {
-	name := sms.Network(number)
+	name := phone.Network(number)
 	if name == "" {
 		return "Unknown prefix"
 	}
-	return name + " (" + sms.NetworkNote + ")"
+	return name + " (" + phone.NetworkNote + ")"
 }
 
 func (p ContactPage) found() SearchPage {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -41,9 +42,9 @@ func (o Outlook) Phone(number string) string {
 	case number == "":
 		return ""
 	case o.Masked:
-		return sms.MaskPhone(number, o.Country)
+		return phone.Mask(number, o.Country)
 	}
-	return sms.ShowPhone(number, o.Country)
+	return phone.Show(number, o.Country)
 }
 
 // Foreign shows words that somebody else chose, such as the provider's reason:
@@ -52,7 +53,7 @@ func (o Outlook) Foreign(text string) string {
 	if !o.Masked {
 		return text
 	}
-	return sms.MaskWords(text)
+	return phone.MaskText(text)
 }
 
 // Percent is the share of n in total with one decimal, cut and never rounded

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -38,11 +39,11 @@ func (p MessagePage) text() []Run {
 
 // network is the network by the number's prefix, as a guess.
 func (p MessagePage) network() string {
-	name := sms.Network(p.Message.Number)
+	name := phone.Network(p.Message.Number)
 	if name == "" {
 		return "Unknown prefix"
 	}
-	return name + " (" + sms.NetworkNote + ")"
+	return name + " (" + phone.NetworkNote + ")"
 }
 
 // Path is the message's address.
@@ -371,12 +372,12 @@ func askedEffect(e sms.Effect) string {
 // foreign is a number that somebody else sent, as far as this person may see
 // it.
 func (p MessagePage) foreign(number string) string {
-	key := sms.MatchKey(number, p.Country)
+	key := phone.Key(number, p.Country)
 	if key == "" {
 		return "no number"
 	}
 	if p.Masked {
-		return sms.MaskPhone(key, p.Country)
+		return phone.Mask(key, p.Country)
 	}
 	return quote(number)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -210,7 +211,7 @@ func (p ReportPage) raw(r sms.StoredReport) string {
 
 // number is the reported number as far as this person may see it.
 func (p ReportPage) number(r sms.StoredReport) string {
-	key := sms.MatchKey(r.Mobile, p.Country)
+	key := phone.Key(r.Mobile, p.Country)
 	if key == "" {
 		return "no number"
 	}

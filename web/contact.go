@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -119,7 +120,7 @@ func searched(f *sms.ContactFilter, typed, country string, masked bool) {
 	if !strings.ContainsFunc(typed, unicode.IsLetter) {
 		f.Prefix = sms.NumberPrefix(typed, country)
 	}
-	if _, err := sms.ParsePhone(typed, country, true); masked && f.Prefix != "" && err != nil {
+	if _, err := phone.Parse(typed, country, true); masked && f.Prefix != "" && err != nil {
 		f.Prefix = "" // and no name holds digits alone
 	}
 	if f.Prefix == "" {

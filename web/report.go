@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -273,7 +274,7 @@ func (s *reports) reportExport(w http.ResponseWriter, r *http.Request, v *page.V
 
 func (s *reports) reportRecord(v *page.Visit, x sms.StoredReport) []string {
 	mobile, stamp := x.Mobile, func(ms int64) string { return v.At(ms).Format(time.RFC3339) }
-	if key := sms.MatchKey(x.Mobile, v.Account.Country); key != "" {
+	if key := phone.Key(x.Mobile, v.Account.Country); key != "" {
 		mobile = key
 	}
 	message, odd := "", ""

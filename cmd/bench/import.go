@@ -119,7 +119,8 @@ func (offline) Standing(sms.Account, time.Time) health.ClockStanding {
 
 // benchDesk is a desk that gives orders on a database and never sends.
 func benchDesk(db *storage.DB, news *feed.Feed) *desk.Desk {
-	return desk.New(desk.Stores{Accounts: db, Again: db, Audit: db, Campaigns: db, Door: db, Doubts: db, Journal: db, Menus: db,
+	return desk.New(desk.Stores{Accounts: db, Again: db, Audit: db, Campaigns: db, Door: db, Doubts: db, Journal: db,
+		Menus:  db,
 		People: db, Records: db, Reads: db, Staff: db},
 		offline{}, news, slog.New(slog.DiscardHandler), time.Now)
 }

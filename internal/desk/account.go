@@ -69,7 +69,8 @@ var errNameTaken = sms.Invalid{"name": "An account with this name already exists
 
 // CreateAccount stores an account. It does not call the service: a desk can
 // be set up while the provider cannot be reached.
-func (d *Accounts) CreateAccount(ctx context.Context, by sms.User, a sms.Account, c sms.Credentials) (sms.Account, error) {
+func (d *Accounts) CreateAccount(ctx context.Context, by sms.User, a sms.Account,
+	c sms.Credentials) (sms.Account, error) {
 	if err := by.May(sms.Administrator, "create account"); err != nil {
 		return sms.Account{}, err
 	}
@@ -91,7 +92,8 @@ func (d *Accounts) CreateAccount(ctx context.Context, by sms.User, a sms.Account
 
 // SaveAccount changes an account; credentials left empty stay as they are.
 // New settings may cure what paused it, so a pause ends.
-func (d *Accounts) SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (
+func (d *Accounts) SaveAccount(ctx context.Context, by sms.User, id int64,
+	change func(*sms.Account, *sms.Credentials)) (
 	sms.Account, error) {
 	if err := by.May(sms.Administrator, "save account"); err != nil {
 		return sms.Account{}, err

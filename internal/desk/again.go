@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/plan"
 	"smsdesk/internal/sms"
 )
@@ -128,7 +129,7 @@ func (a *again) choose(ctx context.Context) error {
 		}
 		for _, m := range list {
 			f.After = m.ID
-			if m.Number != "" && !sms.Removed(m.Number) && m.Code != string(sms.RowRepeat) {
+			if m.Number != "" && !phone.Removed(m.Number) && m.Code != string(sms.RowRepeat) {
 				a.ids = append(a.ids, m.ID)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -89,7 +90,7 @@ func checkNote(raw string) (note, sentence string) {
 
 func readBlocked(account sms.Account, o BlockOrder) ([]sms.Blocked, sms.Invalid) {
 	bad := sms.Invalid{}
-	typed := sms.ReadNumbers(strings.ToValidUTF8(o.Numbers, "�"), account.Country, account.Abroad)
+	typed := phone.ReadAll(strings.ToValidUTF8(o.Numbers, "�"), account.Country, account.Abroad)
 	if len(typed.Bad) > 0 {
 		bad["numbers"] = numbersProblem(typed)
 	}
@@ -117,7 +118,7 @@ func readBlocked(account sms.Account, o BlockOrder) ([]sms.Blocked, sms.Invalid)
 
 // readNumberFile reads the numbers of a text or CSV file. Cells without any
 // digit are its headings and names.
-func readNumberFile(file []byte, country string, abroad bool) (read sms.Numbers, sentence string) {
+func readNumberFile(file []byte, country string, abroad bool) (read phone.Numbers, sentence string) {
 	switch {
 	case len(file) == 0:
 		return read, ""
@@ -127,8 +128,8 @@ func readNumberFile(file []byte, country string, abroad bool) (read sms.Numbers,
 		return read, "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(string(file), "\ufeff"), `"`, "")
-	read = sms.ReadNumbers(text, country, abroad)
-	var wrong []sms.BadNumber
+	read = phone.ReadAll(text, country, abroad)
+	var wrong []phone.Bad
 	for _, b := range read.Bad {
 		if strings.ContainsFunc(b.Raw, unicode.IsDigit) {
 			wrong = append(wrong, b)

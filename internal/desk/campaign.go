@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -147,7 +148,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 		c.Fingerprint = sms.Fingerprint(o.SenderID, text, []string{"group " + o.GroupID})
 		return c, []sms.Message{base}, bad
 	}
-	read := sms.ReadNumbers(o.Numbers, account.Country, account.Abroad)
+	read := phone.ReadAll(o.Numbers, account.Country, account.Abroad)
 	if sentence := numbersProblem(read); sentence != "" {
 		bad["numbers"] = sentence
 	}
@@ -161,7 +162,7 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 	return c, messages, bad
 }
 
-func numbersProblem(read sms.Numbers) string {
+func numbersProblem(read phone.Numbers) string {
 	switch {
 	case len(read.Bad) == 1:
 		return read.Bad[0].Sentence
@@ -264,7 +265,8 @@ type ContinueOrder struct {
 // campaign that was held at its scheduled time starts, and one that could not
 // be handed over in time sends the rest by itself. The field of its Invalid is
 // may_repeat.
-func (d *Campaigns) ContinueCampaign(ctx context.Context, by sms.User, id int64, o ContinueOrder) (sms.Campaign, error) {
+func (d *Campaigns) ContinueCampaign(ctx context.Context, by sms.User, id int64,
+	o ContinueOrder) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "campaign.continue"); err != nil {
 		return sms.Campaign{}, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/health"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -136,7 +137,7 @@ func testNumber(typed string, account sms.Account) (string, error) {
 	if strings.ContainsAny(typed, ",;/|&\n") {
 		return "", sms.Invalid{"test_number": "Enter one number"}
 	}
-	phone, err := sms.ParsePhone(typed, account.Country, account.Abroad)
+	phone, err := phone.Parse(typed, account.Country, account.Abroad)
 	if err != nil {
 		return "", sms.Invalid{"test_number": err.Error()}
 	}

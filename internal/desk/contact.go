@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -131,7 +132,7 @@ func (d *People) ownContact(ctx context.Context, account, id int64) (sms.Contact
 func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
 	columns []sms.ContactColumn) (added []sms.ContactColumn, bad sms.Invalid) {
 	bad = sms.Invalid{}
-	phone, err := sms.ParsePhone(o.Number, account.Country, account.Abroad)
+	phone, err := phone.Parse(o.Number, account.Country, account.Abroad)
 	if err != nil {
 		bad["number"] = err.Error()
 	}

@@ -117,7 +117,8 @@ func (d *Records) RenameGroup(ctx context.Context, by sms.User, account, id int6
 
 // DeleteGroup deletes a group at the service for good (§4.7); typed is its name
 // as the person typed it. The fields of its Invalid are typed and provider.
-func (d *Records) DeleteGroup(ctx context.Context, by sms.User, account, id int64, typed string) (said string, err error) {
+func (d *Records) DeleteGroup(ctx context.Context, by sms.User, account, id int64,
+	typed string) (said string, err error) {
 	if err := by.May(sms.Manager, "delete group"); err != nil {
 		return "", err
 	}

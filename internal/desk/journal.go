@@ -238,7 +238,8 @@ func (d *Journal) repeatSentence(ctx context.Context, c sms.Campaign, g health.J
 // repeatProblem is what every way to sending asks: "" where nothing has to be
 // said, or where it was said and the answer is to send all the same. A program
 // is told once a token of campaigns that were made since.
-func (d *Journal) repeatProblem(ctx context.Context, by sms.User, c sms.Campaign, said bool, token int64) (string, error) {
+func (d *Journal) repeatProblem(ctx context.Context, by sms.User, c sms.Campaign, said bool,
+	token int64) (string, error) {
 	g, err := d.gapOf(ctx, c)
 	if err != nil || !g.found {
 		return "", err
@@ -276,7 +277,8 @@ func (d *Journal) tokenTold(ctx context.Context, token, gap int64) error {
 
 // remembered counts the messages of a campaign that are left out because they
 // were sent by requests that this copy of the database does not know.
-func (d *Journal) remembered(ctx context.Context, c sms.Campaign) (list []health.RememberedSend, parts int64, err error) {
+func (d *Journal) remembered(ctx context.Context,
+	c sms.Campaign) (list []health.RememberedSend, parts int64, err error) {
 	if c.IncludeSent {
 		return nil, 0, nil
 	}

@@ -20,7 +20,8 @@ type refusals []refusal
 // messages leave, now or later: every order of a person or a program and the
 // Scheduler come through here. What a way leaves out, and why, is a column of
 // sms.Transitions.
-func (d *Campaigns) checks(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way, o StartOrder) (refusals, error) {
+func (d *Campaigns) checks(ctx context.Context, by sms.User, c sms.Campaign, way sms.Way,
+	o StartOrder) (refusals, error) {
 	var list refusals
 	for _, check := range way.Asks() {
 		if check == sms.CheckBlind && list.of(sms.CheckGroup) != "" {

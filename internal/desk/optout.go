@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -18,7 +19,7 @@ func (d *People) BlockByUSSD(ctx context.Context, account int64, msisdn, proof s
 	if err != nil {
 		return false, err
 	}
-	phone, err := sms.ParsePhone(msisdn, a.Country, true)
+	phone, err := phone.Parse(msisdn, a.Country, true)
 	if err != nil {
 		return false, sms.Invalid{"number": err.Error()}
 	}

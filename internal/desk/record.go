@@ -197,7 +197,8 @@ func (d *Records) reread(ctx context.Context, r recordReader, kind sms.RecordKin
 
 // lookForChange reads the list after a change of which nobody knows whether it
 // was made.
-func (d *Records) lookForChange(ctx context.Context, r recordReader, c recordChange, lost error) (said string, err error) {
+func (d *Records) lookForChange(ctx context.Context, r recordReader, c recordChange,
+	lost error) (said string, err error) {
 	if c.shows == nil || r.read(ctx, c.kind) != nil {
 		return "", sms.Invalid{"provider": lost.Error()}
 	}
@@ -254,7 +255,8 @@ func (d *Records) SeeAlarms(ctx context.Context, by sms.User, account, last int6
 }
 
 // BalanceXML asks for the balance in the other format of §4.1 and shows what came.
-func (d *Records) BalanceXML(ctx context.Context, by sms.User, account int64) (list []sms.Balance, raw string, err error) {
+func (d *Records) BalanceXML(ctx context.Context, by sms.User,
+	account int64) (list []sms.Balance, raw string, err error) {
 	if err := by.May(sms.Administrator, "ask for the balance as XML"); err != nil {
 		return nil, "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/rig"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
@@ -43,7 +44,7 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 		return list[0].Number, list[0].Text
 	}
 	clock = clock.AddDate(20, 0, 0)
-	if number, text := pass(); sms.Removed(number) || text != "A secret" {
+	if number, text := pass(); phone.Removed(number) || text != "A secret" {
 		t.Fatalf("without a setting %q %q: everything is kept", number, text)
 	}
 	clock = clock.AddDate(-20, 0, 0)
@@ -51,14 +52,14 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock = clock.AddDate(0, 3, -1)
-	if number, _ := pass(); sms.Removed(number) {
+	if number, _ := pass(); phone.Removed(number) {
 		t.Fatal("removed a day early")
 	}
 	if ended, err := r.DB.EndedBlocks(r.Ctx, r.Account.ID, "2348030000101", 9); err != nil || len(ended) != 1 {
 		t.Errorf("an ended block a day early: %v %v", ended, err)
 	}
 	clock = clock.AddDate(0, 0, 6)
-	if number, text := pass(); !sms.Removed(number) || text != "" {
+	if number, text := pass(); !phone.Removed(number) || text != "" {
 		t.Fatalf("still there: %q %q", number, text)
 	}
 	if ended, err := r.DB.EndedBlocks(r.Ctx, r.Account.ID, "2348030000101", 9); err != nil || len(ended) != 0 {

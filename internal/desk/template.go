@@ -171,7 +171,8 @@ func isGone(_ any, err error) (bool, error) {
 // SaveTemplateDraft keeps a text here, until somebody makes a template of it at
 // the provider. ID 0 is a new draft; ChangedAt is when the person saw it
 // changed last. The fields of its Invalid are name and text.
-func (d *Records) SaveTemplateDraft(ctx context.Context, by sms.User, draft sms.TemplateDraft) (sms.TemplateDraft, error) {
+func (d *Records) SaveTemplateDraft(ctx context.Context, by sms.User,
+	draft sms.TemplateDraft) (sms.TemplateDraft, error) {
 	if err := by.May(sms.Sender, "save template draft"); err != nil {
 		return draft, err
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
@@ -86,7 +87,7 @@ func (p *phoneReader) parse(raw string) (phoneRead, sms.RowKind, string) {
 	if fault := sheet.CellFault(raw); fault != "" {
 		return phoneRead{}, sms.RowNumber, fault
 	}
-	phone, err := sms.ParsePhone(raw, p.country, p.abroad)
+	phone, err := phone.Parse(raw, p.country, p.abroad)
 	if err != nil {
 		sentence := err.Error()
 		if strings.HasPrefix(sentence, "Missing") {

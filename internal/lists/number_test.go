@@ -9,13 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
 // agrees holds the quick reading of a number against the parser's.
 func agrees(t interface{ Fatalf(string, ...any) }, p *phoneReader, raw string) (good bool) {
 	got, kind, sentence := p.read(raw)
-	want, err := sms.ParsePhone(raw, p.country, p.abroad)
+	want, err := phone.Parse(raw, p.country, p.abroad)
 	if err != nil {
 		if kind == "" || sentence == "" || !strings.HasPrefix(raw, "#") && sentence != err.Error() {
 			t.Fatalf("%s %q: %v %q, the parser says %v", p.country, raw, got, sentence, err)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -222,7 +223,7 @@ func survey(header []string, sample []Row, country string) []column {
 				continue
 			}
 			c.phonish++
-			if _, err := sms.ParsePhone(cell, country, true); err == nil {
+			if _, err := phone.Parse(cell, country, true); err == nil {
 				c.valid++
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
-	"smsdesk/internal/sms"
+	"smsdesk/internal/phone"
 )
 
 // uglyFolder holds files of the kind that people really have, for this test
@@ -322,7 +322,7 @@ func (c uglyFile) compare(t *testing.T, got list) {
 		if c.phone < len(row.Cells) {
 			cell = row.Cells[c.phone]
 		}
-		if p, err := sms.ParsePhone(cell, "NG", false); err != nil {
+		if p, err := phone.Parse(cell, "NG", false); err != nil {
 			numbers = append(numbers, sentence(err))
 		} else {
 			numbers = append(numbers, p.Number)

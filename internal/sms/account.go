@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"smsdesk/internal/phone"
 )
 
 // Account is one set of credentials at one base URL, without the credentials.
@@ -104,7 +106,7 @@ func (a Account) Check() error {
 	if a.LateAfter < 0 {
 		bad["late_after"] = "Enter after how many hours a missing report is late"
 	}
-	if !KnownCountry(a.Country) {
+	if !phone.KnownCountry(a.Country) {
 		bad["country"] = "Enter a country as two letters, for example NG"
 	}
 	if _, err := time.LoadLocation(a.Timezone); err != nil || a.Timezone == "" || a.Timezone == "Local" {

@@ -3,6 +3,8 @@ package sms
 import (
 	"strings"
 	"unicode"
+
+	"smsdesk/internal/phone"
 )
 
 // AgainChoice is what can be done about the messages of one standing when a
@@ -60,7 +62,7 @@ func (m Message) RepeatRisk() string {
 func (m Message) MayRepeat() bool {
 	switch m.State {
 	case Accepted, Refused, Skipped, Cancelled, ClosedUnknown:
-		return m.Number != "" && !Removed(m.Number)
+		return m.Number != "" && !phone.Removed(m.Number)
 	}
 	return false
 }

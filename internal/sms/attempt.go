@@ -3,6 +3,8 @@ package sms
 import (
 	"strings"
 	"time"
+
+	"smsdesk/internal/phone"
 )
 
 // AttemptState is the state of one call that may send messages.
@@ -159,7 +161,7 @@ func Settle(to []Recipient, o Outcome, country string) Settlement {
 	if o.Class != ClassAnswered {
 		return settleWhole(to, o)
 	}
-	keys := MatchKeysOf(country)
+	keys := phone.KeysOf(country)
 	byNumber := map[string][]ResultRow{}
 	for _, r := range o.Rows {
 		k := keys.Key(r.Number)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"smsdesk/internal/phone"
 )
 
 // How a message came out of doubt (Message.Evidence).
@@ -44,8 +46,8 @@ const (
 // NFC with white space folded; a cut one counts from 20 letters on. A message
 // to a gateway group fits no report by itself: its numbers are not known.
 func FitReport(m Message, r DeliveryReport, country string) Fit {
-	key := MatchKey(r.Mobile, country)
-	if key == "" || key != MatchKey(m.Number, country) || !inWindow(m, r) {
+	key := phone.Key(r.Mobile, country)
+	if key == "" || key != phone.Key(m.Number, country) || !inWindow(m, r) {
 		return FitNone
 	}
 	return fitText(m.Text, r.ShortMessage)
@@ -80,7 +82,7 @@ func fitText(sent, reported string) Fit {
 // What has been removed cannot be compared.
 func OtherText(m Message, r DeliveryReport) bool {
 	text, told := foldText(m.Text), foldText(r.ShortMessage)
-	if text == "" || told == "" || Removed(m.Number) {
+	if text == "" || told == "" || phone.Removed(m.Number) {
 		return false
 	}
 	return !strings.HasPrefix(text, strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(told, "…"), "..."), " "))
@@ -178,7 +180,7 @@ const (
 // number enters the status rules, as a report would; nothing an answer says
 // moves a message back to "was not sent".
 func (a Asked) Judge(m Message, country string) (Message, Effect) {
-	if a.Code != "" || a.Answer.Number != "" && MatchKey(a.Answer.Number, country) != MatchKey(m.Number, country) {
+	if a.Code != "" || a.Answer.Number != "" && phone.Key(a.Answer.Number, country) != phone.Key(m.Number, country) {
 		if a.Why == AskedProof {
 			return m, Suspicious
 		}

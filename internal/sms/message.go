@@ -3,6 +3,8 @@ package sms
 import (
 	"slices"
 	"strings"
+
+	"smsdesk/internal/phone"
 )
 
 // State is where a message stands between us and the gateway. What the network
@@ -125,7 +127,7 @@ func (f MessageFilter) Searches() bool {
 
 // Admits says whether a message with this number and text is looked for; the
 // number itself is found by other means.
-func (f MessageFilter) Admits(number, text string, networks *Networks) bool {
+func (f MessageFilter) Admits(number, text string, networks *phone.Networks) bool {
 	if f.Text != "" && !strings.Contains(strings.ToLower(text), strings.ToLower(f.Text)) {
 		return false
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"smsdesk/internal/phone"
 )
 
 func TestKeptUntil(t *testing.T) {
@@ -60,25 +62,27 @@ func TestRetentionIsChecked(t *testing.T) {
 
 // TestARemovedNumberKeepsItsNetworkOnly: counts by network stay what they were.
 func TestARemovedNumberKeepsItsNetworkOnly(t *testing.T) {
-	networks := &Networks{}
+	networks := &phone.Networks{}
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.SampledFrom([]string{"234803", "234805", "234802", "25472", "4477", "9"}).Draw(t,
 			"prefix") + rapid.StringMatching(`[0-9]{7}`).Draw(t, "rest")
-		gone := RemovedNumber(number, "00ff00ff00ff00ff", networks)
-		if !Removed(gone) || Removed(number) || networks.Of(gone) != networks.Of(number) || Network(gone) != Network(number) {
+		gone := phone.RemovedFrom(number, "00ff00ff00ff00ff", networks)
+		if !phone.Removed(gone) || phone.Removed(number) || networks.Of(gone) != networks.Of(number) ||
+			phone.Network(gone) != phone.Network(number) {
 			t.Fatalf("%s became %s: %q, not %q", number, gone, networks.Of(gone), networks.Of(number))
 		}
-		if RemovedNumber(gone, "other", networks) != gone {
+		if phone.RemovedFrom(gone, "other", networks) != gone {
 			t.Fatal("removed twice")
 		}
-		if ShowPhone(gone, "NG") != RemovedWords || MaskPhone(gone, "NG") != RemovedWords || LogPhone(gone) != "••••" {
+		if phone.Show(gone, "NG") != phone.RemovedWords || phone.Mask(gone, "NG") != phone.RemovedWords ||
+			phone.ForLog(gone) != "••••" {
 			t.Fatal("a removed number is shown")
 		}
 		if m := (Message{State: Accepted, Number: gone}); m.MayRepeat() {
 			t.Fatal("it may be sent again")
 		}
 	})
-	if RemovedNumber("", "x", networks) != "" {
+	if phone.RemovedFrom("", "x", networks) != "" {
 		t.Error("no number was removed")
 	}
 }

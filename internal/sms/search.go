@@ -1,6 +1,10 @@
 package sms
 
-import "strings"
+import (
+	"strings"
+
+	"smsdesk/internal/phone"
+)
 
 // SearchMonths is how far back messages can be found.
 const SearchMonths = 13
@@ -48,11 +52,11 @@ type FailingNumber struct {
 // under "number".
 func SoughtNumber(typed, country string) (number, ends string, err error) {
 	typed = strings.TrimSpace(typed)
-	p, err := ParsePhone(typed, country, true)
+	p, err := phone.Parse(typed, country, true)
 	if err == nil {
 		return p.Number, "", nil
 	}
-	digits, _, sentence := cleanPhone(typed)
+	digits, _, sentence := phone.Clean(typed)
 	digits = strings.TrimPrefix(digits, "+")
 	switch {
 	case sentence != "":
@@ -60,7 +64,7 @@ func SoughtNumber(typed, country string) (number, ends string, err error) {
 	case len(digits) < leastTail:
 		return "", "", Invalid{"number": "Enter the full number, or at least its last 4 digits"}
 	case len(digits) > tailDigits || strings.HasPrefix(digits, "0") &&
-		len(digits) >= dialledDigits(strings.ToUpper(country)):
+		len(digits) >= phone.DialledDigits(strings.ToUpper(country)):
 		return "", "", Invalid{"number": err.Error()}
 	}
 	return "", digits, nil

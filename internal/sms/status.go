@@ -1,6 +1,10 @@
 package sms
 
-import "strings"
+import (
+	"strings"
+
+	"smsdesk/internal/phone"
+)
 
 // Status is the delivery status of an accepted message (§3.2).
 type Status string
@@ -78,7 +82,7 @@ func (m Message) Apply(r DeliveryReport, country string) (Message, Effect) {
 	if m.State != Accepted {
 		return m, NotMatched
 	}
-	if r.Mobile != m.Number && MatchKey(r.Mobile, country) != MatchKey(m.Number, country) {
+	if r.Mobile != m.Number && phone.Key(r.Mobile, country) != phone.Key(m.Number, country) {
 		return m, WrongNumber
 	}
 	s, ok := ParseStatus(r.Status)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"smsdesk/internal/phone"
 )
 
 const reported = "2348030000101"
@@ -58,7 +60,7 @@ func expected(late bool, reports []DeliveryReport) Delivery {
 	finals := map[string]bool{}
 	for _, r := range reports {
 		s, ok := ParseStatus(r.Status)
-		if !ok || MatchKey(r.Mobile, "NG") != reported {
+		if !ok || phone.Key(r.Mobile, "NG") != reported {
 			continue
 		}
 		if weight[string(s)] > 2 {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"smsdesk/internal/phone"
 )
 
 // lane draws a lane in which messages of each slot fail with a chance.
@@ -130,16 +132,16 @@ func TestLanesKeepEveryMessage(t *testing.T) {
 // TestNetworksAreThoseOfTheirPrefix: what is remembered of another number with
 // the same beginning is never wrong, however short the numbers are.
 func TestNetworksAreThoseOfTheirPrefix(t *testing.T) {
-	known := &Networks{}
+	known := &phone.Networks{}
 	for _, number := range []string{"25411000", "25410000", "254", "2547"} {
-		if got, want := known.Of(number), Network(number); got != want {
+		if got, want := known.Of(number), phone.Network(number); got != want {
 			t.Errorf("%s: %q, want %q", number, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		start := rapid.SampledFrom([]string{"234", "254", "233", "27", "44", "256", "91", "1", ""}).Draw(t, "start")
 		number := start + rapid.StringMatching(`[0-9]{0,11}`).Draw(t, "rest")
-		if got, want := known.Of(number), Network(number); got != want {
+		if got, want := known.Of(number), phone.Network(number); got != want {
 			t.Fatalf("%s: %q, want %q", number, got, want)
 		}
 	})

@@ -79,7 +79,8 @@ func TestAClockAnHourFastStartsNothing(t *testing.T) {
 		w.Is(soon.ID, sms.CampaignScheduled, "")
 		w.answers(0)
 		w.Pass(5 * time.Second)
-		w.stands(health.ClockWrong, "is 60 minutes ahead of the provider's. Scheduled campaigns wait. Set the computer's clock")
+		w.stands(health.ClockWrong,
+			"is 60 minutes ahead of the provider's. Scheduled campaigns wait. Set the computer's clock")
 		w.Is(soon.ID, sms.CampaignScheduled, "")
 		w.Is(later.ID, sms.CampaignScheduled, "")
 		w.Clocks.Jump(-time.Hour)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
 
@@ -66,7 +67,7 @@ func messageForm(m sms.Message, word string, masked bool) Message {
 	f := Message{ID: m.ID, Row: m.Row, Phone: m.Number, Text: m.Text, Parts: m.Parts, State: word, MessageID: m.ProviderID,
 		Reason: m.Reason}
 	if masked {
-		f.Reason = sms.MaskWords(m.Reason)
+		f.Reason = phone.MaskText(m.Reason)
 	}
 	if m.State == sms.Accepted {
 		f.Status = string(sms.NoReport)
@@ -75,7 +76,7 @@ func messageForm(m sms.Message, word string, masked bool) Message {
 		}
 	}
 	if masked && m.Number != "" {
-		f.Phone = sms.LogPhone(m.Number)
+		f.Phone = phone.ForLog(m.Number)
 	}
 	return f
 }

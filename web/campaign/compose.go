@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -57,7 +58,7 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 		if p, err = s.composeTyped(r, v); err != nil {
 			return err
 		}
-		read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
+		read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
 		p.Count = &read
 		return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
 	}
@@ -133,7 +134,7 @@ func (s *drafts) prefill(r *http.Request, v *page.Visit, p *views.ComposePage, i
 	var lines []string
 	for _, m := range messages {
 		if m.Number != "" {
-			lines = append(lines, sms.ShowPhone(m.Number, v.Account.Country))
+			lines = append(lines, phone.Show(m.Number, v.Account.Country))
 		}
 	}
 	p.Numbers, p.Text, p.Flash, p.SenderID = strings.Join(lines, "\n"), c.Text, c.Flash, c.SenderID
@@ -153,7 +154,7 @@ func (s *drafts) prefill(r *http.Request, v *page.Visit, p *views.ComposePage, i
 		}
 		return err
 	}
-	read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
+	read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count = &read
 	return nil
 }
@@ -217,7 +218,7 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		return nil
 	}
 	to := views.ConfirmPath(c.ID)
-	if read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad); read.Repeated > 0 {
+	if read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad); read.Repeated > 0 {
 		to = views.With(to, "repeated", strconv.Itoa(read.Repeated))
 	}
 	page.Redirect(w, r, to)
@@ -252,7 +253,7 @@ func tokenFor(p views.ComposePage) string {
 // composeAgain shows the form with what is wrong and everything that was typed.
 func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage,
 	bad sms.Invalid) error {
-	read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
+	read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
 	f := v.Frame("New message", "new")
 	f.Error = true
@@ -283,5 +284,5 @@ func (s *drafts) Numbers(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 		return s.Render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
 	}
 	return s.Render(w, r, http.StatusOK, views.ComposeNumbers(
-		views.NumberCount{Numbers: sms.ReadNumbers(text, v.Account.Country, v.Account.Abroad)}))
+		views.NumberCount{Numbers: phone.ReadAll(text, v.Account.Country, v.Account.Abroad)}))
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -50,7 +51,7 @@ func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if len(bad) > 0 && !page.IsFragment(r) {
 		return s.composeAgain(w, r, v, p, bad)
 	}
-	read := sms.ReadNumbers(p.Numbers, v.Account.Country, v.Account.Abroad)
+	read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
 	return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"smsdesk/internal/desk"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 	"smsdesk/views"
@@ -90,7 +91,7 @@ func (s *menus) pressOf(v *page.Visit, r *http.Request, p *views.SimulatorPage) 
 	if !slices.Contains(ussd.Networks(), p.Network) {
 		p.Network = ussd.Networks()[0]
 	}
-	phone, err := sms.ParsePhone(p.Number, v.Account.Country, true)
+	phone, err := phone.Parse(p.Number, v.Account.Country, true)
 	if err != nil {
 		bad["number"] = "Enter a mobile number, for example " + simulatorNumber
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
@@ -156,10 +157,10 @@ func stranger(r ussd.Request) ussd.Answer {
 // readCaller reads what the network says of the caller; "" when it says
 // nothing that could be told from others. readable says that it is a number.
 func readCaller(msisdn, country string) (number string, readable bool) {
-	if p, err := sms.ParsePhone(msisdn, country, true); err == nil {
+	if p, err := phone.Parse(msisdn, country, true); err == nil {
 		return p.Number, true
 	}
-	digits := sms.MatchKey(msisdn, country)
+	digits := phone.Key(msisdn, country)
 	return digits[:min(len(digits), 20)], false
 }
 
@@ -284,7 +285,7 @@ func (s *Sessions) begin(known *published, c *call, r ussd.Request, d *deeds, no
 	var own []ussd.Value
 	if program.Uses(ussd.NumberName) {
 		own = append(own, ussd.Value{Name: ussd.NumberName,
-			Text: sms.ShowPhone(c.about.Number, known.accounts[c.about.AccountID].Country)})
+			Text: phone.Show(c.about.Number, known.accounts[c.about.AccountID].Country)})
 	}
 	if program.Uses(ussd.NetworkName) {
 		own = append(own, ussd.Value{Name: ussd.NetworkName, Text: network})

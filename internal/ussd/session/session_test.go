@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
@@ -336,7 +337,7 @@ func (m *model) ask(stage ussd.Stage, number, text string) string {
 	switch {
 	case stage == ussd.Begin:
 		_, inputs := ussd.Dialled([]*ussd.Program{m.p}, "mtn", "347", text)
-		m.s, a = m.p.Begin(inputs, []ussd.Value{{Name: ussd.NumberName, Text: sms.ShowPhone(number, "NG")},
+		m.s, a = m.p.Begin(inputs, []ussd.Value{{Name: ussd.NumberName, Text: phone.Show(number, "NG")},
 			{Name: ussd.NetworkName, Text: "mtn"}}, nothing{})
 	case !m.open && stage == ussd.End:
 		a = ussd.Answer{End: true, Text: ussd.Over}

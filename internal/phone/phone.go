@@ -1,4 +1,4 @@
-package sms
+package phone
 
 import (
 	"errors"
@@ -23,11 +23,11 @@ func KnownCountry(country string) bool {
 	return len(country) == 2 && phonenumbers.GetCountryCodeForRegion(strings.ToUpper(country)) != 0
 }
 
-// ParsePhone reads a number as people write it, in the given country unless it
+// Parse reads a number as people write it, in the given country unless it
 // says otherwise. abroad allows numbers of other countries. The error is the
 // sentence that says what is wrong.
-func ParsePhone(raw, country string, abroad bool) (Phone, error) {
-	cleaned, fixes, sentence := cleanPhone(raw)
+func Parse(raw, country string, abroad bool) (Phone, error) {
+	cleaned, fixes, sentence := Clean(raw)
 	if sentence != "" {
 		return Phone{}, errors.New(sentence)
 	}
@@ -38,10 +38,10 @@ func ParsePhone(raw, country string, abroad bool) (Phone, error) {
 	return Phone{Number: n, Fixes: append(fixes, prefixFix(cleaned, n, country)...)}, nil
 }
 
-// cleanPhone turns a cell into "+" and ASCII digits, or says why it cannot.
+// Clean turns a cell into "+" and ASCII digits, or says why it cannot.
 // The parser behind it would read "08031234567x" as a valid number, so
 // everything that is not part of one is refused here.
-func cleanPhone(raw string) (digits string, fixes []string, sentence string) {
+func Clean(raw string) (digits string, fixes []string, sentence string) {
 	s := strings.TrimSpace(raw)
 	if s == "" {
 		return "", nil, "Missing: enter a phone number"
@@ -152,7 +152,7 @@ func mobile(p *phonenumbers.PhoneNumber) bool {
 }
 
 func lengthSentence(digits, country string) string {
-	want, national := dialledDigits(country), nationalDigits(country)
+	want, national := DialledDigits(country), nationalDigits(country)
 	have := len(digits)
 	if strings.HasPrefix(digits, fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))) && have > national {
 		have = have - len(fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))) + want - national
@@ -171,9 +171,9 @@ func lengthSentence(digits, country string) string {
 	}
 }
 
-// dialledDigits counts the digits of a mobile number as people dial it in the
+// DialledDigits counts the digits of a mobile number as people dial it in the
 // country.
-func dialledDigits(country string) (n int) {
+func DialledDigits(country string) (n int) {
 	p := phonenumbers.GetExampleNumberForType(country, phonenumbers.MOBILE)
 	if p == nil {
 		return 0
@@ -195,32 +195,32 @@ func prefixFix(digits, number, country string) []string {
 	return nil
 }
 
-// MatchKey reduces a number in any of the forms that answers and reports use
+// Key reduces a number in any of the forms that answers and reports use
 // to one that can be compared: the country code and the digits behind it, with
 // "+", "00" and the national zero taken away, for a number of the country; the
 // bare digits for any other. Only keys of the same country may be compared,
 // and a key is not a number to send to. It never fails.
-func MatchKey(raw, country string) string { return MatchKeysOf(country).Key(raw) }
+func Key(raw, country string) string { return KeysOf(country).Key(raw) }
 
-// MatchKeys makes the match keys of one country, for many numbers in a row.
-type MatchKeys struct {
+// Keys makes the match keys of one country, for many numbers in a row.
+type Keys struct {
 	code     string // "" for a country that is not known
 	national int    // digits of a mobile number without its leading zero
 }
 
-// MatchKeysOf reads what the country's numbers look like, which takes longer
+// KeysOf reads what the country's numbers look like, which takes longer
 // than many keys.
-func MatchKeysOf(country string) MatchKeys {
+func KeysOf(country string) Keys {
 	country = strings.ToUpper(country)
 	national := nationalDigits(country)
 	if national == 0 {
-		return MatchKeys{}
+		return Keys{}
 	}
-	return MatchKeys{fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country)), national}
+	return Keys{fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country)), national}
 }
 
 // Key is MatchKey in this country.
-func (k MatchKeys) Key(raw string) string {
+func (k Keys) Key(raw string) string {
 	digits := raw
 	if strings.Trim(raw, "0123456789") != "" {
 		var b strings.Builder
@@ -257,9 +257,9 @@ func nationalDigits(country string) int {
 	return len(phonenumbers.GetNationalSignificantNumber(p))
 }
 
-// ShowPhone writes a number as people of the country write it: national form
+// Show writes a number as people of the country write it: national form
 // at home, "+" and country code abroad.
-func ShowPhone(number, country string) string {
+func Show(number, country string) string {
 	if Removed(number) {
 		return RemovedWords
 	}
@@ -273,10 +273,10 @@ func ShowPhone(number, country string) string {
 	return phonenumbers.Format(p, phonenumbers.INTERNATIONAL)
 }
 
-// MaskPhone hides the middle of a shown number from people who may not see it
+// Mask hides the middle of a shown number from people who may not see it
 // whole: "0803 ••• 0101".
-func MaskPhone(number, country string) string {
-	shown := []rune(ShowPhone(number, country))
+func Mask(number, country string) string {
+	shown := []rune(Show(number, country))
 	digits := 0
 	for _, r := range shown {
 		if unicode.IsDigit(r) {
@@ -299,12 +299,12 @@ func MaskPhone(number, country string) string {
 // it is written.
 var longNumber = regexp.MustCompile(`[0-9](?:[ ().+-]{0,2}[0-9]){6,}`)
 
-// MaskWords hides what may be a phone number in words that somebody else chose,
+// MaskText hides what may be a phone number in words that somebody else chose,
 // such as the provider's reason, from people who may not see numbers whole.
-func MaskWords(text string) string { return longNumber.ReplaceAllString(text, "•••") }
+func MaskText(text string) string { return longNumber.ReplaceAllString(text, "•••") }
 
-// LogPhone masks a number for a log line: "2348••••0101".
-func LogPhone(number string) string {
+// ForLog masks a number for a log line: "2348••••0101".
+func ForLog(number string) string {
 	if len(number) < 9 || Removed(number) {
 		return "••••"
 	}
@@ -329,19 +329,19 @@ func CountryName(country string) string {
 type Numbers struct {
 	Good     []string // MSISDNs, each once, in the order of the text
 	Repeated int      // entries left out because the number stood there before
-	Bad      []BadNumber
+	Bad      []Bad
 }
 
-// BadNumber is an entry that is no number we can send to.
-type BadNumber struct {
+// Bad is an entry that is no number we can send to.
+type Bad struct {
 	Raw      string
 	Sentence string
 }
 
-// ReadNumbers reads numbers that stand one on a line or parted by commas,
+// ReadAll reads numbers that stand one on a line or parted by commas,
 // semicolons, tabs, bars or, where each piece is a number by itself, spaces.
 // abroad allows numbers of other countries.
-func ReadNumbers(text, country string, abroad bool) Numbers {
+func ReadAll(text, country string, abroad bool) Numbers {
 	var n Numbers
 	seen := map[string]bool{}
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n\r,;\t|", r) }) {
@@ -351,7 +351,7 @@ func ReadNumbers(text, country string, abroad bool) Numbers {
 		}
 		phones, err := readEntry(entry, country, abroad)
 		if err != nil {
-			n.Bad = append(n.Bad, BadNumber{Raw: entry, Sentence: err.Error()})
+			n.Bad = append(n.Bad, Bad{Raw: entry, Sentence: err.Error()})
 			continue
 		}
 		for _, p := range phones {
@@ -367,7 +367,7 @@ func ReadNumbers(text, country string, abroad bool) Numbers {
 }
 
 func readEntry(entry, country string, abroad bool) ([]Phone, error) {
-	p, err := ParsePhone(entry, country, abroad)
+	p, err := Parse(entry, country, abroad)
 	if err == nil {
 		return []Phone{p}, nil
 	}
@@ -377,7 +377,7 @@ func readEntry(entry, country string, abroad bool) ([]Phone, error) {
 	}
 	var phones []Phone
 	for _, piece := range pieces {
-		p, bad := ParsePhone(piece, country, abroad)
+		p, bad := Parse(piece, country, abroad)
 		if bad != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package sms
+package phone
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func TestParsePhoneReadsWhatPeopleWrite(t *testing.T) {
 		`="08030000101"`:       "2348030000101",
 		"2340803 000 0101":     "2348030000101",
 	} {
-		got, err := ParsePhone(raw, "NG", false)
+		got, err := Parse(raw, "NG", false)
 		if err != nil || got.Number != want {
 			t.Errorf("ParsePhone(%q) = %q, %v; want %q", raw, got.Number, err, want)
 		}
@@ -48,7 +48,7 @@ func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 		"08030000101+2348030000102": "Cell has two numbers. Put each on its own row",
 		"+447400123456":             "Not a mobile number in Nigeria, and sending abroad is turned off",
 	} {
-		_, err := ParsePhone(raw, "NG", false)
+		_, err := Parse(raw, "NG", false)
 		if err == nil || err.Error() != want {
 			t.Errorf("ParsePhone(%q) says %v; want %q", raw, err, want)
 		}
@@ -58,12 +58,12 @@ func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 		"+442079460000": "Not a mobile number in the United Kingdom",
 		"+80012345678":  "Not a mobile number in this country",
 	} {
-		_, err := ParsePhone(raw, "NG", true)
+		_, err := Parse(raw, "NG", true)
 		if err == nil || err.Error() != want {
 			t.Errorf("abroad, ParsePhone(%q) says %v; want %q", raw, err, want)
 		}
 	}
-	if p, err := ParsePhone("+447400123456", "NG", true); err != nil || p.Number != "447400123456" {
+	if p, err := Parse("+447400123456", "NG", true); err != nil || p.Number != "447400123456" {
 		t.Errorf("abroad allowed: %v %v", p, err)
 	}
 }
@@ -73,7 +73,7 @@ func TestMatchKeyMeetsInEveryForm(t *testing.T) {
 		national := "803" + rapid.StringMatching(`[0-9]{7}`).Draw(t, "rest")
 		for _, form := range []string{"234" + national, "+234" + national, "0" + national, national, "00234" + national,
 			" +234 " + national[:3] + "-" + national[3:]} {
-			if got := MatchKey(form, "NG"); got != "234"+national {
+			if got := Key(form, "NG"); got != "234"+national {
 				t.Fatalf("MatchKey(%q) = %q", form, got)
 			}
 		}
@@ -81,13 +81,13 @@ func TestMatchKeyMeetsInEveryForm(t *testing.T) {
 }
 
 func TestPhoneIsShownAndMasked(t *testing.T) {
-	if got := ShowPhone("2348030000101", "NG"); got != "0803 000 0101" {
+	if got := Show("2348030000101", "NG"); got != "0803 000 0101" {
 		t.Errorf("shown as %q", got)
 	}
-	if got := MaskPhone("2348030000101", "NG"); got != "0803 ••• 0101" {
+	if got := Mask("2348030000101", "NG"); got != "0803 ••• 0101" {
 		t.Errorf("masked as %q", got)
 	}
-	if got := LogPhone("2348030000101"); strings.Contains(got, "000") || !strings.HasSuffix(got, "0101") {
+	if got := ForLog("2348030000101"); strings.Contains(got, "000") || !strings.HasSuffix(got, "0101") {
 		t.Errorf("logged as %q", got)
 	}
 }
@@ -98,31 +98,31 @@ func FuzzMSISDN(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		p, err := ParsePhone(raw, "NG", true)
-		MatchKey(raw, "NG")
+		p, err := Parse(raw, "NG", true)
+		Key(raw, "NG")
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatalf("%q refused without a sentence: %v", raw, err)
 			}
 			return
 		}
-		key := MatchKey(p.Number, "NG")
-		if key != MatchKey("+"+p.Number, "NG") || key != MatchKey("00"+p.Number, "NG") ||
+		key := Key(p.Number, "NG")
+		if key != Key("+"+p.Number, "NG") || key != Key("00"+p.Number, "NG") ||
 			strings.HasPrefix(p.Number, "234") && key != p.Number {
 			t.Fatalf("%q became %q, but a report of it is looked for as %q", raw, p.Number, key)
 		}
-		home, err := ParsePhone(raw, "NG", false)
+		home, err := Parse(raw, "NG", false)
 		if err == nil && home.Number != p.Number || err != nil && strings.HasPrefix(p.Number, "234") {
 			t.Fatalf("%q is %q where abroad is allowed and %q where not (%v)", raw, p.Number, home.Number, err)
 		}
-		shown := ShowPhone(p.Number, "NG")
-		if back, err := ParsePhone(shown, "NG", true); err != nil || back.Number != p.Number {
+		shown := Show(p.Number, "NG")
+		if back, err := Parse(shown, "NG", true); err != nil || back.Number != p.Number {
 			t.Fatalf("%q became %q, shown as %q, which became %q (%v)", raw, p.Number, shown, back.Number, err)
 		}
 		if strings.Trim(p.Number, "0123456789") != "" || len(p.Number) < 7 || len(p.Number) > 15 {
 			t.Fatalf("%q became %q", raw, p.Number)
 		}
-		if again, err := ParsePhone("+"+p.Number, "NG", true); err != nil || again.Number != p.Number {
+		if again, err := Parse("+"+p.Number, "NG", true); err != nil || again.Number != p.Number {
 			t.Fatalf("%q became %q, which became %q (%v)", raw, p.Number, again.Number, err)
 		}
 	})
@@ -142,21 +142,21 @@ func TestReadNumbersOfAPastedMess(t *testing.T) {
 		"08030000103\t08030000101|08030000102":          {Good: []string{three, one, two}},
 		"08030000101,,\n\n,08030000101, +2348030000101": {Good: []string{one}, Repeated: 2},
 		"0803-000-0101;(0803) 000 0102":                 {Good: []string{one, two}},
-		"Ada: 08030000101":                              {Bad: []BadNumber{{"Ada: 08030000101", `Contains letters: character 1 of "Ada: 08030000101" is A`}}},
+		"Ada: 08030000101":                              {Bad: []Bad{{"Ada: 08030000101", `Contains letters: character 1 of "Ada: 08030000101" is A`}}},
 		"08030000101,080300001,hello": {Good: []string{one},
-			Bad: []BadNumber{{"080300001", "Too short: has 9 digits, needs 11"},
+			Bad: []Bad{{"080300001", "Too short: has 9 digits, needs 11"},
 				{"hello", `Contains letters: character 1 of "hello" is h`}}},
-		"08030000101 080300":          {Bad: []BadNumber{{"08030000101 080300", "Too long: has 17 digits, needs 11"}}},
-		"0803 000 0101 0803 000 0102": {Bad: []BadNumber{{"0803 000 0101 0803 000 0102", "Cell has two numbers. Put each on its own row"}}},
-		"0803000010108030000102":      {Bad: []BadNumber{{"0803000010108030000102", "Cell has two numbers. Put each on its own row"}}},
-		"08030000101/08030000102":     {Bad: []BadNumber{{"08030000101/08030000102", "Cell has two numbers. Put each on its own row"}}},
-		"2.34803E+12": {Bad: []BadNumber{{"2.34803E+12",
+		"08030000101 080300":          {Bad: []Bad{{"08030000101 080300", "Too long: has 17 digits, needs 11"}}},
+		"0803 000 0101 0803 000 0102": {Bad: []Bad{{"0803 000 0101 0803 000 0102", "Cell has two numbers. Put each on its own row"}}},
+		"0803000010108030000102":      {Bad: []Bad{{"0803000010108030000102", "Cell has two numbers. Put each on its own row"}}},
+		"08030000101/08030000102":     {Bad: []Bad{{"08030000101/08030000102", "Cell has two numbers. Put each on its own row"}}},
+		"2.34803E+12": {Bad: []Bad{{"2.34803E+12",
 			"Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number"}}},
-		"+44 7400 123456": {Bad: []BadNumber{{"+44 7400 123456", "Not a mobile number in Nigeria, and sending abroad is turned off"}}},
+		"+44 7400 123456": {Bad: []Bad{{"+44 7400 123456", "Not a mobile number in Nigeria, and sending abroad is turned off"}}},
 		"'08030000101\n=08030000102": {Good: []string{one},
-			Bad: []BadNumber{{"=08030000102", `Contains letters: character 1 of "=08030000102" is =`}}},
+			Bad: []Bad{{"=08030000102", `Contains letters: character 1 of "=08030000102" is =`}}},
 	} {
-		if d := cmp.Diff(want, ReadNumbers(text, "NG", false)); d != "" {
+		if d := cmp.Diff(want, ReadAll(text, "NG", false)); d != "" {
 			t.Errorf("%q:\n%s", text, d)
 		}
 	}
@@ -186,7 +186,7 @@ func TestReadNumbersLosesNothing(t *testing.T) {
 			}
 			text += rapid.SampledFrom([]string{"\n", "\r\n", ", ", ";", " \t", "|", ",,\n "}).Draw(t, "between")
 		}
-		got := ReadNumbers(text, "NG", false)
+		got := ReadAll(text, "NG", false)
 		if d := cmp.Diff(want, got.Good); d != "" || got.Repeated != repeated || len(got.Bad) != bad {
 			t.Fatalf("%q: %+v, want %v, %d repeated, %d bad", text, got, want, repeated, bad)
 		}
@@ -198,11 +198,11 @@ func TestReadNumbersLosesNothing(t *testing.T) {
 func TestMatchKeyAbroad(t *testing.T) {
 	for _, n := range []string{"447400123456", "4712345678", "16502530000", "2250701020304", "233241234567"} {
 		for _, form := range []string{n, "+" + n, "00" + n, "+" + n[:2] + " " + n[2:]} {
-			if MatchKey(form, "NG") != MatchKey(n, "NG") {
-				t.Errorf("MatchKey(%q) = %q, of %q it is %q", form, MatchKey(form, "NG"), n, MatchKey(n, "NG"))
+			if Key(form, "NG") != Key(n, "NG") {
+				t.Errorf("MatchKey(%q) = %q, of %q it is %q", form, Key(form, "NG"), n, Key(n, "NG"))
 			}
 		}
-		if MatchKey(n, "NG") == MatchKey("2348030000101", "NG") {
+		if Key(n, "NG") == Key("2348030000101", "NG") {
 			t.Errorf("%q meets a Nigerian number", n)
 		}
 	}
@@ -214,12 +214,12 @@ func TestMatchKeyAbroad(t *testing.T) {
 		"GH": {"233231234567", "0231234567", "231234567"},
 	} {
 		for _, f := range forms {
-			if got, want := MatchKey(f, country), MatchKey(forms[0], country); got != want {
+			if got, want := Key(f, country), Key(forms[0], country); got != want {
 				t.Errorf("%s: MatchKey(%q) = %q, of %q it is %q", country, f, got, forms[0], want)
 			}
 		}
 	}
-	if MatchKey("", "NG") != "" || MatchKey("•••", "NG") != "" || MatchKey("+234 803", "") != "234803" {
+	if Key("", "NG") != "" || Key("•••", "NG") != "" || Key("+234 803", "") != "234803" {
 		t.Error("what is no number became one")
 	}
 }
