@@ -187,5 +187,5 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 		t.Errorf("the download holds\n%s", csv)
 	}
 	p.open("/ussd/sessions")
-	p.sees("News: 4 people")
+	p.sees("News: 4 callers")
 }
