@@ -17,7 +17,7 @@ func (c *Client) Balance(ctx context.Context) ([]sms.Balance, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.understand(s, subject{})
+	e, err := c.parseResponse(s, subject{})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (c *Client) BalanceIn(ctx context.Context, format string) (string, error) {
 	}
 	// A refusal may come as JSON whatever was asked for.
 	if e, err := c.envelope(s); s.status != http.StatusOK || err == nil && e.code != "000" {
-		if _, err := c.understand(s, subject{}); err != nil {
+		if _, err := c.parseResponse(s, subject{}); err != nil {
 			return "", err
 		}
 	}
@@ -115,9 +115,9 @@ func balancesIn(raw string) (list []sms.Balance) {
 	}
 }
 
-func (c *Client) readBalance(ctx context.Context, format string) (shot, error) {
+func (c *Client) readBalance(ctx context.Context, format string) (oneShotResult, error) {
 	if format != "json" && format != "xml" {
-		return shot{}, &Error{Sentence: fmt.Sprintf("We cannot read the balance as %q", format)}
+		return oneShotResult{}, &Error{Sentence: fmt.Sprintf("We cannot read the balance as %q", format)}
 	}
 	return c.read(ctx, "/Balance", nil, http.Header{
 		"Accept":       {"application/" + format},

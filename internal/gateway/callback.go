@@ -66,8 +66,8 @@ type CallbackConfig struct {
 // acknowledged.
 type Callback struct {
 	cfg        CallbackConfig
-	reports    *bulkhead
-	sessions   *bulkhead
+	reports    *concurrencyLimit
+	sessions   *concurrencyLimit
 	reportStop time.Duration
 	ussdStop   time.Duration
 }
@@ -82,8 +82,8 @@ func NewCallback(cfg CallbackConfig) *Callback {
 	}
 	return &Callback{
 		cfg:        cfg,
-		reports:    newBulkhead(maxCallsInFlight, maxCallsWaiting),
-		sessions:   newBulkhead(maxCallsInFlight, 0),
+		reports:    newConcurrencyLimit(maxCallsInFlight, maxCallsWaiting),
+		sessions:   newConcurrencyLimit(maxCallsInFlight, 0),
 		reportStop: reportStop,
 		ussdStop:   ussdStop,
 	}
@@ -239,29 +239,29 @@ func (c *Callback) answer(ctx context.Context, accountID int64, req ussd.Request
 
 var errFull = errors.New("too many callbacks at once")
 
-// bulkhead lets a number of calls work at once and another number wait.
-type bulkhead struct {
-	room    int64
-	present atomic.Int64
-	places  chan struct{}
+// concurrencyLimit lets a number of calls work at once and another number wait.
+type concurrencyLimit struct {
+	maxBusy   int64
+	busy      atomic.Int64
+	semaphore chan struct{}
 }
 
-func newBulkhead(inFlight, waiting int) *bulkhead {
-	return &bulkhead{room: int64(inFlight + waiting), places: make(chan struct{}, inFlight)}
+func newConcurrencyLimit(inFlight, waiting int) *concurrencyLimit {
+	return &concurrencyLimit{maxBusy: int64(inFlight + waiting), semaphore: make(chan struct{}, inFlight)}
 }
 
 // do runs work in a place of its own and returns its error, errFull when there
 // is no room to wait, or ctx's error when that ends first; then the work is
 // left to finish by itself and keeps its place until it has. A panic is an error.
-func (b *bulkhead) do(ctx context.Context, work func() error) error {
-	if b.present.Add(1) > b.room {
-		b.present.Add(-1)
+func (b *concurrencyLimit) do(ctx context.Context, work func() error) error {
+	if b.busy.Add(1) > b.maxBusy {
+		b.busy.Add(-1)
 		return errFull
 	}
 	select {
-	case b.places <- struct{}{}:
+	case b.semaphore <- struct{}{}:
 	case <-ctx.Done():
-		b.present.Add(-1)
+		b.busy.Add(-1)
 		return ctx.Err()
 	}
 	done := make(chan error, 1)
@@ -270,8 +270,8 @@ func (b *bulkhead) do(ctx context.Context, work func() error) error {
 			if p := recover(); p != nil {
 				done <- fmt.Errorf("panic: %v", p)
 			}
-			<-b.places
-			b.present.Add(-1)
+			<-b.semaphore
+			b.busy.Add(-1)
 		}()
 		done <- work()
 	}()

@@ -243,7 +243,7 @@ func TestFlood(t *testing.T) {
 		inside.Add(-1)
 		return nil
 	}))
-	c.reports = newBulkhead(4, 6)
+	c.reports = newConcurrencyLimit(4, 6)
 	codes := make(chan int, 100)
 	serve := func() {
 		w := httptest.NewRecorder()
@@ -253,7 +253,7 @@ func TestFlood(t *testing.T) {
 	for range 10 {
 		go serve()
 	}
-	for c.reports.present.Load() < 10 || inside.Load() < 4 {
+	for c.reports.busy.Load() < 10 || inside.Load() < 4 {
 		time.Sleep(time.Millisecond)
 	}
 	for range 5 {
@@ -276,10 +276,10 @@ func TestFlood(t *testing.T) {
 	if most.Load() > 4 || len(b.reports) != 10 {
 		t.Fatalf("%d at once, %d kept", most.Load(), len(b.reports))
 	}
-	for c.reports.present.Load() != 0 {
+	for c.reports.busy.Load() != 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if d := NewCallback(CallbackConfig{}); cap(d.reports.places) != 512 || d.reports.room != 512+16384 {
+	if d := NewCallback(CallbackConfig{}); cap(d.reports.semaphore) != 512 || d.reports.maxBusy != 512+16384 {
 		t.Fatal("the limits are not those of the design")
 	}
 }

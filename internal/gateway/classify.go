@@ -14,7 +14,7 @@ import (
 // (internal/workers/README.md, What may be sent again). Whatever is not proven is doubt. Numbers and
 // ids of rows stay as given, because they are compared; every other text of
 // the service has lost the credentials by the time it gets here.
-func (c *Client) outcome(call sms.Call, s shot) sms.Outcome {
+func (c *Client) outcome(call sms.Call, s oneShotResult) sms.Outcome {
 	o := c.judge(call, s)
 	o.HTTPStatus, o.Written = s.status, s.written
 	for i := range o.Rows {
@@ -24,7 +24,7 @@ func (c *Client) outcome(call sms.Call, s shot) sms.Outcome {
 	return o
 }
 
-func (c *Client) judge(call sms.Call, s shot) sms.Outcome {
+func (c *Client) judge(call sms.Call, s oneShotResult) sms.Outcome {
 	switch {
 	case s.written == 0:
 		return sms.Outcome{Class: sms.ClassNothingLeft, Reason: c.nothingLeft(s)}
@@ -52,16 +52,16 @@ func (c *Client) judge(call sms.Call, s shot) sms.Outcome {
 }
 
 // envelope parses an answer; its description has lost the credentials.
-func (c *Client) envelope(s shot) (envelope, error) {
+func (c *Client) envelope(s oneShotResult) (envelope, error) {
 	e, err := parseEnvelope(s.body)
 	e.description = c.redact.brief(e.description, maxDescription)
 	return e, err
 }
 
-func (c *Client) nothingLeft(s shot) string {
+func (c *Client) nothingLeft(s oneShotResult) string {
 	var refused refusal
 	switch {
-	case s.limited() && !errors.Is(s.noPlace, context.Canceled):
+	case s.limited() && !errors.Is(s.rateTimeout, context.Canceled):
 		return fmt.Sprintf("The limit of %d requests per minute left no room in time. Nothing was sent.", c.limiter.rate)
 	case errors.As(s.err, &refused):
 		return "smsdesk blocked this request. Nothing was sent. Cause: " + c.redact.brief(refused.Error(), maxDescription)
@@ -73,7 +73,7 @@ func (c *Client) nothingLeft(s shot) string {
 
 // judgeRate: 429 means by contract that the call was not executed (§8), unless
 // the same answer says that it was.
-func (c *Client) judgeRate(call sms.Call, s shot) sms.Outcome {
+func (c *Client) judgeRate(call sms.Call, s oneShotResult) sms.Outcome {
 	e, err := c.envelope(s)
 	if err == nil && (e.code == "000" || e.hasData()) {
 		return unclear(call, "HTTP status 429 together with a result")
@@ -93,7 +93,7 @@ func (c *Client) judgeRate(call sms.Call, s shot) sms.Outcome {
 
 // judgeRefusal reads a status of 400 to 499. A body that is no JSON or knows
 // no ErrorCode leaves the status alone to speak; a broken envelope is doubt.
-func (c *Client) judgeRefusal(call sms.Call, s shot) sms.Outcome {
+func (c *Client) judgeRefusal(call sms.Call, s oneShotResult) sms.Outcome {
 	e, err := c.envelope(s)
 	switch {
 	case errors.Is(err, errNoEnvelope) && !looksLikeJSON(s.body), errors.Is(err, errNoCode) && !e.hasData():

@@ -89,7 +89,7 @@ func TestGoldenBodies(t *testing.T) {
 	c := open(t, "http://127.0.0.1:1/v2")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o := c.outcome(textCall("2348031230101"), shot{written: 1, status: 200, body: []byte(tt.body)})
+			o := c.outcome(textCall("2348031230101"), oneShotResult{written: 1, status: 200, body: []byte(tt.body)})
 			if o.Class != tt.want {
 				t.Fatalf("class %q, want %q: %s", o.Class, tt.want, o.Reason)
 			}
@@ -105,7 +105,7 @@ func TestGroupNeedsRows(t *testing.T) {
 	call := sms.Call{Kind: sms.CallGroup, GroupID: "1"}
 	for body, want := range map[string]sms.Class{`{"ErrorCode":0,"Data":[]}`: sms.ClassDoubt,
 		goodBody: sms.ClassAnswered} {
-		if o := c.outcome(call, shot{written: 1, status: 200, body: []byte(body)}); o.Class != want {
+		if o := c.outcome(call, oneShotResult{written: 1, status: 200, body: []byte(body)}); o.Class != want {
 			t.Errorf("%s: %q", body, o.Class)
 		}
 	}
@@ -133,14 +133,14 @@ func TestStatuses(t *testing.T) {
 	}
 	c := open(t, "http://127.0.0.1:1/v2")
 	for _, tt := range tests {
-		o := c.outcome(textCall("1"), shot{written: 1, status: tt.status, body: []byte(tt.body)})
+		o := c.outcome(textCall("1"), oneShotResult{written: 1, status: tt.status, body: []byte(tt.body)})
 		if o.Class != tt.want || o.HTTPStatus != tt.status {
 			t.Errorf("%d %s: %q, want %q", tt.status, tt.body, o.Class, tt.want)
 		}
 		if smaller := strings.Contains(o.Reason, "Fewer recipients"); smaller != (tt.status == 413 || tt.status == 414) {
 			t.Errorf("%d: %s", tt.status, o.Reason)
 		}
-		broken := c.outcome(textCall("1"), shot{written: 1, status: tt.status, body: []byte(tt.body), err: errTooLarge})
+		broken := c.outcome(textCall("1"), oneShotResult{written: 1, status: tt.status, body: []byte(tt.body), err: errTooLarge})
 		want := d
 		if tt.want == r || tt.status/100 == 3 {
 			want = tt.want
@@ -161,7 +161,7 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte(`{"ErrorCode":28,"Data":"success#x"}`), 429)
 	c := open(f, "http://127.0.0.1:1/v2")
 	f.Fuzz(func(t *testing.T, body []byte, status int) {
-		o := c.outcome(textCall("1"), shot{written: 1, status: status, body: body})
+		o := c.outcome(textCall("1"), oneShotResult{written: 1, status: status, body: body})
 		if len(o.Excerpt) > maxExcerpt || !utf8.ValidString(o.Excerpt) || o.Class == "" || o.Class == sms.ClassNothingLeft {
 			t.Fatalf("%+v", o)
 		}

@@ -274,17 +274,17 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 
 // read makes one GET that changes nothing and returns the answer whatever its
 // status. The error is an *Error.
-func (c *Client) read(ctx context.Context, path string, query url.Values, header http.Header) (shot, error) {
+func (c *Client) read(ctx context.Context, path string, query url.Values, header http.Header) (oneShotResult, error) {
 	ticket, err := c.limiter.take(ctx, c.priority)
 	if err != nil {
-		return shot{}, c.waitError(err)
+		return oneShotResult{}, c.waitError(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.readTimeout)
 	defer cancel()
 	req, err := c.request(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		ticket.release()
-		return shot{}, unreachable(err.Error())
+		return oneShotResult{}, unreachable(err.Error())
 	}
 	for k, v := range header {
 		req.Header[k] = v
@@ -295,10 +295,10 @@ func (c *Client) read(ctx context.Context, path string, query url.Values, header
 	if err != nil {
 		ticket.answered()
 		c.logCall(req, 0, began)
-		return shot{}, c.failed(err)
+		return oneShotResult{}, c.failed(err)
 	}
 	defer resp.Body.Close()
-	s := shot{status: resp.StatusCode, header: resp.Header}
+	s := oneShotResult{status: resp.StatusCode, header: resp.Header}
 	s.body, s.err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	c.settleTicket(ticket, s)
 	c.logCall(req, s.status, began)
@@ -317,7 +317,7 @@ func (c *Client) list(ctx context.Context, path string) ([]record, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.understand(s, subject{})
+	e, err := c.parseResponse(s, subject{})
 	if err != nil {
 		return nil, err
 	}
@@ -338,24 +338,24 @@ func (c *Client) change(ctx context.Context, method, path string, query url.Valu
 		return "", unreachable(err.Error())
 	}
 	ended := func() {}
-	s := c.shoot(ctx, Urgent, req, func() error {
+	s := c.sendOnce(ctx, Urgent, req, func() error {
 		ended = c.called()
 		return nil
 	})
 	ended()
 	switch {
 	case s.limited():
-		return "", c.waitError(s.noPlace)
+		return "", c.waitError(s.rateTimeout)
 	case s.written == 0:
 		return "", c.failed(s.err)
 	case s.status == http.StatusTooManyRequests:
 		return "", c.rateError(s.status)
 	case s.status == 0, s.err != nil, s.status >= 500, s.status == http.StatusRequestTimeout:
-		return "", uncertain(s.status)
+		return "", uncertainError(s.status)
 	}
-	e, err := c.understand(s, about)
+	e, err := c.parseResponse(s, about)
 	if unread := (*Error)(nil); errors.As(err, &unread) && unread.Code == "" && s.status < 300 {
-		return "", uncertain(s.status)
+		return "", uncertainError(s.status)
 	}
 	if err != nil {
 		return "", err
@@ -370,7 +370,7 @@ func (c *Client) change(ctx context.Context, method, path string, query url.Valu
 
 // settleTicket tells the limiter what an answer says about the rate, and
 // whoever wants to know what it says about the time.
-func (c *Client) settleTicket(t *ticket, s shot) {
+func (c *Client) settleTicket(t *ticket, s oneShotResult) {
 	if s.status != 0 {
 		c.heard(serviceTime(s.header))
 	}

@@ -105,40 +105,40 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return d.net.DialContext(ctx, network, address)
 }
 
-// line is a fresh connection, ready for its one request.
-type line struct {
+// freshConn is a fresh connection, ready for its one request.
+type freshConn struct {
 	net.Conn
-	raw *countedConn
+	raw *countingConn
 }
 
 // open dials and shakes hands. From here on the raw socket's bytes are counted.
-func (d *dialer) open(ctx context.Context) (line, error) {
+func (d *dialer) open(ctx context.Context) (freshConn, error) {
 	conn, err := d.dial(ctx, "tcp", d.address)
 	if err != nil {
-		return line{}, fmt.Errorf("dial: %w", err)
+		return freshConn{}, fmt.Errorf("dial: %w", err)
 	}
-	raw := &countedConn{Conn: conn}
+	raw := &countingConn{Conn: conn}
 	if d.tls == nil {
-		return line{Conn: raw, raw: raw}, nil
+		return freshConn{Conn: raw, raw: raw}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.tlsTimeout)
 	defer cancel()
 	secure := tls.Client(raw, d.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()
-		return line{}, fmt.Errorf("TLS handshake: %w", err)
+		return freshConn{}, fmt.Errorf("TLS handshake: %w", err)
 	}
 	raw.sent.Store(0)
-	return line{Conn: secure, raw: raw}, nil
+	return freshConn{Conn: secure, raw: raw}, nil
 }
 
-// countedConn counts the bytes that the kernel took.
-type countedConn struct {
+// countingConn counts the bytes that the kernel took.
+type countingConn struct {
 	net.Conn
 	sent atomic.Int64
 }
 
-func (c *countedConn) Write(p []byte) (int, error) {
+func (c *countingConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.sent.Add(int64(n))
 	return n, err

@@ -73,7 +73,7 @@ func stopped() *Error {
 	return &Error{Sentence: "Cancelled before the provider answered", kind: context.Canceled}
 }
 
-func uncertain(status int) *Error {
+func uncertainError(status int) *Error {
 	return &Error{
 		HTTPStatus: status,
 		Sentence:   "We lost the connection and cannot tell whether the change was made. Refresh the list before you try again",
@@ -98,9 +98,9 @@ func (c *Client) waitError(err error) *Error {
 	return c.rateError(0)
 }
 
-// understand turns an answer into its envelope, or into an *Error when it is
+// parseResponse turns an answer into its envelope, or into an *Error when it is
 // anything but a success (§1, §7).
-func (c *Client) understand(s shot, about subject) (envelope, error) {
+func (c *Client) parseResponse(s oneShotResult, about subject) (envelope, error) {
 	if s.status == http.StatusTooManyRequests {
 		return envelope{}, c.rateError(s.status)
 	}
@@ -111,7 +111,7 @@ func (c *Client) understand(s shot, about subject) (envelope, error) {
 	e, err := c.envelope(s)
 	switch {
 	case err == nil && e.code != "" && e.code != "000":
-		return envelope{}, c.coded(e, s.status, about)
+		return envelope{}, c.codeError(e, s.status, about)
 	case s.status != http.StatusOK:
 		return envelope{}, &Error{HTTPStatus: s.status,
 			Sentence: fmt.Sprintf("The provider answered with HTTP status %d and no result", s.status)}
@@ -121,7 +121,7 @@ func (c *Client) understand(s shot, about subject) (envelope, error) {
 	return e, nil
 }
 
-func (c *Client) coded(e envelope, status int, about subject) *Error {
+func (c *Client) codeError(e envelope, status int, about subject) *Error {
 	said := e.description
 	out := &Error{Code: e.code, Description: said, HTTPStatus: status}
 	l, ok := listed(e.code)

@@ -28,14 +28,14 @@ const (
 const (
 	rateWindow        = time.Minute
 	paceWindow        = 10 * time.Second
-	paceMost          = 15 * time.Second
+	maxPace           = 15 * time.Second
 	defaultRetryAfter = time.Minute
 	minRetryAfter     = time.Second
 	maxRetryAfter     = time.Hour
 )
 
-// errNoPlace: the caller's deadline ends before a place can be free.
-var errNoPlace = errors.New("no place under the request rate in time")
+// errRateTimeout: the caller's deadline ends before a place can be free.
+var errRateTimeout = errors.New("no place under the request rate in time")
 
 // limiter gives out places in a sliding window. A place is taken when a call
 // starts and free again one window after its answer was read. The service
@@ -134,7 +134,7 @@ func (w *window) end(freeAt time.Time) {
 
 // pace holds the places of calls in a window so short that a minute has four of
 // it: when each is free, earliest first. That is paceWindow after a call has
-// ended, and paceMost after it has started at the latest: four times paceMost
+// ended, and maxPace after it has started at the latest: four times maxPace
 // is the least time after which the rate frees a place again, so that slow
 // calls are not held up by pacing.
 type pace struct{ freeAt []time.Time }
@@ -173,7 +173,7 @@ func (p *pace) wait(now time.Time, room int) time.Duration {
 	return paceWindow
 }
 
-// take waits for a place. It fails with ctx's error, or with errNoPlace as
+// take waits for a place. It fails with ctx's error, or with errRateTimeout as
 // soon as ctx's deadline is seen to come first.
 func (l *limiter) take(ctx context.Context, p Priority) (*ticket, error) {
 	l.mu.Lock()
@@ -191,7 +191,7 @@ func (l *limiter) take(ctx context.Context, p Priority) (*ticket, error) {
 			return l.grant(now, p), nil
 		}
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
-			return nil, errNoPlace
+			return nil, errRateTimeout
 		}
 		l.pause(ctx, d)
 	}
@@ -270,7 +270,7 @@ func kept(p Priority, limit int) int {
 // paced is how many places of the pace p may take: a quarter of a minute's,
 // rounded up, of which Urgent's are kept where the rest still lets bulk use the
 // rate. A minute's places and the time of a call have room for 13/3 of the
-// longest paceMost. Of a lower rate Urgent goes beyond the quarter.
+// longest maxPace. Of a lower rate Urgent goes beyond the quarter.
 func paced(p Priority, limit int) int {
 	quarter, keep := (limit+3)/4, kept(Bulk, limit)
 	bulk := quarter - keep
@@ -325,7 +325,7 @@ func (l *limiter) grant(now time.Time, p Priority) *ticket {
 	if p == Background {
 		l.background.inFlight++
 	}
-	t := &ticket{limiter: l, priority: p, started: now, paced: now.Add(paceMost)}
+	t := &ticket{limiter: l, priority: p, started: now, paced: now.Add(maxPace)}
 	l.pace.hold(t.paced)
 	return t
 }

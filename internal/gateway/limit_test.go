@@ -200,7 +200,7 @@ func TestPriorities(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()
 		asked := time.Now()
-		if _, err := l.take(ctx, Urgent); !errors.Is(err, errNoPlace) || time.Since(asked) != 0 {
+		if _, err := l.take(ctx, Urgent); !errors.Is(err, errRateTimeout) || time.Since(asked) != 0 {
 			t.Fatalf("%v after %v", err, time.Since(asked))
 		}
 		// Places that go free at once are taken by the urgent first.

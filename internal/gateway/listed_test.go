@@ -31,7 +31,7 @@ func TestListedCodes(t *testing.T) {
 		if o.Class != sms.ClassListed || o.Fault != want.fault || o.Reason != want.sentence || o.Code != want.code {
 			t.Errorf("%s: %+v", want.code, o)
 		}
-		if err := (&Client{}).coded(e, 200, subject{}); sms.FaultOf(err) != want.fault || err.Error() != want.sentence {
+		if err := (&Client{}).codeError(e, 200, subject{}); sms.FaultOf(err) != want.fault || err.Error() != want.sentence {
 			t.Errorf("%s: %v blames %q", want.code, err, sms.FaultOf(err))
 		}
 	}

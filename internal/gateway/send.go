@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// shot is the observed end of one request that was made at most once.
-type shot struct {
-	written int64 // request bytes that left on the raw socket
-	status  int   // 0: no head of an answer was read
-	header  http.Header
-	body    []byte
-	noPlace error // the limiter gave no place in time; nothing was tried
-	err     error // why there is no whole answer
+// oneShotResult is the observed end of one request that was made at most once.
+type oneShotResult struct {
+	written     int64 // request bytes that left on the raw socket
+	status      int   // 0: no head of an answer was read
+	header      http.Header
+	body        []byte
+	rateTimeout error // the limiter gave no place in time; nothing was tried
+	err         error // why there is no whole answer
 }
 
-func (s shot) limited() bool { return s.noPlace != nil }
+func (s oneShotResult) limited() bool { return s.rateTimeout != nil }
 
 // refusal is the licence's no.
 type refusal struct{ error }
@@ -36,22 +36,22 @@ var (
 	errSpoke    = errors.New("the server sent data or closed the connection before our request")
 )
 
-// shoot makes one request exactly once: a place under the rate, a fresh
+// sendOnce makes one request exactly once: a place under the rate, a fresh
 // connection, the licence, then every byte from one buffer. It never follows,
 // never repeats, never reuses. ctx counts until the licence; after it a
 // cancelled context would only create doubt, so the answer time-out alone
 // ends the call.
-func (c *Client) shoot(ctx context.Context, p Priority, req *http.Request, licence func() error) shot {
+func (c *Client) sendOnce(ctx context.Context, p Priority, req *http.Request, licence func() error) oneShotResult {
 	var request bytes.Buffer
 	if err := req.Write(&request); err != nil {
-		return shot{err: fmt.Errorf("write request: %w", err)}
+		return oneShotResult{err: fmt.Errorf("write request: %w", err)}
 	}
 	ticket, err := c.limiter.take(ctx, p)
 	if err != nil {
-		return shot{noPlace: err, err: err}
+		return oneShotResult{rateTimeout: err, err: err}
 	}
 	began := time.Now()
-	s := c.fire(ctx, req.Method, request.Bytes(), licence)
+	s := c.roundTrip(ctx, req.Method, request.Bytes(), licence)
 	if s.written == 0 {
 		ticket.release()
 	} else {
@@ -61,32 +61,32 @@ func (c *Client) shoot(ctx context.Context, p Priority, req *http.Request, licen
 	return s
 }
 
-func (c *Client) fire(ctx context.Context, method string, request []byte, licence func() error) shot {
+func (c *Client) roundTrip(ctx context.Context, method string, request []byte, licence func() error) oneShotResult {
 	conn, err := c.dialer.open(ctx)
 	if err != nil {
-		return shot{err: err}
+		return oneShotResult{err: err}
 	}
 	defer conn.Close()
 	// Reading starts before the licence: a peer that has hung up by the time
 	// the licence is given is then seen while still nothing has left.
-	answers := make(chan shot, 1)
+	answers := make(chan oneShotResult, 1)
 	go func() { answers <- readAnswer(conn, method) }()
 	if err := ctx.Err(); err != nil {
-		return shot{err: err}
+		return oneShotResult{err: err}
 	}
 	if err := licence(); err != nil {
-		return shot{err: refusal{err}}
+		return oneShotResult{err: refusal{err}}
 	}
 	select {
 	case <-answers:
-		return shot{err: errSpoke}
+		return oneShotResult{err: errSpoke}
 	default:
 	}
 	if err := conn.SetDeadline(time.Now().Add(c.answerTimeout)); err != nil {
-		return shot{err: err}
+		return oneShotResult{err: err}
 	}
 	if _, err := conn.Write(request); err != nil {
-		return shot{written: conn.raw.sent.Load(), err: fmt.Errorf("write: %w", err)}
+		return oneShotResult{written: conn.raw.sent.Load(), err: fmt.Errorf("write: %w", err)}
 	}
 	s := <-answers
 	s.written = conn.raw.sent.Load()
@@ -94,23 +94,23 @@ func (c *Client) fire(ctx context.Context, method string, request []byte, licenc
 }
 
 // readAnswer reads one whole answer, passing over interim ones.
-func readAnswer(conn net.Conn, method string) shot {
+func readAnswer(conn net.Conn, method string) oneShotResult {
 	limited := &io.LimitedReader{R: conn, N: maxAnswer + maxHead}
 	r := bufio.NewReader(limited)
 	for range 5 {
 		resp, err := http.ReadResponse(r, &http.Request{Method: method})
 		if err != nil {
-			return shot{err: err}
+			return oneShotResult{err: err}
 		}
 		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
 			return readBody(resp, r, limited)
 		}
 	}
-	return shot{err: errInterim}
+	return oneShotResult{err: errInterim}
 }
 
-func readBody(resp *http.Response, r *bufio.Reader, limited *io.LimitedReader) shot {
-	s := shot{status: resp.StatusCode, header: resp.Header}
+func readBody(resp *http.Response, r *bufio.Reader, limited *io.LimitedReader) oneShotResult {
+	s := oneShotResult{status: resp.StatusCode, header: resp.Header}
 	s.body, s.err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
 	switch {

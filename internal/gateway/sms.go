@@ -45,7 +45,7 @@ func (c *Client) send(ctx context.Context, p Priority, call sms.Call, licence fu
 		return sms.Outcome{Class: sms.ClassNothingLeft, Reason: "This request cannot be made: " + c.redact.text(err.Error()) +
 			". Nothing was sent."}
 	}
-	return c.outcome(call, c.shoot(ctx, p, req, licence))
+	return c.outcome(call, c.sendOnce(ctx, p, req, licence))
 }
 
 func (c *Client) sendRequest(call sms.Call, byGet bool) (*http.Request, error) {

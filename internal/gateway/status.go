@@ -17,7 +17,7 @@ func (c *Client) MessageStatus(ctx context.Context, id string) (sms.MessageStatu
 	if err != nil {
 		return sms.MessageStatus{}, err
 	}
-	e, err := c.understand(s, subject{noun: "message"})
+	e, err := c.parseResponse(s, subject{noun: "message"})
 	if err != nil {
 		return sms.MessageStatus{}, err
 	}

@@ -23,8 +23,8 @@ import (
 	"smsdesk/internal/ussd"
 )
 
-// webhookMost is the longest answer of a webhook that is read.
-const webhookMost = 4 << 10
+// maxWebhookBody is the longest answer of a webhook that is read.
+const maxWebhookBody = 4 << 10
 
 // Webhook asks addresses of the account's owner on behalf of a USSD menu.
 type Webhook struct{ client *http.Client }
@@ -77,8 +77,8 @@ func (w *Webhook) Ask(ctx context.Context, q ussd.Question) (string, error) {
 		return "", fmt.Errorf("ask webhook at %s: %w", req.URL.Host, errors.Unwrap(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, webhookMost+1))
-	if err != nil || resp.StatusCode != http.StatusOK || len(raw) > webhookMost {
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxWebhookBody+1))
+	if err != nil || resp.StatusCode != http.StatusOK || len(raw) > maxWebhookBody {
 		return "", fmt.Errorf("ask webhook at %s: %s, %d bytes: %w", req.URL.Host, resp.Status, len(raw),
 			errors.Join(err, errNoAnswer))
 	}

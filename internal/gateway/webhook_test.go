@@ -27,7 +27,7 @@ func TestWebhook(t *testing.T) {
 		{"HTML", "<html>", 200, ""},
 		{"broken JSON", `{"text":`, 200, ""},
 		{"nothing", "", 200, ""},
-		{"too long", strings.Repeat("x", webhookMost+1), 200, ""},
+		{"too long", strings.Repeat("x", maxWebhookBody+1), 200, ""},
 		{"not UTF-8", "\xff", 200, ""},
 		{"error", "oops", 500, ""},
 		{"redirect", "there", 302, ""},

@@ -2,27 +2,27 @@ package sandbox
 
 import "strconv"
 
-// fate is what becomes of a text, by the number's ending: the last seven digits 00000NN, NN from 01 to 14.
-type fate int
+// outcome is what becomes of a text, by the number's ending: the last seven digits 00000NN, NN from 01 to 14.
+type outcome int
 
 const (
-	fateOrdinary  fate = 0
-	fateOutOfLine fate = 7  // reported twice and out of order
-	fateCut       fate = 8  // the connection is lost after the text was accepted
-	fateEarly     fate = 9  // reported before the answer
-	fateRefused   fate = 10 // refused per recipient
-	fateThrottled fate = 11 // 429 once
-	lastFate      fate = 14
+	fateOrdinary  outcome = 0
+	fateOutOfLine outcome = 7  // reported twice and out of order
+	fateCut       outcome = 8  // the connection is lost after the text was accepted
+	fateEarly     outcome = 9  // reported before the answer
+	fateRefused   outcome = 10 // refused per recipient
+	fateThrottled outcome = 11 // 429 once
+	lastFate      outcome = 14
 )
 
-// course is a fate's delivery status words in the order they are reported, and the one MessageStatus ends
+// reportSequence is a fate's delivery status words in the order they are reported, and the one MessageStatus ends
 // with. For ending 06 the report is lost, not the text.
-type course struct {
+type reportSequence struct {
 	reports []string
 	final   string
 }
 
-var courses = map[fate]course{
+var reportSequences = map[outcome]reportSequence{
 	fateOrdinary:  {[]string{"DELIVRD"}, "DELIVRD"},
 	1:             {[]string{"DELIVRD"}, "DELIVRD"},
 	2:             {[]string{"UNDELIV"}, "UNDELIV"},
@@ -53,14 +53,14 @@ var statusErrors = map[string]string{
 }
 
 // fateOf expects digits only.
-func fateOf(number string) fate {
+func fateOf(number string) outcome {
 	at := len(number) - 7
 	if at < 0 || number[at:at+5] != "00000" {
 		return fateOrdinary
 	}
 	n, err := strconv.Atoi(number[at+5:])
-	if err != nil || fate(n) > lastFate {
+	if err != nil || outcome(n) > lastFate {
 		return fateOrdinary
 	}
-	return fate(n)
+	return outcome(n)
 }

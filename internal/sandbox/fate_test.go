@@ -11,7 +11,7 @@ import (
 )
 
 func TestFateOfANumber(t *testing.T) {
-	for number, want := range map[string]fate{
+	for number, want := range map[string]outcome{
 		"2348030000001": 1, "2348030000014": 14, "0000005": 5, "2547120000009": 9,
 		"2348030000015": 0, "2348030000000": 0, "2348030000099": 0,
 		"2348030000101": 0, "2348030100001": 0, "2348031234501": 0, "000001": 0, "": 0,

@@ -21,7 +21,7 @@ type text struct {
 	id                   uuid.UUID
 	call                 int64
 	at, due, scheduled   int64 // due: the first report; scheduled: 0 where it was sent at once
-	fate                 fate
+	fate                 outcome
 }
 
 // Executed is one line of the ledger at /_sandbox/ledger: a text the service has accepted and charged, whatever

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// handsets are the phones of the control page: each number has one session.
-type handsets struct {
+// phones are the phones of the control page: each number has one session.
+type phones struct {
 	mu   sync.Mutex
 	open map[string]Press // by number, while a session is open
 	last *exchange
@@ -65,7 +65,7 @@ func (s *Sandbox) postUSSD(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/_sandbox/#ussd", http.StatusSeeOther)
 }
 
-func (h *handsets) press(number, network, input string) Press {
+func (h *phones) press(number, network, input string) Press {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p, open := h.open[number]
@@ -83,7 +83,7 @@ func (h *handsets) press(number, network, input string) Press {
 
 // done notes what came back. Without an answer the network keeps the session
 // for a while, so that the same can be tried again.
-func (h *handsets) done(p Press, x exchange, answered bool) {
+func (h *phones) done(p Press, x exchange, answered bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.last = &x; !answered {
@@ -94,7 +94,7 @@ func (h *handsets) done(p Press, x exchange, answered bool) {
 	}
 }
 
-func (h *handsets) shown() *exchange {
+func (h *phones) shown() *exchange {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last

@@ -114,7 +114,7 @@ func (s *Sandbox) Run(ctx context.Context) error {
 			case jobs <- r:
 				continue
 			case <-ctx.Done():
-				s.giveBack(r)
+				s.requeue(r)
 				return nil
 			}
 		}
@@ -147,7 +147,7 @@ func (s *Sandbox) nextReport() (r report, wait time.Duration, ok bool) {
 	return heap.Pop(&s.queue).(report), 0, true
 }
 
-func (s *Sandbox) giveBack(r report) {
+func (s *Sandbox) requeue(r report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inFlight--
@@ -156,7 +156,7 @@ func (s *Sandbox) giveBack(r report) {
 
 // enqueue queues the next report of a text if it has one left. The caller holds mu.
 func (s *Sandbox) enqueue(index int, due int64) {
-	if int(s.reported[index]) < len(courses[s.texts[index].fate].reports) {
+	if int(s.reported[index]) < len(reportSequences[s.texts[index].fate].reports) {
 		heap.Push(&s.queue, report{due: due, text: index})
 	}
 }
@@ -192,10 +192,10 @@ func (s *Sandbox) deliver(ctx context.Context, r report) {
 	s.mu.Lock()
 	t, number := s.texts[r.text], s.reported[r.text]
 	s.mu.Unlock()
-	word := courses[t.fate].reports[number]
+	word := reportSequences[t.fate].reports[number]
 	address := s.reportURL(t, word)
 	if address == "" {
-		s.giveBack(r)
+		s.requeue(r)
 		return
 	}
 	times := 1
@@ -209,7 +209,7 @@ func (s *Sandbox) deliver(ctx context.Context, r report) {
 		err := s.callBack(ctx, address)
 		switch {
 		case ctx.Err() != nil:
-			s.giveBack(r)
+			s.requeue(r)
 			return
 		case err != nil:
 			s.reports.lost.Add(1)

@@ -76,7 +76,7 @@ type Sandbox struct {
 	dlr     atomic.Pointer[url.URL]
 	ussd    atomic.Pointer[string]
 	phone   *Phone
-	phones  handsets
+	phones  phones
 	calls   callLog
 	window  window
 	reports counters
@@ -119,7 +119,7 @@ func New(cfg Config) (*Sandbox, error) {
 		client:    reportClient(cfg.ReportTimeout),
 		page:      page,
 		phone:     NewPhone(),
-		phones:    handsets{open: map[string]Press{}},
+		phones:    phones{open: map[string]Press{}},
 		window:    window{limit: cfg.PerMinute},
 		closing:   make(chan struct{}),
 		wake:      make(chan struct{}, 1),

@@ -221,7 +221,7 @@ func (s *Sandbox) isEarly(c *call, number string) bool {
 func (s *Sandbox) plan(c *call, first int) (early []report) {
 	for i := first; i < len(s.texts); i++ {
 		t := s.texts[i]
-		if t.scheduled == 0 && s.isEarly(c, t.number) && s.dlr.Load() != nil && len(courses[t.fate].reports) > 0 {
+		if t.scheduled == 0 && s.isEarly(c, t.number) && s.dlr.Load() != nil && len(reportSequences[t.fate].reports) > 0 {
 			early = append(early, report{due: t.due, text: i})
 			s.inFlight++
 			continue

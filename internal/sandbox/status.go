@@ -37,7 +37,7 @@ func (s *Sandbox) messageStatus(c *call) answer {
 	case now < t.scheduled:
 		r.Status = "SCHEDULED"
 	case now >= t.due:
-		r.Status = courses[t.fate].final
+		r.Status = reportSequences[t.fate].final
 		r.DoneDate = s.date(t.due)
 		r.ErrorCode = statusErrors[r.Status]
 	}
