@@ -89,7 +89,7 @@ func damage(err error) error {
 	return err
 }
 
-func openBook(file *tap, size int64, o Options) (*book, error) {
+func openBook(file *boundedReader, size int64, o Options) (*book, error) {
 	file.left = maxDirectory
 	z, err := zip.NewReader(file, size)
 	file.left = -1
@@ -176,7 +176,7 @@ func (b *book) mainPart() (string, error) {
 	if b.parts["_rels/.rels"] == nil {
 		return main, nil
 	}
-	err := b.eachStart("_rels/.rels", func(m *markup) error {
+	err := b.eachStart("_rels/.rels", func(m *xmlReader) error {
 		if string(m.name) == "Relationship" && strings.HasSuffix(m.attr("Type"), "/officeDocument") {
 			main = resolve("", m.attr("Target"))
 		}
@@ -193,7 +193,7 @@ func (b *book) readWorkbook(main string) (styles string, err error) {
 	if b.parts[rels] == nil {
 		return "", errDamaged
 	}
-	err = b.eachStart(rels, func(m *markup) error {
+	err = b.eachStart(rels, func(m *xmlReader) error {
 		if string(m.name) != "Relationship" {
 			return nil
 		}
@@ -211,7 +211,7 @@ func (b *book) readWorkbook(main string) (styles string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return styles, b.eachStart(main, func(m *markup) error {
+	return styles, b.eachStart(main, func(m *xmlReader) error {
 		switch string(m.name) {
 		case "workbookPr":
 			b.formats.from1904 = isTrue(m.rawAttr("date1904"))
@@ -227,7 +227,7 @@ func (b *book) readWorkbook(main string) (styles string, err error) {
 }
 
 // eachStart calls do for each element of a small part.
-func (b *book) eachStart(name string, do func(*markup) error) error {
+func (b *book) eachStart(name string, do func(*xmlReader) error) error {
 	m, closer, err := b.open(name, maxSmallPart)
 	if err != nil {
 		return err
@@ -250,7 +250,7 @@ func (b *book) eachStart(name string, do func(*markup) error) error {
 }
 
 // open reads a part. A part that is larger than limit ends in damage.
-func (b *book) open(name string, limit int64) (*markup, io.Closer, error) {
+func (b *book) open(name string, limit int64) (*xmlReader, io.Closer, error) {
 	f := b.parts[name]
 	if f == nil {
 		return nil, nil, errDamaged

@@ -194,7 +194,7 @@ func TestSheetsAndHiddenRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Sniff(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	p, err := Detect(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func TestTheFirstSheetWithAListIsChosen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Sniff(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		p, err := Detect(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		if p.Options.Sheet != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%s: sheet %q, %v", c.name, p.Options.Sheet, err)
 		}
@@ -459,7 +459,7 @@ func FuzzBook(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, rows, texts, styles string) {
 		data := plainBook(rows).with("xl/sharedStrings.xml", texts).with("xl/styles.xml", styles).pack(t)
-		r := &Reader{file: &tap{r: strings.NewReader(data), left: -1},
+		r := &Reader{file: &boundedReader{r: strings.NewReader(data), left: -1},
 			profile: Profile{Options: Options{HeaderRow: NoHeader}}}
 		err := r.open(int64(len(data)))
 		l := list{}

@@ -62,7 +62,7 @@ func isPhoneName(name string) bool { return phoneNames[nameKey(name)] }
 // names in header, which may be nil, and from the first rows. country
 // (ISO 3166) is where numbers are at home.
 func Guess(header []string, sample []Row, country string) Mapping {
-	columns := survey(header, sample, country)
+	columns := analyseColumns(header, sample, country)
 	m := Mapping{Phone: -1, Message: -1}
 	var named, like, titled []int
 	for i, c := range columns {
@@ -200,7 +200,7 @@ type column struct {
 	letters int // runes in all
 }
 
-func survey(header []string, sample []Row, country string) []column {
+func analyseColumns(header []string, sample []Row, country string) []column {
 	columns := make([]column, len(header))
 	for i, name := range header {
 		columns[i].name = name
@@ -219,7 +219,7 @@ func survey(header []string, sample []Row, country string) []column {
 			}
 			c.filled++
 			c.letters += utf8.RuneCountInString(cell)
-			if !phonish(cell) {
+			if !looksLikePhone(cell) {
 				continue
 			}
 			c.phonish++
@@ -231,8 +231,8 @@ func survey(header []string, sample []Row, country string) []column {
 	return columns
 }
 
-// digitish tells a cell with data from a name: names rarely have many digits.
-func digitish(cell string) bool {
+// mostlyDigits tells a cell with data from a name: names rarely have many digits.
+func mostlyDigits(cell string) bool {
 	n := 0
 	for _, r := range cell {
 		if unicode.IsDigit(r) {
@@ -241,12 +241,12 @@ func digitish(cell string) bool {
 			}
 		}
 	}
-	return strings.ContainsAny(cell, "eE") && phonish(cell)
+	return strings.ContainsAny(cell, "eE") && looksLikePhone(cell)
 }
 
-// phonish tells whether a cell has the looks of a phone number, also of one
+// looksLikePhone tells whether a cell has the looks of a phone number, also of one
 // that a spreadsheet program has spoiled.
-func phonish(cell string) bool {
+func looksLikePhone(cell string) bool {
 	cell = strings.TrimSpace(cell)
 	if len(cell) > 60 {
 		return false

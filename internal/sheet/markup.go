@@ -31,23 +31,23 @@ const (
 	tokenText
 )
 
-// markup reads the XML of one part of a workbook, in memory that no document
+// xmlReader reads the XML of one part of a workbook, in memory that no document
 // can make grow: encoding/xml keeps a whole run of text, however long. It
 // knows no namespaces, and refuses document types and with them all entities
 // of a document's own.
-type markup struct {
+type xmlReader struct {
 	r     *bufio.Reader
 	in    *meter
 	stack [][]byte // names of the open elements, the buffers reused
 	open  int
 
-	name   []byte // of the element that starts or ends, without its prefix
-	attrs  []byte // of the element that starts, as written
-	text   []byte // of a run of text, as written
-	isData bool   // text is CDATA, in which nothing is escaped
-	closes bool   // an element without content: its end comes next
-	inTag  bool   // the "<" of the next tag is read
-	gather []byte
+	name    []byte // of the element that starts or ends, without its prefix
+	attrs   []byte // of the element that starts, as written
+	text    []byte // of a run of text, as written
+	isData  bool   // text is CDATA, in which nothing is escaped
+	closes  bool   // an element without content: its end comes next
+	tagOpen bool   // the "<" of the next tag is read
+	gather  []byte
 }
 
 // meter counts the bytes of a part that passed, and takes every failure for
@@ -67,25 +67,25 @@ func (t *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func newMarkup(r io.Reader) *markup {
+func newMarkup(r io.Reader) *xmlReader {
 	in := &meter{r: r}
 	buffered := bufio.NewReaderSize(in, 64<<10)
 	if head, _ := buffered.Peek(2); string(head) == "\xff\xfe" || string(head) == "\xfe\xff" {
 		buffered = bufio.NewReaderSize(transform.NewReader(buffered,
 			unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), 64<<10)
 	}
-	return &markup{r: buffered, in: in}
+	return &xmlReader{r: buffered, in: in}
 }
 
 // next returns the next token, and io.EOF behind the last element. What it
 // leaves in the fields is good until the next call.
-func (m *markup) next() (token, error) {
+func (m *xmlReader) next() (token, error) {
 	for {
 		if m.closes {
 			m.closes = false
 			return tokenEnd, m.pop(m.name)
 		}
-		if !m.inTag {
+		if !m.tagOpen {
 			raw, err := m.until('<')
 			if err == io.EOF && m.open == 0 && len(m.stack) > 0 {
 				return 0, io.EOF
@@ -94,11 +94,11 @@ func (m *markup) next() (token, error) {
 				return 0, torn(err)
 			}
 			if len(raw) > 0 && m.open > 0 {
-				m.text, m.isData, m.inTag = raw, false, true
+				m.text, m.isData, m.tagOpen = raw, false, true
 				return tokenText, nil
 			}
 		}
-		m.inTag = false
+		m.tagOpen = false
 		kind, skipped, err := m.tag()
 		if err != nil || !skipped {
 			return kind, err
@@ -107,7 +107,7 @@ func (m *markup) next() (token, error) {
 }
 
 // until reads up to the byte end, which is read too and left out.
-func (m *markup) until(end byte) ([]byte, error) {
+func (m *xmlReader) until(end byte) ([]byte, error) {
 	part, err := m.r.ReadSlice(end)
 	if err == nil {
 		return part[:len(part)-1], nil
@@ -127,7 +127,7 @@ func (m *markup) until(end byte) ([]byte, error) {
 }
 
 // tag reads what follows a "<".
-func (m *markup) tag() (kind token, skipped bool, err error) {
+func (m *xmlReader) tag() (kind token, skipped bool, err error) {
 	head, err := m.r.Peek(1)
 	if err != nil {
 		return 0, false, torn(err)
@@ -157,7 +157,7 @@ func (m *markup) tag() (kind token, skipped bool, err error) {
 }
 
 // element reads the rest of a start tag; a ">" in a quoted value is part of it.
-func (m *markup) element() ([]byte, error) {
+func (m *xmlReader) element() ([]byte, error) {
 	raw, err := m.until('>')
 	if err != nil {
 		return nil, torn(err)
@@ -194,7 +194,7 @@ func openQuote(quote byte, part []byte) byte {
 }
 
 // special reads a comment or CDATA.
-func (m *markup) special() (kind token, skipped bool, err error) {
+func (m *xmlReader) special() (kind token, skipped bool, err error) {
 	if head, err := m.r.Peek(3); err == nil && string(head) == "!--" {
 		if _, err := m.r.Discard(3); err != nil {
 			return 0, false, torn(err)
@@ -225,7 +225,7 @@ func (m *markup) special() (kind token, skipped bool, err error) {
 }
 
 // pass skips to behind end without keeping what it skips.
-func (m *markup) pass(end string) error {
+func (m *xmlReader) pass(end string) error {
 	matched := 0
 	for matched < len(end) {
 		b, err := m.r.ReadByte()
@@ -245,7 +245,7 @@ func (m *markup) pass(end string) error {
 	return nil
 }
 
-func (m *markup) push(name []byte) error {
+func (m *xmlReader) push(name []byte) error {
 	if len(name) == 0 || m.open == maxDepth {
 		return errDamaged
 	}
@@ -259,7 +259,7 @@ func (m *markup) push(name []byte) error {
 	return nil
 }
 
-func (m *markup) pop(name []byte) error {
+func (m *xmlReader) pop(name []byte) error {
 	if m.open == 0 {
 		return errDamaged
 	}
@@ -272,7 +272,7 @@ func (m *markup) pop(name []byte) error {
 }
 
 // skip passes over the rest of the element that has just started.
-func (m *markup) skip() error {
+func (m *xmlReader) skip() error {
 	for depth := m.open - 1; m.open > depth; {
 		if _, err := m.next(); err != nil {
 			return torn(err)
@@ -282,10 +282,10 @@ func (m *markup) skip() error {
 }
 
 // attr is the value of an attribute by its name without prefix.
-func (m *markup) attr(name string) string { return string(unescape(nil, m.rawAttr(name))) }
+func (m *xmlReader) attr(name string) string { return string(unescape(nil, m.rawAttr(name))) }
 
 // rawAttr is the value of an attribute as written, nil when there is none.
-func (m *markup) rawAttr(name string) []byte {
+func (m *xmlReader) rawAttr(name string) []byte {
 	rest := m.attrs
 	for {
 		equals := bytes.IndexByte(rest, '=')
@@ -309,7 +309,7 @@ func (m *markup) rawAttr(name string) []byte {
 }
 
 // appendText appends the run of text to dst as it is meant.
-func (m *markup) appendText(dst []byte) []byte {
+func (m *xmlReader) appendText(dst []byte) []byte {
 	if m.isData {
 		return append(dst, m.text...)
 	}

@@ -49,7 +49,7 @@ func newFormats(country string) *formats {
 }
 
 // learn takes in one element of the styles part.
-func (f *formats) learn(m *markup) error {
+func (f *formats) learn(m *xmlReader) error {
 	switch string(m.name) {
 	case "numFmt":
 		id, err := strconv.Atoi(string(m.rawAttr("numFmtId")))

@@ -29,7 +29,7 @@ type source interface {
 // Reader reads the rows of one list. It is for one goroutine, and nothing in
 // it waits for anything but the file.
 type Reader struct {
-	file    *tap
+	file    *boundedReader
 	source  source
 	profile Profile
 	ahead   []record // read already, to find out how to read
@@ -45,7 +45,7 @@ type Reader struct {
 // where all rows are blank: a caller that answers a page gives both a goroutine
 // and a deadline.
 func Open(r io.ReaderAt, size int64, o Options) (reader *Reader, err error) {
-	rd := &Reader{file: &tap{r: r, left: -1}, profile: Profile{Options: o}}
+	rd := &Reader{file: &boundedReader{r: r, left: -1}, profile: Profile{Options: o}}
 	defer func() {
 		if err != nil {
 			rd.Close()
@@ -304,28 +304,28 @@ func used(cells []string) int {
 	return n
 }
 
-// tap is the file, remembering a failure of the disk that the layers above
+// boundedReader is the file, remembering a failure of the disk that the layers above
 // would take for damage. left bounds the bytes still to be read where it is
 // not negative.
-type tap struct {
+type boundedReader struct {
 	r    io.ReaderAt
 	left int64
 	high int64 // the end of what was read
 	err  error
 }
 
-var errRation = errors.New("too many bytes wanted")
+var errByteBudget = errors.New("too many bytes wanted")
 
 // ReadAt is that of io.ReaderAt. An offset below 0 is a lie of the file, not a
 // failure of the disk.
-func (t *tap) ReadAt(p []byte, off int64) (int, error) {
+func (t *boundedReader) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errDamaged
 	}
 	if t.left >= 0 {
 		if t.left -= int64(len(p)); t.left < 0 {
 			t.left = 0
-			return 0, errRation
+			return 0, errByteBudget
 		}
 	}
 	n, err := t.r.ReadAt(p, off)
@@ -336,7 +336,7 @@ func (t *tap) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-func (t *tap) failure() error {
+func (t *boundedReader) failure() error {
 	if t.err == nil {
 		return nil
 	}

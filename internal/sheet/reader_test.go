@@ -340,7 +340,7 @@ func TestFailureOfTheDiskIsNoFaultOfTheFile(t *testing.T) {
 }
 
 func TestAnOffsetBelowZeroIsNoFailureOfTheDisk(t *testing.T) {
-	file := &tap{r: strings.NewReader("x"), left: -1}
+	file := &boundedReader{r: strings.NewReader("x"), left: -1}
 	if _, err := file.ReadAt(make([]byte, 1), -1); err == nil || file.failure() != nil {
 		t.Errorf("%v, %v", err, file.failure())
 	}
@@ -386,11 +386,11 @@ func FuzzSniff(f *testing.F) {
 	}
 	f.Add([]byte(smallBook(f)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		bare := &Reader{file: &tap{r: bytes.NewReader(data), left: -1}}
+		bare := &Reader{file: &boundedReader{r: bytes.NewReader(data), left: -1}}
 		for err := bare.open(int64(len(data))); err == nil; {
 			_, err = bare.advance() // Next would hide a panic
 		}
-		p, err := Sniff(bytes.NewReader(data), int64(len(data)))
+		p, err := Detect(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			if strings.HasPrefix(sentence(err), "no sentence") || sentence(err) == "" {
 				t.Fatalf("refused without a sentence: %v", err)

@@ -17,7 +17,7 @@ const (
 // They are read as far as cells ask for, and put aside in blocks, so that
 // memory holds a few blocks however many texts there are.
 type sharedStrings struct {
-	m      *markup
+	m      *xmlReader
 	closer io.Closer
 	count  int // of the strings read
 	done   bool
@@ -143,7 +143,7 @@ func (s *sharedStrings) close() error {
 // appendRuns appends the text of the element that has just started: of its t
 // elements, also those in runs of rich text, but not of the reading aids of
 // East Asian scripts. It stops keeping beyond MaxRecord bytes and one.
-func (m *markup) appendRuns(dst *[]byte) error {
+func (m *xmlReader) appendRuns(dst *[]byte) error {
 	from := len(*dst)
 	inText := false
 	for depth := m.open; m.open >= depth; {

@@ -10,11 +10,11 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// Sniff judges a file of size bytes by its content: what it is, how it is to
+// Detect judges a file of size bytes by its content: what it is, how it is to
 // be read and how it begins. A file that cannot be a list is refused as
 // sms.Invalid with the sentence under "file". For a workbook the rows of each
 // sheet are counted, which reads all of it.
-func Sniff(r io.ReaderAt, size int64) (Profile, error) {
+func Detect(r io.ReaderAt, size int64) (Profile, error) {
 	reader, err := Open(r, size, Options{})
 	if err != nil {
 		return Profile{}, err

@@ -99,7 +99,7 @@ func TestRefusals(t *testing.T) {
 		{"10,000 columns in a book", plainBook(`<row>` + strings.Repeat(`<c t="str"><v>h</v></c>`, 10_000) +
 			`</row>`).pack(t), "The selected file has 10,000 columns. The limit is 1,000. Remove the columns you do not need"},
 	} {
-		p, err := Sniff(strings.NewReader(c.data), int64(len(c.data)))
+		p, err := Detect(strings.NewReader(c.data), int64(len(c.data)))
 		if sentence(err) != c.want {
 			t.Errorf("%s: %v (%s), want %s", c.name, err, p.Kind, c.want)
 		}
@@ -109,7 +109,7 @@ func TestRefusals(t *testing.T) {
 func TestANameAcrossChunksIsFound(t *testing.T) {
 	for at := 256<<10 - 40; at < 256<<10+2; at++ {
 		data := oleMagic + strings.Repeat("\x00", at) + string(wide("EncryptedPackage")) + strings.Repeat("\x00", 600_000)
-		if _, err := Sniff(strings.NewReader(data), int64(len(data))); sentence(err) != saysPassword {
+		if _, err := Detect(strings.NewReader(data), int64(len(data))); sentence(err) != saysPassword {
 			t.Fatalf("at %d: %v", at, err)
 		}
 	}
@@ -313,7 +313,7 @@ func TestHostileBooks(t *testing.T) {
 		var l list
 		var err error
 		grown := growth(t, func() {
-			if _, err = Sniff(strings.NewReader(c[0]), int64(len(c[0]))); err == nil || sentence(err) == unreadable {
+			if _, err = Detect(strings.NewReader(c[0]), int64(len(c[0]))); err == nil || sentence(err) == unreadable {
 				l, err = read(c[0], Options{TempDir: dir})
 			}
 		})

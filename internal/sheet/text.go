@@ -23,7 +23,7 @@ const titleRows = 5
 // text is a text file as a source.
 type text struct {
 	rows interface{ next() (record, error) }
-	file *tap
+	file *boundedReader
 	size int64
 }
 
@@ -91,7 +91,7 @@ func (r *Reader) openText(size int64) error {
 }
 
 // readSample decodes the beginning of the file; whole says that it is all.
-func readSample(file *tap, size int64, e Encoding) (sample []byte, whole bool, err error) {
+func readSample(file *boundedReader, size int64, e Encoding) (sample []byte, whole bool, err error) {
 	body, err := e.reader(file, size)
 	if err != nil {
 		return nil, false, err
@@ -140,7 +140,7 @@ func rateDelimiter(sample []byte, whole bool, d rune) float64 {
 	for _, rec := range rows {
 		widths[rec.columns]++
 		for i, c := range rec.Cells {
-			if digitish(c) && phonish(c) {
+			if mostlyDigits(c) && looksLikePhone(c) {
 				phones[i]++
 			}
 		}
@@ -224,7 +224,7 @@ func filled(cells []string) int {
 	return n
 }
 
-func anyDigitish(cells []string) bool { return slices.ContainsFunc(cells, digitish) }
+func anyDigitish(cells []string) bool { return slices.ContainsFunc(cells, mostlyDigits) }
 
 // returns reads the text of an old Mac, whose lines end in "\r".
 type returns struct {

@@ -19,7 +19,7 @@ const (
 // takes damage in the middle of a sheet for its end.
 type worksheet struct {
 	book   *book
-	m      *markup
+	m      *xmlReader
 	closer io.Closer
 	size   uint64
 	texts  *sharedStrings
