@@ -49,7 +49,7 @@ func TestContactsFromASheetToACampaign(t *testing.T) {
 	p.sees("2 contacts now.")
 	p.sees("1 is blocked and will be left out. The message will go to 1 contact.")
 	p.picture("audience")
-	p.press("Write to 1 person")
+	p.press("Send to 1 contact")
 	p.reaches(atMessage)
 	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
 	p.fill("Message", "Dear ##Name##, please pay in ##Town##.")
