@@ -114,19 +114,13 @@ func (db accountStore) UpdateAccount(ctx context.Context, id, now int64,
 // Account finds an account by id.
 func (db accountStore) Account(ctx context.Context, id int64) (sms.Account, error) {
 	row, err := db.read().AccountByID(ctx, id)
-	if _, err := found(row, err, "read account"); err != nil {
-		return sms.Account{}, err
-	}
-	return account(row), nil
+	return foundOne(row, err, account, "read account")
 }
 
 // AccountNamed finds an account by its name.
 func (db accountStore) AccountNamed(ctx context.Context, name string) (sms.Account, error) {
 	row, err := db.read().AccountByName(ctx, name)
-	if _, err := found(row, err, "read account"); err != nil {
-		return sms.Account{}, err
-	}
-	return account(row), nil
+	return foundOne(row, err, account, "read account")
 }
 
 // Accounts lists all accounts, the test one last.

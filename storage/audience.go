@@ -70,10 +70,7 @@ func (db contactStore) DeleteAudience(ctx context.Context, id int64) (gone sms.A
 // Audience finds an audience.
 func (db contactStore) Audience(ctx context.Context, id int64) (sms.Audience, error) {
 	row, err := db.read().AudienceByID(ctx, id)
-	if _, err := found(row, err, "read audience"); err != nil {
-		return sms.Audience{}, err
-	}
-	return audience(row)
+	return readOne(row, err, audience, "read audience")
 }
 
 // Audiences lists the audiences of an account by name.

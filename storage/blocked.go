@@ -118,10 +118,7 @@ func (db contactStore) EndedBlocks(ctx context.Context, account int64, number st
 // BlockedNumber finds an entry of the list by id.
 func (db contactStore) BlockedNumber(ctx context.Context, id int64) (sms.Blocked, error) {
 	row, err := db.read().BlockedByID(ctx, id)
-	if _, err := found(row, err, "read blocked number"); err != nil {
-		return sms.Blocked{}, err
-	}
-	return blocked(row), nil
+	return foundOne(row, err, blocked, "read blocked number")
 }
 
 // CountBlocked counts the blocked numbers of an account.

@@ -203,19 +203,13 @@ func (db contactStore) EachContact(ctx context.Context, a sms.Audience, do func(
 // Contact finds a contact.
 func (db contactStore) Contact(ctx context.Context, id int64) (sms.Contact, error) {
 	row, err := db.read().ContactByID(ctx, id)
-	if _, err := found(row, err, "read contact"); err != nil {
-		return sms.Contact{}, err
-	}
-	return contact(row)
+	return readOne(row, err, contact, "read contact")
 }
 
 // ContactByNumber finds the contact of an account with a number.
 func (db contactStore) ContactByNumber(ctx context.Context, account int64, number string) (sms.Contact, error) {
 	row, err := db.read().ContactByNumber(ctx, account, number)
-	if _, err := found(row, err, "read contact"); err != nil {
-		return sms.Contact{}, err
-	}
-	return contact(row)
+	return readOne(row, err, contact, "read contact")
 }
 
 // ContactColumns lists what is known of the contacts of an account.

@@ -292,16 +292,36 @@ func found[T any](v T, err error, doing string) (T, error) {
 	return v, nil
 }
 
-// foundAll is found for rows, each of which is made what the desk knows it as.
-func foundAll[R, T any](rows []R, err error, made func(R) T, doing string) ([]T, error) {
+// readOne is found for a row, which is made what the desk knows it as.
+func readOne[R, T any](row R, err error, made func(R) (T, error), doing string) (v T, _ error) {
+	if err != nil {
+		return v, fmt.Errorf("%s: %w", doing, classify(err))
+	}
+	return made(row)
+}
+
+// foundOne is readOne where nothing of a row can be damaged.
+func foundOne[R, T any](row R, err error, made func(R) T, doing string) (T, error) {
+	return readOne(row, err, func(r R) (T, error) { return made(r), nil }, doing)
+}
+
+// readAll is readOne for rows.
+func readAll[R, T any](rows []R, err error, made func(R) (T, error), doing string) ([]T, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, classify(err))
 	}
 	list := make([]T, len(rows))
 	for i, r := range rows {
-		list[i] = made(r)
+		if list[i], err = made(r); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
+}
+
+// foundAll is readAll where nothing of a row can be damaged.
+func foundAll[R, T any](rows []R, err error, made func(R) T, doing string) ([]T, error) {
+	return readAll(rows, err, func(r R) (T, error) { return made(r), nil }, doing)
 }
 
 // ErrNewerSchema says that a newer program has upgraded the database meanwhile.

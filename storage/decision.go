@@ -222,25 +222,13 @@ func (db callStore) HintedDoubts(ctx context.Context, campaign int64) (int64, er
 // Proposals lists the decisions of a campaign that wait for a second person.
 func (db callStore) Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error) {
 	rows, err := db.read().ProposedDecisions(ctx, campaign)
-	if err != nil {
-		return nil, fmt.Errorf("list proposals: %w", err)
-	}
-	list := make([]sms.Decision, len(rows))
-	for i, r := range rows {
-		if list[i], err = decision(r); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return readAll(rows, err, decision, "list proposals")
 }
 
 // Decision finds a decision by id.
 func (db callStore) Decision(ctx context.Context, id int64) (sms.Decision, error) {
 	r, err := db.read().DecisionByID(ctx, id)
-	if _, err := found(r, err, "read a decision"); err != nil {
-		return sms.Decision{}, err
-	}
-	return decision(r)
+	return readOne(r, err, decision, "read a decision")
 }
 
 func (t *tx) decision(ctx context.Context, id int64) (sms.Decision, error) {

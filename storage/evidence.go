@@ -246,10 +246,7 @@ func (db reportStore) Candidates(ctx context.Context, r sms.StoredReport, countr
 // NextAsked is the oldest question to the service that waits for its turn.
 func (db reportStore) NextAsked(ctx context.Context, account int64) (sms.Asked, error) {
 	r, err := db.read().NextAsked(ctx, account)
-	if _, err := found(r, err, "find the next question"); err != nil {
-		return sms.Asked{}, err
-	}
-	return asked(r), nil
+	return foundOne(r, err, asked, "find the next question")
 }
 
 // MessageAsked lists the questions about a message, oldest first.

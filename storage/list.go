@@ -52,28 +52,19 @@ func (db listStore) CreateList(ctx context.Context, l sms.List, token string,
 // List finds a list by its UID.
 func (db listStore) List(ctx context.Context, uid string) (sms.List, error) {
 	row, err := db.read().ListByUID(ctx, uid)
-	if _, err := found(row, err, "read list"); err != nil {
-		return sms.List{}, err
-	}
-	return list(row)
+	return readOne(row, err, list, "read list")
 }
 
 // ListByID finds a list by its id, as campaigns name it.
 func (db listStore) ListByID(ctx context.Context, id int64) (sms.List, error) {
 	row, err := db.read().ListByID(ctx, id)
-	if _, err := found(row, err, "read list"); err != nil {
-		return sms.List{}, err
-	}
-	return list(row)
+	return readOne(row, err, list, "read list")
 }
 
 // ListByToken finds the list that was made with a one-use token.
 func (db listStore) ListByToken(ctx context.Context, token string) (sms.List, error) {
 	row, err := db.read().ListByToken(ctx, token)
-	if _, err := found(row, err, "read list"); err != nil {
-		return sms.List{}, err
-	}
-	return list(row)
+	return readOne(row, err, list, "read list")
 }
 
 // Lists lists the lists of one person, newest first.

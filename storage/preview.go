@@ -42,10 +42,7 @@ func (db campaignStore) MessageAtRow(ctx context.Context, campaign, row int64) (
 }
 
 func previewed(r query.Message, err error) (sms.Message, error) {
-	if _, err := found(r, err, "read a row of a campaign"); err != nil {
-		return sms.Message{}, err
-	}
-	return message(r), nil
+	return foundOne(r, err, message, "read a row of a campaign")
 }
 
 // Extremes looks through at most most messages of a draft.

@@ -38,10 +38,7 @@ func (db reportStore) Reports(ctx context.Context, f sms.ReportFilter) (list []s
 // Report finds a delivery report by its key.
 func (db reportStore) Report(ctx context.Context, key int64) (sms.StoredReport, error) {
 	r, err := db.read().ReportByID(ctx, key)
-	if _, err := found(r, err, "read a delivery report"); err != nil {
-		return sms.StoredReport{}, err
-	}
-	return report(r), nil
+	return foundOne(r, err, report, "read a delivery report")
 }
 
 // NewerReports counts the reports of a kind above a key, up to 1,000.
@@ -125,10 +122,7 @@ func (db reportStore) CountSilent(ctx context.Context, account, from, until int6
 // nobody asked.
 func (db reportStore) Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, error) {
 	r, err := db.read().InquiryAt(ctx, account, from)
-	if _, err := found(r, err, "read an inquiry"); err != nil {
-		return sms.Inquiry{}, err
-	}
-	return inquiry(r), nil
+	return foundOne(r, err, inquiry, "read an inquiry")
 }
 
 // OpenInquiry begins an inquiry, again where it has ended. It fails with

@@ -68,10 +68,7 @@ func (db accountStore) TemplateDrafts(ctx context.Context, account int64) ([]sms
 // TemplateDraft finds a draft of an account.
 func (db accountStore) TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error) {
 	row, err := db.read().TemplateDraft(ctx, account, id)
-	if _, err := found(row, err, "read template draft"); err != nil {
-		return sms.TemplateDraft{}, err
-	}
-	return templateDraft(row), nil
+	return foundOne(row, err, templateDraft, "read template draft")
 }
 
 func templateDraft(r query.TemplateDraft) sms.TemplateDraft {

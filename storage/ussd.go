@@ -49,25 +49,13 @@ func (db menuStore) draft(r query.UssdMenu) (ussd.Draft, error) {
 // Menus lists the menus of an account.
 func (db menuStore) Menus(ctx context.Context, account int64) ([]ussd.Draft, error) {
 	rows, err := db.read().USSDMenus(ctx, account)
-	if err != nil {
-		return nil, fmt.Errorf("list menus: %w", err)
-	}
-	list := make([]ussd.Draft, len(rows))
-	for i, r := range rows {
-		if list[i], err = db.draft(r); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return readAll(rows, err, db.draft, "list menus")
 }
 
 // MenuDraft finds a menu by id.
 func (db menuStore) MenuDraft(ctx context.Context, id int64) (ussd.Draft, error) {
 	row, err := db.read().USSDMenu(ctx, id)
-	if _, err := found(row, err, "read menu"); err != nil {
-		return ussd.Draft{}, err
-	}
-	return db.draft(row)
+	return readOne(row, err, db.draft, "read menu")
 }
 
 // SaveMenu stores the draft of a menu; ErrConflict where it has changed since
@@ -143,25 +131,13 @@ func (db menuStore) DeleteMenu(ctx context.Context, id int64) error {
 // most 200.
 func (db menuStore) MenuVersions(ctx context.Context, id int64) ([]ussd.Version, error) {
 	rows, err := db.read().USSDVersions(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("list versions of a menu: %w", err)
-	}
-	list := make([]ussd.Version, len(rows))
-	for i, r := range rows {
-		if list[i], err = version(r); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return readAll(rows, err, version, "list versions of a menu")
 }
 
 // MenuVersion finds one version of a menu.
 func (db menuStore) MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error) {
 	row, err := db.read().USSDVersion(ctx, id, int64(no))
-	if _, err := found(row, err, "read version of a menu"); err != nil {
-		return ussd.Version{}, err
-	}
-	return version(row)
+	return readOne(row, err, version, "read version of a menu")
 }
 
 func version(r query.UssdVersion) (ussd.Version, error) {
