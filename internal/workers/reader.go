@@ -180,7 +180,7 @@ func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait 
 		wait = retryAge
 	}
 	latest, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID,
-		States: []sms.CampaignState{sms.CampaignFinished}, Limit: 5})
+		States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignCancelled}, Limit: 5})
 	for _, c := range latest {
 		if c.Campaign.FinishedAt >= read {
 			return true, false, wait, nil
