@@ -283,7 +283,7 @@ func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, now int64) error 
 		StartedName: c.StartedName,
 		StartedAt:   c.StartedAt, FinishedAt: c.FinishedAt, ChangedAt: now, SendAt: c.SendAt, SendZone: c.SendZone,
 		SendOffset: int64(c.SendOffset),
-		SendAgain:  c.SendAgain, HandOver: c.HandOver})
+		SendAgain:  c.SendAgain, HandOver: c.HandOver, CancelledBy: c.CancelledBy})
 	if err == nil && n != 1 {
 		err = fmt.Errorf("campaign %d: %w", c.ID, errUnexpected)
 	}
@@ -369,6 +369,6 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone,
 		SendOffset: int(r.SendOffset),
 		SendAgain:  r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent,
-		HandOver: r.HandOver, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt,
+		HandOver: r.HandOver, CancelledBy: r.CancelledBy, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt,
 		Approval: approval(r), IncludeSent: r.IncludeSent}
 }

@@ -21,7 +21,7 @@ import (
 // stateFields are those of sms.Campaign that its transitions write. Name is not
 // among them: whoever makes a campaign names it.
 var stateFields = []string{"State", "Pause", "PauseCode", "Canary", "WindowFrom", "StartedBy", "StartedName",
-	"StartedAt", "FinishedAt",
+	"StartedAt", "FinishedAt", "CancelledBy",
 	"SendAt", "SendZone", "SendOffset", "SendAgain", "HandOver", "Approval"}
 
 // stateWriters are all that may write them, by file and function.

@@ -46,6 +46,7 @@ type Campaign struct {
 	CreatedAt   int64
 	StartedAt   int64
 	FinishedAt  int64
+	CancelledBy int64  // 0: nobody, or before schema 37
 	RemovedAt   int64  // when numbers and texts were removed, 0 while they are there
 	AgainOf     int64  // the campaign whose messages this one sends again, 0: none
 	Test        bool   // belongs to a test account

@@ -110,7 +110,7 @@ const (
 	AlongWho      Along = "who"      // StartedBy, StartedName
 	AlongStart    Along = "start"    // StartedAt
 	AlongWindow   Along = "window"   // WindowFrom
-	AlongEnd      Along = "end"      // FinishedAt
+	AlongEnd      Along = "end"      // FinishedAt, CancelledBy
 	AlongTime     Along = "time"     // SendAt, SendZone, SendOffset
 	AlongAgain    Along = "again"    // SendAgain
 	AlongHandOver Along = "handover" // HandOver
@@ -547,6 +547,7 @@ func (c *Campaign) Cancel(by User, now time.Time) error {
 		return err
 	}
 	c.Pause, c.PauseCode, c.FinishedAt = "Cancelled by "+by.Name, "", now.UnixMilli()
+	c.CancelledBy = by.ID
 	return nil
 }
 

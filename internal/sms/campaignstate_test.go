@@ -90,7 +90,7 @@ func code(one, other string, flag bool) string {
 // fieldsOf are the fields behind what goes along.
 var fieldsOf = map[Along][]string{
 	AlongWhy: {"Pause", "PauseCode"}, AlongWho: {"StartedBy", "StartedName"}, AlongStart: {"StartedAt"}, AlongWindow: {"WindowFrom"},
-	AlongEnd: {"FinishedAt"}, AlongTime: {"SendAt", "SendZone", "SendOffset"}, AlongAgain: {"SendAgain"}, AlongHandOver: {"HandOver"},
+	AlongEnd: {"FinishedAt", "CancelledBy"}, AlongTime: {"SendAt", "SendZone", "SendOffset"}, AlongAgain: {"SendAgain"}, AlongHandOver: {"HandOver"},
 	AlongApproval: {"Approval"}, AlongCanary: {"Canary"}, AlongName: {"Name"},
 }
 
@@ -442,7 +442,7 @@ func TestWhatGoesAlong(t *testing.T) {
 			func(c *Campaign) { c.State, c.Pause, c.PauseCode = CampaignStopped, "", "" }},
 		{"cancelled", stood(t, CampaignPaused), func(c *Campaign) error { return c.Cancel(bola, now) },
 			func(c *Campaign) {
-				c.State, c.Pause, c.PauseCode, c.FinishedAt = CampaignCancelled, "Cancelled by Bola", "", ms
+				c.State, c.Pause, c.PauseCode, c.FinishedAt, c.CancelledBy = CampaignCancelled, "Cancelled by Bola", "", ms, 2
 			}},
 		{"finished", stood(t, CampaignPaused), func(c *Campaign) error { return c.Finish(now) },
 			func(c *Campaign) { c.State, c.Pause, c.PauseCode, c.FinishedAt = CampaignFinished, "", "", ms }},

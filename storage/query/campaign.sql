@@ -13,7 +13,8 @@ select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_
 
 -- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
-  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, hand_over = $18, version = version + 1
+  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, hand_over = $18, cancelled_by = $19,
+  version = version + 1
 where id = $1 and version = $2;
 
 -- name: SetCanary :exec

@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
 `
 
 type CampaignByIDRow struct {
@@ -84,13 +84,14 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.ReturnedAt,
 		&i.Campaign.NameKey,
 		&i.Campaign.IncludeSent,
+		&i.Campaign.CancelledBy,
 		&i.Test,
 	)
 	return i, err
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
 `
 
 type CampaignByTokenRow struct {
@@ -154,6 +155,7 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.ReturnedAt,
 		&i.Campaign.NameKey,
 		&i.Campaign.IncludeSent,
+		&i.Campaign.CancelledBy,
 		&i.Test,
 	)
 	return i, err
@@ -504,7 +506,7 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 }
 
 const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
 order by c.started_at desc limit 1
 `
@@ -582,6 +584,7 @@ func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (Sam
 		&i.Campaign.ReturnedAt,
 		&i.Campaign.NameKey,
 		&i.Campaign.IncludeSent,
+		&i.Campaign.CancelledBy,
 		&i.Test,
 	)
 	return i, err
@@ -616,7 +619,8 @@ func (q *Queries) SetUntidy(ctx context.Context, iD int64, untidy bool) error {
 
 const updateCampaign = `-- name: UpdateCampaign :execrows
 update campaign set name = $3, state = $4, pause = $5, pause_code = $6, canary = $7, window_from = $8, started_by = $9, started_name = $10,
-  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, hand_over = $18, version = version + 1
+  started_at = $11, finished_at = $12, changed_at = $13, send_at = $14, send_zone = $15, send_offset = $16, send_again = $17, hand_over = $18, cancelled_by = $19,
+  version = version + 1
 where id = $1 and version = $2
 `
 
@@ -639,6 +643,7 @@ type UpdateCampaignParams struct {
 	SendOffset  int64
 	SendAgain   bool
 	HandOver    bool
+	CancelledBy int64
 }
 
 func (q *Queries) UpdateCampaign(ctx context.Context, arg UpdateCampaignParams) (int64, error) {
@@ -661,6 +666,7 @@ func (q *Queries) UpdateCampaign(ctx context.Context, arg UpdateCampaignParams) 
 		arg.SendOffset,
 		arg.SendAgain,
 		arg.HandOver,
+		arg.CancelledBy,
 	)
 	if err != nil {
 		return 0, err

@@ -279,6 +279,7 @@ type Campaign struct {
 	ReturnedAt   int64
 	NameKey      string
 	IncludeSent  bool
+	CancelledBy  int64
 }
 
 type CampaignCut struct {

@@ -1,0 +1,7 @@
+-- +goose Up
+-- Who cancelled a campaign; 0: nobody, or before this was kept. The name stands
+-- in pause, and a name can change.
+alter table campaign add column cancelled_by bigint not null default 0;
+
+-- +goose Down
+alter table campaign drop column cancelled_by;
