@@ -117,7 +117,7 @@ func TestKillInTheMiddleOfSessions(t *testing.T) {
 	}
 	o.serve()
 	kept := map[string]int{}
-	if err := o.db.EachAnswers(ctx, menu, 0, func(answers []ussd.Saved) bool {
+	if err := o.db.EachAnswers(ctx, menu, 0, func(answers []ussd.SavedAnswer) bool {
 		for _, a := range answers {
 			kept[a.Number]++
 		}

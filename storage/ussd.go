@@ -207,7 +207,7 @@ func sessionRow(s ussd.Session) query.PutUSSDSessionParams {
 	return query.PutUSSDSessionParams{ID: s.ID, AccountID: s.AccountID, MenuID: s.MenuID, Version: int64(s.Version),
 		Number: s.Number, Network: s.Network, Code: s.Code,
 		BegunAt: s.BegunAt, LastAt: s.LastAt, EndedAt: s.EndedAt, Ended: s.Ended, Steps: int64(s.Steps), Slowest: s.Slowest,
-		Screen: s.Screen, Trial: s.Trial,
+		Screen: s.Screen, Trial: s.Test,
 		ServiceID: s.ServiceID, UssdID: s.USSDID, Status: s.Status, Body: s.Body}
 }
 
@@ -215,7 +215,7 @@ func sessionOf(r query.UssdSession) ussd.Session {
 	return ussd.Session{ID: r.ID, AccountID: r.AccountID, MenuID: r.MenuID, Version: int(r.Version), Number: r.Number,
 		Network: r.Network, Code: r.Code,
 		BegunAt: r.BegunAt, LastAt: r.LastAt, EndedAt: r.EndedAt, Ended: r.Ended, Steps: int(r.Steps), Slowest: r.Slowest,
-		Screen: r.Screen, Trial: r.Trial,
+		Screen: r.Screen, Test: r.Trial,
 		ServiceID: r.ServiceID, USSDID: r.UssdID, Status: r.Status, Body: r.Body}
 }
 
@@ -272,7 +272,7 @@ func (db menuStore) CountOpenUSSDSessions(ctx context.Context, account int64) (i
 
 // USSDSession finds a session with its steps and answers.
 func (db menuStore) USSDSession(ctx context.Context,
-	id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error) {
+	id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.SavedAnswer, err error) {
 	row, err := db.read().USSDSession(ctx, id)
 	if _, err := found(row, err, "read USSD session"); err != nil {
 		return s, nil, nil, err
@@ -292,9 +292,9 @@ func (db menuStore) USSDSession(ctx context.Context,
 	return sessionOf(row), steps, savedOf(answers), nil
 }
 
-func savedOf(rows []query.UssdSaved) (list []ussd.Saved) {
+func savedOf(rows []query.UssdSaved) (list []ussd.SavedAnswer) {
 	for _, r := range rows {
-		list = append(list, ussd.Saved{SessionID: r.SessionID, AccountID: r.AccountID, MenuID: r.MenuID, Number: r.Number,
+		list = append(list, ussd.SavedAnswer{SessionID: r.SessionID, AccountID: r.AccountID, MenuID: r.MenuID, Number: r.Number,
 			Name: r.Name, Text: r.Text, At: r.At})
 	}
 	return list
@@ -311,7 +311,7 @@ func (db menuStore) Drops(ctx context.Context, menu int64) ([]ussd.Drop, error) 
 
 // EachAnswers gives what callers answered in a menu, session by session, the
 // newest first, until do says false.
-func (db menuStore) EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.Saved) bool) error {
+func (db menuStore) EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.SavedAnswer) bool) error {
 	if before == 0 {
 		before = math.MaxInt64
 	}
@@ -354,7 +354,7 @@ func (db menuStore) JoinedLists(ctx context.Context, account int64) (map[string]
 }
 
 // EachJoined gives the callers on a list, in the order of their numbers.
-func (db menuStore) EachJoined(ctx context.Context, account int64, list string, do func(j ussd.Joined) error) error {
+func (db menuStore) EachJoined(ctx context.Context, account int64, list string, do func(j ussd.SignUp) error) error {
 	for after := ""; ; {
 		rows, err := db.read().JoinedUSSD(ctx, query.JoinedUSSDParams{AccountID: account, List: list, Number: after,
 			Limit: 500})
@@ -362,7 +362,7 @@ func (db menuStore) EachJoined(ctx context.Context, account int64, list string, 
 			return wrap(err, "read USSD list")
 		}
 		for _, r := range rows {
-			if err := do(ussd.Joined{AccountID: account, List: list, Number: r.Number, At: r.At}); err != nil {
+			if err := do(ussd.SignUp{AccountID: account, List: list, Number: r.Number, At: r.At}); err != nil {
 				return err
 			}
 			after = r.Number

@@ -26,7 +26,7 @@ func openSpooled(t tb, data string) *USSDSpool {
 }
 
 func savedText(session int64, name, text string, at int64) ussd.Batch {
-	return ussd.Batch{Saved: []ussd.Saved{{SessionID: session, AccountID: 1, MenuID: 3, Number: "2348030000101",
+	return ussd.Batch{Saved: []ussd.SavedAnswer{{SessionID: session, AccountID: 1, MenuID: 3, Number: "2348030000101",
 		Name: name, Text: text, At: at}}}
 }
 
@@ -225,9 +225,9 @@ func (c *crashing) answer(t *rapid.T) {
 	}
 	name, text := rapid.SampledFrom([]string{"Day", "News"}).Draw(t, "name"), fmt.Sprint("answer ", c.at)
 	b := ussd.Batch{Sessions: []ussd.Session{x},
-		Saved: []ussd.Saved{{SessionID: x.ID, AccountID: x.AccountID, MenuID: c.menu, Number: x.Number, Name: name,
+		Saved: []ussd.SavedAnswer{{SessionID: x.ID, AccountID: x.AccountID, MenuID: c.menu, Number: x.Number, Name: name,
 			Text: text, At: c.at}},
-		Joined: []ussd.Joined{{AccountID: x.AccountID, List: "List of " + text, Number: x.Number, At: c.at}}}
+		Joined: []ussd.SignUp{{AccountID: x.AccountID, List: "List of " + text, Number: x.Number, At: c.at}}}
 	c.f.must(c.spool.Append(b))
 	c.want[fmt.Sprint(x.ID, name)] = text
 	c.lists++
@@ -282,7 +282,7 @@ func (c *crashing) crash(t *rapid.T) {
 func (c *crashing) check() {
 	c.t.Helper()
 	got, lists := map[string]string{}, map[int64]string{}
-	c.f.must(c.f.db.EachAnswers(c.f.ctx, c.menu, 0, func(answers []ussd.Saved) bool {
+	c.f.must(c.f.db.EachAnswers(c.f.ctx, c.menu, 0, func(answers []ussd.SavedAnswer) bool {
 		for _, a := range answers {
 			got[fmt.Sprint(a.SessionID, a.Name)] = a.Text
 			x, _, _, err := c.f.db.USSDSession(c.f.ctx, a.SessionID)

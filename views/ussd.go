@@ -209,7 +209,7 @@ func expects(k ussd.Kind) string {
 }
 
 func deedWords(a ussd.Action) string {
-	switch a.Deed {
+	switch a.Kind {
 	case ussd.Block:
 		return "Blocks the caller's number"
 	case ussd.Unblock:

@@ -19,7 +19,7 @@ type SimulatorPage struct {
 	Session   string // of the session that is open; "" for none
 	Draft     int64  // menu whose draft is tried, 0: what is published
 	Name      string // of that menu
-	Heard     *ussd.Heard
+	Heard     *ussd.PhoneOutput
 	Bad       sms.Invalid
 }
 

@@ -732,7 +732,7 @@ func screenDeeds(p ScreenPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("deed", i, ""), Label: "Action before this screen", Value: string(a.Deed)}, Options: p.deeds(), Prompt: "Do nothing"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("deed", i, ""), Label: "Action before this screen", Value: string(a.Kind)}, Options: p.deeds(), Prompt: "Do nothing"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -748,7 +748,7 @@ func screenDeeds(p ScreenPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if a.Deed != "" {
+				if a.Kind != "" {
 					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("otherwise", i, ""), Label: "If the action fails, show", Value: a.Otherwise}, Options: p.screens(), Prompt: "This screen anyway"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -786,7 +786,7 @@ func deedFields(p ScreenPage, i int, a ussd.Action) templ.Component {
 			templ_7745c5c3_Var25 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		switch a.Deed {
+		switch a.Kind {
 		case ussd.Join:
 			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("list", i, ""), Label: "Name of the list", Value: a.List}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -819,7 +819,7 @@ func deedFields(p ScreenPage, i int, a ussd.Action) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if a.Deed == ussd.Status || a.Deed == ussd.Call {
+		if a.Kind == ussd.Status || a.Kind == ussd.Call {
 			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("into", i, ""), Label: "Name for the result", Value: a.Into}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

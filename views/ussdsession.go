@@ -97,7 +97,7 @@ type SessionPage struct {
 	Menu   string
 	Titles map[string]string // of screens, by key
 	Steps  []ussd.Step
-	Saved  []ussd.Saved
+	Saved  []ussd.SavedAnswer
 }
 
 func (p SessionPage) terms() []Term {
@@ -152,7 +152,7 @@ type AnswerRow struct {
 
 // AnswerNames are the names of the answers that a menu keeps, and of those that
 // earlier versions kept.
-func AnswerNames(m ussd.Menu, rows [][]ussd.Saved) []string {
+func AnswerNames(m ussd.Menu, rows [][]ussd.SavedAnswer) []string {
 	var names []string
 	known := map[string]bool{}
 	add := func(n string) {
@@ -180,7 +180,7 @@ func AnswerNames(m ussd.Menu, rows [][]ussd.Saved) []string {
 }
 
 // NewAnswerRow orders one session's answers by the columns.
-func NewAnswerRow(names []string, answers []ussd.Saved) AnswerRow {
+func NewAnswerRow(names []string, answers []ussd.SavedAnswer) AnswerRow {
 	row := AnswerRow{Answers: make([]string, len(names))}
 	for _, a := range answers {
 		row.Session, row.Number, row.At = a.SessionID, a.Number, max(row.At, a.At)

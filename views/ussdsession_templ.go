@@ -339,7 +339,7 @@ func SessionsLive(f Frame, p SessionsPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						if s.Trial {
+						if s.Test {
 							templ_7745c5c3_Err = Tag(ToneTest, GlyphTest, "Simulator").Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err

@@ -34,7 +34,7 @@ func TestViewersSeeNumbersInPart(t *testing.T) {
 			Code: "347*13", BegunAt: at, LastAt: at, Steps: 1, Slowest: 1_200_000, Body: `{"msisdn":"2348030000101"}`}},
 		Steps: []ussd.Step{{SessionID: id, No: 1, At: at, Screen: "start", Input: "call 0803 000 0101",
 			Text: "Hello 08030000101"}},
-		Saved: []ussd.Saved{{SessionID: id, AccountID: a.ID, MenuID: menu, Number: "2348030000101", Name: "Reason",
+		Saved: []ussd.SavedAnswer{{SessionID: id, AccountID: a.ID, MenuID: menu, Number: "2348030000101", Name: "Reason",
 			Text: "ring 08030000101", At: at}}}))
 	for role, masked := range map[sms.Role]bool{sms.Viewer: true, sms.Sender: false} {
 		b := s.as(s.hire(string(role)+"@example.com", role))
@@ -104,14 +104,14 @@ func TestAMenuGoesOutAndComesBack(t *testing.T) {
 
 // TestTheSimulatorDialsAndShowsBothSides with a phone that a test holds.
 func TestTheSimulatorDialsAndShowsBothSides(t *testing.T) {
-	var pressed []ussd.Press
+	var pressed []ussd.PhoneInput
 	s := newSite(t, func(c *Config) {
-		c.USSD.Press = func(_ context.Context, _ int64, p ussd.Press) (ussd.Heard, error) {
+		c.USSD.Press = func(_ context.Context, _ int64, p ussd.PhoneInput) (ussd.PhoneOutput, error) {
 			pressed = append(pressed, p)
 			if p.Stage == ussd.End {
-				return ussd.Heard{}, fmt.Errorf("dial: no answer")
+				return ussd.PhoneOutput{}, fmt.Errorf("dial: no answer")
 			}
-			return ussd.Heard{Request: `{"a":1}`, Answer: `{"b":2}`, Took: 1_500_000, Text: "1. Yes <b>"}, nil
+			return ussd.PhoneOutput{Request: `{"a":1}`, Answer: `{"b":2}`, Took: 1_500_000, Text: "1. Yes <b>"}, nil
 		}
 	})
 	s.clinic()

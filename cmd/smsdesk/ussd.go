@@ -22,14 +22,14 @@ func (s *server) ussdURL(ctx context.Context, account int64) (string, error) {
 
 // press is a press of the simulator's keys: the same request that a network
 // would make, over HTTP.
-func (s *server) press(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error) {
+func (s *server) press(ctx context.Context, account int64, p ussd.PhoneInput) (ussd.PhoneOutput, error) {
 	at, err := s.ussdURL(ctx, account)
 	if err != nil {
-		return ussd.Heard{}, err
+		return ussd.PhoneOutput{}, err
 	}
 	h, err := s.phone.Press(ctx, sandbox.Press{URL: at, Number: p.Number, Network: p.Network, Code: p.Code, Text: p.Text,
 		Session: p.Session, Stage: int(p.Stage)})
-	return ussd.Heard{Request: string(h.Request), Answer: string(h.Answer), Took: h.Took.Microseconds(), Text: h.Text,
+	return ussd.PhoneOutput{Request: string(h.Request), Answer: string(h.Answer), Took: h.Took.Microseconds(), Text: h.Text,
 		End: h.End, Problem: h.Problem}, err
 }
 

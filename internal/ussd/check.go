@@ -88,11 +88,11 @@ func (c *check) whole() {
 			c.stop("", "There is no network called %q", n)
 		}
 	}
-	if len(m.Languages) == 0 || len(m.Languages) > LanguagesMost {
-		c.stop("", "A menu must have 1 to %d languages", LanguagesMost)
+	if len(m.Languages) == 0 || len(m.Languages) > MaxLanguages {
+		c.stop("", "A menu must have 1 to %d languages", MaxLanguages)
 	}
-	if len(m.Screens) == 0 || len(m.Screens) > ScreensMost {
-		c.stop("", "The menu needs 1 to %d screens", ScreensMost)
+	if len(m.Screens) == 0 || len(m.Screens) > MaxScreens {
+		c.stop("", "The menu needs 1 to %d screens", MaxScreens)
 	}
 	for i, l := range m.Languages {
 		if l.Code == "" || slices.ContainsFunc(m.Languages[:i], func(o Language) bool { return o.Code == l.Code }) {
@@ -105,8 +105,8 @@ func (c *check) whole() {
 			c.stop("", "Each table needs a name of its own")
 		case len(t.Columns) == 0 || len(t.Rows) == 0:
 			c.stop("", "The table %q has no rows", t.Name)
-		case len(t.Rows) > RowsMost:
-			c.stop("", "The table %q has more than %d rows", t.Name, RowsMost)
+		case len(t.Rows) > MaxRows:
+			c.stop("", "The table %q has more than %d rows", t.Name, MaxRows)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (c *check) names(s Screen) {
 	}
 	for _, a := range s.Does {
 		add(a.Into)
-		if a.Deed == LookUp {
+		if a.Kind == LookUp {
 			c.columns(a.Table, add)
 		}
 	}
@@ -147,9 +147,9 @@ func (c *check) screen(i int, s Screen) {
 	case Pick:
 		c.leads(s.Key, "The answer", s.Next)
 		c.cells(s.Key, s.Table, s.Column)
-		if t, _ := c.m.Table(s.Table); len(t.Rows) > PickMost {
+		if t, _ := c.m.Table(s.Table); len(t.Rows) > MaxPick {
 			c.stop(s.Key, "%d lines is too long to page through. Offer up to %d, or let callers type an answer and look it up",
-				len(t.Rows), PickMost)
+				len(t.Rows), MaxPick)
 		}
 	case Finish:
 	default:
@@ -167,8 +167,8 @@ func (c *check) choices(at int, s Screen) {
 	if len(s.Choices) == 0 {
 		c.stop(s.Key, "Screen %d has no way back or end", at+1)
 	}
-	if len(s.Choices) > ChoicesMost {
-		c.stop(s.Key, "This screen has more than %d choices", ChoicesMost)
+	if len(s.Choices) > MaxChoices {
+		c.stop(s.Key, "This screen has more than %d choices", MaxChoices)
 	}
 	for i, ch := range s.Choices {
 		what := fmt.Sprintf("Choice %d", i+1)
@@ -189,8 +189,8 @@ func (c *check) rule(s Screen) {
 	default:
 		c.stop(s.Key, "There is no rule called %q", r.Form)
 	}
-	if r.Min < 0 || r.Max < 0 || r.Max > TypedMost || r.Max > 0 && r.Min > r.Max {
-		c.stop(s.Key, "The length of the answer must be between 1 and %d characters", TypedMost)
+	if r.Min < 0 || r.Max < 0 || r.Max > MaxTyped || r.Max > 0 && r.Min > r.Max {
+		c.stop(s.Key, "The length of the answer must be between 1 and %d characters", MaxTyped)
 	}
 }
 
@@ -221,8 +221,8 @@ func (c *check) words(screen, what string, w Words) {
 			c.stop(screen, "%s has no text", what)
 		case strings.TrimSpace(text) == "":
 			c.warn(screen, "%s has no text in %s; the %s one is shown", what, l.Name, c.m.Languages[0].Name)
-		case utf8.RuneCountInString(text) > textMost:
-			c.stop(screen, "%s is longer than %d characters", what, textMost)
+		case utf8.RuneCountInString(text) > maxText:
+			c.stop(screen, "%s is longer than %d characters", what, maxText)
 		}
 		for _, mark := range sms.Marks(text) {
 			if !c.known[sms.MarkKey(mark)] {
@@ -236,7 +236,7 @@ func (c *check) deed(screen string, a Action) {
 	if a.Otherwise != "" {
 		c.leads(screen, "The fallback", a.Otherwise)
 	}
-	switch a.Deed {
+	switch a.Kind {
 	case Block, Unblock:
 	case Join:
 		if strings.TrimSpace(a.List) == "" {
@@ -265,7 +265,7 @@ func (c *check) deed(screen string, a Action) {
 			c.stop(screen, "Enter what to show if the webhook does not respond")
 		}
 	default:
-		c.stop(screen, "Unknown action %q", a.Deed)
+		c.stop(screen, "Unknown action %q", a.Kind)
 	}
 }
 
@@ -393,13 +393,13 @@ func (p *Program) longestOf(s Screen, put func(name, text string)) {
 		columns(s.Table)
 	}
 	for _, a := range s.Does {
-		switch a.Deed {
+		switch a.Kind {
 		case LookUp:
 			columns(a.Table)
 		case Status:
 			put(a.Into, LongestStatus)
 		case Call:
-			put(a.Into, strings.Repeat("m", IntoMost))
+			put(a.Into, strings.Repeat("m", MaxInto))
 			put(a.Into, a.Fallback)
 		}
 	}
@@ -423,8 +423,8 @@ func (p *Program) longestOf(s Screen, put func(name, text string)) {
 		switch {
 		case s.Rule.Form == Date:
 			most = len("31/12/2026")
-		case most == 0 || most > TypedMost:
-			most = TypedMost
+		case most == 0 || most > MaxTyped:
+			most = MaxTyped
 		}
 		put(s.Save, strings.Repeat("m", most))
 	}

@@ -64,20 +64,20 @@ func plain(v any) string {
 	return string(b)
 }
 
-// menuMost is the largest export that is read.
-const menuMost = 2 << 20
+// maxMenu is the largest export that is read.
+const maxMenu = 2 << 20
 
 // ReadMenu reads an export. What is not a menu, or holds more than one may, is
 // refused with a sentence.
 func ReadMenu(raw []byte) (m Menu, sentence string) {
-	if len(raw) > menuMost {
+	if len(raw) > maxMenu {
 		return m, "The file must be smaller than 2MB"
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return Menu{}, "This is not a menu file. Choose a file downloaded from smsdesk"
 	}
-	if len(m.Screens) == 0 || len(m.Screens) > ScreensMost {
-		return Menu{}, fmt.Sprintf("A menu has 1 to %d screens. This file has %d", ScreensMost, len(m.Screens))
+	if len(m.Screens) == 0 || len(m.Screens) > MaxScreens {
+		return Menu{}, fmt.Sprintf("A menu has 1 to %d screens. This file has %d", MaxScreens, len(m.Screens))
 	}
 	if len(m.Languages) == 0 {
 		m.Languages = english()

@@ -14,11 +14,11 @@ func optOut() Menu {
 			{Text: en("What became of my last message?"), Next: "last"}}},
 		{Key: "sure", Title: "Are you sure?", Kind: Choose, Back: true, Text: en("You will get no more messages from us. Stop all messages?"), Choices: []Choice{
 			{Text: en("Yes, stop"), Next: "stopped"}}},
-		{Key: "stopped", Title: "Stopped", Kind: Finish, Does: []Action{{Deed: Block}},
+		{Key: "stopped", Title: "Stopped", Kind: Finish, Does: []Action{{Kind: Block}},
 			Text: en("Done. You will get no more messages from us. Dial again to start them.")},
-		{Key: "again", Title: "Started again", Kind: Finish, Does: []Action{{Deed: Unblock, Otherwise: "ask"}}, Text: en("Done. You will get our messages again.")},
+		{Key: "again", Title: "Started again", Kind: Finish, Does: []Action{{Kind: Unblock, Otherwise: "ask"}}, Text: en("Done. You will get our messages again.")},
 		{Key: "ask", Title: "Ask the office", Kind: Finish, Text: en("We cannot start messages to this number from here. Ask at the clinic.")},
-		{Key: "last", Title: "Last message", Kind: Finish, Does: []Action{{Deed: Status, Into: "Status"}}, Text: en("Your last message: ##Status##.")},
+		{Key: "last", Title: "Last message", Kind: Finish, Does: []Action{{Kind: Status, Into: "Status"}}, Text: en("Your last message: ##Status##.")},
 	}}
 }
 
@@ -36,7 +36,7 @@ func schoolFee() Menu {
 			{Key: "number", Title: "Pupil number", Kind: Ask, Back: true, Save: "Typed", Next: "balance", Rule: Rule{Form: Digits, Min: 4, Max: 6,
 				Wrong: Words{"en": "The number has 4 to 6 digits.", "ha": "Lambar tana da 4 zuwa 6."}},
 				Text: Words{"en": "Enter the pupil number", "ha": "Shigar da lambar dalibi"}},
-			{Key: "balance", Title: "Balance", Kind: Finish, Does: []Action{{Deed: LookUp, Table: "Fees", Column: "Pupil number", By: "Typed", Otherwise: "unknown"}},
+			{Key: "balance", Title: "Balance", Kind: Finish, Does: []Action{{Kind: LookUp, Table: "Fees", Column: "Pupil number", By: "Typed", Otherwise: "unknown"}},
 				Text: Words{"en": "To pay for ##Pupil##: ##Balance##", "ha": "Saura na ##Pupil##: ##Balance##"}},
 			{Key: "unknown", Title: "Not found", Kind: Choose,
 				Text: Words{"en": "We do not know the number ##Typed##.", "ha": "Ba mu san lambar ##Typed## ba."},
@@ -57,7 +57,7 @@ func survey() Menu {
 			Text: en("On which day were you here? (day/month/year)")},
 		{Key: "join", Title: "Keep in touch?", Kind: Choose, Text: en("May we send you news?"),
 			Choices: []Choice{{Text: en("Yes"), Next: "joined"}, {Text: en("No"), Next: "thanks"}}},
-		{Key: "joined", Title: "Added", Kind: Finish, Does: []Action{{Deed: Join, List: "News"}}, Text: en("Thank you. You are on the list.")},
+		{Key: "joined", Title: "Added", Kind: Finish, Does: []Action{{Kind: Join, List: "News"}}, Text: en("Thank you. You are on the list.")},
 		{Key: "thanks", Title: "Thanks", Kind: Finish, Text: en("Thank you and goodbye.")},
 	}}
 }

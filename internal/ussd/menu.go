@@ -97,31 +97,31 @@ type Rule struct {
 	Wrong  Words  `json:"wrong,omitempty"`
 }
 
-// Deed is what a screen does before it is shown.
-type Deed string
+// ActionKind is what a screen does before it is shown.
+type ActionKind string
 
 // The deeds.
 const (
-	Block   Deed = "block"   // nothing more is sent to the caller
-	Unblock Deed = "unblock" // takes back what Block did
-	Join    Deed = "join"    // puts the caller onto the list List
-	Status  Deed = "status"  // ##Into## becomes what became of the last message
-	LookUp  Deed = "lookup"  // the row of Table whose Column is the value By; its cells become values
-	Call    Deed = "webhook" // asks URL; ##Into## becomes the answer, or Fallback
+	Block   ActionKind = "block"   // nothing more is sent to the caller
+	Unblock ActionKind = "unblock" // takes back what Block did
+	Join    ActionKind = "join"    // puts the caller onto the list List
+	Status  ActionKind = "status"  // ##Into## becomes what became of the last message
+	LookUp  ActionKind = "lookup"  // the row of Table whose Column is the value By; its cells become values
+	Call    ActionKind = "webhook" // asks URL; ##Into## becomes the answer, or Fallback
 )
 
 // Action is one deed of a screen. Otherwise is the screen to show instead where
 // it did not succeed; "" goes on.
 type Action struct {
-	Deed      Deed   `json:"deed"`
-	List      string `json:"list,omitempty"`
-	Into      string `json:"into,omitempty"`
-	Table     string `json:"table,omitempty"`
-	Column    string `json:"column,omitempty"`
-	By        string `json:"by,omitempty"`
-	URL       string `json:"url,omitempty"`
-	Fallback  string `json:"fallback,omitempty"`
-	Otherwise string `json:"otherwise,omitempty"`
+	Kind      ActionKind `json:"deed"`
+	List      string     `json:"list,omitempty"`
+	Into      string     `json:"into,omitempty"`
+	Table     string     `json:"table,omitempty"`
+	Column    string     `json:"column,omitempty"`
+	By        string     `json:"by,omitempty"`
+	URL       string     `json:"url,omitempty"`
+	Fallback  string     `json:"fallback,omitempty"`
+	Otherwise string     `json:"otherwise,omitempty"`
 }
 
 // Table is a small list that comes with the menu, such as fees by pupil.
@@ -134,15 +134,15 @@ type Table struct {
 // Most of what a menu may hold; the sizes keep a whole account's menus in
 // memory.
 const (
-	ScreensMost   = 200
-	ChoicesMost   = 30
-	RowsMost      = 5000
-	PickMost      = 300 // rows of a table from which callers pick
-	LanguagesMost = 6
-	TypedMost     = 160 // characters of one answer
-	IntoMost      = 60  // characters of a webhook's answer
-	titleMost     = 60
-	textMost      = 1000
+	MaxScreens   = 200
+	MaxChoices   = 30
+	MaxRows      = 5000
+	MaxPick      = 300 // rows of a table from which callers pick
+	MaxLanguages = 6
+	MaxTyped     = 160 // characters of one answer
+	MaxInto      = 60  // characters of a webhook's answer
+	maxTitle     = 60
+	maxText      = 1000
 )
 
 // On says that the menu answers on the network.

@@ -10,8 +10,8 @@ import (
 // The longest text that networks show, in septets and in UCS-2 units; the
 // specification names no limit.
 const (
-	PlainMost   = 182
-	UnicodeMost = 80
+	MaxPlain   = 182
+	MaxUnicode = 80
 )
 
 // Length is how long a screen is, in what it is carried in.
@@ -23,9 +23,9 @@ type Length struct {
 // Most is the limit that the length is to be compared with.
 func (l Length) Most() int {
 	if l.Unicode {
-		return UnicodeMost
+		return MaxUnicode
 	}
-	return PlainMost
+	return MaxPlain
 }
 
 // Fits says that one screen holds the text.
@@ -43,7 +43,7 @@ func fits(text string) bool { return Measure(text).Fits() }
 func width(text string) int {
 	l := Measure(text)
 	if l.Unicode {
-		return l.Units * PlainMost / UnicodeMost
+		return l.Units * MaxPlain / MaxUnicode
 	}
 	return l.Units
 }
@@ -87,7 +87,7 @@ func pages(lines []string, more, back string, first bool) []string {
 func few(lines []string) bool {
 	bytes := 0
 	for _, l := range lines {
-		if bytes += len(l) + 1; bytes > 3*PlainMost {
+		if bytes += len(l) + 1; bytes > 3*MaxPlain {
 			return false
 		}
 	}

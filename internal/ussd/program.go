@@ -20,7 +20,7 @@ type Program struct {
 // walked too, as the preview of a draft does: what leads nowhere ends.
 func NewProgram(m Menu) *Program {
 	p := &Program{Menu: m, places: map[string]int16{}, rows: map[string]map[string]int{}, marks: map[string]bool{}}
-	for i, s := range m.Screens[:min(len(m.Screens), ScreensMost)] {
+	for i, s := range m.Screens[:min(len(m.Screens), MaxScreens)] {
 		if _, taken := p.places[s.Key]; !taken {
 			p.places[s.Key] = int16(i)
 		}

@@ -5,7 +5,7 @@ const (
 	EndedByMenu    = "menu"    // a screen without a way on
 	EndedByCaller  = "caller"  // command 114: the caller hung up (§6.2)
 	EndedByService = "service" // a request with stage end
-	EndedByTime    = "time"    // nobody typed for IdleMost
+	EndedByTime    = "time"    // nobody typed for MaxIdle
 	EndedByBegin   = "begin"   // the phone dialled anew
 	EndedByRestart = "restart" // smsdesk was restarted meanwhile
 	EndedByFault   = "fault"   // our part failed: the caller saw an apology
@@ -28,7 +28,7 @@ type Session struct {
 	Steps     int
 	Slowest   int64 // microseconds of our slowest answer
 	Screen    string
-	Trial     bool // from the simulator
+	Test      bool // from the simulator
 	// What the begin request carried beside: id.session, id.ussd, status and
 	// backend.cuap.body as they came.
 	ServiceID, USSDID, Status, Body string
@@ -46,15 +46,15 @@ type Step struct {
 	End       bool
 }
 
-// Saved is one answer of a caller that a screen keeps.
-type Saved struct {
+// SavedAnswer is one answer of a caller that a screen keeps.
+type SavedAnswer struct {
 	SessionID, AccountID, MenuID int64
 	Number, Name, Text           string
 	At                           int64
 }
 
-// Joined is a caller who asked to be on a list.
-type Joined struct {
+// SignUp is a caller who asked to be on a list.
+type SignUp struct {
 	AccountID    int64
 	List, Number string
 	At           int64
@@ -64,8 +64,8 @@ type Joined struct {
 type Batch struct {
 	Sessions []Session
 	Steps    []Step
-	Saved    []Saved
-	Joined   []Joined
+	Saved    []SavedAnswer
+	Joined   []SignUp
 }
 
 // Empty says that there is nothing to store.
@@ -118,8 +118,8 @@ type Drop struct {
 
 // The bounds of a session (internal/workers/README.md, USSD).
 const (
-	IdleMost = 180_000 // milliseconds without a word of the caller
-	SameMost = 2_000   // for so long after its answer the same bytes are the same request
+	MaxIdle = 180_000 // milliseconds without a word of the caller
+	MaxSame = 2_000   // for so long after its answer the same bytes are the same request
 )
 
 // What callers see where no menu has words for it.
@@ -163,16 +163,16 @@ type QuestionBody struct {
 // its process: ids grow with time, so that old sessions are those with low ids.
 func SessionID(atMilli int64, n int64) int64 { return atMilli<<20 | n&(1<<20-1) }
 
-// Press is what somebody does on the simulator's phone: dial (Begin), answer
+// PhoneInput is what somebody does on the simulator's phone: dial (Begin), answer
 // (Continue) or hang up (End). Number is an MSISDN as digits with country code.
-type Press struct {
+type PhoneInput struct {
 	Number, Network, Code, Text, Session string
 	Stage                                Stage
 }
 
-// Heard is what came back: both bodies as they were, the microseconds between
+// PhoneOutput is what came back: both bodies as they were, the microseconds between
 // them, and what is wrong with the answer by §6.2, "" for nothing.
-type Heard struct {
+type PhoneOutput struct {
 	Request, Answer string
 	Took            int64
 	Text            string

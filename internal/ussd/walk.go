@@ -15,8 +15,8 @@ const (
 	moreKey = "00"
 )
 
-// trailMost is how many screens a caller can go back.
-const trailMost = 40
+// maxHistory is how many screens a caller can go back.
+const maxHistory = 40
 
 // Value is what a mark ##Name## stands for.
 type Value struct{ Name, Text string }
@@ -147,7 +147,7 @@ func (p *Program) step(s *State, input string, do Doer) (a Answer, taken bool) {
 		return Answer{End: true, Failed: true}, true
 	}
 	s.trail = append(s.trail, s.screen)
-	if len(s.trail) > trailMost {
+	if len(s.trail) > maxHistory {
 		s.trail = append(s.trail[:0], s.trail[1:]...)
 	}
 	return p.enter(s, p.place(next), do, 0), true
@@ -187,8 +187,8 @@ func (p *Program) take(s *State, screen Screen, input string) (next, text string
 
 func (p *Program) accept(r Rule, input string) (string, bool) {
 	n, most := utf8.RuneCountInString(input), r.Max
-	if most == 0 || most > TypedMost {
-		most = TypedMost
+	if most == 0 || most > MaxTyped {
+		most = MaxTyped
 	}
 	switch r.Form {
 	case Date:
@@ -280,7 +280,7 @@ func (p *Program) enter(s *State, at int16, do Doer, depth int) Answer {
 }
 
 func (p *Program) do(s *State, a Action, do Doer) bool {
-	if a.Deed == LookUp {
+	if a.Kind == LookUp {
 		by, _ := s.Value(a.By)
 		row, ok := p.row(a.Table, a.Column, by)
 		if ok {
@@ -293,7 +293,7 @@ func (p *Program) do(s *State, a Action, do Doer) bool {
 	if !ok && into == "" {
 		into = a.Fallback
 	}
-	s.Put(a.Into, shorten(into, IntoMost))
+	s.Put(a.Into, shorten(into, MaxInto))
 	return ok
 }
 

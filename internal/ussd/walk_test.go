@@ -12,13 +12,13 @@ import (
 // doings notes what a menu asked for and answers as told.
 type doings struct {
 	did    []string
-	refuse map[Deed]bool
+	refuse map[ActionKind]bool
 	into   string
 }
 
 func (d *doings) Do(a Action, _ *State) (string, bool) {
-	d.did = append(d.did, string(a.Deed)+" "+a.List)
-	return d.into, !d.refuse[a.Deed]
+	d.did = append(d.did, string(a.Kind)+" "+a.List)
+	return d.into, !d.refuse[a.Kind]
 }
 
 func (d *doings) Record(name, text string) bool {
@@ -76,7 +76,7 @@ func TestWalk(t *testing.T) {
 		{"a dialled answer that is none stops there", optOut(), []string{"9", "1"}, nil, doings{}, []string{
 			"That is not a valid choice. / Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start " +
 				"messages again / 3. What became of my last message?"}, nil},
-		{"a deed that fails leads elsewhere", optOut(), nil, []string{"2"}, doings{refuse: map[Deed]bool{Unblock: true}}, []string{
+		{"a deed that fails leads elsewhere", optOut(), nil, []string{"2"}, doings{refuse: map[ActionKind]bool{Unblock: true}}, []string{
 			"Messages from the clinic to 0803 123 4567 / 1. Stop all messages / 2. Start messages again / 3. What became of my last message?",
 			"We cannot start messages to this number from here. Ask at the clinic. |"}, []string{"unblock "}},
 		{"what a deed tells is shown", optOut(), []string{"3"}, nil, doings{into: "delivered, on 3 May"},
@@ -198,7 +198,7 @@ func TestCheckFinds(t *testing.T) {
 		{base(func(m *Menu) { m.Code = "*347#" }), "Short code must be digits, for example 347 or 347*12, without the first * and last #", true},
 		{base(func(m *Menu) { m.Networks = []string{"vodafone"} }), `There is no network called "vodafone"`, true},
 		{base(func(m *Menu) {
-			m.Screens[2].Does = []Action{{Deed: Call, URL: "http://example.com", Into: "A", Fallback: "x"}}
+			m.Screens[2].Does = []Action{{Kind: Call, URL: "http://example.com", Into: "A", Fallback: "x"}}
 		}), "The webhook's address must begin with https://", true},
 		{base(func(m *Menu) {
 			m.Languages = append(m.Languages, Language{Code: "ha", Name: "Hausa"})
@@ -251,7 +251,7 @@ func FuzzMenu(f *testing.F) {
 		m := Examples()[int(which)%len(Examples())]
 		for i := range m.Screens {
 			if i%2 == int(which)%2 {
-				m.Screens[i].Text = en(shorten(text, textMost))
+				m.Screens[i].Text = en(shorten(text, maxText))
 			}
 			if which > 100 {
 				m.Screens[i].Next, m.Screens[i].Kind = typed, Kind(text)

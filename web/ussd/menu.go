@@ -21,7 +21,7 @@ type menus struct {
 	*menubase
 	store menuQuestions
 	desk  menuOrders
-	press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
+	press func(ctx context.Context, account int64, p ussd.PhoneInput) (ussd.PhoneOutput, error)
 	try   func(session string, d ussd.Draft)
 }
 
@@ -209,7 +209,7 @@ func (s *menus) Order(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	_, err = s.desk.EditMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
 		at := slices.IndexFunc(m.Screens, func(x ussd.Screen) bool { return x.Key == key })
 		switch {
-		case do == "add" && len(m.Screens) < ussd.ScreensMost:
+		case do == "add" && len(m.Screens) < ussd.MaxScreens:
 			key = m.NewKey()
 			m.Screens = append(m.Screens, ussd.Screen{Key: key, Title: "New screen", Kind: ussd.Finish, Text: ussd.Words{}})
 		case do == "up" && at > 0:

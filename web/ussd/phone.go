@@ -86,7 +86,7 @@ func (s *menus) SimulatorPress(w http.ResponseWriter, r *http.Request, v *page.V
 }
 
 // pressOf reads which key was pressed.
-func (s *menus) pressOf(v *page.Visit, r *http.Request, p *views.SimulatorPage) (ussd.Press, sms.Invalid) {
+func (s *menus) pressOf(v *page.Visit, r *http.Request, p *views.SimulatorPage) (ussd.PhoneInput, sms.Invalid) {
 	bad := sms.Invalid{}
 	if !slices.Contains(ussd.Networks(), p.Network) {
 		p.Network = ussd.Networks()[0]
@@ -96,7 +96,7 @@ func (s *menus) pressOf(v *page.Visit, r *http.Request, p *views.SimulatorPage) 
 		bad["number"] = "Enter a mobile number, for example " + simulatorNumber
 	}
 	code, _, _ := strings.Cut(strings.Trim(p.Dialled, "*# "), "*")
-	press := ussd.Press{Number: phone.Number, Network: p.Network, Code: code, Text: p.Dialled, Session: p.Session,
+	press := ussd.PhoneInput{Number: phone.Number, Network: p.Network, Code: code, Text: p.Dialled, Session: p.Session,
 		Stage: ussd.Begin}
 	switch do := r.PostForm.Get("do"); {
 	case p.Session == "":

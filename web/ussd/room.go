@@ -28,7 +28,7 @@ type Config struct {
 	Do  Orders
 	// Press makes one request of the simulator's phone at the account's USSD
 	// endpoint, over HTTP; Try lets a simulated session walk through a draft.
-	Press func(ctx context.Context, account int64, p ussd.Press) (ussd.Heard, error)
+	Press func(ctx context.Context, account int64, p ussd.PhoneInput) (ussd.PhoneOutput, error)
 	Try   func(session string, d ussd.Draft)
 }
 

@@ -116,10 +116,10 @@ func readScreen(f url.Values, m ussd.Menu, s ussd.Screen) ussd.Screen {
 	s.Does = nil
 	for i := 0; f.Has(views.ScreenField("deed", i, "")); i++ {
 		at := func(name string) string { return written(f, views.ScreenField(name, i, ""), 500) }
-		a := ussd.Action{Deed: ussd.Deed(at("deed")), List: at("list"), Into: at("into"), By: at("by"), URL: at("url"),
+		a := ussd.Action{Kind: ussd.ActionKind(at("deed")), List: at("list"), Into: at("into"), By: at("by"), URL: at("url"),
 			Fallback: at("fallback"), Otherwise: at("otherwise")}
 		a.Table, a.Column = cell(m, at("cell"))
-		if a.Deed != "" && len(s.Does) < 10 {
+		if a.Kind != "" && len(s.Does) < 10 {
 			s.Does = append(s.Does, a)
 		}
 	}
@@ -216,7 +216,7 @@ func readSettings(f url.Values, m *ussd.Menu) sms.Invalid {
 		}
 	}
 	var languages []ussd.Language
-	for i := 0; f.Has(views.ScreenField("code", i, "")) && len(languages) < ussd.LanguagesMost; i++ {
+	for i := 0; f.Has(views.ScreenField("code", i, "")) && len(languages) < ussd.MaxLanguages; i++ {
 		at := func(name string) string { return written(f, views.ScreenField(name, i, ""), 60) }
 		l := ussd.Language{Code: strings.ToLower(at("code")), Name: at("name"), Back: at("back"), More: at("more"),
 			Wrong: at("wrong")}
@@ -261,8 +261,8 @@ func readTable(name, text string) (ussd.Table, string) {
 	if len(rows) < 2 {
 		return t, "Enter the column names and at least one row"
 	}
-	if len(rows)-1 > ussd.RowsMost {
-		return t, "A table has at most " + strconv.Itoa(ussd.RowsMost) + " rows"
+	if len(rows)-1 > ussd.MaxRows {
+		return t, "A table has at most " + strconv.Itoa(ussd.MaxRows) + " rows"
 	}
 	t.Columns, t.Rows = rows[0], rows[1:]
 	for i, row := range t.Rows {

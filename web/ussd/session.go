@@ -29,8 +29,8 @@ type callerQuestions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	CountOpenUSSDSessions(ctx context.Context, account int64) (int64, error)
 	Drops(ctx context.Context, menu int64) ([]ussd.Drop, error)
-	EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.Saved) bool) error
-	EachJoined(ctx context.Context, account int64, list string, do func(j ussd.Joined) error) error
+	EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.SavedAnswer) bool) error
+	EachJoined(ctx context.Context, account int64, list string, do func(j ussd.SignUp) error) error
 	JoinedLists(ctx context.Context, account int64) (map[string]int64, error)
 	MenuDraft(ctx context.Context, id int64) (ussd.Draft, error)
 	MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error)
@@ -38,7 +38,7 @@ type callerQuestions interface {
 	// Setting is "" for what was never set.
 	Setting(ctx context.Context, name string) (string, error)
 	SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error)
-	USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.Saved, err error)
+	USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.SavedAnswer, err error)
 	USSDSessions(ctx context.Context, f ussd.SessionFilter) (list []ussd.Session, more bool, err error)
 }
 
@@ -239,9 +239,9 @@ func (s *callers) MenuAnswers(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	p.Drops = dropRows(d.Menu, drops)
-	var all [][]ussd.Saved
+	var all [][]ussd.SavedAnswer
 	err = s.store.EachAnswers(r.Context(), d.ID, page.Number(r.URL.Query().Get("before")),
-		func(answers []ussd.Saved) bool {
+		func(answers []ussd.SavedAnswer) bool {
 			all = append(all, answers)
 			return len(all) <= sessionsPage
 		})
@@ -284,9 +284,9 @@ func (s *callers) AnswersExport(w http.ResponseWriter, r *http.Request, v *page.
 		return err
 	}
 	// Two passes: the columns must be known before the first row.
-	var all [][]ussd.Saved
+	var all [][]ussd.SavedAnswer
 	known := map[string]bool{}
-	if err := s.store.EachAnswers(r.Context(), d.ID, 0, func(answers []ussd.Saved) bool {
+	if err := s.store.EachAnswers(r.Context(), d.ID, 0, func(answers []ussd.SavedAnswer) bool {
 		for _, a := range answers {
 			if !known[a.Name] {
 				known[a.Name] = true
@@ -300,7 +300,7 @@ func (s *callers) AnswersExport(w http.ResponseWriter, r *http.Request, v *page.
 	names := views.AnswerNames(d.Menu, all)
 	out := page.CSVAnswer(w, "ussd-answers-"+v.Now().Format("2006-01-02"))
 	out.Write(append([]string{"Phone number", "Last answer", "Session"}, names...)...)
-	err = s.store.EachAnswers(r.Context(), d.ID, 0, func(answers []ussd.Saved) bool {
+	err = s.store.EachAnswers(r.Context(), d.ID, 0, func(answers []ussd.SavedAnswer) bool {
 		row := views.NewAnswerRow(names, answers)
 		out.Write(append([]string{row.Number, v.At(row.At).Format(time.RFC3339), strconv.FormatInt(row.Session, 10)},
 			row.Answers...)...)
@@ -313,7 +313,7 @@ func (s *callers) AnswersExport(w http.ResponseWriter, r *http.Request, v *page.
 func (s *callers) JoinedExport(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	out := page.CSVAnswer(w, "ussd-list-"+v.Now().Format("2006-01-02"))
 	out.Write("Phone number", "Joined")
-	err := s.store.EachJoined(r.Context(), v.Account.ID, r.URL.Query().Get("list"), func(j ussd.Joined) error {
+	err := s.store.EachJoined(r.Context(), v.Account.ID, r.URL.Query().Get("list"), func(j ussd.SignUp) error {
 		out.Write(j.Number, v.At(j.At).Format(time.RFC3339))
 		return r.Context().Err()
 	})

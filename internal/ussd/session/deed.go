@@ -19,31 +19,31 @@ type deeds struct {
 	s      *Sessions
 	ctx    context.Context
 	c      *call
-	saved  []ussd.Saved
-	joined []ussd.Joined
+	saved  []ussd.SavedAnswer
+	joined []ussd.SignUp
 }
 
 // Record keeps an answer; it is stored before the caller is answered.
 func (d *deeds) Record(name, text string) bool {
 	a := &d.c.about
-	d.saved = append(d.saved, ussd.Saved{SessionID: a.ID, AccountID: a.AccountID, MenuID: a.MenuID, Number: a.Number,
+	d.saved = append(d.saved, ussd.SavedAnswer{SessionID: a.ID, AccountID: a.AccountID, MenuID: a.MenuID, Number: a.Number,
 		Name: name, Text: clean(text, 1000), At: d.s.now().UnixMilli()})
 	return true
 }
 
 // Do does a deed. What concerns a number needs one that can be read.
 func (d *deeds) Do(a ussd.Action, state *ussd.State) (into string, ok bool) {
-	if a.Deed != ussd.Call && !d.c.readable {
+	if a.Kind != ussd.Call && !d.c.readable {
 		return "", false
 	}
 	var err error
-	switch a.Deed {
+	switch a.Kind {
 	case ussd.Block:
 		ok, err = d.block()
 	case ussd.Unblock:
 		ok, err = d.unblock()
 	case ussd.Join:
-		d.joined, ok = append(d.joined, ussd.Joined{AccountID: d.c.about.AccountID, List: a.List, Number: d.c.about.Number,
+		d.joined, ok = append(d.joined, ussd.SignUp{AccountID: d.c.about.AccountID, List: a.List, Number: d.c.about.Number,
 			At: d.s.now().UnixMilli()}), true
 	case ussd.Status:
 		into, ok, err = d.status()
@@ -52,7 +52,7 @@ func (d *deeds) Do(a ussd.Action, state *ussd.State) (into string, ok bool) {
 		ok = err == nil
 	}
 	if err != nil {
-		d.s.log.Warn("a screen could not do what it should", "deed", string(a.Deed), "menu", d.c.about.MenuID, "error", err)
+		d.s.log.Warn("a screen could not do what it should", "deed", string(a.Kind), "menu", d.c.about.MenuID, "error", err)
 	}
 	return into, ok && err == nil
 }

@@ -18,7 +18,7 @@ const (
 	menusEach   = time.Second
 	sweepEach   = 5 * time.Second
 	forgetEach  = 10 * time.Minute
-	endedRemain = ussd.SameMost + 1000
+	endedRemain = ussd.MaxSame + 1000
 )
 
 // said gathers what sessions leave behind, so that a moment's sessions are one
@@ -304,7 +304,7 @@ func (s *Sessions) sweep(now int64) {
 				c.answer = ussd.Answer{} // nothing repeats it any more
 			}
 			over := c.about.EndedAt > 0 || c.about.ID == 0
-			silent := !over && now-c.about.LastAt > ussd.IdleMost
+			silent := !over && now-c.about.LastAt > ussd.MaxIdle
 			if silent {
 				s.end(c, ussd.EndedByTime)
 			}

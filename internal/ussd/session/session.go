@@ -233,12 +233,12 @@ func (s *Sessions) hold(k callKey, make bool) *call {
 func (s *Sessions) turn(ctx context.Context, known *published, c *call, r ussd.Request,
 	began time.Time) (ussd.Answer, error) {
 	now := began.UnixMilli()
-	if c.answered > 0 && r.Digest == c.digest && now-c.answered <= ussd.SameMost {
+	if c.answered > 0 && r.Digest == c.digest && now-c.answered <= ussd.MaxSame {
 		return c.answer, nil
 	}
 	hungUp := r.CommandID == ussd.HungUp
 	running := c.program != nil && c.about.EndedAt == 0
-	if running && now-c.about.LastAt > ussd.IdleMost {
+	if running && now-c.about.LastAt > ussd.MaxIdle {
 		s.end(c, ussd.EndedByTime)
 		running = false
 	}
@@ -276,7 +276,7 @@ func (s *Sessions) begin(known *published, c *call, r ussd.Request, d *deeds, no
 	c.about = ussd.Session{ID: ussd.SessionID(now, s.number.Add(1)), AccountID: c.about.AccountID, MenuID: menu.MenuID,
 		Version: menu.Version, Number: c.about.Number,
 		Network: network, Code: clean(strings.Trim(strings.TrimSpace(or(r.Text, r.ShortCode)), "*#"), 100), BegunAt: now,
-		Trial:     strings.HasPrefix(r.SessionID, ussd.TrialPrefix),
+		Test:      strings.HasPrefix(r.SessionID, ussd.TrialPrefix),
 		ServiceID: clean(r.SessionID, idMost), USSDID: clean(r.USSDID, idMost), Status: clean(r.Status, 100),
 		Body: clean(r.Body, 2000)}
 	if program == nil {

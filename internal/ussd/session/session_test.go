@@ -24,9 +24,9 @@ type remembered struct {
 	menus   []ussd.Published
 	last    map[int64]ussd.Session
 	steps   map[int64][]ussd.Step
-	saved   []ussd.Saved
-	spooled []ussd.Saved
-	joined  []ussd.Joined
+	saved   []ussd.SavedAnswer
+	spooled []ussd.SavedAnswer
+	joined  []ussd.SignUp
 	blocked map[string]sms.BlockKind
 	broken  atomic.Bool
 }
@@ -234,9 +234,9 @@ func TestUSSDSessions(t *testing.T) {
 		},
 		"silence": func(r *ussdRig) {
 			r.has(r.ask(r.request(begin, "08030000101", "*347#")), menuStart)
-			r.clock.ms.Add(ussd.IdleMost)
+			r.clock.ms.Add(ussd.MaxIdle)
 			r.has(r.ask(r.request(next, "08030000101", "1")), menuSure)
-			r.clock.ms.Add(ussd.IdleMost + 1)
+			r.clock.ms.Add(ussd.MaxIdle + 1)
 			r.has(r.ask(r.request(next, "08030000101", "1")), ussd.Expired)
 		},
 		"hanging up": func(r *ussdRig) {
@@ -250,7 +250,7 @@ func TestUSSDSessions(t *testing.T) {
 			r.has(r.ask(r.request(begin, "08030000101", "*347#")), menuStart)
 			q := r.request(next, "08030000101", "1")
 			r.has(r.ask(q), menuSure)
-			r.clock.ms.Add(ussd.SameMost)
+			r.clock.ms.Add(ussd.MaxSame)
 			r.has(r.ask(q), menuSure)
 			r.clock.ms.Add(1)
 			r.has(r.ask(q), "Done.") // later it is a new answer
@@ -303,7 +303,7 @@ func TestWebhookAndItsFallback(t *testing.T) {
 	m := ussd.Menu{Name: "Hook", Code: "347", Languages: []ussd.Language{{Code: "en", Name: "English"}},
 		Screens: []ussd.Screen{
 			{Key: "a", Kind: ussd.Finish, Text: ussd.Words{"en": "It says ##Said##"},
-				Does: []ussd.Action{{Deed: ussd.Call, URL: "https://example.org", Into: "Said", Fallback: "nothing today"}}}}}
+				Does: []ussd.Action{{Kind: ussd.Call, URL: "https://example.org", Into: "Said", Fallback: "nothing today"}}}}}
 	for want, hook := range map[string]func(context.Context, ussd.Question) (string, error){
 		"It says yes |": func(_ context.Context, q ussd.Question) (string, error) {
 			return map[string]string{"2348030000101": "yes"}[q.Body.Number], nil
@@ -403,7 +403,7 @@ func TestInterleavedSessions(t *testing.T) {
 		}
 	}
 	r.store.mu.Unlock()
-	r.clock.ms.Add(ussd.IdleMost + 1)
+	r.clock.ms.Add(ussd.MaxIdle + 1)
 	r.sweep(r.clock.ms.Load())
 	if r.Open() != 0 || open == 0 {
 		t.Errorf("%d phones are kept, %d sessions were open", r.Open(), open)
