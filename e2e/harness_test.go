@@ -277,7 +277,7 @@ func waitFor(t *testing.T, most time.Duration, what string, done func() bool) {
 		if now.After(deadline) {
 			t.Fatalf("waited %s in vain for %s", most, what)
 		}
-		time.Sleep(max(10*time.Millisecond, min(4*now.Sub(asked), time.Second)))
+		time.Sleep(max(10*time.Millisecond, min(4*now.Sub(asked), time.Second/4)))
 	}
 }
 

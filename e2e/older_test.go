@@ -11,18 +11,18 @@ import (
 // TestAnOlderStateIsAnsweredOnThePage: the question, the answer with the
 // password, the paused campaign, and the word before some may get it twice.
 func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
-	beside(t)
+	waits(t)
 	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms")
 	must(t, p.bin, "--data", p.data, "user", "add", "--email", "administrator@example.com", "--name", "Ada Obi",
 		"--role", "administrator", "--password-file", writeFile(t, "password", adaPassword))
 	desk := p.serve()
-	numbers := numbersFrom(9000, 60)
+	numbers := numbersFrom(9000, 200)
 	c := p.send(numbers, "Answered on the page")
 	stopBefore(t, p, desk, c.ID)
 	p.copyDatabase("smsdesk.db", "before.db")
 	desk = p.serve()
 	p.keepGoing(c.ID)
-	waitFor(t, 20*time.Second, "some more messages", func() bool { return p.state(c.ID, "queued") < 40 })
+	waitFor(t, 20*time.Second, "some more messages", func() bool { return p.state(c.ID, "queued") < 180 })
 	p.must(desk.stop(20 * time.Second))
 	sent := len(ledger(t, p.sandbox))
 	setFaults(t, p.sandbox, "{}")
