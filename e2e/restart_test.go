@@ -137,7 +137,7 @@ func TestTheWrongSocketsAreRefused(t *testing.T) {
 	case <-time.After(15 * time.Second):
 		t.Fatal("it serves")
 	}
-	if !strings.Contains(desk.output.String(), "passes 2 sockets and 1 are needed") {
+	if !strings.Contains(desk.output.String(), "expected 1 sockets from the service manager") {
 		t.Errorf("it says %q", desk.output)
 	}
 }
