@@ -323,7 +323,7 @@ func (c uglyFile) compare(t *testing.T, got list) {
 			cell = row.Cells[c.phone]
 		}
 		if p, err := phone.Parse(cell, "NG", false); err != nil {
-			numbers = append(numbers, sentence(err))
+			numbers = append(numbers, err.Error())
 		} else {
 			numbers = append(numbers, p.Number)
 		}
