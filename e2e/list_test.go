@@ -115,7 +115,7 @@ func TestAFileOverTheLimit(t *testing.T) {
 			p.firstRun(o)
 			db, err := storage.Open(t.Context(), storage.Config{Data: o.data})
 			if err == nil {
-				err = errors.Join(db.PutSetting(t.Context(), sms.SettingListMost, "1048576"), db.Close())
+				err = errors.Join(db.PutSetting(t.Context(), sms.SettingMaxList, "1048576"), db.Close())
 			}
 			p.do(err)
 			p.open("/new/list")

@@ -36,8 +36,8 @@ func (db accountStore) CreateAccount(ctx context.Context, a sms.Account, c sms.C
 			LateAfter:     a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, CreatedAt: now,
 			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
 			HoursWeek:   hoursWeek(a.Hours),
-			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost,
-			PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
+			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.MaxPerDay,
+			PersonMost: a.Limits.MaxPerCampaign, PersonDayMost: a.Limits.MaxPerUserDay,
 		})
 		if err != nil {
 			return err
@@ -97,8 +97,8 @@ func (db accountStore) UpdateAccount(ctx context.Context, id, now int64,
 			LateAfter:     a.LateAfter.Milliseconds(), HoldOn429: a.HoldOn429, ChangedAt: now,
 			Abroad: a.Abroad, HoursFrom: int64(a.Hours.From), HoursTo: int64(a.Hours.To), TypeAbove: a.TypeAbove,
 			HoursWeek:   hoursWeek(a.Hours),
-			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.DayMost,
-			PersonMost: a.Limits.PersonMost, PersonDayMost: a.Limits.PersonDayMost,
+			CapMessages: a.Limits.CapMessages, CapDays: a.Limits.CapDays, DayMost: a.Limits.MaxPerDay,
+			PersonMost: a.Limits.MaxPerCampaign, PersonDayMost: a.Limits.MaxPerUserDay,
 		})
 		if err != nil {
 			return err
@@ -235,8 +235,8 @@ func account(r query.Account) sms.Account {
 		Pause: r.Pause, PauseCode: r.PauseCode, ReachedAt: r.ReachedAt, FailedAt: r.FailedAt, Failure: r.Failure,
 		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: hoursOf(r), TypeAbove: r.TypeAbove,
 		ApproveAbove: r.ApproveAbove,
-		Limits: sms.Limits{CapMessages: r.CapMessages, CapDays: r.CapDays, DayMost: r.DayMost, PersonMost: r.PersonMost,
-			PersonDayMost: r.PersonDayMost},
+		Limits: sms.Limits{CapMessages: r.CapMessages, CapDays: r.CapDays, MaxPerDay: r.DayMost, MaxPerCampaign: r.PersonMost,
+			MaxPerUserDay: r.PersonDayMost},
 	}
 }
 

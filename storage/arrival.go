@@ -103,7 +103,7 @@ func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error 
 		}
 	}
 	for account, list := range ids {
-		for some := range inFewSizes(list, idsAtOnce) {
+		for some := range inFewSizes(list, idsPerStmt) {
 			if err := a.findSome(ctx, account, some); err != nil {
 				return fmt.Errorf("find the messages of reports: %w", err)
 			}
@@ -184,7 +184,7 @@ func (a *arrival) decide(r sms.DeliveryReport) {
 // store writes what was decided, messages in the order of their rows: their
 // pages are then touched once.
 func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err error) {
-	for some := range inFewSizes(a.rows, arrivalsAtOnce) {
+	for some := range inFewSizes(a.rows, reportsPerStmt) {
 		if err := a.put(ctx, some); err != nil {
 			return done, fmt.Errorf("store reports: %w", err)
 		}
@@ -208,7 +208,7 @@ func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err e
 		}
 	}
 	slices.SortFunc(moved, func(x, y *reportedMessage) int { return cmp.Compare(x.before.ID, y.before.ID) })
-	for some := range inFewSizes(moved, arrivalsAtOnce) {
+	for some := range inFewSizes(moved, reportsPerStmt) {
 		if err := a.deliverSome(ctx, some, now); err != nil {
 			return done, fmt.Errorf("move reported messages: %w", err)
 		}
@@ -221,8 +221,8 @@ func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err e
 	return done, nil
 }
 
-// arrivalsAtOnce is how many rows one statement stores or moves.
-const arrivalsAtOnce = 64
+// reportsPerStmt is how many rows one statement stores or moves.
+const reportsPerStmt = 64
 
 // A report that waited for its message takes the effect that it has now.
 const putReports = `insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date,

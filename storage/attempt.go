@@ -219,8 +219,8 @@ func (t *tx) endAttempt(ctx context.Context, a *sms.Attempt, s sms.Settlement, o
 	return accepted, err
 }
 
-// settleAtOnce is how many messages one statement settles.
-const settleAtOnce = 200
+// settledPerStmt is how many messages one statement settles.
+const settledPerStmt = 200
 
 // settleMessages moves messages of an attempt of the campaign to what they
 // became.
@@ -242,7 +242,7 @@ func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt
 		ends[end] = append(ends[end], m)
 	}
 	for end, all := range ends {
-		for some := range slices.Chunk(all, settleAtOnce) {
+		for some := range slices.Chunk(all, settledPerStmt) {
 			args := []any{string(end.to), end.reason, end.code, now, string(from), a.ID}
 			if err := t.settleSome(ctx, of, args, some); err != nil {
 				return err

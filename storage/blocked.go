@@ -18,7 +18,7 @@ import (
 // list is stored in several transactions, so that no outcome and no report
 // waits for it; after an error the same list can be given again.
 func (db contactStore) Block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
-	for part := range slices.Chunk(list, blockedAtATime) {
+	for part := range slices.Chunk(list, blockedPerTx) {
 		done, err := db.blockSome(ctx, part)
 		if err != nil {
 			return added, err
@@ -28,11 +28,11 @@ func (db contactStore) Block(ctx context.Context, list []sms.Blocked) (added int
 	return added, nil
 }
 
-// blockedAtATime is how many numbers one transaction takes.
-const blockedAtATime = 2000
+// blockedPerTx is how many numbers one transaction takes.
+const blockedPerTx = 2000
 
-// blockedAtOnce is how many numbers one statement takes.
-const blockedAtOnce = 100
+// blockedPerStmt is how many numbers one statement takes.
+const blockedPerStmt = 100
 
 func (t contactTx) block(ctx context.Context, list []sms.Blocked) (added int64, err error) {
 	var rows []string
@@ -127,8 +127,8 @@ func (db contactStore) CountBlocked(ctx context.Context, account int64) (int64, 
 	return found(n, err, "count blocked numbers")
 }
 
-// mostDigits is longer than any number.
-const mostDigits = "99999999999999999999"
+// maxDigits is longer than any number.
+const maxDigits = "99999999999999999999"
 
 // BlockedNumbers lists blocked numbers; more says that there are further ones.
 func (db contactStore) BlockedNumbers(ctx context.Context,
@@ -142,7 +142,7 @@ func (db contactStore) BlockedNumbers(ctx context.Context,
 		rows, err = db.read().BlockedPage(ctx, f.AccountID, before, int32(f.Limit+1))
 	} else {
 		rows, err = db.read().BlockedRange(ctx, query.BlockedRangeParams{AccountID: f.AccountID, Number: f.Prefix,
-			Number_2: f.Prefix + mostDigits, Limit: int32(f.Limit + 1)})
+			Number_2: f.Prefix + maxDigits, Limit: int32(f.Limit + 1)})
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("list blocked numbers: %w", err)
@@ -161,7 +161,7 @@ func (db contactStore) BlockedAmong(ctx context.Context, account int64,
 	numbers []string) (map[string]sms.Blocked, error) {
 	list := map[string]sms.Blocked{}
 	for len(numbers) > 0 {
-		n := min(len(numbers), blockedAtOnce)
+		n := min(len(numbers), blockedPerStmt)
 		args := []any{account}
 		for _, number := range numbers[:n] {
 			args = append(args, number)

@@ -127,7 +127,7 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	if moved, err := t.CountMoved(ctx, id); err != nil || moved > 0 {
 		return err
 	}
-	if row.Campaign.Recipients > sweepAtOnce {
+	if row.Campaign.Recipients > sweptPerTx {
 		_, err := t.HideDraft(ctx, id)
 		return err
 	}
@@ -146,7 +146,7 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 func (db campaignStore) ForgetDrafts(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old drafts", func(t *tx) error {
 		drafts, err := t.OldDrafts(ctx, before)
-		for removed := int64(0); len(drafts) > 0 && removed < sweepAtOnce && err == nil; drafts = drafts[1:] {
+		for removed := int64(0); len(drafts) > 0 && removed < sweptPerTx && err == nil; drafts = drafts[1:] {
 			removed += drafts[0].Recipients
 			err = t.deleteDraft(ctx, drafts[0].AccountID, drafts[0].ID)
 		}
@@ -154,8 +154,8 @@ func (db campaignStore) ForgetDrafts(ctx context.Context, before int64) error {
 	})
 }
 
-// tidyAtATime is how many messages one transaction of Tidy moves.
-const tidyAtATime = 1000
+// tidyPerTx is how many messages one transaction of Tidy moves.
+const tidyPerTx = 1000
 
 // Tidy does a bounded piece of what cancelling a campaign leaves to be done:
 // nobody waits for it, and no other transaction waits long. more says that
@@ -178,12 +178,12 @@ func (db campaignStore) Tidy(ctx context.Context, now int64) (more bool, err err
 // cancelSome brings messages of a cancelled campaign to what they are shown as.
 func (t *tx) cancelSome(ctx context.Context, id int64, reason string, now int64) error {
 	n, err := t.CancelQueued(ctx, query.CancelQueuedParams{CampaignID: id, Reason: reason, ChangedAt: now,
-		Limit: tidyAtATime})
+		Limit: tidyPerTx})
 	if err != nil || n > 0 {
 		return err
 	}
 	n, err = t.CancelDrafts(ctx, query.CancelDraftsParams{CampaignID: id, Reason: reason, ChangedAt: now,
-		Limit: tidyAtATime})
+		Limit: tidyPerTx})
 	if err != nil || n > 0 {
 		return err
 	}

@@ -178,9 +178,9 @@ func (c *claiming) nextCall(ctx context.Context, campaign int64, limit int) (row
 	return nil, skipped, nil
 }
 
-// queuedAtATime is how many messages of a started campaign are queued at once,
+// queuedPerTx is how many messages of a started campaign are queued at once,
 // beside the rest of the last call among them.
-const queuedAtATime = 2000
+const queuedPerTx = 2000
 
 // firstQueued finds the first message that can go into a call now; when there
 // is none it queues the next of the campaign's messages. Whole calls are
@@ -195,11 +195,11 @@ func (c *claiming) firstQueued(ctx context.Context, campaign int64) (*query.Firs
 		if !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
-		last, err := c.DraftCalls(ctx, campaign, queuedAtATime)
+		last, err := c.DraftCalls(ctx, campaign, queuedPerTx)
 		if err != nil || last < 0 {
 			return nil, err
 		}
-		if _, err := c.QueueDrafts(ctx, campaign, last, queuedAtATime+maxCall); err != nil {
+		if _, err := c.QueueDrafts(ctx, campaign, last, queuedPerTx+maxCall); err != nil {
 			return nil, err
 		}
 	}
@@ -309,12 +309,12 @@ func (c *claiming) freeze(ctx context.Context, a *sms.Attempt) error {
 	return nil
 }
 
-// bindAtOnce is how many messages one statement binds.
-const bindAtOnce = 500
+// boundPerStmt is how many messages one statement binds.
+const boundPerStmt = 500
 
 func (t *tx) bind(ctx context.Context, attempt int64, messages []int64) error {
 	for len(messages) > 0 {
-		n := min(len(messages), bindAtOnce)
+		n := min(len(messages), boundPerStmt)
 		args, rows := []any{attempt}, make([]string, n)
 		for i, id := range messages[:n] {
 			args = append(args, id)

@@ -141,7 +141,7 @@ func many(n, call int) []sms.Message {
 // nothing, everybody sees all of it as queued, and whole calls are queued.
 func TestAStartQueuesALittleAtATime(t *testing.T) {
 	f := newFixture(t)
-	const all, call = 5 * queuedAtATime / 2, 30
+	const all, call = 5 * queuedPerTx / 2, 30
 	c := f.draftOf(sms.Campaign{}, many(all, call))
 	states := func() (draft, queued int) {
 		return one[int](f, "select count(*) from message where campaign_id = $1 and state = 'draft'", c.ID),
@@ -163,7 +163,7 @@ func TestAStartQueuesALittleAtATime(t *testing.T) {
 	}
 	a := f.claim(100)
 	draft, queued := states()
-	if whole := (queuedAtATime + call - 1) / call * call; queued != whole-sms.CanarySize || draft != all-whole {
+	if whole := (queuedPerTx + call - 1) / call * call; queued != whole-sms.CanarySize || draft != all-whole {
 		t.Errorf("%d drafts, %d queued beside a canary of %d", draft, queued, a.Recipients)
 	}
 	f.check()
@@ -186,7 +186,7 @@ func TestAStartQueuesALittleAtATime(t *testing.T) {
 // their twins are in doubt must not keep the drafts behind them from going.
 func TestWhatWaitsForATwinHoldsNobodyUp(t *testing.T) {
 	f := newFixture(t)
-	list := many(queuedAtATime, 100)
+	list := many(queuedPerTx, 100)
 	twins := f.ready(sms.Campaign{}, slices.Clone(list))
 	for a := f.claimAfter(0, 100); a != nil; a = f.claimAfter(0, 100) {
 		f.settle(f.license(a), sms.Outcome{Class: sms.ClassDoubt})
@@ -304,7 +304,7 @@ func TestAClaimPausesWhatMayNotGoOn(t *testing.T) {
 // under way ends as it ends, and what it brings back is cancelled too.
 func TestACancelledCampaignIsGivenUpAtOnce(t *testing.T) {
 	f := newFixture(t)
-	const all = tidyAtATime*2 + 500
+	const all = tidyPerTx*2 + 500
 	c := f.ready(sms.Campaign{}, many(all, 10))
 	gone, flying := f.license(f.claim(10)), f.license(f.claim(10))
 	prepared := f.claim(10)
@@ -357,7 +357,7 @@ func TestACancelledCampaignIsGivenUpAtOnce(t *testing.T) {
 // page from then on, while it is removed a little at a time.
 func TestDroppedDraftsGoInBoundedSteps(t *testing.T) {
 	f := newFixture(t)
-	long := f.draftOf(sms.Campaign{}, many(sweepAtOnce*3, 10))
+	long := f.draftOf(sms.Campaign{}, many(sweptPerTx*3, 10))
 	token := randomHex(16)
 	f.must(f.db.update(f.ctx, "set token", func(t *tx) error {
 		_, err := t.raw.ExecContext(f.ctx, "update campaign set token = $1 where id = $2", token, long.ID)
@@ -368,7 +368,7 @@ func TestDroppedDraftsGoInBoundedSteps(t *testing.T) {
 	if f.must(err); !created {
 		t.Fatal("not created")
 	}
-	if n := one[int](f, "select count(*) from message where campaign_id = $1", long.ID); n != sweepAtOnce*3 {
+	if n := one[int](f, "select count(*) from message where campaign_id = $1", long.ID); n != sweptPerTx*3 {
 		t.Errorf("the replacement itself removed messages: %d are left", n)
 	}
 	if rows, _, err := f.db.Campaigns(f.ctx, sms.CampaignFilter{AccountID: f.account.ID, Limit: 10}); err != nil ||

@@ -59,7 +59,7 @@ func (db contactStore) contactRows(ctx context.Context, f sms.ContactFilter) ([]
 			from = f.After + " " // behind the number, before all longer ones
 		}
 		return db.read().ContactsRange(ctx, query.ContactsRangeParams{AccountID: f.AccountID, Number: from,
-			Number_2: f.Prefix + mostDigits, Limit: limit})
+			Number_2: f.Prefix + maxDigits, Limit: limit})
 	case f.Audience > 0:
 		return db.read().MembersPage(ctx, f.Audience, before, limit)
 	case f.Filter.Everybody():
@@ -172,8 +172,8 @@ func (db contactStore) FindContacts(ctx context.Context,
 	return list, more, count, err
 }
 
-// contactsAtOnce is how many contacts one question reads.
-const contactsAtOnce = 500
+// contactsPerStmt is how many contacts one question reads.
+const contactsPerStmt = 500
 
 // EachContact gives the members of a picked audience, or whoever a filter
 // wants, the oldest first.
@@ -182,7 +182,7 @@ func (db contactStore) EachContact(ctx context.Context, a sms.Audience, do func(
 	if err != nil {
 		return fmt.Errorf("list the people of an audience: %w", err)
 	}
-	for some := range slices.Chunk(ids, contactsAtOnce) {
+	for some := range slices.Chunk(ids, contactsPerStmt) {
 		rows, err := db.contactsByID(ctx, some)
 		if err != nil {
 			return fmt.Errorf("read the people of an audience: %w", err)
@@ -297,7 +297,7 @@ func (db contactStore) MergeContacts(ctx context.Context, account int64, told []
 			return err
 		}
 		stale := map[int64]bool{}
-		for some := range slices.Chunk(told, mergedAtOnce) {
+		for some := range slices.Chunk(told, mergedPerStmt) {
 			known, err := contactTx{t}.contactsOf(ctx, account, some)
 			if err != nil {
 				return err
@@ -352,8 +352,8 @@ func (t contactTx) member(ctx context.Context, audience, contact int64) error {
 	return err
 }
 
-// mergedAtOnce is how many contacts one statement finds or adds.
-const mergedAtOnce = 50
+// mergedPerStmt is how many contacts one statement finds or adds.
+const mergedPerStmt = 50
 
 const contactsOfNumbers = "select " + contactFields + " from contact where account_id = $1 and number in "
 

@@ -29,7 +29,7 @@ func blockOf(id int64) int64 { return id / blockSize }
 const (
 	packedWords = 1 // different values, then a byte for each contact
 	packedPlain = 2 // a value for each contact
-	wordsMost   = 256
+	maxWords    = 256
 )
 
 // packIDs packs the ids of a block in order.
@@ -88,7 +88,7 @@ func packValues(values []string) []byte {
 	filled := false
 	for _, v := range values {
 		filled = filled || v != ""
-		if _, known := at[v]; !known && len(words) <= wordsMost {
+		if _, known := at[v]; !known && len(words) <= maxWords {
 			at[v] = len(words)
 			words = append(words, v)
 		}
@@ -96,7 +96,7 @@ func packValues(values []string) []byte {
 	if !filled {
 		return nil
 	}
-	if len(words) > wordsMost {
+	if len(words) > maxWords {
 		b := []byte{packedPlain}
 		for _, v := range values {
 			b = appendValue(b, v)
@@ -143,7 +143,7 @@ func narrowBlock(in []bool, body []byte, anyOf bool, fits func(string) bool) err
 
 func narrowWords(in []bool, b string, anyOf bool, fits func(string) bool) error {
 	count, size := binary.Uvarint([]byte(b[:min(len(b), binary.MaxVarintLen64)]))
-	if size <= 0 || count > wordsMost {
+	if size <= 0 || count > maxWords {
 		return errPacked
 	}
 	b = b[size:]
@@ -340,13 +340,13 @@ func (db contactStore) matchLive(ctx context.Context, account, block int64, f sm
 	return ids, nil
 }
 
-// settledAtOnce is how many blocks one call packs.
-const settledAtOnce = 16
+// blocksPerCall is how many blocks one call packs.
+const blocksPerCall = 16
 
 // SettleContacts packs some of the blocks that are stale; more says that there
 // are others.
 func (db contactStore) SettleContacts(ctx context.Context) (more bool, err error) {
-	stale, err := db.read().SomeStale(ctx, settledAtOnce)
+	stale, err := db.read().SomeStale(ctx, blocksPerCall)
 	if err != nil {
 		return false, fmt.Errorf("list what is stale of the contacts: %w", err)
 	}
@@ -357,7 +357,7 @@ func (db contactStore) SettleContacts(ctx context.Context) (more bool, err error
 			return false, err
 		}
 	}
-	return len(stale) == settledAtOnce, nil
+	return len(stale) == blocksPerCall, nil
 }
 
 func (t contactTx) settleBlock(ctx context.Context, account, block int64) error {

@@ -15,8 +15,8 @@ import (
 	"smsdesk/storage/query"
 )
 
-// mostWaiting is the most messages of one call that are listed: no call holds more.
-const mostWaiting = 1000
+// maxCallMessages is the most messages of one call that are listed: no call holds more.
+const maxCallMessages = 1000
 
 // DoubtGroups lists the calls behind the given attempt that left messages of a
 // campaign waiting for a decision. more says that there are further ones.
@@ -48,7 +48,7 @@ func doubtGroup(ctx context.Context, q *query.Queries, c sms.Campaign, id int64,
 	}
 	g = sms.DoubtGroup{Attempt: attempt(row), Hints: map[int64][]sms.Hint{}, Again: map[int64]sms.Campaign{}}
 	g.Attempt.ID = id
-	rows, err := q.WaitingOf(ctx, c.ID, id, mostWaiting)
+	rows, err := q.WaitingOf(ctx, c.ID, id, maxCallMessages)
 	if err != nil {
 		return g, err
 	}
@@ -111,7 +111,7 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	rivals, err := q.MayHaveLeft(ctx, m.AccountID, m.Number, m.SentAt-evidenceLife)
+	rivals, err := q.MayHaveLeft(ctx, m.AccountID, m.Number, m.SentAt-evidenceTTL)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +342,7 @@ func (t *tx) chosen(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.M
 		row, e := t.MessageByID(ctx, c.Message)
 		rows, err = []query.Message{row}, e
 	} else {
-		rows, err = t.WaitingOf(ctx, d.CampaignID, c.Attempt, mostWaiting)
+		rows, err = t.WaitingOf(ctx, d.CampaignID, c.Attempt, maxCallMessages)
 	}
 	list := make([]sms.Message, len(rows))
 	for i, r := range rows {

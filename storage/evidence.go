@@ -22,9 +22,9 @@ func keptKey(key string) string {
 	return unreadableKey
 }
 
-// mostNames is how many ids of one message are believed on the word of
+// maxIDsPerMessage is how many ids of one message are believed on the word of
 // reports: more are somebody's play.
-const mostNames = 5
+const maxIDsPerMessage = 5
 
 // Reconcile lets reports that no id matches settle messages in doubt
 // (internal/workers/README.md, Evidence). It works in small transactions and tells each
@@ -130,7 +130,7 @@ func (t *tx) prove(ctx context.Context, r sms.StoredReport, country string, done
 }
 
 func (t *tx) mayHaveLeft(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error) {
-	rows, err := t.MayHaveLeft(ctx, r.AccountID, reportKey(r.Mobile, country), r.ReceivedAt-evidenceLife-1)
+	rows, err := t.MayHaveLeft(ctx, r.AccountID, reportKey(r.Mobile, country), r.ReceivedAt-evidenceTTL-1)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (t *tx) believe(ctx context.Context, m sms.Message, r sms.StoredReport, evi
 		_, err = t.NameMessage(ctx, m.ID, r.ProviderID, now)
 	default:
 		known, err := t.MessageAsked(ctx, m.ID)
-		if err != nil || len(known) >= mostNames {
+		if err != nil || len(known) >= maxIDsPerMessage {
 			return err
 		}
 		if err := t.InsertAlias(ctx, m.AccountID, r.ProviderID, m.ID); err != nil {
@@ -230,7 +230,7 @@ func (db reportStore) LinkReport(ctx context.Context, key, id int64, country str
 // Candidates lists the messages that an unmatched report may be about: those
 // that a person may link it to first.
 func (db reportStore) Candidates(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error) {
-	rows, err := db.read().MayHaveLeft(ctx, r.AccountID, reportKey(r.Mobile, country), r.ReceivedAt-evidenceLife-1)
+	rows, err := db.read().MayHaveLeft(ctx, r.AccountID, reportKey(r.Mobile, country), r.ReceivedAt-evidenceTTL-1)
 	if err != nil {
 		return nil, fmt.Errorf("look for a report's message: %w", err)
 	}

@@ -14,9 +14,9 @@ const (
 	failingLook = 1000
 	// failingCampaigns is how many campaigns they may be of: each costs a
 	// question of its own, and most accounts need a handful.
-	failingCampaigns = 2 * campaignsAtOnce
-	// failingLeast is how often a number has to have failed.
-	failingLeast = 2
+	failingCampaigns = 2 * campaignsPerStmt
+	// minFailures is how often a number has to have failed.
+	minFailures = 2
 )
 
 // FailingNumbers lists the numbers of an account to which two or more of the
@@ -35,7 +35,7 @@ func (db callStore) FailingNumbers(ctx context.Context, account, since int64, li
 		return nil, fmt.Errorf("look for failing numbers: %w", err)
 	}
 	var open []sms.FailingNumber
-	for part := range slices.Chunk(list, blockedAtOnce) {
+	for part := range slices.Chunk(list, blockedPerStmt) {
 		numbers := make([]string, len(part))
 		for i, n := range part {
 			numbers[i] = n.Latest.Number
@@ -92,7 +92,7 @@ func (db callStore) repeated(ctx context.Context, ids []int64) ([]sms.FailingNum
 	}
 	var list []sms.FailingNumber
 	for _, n := range by {
-		if n.Times >= failingLeast {
+		if n.Times >= minFailures {
 			list = append(list, n)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 const (
 	// findLook is how many messages are held against a filter for one page.
 	findLook = 2000
-	// findAtOnce is how many of them one question asks for.
-	findAtOnce = 500
+	// foundPerStmt is how many of them one question asks for.
+	foundPerStmt = 500
 )
 
 // FindMessages lists messages of a campaign by what no index knows, in the
@@ -49,7 +49,7 @@ func (db campaignStore) FindMessages(ctx context.Context,
 		}); err != nil {
 			return nil, 0, fmt.Errorf("look for messages: %w", err)
 		}
-		looked, more = looked+n, n == findAtOnce
+		looked, more = looked+n, n == foundPerStmt
 		if more && looked >= findLook && next == 0 {
 			next = f.After
 		}
@@ -66,7 +66,7 @@ func (db campaignStore) FindMessages(ctx context.Context,
 func findQuery(f sms.MessageFilter, of sms.Campaign) (string, arguments) {
 	a := arguments{f.CampaignID, f.After}
 	const columns = "select id, number, text from message where "
-	order := fmt.Sprintf(" order by id limit %d", findAtOnce)
+	order := fmt.Sprintf(" order by id limit %d", foundPerStmt)
 	if f.Number != "" || f.Ends != "" {
 		candidates, more := numberQuery(sms.MessageSearch{AccountID: of.AccountID, Number: f.Number, Ends: f.Ends}, a)
 		where := "id in (" + candidates + ") and campaign_id = $1 and id > $2"
@@ -79,7 +79,8 @@ func findQuery(f sms.MessageFilter, of sms.Campaign) (string, arguments) {
 		return columns + where + order, more
 	}
 	if narrow(f) {
-		return columns + "id in (" + standingPage(fates(of, filtered(f)), " and id > $2", "asc", findAtOnce) + ")" + order, a
+		return columns + "id in (" + standingPage(fates(of, filtered(f)), " and id > $2", "asc", foundPerStmt) + ")" +
+			order, a
 	}
 	return columns + "campaign_id = $1 and id > $2" + order, a
 }

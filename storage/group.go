@@ -99,8 +99,8 @@ func (db accountStore) Groups(ctx context.Context, account int64) ([]sms.Group, 
 	return list, orNothing(err, "list groups")
 }
 
-// pendingLife is how long a group that was made here is looked for by its name.
-const pendingLife = 24 * time.Hour
+// pendingTTL is how long a group that was made here is looked for by its name.
+const pendingTTL = 24 * time.Hour
 
 // PutGroups replaces what is known of an account's groups. What was made here
 // keeps its parent; a group that appears under a name that was just made here
@@ -128,7 +128,7 @@ func (db accountStore) PutGroups(ctx context.Context, account int64, list []sms.
 		if err := (accountTx{t}).insertGroups(ctx, account, list, known, pending); err != nil {
 			return err
 		}
-		if err := t.ForgetGroupsMade(ctx, account, now-pendingLife.Milliseconds()); err != nil {
+		if err := t.ForgetGroupsMade(ctx, account, now-pendingTTL.Milliseconds()); err != nil {
 			return err
 		}
 		return t.RecordsRead(ctx, account, string(sms.RecordGroups), now)

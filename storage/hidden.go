@@ -36,14 +36,14 @@ func (db campaignStore) BeginCampaign(ctx context.Context, l sms.List, c sms.Cam
 }
 
 const (
-	// messagesAtOnce is how many messages one statement takes.
-	messagesAtOnce = 10
-	// turnLeast and turnMost bound how long one transaction stores messages.
-	turnLeast = 30 * time.Millisecond
-	turnMost  = 150 * time.Millisecond
-	// sweepAtOnce is how many messages of an abandoned campaign go in one
+	// messagesPerStmt is how many messages one statement takes.
+	messagesPerStmt = 10
+	// minSlice and maxSlice bound how long one transaction stores messages.
+	minSlice = 30 * time.Millisecond
+	maxSlice = 150 * time.Millisecond
+	// sweptPerTx is how many messages of an abandoned campaign go in one
 	// transaction.
-	sweepAtOnce = 1000
+	sweptPerTx = 1000
 )
 
 // PutMessages adds messages to a hidden campaign in one transaction that lets
@@ -57,7 +57,7 @@ func (db campaignStore) PutMessages(ctx context.Context, campaign int64, message
 		return 0, err
 	}
 	err = db.update(ctx, "store messages", func(t *tx) error {
-		stored, err = t.putMessages(ctx, campaign, messages, time.Now().Add(min(max(time.Since(asked), turnLeast), turnMost)),
+		stored, err = t.putMessages(ctx, campaign, messages, time.Now().Add(min(max(time.Since(asked), minSlice), maxSlice)),
 			now)
 		return err
 	})
@@ -69,17 +69,17 @@ func (db campaignStore) PutMessages(ctx context.Context, campaign int64, message
 
 func (t *tx) putMessages(ctx context.Context, campaign int64, messages []sms.Message, ends time.Time,
 	now int64) (stored int, err error) {
-	many, err := t.raw.PrepareContext(ctx, insertDrafts(messagesAtOnce))
+	many, err := t.raw.PrepareContext(ctx, insertDrafts(messagesPerStmt))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = many.Close() }()
 	for stored < len(messages) && (stored == 0 || time.Now().Before(ends)) {
 		n, rest := 0, messages[stored:]
-		for n < len(rest) && n < messagesAtOnce && rest[n].State == sms.Draft {
+		for n < len(rest) && n < messagesPerStmt && rest[n].State == sms.Draft {
 			n++
 		}
-		if n == messagesAtOnce {
+		if n == messagesPerStmt {
 			_, err = many.ExecContext(ctx, draftArgs(campaign, rest[:n], now)...)
 		} else {
 			n, err = 1, t.putMessage(ctx, campaign, rest[0], now)
@@ -155,8 +155,8 @@ func (db campaignStore) SweepCampaigns(ctx context.Context, before int64) (more 
 			return false, err
 		}
 		err := db.update(ctx, "remove an abandoned campaign", func(t *tx) error {
-			n, err := t.DeleteSomeMessages(ctx, id, sweepAtOnce)
-			if more = n == sweepAtOnce; err != nil || more {
+			n, err := t.DeleteSomeMessages(ctx, id, sweptPerTx)
+			if more = n == sweptPerTx; err != nil || more {
 				return err
 			}
 			if err := t.DeleteTally(ctx, id); err != nil {
@@ -220,14 +220,14 @@ func (db campaignStore) EachSketch(ctx context.Context, account, after int64,
 
 const someRecipients = `select id, number, text from message where campaign_id = $1 and id > $2 and state <> 'skipped' order by id limit $3`
 
-// recipientsAtOnce bounds how long one read keeps the write-ahead log.
-const recipientsAtOnce = 5000
+// recipientsPerStmt bounds how long one read keeps the write-ahead log.
+const recipientsPerStmt = 5000
 
 // EachRecipient gives the numbers and texts of a campaign's messages that were
 // not left out.
 func (db campaignStore) EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error {
-	for last, n := int64(0), recipientsAtOnce; n == recipientsAtOnce; {
-		rows, err := db.reader.QueryContext(ctx, someRecipients, campaign, last, recipientsAtOnce)
+	for last, n := int64(0), recipientsPerStmt; n == recipientsPerStmt; {
+		rows, err := db.reader.QueryContext(ctx, someRecipients, campaign, last, recipientsPerStmt)
 		n = 0
 		err = each(rows, err, func(scan func(...any) error) error {
 			var number, text string

@@ -66,17 +66,17 @@ const (
 	// waits for a disk that does not answer. The provider gives up after 10 s.
 	inboxWaits = 2000
 	spoolAfter = 5 * time.Second
-	// spoolEvery is how often reports are brought from the spool to the inbox
+	// spoolInterval is how often reports are brought from the spool to the inbox
 	// while that fails.
-	spoolEvery = time.Second
-	// forgetAtRest is how many applied reports are removed in one transaction
-	// when none arrive, forgetEvery the rest between two of them.
-	forgetAtRest = 500
-	forgetEvery  = 50 * time.Millisecond
+	spoolInterval = time.Second
+	// purgeBatch is how many applied reports are removed in one transaction
+	// when none arrive, purgeInterval the rest between two of them.
+	purgeBatch    = 500
+	purgeInterval = 50 * time.Millisecond
 	// spoolSpace is reserved for about 40,000 reports while the disk is full;
-	// spaceEvery is how often is looked whether it is there.
-	spoolSpace = 16 << 20
-	spaceEvery = 10 * time.Second
+	// spaceInterval is how often is looked whether it is there.
+	spoolSpace    = 16 << 20
+	spaceInterval = 10 * time.Second
 )
 
 // NewInbox returns the inbox of a data folder. Until Open its reports go to the
@@ -296,9 +296,9 @@ func (in *Inbox) setAside(batch []kept, why error, spooled func(int, error)) err
 func (in *Inbox) next(ctx context.Context) (batch []kept, more bool) {
 	var again <-chan time.Time
 	if waits, rests := in.spool.waits() || in.owes(), in.mayForget(); waits || rests {
-		rest := spoolEvery
+		rest := spoolInterval
 		if rests {
-			rest = forgetEvery
+			rest = purgeInterval
 		}
 		timer := time.NewTimer(rest)
 		defer timer.Stop()
@@ -332,7 +332,7 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 	if !in.spool.waits() {
 		return nil
 	}
-	if time.Since(in.tried) < spoolEvery {
+	if time.Since(in.tried) < spoolInterval {
 		return errSpooling
 	}
 	err := in.spool.drain(func(file string) (position int64, err error) {
@@ -380,7 +380,7 @@ func (in *Inbox) commit(ctx context.Context, batch []sms.Kept, also func(*sql.Tx
 		return fmt.Errorf("store reports: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	some := int64(forgetAtRest)
+	some := int64(purgeBatch)
 	if len(batch) > 0 {
 		some = 2 * int64(len(batch))
 	}
@@ -455,7 +455,7 @@ func (in *Inbox) mayForget() bool {
 // KeepSpace reserves space in the spool and renews it after it was used, until
 // ctx ends: reports of a time in which the disk is full find it there.
 func (in *Inbox) KeepSpace(ctx context.Context, log func(error)) {
-	looks := time.NewTicker(spaceEvery)
+	looks := time.NewTicker(spaceInterval)
 	defer looks.Stop()
 	failed := false
 	for {

@@ -104,7 +104,7 @@ func (in *Inbox) caughtUp(ctx context.Context, before int64) bool {
 	if logged >= before-1 {
 		return true
 	}
-	if time.Since(in.behind) < spoolEvery {
+	if time.Since(in.behind) < spoolInterval {
 		return false
 	}
 	for {

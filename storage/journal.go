@@ -58,7 +58,7 @@ const (
 	journalFolder  = "dispatch.journal"
 	journalEnding  = ".j"
 	segmentBytes   = 64 << 20
-	segmentAge     = 31 * 24 * time.Hour
+	segmentMaxAge  = 31 * 24 * time.Hour
 	elsewhereName  = "ELSEWHERE"
 	journalRetries = time.Second
 )
@@ -185,7 +185,7 @@ func lastSum(lines []byte) string {
 func (j *Journal) Ready(ctx context.Context) error {
 	j.mu.Lock()
 	stuck, wait := j.stuck, time.Since(j.tried) < journalRetries
-	old := j.began > 0 && time.Now().UnixMilli()-j.began > segmentAge.Milliseconds()
+	old := j.began > 0 && time.Now().UnixMilli()-j.began > segmentMaxAge.Milliseconds()
 	j.mu.Unlock()
 	if stuck == nil && !old {
 		return nil
@@ -214,7 +214,7 @@ func (j *Journal) repair(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the lines that the journal lacks: %w", err)
 	}
-	if time.Now().UnixMilli()-j.began > segmentAge.Milliseconds() {
+	if time.Now().UnixMilli()-j.began > segmentMaxAge.Milliseconds() {
 		if err := j.log.Roll(); err != nil {
 			return err
 		}

@@ -133,8 +133,8 @@ func readEarlier(path string) (lines []earlierLicence, unreadable int64, err err
 	}
 }
 
-// licensedAtOnce is how many attempts are read at a time.
-const licensedAtOnce = 1000
+// licensedPerRead is how many attempts are read at a time.
+const licensedPerRead = 1000
 
 // lacking counts the requests that have left here and are not in the journal:
 // then the journal is not the newest one.
@@ -153,7 +153,7 @@ func (j *Journal) lacking(ctx context.Context, there map[string]bool) (missing i
 func (db *core) eachLicensed(ctx context.Context, since int64, do func(query.LicensedAttemptsRow) error) error {
 	after := int64(0)
 	for {
-		rows, err := db.read().LicensedAttempts(ctx, max(since, 1), after, licensedAtOnce)
+		rows, err := db.read().LicensedAttempts(ctx, max(since, 1), after, licensedPerRead)
 		if err != nil {
 			return fmt.Errorf("list licences: %w", err)
 		}
@@ -163,7 +163,7 @@ func (db *core) eachLicensed(ctx context.Context, since int64, do func(query.Lic
 			}
 			after = r.ID
 		}
-		if len(rows) < licensedAtOnce {
+		if len(rows) < licensedPerRead {
 			return nil
 		}
 	}

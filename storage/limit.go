@@ -51,7 +51,7 @@ func (db campaignStore) StartedSince(ctx context.Context, account, user, since i
 
 // room is how many recipients the account may still send to today.
 func (c *claiming) room(ctx context.Context) (int64, error) {
-	most := c.account.Limits.DayMost
+	most := c.account.Limits.MaxPerDay
 	if most <= 0 {
 		return maxCall, nil
 	}

@@ -41,7 +41,7 @@ func TestACapHoldsAtTheMinuteOfSending(t *testing.T) {
 // the rest until midnight.
 func TestADayHasItsLimit(t *testing.T) {
 	f := newFixture(t)
-	f.limit(sms.Limits{DayMost: 3})
+	f.limit(sms.Limits{MaxPerDay: 3})
 	c := f.proven("one", numbers(5)...)
 	a := f.claim(2)
 	f.license(a)

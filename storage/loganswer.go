@@ -21,8 +21,8 @@ import (
 
 const (
 	lineAnswer = "answer"
-	// mostNotes bounds the answers in memory while the log cannot be written.
-	mostNotes = 4 << 20
+	// maxUnwritten bounds the answers in memory while the log cannot be written.
+	maxUnwritten = 4 << 20
 	// answersFor is how long answers wait for a message in doubt.
 	answersFor = 30 * 24 * time.Hour
 )
@@ -67,7 +67,7 @@ func (db callStore) noteAnswer(ctx context.Context, a *sms.Attempt, campaign str
 func (l *ReportLog) note(line loggedAnswer) {
 	text, _ := json.Marshal(line)
 	l.noting.Lock()
-	if len(l.notes)+len(text) < mostNotes && !l.isAway() {
+	if len(l.notes)+len(text) < maxUnwritten && !l.isAway() {
 		l.notes = append(append(l.notes, text...), '\n')
 	}
 	wake := l.wake
@@ -117,7 +117,7 @@ func (l *ReportLog) TakeAnswers(ctx context.Context, after int64) error {
 				list = append(list, row)
 			}
 		}
-		if len(list) < owedAtOnce {
+		if len(list) < owedPerStmt {
 			return nil
 		}
 		err := l.keepAnswers(ctx, uids, list)

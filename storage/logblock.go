@@ -172,18 +172,18 @@ func (t contactTx) paid(ctx context.Context, p paid) error {
 	return t.PutCursor(ctx, blockCursor, p.record)
 }
 
-const owedAtOnce = 1000
+const owedPerStmt = 1000
 
 // append logs what is owed and then the lines. The caller holds mu.
 func (b *blocking) append(ctx context.Context, db *core, lines []string) (p paid, more bool, err error) {
 	if b.log == nil || !b.replayed {
 		return p, false, errAway
 	}
-	owed, err := db.read().OwedBlocks(ctx, owedAtOnce)
+	owed, err := db.read().OwedBlocks(ctx, owedPerStmt)
 	if err != nil {
 		return p, false, fmt.Errorf("read what the log of blocks lacks: %w", err)
 	}
-	more = len(owed) == owedAtOnce
+	more = len(owed) == owedPerStmt
 	all := make([]string, 0, len(owed)+len(lines))
 	for _, o := range owed {
 		all, p.owed = append(all, o.Line), o.ID
@@ -248,9 +248,9 @@ func (db *core) blockSome(ctx context.Context, list []sms.Blocked) (added int64,
 		} else {
 			err = contactTx{t}.paid(ctx, p)
 		}
-		for i := 0; err == nil && i < len(list); i += blockedAtOnce {
+		for i := 0; err == nil && i < len(list); i += blockedPerStmt {
 			var n int64
-			n, err = contactTx{t}.block(ctx, list[i:min(len(list), i+blockedAtOnce)])
+			n, err = contactTx{t}.block(ctx, list[i:min(len(list), i+blockedPerStmt)])
 			added += n
 		}
 		return err

@@ -127,9 +127,9 @@ func (l *ReportLog) put(ctx context.Context, list []sms.Kept, records ...sealedR
 	return nil
 }
 
-// accountsEvery is how often the database is asked for an account that is not
+// accountsInterval is how often the database is asked for an account that is not
 // known.
-const accountsEvery = time.Second
+const accountsInterval = time.Second
 
 // accountUID is the random id of an account; its row id behind a "#" where the
 // database cannot be asked.
@@ -139,7 +139,7 @@ func (l *ReportLog) accountUID(ctx context.Context, id int64) string {
 	if uid, ok := l.uids[id]; ok {
 		return uid
 	}
-	if time.Since(l.asked) > accountsEvery {
+	if time.Since(l.asked) > accountsInterval {
 		l.asked = time.Now()
 		// Where it cannot be asked, the row id stands for the account.
 		uids, _ := l.db.accountUIDs(ctx)

@@ -16,8 +16,8 @@ type asker interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
-// recountAtOnce bounds one read of the recount.
-const recountAtOnce = 20_000
+// recountPerRead bounds one read of the recount.
+const recountPerRead = 20_000
 
 const (
 	countedMessages = `select id, account_id, campaign_id, number, state, code, status, error_code, late, sent_at from message where id > $1 order by id limit $2`
@@ -67,9 +67,9 @@ func recountTraffic(ctx context.Context, from asker, networks *phone.Networks) (
 // inPieces reads a table in the order of its ids, a bounded piece at a time.
 func inPieces(ctx context.Context, from asker, text string,
 	do func(scan func(...any) error) (last int64, err error)) error {
-	for last, n := int64(0), recountAtOnce; n == recountAtOnce; {
+	for last, n := int64(0), recountPerRead; n == recountPerRead; {
 		n = 0
-		rows, err := from.QueryContext(ctx, text, last, recountAtOnce)
+		rows, err := from.QueryContext(ctx, text, last, recountPerRead)
 		if err = each(rows, err, func(scan func(...any) error) (err error) {
 			n++
 			last, err = do(scan)

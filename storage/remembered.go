@@ -52,7 +52,7 @@ type asking interface {
 func rememberedAmong(ctx context.Context, ask asking, hashes []person) (map[person][]rememberedSend, error) {
 	found := map[person][]rememberedSend{}
 	for len(hashes) > 0 {
-		n := min(len(hashes), blockedAtOnce)
+		n := min(len(hashes), blockedPerStmt)
 		args := make([]any, n)
 		for i := range args {
 			args[i] = hashes[i][:]
@@ -103,7 +103,7 @@ func (db callStore) RememberedIn(ctx context.Context,
 		if parts += n; err != nil {
 			return nil, 0, err
 		}
-		if len(some) < sweepAtOnce {
+		if len(some) < sweptPerTx {
 			return inOrder(campaigns, by), parts, nil
 		}
 		after = some[len(some)-1].id
@@ -128,7 +128,7 @@ type unsentMessage struct {
 func (db callStore) unsentAfter(ctx context.Context, c sms.Campaign, after int64) (list []unsentMessage, err error) {
 	rows, err := db.reader.QueryContext(ctx,
 		`select id, number, text, parts from message where campaign_id = $1 and state in ('draft', 'queued') and id > $2
-		order by id limit $3`, c.ID, after, sweepAtOnce)
+		order by id limit $3`, c.ID, after, sweptPerTx)
 	err = each(rows, err, func(scan func(...any) error) error {
 		var m unsentMessage
 		var number, text string

@@ -90,11 +90,11 @@ func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, coun
 // earlyIDs finds those ids of an answer for which a report is there already.
 const earlyIDs = `select distinct r.provider_id from delivery_report r where r.account_id = $1 and r.effect = 'not_matched' and r.provider_id in (%s)`
 
-// idsAtOnce is how many ids one statement looks for.
-const idsAtOnce = 512
+// idsPerStmt is how many ids one statement looks for.
+const idsPerStmt = 512
 
 func (t *tx) early(ctx context.Context, account int64, ids []string) (found []string, err error) {
-	for some := range slices.Chunk(ids, idsAtOnce) {
+	for some := range slices.Chunk(ids, idsPerStmt) {
 		args := []any{account}
 		for _, id := range some {
 			args = append(args, id)
@@ -126,7 +126,7 @@ func (db reportStore) DoubtRateAnswers(ctx context.Context, account int64, count
 			return err
 		}
 		for _, w := range waiting {
-			texts, err := t.TextsAnswered429(ctx, account, w.ReceivedAt-evidenceLife, phone.Key(w.Mobile, country))
+			texts, err := t.TextsAnswered429(ctx, account, w.ReceivedAt-evidenceTTL, phone.Key(w.Mobile, country))
 			if err != nil {
 				return err
 			}
@@ -142,9 +142,9 @@ func (db reportStore) DoubtRateAnswers(ctx context.Context, account int64, count
 	return proven && err == nil, err
 }
 
-// evidenceLife is how long after a call a report may still speak for it, in
+// evidenceTTL is how long after a call a report may still speak for it, in
 // milliseconds.
-const evidenceLife = 72 * 60 * 60 * 1000
+const evidenceTTL = 72 * 60 * 60 * 1000
 
 // MessageReports lists the reports of a message in the order of arrival.
 func (db reportStore) MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error) {

@@ -108,14 +108,14 @@ func (db reportStore) Forgotten(ctx context.Context, account int64) (int64, erro
 }
 
 // CountSilent counts the accepted messages without a final report that were
-// sent in the given time, both ends included. Beyond sms.CountMost it only
+// sent in the given time, both ends included. Beyond sms.MaxStatusCheckCount it only
 // says that there are more.
 func (db reportStore) CountSilent(ctx context.Context, account, from, until int64) (int64, error) {
 	n, err := db.read().CountSilent(ctx, account, from, until)
 	if err != nil {
 		return 0, fmt.Errorf("count messages without a report: %w", err)
 	}
-	return min(n, sms.CountMost+1), nil
+	return min(n, sms.MaxStatusCheckCount+1), nil
 }
 
 // Inquiry finds the inquiry about a gap by its beginning; sms.ErrNotFound when

@@ -397,7 +397,7 @@ func (m *model) requires(w *world, n int) people {
 func (w *world) latestLife(n, k int) uint8 {
 	most := uint8(0)
 	for _, l := range w.nodes[n].journal {
-		for i := most + 1; i <= mostLives; i++ {
+		for i := most + 1; i <= maxLives; i++ {
 			if l.names&life(k, i) != 0 {
 				most = i
 			}

@@ -40,9 +40,9 @@ func (p people) with(c content) people { return p | 1<<c }
 // to be lost and comes back begins another life.
 type lives uint16
 
-const mostLives = 7
+const maxLives = 7
 
-func life(node int, n uint8) lives { return 1 << (node + mostNodes*int(n)) }
+func life(node int, n uint8) lives { return 1 << (node + maxNodes*int(n)) }
 
 type lineKind uint8
 
@@ -154,16 +154,16 @@ const (
 	saidLost
 )
 
-const mostNodes = 2
+const maxNodes = 2
 
 type database struct {
 	campaigns  []campaign
 	attempts   []attempt // in the order of their ids
-	heads      [mostNodes]head
-	open       [mostNodes][]line // lines not yet known to be in the journal
-	nodes      [mostNodes]standing
-	lives      [mostNodes]uint8  // how often a node joined
-	looked     [mostNodes]people // who has compared its journal since this node began to wait
+	heads      [maxNodes]head
+	open       [maxNodes][]line // lines not yet known to be in the journal
+	nodes      [maxNodes]standing
+	lives      [maxNodes]uint8  // how often a node joined
+	looked     [maxNodes]people // who has compared its journal since this node began to wait
 	blocked    people
 	reports    []report // applied, in order
 	cursor     int      // all entries of the log up to here are applied
@@ -293,7 +293,7 @@ type past struct {
 
 type world struct {
 	db       database
-	nodes    [mostNodes]node
+	nodes    [maxNodes]node
 	log      []entry
 	inbox    []report
 	provider []report // that the service has not yet handed over

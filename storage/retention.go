@@ -14,9 +14,9 @@ import (
 	"smsdesk/internal/phone"
 )
 
-// forgetAtOnce is how many rows one transaction takes numbers and texts from:
+// purgedPerTx is how many rows one transaction takes numbers and texts from:
 // few, because sending and reports wait for it.
-const forgetAtOnce = 500
+const purgedPerTx = 500
 
 // numberHash is the same for the same number in one data folder and tells
 // nobody without its key file which number it was.
@@ -49,19 +49,19 @@ func (db usageStore) ForgetMessages(ctx context.Context, before, now int64) (cam
 		if err != nil {
 			return err
 		}
-		rows, err := t.SomeNumbers(ctx, campaign, after, forgetAtOnce)
+		rows, err := t.SomeNumbers(ctx, campaign, after, purgedPerTx)
 		if err != nil {
 			return err
 		}
 		n = int64(len(rows))
-		if whole = n < forgetAtOnce; whole {
+		if whole = n < purgedPerTx; whole {
 			if err := errors.Join(t.SetRemoved(ctx, campaign, now), t.DeleteCursor(ctx, cursor)); err != nil {
 				return err
 			}
 		} else if err := t.PutCursor(ctx, cursor, rows[n-1].ID); err != nil {
 			return err
 		}
-		for some := range slices.Chunk(rows, arrivalsAtOnce) {
+		for some := range slices.Chunk(rows, reportsPerStmt) {
 			values, args := make([]string, len(some)), []any{[]byte{}}
 			for i, m := range some {
 				values[i] = fmt.Sprintf("(cast($%d as bigint), $%d)", len(args)+1, len(args)+2)
@@ -88,7 +88,7 @@ func (db usageStore) ForgetReports(ctx context.Context, before int64) (n int64, 
 		if err != nil {
 			return err
 		}
-		rows, err := t.SomeReports(ctx, after, forgetAtOnce)
+		rows, err := t.SomeReports(ctx, after, purgedPerTx)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (db usageStore) ForgetReports(ctx context.Context, before int64) (n int64, 
 			}
 			n, after = n+1, r.ID
 		}
-		if more = n == forgetAtOnce; !more {
+		if more = n == purgedPerTx; !more {
 			asked, err := t.ForgetAsked(ctx, before)
 			if err != nil {
 				return err
@@ -122,7 +122,7 @@ func (db usageStore) ForgetCalls(ctx context.Context, before int64) (n int64, mo
 		if err != nil {
 			return err
 		}
-		rows, err := t.SomeCalls(ctx, after, forgetAtOnce)
+		rows, err := t.SomeCalls(ctx, after, purgedPerTx)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (db usageStore) ForgetCalls(ctx context.Context, before int64) (n int64, mo
 			}
 			n, after = n+1, a.ID
 		}
-		more = n == forgetAtOnce
+		more = n == purgedPerTx
 		return t.PutCursor(ctx, cursor, after)
 	})
 	return n, more && err == nil, err
@@ -145,7 +145,7 @@ func (db usageStore) ForgetCalls(ctx context.Context, before int64) (n int64, mo
 // their number they tell nothing. Those that hold stay, however old they are.
 func (db usageStore) ForgetBlocks(ctx context.Context, before int64) (n int64, more bool, err error) {
 	err = db.forget(ctx, "delete ended blocks", func(t *tx) error {
-		ids, err := t.SomeEndedBlocks(ctx, before, forgetAtOnce)
+		ids, err := t.SomeEndedBlocks(ctx, before, purgedPerTx)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (db usageStore) ForgetBlocks(ctx context.Context, before int64) (n int64, m
 			}
 		}
 		n = int64(len(ids))
-		more = n == forgetAtOnce
+		more = n == purgedPerTx
 		return nil
 	})
 	return n, more && err == nil, err

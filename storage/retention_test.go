@@ -13,7 +13,7 @@ import (
 // what was counted as it was; a campaign with a doubt waits for its decision.
 func TestForgottenCampaignsKeepTheirCounts(t *testing.T) {
 	f := newFixture(t)
-	const many = forgetAtOnce + 20
+	const many = purgedPerTx + 20
 	f.must(second(f.db.UpdateAccount(f.ctx, f.account.ID, f.now(), func(a *sms.Account, _ *sms.Credentials) error {
 		a.CallLimit = many
 		return nil
@@ -41,7 +41,7 @@ func TestForgottenCampaignsKeepTheirCounts(t *testing.T) {
 		}
 		batches = append(batches, n)
 	}
-	if d := cmp.Diff([]int64{forgetAtOnce, many - forgetAtOnce}, batches); d != "" {
+	if d := cmp.Diff([]int64{purgedPerTx, many - purgedPerTx}, batches); d != "" {
 		t.Error(d)
 	}
 	hashes := map[string]int{}
@@ -114,7 +114,7 @@ func TestForgottenReportsAndCalls(t *testing.T) {
 // TestForgottenBlocksAreTheEndedOnes: a block that holds stays, however old.
 func TestForgottenBlocksAreTheEndedOnes(t *testing.T) {
 	f := newFixture(t)
-	const many = forgetAtOnce + 20
+	const many = purgedPerTx + 20
 	list := numbers(many + 1)
 	f.block(sms.BlockedByStaff, append(list, "2348039999999")...)
 	end := func(at int64, numbers ...string) {
@@ -129,10 +129,10 @@ func TestForgottenBlocksAreTheEndedOnes(t *testing.T) {
 	before := f.now() + 100
 	end(before, list[0])
 	end(before-1, list[1:]...)
-	if n, more, err := f.db.ForgetBlocks(f.ctx, before); err != nil || n != forgetAtOnce || !more {
+	if n, more, err := f.db.ForgetBlocks(f.ctx, before); err != nil || n != purgedPerTx || !more {
 		t.Errorf("%d, more %v, %v", n, more, err)
 	}
-	if n, more, err := f.db.ForgetBlocks(f.ctx, before); err != nil || n != many-forgetAtOnce || more {
+	if n, more, err := f.db.ForgetBlocks(f.ctx, before); err != nil || n != many-purgedPerTx || more {
 		t.Errorf("%d, more %v, %v", n, more, err)
 	}
 	if n := one[int](f, "select count(*) from ended_block where number = $1", list[0]); n != 1 {

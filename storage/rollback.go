@@ -98,7 +98,7 @@ func (a *accepting) doubtEarlier(ctx context.Context) error {
 	if a.compared.earlier == nil {
 		return nil
 	}
-	for some := range slices.Chunk(a.compared.earlier.unknown, rememberAtOnce) {
+	for some := range slices.Chunk(a.compared.earlier.unknown, rememberedPerTx) {
 		if err := a.journal.db.update(ctx, "doubt what an earlier journal names", func(t *tx) error {
 			var touched []int64
 			for _, l := range some {
@@ -123,13 +123,13 @@ func (a *accepting) doubtEarlier(ctx context.Context) error {
 	return nil
 }
 
-// rememberAtOnce is how many lines one transaction remembers.
-const rememberAtOnce = 50
+// rememberedPerTx is how many lines one transaction remembers.
+const rememberedPerTx = 50
 
 // remember keeps who was sent what by requests that this copy does not know.
 func (a *accepting) remember(ctx context.Context) error {
 	db := a.journal.db
-	for some := range slices.Chunk(a.unknown, rememberAtOnce) {
+	for some := range slices.Chunk(a.unknown, rememberedPerTx) {
 		if err := db.update(ctx, "remember sent messages", func(t *tx) error {
 			for _, l := range some {
 				for _, h := range readPeople(l.People) {
@@ -216,7 +216,7 @@ func (a *accepting) doubt(ctx context.Context, c sms.Campaign, uid string) error
 	db := a.journal.db
 	after := int64(0)
 	for {
-		rows, err := db.read().UnsentOf(ctx, c.ID, after, sweepAtOnce)
+		rows, err := db.read().UnsentOf(ctx, c.ID, after, sweptPerTx)
 		if err != nil {
 			return fmt.Errorf("list unsent messages: %w", err)
 		}
@@ -231,7 +231,7 @@ func (a *accepting) doubt(ctx context.Context, c sms.Campaign, uid string) error
 				found[m.ID] = at
 			}
 		}
-		if err := a.doubtThese(ctx, c.ID, uid, found); err != nil || len(rows) < sweepAtOnce {
+		if err := a.doubtThese(ctx, c.ID, uid, found); err != nil || len(rows) < sweptPerTx {
 			return err
 		}
 	}

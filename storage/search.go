@@ -20,13 +20,13 @@ const (
 	// tail is the indexed expression of message_tail. It must be written as in
 	// the migration, or no engine knows that it is the same.
 	tail = `substr('0000000000' || number, length(number) + 10, 1) || substr('0000000000' || number, length(number) + 9, 1) || substr('0000000000' || number, length(number) + 8, 1) || substr('0000000000' || number, length(number) + 7, 1) || substr('0000000000' || number, length(number) + 6, 1) || substr('0000000000' || number, length(number) + 5, 1) || substr('0000000000' || number, length(number) + 4, 1) || substr('0000000000' || number, length(number) + 3, 1) || substr('0000000000' || number, length(number) + 2, 1) || substr('0000000000' || number, length(number) + 1, 1)`
-	// tailMost bounds the numbers with the same last digits that are put in
+	// maxTailMatches bounds the numbers with the same last digits that are put in
 	// order for one page.
-	tailMost = 20_000
+	maxTailMatches = 20_000
 	// tailLook is about how many of them are held against the other conditions.
 	tailLook = 300
-	// campaignsAtOnce is how many campaigns are looked into at a time.
-	campaignsAtOnce = 60
+	// campaignsPerStmt is how many campaigns are looked into at a time.
+	campaignsPerStmt = 60
 )
 
 // arguments collects what stands for $1, $2 and so on.
@@ -208,12 +208,13 @@ func numberQuery(f sms.MessageSearch, a arguments) (string, arguments) {
 		where += " = " + a.add(padded(sms.Backwards(f.Number)))
 	} else {
 		first := sms.Backwards(f.Ends)
-		where += " between " + a.add(first) + " and " + a.add(first+mostDigits)
+		where += " between " + a.add(first) + " and " + a.add(first+maxDigits)
 	}
 	if f.Before.MessageID > 0 {
 		where += " and id < " + a.add(f.Before.MessageID)
 	}
-	return fmt.Sprintf("select id from (select id from message where %s limit %d) q order by id desc", where, tailMost), a
+	return fmt.Sprintf("select id from (select id from message where %s limit %d) q order by id desc", where,
+		maxTailMatches), a
 }
 
 // padded is how the index has a number of fewer than ten digits.
@@ -271,7 +272,7 @@ func (db campaignStore) newestIDs(ctx context.Context, f sms.MessageSearch, most
 			}
 			last = c.ID - 1
 		}
-		if len(campaigns) < campaignsAtOnce {
+		if len(campaigns) < campaignsPerStmt {
 			break
 		}
 		most -= len(campaigns)
@@ -343,7 +344,7 @@ func campaignsQuery(f sms.MessageSearch, first, last int64) (string, arguments) 
 	if len(f.Keys) == 0 {
 		return fmt.Sprintf(`select %s from campaign c where c.account_id = %s and c.id between %s and %s%s
   and exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n > 0) order by c.id desc limit %d`,
-			campaignShows, account, from, to, started, campaignsAtOnce), a
+			campaignShows, account, from, to, started, campaignsPerStmt), a
 	}
 	var arms []string
 	for i, k := range f.Keys {
@@ -351,10 +352,10 @@ func campaignsQuery(f sms.MessageSearch, first, last int64) (string, arguments) 
 			fmt.Sprintf(
 				`select * from (select %s from campaign_tally t cross join campaign c where t.key = %s and t.n > 0 and t.campaign_id between %s and %s
   and c.id = t.campaign_id and +c.account_id = %s%s order by t.campaign_id desc limit %d) k%d`, campaignShows, a.add(k),
-				from, to, account, started, campaignsAtOnce, i))
+				from, to, account, started, campaignsPerStmt, i))
 	}
 	return "select * from (" + strings.Join(arms, " union ") + fmt.Sprintf(") c order by id desc limit %d",
-		campaignsAtOnce), a
+		campaignsPerStmt), a
 }
 
 // campaignShows is what of a campaign decides how its messages are shown.

@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// leastSpace is how much must be free for a disk not to count as full.
-const leastSpace = 256 << 10
+// minSpace is how much must be free for a disk not to count as full.
+const minSpace = 256 << 10
 
 // Full says that the disk with a folder has no space for smsdesk.
 func Full(folder string) bool {
 	var disk syscall.Statfs_t
-	return syscall.Statfs(folder, &disk) == nil && disk.Bavail*uint64(disk.Bsize) < leastSpace
+	return syscall.Statfs(folder, &disk) == nil && disk.Bavail*uint64(disk.Bsize) < minSpace
 }
 
 // fillFile makes a file of that many zeros, synced. They are written, and not

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// takesEvery is how often Takes finds out, takesWaits how long that may take
+	// takesInterval is how often Takes finds out, takesWaits how long that may take
 	// before the spool is asked: balancers are not patient.
-	takesEvery = time.Second
-	takesWaits = 2 * time.Second
+	takesInterval = time.Second
+	takesWaits    = 2 * time.Second
 )
 
 // Takes says whether a report could be acknowledged now. A probe goes the way of
@@ -19,7 +19,7 @@ const (
 func (in *Inbox) Takes(ctx context.Context) error {
 	in.asking.Lock()
 	defer in.asking.Unlock()
-	if !in.asked.IsZero() && time.Since(in.asked) < takesEvery {
+	if !in.asked.IsZero() && time.Since(in.asked) < takesInterval {
 		return in.taken
 	}
 	in.taken = in.ask(context.WithoutCancel(ctx))

@@ -11,8 +11,8 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// mostTold is how many sentences are kept.
-const mostTold = 10
+// maxTold is how many sentences are kept.
+const maxTold = 10
 
 // Tell keeps a sentence about something that happened with the desk's files,
 // for pages to show for a while. The same sentence is kept once.
@@ -28,7 +28,7 @@ func (db *core) Tell(ctx context.Context, text string, now int64) error {
 		}
 		list = slices.DeleteFunc(list, func(old health.Told) bool { return old.Text == text })
 		list = append(list, health.Told{At: now, Text: text})
-		value, err := json.Marshal(list[max(0, len(list)-mostTold):])
+		value, err := json.Marshal(list[max(0, len(list)-maxTold):])
 		if err != nil {
 			return fmt.Errorf("write the setting %s: %w", health.SettingTold, err)
 		}

@@ -120,8 +120,8 @@ func (db usageStore) UsageDays(ctx context.Context, account int64, from, to stri
 	return list, nil
 }
 
-// costsMost is how many campaigns are compared with the balance at once.
-const costsMost = 50
+// maxCosts is how many campaigns are compared with the balance at once.
+const maxCosts = 50
 
 // Costs compares campaigns that ended, were started after the given time and
 // had something accepted with what the balance for SMS fell meanwhile, the
@@ -140,7 +140,7 @@ func (db usageStore) Costs(ctx context.Context, account, after int64) ([]sms.Cos
 		if c.Parts() > 0 {
 			list = append(list, c)
 		}
-		if len(list) == costsMost {
+		if len(list) == maxCosts {
 			break
 		}
 	}

@@ -294,8 +294,9 @@ func (db menuStore) USSDSession(ctx context.Context,
 
 func savedOf(rows []query.UssdSaved) (list []ussd.SavedAnswer) {
 	for _, r := range rows {
-		list = append(list, ussd.SavedAnswer{SessionID: r.SessionID, AccountID: r.AccountID, MenuID: r.MenuID, Number: r.Number,
-			Name: r.Name, Text: r.Text, At: r.At})
+		list = append(list, ussd.SavedAnswer{SessionID: r.SessionID, AccountID: r.AccountID, MenuID: r.MenuID,
+			Number: r.Number,
+			Name:   r.Name, Text: r.Text, At: r.At})
 	}
 	return list
 }
@@ -311,7 +312,8 @@ func (db menuStore) Drops(ctx context.Context, menu int64) ([]ussd.Drop, error) 
 
 // EachAnswers gives what callers answered in a menu, session by session, the
 // newest first, until do says false.
-func (db menuStore) EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.SavedAnswer) bool) error {
+func (db menuStore) EachAnswers(ctx context.Context, menu, before int64,
+	do func(answers []ussd.SavedAnswer) bool) error {
 	if before == 0 {
 		before = math.MaxInt64
 	}

@@ -75,8 +75,9 @@ func TestSessionsAreKept(t *testing.T) {
 	f.must(f.db.PutUSSDSessions(f.ctx, ussd.Batch{Sessions: []ussd.Session{a, b},
 		Steps: []ussd.Step{{SessionID: old, No: 1, At: began, Screen: "a", Input: "*347#", Text: "Hello", Took: 5},
 			{SessionID: young, No: 1, At: began, Screen: "a"}},
-		Saved: []ussd.SavedAnswer{{SessionID: old, AccountID: f.account.ID, MenuID: 3, Number: a.Number, Name: "Day", Text: "1",
-			At: 1}, {SessionID: young, AccountID: f.account.ID, MenuID: 3, Number: b.Number, Name: "Day", Text: "2", At: 2}},
+		Saved: []ussd.SavedAnswer{{SessionID: old, AccountID: f.account.ID, MenuID: 3, Number: a.Number, Name: "Day",
+			Text: "1",
+			At:   1}, {SessionID: young, AccountID: f.account.ID, MenuID: 3, Number: b.Number, Name: "Day", Text: "2", At: 2}},
 		Joined: []ussd.SignUp{{AccountID: f.account.ID, List: "News", Number: a.Number, At: 1},
 			{AccountID: f.account.ID, List: "News", Number: a.Number, At: 2}}}))
 	// What comes later has lost what only the begin tells.
@@ -114,7 +115,10 @@ func TestSessionsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	var answers []string
-	f.must(f.db.EachAnswers(f.ctx, 3, 0, func(a []ussd.SavedAnswer) bool { answers = append(answers, a[0].Text); return true }))
+	f.must(f.db.EachAnswers(f.ctx, 3, 0, func(a []ussd.SavedAnswer) bool {
+		answers = append(answers, a[0].Text)
+		return true
+	}))
 	if d := cmp.Diff([]string{"2"}, answers); d != "" {
 		t.Error(d)
 	}
@@ -149,8 +153,9 @@ func TestAReplayOfTheSpoolTakesNothingBack(t *testing.T) {
 			Steps: no, Slowest: int64(no), Screen: word}
 		return ussd.Batch{Sessions: []ussd.Session{s},
 			Steps: []ussd.Step{{SessionID: id, No: 1, At: at, Screen: word}},
-			Saved: []ussd.SavedAnswer{{SessionID: id, AccountID: f.account.ID, MenuID: 3, Number: s.Number, Name: "Day", Text: word,
-				At: at}},
+			Saved: []ussd.SavedAnswer{{SessionID: id, AccountID: f.account.ID, MenuID: 3, Number: s.Number, Name: "Day",
+				Text: word,
+				At:   at}},
 			Joined: []ussd.SignUp{{AccountID: f.account.ID, List: "News", Number: s.Number, At: at}}}
 	}
 	holds := func(when, session, answer string, steps int, ended string) {

@@ -24,7 +24,7 @@ type FilterForm struct {
 // shown are the conditions with an empty one at the end.
 func (p FilterForm) shown() []sms.Condition {
 	list := slices.Clone(p.Filter.Conditions)
-	if len(list) < sms.FilterMost {
+	if len(list) < sms.MaxFilterConditions {
 		list = append(list, sms.Condition{Op: sms.Is})
 	}
 	return list
@@ -64,7 +64,7 @@ func (p FilterForm) join() string {
 
 // conditionFields are the fields that sms.Filter's Check names.
 func (p FilterForm) conditionFields() (list []string) {
-	for i := range sms.FilterMost {
+	for i := range sms.MaxFilterConditions {
 		list = append(list, "condition:"+strconv.Itoa(i))
 	}
 	return list

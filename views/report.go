@@ -139,10 +139,10 @@ func (p ReportPage) alarm() string {
 	return "No report for " + since + ", although " + most(h.Silent) + verb + " awaiting one."
 }
 
-// most writes a count that stops at sms.CountMost.
+// most writes a count that stops at sms.MaxStatusCheckCount.
 func most(n int64) string {
-	if n > sms.CountMost {
-		return "more than " + Number(sms.CountMost)
+	if n > sms.MaxStatusCheckCount {
+		return "more than " + Number(sms.MaxStatusCheckCount)
 	}
 	return Number(int(n))
 }

@@ -531,7 +531,7 @@ func TestARepeatFinishesWhatWasCutOff(t *testing.T) {
 
 func TestABodyThatIsTooLarge(t *testing.T) {
 	s, m := factory(t)
-	s.must(s.db.PutSetting(t.Context(), sms.SettingListMost, "1000"))
+	s.must(s.db.PutSetting(t.Context(), sms.SettingMaxList, "1000"))
 	p := m.upload("list.csv", "Phone\n"+strings.Repeat("08030000101\n", 200), "account", "Clinic", "senderId", "CLINIC",
 		"text", "x").problem(http.StatusRequestEntityTooLarge)
 	if len(p.Errors) != 1 || p.Errors[0].Field != "file" {

@@ -67,11 +67,11 @@ func readFilter(q url.Values) sms.Filter {
 	f := sms.Filter{Any: q.Get("join") == "any"}
 	ops, values := q["op"], q["value"]
 	for i, key := range q["column"] {
-		if key == "" || i > sms.FilterMost || i >= len(ops) || i >= len(values) {
+		if key == "" || i > sms.MaxFilterConditions || i >= len(ops) || i >= len(values) {
 			continue
 		}
 		f.Conditions = append(f.Conditions, sms.Condition{Key: key, Op: sms.Op(ops[i]),
-			Value: sms.TidyValue(values[i], sms.ContactValueMost)})
+			Value: sms.TidyValue(values[i], sms.MaxContactValue)})
 	}
 	return f
 }

@@ -212,7 +212,7 @@ func (c *counted) Read(b []byte) (int, error) {
 func TestFilesThatAreTooLarge(t *testing.T) {
 	s := newSite(t)
 	s.clinic()
-	s.must(s.db.PutSetting(t.Context(), sms.SettingListMost, fmt.Sprint(1<<20)))
+	s.must(s.db.PutSetting(t.Context(), sms.SettingMaxList, fmt.Sprint(1<<20)))
 	b := s.as(s.boss)
 	page := b.get("/new/list").is(200).has("up to 1MB")
 	if most := page.attr("#upload", "data-upload"); most != "1048576" {

@@ -27,8 +27,8 @@ func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
 		p.Days[d].From, p.Days[d].To = own.Ends()
 	}
 	l := a.Limits
-	for name, n := range map[string]int64{"cap_messages": l.CapMessages, "cap_days": l.CapDays, "day_most": l.DayMost,
-		"person_most": l.PersonMost, "person_day_most": l.PersonDayMost} {
+	for name, n := range map[string]int64{"cap_messages": l.CapMessages, "cap_days": l.CapDays, "day_most": l.MaxPerDay,
+		"person_most": l.MaxPerCampaign, "person_day_most": l.MaxPerUserDay} {
 		p.Limits[name] = strconv.FormatInt(n, 10)
 	}
 	return p
@@ -87,8 +87,8 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 	limit := func(name string) int64 { return int64(count(p.Limits[name])) }
 	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)),
 		ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1),
-		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), DayMost: limit("day_most"),
-			PersonMost: limit("person_most"), PersonDayMost: limit("person_day_most")}}, bad.Or()
+		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), MaxPerDay: limit("day_most"),
+			MaxPerCampaign: limit("person_most"), MaxPerUserDay: limit("person_day_most")}}, bad.Or()
 }
 
 func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

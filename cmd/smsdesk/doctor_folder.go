@@ -26,7 +26,8 @@ func (x *examination) inbox(ctx context.Context) ([]finding, error) {
 	state, err := storage.LookIntoInbox(ctx, x.storage.Data, cursor)
 	switch {
 	case err != nil:
-		return []finding{found(fault, "the inbox inbox.db cannot be read: %s. Delivery reports go to the spool in the meantime",
+		return []finding{found(fault,
+			"the inbox inbox.db cannot be read: %s. Delivery reports go to the spool in the meantime",
 			err)}, nil
 	case state.Missing && cursor > 0:
 		return []finding{found(fault,
@@ -81,10 +82,10 @@ func (x *examination) disk(context.Context) (list []finding, err error) {
 		}
 		g := fine
 		text := fmt.Sprintf("the disk of %s has room: %d MiB", folder, free>>20)
-		if free < lists.LeastFree {
+		if free < lists.MinFreeSpace {
 			g = fault
 			text = fmt.Sprintf(
-				"the disk of %s has only %d MiB left. Make room: below %d MiB no list is taken in, and on a full disk nothing is sent", folder, free>>20, lists.LeastFree>>20)
+				"the disk of %s has only %d MiB left. Make room: below %d MiB no list is taken in, and on a full disk nothing is sent", folder, free>>20, lists.MinFreeSpace>>20)
 		}
 		list = append(list, finding{g, text})
 	}

@@ -29,8 +29,9 @@ func (s *server) press(ctx context.Context, account int64, p ussd.PhoneInput) (u
 	}
 	h, err := s.phone.Press(ctx, sandbox.Press{URL: at, Number: p.Number, Network: p.Network, Code: p.Code, Text: p.Text,
 		Session: p.Session, Stage: int(p.Stage)})
-	return ussd.PhoneOutput{Request: string(h.Request), Answer: string(h.Answer), Took: h.Took.Microseconds(), Text: h.Text,
-		End: h.End, Problem: h.Problem}, err
+	return ussd.PhoneOutput{Request: string(h.Request), Answer: string(h.Answer), Took: h.Took.Microseconds(),
+		Text: h.Text,
+		End:  h.End, Problem: h.Problem}, err
 }
 
 // onlyHere says that the desk is reached from this machine alone.

@@ -154,7 +154,7 @@ func (d *Accounts) SaveSending(ctx context.Context, by sms.User, id int64, s Sen
 			"%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most "+
 				"%d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
 			hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays,
-			s.Limits.DayMost, s.Limits.PersonMost, s.Limits.PersonDayMost))
+			s.Limits.MaxPerDay, s.Limits.MaxPerCampaign, s.Limits.MaxPerUserDay))
 	d.feed.Tell(feed.Account(id), feed.Account(0))
 	return a, nil
 }

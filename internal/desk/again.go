@@ -30,8 +30,8 @@ type AgainStore interface {
 	ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error)
 }
 
-// messagesAtOnce is how many messages one transaction may store.
-const messagesAtOnce = 3000
+// messagesPerTx is how many messages one transaction may store.
+const messagesPerTx = 3000
 
 // AgainOrder says which messages of a campaign are to be sent again.
 type AgainOrder struct {
@@ -120,7 +120,7 @@ func (a *again) choose(ctx context.Context) error {
 	if len(keys) == 0 {
 		return sms.Invalid{"keys": "Choose what to send again"}
 	}
-	f := sms.MessageFilter{CampaignID: a.earlier.ID, Keys: keys, Limit: messagesAtOnce}
+	f := sms.MessageFilter{CampaignID: a.earlier.ID, Keys: keys, Limit: messagesPerTx}
 	for more := true; more; {
 		var list []sms.Message
 		var err error
@@ -145,7 +145,7 @@ func (a *again) choose(ctx context.Context) error {
 // sent does not come along.
 func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
 	today := a.from.now().In(a.account.Location())
-	for ids := range slices.Chunk(a.ids, messagesAtOnce/2) {
+	for ids := range slices.Chunk(a.ids, messagesPerTx/2) {
 		list, _, err := a.from.store.Messages(ctx, sms.MessageFilter{CampaignID: a.earlier.ID, IDs: ids, Limit: len(ids)})
 		if err != nil {
 			return err

@@ -25,8 +25,8 @@ type BlockOrder struct {
 }
 
 const (
-	noteMost = 200 // characters
-	fileMost = 1 << 20
+	maxNote        = 200 // characters
+	maxBlockedFile = 1 << 20
 )
 
 // BlockNumbers puts numbers onto the list. Those that are there already keep
@@ -82,8 +82,8 @@ func withNote(detail, note string) string {
 
 func checkNote(raw string) (note, sentence string) {
 	note = strings.Join(strings.Fields(strings.ToValidUTF8(raw, "�")), " ")
-	if utf8.RuneCountInString(note) > noteMost {
-		return note, fmt.Sprintf("Note must be %d characters or fewer", noteMost)
+	if utf8.RuneCountInString(note) > maxNote {
+		return note, fmt.Sprintf("Note must be %d characters or fewer", maxNote)
 	}
 	return note, ""
 }
@@ -122,7 +122,7 @@ func readNumberFile(file []byte, country string, abroad bool) (read phone.Number
 	switch {
 	case len(file) == 0:
 		return read, ""
-	case len(file) > fileMost:
+	case len(file) > maxBlockedFile:
 		return read, "The selected file must be smaller than 1MB. Split it and upload the parts"
 	case !utf8.Valid(file) || strings.ContainsRune(string(file), 0):
 		return read, "The selected file must be plain text or CSV. Save it as CSV UTF-8 and choose it again"
@@ -235,7 +235,7 @@ func (d *People) enough(ctx context.Context, account sms.Account, c sms.Campaign
 // "". A group counts as one: how many are in it is not known here.
 func (d *People) limitProblem(ctx context.Context, by sms.User, c sms.Campaign) (string, error) {
 	account, err := d.store.Account(ctx, c.AccountID)
-	if err != nil || account.Limits.PersonMost == 0 && account.Limits.PersonDayMost == 0 {
+	if err != nil || account.Limits.MaxPerCampaign == 0 && account.Limits.MaxPerUserDay == 0 {
 		return "", err
 	}
 	started, err := d.store.StartedSince(ctx, c.AccountID, by.ID,

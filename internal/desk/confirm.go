@@ -15,9 +15,9 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// countedMost is the longest campaign whose newly blocked numbers are counted
+// maxCounted is the longest campaign whose newly blocked numbers are counted
 // while a person waits for the page.
-const countedMost = 20_000
+const maxCounted = 20_000
 
 // Outgoing counts what of a draft would leave.
 func (d *Campaigns) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, error) {
@@ -25,7 +25,7 @@ func (d *Campaigns) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing,
 	if err != nil {
 		return sms.Outgoing{}, err
 	}
-	blocked, parts, known, err := d.store.BlockedSince(ctx, c, countedMost)
+	blocked, parts, known, err := d.store.BlockedSince(ctx, c, maxCounted)
 	if err != nil {
 		return sms.Outgoing{}, err
 	}
@@ -51,14 +51,14 @@ func (d *Campaigns) typedProblem(ctx context.Context, c sms.Campaign, o StartOrd
 	return out.TypedProblem(o.Typed), nil
 }
 
-const campaignNameMost = 100 // characters
+const maxCampaignName = 100 // characters
 
 func checkCampaignName(name string) (trimmed, sentence string) {
 	name = strings.Join(strings.Fields(strings.ToValidUTF8(name, "�")), " ")
 	switch {
 	case name == "":
 		return name, "Enter a name for the campaign"
-	case len([]rune(name)) > campaignNameMost:
+	case len([]rune(name)) > maxCampaignName:
 		return name, "Name must be 100 characters or fewer"
 	}
 	return name, ""
@@ -146,7 +146,7 @@ func testNumber(typed string, account sms.Account) (string, error) {
 
 func testName(name string) string {
 	letters := []rune("Test of " + name)
-	return string(letters[:min(len(letters), campaignNameMost)])
+	return string(letters[:min(len(letters), maxCampaignName)])
 }
 
 // testToken makes a form's token good for one message to one number.

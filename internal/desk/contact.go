@@ -137,11 +137,11 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
 		bad["number"] = err.Error()
 	}
 	c.Number = phone.Number
-	if c.Name = sms.TidyValue(o.Name, 2*sms.ContactNameMost); utf8.RuneCountInString(c.Name) > sms.ContactNameMost {
-		bad["name"] = fmt.Sprintf("Name must be %d characters or fewer", sms.ContactNameMost)
+	if c.Name = sms.TidyValue(o.Name, 2*sms.MaxContactName); utf8.RuneCountInString(c.Name) > sms.MaxContactName {
+		bad["name"] = fmt.Sprintf("Name must be %d characters or fewer", sms.MaxContactName)
 	}
-	if c.Tags = sms.ReadTags(o.Tags); len(c.Tags) > sms.ContactTagsMost {
-		bad["tags"] = fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.ContactTagsMost)
+	if c.Tags = sms.ReadTags(o.Tags); len(c.Tags) > sms.MaxContactTags {
+		bad["tags"] = fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.MaxContactTags)
 	}
 	fields, names := maps.Clone(o.Fields), map[string]bool{}
 	if fields == nil {
@@ -150,13 +150,13 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
 	for _, column := range columns {
 		names[column.Key] = true
 	}
-	if column := sms.TidyValue(o.Column, sms.ContactTagMost); column != "" {
+	if column := sms.TidyValue(o.Column, sms.MaxContactTag); column != "" {
 		key := sms.MarkKey(column)
 		switch {
 		case sms.Reserved(key) || key == "" || names[key]:
 			bad["column"] = "A column with this name already exists. Choose another name"
-		case len(columns) >= sms.ContactColumnsMost:
-			bad["column"] = fmt.Sprintf("You already have the maximum of %d columns", sms.ContactColumnsMost)
+		case len(columns) >= sms.MaxContactColumns:
+			bad["column"] = fmt.Sprintf("You already have the maximum of %d columns", sms.MaxContactColumns)
 		default:
 			names[key], fields[key] = true, o.Value
 			added = append(added, sms.ContactColumn{Key: key, Name: column})
@@ -166,9 +166,9 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
 	}
 	c.Fields = map[string]string{}
 	for key, raw := range fields {
-		v := sms.TidyValue(raw, 2*sms.ContactValueMost)
-		if utf8.RuneCountInString(v) > sms.ContactValueMost {
-			bad["field:"+key] = fmt.Sprintf("Value must be %d characters or fewer", sms.ContactValueMost)
+		v := sms.TidyValue(raw, 2*sms.MaxContactValue)
+		if utf8.RuneCountInString(v) > sms.MaxContactValue {
+			bad["field:"+key] = fmt.Sprintf("Value must be %d characters or fewer", sms.MaxContactValue)
 		}
 		if v != "" && names[key] {
 			c.Fields[key] = v
@@ -213,7 +213,7 @@ func (d *People) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder)
 	if err != nil {
 		return sms.Audience{}, err
 	}
-	a := sms.Audience{ID: o.ID, AccountID: o.AccountID, Name: sms.TidyValue(o.Name, 2*sms.ContactNameMost), Kind: o.Kind,
+	a := sms.Audience{ID: o.ID, AccountID: o.AccountID, Name: sms.TidyValue(o.Name, 2*sms.MaxContactName), Kind: o.Kind,
 		Filter: o.Filter, Version: o.Version, ByID: by.ID, ByName: by.Name}
 	bad := sms.Invalid{}
 	if a.Kind != sms.Picked {
@@ -225,8 +225,8 @@ func (d *People) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder)
 	}
 	if a.Name == "" {
 		bad["name"] = "Enter a name for the audience"
-	} else if utf8.RuneCountInString(a.Name) > sms.ContactNameMost {
-		bad["name"] = fmt.Sprintf("Name must be %d characters or fewer", sms.ContactNameMost)
+	} else if utf8.RuneCountInString(a.Name) > sms.MaxContactName {
+		bad["name"] = fmt.Sprintf("Name must be %d characters or fewer", sms.MaxContactName)
 	}
 	if err := bad.Or(); err != nil {
 		return a, err

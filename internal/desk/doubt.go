@@ -213,17 +213,17 @@ func (d *Doubts) AskMessage(ctx context.Context, by sms.User, message int64) err
 	return nil
 }
 
-// gapLeast is the shortest time without callbacks that counts as a gap, and
+// minGap is the shortest time without callbacks that counts as a gap, and
 // gapsBack how far back gaps are shown.
 const (
-	gapLeast = 2 * time.Second
+	minGap   = 2 * time.Second
 	gapsBack = 7 * 24 * time.Hour
 )
 
 // Gaps lists when callbacks were not answered in the last seven days, oldest
 // first.
 func (d *Doubts) Gaps(ctx context.Context) ([]sms.Gap, error) {
-	return d.store.Gaps(ctx, d.now().Add(-gapsBack).UnixMilli(), gapLeast.Milliseconds())
+	return d.store.Gaps(ctx, d.now().Add(-gapsBack).UnixMilli(), minGap.Milliseconds())
 }
 
 // AskAboutGap asks the service what became of the messages whose reports may

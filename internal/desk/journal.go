@@ -311,8 +311,8 @@ type sentCounts struct {
 	by map[int64]sentCount
 }
 
-// sentCountsMost is how many drafts are kept.
-const sentCountsMost = 200
+// maxSentCounts is how many drafts are kept.
+const maxSentCounts = 200
 
 func (s *sentCounts) get(campaign, gap int64) (sentCount, bool) {
 	s.mu.Lock()
@@ -324,7 +324,7 @@ func (s *sentCounts) get(campaign, gap int64) (sentCount, bool) {
 func (s *sentCounts) put(campaign int64, c sentCount) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.by == nil || len(s.by) >= sentCountsMost {
+	if s.by == nil || len(s.by) >= maxSentCounts {
 		s.by = map[int64]sentCount{}
 	}
 	s.by[campaign] = c

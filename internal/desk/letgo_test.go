@@ -203,7 +203,7 @@ func (o *quartet) spoil(check sms.Check) {
 			o.T.Fatal(err)
 		}
 	case sms.CheckLimit:
-		change(func(a *sms.Account) { a.Limits = sms.Limits{PersonMost: 1} })
+		change(func(a *sms.Account) { a.Limits = sms.Limits{MaxPerCampaign: 1} })
 	case sms.CheckApproval:
 		change(func(a *sms.Account) { a.ApproveAbove = 1 })
 	case sms.CheckRepeat:

@@ -13,7 +13,7 @@ import (
 // TestLimitsOfOnePerson: whoever starts too large a campaign, or too many in a
 // day, is told the limit; nothing is limited unless it was asked for.
 func TestLimitsOfOnePerson(t *testing.T) {
-	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.Limits = sms.Limits{PersonMost: 3, PersonDayMost: 4} })
+	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.Limits = sms.Limits{MaxPerCampaign: 3, MaxPerUserDay: 4} })
 	start := func(text, numbers string) string {
 		c, err := r.Desk.CreateCampaign(r.Ctx, r.By, desk.Order{AccountID: r.Account.ID, SenderID: "CLINIC", Numbers: numbers,
 			Text: text, Token: desk.NewToken()})

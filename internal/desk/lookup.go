@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// lookupEvery is the least time between two questions of one kind for one
+	// lookupInterval is the least time between two questions of one kind for one
 	// account: each takes a place under its rate.
-	lookupEvery   = 2 * time.Second
-	lookupTimeout = 10 * time.Second
+	lookupInterval = 2 * time.Second
+	lookupTimeout  = 10 * time.Second
 )
 
 // lookups remembers when records of the service were last asked for because
@@ -47,7 +47,7 @@ func (d *Records) lookUp(ctx context.Context, what string, account int64,
 	l := d.lookups.of(fmt.Sprint(what, account))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := d.now(); now.Sub(l.asked) < lookupEvery && !now.Before(l.asked) {
+	if now := d.now(); now.Sub(l.asked) < lookupInterval && !now.Before(l.asked) {
 		return l.err
 	}
 	l.err = d.readRecords(ctx, account, read)

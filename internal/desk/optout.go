@@ -44,8 +44,8 @@ func person() sms.User { return sms.User{Name: "the recipient"} }
 
 func tidyProof(raw string) string {
 	proof, _ := checkNote(raw)
-	if long := []rune(proof); len(long) > noteMost {
-		proof = string(long[:noteMost])
+	if long := []rune(proof); len(long) > maxNote {
+		proof = string(long[:maxNote])
 	}
 	return proof
 }

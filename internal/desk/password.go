@@ -17,8 +17,8 @@ import (
 // The limits of a password (ASVS 6.2.1 and 6.2.9): there is no rule about
 // which characters, and nothing is cut off.
 const (
-	passwordLeast = 15  // characters
-	passwordMost  = 128 // bytes
+	minPassword = 15  // characters
+	maxPassword = 128 // bytes
 )
 
 // hasher hashes passwords a few at a time, so that a flood of sign-ins costs a
@@ -74,9 +74,9 @@ func checkPassword(password string, u sms.User) string {
 	switch {
 	case password == "":
 		return "Password must be at least 15 characters"
-	case n < passwordLeast:
+	case n < minPassword:
 		return fmt.Sprintf("Password must be at least 15 characters. Yours is %d", n)
-	case len(password) > passwordMost || len(norm.NFC.String(password)) > passwordMost:
+	case len(password) > maxPassword || len(norm.NFC.String(password)) > maxPassword:
 		return "Password must be 128 characters or fewer"
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
 		return "Password has a character we cannot store. Use a different one"

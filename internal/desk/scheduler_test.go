@@ -44,7 +44,7 @@ func TestALateStartIsLeftToAPerson(t *testing.T) {
 	rig.Scheduled(t, func(p *rig.Timetable) {
 		soon, late := p.Order(40*time.Minute), p.Order(5*time.Minute)
 		p.Stop()
-		p.Pass(sms.LateMost + 6*time.Minute + 5*time.Minute)
+		p.Pass(sms.MaxLate + 6*time.Minute + 5*time.Minute)
 		p.Run()
 		p.Pass(2 * time.Second)
 		p.Is(soon.ID, sms.CampaignRunning, "")

@@ -12,9 +12,9 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// senderAge is how long what was read of a sender ID is believed. The Reader
+// senderIDTTL is how long what was read of a sender ID is believed. The Reader
 // reads much more often while the provider answers.
-const senderAge = 15 * time.Minute
+const senderIDTTL = 15 * time.Minute
 
 // SenderProblem says why a sender ID cannot be used, or "". One that is not
 // known to be usable, or was read long ago, is looked up at the service first.
@@ -46,7 +46,7 @@ func (d *Records) knownSender(ctx context.Context, account int64, sender string)
 	for _, s := range list {
 		if s.Text == sender && s.Usable() {
 			usable = true
-			fresh = fresh || d.ms()-s.ReadAt < senderAge.Milliseconds()
+			fresh = fresh || d.ms()-s.ReadAt < senderIDTTL.Milliseconds()
 		}
 	}
 	return usable, fresh, err
@@ -71,17 +71,17 @@ func (d *Records) senderID(ctx context.Context, account, id int64) (sms.SenderID
 	return sms.SenderID{}, err
 }
 
-// purposeMost is the most characters of a purpose; the service's own limit is
+// maxPurpose is the most characters of a purpose; the service's own limit is
 // not shown.
-const purposeMost = 200
+const maxPurpose = 200
 
 func purposeText(purpose string) (string, sms.Invalid) {
 	purpose = sms.TidyName(purpose)
 	switch {
 	case purpose == "":
 		return purpose, sms.Invalid{"purpose": "Enter what you will use this sender ID for"}
-	case len([]rune(purpose)) > purposeMost:
-		return purpose, sms.Invalid{"purpose": fmt.Sprintf("Purpose must be %d characters or fewer", purposeMost)}
+	case len([]rune(purpose)) > maxPurpose:
+		return purpose, sms.Invalid{"purpose": fmt.Sprintf("Purpose must be %d characters or fewer", maxPurpose)}
 	}
 	return purpose, sms.Invalid{}
 }

@@ -16,7 +16,7 @@ import (
 const (
 	sessionIdle  = 2 * time.Hour
 	sessionTouch = time.Minute // the time of last use is written at most this often
-	agentMost    = 200         // bytes kept of what a browser says it is
+	maxUserAgent = 200         // bytes kept of what a browser says it is
 )
 
 // ErrTimedOut is the sms.ErrNotFound of a session that was not used for 2 hours.
@@ -83,8 +83,8 @@ func (d *Door) SignIn(ctx context.Context, email, password, ip, agent string) (t
 	if err != nil {
 		return "", sms.User{}, err
 	}
-	if len(password) > passwordMost {
-		password = password[:passwordMost+1]
+	if len(password) > maxPassword {
+		password = password[:maxPassword+1]
 	}
 	ok, err = d.signin.hashing.matches(ctx, password, hash)
 	if err != nil {
@@ -103,8 +103,8 @@ func (d *Door) SignIn(ctx context.Context, email, password, ip, agent string) (t
 }
 
 func (d *Door) newSession(ctx context.Context, u sms.User, agent string) (token string, err error) {
-	if len(agent) > agentMost {
-		agent = agent[:agentMost]
+	if len(agent) > maxUserAgent {
+		agent = agent[:maxUserAgent]
 	}
 	token = NewToken()
 	return token, d.store.CreateSession(ctx, sha256.Sum256([]byte(token)), u.ID, strings.ToValidUTF8(agent, "?"), d.ms())
@@ -137,7 +137,7 @@ func (d *Door) PeekSession(ctx context.Context, token string) (sms.Session, erro
 		return sms.Session{}, fmt.Errorf("the person may not sign in: %w", sms.ErrNotFound)
 	}
 	now := d.ms()
-	if now-s.CreatedAt >= sms.SessionLife.Milliseconds() {
+	if now-s.CreatedAt >= sms.SessionTTL.Milliseconds() {
 		return sms.Session{}, fmt.Errorf("the session is too old: %w", sms.ErrNotFound)
 	}
 	if now-s.SeenAt >= sessionIdle.Milliseconds() {

@@ -10,7 +10,7 @@ import (
 )
 
 // StartDue starts a scheduled campaign at its time: once, never early. It holds
-// for a person what is more than sms.LateMost late, what became due because
+// for a person what is more than sms.MaxLate late, what became due because
 // somebody set the clock, and what StartCampaign would refuse. While the
 // computer's clock is wrong, or no service has said yet whether it is, the
 // campaign waits as it is. Where it was started, moved or cancelled since it was
@@ -34,11 +34,11 @@ func (d *Campaigns) StartDue(ctx context.Context, id int64, look health.Look) er
 	}
 	code, sentence := "", ""
 	switch {
-	case look.Jump < -sms.JumpMost:
+	case look.Jump < -sms.MaxClockJump:
 		return nil
 	case late && look.Wrong[c.AccountID]:
 		code, sentence = sms.PauseClock, sms.WrongClockSentence(c.Schedule())
-	case look.Jump > sms.JumpMost && clock.State != health.ClockRight && !look.Wrong[c.AccountID]:
+	case look.Jump > sms.MaxClockJump && clock.State != health.ClockRight && !look.Wrong[c.AccountID]:
 		code, sentence = sms.PauseClock, sms.JumpSentence(look.Jump)
 	case late:
 		code, sentence = sms.PauseLate, sms.LateSentence(c.Schedule())

@@ -82,15 +82,15 @@ func templateText(name, text string) (string, string, sms.Invalid) {
 	}
 	if text == "" {
 		bad["text"] = "Enter the text of the template"
-	} else if len([]rune(text)) > templateMost {
-		bad["text"] = fmt.Sprintf("Text must be %d characters or fewer", templateMost)
+	} else if len([]rune(text)) > maxTemplate {
+		bad["text"] = fmt.Sprintf("Text must be %d characters or fewer", maxTemplate)
 	}
 	return name, text, bad
 }
 
-// templateMost is the most characters of a template's text; the service's own
+// maxTemplate is the most characters of a template's text; the service's own
 // limit is not shown.
-const templateMost = 2000
+const maxTemplate = 2000
 
 // template finds a template of an account as it was last read.
 func (d *Records) template(ctx context.Context, account, id int64) (sms.Template, error) {

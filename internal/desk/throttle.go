@@ -8,10 +8,10 @@ import (
 )
 
 // The limits of signing in (OWASP ASVS 5.0, 6.1.1). There is no permanent
-// lock, so nobody can lock a colleague out for longer than lockMost.
+// lock, so nobody can lock a colleague out for longer than maxLock.
 const (
 	freeTries   = 5
-	lockMost    = 15 * time.Minute
+	maxLock     = 15 * time.Minute
 	addressRate = 20 // tries a minute from one network address
 	forgetTries = 24 * time.Hour
 	throttleCap = 20_000 // remembered addresses of each kind
@@ -63,7 +63,7 @@ func (t *throttle) begin(email, ip string) (left int, ok bool) {
 	}
 	p.failed, p.last = p.failed+1, now
 	if p.failed >= freeTries {
-		p.until = now.Add(min(time.Second<<min(p.failed-freeTries+1, 20), lockMost))
+		p.until = now.Add(min(time.Second<<min(p.failed-freeTries+1, 20), maxLock))
 	}
 	if _, known := t.people[who]; !known && len(t.people) >= throttleCap {
 		t.forgetOldest(now)

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	setupLife  = 15 * time.Minute
-	inviteLife = 24 * time.Hour
-	nameMost   = 80  // characters
-	emailMost  = 254 // bytes, the most that mail can carry
+	setupTTL    = 15 * time.Minute
+	inviteTTL   = 24 * time.Hour
+	maxUserName = 80  // characters
+	maxEmail    = 254 // bytes, the most that mail can carry
 )
 
 // Staff takes the orders about people who work here and about their programs.
@@ -64,7 +64,7 @@ func checkEmail(email string) string {
 	switch {
 	case email == "":
 		return "Enter an email address"
-	case err != nil || a.Address != email || a.Name != "" || len(email) > emailMost ||
+	case err != nil || a.Address != email || a.Name != "" || len(email) > maxEmail ||
 		strings.ContainsAny(email, "<>\"\\"):
 		return "Enter an email address, for example ada@example.com"
 	}
@@ -75,8 +75,8 @@ func checkName(name string) string {
 	switch {
 	case name == "":
 		return "Enter a name"
-	case utf8.RuneCountInString(name) > nameMost:
-		return fmt.Sprintf("Name must be %d characters or fewer", nameMost)
+	case utf8.RuneCountInString(name) > maxUserName:
+		return fmt.Sprintf("Name must be %d characters or fewer", maxUserName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029'
 	}):
@@ -212,7 +212,7 @@ func (d *Staff) Invite(ctx context.Context, by sms.User, email string, role sms.
 
 func (d *Staff) newInvite(ctx context.Context, by sms.User, email string, role sms.Role) (token string, err error) {
 	token = NewToken()
-	i := sms.Invite{Email: email, Role: role, CreatedAt: d.ms(), ExpiresAt: d.now().Add(inviteLife).UnixMilli()}
+	i := sms.Invite{Email: email, Role: role, CreatedAt: d.ms(), ExpiresAt: d.now().Add(inviteTTL).UnixMilli()}
 	return token, d.store.CreateInvite(ctx, sha256.Sum256([]byte(token)), i, by.ID)
 }
 
@@ -302,7 +302,7 @@ func (d *Staff) OpenSetup(ctx context.Context) (token string, needed bool, err e
 		return "", false, err
 	}
 	token = NewToken()
-	d.setup.put(sha256.Sum256([]byte(token)), d.now().Add(setupLife))
+	d.setup.put(sha256.Sum256([]byte(token)), d.now().Add(setupTTL))
 	return token, true, nil
 }
 

@@ -140,7 +140,8 @@ func TestStatuses(t *testing.T) {
 		if smaller := strings.Contains(o.Reason, "Fewer recipients"); smaller != (tt.status == 413 || tt.status == 414) {
 			t.Errorf("%d: %s", tt.status, o.Reason)
 		}
-		broken := c.outcome(textCall("1"), oneShotResult{written: 1, status: tt.status, body: []byte(tt.body), err: errTooLarge})
+		broken := c.outcome(textCall("1"), oneShotResult{written: 1, status: tt.status, body: []byte(tt.body),
+			err: errTooLarge})
 		want := d
 		if tt.want == r || tt.status/100 == 3 {
 			want = tt.want

@@ -68,12 +68,12 @@ const (
 	BackupFailed BackupState = "failed"
 )
 
-// byHandMost is how old a backup may be where nothing says how often one is made.
-const byHandMost = 7 * 24 * time.Hour
+// maxManualBackupAge is how old a backup may be where nothing says how often one is made.
+const maxManualBackupAge = 7 * 24 * time.Hour
 
 // State judges the latest backups. A desk that makes them by itself may be late by one of them.
 func (b Backup) State(p BackupPlan, now time.Time) BackupState {
-	most := byHandMost
+	most := maxManualBackupAge
 	if p.Folder != "" {
 		most = 2 * p.Every
 	}

@@ -19,9 +19,9 @@ func (r ClockReading) Ahead(now Steady, wall int64) (by time.Duration, known boo
 	return time.Duration(wall-r.Service)*time.Millisecond - since, known
 }
 
-// ClockMost is how far the computer's clock may be from that of a service, and
+// MaxClockDrift is how far the computer's clock may be from that of a service, and
 // behind what the journal has seen, before nothing starts by a schedule.
-const ClockMost = time.Minute
+const MaxClockDrift = time.Minute
 
 // ClockState is what is known of the computer's clock.
 type ClockState int
@@ -66,7 +66,7 @@ func (s ClockStanding) Sentence() string {
 // ClockAgainst is what a clock that is so far ahead of the provider's has to be
 // said of, "" when it is near enough.
 func ClockAgainst(by time.Duration) string {
-	if by.Abs() <= ClockMost {
+	if by.Abs() <= MaxClockDrift {
 		return ""
 	}
 	return clockSentence(by, "the provider's")

@@ -169,8 +169,8 @@ const (
 	noteCells, noteRunes = 12, 80
 	// knownNotes is how many notes of one kind are kept that stop nobody; all
 	// are counted.
-	knownNotes  = 1000
-	lettersMost = 20
+	knownNotes = 1000
+	maxLetters = 20
 )
 
 // checker gives the verdict on one row after the other. It is for one
@@ -335,7 +335,7 @@ func (c *checker) good(v sms.ListRow, count sms.Segments) {
 		t.Odd = v.Row
 	}
 	for _, r := range count.Odd {
-		if len(c.letters) < lettersMost && !c.letters[r] {
+		if len(c.letters) < maxLetters && !c.letters[r] {
 			c.letters[r] = true
 			t.Letters += string(r)
 		}

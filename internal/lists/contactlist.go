@@ -65,12 +65,12 @@ func checkContactOrder(l sms.List, o sms.ListOrder, known []sms.ContactColumn) e
 			fresh++
 		}
 	}
-	if fresh > sms.ContactColumnsMost && fresh > len(known) {
-		bad["fields"] = fmt.Sprintf("Contacts can have up to %d columns. You chose %d. Keep fewer", sms.ContactColumnsMost,
+	if fresh > sms.MaxContactColumns && fresh > len(known) {
+		bad["fields"] = fmt.Sprintf("Contacts can have up to %d columns. You chose %d. Keep fewer", sms.MaxContactColumns,
 			fresh)
 	}
-	if len(sms.ReadTags(o.Fixed[sms.KeyTag])) > sms.ContactTagsMost {
-		bad["tags"] = fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.ContactTagsMost)
+	if len(sms.ReadTags(o.Fixed[sms.KeyTag])) > sms.MaxContactTags {
+		bad["tags"] = fmt.Sprintf("A contact can have up to %d tags. Enter fewer", sms.MaxContactTags)
 	}
 	return bad.Or()
 }
@@ -112,18 +112,18 @@ func (c *checker) contact(cells []string) (m message, kind sms.RowKind, column i
 		raw := cell(cells, at)
 		switch key {
 		case sms.KeyName:
-			told.Name = sms.TidyValue(raw, sms.ContactNameMost)
+			told.Name = sms.TidyValue(raw, sms.MaxContactName)
 		case sms.KeyTag:
 			told.Tags = raw
 		default:
-			if v := sms.TidyValue(raw, sms.ContactValueMost); v != "" {
+			if v := sms.TidyValue(raw, sms.MaxContactValue); v != "" {
 				told.Fields[key] = v
 			}
 		}
 	}
-	if len(sms.ReadTags(told.Tags)) > sms.ContactTagsMost {
+	if len(sms.ReadTags(told.Tags)) > sms.MaxContactTags {
 		return m, sms.RowText, c.list.Order.Fields[sms.KeyTag], fmt.Sprintf("A contact can have up to %d tags. Enter fewer",
-			sms.ContactTagsMost)
+			sms.MaxContactTags)
 	}
 	text, err := json.Marshal(told)
 	if err != nil {
@@ -139,14 +139,14 @@ func (im *Importer) makeContacts(ctx context.Context, l sms.List) error {
 	columns := contactColumns(l)
 	var added, changed, done int64
 	said := im.lists.now()
-	some := make([]sms.Contact, 0, messagesAtOnce)
+	some := make([]sms.Contact, 0, messagesPerTx)
 	store := func() error {
 		a, c, err := im.store.MergeContacts(ctx, l.AccountID, some, columns, 0, im.lists.ms())
 		if err != nil {
 			return err
 		}
 		added, changed, done, some = added+a, changed+c, done+int64(len(some)), some[:0]
-		if now := im.lists.now(); now.Sub(said) >= progressEvery {
+		if now := im.lists.now(); now.Sub(said) >= progressInterval {
 			said = now
 			return im.progress(ctx, l, done, l.Tally.Good)
 		}
@@ -204,15 +204,15 @@ func contactColumns(l sms.List) []sms.ContactColumn {
 	for i, name := range l.Reading.Columns {
 		for key, at := range l.Order.Fields {
 			if at == i && !sms.Reserved(key) {
-				list = append(list, sms.ContactColumn{Key: key, Name: sms.TidyValue(strings.TrimSpace(name), sms.ContactTagMost)})
+				list = append(list, sms.ContactColumn{Key: key, Name: sms.TidyValue(strings.TrimSpace(name), sms.MaxContactTag)})
 			}
 		}
 	}
 	return list
 }
 
-// packEvery is how long changed contacts wait to be packed at most.
-const packEvery = time.Minute
+// packInterval is how long changed contacts wait to be packed at most.
+const packInterval = time.Minute
 
 // packContacts packs what changed of the contacts, so that filters stay quick.
 func (im *Importer) packContacts(ctx context.Context) {
@@ -226,7 +226,7 @@ func (im *Importer) packContacts(ctx context.Context) {
 			im.complain(ctx, "contacts not packed", err)
 			more = more && err == nil
 		}
-		if !feed.Pause(ctx, packEvery, news.Nudged()) {
+		if !feed.Pause(ctx, packInterval, news.Nudged()) {
 			return
 		}
 	}

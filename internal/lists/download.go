@@ -86,7 +86,8 @@ func (d *Downloads) DownloadCampaign(ctx context.Context, by sms.User, o Downloa
 		return nil, err
 	}
 	out := &Download{Name: fileName(c.Name) + "." + o.Format,
-		Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close, xlsx: o.Format == "xlsx"}
+		Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close,
+		xlsx: o.Format == "xlsx"}
 	d.lists.audit(ctx, by, "campaign.download", feed.Campaign(c.ID), strings.TrimSpace(o.Format+" "+o.What))
 	return out, nil
 }

@@ -153,7 +153,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Errorf("%s left %v", name, left)
 		}
 	}
-	if err := r.DB.PutSetting(r.Ctx, sms.SettingListMost, "100"); err != nil {
+	if err := r.DB.PutSetting(r.Ctx, sms.SettingMaxList, "100"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := r.Desk.UploadList(r.Ctx, r.By, lists.UploadOrder{AccountID: r.Account.ID, Token: desk.NewToken()},

@@ -58,27 +58,27 @@ func NewImporter(l *Lists, store ImporterStore) *Importer {
 }
 
 const (
-	importEvery = 500 * time.Millisecond
-	tidyEvery   = 10 * time.Minute
-	importWaits = 2 * time.Second // for storage that is in trouble
+	importInterval = 500 * time.Millisecond
+	tidyInterval   = 10 * time.Minute
+	importWaits    = 2 * time.Second // for storage that is in trouble
 	// shortList is the bytes of a list that is worked on beside a long one.
 	shortList = 1 << 20
-	// failuresMost is how often the work on a list is tried.
-	failuresMost = 3
-	// uploadAge is how old a folder without a list must be to be a leftover.
-	uploadAge = 10 * time.Minute
-	// againAge is how old a hidden campaign that sends messages again must be to
+	// maxFailures is how often the work on a list is tried.
+	maxFailures = 3
+	// uploadTTL is how old a folder without a list must be to be a leftover.
+	uploadTTL = 10 * time.Minute
+	// resendTTL is how old a hidden campaign that sends messages again must be to
 	// be a leftover.
-	againAge = time.Hour
+	resendTTL = time.Hour
 	// fileKept is how long the file of a campaign's list is kept.
 	fileKept = 30 * 24 * time.Hour
-	// rowsAtOnce is how many rows go from hand to hand, batchesWaiting how many
+	// rowsPerBatch is how many rows go from hand to hand, batchesWaiting how many
 	// such batches may wait.
-	rowsAtOnce     = 256
+	rowsPerBatch   = 256
 	batchesWaiting = 4
-	// messagesAtOnce is how many messages one transaction may store.
-	messagesAtOnce = 3000
-	progressEvery  = 500 * time.Millisecond
+	// messagesPerTx is how many messages one transaction may store.
+	messagesPerTx    = 3000
+	progressInterval = 500 * time.Millisecond
 )
 
 // Run works until ctx ends. It returns nil then. A short list does not wait
@@ -92,7 +92,7 @@ func (im *Importer) Run(ctx context.Context) error {
 	lanes.Go(func() error {
 		for {
 			im.complain(ctx, "lists not tidied", im.tidy(ctx))
-			if !feed.Pause(ctx, tidyEvery, nil) {
+			if !feed.Pause(ctx, tidyInterval, nil) {
 				return nil
 			}
 		}
@@ -113,7 +113,7 @@ func (im *Importer) lane(ctx context.Context, mine func(sms.List) bool) {
 		if at >= 0 {
 			im.work(ctx, busy[at], failed)
 		}
-		if ctx.Err() != nil || at < 0 && !feed.Pause(ctx, importEvery, news.Nudged()) {
+		if ctx.Err() != nil || at < 0 && !feed.Pause(ctx, importInterval, news.Nudged()) {
 			return
 		}
 	}
@@ -159,12 +159,12 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 	failed[l.UID]++
 	im.lists.log.Error("list not finished", slog.String("list", l.UID), slog.String("state", string(l.State)),
 		slog.Any("error", err))
-	if failed[l.UID] >= failuresMost {
+	if failed[l.UID] >= maxFailures {
 		delete(failed, l.UID)
 		im.fail(ctx, l, "Something went wrong while we were processing this list. Upload the file again")
 		return
 	}
-	feed.Pause(ctx, importEvery, nil)
+	feed.Pause(ctx, importInterval, nil)
 }
 
 // moved says that a list is not what it was when it was read.
@@ -315,7 +315,7 @@ func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Rea
 			if err := errors.Join(ctx.Err(), put(batch.rows, batch.notes)); err != nil {
 				return err
 			}
-			if now := im.lists.now(); now.Sub(said) >= progressEvery {
+			if now := im.lists.now(); now.Sub(said) >= progressInterval {
 				said = now
 				if err := im.progress(ctx, l, batch.total, batch.about); err != nil {
 					return err
@@ -342,9 +342,9 @@ func unharmed(do func() error) func() error {
 
 func readRows(ctx context.Context, reader *sheet.Reader, to chan<- read) error {
 	for {
-		batch := read{rows: make([]sheet.Row, 0, rowsAtOnce)}
+		batch := read{rows: make([]sheet.Row, 0, rowsPerBatch)}
 		var err error
-		for err == nil && len(batch.rows) < rowsAtOnce {
+		for err == nil && len(batch.rows) < rowsPerBatch {
 			var r sheet.Row
 			if r, err = reader.Next(); err == nil {
 				batch.rows = append(batch.rows, r)
@@ -412,13 +412,13 @@ func (im *Importer) tidy(ctx context.Context) error {
 	for _, l := range old {
 		err = errors.Join(err, im.lists.store.DeleteList(ctx, l), im.lists.store.DropUpload(l.UID))
 	}
-	folders, bad := im.store.Uploads(im.lists.now().Add(-uploadAge))
+	folders, bad := im.store.Uploads(im.lists.now().Add(-uploadTTL))
 	err = errors.Join(err, bad)
 	for _, uid := range folders {
 		err = errors.Join(err, im.tidyFolder(ctx, uid))
 	}
 	for more := true; more && err == nil && ctx.Err() == nil; {
-		more, err = im.store.SweepCampaigns(ctx, im.lists.now().Add(-againAge).UnixMilli())
+		more, err = im.store.SweepCampaigns(ctx, im.lists.now().Add(-resendTTL).UnixMilli())
 	}
 	return err
 }

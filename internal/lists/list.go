@@ -42,7 +42,7 @@ func (d *Lists) ReadList(ctx context.Context, by sms.User, uid string, r sms.Lis
 	if err != nil {
 		return l, err
 	}
-	profile, rows, err := d.sniff(ctx, account, l, r, countMost)
+	profile, rows, err := d.sniff(ctx, account, l, r, countTimeout)
 	if err != nil {
 		return l, err
 	}

@@ -83,7 +83,7 @@ func (d *Lists) takeIn(ctx context.Context, by sms.User, account sms.Account, l 
 	if o.Reading != nil {
 		reading = *o.Reading
 	}
-	profile, rows, err := d.sniff(ctx, account, l, reading, countMost)
+	profile, rows, err := d.sniff(ctx, account, l, reading, countTimeout)
 	if err != nil {
 		return sms.List{}, err
 	}
@@ -119,14 +119,14 @@ func (d *Lists) uploadMost(ctx context.Context, most int64) (int64, error) {
 	if most > 0 {
 		return most, nil
 	}
-	set, err := d.store.Setting(ctx, sms.SettingListMost)
+	set, err := d.store.Setting(ctx, sms.SettingMaxList)
 	if err != nil {
 		return 0, err
 	}
 	if n, err := strconv.ParseInt(set, 10, 64); err == nil && n > 0 {
 		return n, nil
 	}
-	return sms.ListMost, nil
+	return sms.MaxListBytes, nil
 }
 
 // tooLarge is the refusal of a file of size bytes; 0: its size is not known,
@@ -147,7 +147,7 @@ func (d *Lists) roomFor(size int64) error {
 	if err != nil {
 		return err
 	}
-	if free-size < LeastFree {
+	if free-size < MinFreeSpace {
 		return sms.Invalid{"file": "We cannot accept uploads because the disk is almost full. Ask an administrator to free up space"}
 	}
 	return nil
@@ -159,8 +159,8 @@ func newUID() string {
 	return hex.EncodeToString(b)
 }
 
-// LeastFree is what the disk must still take beside a list, in bytes.
-const LeastFree = 1 << 30
+// MinFreeSpace is what the disk must still take beside a list, in bytes.
+const MinFreeSpace = 1 << 30
 
 // nameFromFile proposes a campaign's name.
 func nameFromFile(file string) string {

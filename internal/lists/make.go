@@ -68,7 +68,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		if err != nil {
 			return p, err
 		}
-		if r.Row%spareEvery == 0 {
+		if r.Row%releaseEvery == 0 {
 			im.spare(ctx, l)
 		}
 		if r.Kind != "" {
@@ -94,7 +94,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 // makeMessages stores the messages of a hidden campaign, one for each row.
 func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign, plan plan.Plan) (sms.Tally, error) {
 	tally, done, sent, said := sms.Tally{}, int64(0), 0, im.lists.now()
-	some := make([]sms.Message, 0, messagesAtOnce)
+	some := make([]sms.Message, 0, messagesPerTx)
 	store := func() error {
 		n, err := im.store.PutMessages(ctx, c.ID, some, im.lists.ms())
 		if err != nil {
@@ -102,7 +102,7 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 		}
 		done += int64(n)
 		some = some[:copy(some, some[n:])]
-		if now := im.lists.now(); now.Sub(said) >= progressEvery {
+		if now := im.lists.now(); now.Sub(said) >= progressInterval {
 			said = now
 			return im.progress(ctx, l, done, l.Tally.Rows)
 		}
@@ -112,7 +112,7 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 		if err != nil {
 			return nil, err
 		}
-		if r.Row%spareEvery == 0 {
+		if r.Row%releaseEvery == 0 {
 			im.spare(ctx, l)
 		}
 		m := messageOf(r, c)
@@ -121,7 +121,7 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 			sent++
 		}
 		tally[sms.StandingKey(m.State, "", false)]++
-		if some = append(some, m); len(some) == messagesAtOnce {
+		if some = append(some, m); len(some) == messagesPerTx {
 			if err := store(); err != nil {
 				return nil, err
 			}

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// sparingHeap is up to which size of what is in use garbage is collected
+	// maxTunedHeap is up to which size of what is in use garbage is collected
 	// early. What is larger cannot be kept small by that.
-	sparingHeap = 80 << 20
+	maxTunedHeap = 80 << 20
 	// sparingGarbage is how much garbage there may be then.
-	sparingGarbage = 8 << 20
-	sparingEvery   = 20 * time.Millisecond
+	sparingGarbage  = 8 << 20
+	gcCheckInterval = 20 * time.Millisecond
 )
 
 // sparingly keeps the process small until restore is called: garbage is
@@ -29,7 +29,7 @@ func sparingly() (restore func()) {
 	go func() {
 		defer close(stopped)
 		defer debug.SetGCPercent(before)
-		ticker := time.NewTicker(sparingEvery)
+		ticker := time.NewTicker(gcCheckInterval)
 		defer ticker.Stop()
 		for set := 100; ; {
 			if wanted := gcPercent(liveHeap(), before); wanted < set*9/10 || wanted > set {
@@ -49,8 +49,8 @@ func sparingly() (restore func()) {
 // long says that a list is large enough for memory to be spared.
 func long(l sms.List) bool { return l.Size > shortList }
 
-// spareEvery is after how many rows memory is given back.
-const spareEvery = 100_000
+// releaseEvery is after how many rows memory is given back.
+const releaseEvery = 100_000
 
 // spare gives back what the work on a long list does not need any more.
 func (im *Importer) spare(ctx context.Context, l sms.List) {
@@ -63,7 +63,7 @@ func (im *Importer) spare(ctx context.Context, l sms.List) {
 // gcPercent is how much garbage may come on top of what is in use, in percent
 // of it.
 func gcPercent(live uint64, usual int) int {
-	if live == 0 || live > sparingHeap {
+	if live == 0 || live > maxTunedHeap {
 		return max(usual, 10)
 	}
 	return int(min(max(sparingGarbage*100/live, 10), 100))

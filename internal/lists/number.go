@@ -28,8 +28,8 @@ const (
 	// rangeSize is the numbers of a range: those that differ in the last five
 	// digits.
 	rangeSize = 100_000
-	// rangesMost bounds what a list of all numbers there are could take.
-	rangesMost = 1 << 16
+	// maxRanges bounds what a list of all numbers there are could take.
+	maxRanges = 1 << 16
 )
 
 // ranged are the countries in which every range is used as a whole or not at
@@ -54,7 +54,7 @@ func (p *phoneReader) read(raw string) (phone phoneRead, kind sms.RowKind, sente
 		}
 	}
 	phone, kind, sentence = p.parse(raw)
-	if kind == "" && plain && p.ranges != nil && len(p.ranges) < rangesMost {
+	if kind == "" && plain && p.ranges != nil && len(p.ranges) < maxRanges {
 		p.ranges[key] = phoneRead{phone.number - last, phone.fixes}
 	}
 	return phone, kind, sentence

@@ -27,13 +27,13 @@ type profiled struct {
 
 const (
 	profilesKept = 8
-	// profileMost bounds the bytes of one kept beginning.
-	profileMost = 256 << 10
-	// sniffMost is how long a page waits for a file to be opened; a workbook
+	// maxProfile bounds the bytes of one kept beginning.
+	maxProfile = 256 << 10
+	// detectTimeout is how long a page waits for a file to be opened; a workbook
 	// at its limits takes seconds.
-	sniffMost = 20 * time.Second
-	// countMost is how long the rows of a new list may be counted.
-	countMost = 250 * time.Millisecond
+	detectTimeout = 20 * time.Second
+	// countTimeout is how long the rows of a new list may be counted.
+	countTimeout = 250 * time.Millisecond
 )
 
 func (p *profiles) find(l sms.List) (sheet.Profile, bool) {
@@ -54,7 +54,7 @@ func (p *profiles) keep(l sms.List, profile sheet.Profile) {
 			size += len(c)
 		}
 	}
-	if size > profileMost {
+	if size > maxProfile {
 		return
 	}
 	p.mu.Lock()
@@ -94,7 +94,7 @@ func (d *Lists) sniff(ctx context.Context, account sms.Account, l sms.List, r sm
 		a.err = errors.Join(reader.Close(), closer.Close())
 		done <- a
 	}()
-	timer := time.NewTimer(sniffMost)
+	timer := time.NewTimer(detectTimeout)
 	defer timer.Stop()
 	select {
 	case a := <-done:
@@ -111,7 +111,7 @@ func (d *Lists) sniff(ctx context.Context, account sms.Account, l sms.List, r sm
 // with them is for the check to say.
 func countRows(reader *sheet.Reader, most time.Duration) int64 {
 	for began := time.Now(); time.Since(began) < most; {
-		for range rowsAtOnce {
+		for range rowsPerBatch {
 			if _, err := reader.Next(); err == io.EOF {
 				return int64(reader.Tally().Rows)
 			} else if err != nil {

@@ -69,11 +69,11 @@ func (d *Lists) RejectedRows(ctx context.Context, by sms.User, uid string) (Reje
 	}}, nil
 }
 
-const notesAtOnce = 1000
+const notesPerBatch = 1000
 
 func (d *Lists) badRows(ctx context.Context, uid string) iter.Seq2[sms.RowNote, error] {
 	return func(yield func(sms.RowNote, error) bool) {
-		f := sms.RowFilter{Limit: notesAtOnce}
+		f := sms.RowFilter{Limit: notesPerBatch}
 		for {
 			notes, more, err := d.store.ListNotes(ctx, uid, f)
 			if err != nil {

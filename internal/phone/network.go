@@ -44,8 +44,8 @@ const (
 	// they begin within prefixDigits, the most that a network's prefix has.
 	subscriberDigits = 4
 	prefixDigits     = 8
-	// networksMost bounds what is remembered.
-	networksMost = 100_000
+	// maxRemembered bounds what is remembered.
+	maxRemembered = 100_000
 )
 
 // Of is Network.
@@ -59,7 +59,7 @@ func (n *Networks) Of(number string) string {
 	defer n.mu.Unlock()
 	name, ok := n.of[key]
 	if !ok {
-		if n.of == nil || len(n.of) >= networksMost {
+		if n.of == nil || len(n.of) >= maxRemembered {
 			n.of = map[networkKey]string{}
 		}
 		name = Network(number)

@@ -137,7 +137,7 @@ func CheckBaseURL(raw string) string {
 	return ""
 }
 
-const mostPrice = 1_000_000_00
+const maxPrice = 1_000_000_00
 
 var errPrice = errors.New("not a price")
 
@@ -151,7 +151,7 @@ func ReadPrice(text string) (int64, error) {
 		return 0, errPrice
 	}
 	n, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
-	if err != nil || n > mostPrice {
+	if err != nil || n > maxPrice {
 		return 0, errPrice
 	}
 	return n, nil

@@ -54,7 +54,7 @@ func (c Campaign) Approvers(list []User, by User) (can []User) {
 	return can
 }
 
-const returnedMost = 500 // characters
+const maxReturnReason = 500 // characters
 
 // CheckReturned reads why a campaign is sent back; sentence says what is wrong
 // with it, or is "".
@@ -63,7 +63,7 @@ func CheckReturned(reason string) (trimmed, sentence string) {
 	switch {
 	case trimmed == "":
 		return trimmed, "Enter what has to change"
-	case len([]rune(trimmed)) > returnedMost:
+	case len([]rune(trimmed)) > maxReturnReason:
 		return trimmed, "Reason must be 500 characters or fewer"
 	}
 	return trimmed, ""
@@ -75,5 +75,5 @@ func LateApproval(s Schedule) string {
 	at := s.Time()
 	return fmt.Sprintf(
 		"It was scheduled for %s at %s, but was approved after that time. It is more than %d minutes late, so someone has to decide when to send it",
-		at.Format("2 January 2006"), at.Format("3:04pm"), int(LateMost/time.Minute))
+		at.Format("2 January 2006"), at.Format("3:04pm"), int(MaxLate/time.Minute))
 }

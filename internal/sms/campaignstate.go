@@ -40,7 +40,7 @@ const (
 	PauseCopy     = "copy"      // an older state came back; a person continues it
 	PauseHandOver = "hand_over" // too late to hand over for the campaign's time
 	PauseFloor    = "floor"     // the balance reached the account's floor
-	PauseLate     = "late"      // its time was missed by more than LateMost
+	PauseLate     = "late"      // its time was missed by more than MaxLate
 	PauseClock    = "clock"     // the computer's clock was wrong or jumped at its time
 	PauseSame     = "again"     // the same campaign was sent in the meantime
 )

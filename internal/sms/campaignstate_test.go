@@ -478,8 +478,8 @@ func TestAnApprovalLeadsToWhatWasAskedFor(t *testing.T) {
 	}{
 		"at once":            {asked(Schedule{}, true), noon, CampaignRunning, ""},
 		"at a time to come":  {asked(at, false), noon, CampaignScheduled, ""},
-		"a little late":      {asked(at, false), at.Time().Add(LateMost), CampaignScheduled, ""},
-		"too late":           {asked(at, false), at.Time().Add(LateMost + time.Second), CampaignHeld, PauseLate},
+		"a little late":      {asked(at, false), at.Time().Add(MaxLate), CampaignScheduled, ""},
+		"too late":           {asked(at, false), at.Time().Add(MaxLate + time.Second), CampaignHeld, PauseLate},
 		"by the provider":    {asked(at, true), noon, CampaignRunning, ""},
 		"by the provider, 2": {asked(at, true), at.Time().Add(time.Hour), CampaignRunning, ""},
 	} {

@@ -40,12 +40,12 @@ const (
 
 // The limits of a contact, in runes.
 const (
-	ContactNameMost  = 100
-	ContactValueMost = 200
-	ContactTagMost   = 40
-	ContactTagsMost  = 20
-	// ContactColumnsMost is how many columns the contacts of an account have.
-	ContactColumnsMost = 40
+	MaxContactName  = 100
+	MaxContactValue = 200
+	MaxContactTag   = 40
+	MaxContactTags  = 20
+	// MaxContactColumns is how many columns the contacts of an account have.
+	MaxContactColumns = 40
 )
 
 // Reserved says that a column cannot be called so.
@@ -82,7 +82,7 @@ func ReadTags(typed string) []string {
 	for _, t := range strings.FieldsFunc(typed, func(r rune) bool {
 		return r == ',' || r == ';' || r == '\n' || r == '\r'
 	}) {
-		if t = TidyValue(t, ContactTagMost); t != "" {
+		if t = TidyValue(t, MaxContactTag); t != "" {
 			tags = append(tags, t)
 		}
 	}

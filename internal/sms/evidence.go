@@ -20,7 +20,7 @@ const (
 	EvidenceGrace = 2 * time.Minute // a younger report may still be matched by its id
 	evidenceEarly = 5 * time.Minute // before the licence: clocks differ
 	evidenceLate  = 72 * time.Hour  // after it
-	cutLeast      = 20              // letters of a cut text that still tell something
+	minCutLen     = 20              // letters of a cut text that still tell something
 )
 
 // Quarantine bounds what is kept of reports that belong to no message: whatever
@@ -71,7 +71,7 @@ func fitText(sent, reported string) Fit {
 	if strings.TrimRight(reported, " ") != reported {
 		letters++ // cut behind a space, which folding has taken away
 	}
-	if letters >= cutLeast && strings.HasPrefix(text, told) {
+	if letters >= minCutLen && strings.HasPrefix(text, told) {
 		return FitPart
 	}
 	return FitNone

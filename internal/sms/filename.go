@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-const fileNameMost = 100 // runes
+const maxFileName = 100 // runes
 
 // ShownFileName keeps of a file's name what can be shown: no folders, nothing
 // that cannot be seen or turns the text round.
@@ -19,8 +19,8 @@ func ShownFileName(raw string) string {
 		return r
 	}, name)
 	name = strings.TrimSpace(name)
-	if runes := []rune(name); len(runes) > fileNameMost {
-		name = string(runes[:fileNameMost-1]) + "…"
+	if runes := []rune(name); len(runes) > maxFileName {
+		name = string(runes[:maxFileName-1]) + "…"
 	}
 	if name == "" || name == "." || name == "/" || name == ".." {
 		return "list"

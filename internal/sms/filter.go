@@ -65,8 +65,8 @@ type Filter struct {
 	Conditions []Condition
 }
 
-// FilterMost is how many conditions a filter may have.
-const FilterMost = 10
+// MaxFilterConditions is how many conditions a filter may have.
+const MaxFilterConditions = 10
 
 // Everybody says that the filter leaves nobody out.
 func (f Filter) Everybody() bool { return len(f.Conditions) == 0 }
@@ -92,8 +92,8 @@ func (f Filter) Check(columns []ContactColumn) error {
 			bad[at] = "Enter a number or a date, for example 5000 or 2026-01-31"
 		}
 	}
-	if len(f.Conditions) > FilterMost {
-		bad["condition:"+strconv.Itoa(FilterMost)] = "Filter must have 10 conditions or fewer"
+	if len(f.Conditions) > MaxFilterConditions {
+		bad["condition:"+strconv.Itoa(MaxFilterConditions)] = "Filter must have 10 conditions or fewer"
 	}
 	return bad.Or()
 }

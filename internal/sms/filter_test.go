@@ -53,7 +53,7 @@ func TestFilterSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if (Filter{Conditions: slices.Repeat([]Condition{{"paid", Is, "no"}}, FilterMost+1)}).Check(columns) == nil {
+	if (Filter{Conditions: slices.Repeat([]Condition{{"paid", Is, "no"}}, MaxFilterConditions+1)}).Check(columns) == nil {
 		t.Error("a filter without end is taken")
 	}
 }
@@ -125,8 +125,8 @@ func FuzzFoldValue(f *testing.F) {
 		if FoldValue(once) != once {
 			t.Errorf("%q is folded to %q, and that to %q", v, once, FoldValue(once))
 		}
-		tidy := TidyValue(v, ContactValueMost)
-		if TidyValue(tidy, ContactValueMost) != tidy || len([]rune(tidy)) > ContactValueMost ||
+		tidy := TidyValue(v, MaxContactValue)
+		if TidyValue(tidy, MaxContactValue) != tidy || len([]rune(tidy)) > MaxContactValue ||
 			strings.ContainsFunc(tidy, unicode.IsControl) {
 			t.Errorf("%q is tidied to %q", v, tidy)
 		}

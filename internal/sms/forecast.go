@@ -10,16 +10,16 @@ type Forecast struct {
 	Pauses int           // times that the sending hours interrupt it
 }
 
-// mostCalls keeps a forecast inside what a time.Duration holds.
-const mostCalls = 100_000_000
+// maxCalls keeps a forecast inside what a time.Duration holds.
+const maxCalls = 100_000_000
 
 // Foresee says when calls will have left that go out one after another at a
 // rate (§8), only within the sending hours, from a moment on. Times are in the
 // zone of start, and so are the hours.
 func Foresee(calls int64, perMinute int, hours Hours, start time.Time) Forecast {
-	calls = min(max(calls, 0), mostCalls)
+	calls = min(max(calls, 0), maxCalls)
 	f := Forecast{Starts: hours.Next(start), Takes: time.Duration(calls) * time.Minute / time.Duration(max(perMinute, 1))}
-	if f.Takes > ScheduleMost {
+	if f.Takes > MaxScheduleAhead {
 		return f
 	}
 	at, left := f.Starts, f.Takes
@@ -31,7 +31,7 @@ func Foresee(calls int64, perMinute int, hours Hours, start time.Time) Forecast 
 			left -= max(room, 0)
 		}
 		f.Pauses++
-		if at = hours.Next(closes); at.Sub(start) > ScheduleMost {
+		if at = hours.Next(closes); at.Sub(start) > MaxScheduleAhead {
 			return f
 		}
 	}
@@ -56,7 +56,7 @@ func (h Hours) closes(at time.Time) time.Time {
 	zone := at.Location()
 	at = h.in(at)
 	if h.wholeWeek() {
-		return at.Add(2 * ScheduleMost).In(zone)
+		return at.Add(2 * MaxScheduleAhead).In(zone)
 	}
 	for h.Open(at) {
 		ends := at

@@ -9,18 +9,18 @@ import (
 
 // Limits is how much an account sends at most. A zero is no limit.
 type Limits struct {
-	CapMessages   int64 // to one number within CapDays days
-	CapDays       int64
-	DayMost       int64 // of the account, on one day of its zone
-	PersonMost    int64 // recipients of one campaign, whoever starts it
-	PersonDayMost int64 // recipients of all campaigns that one person starts on a day
+	CapMessages    int64 // to one number within CapDays days
+	CapDays        int64
+	MaxPerDay      int64 // of the account, on one day of its zone
+	MaxPerCampaign int64 // recipients of one campaign, whoever starts it
+	MaxPerUserDay  int64 // recipients of all campaigns that one person starts on a day
 }
 
 // The largest limits.
 const (
-	capMessagesMost = 100
-	capDaysMost     = 90
-	limitMost       = 100_000_000
+	maxCapMessages = 100
+	maxCapDays     = 90
+	maxLimit       = 100_000_000
 )
 
 // Check says what is wrong with limits; the fields of its Invalid are
@@ -32,11 +32,11 @@ func (l Limits) Check() error {
 			bad[field] = "Limit must be a whole number up to " + humanize.Comma(most) + ". Enter 0 for no limit"
 		}
 	}
-	whole("cap_messages", l.CapMessages, capMessagesMost)
-	whole("cap_days", l.CapDays, capDaysMost)
-	whole("day_most", l.DayMost, limitMost)
-	whole("person_most", l.PersonMost, limitMost)
-	whole("person_day_most", l.PersonDayMost, limitMost)
+	whole("cap_messages", l.CapMessages, maxCapMessages)
+	whole("cap_days", l.CapDays, maxCapDays)
+	whole("day_most", l.MaxPerDay, maxLimit)
+	whole("person_most", l.MaxPerCampaign, maxLimit)
+	whole("person_day_most", l.MaxPerUserDay, maxLimit)
 	if (l.CapMessages > 0) != (l.CapDays > 0) && len(bad) == 0 {
 		bad["cap_days"] = "Enter both the number of messages and the number of days, or 0 in both for no limit"
 	}
@@ -73,14 +73,14 @@ func DayBegins(at time.Time) time.Time {
 // who has started campaigns to started ones today; "" when they may.
 func (l Limits) StartProblem(recipients, started int64) string {
 	switch {
-	case l.PersonMost > 0 && recipients > l.PersonMost:
+	case l.MaxPerCampaign > 0 && recipients > l.MaxPerCampaign:
 		return fmt.Sprintf(
 			"A campaign can have up to %s recipients. This one has %s. Split it, or ask an administrator to raise the limit",
-			humanize.Comma(l.PersonMost), humanize.Comma(recipients))
-	case l.PersonDayMost > 0 && started+recipients > l.PersonDayMost:
+			humanize.Comma(l.MaxPerCampaign), humanize.Comma(recipients))
+	case l.MaxPerUserDay > 0 && started+recipients > l.MaxPerUserDay:
 		return fmt.Sprintf(
 			"You can send to %s recipients per day. You have sent to %s today, and this campaign has %s. Send it tomorrow, or ask an administrator to raise the limit",
-			humanize.Comma(l.PersonDayMost), humanize.Comma(started), humanize.Comma(recipients))
+			humanize.Comma(l.MaxPerUserDay), humanize.Comma(started), humanize.Comma(recipients))
 	}
 	return ""
 }

@@ -193,14 +193,14 @@ const (
 	// ListKept is how long a list of which no campaign was made is kept after
 	// its last change.
 	ListKept = 24 * time.Hour
-	// ListMost is the largest file where nothing else is set, in bytes.
-	ListMost = 256 << 20
+	// MaxListBytes is the largest file where nothing else is set, in bytes.
+	MaxListBytes = 256 << 20
 	// SameWithin is how far back a list is compared with earlier campaigns.
 	SameWithin = 30 * 24 * time.Hour
 )
 
-// SettingListMost names the setting that holds the largest file in bytes.
-const SettingListMost = "upload_most"
+// SettingMaxList names the setting that holds the largest file in bytes.
+const SettingMaxList = "upload_most"
 
 // ListRow is the verdict on one row of a checked list.
 type ListRow struct {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// markLimit is the longest name of a mark, in bytes. Two "##" further apart
+// maxPlaceholder is the longest name of a mark, in bytes. Two "##" further apart
 // are decoration.
-const markLimit = 100
+const maxPlaceholder = 100
 
 // Marks lists the names of the marks ##Name## of a text (§2.3), each once, in
 // order of first appearance and as first written. Names that MarkKey makes
@@ -74,7 +74,7 @@ func MarkKey(name string) string {
 }
 
 // nextMark cuts text around its first mark. A name has no "#" and no line
-// break in it, at least one letter or digit, and at most markLimit bytes.
+// break in it, at least one letter or digit, and at most maxPlaceholder bytes.
 func nextMark(text string) (before, name, after string, ok bool) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "##")
@@ -82,7 +82,7 @@ func nextMark(text string) (before, name, after string, ok bool) {
 			return "", "", "", false
 		}
 		start := from + i + len("##")
-		n := strings.IndexAny(text[start:min(len(text), start+markLimit+1)], "#\r\n")
+		n := strings.IndexAny(text[start:min(len(text), start+maxPlaceholder+1)], "#\r\n")
 		if n > 0 && strings.HasPrefix(text[start+n:], "##") {
 			if name := strings.TrimSpace(text[start : start+n]); nameable(name) {
 				return text[:start-len("##")], name, text[start+n+len("##"):], true

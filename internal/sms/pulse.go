@@ -93,7 +93,7 @@ type Inquiry struct {
 	AccountID int64
 	Gap       Gap
 	State     InquiryState
-	Total     int64 // messages without a report when it began, at most CountMost
+	Total     int64 // messages without a report when it began, at most MaxStatusCheckCount
 	Asked     int64
 	Learnt    int64 // whose status is known now
 	By        User
@@ -111,9 +111,9 @@ const (
 	InquiryDone    InquiryState = "done"
 )
 
-// CountMost is how far rows are counted that grow with every message; beyond
+// MaxStatusCheckCount is how far rows are counted that grow with every message; beyond
 // it a page says "more than".
-const CountMost = 10_000
+const MaxStatusCheckCount = 10_000
 
 // GapReach is how long before a gap a message may have been sent whose report
 // was lost in it.

@@ -38,10 +38,10 @@ type RecordSettings struct {
 // Check lists what is wrong with the settings.
 func (s RecordSettings) Check() error {
 	bad := Invalid{}
-	if s.WarnBelow < 0 || s.WarnBelow > mostPrice {
+	if s.WarnBelow < 0 || s.WarnBelow > maxPrice {
 		bad["warn_below"] = "Enter an amount, for example 5000, or leave it empty"
 	}
-	if s.Floor < 0 || s.Floor > mostPrice {
+	if s.Floor < 0 || s.Floor > maxPrice {
 		bad["floor"] = "Enter an amount, for example 1000, or leave it empty"
 	}
 	for _, address := range s.Addresses() {
@@ -79,9 +79,9 @@ func cutRunes(s string, n int) string {
 	return s
 }
 
-// recordNameMost is the most characters of a name that smsdesk sends. The
+// maxRecordName is the most characters of a name that smsdesk sends. The
 // service's own limit is not shown.
-const recordNameMost = 100
+const maxRecordName = 100
 
 // TidyName writes a record's name on one line, without spaces around it.
 func TidyName(name string) string {
@@ -93,8 +93,8 @@ func NameProblem(noun, name string) string {
 	switch {
 	case name == "":
 		return "Enter a name for the " + noun
-	case utf8.RuneCountInString(name) > recordNameMost:
-		return fmt.Sprintf("Name must be %d characters or fewer", recordNameMost)
+	case utf8.RuneCountInString(name) > maxRecordName:
+		return fmt.Sprintf("Name must be %d characters or fewer", maxRecordName)
 	}
 	return ""
 }

@@ -9,8 +9,8 @@ import (
 // SettingRetention names the setting that holds a Retention as JSON.
 const SettingRetention = "retention"
 
-// RetentionMost is the longest time in months that can be set.
-const RetentionMost = 120
+// MaxRetention is the longest time in months that can be set.
+const MaxRetention = 120
 
 // Retention says after how many months numbers and texts are removed; 0 keeps
 // them for ever. What was counted stays, and so do states, times and costs.
@@ -26,7 +26,7 @@ type Retention struct {
 // The bounds of Retention.LogDays.
 const (
 	DefaultLogDays = 30
-	LogDaysMost    = 400
+	MaxLogDays     = 400
 )
 
 // Days is LogDays with its default.
@@ -63,12 +63,12 @@ func (r Retention) Setting() string {
 func (r Retention) Check() error {
 	bad := Invalid{}
 	for field, months := range map[string]int{"messages": r.Messages, "reports": r.Reports, "calls": r.Calls} {
-		if months < 0 || months > RetentionMost {
-			bad[field] = fmt.Sprintf("Months must be between 1 and %d. Leave empty to keep them forever", RetentionMost)
+		if months < 0 || months > MaxRetention {
+			bad[field] = fmt.Sprintf("Months must be between 1 and %d. Leave empty to keep them forever", MaxRetention)
 		}
 	}
-	if r.LogDays < 0 || r.LogDays > LogDaysMost {
-		bad["log"] = fmt.Sprintf("Enter a number of days from 1 to %d, or leave it empty for %d", LogDaysMost, DefaultLogDays)
+	if r.LogDays < 0 || r.LogDays > MaxLogDays {
+		bad["log"] = fmt.Sprintf("Enter a number of days from 1 to %d, or leave it empty for %d", MaxLogDays, DefaultLogDays)
 	}
 	if len(bad) > 0 {
 		return bad

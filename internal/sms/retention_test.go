@@ -90,7 +90,7 @@ func TestARemovedNumberKeepsItsNetworkOnly(t *testing.T) {
 func TestNothingIsRemovedEarly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := time.Unix(rapid.Int64Range(1_700_000_000, 1_900_000_000).Draw(t, "from"), 0).UTC()
-		months := rapid.IntRange(1, RetentionMost).Draw(t, "months")
+		months := rapid.IntRange(1, MaxRetention).Draw(t, "months")
 		until := time.UnixMilli(KeptUntil(from.UnixMilli(), months, time.UTC)).UTC()
 		if before := RemovedBefore(until.Add(-time.Second), months); from.UnixMilli() < before {
 			t.Fatalf("of %s, kept for %d months until %s, it is removed earlier", from, months, until)
@@ -120,7 +120,7 @@ func TestTheLogOfReportsKeepsNothingLonger(t *testing.T) {
 			t.Errorf("%+v: before %v, want %v", c.set, time.UnixMilli(got).UTC(), c.want)
 		}
 	}
-	for days, ok := range map[int]bool{0: true, 1: true, LogDaysMost: true, -1: false, LogDaysMost + 1: false} {
+	for days, ok := range map[int]bool{0: true, 1: true, MaxLogDays: true, -1: false, MaxLogDays + 1: false} {
 		if err := (Retention{LogDays: days}).Check(); (err == nil) != ok {
 			t.Errorf("%d days: %v", days, err)
 		}

@@ -15,14 +15,14 @@ type Schedule struct {
 }
 
 const (
-	// ScheduleMost is how far ahead a campaign can be scheduled.
-	ScheduleMost = 365 * 24 * time.Hour
-	// LateMost is how late a scheduled campaign still starts by itself. After
+	// MaxScheduleAhead is how far ahead a campaign can be scheduled.
+	MaxScheduleAhead = 365 * 24 * time.Hour
+	// MaxLate is how late a scheduled campaign still starts by itself. After
 	// that a person decides: nobody wants a text at three in the morning.
-	LateMost = 30 * time.Minute
-	// JumpMost is how far the wall clock may run away from the monotonic one
+	MaxLate = 30 * time.Minute
+	// MaxClockJump is how far the wall clock may run away from the monotonic one
 	// between two looks before it counts as set by somebody.
-	JumpMost = time.Minute
+	MaxClockJump = time.Minute
 )
 
 // Which says which of two moments is meant when clocks are put back and a time
@@ -69,7 +69,7 @@ func (s Schedule) Check(now time.Time) string {
 	switch at := time.UnixMilli(s.At); {
 	case !at.After(now):
 		return "Time must be in the future"
-	case at.After(now.Add(ScheduleMost)):
+	case at.After(now.Add(MaxScheduleAhead)):
 		return "Date must be within the next year"
 	}
 	return ""
@@ -79,7 +79,7 @@ func (s Schedule) Check(now time.Time) string {
 // wait, start, or hold it for a person because it is too late.
 func (s Schedule) Due(now time.Time) (due, late bool) {
 	behind := now.Sub(time.UnixMilli(s.At))
-	return behind >= 0, behind > LateMost
+	return behind >= 0, behind > MaxLate
 }
 
 // Moments lists every moment at which clocks in the zone show this date and
@@ -195,7 +195,7 @@ func LateSentence(s Schedule) string {
 	at := s.Time()
 	return fmt.Sprintf(
 		"It was scheduled for %s at %s, but smsdesk was not running. It is more than %d minutes late, so someone has to decide when to send it",
-		at.Format("2 January 2006"), at.Format("3:04pm"), int(LateMost/time.Minute))
+		at.Format("2 January 2006"), at.Format("3:04pm"), int(MaxLate/time.Minute))
 }
 
 // WrongClockSentence says why a campaign was not started by itself when the
@@ -205,7 +205,7 @@ func WrongClockSentence(s Schedule) string {
 	return fmt.Sprintf(
 		"It was scheduled for %s at %s, but the clock of the computer that runs smsdesk was wrong then. Because it is "+
 			"more than %d minutes late, someone has to decide when to send it",
-		at.Format("2 January 2006"), at.Format("3:04pm"), int(LateMost/time.Minute))
+		at.Format("2 January 2006"), at.Format("3:04pm"), int(MaxLate/time.Minute))
 }
 
 // JumpSentence says why a campaign that became due by a jump of the clock was

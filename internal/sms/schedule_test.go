@@ -151,8 +151,8 @@ func TestDueIsNeverEarlyAndNotForLong(t *testing.T) {
 	for _, c := range []struct {
 		behind    time.Duration
 		due, late bool
-	}{{-time.Millisecond, false, false}, {0, true, false}, {LateMost, true, false},
-		{LateMost + time.Millisecond, true, true}} {
+	}{{-time.Millisecond, false, false}, {0, true, false}, {MaxLate, true, false},
+		{MaxLate + time.Millisecond, true, true}} {
 		if due, late := s.Due(at.Add(c.behind)); due != c.due || late != c.late {
 			t.Errorf("%s behind: due %v, late %v", c.behind, due, late)
 		}

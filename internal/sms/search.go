@@ -9,20 +9,20 @@ import (
 // SearchMonths is how far back messages can be found.
 const SearchMonths = 13
 
-// tailDigits is how many digits of a number, from its end, a search by its
+// maxTailDigits is how many digits of a number, from its end, a search by its
 // last digits goes by.
-const tailDigits = 10
+const maxTailDigits = 10
 
-// leastTail is how many of the last digits a search needs: fewer are those of
+// minTailDigits is how many of the last digits a search needs: fewer are those of
 // too many people.
-const leastTail = 4
+const minTailDigits = 4
 
 // MessageSearch says which messages of an account are wanted, newest campaign
 // first. Only campaigns that were started are looked at.
 type MessageSearch struct {
 	AccountID  int64
 	Number     string   // MSISDN; "": any
-	Ends       string   // last digits, leastTail to tailDigits of them; "": any
+	Ends       string   // last digits, minTailDigits to maxTailDigits of them; "": any
 	Keys       []string // standing keys; none: all
 	CampaignID int64    // 0: all
 	From, To   int64    // the campaign was started in [From, To); 0: no bound
@@ -61,9 +61,9 @@ func SoughtNumber(typed, country string) (number, ends string, err error) {
 	switch {
 	case sentence != "":
 		return "", "", Invalid{"number": sentence}
-	case len(digits) < leastTail:
+	case len(digits) < minTailDigits:
 		return "", "", Invalid{"number": "Enter the full number, or at least its last 4 digits"}
-	case len(digits) > tailDigits || strings.HasPrefix(digits, "0") &&
+	case len(digits) > maxTailDigits || strings.HasPrefix(digits, "0") &&
 		len(digits) >= phone.DialledDigits(strings.ToUpper(country)):
 		return "", "", Invalid{"number": err.Error()}
 	}
@@ -71,9 +71,9 @@ func SoughtNumber(typed, country string) (number, ends string, err error) {
 }
 
 // Backwards is the order of digits in which numbers are found by their last
-// ones: at most tailDigits of them, from the end.
+// ones: at most maxTailDigits of them, from the end.
 func Backwards(digits string) string {
-	b := []byte(digits[max(0, len(digits)-tailDigits):])
+	b := []byte(digits[max(0, len(digits)-maxTailDigits):])
 	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
 		b[i], b[j] = b[j], b[i]
 	}

@@ -165,7 +165,7 @@ func TestRecordRules(t *testing.T) {
 			t.Errorf("%q: %v", to, err)
 		}
 	}
-	if (RecordSettings{Floor: -1, WarnBelow: mostPrice + 1}).Check() == nil {
+	if (RecordSettings{Floor: -1, WarnBelow: maxPrice + 1}).Check() == nil {
 		t.Error("odd amounts")
 	}
 }

@@ -69,8 +69,8 @@ func (u User) May(least Role, doing string) error {
 	return nil
 }
 
-// SessionLife is how long a session lives in all (ASVS 7.3.2).
-const SessionLife = 12 * time.Hour
+// SessionTTL is how long a session lives in all (ASVS 7.3.2).
+const SessionTTL = 12 * time.Hour
 
 // Session is one signed-in browser, stored under the SHA-256 of its id.
 type Session struct {

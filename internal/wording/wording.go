@@ -110,5 +110,6 @@ func Visible(page io.Reader) (texts []string, err error) {
 func spoken() []string { return []string{"alt", "aria-label", "data-busy", "placeholder", "title"} }
 
 func isBlock(tag string) bool {
-	return !slices.Contains([]string{"a", "abbr", "b", "bdi", "code", "em", "i", "kbd", "small", "span", "strong", "time"}, tag)
+	return !slices.Contains([]string{"a", "abbr", "b", "bdi", "code", "em", "i", "kbd", "small", "span", "strong", "time"},
+		tag)
 }

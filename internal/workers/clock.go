@@ -44,13 +44,13 @@ type heard struct {
 }
 
 const (
-	// hearEvery keeps a burst of answers from outvoting what was heard before.
-	hearEvery  = 5 * time.Second
-	hearMost   = 5
-	storeEvery = 10 * time.Minute
-	// unheardMost is how long after a start schedules wait for the first answer
-	// of a service: less than sms.LateMost, so that none is late by it.
-	unheardMost = 10 * time.Minute
+	// hearInterval keeps a burst of answers from outvoting what was heard before.
+	hearInterval  = 5 * time.Second
+	maxHeard      = 5
+	storeInterval = 10 * time.Minute
+	// maxUnheard is how long after a start schedules wait for the first answer
+	// of a service: less than sms.MaxLate, so that none is late by it.
+	maxUnheard = 10 * time.Minute
 )
 
 // NewClock returns a Clock that has heard nothing. journal is the time of the
@@ -82,18 +82,18 @@ func (c *Clock) hear(account int64, service time.Time) (r health.ClockReading, n
 	h := c.account(account)
 	first := len(h.latest) == 0
 	h.answered = true
-	if service.IsZero() || !first && now.Ms-h.at < hearEvery.Milliseconds() {
+	if service.IsZero() || !first && now.Ms-h.at < hearInterval.Milliseconds() {
 		return r, false
 	}
 	h.latest, h.at = append(h.latest, service.UnixMilli()-now.Ms), now.Ms
-	if len(h.latest) > hearMost {
+	if len(h.latest) > maxHeard {
 		h.latest = slices.Delete(h.latest, 0, 1)
 	}
 	zero := h.zero(wall.UnixMilli() - now.Ms)
 	r = health.ClockReading{At: now, Service: zero + now.Ms, Wall: wall.UnixMilli()}
 	moved := zero - (h.stored.Service - h.stored.At.Ms)
 	old, known := now.Since(h.stored.At)
-	if known && old < storeEvery && max(moved, -moved) < hearEvery.Milliseconds() {
+	if known && old < storeInterval && max(moved, -moved) < hearInterval.Milliseconds() {
 		return r, false
 	}
 	h.stored = r
@@ -159,17 +159,17 @@ func (c *Clock) standing(h *heard, a sms.Account, now health.Steady, wall time.T
 	if len(h.latest) > 0 {
 		ours := wall.UnixMilli() - now.Ms
 		by := time.Duration(ours-h.zero(ours)) * time.Millisecond
-		if by > health.ClockMost || by < -health.ClockMost {
+		if by > health.MaxClockDrift || by < -health.MaxClockDrift {
 			return health.ClockStanding{State: health.ClockWrong, By: by}
 		}
 		if !a.Local() {
 			return health.ClockStanding{State: health.ClockRight}
 		}
 	}
-	if newest := c.journal(); !newest.IsZero() && wall.Sub(newest) < -health.ClockMost {
+	if newest := c.journal(); !newest.IsZero() && wall.Sub(newest) < -health.MaxClockDrift {
 		return health.ClockStanding{State: health.ClockWrong, By: wall.Sub(newest), Journal: true}
 	}
-	if !h.answered && now.Ms-c.began.Ms < unheardMost.Milliseconds() {
+	if !h.answered && now.Ms-c.began.Ms < maxUnheard.Milliseconds() {
 		return health.ClockStanding{State: health.ClockUnheard}
 	}
 	return health.ClockStanding{State: health.ClockUnchecked}

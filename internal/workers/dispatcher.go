@@ -91,11 +91,11 @@ func (d *Dispatcher) Endure(reserve Reserve, outage *Outage) { d.reserve, d.outa
 func (d *Dispatcher) After(first func(ctx context.Context, account int64)) { d.after = first }
 
 const (
-	idle          = time.Second
-	settleEvery   = time.Second
-	maxBackoff    = time.Minute
-	refusedRest   = 500 * time.Millisecond
-	markReachedIn = 10 * time.Second
+	idle           = time.Second
+	settleInterval = time.Second
+	maxBackoff     = time.Minute
+	refusedRest    = 500 * time.Millisecond
+	markReachedIn  = 10 * time.Second
 
 	// urgentInFlight is how many urgent attempts of an account are under way at
 	// once: each is of one message.

@@ -27,9 +27,9 @@ type guardStore interface {
 }
 
 const (
-	// floorAge is how old the balance may be while something is sent that has
+	// minBalanceMaxAge is how old the balance may be while something is sent that has
 	// to stop at a floor, and how often it is read after campaigns.
-	floorAge = 20 * time.Second
+	minBalanceMaxAge = 20 * time.Second
 	// mailAgain is how long after a mail that failed the next one is tried, and
 	// mailFor how long an alarm is worth a mail.
 	mailAgain = 5 * time.Minute

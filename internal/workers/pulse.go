@@ -43,7 +43,7 @@ type PulseStore interface {
 func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Duration, news *feed.Feed,
 	log *slog.Logger, now func() time.Time) *Pulse {
 	if every == 0 {
-		every = beatEvery
+		every = heartbeatInterval
 	}
 	return &Pulse{store: store, alive: alive, every: every, feed: news, log: log, now: now,
 		counts: map[pulseKey]*sms.Pulse{}}
@@ -54,11 +54,11 @@ func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Dur
 func (p *Pulse) Watch(outage *Outage) { p.outage = outage }
 
 const (
-	beatEvery = 10 * time.Second
+	heartbeatInterval = 10 * time.Second
 	// beatsMissed is how many beats may be late before it is a gap.
 	beatsMissed = 3
-	// mostPulses bounds the memory while the database cannot be written.
-	mostPulses = 10_000
+	// maxHeartbeats bounds the memory while the database cannot be written.
+	maxHeartbeats = 10_000
 )
 
 // Answered counts one report of an account and the time that its answer took.
@@ -83,7 +83,7 @@ func (p *Pulse) count(account int64, add func(*sms.Pulse)) {
 	defer p.mu.Unlock()
 	c := p.counts[key]
 	if c == nil {
-		if len(p.counts) >= mostPulses {
+		if len(p.counts) >= maxHeartbeats {
 			return
 		}
 		c = &sms.Pulse{AccountID: key.account, Minute: key.minute}

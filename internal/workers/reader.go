@@ -51,15 +51,15 @@ func NewReader(store ReaderStore, records AllRecords, clocks Clocks, news *feed.
 }
 
 const (
-	readEvery   = 15 * time.Second
-	balanceAge  = 5 * time.Minute
-	retryAge    = time.Minute
-	draftAge    = 7 * 24 * time.Hour
-	requestAge  = 90 * 24 * time.Hour // of a program's Idempotency-Key
-	readTimeout = 30 * time.Second
-	reportGrace = 2 * time.Minute
-	tidyFor     = 10 * time.Second
-	tidyRests   = 20 * time.Millisecond
+	readInterval  = 15 * time.Second
+	balanceMaxAge = 5 * time.Minute
+	retryInterval = time.Minute
+	draftMaxAge   = 7 * 24 * time.Hour
+	requestMaxAge = 90 * 24 * time.Hour // of a program's Idempotency-Key
+	readTimeout   = 30 * time.Second
+	reportGrace   = 2 * time.Minute
+	tidyFor       = 10 * time.Second
+	tidyRests     = 20 * time.Millisecond
 )
 
 // Run reads and tidies until ctx ends.
@@ -75,15 +75,15 @@ func (r *Reader) Run(ctx context.Context) {
 		}
 		r.complain(ctx, "alarms not mailed", r.mailAlarms(ctx))
 		now := r.now()
-		r.complain(ctx, "old drafts not forgotten", r.store.ForgetDrafts(ctx, now.Add(-draftAge).UnixMilli()))
+		r.complain(ctx, "old drafts not forgotten", r.store.ForgetDrafts(ctx, now.Add(-draftMaxAge).UnixMilli()))
 		r.complain(ctx, "campaigns not tidied", r.tidy(ctx))
 		// Idle sessions are refused long before; until their life ends they
 		// tell whoever comes back why they are signed out.
-		oldest := now.Add(-sms.SessionLife).UnixMilli()
+		oldest := now.Add(-sms.SessionTTL).UnixMilli()
 		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, oldest, oldest))
 		r.complain(ctx, "old requests of programs not forgotten",
-			r.store.ForgetTokenRequests(ctx, now.Add(-requestAge).UnixMilli()))
-		if !feed.Pause(ctx, readEvery, news.Nudged()) {
+			r.store.ForgetTokenRequests(ctx, now.Add(-requestMaxAge).UnixMilli()))
+		if !feed.Pause(ctx, readInterval, news.Nudged()) {
 			return
 		}
 		news.Take()
@@ -163,21 +163,21 @@ func (r *Reader) compare(ctx context.Context, a sms.Account) error {
 func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait time.Duration, err error) {
 	balances, err := r.store.Balances(ctx, a.ID)
 	if err != nil || len(balances) == 0 {
-		return true, true, retryAge, err
+		return true, true, retryInterval, err
 	}
 	if r.clocks.Standing(a, r.now()).Holds() {
-		return true, false, readEvery, nil
+		return true, false, readInterval, nil
 	}
 	read := balances[0].ReadAt
 	at, err := r.store.Reading(ctx, a.ID, sms.RecordSenders)
-	if err != nil || r.now().UnixMilli()-min(read, at.At) > balanceAge.Milliseconds() {
-		return true, true, retryAge, err
+	if err != nil || r.now().UnixMilli()-min(read, at.At) > balanceMaxAge.Milliseconds() {
+		return true, true, retryInterval, err
 	}
 	if near, err := r.guarded(ctx, a.ID); err != nil || near {
-		return r.now().UnixMilli()-read > floorAge.Milliseconds(), false, floorAge, err
+		return r.now().UnixMilli()-read > minBalanceMaxAge.Milliseconds(), false, minBalanceMaxAge, err
 	}
-	if wait = floorAge; a.Failure != "" {
-		wait = retryAge
+	if wait = minBalanceMaxAge; a.Failure != "" {
+		wait = retryInterval
 	}
 	latest, _, err := r.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID,
 		States: []sms.CampaignState{sms.CampaignFinished, sms.CampaignCancelled}, Limit: 5})

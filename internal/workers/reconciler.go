@@ -50,16 +50,16 @@ func NewReconciler(store ReconcileStore, gateways Gateways, news *feed.Feed, log
 }
 
 const (
-	compareEvery = 30 * time.Second
-	compareRests = 5 * time.Second // between two comparisons, however much commits
-	askRests     = 5 * time.Second
-	askTimeout   = 20 * time.Second
+	compareInterval = 30 * time.Second
+	compareRests    = 5 * time.Second // between two comparisons, however much commits
+	askRests        = 5 * time.Second
+	askTimeout      = 20 * time.Second
 	// The bounds of the quarantine of one account.
-	quarantineAge   = 14 * 24 * time.Hour
-	quarantineMost  = 1_000_000
-	quarantineBytes = 1 << 30
-	pulseAge        = 400 * 24 * time.Hour
-	forgetEvery     = time.Hour
+	quarantineMaxAge = 14 * 24 * time.Hour
+	maxQuarantined   = 1_000_000
+	quarantineBytes  = 1 << 30
+	heartbeatMaxAge  = 400 * 24 * time.Hour
+	purgeInterval    = time.Hour
 )
 
 // Compare looks for evidence until ctx ends: every 30 s, and sooner when a call
@@ -77,11 +77,11 @@ func (r *Reconciler) Compare(ctx context.Context) {
 		for _, a := range accounts {
 			r.complain(ctx, "reports not compared with doubts", r.compare(ctx, a))
 		}
-		if r.now().Sub(tidied) > forgetEvery {
+		if r.now().Sub(tidied) > purgeInterval {
 			tidied = r.now()
 			r.complain(ctx, "old reports not forgotten", r.forget(ctx, accounts))
 		}
-		ok := feed.Pause(ctx, compareRests, nil) && feed.Pause(ctx, compareEvery-compareRests, news.Nudged())
+		ok := feed.Pause(ctx, compareRests, nil) && feed.Pause(ctx, compareInterval-compareRests, news.Nudged())
 		news.Close()
 		if !ok {
 			return
@@ -115,12 +115,12 @@ func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
 		if err := r.store.ForgetUnmatched(ctx, a.ID,
-			sms.Quarantine{Before: now.Add(-quarantineAge).UnixMilli(), Reports: quarantineMost,
+			sms.Quarantine{Before: now.Add(-quarantineMaxAge).UnixMilli(), Reports: maxQuarantined,
 				Bytes: quarantineBytes}); err != nil {
 			return err
 		}
 	}
-	return r.store.ForgetPulses(ctx, ids, now.Add(-pulseAge).UnixMilli())
+	return r.store.ForgetPulses(ctx, ids, now.Add(-heartbeatMaxAge).UnixMilli())
 }
 
 // Ask puts the questions that wait to the service until ctx ends, one after

@@ -77,7 +77,7 @@ func (s *Scheduler) Run(ctx context.Context) {
 // look starts what is due.
 func (s *Scheduler) look(ctx context.Context) {
 	now, jump := s.jumped(s.now().Round(0), s.elapsed())
-	if jump > sms.JumpMost || jump < -sms.JumpMost {
+	if jump > sms.MaxClockJump || jump < -sms.MaxClockJump {
 		s.log.Warn("the clock jumped: no campaign is started at this look", "seconds", int(jump/time.Second))
 	}
 	look := health.Look{Now: now, Jump: jump, Clocks: s.standings(ctx, now), Wrong: s.wrong}

@@ -22,8 +22,8 @@ const (
 	// outcomeRoom for one, rowRoom more for each of its recipients.
 	outcomeRoom = 8 << 10
 	rowRoom     = 256
-	leastRoom   = 1 << 20
-	mostRoom    = 64 << 20
+	minReserve  = 1 << 20
+	maxReserve  = 64 << 20
 	// reserveAgain is the rest between two tries to reserve space.
 	reserveAgain = 30 * time.Second
 )
@@ -64,8 +64,8 @@ func (l *line) settle(ctx context.Context, account sms.Account, a *sms.Attempt, 
 				l.log.Warn("the outcome of a request is not stored: the next start does that", "attempt", a.ID, "class", o.Class)
 				return nil
 			}
-			time.Sleep(settleEvery)
-		case <-time.After(settleEvery):
+			time.Sleep(settleInterval)
+		case <-time.After(settleInterval):
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (d *Dispatcher) settleKept(ctx context.Context) bool {
 		if !waits || ctx.Err() != nil {
 			return ctx.Err() == nil
 		}
-		if !feed.Pause(ctx, settleEvery, nil) {
+		if !feed.Pause(ctx, settleInterval, nil) {
 			return false
 		}
 	}
@@ -218,7 +218,7 @@ func (d *Dispatcher) hold(accounts []sms.Account) {
 	for _, a := range accounts {
 		size += int64(d.inFlight+urgentInFlight) * (outcomeRoom + int64(a.CallLimit)*rowRoom)
 	}
-	size = min(max(size, leastRoom), mostRoom)
+	size = min(max(size, minReserve), maxReserve)
 	if size <= d.held.size || d.now().Sub(d.held.tried) < reserveAgain {
 		return
 	}

@@ -38,9 +38,9 @@ func NewWitness(store WitnessStore, records Records, news *feed.Feed, log *slog.
 }
 
 const (
-	witnessMost  = time.Minute
-	witnessAgain = time.Second
-	witnessWaits = 20 * time.Second // for one answer
+	witnessTimeout = time.Minute
+	witnessAgain   = time.Second
+	witnessWaits   = 20 * time.Second // for one answer
 
 	witnessWaiting = "Sending begins when the balance has been read, in a minute at the latest: it may tell whether an older state was put back."
 	witnessFailed  = "The balance could not be read after the start, so it cannot tell whether an older state was put " +
@@ -51,7 +51,7 @@ const (
 // minute.
 func (w *Witness) Await(ctx context.Context, account int64) {
 	asked := false
-	for until := w.now().Add(witnessMost); ctx.Err() == nil; {
+	for until := w.now().Add(witnessTimeout); ctx.Err() == nil; {
 		awaits, err := w.store.AwaitsReading(ctx, account)
 		if err == nil && !awaits {
 			break

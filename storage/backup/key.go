@@ -16,13 +16,13 @@ type KeyLock struct {
 	recipient age.Recipient
 }
 
-// leastPassphrase is how many characters a passphrase has at least: whoever has the backup may try for years.
-const leastPassphrase = 12
+// minPassphrase is how many characters a passphrase has at least: whoever has the backup may try for years.
+const minPassphrase = 12
 
 // ByPassphrase encrypts with a passphrase.
 func ByPassphrase(passphrase string) (*KeyLock, error) {
-	if len([]rune(passphrase)) < leastPassphrase {
-		return nil, fmt.Errorf("the passphrase must be %d characters or longer", leastPassphrase)
+	if len([]rune(passphrase)) < minPassphrase {
+		return nil, fmt.Errorf("the passphrase must be %d characters or longer", minPassphrase)
 	}
 	r, err := age.NewScryptRecipient(passphrase)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 	format       = "smsdesk backup 1"
 	formatPrefix = "smsdesk backup "
 	manifestName = "manifest.json"
-	manifestMost = 256 << 20
+	maxManifest  = 256 << 20
 
 	databaseName = "smsdesk.db"
 	inboxName    = "inbox.db"
@@ -112,7 +112,7 @@ func Read(folder string) (m Manifest, err error) {
 	if err != nil {
 		return m, fmt.Errorf("read the backup's manifest: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, manifestMost))
+	text, err := io.ReadAll(io.LimitReader(f, maxManifest))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return m, fmt.Errorf("read the backup's manifest: %w", err)
 	}

@@ -98,9 +98,9 @@ func (l *Log) openLast() error {
 
 // withoutZeros is the length of a file without the zeros at its end.
 func withoutZeros(f File, size int64) (int64, error) {
-	block := make([]byte, readAtOnce)
+	block := make([]byte, readBytes)
 	for size > 0 {
-		n := min(size, readAtOnce)
+		n := min(size, readBytes)
 		if _, err := f.ReadAt(block[:n], size-n); err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
@@ -397,13 +397,13 @@ func (l *Log) Read(segment string, from int64, each func(Line) error) error {
 	return nil
 }
 
-const readAtOnce = 256 << 10
+const readBytes = 256 << 10
 
 func eachLine(f File, segment string, from int64, each func(Line) error) error {
 	var kept, block []byte
 	begin, at := from, from // of the line that is being read, and of the next block
 	zeros := true           // there is nothing else since begin
-	block = make([]byte, readAtOnce)
+	block = make([]byte, readBytes)
 	for {
 		n, err := f.ReadAt(block, at)
 		if err != nil && !errors.Is(err, io.EOF) {

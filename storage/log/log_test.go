@@ -265,7 +265,7 @@ func TestLinesTellWhereTheyAre(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var whole []byte
 		for range rapid.IntRange(0, 8).Draw(rt, "lines") {
-			n := rapid.SampledFrom([]int{0, 1, 7, readAtOnce - 1, readAtOnce, readAtOnce + 1}).Draw(rt, "length")
+			n := rapid.SampledFrom([]int{0, 1, 7, readBytes - 1, readBytes, readBytes + 1}).Draw(rt, "length")
 			whole = append(append(whole, bytes.Repeat([]byte{'a'}, n)...), '\n')
 		}
 		whole = append(whole, bytes.Repeat([]byte{'b'}, rapid.IntRange(0, 3).Draw(rt, "rest"))...)

@@ -137,7 +137,8 @@ func (s *API) Handle(pattern string, least sms.Role, stream bool, do Handler) ht
 		w.Header().Set("Cache-Control", "no-store")
 		p, err := s.programOf(r)
 		if err == nil && !p.user.Role.AtLeast(least) {
-			err = newProblem(http.StatusForbidden, "This token acts with the "+p.user.Role.Title()+" role, and this needs the "+least.Title()+" role")
+			err = newProblem(http.StatusForbidden, "This token acts with the "+p.user.Role.Title()+" role, and this needs the "+
+				least.Title()+" role")
 		}
 		if err == nil {
 			err = s.pace.wait(r.Context(), p.token.ID)

@@ -111,12 +111,12 @@ func (o *formOrder) field(part *multipart.Part) error {
 
 // uploadLimit is the largest file that a list may have here.
 func (s *API) uploadLimit(r *http.Request) (int64, error) {
-	set, err := s.store.Setting(r.Context(), sms.SettingListMost)
+	set, err := s.store.Setting(r.Context(), sms.SettingMaxList)
 	if err != nil {
 		return 0, err
 	}
 	if n, err := strconv.ParseInt(set, 10, 64); err == nil && n > 0 {
 		return n, nil
 	}
-	return sms.ListMost, nil
+	return sms.MaxListBytes, nil
 }

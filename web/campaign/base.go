@@ -150,11 +150,11 @@ func (s *base) readSearch(v *page.Visit, q url.Values, p *views.MessageSearch) {
 }
 
 func (s *base) uploadMost(ctx context.Context) (int64, error) {
-	set, err := s.store.Setting(ctx, sms.SettingListMost)
+	set, err := s.store.Setting(ctx, sms.SettingMaxList)
 	if n, bad := strconv.ParseInt(set, 10, 64); err == nil && bad == nil && n > 0 {
 		return n, nil
 	}
-	return sms.ListMost, err
+	return sms.MaxListBytes, err
 }
 
 // uploadForm is the form for a file; replaces is the list whose order is kept.

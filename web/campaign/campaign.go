@@ -86,12 +86,12 @@ func (s *campaigns) campaignPage(r *http.Request, v *page.Visit) (p views.Campai
 	if p.Records, err = s.recordNotes(r.Context(), c); err != nil {
 		return p, err
 	}
-	if a.Limits.DayMost > 0 {
+	if a.Limits.MaxPerDay > 0 {
 		sent, err := s.store.SentSince(r.Context(), a.ID, sms.DayBegins(p.Now).UnixMilli())
 		if err != nil {
 			return p, err
 		}
-		p.DayFull = sent >= a.Limits.DayMost
+		p.DayFull = sent >= a.Limits.MaxPerDay
 	}
 	if c.MayContinue() && p.CanSend {
 		if p.Repeat, err = s.desk.RepeatWarning(r.Context(), c); err != nil {

@@ -123,7 +123,7 @@ func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Vi
 func chooseColumns(p *views.ContactImportPage, form url.Values) {
 	columns := p.List.Reading.Columns
 	p.Order.Phone, p.Tags = columnOf(form.Get("phone"), len(columns)),
-		sms.TidyValue(form.Get("tags"), 10*sms.ContactTagMost)
+		sms.TidyValue(form.Get("tags"), 10*sms.MaxContactTag)
 	p.Order.Fields, p.Order.Fixed = map[string]int{}, map[string]string{sms.KeyTag: p.Tags}
 	name := columnOf(form.Get("name"), len(columns))
 	for _, text := range form["keep"] {
