@@ -134,10 +134,7 @@ func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *page.V
 }
 
 func (s *accounts) accountOf(r *http.Request) (sms.Account, error) {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return sms.Account{}, err
-	}
+	id := page.PathID(r)
 	return s.store.Account(r.Context(), id)
 }
 
@@ -226,20 +223,15 @@ func (s *accounts) testAccount(w http.ResponseWriter, r *http.Request, v *page.V
 	if err != nil {
 		s.Log.Warn("connection test failed", "id", page.RequestID(r.Context()), "account", id, "error", err)
 	}
-	page.Redirect(w, r, views.With(views.AccountPath(id), "tested", tested))
-	return nil
+	return page.Redirect(w, r, views.With(views.AccountPath(id), "tested", tested))
 }
 
 func (s *accounts) accountResume(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	if err := s.desk.ResumeAccount(r.Context(), v.User, id); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.AccountPath(id), "resumed"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.AccountPath(id), "resumed"))
 }
 
 func (s *accounts) showAccount(w http.ResponseWriter, r *http.Request, v *page.Visit, form views.AccountForm,
@@ -338,8 +330,7 @@ func (s *accounts) accountChoose(w http.ResponseWriter, r *http.Request, v *page
 	if err := s.desk.ChooseAccount(r.Context(), v.Token(), id); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.LocalPath(r.PostForm.Get("next"), "/"))
-	return nil
+	return page.Redirect(w, r, page.LocalPath(r.PostForm.Get("next"), "/"))
 }
 
 // records is what is kept of an account's records at the provider.
@@ -384,10 +375,7 @@ func (s *accounts) records(v *page.Visit, a sms.Account) (views.Records, error) 
 const refreshTimeout = 30 * time.Second
 
 func (s *accounts) accountRefresh(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	ctx, cancel := context.WithTimeout(r.Context(), refreshTimeout)
 	defer cancel()
 	switch err := s.desk.RefreshAccount(ctx, v.User, id); {

@@ -39,10 +39,7 @@ func (s *people) audienceOf(r *http.Request, v *page.Visit) (sms.Audience, error
 	if r.PathValue("id") == "" {
 		return sms.Audience{AccountID: v.Account.ID, Kind: sms.Filtered}, nil
 	}
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return sms.Audience{}, err
-	}
+	id := page.PathID(r)
 	a, err := s.store.Audience(r.Context(), id)
 	if err == nil && a.AccountID != v.Account.ID {
 		err = sms.ErrNotFound
@@ -136,8 +133,7 @@ func (s *people) audienceSave(w http.ResponseWriter, r *http.Request, v *page.Vi
 	case err != nil:
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.AudiencePath(saved.ID, ""), "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.AudiencePath(saved.ID, ""), "saved"))
 }
 
 // audienceSend makes a list of the people and asks for the message.
@@ -147,8 +143,7 @@ func (s *people) audienceSend(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	l, err := s.lists.ListAudience(r.Context(), v.User, v.Account.ID, a.ID, r.PostForm.Get("token"))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		p := views.AudiencePage{Audience: a, Name: a.Name, AudienceBad: bad[firstKey(bad)]}
 		p.Filter = a.Filter
 		return s.showAudience(w, r, v, p, http.StatusUnprocessableEntity)
@@ -156,8 +151,7 @@ func (s *people) audienceSend(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, views.ListNext(l))
-	return nil
+	return page.Redirect(w, r, views.ListNext(l))
 }
 
 func firstKey(bad sms.Invalid) string {
@@ -179,8 +173,7 @@ func (s *people) audienceRemove(w http.ResponseWriter, r *http.Request, v *page.
 		}
 	}
 	_, err = s.desk.ChangeMembers(r.Context(), v.User, v.Account.ID, a.ID, chosen, false)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		p := views.AudiencePage{Audience: a, Name: a.Name, ContactsFail: bad[firstKey(bad)]}
 		p.Filter = a.Filter
 		return s.showAudience(w, r, v, p, http.StatusUnprocessableEntity)
@@ -188,14 +181,12 @@ func (s *people) audienceRemove(w http.ResponseWriter, r *http.Request, v *page.
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.AudiencePath(a.ID, ""), "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.AudiencePath(a.ID, ""), "saved"))
 }
 
 // audienceBack answers addresses that only take forms.
 func (s *people) audienceBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	page.Redirect(w, r, views.AudiencesPath+"/"+strconv.FormatInt(page.Number(r.PathValue("id")), 10))
-	return nil
+	return page.Redirect(w, r, views.AudiencesPath+"/"+strconv.FormatInt(page.Number(r.PathValue("id")), 10))
 }
 
 func (s *people) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -210,13 +201,9 @@ func (s *people) audienceDeleteForm(w http.ResponseWriter, r *http.Request, v *p
 }
 
 func (s *people) audienceDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	if _, err := s.desk.DeleteAudience(r.Context(), v.User, v.Account.ID, id); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.AudiencesPath, "audiencedeleted"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.AudiencesPath, "audiencedeleted"))
 }

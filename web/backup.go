@@ -45,6 +45,5 @@ func (s *backups) backupMake(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err := s.desk.BackUp(r.Context(), v.User, s.Backup.Start); err != nil {
 		return err
 	}
-	page.Redirect(w, r, views.BackupPath)
-	return nil
+	return page.Redirect(w, r, views.BackupPath)
 }

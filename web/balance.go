@@ -220,23 +220,20 @@ func (s *balances) balanceLimits(w http.ResponseWriter, r *http.Request, v *page
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.BalancePath, "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.BalancePath, "saved"))
 }
 
 func (s *balances) balanceSeen(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	if err := s.desk.SeeAlarms(r.Context(), v.User, v.Account.ID, page.Number(r.PostForm.Get("last"))); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.BalancePath, "seen"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.BalancePath, "seen"))
 }
 
 // balanceXML shows what the provider answers when it is asked for XML (§4.1).
 func (s *balances) balanceXML(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	list, raw, err := s.desk.BalanceXML(r.Context(), v.User, v.Account.ID)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showBalance(w, r, v, bad, nil)
 	}
 	if err != nil {

@@ -73,14 +73,12 @@ func (s *blocks) blockedSearch(w http.ResponseWriter, r *http.Request, v *page.V
 		p.Bad = sms.Invalid{"begins": "Enter the first digits of a phone number"}
 		return s.showBlocked(w, r, v, p)
 	}
-	page.Redirect(w, r, views.With(views.BlockedPath, "find", s.KeepSearch(v, p.Search)))
-	return nil
+	return page.Redirect(w, r, views.With(views.BlockedPath, "find", s.KeepSearch(v, p.Search)))
 }
 
 // blockedSearchBack answers an address that only takes forms.
 func (s *blocks) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	page.Redirect(w, r, views.BlockedPath)
-	return nil
+	return page.Redirect(w, r, views.BlockedPath)
 }
 
 func (s *blocks) blockedAdd(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -97,15 +95,11 @@ func (s *blocks) blockedAdd(w http.ResponseWriter, r *http.Request, v *page.Visi
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.BlockedPath, "blocked"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.BlockedPath, "blocked"))
 }
 
 func (s *blocks) blockedEntry(r *http.Request) (sms.Blocked, sms.Account, error) {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return sms.Blocked{}, sms.Account{}, err
-	}
+	id := page.PathID(r)
 	b, err := s.store.BlockedNumber(r.Context(), id)
 	if err != nil {
 		return b, sms.Account{}, err
@@ -131,19 +125,14 @@ func (s *blocks) showUnblock(w http.ResponseWriter, r *http.Request, v *page.Vis
 }
 
 func (s *blocks) unblock(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	note := r.PostForm.Get("note")
-	_, err = s.desk.UnblockNumber(r.Context(), v.User, id, note)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	_, err := s.desk.UnblockNumber(r.Context(), v.User, id, note)
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showUnblock(w, r, v, note, bad)
 	}
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.BlockedPath, "unblocked"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.BlockedPath, "unblocked"))
 }

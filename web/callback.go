@@ -53,8 +53,7 @@ func (s *endpoints) callbackAccount(r *http.Request, v *page.Visit) (sms.Account
 func (s *endpoints) callbackList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.callbackAccount(r, v)
 	if errors.Is(err, sms.ErrNotFound) && len(v.Accounts) == 0 {
-		page.Redirect(w, r, views.NewAccountPath)
-		return nil
+		return page.Redirect(w, r, views.NewAccountPath)
 	}
 	if err != nil {
 		return err
@@ -141,8 +140,7 @@ func (s *endpoints) callbackRotate(w http.ResponseWriter, r *http.Request, v *pa
 	if err := s.desk.RotateCallback(r.Context(), v.User, a.ID, kind); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.CallbackPath(a.ID), "rotated"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.CallbackPath(a.ID), "rotated"))
 }
 
 func (s *endpoints) rotated(r *http.Request, v *page.Visit) (sms.Account, string, error) {

@@ -192,17 +192,14 @@ func (s *people) addImported(r *http.Request, v *page.Visit, p *views.ContactLis
 func (s *people) contactSearch(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	typed := page.TypedNumber(r, "who")
 	if typed == "" {
-		page.Redirect(w, r, views.ContactsPath)
-		return nil
+		return page.Redirect(w, r, views.ContactsPath)
 	}
-	page.Redirect(w, r, views.With(views.ContactsPath, "find", s.KeepSearch(v, typed)))
-	return nil
+	return page.Redirect(w, r, views.With(views.ContactsPath, "find", s.KeepSearch(v, typed)))
 }
 
 // contactBack answers addresses that only take forms.
 func (s *people) contactBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	page.Redirect(w, r, views.ContactsPath)
-	return nil
+	return page.Redirect(w, r, views.ContactsPath)
 }
 
 // contactPick puts the chosen people into an audience, which may be a new one.
@@ -227,23 +224,18 @@ func (s *people) contactPick(w http.ResponseWriter, r *http.Request, v *page.Vis
 	default:
 		_, err = s.desk.ChangeMembers(r.Context(), v.User, v.Account.ID, audience, chosen, true)
 	}
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showContacts(w, r, v, bad, name)
 	}
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.AudiencePath(audience, ""), "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.AudiencePath(audience, ""), "saved"))
 }
 
 // contactOf is the contact of the address, of the chosen account only.
 func (s *people) contactOf(r *http.Request, v *page.Visit) (sms.Contact, error) {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return sms.Contact{}, err
-	}
+	id := page.PathID(r)
 	c, err := s.store.Contact(r.Context(), id)
 	if err == nil && c.AccountID != v.Account.ID {
 		err = sms.ErrNotFound
@@ -360,8 +352,7 @@ func (s *people) contactPut(w http.ResponseWriter, r *http.Request, v *page.Visi
 	case err != nil:
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.ContactPath(saved.ID, ""), "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.ContactPath(saved.ID, ""), "saved"))
 }
 
 func (s *people) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -376,13 +367,9 @@ func (s *people) contactDeleteForm(w http.ResponseWriter, r *http.Request, v *pa
 }
 
 func (s *people) contactDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	if _, err := s.desk.DeleteContact(r.Context(), v.User, v.Account.ID, id); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.ContactsPath, "contactdeleted"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.ContactsPath, "contactdeleted"))
 }

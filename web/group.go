@@ -70,8 +70,7 @@ func (s *records) showGroupNew(w http.ResponseWriter, r *http.Request, v *page.V
 func (s *records) groupCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	parent := page.Number(r.PathValue("id"))
 	_, err := s.desk.CreateGroup(r.Context(), v.User, v.Account.ID, parent, r.PostForm.Get("name"))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showGroupNew(w, r, v, bad)
 	}
 	done := "groupmade"
@@ -100,13 +99,9 @@ func (s *records) showGroupForm(w http.ResponseWriter, r *http.Request, v *page.
 }
 
 func (s *records) groupSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.RenameGroup(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("name"))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	id := page.PathID(r)
+	_, err := s.desk.RenameGroup(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("name"))
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showGroupForm(w, r, v, bad)
 	}
 	if changed(w, r, err, views.GroupsPath, "groupsaved", "groupgone") {
@@ -130,13 +125,9 @@ func (s *records) showGroupDelete(w http.ResponseWriter, r *http.Request, v *pag
 }
 
 func (s *records) groupDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.DeleteGroup(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("typed"))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	id := page.PathID(r)
+	_, err := s.desk.DeleteGroup(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("typed"))
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showGroupDelete(w, r, v, bad)
 	}
 	if changed(w, r, err, views.GroupsPath, "groupdeleted", "groupgone") {

@@ -75,8 +75,7 @@ func (s *journals) journalShow(w http.ResponseWriter, r *http.Request, v *page.V
 		// What moves is which of its pages this is. The one with the password
 		// must not be written over while somebody types.
 		if r.URL.Query().Get("was") != p.Mark() {
-			page.Redirect(w, r, views.JournalPath)
-			return nil
+			return page.Redirect(w, r, views.JournalPath)
 		}
 		return s.Render(w, r, http.StatusOK, views.JournalLive(p))
 	}
@@ -108,8 +107,7 @@ func (s *journals) journalAccept(w http.ResponseWriter, r *http.Request, v *page
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err
 	}
-	page.Redirect(w, r, views.JournalPath)
-	return nil
+	return page.Redirect(w, r, views.JournalPath)
 }
 
 // journalClose ends the warnings about an accepted older state.
@@ -125,8 +123,7 @@ func (s *journals) journalClose(w http.ResponseWriter, r *http.Request, v *page.
 	if err := s.desk.CloseGap(r.Context(), v.User, page.Number(r.PostForm.Get("gap"))); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.JournalPath, "gapclosed"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.JournalPath, "gapclosed"))
 }
 
 // day reads the day of which something is to be forgotten, in the account's zone.
@@ -141,8 +138,7 @@ func day(v *page.Visit, text string) (from, before time.Time, err error) {
 func (s *journals) journalForgetForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	from, before, err := day(v, r.URL.Query().Get("day"))
 	if err != nil {
-		page.Redirect(w, r, views.JournalPath)
-		return nil
+		return page.Redirect(w, r, views.JournalPath)
 	}
 	p, err := s.journalPage(r, v)
 	if err != nil {
@@ -161,6 +157,5 @@ func (s *journals) journalForget(w http.ResponseWriter, r *http.Request, v *page
 	if _, err := s.desk.ForgetRemembered(r.Context(), v.User, from.UnixMilli(), before.UnixMilli()); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.JournalPath, "forgotten"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.JournalPath, "forgotten"))
 }

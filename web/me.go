@@ -38,8 +38,7 @@ func (s *door) meName(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.MePath, "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.MePath, "saved"))
 }
 
 func (s *door) mePassword(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -55,8 +54,7 @@ func (s *door) mePassword(w http.ResponseWriter, r *http.Request, v *page.Visit)
 	if err := v.Begin(w, token); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.MePath, "password"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.MePath, "password"))
 }
 
 func (s *door) meSignOutEverywhere(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -70,6 +68,5 @@ func (s *door) meSignOutEverywhere(w http.ResponseWriter, r *http.Request, v *pa
 // them; they also hold before the sign-in.
 func (s *door) themeChoose(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	s.SetTheme(w, r.PostForm.Get("theme"))
-	page.Redirect(w, r, page.LocalPath(r.PostForm.Get("next"), "/"))
-	return nil
+	return page.Redirect(w, r, page.LocalPath(r.PostForm.Get("next"), "/"))
 }

@@ -81,8 +81,7 @@ func (s *records) refreshRecords(kind sms.RecordKind, back string) page.Handler 
 // backTo answers an address that only takes forms.
 func backTo(back string) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-		page.Redirect(w, r, back)
-		return nil
+		return page.Redirect(w, r, back)
 	}
 }
 
@@ -113,16 +112,12 @@ func among[T any](r *http.Request, list []T, idOf func(T) int64) (found T, err e
 
 // recordSettingsSave allows or forbids to make records at the provider.
 func (s *records) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.SaveRecordSettings(r.Context(), v.User, id, func(x *sms.RecordSettings) {
+	id := page.PathID(r)
+	_, err := s.desk.SaveRecordSettings(r.Context(), v.User, id, func(x *sms.RecordSettings) {
 		x.Creates = r.PostForm.Get("creates") != ""
 	})
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.AccountPath(id), "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.AccountPath(id), "saved"))
 }

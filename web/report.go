@@ -212,15 +212,12 @@ func (s *reports) gaps(ctx context.Context, account int64) ([]views.GapRow, erro
 
 // reportLink ties a report to the message that it is about.
 func (s *reports) reportLink(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	key, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	key := page.PathID(r)
 	if err := s.desk.LinkReport(r.Context(), v.User, key, page.Number(r.PostForm.Get("message"))); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.With(views.ReportsPath, "kind", string(sms.ReportsUnmatched)), "linked"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.With(views.ReportsPath, "kind", string(sms.ReportsUnmatched)),
+		"linked"))
 }
 
 func (s *reports) gapAsk(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -236,14 +233,12 @@ func (s *reports) gapOrder(w http.ResponseWriter, r *http.Request, v *page.Visit
 	if err := order(r.Context(), v.User, v.Account.ID, page.Number(r.PostForm.Get("from"))); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.ReportsPath, done))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.ReportsPath, done))
 }
 
 // reportBack answers addresses that only take forms.
 func (s *reports) reportBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	page.Redirect(w, r, views.ReportsPath)
-	return nil
+	return page.Redirect(w, r, views.ReportsPath)
 }
 
 // reportExport writes the log as CSV while it is read, page by page.

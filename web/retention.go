@@ -67,6 +67,5 @@ func (s *retentions) retentionSave(w http.ResponseWriter, r *http.Request, v *pa
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.RetentionPath, "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.RetentionPath, "saved"))
 }

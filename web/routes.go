@@ -339,11 +339,10 @@ func (s *Web) wrongMethod(m *chi.Mux) page.Handler {
 		if m.Match(chi.NewRouteContext(), http.MethodPost, r.URL.Path) {
 			w.Header().Add("Allow", "POST")
 		}
-		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed,
+		return s.ShowProblem(w, r, v, views.Problem{Status: http.StatusMethodNotAllowed,
 			Title: "This page cannot be opened this way",
 			Text:  "This link belongs to a form. Go back and reload the page.",
 			Link:  views.Link{Text: "Go to the overview", Href: "/"}})
-		return nil
 	}
 }
 

@@ -37,8 +37,7 @@ func (s *records) showSenders(w http.ResponseWriter, r *http.Request, v *page.Vi
 
 func (s *records) senderCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	_, err := s.desk.CreateSenderID(r.Context(), v.User, v.Account.ID, r.PostForm.Get("text"), r.PostForm.Get("purpose"))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showSenders(w, r, v, bad)
 	}
 	if changed(w, r, err, views.SendersPath, "sendermade", "sendergone") {
@@ -87,13 +86,10 @@ func (s *records) showSenderForm(w http.ResponseWriter, r *http.Request, v *page
 }
 
 func (s *records) senderSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.UpdatePurpose(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("purpose"))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	id := page.PathID(r)
+	_, err := s.desk.UpdatePurpose(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("seen"),
+		r.PostForm.Get("purpose"))
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showSenderForm(w, r, v, bad)
 	}
 	if changed(w, r, err, views.SendersPath, "sendersaved", "sendergone") {
@@ -116,13 +112,9 @@ func (s *records) showSenderDelete(w http.ResponseWriter, r *http.Request, v *pa
 }
 
 func (s *records) senderDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.DeleteSenderID(r.Context(), v.User, v.Account.ID, id)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	id := page.PathID(r)
+	_, err := s.desk.DeleteSenderID(r.Context(), v.User, v.Account.ID, id)
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showSenderDelete(w, r, v, bad)
 	}
 	if changed(w, r, err, views.SendersPath, "senderdeleted", "sendergone") {
@@ -132,18 +124,13 @@ func (s *records) senderDelete(w http.ResponseWriter, r *http.Request, v *page.V
 }
 
 func (s *records) senderDefault(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	err = s.desk.ChooseDefaultSender(r.Context(), v.User, v.Account.ID, id)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	id := page.PathID(r)
+	err := s.desk.ChooseDefaultSender(r.Context(), v.User, v.Account.ID, id)
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showSenders(w, r, v, bad)
 	}
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.SendersPath, "senderdefault"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.SendersPath, "senderdefault"))
 }

@@ -114,6 +114,5 @@ func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *page.V
 		form.Sending = typed
 		return s.showAccount(w, r, v, form, bad)
 	}
-	page.Redirect(w, r, page.WithDone(views.AccountPath(a.ID), "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.AccountPath(a.ID), "saved"))
 }

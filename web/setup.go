@@ -17,8 +17,7 @@ func (s *door) setupForm(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 		return err
 	}
 	if staffed {
-		page.Redirect(w, r, views.SetupTasksPath)
-		return nil
+		return page.Redirect(w, r, views.SetupTasksPath)
 	}
 	token := r.URL.Query().Get("token")
 	if !s.desk.SetupOpen(token) {
@@ -52,6 +51,5 @@ func (s *door) setup(w http.ResponseWriter, r *http.Request, v *page.Visit) erro
 	if err := s.openSession(w, r, v, u.Email, password); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.SetupTasksPath, "setup"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.SetupTasksPath, "setup"))
 }

@@ -40,8 +40,7 @@ var whySignIn = map[string]string{
 func (s *door) signinForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	next := page.LocalPath(r.URL.Query().Get("next"), "")
 	if v.User.ID != 0 {
-		page.Redirect(w, r, orHome(next))
-		return nil
+		return page.Redirect(w, r, orHome(next))
 	}
 	form := views.SignInForm{Next: next, Notice: whySignIn[r.URL.Query().Get("why")]}
 	return s.Render(w, r, http.StatusOK, views.SignIn(v.Frame("Sign in", ""), form))
@@ -65,8 +64,7 @@ func (s *door) signin(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, orHome(form.Next))
-	return nil
+	return page.Redirect(w, r, orHome(form.Next))
 }
 
 // openSession signs a person in with a fresh id; the session that the browser
@@ -99,8 +97,7 @@ func (s *door) leave(w http.ResponseWriter, r *http.Request, v *page.Visit, word
 		return err
 	}
 	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
-	page.Redirect(w, r, page.WithDone(views.SignInPath, word))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.SignInPath, word))
 }
 
 func (s *door) inviteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -140,8 +137,7 @@ func (s *door) inviteAccept(w http.ResponseWriter, r *http.Request, v *page.Visi
 	if err := s.openSession(w, r, v, u.Email, password); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.MePath, "accepted"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.MePath, "accepted"))
 }
 
 func inviteTitle(i sms.Invite) string {

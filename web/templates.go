@@ -99,10 +99,7 @@ func (s *records) showTemplateForm(w http.ResponseWriter, r *http.Request, v *pa
 // templateSave changes a template at the provider. Other marks than before
 // need a second yes: lists and programs fill them by their names.
 func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	f := r.PostForm
 	seen := sms.Template{ID: id, Name: f.Get("seen_name"), Text: page.Lines(f.Get("seen_text"))}
 	added, gone := sms.MarksChanged(seen.Text, f.Get("text"))
@@ -110,9 +107,8 @@ func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *page.V
 		return s.showTemplateForm(w, r, v,
 			sms.Invalid{"marks": "This changes the template's placeholders. Tick the box to confirm"})
 	}
-	_, err = s.desk.UpdateTemplate(r.Context(), v.User, v.Account.ID, seen, f.Get("name"), f.Get("text"))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	_, err := s.desk.UpdateTemplate(r.Context(), v.User, v.Account.ID, seen, f.Get("name"), f.Get("text"))
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showTemplateForm(w, r, v, bad)
 	}
 	if changed(w, r, err, views.TemplatesPath, "templatesaved", "templategone") {
@@ -135,13 +131,9 @@ func (s *records) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *
 }
 
 func (s *records) templateDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.DeleteTemplate(r.Context(), v.User, v.Account.ID, id)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	id := page.PathID(r)
+	_, err := s.desk.DeleteTemplate(r.Context(), v.User, v.Account.ID, id)
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showTemplateDelete(w, r, v, bad)
 	}
 	if changed(w, r, err, views.TemplatesPath, "templatedeleted", "templategone") {
@@ -155,10 +147,7 @@ func (s *records) draft(r *http.Request, v *page.Visit, bad sms.Invalid) (p view
 	if p.RecordPage, err = s.RecordPage(v, sms.RecordTemplates, bad); err != nil || r.PathValue("id") == "" {
 		return p, err
 	}
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return p, err
-	}
+	id := page.PathID(r)
 	p.Draft, err = s.store.TemplateDraft(r.Context(), v.Account.ID, id)
 	return p, err
 }
@@ -201,8 +190,7 @@ func (s *records) draftSave(w http.ResponseWriter, r *http.Request, v *page.Visi
 	case err != nil:
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.TemplatesPath, "draftsaved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.TemplatesPath, "draftsaved"))
 }
 
 func (s *records) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -215,35 +203,23 @@ func (s *records) draftDeleteForm(w http.ResponseWriter, r *http.Request, v *pag
 }
 
 func (s *records) draftDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	if err := s.desk.DeleteTemplateDraft(r.Context(), v.User, v.Account.ID, id); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.TemplatesPath, "draftdeleted"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.TemplatesPath, "draftdeleted"))
 }
 
 // draftBack leads from the address of a button to the draft itself.
 func (s *records) draftBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	page.Redirect(w, r, views.TemplatesPath+"/drafts/"+page.Joined([]int64{id}))
-	return nil
+	id := page.PathID(r)
+	return page.Redirect(w, r, views.TemplatesPath+"/drafts/"+page.Joined([]int64{id}))
 }
 
 func (s *records) draftCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.CreateTemplate(r.Context(), v.User, v.Account.ID, id)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	id := page.PathID(r)
+	_, err := s.desk.CreateTemplate(r.Context(), v.User, v.Account.ID, id)
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showDraft(w, r, v, bad)
 	}
 	if changed(w, r, err, views.TemplatesPath, "templatemade", "templategone") {

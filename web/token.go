@@ -97,16 +97,12 @@ func (s *tokens) tokenCreate(w http.ResponseWriter, r *http.Request, v *page.Vis
 		return err
 	}
 	s.Slips.Put(tokenSlip(v), secret, s.Now())
-	page.Redirect(w, r, views.TokensPath)
-	return nil
+	return page.Redirect(w, r, views.TokensPath)
 }
 
 // tokenOf finds the token of an address, if this person may see it.
 func (s *tokens) tokenOf(r *http.Request, v *page.Visit) (sms.Token, error) {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return sms.Token{}, err
-	}
+	id := page.PathID(r)
 	t, err := s.store.Token(r.Context(), id)
 	if err == nil && t.User.ID != v.User.ID && !v.User.Role.AtLeast(sms.Administrator) {
 		err = sms.ErrNotFound
@@ -120,8 +116,7 @@ func (s *tokens) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *page
 		return err
 	}
 	if t.RevokedAt > 0 {
-		page.Redirect(w, r, views.TokensPath)
-		return nil
+		return page.Redirect(w, r, views.TokensPath)
 	}
 	f := v.Frame("Revoke this token?", tokenNav(v))
 	f.Crumbs = []views.Link{{Text: "API tokens", Href: views.TokensPath}}
@@ -137,6 +132,5 @@ func (s *tokens) tokenRevoke(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if _, err := s.desk.RevokeToken(r.Context(), v.User, t.ID); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.TokensPath, "revoked"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.TokensPath, "revoked"))
 }

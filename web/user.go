@@ -84,10 +84,7 @@ func (s *staff) showOnce(w http.ResponseWriter, r *http.Request, v *page.Visit, 
 }
 
 func (s *staff) person(r *http.Request) (sms.User, error) {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return sms.User{}, err
-	}
+	id := page.PathID(r)
 	users, err := s.store.Users(r.Context())
 	if err != nil {
 		return sms.User{}, err
@@ -149,6 +146,5 @@ func (s *staff) userSave(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.TeamPath, "rights"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.TeamPath, "rights"))
 }

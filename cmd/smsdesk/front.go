@@ -252,8 +252,7 @@ const startSentence = "smsdesk is starting, so nothing is being sent. Opening a 
 // fails in many ways, so it is asked itself.
 func (f *front) trouble(err error) health.Trouble {
 	t := storage.TroubleOf(err)
-	var p *fs.PathError
-	if errors.As(err, &p) && p.Op == "chmod" && errors.Is(err, syscall.EPERM) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Op == "chmod" && errors.Is(err, syscall.EPERM) {
 		return "" // the files are somebody else's
 	}
 	if (t == health.TroubleFailing || t == health.TroubleReadOnly) && storage.Full(f.storage.Data) {

@@ -100,8 +100,8 @@ func readSecret(path string) (string, error) {
 
 // sentences turns what is wrong with the fields into faults of the command line.
 func sentences(err error) error {
-	var bad sms.Invalid
-	if !errors.As(err, &bad) {
+	bad, ok := errors.AsType[sms.Invalid](err)
+	if !ok {
 		return err
 	}
 	var list faults

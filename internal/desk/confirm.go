@@ -112,8 +112,7 @@ func (d *Campaigns) SendTest(ctx context.Context, by sms.User, campaign int64, o
 	made, err := d.CreateCampaign(ctx, by, Order{AccountID: c.AccountID, Name: testName(c.Name), SenderID: c.SenderID,
 		Numbers: "+" + number,
 		Text:    m.Text, Flash: c.Flash, Token: testToken(campaign, o), testOf: c.ID})
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return sms.Campaign{}, testInvalid(bad)
 	}
 	if err != nil {

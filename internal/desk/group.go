@@ -77,8 +77,7 @@ func (d *Records) CreateGroup(ctx context.Context, by sms.User, account, parent 
 	if err != nil && !there {
 		// A change in doubt may still appear; what was refused must not make a
 		// group of the same name, made elsewhere, look as if it were ours.
-		var bad sms.Invalid
-		if errors.Is(err, sms.ErrGone) || errors.As(err, &bad) && bad["name"] != "" {
+		if bad, ok := errors.AsType[sms.Invalid](err); errors.Is(err, sms.ErrGone) || ok && bad["name"] != "" {
 			err = errors.Join(err, d.store.UnexpectGroup(context.WithoutCancel(ctx), account, name))
 		}
 	}

@@ -50,8 +50,7 @@ func (t Troubled) Unwrap() error { return t.Err }
 
 // TroubleOf is the trouble with storage behind an error, "" where there is none.
 func TroubleOf(err error) Trouble {
-	var t Troubled
-	if errors.As(err, &t) {
+	if t, ok := errors.AsType[Troubled](err); ok {
 		return t.Trouble
 	}
 	return ""

@@ -73,8 +73,7 @@ func (p *Phone) Press(ctx context.Context, b Press) (Heard, error) {
 
 // cause is an error of the client without the address, whose end is a secret.
 func cause(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

@@ -280,8 +280,7 @@ func (s *Sandbox) callBack(ctx context.Context, address string) error {
 	// breaks. Being empty, the body is not sent.
 	req.Body = io.NopCloser(strings.NewReader(""))
 	resp, err := s.client.Do(req)
-	var withAddress *url.Error
-	if errors.As(err, &withAddress) {
+	if withAddress, ok := errors.AsType[*url.Error](err); ok {
 		err = withAddress.Err
 	}
 	if err != nil {

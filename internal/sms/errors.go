@@ -50,8 +50,7 @@ func (e Invalid) Or() error {
 
 // Sentence is what err says about one field, else all it says.
 func Sentence(err error, field string) string {
-	var bad Invalid
-	if errors.As(err, &bad) && bad[field] != "" {
+	if bad, ok := errors.AsType[Invalid](err); ok && bad[field] != "" {
 		return bad[field]
 	}
 	return err.Error()

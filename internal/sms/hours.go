@@ -34,8 +34,7 @@ func ReadDay(mode, from, to string) (DayHours, error) {
 		return DayHours{Set: true, Closed: true}, nil
 	}
 	h, err := ReadHours(from, to)
-	var bad Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[Invalid](err); ok {
 		return DayHours{}, Invalid{"from": bad["hours_from"], "to": bad["hours_to"]}
 	}
 	return DayHours{Set: true, From: h.From, To: h.To}, err

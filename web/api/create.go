@@ -296,8 +296,8 @@ func (s *API) takeList(ctx context.Context, p program, a sms.Account, c received
 
 // fault gives what is wrong with the list the name that it has in the request.
 func (c received) fault(err error) error {
-	var bad sms.Invalid
-	if !errors.As(err, &bad) || bad["file"] == "" {
+	bad, _ := errors.AsType[sms.Invalid](err)
+	if bad["file"] == "" {
 		return err
 	}
 	if errors.Is(err, sms.ErrTooLarge) {

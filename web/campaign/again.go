@@ -47,8 +47,7 @@ func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 	}
 	shown := views.CampaignPage{Campaign: c, Tally: p.Tally, CanSend: true}
 	if !shown.MaySendAgain() || views.FailedAgain(p.Tally)+views.UnsentAgain(p.Tally)+p.Tally["rejected"] == 0 {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	if p.Earlier, err = s.store.AgainCampaigns(r.Context(), c.ID); err != nil {
 		return err
@@ -61,10 +60,7 @@ func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 
 // Again makes the new draft and leads to its confirm page.
 func (s *campaigns) Again(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	p := views.AgainPage{Chosen: map[string]bool{}, Token: r.PostForm.Get("token")}
 	o := desk.AgainOrder{CampaignID: id, Token: p.Token}
 	for _, c := range sms.AgainChoices() {
@@ -80,6 +76,5 @@ func (s *campaigns) Again(w http.ResponseWriter, r *http.Request, v *page.Visit)
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, views.ConfirmPath(c.ID))
-	return nil
+	return page.Redirect(w, r, views.ConfirmPath(c.ID))
 }

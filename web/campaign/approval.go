@@ -34,7 +34,6 @@ func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *page.V
 	a sms.Account) error {
 	f := r.PostForm
 	ask := desk.Ask{StartOrder: startOrder(r)}
-	var bad sms.Invalid
 	var err error
 	if when := f.Get("when"); c.MayStart() && when != "" && when != views.WhenNow {
 		var p views.SchedulePage
@@ -46,17 +45,7 @@ func (s *confirms) approvalAsk(w http.ResponseWriter, r *http.Request, v *page.V
 	if err == nil {
 		_, err = s.desk.AskApproval(r.Context(), v.User, c.ID, ask)
 	}
-	switch {
-	case errors.As(err, &bad):
-		return s.showConfirm(w, r, v, c, a, bad)
-	case errors.Is(err, sms.ErrConflict):
-		s.ShowProblem(w, r, v, s.startedAlready(v, c))
-		return nil
-	case err != nil:
-		return err
-	}
-	page.Redirect(w, r, views.ApprovalPath(c.ID))
-	return nil
+	return s.ordered(w, r, v, c, a, err, views.ApprovalPath(c.ID))
 }
 
 func (s *confirms) ApprovalShow(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -65,8 +54,7 @@ func (s *confirms) ApprovalShow(w http.ResponseWriter, r *http.Request, v *page.
 		return err
 	}
 	if !c.Waits() {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	if page.IsFragment(r) {
 		p, err := s.approvalPreview(r, v, c, a)
@@ -149,18 +137,15 @@ func (s *confirms) approvalAnswer(w http.ResponseWriter, r *http.Request, v *pag
 	case errors.As(err, &bad) && c.Waits():
 		return s.showApproval(w, r, v, c, a, bad)
 	case errors.Is(err, sms.ErrConflict):
-		s.ShowProblem(w, r, v, s.answeredAlready(v, c))
-		return nil
+		return s.ShowProblem(w, r, v, s.answeredAlready(v, c))
 	case errors.Is(err, sms.ErrForbidden) && v.User.Role.AtLeast(sms.Approver):
-		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "Someone else has to approve this",
+		return s.ShowProblem(w, r, v, views.Problem{Status: http.StatusForbidden, Title: "Someone else has to approve this",
 			Text: "You created this campaign or asked for approval, so you cannot approve it.",
 			Link: views.Link{Text: "View campaign", Href: views.CampaignPath(c.ID)}})
-		return nil
 	case err != nil:
 		return err
 	}
-	page.Redirect(w, r, views.CampaignPath(c.ID))
-	return nil
+	return page.Redirect(w, r, views.CampaignPath(c.ID))
 }
 
 // answeredAlready is the page for whoever decided about a campaign that is not
@@ -181,10 +166,6 @@ func (s *confirms) ApprovalTakeBack(w http.ResponseWriter, r *http.Request, v *p
 }
 
 func (s *confirms) ApprovalBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	page.Redirect(w, r, views.ApprovalPath(id))
-	return nil
+	id := page.PathID(r)
+	return page.Redirect(w, r, views.ApprovalPath(id))
 }

@@ -34,10 +34,7 @@ type baseQuestions interface {
 }
 
 func (s *base) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return sms.Campaign{}, sms.Account{}, err
-	}
+	id := page.PathID(r)
 	c, err := s.store.Campaign(r.Context(), id)
 	if err != nil {
 		return c, sms.Account{}, err
@@ -56,26 +53,18 @@ func campaignCrumbs(c sms.Campaign) []views.Link {
 // allow it any more, its page says why.
 func (s *base) campaignOrder(w http.ResponseWriter, r *http.Request, v *page.Visit,
 	order func(context.Context, sms.User, int64) (sms.Campaign, error)) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	if _, err := order(r.Context(), v.User, id); err != nil && !errors.Is(err, sms.ErrConflict) {
 		return err
 	}
-	page.Redirect(w, r, views.CampaignPath(id))
-	return nil
+	return page.Redirect(w, r, views.CampaignPath(id))
 }
 
 // ToCampaign answers an address that only takes forms, when it is opened as
 // a page: after signing in again, say.
 func (s *base) ToCampaign(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	page.Redirect(w, r, views.CampaignPath(id))
-	return nil
+	id := page.PathID(r)
+	return page.Redirect(w, r, views.CampaignPath(id))
 }
 
 const (

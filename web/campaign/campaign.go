@@ -253,8 +253,7 @@ func (s *campaigns) campaignLive(w http.ResponseWriter, r *http.Request, p views
 	}
 	// The row that stood for a group is gone once the answer names its people.
 	if p.Campaign.GroupID != "" && len(rows) < len(ids) {
-		page.Redirect(w, r, views.CampaignPath(p.Campaign.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(p.Campaign.ID))
 	}
 	for _, m := range rows {
 		if marks[m.ID] != mark(m) {
@@ -271,8 +270,7 @@ func (s *campaigns) StopForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 		return err
 	}
 	if !c.MayStop() {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	tally, err := s.store.Tally(r.Context(), c.ID)
 	if err != nil {
@@ -293,8 +291,7 @@ func (s *campaigns) GiveUpForm(w http.ResponseWriter, r *http.Request, v *page.V
 		return err
 	}
 	if !c.MayContinue() && !c.Waits() {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	tally, err := s.store.Tally(r.Context(), c.ID)
 	if err != nil {
@@ -325,8 +322,7 @@ func (s *campaigns) showContinue(w http.ResponseWriter, r *http.Request, v *page
 		return err
 	}
 	if !c.MayContinue() || warning == "" {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	f := page.About(v.Frame("Continue sending?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
@@ -337,11 +333,8 @@ func (s *campaigns) showContinue(w http.ResponseWriter, r *http.Request, v *page
 // Continue continues a campaign. Where something has to be said first
 // and the form does not hold the answer, it is said instead.
 func (s *campaigns) Continue(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.ContinueCampaign(r.Context(), v.User, id,
+	id := page.PathID(r)
+	_, err := s.desk.ContinueCampaign(r.Context(), v.User, id,
 		desk.ContinueOrder{MayRepeat: r.PostForm.Get("may_repeat") != ""})
 	var bad sms.Invalid
 	switch {
@@ -350,8 +343,7 @@ func (s *campaigns) Continue(w http.ResponseWriter, r *http.Request, v *page.Vis
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err
 	}
-	page.Redirect(w, r, views.CampaignPath(id))
-	return nil
+	return page.Redirect(w, r, views.CampaignPath(id))
 }
 
 // Resume lets the campaign's account go on.
@@ -363,6 +355,5 @@ func (s *campaigns) Resume(w http.ResponseWriter, r *http.Request, v *page.Visit
 	if err := s.desk.ResumeAccount(r.Context(), v.User, a.ID); err != nil {
 		return err
 	}
-	page.Redirect(w, r, views.CampaignPath(c.ID))
-	return nil
+	return page.Redirect(w, r, views.CampaignPath(c.ID))
 }

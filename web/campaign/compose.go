@@ -206,23 +206,20 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		o.GroupID, o.GroupName = strconv.FormatInt(p.Group.ID, 10), p.Group.Name
 	}
 	c, err := s.desk.CreateCampaign(r.Context(), v.User, o)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.composeAgain(w, r, v, p, bad)
 	}
 	if err != nil {
 		return err
 	}
 	if !c.MayStart() {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	to := views.ConfirmPath(c.ID)
 	if read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad); read.Repeated > 0 {
 		to = views.With(to, "repeated", strconv.Itoa(read.Repeated))
 	}
-	page.Redirect(w, r, to)
-	return nil
+	return page.Redirect(w, r, to)
 }
 
 // templateOf is the name of the template whose text stands in the form, "" for

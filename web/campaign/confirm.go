@@ -59,8 +59,7 @@ func (s *confirms) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) e
 		return err
 	}
 	if !c.MayStart() {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	q := r.URL.Query()
 	switch {
@@ -170,20 +169,15 @@ func (s *confirms) repeat(r *http.Request, c sms.Campaign) (p views.Repeat, err 
 // Include lets a draft go to those too who are remembered as having got
 // its text.
 func (s *confirms) Include(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	c, err := s.desk.IncludeSent(r.Context(), v.User, id)
 	if errors.Is(err, sms.ErrConflict) {
-		s.ShowProblem(w, r, v, s.startedAlready(v, c))
-		return nil
+		return s.ShowProblem(w, r, v, s.startedAlready(v, c))
 	}
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.ConfirmPath(id), "includesent"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.ConfirmPath(id), "includesent"))
 }
 
 // measuredMost is the longest campaign without a list whose texts are measured
@@ -342,7 +336,6 @@ func (s *confirms) Start(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	if when := f.Get("when"); when != "" && when != views.WhenNow {
 		return s.startLater(w, r, v, c, a)
 	}
-	var bad sms.Invalid
 	switch sure := f.Get("sure"); {
 	case sure != "" && sure != views.WhenNow:
 		err = sms.Invalid{"when": "The time has just changed. Check the button, then press it again"}
@@ -351,17 +344,7 @@ func (s *confirms) Start(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	default:
 		c, err = s.desk.StartCampaign(r.Context(), v.User, c.ID, startOrder(r))
 	}
-	switch {
-	case errors.As(err, &bad):
-		return s.showConfirm(w, r, v, c, a, bad)
-	case errors.Is(err, sms.ErrConflict):
-		s.ShowProblem(w, r, v, s.startedAlready(v, c))
-		return nil
-	case err != nil:
-		return err
-	}
-	page.Redirect(w, r, views.CampaignPath(c.ID))
-	return nil
+	return s.ordered(w, r, v, c, a, err, views.CampaignPath(c.ID))
 }
 
 func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign,
@@ -370,8 +353,7 @@ func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return s.ScheduleSave(w, r, v)
 	}
 	p, at, err := s.scheduleTyped(r, s.schedulePage(r, v, c, a))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showConfirm(w, r, v, c, a, bad)
 	}
 	if err != nil {
@@ -386,17 +368,7 @@ func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return s.showSchedule(w, r, v, a, p, nil)
 	}
 	c, err = s.later(c, p)(r.Context(), v.User, c.ID, promised, startOrder(r))
-	switch {
-	case errors.As(err, &bad):
-		return s.showConfirm(w, r, v, c, a, bad)
-	case errors.Is(err, sms.ErrConflict):
-		s.ShowProblem(w, r, v, s.startedAlready(v, c))
-		return nil
-	case err != nil:
-		return err
-	}
-	page.Redirect(w, r, views.CampaignPath(c.ID))
-	return nil
+	return s.ordered(w, r, v, c, a, err, views.CampaignPath(c.ID))
 }
 
 // later is the order that sets the time.
@@ -446,8 +418,7 @@ func (s *confirms) SendTest(w http.ResponseWriter, r *http.Request, v *page.Visi
 	f := r.PostForm
 	made, err := s.desk.SendTest(r.Context(), v.User, c.ID,
 		desk.TestOrder{MessageID: page.Number(f.Get("message")), Number: f.Get("test_number"), Token: f.Get("token")})
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showConfirm(w, r, v, c, a, bad)
 	}
 	if err != nil {
@@ -458,8 +429,7 @@ func (s *confirms) SendTest(w http.ResponseWriter, r *http.Request, v *page.Visi
 		return err
 	}
 	to := views.With(views.ConfirmPath(c.ID), "row", strconv.FormatInt(m.Row, 10))
-	page.Redirect(w, r, views.With(to, "tested", strconv.FormatInt(made.ID, 10)))
-	return nil
+	return page.Redirect(w, r, views.With(to, "tested", strconv.FormatInt(made.ID, 10)))
 }
 
 func (s *confirms) Rename(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -468,18 +438,23 @@ func (s *confirms) Rename(w http.ResponseWriter, r *http.Request, v *page.Visit)
 		return err
 	}
 	_, err = s.desk.RenameCampaign(r.Context(), v.User, c.ID, r.PostForm.Get("name"))
-	var bad sms.Invalid
-	switch {
-	case errors.As(err, &bad):
+	return s.ordered(w, r, v, c, a, err, page.WithDone(views.ConfirmPath(c.ID), "saved"))
+}
+
+// ordered shows what came of an order: the page again with what is wrong, who
+// was first, or where it leads.
+func (s *confirms) ordered(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
+	err error, to string) error {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showConfirm(w, r, v, c, a, bad)
-	case errors.Is(err, sms.ErrConflict):
-		s.ShowProblem(w, r, v, s.startedAlready(v, c))
-		return nil
-	case err != nil:
+	}
+	if errors.Is(err, sms.ErrConflict) {
+		return s.ShowProblem(w, r, v, s.startedAlready(v, c))
+	}
+	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.ConfirmPath(c.ID), "saved"))
-	return nil
+	return page.Redirect(w, r, to)
 }
 
 // startedAlready is the page for whoever was not the first.
@@ -496,10 +471,6 @@ func (s *confirms) startedAlready(v *page.Visit, c sms.Campaign) views.Problem {
 
 // Back answers the start's address when it is opened as a page.
 func (s *confirms) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	page.Redirect(w, r, views.ConfirmPath(id))
-	return nil
+	id := page.PathID(r)
+	return page.Redirect(w, r, views.ConfirmPath(id))
 }

@@ -60,8 +60,7 @@ func (s *uploads) ImportColumns(w http.ResponseWriter, r *http.Request, v *page.
 		return err
 	}
 	if busy(l) || l.State == sms.ListMade || l.Purpose != sms.ForContacts {
-		page.Redirect(w, r, views.ListNext(l))
-		return nil
+		return page.Redirect(w, r, views.ListNext(l))
 	}
 	p, err := s.importPage(r, v, l, a)
 	if err != nil {

@@ -290,16 +290,11 @@ func (s *doubts) Drop(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	if _, err := s.desk.DropDoubts(r.Context(), v.User, d.ID); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.DoubtPath(c.ID), "dropped"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.DoubtPath(c.ID), "dropped"))
 }
 
 // Back answers an address that only takes forms.
 func (s *doubts) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	page.Redirect(w, r, views.DoubtPath(id))
-	return nil
+	id := page.PathID(r)
+	return page.Redirect(w, r, views.DoubtPath(id))
 }

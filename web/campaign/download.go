@@ -42,10 +42,9 @@ func (s *downloads) Table(format, kind string) page.Handler {
 		p.Tile, p.State = messageFilter(r.URL.Query())
 		s.readSearch(v, r.URL.Query(), &p.Search)
 		if p.Search.Ended {
-			s.ShowProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search has expired",
+			return s.ShowProblem(w, r, v, views.Problem{Status: http.StatusGone, Title: "This search has expired",
 				Text: "Enter the number again on the campaign page.",
 				Link: views.Link{Text: "Go to the campaign", Href: views.CampaignPath(c.ID)}})
-			return nil
 		}
 		o := lists.DownloadOrder{Format: format, What: filterKinds(p)}
 		if o.Filter, err = wantedMessages(p); err != nil {
@@ -79,10 +78,7 @@ func filterKinds(p views.CampaignPage) string {
 
 // Evidence gives everything that is known of a campaign.
 func (s *downloads) Evidence(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	return s.download(w, r, v, func() (string, func(context.Context, io.Writer) error, func() error, error) {
 		e, err := s.lists.CampaignEvidence(r.Context(), v.User, id)
 		if err != nil {
@@ -101,9 +97,8 @@ func (s *downloads) download(w http.ResponseWriter, r *http.Request, v *page.Vis
 	case s.downloads <- struct{}{}:
 		defer s.downloads.Leave()
 	default:
-		s.ShowProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Too many downloads at once",
+		return s.ShowProblem(w, r, v, views.Problem{Status: http.StatusTooManyRequests, Title: "Too many downloads at once",
 			Text: "Try again in a minute."})
-		return nil
 	}
 	name, write, done, err := open()
 	if err != nil {

@@ -53,8 +53,7 @@ func (s *campaigns) Find(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	}
 	p.Search.Find = s.KeepSearch(v, p.Search.Typed)
 	p.Paused = r.PostForm.Get("pause") != ""
-	page.Redirect(w, r, p.Path(p.Tile, p.State))
-	return nil
+	return page.Redirect(w, r, p.Path(p.Tile, p.State))
 }
 
 // Breakdown is the other side of a campaign's page.

@@ -22,12 +22,10 @@ func (s *uploads) ListCheck(w http.ResponseWriter, r *http.Request, v *page.Visi
 		return err
 	}
 	if l.State == sms.ListUploaded || l.State == sms.ListMade {
-		page.Redirect(w, r, views.ListNext(l))
-		return nil
+		return page.Redirect(w, r, views.ListNext(l))
 	}
 	if page.IsFragment(r) && !busy(l) {
-		page.Redirect(w, r, views.ListPath(l.UID, "/check"))
-		return nil
+		return page.Redirect(w, r, views.ListPath(l.UID, "/check"))
 	}
 	return s.showListCheck(w, r, v, l, a, http.StatusOK, nil)
 }
@@ -68,8 +66,8 @@ func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.
 // unreadable shows a list whose file cannot be read any more, with the reason and a way to upload it again.
 func (s *uploads) unreadable(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account,
 	err error) error {
-	var bad sms.Invalid
-	if !errors.As(err, &bad) || bad["file"] == "" {
+	bad, _ := errors.AsType[sms.Invalid](err)
+	if bad["file"] == "" {
 		return err
 	}
 	l.State, l.Problem = sms.ListFailed, sms.Sentence(bad, "file")
@@ -150,8 +148,7 @@ func (s *uploads) ListMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 	case errors.As(err, &bad):
 		return s.showListCheck(w, r, v, l, a, http.StatusUnprocessableEntity, bad)
 	case errors.Is(err, sms.ErrConflict):
-		page.Redirect(w, r, views.ListNext(l))
-		return nil
+		return page.Redirect(w, r, views.ListNext(l))
 	case err != nil:
 		return err
 	}
@@ -176,10 +173,8 @@ func (s *uploads) ListHidden(w http.ResponseWriter, r *http.Request, v *page.Vis
 	order := read.Order
 	order.Name = l.Order.Name
 	checked, err := s.lists.CheckList(r.Context(), v.User, l.UID, read.Version, order)
-	var bad sms.Invalid
-	if errors.As(err, &bad) || errors.Is(err, sms.ErrConflict) {
-		page.Redirect(w, r, views.ListNext(read))
-		return nil
+	if _, ok := errors.AsType[sms.Invalid](err); ok || errors.Is(err, sms.ErrConflict) {
+		return page.Redirect(w, r, views.ListNext(read))
 	}
 	if err != nil {
 		return err
@@ -193,6 +188,5 @@ func (s *uploads) ListBack(w http.ResponseWriter, r *http.Request, v *page.Visit
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, views.ListNext(l))
-	return nil
+	return page.Redirect(w, r, views.ListNext(l))
 }

@@ -28,8 +28,7 @@ func (s *uploads) ListMessageForm(w http.ResponseWriter, r *http.Request, v *pag
 		return err
 	}
 	if busy(l) || l.State == sms.ListMade || l.Purpose == sms.ForContacts {
-		page.Redirect(w, r, views.ListNext(l))
-		return nil
+		return page.Redirect(w, r, views.ListNext(l))
 	}
 	p, profile, err := s.listMessagePage(r, v, l, a)
 	if err != nil {

@@ -63,32 +63,21 @@ func (s *messages) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) e
 
 // Ask asks the provider what became of a message.
 func (s *messages) Ask(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	if err := s.desk.AskMessage(r.Context(), v.User, id); err != nil && !errors.Is(err, sms.ErrConflict) {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(fmt.Sprint("/messages/", id), "asked"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(fmt.Sprint("/messages/", id), "asked"))
 }
 
 // Back answers an address that only takes forms.
 func (s *messages) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	page.Redirect(w, r, fmt.Sprint("/messages/", id))
-	return nil
+	id := page.PathID(r)
+	return page.Redirect(w, r, fmt.Sprint("/messages/", id))
 }
 
 func (s *messages) message(r *http.Request, v *page.Visit) (p views.MessagePage, a sms.Account, err error) {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return p, a, err
-	}
+	id := page.PathID(r)
 	ctx := r.Context()
 	if p.Message, err = s.store.Message(ctx, id); err != nil {
 		return p, a, err
@@ -140,8 +129,7 @@ func (s *messages) showMessageAgain(w http.ResponseWriter, r *http.Request, v *p
 		return err
 	}
 	if !p.MayRepeat() {
-		page.Redirect(w, r, p.Path())
-		return nil
+		return page.Redirect(w, r, p.Path())
 	}
 	f := page.About(v.Frame("Send again?", "campaigns"), v, a)
 	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
@@ -157,15 +145,13 @@ func (s *messages) Again(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	}
 	c, err := s.desk.SendAgain(r.Context(), v.User, desk.AgainOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID,
 		Token: r.PostForm.Get("token")})
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showMessageAgain(w, r, v, bad)
 	}
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, views.ConfirmPath(c.ID))
-	return nil
+	return page.Redirect(w, r, views.ConfirmPath(c.ID))
 }
 
 func (s *messages) BlockForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -179,8 +165,7 @@ func (s *messages) showMessageBlock(w http.ResponseWriter, r *http.Request, v *p
 		return err
 	}
 	if !p.MayBlock() {
-		page.Redirect(w, r, p.Path())
-		return nil
+		return page.Redirect(w, r, p.Path())
 	}
 	f := page.About(v.Frame("Block this number?", "campaigns"), v, a)
 	f.Crumbs, f.Error = append(campaignCrumbs(p.Campaign), views.Link{Text: p.Title(), Href: p.Path()}), len(bad) > 0
@@ -198,14 +183,12 @@ func (s *messages) Block(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 		note := r.PostForm.Get("note")
 		_, _, err := s.desk.BlockNumbers(r.Context(), v.User,
 			desk.BlockOrder{AccountID: a.ID, Numbers: "+" + p.Message.Number, Note: note})
-		var bad sms.Invalid
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[sms.Invalid](err); ok {
 			return s.showMessageBlock(w, r, v, note, bad)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	page.Redirect(w, r, page.WithDone(p.Path(), "blockedone"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(p.Path(), "blockedone"))
 }

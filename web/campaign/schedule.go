@@ -51,8 +51,7 @@ func (s *confirms) ScheduleForm(w http.ResponseWriter, r *http.Request, v *page.
 		return err
 	}
 	if !c.MayStart() && !c.MayReschedule() {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	if err := r.ParseForm(); err != nil {
 		return err
@@ -75,8 +74,8 @@ func (s *confirms) ScheduleForm(w http.ResponseWriter, r *http.Request, v *page.
 // showSchedule shows the question, or the last page before the time is set.
 func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *page.Visit, a sms.Account,
 	p views.SchedulePage, problem error) error {
-	var bad sms.Invalid
-	if problem != nil && !errors.As(problem, &bad) {
+	bad, ok := errors.AsType[sms.Invalid](problem)
+	if problem != nil && !ok {
 		return problem
 	}
 	p.Errors, p.Ask = bad, bad["which"] != "" || p.Which != "" && p.Chosen == nil
@@ -123,14 +122,8 @@ func (s *confirms) ScheduleSave(w http.ResponseWriter, r *http.Request, v *page.
 			}
 		}
 		return s.showSchedule(w, r, v, a, p, err)
-	case errors.Is(err, sms.ErrConflict):
-		s.ShowProblem(w, r, v, s.startedAlready(v, c))
-		return nil
-	case err != nil:
-		return err
 	}
-	page.Redirect(w, r, views.CampaignPath(c.ID))
-	return nil
+	return s.ordered(w, r, v, c, a, err, views.CampaignPath(c.ID))
 }
 
 func (s *confirms) ScheduleCancelForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -139,8 +132,7 @@ func (s *confirms) ScheduleCancelForm(w http.ResponseWriter, r *http.Request, v 
 		return err
 	}
 	if !c.MayReschedule() {
-		page.Redirect(w, r, views.CampaignPath(c.ID))
-		return nil
+		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
 	f := page.About(v.Frame("Cancel the schedule?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)

@@ -66,14 +66,12 @@ func (s *messages) SearchFor(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if len(to) > 0 {
 		address += "?" + to.Encode()
 	}
-	page.Redirect(w, r, address)
-	return nil
+	return page.Redirect(w, r, address)
 }
 
 // SearchBack answers an address that only takes forms.
 func (s *messages) SearchBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	page.Redirect(w, r, views.MessagesPath)
-	return nil
+	return page.Redirect(w, r, views.MessagesPath)
 }
 
 // searchPage reads the filters of an address or a form. Nothing is older than
@@ -124,8 +122,7 @@ func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.
 	if p.Number == "" {
 		p.Number, p.Ends, err = readSought(p.Typed, v.Account.Country)
 	}
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		p.Bad["number"] = bad["number"]
 	}
 	f.Number, f.Ends = p.Number, p.Ends

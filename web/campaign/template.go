@@ -59,6 +59,5 @@ func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Vis
 // Back answers the address of a form's button when it is opened as a
 // page.
 func (s *drafts) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	page.Redirect(w, r, views.NewPath)
-	return nil
+	return page.Redirect(w, r, views.NewPath)
 }

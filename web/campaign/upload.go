@@ -101,8 +101,7 @@ func (s *uploads) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, views.ListNext(l))
-	return nil
+	return page.Redirect(w, r, views.ListNext(l))
 }
 
 func (s *uploads) UploadForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -300,15 +299,13 @@ func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 // one and fits its message as it is.
 func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, p parcel, l sms.List) error {
 	if p.replaces == "" || l.State != sms.ListUploaded {
-		page.Redirect(w, r, views.ListNext(l))
-		return nil
+		return page.Redirect(w, r, views.ListNext(l))
 	}
 	checked, err := s.lists.CheckList(r.Context(), v.User, l.UID, l.Version, l.Order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad) || errors.Is(err, sms.ErrConflict):
-		page.Redirect(w, r, views.ListNext(l))
-		return nil
+		return page.Redirect(w, r, views.ListNext(l))
 	case err != nil:
 		return err
 	}
@@ -376,6 +373,5 @@ func (s *uploads) ListDelete(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err := s.lists.DropList(r.Context(), v.User, l.UID); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.UploadPath, "listdeleted"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.UploadPath, "listdeleted"))
 }

@@ -33,6 +33,9 @@ func (s *Site) handle(rt Route) http.Handler {
 		if err == nil {
 			err = s.admit(w, r, v, rt)
 		}
+		if err == nil && strings.Contains(rt.Pattern, "{id}") && PathID(r) < 1 {
+			err = fmt.Errorf("address: %w", sms.ErrNotFound)
+		}
 		if err == nil {
 			err = readForm(r)
 		}
@@ -146,8 +149,7 @@ func readForm(r *http.Request) error {
 		return nil
 	}
 	if err := r.ParseForm(); err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return err
 		}
 		return ErrUnreadable
@@ -217,19 +219,20 @@ func sentences(bad sms.Invalid) string {
 // ShowProblem is a page for a person, problem details for a program, and one
 // line for what a page fetched by itself: htmx leaves a page as it is when an
 // answer is not 2xx.
-func (s *Site) ShowProblem(w http.ResponseWriter, r *http.Request, v *Visit, p views.Problem) {
+func (s *Site) ShowProblem(w http.ResponseWriter, r *http.Request, v *Visit, p views.Problem) error {
 	if ForPrograms(r) {
 		s.Program(w, p)
-		return
+		return nil
 	}
 	if IsFragment(r) {
 		http.Error(w, strings.TrimSpace(p.Title+". "+p.Text+" "+p.Reference), p.Status)
-		return
+		return nil
 	}
 	if err := s.Render(w, r, p.Status, views.ErrorPage(v.Frame(p.Title, ""), p)); err != nil {
 		s.Log.Error("error page not shown", "error", err)
 		http.Error(w, p.Title, p.Status)
 	}
+	return nil
 }
 
 // Render writes a whole component or nothing of it.
@@ -246,14 +249,16 @@ func (s *Site) Render(w http.ResponseWriter, r *http.Request, status int, c temp
 }
 
 // Redirect sends the browser on after a form, by GET. to is an address of
-// ours, never what somebody sent: see localPath.
-func Redirect(w http.ResponseWriter, r *http.Request, to string) {
+// ours, never what somebody sent: see localPath. It returns nil, for a handler
+// to end with it.
+func Redirect(w http.ResponseWriter, r *http.Request, to string) error {
 	if IsFragment(r) {
 		w.Header().Set("HX-Redirect", to)
 		w.WriteHeader(http.StatusNoContent)
-		return
+		return nil
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
 }
 
 // IsFragment says that a page asks for a part of itself.
@@ -273,13 +278,14 @@ func LocalPath(next, other string) string {
 	return next
 }
 
-// PathID reads a number out of the address; anything else leads nowhere.
-func PathID(r *http.Request, name string) (int64, error) {
-	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
-	if err != nil || id < 1 {
-		return 0, fmt.Errorf("address: %w", sms.ErrNotFound)
+// PathID is the id in the address of a route with {id}; handle lets no other
+// address through. It is 0 without one.
+func PathID(r *http.Request) int64 {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0
 	}
-	return id, nil
+	return id
 }
 
 // Who may, beside the roles of sms. A route with neither lets nobody through.

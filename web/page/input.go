@@ -13,8 +13,7 @@ import (
 
 // Merge adds the sentences of err, if it has any.
 func Merge(bad sms.Invalid, err error) {
-	var more sms.Invalid
-	if errors.As(err, &more) {
+	if more, ok := errors.AsType[sms.Invalid](err); ok {
 		for field, sentence := range more {
 			if bad[field] == "" {
 				bad[field] = sentence
@@ -41,8 +40,7 @@ func Uploaded(r *http.Request, name string) (file []byte, given string, err erro
 	if errors.Is(err, http.ErrNotMultipart) {
 		return nil, "", nil
 	}
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, "", err
 	}
 	if err != nil {

@@ -117,8 +117,7 @@ func (s *menus) Create(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, views.MenuPath(menu))
-	return nil
+	return page.Redirect(w, r, views.MenuPath(menu))
 }
 
 func menuFrom(chosen string, file []byte) (ussd.Menu, sms.Invalid) {
@@ -142,10 +141,7 @@ func menuFrom(chosen string, file []byte) (ussd.Menu, sms.Invalid) {
 
 // menu is the menu that the address names.
 func (s *menubase) menu(r *http.Request) (ussd.Draft, sms.Account, error) {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return ussd.Draft{}, sms.Account{}, err
-	}
+	id := page.PathID(r)
 	d, err := s.store.MenuDraft(r.Context(), id)
 	if err != nil {
 		return d, sms.Account{}, err
@@ -201,12 +197,9 @@ func preview(m ussd.Menu, key, language string) views.MenuPreview {
 
 // Order adds, moves and removes screens.
 func (s *menus) Order(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	key, do := r.PostForm.Get("key"), r.PostForm.Get("do")
-	_, err = s.desk.EditMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
+	_, err := s.desk.EditMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
 		at := slices.IndexFunc(m.Screens, func(x ussd.Screen) bool { return x.Key == key })
 		switch {
 		case do == "add" && len(m.Screens) < ussd.MaxScreens:
@@ -239,12 +232,8 @@ func (s *menus) Order(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 
 // Back answers an address that only takes forms.
 func (s *menus) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	page.Redirect(w, r, views.MenuPath(id))
-	return nil
+	id := page.PathID(r)
+	return page.Redirect(w, r, views.MenuPath(id))
 }
 
 func (s *menus) PublishForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -270,20 +259,15 @@ func (s *menus) showPublish(w http.ResponseWriter, r *http.Request, v *page.Visi
 }
 
 func (s *menus) Publish(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
-	_, err = s.desk.PublishMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")))
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	id := page.PathID(r)
+	_, err := s.desk.PublishMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")))
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showPublish(w, r, v, bad)
 	}
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.MenuPath(id), "published"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.MenuPath(id), "published"))
 }
 
 func (s *menus) Versions(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -316,16 +300,12 @@ func (s *menus) RestoreForm(w http.ResponseWriter, r *http.Request, v *page.Visi
 }
 
 func (s *menus) Restore(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	if err := s.desk.RestoreMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")),
 		int(page.Number(r.PostForm.Get("version")))); err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.MenuPath(id), "restored"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.MenuPath(id), "restored"))
 }
 
 // Ask shows the page before a menu is withdrawn or deleted.
@@ -351,25 +331,19 @@ func (s *menus) showAsk(w http.ResponseWriter, r *http.Request, v *page.Visit, r
 
 func (s *menus) End(remove bool) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-		id, err := page.PathID(r, "id")
-		if err != nil {
-			return err
-		}
-		to := page.WithDone(views.MenuPath(id), "withdrawn")
+		id := page.PathID(r)
+		to, order := page.WithDone(views.MenuPath(id), "withdrawn"), s.desk.WithdrawMenu
 		if remove {
-			to, err = page.WithDone(views.USSDPath, "menudeleted"), s.desk.DeleteMenu(r.Context(), v.User, id)
-		} else {
-			err = s.desk.WithdrawMenu(r.Context(), v.User, id)
+			to, order = page.WithDone(views.USSDPath, "menudeleted"), s.desk.DeleteMenu
 		}
-		var bad sms.Invalid
-		if errors.As(err, &bad) {
+		err := order(r.Context(), v.User, id)
+		if bad, ok := errors.AsType[sms.Invalid](err); ok {
 			return s.showAsk(w, r, v, remove, bad)
 		}
 		if err != nil {
 			return err
 		}
-		page.Redirect(w, r, to)
-		return nil
+		return page.Redirect(w, r, to)
 	}
 }
 

@@ -54,12 +54,9 @@ func (s *menus) ScreenRemoveForm(w http.ResponseWriter, r *http.Request, v *page
 // ScreenSave stores the form in the draft. What is not right yet is stored
 // too, and listed: only publishing asks for a whole menu.
 func (s *menus) ScreenSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	id := page.PathID(r)
 	key := r.PostForm.Get("key")
-	_, err = s.desk.EditMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
+	_, err := s.desk.EditMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")), func(m *ussd.Menu) error {
 		for i := range m.Screens {
 			if m.Screens[i].Key == key {
 				m.Screens[i] = readScreen(r.PostForm, *m, m.Screens[i])
@@ -72,11 +69,9 @@ func (s *menus) ScreenSave(w http.ResponseWriter, r *http.Request, v *page.Visit
 		return err
 	}
 	if r.PostForm.Get("do") == "more" {
-		page.Redirect(w, r, page.WithDone(views.With(views.MenuPath(id)+"/screen", "key", key), "saved"))
-		return nil
+		return page.Redirect(w, r, page.WithDone(views.With(views.MenuPath(id)+"/screen", "key", key), "saved"))
 	}
-	page.Redirect(w, r, page.WithDone(views.With(views.MenuPath(id), "screen", key), "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.With(views.MenuPath(id), "screen", key), "saved"))
 }
 
 // ScreenPreview is the phone beside the form while somebody types.
@@ -185,8 +180,7 @@ func (s *menus) SettingsSave(w http.ResponseWriter, r *http.Request, v *page.Vis
 		bad := readSettings(r.PostForm, m)
 		return bad.Or()
 	})
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		draft.Revision = revision
 		f := menuFrame(v, a, d, "Code, languages and tables")
 		f.Error = true
@@ -196,8 +190,7 @@ func (s *menus) SettingsSave(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.MenuPath(d.ID), "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.MenuPath(d.ID), "saved"))
 }
 
 func readSettings(f url.Values, m *ussd.Menu) sms.Invalid {

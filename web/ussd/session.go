@@ -159,31 +159,25 @@ func (s *callers) addJoined(r *http.Request, v *page.Visit, p *views.SessionsPag
 func (s *callers) Keep(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	days := r.PostForm.Get("days")
 	err := s.desk.KeepSessions(r.Context(), v.User, days)
-	var bad sms.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showSessions(w, r, v, bad, days)
 	}
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, page.WithDone(views.SessionsPath, "saved"))
-	return nil
+	return page.Redirect(w, r, page.WithDone(views.SessionsPath, "saved"))
 }
 
 // Back answers an address that only takes forms.
 func (s *callers) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	page.Redirect(w, r, views.SessionsPath)
-	return nil
+	return page.Redirect(w, r, views.SessionsPath)
 }
 
 // Show is one session as a conversation.
 func (s *callers) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	id, err := page.PathID(r, "id")
-	if err != nil {
-		return err
-	}
+	var err error
 	p := views.SessionPage{Titles: map[string]string{}}
-	if p.Session, p.Steps, p.Saved, err = s.store.USSDSession(r.Context(), id); err != nil {
+	if p.Session, p.Steps, p.Saved, err = s.store.USSDSession(r.Context(), page.PathID(r)); err != nil {
 		return err
 	}
 	a, err := s.store.Account(r.Context(), p.AccountID)
