@@ -132,7 +132,7 @@ func (db accountStore) Accounts(ctx context.Context) ([]sms.Account, error) {
 // Credentials opens the two secrets of an account.
 func (db accountStore) Credentials(ctx context.Context, id int64) (sms.Credentials, error) {
 	row, err := db.read().AccountByID(ctx, id)
-	if _, err := found(row, err, "read credentials"); err != nil {
+	if _, err := wrapNotFound(row, err, "read credentials"); err != nil {
 		return sms.Credentials{}, err
 	}
 	var c sms.Credentials

@@ -2,6 +2,6 @@
 
 package storage
 
-// acknowledgeEarly is what the kill loop's negative control sets: it must find
+// ackBeforeSync is what the kill loop's negative control sets: it must find
 // a build out that acknowledges a report before it is on disk.
-const acknowledgeEarly = false
+const ackBeforeSync = false

@@ -2,4 +2,4 @@
 
 package storage
 
-const acknowledgeEarly = true
+const ackBeforeSync = true

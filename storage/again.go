@@ -8,11 +8,11 @@ import (
 	"smsdesk/storage/query"
 )
 
-// BeginAgain stores the hidden campaign that sends messages of c.AgainOf
+// StartResend stores the hidden campaign that sends messages of c.AgainOf
 // again. The token makes it one: where a campaign was made with it already,
 // that one is given back, and while one is being made the error is
 // sms.ErrConflict.
-func (db campaignStore) BeginAgain(ctx context.Context, c sms.Campaign, token string,
+func (db campaignStore) StartResend(ctx context.Context, c sms.Campaign, token string,
 	now int64) (made sms.Campaign, whole bool, err error) {
 	err = db.update(ctx, "begin campaign", func(t *tx) error {
 		first, err := t.CampaignByToken(ctx, token)
@@ -33,9 +33,9 @@ func (db campaignStore) BeginAgain(ctx context.Context, c sms.Campaign, token st
 	return made, whole, err
 }
 
-// ShowAgain makes the hidden campaign a draft. tally counts its messages by
+// PublishResend makes the hidden campaign a draft. tally counts its messages by
 // standing.
-func (db campaignStore) ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally,
+func (db campaignStore) PublishResend(ctx context.Context, c sms.Campaign, tally sms.Tally,
 	now int64) (sms.Campaign, error) {
 	var made sms.Campaign
 	err := db.update(ctx, "show campaign", func(t *tx) error {
@@ -43,7 +43,7 @@ func (db campaignStore) ShowAgain(ctx context.Context, c sms.Campaign, tally sms
 			Unicode:     c.Unicode,
 			Fingerprint: c.Fingerprint, CallsText: c.CallsText, CallsPairs: c.CallsPairs, CreatedAt: now})
 		if err != nil || n != 1 {
-			return orUnexpected(err)
+			return conflictIfNil(err)
 		}
 		for key, n := range tally {
 			t.count(c.ID, key, n)
@@ -55,9 +55,9 @@ func (db campaignStore) ShowAgain(ctx context.Context, c sms.Campaign, tally sms
 	return made, err
 }
 
-// AgainCampaigns lists the campaigns that send messages of a campaign again,
+// Resends lists the campaigns that send messages of a campaign again,
 // oldest first.
-func (db campaignStore) AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error) {
+func (db campaignStore) Resends(ctx context.Context, id int64) ([]sms.Campaign, error) {
 	rows, err := db.read().AgainCampaigns(ctx, id)
 	return foundAll(rows, err, func(r query.AgainCampaignsRow) sms.Campaign {
 		return campaign(r.Campaign, r.Test)

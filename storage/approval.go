@@ -11,7 +11,7 @@ import (
 // person may give.
 func (db campaignStore) Awaiting(ctx context.Context, account, user int64) (int64, error) {
 	n, err := db.read().CountAwaiting(ctx, account, user)
-	return found(n, err, "count campaigns that wait for approval")
+	return wrapNotFound(n, err, "count campaigns that wait for approval")
 }
 
 func (t *tx) putApproval(ctx context.Context, c sms.Campaign) error {

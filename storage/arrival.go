@@ -14,22 +14,22 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// arrival is a batch of reports on their way into the database. One statement
+// reportBatch is a batch of reports on their way into the database. One statement
 // looks for all their messages, one stores them, one moves the messages: what a
 // report costs alone is spent on statements, not on rows.
-type arrival struct {
+type reportBatch struct {
 	*tx
-	countries map[int64]string
-	keys      map[int64]phone.Keys // by account
-	byID      map[int64]*reportedMessage
-	named     map[providerKey][]*reportedMessage
-	waiting   map[eventKey]int64 // stored before, without a message: when received
-	rows      []*arrivedReport
-	events    map[eventKey]*arrivedReport
-	fresh     map[eventKey]bool // stored for the first time
+	countries    map[int64]string
+	keys         map[int64]phone.Keys // by account
+	byID         map[int64]*messageChange
+	byProviderID map[providerKey][]*messageChange
+	unmatched    map[eventKey]int64 // stored before, without a message: when received
+	rows         []*batchReport
+	events       map[eventKey]*batchReport
+	inserted     map[eventKey]bool // stored for the first time
 }
 
-type reportedMessage struct{ before, after sms.Message }
+type messageChange struct{ before, after sms.Message }
 
 type providerKey struct {
 	account int64
@@ -42,7 +42,7 @@ type eventKey struct {
 	id, mobile, status, errorCode, doneAt string
 }
 
-type arrivedReport struct {
+type batchReport struct {
 	sms.DeliveryReport
 	times, lastAt, message int64
 	effect                 sms.Effect
@@ -54,16 +54,17 @@ type arrivedReport struct {
 func (db reportStore) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string,
 	upTo sms.Cursors, now int64) (done sms.Applied, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
-		a := &arrival{tx: t, countries: countries, keys: map[int64]phone.Keys{}, byID: map[int64]*reportedMessage{},
-			named: map[providerKey][]*reportedMessage{}, waiting: map[eventKey]int64{}, events: map[eventKey]*arrivedReport{},
-			fresh: map[eventKey]bool{}}
-		if err := a.find(ctx, reports); err != nil {
+		a := &reportBatch{tx: t, countries: countries, keys: map[int64]phone.Keys{}, byID: map[int64]*messageChange{},
+			byProviderID: map[providerKey][]*messageChange{}, unmatched: map[eventKey]int64{},
+			events:   map[eventKey]*batchReport{},
+			inserted: map[eventKey]bool{}}
+		if err := a.load(ctx, reports); err != nil {
 			return err
 		}
 		for _, r := range reports {
-			a.decide(r)
+			a.apply(r)
 		}
-		if done, err = a.store(ctx, now); err != nil {
+		if done, err = a.save(ctx, now); err != nil {
 			return err
 		}
 		if err = a.witness(ctx, &done, now); err != nil {
@@ -94,7 +95,7 @@ union all
 select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
 from message_alias a join message m on m.id = a.message_id where a.account_id = ? and a.provider_id in (%[1]s)`
 
-func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error {
+func (a *reportBatch) load(ctx context.Context, reports []sms.DeliveryReport) error {
 	ids, seen := map[int64][]any{}, map[providerKey]bool{}
 	for _, r := range reports {
 		if key := (providerKey{r.AccountID, r.ProviderID}); r.ProviderID != "" && !seen[key] {
@@ -104,24 +105,24 @@ func (a *arrival) find(ctx context.Context, reports []sms.DeliveryReport) error 
 	}
 	for account, list := range ids {
 		for some := range inFewSizes(list, idsPerStmt) {
-			if err := a.findSome(ctx, account, some); err != nil {
+			if err := a.loadByProviderID(ctx, account, some); err != nil {
 				return fmt.Errorf("find the messages of reports: %w", err)
 			}
-			if err := a.findWaiting(ctx, account, some); err != nil {
+			if err := a.loadUnmatched(ctx, account, some); err != nil {
 				return fmt.Errorf("find reports that wait: %w", err)
 			}
 		}
 	}
-	for _, list := range a.named {
-		slices.SortFunc(list, func(x, y *reportedMessage) int { return cmp.Compare(x.before.ID, y.before.ID) })
+	for _, list := range a.byProviderID {
+		slices.SortFunc(list, func(x, y *messageChange) int { return cmp.Compare(x.before.ID, y.before.ID) })
 	}
 	return nil
 }
 
-func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(reportedMessages, marks(len(ids))),
+func (a *reportBatch) loadByProviderID(ctx context.Context, account int64, ids []any) error {
+	rows, err := a.stmts.QueryContext(ctx, fmt.Sprintf(reportedMessages, placeholders(len(ids))),
 		slices.Concat([]any{account}, ids, []any{account}, ids)...)
-	return each(rows, err, func(scan func(...any) error) error {
+	return forEachRow(rows, err, func(scan func(...any) error) error {
 		var id string
 		var m sms.Message
 		d := &m.Delivery
@@ -130,10 +131,10 @@ func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error 
 			return err
 		}
 		if a.byID[m.ID] == nil {
-			a.byID[m.ID] = &reportedMessage{m, m}
+			a.byID[m.ID] = &messageChange{m, m}
 		}
 		key := providerKey{account, id}
-		a.named[key] = append(a.named[key], a.byID[m.ID])
+		a.byProviderID[key] = append(a.byProviderID[key], a.byID[m.ID])
 		return nil
 	})
 }
@@ -142,23 +143,23 @@ func (a *arrival) findSome(ctx context.Context, account int64, ids []any) error 
 const waitingReports = `select r.provider_id, r.mobile, r.status, r.error_code, r.done_date, r.received_at from delivery_report r
 where r.account_id = ? and r.effect = 'not_matched' and r.provider_id in (%s)`
 
-func (a *arrival) findWaiting(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.always.QueryContext(ctx, fmt.Sprintf(waitingReports, marks(len(ids))),
+func (a *reportBatch) loadUnmatched(ctx context.Context, account int64, ids []any) error {
+	rows, err := a.stmts.QueryContext(ctx, fmt.Sprintf(waitingReports, placeholders(len(ids))),
 		append([]any{account}, ids...)...)
-	return each(rows, err, func(scan func(...any) error) error {
+	return forEachRow(rows, err, func(scan func(...any) error) error {
 		key, at := eventKey{account: account}, int64(0)
 		err := scan(&key.id, &key.mobile, &key.status, &key.errorCode, &key.doneAt, &at)
-		a.waiting[key] = at
+		a.unmatched[key] = at
 		return err
 	})
 }
 
-// decide lets a report move its message. A wrong number with a right id is
+// apply lets a report move its message. A wrong number with a right id is
 // kept as such, never believed.
-func (a *arrival) decide(r sms.DeliveryReport) {
-	var target *reportedMessage
+func (a *reportBatch) apply(r sms.DeliveryReport) {
+	var target *messageChange
 	effect := sms.NotMatched
-	for _, m := range a.named[providerKey{r.AccountID, r.ProviderID}] {
+	for _, m := range a.byProviderID[providerKey{r.AccountID, r.ProviderID}] {
 		after, e := m.after.Apply(r, a.countries[r.AccountID])
 		if e == sms.NotMatched || effect != sms.NotMatched && e == sms.WrongNumber {
 			continue
@@ -168,7 +169,7 @@ func (a *arrival) decide(r sms.DeliveryReport) {
 			break
 		}
 	}
-	row := &arrivedReport{DeliveryReport: r, times: 1, lastAt: r.ReceivedAt, effect: effect}
+	row := &batchReport{DeliveryReport: r, times: 1, lastAt: r.ReceivedAt, effect: effect}
 	if again := a.events[row.event()]; again != nil {
 		again.times++
 		again.lastAt = r.ReceivedAt
@@ -181,16 +182,16 @@ func (a *arrival) decide(r sms.DeliveryReport) {
 	a.rows = append(a.rows, row)
 }
 
-// store writes what was decided, messages in the order of their rows: their
+// save writes what was decided, messages in the order of their rows: their
 // pages are then touched once.
-func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err error) {
+func (a *reportBatch) save(ctx context.Context, now int64) (done sms.Applied, err error) {
 	for some := range inFewSizes(a.rows, reportsPerStmt) {
 		if err := a.put(ctx, some); err != nil {
 			return done, fmt.Errorf("store reports: %w", err)
 		}
 	}
 	told := map[int64]bool{}
-	var moved []*reportedMessage
+	var moved []*messageChange
 	for _, r := range a.rows {
 		if r.effect == sms.NotMatched {
 			done.Unmatched += int(r.times)
@@ -207,14 +208,14 @@ func (a *arrival) store(ctx context.Context, now int64) (done sms.Applied, err e
 			done.Campaigns = appendNew(done.Campaigns, m.before.CampaignID)
 		}
 	}
-	slices.SortFunc(moved, func(x, y *reportedMessage) int { return cmp.Compare(x.before.ID, y.before.ID) })
+	slices.SortFunc(moved, func(x, y *messageChange) int { return cmp.Compare(x.before.ID, y.before.ID) })
 	for some := range inFewSizes(moved, reportsPerStmt) {
 		if err := a.deliverSome(ctx, some, now); err != nil {
 			return done, fmt.Errorf("move reported messages: %w", err)
 		}
 	}
 	for _, m := range moved {
-		if err := a.delivered(ctx, m.before, m.after, now); err != nil {
+		if err := a.countDelivery(ctx, m.before, m.after, now); err != nil {
 			return done, err
 		}
 	}
@@ -252,7 +253,7 @@ func inFewSizes[T any](list []T, most int) iter.Seq[[]T] {
 	}
 }
 
-func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
+func (a *reportBatch) put(ctx context.Context, list []*batchReport) error {
 	const columns = 16
 	args := make([]any, 0, columns*len(list))
 	for _, r := range list {
@@ -260,7 +261,7 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 			r.SubmitDate, r.DoneDate,
 			r.ShortMessage, r.Raw, r.message, string(r.effect), keptKey(a.matchKeys(r.AccountID).Key(r.Mobile)))
 	}
-	stored, err := a.always.QueryContext(ctx, ofRows(putReports, "("+marks(columns)+")", len(list)), args...)
+	stored, err := a.stmts.QueryContext(ctx, ofRows(putReports, "("+placeholders(columns)+")", len(list)), args...)
 	if err != nil {
 		return err
 	}
@@ -273,12 +274,12 @@ func (a *arrival) put(ctx context.Context, list []*arrivedReport) error {
 			&times); err != nil {
 			return errors.Join(err, stored.Close())
 		}
-		a.fresh[key] = times == a.events[key].times
+		a.inserted[key] = times == a.events[key].times
 	}
 	return errors.Join(stored.Err(), stored.Close())
 }
 
-func (a *arrival) matchKeys(account int64) phone.Keys {
+func (a *reportBatch) matchKeys(account int64) phone.Keys {
 	keys, known := a.keys[account]
 	if !known {
 		keys = phone.KeysOf(a.countries[account])
@@ -288,30 +289,30 @@ func (a *arrival) matchKeys(account int64) phone.Keys {
 }
 
 // count counts the first arrival of a report that has a message.
-func (a *arrival) count(r *arrivedReport) {
-	at, waited := a.waiting[r.event()]
+func (a *reportBatch) count(r *batchReport) {
+	at, waited := a.unmatched[r.event()]
 	if !waited {
 		at = r.ReceivedAt
 	}
-	if (waited || a.fresh[r.event()]) && r.effect != sms.WrongNumber {
+	if (waited || a.inserted[r.event()]) && r.effect != sms.WrongNumber {
 		a.traffic.report(a.byID[r.message].before.CampaignID, at, r.Status)
 	}
 }
 
-func (r *arrivedReport) event() eventKey {
+func (r *batchReport) event() eventKey {
 	return eventKey{r.AccountID, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.DoneDate}
 }
 
 const deliverMessages = `update message set status = s.column2, error_code = s.column3, done_date = s.column4, conflict = s.column5, late = s.column6, changed_at = ?
 from (values %s) as s where message.id = s.column1 and message.state = 'accepted'`
 
-func (a *arrival) deliverSome(ctx context.Context, list []*reportedMessage, now int64) error {
+func (a *reportBatch) deliverSome(ctx context.Context, list []*messageChange, now int64) error {
 	args := []any{now}
 	for _, m := range list {
 		d := m.after.Delivery
 		args = append(args, m.after.ID, string(d.Status), d.ErrorCode, d.DoneDate, d.Conflict, d.Late)
 	}
-	done, err := a.always.ExecContext(ctx, ofRows(deliverMessages,
+	done, err := a.stmts.ExecContext(ctx, ofRows(deliverMessages,
 		"(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))", len(list)), args...)
 	if err != nil {
 		return err

@@ -125,7 +125,7 @@ func (db callStore) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement
 		if err != nil {
 			return err
 		}
-		if err := t.settleMessages(ctx, of, a, s.Messages, held(a), o.Class, now); err != nil {
+		if err := t.settleMessages(ctx, of, a, s.Messages, openState(a), o.Class, now); err != nil {
 			return err
 		}
 		if group {
@@ -138,14 +138,15 @@ func (db callStore) Settle(ctx context.Context, a *sms.Attempt, s sms.Settlement
 			if err != nil {
 				return err
 			}
-			if err := t.use(ctx, of, taken, now); err != nil {
+			if err := t.recordUsage(ctx, of, taken, now); err != nil {
 				return err
 			}
 		}
 		if err := t.applyWaiting(ctx, a.AccountID, providerIDs(s, o, group), country, now); err != nil {
 			return err
 		}
-		alert, err = t.afterAttempt(ctx, a, of, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary}, judge,
+		alert, err = t.updateAfterAttempt(ctx, a, of, sms.Finished{Class: o.Class, Accepted: accepted, Canary: a.Canary},
+			judge,
 			now)
 		return err
 	})
@@ -165,8 +166,8 @@ func (t *tx) stands(ctx context.Context, a *sms.Attempt, o sms.Outcome) (sms.Att
 	return a.State, err
 }
 
-// held is the state in which an open attempt holds its messages.
-func held(a *sms.Attempt) sms.State {
+// openState is the state in which an open attempt holds its messages.
+func openState(a *sms.Attempt) sms.State {
 	if a.State == sms.AttemptPrepared {
 		return sms.Claimed
 	}
@@ -244,11 +245,11 @@ func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt
 	for end, all := range ends {
 		for some := range slices.Chunk(all, settledPerStmt) {
 			args := []any{string(end.to), end.reason, end.code, now, string(from), a.ID}
-			if err := t.settleSome(ctx, of, args, some); err != nil {
+			if err := t.settleBatch(ctx, of, args, some); err != nil {
 				return err
 			}
 		}
-		t.moved(of.ID, sms.StandingKey(from, "", false), sms.StandingKey(of.Shows(end.to), "", false), int64(len(all)))
+		t.moveTally(of.ID, sms.StandingKey(from, "", false), sms.StandingKey(of.Shows(end.to), "", false), int64(len(all)))
 		if of.Shows(end.to) != end.to {
 			if err := t.SetUntidy(ctx, of.ID, true); err != nil {
 				return err
@@ -268,15 +269,15 @@ func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt
 const settleStatement = `update message set state = $1, reason = $2, code = $3, provider_id = s.column2, evidence = '', changed_at = $4
 from (values %s) as s where message.id = s.column1 and message.state = $5 and message.attempt_id = $6 returning number, sent_at`
 
-func (t *tx) settleSome(ctx context.Context, of sms.Campaign, args []any, list []sms.Settled) error {
+func (t *tx) settleBatch(ctx context.Context, of sms.Campaign, args []any, list []sms.Settled) error {
 	rows := make([]string, len(list))
 	for i, m := range list {
 		rows[i] = fmt.Sprintf("(cast($%d as bigint), $%d)", len(args)+1, len(args)+2)
 		args = append(args, m.MessageID, m.ProviderID)
 	}
 	var settled []sms.Message
-	done, err := t.raw.QueryContext(ctx, fmt.Sprintf(settleStatement, strings.Join(rows, ", ")), args...)
-	if err = each(done, err, func(scan func(...any) error) error {
+	done, err := t.sql.QueryContext(ctx, fmt.Sprintf(settleStatement, strings.Join(rows, ", ")), args...)
+	if err = forEachRow(done, err, func(scan func(...any) error) error {
 		m := sms.Message{AccountID: of.AccountID, CampaignID: of.ID, State: list[0].To, Code: list[0].Code}
 		err := scan(&m.Number, &m.SentAt)
 		settled = append(settled, m)
@@ -291,16 +292,16 @@ func (t *tx) settleSome(ctx context.Context, of sms.Campaign, args []any, list [
 		return nil
 	}
 	for _, m := range settled {
-		if err := t.became(ctx, m, 1); err != nil {
+		if err := t.countTraffic(ctx, m, 1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// afterAttempt brings the attempt's campaign up to date: its canary, a pause, its
+// updateAfterAttempt brings the attempt's campaign up to date: its canary, a pause, its
 // end.
-func (t *tx) afterAttempt(ctx context.Context, a *sms.Attempt, c sms.Campaign, ended sms.Finished,
+func (t *tx) updateAfterAttempt(ctx context.Context, a *sms.Attempt, c sms.Campaign, ended sms.Finished,
 	judge func(sms.Canary, []sms.Finished) sms.Verdict, now int64) (alert bool, err error) {
 	v := sms.Verdict{Canary: c.Canary}
 	if a.State == sms.AttemptPrepared {
@@ -421,7 +422,7 @@ func (t *tx) recover(ctx context.Context, a *sms.Attempt, now int64) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	return int64(len(rows)), t.settleMessages(ctx, of, a, s.Messages, held(a), o.Class, now)
+	return int64(len(rows)), t.settleMessages(ctx, of, a, s.Messages, openState(a), o.Class, now)
 }
 
 func attempt(r query.Attempt) sms.Attempt {

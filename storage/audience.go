@@ -126,7 +126,7 @@ func (db contactStore) CountAudience(ctx context.Context, a sms.Audience) (int64
 		return db.CountContacts(ctx, a.AccountID, a.Filter)
 	}
 	n, err := db.read().CountMembers(ctx, a.ID)
-	return found(n, err, "count the people of an audience")
+	return wrapNotFound(n, err, "count the people of an audience")
 }
 
 // CountBlockedIn counts the people of an audience whose number is blocked.
@@ -164,7 +164,7 @@ func (db contactStore) blockedContacts(ctx context.Context, account int64) (map[
 	for _, id := range list {
 		ids[id] = true
 	}
-	return found(ids, err, "find blocked contacts")
+	return wrapNotFound(ids, err, "find blocked contacts")
 }
 
 // audienceIDs lists the people of an audience, the oldest first.

@@ -115,7 +115,7 @@ func (db accountStore) PutAlarm(ctx context.Context, a sms.Alarm) error {
 // Alarms lists an account's alarms that nobody has seen to, the latest first.
 func (db accountStore) Alarms(ctx context.Context, account int64) ([]sms.Alarm, error) {
 	rows, err := db.read().OpenAlarms(ctx, account)
-	return alarms(rows), orNothing(err, "list alarms")
+	return alarms(rows), wrapErr(err, "list alarms")
 }
 
 func alarms(rows []query.BalanceAlarm) []sms.Alarm {
@@ -139,7 +139,7 @@ func (db accountStore) SeeAlarms(ctx context.Context, account, last int64, by st
 // UnmailedAlarms lists alarms of every account that were not mailed yet.
 func (db accountStore) UnmailedAlarms(ctx context.Context) ([]sms.Alarm, error) {
 	rows, err := db.read().UnmailedAlarms(ctx)
-	return alarms(rows), orNothing(err, "list alarms to mail")
+	return alarms(rows), wrapErr(err, "list alarms to mail")
 }
 
 // AlarmMailed says that an alarm is mailed, or that nobody wants it.

@@ -42,7 +42,7 @@ func (t contactTx) block(ctx context.Context, list []sms.Blocked) (added int64, 
 		rows = append(rows, "("+places(n+1, 9)+")")
 		args = append(args, b.AccountID, b.Number, string(b.Kind), b.Note, b.ByID, b.ByName, b.Since, b.Proof, b.MessageID)
 	}
-	done, err := t.raw.ExecContext(ctx,
+	done, err := t.sql.ExecContext(ctx,
 		`insert into blocked (account_id, number, kind, note, by_id, by_name, since, proof, message_id) values `+
 			strings.Join(rows, ", ")+
 			` on conflict (account_id, number) do nothing`, args...)
@@ -112,7 +112,7 @@ func (db contactStore) EndedBlocks(ctx context.Context, account int64, number st
 			End: sms.Unblocking{At: r.EndedAt, Kind: sms.BlockKind(r.EndedKind), Note: r.EndedNote, ByID: r.EndedByID,
 				ByName: r.EndedByName}})
 	}
-	return found(list, err, "list ended blocks")
+	return wrapNotFound(list, err, "list ended blocks")
 }
 
 // BlockedNumber finds an entry of the list by id.
@@ -124,7 +124,7 @@ func (db contactStore) BlockedNumber(ctx context.Context, id int64) (sms.Blocked
 // CountBlocked counts the blocked numbers of an account.
 func (db contactStore) CountBlocked(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().CountBlocked(ctx, account)
-	return found(n, err, "count blocked numbers")
+	return wrapNotFound(n, err, "count blocked numbers")
 }
 
 // maxDigits is longer than any number.
@@ -177,7 +177,7 @@ func (db contactStore) BlockedAmong(ctx context.Context, account int64,
 func (db contactStore) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
 	rows, err := db.reader.QueryContext(ctx,
 		`select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
-	return each(rows, err, func(scan func(...any) error) error {
+	return forEachRow(rows, err, func(scan func(...any) error) error {
 		var r query.Blocked
 		if err := scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since, &r.Proof,
 			&r.MessageID); err != nil {
@@ -191,7 +191,7 @@ func (db contactStore) eachBlocked(ctx context.Context, args []any, do func(sms.
 // EachBlocked gives all blocked numbers of an account.
 func (db contactStore) EachBlocked(ctx context.Context, account int64, do func(number string)) error {
 	rows, err := db.reader.QueryContext(ctx, `select number from blocked where account_id = $1`, account)
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var number string
 		if err := scan(&number); err != nil {
 			return err
@@ -230,7 +230,7 @@ join blocked b on b.account_id = c.account_id and b.number = c.number`
 // blocked since the campaign was checked, and then those of the calls behind
 // it too: a long list of them must not cost a pass a call. It returns how many
 // they were.
-func (c *claiming) skipBlocked(ctx context.Context, campaign int64, call []callRow) (int64, error) {
+func (c *claimer) skipBlocked(ctx context.Context, campaign int64, call []callRow) (int64, error) {
 	today := time.UnixMilli(c.now).In(c.account.Location())
 	why := map[int64]string{}
 	for _, r := range call {
@@ -248,7 +248,7 @@ func (c *claiming) skipBlocked(ctx context.Context, campaign int64, call []callR
 }
 
 // leaveOut skips queued messages, each with its reason.
-func (c *claiming) leaveOut(ctx context.Context, campaign int64, why map[int64]string) (int64, error) {
+func (c *claimer) leaveOut(ctx context.Context, campaign int64, why map[int64]string) (int64, error) {
 	if len(why) == 0 {
 		return 0, nil
 	}
@@ -257,7 +257,7 @@ func (c *claiming) leaveOut(ctx context.Context, campaign int64, why map[int64]s
 		same[reason] = append(same[reason], id)
 	}
 	for reason, ids := range same {
-		done, err := c.raw.ExecContext(ctx,
+		done, err := c.sql.ExecContext(ctx,
 			`update message set state = 'skipped', reason = $1, changed_at = $2 where state = 'queued' and id in (`+
 				places(3, len(ids))+`)`,
 			append([]any{reason, c.now}, ids...)...)
@@ -269,13 +269,13 @@ func (c *claiming) leaveOut(ctx context.Context, campaign int64, why map[int64]s
 			return 0, errors.Join(err, fmt.Errorf("%w: %d of %d messages left out", errUnexpected, n, len(ids)))
 		}
 	}
-	c.moved(campaign, sms.StandingKey(sms.Queued, "", false), sms.StandingKey(sms.Skipped, "", false), int64(len(why)))
+	c.moveTally(campaign, sms.StandingKey(sms.Queued, "", false), sms.StandingKey(sms.Skipped, "", false), int64(len(why)))
 	return int64(len(why)), nil
 }
 
-func (c *claiming) blockedAhead(ctx context.Context, campaign int64, do func(id int64, b sms.Blocked)) error {
-	rows, err := c.raw.QueryContext(ctx, blockedRecipients, campaign, blockedPass)
-	err = each(rows, err, func(scan func(...any) error) error {
+func (c *claimer) blockedAhead(ctx context.Context, campaign int64, do func(id int64, b sms.Blocked)) error {
+	rows, err := c.sql.QueryContext(ctx, blockedRecipients, campaign, blockedPass)
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var id int64
 		var b sms.Blocked
 		if err := scan(&id, &b.Kind, &b.ByName, &b.Since); err != nil {

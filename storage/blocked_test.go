@@ -232,7 +232,7 @@ func TestADraftKeepsWhatIsLeftOut(t *testing.T) {
 	}
 	forgotten := draft(0)
 	c = f.set(c.ID, sms.CampaignRunning)
-	f.must(f.db.ForgetDrafts(f.ctx, f.now()))
+	f.must(f.db.PurgeDrafts(f.ctx, f.now()))
 	if _, err := f.db.Campaign(f.ctx, forgotten.ID); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("the old draft is still there: %v", err)
 	}

@@ -52,7 +52,7 @@ func (db campaignStore) CreateDraft(ctx context.Context, c sms.Campaign, token s
 				return err
 			}
 		}
-		if err := t.fromTemplate(ctx, c, id, now); err != nil {
+		if err := t.recordTemplate(ctx, c, id, now); err != nil {
 			return err
 		}
 		if sketch := sketchOf(messages); sketch.Size() > 0 {
@@ -67,9 +67,9 @@ func (db campaignStore) CreateDraft(ctx context.Context, c sms.Campaign, token s
 	return made, created, err
 }
 
-// fromTemplate writes down which of the account's templates a campaign's text
+// recordTemplate writes down which of the account's templates a campaign's text
 // came from, as it is now.
-func (t *tx) fromTemplate(ctx context.Context, c sms.Campaign, id, now int64) error {
+func (t *tx) recordTemplate(ctx context.Context, c sms.Campaign, id, now int64) error {
 	if c.Template == "" {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (in
 		AttemptID: m.AttemptID, ProviderID: m.ProviderID, CreatedAt: m.CreatedAt, SentAt: m.SentAt, CallNo: int64(m.Call)})
 	t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
 	if err == nil && (m.State == sms.Accepted || m.State == sms.Refused) {
-		err = t.became(ctx, m, 1)
+		err = t.countTraffic(ctx, m, 1)
 	}
 	return id, err
 }
@@ -141,9 +141,9 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 	return err
 }
 
-// ForgetDrafts removes drafts that nobody started or changed since the given
+// PurgeDrafts removes drafts that nobody started or changed since the given
 // time, as many at once as one short transaction can.
-func (db campaignStore) ForgetDrafts(ctx context.Context, before int64) error {
+func (db campaignStore) PurgeDrafts(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old drafts", func(t *tx) error {
 		drafts, err := t.OldDrafts(ctx, before)
 		for removed := int64(0); len(drafts) > 0 && removed < sweptPerTx && err == nil; drafts = drafts[1:] {
@@ -170,13 +170,13 @@ func (db campaignStore) Tidy(ctx context.Context, now int64) (more bool, err err
 			return err
 		}
 		more = true
-		return t.cancelSome(ctx, c.ID, c.Pause, now)
+		return t.cancelBatch(ctx, c.ID, c.Pause, now)
 	})
 	return more && err == nil, err
 }
 
-// cancelSome brings messages of a cancelled campaign to what they are shown as.
-func (t *tx) cancelSome(ctx context.Context, id int64, reason string, now int64) error {
+// cancelBatch brings messages of a cancelled campaign to what they are shown as.
+func (t *tx) cancelBatch(ctx context.Context, id int64, reason string, now int64) error {
 	n, err := t.CancelQueued(ctx, query.CancelQueuedParams{CampaignID: id, Reason: reason, ChangedAt: now,
 		Limit: tidyPerTx})
 	if err != nil || n > 0 {
@@ -193,7 +193,7 @@ func (t *tx) cancelSome(ctx context.Context, id int64, reason string, now int64)
 // Campaign finds a campaign by id.
 func (db campaignStore) Campaign(ctx context.Context, id int64) (sms.Campaign, error) {
 	row, err := db.read().CampaignByID(ctx, id)
-	if _, err := found(row, err, "read campaign"); err != nil {
+	if _, err := wrapNotFound(row, err, "read campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
 	return campaign(row.Campaign, row.Test), nil
@@ -224,16 +224,16 @@ func (db campaignStore) UpdateCampaign(ctx context.Context, id, now int64,
 		if before.State == sms.CampaignCancelled {
 			return fmt.Errorf("from %s to %s: %w", before.State, after.State, errUnexpected)
 		}
-		if err := t.showAll(ctx, after); err != nil {
+		if err := t.retallyAll(ctx, after); err != nil {
 			return err
 		}
 		if !before.Started() && after.Started() {
-			if err := t.takeOver(ctx, after, after.StartedName, now); err != nil {
+			if err := t.closeReplaced(ctx, after, after.StartedName, now); err != nil {
 				return err
 			}
 		}
 		if after.Name != before.Name {
-			if err := t.named(ctx, id, after.Name); err != nil {
+			if err := t.indexName(ctx, id, after.Name); err != nil {
 				return err
 			}
 		}
@@ -256,9 +256,9 @@ func (db campaignStore) UpdateCampaign(ctx context.Context, id, now int64,
 	return after, err
 }
 
-// showAll counts messages as what they are shown as after a change of their
+// retallyAll counts messages as what they are shown as after a change of their
 // campaign.
-func (t *tx) showAll(ctx context.Context, after sms.Campaign) error {
+func (t *tx) retallyAll(ctx context.Context, after sms.Campaign) error {
 	counted, err := t.CampaignTally(ctx, after.ID)
 	if err != nil {
 		return err
@@ -266,7 +266,7 @@ func (t *tx) showAll(ctx context.Context, after sms.Campaign) error {
 	for _, r := range counted {
 		for _, state := range []sms.State{sms.Draft, sms.Queued} {
 			if r.Key == sms.StandingKey(state, "", false) {
-				t.moved(after.ID, r.Key, sms.StandingKey(after.Shows(state), "", false), r.N)
+				t.moveTally(after.ID, r.Key, sms.StandingKey(after.Shows(state), "", false), r.N)
 			}
 		}
 	}
@@ -296,7 +296,7 @@ func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, now int64) error 
 func (db campaignStore) SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error) {
 	row, err := db.read().SameCampaign(ctx, query.SameCampaignParams{AccountID: c.AccountID, Fingerprint: c.Fingerprint,
 		ID: c.ID, StartedAt: after})
-	if _, err := found(row, err, "look for the same campaign"); err != nil {
+	if _, err := wrapNotFound(row, err, "look for the same campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
 	return campaign(row.Campaign, row.Test), nil
@@ -306,7 +306,7 @@ func (db campaignStore) SameCampaign(ctx context.Context, c sms.Campaign, after 
 // first and at most 100.
 func (db campaignStore) DueCampaigns(ctx context.Context, now int64) ([]int64, error) {
 	ids, err := db.read().DueCampaigns(ctx, now)
-	return found(ids, err, "list due campaigns")
+	return wrapNotFound(ids, err, "list due campaigns")
 }
 
 // Tally counts a campaign's messages by standing.
@@ -327,7 +327,7 @@ func (db campaignStore) Tally(ctx context.Context, id int64) (sms.Tally, error) 
 // Decisions counts the messages of an account that wait for a person.
 func (db campaignStore) Decisions(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().DecisionCount(ctx, account)
-	return found(n, err, "count decisions")
+	return wrapNotFound(n, err, "count decisions")
 }
 
 // Campaigns lists campaigns; more says that there are older ones.

@@ -141,7 +141,7 @@ func TestOldDraftsAreForgottenAndNothingElse(t *testing.T) {
 	old, running := f.newDraft("a", numbers(2)...), f.start("b", numbers(2)...)
 	before := f.now()
 	fresh := f.newDraft("c", numbers(2)...)
-	f.must(f.db.ForgetDrafts(f.ctx, before))
+	f.must(f.db.PurgeDrafts(f.ctx, before))
 	if _, err := f.db.Campaign(f.ctx, old.ID); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

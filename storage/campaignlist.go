@@ -11,7 +11,7 @@ import (
 // campaignIDs lists the ids of campaigns, newest first; more says that there
 // are older ones.
 func (db campaignStore) campaignIDs(ctx context.Context, f sms.CampaignFilter) (ids []int64, more bool, err error) {
-	gram, err := db.rareGram(ctx, f.Name)
+	gram, err := db.rarestTrigram(ctx, f.Name)
 	if err != nil {
 		return nil, false, err
 	}

@@ -40,12 +40,12 @@ func (db callStore) Claim(ctx context.Context, o sms.ClaimOrder, now int64) (cla
 		if err != nil || len(running) == 0 {
 			return err
 		}
-		c := claiming{db: db.core, tx: t, order: o, account: account(row), now: now, claim: &claim}
+		c := claimer{db: db.core, tx: t, order: o, account: account(row), now: now, claim: &claim}
 		if c.senders, err = (accountTx{t}).senderIDs(ctx, o.AccountID); err != nil {
 			return err
 		}
-		for _, turn := range inTurn(running, o) {
-			if err := c.serve(ctx, turn); err != nil || claim.Attempt != nil {
+		for _, turn := range roundRobin(running, o) {
+			if err := c.claimFrom(ctx, turn); err != nil || claim.Attempt != nil {
 				return err
 			}
 		}
@@ -57,8 +57,8 @@ func (db callStore) Claim(ctx context.Context, o sms.ClaimOrder, now int64) (cla
 	return claim, nil
 }
 
-// inTurn lists the campaigns that may be served in the order of their turns.
-func inTurn(running []query.RunningCampaignsRow, o sms.ClaimOrder) []query.RunningCampaignsRow {
+// roundRobin lists the campaigns that may be served in the order of their turns.
+func roundRobin(running []query.RunningCampaignsRow, o sms.ClaimOrder) []query.RunningCampaignsRow {
 	var urgent, behind, before []query.RunningCampaignsRow
 	for _, c := range running {
 		switch {
@@ -74,8 +74,8 @@ func inTurn(running []query.RunningCampaignsRow, o sms.ClaimOrder) []query.Runni
 	return append(append(urgent, behind...), before...)
 }
 
-// claiming is one claim's transaction.
-type claiming struct {
+// claimer is one claim's transaction.
+type claimer struct {
 	*tx
 	db      *core
 	order   sms.ClaimOrder
@@ -86,8 +86,8 @@ type claiming struct {
 	claim   *sms.Claim
 }
 
-// serve claims from one campaign, if it may send now and has something to.
-func (c *claiming) serve(ctx context.Context, turn query.RunningCampaignsRow) error {
+// claimFrom claims from one campaign, if it may send now and has something to.
+func (c *claimer) claimFrom(ctx context.Context, turn query.RunningCampaignsRow) error {
 	at := time.UnixMilli(c.now)
 	terms := sms.Campaign{ID: turn.ID, Urgent: turn.Urgent, HandOver: turn.HandOver, SendAt: turn.SendAt,
 		SendZone: turn.SendZone, SendOffset: int(turn.SendOffset), TestOf: turn.TestOf}
@@ -100,7 +100,7 @@ func (c *claiming) serve(ctx context.Context, turn query.RunningCampaignsRow) er
 	if terms.HandOverLate(at) {
 		return c.pause(ctx, turn.ID, sms.PauseHandOver, terms.HandOverLateSentence())
 	}
-	room, err := c.room(ctx)
+	room, err := c.dailyQuotaLeft(ctx)
 	if err != nil || room == 0 && turn.TestOf == 0 {
 		return err
 	}
@@ -130,7 +130,7 @@ func (c *claiming) serve(ctx context.Context, turn query.RunningCampaignsRow) er
 }
 
 // pause stops a campaign that may not go on.
-func (c *claiming) pause(ctx context.Context, id int64, code, sentence string) error {
+func (c *claimer) pause(ctx context.Context, id int64, code, sentence string) error {
 	row, err := c.CampaignByID(ctx, id)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ type callRow struct {
 // still, at most limit, after those have been left out whose number is blocked:
 // freeze meets none of them. It lists none although there may be some when
 // there were more blocked ones than one transaction should leave out.
-func (c *claiming) nextCall(ctx context.Context, campaign int64, limit int) (rows []callRow, skipped bool, err error) {
+func (c *claimer) nextCall(ctx context.Context, campaign int64, limit int) (rows []callRow, skipped bool, err error) {
 	for range blockedPasses {
 		first, err := c.firstQueued(ctx, campaign)
 		if err != nil || first == nil {
@@ -165,7 +165,7 @@ func (c *claiming) nextCall(ctx context.Context, campaign int64, limit int) (row
 		}
 		n, err := c.skipBlocked(ctx, campaign, rows)
 		if err == nil && n == 0 {
-			n, err = c.skipOften(ctx, campaign, rows)
+			n, err = c.skipCapped(ctx, campaign, rows)
 		}
 		if err == nil && n == 0 {
 			n, err = c.skipRemembered(ctx, campaign, rows)
@@ -186,7 +186,7 @@ const queuedPerTx = 2000
 // is none it queues the next of the campaign's messages. Whole calls are
 // queued, so that the call of a queued message is complete. nil: there is none,
 // or what was queued waits for its twins and the next claim looks further.
-func (c *claiming) firstQueued(ctx context.Context, campaign int64) (*query.FirstQueuedRow, error) {
+func (c *claimer) firstQueued(ctx context.Context, campaign int64) (*query.FirstQueuedRow, error) {
 	for range blockedPasses {
 		first, err := c.FirstQueued(ctx, campaign)
 		if err == nil {
@@ -219,11 +219,11 @@ left join blocked b on b.account_id = m.account_id and b.number = m.number
 where ` + waiting + ` and m.call_no = $2 and m.unicode = $3 order by m.id limit $4 ` + claimLock
 
 // callRows lists messages of one call of the plan and one alphabet.
-func (c *claiming) callRows(ctx context.Context, campaign int64, first query.FirstQueuedRow,
+func (c *claimer) callRows(ctx context.Context, campaign int64, first query.FirstQueuedRow,
 	limit int) ([]callRow, error) {
-	rows, err := c.raw.QueryContext(ctx, callRecipients, campaign, first.CallNo, first.Unicode, limit)
+	rows, err := c.sql.QueryContext(ctx, callRecipients, campaign, first.CallNo, first.Unicode, limit)
 	var list []callRow
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var r callRow
 		var kind, by sql.NullString
 		var since sql.NullInt64
@@ -234,11 +234,11 @@ func (c *claiming) callRows(ctx context.Context, campaign int64, first query.Fir
 		list = append(list, r)
 		return err
 	})
-	return found(list, err, "list a call's messages")
+	return wrapNotFound(list, err, "list a call's messages")
 }
 
 // prepare freezes as many of the messages as one call may hold.
-func (c *claiming) prepare(ctx context.Context, id int64, rows []callRow, canary bool, limit int) error {
+func (c *claimer) prepare(ctx context.Context, id int64, rows []callRow, canary bool, limit int) error {
 	row, err := c.CampaignByID(ctx, id)
 	if err != nil {
 		return err
@@ -265,11 +265,11 @@ func (c *claiming) prepare(ctx context.Context, id int64, rows []callRow, canary
 		return err
 	}
 	c.claim.Attempt = a
-	return c.freeze(ctx, a)
+	return c.bindToAttempt(ctx, a)
 }
 
 // fill decides the form of a call and which of the messages go into it.
-func (c *claiming) fill(a *sms.Attempt, rows []callRow, limit int) {
+func (c *claimer) fill(a *sms.Attempt, rows []callRow, limit int) {
 	candidates := make([]sms.Recipient, len(rows))
 	for i, r := range rows {
 		candidates[i] = r.Recipient
@@ -287,8 +287,8 @@ func (c *claiming) fill(a *sms.Attempt, rows []callRow, limit int) {
 	}
 }
 
-// freeze binds the messages to their attempt and marks them in flight.
-func (c *claiming) freeze(ctx context.Context, a *sms.Attempt) error {
+// bindToAttempt binds the messages to their attempt and marks them in flight.
+func (c *claimer) bindToAttempt(ctx context.Context, a *sms.Attempt) error {
 	if err := c.bind(ctx, a.ID, a.Messages); err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (c *claiming) freeze(ctx context.Context, a *sms.Attempt) error {
 	if n == 0 || n != int64(a.Recipients) {
 		return fmt.Errorf("freeze recipients: %w", errUnexpected)
 	}
-	c.moved(a.CampaignID, "queued", "sending", n)
+	c.moveTally(a.CampaignID, "queued", "sending", n)
 	if a.Canary {
 		return c.SetCanary(ctx, a.CampaignID, string(sms.CanaryFlying))
 	}
@@ -320,7 +320,7 @@ func (t *tx) bind(ctx context.Context, attempt int64, messages []int64) error {
 			args = append(args, id)
 			rows[i] = fmt.Sprintf("($1, $%d)", i+2)
 		}
-		if _, err := t.raw.ExecContext(ctx, `insert into attempt_message (attempt_id, message_id) values `+
+		if _, err := t.sql.ExecContext(ctx, `insert into attempt_message (attempt_id, message_id) values `+
 			strings.Join(rows, ", "), args...); err != nil {
 			return fmt.Errorf("bind messages to their attempt: %w", err)
 		}

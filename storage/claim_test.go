@@ -360,7 +360,7 @@ func TestDroppedDraftsGoInBoundedSteps(t *testing.T) {
 	long := f.draftOf(sms.Campaign{}, many(sweptPerTx*3, 10))
 	token := randomHex(16)
 	f.must(f.db.update(f.ctx, "set token", func(t *tx) error {
-		_, err := t.raw.ExecContext(f.ctx, "update campaign set token = $1 where id = $2", token, long.ID)
+		_, err := t.sql.ExecContext(f.ctx, "update campaign set token = $1 where id = $2", token, long.ID)
 		return err
 	}))
 	made, created, err := f.db.CreateDraft(f.ctx, sms.Campaign{AccountID: f.account.ID, SenderID: "CLINIC"}, randomHex(16),

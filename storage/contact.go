@@ -118,7 +118,7 @@ func (db contactStore) CountContacts(ctx context.Context, account int64, f sms.F
 		return db.countAll(ctx, account)
 	}
 	err = db.matching(ctx, account, math.MaxInt64, f, func(ids []int64) bool { n += int64(len(ids)); return true })
-	return found(n, err, "count contacts")
+	return wrapNotFound(n, err, "count contacts")
 }
 
 const countPacked = `select coalesce(sum(b.n), 0) from contact_block b where b.account_id = $1 and b.key = ''
@@ -131,7 +131,7 @@ func (db contactStore) countAll(ctx context.Context, account int64) (n int64, er
 	var stale int64
 	err = db.reader.QueryRowContext(ctx, "select ("+countPacked+"), ("+countStale+")", account, int64(blockSize)).Scan(&n,
 		&stale)
-	return found(n+stale, err, "count contacts")
+	return wrapNotFound(n+stale, err, "count contacts")
 }
 
 // FindContacts lists contacts as Contacts does, and counts all that the filter
@@ -218,7 +218,7 @@ func (db contactStore) ContactColumns(ctx context.Context, account int64) (list 
 	for _, r := range rows {
 		list = append(list, sms.ContactColumn{Key: r.Key, Name: r.Name})
 	}
-	return found(list, err, "list columns of contacts")
+	return wrapNotFound(list, err, "list columns of contacts")
 }
 
 // SaveContact stores a contact: a new one where its ID is 0, else the contact
@@ -362,7 +362,7 @@ func (t contactTx) contactsOf(ctx context.Context, account int64, some []sms.Con
 	for _, c := range some {
 		args = append(args, c.Number)
 	}
-	list, err := readContacts(t.raw.QueryContext(ctx, contactsOfNumbers+"("+places(2, len(some))+")", args...))
+	list, err := readContacts(t.sql.QueryContext(ctx, contactsOfNumbers+"("+places(2, len(some))+")", args...))
 	if err != nil {
 		return nil, fmt.Errorf("read contacts: %w", err)
 	}
@@ -389,7 +389,7 @@ func (t contactTx) insertContacts(ctx context.Context, list []sms.Contact, now i
 		rows[i] = "(" + places(len(args)+1, 10) + ")"
 		args = append(args, c.AccountID, c.Number, c.Name, fields, tags, c.Source, c.ByID, c.ByName, now, now)
 	}
-	added, err := t.raw.QueryContext(ctx,
+	added, err := t.sql.QueryContext(ctx,
 		`insert into contact (account_id, number, name, fields, tags, source, by_id, by_name, created_at, changed_at) values `+
 			strings.Join(rows, ", ")+` returning id`, args...)
 	if err != nil {

@@ -28,7 +28,7 @@ func (f *fixture) packContacts() {
 	f.t.Helper()
 	for more := true; more; {
 		var err error
-		more, err = f.db.SettleContacts(f.ctx)
+		more, err = f.db.PackContacts(f.ctx)
 		f.must(err)
 	}
 }

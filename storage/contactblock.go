@@ -16,7 +16,7 @@ import (
 // a value in it, the folded values of the block stand packed in one row of
 // contact_block, so that a filter over a million people reads some hundred rows
 // and none of the contacts. A change of a contact only marks its block as
-// stale; what is stale is read from the contacts until SettleContacts packs it
+// stale; what is stale is read from the contacts until PackContacts packs it
 // again, so a filter never answers with what was.
 const (
 	blockSize = 4096
@@ -113,10 +113,10 @@ func packValues(values []string) []byte {
 	return b
 }
 
-// narrowBlock applies a condition to the packed values of a block: with any it adds
+// applyCondition applies a condition to the packed values of a block: with any it adds
 // those that fit to in, else it takes the others out. A column that was not
 // packed has only empty values.
-func narrowBlock(in []bool, body []byte, anyOf bool, fits func(string) bool) error {
+func applyCondition(in []bool, body []byte, anyOf bool, fits func(string) bool) error {
 	if body == nil {
 		if none := fits(""); none == anyOf {
 			for i := range in {
@@ -169,21 +169,21 @@ func narrowWords(in []bool, b string, anyOf bool, fits func(string) bool) error 
 	return nil
 }
 
-// packed is what of one block a filter needs.
-type packed struct {
+// packedBlock is what of one block a filter needs.
+type packedBlock struct {
 	block  int64
 	n      int
 	bodies map[string][]byte
 }
 
-// matchers are the conditions of a filter, made ready once.
-type matchers struct {
+// predicates are the conditions of a filter, made ready once.
+type predicates struct {
 	sms.Filter
 	fits []func(string) bool
 }
 
-func newMatchers(f sms.Filter) matchers {
-	m := matchers{Filter: f}
+func newPredicates(f sms.Filter) predicates {
+	m := predicates{Filter: f}
 	for _, c := range f.Conditions {
 		m.fits = append(m.fits, c.Matcher())
 	}
@@ -191,7 +191,7 @@ func newMatchers(f sms.Filter) matchers {
 }
 
 // ids lists the contacts of the block that fit, the newest first.
-func (p packed) ids(f matchers) ([]int64, error) {
+func (p packedBlock) ids(f predicates) ([]int64, error) {
 	anyOf := f.Any && !f.Everybody()
 	in := make([]bool, p.n)
 	for i := range in {
@@ -211,7 +211,7 @@ func (p packed) ids(f matchers) ([]int64, error) {
 				}
 				continue
 			}
-			if err := narrowBlock(in, body, anyOf, f.fits[i]); err != nil {
+			if err := applyCondition(in, body, anyOf, f.fits[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -249,13 +249,13 @@ func (db contactStore) matching(ctx context.Context, account, upTo int64, f sms.
 	if err != nil {
 		return err
 	}
-	ready := newMatchers(f)
+	ready := newPredicates(f)
 	stale = slices.DeleteFunc(stale, func(b int64) bool { return b > blockOf(upTo) })
 	live := func(block int64) (bool, error) {
 		ids, err := db.matchLive(ctx, account, block, f)
 		return err == nil && do(ids), err
 	}
-	err = db.eachPacked(ctx, account, blockOf(upTo), f.Keys(), func(p packed, isStale bool) (bool, error) {
+	err = db.eachPacked(ctx, account, blockOf(upTo), f.Keys(), func(p packedBlock, isStale bool) (bool, error) {
 		for len(stale) > 0 && stale[0] >= p.block {
 			block := stale[0]
 			stale = stale[1:]
@@ -288,7 +288,7 @@ func (db contactStore) matching(ctx context.Context, account, upTo int64, f sms.
 var errEnough = errors.New("enough")
 
 func (db contactStore) eachPacked(ctx context.Context, account, upTo int64, keys []string,
-	do func(packed, bool) (bool, error)) (err error) {
+	do func(packedBlock, bool) (bool, error)) (err error) {
 	args := []any{account, upTo, idsKey}
 	for _, k := range keys {
 		args = append(args, k)
@@ -298,7 +298,7 @@ func (db contactStore) eachPacked(ctx context.Context, account, upTo int64, keys
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	p := packed{bodies: map[string][]byte{}}
+	p := packedBlock{bodies: map[string][]byte{}}
 	for rows.Next() {
 		var key string
 		var body []byte
@@ -343,9 +343,9 @@ func (db contactStore) matchLive(ctx context.Context, account, block int64, f sm
 // blocksPerCall is how many blocks one call packs.
 const blocksPerCall = 16
 
-// SettleContacts packs some of the blocks that are stale; more says that there
+// PackContacts packs some of the blocks that are stale; more says that there
 // are others.
-func (db contactStore) SettleContacts(ctx context.Context) (more bool, err error) {
+func (db contactStore) PackContacts(ctx context.Context) (more bool, err error) {
 	stale, err := db.read().SomeStale(ctx, blocksPerCall)
 	if err != nil {
 		return false, fmt.Errorf("list what is stale of the contacts: %w", err)

@@ -14,7 +14,7 @@ import (
 // stand where those without any report do.
 const interimKey = "acceptd"
 
-func interim(m sms.Message) int64 {
+func acceptd(m sms.Message) int64 {
 	if m.State == sms.Accepted && m.Delivery.Status == sms.Acceptd {
 		return 1
 	}

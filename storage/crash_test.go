@@ -244,7 +244,7 @@ func (l *crashLife) check() error {
 	if err := errors.Join(p.db.Check(p.ctx), p.work()); err != nil {
 		return err
 	}
-	wrong, err := p.db.Miscounts(p.ctx)
+	wrong, err := p.db.CountMismatches(p.ctx)
 	if err != nil || len(wrong) > 0 {
 		return fmt.Errorf("%+v, %v", wrong, err)
 	}

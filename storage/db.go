@@ -57,15 +57,15 @@ func newDB(c *core) *DB {
 // core is what every noun stands on: the engine's connections, the transaction
 // and the journal's side.
 type core struct {
-	config  Config
-	data    string
-	writer  *sql.DB
-	reader  *sql.DB
-	asked   *prepared // of reader
-	told    *prepared // of writer
-	seal    sealer
-	steady  func() health.Steady
-	waiting atomic.Int64 // writers that wait for their turn
+	config         Config
+	data           string
+	writer         *sql.DB
+	reader         *sql.DB
+	readStmts      *stmtCache // of reader
+	writeStmts     *stmtCache // of writer
+	seal           sealer
+	steady         func() health.Steady
+	pendingWriters atomic.Int64 // writers that wait for their turn
 
 	// The journal's side. Licences are committed one by one, so that its lines
 	// have their order.
@@ -135,10 +135,10 @@ func Look(ctx context.Context, c Config) (*DB, error) {
 		return nil, err
 	}
 	db.writer = db.reader
-	db.asked, db.told = newPrepared(db.reader), newPrepared(db.writer)
+	db.readStmts, db.writeStmts = newStmtCache(db.reader), newStmtCache(db.writer)
 	for _, find := range []func(context.Context) error{db.findDesk, db.findNode, db.openJournalSide} {
 		if err := find(ctx); err != nil {
-			return nil, errors.Join(err, db.asked.close(), db.reader.Close())
+			return nil, errors.Join(err, db.readStmts.close(), db.reader.Close())
 		}
 	}
 	return db, nil
@@ -173,7 +173,7 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 	if db.writer, db.reader, err = openSQLite(c.path()); err != nil {
 		return nil, err
 	}
-	db.asked, db.told = newPrepared(db.reader), newPrepared(db.writer)
+	db.readStmts, db.writeStmts = newStmtCache(db.reader), newStmtCache(db.writer)
 	for _, step := range []func(context.Context, *sql.DB) error{assertSQLite, migrate} {
 		if err := step(ctx, db.writer); err != nil {
 			return nil, errors.Join(err, db.Close())
@@ -194,7 +194,7 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 
 // Close closes the database. Nothing may use it afterwards.
 func (db *core) Close() error {
-	return errors.Join(db.asked.close(), db.told.close(), db.reader.Close(), db.writer.Close())
+	return errors.Join(db.readStmts.close(), db.writeStmts.close(), db.reader.Close(), db.writer.Close())
 }
 
 func lockFile(path string, wait bool) (func(), error) {
@@ -215,14 +215,14 @@ func lockFile(path string, wait bool) (func(), error) {
 	return func() { _ = f.Close() }, nil
 }
 
-func (db *core) read() *query.Queries { return query.New(db.asked) }
+func (db *core) read() *query.Queries { return query.New(db.readStmts) }
 
 // tx is one writing transaction. Whatever moves a message counts it here, so
 // that the campaign's tally commits together with the change.
 type tx struct {
 	*query.Queries
-	raw     *sql.Tx
-	always  *telling // for texts that are always the same
+	sql     *sql.Tx
+	stmts   *txStmts // for texts that are always the same
 	tally   map[tallyKey]int64
 	traffic *traffic
 	steady  func() health.Steady
@@ -237,7 +237,7 @@ func (t *tx) count(campaign int64, key string, n int64) {
 	t.tally[tallyKey{campaign, key}] += n
 }
 
-func (t *tx) moved(campaign int64, from, to string, n int64) {
+func (t *tx) moveTally(campaign int64, from, to string, n int64) {
 	if from != to {
 		t.count(campaign, from, -n)
 		t.count(campaign, to, n)
@@ -246,14 +246,14 @@ func (t *tx) moved(campaign int64, from, to string, n int64) {
 
 // update runs fn in one writing transaction. fn may run once only.
 func (db *core) update(ctx context.Context, doing string, fn func(*tx) error) error {
-	db.waiting.Add(1)
+	db.pendingWriters.Add(1)
 	raw, err := db.writer.BeginTx(ctx, nil)
-	db.waiting.Add(-1)
+	db.pendingWriters.Add(-1)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, classify(err))
 	}
-	always := &telling{Tx: raw, prepared: db.told, unknown: map[string]bool{}}
-	t := &tx{Queries: query.New(always), raw: raw, always: always, tally: map[tallyKey]int64{},
+	always := &txStmts{Tx: raw, cache: db.writeStmts, missing: map[string]bool{}}
+	t := &tx{Queries: query.New(always), sql: raw, stmts: always, tally: map[tallyKey]int64{},
 		traffic: newTraffic(&db.networks), steady: db.steady}
 	if err = fn(t); err == nil {
 		err = t.flush(ctx)
@@ -265,7 +265,7 @@ func (db *core) update(ctx context.Context, doing string, fn func(*tx) error) er
 		_ = raw.Rollback()
 		return fmt.Errorf("%s: %w", doing, classify(err))
 	}
-	db.told.learn(ctx, always.unknown)
+	db.writeStmts.prepareAll(ctx, always.missing)
 	return nil
 }
 
@@ -284,8 +284,8 @@ func (t *tx) flush(ctx context.Context) error {
 	return nil
 }
 
-// found turns "no rows" into sms.ErrNotFound and says what was being done.
-func found[T any](v T, err error, doing string) (T, error) {
+// wrapNotFound turns "no rows" into sms.ErrNotFound and says what was being done.
+func wrapNotFound[T any](v T, err error, doing string) (T, error) {
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", doing, classify(err))
 	}

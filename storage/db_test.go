@@ -64,7 +64,7 @@ func TestADatabaseWithWeakerSettingsIsRefused(t *testing.T) {
 func TestSQLiteVersion(t *testing.T) {
 	for version, want := range map[string]bool{"3.51.3": true, "3.51.10": true, "3.52.0": true, "4.0.0": true,
 		"3.51.2": false, "3.50.4": false, "2.99.99": false, "": false, "x": false, "3.51": false} {
-		if got := atLeast(version, 3, 51, 3); got != want {
+		if got := versionAtLeast(version, 3, 51, 3); got != want {
 			t.Errorf("atLeast(%q) = %v", version, got)
 		}
 	}
@@ -166,16 +166,16 @@ func openAtOnce(t *testing.T, data string, n int) {
 func TestOneProcessDispatches(t *testing.T) {
 	data := t.TempDir()
 	a, b := open(t, data), open(t, data)
-	release, err := a.Dispatching()
+	release, err := a.AcquireDispatchLock()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Dispatching(); err == nil || !strings.Contains(err.Error(),
+	if _, err := b.AcquireDispatchLock(); err == nil || !strings.Contains(err.Error(),
 		"another smsdesk is already using the data folder "+data) {
 		t.Errorf("the second one: %v", err)
 	}
 	release()
-	release, err = b.Dispatching()
+	release, err = b.AcquireDispatchLock()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limi
 	now int64) (out sms.Carried, err error) {
 	err = db.update(ctx, "store decisions", func(t *tx) error {
 		out = sms.Carried{Decision: d, Counts: map[sms.Choice]int{}}
-		picked, err := t.pick(ctx, d, true)
+		picked, err := t.selectItems(ctx, d, true)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limi
 		if err := t.putDecision(ctx, &out.Decision); err != nil || out.Decision.State == sms.DecisionProposed {
 			return err
 		}
-		out.Campaign, err = t.carryOut(ctx, out.Decision, picked, limits, now)
+		out.Campaign, err = t.applyDecision(ctx, out.Decision, picked, limits, now)
 		return err
 	})
 	return out, err
@@ -188,14 +188,14 @@ func (db callStore) Agree(ctx context.Context, id int64, second sms.User, limits
 			return err
 		}
 		out.Decision = d
-		picked, err := t.pick(ctx, d, false)
+		picked, err := t.selectItems(ctx, d, false)
 		if err != nil {
 			return err
 		}
 		for _, p := range picked {
 			out.Counts[p.choice]++
 		}
-		out.Campaign, err = t.carryOut(ctx, d, picked, limits, now)
+		out.Campaign, err = t.applyDecision(ctx, d, picked, limits, now)
 		return err
 	})
 	return out, err
@@ -216,7 +216,7 @@ func (db callStore) DropDecision(ctx context.Context, id int64, by sms.User, now
 // unmatched report came, up to 1,000.
 func (db callStore) HintedDoubts(ctx context.Context, campaign int64) (int64, error) {
 	n, err := db.read().HintedDoubts(ctx, campaign)
-	return found(n, err, "count hints")
+	return wrapNotFound(n, err, "count hints")
 }
 
 // Proposals lists the decisions of a campaign that wait for a second person.
@@ -259,7 +259,7 @@ func (t *tx) endDecision(ctx context.Context, d *sms.Decision, state sms.Decisio
 	n, err := t.EndDecision(ctx, query.EndDecisionParams{ID: d.ID, State: string(state), SecondID: second.ID,
 		SecondName: second.Name, DecidedAt: now})
 	if err != nil || n != 1 {
-		return orUnexpected(err)
+		return conflictIfNil(err)
 	}
 	d.State, d.Second, d.DecidedAt = state, second, now
 	return nil
@@ -276,14 +276,14 @@ func decision(r query.Decision) (sms.Decision, error) {
 	return d, nil
 }
 
-type picked struct {
+type decisionItem struct {
 	message sms.Message
 	choice  sms.Choice
 }
 
-// pick turns choices into messages. With strict, a message that is not as the
+// selectItems turns choices into messages. With strict, a message that is not as the
 // person saw it is sms.Overtaken; without, it is left out.
-func (t *tx) pick(ctx context.Context, d sms.Decision, strict bool) ([]picked, error) {
+func (t *tx) selectItems(ctx context.Context, d sms.Decision, strict bool) ([]decisionItem, error) {
 	own := map[int64]sms.Choice{}
 	for _, c := range d.Choices {
 		if c.Message > 0 {
@@ -294,11 +294,11 @@ func (t *tx) pick(ctx context.Context, d sms.Decision, strict bool) ([]picked, e
 	if err != nil {
 		return nil, err
 	}
-	var list []picked
+	var list []decisionItem
 	var gone sms.Overtaken
 	changed := false
 	for _, c := range d.Choices {
-		rows, err := t.chosen(ctx, d, c)
+		rows, err := t.messagesOf(ctx, d, c)
 		if err != nil {
 			return nil, err
 		}
@@ -325,7 +325,7 @@ func (t *tx) pick(ctx context.Context, d sms.Decision, strict bool) ([]picked, e
 				}
 			}
 			if ok && c.Choice != sms.ChooseLater {
-				list = append(list, picked{m, c.Choice})
+				list = append(list, decisionItem{m, c.Choice})
 			}
 		}
 	}
@@ -335,7 +335,7 @@ func (t *tx) pick(ctx context.Context, d sms.Decision, strict bool) ([]picked, e
 	return list, nil
 }
 
-func (t *tx) chosen(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.Message, error) {
+func (t *tx) messagesOf(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.Message, error) {
 	var rows []query.Message
 	var err error
 	if c.Message > 0 {
@@ -351,8 +351,8 @@ func (t *tx) chosen(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.M
 	return list, err
 }
 
-// carryOut moves the messages. The tally commits with them.
-func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, limits plan.Limits,
+// applyDecision moves the messages. The tally commits with them.
+func (t *tx) applyDecision(ctx context.Context, d sms.Decision, list []decisionItem, limits plan.Limits,
 	now int64) (made sms.Campaign, err error) {
 	var again []sms.Message
 	requeued := false
@@ -377,7 +377,7 @@ func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, limits
 		}
 	}
 	if len(again) > 0 {
-		made, err = t.draftAgain(ctx, d, again, limits, now)
+		made, err = t.draftResend(ctx, d, again, limits, now)
 	}
 	return made, err
 }
@@ -388,9 +388,9 @@ func (t *tx) carryOut(ctx context.Context, d sms.Decision, list []picked, limits
 func (t *tx) queueHeld(ctx context.Context, m sms.Message, now int64) error {
 	n, err := t.QueueHeld(ctx, m.ID, now, m.AttemptID)
 	if err != nil || n != 1 {
-		return orUnexpected(err)
+		return conflictIfNil(err)
 	}
-	t.moved(m.CampaignID, sms.StandingKey(sms.Held, "", false), sms.StandingKey(sms.Queued, "", false), 1)
+	t.moveTally(m.CampaignID, sms.StandingKey(sms.Held, "", false), sms.StandingKey(sms.Queued, "", false), 1)
 	return nil
 }
 
@@ -410,10 +410,10 @@ func (t *tx) reopen(ctx context.Context, id, now int64) error {
 	return t.putCampaign(ctx, &c, now)
 }
 
-// draftAgain makes new messages in place of doubtful ones, in a draft of their
+// draftResend makes new messages in place of doubtful ones, in a draft of their
 // own. The doubtful ones are closed when that starts, and not before: a draft
 // may be thrown away, and a report may still come.
-func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message, limits plan.Limits,
+func (t *tx) draftResend(ctx context.Context, d sms.Decision, list []sms.Message, limits plan.Limits,
 	now int64) (made sms.Campaign, err error) {
 	from, err := t.campaign(ctx, d.CampaignID)
 	if err != nil {
@@ -455,10 +455,10 @@ func (t *tx) draftAgain(ctx context.Context, d sms.Decision, list []sms.Message,
 	return t.campaign(ctx, c.ID)
 }
 
-// takeOver closes the doubtful messages whose successors are about to be
+// closeReplaced closes the doubtful messages whose successors are about to be
 // queued. One that a report or a person has settled meanwhile was sent, or is
 // somebody else's to decide: its successor is left out.
-func (t *tx) takeOver(ctx context.Context, c sms.Campaign, by string, now int64) error {
+func (t *tx) closeReplaced(ctx context.Context, c sms.Campaign, by string, now int64) error {
 	rows, err := t.Predecessors(ctx, c.ID)
 	if err != nil {
 		return err
@@ -469,14 +469,14 @@ func (t *tx) takeOver(ctx context.Context, c sms.Campaign, by string, now int64)
 			if err != nil {
 				return err
 			}
-			t.moved(c.ID, sms.StandingKey(c.Shows(sms.Draft), "", false), sms.StandingKey(sms.Skipped, "", false), n)
+			t.moveTally(c.ID, sms.StandingKey(c.Shows(sms.Draft), "", false), sms.StandingKey(sms.Skipped, "", false), n)
 			continue
 		}
 		n, err := t.CloseResent(ctx, r.MessageID, "Replaced by a new message by "+by+".", now)
 		if err != nil || n != 1 {
-			return orUnexpected(err)
+			return conflictIfNil(err)
 		}
-		t.moved(r.CampaignID, sms.StandingKey(sms.InDoubt, "", false), sms.StandingKey(sms.ClosedResent, "", false), 1)
+		t.moveTally(r.CampaignID, sms.StandingKey(sms.InDoubt, "", false), sms.StandingKey(sms.ClosedResent, "", false), 1)
 		if err := t.DeleteInFlight(ctx, r.MessageID); err != nil {
 			return err
 		}

@@ -223,7 +223,7 @@ func TestAThrownAwayDraftLeavesTheDoubt(t *testing.T) {
 	out, err := f.decide(ada, c, choice)
 	f.must(err)
 	f.pass(minute)
-	f.must(f.db.ForgetDrafts(f.ctx, f.now()))
+	f.must(f.db.PurgeDrafts(f.ctx, f.now()))
 	if _, err := f.db.Campaign(f.ctx, out.Campaign.ID); !errors.Is(err, sms.ErrNotFound) {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestADoubtSentAgainIsPlannedAndLinked(t *testing.T) {
 		made.Name != "A campaign (sent again)" {
 		t.Errorf("%+v", made)
 	}
-	again, err := f.db.AgainCampaigns(f.ctx, c.ID)
+	again, err := f.db.Resends(f.ctx, c.ID)
 	if err != nil || len(again) != 1 || again[0].ID != made.ID {
 		t.Errorf("%+v, %v", again, err)
 	}

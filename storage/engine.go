@@ -111,14 +111,14 @@ func newestSchema() (version int64) {
 	return version
 }
 
-// marks stands for n arguments, each in its place in the statement. They have
+// placeholders stands for n arguments, each in its place in the statement. They have
 // no numbers: SQLite looks a numbered one up among all others, and a statement
 // of many rows then costs the square of their number.
-func marks(n int) string { return strings.Repeat("?, ", n-1) + "?" }
+func placeholders(n int) string { return strings.Repeat("?, ", n-1) + "?" }
 
-// Spare gives back the memory of pages that were read, of every file: several
+// ShrinkMemory gives back the memory of pages that were read, of every file: several
 // that are open share their caches, and what is read once of one stays in it.
-func (db *core) Spare(ctx context.Context) error {
+func (db *core) ShrinkMemory(ctx context.Context) error {
 	if _, err := db.writer.ExecContext(ctx, "pragma shrink_memory"); err != nil {
 		return fmt.Errorf("give memory back: %w", err)
 	}
@@ -188,13 +188,13 @@ func assertSQLite(ctx context.Context, db *sql.DB) error {
 	if err := db.QueryRowContext(ctx, "select sqlite_version()").Scan(&version); err != nil {
 		return fmt.Errorf("read SQLite's version: %w", err)
 	}
-	if !atLeast(version, 3, 51, 3) {
+	if !versionAtLeast(version, 3, 51, 3) {
 		return fmt.Errorf("SQLite is %s; 3.51.3 or newer is needed", version)
 	}
 	return nil
 }
 
-func atLeast(version string, want ...int) bool {
+func versionAtLeast(version string, want ...int) bool {
 	parts := strings.SplitN(version, ".", len(want))
 	for i, part := range parts {
 		n := 0

@@ -31,8 +31,8 @@ const maxIDsPerMessage = 5
 // what it settled.
 func (db reportStore) Reconcile(ctx context.Context, account int64, country string, now int64,
 	each func(sms.Applied)) error {
-	p := pass{account: account, country: country, now: now, people: db.people}
-	for _, step := range []func(context.Context, *tx, *sms.Applied) (int, error){p.key, p.answered, p.doubts, p.ripe} {
+	p := reconcilePass{account: account, country: country, now: now, people: db.people}
+	for _, step := range []func(context.Context, *tx, *sms.Applied) (int, error){p.key, p.answered, p.doubts, p.due} {
 		for left := 1; left > 0; {
 			var done sms.Applied
 			err := db.update(ctx, "compare reports with messages in doubt", func(t *tx) error {
@@ -49,8 +49,8 @@ func (db reportStore) Reconcile(ctx context.Context, account int64, country stri
 	return nil
 }
 
-// pass is one walk over an account's doubts and reports.
-type pass struct {
+// reconcilePass is one walk over an account's doubts and reports.
+type reconcilePass struct {
 	account int64
 	country string
 	now     int64
@@ -60,7 +60,7 @@ type pass struct {
 }
 
 // key gives reports of an older version the number by which they are found.
-func (p *pass) key(ctx context.Context, t *tx, _ *sms.Applied) (int, error) {
+func (p *reconcilePass) key(ctx context.Context, t *tx, _ *sms.Applied) (int, error) {
 	rows, err := t.UnkeyedReports(ctx, p.account)
 	for _, r := range rows {
 		err = errors.Join(err, t.KeyReport(ctx, r.ID, reportKey(r.Mobile, p.country)))
@@ -68,11 +68,11 @@ func (p *pass) key(ctx context.Context, t *tx, _ *sms.Applied) (int, error) {
 	return len(rows), err
 }
 
-func (p *pass) ripeBefore() int64 { return p.now - sms.EvidenceGrace.Milliseconds() }
+func (p *reconcilePass) cutoff() int64 { return p.now - sms.EvidenceGrace.Milliseconds() }
 
 // doubts looks for reports about every message in doubt.
-func (p *pass) doubts(ctx context.Context, t *tx, done *sms.Applied) (int, error) {
-	rows, err := t.DoubtsWithReports(ctx, p.account, p.after, p.ripeBefore())
+func (p *reconcilePass) doubts(ctx context.Context, t *tx, done *sms.Applied) (int, error) {
+	rows, err := t.DoubtsWithReports(ctx, p.account, p.after, p.cutoff())
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +83,7 @@ func (p *pass) doubts(ctx context.Context, t *tx, done *sms.Applied) (int, error
 			return 0, err
 		}
 		for _, w := range waiting {
-			if err := t.prove(ctx, report(w), p.country, done, p.now); err != nil {
+			if err := t.settleFromReport(ctx, report(w), p.country, done, p.now); err != nil {
 				return 0, err
 			}
 		}
@@ -91,29 +91,30 @@ func (p *pass) doubts(ctx context.Context, t *tx, done *sms.Applied) (int, error
 	return len(rows), nil
 }
 
-// ripe looks once at each report that has become old enough: it may be the
+// due looks once at each report that has become old enough: it may be the
 // second one of a message that another report or a person has settled.
-func (p *pass) ripe(ctx context.Context, t *tx, done *sms.Applied) (int, error) {
+func (p *reconcilePass) due(ctx context.Context, t *tx, done *sms.Applied) (int, error) {
 	name := fmt.Sprintf("evidence:%d", p.account)
 	seen, err := t.Cursor(ctx, name)
 	if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
 		return 0, err
 	}
-	rows, err := t.WaitingReports(ctx, p.account, seen, p.ripeBefore())
+	rows, err := t.WaitingReports(ctx, p.account, seen, p.cutoff())
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
 	for _, r := range rows {
-		if err := t.prove(ctx, report(r), p.country, done, p.now); err != nil {
+		if err := t.settleFromReport(ctx, report(r), p.country, done, p.now); err != nil {
 			return 0, err
 		}
 	}
 	return len(rows), t.PutCursor(ctx, name, rows[len(rows)-1].ID)
 }
 
-// prove settles the one message that a report can be about, if there is one.
+// settleFromReport settles the one message that a report can be about, if there is one.
 // A report that a former one of the same id has brought along is left alone.
-func (t *tx) prove(ctx context.Context, r sms.StoredReport, country string, done *sms.Applied, now int64) error {
+func (t *tx) settleFromReport(ctx context.Context, r sms.StoredReport, country string, done *sms.Applied,
+	now int64) error {
 	stored, err := t.ReportByID(ctx, r.Key)
 	if err != nil || stored.Effect != string(sms.NotMatched) {
 		return err
@@ -126,7 +127,7 @@ func (t *tx) prove(ctx context.Context, r sms.StoredReport, country string, done
 	if !ok {
 		return nil
 	}
-	return t.believe(ctx, m, r, sms.ByReport, country, done, now)
+	return t.acceptEvidence(ctx, m, r, sms.ByReport, country, done, now)
 }
 
 func (t *tx) mayHaveLeft(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error) {
@@ -141,10 +142,10 @@ func (t *tx) mayHaveLeft(ctx context.Context, r sms.StoredReport, country string
 	return list, nil
 }
 
-// believe takes a report as proof that the message was sent under its id: out
+// acceptEvidence takes a report as proof that the message was sent under its id: out
 // of doubt where it is in doubt, a further name of it where it has one. Every
 // report with that id then decides as if the answer had named it.
-func (t *tx) believe(ctx context.Context, m sms.Message, r sms.StoredReport, evidence, country string,
+func (t *tx) acceptEvidence(ctx context.Context, m sms.Message, r sms.StoredReport, evidence, country string,
 	done *sms.Applied, now int64) error {
 	err := error(nil)
 	switch {
@@ -189,13 +190,13 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 	if n != 1 {
 		return fmt.Errorf("message %d: %w", m.ID, errUnexpected)
 	}
-	t.moved(m.CampaignID, sms.StandingKey(m.State, "", false), sms.StandingKey(to, "", false), 1)
+	t.moveTally(m.CampaignID, sms.StandingKey(m.State, "", false), sms.StandingKey(to, "", false), 1)
 	if m.State = to; to == sms.Accepted {
 		of, failed := t.campaign(ctx, m.CampaignID)
 		if failed != nil {
 			return failed
 		}
-		err = errors.Join(t.became(ctx, m, 1), t.use(ctx, of,
+		err = errors.Join(t.countTraffic(ctx, m, 1), t.recordUsage(ctx, of,
 			[]query.AcceptedOfRow{{Number: m.Number, Parts: int64(m.Parts)}}, now))
 	}
 	return errors.Join(err, t.DeleteInFlight(ctx, m.ID))
@@ -222,7 +223,7 @@ func (db reportStore) LinkReport(ctx context.Context, key, id int64, country str
 		if r.Effect != sms.NotMatched || !sms.MayLink(m, r.DeliveryReport, country) {
 			return errUnexpected
 		}
-		return t.believe(ctx, m, r, sms.ByPerson, country, &done, now)
+		return t.acceptEvidence(ctx, m, r, sms.ByPerson, country, &done, now)
 	})
 	return done, err
 }
@@ -312,11 +313,11 @@ func (t *tx) putAnswer(ctx context.Context, a sms.Asked,
 			DoneDate:  v.DoneDate, Raw: v.Raw, Code: a.Code, Words: a.Words, Effect: string(effect)})
 	}
 	if err != nil || n != 1 {
-		return after, effect, orUnexpected(err)
+		return after, effect, conflictIfNil(err)
 	}
 	switch effect {
 	case sms.Changed:
-		err = t.deliver(ctx, m, after, a.AskedAt)
+		err = t.saveDelivery(ctx, m, after, a.AskedAt)
 	case sms.Suspicious:
 		err = t.SuspectReports(ctx, a.AccountID, a.ProviderID, a.MessageID)
 	}

@@ -296,7 +296,7 @@ func TestQuarantineIsBounded(t *testing.T) {
 		{"size", sms.Quarantine{Reports: 30, Bytes: 15*size + size/2}, 15},
 		{"one report alone is too large", sms.Quarantine{Reports: 30, Bytes: 1}, 0},
 	} {
-		f.must(f.db.ForgetUnmatched(f.ctx, f.account.ID, c.q))
+		f.must(f.db.PurgeUnmatched(f.ctx, f.account.ID, c.q))
 		var want []string
 		for i := 30 - c.left; i < 30; i++ {
 			want = append(want, fmt.Sprint("u", i))
@@ -326,7 +326,7 @@ func TestAFullQuarantineIsForgottenInParts(t *testing.T) {
 			Mobile: "2348039999999", Status: "DELIVRD", ReceivedAt: f.now()})
 	}
 	f.apply(batch...)
-	f.must(f.db.ForgetUnmatched(f.ctx, f.account.ID, sms.Quarantine{Reports: 300, Bytes: 1 << 30}))
+	f.must(f.db.PurgeUnmatched(f.ctx, f.account.ID, sms.Quarantine{Reports: 300, Bytes: 1 << 30}))
 	if n := one[int](f, "select count(*) from delivery_report"); n != 300 {
 		t.Errorf("%d are left", n)
 	}
@@ -398,15 +398,15 @@ func TestSilenceAfterAGap(t *testing.T) {
 
 func TestPulses(t *testing.T) {
 	f := newFixture(t)
-	span, err := f.db.Beat(f.ctx, 0, 1000)
+	span, err := f.db.Heartbeat(f.ctx, 0, 1000)
 	f.must(err)
 	for _, at := range []int64{2000, 3000} {
-		again, err := f.db.Beat(f.ctx, span, at)
+		again, err := f.db.Heartbeat(f.ctx, span, at)
 		if err != nil || again != span {
 			t.Fatal(again, err)
 		}
 	}
-	next, err := f.db.Beat(f.ctx, 0, 9000)
+	next, err := f.db.Heartbeat(f.ctx, 0, 9000)
 	if err != nil || next == span {
 		t.Fatal(next, err)
 	}
@@ -421,8 +421,8 @@ func TestPulses(t *testing.T) {
 	var took sms.Timings
 	took.Add(4_000_000)
 	p := sms.Pulse{AccountID: f.account.ID, Minute: 60_000, Answered: 2, Lost: 1, Took: took}
-	f.must(f.db.AddPulses(f.ctx, []sms.Pulse{p, {Minute: 60_000, Refused: 3}}))
-	f.must(f.db.AddPulses(f.ctx, []sms.Pulse{p, {AccountID: f.account.ID, Minute: 120_000, Answered: 5},
+	f.must(f.db.AddReceiverStats(f.ctx, []sms.Pulse{p, {Minute: 60_000, Refused: 3}}))
+	f.must(f.db.AddReceiverStats(f.ctx, []sms.Pulse{p, {AccountID: f.account.ID, Minute: 120_000, Answered: 5},
 		{Minute: 180_000, Refused: 1}}))
 	sum, err := f.db.PulseSince(f.ctx, f.account.ID, 60_000)
 	f.must(err)
@@ -437,7 +437,7 @@ func TestPulses(t *testing.T) {
 	if list, more, err = f.db.Refused(f.ctx, 180_000, 1); err != nil || more || len(list) != 1 || list[0].Refused != 3 {
 		t.Errorf("%+v %v %v", list, more, err)
 	}
-	f.must(f.db.ForgetPulses(f.ctx, []int64{f.account.ID}, 170_000))
+	f.must(f.db.PurgeReceiverStats(f.ctx, []int64{f.account.ID}, 170_000))
 	if n := one[int](f, "select count(*) from receiver_minute"); n != 1 {
 		t.Errorf("%d minutes are left", n)
 	}

@@ -25,7 +25,7 @@ func (db listStore) EachMessage(ctx context.Context, f sms.MessageFilter) iter.S
 	// f moves on while an earlier page is still looked through.
 	searched := f
 	var of sms.Campaign
-	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.Message], more bool, err error) {
+	return prefetch(ctx, func(ctx context.Context) (rows iter.Seq[sms.Message], more bool, err error) {
 		if of.ID == 0 {
 			if of, err = campaignStore(db).messagesOf(ctx, f.CampaignID); err != nil || of.ID == 0 {
 				return nil, false, err
@@ -125,25 +125,25 @@ func packedMessage(row string) sms.Message {
 			ErrorCode: fields[6], DoneDate: fields[10]}}
 }
 
-// page is some rows of an export, or why there are none.
-type page[T any] struct {
+// batch is some rows of an export, or why there are none.
+type batch[T any] struct {
 	rows iter.Seq[T]
 	err  error
 }
 
-// ahead gives rows page by page, reading a few pages ahead.
-func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows iter.Seq[T], more bool,
+// prefetch gives rows page by page, reading a few pages ahead.
+func prefetch[T any](ctx context.Context, next func(ctx context.Context) (rows iter.Seq[T], more bool,
 	err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		pages := make(chan page[T], 2)
+		pages := make(chan batch[T], 2)
 		go func() {
 			defer close(pages)
 			for more := true; more; {
 				rows, again, err := next(ctx)
 				select {
-				case pages <- page[T]{rows, err}:
+				case pages <- batch[T]{rows, err}:
 				case <-ctx.Done():
 					return
 				}
@@ -171,7 +171,7 @@ func ahead[T any](ctx context.Context, next func(ctx context.Context) (rows iter
 // EachAttempt gives the calls of a campaign, oldest first.
 func (db listStore) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[sms.Attempt, error] {
 	after := int64(0)
-	return ahead(ctx, func(ctx context.Context) (iter.Seq[sms.Attempt], bool, error) {
+	return prefetch(ctx, func(ctx context.Context) (iter.Seq[sms.Attempt], bool, error) {
 		rows, err := db.read().CampaignAttempts(ctx, campaign, after, exportPage)
 		if err != nil {
 			return nil, false, fmt.Errorf("list calls: %w", err)
@@ -188,7 +188,7 @@ func (db listStore) EachAttempt(ctx context.Context, campaign int64) iter.Seq2[s
 // by message, in the order of arrival.
 func (db listStore) EachReport(ctx context.Context, campaign int64) iter.Seq2[sms.StoredReport, error] {
 	after := int64(0)
-	return ahead(ctx, func(ctx context.Context) (rows iter.Seq[sms.StoredReport], more bool, err error) {
+	return prefetch(ctx, func(ctx context.Context) (rows iter.Seq[sms.StoredReport], more bool, err error) {
 		var list []sms.StoredReport
 		for len(list) < exportPage {
 			ids, err := campaignStore(db).ids(ctx, fmt.Sprintf(
@@ -232,7 +232,7 @@ func (db listStore) reportsOf(ctx context.Context, messages []int64) ([]sms.Stor
 		}
 		return int(min(max(a.ID-b.ID, -1), 1))
 	})
-	return found(list, err, "list reports")
+	return wrapNotFound(list, err, "list reports")
 }
 
 // AuditOf lists what was done to an object, oldest first.

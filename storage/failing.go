@@ -73,7 +73,7 @@ func (db callStore) repeated(ctx context.Context, ids []int64) ([]sms.FailingNum
 	}
 	rows, err := db.reader.QueryContext(ctx, messageNumbers(len(ids)), args...)
 	by := map[string]sms.FailingNumber{}
-	if err := each(rows, err, func(scan func(...any) error) error {
+	if err := forEachRow(rows, err, func(scan func(...any) error) error {
 		var m sms.Message
 		if err := scan(&m.ID, &m.Number); err != nil {
 			return err

@@ -30,7 +30,7 @@ func (db campaignStore) FindMessages(ctx context.Context,
 		args[1] = f.After
 		rows, err := db.reader.QueryContext(ctx, query, args...)
 		n := 0
-		if err = each(rows, err, func(scan func(...any) error) error {
+		if err = forEachRow(rows, err, func(scan func(...any) error) error {
 			var id int64
 			var number, text string
 			if err := scan(&id, &number, &text); err != nil {
@@ -74,19 +74,19 @@ func findQuery(f sms.MessageFilter, of sms.Campaign) (string, arguments) {
 			where += " and number = " + more.add(f.Number)
 		}
 		if narrow(f) {
-			where += " and " + fateConditions(fates(of, filtered(f)))
+			where += " and " + fateConditions(statusKeys(of, filtered(f)))
 		}
 		return columns + where + order, more
 	}
 	if narrow(f) {
-		return columns + "id in (" + standingPage(fates(of, filtered(f)), " and id > $2", "asc", foundPerStmt) + ")" +
+		return columns + "id in (" + standingPage(statusKeys(of, filtered(f)), " and id > $2", "asc", foundPerStmt) + ")" +
 			order, a
 	}
 	return columns + "campaign_id = $1 and id > $2" + order, a
 }
 
 // fateConditions admits these fates where the messages are found already.
-func fateConditions(list []fate) string {
+func fateConditions(list []statusKey) string {
 	where := "(1 = 0"
 	for _, f := range list {
 		where += fmt.Sprintf(" or state = '%s' and status = '%s' and late = %t", f.state, f.status, f.late)

@@ -297,7 +297,7 @@ func (f *fixture) tidy() (steps int) {
 	for {
 		cancels, err := f.db.Tidy(f.ctx, f.now())
 		f.must(err)
-		removes, err := f.db.SweepCampaigns(f.ctx, f.now())
+		removes, err := f.db.DeleteAbandonedImports(f.ctx, f.now())
 		f.must(err)
 		if !cancels && !removes {
 			return steps

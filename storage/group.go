@@ -41,17 +41,17 @@ func (t accountTx) settleGroup(ctx context.Context, of sms.Campaign, a *sms.Atte
 	country string, now int64) error {
 	rows, err := t.AttemptMessages(ctx, a.ID)
 	if err != nil || len(rows) != 1 {
-		return fmt.Errorf("the group's row: %w", orUnexpected(err))
+		return fmt.Errorf("the group's row: %w", conflictIfNil(err))
 	}
 	whole := message(rows[0])
 	if s.State == sms.AttemptInDoubt && o.Class == sms.ClassAnswered {
 		one := sms.Settled{MessageID: whole.ID, To: sms.InDoubt,
 			Reason: "The provider's answer names no recipient of the group."}
-		return t.settleMessages(ctx, of, a, []sms.Settled{one}, held(a), o.Class, now)
+		return t.settleMessages(ctx, of, a, []sms.Settled{one}, openState(a), o.Class, now)
 	}
 	if o.Class != sms.ClassAnswered {
 		one := sms.Settle([]sms.Recipient{{MessageID: whole.ID}}, o, "").Messages[0]
-		return t.settleMessages(ctx, of, a, []sms.Settled{one}, held(a), o.Class, now)
+		return t.settleMessages(ctx, of, a, []sms.Settled{one}, openState(a), o.Class, now)
 	}
 	if err := errors.Join(t.DeleteInFlight(ctx, whole.ID), t.DeleteAttemptMessages(ctx, whole.ID),
 		t.DeleteMessage(ctx, whole.ID)); err != nil {
@@ -96,7 +96,7 @@ func (db accountStore) Groups(ctx context.Context, account int64) ([]sms.Group, 
 	for i, r := range rows {
 		list[i] = sms.Group{ID: r.ID, Name: r.Name, ContactCount: r.ContactCount, MadeHere: r.MadeHere, ParentID: r.ParentID}
 	}
-	return list, orNothing(err, "list groups")
+	return list, wrapErr(err, "list groups")
 }
 
 // pendingTTL is how long a group that was made here is looked for by its name.
@@ -177,13 +177,13 @@ func (db accountStore) ChangeGroup(ctx context.Context, account, id int64, name 
 	return db.update(ctx, "rename group", func(t *tx) error { return t.RenameGroup(ctx, account, id, name) })
 }
 
-// ForgetGroup takes a group out that the service has no more.
-func (db accountStore) ForgetGroup(ctx context.Context, account, id int64) error {
+// DeleteGroup takes a group out that the service has no more.
+func (db accountStore) DeleteGroup(ctx context.Context, account, id int64) error {
 	return db.update(ctx, "forget group", func(t *tx) error { return t.DeleteGroup(ctx, account, id) })
 }
 
-// GroupWaits counts the campaigns that wait for their time to go to a group.
-func (db accountStore) GroupWaits(ctx context.Context, account, id int64) (int64, error) {
+// CountScheduledByGroup counts the campaigns that wait for their time to go to a group.
+func (db accountStore) CountScheduledByGroup(ctx context.Context, account, id int64) (int64, error) {
 	n, err := db.read().GroupWaits(ctx, account, strconv.FormatInt(id, 10))
-	return n, orNothing(err, "count campaigns of a group")
+	return n, wrapErr(err, "count campaigns of a group")
 }

@@ -13,9 +13,9 @@ import (
 // A campaign of many messages is written while it is hidden: no question finds
 // it or its messages, and what a crash leaves of it is swept away.
 
-// BeginCampaign stores the hidden campaign of a list that is being made. It
+// StartImport stores the hidden campaign of a list that is being made. It
 // fails with sms.ErrConflict when the list was changed meanwhile.
-func (db campaignStore) BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign,
+func (db campaignStore) StartImport(ctx context.Context, l sms.List, c sms.Campaign,
 	now int64) (id int64, err error) {
 	err = db.update(ctx, "begin campaign", func(t *tx) error {
 		c.ListID = l.ID
@@ -23,7 +23,7 @@ func (db campaignStore) BeginCampaign(ctx context.Context, l sms.List, c sms.Cam
 		if err != nil {
 			return err
 		}
-		if err := t.fromTemplate(ctx, c, id, now); err != nil {
+		if err := t.recordTemplate(ctx, c, id, now); err != nil {
 			return err
 		}
 		n, err := t.ListCampaign(ctx, l.ID, l.Version, id)
@@ -53,7 +53,7 @@ const (
 func (db campaignStore) PutMessages(ctx context.Context, campaign int64, messages []sms.Message,
 	now int64) (stored int, err error) {
 	asked := time.Now()
-	if err := db.yield(ctx); err != nil {
+	if err := db.yieldToWriters(ctx); err != nil {
 		return 0, err
 	}
 	err = db.update(ctx, "store messages", func(t *tx) error {
@@ -69,7 +69,7 @@ func (db campaignStore) PutMessages(ctx context.Context, campaign int64, message
 
 func (t *tx) putMessages(ctx context.Context, campaign int64, messages []sms.Message, ends time.Time,
 	now int64) (stored int, err error) {
-	many, err := t.raw.PrepareContext(ctx, insertDrafts(messagesPerStmt))
+	many, err := t.sql.PrepareContext(ctx, insertDrafts(messagesPerStmt))
 	if err != nil {
 		return 0, err
 	}
@@ -119,21 +119,21 @@ func (t *tx) putMessage(ctx context.Context, campaign int64, m sms.Message, now 
 	return err
 }
 
-// ShowCampaign makes a hidden campaign a draft and its list made, in one
+// PublishImport makes a hidden campaign a draft and its list made, in one
 // transaction. tally counts its messages by standing. It fails with
 // sms.ErrConflict when the list was changed or dropped meanwhile.
-func (db campaignStore) ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally,
+func (db campaignStore) PublishImport(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally,
 	sketch *sms.Sketch, now int64) error {
 	return db.update(ctx, "show campaign", func(t *tx) error {
 		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts,
 			Unicode:     c.Unicode,
 			Fingerprint: c.Fingerprint, CallsText: c.CallsText, CallsPairs: c.CallsPairs, CreatedAt: now})
 		if err != nil || n != 1 {
-			return orUnexpected(err)
+			return conflictIfNil(err)
 		}
 		if n, err = t.ListMade(ctx, query.ListMadeParams{ID: l.ID, Version: l.Version, CampaignID: c.ID,
 			ChangedAt: now}); err != nil || n != 1 {
-			return orUnexpected(err)
+			return conflictIfNil(err)
 		}
 		for key, n := range tally {
 			t.count(c.ID, key, n)
@@ -142,16 +142,16 @@ func (db campaignStore) ShowCampaign(ctx context.Context, l sms.List, c sms.Camp
 	})
 }
 
-// SweepCampaigns removes some of what is left of hidden campaigns that nobody
+// DeleteAbandonedImports removes some of what is left of hidden campaigns that nobody
 // makes any more; more says that there is more to remove. One that sends
 // messages again is made by no list: it is left alone until before.
-func (db campaignStore) SweepCampaigns(ctx context.Context, before int64) (more bool, err error) {
+func (db campaignStore) DeleteAbandonedImports(ctx context.Context, before int64) (more bool, err error) {
 	ids, err := db.read().AbandonedCampaigns(ctx, before)
 	if err != nil {
 		return false, fmt.Errorf("list abandoned campaigns: %w", err)
 	}
 	for _, id := range ids {
-		if err := db.yield(ctx); err != nil {
+		if err := db.yieldToWriters(ctx); err != nil {
 			return false, err
 		}
 		err := db.update(ctx, "remove an abandoned campaign", func(t *tx) error {
@@ -175,11 +175,11 @@ func (db campaignStore) SweepCampaigns(ctx context.Context, before int64) (more 
 	return false, nil
 }
 
-// yield waits until no other writer of this process waits, and a moment
+// yieldToWriters waits until no other writer of this process waits, and a moment
 // longer, but not for ever.
-func (db campaignStore) yield(ctx context.Context) error {
+func (db campaignStore) yieldToWriters(ctx context.Context) error {
 	for range 100 {
-		if db.waiting.Load() == 0 {
+		if db.pendingWriters.Load() == 0 {
 			return ctx.Err()
 		}
 		select {
@@ -199,7 +199,7 @@ where c.account_id = $1 and c.started_at > $2 and c.started_at > 0`
 func (db campaignStore) EachSketch(ctx context.Context, account, after int64,
 	do func(campaign int64, s *sms.Sketch)) error {
 	rows, err := db.reader.QueryContext(ctx, eachSketch, account, after)
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var id int64
 		var raw []byte
 		if err := scan(&id, &raw); err != nil {
@@ -229,7 +229,7 @@ func (db campaignStore) EachRecipient(ctx context.Context, campaign int64, do fu
 	for last, n := int64(0), recipientsPerStmt; n == recipientsPerStmt; {
 		rows, err := db.reader.QueryContext(ctx, someRecipients, campaign, last, recipientsPerStmt)
 		n = 0
-		err = each(rows, err, func(scan func(...any) error) error {
+		err = forEachRow(rows, err, func(scan func(...any) error) error {
 			var number, text string
 			if err := scan(&last, &number, &text); err != nil {
 				return err

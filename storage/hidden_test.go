@@ -72,7 +72,7 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	c := sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID,
 		Recipients: 1005, CreatedBy: 1}
 	var err error
-	c.ID, err = f.db.BeginCampaign(f.ctx, l, c, f.now())
+	c.ID, err = f.db.StartImport(f.ctx, l, c, f.now())
 	f.must(err)
 	rows := f.listRows(c.ID, 1005)
 	f.putMessages(c.ID, rows[:500])
@@ -81,7 +81,7 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	if n := f.visible(c.ID, first); n != 0 {
 		t.Fatalf("%d things are seen of a campaign that is not whole", n)
 	}
-	if more, err := f.db.SweepCampaigns(f.ctx, f.now()); more || err != nil ||
+	if more, err := f.db.DeleteAbandonedImports(f.ctx, f.now()); more || err != nil ||
 		one[int](f, "select count(*) from message") != 1005 {
 		t.Fatalf("a campaign in the making was swept: %v", err)
 	}
@@ -90,13 +90,13 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	c.Parts, c.Fingerprint, c.CallsText = 861, "f", 87
 	stale := l
 	stale.Version--
-	if err := f.db.ShowCampaign(f.ctx, stale, c, tally, sketch, f.now()); !errors.Is(err, sms.ErrConflict) {
+	if err := f.db.PublishImport(f.ctx, stale, c, tally, sketch, f.now()); !errors.Is(err, sms.ErrConflict) {
 		t.Fatalf("shown for a list that changed: %v", err)
 	}
 	if n := f.visible(c.ID, first); n != 0 {
 		t.Fatalf("%d things are seen after a conflict", n)
 	}
-	f.must(f.db.ShowCampaign(f.ctx, l, c, tally, sketch, f.now()))
+	f.must(f.db.PublishImport(f.ctx, l, c, tally, sketch, f.now()))
 	f.check()
 	l, err = f.db.List(f.ctx, l.UID)
 	f.must(err)
@@ -113,7 +113,7 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	if d := cmp.Diff(want, messages); d != "" {
 		t.Errorf("messages (-want +got):\n%s", d)
 	}
-	if err := f.db.ShowCampaign(f.ctx, l, c, tally, sketch, f.now()); !errors.Is(err, sms.ErrConflict) {
+	if err := f.db.PublishImport(f.ctx, l, c, tally, sketch, f.now()); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("shown twice: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestAbandonedCampaignsAreSwept(t *testing.T) {
 	c := sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID, CreatedBy: 1}
 	begin := func() sms.Campaign {
 		c := c
-		id, err := f.db.BeginCampaign(f.ctx, l, c, f.now())
+		id, err := f.db.StartImport(f.ctx, l, c, f.now())
 		f.must(err)
 		c.ID = id
 		f.putMessages(id, f.listRows(id, 2500))
@@ -135,7 +135,7 @@ func TestAbandonedCampaignsAreSwept(t *testing.T) {
 	sweep := func() {
 		for more := true; more; {
 			var err error
-			more, err = f.db.SweepCampaigns(f.ctx, f.now())
+			more, err = f.db.DeleteAbandonedImports(f.ctx, f.now())
 			f.must(err)
 		}
 	}
@@ -146,8 +146,8 @@ func TestAbandonedCampaignsAreSwept(t *testing.T) {
 		t.Fatalf("%d messages are left", count())
 	}
 	again.Recipients = 2500
-	f.must(f.db.ShowCampaign(f.ctx, l, again, sms.Tally{"draft": 2143, "leftout": 357}, &sms.Sketch{}, f.now()))
-	f.must(f.db.ForgetDrafts(f.ctx, f.now()))
+	f.must(f.db.PublishImport(f.ctx, l, again, sms.Tally{"draft": 2143, "leftout": 357}, &sms.Sketch{}, f.now()))
+	f.must(f.db.PurgeDrafts(f.ctx, f.now()))
 	if n := f.visible(again.ID, one[int64](f, "select min(id) from message")); n-2500 != 0 {
 		t.Errorf("%d things are seen of a forgotten draft", n-2500)
 	}
@@ -213,7 +213,7 @@ func TestStagedRowsComeBackAsTheyWere(t *testing.T) {
 	notes := []sms.RowNote{{Row: 4, Kind: sms.RowMissing, Column: -1, Text: "Missing", Cells: []string{"a", "\"b"}},
 		{Row: 9, Kind: sms.RowRepeat, Text: "Same", Other: 2},
 		{Row: 9, Kind: sms.RowRepaired, Text: "Removed", Before: "x", After: "y"}}
-	sum, err := f.db.StageRows(f.ctx, "abc", func(put func([]sms.ListRow, []sms.RowNote) error) error {
+	sum, err := f.db.WriteStaging(f.ctx, "abc", func(put func([]sms.ListRow, []sms.RowNote) error) error {
 		return errors.Join(put(rows[:1], nil), put(rows[1:], notes))
 	})
 	f.must(err)
@@ -245,7 +245,7 @@ func TestStagedRowsComeBackAsTheyWere(t *testing.T) {
 	if !errors.Is(last, sms.ErrConflict) {
 		t.Errorf("other rows than were staged: %v", last)
 	}
-	if _, err := f.db.StageRows(f.ctx, "abc", func(func([]sms.ListRow,
+	if _, err := f.db.WriteStaging(f.ctx, "abc", func(func([]sms.ListRow,
 		[]sms.RowNote) error) error {
 		return sms.ErrForbidden
 	}); !errors.Is(err, sms.ErrForbidden) {
@@ -271,7 +271,7 @@ func (f *fixture) putMessages(campaign int64, list []sms.Message) {
 func TestImportTakesTurns(t *testing.T) {
 	f := newFixture(t)
 	l := f.making(f.newList("a.csv"))
-	id, err := f.db.BeginCampaign(f.ctx, l, sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC",
+	id, err := f.db.StartImport(f.ctx, l, sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC",
 		Text: "Hello", ListID: l.ID, CreatedBy: 1}, f.now())
 	f.must(err)
 	rows := f.listRows(id, 50_000)

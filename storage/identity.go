@@ -249,7 +249,7 @@ const (
 
 // putKeyCheck stores what a wrong key is told by.
 func (db *core) putKeyCheck(ctx context.Context) error {
-	if have, err := db.Setting(ctx, settingKeyCheck); err != nil || have != "" {
+	if have, err := db.ReadSetting(ctx, settingKeyCheck); err != nil || have != "" {
 		return err
 	}
 	return db.PutSetting(ctx, settingKeyCheck, base64.StdEncoding.EncodeToString(db.seal.seal(keyChecked, keyCheckPlace)))
@@ -297,7 +297,7 @@ func (db *core) Sealed(ctx context.Context) (n int64, err error) {
 		{"select account_id, secret from ussd_menu", func(account any) string { return menuPlace(account.(int64)) }},
 	} {
 		rows, err := db.reader.QueryContext(ctx, kind.text)
-		if err := each(rows, err, func(scan func(...any) error) error {
+		if err := forEachRow(rows, err, func(scan func(...any) error) error {
 			var name any
 			var sealed []byte
 			if err := scan(&name, &sealed); err != nil {
@@ -313,9 +313,9 @@ func (db *core) Sealed(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// Dispatching takes the data folder and the database for the one process that
+// AcquireDispatchLock takes the data folder and the database for the one process that
 // may send. The locks end with the process, however that ends.
-func (db *core) Dispatching() (release func(), err error) { return db.config.serve() }
+func (db *core) AcquireDispatchLock() (release func(), err error) { return db.config.serve() }
 
 // Served fails when another process serves the data folder or the database.
 // What else keeps it from looking is for others to find.

@@ -256,7 +256,7 @@ func TestAWrongKeyIsSaidAtOnce(t *testing.T) {
 			}
 			write(t, path, string(right))
 			db := open(t, data)
-			if got, err := db.Setting(t.Context(), settingKeyCheck); err != nil || got == "" {
+			if got, err := db.ReadSetting(t.Context(), settingKeyCheck); err != nil || got == "" {
 				t.Errorf("no value to check the key by: %q %v", got, err)
 			}
 		})
@@ -298,7 +298,7 @@ func TestADeskNoticesThatItsDatabaseWasUpgraded(t *testing.T) {
 // TestAnOlderSchemaIsNotUpgradedUnderARunningDesk, and not by looking.
 func TestAnOlderSchemaIsNotUpgradedUnderARunningDesk(t *testing.T) {
 	f := newFixture(t)
-	release, err := f.db.Dispatching()
+	release, err := f.db.AcquireDispatchLock()
 	f.must(err)
 	_, err = f.db.writer.ExecContext(f.ctx, "delete from goose_db_version where version_id = $1", newestSchema())
 	f.must(err)
@@ -329,7 +329,7 @@ func TestTwoFoldersWithOneDatabaseCannotServeAtOnce(t *testing.T) {
 	if err := os.Symlink(elsewhere, alias); err != nil {
 		t.Fatal(err)
 	}
-	release, err := db.Dispatching()
+	release, err := db.AcquireDispatchLock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestTwoFoldersWithOneDatabaseCannotServeAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := other.Dispatching(); err == nil || !strings.Contains(err.Error(), "already using the database") {
+		if _, err := other.AcquireDispatchLock(); err == nil || !strings.Contains(err.Error(), "already using the database") {
 			t.Errorf("%s: %v", path, err)
 		}
 		if err := other.Close(); err != nil {
@@ -346,7 +346,7 @@ func TestTwoFoldersWithOneDatabaseCannotServeAtOnce(t *testing.T) {
 		}
 	}
 	release()
-	release, err = db.Dispatching()
+	release, err = db.AcquireDispatchLock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestLookingChangesNothing(t *testing.T) {
 			t.Errorf("%v %v", list, err)
 		}
 		f.must(db.Check(f.ctx))
-		if list, err := db.Miscounts(f.ctx); err != nil || len(list) != 0 {
+		if list, err := db.CountMismatches(f.ctx); err != nil || len(list) != 0 {
 			t.Errorf("%v %v", list, err)
 		}
 		if err := db.PutSetting(f.ctx, "a", "b"); err == nil {

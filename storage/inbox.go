@@ -20,16 +20,16 @@ import (
 // has taken is on disk: in the inbox, or in the spool while the inbox cannot
 // be written or is not open.
 type Inbox struct {
-	data   string
-	using  sync.Mutex // held while Run uses the file, and while it is opened or closed
-	db     *sql.DB    // one connection, so that nobody waits for a lock asleep; nil while it is not open
-	reader *sql.DB
-	one    *sql.Stmt
-	many   *sql.Stmt
-	drop   *sql.Stmt
-	queue  chan kept
-	spool  *spool
-	tried  time.Time // when the spool was last tried in vain
+	data             string
+	using            sync.Mutex // held while Run uses the file, and while it is opened or closed
+	db               *sql.DB    // one connection, so that nobody waits for a lock asleep; nil while it is not open
+	reader           *sql.DB
+	one              *sql.Stmt
+	many             *sql.Stmt
+	drop             *sql.Stmt
+	queue            chan inboxEntry
+	spool            *spool
+	lastSpoolAttempt time.Time // when the spool was last tried in vain
 
 	asking sync.Mutex // held by Takes
 	asked  time.Time  // when Takes last found out
@@ -50,7 +50,7 @@ type Inbox struct {
 	damaged atomic.Int64              // reports that could not be read, here or in the log
 }
 
-type kept struct {
+type inboxEntry struct {
 	sms.Kept
 	done  chan error
 	probe bool // nothing to keep: Takes asks whether it could be
@@ -85,7 +85,7 @@ func NewInbox(data, spoolFolder string) *Inbox {
 	if spoolFolder == "" {
 		spoolFolder = filepath.Join(data, "spool")
 	}
-	return &Inbox{data: data, spool: &spool{folder: spoolFolder}, queue: make(chan kept, inboxQueue),
+	return &Inbox{data: data, spool: &spool{folder: spoolFolder}, queue: make(chan inboxEntry, inboxQueue),
 		forget: make(chan struct{}, 1)}
 }
 
@@ -199,8 +199,8 @@ func (in *Inbox) Close() error { return errors.Join(in.spool.close(), in.Shut())
 // first it returns an error although the callback may still be stored. A disk
 // that hangs may bring a report into both files: it then counts as repeated.
 func (in *Inbox) Keep(ctx context.Context, k sms.Kept) error {
-	item := kept{Kept: k, done: make(chan error, 1)}
-	if acknowledgeEarly {
+	item := inboxEntry{Kept: k, done: make(chan error, 1)}
+	if ackBeforeSync {
 		in.queue <- item
 		return nil
 	}
@@ -233,7 +233,7 @@ func (in *Inbox) Run(ctx context.Context, stored func(), spooled func(n int, why
 		batch, more := in.next(ctx)
 		if err := in.store(context.WithoutCancel(ctx), batch, stored); len(batch) > 0 {
 			if err != nil {
-				err = in.setAside(batch, err, spooled)
+				err = in.spill(batch, err, spooled)
 			}
 			for _, item := range batch {
 				item.done <- err
@@ -248,7 +248,7 @@ func (in *Inbox) Run(ctx context.Context, stored func(), spooled func(n int, why
 var errNotOpen = errors.New("the inbox is not open")
 
 // store brings the spool and then the batch into the inbox.
-func (in *Inbox) store(ctx context.Context, batch []kept, stored func()) error {
+func (in *Inbox) store(ctx context.Context, batch []inboxEntry, stored func()) error {
 	in.using.Lock()
 	defer in.using.Unlock()
 	if in.db == nil {
@@ -257,11 +257,11 @@ func (in *Inbox) store(ctx context.Context, batch []kept, stored func()) error {
 	if err := in.drain(ctx, stored); err != nil {
 		return err
 	}
-	if len(batch) == 0 && !in.forgettable() {
+	if len(batch) == 0 && !in.purgeable() {
 		in.catchUp(ctx)
 		return nil
 	}
-	list := keptOf(batch)
+	list := reportsOfEntries(batch)
 	err := in.write(ctx, list, proof(batch))
 	if err == nil && len(list) > 0 {
 		stored()
@@ -269,7 +269,7 @@ func (in *Inbox) store(ctx context.Context, batch []kept, stored func()) error {
 	return err
 }
 
-func keptOf(batch []kept) []sms.Kept {
+func reportsOfEntries(batch []inboxEntry) []sms.Kept {
 	list := make([]sms.Kept, 0, len(batch))
 	for _, item := range batch {
 		if !item.probe {
@@ -279,9 +279,9 @@ func keptOf(batch []kept) []sms.Kept {
 	return list
 }
 
-// setAside brings a batch into the spool; the error is nil when it is there.
-func (in *Inbox) setAside(batch []kept, why error, spooled func(int, error)) error {
-	list := keptOf(batch)
+// spill brings a batch into the spool; the error is nil when it is there.
+func (in *Inbox) spill(batch []inboxEntry, why error, spooled func(int, error)) error {
+	list := reportsOfEntries(batch)
 	if err := in.spool.append(list); err != nil {
 		return errors.Join(why, err)
 	}
@@ -293,7 +293,7 @@ func (in *Inbox) setAside(batch []kept, why error, spooled func(int, error)) err
 
 // next waits for reports, or for the moment to look at the spool again; more is
 // false when ctx has ended and nothing is queued.
-func (in *Inbox) next(ctx context.Context) (batch []kept, more bool) {
+func (in *Inbox) next(ctx context.Context) (batch []inboxEntry, more bool) {
 	var again <-chan time.Time
 	if waits, rests := in.spool.waits() || in.owes(), in.mayForget(); waits || rests {
 		rest := spoolInterval
@@ -332,7 +332,7 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 	if !in.spool.waits() {
 		return nil
 	}
-	if time.Since(in.tried) < spoolInterval {
+	if time.Since(in.lastSpoolAttempt) < spoolInterval {
 		return errSpooling
 	}
 	err := in.spool.drain(func(file string) (position int64, err error) {
@@ -352,9 +352,9 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 		}
 		return err
 	})
-	in.tried = time.Time{}
+	in.lastSpoolAttempt = time.Time{}
 	if err != nil {
-		in.tried = time.Now()
+		in.lastSpoolAttempt = time.Now()
 		return fmt.Errorf("bring reports from the spool: %w", err)
 	}
 	return nil
@@ -443,13 +443,13 @@ func (in *Inbox) wakeUp() {
 	}
 }
 
-// forgettable says whether applied reports are still there.
-func (in *Inbox) forgettable() bool { return in.oldest <= in.forgettableUpTo() }
+// purgeable says whether applied reports are still there.
+func (in *Inbox) purgeable() bool { return in.oldest <= in.forgettableUpTo() }
 
 func (in *Inbox) mayForget() bool {
 	in.using.Lock()
 	defer in.using.Unlock()
-	return in.db != nil && in.forgettable()
+	return in.db != nil && in.purgeable()
 }
 
 // KeepSpace reserves space in the spool and renews it after it was used, until
@@ -479,5 +479,5 @@ func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, er
 	if err == nil && len(bad) > 0 {
 		list, err = in.mend(ctx, list, bad)
 	}
-	return found(list, err, "read the inbox")
+	return wrapNotFound(list, err, "read the inbox")
 }

@@ -180,10 +180,10 @@ func (in *Inbox) prepareSums(ctx context.Context) error {
 
 // readKept reads reports behind an id; bad are the ids of those that the disk
 // has changed, which are not in the list.
-func readKept(ctx context.Context, from asker, id int64, limit int) (list []sms.Kept, bad []int64, err error) {
+func readKept(ctx context.Context, from querier, id int64, limit int) (list []sms.Kept, bad []int64, err error) {
 	rows, err := from.QueryContext(ctx,
 		`select id, account_id, received_at, remote, query, sum from raw where id > $1 order by id limit $2`, id, limit)
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var k sms.Kept
 		var sum int64
 		if err := scan(&k.ID, &k.AccountID, &k.ReceivedAt, &k.Remote, &k.Query, &sum); err != nil {
@@ -267,7 +267,7 @@ func (in *Inbox) Meet(ctx context.Context, db *DB) (sentences []string, err erro
 	if err := in.number(ctx, nil); err != nil {
 		return nil, fmt.Errorf("read the inbox: %w", err)
 	}
-	was, err := db.Setting(ctx, settingInbox)
+	was, err := db.ReadSetting(ctx, settingInbox)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (in *Inbox) short(ctx context.Context) (bool, error) {
 	var here int64
 	err := in.db.QueryRowContext(ctx, `select count(*) from raw where id > $1 and id <= $2`, in.logged(),
 		in.known).Scan(&here)
-	return found(here < in.known-in.logged(), err, "read the inbox")
+	return wrapNotFound(here < in.known-in.logged(), err, "read the inbox")
 }
 
 const (

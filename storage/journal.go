@@ -436,7 +436,7 @@ func (db *core) openDesk(ctx context.Context) error {
 }
 
 func (db *core) findDesk(ctx context.Context) (err error) {
-	db.desk, err = db.Setting(ctx, health.SettingDesk)
+	db.desk, err = db.ReadSetting(ctx, health.SettingDesk)
 	return err
 }
 

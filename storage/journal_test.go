@@ -668,7 +668,7 @@ func TestACampaignThatIsMadeAgainLeavesOutWhoGotIt(t *testing.T) {
 	}
 	f.send(j, l, 9)
 	f.wantStates(later.ID, map[sms.State]int{sms.Accepted: 3})
-	if n, err := f.db.ForgetRemembered(f.ctx, 0, f.now()); err != nil || n != 4 || f.db.remembers.Load() {
+	if n, err := f.db.DeleteRemembered(f.ctx, 0, f.now()); err != nil || n != 4 || f.db.remembers.Load() {
 		t.Errorf("%d forgotten, %v", n, err)
 	}
 	f.check()
@@ -852,7 +852,7 @@ func TestTwoStartsOfOneDatabase(t *testing.T) {
 	j := f.journal()
 	f.proven("Hello", numbers(3)...)
 	f.must(f.db.update(f.ctx, "another start", func(t *tx) error {
-		_, err := t.raw.ExecContext(f.ctx, "update journal_head set generation = generation + 1")
+		_, err := t.sql.ExecContext(f.ctx, "update journal_head set generation = generation + 1")
 		return err
 	}))
 	if err := f.db.License(f.ctx, f.claim(3), f.now()); !errors.Is(err, sms.ErrConflict) {

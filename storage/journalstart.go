@@ -183,7 +183,7 @@ func (db *core) schema(ctx context.Context) (version int64, err error) {
 // of the database is a question all the same: its head is not found.
 func (j *Journal) Forget(ctx context.Context, now int64) error {
 	if j.db.remembers.Load() {
-		if _, err := (callStore{j.db}).ForgetRemembered(ctx, 0, now-journalKept.Milliseconds()); err != nil {
+		if _, err := (callStore{j.db}).DeleteRemembered(ctx, 0, now-journalKept.Milliseconds()); err != nil {
 			return err
 		}
 	}

@@ -49,23 +49,23 @@ func (db campaignStore) StartedSince(ctx context.Context, account, user, since i
 	return n, nil
 }
 
-// room is how many recipients the account may still send to today.
-func (c *claiming) room(ctx context.Context) (int64, error) {
+// dailyQuotaLeft is how many recipients the account may still send to today.
+func (c *claimer) dailyQuotaLeft(ctx context.Context) (int64, error) {
 	most := c.account.Limits.MaxPerDay
 	if most <= 0 {
 		return maxCall, nil
 	}
 	var n int64
 	since := sms.DayBegins(time.UnixMilli(c.now).In(c.account.Location())).UnixMilli()
-	if err := c.raw.QueryRowContext(ctx, sentSince, c.account.ID, since).Scan(&n); err != nil {
+	if err := c.sql.QueryRowContext(ctx, sentSince, c.account.ID, since).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count what was sent today: %w", err)
 	}
 	return max(most-n, 0), nil
 }
 
-// skipOften leaves out those messages of a call whose number got as many as the
+// skipCapped leaves out those messages of a call whose number got as many as the
 // account allows meanwhile. It returns how many they were.
-func (c *claiming) skipOften(ctx context.Context, campaign int64, call []callRow) (int64, error) {
+func (c *claimer) skipCapped(ctx context.Context, campaign int64, call []callRow) (int64, error) {
 	l := c.account.Limits
 	if !l.Capped() || c.test {
 		return 0, nil
@@ -77,7 +77,7 @@ func (c *claiming) skipOften(ctx context.Context, campaign int64, call []callRow
 			continue
 		}
 		var got int64
-		if err := c.raw.QueryRowContext(ctx, gotRecently, c.account.ID, padded(sms.Backwards(r.Number)), r.Number,
+		if err := c.sql.QueryRowContext(ctx, gotRecently, c.account.ID, padded(sms.Backwards(r.Number)), r.Number,
 			since).Scan(&got); err != nil {
 			return 0, fmt.Errorf("count what a person got: %w", err)
 		}

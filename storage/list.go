@@ -152,7 +152,7 @@ func (db listStore) DeleteList(ctx context.Context, l sms.List) error {
 // sms.ErrNotFound when there was none.
 func (db listStore) ListMapping(ctx context.Context, account int64, headerKey string) (o sms.ListOrder, err error) {
 	text, err := db.read().ListMapping(ctx, account, headerKey)
-	if _, err := found(text, err, "read mapping"); err != nil {
+	if _, err := wrapNotFound(text, err, "read mapping"); err != nil {
 		return o, err
 	}
 	if err := json.Unmarshal([]byte(text), &o); err != nil {

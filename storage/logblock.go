@@ -108,7 +108,7 @@ func (db *core) cursorOr(ctx context.Context, name string) (int64, error) {
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return 0, nil
 	}
-	return found(n, err, "read a cursor")
+	return wrapNotFound(n, err, "read a cursor")
 }
 
 // loggedBlock is a line of the log. Row ids are not in it: they are given again

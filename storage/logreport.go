@@ -157,7 +157,7 @@ func (l *ReportLog) accountUID(ctx context.Context, id int64) string {
 func (db *core) accountUIDs(ctx context.Context) (map[string]int64, error) {
 	rows, err := db.reader.QueryContext(ctx, `select uid, id from account`)
 	uids := map[string]int64{}
-	if err := each(rows, err, func(scan func(...any) error) error {
+	if err := forEachRow(rows, err, func(scan func(...any) error) error {
 		var uid string
 		var id int64
 		err := scan(&uid, &id)
@@ -248,5 +248,5 @@ func (db *core) LogCursor(ctx context.Context) (int64, error) {
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return 0, nil
 	}
-	return found(n, err, "read the cursor of the report log")
+	return wrapNotFound(n, err, "read the cursor of the report log")
 }

@@ -168,7 +168,7 @@ func (s *station) reported() map[string]int64 {
 	rows, err := s.db.reader.QueryContext(s.ctx,
 		`select provider_id || ' ' || status, sum(times) from delivery_report group by 1`)
 	got := map[string]int64{}
-	s.must(each(rows, err, func(scan func(...any) error) error {
+	s.must(forEachRow(rows, err, func(scan func(...any) error) error {
 		var name string
 		var n int64
 		err := scan(&name, &n)
@@ -203,7 +203,7 @@ func (s *station) wantOnce(what string, list []sms.Message, status string) {
 
 func (s *station) counts(what string) {
 	s.t.Helper()
-	wrong, err := s.db.Miscounts(s.ctx)
+	wrong, err := s.db.CountMismatches(s.ctx)
 	s.must(err)
 	if len(wrong) > 0 {
 		s.t.Fatalf("%s: %v", what, wrong)
@@ -556,7 +556,7 @@ func TestDamageInTheLogIsTold(t *testing.T) {
 	f.must(err)
 	raw = raw[:len(strings.TrimRight(string(raw), "\x00"))]
 	told := func(s *station) string {
-		set, err := s.db.Setting(t.Context(), health.SettingTold)
+		set, err := s.db.ReadSetting(t.Context(), health.SettingTold)
 		s.must(err)
 		list, err := health.ReadTold(set)
 		s.must(err)

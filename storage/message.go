@@ -119,7 +119,7 @@ func messageConditions(f sms.MessageFilter) (where string, args []any) {
 // Message finds a message by id.
 func (db campaignStore) Message(ctx context.Context, id int64) (sms.Message, error) {
 	r, err := db.read().MessageByID(ctx, id)
-	if _, err := found(r, err, "read message"); err != nil {
+	if _, err := wrapNotFound(r, err, "read message"); err != nil {
 		return sms.Message{}, err
 	}
 	c, err := db.Campaign(ctx, r.CampaignID)
@@ -147,7 +147,7 @@ func (db campaignStore) MarkLate(ctx context.Context, account, before, now int64
 			m := message(r)
 			after := m
 			after.Delivery.Late = true
-			if err := t.deliver(ctx, m, after, now); err != nil {
+			if err := t.saveDelivery(ctx, m, after, now); err != nil {
 				return err
 			}
 			campaigns = appendNew(campaigns, m.CampaignID)
@@ -157,7 +157,7 @@ func (db campaignStore) MarkLate(ctx context.Context, account, before, now int64
 	return campaigns, err
 }
 
-func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) error {
+func (t *tx) saveDelivery(ctx context.Context, before, after sms.Message, now int64) error {
 	d := after.Delivery
 	n, err := t.DeliverMessage(ctx, query.DeliverMessageParams{ID: after.ID, Status: string(d.Status),
 		ErrorCode: d.ErrorCode, DoneDate: d.DoneDate,
@@ -168,15 +168,15 @@ func (t *tx) deliver(ctx context.Context, before, after sms.Message, now int64) 
 	if err != nil {
 		return err
 	}
-	return t.delivered(ctx, before, after, now)
+	return t.countDelivery(ctx, before, after, now)
 }
 
-// delivered counts a message whose delivery moved; a blacklisted number is
+// countDelivery counts a message whose delivery moved; a blacklisted number is
 // blocked from then on.
-func (t *tx) delivered(ctx context.Context, before, after sms.Message, now int64) error {
-	t.moved(after.CampaignID, standingOf(before), standingOf(after), 1)
-	t.count(after.CampaignID, interimKey, interim(after)-interim(before))
-	if err := errors.Join(t.became(ctx, before, -1), t.became(ctx, after, 1)); err != nil {
+func (t *tx) countDelivery(ctx context.Context, before, after sms.Message, now int64) error {
+	t.moveTally(after.CampaignID, standingOf(before), standingOf(after), 1)
+	t.count(after.CampaignID, interimKey, acceptd(after)-acceptd(before))
+	if err := errors.Join(t.countTraffic(ctx, before, -1), t.countTraffic(ctx, after, 1)); err != nil {
 		return err
 	}
 	if after.Delivery.Status == sms.Blacklist && before.Delivery.Status != sms.Blacklist {

@@ -14,10 +14,10 @@ import (
 // counts are kept or recounted figures; 0 and missing are the same.
 type counts map[health.CountOf]int64
 
-// Miscounts counts everything anew that is counted when it changes, at one
+// CountMismatches counts everything anew that is counted when it changes, at one
 // moment, and gives what differs, by campaign. It reads every message and
 // report: for checks, not for pages.
-func (db usageStore) Miscounts(ctx context.Context) ([]health.Miscount, error) {
+func (db usageStore) CountMismatches(ctx context.Context) ([]health.Miscount, error) {
 	raw, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("recount: %w", err)
@@ -76,11 +76,11 @@ const (
 // messages counts the messages as people see them: those of a campaign that was
 // cancelled, say, are so before each row says it. A hidden campaign is still
 // being made and has no counts yet.
-func (c counts) messages(ctx context.Context, from asker) (hidden map[int64]bool, err error) {
+func (c counts) messages(ctx context.Context, from querier) (hidden map[int64]bool, err error) {
 	campaigns := map[int64]sms.Campaign{}
 	hidden = map[int64]bool{}
 	rows, err := from.QueryContext(ctx, "select id, state, started_at from campaign")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var m sms.Campaign
 		err := scan(&m.ID, &m.State, &m.StartedAt)
 		campaigns[m.ID] = m
@@ -94,7 +94,7 @@ func (c counts) messages(ctx context.Context, from asker) (hidden map[int64]bool
 	}
 	rows, err = from.QueryContext(ctx,
 		"select campaign_id, state, status, late, count(*) from message group by campaign_id, state, status, late")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var id, n int64
 		var m sms.Message
 		if err := scan(&id, &m.State, &m.Delivery.Status, &m.Delivery.Late, &n); err != nil || hidden[id] {
@@ -104,7 +104,7 @@ func (c counts) messages(ctx context.Context, from asker) (hidden map[int64]bool
 		c[health.CountOf{Table: tallyTable, Campaign: id,
 			Key: sms.StandingKey(m.State, m.Delivery.Status, m.Delivery.Late)}] += n
 		c[health.CountOf{Table: recipientsTable, Campaign: id}] += n
-		if interim(m) == 1 {
+		if acceptd(m) == 1 {
 			c[health.CountOf{Table: tallyTable, Campaign: id, Key: interimKey}] += n
 		}
 		return nil
@@ -112,9 +112,9 @@ func (c counts) messages(ctx context.Context, from asker) (hidden map[int64]bool
 	return hidden, err
 }
 
-func (c counts) tallies(ctx context.Context, from asker, hidden map[int64]bool) error {
+func (c counts) tallies(ctx context.Context, from querier, hidden map[int64]bool) error {
 	rows, err := from.QueryContext(ctx, "select campaign_id, key, n from campaign_tally")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var n int64
 		of := health.CountOf{Table: tallyTable}
 		err := scan(&of.Campaign, &of.Key, &n)
@@ -127,7 +127,7 @@ func (c counts) tallies(ctx context.Context, from asker, hidden map[int64]bool) 
 		return err
 	}
 	rows, err = from.QueryContext(ctx, "select id, recipients from campaign")
-	return each(rows, err, func(scan func(...any) error) error {
+	return forEachRow(rows, err, func(scan func(...any) error) error {
 		var n int64
 		of := health.CountOf{Table: recipientsTable}
 		err := scan(&of.Campaign, &n)
@@ -152,10 +152,10 @@ func (c counts) traffic(t *traffic) {
 }
 
 // storedTraffic reads the kept counts that recountTraffic makes anew.
-func storedTraffic(ctx context.Context, from asker) (*traffic, error) {
+func storedTraffic(ctx context.Context, from querier) (*traffic, error) {
 	t := newTraffic(nil)
 	rows, err := from.QueryContext(ctx, "select account_id, slot, network, sender_id, key, n from traffic where n <> 0")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var k slotKey
 		var n int64
 		err := scan(&k.account, &k.slot, &k.network, &k.sender, &k.key, &n)
@@ -166,7 +166,7 @@ func storedTraffic(ctx context.Context, from asker) (*traffic, error) {
 		return nil, err
 	}
 	rows, err = from.QueryContext(ctx, "select account_id, quarter, key, n from traffic_quarter where n <> 0")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var k quarterKey
 		var n int64
 		err := scan(&k.account, &k.quarter, &k.key, &n)
@@ -177,7 +177,7 @@ func storedTraffic(ctx context.Context, from asker) (*traffic, error) {
 		return nil, err
 	}
 	rows, err = from.QueryContext(ctx, "select campaign_id, kind, name, key, n from campaign_cut where n <> 0")
-	return t, each(rows, err, func(scan func(...any) error) error {
+	return t, forEachRow(rows, err, func(scan func(...any) error) error {
 		var k cutKey
 		var n int64
 		err := scan(&k.campaign, &k.kind, &k.name, &k.standing, &n)

@@ -53,7 +53,7 @@ func TestEveryCountThatIsWrongIsFound(t *testing.T) {
 
 func (f *fixture) miscounts() []health.Miscount {
 	f.t.Helper()
-	list, err := f.db.Miscounts(f.ctx)
+	list, err := f.db.CountMismatches(f.ctx)
 	f.must(err)
 	return list
 }

@@ -26,8 +26,8 @@ const (
 // nameKey is a name as it is searched.
 func nameKey(name string) string { return strings.ToLower(name) }
 
-// grams are the different grams of a key in their order.
-func grams(key string) (list []string) {
+// trigrams are the different grams of a key in their order.
+func trigrams(key string) (list []string) {
 	letters, seen := []rune(key), map[string]bool{}
 	for i := 0; i+gramLetters <= len(letters); i++ {
 		if g := string(letters[i : i+gramLetters]); !seen[g] {
@@ -38,8 +38,8 @@ func grams(key string) (list []string) {
 	return list
 }
 
-// named makes a campaign found by its name.
-func (t *tx) named(ctx context.Context, campaign int64, name string) error {
+// indexName makes a campaign found by its name.
+func (t *tx) indexName(ctx context.Context, campaign int64, name string) error {
 	key := nameKey(name)
 	if err := t.PutNameKey(ctx, campaign, key); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (t *tx) named(ctx context.Context, campaign int64, name string) error {
 	if err := t.DropGrams(ctx, campaign); err != nil {
 		return err
 	}
-	for _, g := range grams(key) {
+	for _, g := range trigrams(key) {
 		if err := t.PutGram(ctx, g, campaign); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (t *tx) insertCampaign(ctx context.Context, c sms.Campaign, state sms.Campa
 		CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, CallsText: c.CallsText, CallsPairs: c.CallsPairs,
 		Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf, SendAgain: c.SendAgain})
 	if err == nil {
-		err = t.named(ctx, id, c.Name)
+		err = t.indexName(ctx, id, c.Name)
 	}
 	return id, err
 }
@@ -81,7 +81,7 @@ func (db campaignStore) fillNames(ctx context.Context) error {
 		}
 		err = db.update(ctx, "make campaigns found by name", func(t *tx) error {
 			for _, c := range some {
-				if err := t.named(ctx, c.ID, c.Name); err != nil {
+				if err := t.indexName(ctx, c.ID, c.Name); err != nil {
 					return err
 				}
 			}
@@ -95,13 +95,13 @@ func (db campaignStore) fillNames(ctx context.Context) error {
 
 const countGram = `select count(*) from (select 1 from campaign_gram where gram = $1 limit $2) g`
 
-// rareGram is the gram of what is looked for that the fewest campaigns have, ""
+// rarestTrigram is the gram of what is looked for that the fewest campaigns have, ""
 // where each is common or there is none.
-func (db campaignStore) rareGram(ctx context.Context, name string) (rare string, err error) {
+func (db campaignStore) rarestTrigram(ctx context.Context, name string) (rare string, err error) {
 	fewest := int64(gramRare)
-	for i, g := range grams(nameKey(name)) {
+	for i, g := range trigrams(nameKey(name)) {
 		var n int64
-		if err := db.asked.QueryRowContext(ctx, countGram, g, fewest).Scan(&n); err != nil {
+		if err := db.readStmts.QueryRowContext(ctx, countGram, g, fewest).Scan(&n); err != nil {
 			return "", fmt.Errorf("look for a part of a name: %w", err)
 		}
 		if n < fewest {

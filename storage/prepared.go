@@ -7,69 +7,69 @@ import (
 	"sync"
 )
 
-// prepared asks the questions whose text never changes: to read a statement
+// stmtCache asks the questions whose text never changes: to read a statement
 // takes the engine longer than to answer most of them. Each is prepared once,
 // when it is first asked.
-type prepared struct {
-	db *sql.DB
-	mu sync.Mutex
-	of map[string]*sql.Stmt
+type stmtCache struct {
+	db    *sql.DB
+	mu    sync.Mutex
+	stmts map[string]*sql.Stmt
 }
 
-func newPrepared(db *sql.DB) *prepared { return &prepared{db: db, of: map[string]*sql.Stmt{}} }
+func newStmtCache(db *sql.DB) *stmtCache { return &stmtCache{db: db, stmts: map[string]*sql.Stmt{}} }
 
 // statement returns nil where the text cannot be prepared: to ask it then says why.
-func (p *prepared) statement(ctx context.Context, text string) *sql.Stmt {
+func (p *stmtCache) statement(ctx context.Context, text string) *sql.Stmt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.of[text]
+	s := p.stmts[text]
 	if s == nil {
 		var err error
 		if s, err = p.db.PrepareContext(ctx, text); err != nil {
 			return nil
 		}
-		p.of[text] = s
+		p.stmts[text] = s
 	}
 	return s
 }
 
 // PrepareContext, ExecContext, QueryContext and QueryRowContext are those of
 // the database.
-func (p *prepared) PrepareContext(ctx context.Context, text string) (*sql.Stmt, error) {
+func (p *stmtCache) PrepareContext(ctx context.Context, text string) (*sql.Stmt, error) {
 	return p.db.PrepareContext(ctx, text)
 }
 
-func (p *prepared) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+func (p *stmtCache) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
 	return p.db.ExecContext(ctx, text, args...)
 }
 
-func (p *prepared) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+func (p *stmtCache) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if s := p.statement(ctx, text); s != nil {
 		return s.QueryContext(ctx, args...)
 	}
 	return p.db.QueryContext(ctx, text, args...)
 }
 
-func (p *prepared) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+func (p *stmtCache) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
 	if s := p.statement(ctx, text); s != nil {
 		return s.QueryRowContext(ctx, args...)
 	}
 	return p.db.QueryRowContext(ctx, text, args...)
 }
 
-// known returns nil where a statement is not prepared yet.
-func (p *prepared) known(text string) *sql.Stmt {
+// cached returns nil where a statement is not prepared yet.
+func (p *stmtCache) cached(text string) *sql.Stmt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.of[text]
+	return p.stmts[text]
 }
 
-// learn prepares statements outside of every transaction: one that is prepared
+// prepareAll prepares statements outside of every transaction: one that is prepared
 // in a transaction ends with it. It may wait for the connection, and whoever
 // has that may ask for what is known. What cannot be prepared stays unknown.
-func (p *prepared) learn(ctx context.Context, texts map[string]bool) {
+func (p *stmtCache) prepareAll(ctx context.Context, texts map[string]bool) {
 	for text := range texts {
-		if p.known(text) != nil {
+		if p.cached(text) != nil {
 			continue
 		}
 		s, err := p.db.PrepareContext(ctx, text)
@@ -77,8 +77,8 @@ func (p *prepared) learn(ctx context.Context, texts map[string]bool) {
 			return
 		}
 		p.mu.Lock()
-		if p.of[text] == nil {
-			p.of[text], s = s, nil
+		if p.stmts[text] == nil {
+			p.stmts[text], s = s, nil
 		}
 		p.mu.Unlock()
 		if s != nil {
@@ -87,50 +87,50 @@ func (p *prepared) learn(ctx context.Context, texts map[string]bool) {
 	}
 }
 
-// telling is the statements of one transaction: those that are known are
+// txStmts is the statements of one transaction: those that are known are
 // prepared, the others are to be learned when it has ended.
-type telling struct {
+type txStmts struct {
 	*sql.Tx
-	prepared *prepared
-	unknown  map[string]bool
+	cache   *stmtCache
+	missing map[string]bool
 }
 
-func (t *telling) statement(ctx context.Context, text string) *sql.Stmt {
-	s := t.prepared.known(text)
+func (t *txStmts) statement(ctx context.Context, text string) *sql.Stmt {
+	s := t.cache.cached(text)
 	if s == nil {
-		t.unknown[text] = true
+		t.missing[text] = true
 		return nil
 	}
 	return t.StmtContext(ctx, s)
 }
 
 // ExecContext, QueryContext and QueryRowContext are those of the transaction.
-func (t *telling) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+func (t *txStmts) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
 	if s := t.statement(ctx, text); s != nil {
 		return s.ExecContext(ctx, args...)
 	}
 	return t.Tx.ExecContext(ctx, text, args...)
 }
 
-func (t *telling) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+func (t *txStmts) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if s := t.statement(ctx, text); s != nil {
 		return s.QueryContext(ctx, args...)
 	}
 	return t.Tx.QueryContext(ctx, text, args...)
 }
 
-func (t *telling) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+func (t *txStmts) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
 	if s := t.statement(ctx, text); s != nil {
 		return s.QueryRowContext(ctx, args...)
 	}
 	return t.Tx.QueryRowContext(ctx, text, args...)
 }
 
-func (p *prepared) close() error {
+func (p *stmtCache) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var errs []error
-	for _, s := range p.of {
+	for _, s := range p.stmts {
 		errs = append(errs, s.Close())
 	}
 	return errors.Join(errs...)

@@ -11,10 +11,10 @@ import (
 	"smsdesk/storage/query"
 )
 
-// Beat says that callbacks are answered now. With span 0 it begins a new
+// Heartbeat says that callbacks are answered now. With span 0 it begins a new
 // stretch of time; otherwise it makes the stretch longer. It returns the
 // stretch.
-func (db reportStore) Beat(ctx context.Context, span, now int64) (int64, error) {
+func (db reportStore) Heartbeat(ctx context.Context, span, now int64) (int64, error) {
 	err := db.update(ctx, "note that callbacks are answered", func(t *tx) error {
 		if span != 0 {
 			n, err := t.ExtendSpan(ctx, span, now)
@@ -47,9 +47,9 @@ func (db reportStore) Gaps(ctx context.Context, since, least int64) ([]sms.Gap, 
 	return gaps, nil
 }
 
-// AddPulses adds what the receiver did. Each minute and account stands in the
+// AddReceiverStats adds what the receiver did. Each minute and account stands in the
 // list once.
-func (db reportStore) AddPulses(ctx context.Context, list []sms.Pulse) error {
+func (db reportStore) AddReceiverStats(ctx context.Context, list []sms.Pulse) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -104,8 +104,8 @@ func (db reportStore) Refused(ctx context.Context, before int64, limit int) (lis
 	return list, more, nil
 }
 
-// ForgetPulses removes counts and stretches of time older than the given one.
-func (db reportStore) ForgetPulses(ctx context.Context, accounts []int64, before int64) error {
+// PurgeReceiverStats removes counts and stretches of time older than the given one.
+func (db reportStore) PurgeReceiverStats(ctx context.Context, accounts []int64, before int64) error {
 	return db.update(ctx, "forget old counts of callbacks", func(t *tx) error {
 		err := t.ForgetSpans(ctx, before)
 		for _, a := range append([]int64{0}, accounts...) {

@@ -169,7 +169,7 @@ func (t *tx) takeAllPlaces(ctx context.Context, now int64) error {
 // sms.ErrNotFound when it has said nothing yet.
 func (db accountStore) ClockReading(ctx context.Context, account int64) (health.ClockReading, error) {
 	row, err := db.read().ClockReading(ctx, account)
-	r, err := found(row, err, "read what time it was for the service")
+	r, err := wrapNotFound(row, err, "read what time it was for the service")
 	return health.ClockReading{At: health.Steady{Boot: r.Boot, Ms: r.Steady}, Service: r.ServiceAt, Wall: r.ReadAt}, err
 }
 

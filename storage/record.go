@@ -10,8 +10,8 @@ import (
 	"smsdesk/storage/query"
 )
 
-// orNothing says what was being done when it failed.
-func orNothing(err error, doing string) error {
+// wrapErr says what was being done when it failed.
+func wrapErr(err error, doing string) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", doing, err)
 	}
@@ -25,7 +25,7 @@ func (db accountStore) Reading(ctx context.Context, account int64, kind sms.Reco
 	if errors.Is(err, sql.ErrNoRows) {
 		return sms.Reading{}, nil
 	}
-	return sms.Reading{At: row.ReadAt, Failure: row.Failure}, orNothing(err, "read the time of "+string(kind))
+	return sms.Reading{At: row.ReadAt, Failure: row.Failure}, wrapErr(err, "read the time of "+string(kind))
 }
 
 // MarkRecords keeps why records could not be read. They stay as they were last read.
@@ -48,7 +48,7 @@ func (t accountTx) recordSettings(ctx context.Context, account int64) (sms.Recor
 	}
 	return sms.RecordSettings{Creates: r.Creates, WarnBelow: r.WarnBelow, Floor: r.Floor, MailTo: r.MailTo,
 			OthersSend: r.OthersSend},
-		orNothing(err, "read the settings of records")
+		wrapErr(err, "read the settings of records")
 }
 
 // UpdateRecordSettings changes the settings in one transaction.

@@ -11,8 +11,8 @@ import (
 	"smsdesk/storage/query"
 )
 
-// asker is a transaction or a pool that questions are put to.
-type asker interface {
+// querier is a transaction or a pool that questions are put to.
+type querier interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
@@ -28,10 +28,10 @@ where r.id > $1 and r.message_id > 0 and r.effect <> 'wrong_number' order by r.i
 // recountTraffic counts every message and report there is, as traffic,
 // traffic_quarter and campaign_cut should have them. Counts that are 0 may be
 // left out there and here.
-func recountTraffic(ctx context.Context, from asker, networks *phone.Networks) (*traffic, error) {
+func recountTraffic(ctx context.Context, from querier, networks *phone.Networks) (*traffic, error) {
 	counted := newTraffic(networks)
 	senders, err := from.QueryContext(ctx, "select id, sender_id from campaign")
-	err = each(senders, err, func(scan func(...any) error) error {
+	err = forEachRow(senders, err, func(scan func(...any) error) error {
 		var id int64
 		var sender string
 		err := scan(&id, &sender)
@@ -41,7 +41,7 @@ func recountTraffic(ctx context.Context, from asker, networks *phone.Networks) (
 	if err != nil {
 		return nil, fmt.Errorf("recount: %w", err)
 	}
-	if err := inPieces(ctx, from, countedMessages, func(scan func(...any) error) (last int64, err error) {
+	if err := inPages(ctx, from, countedMessages, func(scan func(...any) error) (last int64, err error) {
 		var r query.Message
 		if err = scan(&r.ID, &r.AccountID, &r.CampaignID, &r.Number, &r.State, &r.Code, &r.Status, &r.ErrorCode, &r.Late,
 			&r.SentAt); err == nil && (r.State == string(sms.Accepted) || r.State == string(sms.Refused)) {
@@ -51,7 +51,7 @@ func recountTraffic(ctx context.Context, from asker, networks *phone.Networks) (
 	}); err != nil {
 		return nil, fmt.Errorf("recount messages: %w", err)
 	}
-	if err := inPieces(ctx, from, countedReports, func(scan func(...any) error) (last int64, err error) {
+	if err := inPages(ctx, from, countedReports, func(scan func(...any) error) (last int64, err error) {
 		var campaign, at int64
 		var status string
 		if err = scan(&last, &campaign, &at, &status); err == nil {
@@ -64,13 +64,13 @@ func recountTraffic(ctx context.Context, from asker, networks *phone.Networks) (
 	return counted, nil
 }
 
-// inPieces reads a table in the order of its ids, a bounded piece at a time.
-func inPieces(ctx context.Context, from asker, text string,
+// inPages reads a table in the order of its ids, a bounded piece at a time.
+func inPages(ctx context.Context, from querier, text string,
 	do func(scan func(...any) error) (last int64, err error)) error {
 	for last, n := int64(0), recountPerRead; n == recountPerRead; {
 		n = 0
 		rows, err := from.QueryContext(ctx, text, last, recountPerRead)
-		if err = each(rows, err, func(scan func(...any) error) (err error) {
+		if err = forEachRow(rows, err, func(scan func(...any) error) (err error) {
 			n++
 			last, err = do(scan)
 			return err
@@ -81,8 +81,8 @@ func inPieces(ctx context.Context, from asker, text string,
 	return nil
 }
 
-// each hands out the rows of a question one by one, and closes it.
-func each(rows *sql.Rows, err error, do func(scan func(...any) error) error) error {
+// forEachRow hands out the rows of a question one by one, and closes it.
+func forEachRow(rows *sql.Rows, err error, do func(scan func(...any) error) error) error {
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func each(rows *sql.Rows, err error, do func(scan func(...any) error) error) err
 
 // records reads all rows of a question; fields are where the columns of one go.
 func records[T any](rows *sql.Rows, err error, fields func(*T) []any) (list []T, _ error) {
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var r T
 		err := scan(fields(&r)...)
 		list = append(list, r)

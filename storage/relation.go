@@ -41,7 +41,7 @@ type compared struct {
 // journal may then be ahead by what it does at this moment.
 func (j *Journal) Compare(ctx context.Context, live bool) (health.Question, error) {
 	c, err := j.compare(ctx, live)
-	return found(c.question, err, "compare journal and database")
+	return wrapNotFound(c.question, err, "compare journal and database")
 }
 
 func (j *Journal) compare(ctx context.Context, live bool) (*compared, error) {
@@ -67,7 +67,7 @@ func (j *Journal) compare(ctx context.Context, live bool) (*compared, error) {
 
 // copyMark reads what a backup says of itself, nil where it is none.
 func (db *core) copyMark(ctx context.Context) (*health.Copy, error) {
-	raw, err := db.Setting(ctx, health.SettingCopy)
+	raw, err := db.ReadSetting(ctx, health.SettingCopy)
 	if err != nil || raw == "" {
 		return nil, err
 	}

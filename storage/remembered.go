@@ -61,7 +61,7 @@ func rememberedAmong(ctx context.Context, ask asking, hashes []person) (map[pers
 		rows, err := ask.QueryContext(ctx,
 			`select hash, campaign_uid, account_uid, test, licensed_at, accepted_at from remembered where hash in (`+
 				places(1, n)+`)`, args...)
-		if err = each(rows, err, func(scan func(...any) error) error {
+		if err = forEachRow(rows, err, func(scan func(...any) error) error {
 			var hash []byte
 			var r rememberedSend
 			err := scan(&hash, &r.campaign, &r.account, &r.test, &r.licensedAt, &r.acceptedAt)
@@ -116,7 +116,7 @@ func (db callStore) remembersFor(ctx context.Context, c sms.Campaign) (bool, err
 	err := db.reader.QueryRowContext(ctx,
 		`select count(*) from (select 1 from remembered where accepted_at >= $1 or licensed_at >= $2 limit 1) as some`,
 		c.CreatedAt, c.CreatedAt-rememberedFor.Milliseconds()).Scan(&n)
-	return found(n > 0, err, "look for remembered messages")
+	return wrapNotFound(n > 0, err, "look for remembered messages")
 }
 
 // unsentMessage is one that would be sent, by what it is remembered.
@@ -129,7 +129,7 @@ func (db callStore) unsentAfter(ctx context.Context, c sms.Campaign, after int64
 	rows, err := db.reader.QueryContext(ctx,
 		`select id, number, text, parts from message where campaign_id = $1 and state in ('draft', 'queued') and id > $2
 		order by id limit $3`, c.ID, after, sweptPerTx)
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var m unsentMessage
 		var number, text string
 		err := scan(&m.id, &number, &text, &m.parts)
@@ -139,7 +139,7 @@ func (db callStore) unsentAfter(ctx context.Context, c sms.Campaign, after int64
 		list = append(list, m)
 		return err
 	})
-	return found(list, err, "list unsent messages")
+	return wrapNotFound(list, err, "list unsent messages")
 }
 
 // countRemembered adds the remembered ones of some messages and returns their parts.
@@ -206,10 +206,10 @@ func rememberedCampaigns(ctx context.Context, q *query.Queries) ([]health.Rememb
 	return list, nil
 }
 
-// ForgetRemembered removes what was remembered of requests licensed between two
+// DeleteRemembered removes what was remembered of requests licensed between two
 // times: an administrator knows that these people may be written to again, or
 // the journal's lines are as old as they become.
-func (db callStore) ForgetRemembered(ctx context.Context, from, before int64) (n int64, err error) {
+func (db callStore) DeleteRemembered(ctx context.Context, from, before int64) (n int64, err error) {
 	err = db.update(ctx, "forget remembered messages", func(t *tx) error {
 		if n, err = t.Queries.ForgetRemembered(ctx, from, before); err != nil {
 			return err
@@ -234,7 +234,7 @@ func (db callStore) IncludeSent(ctx context.Context, campaign int64) error {
 // skipRemembered leaves out those messages of a call that were sent by requests
 // which this copy of the database does not know, and those of the calls behind
 // it. It returns how many they were.
-func (c *claiming) skipRemembered(ctx context.Context, campaignID int64, call []callRow) (int64, error) {
+func (c *claimer) skipRemembered(ctx context.Context, campaignID int64, call []callRow) (int64, error) {
 	if !c.db.remembers.Load() || len(call) == 0 {
 		return 0, nil
 	}
@@ -270,7 +270,7 @@ func (c *claiming) skipRemembered(ctx context.Context, campaignID int64, call []
 }
 
 // remembered gives the reason for each of the messages that were sent before.
-func (c *claiming) remembered(ctx context.Context, of sms.Campaign, list []sms.Recipient) (map[int64]string, error) {
+func (c *claimer) remembered(ctx context.Context, of sms.Campaign, list []sms.Recipient) (map[int64]string, error) {
 	hashes := make([]person, len(list))
 	for i, r := range list {
 		hashes[i] = c.db.people.of(r.Number, r.Text)
@@ -278,7 +278,7 @@ func (c *claiming) remembered(ctx context.Context, of sms.Campaign, list []sms.R
 			hashes[i] = c.db.people.ofGroup(of.GroupID, r.Text)
 		}
 	}
-	found, err := rememberedAmong(ctx, c.raw, hashes)
+	found, err := rememberedAmong(ctx, c.sql, hashes)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -304,25 +304,25 @@ func (c *claiming) remembered(ctx context.Context, of sms.Campaign, list []sms.R
 }
 
 // queuedAhead lists messages that the next claims would serve.
-func (c *claiming) queuedAhead(ctx context.Context, campaignID int64) (list []sms.Recipient, err error) {
-	rows, err := c.raw.QueryContext(ctx, `select m.id, m.number, m.text from message m where `+waiting+
+func (c *claimer) queuedAhead(ctx context.Context, campaignID int64) (list []sms.Recipient, err error) {
+	rows, err := c.sql.QueryContext(ctx, `select m.id, m.number, m.text from message m where `+waiting+
 		` order by m.call_no, m.id limit $2`, campaignID, blockedPass)
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var r sms.Recipient
 		err := scan(&r.MessageID, &r.Number, &r.Text)
 		list = append(list, r)
 		return err
 	})
-	return found(list, err, "list queued messages")
+	return wrapNotFound(list, err, "list queued messages")
 }
 
 // markRemembered tells such messages from others that were left out.
-func (c *claiming) markRemembered(ctx context.Context, why map[int64]string) error {
+func (c *claimer) markRemembered(ctx context.Context, why map[int64]string) error {
 	ids := make([]any, 0, len(why))
 	for id := range why {
 		ids = append(ids, id)
 	}
-	_, err := c.raw.ExecContext(ctx, `update message set code = '`+health.CodeRemembered+
+	_, err := c.sql.ExecContext(ctx, `update message set code = '`+health.CodeRemembered+
 		`' where state = 'skipped' and id in (`+places(1, len(ids))+`)`, ids...)
 	if err != nil {
 		return fmt.Errorf("mark remembered messages: %w", err)

@@ -21,7 +21,7 @@ func (db *core) InboxCursor(ctx context.Context) (int64, error) {
 	if err = classify(err); err == sms.ErrNotFound {
 		return 0, nil
 	}
-	return found(n, err, "read the inbox cursor")
+	return wrapNotFound(n, err, "read the inbox cursor")
 }
 
 // match finds the message that a report is about. Ids are unique at the
@@ -54,7 +54,7 @@ func (t *tx) match(ctx context.Context, r sms.DeliveryReport,
 // messages whose ids it gave. One id may stand for several numbers, so
 // each report looks for its own message.
 func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, country string, now int64) error {
-	early, err := t.early(ctx, account, ids)
+	early, err := t.idsWithReports(ctx, account, ids)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (t *tx) applyWaiting(ctx context.Context, account int64, ids []string, coun
 				t.traffic.report(target.CampaignID, w.ReceivedAt, w.Status)
 			}
 			if effect == sms.Changed {
-				if err := t.deliver(ctx, target, after, now); err != nil {
+				if err := t.saveDelivery(ctx, target, after, now); err != nil {
 					return err
 				}
 			}
@@ -93,13 +93,13 @@ const earlyIDs = `select distinct r.provider_id from delivery_report r where r.a
 // idsPerStmt is how many ids one statement looks for.
 const idsPerStmt = 512
 
-func (t *tx) early(ctx context.Context, account int64, ids []string) (found []string, err error) {
+func (t *tx) idsWithReports(ctx context.Context, account int64, ids []string) (found []string, err error) {
 	for some := range slices.Chunk(ids, idsPerStmt) {
 		args := []any{account}
 		for _, id := range some {
 			args = append(args, id)
 		}
-		list, err := onlyColumn[string](t.raw.QueryContext(ctx, fmt.Sprintf(earlyIDs, places(2, len(some))), args...))
+		list, err := onlyColumn[string](t.sql.QueryContext(ctx, fmt.Sprintf(earlyIDs, places(2, len(some))), args...))
 		if err != nil {
 			return nil, fmt.Errorf("look for early reports: %w", err)
 		}
@@ -155,14 +155,14 @@ func (db reportStore) MessageReports(ctx context.Context, id int64) ([]sms.Store
 // LastReportAt is when the last report of an account arrived, 0 for never.
 func (db reportStore) LastReportAt(ctx context.Context, account int64) (int64, error) {
 	at, err := db.read().LastReportAt(ctx, account)
-	return found(at, err, "read the last report's time")
+	return wrapNotFound(at, err, "read the last report's time")
 }
 
 // ReportArrivals is how often reports of an account arrived, repetitions
 // counted too. It reads all of them: for checks, not for pages.
 func (db reportStore) ReportArrivals(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().ReportArrivals(ctx, account)
-	return found(n, err, "count the arrivals of reports")
+	return wrapNotFound(n, err, "count the arrivals of reports")
 }
 
 func report(r query.DeliveryReport) sms.StoredReport {

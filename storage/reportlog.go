@@ -50,21 +50,21 @@ func (db reportStore) NewerReports(ctx context.Context, account int64, kind sms.
 		return 0, nil
 	}
 	n, err := ask(ctx, account, key)
-	return found(n, err, "count newer reports")
+	return wrapNotFound(n, err, "count newer reports")
 }
 
 // SuspiciousReports counts reports whose id the service does not know, up to 100.
 func (db reportStore) SuspiciousReports(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().SuspiciousReports(ctx, account)
-	return found(n, err, "count suspicious reports")
+	return wrapNotFound(n, err, "count suspicious reports")
 }
 
 func forgottenName(account int64) string { return fmt.Sprintf("forgotten:%d", account) }
 
-// ForgetUnmatched removes the unmatched reports of an account that are beyond
+// PurgeUnmatched removes the unmatched reports of an account that are beyond
 // the bounds of its quarantine, oldest first and a bounded number in one
 // transaction, and counts them.
-func (db reportStore) ForgetUnmatched(ctx context.Context, account int64, q sms.Quarantine) error {
+func (db reportStore) PurgeUnmatched(ctx context.Context, account int64, q sms.Quarantine) error {
 	last, err := db.lastBeyond(ctx, account, q)
 	if err != nil {
 		return fmt.Errorf("find unmatched reports to forget: %w", err)
@@ -98,13 +98,13 @@ where u.received_at < $2 or u.reports > $3 or u.bytes > $4`, account, q.Before, 
 	return last, err
 }
 
-// Forgotten counts the unmatched reports that ForgetUnmatched has removed.
+// Forgotten counts the unmatched reports that PurgeUnmatched has removed.
 func (db reportStore) Forgotten(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().Cursor(ctx, forgottenName(account))
 	if errors.Is(classify(err), sms.ErrNotFound) {
 		return 0, nil
 	}
-	return found(n, err, "count forgotten reports")
+	return wrapNotFound(n, err, "count forgotten reports")
 }
 
 // CountSilent counts the accepted messages without a final report that were
@@ -133,7 +133,7 @@ func (db reportStore) OpenInquiry(ctx context.Context, i sms.Inquiry) error {
 			UntilAt: i.Gap.Until, Total: i.Total,
 			CursorAt: i.Gap.From - sms.GapReach.Milliseconds() - 1, ByID: i.By.ID, ByName: i.By.Name, StartedAt: i.StartedAt})
 		if err != nil || n != 1 {
-			return orUnexpected(err)
+			return conflictIfNil(err)
 		}
 		return nil
 	})
@@ -148,7 +148,7 @@ func (db reportStore) StopInquiry(ctx context.Context, account, from, now int64)
 		}
 		n, err := t.EndInquiry(ctx, r.ID, string(sms.InquiryStopped), now)
 		if err != nil || n != 1 {
-			return orUnexpected(err)
+			return conflictIfNil(err)
 		}
 		return nil
 	})
@@ -159,7 +159,7 @@ func (db reportStore) StopInquiry(ctx context.Context, account, from, now int64)
 // its end is ended.
 func (db reportStore) NextInquired(ctx context.Context, account, now int64) (i sms.Inquiry, m sms.Message, err error) {
 	row, err := db.read().RunningInquiry(ctx, account)
-	if _, err := found(row, err, "find an inquiry"); err != nil {
+	if _, err := wrapNotFound(row, err, "find an inquiry"); err != nil {
 		return i, m, err
 	}
 	i = inquiry(row)

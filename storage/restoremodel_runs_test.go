@@ -35,7 +35,7 @@ func unrestored(change func(*bounds)) bounds {
 
 func soaking() bool { return os.Getenv("SMSDESK_SOAK") != "" }
 
-func (r run) search(t *testing.T) found {
+func (r run) search(t *testing.T) wrapNotFound {
 	t.Helper()
 	m := model{rules: r.rules, bounds: r.bounds, strict: r.strict, most: 30_000_000}
 	f := m.search()

@@ -53,7 +53,7 @@ const (
 	equal    = "R1"
 	crashed  = "R2"
 	behind   = "R3" // the database, by starts only
-	ahead    = "R4" // the journal
+	prefetch = "R4" // the journal
 	damage   = "R4x"
 	shorter  = "R5" // the journal
 	diverged = "R6"
@@ -107,7 +107,7 @@ func (m *model) relation(w *world, n int) string {
 	case !slices.ContainsFunc(after, func(l line) bool { return l.kind == licenceLine || l.kind == acceptLine }):
 		return behind
 	}
-	return or(m.rules.aheadUnchecked, behind, ahead)
+	return or(m.rules.aheadUnchecked, behind, prefetch)
 }
 
 func or(if_ bool, a, b string) string {
@@ -318,7 +318,7 @@ func (m *model) accept(w *world, n int, add adder) {
 		m.acceptToday(w, add)
 		return
 	}
-	if m.rules.onlyAheadAccepted && m.relation(w, n) != ahead {
+	if m.rules.onlyAheadAccepted && m.relation(w, n) != prefetch {
 		return
 	}
 	x := *w

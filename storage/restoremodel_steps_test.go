@@ -428,7 +428,7 @@ func (m *model) due(w *world, n int, l line) []line {
 	return lines
 }
 
-// carryOut is what the service does with a call.
+// applyDecision is what the service does with a call.
 func (m *model) carryOut(w *world, n int, f call) {
 	// What a node still sends that is cut off was licensed before. Where a person
 	// has sent the same since, that was after a warning.
@@ -611,14 +611,14 @@ func (m *model) olderCalls(w *world, add adder) {
 
 func (m *model) backups(w *world, add adder) {
 	x := *w
-	plain := kept{db: w.db, journal: w.nodes[0].journal, log: w.log, inbox: w.inbox}
+	plain := inboxEntry{db: w.db, journal: w.nodes[0].journal, log: w.log, inbox: w.inbox}
 	if m.bounds.verbs == copyOnly {
 		x.left.copies--
 		x.copies = append(slices.Clip(w.copies), plain)
 		add(said("a copy is made"), x)
 		return
 	}
-	made := kept{verb: true, db: w.db, inbox: w.inbox}
+	made := inboxEntry{verb: true, db: w.db, inbox: w.inbox}
 	made.db.copy = !m.rules.noMark
 	if m.bounds.verbs == verbOnly {
 		x.left.copies--
@@ -626,7 +626,7 @@ func (m *model) backups(w *world, add adder) {
 		add(said("smsdesk backup"), x)
 		return
 	}
-	i := slices.IndexFunc(w.copies, func(k kept) bool { return k.half })
+	i := slices.IndexFunc(w.copies, func(k inboxEntry) bool { return k.half })
 	if i < 0 {
 		made.half = true
 		x.copies, x.past.before = append(slices.Clip(w.copies), made), w.acked

@@ -145,11 +145,11 @@ type entry struct {
 	report
 }
 
-// standing is what the database says about a node.
-type standing uint8
+// byStatus is what the database says about a node.
+type byStatus uint8
 
 const (
-	notNamed standing = iota
+	notNamed byStatus = iota
 	named
 	saidLost
 )
@@ -161,7 +161,7 @@ type database struct {
 	attempts   []attempt // in the order of their ids
 	heads      [maxNodes]head
 	open       [maxNodes][]line // lines not yet known to be in the journal
-	nodes      [maxNodes]standing
+	nodes      [maxNodes]byStatus
 	lives      [maxNodes]uint8  // how often a node joined
 	looked     [maxNodes]people // who has compared its journal since this node began to wait
 	blocked    people
@@ -272,8 +272,8 @@ type optingOut struct {
 	at    int // in the log
 }
 
-// kept is what was copied or backed up.
-type kept struct {
+// inboxEntry is what was copied or backed up.
+type inboxEntry struct {
 	verb    bool // by smsdesk backup
 	half    bool
 	db      database
@@ -301,7 +301,7 @@ type world struct {
 	acked    []report
 	optOut   optingOut
 	optedOut people
-	copies   []kept
+	copies   []inboxEntry
 	sent     []uint8 // attempts that were carried out, in order
 	sentTo   people
 	sentWarn people // by a campaign of which a person was told that some may get it twice
@@ -383,8 +383,8 @@ type model struct {
 	most        int
 }
 
-// found is what a search came to.
-type found struct {
+// wrapNotFound is what a search came to.
+type wrapNotFound struct {
 	states, depth int
 	wrong         string
 	history       []step
@@ -401,9 +401,9 @@ type edge struct {
 	step   step
 }
 
-func (m *model) search() found {
+func (m *model) search() wrapNotFound {
 	began := time.Now()
-	out := found{blind: map[string][]pair{}, pairs: map[pair]bool{}}
+	out := wrapNotFound{blind: map[string][]pair{}, pairs: map[pair]bool{}}
 	type reached struct {
 		world world
 		at    int32
@@ -458,7 +458,7 @@ func history(edges []edge, at int32) []step {
 	return steps
 }
 
-func (f found) String() string {
+func (f wrapNotFound) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d states, depth %d, %.1f s", f.states, f.depth, f.took.Seconds())
 	if f.wrong != "" {
@@ -470,7 +470,7 @@ func (f found) String() string {
 	return b.String()
 }
 
-func (f found) log(t *testing.T) {
+func (f wrapNotFound) log(t *testing.T) {
 	t.Helper()
 	kinds := ""
 	if len(f.blind) > 0 {

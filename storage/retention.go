@@ -30,11 +30,11 @@ func (db usageStore) removedNumber(number string) string {
 	return phone.RemovedFrom(number, db.numberHash(number), &db.networks)
 }
 
-// ForgetMessages removes the numbers and texts of some messages of the first
+// PurgeMessages removes the numbers and texts of some messages of the first
 // campaign that ended before the given time and has nothing left to be
 // decided. The campaign is 0 when there is none; whole says that it has none
 // left with a number or a text.
-func (db usageStore) ForgetMessages(ctx context.Context, before, now int64) (campaign, n int64, whole bool, err error) {
+func (db usageStore) PurgeMessages(ctx context.Context, before, now int64) (campaign, n int64, whole bool, err error) {
 	err = db.forget(ctx, "remove numbers and texts of messages", func(t *tx) error {
 		campaign, err = t.FirstKept(ctx, before)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -67,7 +67,7 @@ func (db usageStore) ForgetMessages(ctx context.Context, before, now int64) (cam
 				values[i] = fmt.Sprintf("(cast($%d as bigint), $%d)", len(args)+1, len(args)+2)
 				args = append(args, m.ID, db.removedNumber(m.Number))
 			}
-			if _, err := t.raw.ExecContext(ctx, fmt.Sprintf(forgetMessages, strings.Join(values, ", ")), args...); err != nil {
+			if _, err := t.sql.ExecContext(ctx, fmt.Sprintf(forgetMessages, strings.Join(values, ", ")), args...); err != nil {
 				return err
 			}
 		}
@@ -78,10 +78,10 @@ func (db usageStore) ForgetMessages(ctx context.Context, before, now int64) (cam
 
 const forgetMessages = `update message set number = s.column2, text = '', text_hash = $1 from (values %s) as s where message.id = s.column1`
 
-// ForgetReports removes numbers and texts of some reports that arrived for the
+// PurgeReports removes numbers and texts of some reports that arrived for the
 // last time before the given one, in the order of their arrival; more says that
 // there may be further ones.
-func (db usageStore) ForgetReports(ctx context.Context, before int64) (n int64, more bool, err error) {
+func (db usageStore) PurgeReports(ctx context.Context, before int64) (n int64, more bool, err error) {
 	const cursor = "forget:reports"
 	err = db.forget(ctx, "remove numbers and texts of reports", func(t *tx) error {
 		after, err := accountTx{t}.position(ctx, cursor)
@@ -113,9 +113,9 @@ func (db usageStore) ForgetReports(ctx context.Context, before int64) (n int64, 
 	return n, more && err == nil, err
 }
 
-// ForgetCalls removes the texts of some requests that ended before the given
+// PurgeCalls removes the texts of some requests that ended before the given
 // time, and the answers' excerpts.
-func (db usageStore) ForgetCalls(ctx context.Context, before int64) (n int64, more bool, err error) {
+func (db usageStore) PurgeCalls(ctx context.Context, before int64) (n int64, more bool, err error) {
 	const cursor = "forget:calls"
 	err = db.forget(ctx, "remove texts of requests", func(t *tx) error {
 		after, err := accountTx{t}.position(ctx, cursor)
@@ -141,9 +141,9 @@ func (db usageStore) ForgetCalls(ctx context.Context, before int64) (n int64, mo
 	return n, more && err == nil, err
 }
 
-// ForgetBlocks deletes some blocks that ended before the given time: without
+// PurgeBlocks deletes some blocks that ended before the given time: without
 // their number they tell nothing. Those that hold stay, however old they are.
-func (db usageStore) ForgetBlocks(ctx context.Context, before int64) (n int64, more bool, err error) {
+func (db usageStore) PurgeBlocks(ctx context.Context, before int64) (n int64, more bool, err error) {
 	err = db.forget(ctx, "delete ended blocks", func(t *tx) error {
 		ids, err := t.SomeEndedBlocks(ctx, before, purgedPerTx)
 		if err != nil {
@@ -163,7 +163,7 @@ func (db usageStore) ForgetBlocks(ctx context.Context, before int64) (n int64, m
 
 // forget is update once nobody else waits to write.
 func (db usageStore) forget(ctx context.Context, doing string, fn func(*tx) error) error {
-	if err := campaignStore(db).yield(ctx); err != nil {
+	if err := campaignStore(db).yieldToWriters(ctx); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return db.update(ctx, doing, fn)

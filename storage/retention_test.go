@@ -27,14 +27,14 @@ func TestForgottenCampaignsKeepTheirCounts(t *testing.T) {
 	doubtful := f.proven("Another secret", "2348030000009")
 	f.settle(f.license(f.claim(1)), sms.Outcome{Class: sms.ClassDoubt})
 	ended := f.campaign(c.ID).FinishedAt
-	if id, n, _, err := f.db.ForgetMessages(f.ctx, ended, f.now()); err != nil || id != 0 || n != 0 {
+	if id, n, _, err := f.db.PurgeMessages(f.ctx, ended, f.now()); err != nil || id != 0 || n != 0 {
 		t.Fatalf("its time is not over: campaign %d, %d messages, %v", id, n, err)
 	}
 	var batches []int64
 	for whole := false; !whole; {
 		var id, n int64
 		var err error
-		id, n, whole, err = f.db.ForgetMessages(f.ctx, f.now(), f.now())
+		id, n, whole, err = f.db.PurgeMessages(f.ctx, f.now(), f.now())
 		f.must(err)
 		if id != c.ID {
 			t.Fatalf("campaign %d", id)
@@ -57,7 +57,7 @@ func TestForgottenCampaignsKeepTheirCounts(t *testing.T) {
 	if got := f.campaign(c.ID); got.RemovedAt == 0 || got.Text != "" {
 		t.Errorf("%+v", got)
 	}
-	if id, _, _, err := f.db.ForgetMessages(f.ctx, f.now(), f.now()); err != nil || id != 0 {
+	if id, _, _, err := f.db.PurgeMessages(f.ctx, f.now(), f.now()); err != nil || id != 0 {
 		t.Fatalf("campaign %d, %v: the one with a doubt is not over", id, err)
 	}
 	if m := f.messages(doubtful.ID)[0]; m.Number != "2348030000009" || m.Text != "Another secret" {
@@ -81,7 +81,7 @@ func TestForgottenReportsAndCalls(t *testing.T) {
 	before := f.now()
 	late := f.report(a, 2, "DELIVRD")
 	f.apply(late)
-	n, more, err := f.db.ForgetReports(f.ctx, before)
+	n, more, err := f.db.PurgeReports(f.ctx, before)
 	if f.must(err); n != 2 || more {
 		t.Errorf("%d reports, more %v", n, more)
 	}
@@ -91,13 +91,13 @@ func TestForgottenReportsAndCalls(t *testing.T) {
 			t.Errorf("report %d: %+v", i, r)
 		}
 	}
-	if n, more, err = f.db.ForgetReports(f.ctx, before); err != nil || n != 0 || more {
+	if n, more, err = f.db.PurgeReports(f.ctx, before); err != nil || n != 0 || more {
 		t.Errorf("again: %d reports, more %v, %v", n, more, err)
 	}
-	if n, _, err = f.db.ForgetReports(f.ctx, f.now()); err != nil || n != 1 {
+	if n, _, err = f.db.PurgeReports(f.ctx, f.now()); err != nil || n != 1 {
 		t.Errorf("the late one: %d, %v", n, err)
 	}
-	if n, more, err = f.db.ForgetCalls(f.ctx, f.now()); err != nil || n != 1 || more {
+	if n, more, err = f.db.PurgeCalls(f.ctx, f.now()); err != nil || n != 1 || more {
 		t.Errorf("%d calls, more %v, %v", n, more, err)
 	}
 	if text := one[string](f, "select text || excerpt from attempt where id = $1", a.ID); text != "" {
@@ -105,7 +105,7 @@ func TestForgottenReportsAndCalls(t *testing.T) {
 	}
 	f.proven("Not answered yet", "2348030000077")
 	f.license(f.claim(1))
-	if n, _, err = f.db.ForgetCalls(f.ctx, f.now()); err != nil || n != 0 {
+	if n, _, err = f.db.PurgeCalls(f.ctx, f.now()); err != nil || n != 0 {
 		t.Errorf("an open call was taken: %d, %v", n, err)
 	}
 	f.check()
@@ -129,10 +129,10 @@ func TestForgottenBlocksAreTheEndedOnes(t *testing.T) {
 	before := f.now() + 100
 	end(before, list[0])
 	end(before-1, list[1:]...)
-	if n, more, err := f.db.ForgetBlocks(f.ctx, before); err != nil || n != purgedPerTx || !more {
+	if n, more, err := f.db.PurgeBlocks(f.ctx, before); err != nil || n != purgedPerTx || !more {
 		t.Errorf("%d, more %v, %v", n, more, err)
 	}
-	if n, more, err := f.db.ForgetBlocks(f.ctx, before); err != nil || n != many-purgedPerTx || more {
+	if n, more, err := f.db.PurgeBlocks(f.ctx, before); err != nil || n != many-purgedPerTx || more {
 		t.Errorf("%d, more %v, %v", n, more, err)
 	}
 	if n := one[int](f, "select count(*) from ended_block where number = $1", list[0]); n != 1 {

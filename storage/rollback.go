@@ -316,7 +316,7 @@ func (a *accepting) append(line journalLine) (*journalPlace, error) {
 	return &journalPlace{line.N, sum}, errors.Join(err, l.Close())
 }
 
-// setAside renames the folder of a journal that is not this desk's.
+// spill renames the folder of a journal that is not this desk's.
 func (j *Journal) setAside(now int64) error {
 	aside := fmt.Sprintf("%s.aside-%d", j.folder, now)
 	if err := os.Rename(j.folder, aside); err != nil {
@@ -417,7 +417,7 @@ func (db *core) CloseGap(ctx context.Context, id int64, by string, now int64) (c
 
 // Question reads the question that is open, nil where there is none.
 func (db *core) Question(ctx context.Context) (*health.Question, error) {
-	raw, err := db.Setting(ctx, health.SettingQuestion)
+	raw, err := db.ReadSetting(ctx, health.SettingQuestion)
 	if err != nil || raw == "" {
 		return nil, err
 	}
@@ -466,7 +466,7 @@ func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id int64, reaso
 		return 0, nil
 	case m.State == sms.Draft:
 		if n, err := t.QueueDraft(ctx, id, now); err != nil || n != 1 {
-			return 0, orUnexpected(err)
+			return 0, conflictIfNil(err)
 		}
 	case m.State == sms.Claimed:
 		if err := t.release(ctx, m.AttemptID, now); err != nil {
@@ -490,12 +490,12 @@ func (t *tx) doubtAfterRollback(ctx context.Context, campaignID, id int64, reaso
 		return 0, err
 	}
 	if n, err := t.LicenseLost(ctx, a.ID, at); err != nil || n != 1 {
-		return 0, orUnexpected(err)
+		return 0, conflictIfNil(err)
 	}
 	if _, err := t.LicenseMessages(ctx, a.ID, at); err != nil {
 		return 0, err
 	}
-	t.moved(m.CampaignID, sms.StandingKey(shown, "", false), "sending", 1)
+	t.moveTally(m.CampaignID, sms.StandingKey(shown, "", false), "sending", 1)
 	if _, err := t.endAttempt(ctx, &a, sms.Settlement{State: sms.AttemptInDoubt}, sms.Outcome{Class: sms.ClassCrash,
 		Reason: reason}, now); err != nil {
 		return 0, err

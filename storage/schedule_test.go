@@ -37,7 +37,7 @@ func TestAScheduleIsRememberedAndSendsNothing(t *testing.T) {
 	if a := f.claimAfter(0, 10); a != nil {
 		t.Errorf("a scheduled campaign was claimed: %+v", a)
 	}
-	f.must(f.db.ForgetDrafts(f.ctx, f.now()))
+	f.must(f.db.PurgeDrafts(f.ctx, f.now()))
 	f.check()
 }
 
@@ -106,9 +106,9 @@ func TestADraftThatWasScheduledIsNotForgottenAtOnce(t *testing.T) {
 	c := f.planned("a", began+5000)
 	before := f.now()
 	f.set(c.ID, sms.CampaignDraft)
-	f.must(f.db.ForgetDrafts(f.ctx, before))
+	f.must(f.db.PurgeDrafts(f.ctx, before))
 	f.wantStates(c.ID, map[sms.State]int{sms.Draft: 3})
-	f.must(f.db.ForgetDrafts(f.ctx, f.now()))
+	f.must(f.db.PurgeDrafts(f.ctx, f.now()))
 	if _, err := f.db.Campaign(f.ctx, c.ID); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

@@ -37,36 +37,36 @@ func (a *arguments) add(v any) string {
 	return fmt.Sprintf("$%d", len(*a))
 }
 
-// fate is one combination of the columns behind a standing.
-type fate struct {
+// statusKey is one combination of the columns behind a standing.
+type statusKey struct {
 	state  sms.State
 	status sms.Status
 	late   bool
 }
 
-// fates lists the combinations in a campaign that a condition on its messages
+// statusKeys lists the combinations in a campaign that a condition on its messages
 // as people see them admits.
-func fates(of sms.Campaign, admits func(m sms.Message) bool) (list []fate) {
-	add := func(f fate) {
+func statusKeys(of sms.Campaign, admits func(m sms.Message) bool) (list []statusKey) {
+	add := func(f statusKey) {
 		if admits(sms.Message{State: of.Shows(f.state), Delivery: sms.Delivery{Status: f.status, Late: f.late}}) {
 			list = append(list, f)
 		}
 	}
 	for _, state := range sms.States() {
 		if state != sms.Accepted {
-			add(fate{state: state})
+			add(statusKey{state: state})
 			continue
 		}
 		for _, status := range append(sms.Statuses(), "") {
-			add(fate{state, status, false})
-			add(fate{state, status, true})
+			add(statusKey{state, status, false})
+			add(statusKey{state, status, true})
 		}
 	}
 	return list
 }
 
-// standing admits messages of these standings, all where there are none.
-func standing(keys []string) func(m sms.Message) bool {
+// byStatus admits messages of these standings, all where there are none.
+func byStatus(keys []string) func(m sms.Message) bool {
 	return func(m sms.Message) bool { return len(keys) == 0 || slices.Contains(keys, m.Standing().Key) }
 }
 
@@ -77,7 +77,7 @@ func filtered(f sms.MessageFilter) func(m sms.Message) bool {
 		if reported == "" {
 			reported = sms.NoReport
 		}
-		return standing(f.Keys)(m) && (len(f.States) == 0 || slices.Contains(f.States, m.State)) &&
+		return byStatus(f.Keys)(m) && (len(f.States) == 0 || slices.Contains(f.States, m.State)) &&
 			(f.Status == "" || m.State == sms.Accepted && f.Status == reported)
 	}
 }
@@ -86,7 +86,7 @@ func filtered(f sms.MessageFilter) func(m sms.Message) bool {
 // order: each fate has its own stretch of message_standing, which is in the
 // order of ids, and a page of each is enough for a page of all. The values are
 // our own constants, never input.
-func standingPage(fates []fate, beyond, order string, limit int) string {
+func standingPage(fates []statusKey, beyond, order string, limit int) string {
 	var arms []string
 	for _, f := range fates {
 		arms = append(arms,
@@ -121,7 +121,7 @@ func standingMessages(f sms.MessageFilter, of sms.Campaign, columns, order strin
 		}
 	}
 	return "select " + columns + " from message where id in (" +
-		standingPage(fates(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
+		standingPage(statusKeys(of, filtered(f)), beyond, order, f.Limit+1) + ") order by id " + order
 }
 
 // latestStarted asks for the latest campaigns that were started. The "+" keeps
@@ -132,8 +132,8 @@ const latestStarted = "select " + campaignShows +
 // CampaignNames lists the latest started campaigns of an account, of which
 // only what decides how their messages are shown is filled in.
 func (db campaignStore) CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
-	list, err := readCampaigns(db.asked.QueryContext(ctx, latestStarted, account, limit))
-	return found(list, err, "list campaigns' names")
+	list, err := readCampaigns(db.readStmts.QueryContext(ctx, latestStarted, account, limit))
+	return wrapNotFound(list, err, "list campaigns' names")
 }
 
 // SearchMessages lists messages of an account that were found. next is where
@@ -174,11 +174,11 @@ func (db campaignStore) searchNumber(ctx context.Context,
 			return nil, next, err
 		}
 		for _, m := range found {
-			if !wanted(f, m) {
+			if !matches(f, m) {
 				continue
 			}
 			if len(list) == f.Limit {
-				return list, place(list), nil
+				return list, cursorOf(list), nil
 			}
 			list = append(list, m)
 		}
@@ -186,17 +186,17 @@ func (db campaignStore) searchNumber(ctx context.Context,
 	return list, next, nil
 }
 
-func place(list []sms.FoundMessage) sms.Place {
+func cursorOf(list []sms.FoundMessage) sms.Place {
 	last := list[len(list)-1]
 	return sms.Place{CampaignID: last.CampaignID, MessageID: last.ID}
 }
 
-// wanted holds all conditions but that on the last digits against a message.
-func wanted(f sms.MessageSearch, m sms.FoundMessage) bool {
+// matches holds all conditions but that on the last digits against a message.
+func matches(f sms.MessageSearch, m sms.FoundMessage) bool {
 	c := m.Campaign
 	return (f.Number == "" || m.Number == f.Number) && c.Started() && c.StartedAt >= max(f.From, f.Since, 1) &&
 		(f.To == 0 || c.StartedAt < f.To) &&
-		(f.CampaignID == 0 || c.ID == f.CampaignID) && standing(f.Keys)(m.Message)
+		(f.CampaignID == 0 || c.ID == f.CampaignID) && byStatus(f.Keys)(m.Message)
 }
 
 // numberQuery asks for the messages behind a number or its last digits,
@@ -235,7 +235,7 @@ func (db campaignStore) searchCampaigns(ctx context.Context,
 	more := len(ids) > f.Limit
 	list, err = db.foundMessages(ctx, ids[:min(len(ids), f.Limit)])
 	if more && len(list) > 0 {
-		next = place(list)
+		next = cursorOf(list)
 	}
 	return list, next, err
 }
@@ -361,18 +361,18 @@ func campaignsQuery(f sms.MessageSearch, first, last int64) (string, arguments) 
 // campaignShows is what of a campaign decides how its messages are shown.
 const campaignShows = "c.id, c.name, c.group_name, c.sender_id, c.state, c.pause, c.send_at, c.started_at, c.finished_at"
 
-func showsOf(c *sms.Campaign) []any {
+func displayFields(c *sms.Campaign) []any {
 	return []any{&c.ID, &c.Name, &c.GroupName, &c.SenderID, &c.State, &c.Pause, &c.SendAt, &c.StartedAt, &c.FinishedAt}
 }
 
 func readCampaigns(rows *sql.Rows, err error) ([]sms.Campaign, error) {
-	return records(rows, err, showsOf)
+	return records(rows, err, displayFields)
 }
 
 // newestQuery asks for the newest messages of campaign $1 below id $2.
 func newestQuery(f sms.MessageSearch, of sms.Campaign) string {
 	if len(f.Keys) > 0 {
-		return standingPage(fates(of, standing(f.Keys)), " and id < $2", "desc", f.Limit+1)
+		return standingPage(statusKeys(of, byStatus(f.Keys)), " and id < $2", "desc", f.Limit+1)
 	}
 	return fmt.Sprintf("select id from message where campaign_id = $1 and id < $2 order by id desc limit %d", f.Limit+1)
 }
@@ -400,7 +400,7 @@ func (db campaignStore) foundMessages(ctx context.Context, ids []int64) ([]sms.F
 	by := map[int64]sms.FoundMessage{}
 	for rows.Next() {
 		var c sms.Campaign
-		m, err := scanMessage(rows, showsOf(&c)...)
+		m, err := scanMessage(rows, displayFields(&c)...)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("read messages: %w", err), rows.Close())
 		}

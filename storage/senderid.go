@@ -11,7 +11,7 @@ import (
 // SenderIDs lists what was last read from the gateway, by text.
 func (db accountStore) SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
 	rows, err := db.read().SenderIDs(ctx, account)
-	return found(senderIDs(rows), err, "list sender IDs")
+	return wrapNotFound(senderIDs(rows), err, "list sender IDs")
 }
 
 func (t accountTx) senderIDs(ctx context.Context, account int64) ([]sms.SenderID, error) {
@@ -60,8 +60,8 @@ func (db accountStore) ChangePurpose(ctx context.Context, account, id int64, pur
 	})
 }
 
-// ForgetSenderID takes a sender ID out that the service has no more.
-func (db accountStore) ForgetSenderID(ctx context.Context, account, id int64) error {
+// DeleteSenderID takes a sender ID out that the service has no more.
+func (db accountStore) DeleteSenderID(ctx context.Context, account, id int64) error {
 	return db.update(ctx, "forget sender ID", func(t *tx) error { return t.DeleteSenderID(ctx, account, id) })
 }
 
@@ -76,14 +76,14 @@ func (db accountStore) SetDefaultSender(ctx context.Context, account int64, text
 	})
 }
 
-// SenderWaits counts the campaigns that wait for their time with a sender ID.
-func (db accountStore) SenderWaits(ctx context.Context, account int64, text string) (int64, error) {
+// CountScheduledBySender counts the campaigns that wait for their time with a sender ID.
+func (db accountStore) CountScheduledBySender(ctx context.Context, account int64, text string) (int64, error) {
 	n, err := db.read().SenderWaits(ctx, account, text)
-	return n, orNothing(err, "count campaigns of a sender ID")
+	return n, wrapErr(err, "count campaigns of a sender ID")
 }
 
-// SenderDays tells by sender ID on which day something was last sent with it.
-func (db accountStore) SenderDays(ctx context.Context, account int64) (map[string]string, error) {
+// LastSentDays tells by sender ID on which day something was last sent with it.
+func (db accountStore) LastSentDays(ctx context.Context, account int64) (map[string]string, error) {
 	rows, err := db.read().SenderLastUse(ctx, account)
 	if err != nil {
 		return nil, fmt.Errorf("read the last use of sender IDs: %w", err)

@@ -17,7 +17,7 @@ func (db staffStore) CreateSession(ctx context.Context, hash [32]byte, user int6
 // Session finds a session and its person as they are now.
 func (db staffStore) Session(ctx context.Context, hash [32]byte) (sms.Session, error) {
 	r, err := db.read().SessionByHash(ctx, hash[:])
-	if _, err := found(r, err, "read session"); err != nil {
+	if _, err := wrapNotFound(r, err, "read session"); err != nil {
 		return sms.Session{}, err
 	}
 	return sms.Session{
@@ -50,18 +50,18 @@ func (db staffStore) EndSessions(ctx context.Context, user int64) error {
 	return db.update(ctx, "end sessions", func(t *tx) error { return t.DeleteUserSessions(ctx, user) })
 }
 
-// ForgetSessions removes sessions not used since idle or begun before oldest.
-func (db staffStore) ForgetSessions(ctx context.Context, idle, oldest int64) error {
+// PurgeSessions removes sessions not used since idle or begun before oldest.
+func (db staffStore) PurgeSessions(ctx context.Context, idle, oldest int64) error {
 	return db.update(ctx, "forget old sessions", func(t *tx) error { return t.DeleteOldSessions(ctx, idle, oldest) })
 }
 
-// Setting reads one setting; "" when it was never set.
-func (db *core) Setting(ctx context.Context, name string) (string, error) {
+// ReadSetting reads one setting; "" when it was never set.
+func (db *core) ReadSetting(ctx context.Context, name string) (string, error) {
 	v, err := db.read().Setting(ctx, name)
 	if err = classify(err); err == sms.ErrNotFound {
 		return "", nil
 	}
-	return found(v, err, "read setting")
+	return wrapNotFound(v, err, "read setting")
 }
 
 // PutSetting stores one setting.

@@ -78,7 +78,7 @@ func MarkCopy(ctx context.Context, path string, mark health.Copy) (health.Copy, 
 		mark, err = putMark(ctx, db, mark)
 		err = errors.Join(err, db.Close())
 	}
-	return found(mark, err, "mark a copy")
+	return wrapNotFound(mark, err, "mark a copy")
 }
 
 const putSetting = `insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value`
@@ -123,7 +123,7 @@ func SettingIn(ctx context.Context, path, name string) (value string, err error)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
-	return found(value, err, "read setting")
+	return wrapNotFound(value, err, "read setting")
 }
 
 // Contents is what a database file holds.
@@ -189,7 +189,7 @@ func countRows(ctx context.Context, db *sql.DB) (map[string]int64, error) {
 	list, err := db.QueryContext(ctx,
 		`select name from sqlite_schema where type = 'table' and name not like 'sqlite\_%' escape '\'`)
 	var tables []string
-	if err = each(list, err, func(scan func(...any) error) error {
+	if err = forEachRow(list, err, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
 		tables = append(tables, name)
@@ -226,7 +226,7 @@ func head(ctx context.Context, db *sql.DB) (seq int64, sum string, err error) {
 func cursors(ctx context.Context, db *sql.DB) (map[string]int64, error) {
 	all := map[string]int64{}
 	rows, err := db.QueryContext(ctx, "select name, position from inbox_cursor")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var name string
 		var at int64
 		err := scan(&name, &at)
@@ -248,7 +248,7 @@ func KeyFits(ctx context.Context, path string, key []byte) (bool, error) {
 	}
 	defer func() { _ = db.Close() }()
 	fits, err := seal.fits(ctx, db)
-	return found(fits, err, "try the key")
+	return wrapNotFound(fits, err, "try the key")
 }
 
 // NewestSchema is the number of the newest migration that this program knows.

@@ -117,10 +117,10 @@ func (db listStore) Uploads(before time.Time) ([]string, error) {
 // FreeSpace is how many bytes the disk of the data folder still takes.
 func (db listStore) FreeSpace() (int64, error) { return FreeSpace(db.data) }
 
-// StageRows writes the verdicts on a list's rows, in place of earlier ones.
-// fill puts them in the order of the rows; they are whole once StageRows has
+// WriteStaging writes the verdicts on a list's rows, in place of earlier ones.
+// fill puts them in the order of the rows; they are whole once WriteStaging has
 // returned, and sum tells them from any others.
-func (db listStore) StageRows(ctx context.Context, uid string,
+func (db listStore) WriteStaging(ctx context.Context, uid string,
 	fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (sum int64, err error) {
 	if err := db.DropStaged(uid); err != nil {
 		return 0, err
@@ -143,7 +143,7 @@ func (db listStore) StageRows(ctx context.Context, uid string,
 	}
 	// The rows of a file come in a million statements, and the driver starts a
 	// goroutine for each whose context can end. fill ends with ctx instead.
-	s, err := newStager(context.WithoutCancel(ctx), tx)
+	s, err := newStageWriter(context.WithoutCancel(ctx), tx)
 	if err == nil {
 		err = fill(s.put)
 	}
@@ -156,13 +156,13 @@ func (db listStore) StageRows(ctx context.Context, uid string,
 	return s.sum.value(), tx.Commit()
 }
 
-// stager puts rows and notes with prepared statements. Rows that follow each
+// stageWriter puts rows and notes with prepared statements. Rows that follow each
 // other without a gap wait for their statement together, and SQLite numbers
 // them by itself, which it does fastest.
-type stager struct {
+type stageWriter struct {
 	ctx             context.Context
 	run, next, note *sql.Stmt
-	jump            *sql.Stmt // for a row behind a gap
+	insertWithID    *sql.Stmt // for a row behind a gap
 	waiting         []any
 	last            int64 // row
 	sum             rowSum
@@ -171,18 +171,18 @@ type stager struct {
 // rowValues is how many values a row of a run has.
 const rowValues = 3
 
-func newStager(ctx context.Context, tx *sql.Tx) (*stager, error) {
-	s := &stager{ctx: ctx, waiting: make([]any, 0, rowValues*stagingRows)}
+func newStageWriter(ctx context.Context, tx *sql.Tx) (*stageWriter, error) {
+	s := &stageWriter{ctx: ctx, waiting: make([]any, 0, rowValues*stagingRows)}
 	var errs [4]error
 	const one = "insert into row (number, text, verdict) values (?, ?, ?)"
 	s.run, errs[0] = tx.PrepareContext(ctx, one+strings.Repeat(", (?, ?, ?)", stagingRows-1))
 	s.next, errs[1] = tx.PrepareContext(ctx, one)
-	s.jump, errs[2] = tx.PrepareContext(ctx, "insert into row (row_no, number, text, verdict) values (?, ?, ?, ?)")
+	s.insertWithID, errs[2] = tx.PrepareContext(ctx, "insert into row (row_no, number, text, verdict) values (?, ?, ?, ?)")
 	s.note, errs[3] = tx.PrepareContext(ctx, "insert into note values (?, ?, ?, ?, ?, ?, ?, ?)")
 	return s, errors.Join(errs[:]...)
 }
 
-func (s *stager) put(rows []sms.ListRow, notes []sms.RowNote) error {
+func (s *stageWriter) put(rows []sms.ListRow, notes []sms.RowNote) error {
 	for _, r := range rows {
 		if err := s.putRow(r); err != nil {
 			return fmt.Errorf("put rows: %w", err)
@@ -201,15 +201,15 @@ func (s *stager) put(rows []sms.ListRow, notes []sms.RowNote) error {
 	return nil
 }
 
-func (s *stager) putRow(r sms.ListRow) error {
-	v := verdict(r)
+func (s *stageWriter) putRow(r sms.ListRow) error {
+	v := flags(r)
 	s.sum.add(r.Row, r.Number, v, r.Text)
 	if r.Row != s.last+1 || s.last == 0 {
 		s.last = r.Row
 		if err := s.flush(); err != nil {
 			return err
 		}
-		_, err := s.jump.ExecContext(s.ctx, r.Row, r.Number, r.Text, v)
+		_, err := s.insertWithID.ExecContext(s.ctx, r.Row, r.Number, r.Text, v)
 		return err
 	}
 	s.last = r.Row
@@ -221,7 +221,7 @@ func (s *stager) putRow(r sms.ListRow) error {
 	return err
 }
 
-func (s *stager) flush() error {
+func (s *stageWriter) flush() error {
 	for row := range slices.Chunk(s.waiting, rowValues) {
 		if _, err := s.next.ExecContext(s.ctx, row...); err != nil {
 			return fmt.Errorf("put rows: %w", err)
@@ -251,7 +251,7 @@ func (s *rowSum) add(row, number, verdict int64, text string) {
 
 func (s *rowSum) value() int64 { return int64(s.crc)<<31 ^ int64(s.rows) }
 
-func verdict(r sms.ListRow) int64 {
+func flags(r sms.ListRow) int64 {
 	v := int64(r.Parts) << 1
 	if r.Unicode {
 		v |= 1
@@ -276,7 +276,7 @@ left join note n on r.verdict >= 65536 and n.kind = r.verdict >> 16 and n.row_no
 
 // StagedRows reads the verdicts on a list's rows in their order, and what is
 // wrong with a row that is not sent. At the end it fails with sms.ErrConflict
-// when they are not those of which StageRows gave the sum.
+// when they are not those of which WriteStaging gave the sum.
 func (db listStore) StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error] {
 	return func(yield func(sms.ListRow, error) bool) {
 		if err := db.eachStaged(ctx, uid, sum, func(r sms.ListRow) bool { return yield(r, nil) }); err != nil {
@@ -366,7 +366,7 @@ func notesOf(ctx context.Context, file *sql.DB, kind sms.RowKind, f sms.RowFilte
 	rows, err := file.QueryContext(ctx,
 		"select row_no, col, text, before, after, other, cells from note where kind = ? and row_no > ? order by row_no limit ?",
 		kindCode(kind), f.After, f.Limit+1)
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		n := sms.RowNote{Kind: kind}
 		var cells string
 		if err := scan(&n.Row, &n.Column, &n.Text, &n.Before, &n.After, &n.Other, &cells); err != nil {

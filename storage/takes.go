@@ -30,7 +30,7 @@ func (in *Inbox) Takes(ctx context.Context) error {
 func (in *Inbox) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, takesWaits)
 	defer cancel()
-	item := kept{done: make(chan error, 1), probe: true}
+	item := inboxEntry{done: make(chan error, 1), probe: true}
 	select {
 	case in.queue <- item:
 	case <-ctx.Done():
@@ -46,7 +46,7 @@ func (in *Inbox) ask(ctx context.Context) error {
 
 // proof makes a transaction write although there is nothing to keep: an empty
 // one would end well on any disk.
-func proof(batch []kept) func(*sql.Tx) error {
+func proof(batch []inboxEntry) func(*sql.Tx) error {
 	for _, item := range batch {
 		if item.probe {
 			return func(tx *sql.Tx) error {

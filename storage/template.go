@@ -54,8 +54,8 @@ func (db accountStore) ChangeTemplate(ctx context.Context, account, id int64, na
 	})
 }
 
-// ForgetTemplate takes a template out that the service has no more.
-func (db accountStore) ForgetTemplate(ctx context.Context, account, id int64) error {
+// DeleteTemplate takes a template out that the service has no more.
+func (db accountStore) DeleteTemplate(ctx context.Context, account, id int64) error {
 	return db.update(ctx, "forget template", func(t *tx) error { return t.DeleteTemplate(ctx, account, id) })
 }
 
@@ -99,8 +99,8 @@ func (db accountStore) PutTemplateDraft(ctx context.Context, d sms.TemplateDraft
 	return d, err
 }
 
-// ForgetTemplateDraft removes a draft; one that is gone already is no error.
-func (db accountStore) ForgetTemplateDraft(ctx context.Context, account, id int64) error {
+// DeleteTemplateDraft removes a draft; one that is gone already is no error.
+func (db accountStore) DeleteTemplateDraft(ctx context.Context, account, id int64) error {
 	return db.update(ctx, "remove template draft", func(t *tx) error {
 		_, err := t.DeleteTemplateDraft(ctx, account, id)
 		return err
@@ -132,14 +132,14 @@ func (db accountStore) CampaignsOfTemplate(ctx context.Context, account,
 		list = append(list, campaign(r.Campaign, r.Test))
 	}
 	waiting, err = db.read().TemplateWaits(ctx, account, id)
-	return list, waiting, orNothing(err, "count campaigns of a template")
+	return list, waiting, wrapErr(err, "count campaigns of a template")
 }
 
 // CampaignTemplate is the template that a campaign's text came from;
 // sms.ErrNotFound for own text.
 func (db accountStore) CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error) {
 	r, err := db.read().CampaignTemplate(ctx, campaign)
-	if _, err := found(r, err, "read the campaign's template"); err != nil {
+	if _, err := wrapNotFound(r, err, "read the campaign's template"); err != nil {
 		return sms.CampaignTemplate{}, err
 	}
 	return sms.CampaignTemplate{CampaignID: r.CampaignID, TemplateID: r.TemplateID, Name: r.Name, Text: r.Text}, nil

@@ -21,7 +21,7 @@ func (db staffStore) CreateToken(ctx context.Context, hash [32]byte, t sms.Token
 // TokenByHash finds a token, working or not, with its person as they are now.
 func (db staffStore) TokenByHash(ctx context.Context, hash [32]byte) (sms.Token, error) {
 	r, err := db.read().TokenByHash(ctx, hash[:])
-	if _, err := found(r, err, "read token"); err != nil {
+	if _, err := wrapNotFound(r, err, "read token"); err != nil {
 		return sms.Token{}, err
 	}
 	return token(r.Token, r.AppUser), nil
@@ -30,7 +30,7 @@ func (db staffStore) TokenByHash(ctx context.Context, hash [32]byte) (sms.Token,
 // Token finds a token by id.
 func (db staffStore) Token(ctx context.Context, id int64) (sms.Token, error) {
 	r, err := db.read().TokenByID(ctx, id)
-	if _, err := found(r, err, "read token"); err != nil {
+	if _, err := wrapNotFound(r, err, "read token"); err != nil {
 		return sms.Token{}, err
 	}
 	return token(r.Token, r.AppUser), nil
@@ -94,8 +94,8 @@ func (db staffStore) EndTokenRequest(ctx context.Context, r sms.TokenRequest) er
 	})
 }
 
-// ForgetTokenRequests removes requests made before the given time.
-func (db staffStore) ForgetTokenRequests(ctx context.Context, before int64) error {
+// PurgeTokenRequests removes requests made before the given time.
+func (db staffStore) PurgeTokenRequests(ctx context.Context, before int64) error {
 	return db.update(ctx, "forget old requests", func(t *tx) error { return t.DeleteOldTokenRequests(ctx, before) })
 }
 

@@ -85,7 +85,7 @@ func TestTokenRequests(t *testing.T) {
 	if got, err := f.db.OpenTokenRequest(f.ctx, one, 10); err != nil || got != two {
 		t.Errorf("a result is not kept: %+v %v", got, err)
 	}
-	f.must(f.db.ForgetTokenRequests(f.ctx, 11))
+	f.must(f.db.PurgeTokenRequests(f.ctx, 11))
 	if got, err := f.db.OpenTokenRequest(f.ctx, one, 12); err != nil || got != one {
 		t.Errorf("an old one is not forgotten: %+v %v", got, err)
 	}

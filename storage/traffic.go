@@ -65,9 +65,9 @@ func (c *traffic) report(campaign, receivedAt int64, status string) {
 	c.cuts[cutKey{campaign, sms.CutMinute, strconv.FormatInt(receivedAt-receivedAt%60_000, 10), sms.ReportKey(status)}]++
 }
 
-// became counts n messages like m, which are accepted or refused from now on;
+// countTraffic counts n messages like m, which are accepted or refused from now on;
 // with n below 0, which are so no longer.
-func (t *tx) became(ctx context.Context, m sms.Message, n int64) error {
+func (t *tx) countTraffic(ctx context.Context, m sms.Message, n int64) error {
 	if _, known := t.traffic.senders[m.CampaignID]; !known && m.State == sms.Accepted {
 		sender, err := t.CampaignSender(ctx, m.CampaignID)
 		if err != nil {
@@ -175,22 +175,22 @@ const settingTraffic = "traffic_counted"
 
 // fillTraffic counts what was there before there were these counts.
 func (db usageStore) fillTraffic(ctx context.Context) error {
-	if v, err := db.Setting(ctx, settingTraffic); err == nil && v != "" {
+	if v, err := db.ReadSetting(ctx, settingTraffic); err == nil && v != "" {
 		return nil
 	} else if err != nil && !errors.Is(err, sms.ErrNotFound) {
 		return err
 	}
 	return db.update(ctx, "count the messages that are there", func(t *tx) error {
-		if _, err := t.raw.ExecContext(ctx, "delete from traffic"); err != nil {
+		if _, err := t.sql.ExecContext(ctx, "delete from traffic"); err != nil {
 			return err
 		}
-		if _, err := t.raw.ExecContext(ctx, "delete from traffic_quarter"); err != nil {
+		if _, err := t.sql.ExecContext(ctx, "delete from traffic_quarter"); err != nil {
 			return err
 		}
-		if _, err := t.raw.ExecContext(ctx, "delete from campaign_cut"); err != nil {
+		if _, err := t.sql.ExecContext(ctx, "delete from campaign_cut"); err != nil {
 			return err
 		}
-		counted, err := recountTraffic(ctx, t.raw, &db.networks)
+		counted, err := recountTraffic(ctx, t.sql, &db.networks)
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (o *oldDesk) tables() (list []string) {
 	o.t.Helper()
 	rows, err := o.db.QueryContext(o.t.Context(),
 		"select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'goose_db_version' order by rowid")
-	o.must(each(rows, err, func(scan func(...any) error) error {
+	o.must(forEachRow(rows, err, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
 		list = append(list, name)
@@ -82,7 +82,7 @@ func (o *oldDesk) put(table string, values map[string]any) {
 	rows, err := o.db.QueryContext(o.t.Context(),
 		`select name, type, pk > 0 and (select count(*) from pragma_table_info($1) where pk > 0) = 1, dflt_value is not null
 from pragma_table_info($1)`, table)
-	o.must(each(rows, err, func(scan func(...any) error) error {
+	o.must(forEachRow(rows, err, func(scan func(...any) error) error {
 		var name, kind string
 		var key, preset bool
 		if err := scan(&name, &kind, &key, &preset); err != nil {
@@ -106,7 +106,7 @@ from pragma_table_info($1)`, table)
 		columns, args = append(columns, name), append(args, value)
 		return nil
 	}))
-	o.exec(fmt.Sprintf("insert into %s (%s) values (%s)", table, strings.Join(columns, ", "), marks(len(columns))),
+	o.exec(fmt.Sprintf("insert into %s (%s) values (%s)", table, strings.Join(columns, ", "), placeholders(len(columns))),
 		args...)
 }
 
@@ -247,7 +247,7 @@ func (o *oldDesk) upgraded() *DB {
 	o.t.Helper()
 	o.must(o.db.Close())
 	db := open(o.t, o.data)
-	list, err := db.Miscounts(o.t.Context())
+	list, err := db.CountMismatches(o.t.Context())
 	o.must(err)
 	for _, m := range list {
 		o.t.Errorf("count of %s", m)

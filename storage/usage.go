@@ -17,9 +17,9 @@ import (
 // usageStore keeps what was used, by day and network, and how long it is kept.
 type usageStore struct{ *core }
 
-// use counts messages that the service has accepted just now, in the
+// recordUsage counts messages that the service has accepted just now, in the
 // transaction that makes them so. Each is counted once: accepted is final.
-func (t *tx) use(ctx context.Context, of sms.Campaign, accepted []query.AcceptedOfRow, now int64) error {
+func (t *tx) recordUsage(ctx context.Context, of sms.Campaign, accepted []query.AcceptedOfRow, now int64) error {
 	if len(accepted) == 0 {
 		return nil
 	}
@@ -60,10 +60,10 @@ const (
 
 // usage counts the parts that were accepted, by campaign and network, and by
 // account, sender ID and network.
-func (c counts) usage(ctx context.Context, from asker, networks *phone.Networks) error {
+func (c counts) usage(ctx context.Context, from querier, networks *phone.Networks) error {
 	whose := map[int64]sms.Campaign{}
 	rows, err := from.QueryContext(ctx, "select id, account_id, sender_id from campaign")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var m sms.Campaign
 		err := scan(&m.ID, &m.AccountID, &m.SenderID)
 		whose[m.ID] = m
@@ -72,7 +72,7 @@ func (c counts) usage(ctx context.Context, from asker, networks *phone.Networks)
 	if err != nil {
 		return err
 	}
-	return inPieces(ctx, from, usedMessages, func(scan func(...any) error) (last int64, err error) {
+	return inPages(ctx, from, usedMessages, func(scan func(...any) error) (last int64, err error) {
 		var campaign, parts int64
 		var number string
 		if err = scan(&last, &campaign, &number, &parts); err == nil {
@@ -84,9 +84,9 @@ func (c counts) usage(ctx context.Context, from asker, networks *phone.Networks)
 	})
 }
 
-func (c counts) storedUsage(ctx context.Context, from asker) error {
+func (c counts) storedUsage(ctx context.Context, from querier) error {
 	rows, err := from.QueryContext(ctx, "select campaign_id, network, parts from campaign_usage")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		of, parts := health.CountOf{Table: usageTable}, int64(0)
 		err := scan(&of.Campaign, &of.Key, &parts)
 		c[of] += parts
@@ -96,7 +96,7 @@ func (c counts) storedUsage(ctx context.Context, from asker) error {
 		return err
 	}
 	rows, err = from.QueryContext(ctx, "select account_id, sender_id, network, parts from usage_day")
-	return each(rows, err, func(scan func(...any) error) error {
+	return forEachRow(rows, err, func(scan func(...any) error) error {
 		of, sender, network, parts := health.CountOf{Table: usageDayTable}, "", "", int64(0)
 		err := scan(&of.Account, &sender, &network, &parts)
 		of.Key = sender + " / " + network
@@ -202,7 +202,7 @@ func alone(ctx context.Context, q *query.Queries, account, campaign, from, until
 		}
 	}
 	n, err := q.HandedOverBetween(ctx, account, from, until)
-	return n == 0, orNothing(err, "look for campaigns that were handed over")
+	return n == 0, wrapErr(err, "look for campaigns that were handed over")
 }
 
 // settingUsage is there once usage of before schema 20 is counted.
@@ -212,11 +212,11 @@ const settingUsage = "usage_counted"
 // took the step to schema 20 without it and have counted since: what was
 // counted stays, and only what is missing is added.
 func (db usageStore) fillUsage(ctx context.Context) error {
-	if v, err := db.Setting(ctx, settingUsage); err != nil || v != "" {
+	if v, err := db.ReadSetting(ctx, settingUsage); err != nil || v != "" {
 		return err
 	}
 	return db.update(ctx, "count the usage that is there", func(t *tx) error {
-		missing, err := missingUsage(ctx, t.raw, &db.networks)
+		missing, err := missingUsage(ctx, t.sql, &db.networks)
 		if err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (db usageStore) fillUsage(ctx context.Context) error {
 type byNetwork map[string]sms.Usage
 
 // missingUsage is what campaigns have more of accepted messages than counted.
-func missingUsage(ctx context.Context, from asker, networks *phone.Networks) (map[int64]byNetwork, error) {
+func missingUsage(ctx context.Context, from querier, networks *phone.Networks) (map[int64]byNetwork, error) {
 	missing := map[int64]byNetwork{}
 	add := func(campaign int64, network string, messages, parts int64) {
 		if missing[campaign] == nil {
@@ -242,7 +242,7 @@ func missingUsage(ctx context.Context, from asker, networks *phone.Networks) (ma
 		u := missing[campaign][network]
 		missing[campaign][network] = sms.Usage{Messages: u.Messages + messages, Parts: u.Parts + parts}
 	}
-	err := inPieces(ctx, from, usedMessages, func(scan func(...any) error) (last int64, err error) {
+	err := inPages(ctx, from, usedMessages, func(scan func(...any) error) (last int64, err error) {
 		var campaign, parts int64
 		var number string
 		if err = scan(&last, &campaign, &number, &parts); err == nil {
@@ -254,7 +254,7 @@ func missingUsage(ctx context.Context, from asker, networks *phone.Networks) (ma
 		return nil, err
 	}
 	rows, err := from.QueryContext(ctx, "select campaign_id, network, messages, parts from campaign_usage")
-	err = each(rows, err, func(scan func(...any) error) error {
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var campaign, messages, parts int64
 		var network string
 		err := scan(&campaign, &network, &messages, &parts)
@@ -290,8 +290,8 @@ func (t *tx) addUsage(ctx context.Context, id int64, missing byNetwork, networks
 	}
 	type place struct{ day, network string }
 	days, first, left, zone := map[place]sms.Usage{}, map[string]place{}, maps.Clone(missing), account(owner).Location()
-	rows, err := t.raw.QueryContext(ctx, acceptedInOrder, id)
-	err = each(rows, err, func(scan func(...any) error) error {
+	rows, err := t.sql.QueryContext(ctx, acceptedInOrder, id)
+	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var number string
 		var parts, at int64
 		if err := scan(&number, &parts, &at); err != nil {

@@ -153,7 +153,7 @@ func TestAGroupMadeHereKeepsItsParent(t *testing.T) {
 	f.must(f.db.ChangeGroup(f.ctx, id, 2, "All mothers"))
 	f.must(f.db.PutGroups(f.ctx, id, []sms.Group{{ID: 1, Name: "Parents", ContactCount: 13}, {ID: 2, Name: "Mums"},
 		{ID: 3, Name: "Refused"}, {ID: 4, Name: "Mothers"}}, 8))
-	f.must(f.db.ForgetGroup(f.ctx, id, 3))
+	f.must(f.db.DeleteGroup(f.ctx, id, 3))
 	got, err := f.db.Groups(f.ctx, id)
 	f.must(err)
 	want := []sms.Group{{ID: 4, Name: "Mothers"}, {ID: 2, Name: "Mums", MadeHere: true, ParentID: 1},

@@ -46,7 +46,7 @@ func (db staffStore) CreateFirstAdministrator(ctx context.Context, u sms.User, p
 // UserByEmail finds a person and the hash of the password.
 func (db staffStore) UserByEmail(ctx context.Context, email string) (sms.User, string, error) {
 	r, err := db.read().UserByEmail(ctx, email)
-	if _, err := found(r, err, "read user"); err != nil {
+	if _, err := wrapNotFound(r, err, "read user"); err != nil {
 		return sms.User{}, "", err
 	}
 	return user(r), r.PasswordHash, nil
@@ -95,7 +95,7 @@ func (db staffStore) SetPassword(ctx context.Context, id int64, passwordHash str
 	return db.update(ctx, "change password", func(t *tx) error {
 		n, err := t.Queries.SetPassword(ctx, id, passwordHash)
 		if err != nil || n == 0 {
-			return orUnexpected(err)
+			return conflictIfNil(err)
 		}
 		return t.DeleteUserSessions(ctx, id)
 	})
@@ -111,7 +111,7 @@ func (db staffStore) SetTestNumber(ctx context.Context, id int64, number string)
 // Administrators counts the active administrators.
 func (db staffStore) Administrators(ctx context.Context) (int64, error) {
 	n, err := db.read().CountAdministrators(ctx)
-	return found(n, err, "count administrators")
+	return wrapNotFound(n, err, "count administrators")
 }
 
 func user(r query.AppUser) sms.User {
@@ -130,7 +130,7 @@ func (db staffStore) CreateInvite(ctx context.Context, hash [32]byte, i sms.Invi
 // Invite finds an invitation that can still be used.
 func (db staffStore) Invite(ctx context.Context, hash [32]byte, now int64) (sms.Invite, error) {
 	r, err := db.read().OpenInvite(ctx, hash[:], now)
-	if _, err := found(r, err, "read invitation"); err != nil {
+	if _, err := wrapNotFound(r, err, "read invitation"); err != nil {
 		return sms.Invite{}, err
 	}
 	return sms.Invite{Email: r.Email, Role: sms.Role(r.Role), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}, nil
@@ -156,7 +156,7 @@ func (db staffStore) AcceptInvite(ctx context.Context, hash [32]byte, name, pass
 			return err
 		}
 		if n, err := t.UseInvite(ctx, hash[:], now); err != nil || n != 1 {
-			return fmt.Errorf("use the invitation: %w", orUnexpected(err))
+			return fmt.Errorf("use the invitation: %w", conflictIfNil(err))
 		}
 		if i.Role == "" {
 			u, err = accountTx{t}.newPassword(ctx, i.Email, passwordHash)
@@ -179,12 +179,12 @@ func (t accountTx) newPassword(ctx context.Context, email, passwordHash string) 
 		return sms.User{}, errUnexpected
 	}
 	if n, err := t.Queries.SetPassword(ctx, row.ID, passwordHash); err != nil || n != 1 {
-		return sms.User{}, orUnexpected(err)
+		return sms.User{}, conflictIfNil(err)
 	}
 	return user(row), t.DeleteUserSessions(ctx, row.ID)
 }
 
-func orUnexpected(err error) error {
+func conflictIfNil(err error) error {
 	if err == nil {
 		return errUnexpected
 	}

@@ -138,7 +138,7 @@ func TestSessions(t *testing.T) {
 		idle, oldest int64
 		left         bool
 	}{{150, 100, true}, {151, 0, false}, {0, 101, false}} {
-		f.must(f.db.ForgetSessions(f.ctx, c.idle, c.oldest))
+		f.must(f.db.PurgeSessions(f.ctx, c.idle, c.oldest))
 		if _, err := f.db.Session(f.ctx, hash); (err == nil) != c.left {
 			t.Errorf("idle since %d, begun before %d: %v", c.idle, c.oldest, err)
 		}
@@ -213,7 +213,7 @@ func TestSettingsAndAudit(t *testing.T) {
 		if want == "" {
 			name = "never set"
 		}
-		if got, err := f.db.Setting(f.ctx, name); err != nil || got != want {
+		if got, err := f.db.ReadSetting(f.ctx, name); err != nil || got != want {
 			t.Errorf("%q %v, want %q", got, err, want)
 		}
 	}

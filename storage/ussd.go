@@ -261,20 +261,20 @@ func sessionsOf(rows []query.UssdSession) []ussd.Session {
 // that took longer than least microseconds.
 func (db menuStore) SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error) {
 	rows, err := db.read().SlowestUSSDSessions(ctx, account, least, int32(limit))
-	return found(sessionsOf(rows), err, "list slow USSD sessions")
+	return wrapNotFound(sessionsOf(rows), err, "list slow USSD sessions")
 }
 
 // CountOpenUSSDSessions counts the sessions under way.
 func (db menuStore) CountOpenUSSDSessions(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().CountOpenUSSDSessions(ctx, account)
-	return found(n, err, "count USSD sessions")
+	return wrapNotFound(n, err, "count USSD sessions")
 }
 
 // USSDSession finds a session with its steps and answers.
 func (db menuStore) USSDSession(ctx context.Context,
 	id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.SavedAnswer, err error) {
 	row, err := db.read().USSDSession(ctx, id)
-	if _, err := found(row, err, "read USSD session"); err != nil {
+	if _, err := wrapNotFound(row, err, "read USSD session"); err != nil {
 		return s, nil, nil, err
 	}
 	rows, err := db.read().USSDSteps(ctx, id)
@@ -372,9 +372,9 @@ func (db menuStore) EachJoined(ctx context.Context, account int64, list string, 
 	}
 }
 
-// ForgetUSSDSessions deletes sessions with lower ids, with what was said in them;
+// PurgeUSSDSessions deletes sessions with lower ids, with what was said in them;
 // more says that some are left.
-func (db menuStore) ForgetUSSDSessions(ctx context.Context, before int64) (gone int, err error) {
+func (db menuStore) PurgeUSSDSessions(ctx context.Context, before int64) (gone int, err error) {
 	err = db.update(ctx, "forget USSD sessions", func(t *tx) error {
 		ids, err := t.OldUSSDSessions(ctx, before)
 		gone = len(ids)
@@ -397,5 +397,5 @@ func (db menuStore) ForgetUSSDSessions(ctx context.Context, before int64) (gone 
 // CountMenus counts the menus of an account.
 func (db menuStore) CountMenus(ctx context.Context, account int64) (int64, error) {
 	n, err := db.read().CountUSSDMenus(ctx, account)
-	return found(n, err, "count menus")
+	return wrapNotFound(n, err, "count menus")
 }

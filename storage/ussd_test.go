@@ -107,7 +107,7 @@ func TestSessionsAreKept(t *testing.T) {
 	if err != nil || lists["News"] != 1 {
 		t.Fatal(lists, err)
 	}
-	gone, err := f.db.ForgetUSSDSessions(f.ctx, ussd.SessionID(began+500, 0))
+	gone, err := f.db.PurgeUSSDSessions(f.ctx, ussd.SessionID(began+500, 0))
 	if err != nil || gone != 1 {
 		t.Fatal(gone, err)
 	}

@@ -131,7 +131,7 @@ func (w *witnessing) charged(ctx context.Context, account, since, until, behind 
 	parts map[string]int64) (known bool, err error) {
 	kept, err := w.HandedOverBetween(ctx, account, since, until)
 	if err != nil || kept > 0 {
-		return false, orNothing(err, "look for campaigns that were handed over")
+		return false, wrapErr(err, "look for campaigns that were handed over")
 	}
 	rows, err := w.ChargedSince(ctx, account, since, behind)
 	if err != nil {
@@ -253,10 +253,10 @@ and state in ('draft', 'queued', 'claimed') order by id limit 100`
 // message that is still to be sent. Somebody sent it: that message is in doubt,
 // and its campaign waits for a person. A forged report can do no more than that;
 // nothing is ever sent because of it, or sent again.
-func (a *arrival) witness(ctx context.Context, done *sms.Applied, now int64) error {
+func (a *reportBatch) witness(ctx context.Context, done *sms.Applied, now int64) error {
 	var able map[int64]query.PausableCampaignsRow
 	for _, r := range a.rows {
-		if r.effect != sms.NotMatched || r.ProviderID == "" || r.ShortMessage == "" || !a.fresh[r.event()] {
+		if r.effect != sms.NotMatched || r.ProviderID == "" || r.ShortMessage == "" || !a.inserted[r.event()] {
 			continue
 		}
 		if able == nil {
@@ -281,15 +281,15 @@ func (a *arrival) witness(ctx context.Context, done *sms.Applied, now int64) err
 	return nil
 }
 
-func (a *arrival) testify(ctx context.Context, r *arrivedReport, able map[int64]query.PausableCampaignsRow,
+func (a *reportBatch) testify(ctx context.Context, r *batchReport, able map[int64]query.PausableCampaignsRow,
 	done *sms.Applied, now int64) error {
 	number := a.matchKeys(r.AccountID).Key(r.Mobile)
 	if number == "" {
 		return nil
 	}
 	var id, of int64
-	rows, err := a.raw.QueryContext(ctx, unsentTo, r.AccountID, padded(sms.Backwards(number)), number)
-	if err = each(rows, err, func(scan func(...any) error) error {
+	rows, err := a.sql.QueryContext(ctx, unsentTo, r.AccountID, padded(sms.Backwards(number)), number)
+	if err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var message, campaign int64
 		var text string
 		err := scan(&message, &campaign, &text)

@@ -44,7 +44,7 @@ func (s *records) group(r *http.Request, v *page.Visit, bad sms.Invalid) (p view
 			p.Below++
 		}
 	}
-	p.Waiting, err = s.store.GroupWaits(r.Context(), v.Account.ID, p.Group.ID)
+	p.Waiting, err = s.store.CountScheduledByGroup(r.Context(), v.Account.ID, p.Group.ID)
 	return p, err
 }
 

@@ -28,14 +28,14 @@ type journalQuestions interface {
 	Question(ctx context.Context) (*health.Question, error)
 	RememberedCampaigns(ctx context.Context) ([]health.RememberedSend, error)
 	// Setting is "" for what was never set.
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 }
 
 // journalOrders are what people do on these pages.
 type journalOrders interface {
 	AcceptOlderState(ctx context.Context, by sms.User, password string, relation health.Relation, ip string) error
 	CloseGap(ctx context.Context, by sms.User, id int64) error
-	ForgetRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error)
+	DeleteRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error)
 }
 
 // gapsShown is how many accepted older states are listed.
@@ -50,7 +50,7 @@ func (s *journals) journalPage(r *http.Request, v *page.Visit) (p views.JournalP
 	}
 	for name, to := range map[string]*string{health.SettingJournal: &p.Folder, health.SettingStuck: &p.Stuck,
 		health.SettingAnswering: &p.Problem, health.SettingJournalShared: &p.Shared} {
-		if *to, err = s.store.Setting(ctx, name); err != nil {
+		if *to, err = s.store.ReadSetting(ctx, name); err != nil {
 			return p, err
 		}
 	}
@@ -154,7 +154,7 @@ func (s *journals) journalForget(w http.ResponseWriter, r *http.Request, v *page
 	if err != nil {
 		return err
 	}
-	if _, err := s.desk.ForgetRemembered(r.Context(), v.User, from.UnixMilli(), before.UnixMilli()); err != nil {
+	if _, err := s.desk.DeleteRemembered(r.Context(), v.User, from.UnixMilli(), before.UnixMilli()); err != nil {
 		return err
 	}
 	return page.Redirect(w, r, page.WithDone(views.JournalPath, "forgotten"))

@@ -72,7 +72,7 @@ func TestTheJournalPageAsksAndSaysWhatCame(t *testing.T) {
 	boss.post(views.JournalPath, "relation", string(q.Relation), "current",
 		"wrong pony battery lamp").is(422).has("Current password is wrong")
 	boss.post(views.JournalPath, "relation", "R5", "current", goodPassword).to(views.JournalPath)
-	if raw, err := s.db.Setting(t.Context(), health.SettingAnswer); raw != "" || err != nil {
+	if raw, err := s.db.ReadSetting(t.Context(), health.SettingAnswer); raw != "" || err != nil {
 		t.Fatalf("an answer was left: %q %v", raw, err)
 	}
 	boss.post(views.JournalPath, "relation", string(q.Relation), "current", goodPassword).to(views.JournalPath)

@@ -22,11 +22,11 @@ type records struct {
 // recordQuestions are what records ask of the storage.
 type recordQuestions interface {
 	CampaignsOfTemplate(ctx context.Context, account, id int64) (list []sms.Campaign, waiting int64, err error)
-	GroupWaits(ctx context.Context, account, id int64) (int64, error)
+	CountScheduledByGroup(ctx context.Context, account, id int64) (int64, error)
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
-	SenderDays(ctx context.Context, account int64) (map[string]string, error)
+	LastSentDays(ctx context.Context, account int64) (map[string]string, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
-	SenderWaits(ctx context.Context, account int64, text string) (int64, error)
+	CountScheduledBySender(ctx context.Context, account int64, text string) (int64, error)
 	TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error)
 	TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error)
 	TemplateUses(ctx context.Context, account int64) (map[int64]sms.TemplateUse, error)

@@ -117,9 +117,9 @@ func TestTheGapIsShownAndAskedAbout(t *testing.T) {
 	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "Hello"})
 	s.send(a, 1, accept)
 	s.reports(a, report("1000", "DELIVRD", ""))
-	s.must(second(s.db.Beat(ctx, 0, now())))
+	s.must(second(s.db.Heartbeat(ctx, 0, now())))
 	s.clock.pass(7 * time.Minute)
-	s.must(second(s.db.Beat(ctx, 0, now())))
+	s.must(second(s.db.Heartbeat(ctx, 0, now())))
 	boss := s.as(s.boss)
 	page := boss.get("/reports").has("Not receiving reports from today at 10:48am to 10:55am",
 		"2 messages from then have no report.", "Ask the provider about 2 messages")
@@ -151,8 +151,9 @@ func TestHealthOfTheReceiver(t *testing.T) {
 	var took sms.Timings
 	took.Add(9 * time.Millisecond)
 	minute := s.clock.now().Truncate(time.Minute).UnixMilli()
-	s.must(s.db.AddPulses(context.Background(), []sms.Pulse{{AccountID: a.ID, Minute: minute, Answered: 2304, Lost: 2,
-		Took: took}, {Minute: minute, Refused: 12}}))
+	s.must(s.db.AddReceiverStats(context.Background(),
+		[]sms.Pulse{{AccountID: a.ID, Minute: minute, Answered: 2304, Lost: 2,
+			Took: took}, {Minute: minute, Refused: 12}}))
 	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "Hello"})
 	s.send(a, 1, accept)
 	s.reports(a, report("1000", "DELIVRD", ""))

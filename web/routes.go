@@ -360,7 +360,7 @@ func (s *Web) programTable() []page.Route {
 		{Method: "GET", Pattern: api.Path + "/openapi.yaml", Least: page.Outside, Plain: http.HandlerFunc(api.OpenAPI)},
 		of("GET", "/campaigns", sms.Viewer, false, s.api.ListCampaigns),
 		of("POST", "/campaigns", sms.Sender, true, s.api.Create),
-		of("GET", "/campaigns/{id}", sms.Viewer, false, s.api.ShowCampaign),
+		of("GET", "/campaigns/{id}", sms.Viewer, false, s.api.PublishImport),
 		of("GET", "/campaigns/{id}/messages", sms.Viewer, false, s.api.ListMessages),
 		of("POST", "/campaigns/{id}/send", sms.Sender, false, s.api.Send),
 		of("POST", "/campaigns/{id}/stop", sms.Sender, false, s.api.Stop),

@@ -26,7 +26,7 @@ func (s *records) showSenders(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if p.Rows, err = s.store.SenderIDs(r.Context(), v.Account.ID); err != nil {
 		return err
 	}
-	if p.Last, err = s.store.SenderDays(r.Context(), v.Account.ID); err != nil {
+	if p.Last, err = s.store.LastSentDays(r.Context(), v.Account.ID); err != nil {
 		return err
 	}
 	if r.Method == http.MethodPost {
@@ -59,10 +59,10 @@ func (s *records) sender(r *http.Request, v *page.Visit, bad sms.Invalid) (p vie
 		return p, err
 	}
 	p.Purpose, p.Default = p.Sender.Purpose, p.Sender.Text == v.Account.DefaultSender
-	if p.Waiting, err = s.store.SenderWaits(r.Context(), v.Account.ID, p.Sender.Text); err != nil {
+	if p.Waiting, err = s.store.CountScheduledBySender(r.Context(), v.Account.ID, p.Sender.Text); err != nil {
 		return p, err
 	}
-	days, err := s.store.SenderDays(r.Context(), v.Account.ID)
+	days, err := s.store.LastSentDays(r.Context(), v.Account.ID)
 	p.Last = days[p.Sender.Text]
 	return p, err
 }

@@ -54,7 +54,7 @@ func seedContacts(ctx context.Context, data string, n int) (took time.Duration, 
 	}
 	took = time.Since(began)
 	for more := true; more; {
-		if more, err = db.SettleContacts(ctx); err != nil {
+		if more, err = db.PackContacts(ctx); err != nil {
 			return 0, err
 		}
 	}

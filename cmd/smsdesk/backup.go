@@ -157,7 +157,7 @@ func afterBackup(set string, made backup.Made, failure error, now time.Time) (st
 
 // backup says how old the latest backup is.
 func (x *examination) backup(ctx context.Context) ([]finding, error) {
-	set, err := x.db.Setting(ctx, health.SettingBackup)
+	set, err := x.db.ReadSetting(ctx, health.SettingBackup)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func (b *backups) Run(ctx context.Context) {
 }
 
 func (b *backups) due(ctx context.Context, now time.Time) (bool, error) {
-	set, err := b.db.Setting(ctx, health.SettingBackup)
+	set, err := b.db.ReadSetting(ctx, health.SettingBackup)
 	if err != nil {
 		return false, err
 	}
@@ -155,7 +155,7 @@ func (b *backups) make(ctx context.Context, by string) error {
 			b.log.Info("old backups removed", "folders", fmt.Sprint(removed))
 		}
 	}
-	set, bad := b.db.Setting(ctx, health.SettingBackup)
+	set, bad := b.db.ReadSetting(ctx, health.SettingBackup)
 	if bad == nil {
 		set, bad = afterBackup(set, made, err, time.Now())
 	}

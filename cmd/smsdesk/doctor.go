@@ -170,7 +170,7 @@ func (x *examination) counts(ctx context.Context) (list []finding, err error) {
 	if !x.Counts {
 		return nil, nil
 	}
-	wrong, err := x.db.Miscounts(ctx)
+	wrong, err := x.db.CountMismatches(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (c doctorCommand) accept(ctx context.Context, e env) error {
 	}
 	defer func() { _ = db.Close() }()
 	journal, zone := e.openJournal(db), zoneOf(ctx, db)
-	release, err := db.Dispatching()
+	release, err := db.AcquireDispatchLock()
 	served := err != nil
 	if !served {
 		defer release()

@@ -9,7 +9,7 @@ import (
 
 // reportLog reads the whole log of delivery reports.
 func (x *examination) reportLog(ctx context.Context) ([]finding, error) {
-	desk, err := x.db.Setting(ctx, health.SettingDesk)
+	desk, err := x.db.ReadSetting(ctx, health.SettingDesk)
 	if err != nil || desk == "" {
 		return []finding{found(fine, "there is no log of delivery reports yet")}, err
 	}
@@ -35,7 +35,7 @@ func (x *examination) reportLog(ctx context.Context) ([]finding, error) {
 
 // blockLog reads the whole log of blocked numbers.
 func (x *examination) blockLog(ctx context.Context) ([]finding, error) {
-	desk, err := x.db.Setting(ctx, health.SettingDesk)
+	desk, err := x.db.ReadSetting(ctx, health.SettingDesk)
 	if err != nil || desk == "" {
 		return []finding{found(fine, "there is no log of blocked numbers yet")}, err
 	}

@@ -36,5 +36,5 @@ func (s *server) ready(ctx context.Context) string {
 
 // held is why nobody on this desk sends, "" when everybody may.
 func (s *server) held(ctx context.Context) (string, error) {
-	return s.db.Setting(ctx, health.SettingQuestion)
+	return s.db.ReadSetting(ctx, health.SettingQuestion)
 }

@@ -151,7 +151,7 @@ func (s *server) showAnswered(ctx context.Context, failed error) {
 // takeAnswer reads an answer that the pages or the command line left, and
 // removes it; nil: there is none.
 func takeAnswer(ctx context.Context, db *storage.DB) (*health.Answer, error) {
-	raw, err := db.Setting(ctx, health.SettingAnswer)
+	raw, err := db.ReadSetting(ctx, health.SettingAnswer)
 	if err != nil || raw == "" {
 		return nil, err
 	}

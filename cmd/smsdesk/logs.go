@@ -149,7 +149,7 @@ func (s *server) complain(ctx context.Context, what string, err error) {
 }
 
 func (s *server) forgetLogs(ctx context.Context) error {
-	set, err := s.db.Setting(ctx, sms.SettingRetention)
+	set, err := s.db.ReadSetting(ctx, sms.SettingRetention)
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,13 @@ type proxyWatch struct {
 
 // settings are what was stored under a name, "" for what never was.
 type settings interface {
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 	PutSetting(ctx context.Context, name, value string) error
 }
 
 // forget begins anew with a start: --trusted-proxy may be another one now.
 func (p *proxyWatch) forget(ctx context.Context) error {
-	old, err := p.settings.Setting(ctx, settingProxySeen)
+	old, err := p.settings.ReadSetting(ctx, settingProxySeen)
 	if err != nil || old == "" {
 		return err
 	}
@@ -73,7 +73,7 @@ func (p *proxyWatch) saw(ctx context.Context, peer string) {
 }
 
 func (x *examination) proxy(ctx context.Context) ([]finding, error) {
-	text, err := x.db.Setting(ctx, settingProxySeen)
+	text, err := x.db.ReadSetting(ctx, settingProxySeen)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (retentionShow) Run(ctx context.Context, e env) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	set, err := db.Setting(ctx, sms.SettingRetention)
+	set, err := db.ReadSetting(ctx, sms.SettingRetention)
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,7 @@ func (s *server) close() {
 }
 
 func (s *server) build(ctx context.Context) error {
-	release, err := s.db.Dispatching()
+	release, err := s.db.AcquireDispatchLock()
 	if err != nil {
 		return err
 	}

@@ -21,13 +21,13 @@ type Again struct {
 // AgainStore is what those orders need to be remembered.
 type AgainStore interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
-	BeginAgain(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error)
+	StartResend(ctx context.Context, c sms.Campaign, token string, now int64) (made sms.Campaign, whole bool, err error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
-	ShowAgain(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error)
+	PublishResend(ctx context.Context, c sms.Campaign, tally sms.Tally, now int64) (sms.Campaign, error)
 }
 
 // messagesPerTx is how many messages one transaction may store.
@@ -68,7 +68,7 @@ func (d *Again) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.C
 		return sms.Campaign{}, err
 	}
 	repetition := plan.NewRepetition(earlier, by, limits, len(a.ids))
-	c, whole, err := d.store.BeginAgain(ctx, repetition.Campaign, o.Token, d.ms())
+	c, whole, err := d.store.StartResend(ctx, repetition.Campaign, o.Token, d.ms())
 	switch {
 	case err != nil:
 		return c, err
@@ -195,7 +195,7 @@ func (a *again) make(ctx context.Context, r *plan.Repetition) (sms.Campaign, err
 	if err := a.put(ctx, r.Campaign, r.Plan()); err != nil {
 		return r.Campaign, err
 	}
-	return a.from.store.ShowAgain(ctx, r.Campaign, r.Tally, a.from.ms())
+	return a.from.store.PublishResend(ctx, r.Campaign, r.Tally, a.from.ms())
 }
 
 var errAgainMoved = fmt.Errorf("%w: a number was blocked meanwhile", sms.ErrConflict)

@@ -69,7 +69,7 @@ func (d *Records) CreateGroup(ctx context.Context, by sms.User, account, parent 
 			}
 			return g.CreateGroup(ctx, name)
 		},
-		forget: func(ctx context.Context) error { return d.store.ForgetGroup(ctx, account, parent) },
+		forget: func(ctx context.Context) error { return d.store.DeleteGroup(ctx, account, parent) },
 		shows: func(ctx context.Context) (bool, error) {
 			now, err := d.groupNamed(ctx, account, name)
 			return now && !there, err
@@ -107,7 +107,7 @@ func (d *Records) RenameGroup(ctx context.Context, by sms.User, account, id int6
 		},
 		call:   func(ctx context.Context, g Gateway) (string, error) { return g.UpdateGroup(ctx, id, name) },
 		keep:   func(ctx context.Context) error { return d.store.ChangeGroup(ctx, account, id, name) },
-		forget: func(ctx context.Context) error { return d.store.ForgetGroup(ctx, account, id) },
+		forget: func(ctx context.Context) error { return d.store.DeleteGroup(ctx, account, id) },
 		shows: func(ctx context.Context) (bool, error) {
 			now, err := d.group(ctx, account, id)
 			return now.Name == name, err
@@ -125,7 +125,7 @@ func (d *Records) DeleteGroup(ctx context.Context, by sms.User, account, id int6
 	if err != nil {
 		return "", err
 	}
-	forget := func(ctx context.Context) error { return d.store.ForgetGroup(ctx, account, id) }
+	forget := func(ctx context.Context) error { return d.store.DeleteGroup(ctx, account, id) }
 	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.delete",
 		detail: g.Name,
 		check: func(ctx context.Context) error {

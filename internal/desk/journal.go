@@ -27,13 +27,13 @@ type JournalStore interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	CloseGap(ctx context.Context, id int64, by string, now int64) (closed bool, err error)
-	ForgetRemembered(ctx context.Context, from, before int64) (int64, error)
+	DeleteRemembered(ctx context.Context, from, before int64) (int64, error)
 	IncludeSent(ctx context.Context, campaign int64) error
 	JournalGaps(ctx context.Context, limit int) ([]health.JournalGap, error)
 	PutSetting(ctx context.Context, name, value string) error
 	Question(ctx context.Context) (*health.Question, error)
 	RememberedIn(ctx context.Context, c sms.Campaign) (list []health.RememberedSend, parts int64, err error)
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 	Tally(ctx context.Context, id int64) (sms.Tally, error)
 	UserByEmail(ctx context.Context, email string) (sms.User, string, error)
 }
@@ -118,17 +118,17 @@ func (d *Journal) CloseGap(ctx context.Context, by sms.User, id int64) error {
 	return nil
 }
 
-// ForgetRemembered removes what is remembered of requests made in [from,
+// DeleteRemembered removes what is remembered of requests made in [from,
 // before), ms UTC: their recipients may be sent the same text again. It returns
 // how many messages that were.
-func (d *Journal) ForgetRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error) {
+func (d *Journal) DeleteRemembered(ctx context.Context, by sms.User, from, before int64) (int64, error) {
 	if err := by.May(sms.Administrator, "forget what was remembered"); err != nil {
 		return 0, err
 	}
 	if from <= 0 || before <= from {
 		return 0, fmt.Errorf("forget what was remembered: %w", sms.ErrNotFound)
 	}
-	n, err := d.store.ForgetRemembered(ctx, from, before)
+	n, err := d.store.DeleteRemembered(ctx, from, before)
 	if err != nil {
 		return n, err
 	}
@@ -257,7 +257,7 @@ func (d *Journal) repeatProblem(ctx context.Context, by sms.User, c sms.Campaign
 		return "", d.tokenTold(ctx, token, g.ID)
 	}
 	if since := c.CreatedAt > g.AcceptedAt && c.PauseCode != sms.PauseCopy; token > 0 && g.ID > 0 && since {
-		told, err := d.store.Setting(ctx, toldSetting(token))
+		told, err := d.store.ReadSetting(ctx, toldSetting(token))
 		if err != nil || told == strconv.FormatInt(g.ID, 10) {
 			return "", err
 		}

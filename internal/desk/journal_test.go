@@ -275,19 +275,19 @@ func TestAnOlderStateIsAcceptedByAnAdministratorWithAPassword(t *testing.T) {
 			t.Errorf("%q: %v", given, err)
 		}
 	}
-	if raw, err := r.DB.Setting(r.Ctx, health.SettingAnswer); raw != "" || err != nil {
+	if raw, err := r.DB.ReadSetting(r.Ctx, health.SettingAnswer); raw != "" || err != nil {
 		t.Fatalf("an answer was left: %q %v", raw, err)
 	}
 	if err := r.Desk.AcceptOlderState(r.Ctx, boss, password, q.Relation, "10.0.0.1"); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := r.DB.Setting(r.Ctx, health.SettingAnswer)
+	raw, err := r.DB.ReadSetting(r.Ctx, health.SettingAnswer)
 	var answer health.Answer
 	if err := errors.Join(err, json.Unmarshal([]byte(raw), &answer)); err != nil ||
 		answer != (health.Answer{By: "Ada Obi", Relation: q.Relation}) {
 		t.Errorf("%+v %v", answer, err)
 	}
-	if doing, err := r.DB.Setting(r.Ctx, health.SettingAnswering); doing != health.AnswerDoing || err != nil {
+	if doing, err := r.DB.ReadSetting(r.Ctx, health.SettingAnswering); doing != health.AnswerDoing || err != nil {
 		t.Errorf("%q %v", doing, err)
 	}
 }
@@ -326,11 +326,11 @@ func TestADraftSaysWhoHasGotIt(t *testing.T) {
 		sms.ErrForbidden) {
 		t.Errorf("a viewer includes them: %v", err)
 	}
-	if _, err := r.Desk.ForgetRemembered(r.Ctx, sms.User{ID: 3, Role: sms.Manager, Active: true}, 1,
+	if _, err := r.Desk.DeleteRemembered(r.Ctx, sms.User{ID: 3, Role: sms.Manager, Active: true}, 1,
 		time.Now().UnixMilli()); !errors.Is(err, sms.ErrForbidden) {
 		t.Errorf("a manager forgets: %v", err)
 	}
-	if _, err := r.Desk.ForgetRemembered(r.Ctx, r.By, 5, 5); !errors.Is(err, sms.ErrNotFound) {
+	if _, err := r.Desk.DeleteRemembered(r.Ctx, r.By, 5, 5); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("no time: %v", err)
 	}
 	if again, err = r.Desk.IncludeSent(r.Ctx, r.By, again.ID); err != nil || !again.IncludeSent {
@@ -351,7 +351,7 @@ func TestADraftSaysWhoHasGotIt(t *testing.T) {
 	if out, err := r.Desk.Outgoing(r.Ctx, third); err != nil || out.Messages != 1 {
 		t.Errorf("%+v %v", out, err)
 	}
-	if n, err := r.Desk.ForgetRemembered(r.Ctx, r.By, 1, time.Now().UnixMilli()+1); err != nil || n != 3 {
+	if n, err := r.Desk.DeleteRemembered(r.Ctx, r.By, 1, time.Now().UnixMilli()+1); err != nil || n != 3 {
 		t.Errorf("%d %v", n, err)
 	}
 	if out, err := r.Desk.Outgoing(r.Ctx, third); err != nil || out.Messages != 4 || len(out.Sent) > 0 {

@@ -27,10 +27,10 @@ type RecordStore interface {
 	ChangePurpose(ctx context.Context, account, id int64, purpose string) error
 	ChangeTemplate(ctx context.Context, account, id int64, name, text string) error
 	ExpectGroup(ctx context.Context, account int64, name string, parent, now int64) error
-	ForgetGroup(ctx context.Context, account, id int64) error
-	ForgetSenderID(ctx context.Context, account, id int64) error
-	ForgetTemplate(ctx context.Context, account, id int64) error
-	ForgetTemplateDraft(ctx context.Context, account, id int64) error
+	DeleteGroup(ctx context.Context, account, id int64) error
+	DeleteSenderID(ctx context.Context, account, id int64) error
+	DeleteTemplate(ctx context.Context, account, id int64) error
+	DeleteTemplateDraft(ctx context.Context, account, id int64) error
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
 	PutTemplateDraft(ctx context.Context, d sms.TemplateDraft, now int64) (sms.TemplateDraft, error)
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)

@@ -18,7 +18,7 @@ func (d *Accounts) SaveRetention(ctx context.Context, by sms.User, r sms.Retenti
 	if err := r.Check(); err != nil {
 		return err
 	}
-	if err := d.store.PutSetting(ctx, sms.SettingRetention, r.Setting()); err != nil {
+	if err := d.store.PutSetting(ctx, sms.SettingRetention, r.ReadSetting()); err != nil {
 		return err
 	}
 	d.audit(ctx, by, "retention.save", feed.Retention,

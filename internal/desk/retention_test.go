@@ -70,7 +70,7 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 	if err != nil || tally.Total() != 12 || tally["network"] != 12 {
 		t.Errorf("tally %v, %v", tally, err)
 	}
-	if list, err := r.DB.Miscounts(r.Ctx); err != nil || len(list) > 0 {
+	if list, err := r.DB.CountMismatches(r.Ctx); err != nil || len(list) > 0 {
 		t.Errorf("%v %v", list, err)
 	}
 	attempts, err := r.DB.MessageAttempts(r.Ctx, 1)

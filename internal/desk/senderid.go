@@ -117,7 +117,7 @@ func (d *Records) UpdatePurpose(ctx context.Context, by sms.User, account, id in
 			return g.UpdateSenderID(ctx, id, record.Text, purpose)
 		},
 		keep:   func(ctx context.Context) error { return d.store.ChangePurpose(ctx, account, id, purpose) },
-		forget: func(ctx context.Context) error { return d.store.ForgetSenderID(ctx, account, id) },
+		forget: func(ctx context.Context) error { return d.store.DeleteSenderID(ctx, account, id) },
 		shows: func(ctx context.Context) (bool, error) {
 			now, err := d.senderID(ctx, account, id)
 			return now.Purpose == purpose, err
@@ -136,7 +136,7 @@ func (d *Records) DeleteSenderID(ctx context.Context, by sms.User, account, id i
 		return "", err
 	}
 	forget := func(ctx context.Context) error {
-		err := d.store.ForgetSenderID(ctx, account, id)
+		err := d.store.DeleteSenderID(ctx, account, id)
 		a, failed := d.store.Account(ctx, account)
 		if err == nil && failed == nil && a.DefaultSender == record.Text {
 			failed = d.store.SetDefaultSender(ctx, account, "", d.ms())

@@ -138,7 +138,7 @@ func (d *Records) UpdateTemplate(ctx context.Context, by sms.User, account int64
 			return g.UpdateTemplate(ctx, seen.ID, name, text)
 		},
 		keep:   func(ctx context.Context) error { return d.store.ChangeTemplate(ctx, account, seen.ID, name, text) },
-		forget: func(ctx context.Context) error { return d.store.ForgetTemplate(ctx, account, seen.ID) },
+		forget: func(ctx context.Context) error { return d.store.DeleteTemplate(ctx, account, seen.ID) },
 		shows:  is(name, text)})
 }
 
@@ -152,7 +152,7 @@ func (d *Records) DeleteTemplate(ctx context.Context, by sms.User, account, id i
 	if err != nil {
 		return "", err
 	}
-	forget := func(ctx context.Context) error { return d.store.ForgetTemplate(ctx, account, id) }
+	forget := func(ctx context.Context) error { return d.store.DeleteTemplate(ctx, account, id) }
 	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.delete",
 		detail: t.Name,
 		call:   func(ctx context.Context, g Gateway) (string, error) { return g.DeleteTemplate(ctx, id) },
@@ -197,7 +197,7 @@ func (d *Records) DeleteTemplateDraft(ctx context.Context, by sms.User, account,
 	if err != nil {
 		return err
 	}
-	if err := d.store.ForgetTemplateDraft(ctx, account, id); err != nil {
+	if err := d.store.DeleteTemplateDraft(ctx, account, id); err != nil {
 		return err
 	}
 	d.audit(ctx, by, "template.draft_delete", feed.Account(account), draft.Name)
@@ -232,7 +232,7 @@ func (d *Records) CreateTemplate(ctx context.Context, by sms.User, account, draf
 		call: func(ctx context.Context, g Gateway) (string, error) {
 			return g.CreateTemplate(ctx, from.Name, from.Text)
 		},
-		keep: func(ctx context.Context) error { return d.store.ForgetTemplateDraft(ctx, account, draft) },
+		keep: func(ctx context.Context) error { return d.store.DeleteTemplateDraft(ctx, account, draft) },
 		shows: func(ctx context.Context) (bool, error) {
 			list, err := d.store.Templates(ctx, account)
 			return slices.ContainsFunc(list, func(t sms.Template) bool {

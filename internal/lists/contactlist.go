@@ -222,7 +222,7 @@ func (im *Importer) packContacts(ctx context.Context) {
 		news.Take()
 		for more := true; more && ctx.Err() == nil; {
 			var err error
-			more, err = im.store.SettleContacts(ctx)
+			more, err = im.store.PackContacts(ctx)
 			im.complain(ctx, "contacts not packed", err)
 			more = more && err == nil
 		}

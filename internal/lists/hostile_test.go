@@ -424,7 +424,7 @@ func TestAnImportLeavesNothingHalf(t *testing.T) {
 	}
 	for more := true; more; {
 		var err error
-		if more, err = r.DB.SweepCampaigns(r.Ctx, 0); err != nil {
+		if more, err = r.DB.DeleteAbandonedImports(r.Ctx, 0); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond)
@@ -441,13 +441,13 @@ type unstaged struct {
 	left atomic.Int64
 }
 
-func (u *unstaged) StageRows(ctx context.Context, uid string,
+func (u *unstaged) WriteStaging(ctx context.Context, uid string,
 	fill func(func([]sms.ListRow, []sms.RowNote) error) error) (int64, error) {
 	if u.left.Add(-1) >= 0 {
 		return 0, fmt.Errorf("stage the rows: %w", health.Troubled{Trouble: health.TroubleFull,
 			Err: errors.New("database or disk is full")})
 	}
-	return u.DB.StageRows(ctx, uid, fill)
+	return u.DB.WriteStaging(ctx, uid, fill)
 }
 
 // TestAListWaitsForTheDisk and is not given up: its file need not be uploaded

@@ -34,20 +34,20 @@ type ImporterStore interface {
 	PutListProgress(ctx context.Context, l sms.List, done, total int64) error
 	Uploads(before time.Time) ([]string, error)
 	DropStaged(uid string) error
-	StageRows(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (
+	WriteStaging(ctx context.Context, uid string, fill func(put func([]sms.ListRow, []sms.RowNote) error) error) (
 		sum int64, err error)
 	StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error]
 	EachBlocked(ctx context.Context, account int64, do func(number string)) error
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
 	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
-	BeginCampaign(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
+	StartImport(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
-	ShowCampaign(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
+	PublishImport(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
 	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members,
 		now int64) (added, changed int64, err error)
-	SettleContacts(ctx context.Context) (more bool, err error)
-	SweepCampaigns(ctx context.Context, before int64) (more bool, err error)
-	Spare(ctx context.Context) error
+	PackContacts(ctx context.Context) (more bool, err error)
+	DeleteAbandonedImports(ctx context.Context, before int64) (more bool, err error)
+	ShrinkMemory(ctx context.Context) error
 	EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error
 	EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error
 }
@@ -209,7 +209,7 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 		since := account.Limits.CapSince(im.lists.now()).UnixMilli()
 		c.often = func(number string) (int64, error) { return im.store.GotRecently(ctx, account.ID, number, since) }
 	}
-	sum, err := im.store.StageRows(ctx, l.UID, func(put func([]sms.ListRow, []sms.RowNote) error) error {
+	sum, err := im.store.WriteStaging(ctx, l.UID, func(put func([]sms.ListRow, []sms.RowNote) error) error {
 		return im.checkRows(ctx, l, reader, c, put)
 	})
 	if err != nil {
@@ -418,7 +418,7 @@ func (im *Importer) tidy(ctx context.Context) error {
 		err = errors.Join(err, im.tidyFolder(ctx, uid))
 	}
 	for more := true; more && err == nil && ctx.Err() == nil; {
-		more, err = im.store.SweepCampaigns(ctx, im.lists.now().Add(-resendTTL).UnixMilli())
+		more, err = im.store.DeleteAbandonedImports(ctx, im.lists.now().Add(-resendTTL).UnixMilli())
 	}
 	return err
 }

@@ -65,7 +65,7 @@ type Store interface {
 	ListMapping(ctx context.Context, account int64, headerKey string) (sms.ListOrder, error)
 	ListNotes(ctx context.Context, uid string, f sms.RowFilter) (list []sms.RowNote, more bool, err error)
 	PutListMapping(ctx context.Context, account int64, headerKey string, o sms.ListOrder, now int64) error
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 	UpdateList(ctx context.Context, uid string, now int64, change func(*sms.List) error) (sms.List, error)
 	Upload(uid string) (sms.File, error)
 }

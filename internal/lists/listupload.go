@@ -119,7 +119,7 @@ func (d *Lists) uploadMost(ctx context.Context, most int64) (int64, error) {
 	if most > 0 {
 		return most, nil
 	}
-	set, err := d.store.Setting(ctx, sms.SettingMaxList)
+	set, err := d.store.ReadSetting(ctx, sms.SettingMaxList)
 	if err != nil {
 		return 0, err
 	}

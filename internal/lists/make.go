@@ -26,14 +26,14 @@ func (im *Importer) make(ctx context.Context, l sms.List) error {
 		return err
 	}
 	c := p.campaign
-	if c.ID, err = im.store.BeginCampaign(ctx, l, c, im.lists.ms()); err != nil {
+	if c.ID, err = im.store.StartImport(ctx, l, c, im.lists.ms()); err != nil {
 		return err
 	}
 	tally, err := im.makeMessages(ctx, l, c, p.plan)
 	if err != nil {
 		return err
 	}
-	if err := im.store.ShowCampaign(ctx, l, c, tally, &p.sketch, im.lists.ms()); err != nil {
+	if err := im.store.PublishImport(ctx, l, c, tally, &p.sketch, im.lists.ms()); err != nil {
 		return err
 	}
 	by := sms.User{ID: l.CreatedBy, Name: l.CreatedName}

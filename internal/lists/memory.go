@@ -55,7 +55,7 @@ const releaseEvery = 100_000
 // spare gives back what the work on a long list does not need any more.
 func (im *Importer) spare(ctx context.Context, l sms.List) {
 	if long(l) {
-		im.complain(ctx, "memory not given back", im.store.Spare(ctx))
+		im.complain(ctx, "memory not given back", im.store.ShrinkMemory(ctx))
 		debug.FreeOSMemory()
 	}
 }

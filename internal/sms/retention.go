@@ -53,8 +53,8 @@ func ReadRetention(setting string) (r Retention, err error) {
 	return r, err
 }
 
-// Setting is what ReadRetention reads.
-func (r Retention) Setting() string {
+// ReadSetting is what ReadRetention reads.
+func (r Retention) ReadSetting() string {
 	b, _ := json.Marshal(r)
 	return string(b)
 }

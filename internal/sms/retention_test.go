@@ -49,7 +49,7 @@ func TestRetentionIsChecked(t *testing.T) {
 	if err := want.Check(); err != nil {
 		t.Error(err)
 	}
-	if got, err := ReadRetention(want.Setting()); err != nil || got != want {
+	if got, err := ReadRetention(want.ReadSetting()); err != nil || got != want {
 		t.Errorf("%+v %v", got, err)
 	}
 	if got, err := ReadRetention(""); err != nil || got != (Retention{}) {

@@ -20,12 +20,12 @@ type Forgetter struct {
 
 // ForgetStore is what the Forgetter needs to be remembered.
 type ForgetStore interface {
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
-	ForgetMessages(ctx context.Context, before, now int64) (campaign, n int64, whole bool, err error)
-	ForgetReports(ctx context.Context, before int64) (n int64, more bool, err error)
-	ForgetBlocks(ctx context.Context, before int64) (n int64, more bool, err error)
-	ForgetCalls(ctx context.Context, before int64) (n int64, more bool, err error)
+	PurgeMessages(ctx context.Context, before, now int64) (campaign, n int64, whole bool, err error)
+	PurgeReports(ctx context.Context, before int64) (n int64, more bool, err error)
+	PurgeBlocks(ctx context.Context, before int64) (n int64, more bool, err error)
+	PurgeCalls(ctx context.Context, before int64) (n int64, more bool, err error)
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 
@@ -56,7 +56,7 @@ func (f *Forgetter) Run(ctx context.Context) {
 
 // Pass removes everything that is due now.
 func (f *Forgetter) Pass(ctx context.Context) error {
-	set, err := f.store.Setting(ctx, sms.SettingRetention)
+	set, err := f.store.ReadSetting(ctx, sms.SettingRetention)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (f *Forgetter) Pass(ctx context.Context) error {
 		action, word string
 		months       int
 		some         func(context.Context, int64) (int64, bool, error)
-	}{{"blocks.forget", "ended blocks", r.Messages, f.store.ForgetBlocks},
-		{"reports.forget", "reports", r.Reports, f.store.ForgetReports}, {"calls.forget", "requests", r.Calls, f.store.ForgetCalls}} {
+	}{{"blocks.forget", "ended blocks", r.Messages, f.store.PurgeBlocks},
+		{"reports.forget", "reports", r.Reports, f.store.PurgeReports}, {"calls.forget", "requests", r.Calls, f.store.PurgeCalls}} {
 		if before := sms.RemovedBefore(now, kind.months); before > 0 {
 			if err := f.all(ctx, kind.action, kind.word, before, kind.some); err != nil {
 				return err
@@ -87,7 +87,7 @@ func (f *Forgetter) Pass(ctx context.Context) error {
 
 func (f *Forgetter) messages(ctx context.Context, before int64) error {
 	for {
-		id, _, whole, err := f.store.ForgetMessages(ctx, before, f.now().UnixMilli())
+		id, _, whole, err := f.store.PurgeMessages(ctx, before, f.now().UnixMilli())
 		if err != nil || id == 0 {
 			return err
 		}

@@ -33,8 +33,8 @@ type pulseKey struct{ account, minute int64 }
 
 // PulseStore is what the Pulse needs to be remembered.
 type PulseStore interface {
-	Beat(ctx context.Context, span, now int64) (int64, error)
-	AddPulses(ctx context.Context, list []sms.Pulse) error
+	Heartbeat(ctx context.Context, span, now int64) (int64, error)
+	AddReceiverStats(ctx context.Context, list []sms.Pulse) error
 }
 
 // NewPulse returns a Pulse; Run makes it beat. alive says whether callbacks are
@@ -105,7 +105,7 @@ func (p *Pulse) Run(ctx context.Context) {
 			span = 0
 		}
 		if p.alive(ctx) {
-			next, err := p.store.Beat(ctx, span, p.now().UnixMilli())
+			next, err := p.store.Heartbeat(ctx, span, p.now().UnixMilli())
 			if err == nil {
 				span = next
 			} else if ctx.Err() == nil && health.TroubleOf(err) == "" {
@@ -144,7 +144,7 @@ func (p *Pulse) flush(ctx context.Context) {
 	for _, c := range taken {
 		list = append(list, *c)
 	}
-	if err := p.store.AddPulses(ctx, list); err != nil {
+	if err := p.store.AddReceiverStats(ctx, list); err != nil {
 		if ctx.Err() == nil && health.TroubleOf(err) == "" {
 			p.log.Error("counts of callbacks not written", "error", err)
 		}

@@ -30,10 +30,10 @@ type ReaderStore interface {
 	Campaigns(ctx context.Context, f sms.CampaignFilter) ([]sms.CampaignRow, bool, error)
 	MarkLate(ctx context.Context, account, before, now int64) ([]int64, error)
 	DoubtRateAnswers(ctx context.Context, account int64, country string, before int64) (proven bool, err error)
-	ForgetDrafts(ctx context.Context, before int64) error
+	PurgeDrafts(ctx context.Context, before int64) error
 	Tidy(ctx context.Context, now int64) (more bool, err error)
-	ForgetSessions(ctx context.Context, idle, oldest int64) error
-	ForgetTokenRequests(ctx context.Context, before int64) error
+	PurgeSessions(ctx context.Context, idle, oldest int64) error
+	PurgeTokenRequests(ctx context.Context, before int64) error
 }
 
 // AllRecords reads everything that the provider keeps of an account, or its
@@ -75,14 +75,14 @@ func (r *Reader) Run(ctx context.Context) {
 		}
 		r.complain(ctx, "alarms not mailed", r.mailAlarms(ctx))
 		now := r.now()
-		r.complain(ctx, "old drafts not forgotten", r.store.ForgetDrafts(ctx, now.Add(-draftMaxAge).UnixMilli()))
+		r.complain(ctx, "old drafts not forgotten", r.store.PurgeDrafts(ctx, now.Add(-draftMaxAge).UnixMilli()))
 		r.complain(ctx, "campaigns not tidied", r.tidy(ctx))
 		// Idle sessions are refused long before; until their life ends they
 		// tell whoever comes back why they are signed out.
 		oldest := now.Add(-sms.SessionTTL).UnixMilli()
-		r.complain(ctx, "old sessions not forgotten", r.store.ForgetSessions(ctx, oldest, oldest))
+		r.complain(ctx, "old sessions not forgotten", r.store.PurgeSessions(ctx, oldest, oldest))
 		r.complain(ctx, "old requests of programs not forgotten",
-			r.store.ForgetTokenRequests(ctx, now.Add(-requestMaxAge).UnixMilli()))
+			r.store.PurgeTokenRequests(ctx, now.Add(-requestMaxAge).UnixMilli()))
 		if !feed.Pause(ctx, readInterval, news.Nudged()) {
 			return
 		}

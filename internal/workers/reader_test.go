@@ -45,10 +45,10 @@ func (e *ended) Campaigns(_ context.Context, f sms.CampaignFilter) (list []sms.C
 	}
 	return list, false, nil
 }
-func (e *ended) ForgetDrafts(context.Context, int64) error           { return nil }
+func (e *ended) PurgeDrafts(context.Context, int64) error            { return nil }
 func (e *ended) Tidy(context.Context, int64) (bool, error)           { return false, nil }
-func (e *ended) ForgetSessions(context.Context, int64, int64) error  { return nil }
-func (e *ended) ForgetTokenRequests(context.Context, int64) error    { return nil }
+func (e *ended) PurgeSessions(context.Context, int64, int64) error   { return nil }
+func (e *ended) PurgeTokenRequests(context.Context, int64) error     { return nil }
 func (e *ended) UnmailedAlarms(context.Context) ([]sms.Alarm, error) { return nil, nil }
 
 func (e *ended) ReadBalance(context.Context, sms.Account) error {

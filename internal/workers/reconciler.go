@@ -32,8 +32,8 @@ type ReconcileStore interface {
 	NextInquired(ctx context.Context, account, now int64) (sms.Inquiry, sms.Message, error)
 	PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked,
 		country string) (sms.Message, sms.Effect, error)
-	ForgetUnmatched(ctx context.Context, account int64, q sms.Quarantine) error
-	ForgetPulses(ctx context.Context, accounts []int64, before int64) error
+	PurgeUnmatched(ctx context.Context, account int64, q sms.Quarantine) error
+	PurgeReceiverStats(ctx context.Context, accounts []int64, before int64) error
 }
 
 // Asker is a Gateway that can be asked about one message (§4.8). The places
@@ -114,13 +114,13 @@ func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {
 	var ids []int64
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
-		if err := r.store.ForgetUnmatched(ctx, a.ID,
+		if err := r.store.PurgeUnmatched(ctx, a.ID,
 			sms.Quarantine{Before: now.Add(-quarantineMaxAge).UnixMilli(), Reports: maxQuarantined,
 				Bytes: quarantineBytes}); err != nil {
 			return err
 		}
 	}
-	return r.store.ForgetPulses(ctx, ids, now.Add(-heartbeatMaxAge).UnixMilli())
+	return r.store.PurgeReceiverStats(ctx, ids, now.Add(-heartbeatMaxAge).UnixMilli())
 }
 
 // Ask puts the questions that wait to the service until ctx ends, one after

@@ -154,7 +154,7 @@ type silent struct {
 	broken atomic.Bool
 }
 
-func (s *silent) Beat(_ context.Context, span, now int64) (int64, error) {
+func (s *silent) Heartbeat(_ context.Context, span, now int64) (int64, error) {
 	if span == 0 {
 		s.spans = append(s.spans, [2]int64{now, now})
 		return int64(len(s.spans)), nil
@@ -163,7 +163,7 @@ func (s *silent) Beat(_ context.Context, span, now int64) (int64, error) {
 	return span, nil
 }
 
-func (s *silent) AddPulses(_ context.Context, list []sms.Pulse) error {
+func (s *silent) AddReceiverStats(_ context.Context, list []sms.Pulse) error {
 	if s.broken.Load() {
 		return fmt.Errorf("broken")
 	}

@@ -738,7 +738,7 @@ func (s *simulation) check() {
 			s.fault("the acknowledged report of %s is lost (%v)", id, err)
 		}
 	}
-	wrong, err := l.db.Miscounts(l.ctx)
+	wrong, err := l.db.CountMismatches(l.ctx)
 	if err = errors.Join(err, l.db.Check(l.ctx)); err != nil || len(wrong) > 0 {
 		s.fault("%v %+v", err, wrong)
 	}

@@ -170,7 +170,7 @@ func TestABackupIsRestored(t *testing.T) {
 		len(list) != 40 {
 		t.Errorf("%d messages, %v", len(list), err)
 	}
-	set, err := db.Setting(t.Context(), health.SettingCopy)
+	set, err := db.ReadSetting(t.Context(), health.SettingCopy)
 	must(t, err)
 	var mark health.Copy
 	must(t, json.Unmarshal([]byte(set), &mark))
@@ -512,14 +512,14 @@ func TestAFolderPutBackIsMarked(t *testing.T) {
 	db, err := storage.Open(t.Context(), storage.Config{Data: data})
 	must(t, err)
 	defer func() { _ = db.Close() }()
-	set, err := db.Setting(t.Context(), health.SettingCopy)
+	set, err := db.ReadSetting(t.Context(), health.SettingCopy)
 	must(t, err)
 	var mark health.Copy
 	must(t, json.Unmarshal([]byte(set), &mark))
 	if mark.By != "Ada Obi" || mark.UID != "" || mark.MadeAt != 0 {
 		t.Errorf("%+v", mark)
 	}
-	release, err := db.Dispatching()
+	release, err := db.AcquireDispatchLock()
 	must(t, err)
 	if err := Here(t.Context(), storage.Config{Data: data}, "Ada Obi"); err == nil ||
 		!strings.Contains(err.Error(), "is serving") {

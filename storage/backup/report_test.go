@@ -241,7 +241,7 @@ func TestWhatTheOldFolderKnowsIsTakenOver(t *testing.T) {
 	put("spool/1.reports", "1 5 \"\" \"x\"\n1 6 \"\" \"y\"\n")
 	put("ussd.spool", `{"b":2}`+"\n")
 	r := RestoreOrder{From: made.Folder, To: storage.Config{Data: fresh(t)}, Take: i.data}
-	release, err := i.db.Dispatching()
+	release, err := i.db.AcquireDispatchLock()
 	must(t, err)
 	refused(t, r, "is serving", "Stop it first")
 	release()

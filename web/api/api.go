@@ -82,7 +82,7 @@ type Questions interface {
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
 	// Setting is "" for what was never set.
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 }
 
 // Orders are what programs do.

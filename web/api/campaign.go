@@ -130,7 +130,7 @@ func (s *API) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, s
 	return c, a, err
 }
 
-func (s *API) ShowCampaign(w http.ResponseWriter, r *http.Request, _ program) error {
+func (s *API) PublishImport(w http.ResponseWriter, r *http.Request, _ program) error {
 	c, a, err := s.programCampaign(r)
 	if err != nil {
 		return err

@@ -111,7 +111,7 @@ func (o *formOrder) field(part *multipart.Part) error {
 
 // uploadLimit is the largest file that a list may have here.
 func (s *API) uploadLimit(r *http.Request) (int64, error) {
-	set, err := s.store.Setting(r.Context(), sms.SettingMaxList)
+	set, err := s.store.ReadSetting(r.Context(), sms.SettingMaxList)
 	if err != nil {
 		return 0, err
 	}

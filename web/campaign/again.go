@@ -22,7 +22,7 @@ func (s *campaigns) addAgain(ctx context.Context, p *views.CampaignPage) (err er
 			p.AgainOf = &earlier
 		}
 	}
-	p.Again, err = s.store.AgainCampaigns(ctx, p.Campaign.ID)
+	p.Again, err = s.store.Resends(ctx, p.Campaign.ID)
 	return err
 }
 
@@ -49,7 +49,7 @@ func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if !shown.MaySendAgain() || views.FailedAgain(p.Tally)+views.UnsentAgain(p.Tally)+p.Tally["rejected"] == 0 {
 		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
-	if p.Earlier, err = s.store.AgainCampaigns(r.Context(), c.ID); err != nil {
+	if p.Earlier, err = s.store.Resends(r.Context(), c.ID); err != nil {
 		return err
 	}
 	p.Outlook, p.Campaign = s.Outlook(v, a), c

@@ -29,7 +29,7 @@ type baseQuestions interface {
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
 	ListByID(ctx context.Context, id int64) (sms.List, error)
 	// Setting is "" for what was never set.
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 }
 
@@ -139,7 +139,7 @@ func (s *base) readSearch(v *page.Visit, q url.Values, p *views.MessageSearch) {
 }
 
 func (s *base) uploadMost(ctx context.Context) (int64, error) {
-	set, err := s.store.Setting(ctx, sms.SettingMaxList)
+	set, err := s.store.ReadSetting(ctx, sms.SettingMaxList)
 	if n, bad := strconv.ParseInt(set, 10, 64); err == nil && bad == nil && n > 0 {
 		return n, nil
 	}

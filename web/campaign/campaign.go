@@ -28,7 +28,7 @@ type campaigns struct {
 
 // campaignQuestions are what campaigns ask of the storage.
 type campaignQuestions interface {
-	AgainCampaigns(ctx context.Context, id int64) ([]sms.Campaign, error)
+	Resends(ctx context.Context, id int64) ([]sms.Campaign, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Cut, error)
 	CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error)

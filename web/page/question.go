@@ -26,7 +26,7 @@ func (s *Site) UsableSenders(v *Visit, a sms.Account) ([]string, error) {
 
 // Backups is what there is to say about them.
 func (s *Site) Backups(ctx context.Context, v *Visit) (views.Backups, error) {
-	set, err := s.store.Setting(ctx, health.SettingBackup)
+	set, err := s.store.ReadSetting(ctx, health.SettingBackup)
 	if err != nil {
 		return views.Backups{}, err
 	}
@@ -131,7 +131,7 @@ func (s *Site) Silence(ctx context.Context, a sms.Account, last int64) (int64, e
 
 // Retention is how long numbers and texts are kept.
 func (s *Site) Retention(ctx context.Context) (sms.Retention, error) {
-	set, err := s.store.Setting(ctx, sms.SettingRetention)
+	set, err := s.store.ReadSetting(ctx, sms.SettingRetention)
 	if err != nil {
 		return sms.Retention{}, err
 	}

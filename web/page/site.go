@@ -69,7 +69,7 @@ type Questions interface {
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
 	// Setting is "" for what was never set.
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 }
 
 // Orders say who is signed in, and whether the clock can be right.

@@ -12,11 +12,11 @@ import (
 // logBands say what is wrong with the logs beside the journal, and what
 // happened with the desk's files lately.
 func (v *Visit) logBands(ctx context.Context) (bands []views.Band, err error) {
-	sentence, err := v.site.store.Setting(ctx, health.SettingLogs)
+	sentence, err := v.site.store.ReadSetting(ctx, health.SettingLogs)
 	if sentence != "" {
 		bands = append(bands, views.Band{ID: "logs", Tone: views.ToneWarn, Text: sentence})
 	}
-	set, unread := v.site.store.Setting(ctx, health.SettingTold)
+	set, unread := v.site.store.ReadSetting(ctx, health.SettingTold)
 	list, unreadable := health.ReadTold(set)
 	for i, t := range list {
 		if t.Fresh(v.site.Now()) {

@@ -193,7 +193,7 @@ func (v *Visit) addAccount(f *views.Frame) {
 		}
 		f.Bands = append(f.Bands, band)
 	}
-	stuck, failing := v.site.store.Setting(ctx, health.SettingStuck)
+	stuck, failing := v.site.store.ReadSetting(ctx, health.SettingStuck)
 	if unknown = errors.Join(unknown, failing); stuck != "" {
 		f.Bands = append(f.Bands, views.Band{ID: "journal", Tone: views.ToneBad, Text: stuck})
 	}

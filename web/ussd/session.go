@@ -36,7 +36,7 @@ type callerQuestions interface {
 	MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error)
 	Menus(ctx context.Context, account int64) ([]ussd.Draft, error)
 	// Setting is "" for what was never set.
-	Setting(ctx context.Context, name string) (string, error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 	SlowestUSSDSessions(ctx context.Context, account, least int64, limit int) ([]ussd.Session, error)
 	USSDSession(ctx context.Context, id int64) (s ussd.Session, steps []ussd.Step, saved []ussd.SavedAnswer, err error)
 	USSDSessions(ctx context.Context, f ussd.SessionFilter) (list []ussd.Session, more bool, err error)
@@ -149,7 +149,7 @@ func (s *callers) addJoined(r *http.Request, v *page.Visit, p *views.SessionsPag
 	}
 	slices.SortFunc(p.Lists, func(a, b views.JoinedList) int { return strings.Compare(a.Name, b.Name) })
 	if p.Days == "" {
-		if p.Days, err = s.store.Setting(r.Context(), ussd.SettingKeep); p.Days == "" {
+		if p.Days, err = s.store.ReadSetting(r.Context(), ussd.SettingKeep); p.Days == "" {
 			p.Days = strconv.Itoa(ussd.KeepDays)
 		}
 	}

@@ -328,14 +328,14 @@ func (s *Sessions) sweep(now int64) {
 // forget deletes what is older than it may be kept.
 func (s *Sessions) forget(ctx context.Context) {
 	days := ussd.KeepDays
-	if set, err := s.store.Setting(ctx, ussd.SettingKeep); err == nil && set != "" {
+	if set, err := s.store.ReadSetting(ctx, ussd.SettingKeep); err == nil && set != "" {
 		if n, err := strconv.Atoi(set); err == nil && n > 0 {
 			days = n
 		}
 	}
 	before := ussd.SessionID(s.now().AddDate(0, 0, -days).UnixMilli(), 0)
 	for ctx.Err() == nil {
-		gone, err := s.store.ForgetUSSDSessions(ctx, before)
+		gone, err := s.store.PurgeUSSDSessions(ctx, before)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			s.log.Error("old USSD sessions not deleted", "error", err)
 		}

@@ -58,8 +58,8 @@ type Store interface {
 	PublishedMenus(ctx context.Context) ([]ussd.Published, error)
 	PutUSSDSessions(ctx context.Context, b ussd.Batch) error
 	EndOpenUSSDSessions(ctx context.Context, account int64, why string) error
-	ForgetUSSDSessions(ctx context.Context, before int64) (gone int, err error)
-	Setting(ctx context.Context, name string) (string, error)
+	PurgeUSSDSessions(ctx context.Context, before int64) (gone int, err error)
+	ReadSetting(ctx context.Context, name string) (string, error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
 	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
 }

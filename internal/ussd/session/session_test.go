@@ -85,8 +85,8 @@ func (r *remembered) Mark() int64       { return 0 }
 func (r *remembered) Clear(int64) error { return nil }
 
 func (r *remembered) EndOpenUSSDSessions(context.Context, int64, string) error { return nil }
-func (r *remembered) ForgetUSSDSessions(context.Context, int64) (int, error)   { return 0, nil }
-func (r *remembered) Setting(context.Context, string) (string, error)          { return "", nil }
+func (r *remembered) PurgeUSSDSessions(context.Context, int64) (int, error)    { return 0, nil }
+func (r *remembered) ReadSetting(context.Context, string) (string, error)      { return "", nil }
 
 func (r *remembered) BlockByUSSD(_ context.Context, _ int64, msisdn, _ string) (bool, error) {
 	r.mu.Lock()
