@@ -48,7 +48,7 @@ var (
 const clientID = "client-1"
 
 const (
-	gateSeeds = 120
+	gateSeeds = 300
 	soakSeeds = 100_000
 )
 
