@@ -120,7 +120,7 @@ func (a *reportBatch) load(ctx context.Context, reports []sms.DeliveryReport) er
 }
 
 func (a *reportBatch) loadByProviderID(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.stmts.QueryContext(ctx, fmt.Sprintf(reportedMessages, placeholders(len(ids))),
+	rows, err := a.stmts.QueryContext(ctx, fmt.Sprintf(reportedMessages, a.engine.placeholders(len(ids))),
 		slices.Concat([]any{account}, ids, []any{account}, ids)...)
 	return forEachRow(rows, err, func(scan func(...any) error) error {
 		var id string
@@ -144,7 +144,7 @@ const waitingReports = `select r.provider_id, r.mobile, r.status, r.error_code, 
 where r.account_id = ? and r.effect = 'not_matched' and r.provider_id in (%s)`
 
 func (a *reportBatch) loadUnmatched(ctx context.Context, account int64, ids []any) error {
-	rows, err := a.stmts.QueryContext(ctx, fmt.Sprintf(waitingReports, placeholders(len(ids))),
+	rows, err := a.stmts.QueryContext(ctx, fmt.Sprintf(waitingReports, a.engine.placeholders(len(ids))),
 		append([]any{account}, ids...)...)
 	return forEachRow(rows, err, func(scan func(...any) error) error {
 		key, at := eventKey{account: account}, int64(0)
@@ -261,7 +261,7 @@ func (a *reportBatch) put(ctx context.Context, list []*batchReport) error {
 			r.SubmitDate, r.DoneDate,
 			r.ShortMessage, r.Raw, r.message, string(r.effect), keptKey(a.matchKeys(r.AccountID).Key(r.Mobile)))
 	}
-	stored, err := a.stmts.QueryContext(ctx, ofRows(putReports, "("+placeholders(columns)+")", len(list)), args...)
+	stored, err := a.stmts.QueryContext(ctx, ofRows(putReports, "("+a.engine.placeholders(columns)+")", len(list)), args...)
 	if err != nil {
 		return err
 	}

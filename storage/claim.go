@@ -216,12 +216,12 @@ const waiting = `m.campaign_id = $1 and m.state = 'queued'
 
 const callRecipients = `select m.id, m.number, m.text, m.unicode, b.kind, b.by_name, b.since from message m
 left join blocked b on b.account_id = m.account_id and b.number = m.number
-where ` + waiting + ` and m.call_no = $2 and m.unicode = $3 order by m.id limit $4 ` + claimLock
+where ` + waiting + ` and m.call_no = $2 and m.unicode = $3 order by m.id limit $4 `
 
 // callRows lists messages of one call of the plan and one alphabet.
 func (c *claimer) callRows(ctx context.Context, campaign int64, first query.FirstQueuedRow,
 	limit int) ([]callRow, error) {
-	rows, err := c.sql.QueryContext(ctx, callRecipients, campaign, first.CallNo, first.Unicode, limit)
+	rows, err := c.sql.QueryContext(ctx, callRecipients+c.engine.claimLock(), campaign, first.CallNo, first.Unicode, limit)
 	var list []callRow
 	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var r callRow

@@ -58,6 +58,7 @@ func newDB(c *core) *DB {
 // and the journal's side.
 type core struct {
 	config         Config
+	engine         engine
 	data           string
 	writer         *sql.DB
 	reader         *sql.DB
@@ -130,8 +131,8 @@ func Look(ctx context.Context, c Config) (*DB, error) {
 			fmt.Errorf(
 				"%w: it has schema %d, and this program needs schema %d. \"smsdesk serve\" upgrades it; make a backup before", ErrOlderSchema, p.schema, newestSchema())
 	}
-	db := newDB(&core{config: c, data: c.Data, seal: *p.key, steady: Steady})
-	if db.reader, err = openReading(c.path()); err != nil {
+	db := newDB(&core{config: c, engine: c.engine(), data: c.Data, seal: *p.key, steady: Steady})
+	if db.reader, err = db.engine.look(); err != nil {
 		return nil, err
 	}
 	db.writer = db.reader
@@ -154,7 +155,7 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := newDB(&core{config: c, data: c.Data, steady: Steady})
+	db := newDB(&core{config: c, engine: c.engine(), data: c.Data, steady: Steady})
 	switch {
 	case !p.fresh():
 		db.seal = *p.key
@@ -170,11 +171,11 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 		return nil, err
 	}
 	defer release()
-	if db.writer, db.reader, err = openSQLite(c.path()); err != nil {
+	if db.writer, db.reader, err = db.engine.open(); err != nil {
 		return nil, err
 	}
 	db.readStmts, db.writeStmts = newStmtCache(db.reader), newStmtCache(db.writer)
-	for _, step := range []func(context.Context, *sql.DB) error{assertSQLite, migrate} {
+	for _, step := range []func(context.Context, *sql.DB) error{db.engine.assert, db.engine.migrate} {
 		if err := step(ctx, db.writer); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
@@ -226,6 +227,7 @@ type tx struct {
 	tally   map[tallyKey]int64
 	traffic *traffic
 	steady  func() health.Steady
+	engine  engine
 }
 
 type tallyKey struct {
@@ -254,7 +256,7 @@ func (db *core) update(ctx context.Context, doing string, fn func(*tx) error) er
 	}
 	always := &txStmts{Tx: raw, cache: db.writeStmts, missing: map[string]bool{}}
 	t := &tx{Queries: query.New(always), sql: raw, stmts: always, tally: map[tallyKey]int64{},
-		traffic: newTraffic(&db.networks), steady: db.steady}
+		traffic: newTraffic(&db.networks), steady: db.steady, engine: db.engine}
 	if err = fn(t); err == nil {
 		err = t.flush(ctx)
 	}
@@ -329,7 +331,7 @@ var ErrNewerSchema = errors.New("the database was upgraded by a newer smsdesk. S
 
 // Ready says whether the database answers, and still has this program's schema.
 func (db *core) Ready(ctx context.Context) error {
-	schema, err := schemaOf(ctx, db.reader)
+	schema, err := db.engine.schema(ctx, db.reader)
 	if err != nil {
 		return fmt.Errorf("ask the database: %w", err)
 	}

@@ -19,7 +19,7 @@ import (
 
 func TestSettingsAreReadBackFromEveryConnection(t *testing.T) {
 	f := newFixture(t)
-	if err := assertSQLite(f.ctx, f.db.writer); err != nil {
+	if err := f.db.engine.assert(f.ctx, f.db.writer); err != nil {
 		t.Error(err)
 	}
 	conns := make([]*sql.Conn, sqliteReaders)
@@ -54,7 +54,7 @@ func TestADatabaseWithWeakerSettingsIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := assertSQLite(t.Context(), db); err == nil || !strings.Contains(err.Error(), c.name) {
+		if err := (sqliteFile{}).assert(t.Context(), db); err == nil || !strings.Contains(err.Error(), c.name) {
 			t.Errorf("%s %s: %v", c.name, c.wrong, err)
 		}
 		_ = db.Close()

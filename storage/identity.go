@@ -103,12 +103,12 @@ func (c Config) find(ctx context.Context) (p parts, err error) {
 	if p.file, err = exists(c.path()); err != nil || !p.file {
 		return p, errors.Join(err, c.judge(p))
 	}
-	db, err := openReading(c.path())
+	db, err := c.engine().look()
 	if err != nil {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := p.read(ctx, db); err != nil {
+	if err := p.read(ctx, c.engine(), db); err != nil {
 		return p, fmt.Errorf("the database %s cannot be read: %w. Put it back from a backup with smsdesk restore", c.path(),
 			err)
 	}
@@ -128,8 +128,8 @@ func (c Config) find(ctx context.Context) (p parts, err error) {
 }
 
 // read finds the schema, and whether anything was ever stored.
-func (p *parts) read(ctx context.Context, db *sql.DB) (err error) {
-	if p.schema, err = schemaOf(ctx, db); err != nil || p.schema == 0 {
+func (p *parts) read(ctx context.Context, e engine, db *sql.DB) (err error) {
+	if p.schema, err = e.schema(ctx, db); err != nil || p.schema == 0 {
 		return err
 	}
 	if p.schema > newestSchema() {

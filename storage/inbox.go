@@ -121,11 +121,12 @@ func (in *Inbox) Open(ctx context.Context, cursor int64) error {
 }
 
 func (in *Inbox) openFile(ctx context.Context, cursor int64) (err error) {
-	if in.db, in.reader, err = openSQLite(filepath.Join(in.data, inboxName)); err != nil {
+	file := sqliteFile{filepath.Join(in.data, inboxName)}
+	if in.db, in.reader, err = file.open(); err != nil {
 		in.db = nil
 		return fmt.Errorf("open the inbox: %w", err)
 	}
-	if err = assertSQLite(ctx, in.db); err == nil {
+	if err = file.assert(ctx, in.db); err == nil {
 		err = checkWhole(ctx, in.db)
 	}
 	if err == nil {

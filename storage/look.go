@@ -31,12 +31,12 @@ func LookIntoInbox(ctx context.Context, data string, cursor int64) (s InboxState
 	if there, err := exists(path); err != nil || !there {
 		return InboxState{Missing: !there}, err
 	}
-	db, err := openReading(path)
+	db, err := sqliteFile{path}.look()
 	if err != nil {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := (&core{reader: db}).Check(ctx); err != nil {
+	if err := (sqliteFile{path}).check(ctx, db); err != nil {
 		return s, err
 	}
 	const state = `select coalesce((select seq from sqlite_sequence where name = 'raw'), 0), (select count(*) from raw where id > $1)`

@@ -195,7 +195,7 @@ func TestMigrationsGoDownAndUpAgain(t *testing.T) {
 	if left != 0 {
 		t.Errorf("%d things are left after the way down", left)
 	}
-	f.must(migrate(f.ctx, db))
+	f.must((sqliteFile{}).migrate(f.ctx, db))
 	var accounts int
 	f.must(db.QueryRowContext(f.ctx, "select count(*) from account").Scan(&accounts))
 	if accounts != 0 {

@@ -151,7 +151,7 @@ func ReadContents(ctx context.Context, path string, check bool) (c Contents, err
 	if c.Rows, err = countRows(ctx, db); err != nil {
 		return c, fmt.Errorf("read a database: %w", err)
 	}
-	if c.Schema, err = schemaOf(ctx, db); err != nil {
+	if c.Schema, err = (sqliteFile{}).schema(ctx, db); err != nil {
 		return c, fmt.Errorf("read a database: %w", err)
 	}
 	if _, is := c.Rows["setting"]; !is {

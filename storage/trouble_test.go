@@ -31,7 +31,7 @@ func TestTroubleIsTold(t *testing.T) {
 
 	_, err = f.db.writer.ExecContext(f.ctx, "pragma busy_timeout = 10")
 	f.must(err)
-	other, _, err := openSQLite(filepath.Join(f.data, "smsdesk.db"))
+	other, _, err := sqliteFile{filepath.Join(f.data, "smsdesk.db")}.open()
 	f.must(err)
 	t.Cleanup(func() { _ = other.Close() })
 	tx, err := other.BeginTx(f.ctx, nil)
