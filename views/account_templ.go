@@ -135,7 +135,9 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(rows) == 0 {
-				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected", Text: "You need the API URL, client ID and API key from the provider.", Action: Link{Text: "Connect a real account", Href: NewAccountPath}}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected",
+					Text: "You need the API URL, client ID and API key from the provider.", Action: Link{Text: "Connect a real account",
+						Href: NewAccountPath}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -164,7 +166,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 						var templ_7745c5c3_Var6 templ.SafeURL
 						templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinURLErrs(row.Href)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 47, Col: 26}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 50, Col: 26}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 						if templ_7745c5c3_Err != nil {
@@ -177,7 +179,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 						var templ_7745c5c3_Var7 string
 						templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(row.Name)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 47, Col: 39}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 50, Col: 39}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 						if templ_7745c5c3_Err != nil {
@@ -200,7 +202,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 						var templ_7745c5c3_Var8 string
 						templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(row.BaseURL)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 52, Col: 24}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 55, Col: 24}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 						if templ_7745c5c3_Err != nil {
@@ -213,7 +215,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 						var templ_7745c5c3_Var9 string
 						templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(keyEnds(row.KeyHint))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 53, Col: 48}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 56, Col: 48}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 						if templ_7745c5c3_Err != nil {
@@ -226,7 +228,7 @@ func Accounts(f Frame, rows []AccountRow) templ.Component {
 						var templ_7745c5c3_Var10 string
 						templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(row.Rate)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 54, Col: 33}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 57, Col: 33}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 						if templ_7745c5c3_Err != nil {
@@ -295,7 +297,8 @@ type AccountForm struct {
 	Bad                                sms.Invalid
 }
 
-var accountOrder = []string{"name", "base_url", "client_id", "api_key", "plan", "per_minute", "default_sender", "price_per_part", "currency", "country", "timezone"}
+var accountOrder = []string{"name", "base_url", "client_id", "api_key", "plan", "per_minute", "default_sender",
+	"price_per_part", "currency", "country", "timezone"}
 
 func (p AccountForm) secretHint(what, kept string) string {
 	switch {
@@ -429,7 +432,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							var templ_7745c5c3_Var17 string
 							templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(p.Proof)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 132, Col: 15}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 136, Col: 15}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 							if templ_7745c5c3_Err != nil {
@@ -462,7 +465,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							var templ_7745c5c3_Var19 string
 							templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(p.Trouble)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 137, Col: 17}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 141, Col: 17}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 							if templ_7745c5c3_Err != nil {
@@ -499,7 +502,7 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							var templ_7745c5c3_Var21 string
 							templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(strings.TrimSuffix(p.Pause, "."))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 142, Col: 43}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 146, Col: 43}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 							if templ_7745c5c3_Err != nil {
@@ -582,7 +585,9 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							if p.ID != 0 {
-								templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "default_sender", Label: "Default sender ID", Hint: senderHint(p), Value: p.DefaultSender, Error: p.Bad["default_sender"]}, Options: p.senderOptions(), Prompt: "None", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "default_sender", Label: "Default sender ID", Hint: senderHint(p),
+									Value: p.DefaultSender, Error: p.Bad["default_sender"]}, Options: p.senderOptions(), Prompt: "None",
+									Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -591,7 +596,10 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "price_per_part", Label: "Price per part", Hint: "What the provider charges for one part (160 standard characters, or 70 if the text has special characters). Used for cost estimates. Leave empty if you do not know.", Value: p.Price, Error: p.Bad["price_per_part"]}, InputMode: "decimal", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "price_per_part", Label: "Price per part",
+								Hint: "What the provider charges for one part (160 standard characters, or 70 if the text has special " +
+									"characters). Used for cost estimates. Leave empty if you do not know.", Value: p.Price,
+								Error: p.Bad["price_per_part"]}, InputMode: "decimal", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -599,7 +607,9 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "currency", Label: "Currency", Hint: "The symbol shown before amounts, for example ₦", Value: p.Currency, Error: p.Bad["currency"]}, Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "currency", Label: "Currency",
+								Hint: "The symbol shown before amounts, for example ₦", Value: p.Currency, Error: p.Bad["currency"]},
+								Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -607,7 +617,9 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "country", Label: "Country", Hint: "Two letters, for example NG. Used for numbers without a country code.", Value: p.Country, Error: p.Bad["country"]}, Width: WidthShort, Autocomplete: "country"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "country", Label: "Country",
+								Hint: "Two letters, for example NG. Used for numbers without a country code.", Value: p.Country,
+								Error: p.Bad["country"]}, Width: WidthShort, Autocomplete: "country"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -615,7 +627,9 @@ func AccountPage(f Frame, p AccountForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "timezone", Label: "Time zone", Hint: "For example Africa/Lagos. All times are shown in this time zone.", Value: p.Timezone, Error: p.Bad["timezone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "timezone", Label: "Time zone",
+								Hint: "For example Africa/Lagos. All times are shown in this time zone.", Value: p.Timezone,
+								Error: p.Bad["timezone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -725,19 +739,27 @@ func realConnection(p AccountForm) templ.Component {
 			templ_7745c5c3_Var26 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "name", Label: "Account name", Hint: "Only your team sees this.", Value: p.Name, Error: p.Bad["name"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "name", Label: "Account name", Hint: "Only your team sees this.", Value: p.Name,
+			Error: p.Bad["name"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "base_url", Label: "Provider API URL", Hint: "Starts with https:// and ends with /v2", Value: p.BaseURL, Error: p.Bad["base_url"]}, Type: "url", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "base_url", Label: "Provider API URL",
+			Hint: "Starts with https:// and ends with /v2", Value: p.BaseURL, Error: p.Bad["base_url"]}, Type: "url",
+			Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "client_id", Label: "Client ID", Hint: p.secretHint("Copy it from the provider dashboard.", "Saved. Leave empty to keep it."), Error: p.Bad["client_id"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "client_id", Label: "Client ID",
+			Hint:  p.secretHint("Copy it from the provider dashboard.", "Saved. Leave empty to keep it."),
+			Error: p.Bad["client_id"]}, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "api_key", Label: "API key", Hint: p.secretHint("Copy it from the provider dashboard.", "Stored, "+keyEnds(p.KeyHint)+". Leave it empty to keep it."), Error: p.Bad["api_key"]}, Type: "password", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "api_key", Label: "API key",
+			Hint: p.secretHint("Copy it from the provider dashboard.",
+				"Stored, "+keyEnds(p.KeyHint)+". Leave it empty to keep it."), Error: p.Bad["api_key"]}, Type: "password",
+			Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -749,7 +771,8 @@ func realConnection(p AccountForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "per_minute", Label: "Requests per minute", Value: p.PerMinute, Error: p.Bad["per_minute"]}, InputMode: "numeric", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "per_minute", Label: "Requests per minute", Value: p.PerMinute,
+			Error: p.Bad["per_minute"]}, InputMode: "numeric", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -810,7 +833,7 @@ func testConnection(p AccountForm) templ.Component {
 				var templ_7745c5c3_Var29 templ.SafeURL
 				templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinURLErrs(p.SandboxURL)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 201, Col: 28}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account.templ`, Line: 226, Col: 28}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 				if templ_7745c5c3_Err != nil {

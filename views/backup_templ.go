@@ -418,7 +418,8 @@ func backupHow(p BackupPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Mute("After a restore smsdesk sends nothing until an administrator has looked at what was sent since the backup. Phone numbers stay in backups after their retention time: remove old backups yourself.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Mute("After a restore smsdesk sends nothing until an administrator has looked at what was sent since the "+
+					"backup. Phone numbers stay in backups after their retention time: remove old backups yourself.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

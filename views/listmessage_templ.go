@@ -337,7 +337,8 @@ func listFields(p ListMessagePage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(p.SenderIDs) > 0 {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("sender_id", "Sender ID", "", p.Order.SenderID), Options: p.senderOptions(), Prompt: promptUnless(p.Order.SenderID, p.senderOptions()), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("sender_id", "Sender ID", "", p.Order.SenderID), Options: p.senderOptions(),
+				Prompt: promptUnless(p.Order.SenderID, p.senderOptions()), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -348,7 +349,8 @@ func listFields(p ListMessagePage) templ.Component {
 			}
 		}
 		if len(p.Templates) > 0 {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("template", "Template (optional)", "Its text replaces the message below.", p.Template), Options: p.templateOptions(), Prompt: "No template", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("template", "Template (optional)", "Its text replaces the message below.",
+				p.Template), Options: p.templateOptions(), Prompt: "No template", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -409,7 +411,8 @@ func listFields(p ListMessagePage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "flash", Label: "Send as a flash message", Hint: "A flash message appears on the screen immediately and is not saved on the phone."}, Checked: p.Order.Flash}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "flash", Label: "Send as a flash message",
+				Hint: "A flash message appears on the screen immediately and is not saved on the phone."}, Checked: p.Order.Flash}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -417,7 +420,8 @@ func listFields(p ListMessagePage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: p.field("name", "Name of the campaign (optional)", "Only your team sees this. If empty, we use the file name.", p.Order.Name), Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: p.field("name", "Name of the campaign (optional)",
+				"Only your team sees this. If empty, we use the file name.", p.Order.Name), Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -456,7 +460,9 @@ func listPhone(p ListMessagePage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Select(SelectProps{Field: p.field("phone", "Column with the phone numbers", p.phoneHint(), columnValue(p.Order.Phone)), Options: p.columnOptions(), Prompt: promptUnless(columnValue(p.Order.Phone), p.columnOptions()), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Select(SelectProps{Field: p.field("phone", "Column with the phone numbers", p.phoneHint(),
+			columnValue(p.Order.Phone)), Options: p.columnOptions(), Prompt: promptUnless(columnValue(p.Order.Phone),
+			p.columnOptions()), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -774,7 +780,7 @@ func listFile(p ListMessagePage) templ.Component {
 					var templ_7745c5c3_Var28 string
 					templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(n))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listmessage.templ`, Line: 127, Col: 17}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listmessage.templ`, Line: 133, Col: 17}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 					if templ_7745c5c3_Err != nil {
@@ -887,7 +893,8 @@ func listReading(p ListMessagePage) templ.Component {
 			}
 		}
 		if p.text() {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("encoding", "Encoding", "Change this if names look wrong.", p.List.Reading.Encoding), Options: p.encodingOptions(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("encoding", "Encoding", "Change this if names look wrong.",
+				p.List.Reading.Encoding), Options: p.encodingOptions(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -899,7 +906,8 @@ func listReading(p ListMessagePage) templ.Component {
 			}
 		}
 		if p.List.Reading.Kind != "pairs" {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("header", "Row with column names", "Rows above it are ignored.", strconv.Itoa(p.List.Reading.HeaderRow)), Options: p.headerOptions(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("header", "Row with column names", "Rows above it are ignored.",
+				strconv.Itoa(p.List.Reading.HeaderRow)), Options: p.headerOptions(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -113,7 +113,8 @@ func Me(f Frame, p MePage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "name", Label: "Your name", Hint: "Your team sees this next to your actions.", Value: p.Name, Error: p.Bad["name"]}, Autocomplete: "name"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "name", Label: "Your name",
+								Hint: "Your team sees this next to your actions.", Value: p.Name, Error: p.Bad["name"]}, Autocomplete: "name"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -334,7 +335,7 @@ func Me(f Frame, p MePage) templ.Component {
 						var templ_7745c5c3_Var15 string
 						templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(p.SignedIn)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/me.templ`, Line: 45, Col: 42}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/me.templ`, Line: 46, Col: 42}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 						if templ_7745c5c3_Err != nil {

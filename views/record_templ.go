@@ -1312,7 +1312,9 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							if p.marksChanged() != "" {
-								templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "marks", Label: "Change the placeholders", Hint: p.marksChanged() + " Lists and programs that use this template must use the same names.", Error: p.Bad["marks"]}, Checked: p.MarksOK}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "marks", Label: "Change the placeholders", Hint: p.marksChanged() +
+									" Lists and programs that use this template must use the same names.", Error: p.Bad["marks"]},
+									Checked: p.MarksOK}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -1352,7 +1354,7 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 								var templ_7745c5c3_Var59 templ.SafeURL
 								templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinURLErrs(recordPath(TemplatesPath, p.Template.ID, ""))
 								if templ_7745c5c3_Err != nil {
-									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 230, Col: 61}
+									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 232, Col: 61}
 								}
 								_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var59))
 								if templ_7745c5c3_Err != nil {
@@ -1518,7 +1520,7 @@ func TemplateDelete(f Frame, p TemplatePage) templ.Component {
 						var templ_7745c5c3_Var65 string
 						templ_7745c5c3_Var65, templ_7745c5c3_Err = templ.JoinStringErrs(Plural(int(p.Use.Campaigns), "campaign", "campaigns"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 252, Col: 63}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 254, Col: 63}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var65))
 						if templ_7745c5c3_Err != nil {
@@ -1531,7 +1533,7 @@ func TemplateDelete(f Frame, p TemplatePage) templ.Component {
 						var templ_7745c5c3_Var66 string
 						templ_7745c5c3_Var66, templ_7745c5c3_Err = templ.JoinStringErrs(p.When(p.Use.Last))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 252, Col: 100}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 254, Col: 100}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var66))
 						if templ_7745c5c3_Err != nil {
@@ -1567,7 +1569,7 @@ func TemplateDelete(f Frame, p TemplatePage) templ.Component {
 							var templ_7745c5c3_Var68 string
 							templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(waits)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 258, Col: 13}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 260, Col: 13}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var68))
 							if templ_7745c5c3_Err != nil {
@@ -1776,7 +1778,8 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "text", Label: "Text", Hint: "Write placeholders as ##Name##.", Value: p.Draft.Text, Error: p.Bad["text"]}, Rows: 7}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "text", Label: "Text", Hint: "Write placeholders as ##Name##.",
+								Value: p.Draft.Text, Error: p.Bad["text"]}, Rows: 7}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -1807,7 +1810,7 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 								var templ_7745c5c3_Var78 templ.SafeURL
 								templ_7745c5c3_Var78, templ_7745c5c3_Err = templ.JoinURLErrs(TemplatesPath)
 								if templ_7745c5c3_Err != nil {
-									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 287, Col: 30}
+									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 290, Col: 30}
 								}
 								_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var78))
 								if templ_7745c5c3_Err != nil {
@@ -1841,7 +1844,7 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 							var templ_7745c5c3_Var79 string
 							templ_7745c5c3_Var79, templ_7745c5c3_Err = templ.JoinStringErrs(partsOf(p.Draft.Text))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 291, Col: 54}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 294, Col: 54}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var79))
 							if templ_7745c5c3_Err != nil {
@@ -1934,7 +1937,7 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 						var templ_7745c5c3_Var83 templ.SafeURL
 						templ_7745c5c3_Var83, templ_7745c5c3_Err = templ.JoinURLErrs(recordPath(TemplatesPath+"/drafts", p.Draft.ID, "/delete"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 305, Col: 76}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/record.templ`, Line: 308, Col: 76}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var83))
 						if templ_7745c5c3_Err != nil {

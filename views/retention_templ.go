@@ -128,7 +128,9 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = monthsInput(p, "messages", "Messages (months)", "Counted from the end of the campaign. Campaigns with messages that need a decision are kept. Records of unblocked numbers are removed after the same time.", p.Messages).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = monthsInput(p, "messages", "Messages (months)",
+								"Counted from the end of the campaign. Campaigns with messages that need a decision are kept. Records of "+
+									"unblocked numbers are removed after the same time.", p.Messages).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -152,7 +154,10 @@ func Retention(f Frame, p RetentionForm) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "log", Label: "Log of delivery reports, in days", Hint: "If an older copy of the database is put back, reports of this time come back from the log. It never goes back further than messages and delivery reports are kept. Leave it empty for 30 days.", Value: p.Log, Error: p.Bad["log"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "log", Label: "Log of delivery reports, in days",
+								Hint: "If an older copy of the database is put back, reports of this time come back from the log. It never " +
+									"goes back further than messages and delivery reports are kept. Leave it empty for 30 days.", Value: p.Log,
+								Error: p.Bad["log"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -263,7 +268,8 @@ func monthsInput(p RetentionForm, name, label, hint, value string) templ.Compone
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: name, Label: label, Hint: hint, Value: value, Error: p.Bad[name]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: name, Label: label, Hint: hint, Value: value, Error: p.Bad[name]},
+			InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

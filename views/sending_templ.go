@@ -60,7 +60,9 @@ func dayProblems(bad sms.Invalid) bool {
 	return bad["hours_zone"] != ""
 }
 
-var sendingOrder = []string{"hours_from", "hours_to", "day_1", "day_2", "day_3", "day_4", "day_5", "day_6", "day_0", "hours_zone", "cap_messages", "cap_days", "day_most", "person_most", "person_day_most", "abroad", "type_above", "approve_above", "call_limit", "url_budget"}
+var sendingOrder = []string{"hours_from", "hours_to", "day_1", "day_2", "day_3", "day_4", "day_5", "day_6", "day_0",
+	"hours_zone", "cap_messages", "cap_days", "day_most", "person_most", "person_day_most", "abroad", "type_above",
+	"approve_above", "call_limit", "url_budget"}
 
 func (p SendingForm) hoursHint() string {
 	words := "Times are in " + p.Zone + ". Leave both empty to send at any time."
@@ -149,7 +151,8 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_from", Label: "Start of sending hours", Value: p.From, Error: bad["hours_from"]}, Type: "time", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_from", Label: "Start of sending hours", Value: p.From,
+							Error: bad["hours_from"]}, Type: "time", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -157,7 +160,8 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_to", Label: "End of sending hours", Value: p.To, Error: bad["hours_to"]}, Type: "time", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_to", Label: "End of sending hours", Value: p.To,
+							Error: bad["hours_to"]}, Type: "time", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -194,7 +198,8 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: DayName(int(d)), Label: d.String(), Value: p.Days[d].Mode, Error: bad[DayName(int(d))]}, Options: dayModes(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: DayName(int(d)), Label: d.String(), Value: p.Days[d].Mode,
+								Error: bad[DayName(int(d))]}, Options: dayModes(), Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -202,7 +207,8 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: DayName(int(d)) + "_from", Label: d.String() + " begins", Value: p.Days[d].From}, Type: "time", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: DayName(int(d)) + "_from", Label: d.String() + " begins",
+								Value: p.Days[d].From}, Type: "time", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -210,7 +216,8 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: DayName(int(d)) + "_to", Label: d.String() + " ends", Value: p.Days[d].To}, Type: "time", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: DayName(int(d)) + "_to", Label: d.String() + " ends", Value: p.Days[d].To},
+								Type: "time", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -221,7 +228,9 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_zone", Label: "Time zone for sending hours", Hint: "If recipients are elsewhere, for example Africa/Nairobi. Leave empty to use the account's time zone.", Value: p.HoursZone, Error: bad["hours_zone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "hours_zone", Label: "Time zone for sending hours",
+						Hint:  "If recipients are elsewhere, for example Africa/Nairobi. Leave empty to use the account's time zone.",
+						Value: p.HoursZone, Error: bad["hours_zone"]}, Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -249,7 +258,9 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_messages", Label: "Maximum messages to one recipient", Value: p.Limits["cap_messages"], Error: bad["cap_messages"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_messages", Label: "Maximum messages to one recipient",
+							Value: p.Limits["cap_messages"], Error: bad["cap_messages"]}, InputMode: "numeric", Width: WidthShort,
+							Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -257,7 +268,8 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_days", Label: "in this many days", Value: p.Limits["cap_days"], Error: bad["cap_days"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "cap_days", Label: "in this many days", Value: p.Limits["cap_days"],
+							Error: bad["cap_days"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -271,7 +283,9 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "day_most", Label: "Maximum recipients per day", Hint: "The rest waits until after midnight.", Value: p.Limits["day_most"], Error: bad["day_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "day_most", Label: "Maximum recipients per day",
+						Hint: "The rest waits until after midnight.", Value: p.Limits["day_most"], Error: bad["day_most"]},
+						InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -279,7 +293,9 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_most", Label: "Maximum recipients per campaign", Value: p.Limits["person_most"], Error: bad["person_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_most", Label: "Maximum recipients per campaign",
+						Value: p.Limits["person_most"], Error: bad["person_most"]}, InputMode: "numeric", Width: WidthShort,
+						Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -287,7 +303,9 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_day_most", Label: "Maximum recipients per team member per day", Value: p.Limits["person_day_most"], Error: bad["person_day_most"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "person_day_most", Label: "Maximum recipients per team member per day",
+						Value: p.Limits["person_day_most"], Error: bad["person_day_most"]}, InputMode: "numeric", Width: WidthShort,
+						Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -301,7 +319,8 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "abroad", Label: "Allow numbers in other countries", Hint: "International messages may cost more than the price per part.", Error: bad["abroad"]}, Checked: p.Abroad}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "abroad", Label: "Allow numbers in other countries",
+					Hint: "International messages may cost more than the price per part.", Error: bad["abroad"]}, Checked: p.Abroad}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -309,7 +328,10 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "type_above", Label: "Ask to confirm the number above", Hint: "For campaigns with more recipients than this, you have to type the number before sending. API programs are not asked. 0 means never.", Value: p.TypeAbove, Error: bad["type_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "type_above", Label: "Ask to confirm the number above",
+					Hint: "For campaigns with more recipients than this, you have to type the number before sending. API programs " +
+						"are not asked. 0 means never.", Value: p.TypeAbove, Error: bad["type_above"]}, InputMode: "numeric",
+					Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -317,7 +339,10 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "approve_above", Label: "Require approval above", Hint: "Someone else with the Approver role has to approve campaigns with more recipients than this, including those from API programs. 0 means never.", Value: p.ApproveAbove, Error: bad["approve_above"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "approve_above", Label: "Require approval above",
+					Hint: "Someone else with the Approver role has to approve campaigns with more recipients than this, including " +
+						"those from API programs. 0 means never.", Value: p.ApproveAbove, Error: bad["approve_above"]},
+					InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -325,7 +350,9 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "call_limit", Label: "Maximum recipients per request", Hint: "The provider does not document a limit. 100 has worked.", Value: p.CallLimit, Error: bad["call_limit"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "call_limit", Label: "Maximum recipients per request",
+					Hint: "The provider does not document a limit. 100 has worked.", Value: p.CallLimit, Error: bad["call_limit"]},
+					InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -333,7 +360,10 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "url_budget", Label: "Maximum URL length (bytes)", Hint: "Different texts are packed into one URL. 2,000 bytes works everywhere. Up to 8,000 means fewer requests, if the provider accepts it.", Value: p.URLBudget, Error: bad["url_budget"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "url_budget", Label: "Maximum URL length (bytes)",
+					Hint: "Different texts are packed into one URL. 2,000 bytes works everywhere. Up to 8,000 means fewer requests, " +
+						"if the provider accepts it.", Value: p.URLBudget, Error: bad["url_budget"]}, InputMode: "numeric",
+					Width: WidthShort, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -135,7 +135,9 @@ func setUpFields(p SetUpForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Hint: "You will sign in with this. We do not send email to it.", Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "username", Autofocus: len(p.Bad) == 0}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address",
+				Hint: "You will sign in with this. We do not send email to it.", Value: p.Email, Error: p.Bad["email"]},
+				Type: "email", Autocomplete: "username", Autofocus: len(p.Bad) == 0}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -245,7 +247,7 @@ func SetUpClosed(f Frame, tried bool) templ.Component {
 				var templ_7745c5c3_Var10 string
 				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(f.Title)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/setup.templ`, Line: 40, Col: 16}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/setup.templ`, Line: 42, Col: 16}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {

@@ -182,7 +182,8 @@ func signInFields(p SignInForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "username", Autofocus: len(p.Bad) == 0}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Value: p.Email, Error: p.Bad["email"]},
+				Type: "email", Autocomplete: "username", Autofocus: len(p.Bad) == 0}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -268,7 +269,7 @@ func said(f Frame) templ.Component {
 				var templ_7745c5c3_Var11 string
 				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(b.Text)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin.templ`, Line: 46, Col: 11}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin.templ`, Line: 47, Col: 11}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 				if templ_7745c5c3_Err != nil {
@@ -353,7 +354,7 @@ func AcceptInvite(f Frame, p InviteForm) templ.Component {
 				var templ_7745c5c3_Var15 string
 				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(f.Title)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin.templ`, Line: 63, Col: 16}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin.templ`, Line: 64, Col: 16}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 				if templ_7745c5c3_Err != nil {
@@ -371,7 +372,7 @@ func AcceptInvite(f Frame, p InviteForm) templ.Component {
 					var templ_7745c5c3_Var16 string
 					templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(p.Role.Title())
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin.templ`, Line: 65, Col: 57}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin.templ`, Line: 66, Col: 57}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 					if templ_7745c5c3_Err != nil {
@@ -403,7 +404,9 @@ func AcceptInvite(f Frame, p InviteForm) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Hint: "You will sign in with this. You cannot change it here.", Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "username", ReadOnly: true}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address",
+						Hint: "You will sign in with this. You cannot change it here.", Value: p.Email, Error: p.Bad["email"]},
+						Type: "email", Autocomplete: "username", ReadOnly: true}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -495,7 +498,9 @@ func newPassword(label, problem string) templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "password", Label: label, Hint: "At least 15 characters, for example four unrelated words. Spaces are allowed.", Error: problem}, Type: "password", Autocomplete: "new-password"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "password", Label: label,
+			Hint: "At least 15 characters, for example four unrelated words. Spaces are allowed.", Error: problem},
+			Type: "password", Autocomplete: "new-password"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

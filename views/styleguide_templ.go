@@ -294,7 +294,8 @@ func guideFigures() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Bar(BarProps{Label: "5 messages by status", Segments: []Segment{{Tone: ToneOK, Words: "Delivered", Count: 4}, {Tone: ToneBad, Words: "Not delivered", Count: 1}}}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Bar(BarProps{Label: "5 messages by status", Segments: []Segment{{Tone: ToneOK, Words: "Delivered", Count: 4},
+			{Tone: ToneBad, Words: "Not delivered", Count: 1}}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -482,7 +483,8 @@ func guideTable() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Tabs("Campaigns by status", []Tab{{Text: "All", Href: "#tables", Current: true}, {Text: "Running", Href: "#tables"}, {Text: "Needs your decision", Href: "#tables", Count: 2}, {Text: "Finished", Href: "#tables"}}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Tabs("Campaigns by status", []Tab{{Text: "All", Href: "#tables", Current: true}, {Text: "Running", Href: "#tables"},
+			{Text: "Needs your decision", Href: "#tables", Count: 2}, {Text: "Finished", Href: "#tables"}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -722,7 +724,8 @@ func guideForms() templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "sg-text", Label: "Message", Value: "Dear Ada, your appointment is on 12 June at 09:00."}, Counter: "sg-counter"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "sg-text", Label: "Message",
+						Value: "Dear Ada, your appointment is on 12 June at 09:00."}, Counter: "sg-counter"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -738,7 +741,8 @@ func guideForms() templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "sg-from", Label: "Sender ID", Value: "CLINIC"}, Options: []Option{{Value: "CLINIC", Label: "CLINIC"}, {Value: "SCHOOL", Label: "SCHOOL"}}, Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "sg-from", Label: "Sender ID", Value: "CLINIC"},
+						Options: []Option{{Value: "CLINIC", Label: "CLINIC"}, {Value: "SCHOOL", Label: "SCHOOL"}}, Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -769,7 +773,8 @@ func guideForms() templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "sg-unicode", Label: "Send as Unicode", Hint: "Letters outside the basic alphabet need it. A part then holds 70 characters."}, Checked: true}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "sg-unicode", Label: "Send as Unicode",
+							Hint: "Letters outside the basic alphabet need it. A part then holds 70 characters."}, Checked: true}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -819,7 +824,9 @@ func guideForms() templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "sg-numbers", Label: "Phone numbers", Hint: "One per line, or separated by commas.", Error: "Contains letters: character 7 of \"0803 5S5 0101\" is S", Value: "0803 5S5 0101\n0805 555 0102"}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: "sg-numbers", Label: "Phone numbers",
+						Hint: "One per line, or separated by commas.", Error: "Contains letters: character 7 of \"0803 5S5 0101\" is S",
+						Value: "0803 5S5 0101\n0805 555 0102"}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -835,7 +842,8 @@ func guideForms() templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "sg-when", Label: "When to send", Error: "Choose when to send"}, Options: []Option{{Value: "now", Label: "Now"}, {Value: "later", Label: "Tomorrow at 9:00am, West Africa Time"}}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "sg-when", Label: "When to send", Error: "Choose when to send"},
+						Options: []Option{{Value: "now", Label: "Now"}, {Value: "later", Label: "Tomorrow at 9:00am, West Africa Time"}}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -843,7 +851,8 @@ func guideForms() templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "sg-confirm", Label: "Type 1196 to confirm", Error: "You typed 1169. There are 1196 recipients", Value: "1169"}, InputMode: "numeric", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "sg-confirm", Label: "Type 1196 to confirm",
+						Error: "You typed 1169. There are 1196 recipients", Value: "1169"}, InputMode: "numeric", Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1089,7 +1098,9 @@ func guideMessage() templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Bubble(BubbleProps{From: "CLINIC", Under: "2 parts, because of \"ọ\"", Text: []Run{{Text: "Dear "}, {Text: "Ada", Filled: true}, {Text: ", your appointment is on "}, {Text: "12 June", Filled: true}, {Text: " at 09:00.\nReply to the front desk to change it."}}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Bubble(BubbleProps{From: "CLINIC", Under: "2 parts, because of \"ọ\"", Text: []Run{{Text: "Dear "},
+						{Text: "Ada", Filled: true}, {Text: ", your appointment is on "}, {Text: "12 June", Filled: true},
+						{Text: " at 09:00.\nReply to the front desk to change it."}}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1136,9 +1147,15 @@ func guideMessage() templ.Component {
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = Timeline([]Moment{
 					{ID: "sg-m1", Tone: ToneMute, Glyph: GlyphMessage, Title: "Written", Time: "today at 10:40am", Stamp: "2026-06-12T10:40:00+01:00", Text: "By Ada Obi"},
-					{ID: "sg-m2", Tone: ToneInfo, Glyph: GlyphCampaign, Title: "The provider has it", Time: "10:40am", Stamp: "2026-06-12T10:40:02+01:00", CopyName: "Message ID", CopyValue: "b7c1f3de-0a41-4c8e-9a53-5c2f7f6d1e90"},
-					{ID: "sg-m3", Tone: ToneBad, Glyph: GlyphFailed, Title: "Not delivered", Time: "10:41am", Stamp: "2026-06-12T10:41:00+01:00", Raw: "UNDELIV, code 27", Text: "The network could not deliver it. Check the number, then send it again.", Source: "mobile=2348035550101&status=UNDELIV&errorCode=27&submitDate=2606121040&doneDate=2606121041&messageId=b7c1f3de-0a41-4c8e-9a53-5c2f7f6d1e90"},
-					{ID: "sg-m4", Tone: ToneWarn, Glyph: GlyphDecide, Title: "Needs your decision", Time: "10:52am", Stamp: "2026-06-12T10:52:00+01:00", Text: "It may or may not have been sent."},
+					{ID: "sg-m2", Tone: ToneInfo, Glyph: GlyphCampaign, Title: "The provider has it", Time: "10:40am",
+						Stamp: "2026-06-12T10:40:02+01:00", CopyName: "Message ID", CopyValue: "b7c1f3de-0a41-4c8e-9a53-5c2f7f6d1e90"},
+					{ID: "sg-m3", Tone: ToneBad, Glyph: GlyphFailed, Title: "Not delivered", Time: "10:41am",
+						Stamp: "2026-06-12T10:41:00+01:00", Raw: "UNDELIV, code 27",
+						Text: "The network could not deliver it. Check the number, then send it again.",
+						Source: "mobile=2348035550101&status=UNDELIV&errorCode=27&submitDate=2606121040&doneDate=2606121041" +
+							"&messageId=b7c1f3de-0a41-4c8e-9a53-5c2f7f6d1e90"},
+					{ID: "sg-m4", Tone: ToneWarn, Glyph: GlyphDecide, Title: "Needs your decision", Time: "10:52am",
+						Stamp: "2026-06-12T10:52:00+01:00", Text: "It may or may not have been sent."},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1167,7 +1184,9 @@ func guideMessage() templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = CopyField(CopyProps{ID: "sg-address", Label: "Delivery report address", Hint: "Send it to the provider's support, who switch reports on.", Value: "https://desk.example.org/dlr/4f2a91c07be84d5fa3d0"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = CopyField(CopyProps{ID: "sg-address", Label: "Delivery report address",
+				Hint:  "Send it to the provider's support, who switch reports on.",
+				Value: "https://desk.example.org/dlr/4f2a91c07be84d5fa3d0"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1282,7 +1301,8 @@ func guideList() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Spreadsheet("The first rows of a file", []ListFirst{{Row: 1, Cells: []string{"phone", "name"}}, {Row: 2, Cells: []string{"08035550101", "Ada Obi"}}, {Row: 5, Cells: []string{"08035550102"}}}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Spreadsheet("The first rows of a file", []ListFirst{{Row: 1, Cells: []string{"phone", "name"}},
+			{Row: 2, Cells: []string{"08035550101", "Ada Obi"}}, {Row: 5, Cells: []string{"08035550102"}}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1339,8 +1359,9 @@ func guideList() templ.Component {
 func guideMarks() ListMessagePage {
 	return ListMessagePage{
 		Columns: []ListColumn{{Name: "phone"}, {Name: "name", Examples: []string{"Ada", "Bola", "Chidi"}}},
-		Order:   sms.ListOrder{Message: -1, Text: "Dear ##name##, ##when## at ##place##", Fields: map[string]int{"name": 1}, Fixed: map[string]string{"when": "9:00am"}},
-		Errors:  sms.Invalid{"field:place": "The message uses ##place##. Choose a column for it, or enter one text for everyone"},
+		Order: sms.ListOrder{Message: -1, Text: "Dear ##name##, ##when## at ##place##", Fields: map[string]int{"name": 1},
+			Fixed: map[string]string{"when": "9:00am"}},
+		Errors: sms.Invalid{"field:place": "The message uses ##place##. Choose a column for it, or enter one text for everyone"},
 	}
 }
 
@@ -1369,7 +1390,8 @@ func guideEmpty() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphCampaign, Title: "No messages yet", Text: "Send yourself a test message.", Action: Link{Text: "Send a test message", Href: NewPath}}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Empty(EmptyProps{Glyph: GlyphCampaign, Title: "No messages yet", Text: "Send yourself a test message.",
+			Action: Link{Text: "Send a test message", Href: NewPath}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -394,7 +394,8 @@ func Team(f Frame, p TeamPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Hint: "They will sign in with this.", Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "email", Label: "Email address", Hint: "They will sign in with this.",
+								Value: p.Email, Error: p.Bad["email"]}, Type: "email", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -402,7 +403,9 @@ func Team(f Frame, p TeamPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "role", Label: "Role", Hint: "Each role can do everything the roles above it can.", Value: p.Role, Error: p.Bad["role"]}, Options: roleOptions()}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "role", Label: "Role",
+								Hint: "Each role can do everything the roles above it can.", Value: p.Role, Error: p.Bad["role"]},
+								Options: roleOptions()}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -579,7 +582,9 @@ func Person(f Frame, p PersonPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "role", Label: "Role", Hint: "Each role can do everything the roles above it can. They will have to sign in again after a change.", Value: string(p.User.Role), Error: p.Bad["role"]}, Options: roleOptions()}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "role", Label: "Role",
+								Hint:  "Each role can do everything the roles above it can. They will have to sign in again after a change.",
+								Value: string(p.User.Role), Error: p.Bad["role"]}, Options: roleOptions()}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -645,7 +650,7 @@ func Person(f Frame, p PersonPage) templ.Component {
 							var templ_7745c5c3_Var27 string
 							templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(p.User.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 126, Col: 53}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 131, Col: 53}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 							if templ_7745c5c3_Err != nil {
@@ -688,7 +693,7 @@ func Person(f Frame, p PersonPage) templ.Component {
 							var templ_7745c5c3_Var29 string
 							templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(p.User.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 130, Col: 22}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 135, Col: 22}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 							if templ_7745c5c3_Err != nil {
@@ -714,7 +719,7 @@ func Person(f Frame, p PersonPage) templ.Component {
 									var templ_7745c5c3_Var31 string
 									templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(p.Bad["active"])
 									if templ_7745c5c3_Err != nil {
-										return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 133, Col: 25}
+										return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 138, Col: 25}
 									}
 									_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 									if templ_7745c5c3_Err != nil {
@@ -761,7 +766,7 @@ func Person(f Frame, p PersonPage) templ.Component {
 							var templ_7745c5c3_Var33 string
 							templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(p.User.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 140, Col: 22}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/team.templ`, Line: 145, Col: 22}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 							if templ_7745c5c3_Err != nil {

@@ -118,7 +118,9 @@ func accountRecords(action string, r Records) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "creates", Label: "Create templates and sender IDs in smsdesk", Hint: "Uses API requests that the provider's documentation does not describe. Turn this on only if the provider confirms it supports them."}, Checked: r.Creates}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "creates", Label: "Create templates and sender IDs in smsdesk",
+						Hint: "Uses API requests that the provider's documentation does not describe. Turn this on only if the " +
+							"provider confirms it supports them."}, Checked: r.Creates}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -189,7 +191,7 @@ func accountRecords(action string, r Records) templ.Component {
 						var templ_7745c5c3_Var10 string
 						templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(r.readAt())
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 25, Col: 23}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 27, Col: 23}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 						if templ_7745c5c3_Err != nil {
@@ -255,7 +257,8 @@ func composeTemplate(p ComposePage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(p.Templates) > 0 {
-			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("template", "Template (optional)", "Its text replaces the message below.", p.Template), Options: p.templateOptions(), Prompt: "No template", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: p.field("template", "Template (optional)", "Its text replaces the message below.",
+				p.Template), Options: p.templateOptions(), Prompt: "No template", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -359,7 +362,7 @@ func composeMarks(p ComposePage) templ.Component {
 				var templ_7745c5c3_Var15 string
 				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(" ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 56, Col: 97}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 59, Col: 97}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 				if templ_7745c5c3_Err != nil {
@@ -372,7 +375,7 @@ func composeMarks(p ComposePage) templ.Component {
 				var templ_7745c5c3_Var16 templ.SafeURL
 				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinURLErrs(UploadPath)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 57, Col: 24}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 60, Col: 24}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 				if templ_7745c5c3_Err != nil {

@@ -266,7 +266,8 @@ func simulatorPhone(p SimulatorPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.open() {
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "input", Label: "Your answer", Error: p.Bad["input"]}, Width: WidthMiddle, Autocomplete: "off", Autofocus: len(p.Bad) == 0}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "input", Label: "Your answer", Error: p.Bad["input"]}, Width: WidthMiddle,
+					Autocomplete: "off", Autofocus: len(p.Bad) == 0}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -305,7 +306,9 @@ func simulatorPhone(p SimulatorPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "dialled", Label: "Dial", Hint: "For example *347#, or *347*1# to open the first choice.", Value: p.Dialled, Error: p.Bad["dialled"]}, InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "dialled", Label: "Dial",
+					Hint: "For example *347#, or *347*1# to open the first choice.", Value: p.Dialled, Error: p.Bad["dialled"]},
+					InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -321,7 +324,9 @@ func simulatorPhone(p SimulatorPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "number", Label: "Caller's number", Hint: "Actions are real: a menu that blocks numbers will block this one.", Value: p.Number, Error: p.Bad["number"]}, InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "number", Label: "Caller's number",
+					Hint: "Actions are real: a menu that blocks numbers will block this one.", Value: p.Number, Error: p.Bad["number"]},
+					InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -435,7 +440,7 @@ func simulatorWire(p SimulatorPage) templ.Component {
 						var templ_7745c5c3_Var15 string
 						templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(p.Heard.Problem))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdphone.templ`, Line: 69, Col: 32}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdphone.templ`, Line: 74, Col: 32}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 						if templ_7745c5c3_Err != nil {
@@ -471,7 +476,7 @@ func simulatorWire(p SimulatorPage) templ.Component {
 					var templ_7745c5c3_Var17 string
 					templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(p.took())
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdphone.templ`, Line: 73, Col: 27}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdphone.templ`, Line: 78, Col: 27}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 					if templ_7745c5c3_Err != nil {
@@ -484,7 +489,7 @@ func simulatorWire(p SimulatorPage) templ.Component {
 					var templ_7745c5c3_Var18 string
 					templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(pretty(p.Heard.Request))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdphone.templ`, Line: 75, Col: 72}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdphone.templ`, Line: 80, Col: 72}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 					if templ_7745c5c3_Err != nil {
@@ -497,7 +502,7 @@ func simulatorWire(p SimulatorPage) templ.Component {
 					var templ_7745c5c3_Var19 string
 					templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(or(pretty(p.Heard.Answer), "(none)"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdphone.templ`, Line: 77, Col: 84}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdphone.templ`, Line: 82, Col: 84}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 					if templ_7745c5c3_Err != nil {

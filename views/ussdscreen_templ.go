@@ -512,7 +512,8 @@ func screenWords(p ScreenPage) templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "title", Label: "Name of the screen", Hint: "Callers do not see this.", Value: p.Screen.Title}, Autocomplete: "off", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "title", Label: "Name of the screen", Hint: "Callers do not see this.",
+			Value: p.Screen.Title}, Autocomplete: "off", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -522,7 +523,8 @@ func screenWords(p ScreenPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "kind", Label: "What the caller does", Hint: "If you change this, save to update the fields below.", Value: string(p.Screen.Kind)}, Options: p.kinds()}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Radios(RadiosProps{Field: Field{Name: "kind", Label: "What the caller does",
+			Hint: "If you change this, save to update the fields below.", Value: string(p.Screen.Kind)}, Options: p.kinds()}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -585,7 +587,8 @@ func screenAnswer(p ScreenPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if len(p.Menu.Languages) > 1 {
-						templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("language", i, ""), Label: "Switch language to", Value: c.Language}, Options: p.languages(), Prompt: "No change"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("language", i, ""), Label: "Switch language to",
+							Value: c.Language}, Options: p.languages(), Prompt: "No change"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -649,7 +652,8 @@ func screenAnswer(p ScreenPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Menu.Tables) > 0 {
-				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "cell", Label: "Allowed values (table and column)", Value: Cell(p.Screen.Rule.Table, p.Screen.Rule.Column)}, Options: p.cells(), Prompt: "None"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "cell", Label: "Allowed values (table and column)",
+					Value: Cell(p.Screen.Rule.Table, p.Screen.Rule.Column)}, Options: p.cells(), Prompt: "None"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -673,7 +677,8 @@ func screenAnswer(p ScreenPage) templ.Component {
 			}
 		}
 		if p.Screen.Kind != ussd.Finish {
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "save", Label: "Name of the answer (optional)", Hint: "Later screens show it as ##Name##.", Value: p.Screen.Save}, Autocomplete: "off", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "save", Label: "Name of the answer (optional)",
+				Hint: "Later screens show it as ##Name##.", Value: p.Screen.Save}, Autocomplete: "off", Width: WidthMiddle}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -732,7 +737,8 @@ func screenDeeds(p ScreenPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("deed", i, ""), Label: "Action before this screen", Value: string(a.Kind)}, Options: p.deeds(), Prompt: "Do nothing"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("deed", i, ""), Label: "Action before this screen",
+					Value: string(a.Kind)}, Options: p.deeds(), Prompt: "Do nothing"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -749,7 +755,8 @@ func screenDeeds(p ScreenPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if a.Kind != "" {
-					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("otherwise", i, ""), Label: "If the action fails, show", Value: a.Otherwise}, Options: p.screens(), Prompt: "This screen anyway"}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("otherwise", i, ""), Label: "If the action fails, show",
+						Value: a.Otherwise}, Options: p.screens(), Prompt: "This screen anyway"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -793,7 +800,8 @@ func deedFields(p ScreenPage, i int, a ussd.Action) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case ussd.LookUp:
-			templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("cell", i, ""), Label: "Table and column to look in", Value: Cell(a.Table, a.Column)}, Options: p.cells(), Prompt: "None"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: ScreenField("cell", i, ""), Label: "Table and column to look in",
+				Value: Cell(a.Table, a.Column)}, Options: p.cells(), Prompt: "None"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -806,7 +814,9 @@ func deedFields(p ScreenPage, i int, a ussd.Action) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case ussd.Call:
-			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("url", i, ""), Label: "Webhook URL", Hint: "We send the answers as signed JSON. It has 1 second to respond.", Value: a.URL}, Type: "url", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: ScreenField("url", i, ""), Label: "Webhook URL",
+				Hint: "We send the answers as signed JSON. It has 1 second to respond.", Value: a.URL}, Type: "url",
+				Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -944,7 +954,9 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "code", Label: "Short code", Hint: "Without the first * and last #, for example 347, or 347*12 to use part of another code.", Value: p.Menu.Code, Error: p.Bad["code"]}, InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "code", Label: "Short code",
+							Hint:  "Without the first * and last #, for example 347, or 347*12 to use part of another code.",
+							Value: p.Menu.Code, Error: p.Bad["code"]}, InputMode: "tel", Width: WidthMiddle, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1115,7 +1127,9 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: ScreenField("rows", i, ""), Label: "Rows", Hint: "One row per line, values separated by commas. The first line has the column names. You can paste from a spreadsheet.", Value: rowsText(t), Error: p.Bad[ScreenField("rows", i, "")]}, Rows: 6}).Render(ctx, templ_7745c5c3_Buffer)
+								templ_7745c5c3_Err = TextArea(TextAreaProps{Field: Field{Name: ScreenField("rows", i, ""), Label: "Rows",
+									Hint: "One row per line, values separated by commas. The first line has the column names. You can paste " +
+										"from a spreadsheet.", Value: rowsText(t), Error: p.Bad[ScreenField("rows", i, "")]}, Rows: 6}).Render(ctx, templ_7745c5c3_Buffer)
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -1150,7 +1164,8 @@ func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
 								}()
 							}
 							ctx = templ.InitializeContext(ctx)
-							templ_7745c5c3_Err = CopyField(CopyProps{ID: "secret", Label: "Secret of this menu", Hint: "X-Smsdesk-Signature holds t=TIME,v1=HMAC-SHA256 of \"TIME.BODY\" with it.", Value: p.Secret}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = CopyField(CopyProps{ID: "secret", Label: "Secret of this menu",
+								Hint: "X-Smsdesk-Signature holds t=TIME,v1=HMAC-SHA256 of \"TIME.BODY\" with it.", Value: p.Secret}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
