@@ -92,7 +92,8 @@ func TestPartsAgreeWithTwoOtherCounters(t *testing.T) {
 		t.Errorf("%d texts of Unicode, %d with clusters at the end of a part: the texts do not test", unicode, clustered)
 	}
 	t.Logf(
-		"measured: the parts of %d random texts (%d parts, %d texts of Unicode) agree with two other counters; %d differ by whole clusters, as explained", n, parts, unicode, clustered)
+		"measured: the parts of %d random texts (%d parts, %d texts of Unicode) agree with two other counters; %d differ "+
+			"by whole clusters, as explained", n, parts, unicode, clustered)
 }
 
 // randomTexts draws texts of one kind of letters or of several, and half of

@@ -273,8 +273,12 @@ func (p *tab) reportToScreen(dlr string, m sms.Message) time.Duration {
 	p.t.Helper()
 	number := phone.Show(m.Number, "NG")
 	handle, err := p.EvaluateHandle(`number => {
-		const shows = () => [...document.querySelectorAll('table tbody tr')].some(r => r.textContent.includes(number) && r.textContent.includes('Delivered'));
-		return { seen: new Promise(done => { new MutationObserver((_, o) => { if (shows()) { o.disconnect(); done(Date.now()); } }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true}); }) };
+		const shows = () => [...document.querySelectorAll('table tbody tr')]
+			.some(r => r.textContent.includes(number) && r.textContent.includes('Delivered'));
+		const all = {subtree: true, childList: true, characterData: true, attributes: true};
+		return { seen: new Promise(done => {
+			new MutationObserver((_, o) => { if (shows()) { o.disconnect(); done(Date.now()); } }).observe(document.body, all);
+		}) };
 	}`, number)
 	p.do(err)
 	q := url.Values{"messageId": {m.ProviderID}, "mobile": {m.Number}, "status": {"DELIVRD"}, "errorCode": {"000"},

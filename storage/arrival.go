@@ -89,7 +89,8 @@ func (t *tx) putCursors(ctx context.Context, upTo sms.Cursors) error {
 
 // reportedMessages finds messages by the ids that the service gave them; one id
 // may stand for several, and one message may have several.
-const reportedMessages = `select m.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
+const reportedMessages = `select m.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status,
+  m.error_code, m.done_date, m.conflict, m.late, m.sent_at
 from message m where m.account_id = ? and m.provider_id <> '' and m.provider_id in (%[1]s)
 union all
 select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
@@ -226,7 +227,8 @@ func (a *reportBatch) save(ctx context.Context, now int64) (done sms.Applied, er
 const reportsPerStmt = 64
 
 // A report that waited for its message takes the effect that it has now.
-const putReports = `insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date,
+const putReports = `insert into delivery_report (account_id, inbox_id, received_at, last_at, times, provider_id,
+  mobile, status, error_code, submit_date, done_date,
   short_message, raw, message_id, effect, match_key) values %s
 on conflict (account_id, provider_id, mobile, status, error_code, done_date)
 do update set times = delivery_report.times + excluded.times, last_at = excluded.last_at,
@@ -303,7 +305,8 @@ func (r *batchReport) event() eventKey {
 	return eventKey{r.AccountID, r.ProviderID, r.Mobile, r.Status, r.ErrorCode, r.DoneDate}
 }
 
-const deliverMessages = `update message set status = s.column2, error_code = s.column3, done_date = s.column4, conflict = s.column5, late = s.column6, changed_at = ?
+const deliverMessages = `update message set status = s.column2, error_code = s.column3, done_date = s.column4,
+  conflict = s.column5, late = s.column6, changed_at = ?
 from (values %s) as s where message.id = s.column1 and message.state = 'accepted'`
 
 func (a *reportBatch) deliverSome(ctx context.Context, list []*messageChange, now int64) error {

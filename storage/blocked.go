@@ -176,7 +176,8 @@ func (db contactStore) BlockedAmong(ctx context.Context, account int64,
 
 func (db contactStore) eachBlocked(ctx context.Context, args []any, do func(sms.Blocked)) error {
 	rows, err := db.reader.QueryContext(ctx,
-		`select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
+		`select id, account_id, number, kind, note, by_id, by_name, since, proof, message_id from blocked
+  where account_id = $1 and number in (`+places(2, len(args)-1)+`)`, args...)
 	return forEachRow(rows, err, func(scan func(...any) error) error {
 		var r query.Blocked
 		if err := scan(&r.ID, &r.AccountID, &r.Number, &r.Kind, &r.Note, &r.ByID, &r.ByName, &r.Since, &r.Proof,

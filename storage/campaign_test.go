@@ -320,7 +320,8 @@ func TestEveryStandingCanBeAskedFor(t *testing.T) {
 				_, err := tx.ExecContext(f.ctx,
 					`insert into message (account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id,
   provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at)
-  select account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, $1, reason, code, attempt_id, provider_id, evidence, $2, '', '', false, $3, 1, 1, 1
+  select account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, $1, reason, code, attempt_id,
+  provider_id, evidence, $2, '', '', false, $3, 1, 1, 1
   from message where campaign_id = $4 limit 1`, state, status, late, c.ID)
 				f.must(err)
 				n++

@@ -124,7 +124,8 @@ func (db contactStore) CountContacts(ctx context.Context, account int64, f sms.F
 const countPacked = `select coalesce(sum(b.n), 0) from contact_block b where b.account_id = $1 and b.key = ''
 and not exists (select 1 from contact_stale s where s.account_id = b.account_id and s.block = b.block)`
 
-const countStale = `select count(*) from contact_stale s join contact c on c.account_id = s.account_id and c.id >= s.block * $2 and c.id < (s.block + 1) * $2 where s.account_id = $1`
+const countStale = `select count(*) from contact_stale s join contact c on c.account_id = s.account_id
+  and c.id >= s.block * $2 and c.id < (s.block + 1) * $2 where s.account_id = $1`
 
 // countAll counts the contacts of an account by their blocks.
 func (db contactStore) countAll(ctx context.Context, account int64) (n int64, err error) {

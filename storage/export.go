@@ -219,7 +219,8 @@ func (db listStore) reportsOf(ctx context.Context, messages []int64) ([]sms.Stor
 		args[i] = id
 	}
 	rows, err := db.reader.QueryContext(ctx,
-		`select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date, done_date, short_message, raw, message_id, effect
+		`select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date,
+  done_date, short_message, raw, message_id, effect
   from delivery_report where message_id > 0 and message_id in (`+places(1, len(messages))+`)`, args...)
 	var inbox int64
 	list, err := records(rows, err, func(r *sms.StoredReport) []any {

@@ -355,7 +355,8 @@ func (f *fixture) check() {
 	}
 	idle := column[int64](f,
 		`select a.id from attempt a where a.account_id = $1 and a.state in ('prepared', 'sending') and a.recipients <>
-  (select count(*) from message m where m.campaign_id = a.campaign_id and m.attempt_id = a.id and m.state = case when a.state = 'sending' then 'sending' else 'claimed' end)`, f.account.ID)
+  (select count(*) from message m where m.campaign_id = a.campaign_id and m.attempt_id = a.id
+  and m.state = case when a.state = 'sending' then 'sending' else 'claimed' end)`, f.account.ID)
 	if len(idle) > 0 {
 		f.t.Fatalf("attempts %v do not hold their recipients", idle)
 	}

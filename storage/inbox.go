@@ -156,7 +156,8 @@ func (in *Inbox) shut() error {
 
 func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 	for _, statement := range []string{
-		`create table if not exists raw (id integer primary key autoincrement, account_id integer not null, received_at integer not null, remote text not null, query text not null)`,
+		`create table if not exists raw (id integer primary key autoincrement, account_id integer not null,
+  received_at integer not null, remote text not null, query text not null)`,
 		`create table if not exists drained (file text primary key, position integer not null) without rowid`,
 		`create table if not exists identity (id text not null)`,
 		`insert into identity (id) select '` + randomHex(16) + `' where not exists (select 1 from identity)`,

@@ -15,11 +15,13 @@ and state in ('sending', 'accepted', 'in_doubt', 'closed_unknown')`
 
 // sentSince counts the recipients of an account's calls since a moment, with
 // those that are about to leave.
-const sentSince = `select (select coalesce(sum(a.recipients), 0) from attempt a where a.account_id = $1 and a.licensed_at >= $2 and a.state not in ('not_sent', 'prepared', 'released'))
+const sentSince = `select (select coalesce(sum(a.recipients), 0) from attempt a where a.account_id = $1
+  and a.licensed_at >= $2 and a.state not in ('not_sent', 'prepared', 'released'))
 + (select coalesce(sum(p.recipients), 0) from attempt p where p.account_id = $1 and p.state = 'prepared')`
 
 // startedSince counts the recipients of the campaigns that a person started.
-const startedSince = `select coalesce(sum(c.recipients), 0) from campaign c where c.account_id = $1 and c.started_at > 0 and c.started_at >= $2 and c.started_by = $3 and c.test_of = 0`
+const startedSince = `select coalesce(sum(c.recipients), 0) from campaign c where c.account_id = $1
+  and c.started_at > 0 and c.started_at >= $2 and c.started_by = $3 and c.test_of = 0`
 
 // GotRecently counts the messages of an account that went to a number since a
 // moment.

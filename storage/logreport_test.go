@@ -132,7 +132,8 @@ func (f *fixture) accepted(n int) sms.Campaign {
 // callback is a report about a message as the service sends it.
 func callback(m sms.Message, status string) string {
 	return fmt.Sprintf(
-		"messageId=%s&mobile=%s&submitDate=2026-06-03+09:48&doneDate=2026-06-03+09:49&status=%s&errorCode=000&shortMessage=Dear+patient", providerID(m.ID), m.Number, status)
+		"messageId=%s&mobile=%s&submitDate=2026-06-03+09:48&doneDate=2026-06-03+09:49&status=%s&errorCode=000"+
+			"&shortMessage=Dear+patient", providerID(m.ID), m.Number, status)
 }
 
 // keep has a report acknowledged for each message; the list holds those that were.

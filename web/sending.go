@@ -101,7 +101,9 @@ func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *page.V
 	bad := sms.Invalid{}
 	page.Merge(bad, err)
 	changed := a
-	changed.Hours, changed.Limits, changed.TypeAbove, changed.ApproveAbove, changed.CallLimit, changed.URLBudget = sending.Hours, sending.Limits, sending.TypeAbove, sending.ApproveAbove, sending.CallLimit, sending.URLBudget
+	changed.Hours, changed.Limits = sending.Hours, sending.Limits
+	changed.TypeAbove, changed.ApproveAbove = sending.TypeAbove, sending.ApproveAbove
+	changed.CallLimit, changed.URLBudget = sending.CallLimit, sending.URLBudget
 	page.Merge(bad, changed.Check())
 	if len(bad) == 0 {
 		_, err = s.desk.SaveSending(r.Context(), v.User, a.ID, sending)

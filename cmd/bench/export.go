@@ -18,7 +18,8 @@ import (
 const exported = 1_000_000
 
 // exportQuery is what a download reads, for sqlite3 to read too.
-const exportQuery = `select row_no, number, state, status, error_code, reason, sent_at, done_date, changed_at, parts, text, provider_id, attempt_id from message where campaign_id = 1 order by id;`
+const exportQuery = `select row_no, number, state, status, error_code, reason, sent_at, done_date, changed_at, parts,
+  text, provider_id, attempt_id from message where campaign_id = 1 order by id;`
 
 // benchExport compares the download of a campaign with sqlite3 writing the same
 // rows.

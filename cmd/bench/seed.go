@@ -84,10 +84,12 @@ func (s *seeded) fill(ctx context.Context, raw *sql.DB, large int64) error {
 		args []any
 	}{
 		{`with recursive c(i) as (select 1 union all select i + 1 from c where i < $1)
-insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version, recipients, parts, fingerprint,
+insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause,
+  pause_code, canary, version, recipients, parts, fingerprint,
   window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at)
 select $2, 'seed-' || i, 'Reminder ' || i, 'CLINIC', '', 0, 0, '', '', 'finished', '', '', 'passed', 1,
-  case when (i - 1) % $3 = 0 and (i - 1) / $3 < $4 then $5 else $6 end, 0, '', 0, 1, 'Ada Obi', 1, 'Ada Obi', $7 - ($1 - i) * $8, $7 - ($1 - i) * $8, $7 - ($1 - i) * $8 + 60000, $7
+  case when (i - 1) % $3 = 0 and (i - 1) / $3 < $4 then $5 else $6 end, 0, '', 0, 1, 'Ada Obi', 1, 'Ada Obi',
+  $7 - ($1 - i) * $8, $7 - ($1 - i) * $8, $7 - ($1 - i) * $8 + 60000, $7
 from c`, []any{s.campaigns, s.account, every, large, s.largest, smallCampaign, now, step}},
 		{`with recursive r(campaign, n, size, at) as (
   select id, 1, recipients, created_at from campaign where id = 1
@@ -98,10 +100,15 @@ insert into message (account_id, campaign_id, row_no, number, text, text_hash, u
   status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no)
 select $1, campaign, n + 1, cast(2348030000000 + (n * 7919 + campaign * 104729) % $2 as text),
   'Dear patient ' || n || ', your appointment is on 14 March at 09:30. Reply to 0803 555 0101 to change it. Thank you.', x'0102030405060708', 0, 1,
-  case when n % 1000 = 7 and campaign % $4 = 1 then 'in_doubt' when n % 1000 = 8 then 'refused' when n % 200 = 9 then 'skipped' when n = 777 and campaign % 997 = 0 then 'held' else 'accepted' end, '', '', n / 100, 'id-' || campaign || '-' || n, '',
-  case when $3 or n % 1000 = 7 and campaign % $4 = 1 or n % 1000 = 8 or n % 200 = 9 or n = 777 and campaign % 997 = 0 then '' when n % 20 = 1 then 'UNDELIV' when n % 100 = 2 then 'EXPIRED' when n % 100 = 3 then 'REJECTD' when n % 500 = 4 then 'BLACKLIST'
+  case when n % 1000 = 7 and campaign % $4 = 1 then 'in_doubt' when n % 1000 = 8 then 'refused'
+    when n % 200 = 9 then 'skipped' when n = 777 and campaign % 997 = 0 then 'held' else 'accepted' end, '', '', n / 100,
+  'id-' || campaign || '-' || n, '',
+  case when $3 or n % 1000 = 7 and campaign % $4 = 1 or n % 1000 = 8 or n % 200 = 9
+    or n = 777 and campaign % 997 = 0 then '' when n % 20 = 1 then 'UNDELIV' when n % 100 = 2 then 'EXPIRED'
+    when n % 100 = 3 then 'REJECTD' when n % 500 = 4 then 'BLACKLIST'
     when n % 100 = 5 then '' when n % 100 = 6 then 'UNKNOWN' else 'DELIVRD' end,
-  case when $3 then '' else '000' end, case when $3 then '' else '2606030949' end, 0, n % 200 = 5 and not $3, at, at + n, at + n + 4000, n / 100 from r`, []any{s.account, people, s.fresh, max(2, s.campaigns/doubtful)}},
+  case when $3 then '' else '000' end, case when $3 then '' else '2606030949' end, 0, n % 200 = 5 and not $3,
+  at, at + n, at + n + 4000, n / 100 from r`, []any{s.account, people, s.fresh, max(2, s.campaigns/doubtful)}},
 	} {
 		if _, err := raw.ExecContext(ctx, q.text, q.args...); err != nil {
 			return fmt.Errorf("fill: %w", err)

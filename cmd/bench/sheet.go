@@ -249,7 +249,8 @@ func bookTexts(rows int) func(w *bufio.Writer) {
 		_, _ = w.WriteString(`<sst ` + mainNS + `><si><t>phone</t></si><si><t>name</t></si><si><t>text</t></si>`)
 		for i := range rows {
 			_, _ = fmt.Fprintf(w,
-				`<si><t>Ada %d</t></si><si><t>Dear customer number %d, your parcel is with us. Please bring this code when you come for it: %d. We are open until five every day.</t></si>`, i, i, i*7919)
+				`<si><t>Ada %d</t></si><si><t>Dear customer number %d, your parcel is with us. Please bring this code when you come `+
+					`for it: %d. We are open until five every day.</t></si>`, i, i, i*7919)
 		}
 		_, _ = w.WriteString(`</sst>`)
 	}

@@ -64,7 +64,8 @@ func (c *callers) step(phone, step int) error {
 	}
 	want := []string{"How was it?", "On which day", "May we send", "goodbye"}[step]
 	body := fmt.Sprintf(
-		`{"msisdn":"234803%07d","network":"mtn","shortcode":"347","text":%q,"session":{"type":{"code":%d}},"backend":{"cuap":{"header":{"command_id":111,"command_len":"9"}}}}`,
+		`{"msisdn":"234803%07d","network":"mtn","shortcode":"347","text":%q,"session":{"type":{"code":%d}},"backend":{"cuap":`+
+			`{"header":{"command_id":111,"command_len":"9"}}}}`,
 		phone, text, stage)
 	resp, err := c.client.Post(c.at, "application/json", strings.NewReader(body))
 	if err != nil {

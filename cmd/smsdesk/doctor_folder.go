@@ -49,7 +49,8 @@ func (x *examination) spool(context.Context) ([]finding, error) {
 	}
 	if reports > 0 {
 		return []finding{found(notice,
-			"%d delivery reports wait in the spool %s because the inbox could not be written. \"smsdesk serve\" brings them to the inbox as soon as it can", reports, folder)}, nil
+			"%d delivery reports wait in the spool %s because the inbox could not be written. \"smsdesk serve\" brings them "+
+				"to the inbox as soon as it can", reports, folder)}, nil
 	}
 	return []finding{found(fine, "nothing waits in the spool")}, nil
 }
@@ -85,7 +86,8 @@ func (x *examination) disk(context.Context) (list []finding, err error) {
 		if free < lists.MinFreeSpace {
 			g = fault
 			text = fmt.Sprintf(
-				"the disk of %s has only %d MiB left. Make room: below %d MiB no list is taken in, and on a full disk nothing is sent", folder, free>>20, lists.MinFreeSpace>>20)
+				"the disk of %s has only %d MiB left. Make room: below %d MiB no list is taken in, and on a full disk nothing "+
+					"is sent", folder, free>>20, lists.MinFreeSpace>>20)
 		}
 		list = append(list, finding{g, text})
 	}

@@ -13,9 +13,12 @@ const (
 	// none may exceed. A tab counts as one.
 	habit       = 120
 	mostColumns = 160
-	// tooLong is how many lines exceed mostColumns at present. It can only shrink;
-	// at the end only tables are left of it.
-	tooLong = 237
+	// tooLong is how many lines exceed mostColumns. Tables are left, one row to a
+	// line: the provider's answers in gateway/balance_test.go, the wrong counts in
+	// storage/miscount_test.go, the requests in web/apicreate_test.go, the list of
+	// tables in storage/plan_test.go, and flags whose help is a struct tag, which
+	// cannot be broken.
+	tooLong = 25
 )
 
 func TestLinesAreReadable(t *testing.T) {

@@ -145,7 +145,8 @@ func TestBlockedWhileItRuns(t *testing.T) {
 	r := newKit(t, sandbox.Config{}, nil)
 	order := r.commits(
 		`create trigger note_blocked after insert on blocked begin insert into commits (what, number) values ('blocked', new.number); end`,
-		`create trigger note_licensed after update of state on message when new.state = 'sending' begin insert into commits (what, number) values ('licensed', new.number); end`)
+		`create trigger note_licensed after update of state on message
+  when new.state = 'sending' begin insert into commits (what, number) values ('licensed', new.number); end`)
 	list := rig.Ordinary(300)
 	c := r.Start(r.Draft("CLINIC", "Hello", list...))
 	r.Dispatch()

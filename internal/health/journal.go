@@ -217,7 +217,8 @@ func (q Question) of(relation Relation, zone *time.Location) string {
 			"%s, and this database has sent until %s. How many messages were sent after this copy is not known.%s", missing, Moment(q.CopyAt, zone), spaced(q.Detail))
 	case RelationDiverged:
 		return fmt.Sprintf(
-			"Journal and database come from two different histories. The journal knows of %s that this copy does not; there may be more.", plural(q.Messages, "message", "messages"))
+			"Journal and database come from two different histories. The journal knows of %s that this copy does not; there "+
+				"may be more.", plural(q.Messages, "message", "messages"))
 	case RelationForeign:
 		return q.Detail + " How many messages were sent after this copy is not known."
 	}

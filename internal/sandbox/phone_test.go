@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-const goesOn = `{"msisdn":"2348030000101","network":"mtn","shortcode":"347","text":"1. Yes","session":{"type":{"code":3,"name":"continue"},"ui":{"code":1,"name":"input"}},"op_type":1,
+const goesOn = `{"msisdn":"2348030000101","network":"mtn","shortcode":"347","text":"1. Yes","session":{"type":{"code":3,` +
+	`"name":"continue"},"ui":{"code":1,"name":"input"}},"op_type":1,
  "backend":{"cuap":{"header":{"command_id":112,"command_len":"145","receiver_id":"346","sender_id":"5001"}}}}`
 
 func TestPhoneJudgesAnswers(t *testing.T) {

@@ -10,7 +10,8 @@ func TestBalance(t *testing.T) {
 	v := start(t, func(c *Config) { c.Credit = 57_524_50 })
 	const asJSON = `{"ErrorCode":0,"ErrorDescription":"Success","Data":[{"PluginType":"SMS","Credits":"₦57,524.50"}]}`
 	const asXML = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
-		`<Response><ErrorCode>0</ErrorCode><ErrorDescription>Success</ErrorDescription><Data><PluginType>SMS</PluginType><Credits>₦57,524.50</Credits></Data></Response>`
+		`<Response><ErrorCode>0</ErrorCode><ErrorDescription>Success</ErrorDescription><Data><PluginType>SMS</PluginType>` +
+		`<Credits>₦57,524.50</Credits></Data></Response>`
 	for _, c := range []struct {
 		name    string
 		headers []string
@@ -49,8 +50,11 @@ func TestBalanceFailsInTheFormAskedFor(t *testing.T) {
 func TestTemplates(t *testing.T) {
 	v := start(t)
 	list := v.get("/v2/Template?" + creds)
-	want := `{"ErrorCode":0,"ErrorDescription":"Success","Data":[{"TemplateId":105,"CompanyId":1,"TemplateName":"Appointment","MessageTemplate":"Dear ##Name##, your appointment is on ##Date##.","IsApproved":true,"IsActive":true,"CreatededDate":"Mar 19, 2018","ApprovedDate":"Mar 21, 2018"},` +
-		`{"TemplateId":106,"CompanyId":1,"TemplateName":"Fees","MessageTemplate":"Dear ##Name##, school fees of ##Amount## are due.","IsApproved":false,"IsActive":true,"CreatededDate":"Mar 19, 2018","ApprovedDate":"Mar 21, 2018"},`
+	want := `{"ErrorCode":0,"ErrorDescription":"Success","Data":[{"TemplateId":105,"CompanyId":1,"TemplateName":` +
+		`"Appointment","MessageTemplate":"Dear ##Name##, your appointment is on ##Date##.","IsApproved":true,"IsActive":true,` +
+		`"CreatededDate":"Mar 19, 2018","ApprovedDate":"Mar 21, 2018"},` +
+		`{"TemplateId":106,"CompanyId":1,"TemplateName":"Fees","MessageTemplate":"Dear ##Name##, school fees of ##Amount## ` +
+		`are due.","IsApproved":false,"IsActive":true,"CreatededDate":"Mar 19, 2018","ApprovedDate":"Mar 21, 2018"},`
 	if !strings.HasPrefix(list.body, want) {
 		t.Fatalf("got  %s\nwant %s", list.body, want)
 	}
@@ -90,7 +94,9 @@ func TestTemplates(t *testing.T) {
 func TestSenderIDs(t *testing.T) {
 	v := start(t)
 	list := v.get("/v2/SenderId?" + creds)
-	first := `{"ErrorCode":0,"ErrorDescription":"Success","Data":[{"Id":101,"CompanyId":1,"Sender-Id":"CLINIC","Purpose":"Appointments","IsActive":true,"CreatedDate":"Mar 19, 2018","ApproveStatus":"Approved","ApprovedDate":"Mar 21, 2018"},`
+	first := `{"ErrorCode":0,"ErrorDescription":"Success","Data":[{"Id":101,"CompanyId":1,"Sender-Id":"CLINIC","Purpose":` +
+		`"Appointments","IsActive":true,"CreatedDate":"Mar 19, 2018","ApproveStatus":"Approved","ApprovedDate":"Mar 21, ` +
+		`2018"},`
 	if !strings.HasPrefix(list.body, first) {
 		t.Fatalf("got %s", list.body)
 	}
@@ -131,7 +137,8 @@ func TestSenderIDs(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	v := start(t)
-	want := `{"ErrorCode":0,"ErrorDescription":"Success","Data":[{"GroupId":107,"GroupName":"Parents","ContactCount":12},{"GroupId":108,"GroupName":"Staff","ContactCount":4}]}`
+	want := `{"ErrorCode":0,"ErrorDescription":"Success","Data":[{"GroupId":107,"GroupName":"Parents","ContactCount":12},` +
+		`{"GroupId":108,"GroupName":"Staff","ContactCount":4}]}`
 	if r := v.get("/v2/Group?" + creds); r.body != want {
 		t.Fatalf("got  %s\nwant %s", r.body, want)
 	}
@@ -169,7 +176,9 @@ func TestMessageStatus(t *testing.T) {
 	v.dlr.wait(t, 1)
 	date := `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`
 	form := regexp.MustCompile(
-		`^\{"ErrorCode":0,"ErrorDescription":"Success","Data":\{"MobileNumber":"2348030000005","SenderId":"CLINIC","Message":"Hello","SubmitDate":"` + date + `","DoneDate":"` + date + `","MessageId":"` + id + `","Status":"BLACKLIST","ErrorCode":"104"\}\}$`)
+		`^\{"ErrorCode":0,"ErrorDescription":"Success","Data":\{"MobileNumber":"2348030000005","SenderId":"CLINIC","Message":` +
+			`"Hello","SubmitDate":"` + date + `","DoneDate":"` + date + `","MessageId":"` + id +
+			`","Status":"BLACKLIST","ErrorCode":"104"\}\}$`)
 	if r := v.get("/v2/MessageStatus?" + creds + "&MessageId=" + id); !form.MatchString(r.body) {
 		t.Errorf("got %s", r.body)
 	}

@@ -25,13 +25,17 @@ type parts map[string]string
 func plainBook(rows string) parts {
 	return parts{
 		"[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
-		"_rels/.rels":         `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"_rels/.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
+			`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" ` +
+			`Target="xl/workbook.xml"/></Relationships>`,
 		"xl/workbook.xml": `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><workbook ` + mainNS +
-			` xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><workbookPr/><sheets><sheet name="People" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+			` xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><workbookPr/><sheets>` +
+			`<sheet name="People" sheetId="1" r:id="rId1"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
 			`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/>` +
 			`<Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>` +
-			`<Relationship Id="rId3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/></Relationships>`,
+			`<Relationship Id="rId3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" ` +
+			`Target="sharedStrings.xml"/></Relationships>`,
 		"xl/worksheets/sheet1.xml": `<?xml version="1.0"?><worksheet ` + mainNS +
 			`><sheetViews><sheetView/></sheetViews><cols><col min="1" max="2"/></cols><sheetData>` + rows +
 			`</sheetData><pageMargins/></worksheet>`,
@@ -69,7 +73,8 @@ func (p parts) pack(t testing.TB) string {
 
 func smallBook(t testing.TB) string {
 	return plainBook(
-		`<row r="1"><c r="A1" t="inlineStr"><is><t>phone</t></is></c><c r="B1" t="s"><v>0</v></c></row><row r="2"><c r="A2"><v>2348030000101</v></c><c r="B2" s="1"><v>45292</v></c></row>`).
+		`<row r="1"><c r="A1" t="inlineStr"><is><t>phone</t></is></c><c r="B1" t="s"><v>0</v></c></row><row r="2"><c r="A2">`+
+			`<v>2348030000101</v></c><c r="B2" s="1"><v>45292</v></c></row>`).
 		with("xl/sharedStrings.xml", `<sst><si><t>date</t></si></sst>`).
 		with("xl/styles.xml", `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`).pack(t)
 }
@@ -85,7 +90,8 @@ func bigBook(t testing.TB, n int) string {
 			`<row r="%d"><c r="A%d"><v>%d</v></c><c r="B%d" t="s"><v>%d</v></c><c r="C%d" t="s"><v>%d</v></c></row>`, i+2, i+2,
 			2348030000000+i, i+2, 2*i+3, i+2, 2*i+4)
 		fmt.Fprintf(&texts,
-			`<si><t>Ada %d</t></si><si><t>Dear customer number %d, your parcel is with us. Please bring this code when you come for it: %d. We are open until five every day.</t></si>`, i, i, i*7919)
+			`<si><t>Ada %d</t></si><si><t>Dear customer number %d, your parcel is with us. Please bring this code when you come `+
+				`for it: %d. We are open until five every day.</t></si>`, i, i, i*7919)
 	}
 	texts.WriteString(`</sst>`)
 	return plainBook(rows.String()).with("xl/sharedStrings.xml", texts.String()).with("xl/styles.xml", `<styleSheet `+
@@ -104,9 +110,14 @@ func TestBook(t *testing.T) {
 }
 
 func TestCells(t *testing.T) {
-	styles := `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-409]d mmmm yyyy;@"/><numFmt numFmtId="165" formatCode="0.00E+00"/><numFmt numFmtId="166" formatCode="&quot;day &quot;0"/><numFmt numFmtId="167" formatCode="[Red][$USD]0.00\d_y"/></numFmts>` +
-		`<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="20"/><xf numFmtId="22"/><xf numFmtId="46"/><xf numFmtId="9"/><xf numFmtId="167"/></cellXfs><dxfs><xf numFmtId="14"/></dxfs></styleSheet>`
-	texts := `<x:sst xmlns:x="y"><x:si><x:t>plain</x:t></x:si><si><r><rPr><b/></rPr><t xml:space="preserve">rich </t></r><r><t>text</t></r><rPh sb="0" eb="1"><t>reading</t></rPh></si>` +
+	styles := `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-409]d mmmm yyyy;@"/><numFmt numFmtId="165" ` +
+		`formatCode="0.00E+00"/><numFmt numFmtId="166" formatCode="&quot;day &quot;0"/><numFmt numFmtId="167" ` +
+		`formatCode="[Red][$USD]0.00\d_y"/></numFmts>` +
+		`<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/>` +
+		`<xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="20"/><xf numFmtId="22"/><xf numFmtId="46"/><xf numFmtId="9"/>` +
+		`<xf numFmtId="167"/></cellXfs><dxfs><xf numFmtId="14"/></dxfs></styleSheet>`
+	texts := `<x:sst xmlns:x="y"><x:si><x:t>plain</x:t></x:si><si><r><rPr><b/></rPr><t xml:space="preserve">rich </t></r>` +
+		`<r><t>text</t></r><rPh sb="0" eb="1"><t>reading</t></rPh></si>` +
 		`<si><t>a_x000D_
 b &amp; &lt;c&gt; &#233;&#x1F600; &unknown;</t></si><si><t><![CDATA[<raw> & ]]>x</t></si><si/><si><t>_x005F_x0041_</t></si></x:sst>`
 	for _, c := range []struct{ cell, want string }{
@@ -348,7 +359,9 @@ func TestOtherMakersOfBooks(t *testing.T) {
 		`Target="/xl/`)
 	moved := plainBook(rows)
 	moved["_rels/.rels"] = strings.ReplaceAll(moved["_rels/.rels"], "xl/workbook.xml", "book/main.xml")
-	moved["book/main.xml"], moved["book/_rels/main.xml.rels"], moved["book/worksheets/sheet1.xml"] = moved["xl/workbook.xml"], moved["xl/_rels/workbook.xml.rels"], moved["xl/worksheets/sheet1.xml"]
+	moved["book/main.xml"] = moved["xl/workbook.xml"]
+	moved["book/_rels/main.xml.rels"] = moved["xl/_rels/workbook.xml.rels"]
+	moved["book/worksheets/sheet1.xml"] = moved["xl/worksheets/sheet1.xml"]
 	delete(moved, "xl/workbook.xml")
 	utf16 := plainBook(rows)
 	utf16["xl/worksheets/sheet1.xml"] = "\xff\xfe" +

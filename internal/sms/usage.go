@@ -261,7 +261,8 @@ func (a Alarm) Sentence(zone *time.Location) string {
 		}
 		from := time.UnixMilli(a.From).In(zone).Format("2 January 2006 at 15:04")
 		return fmt.Sprintf(
-			"The %s balance fell %s between %s and %s, although smsdesk sent nothing. Someone else may be using the account: ask the provider", a.PluginType, fell, from, at)
+			"The %s balance fell %s between %s and %s, although smsdesk sent nothing. Someone else may be using the "+
+				"account: ask the provider", a.PluginType, fell, from, at)
 	case AlarmUnspent:
 		return fmt.Sprintf(
 			"The %s balance fell from %s to %s before smsdesk was started, on %s at the latest, by more than it spent. Campaigns are paused. %s",
