@@ -26,13 +26,13 @@ var stateFields = []string{"State", "Pause", "PauseCode", "Canary", "WindowFrom"
 
 // stateWriters are all that may write them, by file and function.
 var stateWriters = map[string]string{
-	"internal/sms/campaignstate.go *":  "the table and its methods",
-	"storage/campaign.go campaign":     "reads a row",
-	"storage/messagesearch.go showsOf": "reads the row of a found message",
-	"storage/decision.go doubtGroup":   "reads the row of a draft, to name it",
-	"storage/countcheck.go messages":   "reads rows, to count what they show",
-	"internal/desk/plan.go plan":       "begins a campaign of a list, with what its person knew of another",
-	"storage/claim.go serve":           "reads the row of a campaign whose turn it is, for its times",
+	"internal/sms/campaignstate.go *":        "the table and its methods",
+	"storage/campaign.go campaign":           "reads a row",
+	"storage/messagesearch.go displayFields": "reads the row of a found message",
+	"storage/decision.go doubtGroup":         "reads the row of a draft, to name it",
+	"storage/countcheck.go messages":         "reads rows, to count what they show",
+	"internal/desk/plan.go plan":             "begins a campaign of a list, with what its person knew of another",
+	"storage/claim.go claimFrom":             "reads the row of a campaign whose turn it is, for its times",
 }
 
 // TestACampaignsStateIsWrittenInOnePlace reads every package with its types: a
