@@ -46,7 +46,7 @@ func (p *pair) received(at time.Time, query url.Values) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- inbox.Run(ctx, func() {}, func(int, error) {}) }()
-	if err := inbox.Keep(ctx, sms.Kept{AccountID: p.account.ID, ReceivedAt: at.UnixMilli(), Remote: "127.0.0.1:1",
+	if err := inbox.Keep(ctx, sms.RawReport{AccountID: p.account.ID, ReceivedAt: at.UnixMilli(), Remote: "127.0.0.1:1",
 		Query: query.Encode()}); err != nil {
 		p.t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
 	waitFor(t, 45*time.Second, "the report to settle its message", func() bool {
 		return p.state(first.ID, "delivered") == 1
 	})
-	var asked []sms.Asked
+	var asked []sms.StatusQuery
 	waitFor(t, 20*time.Second, "the provider's word about the id", func() bool {
 		var err error
 		if asked, err = p.db.MessageAsked(context.Background(), p.messages(first.ID)[0].ID); err != nil {

@@ -283,7 +283,7 @@ func TestMessagePagesAndFilters(t *testing.T) {
 		!slices.Equal(got, []int64{all[1].ID, all[3].ID}) {
 		t.Errorf("rows on screen: %v", got)
 	}
-	for _, s := range sms.Standings() {
+	for _, s := range sms.DisplayStatuses() {
 		var want []int64
 		for _, m := range all {
 			if m.Standing().Key == s.Key {
@@ -330,7 +330,7 @@ func TestEveryStandingCanBeAskedFor(t *testing.T) {
 	}
 	f.must(tx.Commit())
 	found := map[int64]string{}
-	for _, s := range sms.Standings() {
+	for _, s := range sms.DisplayStatuses() {
 		list, _, err := f.db.Messages(f.ctx, sms.MessageFilter{CampaignID: c.ID, Keys: []string{s.Key}, Limit: 999})
 		f.must(err)
 		for _, m := range list {

@@ -211,7 +211,7 @@ func (p *crashProcess) take() error {
 			return err
 		}
 		q := url.Values{"messageId": {id}, "mobile": {number}, "status": {"DELIVRD"}}.Encode()
-		if err := p.inbox.Keep(p.ctx, sms.Kept{AccountID: p.account.ID, ReceivedAt: p.now(), Query: q}); err != nil {
+		if err := p.inbox.Keep(p.ctx, sms.RawReport{AccountID: p.account.ID, ReceivedAt: p.now(), Query: q}); err != nil {
 			return err
 		}
 		p.life.reports[id] = true

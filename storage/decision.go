@@ -125,7 +125,7 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 		}
 		for _, other := range rivals {
 			if o := message(other); o.ID != m.ID && sms.FitReport(o, r.DeliveryReport, country) != sms.FitNone {
-				h.Rivals++
+				h.OtherMatches++
 			}
 		}
 		list = append(list, h)
@@ -135,14 +135,14 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 
 // Decide carries out what a person chose, whole or not at all; d.At is when
 // the person was shown what there was to decide, limits bound the calls of what
-// is to be sent again. It fails with sms.Overtaken when any of the messages was
+// is to be sent again. It fails with sms.StaleDecisionError when any of the messages was
 // settled meanwhile. Where the
 // messages marked as sent or sent again, with those of the same person after
 // since, are more than sms.SecondFrom, only the proposal is stored.
 func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since,
-	now int64) (out sms.Carried, err error) {
+	now int64) (out sms.DecisionResult, err error) {
 	err = db.update(ctx, "store decisions", func(t *tx) error {
-		out = sms.Carried{Decision: d, Counts: map[sms.Choice]int{}}
+		out = sms.DecisionResult{Decision: d, Counts: map[sms.Choice]int{}}
 		picked, err := t.selectItems(ctx, d, true)
 		if err != nil {
 			return err
@@ -174,9 +174,9 @@ func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limi
 // meanwhile are left as they are: evidence only ever says "was sent". The
 // second person must not be the first; then it is sms.ErrForbidden.
 func (db callStore) Agree(ctx context.Context, id int64, second sms.User, limits plan.Limits,
-	now int64) (out sms.Carried, err error) {
+	now int64) (out sms.DecisionResult, err error) {
 	err = db.update(ctx, "agree to decisions", func(t *tx) error {
-		out = sms.Carried{Counts: map[sms.Choice]int{}}
+		out = sms.DecisionResult{Counts: map[sms.Choice]int{}}
 		d, err := t.decision(ctx, id)
 		if err != nil {
 			return err
@@ -282,7 +282,7 @@ type decisionItem struct {
 }
 
 // selectItems turns choices into messages. With strict, a message that is not as the
-// person saw it is sms.Overtaken; without, it is left out.
+// person saw it is sms.StaleDecisionError; without, it is left out.
 func (t *tx) selectItems(ctx context.Context, d sms.Decision, strict bool) ([]decisionItem, error) {
 	own := map[int64]sms.Choice{}
 	for _, c := range d.Choices {
@@ -295,7 +295,7 @@ func (t *tx) selectItems(ctx context.Context, d sms.Decision, strict bool) ([]de
 		return nil, err
 	}
 	var list []decisionItem
-	var gone sms.Overtaken
+	var gone sms.StaleDecisionError
 	changed := false
 	for _, c := range d.Choices {
 		rows, err := t.messagesOf(ctx, d, c)
@@ -335,7 +335,7 @@ func (t *tx) selectItems(ctx context.Context, d sms.Decision, strict bool) ([]de
 	return list, nil
 }
 
-func (t *tx) messagesOf(ctx context.Context, d sms.Decision, c sms.Decided) ([]sms.Message, error) {
+func (t *tx) messagesOf(ctx context.Context, d sms.Decision, c sms.DecisionItem) ([]sms.Message, error) {
 	var rows []query.Message
 	var err error
 	if c.Message > 0 {

@@ -18,7 +18,7 @@ var (
 
 var planLimits = plan.Limits{CallLimit: 2, Size: gateway.PairSize, Room: func(bool) int { return pairRoom }}
 
-func (f *fixture) decide(by sms.User, c sms.Campaign, choices ...sms.Decided) (sms.Carried, error) {
+func (f *fixture) decide(by sms.User, c sms.Campaign, choices ...sms.DecisionItem) (sms.DecisionResult, error) {
 	return f.db.Decide(f.ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by,
 		At: f.now()}, planLimits, 0, f.now())
 }
@@ -27,9 +27,9 @@ func (f *fixture) decide(by sms.User, c sms.Campaign, choices ...sms.Decided) (s
 func TestDecisions(t *testing.T) {
 	f := newFixture(t)
 	c, a := f.doubt("Hello", numbers(4)...)
-	out, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 4, Choice: sms.ChooseSent},
-		sms.Decided{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseClose},
-		sms.Decided{Attempt: a.ID, Message: a.Messages[2], Choice: sms.ChooseLater})
+	out, err := f.decide(ada, c, sms.DecisionItem{Attempt: a.ID, Seen: 4, Choice: sms.ChooseSent},
+		sms.DecisionItem{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseClose},
+		sms.DecisionItem{Attempt: a.ID, Message: a.Messages[2], Choice: sms.ChooseLater})
 	f.must(err)
 	if out.Decision.State != sms.DecisionDone || out.Decision.N != 2 || out.Counts[sms.ChooseSent] != 2 ||
 		out.Counts[sms.ChooseClose] != 1 {
@@ -51,12 +51,12 @@ func TestDecisions(t *testing.T) {
 	h := f.proven("Held", numbers(2)...)
 	b := f.license(f.claim(2))
 	f.settle(b, sms.Outcome{Class: sms.ClassHold, Code: "042", Reason: "too many"})
-	if _, err := f.decide(ada, h, sms.Decided{Attempt: b.ID, Seen: 2, Choice: sms.ChooseSent}); !errors.Is(err,
+	if _, err := f.decide(ada, h, sms.DecisionItem{Attempt: b.ID, Seen: 2, Choice: sms.ChooseSent}); !errors.Is(err,
 		sms.ErrConflict) {
 		t.Errorf("a held message was marked as sent: %v", err)
 	}
-	f.must(second(f.decide(ada, h, sms.Decided{Attempt: b.ID, Seen: 2, Choice: sms.ChooseQueue},
-		sms.Decided{Attempt: b.ID, Message: b.Messages[1], Choice: sms.ChooseClose})))
+	f.must(second(f.decide(ada, h, sms.DecisionItem{Attempt: b.ID, Seen: 2, Choice: sms.ChooseQueue},
+		sms.DecisionItem{Attempt: b.ID, Message: b.Messages[1], Choice: sms.ChooseClose})))
 	f.wantStates(h.ID, map[sms.State]int{sms.Queued: 1, sms.ClosedUnknown: 1})
 	if got := f.campaign(h.ID); got.State != sms.CampaignRunning || got.Canary != sms.CanaryPending ||
 		got.FinishedAt != 0 {
@@ -74,14 +74,14 @@ func TestNothingOfACancelledCampaignIsQueuedAgain(t *testing.T) {
 	f.settle(a, sms.Outcome{Class: sms.ClassHold, Code: "042", Reason: "too many"})
 	f.set(c.ID, sms.CampaignCancelled)
 	f.tidy()
-	if _, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 2, Choice: sms.ChooseQueue}); !errors.Is(err,
+	if _, err := f.decide(ada, c, sms.DecisionItem{Attempt: a.ID, Seen: 2, Choice: sms.ChooseQueue}); !errors.Is(err,
 		sms.ErrConflict) {
 		t.Errorf("%v", err)
 	}
 	f.tidy()
 	f.wantStates(c.ID, map[sms.State]int{sms.Held: 2, sms.Cancelled: 2})
 	f.check()
-	f.must(second(f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 2, Choice: sms.ChooseClose})))
+	f.must(second(f.decide(ada, c, sms.DecisionItem{Attempt: a.ID, Seen: 2, Choice: sms.ChooseClose})))
 	f.wantStates(c.ID, map[sms.State]int{sms.ClosedUnknown: 2, sms.Cancelled: 2})
 	f.check()
 }
@@ -90,8 +90,8 @@ func TestNothingOfACancelledCampaignIsQueuedAgain(t *testing.T) {
 func TestADecisionIsWholeOrNotAtAll(t *testing.T) {
 	f := newFixture(t)
 	c, a := f.doubt("Hello", numbers(3)...)
-	f.must(second(f.decide(bola, c, sms.Decided{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseClose})))
-	for _, late := range [][]sms.Decided{
+	f.must(second(f.decide(bola, c, sms.DecisionItem{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseClose})))
+	for _, late := range [][]sms.DecisionItem{
 		{{Attempt: a.ID, Message: a.Messages[0], Choice: sms.ChooseSent}, {Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseSent}},
 		{{Attempt: a.ID, Seen: 3, Choice: sms.ChooseSent}},
 		{{Attempt: a.ID + 9, Message: a.Messages[0], Choice: sms.ChooseSent}},
@@ -100,14 +100,14 @@ func TestADecisionIsWholeOrNotAtAll(t *testing.T) {
 	} {
 		d := sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: late, By: ada, At: 0}
 		_, err := f.db.Decide(f.ctx, d, planLimits, 0, f.now())
-		var gone sms.Overtaken
+		var gone sms.StaleDecisionError
 		if !errors.As(err, &gone) || !errors.Is(err, sms.ErrConflict) || len(gone.Messages) == 0 {
 			t.Errorf("%v: %v", late, err)
 		}
 	}
 	f.wantStates(c.ID, map[sms.State]int{sms.InDoubt: 2, sms.ClosedUnknown: 1})
 	other, _ := f.doubt("Another campaign", numbers(1)...)
-	if _, err := f.decide(ada, other, sms.Decided{Attempt: a.ID, Message: a.Messages[0],
+	if _, err := f.decide(ada, other, sms.DecisionItem{Attempt: a.ID, Message: a.Messages[0],
 		Choice: sms.ChooseSent}); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("a message of another campaign was decided: %v", err)
 	}
@@ -118,9 +118,9 @@ func TestADecisionIsWholeOrNotAtAll(t *testing.T) {
 func TestManyNeedTwoPeople(t *testing.T) {
 	f := newFixture(t)
 	c, a := f.doubt("Hello", numbers(sms.SecondFrom+1)...)
-	part := func(from, to int) (list []sms.Decided) {
+	part := func(from, to int) (list []sms.DecisionItem) {
 		for _, id := range a.Messages[from:to] {
-			list = append(list, sms.Decided{Attempt: a.ID, Message: id, Choice: sms.ChooseSent})
+			list = append(list, sms.DecisionItem{Attempt: a.ID, Message: id, Choice: sms.ChooseSent})
 		}
 		return list
 	}
@@ -163,9 +163,9 @@ func TestManyNeedTwoPeople(t *testing.T) {
 func TestSendingAgain(t *testing.T) {
 	f := newFixture(t)
 	c, a := f.doubt("Hello", numbers(4)...)
-	again := func(ids ...int64) (list []sms.Decided) {
+	again := func(ids ...int64) (list []sms.DecisionItem) {
 		for _, id := range ids {
-			list = append(list, sms.Decided{Attempt: a.ID, Message: id, Choice: sms.ChooseAgain})
+			list = append(list, sms.DecisionItem{Attempt: a.ID, Message: id, Choice: sms.ChooseAgain})
 		}
 		return list
 	}
@@ -189,7 +189,7 @@ func TestSendingAgain(t *testing.T) {
 	f.apply(f.foreign(a, 0, "x", "Hello", "DELIVRD"))
 	f.pass(ripe)
 	f.reconcile()
-	f.must(second(f.decide(ada, c, sms.Decided{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseClose})))
+	f.must(second(f.decide(ada, c, sms.DecisionItem{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseClose})))
 	f.set(draft.ID, sms.CampaignRunning)
 	f.wantStates(draft.ID, map[sms.State]int{sms.Skipped: 2, sms.Queued: 1})
 	f.wantStates(c.ID, map[sms.State]int{sms.Accepted: 1, sms.ClosedUnknown: 1, sms.ClosedResent: 1, sms.InDoubt: 1})
@@ -219,7 +219,7 @@ func TestSendingAgain(t *testing.T) {
 func TestAThrownAwayDraftLeavesTheDoubt(t *testing.T) {
 	f := newFixture(t)
 	c, a := f.doubt("Hello", numbers(1)...)
-	choice := sms.Decided{Attempt: a.ID, Seen: 1, Choice: sms.ChooseAgain}
+	choice := sms.DecisionItem{Attempt: a.ID, Seen: 1, Choice: sms.ChooseAgain}
 	out, err := f.decide(ada, c, choice)
 	f.must(err)
 	f.pass(minute)
@@ -268,7 +268,7 @@ func TestDoubtGroupsArePaged(t *testing.T) {
 func TestADoubtSentAgainIsPlannedAndLinked(t *testing.T) {
 	f := newFixture(t)
 	c, a := f.doubt("Hello", numbers(5)...)
-	out, err := f.decide(ada, c, sms.Decided{Attempt: a.ID, Seen: 5, Choice: sms.ChooseAgain})
+	out, err := f.decide(ada, c, sms.DecisionItem{Attempt: a.ID, Seen: 5, Choice: sms.ChooseAgain})
 	f.must(err)
 	made := out.Campaign
 	if made.AgainOf != c.ID || made.CallsText != 3 || made.CallsPairs != 0 || made.Recipients != 5 || made.Parts != 5 ||

@@ -30,11 +30,11 @@ const maxIDsPerMessage = 5
 // (internal/workers/README.md, Evidence). It works in small transactions and tells each
 // what it settled.
 func (db reportStore) Reconcile(ctx context.Context, account int64, country string, now int64,
-	each func(sms.Applied)) error {
+	each func(sms.ApplyResult)) error {
 	p := reconcilePass{account: account, country: country, now: now, people: db.people}
-	for _, step := range []func(context.Context, *tx, *sms.Applied) (int, error){p.key, p.answered, p.doubts, p.due} {
+	for _, step := range []func(context.Context, *tx, *sms.ApplyResult) (int, error){p.key, p.answered, p.doubts, p.due} {
 		for left := 1; left > 0; {
-			var done sms.Applied
+			var done sms.ApplyResult
 			err := db.update(ctx, "compare reports with messages in doubt", func(t *tx) error {
 				n, err := step(ctx, t, &done)
 				left = n
@@ -60,7 +60,7 @@ type reconcilePass struct {
 }
 
 // key gives reports of an older version the number by which they are found.
-func (p *reconcilePass) key(ctx context.Context, t *tx, _ *sms.Applied) (int, error) {
+func (p *reconcilePass) key(ctx context.Context, t *tx, _ *sms.ApplyResult) (int, error) {
 	rows, err := t.UnkeyedReports(ctx, p.account)
 	for _, r := range rows {
 		err = errors.Join(err, t.KeyReport(ctx, r.ID, reportKey(r.Mobile, p.country)))
@@ -71,7 +71,7 @@ func (p *reconcilePass) key(ctx context.Context, t *tx, _ *sms.Applied) (int, er
 func (p *reconcilePass) cutoff() int64 { return p.now - sms.EvidenceGrace.Milliseconds() }
 
 // doubts looks for reports about every message in doubt.
-func (p *reconcilePass) doubts(ctx context.Context, t *tx, done *sms.Applied) (int, error) {
+func (p *reconcilePass) doubts(ctx context.Context, t *tx, done *sms.ApplyResult) (int, error) {
 	rows, err := t.DoubtsWithReports(ctx, p.account, p.after, p.cutoff())
 	if err != nil {
 		return 0, err
@@ -93,7 +93,7 @@ func (p *reconcilePass) doubts(ctx context.Context, t *tx, done *sms.Applied) (i
 
 // due looks once at each report that has become old enough: it may be the
 // second one of a message that another report or a person has settled.
-func (p *reconcilePass) due(ctx context.Context, t *tx, done *sms.Applied) (int, error) {
+func (p *reconcilePass) due(ctx context.Context, t *tx, done *sms.ApplyResult) (int, error) {
 	name := fmt.Sprintf("evidence:%d", p.account)
 	seen, err := t.Cursor(ctx, name)
 	if err != nil && !errors.Is(classify(err), sms.ErrNotFound) {
@@ -113,7 +113,7 @@ func (p *reconcilePass) due(ctx context.Context, t *tx, done *sms.Applied) (int,
 
 // settleFromReport settles the one message that a report can be about, if there is one.
 // A report that a former one of the same id has brought along is left alone.
-func (t *tx) settleFromReport(ctx context.Context, r sms.StoredReport, country string, done *sms.Applied,
+func (t *tx) settleFromReport(ctx context.Context, r sms.StoredReport, country string, done *sms.ApplyResult,
 	now int64) error {
 	stored, err := t.ReportByID(ctx, r.Key)
 	if err != nil || stored.Effect != string(sms.NotMatched) {
@@ -146,7 +146,7 @@ func (t *tx) mayHaveLeft(ctx context.Context, r sms.StoredReport, country string
 // of doubt where it is in doubt, a further name of it where it has one. Every
 // report with that id then decides as if the answer had named it.
 func (t *tx) acceptEvidence(ctx context.Context, m sms.Message, r sms.StoredReport, evidence, country string,
-	done *sms.Applied, now int64) error {
+	done *sms.ApplyResult, now int64) error {
 	err := error(nil)
 	switch {
 	case m.State == sms.InDoubt:
@@ -205,9 +205,9 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 // LinkReport ties a report to a message because a person says so. It fails
 // with sms.ErrConflict when either has changed meanwhile.
 func (db reportStore) LinkReport(ctx context.Context, key, id int64, country string,
-	now int64) (done sms.Applied, err error) {
+	now int64) (done sms.ApplyResult, err error) {
 	err = db.update(ctx, "link a report", func(t *tx) error {
-		done = sms.Applied{}
+		done = sms.ApplyResult{}
 		row, err := t.ReportByID(ctx, key)
 		if err != nil {
 			return err
@@ -245,13 +245,13 @@ func (db reportStore) Candidates(ctx context.Context, r sms.StoredReport, countr
 }
 
 // NextAsked is the oldest question to the service that waits for its turn.
-func (db reportStore) NextAsked(ctx context.Context, account int64) (sms.Asked, error) {
+func (db reportStore) NextAsked(ctx context.Context, account int64) (sms.StatusQuery, error) {
 	r, err := db.read().NextAsked(ctx, account)
 	return foundOne(r, err, asked, "find the next question")
 }
 
 // MessageAsked lists the questions about a message, oldest first.
-func (db reportStore) MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error) {
+func (db reportStore) MessageAsked(ctx context.Context, id int64) ([]sms.StatusQuery, error) {
 	rows, err := db.read().MessageAsked(ctx, id)
 	return foundAll(rows, err, asked, "list a message's questions")
 }
@@ -283,7 +283,7 @@ func (db reportStore) AskMessage(ctx context.Context, id, now int64) (made bool,
 
 // PutAnswer stores what the service answered and lets it decide, once. The
 // question's AskedAt is when that was.
-func (db reportStore) PutAnswer(ctx context.Context, a sms.Asked,
+func (db reportStore) PutAnswer(ctx context.Context, a sms.StatusQuery,
 	country string) (after sms.Message, effect sms.Effect, err error) {
 	err = db.update(ctx, "store the provider's answer", func(t *tx) error {
 		after, effect, err = t.putAnswer(ctx, a, country)
@@ -292,14 +292,14 @@ func (db reportStore) PutAnswer(ctx context.Context, a sms.Asked,
 	return after, effect, err
 }
 
-func (t *tx) putAnswer(ctx context.Context, a sms.Asked,
+func (t *tx) putAnswer(ctx context.Context, a sms.StatusQuery,
 	country string) (after sms.Message, effect sms.Effect, err error) {
 	row, err := t.MessageByID(ctx, a.MessageID)
 	if err != nil {
 		return after, effect, err
 	}
 	m := message(row)
-	after, effect = a.Judge(m, country)
+	after, effect = a.Evaluate(m, country)
 	n, v := int64(1), a.Answer
 	if a.ID == 0 {
 		_, err = t.PutAsked(ctx, query.PutAskedParams{AccountID: a.AccountID, MessageID: a.MessageID,
@@ -324,9 +324,9 @@ func (t *tx) putAnswer(ctx context.Context, a sms.Asked,
 	return after, effect, err
 }
 
-func asked(r query.Asked) sms.Asked {
-	return sms.Asked{ID: r.ID, AccountID: r.AccountID, MessageID: r.MessageID, ProviderID: r.ProviderID,
-		Why: sms.AskedWhy(r.Why), InquiryID: r.InquiryID,
+func asked(r query.Asked) sms.StatusQuery {
+	return sms.StatusQuery{ID: r.ID, AccountID: r.AccountID, MessageID: r.MessageID, ProviderID: r.ProviderID,
+		Why: sms.QueryReason(r.Why), InquiryID: r.InquiryID,
 		CreatedAt: r.CreatedAt, AskedAt: r.AskedAt, Code: r.Code, Words: r.Words, Effect: sms.Effect(r.Effect),
 		Answer: sms.MessageStatus{ProviderID: r.ProviderID, Number: r.Number, Status: r.Status, ErrorCode: r.ErrorCode,
 			DoneDate: r.DoneDate, Raw: r.Raw}}

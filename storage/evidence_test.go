@@ -40,7 +40,7 @@ func (f *fixture) pass(ms int64) { f.clock.Add(ms) }
 // reconcile compares and returns the messages that were settled.
 func (f *fixture) reconcile() (settled []int64) {
 	f.t.Helper()
-	f.must(f.db.Reconcile(f.ctx, f.account.ID, "NG", f.now(), func(a sms.Applied) {
+	f.must(f.db.Reconcile(f.ctx, f.account.ID, "NG", f.now(), func(a sms.ApplyResult) {
 		settled = append(settled, a.Messages...)
 	}))
 	slices.Sort(settled)
@@ -119,7 +119,8 @@ func TestTwoCandidatesSettleNothing(t *testing.T) {
 	}
 	groups, _, err := f.db.DoubtGroups(f.ctx, f.campaign(first.ID), "NG", 0, 10, f.now())
 	f.must(err)
-	if h := groups[0].Hints[a.Messages[0]]; len(h) != 1 || h[0].Fit != sms.FitWhole || h[0].Rivals != 1 || h[0].Young {
+	if h := groups[0].Hints[a.Messages[0]]; len(h) != 1 || h[0].Fit != sms.FitWhole || h[0].OtherMatches != 1 ||
+		h[0].Young {
 		t.Errorf("%+v", h)
 	}
 	f.wantStates(second.ID, map[sms.State]int{sms.InDoubt: 1})
@@ -344,13 +345,13 @@ func TestSilenceAfterAGap(t *testing.T) {
 	f.settle(a, answer(a))
 	f.apply(f.report(a, 0, "DELIVRD"), f.report(a, 1, "ACCEPTD"))
 	f.must(second(f.db.MarkLate(f.ctx, f.account.ID, f.now(), f.now()))) // some of them late already
-	gap := sms.Gap{From: f.now(), Until: f.now() + minute}
+	gap := sms.Outage{From: f.now(), Until: f.now() + minute}
 	n, err := f.db.CountSilent(f.ctx, f.account.ID, gap.From-sms.GapReach.Milliseconds(), gap.Until)
 	f.must(err)
 	if n != 3 {
 		t.Fatalf("%d messages are silent, want 3", n)
 	}
-	i := sms.Inquiry{AccountID: f.account.ID, Gap: gap, Total: n, By: sms.User{ID: 1, Name: "Ada"}, StartedAt: f.now()}
+	i := sms.StatusCheck{AccountID: f.account.ID, Gap: gap, Total: n, By: sms.User{ID: 1, Name: "Ada"}, StartedAt: f.now()}
 	f.must(f.db.OpenInquiry(f.ctx, i))
 	if err := f.db.OpenInquiry(f.ctx, i); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("opened twice: %v", err)
@@ -363,7 +364,7 @@ func TestSilenceAfterAGap(t *testing.T) {
 		}
 		f.must(err)
 		seen = append(seen, m.ID)
-		q := sms.Asked{AccountID: f.account.ID, MessageID: m.ID, ProviderID: m.ProviderID, AskedAt: f.now(),
+		q := sms.StatusQuery{AccountID: f.account.ID, MessageID: m.ID, ProviderID: m.ProviderID, AskedAt: f.now(),
 			Answer: sms.MessageStatus{Number: m.Number, Status: "DELIVRD"}}
 		if len(seen) == 2 {
 			q.Answer.Status = "SUBMITTED"
@@ -376,7 +377,7 @@ func TestSilenceAfterAGap(t *testing.T) {
 	}
 	got, err := f.db.Inquiry(f.ctx, f.account.ID, gap.From)
 	f.must(err)
-	if got.State != sms.InquiryDone || got.Asked != 3 || got.Learnt != 2 {
+	if got.State != sms.InquiryDone || got.Asked != 3 || got.Resolved != 2 {
 		t.Errorf("%+v", got)
 	}
 	tally, err := f.db.Tally(f.ctx, c.ID)
@@ -412,7 +413,7 @@ func TestPulses(t *testing.T) {
 	}
 	gaps, err := f.db.Gaps(f.ctx, 0, 5000)
 	f.must(err)
-	if d := cmp.Diff([]sms.Gap{{From: 3000, Until: 9000}}, gaps); d != "" {
+	if d := cmp.Diff([]sms.Outage{{From: 3000, Until: 9000}}, gaps); d != "" {
 		t.Error(d)
 	}
 	if gaps, err := f.db.Gaps(f.ctx, 0, 7000); err != nil || len(gaps) != 0 {
@@ -420,14 +421,15 @@ func TestPulses(t *testing.T) {
 	}
 	var took sms.Timings
 	took.Add(4_000_000)
-	p := sms.Pulse{AccountID: f.account.ID, Minute: 60_000, Answered: 2, Lost: 1, Took: took}
-	f.must(f.db.AddReceiverStats(f.ctx, []sms.Pulse{p, {Minute: 60_000, Refused: 3}}))
-	f.must(f.db.AddReceiverStats(f.ctx, []sms.Pulse{p, {AccountID: f.account.ID, Minute: 120_000, Answered: 5},
+	p := sms.ReceiverMinute{AccountID: f.account.ID, Minute: 60_000, Answered: 2, Lost: 1, Took: took}
+	f.must(f.db.AddReceiverStats(f.ctx, []sms.ReceiverMinute{p, {Minute: 60_000, Refused: 3}}))
+	f.must(f.db.AddReceiverStats(f.ctx, []sms.ReceiverMinute{p, {AccountID: f.account.ID, Minute: 120_000, Answered: 5},
 		{Minute: 180_000, Refused: 1}}))
 	sum, err := f.db.PulseSince(f.ctx, f.account.ID, 60_000)
 	f.must(err)
 	took.Merge(took)
-	if d := cmp.Diff(sms.Pulse{AccountID: f.account.ID, Minute: 60_000, Answered: 9, Lost: 2, Took: took}, sum); d != "" {
+	if d := cmp.Diff(sms.ReceiverMinute{AccountID: f.account.ID, Minute: 60_000, Answered: 9, Lost: 2, Took: took},
+		sum); d != "" {
 		t.Error(d)
 	}
 	list, more, err := f.db.Refused(f.ctx, 0, 1)

@@ -32,15 +32,15 @@ func (db reportStore) Heartbeat(ctx context.Context, span, now int64) (int64, er
 // Gaps lists the times since the given one in which callbacks were not
 // answered for at least the given length, oldest first. A gap that has not
 // ended yet is not among them: then this process would not be asked.
-func (db reportStore) Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error) {
+func (db reportStore) Gaps(ctx context.Context, since, least int64) ([]sms.Outage, error) {
 	spans, err := db.read().Spans(ctx, since)
 	if err != nil {
 		return nil, fmt.Errorf("list when callbacks were answered: %w", err)
 	}
 	slices.Reverse(spans)
-	var gaps []sms.Gap
+	var gaps []sms.Outage
 	for i := 1; i < len(spans); i++ {
-		if g := (sms.Gap{From: spans[i-1].UntilAt, Until: spans[i].FromAt}); g.Until-g.From >= least {
+		if g := (sms.Outage{From: spans[i-1].UntilAt, Until: spans[i].FromAt}); g.Until-g.From >= least {
 			gaps = append(gaps, g)
 		}
 	}
@@ -49,7 +49,7 @@ func (db reportStore) Gaps(ctx context.Context, since, least int64) ([]sms.Gap, 
 
 // AddReceiverStats adds what the receiver did. Each minute and account stands in the
 // list once.
-func (db reportStore) AddReceiverStats(ctx context.Context, list []sms.Pulse) error {
+func (db reportStore) AddReceiverStats(ctx context.Context, list []sms.ReceiverMinute) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (db reportStore) AddReceiverStats(ctx context.Context, list []sms.Pulse) er
 
 // PulseSince adds up what the receiver did for an account since the given
 // minute; account 0 is for wrong tokens.
-func (db reportStore) PulseSince(ctx context.Context, account, since int64) (sum sms.Pulse, err error) {
+func (db reportStore) PulseSince(ctx context.Context, account, since int64) (sum sms.ReceiverMinute, err error) {
 	rows, err := db.read().Pulses(ctx, account, since)
 	if err != nil {
 		return sum, fmt.Errorf("read what the receiver did: %w", err)
@@ -87,7 +87,8 @@ func (db reportStore) PulseSince(ctx context.Context, account, since int64) (sum
 
 // Refused lists the minutes before the given one in which calls with a wrong
 // token came, newest first. before 0 begins with the newest.
-func (db reportStore) Refused(ctx context.Context, before int64, limit int) (list []sms.Pulse, more bool, err error) {
+func (db reportStore) Refused(ctx context.Context, before int64,
+	limit int) (list []sms.ReceiverMinute, more bool, err error) {
 	if before == 0 {
 		before = math.MaxInt64
 	}
@@ -115,7 +116,8 @@ func (db reportStore) PurgeReceiverStats(ctx context.Context, accounts []int64, 
 	})
 }
 
-func pulse(r query.ReceiverMinute) sms.Pulse {
-	return sms.Pulse{AccountID: r.AccountID, Minute: r.Minute, Answered: r.Answered, Refused: r.Refused, Lost: r.Lost,
+func pulse(r query.ReceiverMinute) sms.ReceiverMinute {
+	return sms.ReceiverMinute{AccountID: r.AccountID, Minute: r.Minute, Answered: r.Answered, Refused: r.Refused,
+		Lost: r.Lost,
 		Took: sms.ParseTimings(r.Took)}
 }

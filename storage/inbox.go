@@ -51,7 +51,7 @@ type Inbox struct {
 }
 
 type inboxEntry struct {
-	sms.Kept
+	sms.RawReport
 	done  chan error
 	probe bool // nothing to keep: Takes asks whether it could be
 }
@@ -200,8 +200,8 @@ func (in *Inbox) Close() error { return errors.Join(in.spool.close(), in.Shut())
 // Keep stores a callback and returns once it is synced to disk. When ctx ends
 // first it returns an error although the callback may still be stored. A disk
 // that hangs may bring a report into both files: it then counts as repeated.
-func (in *Inbox) Keep(ctx context.Context, k sms.Kept) error {
-	item := inboxEntry{Kept: k, done: make(chan error, 1)}
+func (in *Inbox) Keep(ctx context.Context, k sms.RawReport) error {
+	item := inboxEntry{RawReport: k, done: make(chan error, 1)}
 	if ackBeforeSync {
 		in.queue <- item
 		return nil
@@ -211,7 +211,7 @@ func (in *Inbox) Keep(ctx context.Context, k sms.Kept) error {
 	select {
 	case in.queue <- item:
 	case <-hangs.C:
-		return in.spool.append([]sms.Kept{k})
+		return in.spool.append([]sms.RawReport{k})
 	case <-ctx.Done():
 		return fmt.Errorf("keep the report: %w", ctx.Err())
 	}
@@ -219,7 +219,7 @@ func (in *Inbox) Keep(ctx context.Context, k sms.Kept) error {
 	case err := <-item.done:
 		return err
 	case <-hangs.C:
-		return in.spool.append([]sms.Kept{k})
+		return in.spool.append([]sms.RawReport{k})
 	case <-ctx.Done():
 		return fmt.Errorf("keep the report: %w", ctx.Err())
 	}
@@ -271,11 +271,11 @@ func (in *Inbox) store(ctx context.Context, batch []inboxEntry, stored func()) e
 	return err
 }
 
-func reportsOfEntries(batch []inboxEntry) []sms.Kept {
-	list := make([]sms.Kept, 0, len(batch))
+func reportsOfEntries(batch []inboxEntry) []sms.RawReport {
+	list := make([]sms.RawReport, 0, len(batch))
 	for _, item := range batch {
 		if !item.probe {
-			list = append(list, item.Kept)
+			list = append(list, item.RawReport)
 		}
 	}
 	return list
@@ -343,7 +343,7 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 			err = nil
 		}
 		return position, err
-	}, func(list []sms.Kept, file string, position int64) error {
+	}, func(list []sms.RawReport, file string, position int64) error {
 		err := in.write(ctx, list, func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx,
 				`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
@@ -365,7 +365,7 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 // write stores a batch, here and in the log side by side, and forgets about
 // twice as many applied reports. What the log does not take is brought there
 // later, and not forgotten before.
-func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx) error) error {
+func (in *Inbox) write(ctx context.Context, batch []sms.RawReport, also func(*sql.Tx) error) error {
 	if err := in.number(ctx, batch); err != nil {
 		return fmt.Errorf("store reports: %w", err)
 	}
@@ -376,7 +376,7 @@ func (in *Inbox) write(ctx context.Context, batch []sms.Kept, also func(*sql.Tx)
 	return err
 }
 
-func (in *Inbox) commit(ctx context.Context, batch []sms.Kept, also func(*sql.Tx) error) error {
+func (in *Inbox) commit(ctx context.Context, batch []sms.RawReport, also func(*sql.Tx) error) error {
 	tx, err := in.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("store reports: %w", err)
@@ -410,7 +410,7 @@ func (in *Inbox) commit(ctx context.Context, batch []sms.Kept, also func(*sql.Tx
 // rawColumns is how many values a row takes.
 const rawColumns = 6
 
-func (in *Inbox) put(ctx context.Context, tx *sql.Tx, batch []sms.Kept) error {
+func (in *Inbox) put(ctx context.Context, tx *sql.Tx, batch []sms.RawReport) error {
 	args := make([]any, 0, rawColumns*inboxRows)
 	for len(batch) > 0 {
 		n, statement := 1, in.one
@@ -476,7 +476,7 @@ func (in *Inbox) KeepSpace(ctx context.Context, log func(error)) {
 
 // After lists what was kept behind the given id, in order. What has changed on
 // the disk is taken from the log.
-func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.Kept, error) {
+func (in *Inbox) After(ctx context.Context, id int64, limit int) ([]sms.RawReport, error) {
 	list, bad, err := readKept(ctx, in.reader, id, limit)
 	if err == nil && len(bad) > 0 {
 		list, err = in.mend(ctx, list, bad)

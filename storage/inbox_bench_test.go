@@ -53,7 +53,7 @@ func keepReports(b *testing.B, logged bool) time.Duration {
 	defer running.Wait()
 	defer stop()
 
-	k := sms.Kept{AccountID: f.account.ID, ReceivedAt: began, Remote: "192.0.2.7",
+	k := sms.RawReport{AccountID: f.account.ID, ReceivedAt: began, Remote: "192.0.2.7",
 		Query: "messageId=6f1c1a5e-7d0f-4d57-9f0e-0d7b7b8c5b0e" +
 			"&mobile=2348030000001&submitDate=2026-03-01%2010:00&doneDate=2026-03-01%2010:01&status=DELIVRD&errorCode=000&shortMessage=Hello"}
 	var next atomic.Int64

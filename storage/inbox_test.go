@@ -42,7 +42,7 @@ func runInbox(t *testing.T, in *Inbox) (stop func(), commits *atomic.Int64) {
 	return stop, commits
 }
 
-func everything(t *testing.T, in *Inbox) []sms.Kept {
+func everything(t *testing.T, in *Inbox) []sms.RawReport {
 	t.Helper()
 	list, err := in.After(t.Context(), 0, 1<<20)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestEverythingKeptIsThereOnceAndWhole(t *testing.T) {
 	for p := range people {
 		all.Go(func() {
 			for i := range each {
-				k := sms.Kept{AccountID: int64(p), ReceivedAt: int64(i), Remote: "[::1]:9",
+				k := sms.RawReport{AccountID: int64(p), ReceivedAt: int64(i), Remote: "[::1]:9",
 					Query: fmt.Sprintf("messageId=%d-%d&shortMessage=%%00%%ff\x00\xff", p, i)}
 				if err := in.Keep(t.Context(), k); err != nil {
 					t.Error(err)
@@ -98,7 +98,7 @@ func TestWhatIsQueuedIsWrittenAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 200 {
 		all.Go(func() {
-			if err := in.Keep(t.Context(), sms.Kept{Query: "q"}); err != nil {
+			if err := in.Keep(t.Context(), sms.RawReport{Query: "q"}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -119,11 +119,12 @@ func TestAppliedReportsAreForgotten(t *testing.T) {
 	in := openInbox(t, data, 0)
 	stop, _ := runInbox(t, in)
 	for i := range 10 {
-		if err := in.Keep(t.Context(), sms.Kept{AccountID: 1, ReceivedAt: int64(i), Remote: "r", Query: "q"}); err != nil {
+		if err := in.Keep(t.Context(), sms.RawReport{AccountID: 1, ReceivedAt: int64(i), Remote: "r",
+			Query: "q"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ids := func(list []sms.Kept, err error) (ids []int64) {
+	ids := func(list []sms.RawReport, err error) (ids []int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +138,7 @@ func TestAppliedReportsAreForgotten(t *testing.T) {
 	}
 	// Along with one that comes go two of those applied.
 	in.Applied(7)
-	if err := in.Keep(t.Context(), sms.Kept{AccountID: 1, Query: "q"}); err != nil {
+	if err := in.Keep(t.Context(), sms.RawReport{AccountID: 1, Query: "q"}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]int64{3, 4, 5}, ids(in.After(t.Context(), 0, 3))); d != "" {
@@ -162,7 +163,7 @@ func TestAppliedReportsAreForgotten(t *testing.T) {
 	}
 	again := openInbox(t, data, 0)
 	runInbox(t, again)
-	if err := again.Keep(t.Context(), sms.Kept{Query: "q"}); err != nil {
+	if err := again.Keep(t.Context(), sms.RawReport{Query: "q"}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]int64{12}, ids(again.After(t.Context(), 0, 99))); d != "" {
@@ -177,7 +178,7 @@ func TestWhatWasAppliedBeforeTheStartIsForgotten(t *testing.T) {
 	in := openInbox(t, data, 0)
 	stop, _ := runInbox(t, in)
 	for range 5 {
-		if err := in.Keep(t.Context(), sms.Kept{Query: "q"}); err != nil {
+		if err := in.Keep(t.Context(), sms.RawReport{Query: "q"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -211,7 +212,7 @@ func TestIdsNeverStartBelowTheCursor(t *testing.T) {
 		}
 		in := openInbox(t, data, 1000)
 		runInbox(t, in)
-		if err := in.Keep(t.Context(), sms.Kept{Query: "new"}); err != nil {
+		if err := in.Keep(t.Context(), sms.RawReport{Query: "new"}); err != nil {
 			t.Fatal(err)
 		}
 		list, err := in.After(t.Context(), 1000, 9999)
@@ -227,7 +228,7 @@ func TestAKeepThatFailedSaysSo(t *testing.T) {
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Keep(t.Context(), sms.Kept{Query: "q"}); err == nil {
+	if err := in.Keep(t.Context(), sms.RawReport{Query: "q"}); err == nil {
 		t.Error("a closed inbox took a report")
 	}
 	if _, err := in.After(t.Context(), 0, 1); err == nil {
@@ -242,7 +243,7 @@ func TestKeepEndsWithItsContext(t *testing.T) {
 	in := openInbox(t, t.TempDir(), 0)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if err := in.Keep(ctx, sms.Kept{Query: "nobody writes"}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := in.Keep(ctx, sms.RawReport{Query: "nobody writes"}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 }
@@ -253,7 +254,7 @@ func TestRunDrainsTheQueueAtTheEnd(t *testing.T) {
 	var all sync.WaitGroup
 	for range inboxBatch + 500 {
 		all.Go(func() {
-			if err := in.Keep(context.Background(), sms.Kept{Query: "q"}); err != nil {
+			if err := in.Keep(context.Background(), sms.RawReport{Query: "q"}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -279,7 +280,7 @@ func TestKeptReportsSurviveACrash(t *testing.T) {
 	in := openInbox(t, data, 0)
 	runInbox(t, in)
 	for i := range 50 {
-		if err := in.Keep(t.Context(), sms.Kept{AccountID: 1, ReceivedAt: int64(i), Query: "q"}); err != nil {
+		if err := in.Keep(t.Context(), sms.RawReport{AccountID: 1, ReceivedAt: int64(i), Query: "q"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -45,7 +45,7 @@ func (in *Inbox) Last() int64 { return in.last.Load() }
 
 // number gives the reports their ids: behind everything that was ever kept
 // here, applied or logged.
-func (in *Inbox) number(ctx context.Context, batch []sms.Kept) error {
+func (in *Inbox) number(ctx context.Context, batch []sms.RawReport) error {
 	last := in.last.Load()
 	if in.unsure {
 		var seq int64
@@ -77,7 +77,7 @@ func (in *Inbox) number(ctx context.Context, batch []sms.Kept) error {
 
 // logBeside begins to append a batch to the log; the function that it returns
 // waits for it. While older reports are owed to the log they come first.
-func (in *Inbox) logBeside(ctx context.Context, batch []sms.Kept) (wait func()) {
+func (in *Inbox) logBeside(ctx context.Context, batch []sms.RawReport) (wait func()) {
 	l, first := in.log.Load(), in.noted
 	if first == 0 && len(batch) > 0 {
 		first = batch[0].ID
@@ -157,7 +157,7 @@ func (in *Inbox) forgettableUpTo() int64 {
 }
 
 // keptSum tells a row that the disk has changed; it is never 0.
-func keptSum(k sms.Kept) int64 {
+func keptSum(k sms.RawReport) int64 {
 	var numbers [24]byte
 	binary.LittleEndian.PutUint64(numbers[:], uint64(k.ID))
 	binary.LittleEndian.PutUint64(numbers[8:], uint64(k.AccountID))
@@ -180,11 +180,11 @@ func (in *Inbox) prepareSums(ctx context.Context) error {
 
 // readKept reads reports behind an id; bad are the ids of those that the disk
 // has changed, which are not in the list.
-func readKept(ctx context.Context, from querier, id int64, limit int) (list []sms.Kept, bad []int64, err error) {
+func readKept(ctx context.Context, from querier, id int64, limit int) (list []sms.RawReport, bad []int64, err error) {
 	rows, err := from.QueryContext(ctx,
 		`select id, account_id, received_at, remote, query, sum from raw where id > $1 order by id limit $2`, id, limit)
 	err = forEachRow(rows, err, func(scan func(...any) error) error {
-		var k sms.Kept
+		var k sms.RawReport
 		var sum int64
 		if err := scan(&k.ID, &k.AccountID, &k.ReceivedAt, &k.Remote, &k.Query, &sum); err != nil {
 			return err
@@ -200,8 +200,8 @@ func readKept(ctx context.Context, from querier, id int64, limit int) (list []sm
 }
 
 // mend takes reports that the disk has changed from the log.
-func (in *Inbox) mend(ctx context.Context, list []sms.Kept, bad []int64) ([]sms.Kept, error) {
-	byID := map[int64]sms.Kept{}
+func (in *Inbox) mend(ctx context.Context, list []sms.RawReport, bad []int64) ([]sms.RawReport, error) {
+	byID := map[int64]sms.RawReport{}
 	for _, k := range list {
 		byID[k.ID] = k
 	}
@@ -210,7 +210,7 @@ func (in *Inbox) mend(ctx context.Context, list []sms.Kept, bad []int64) ([]sms.
 		wanted[id] = true
 	}
 	if in.log.Load() != nil && !in.log.Load().Away() {
-		_, _, err := in.log.Load().Entries(ctx, bad[0]-1, func(some []sms.Kept) error {
+		_, _, err := in.log.Load().Entries(ctx, bad[0]-1, func(some []sms.RawReport) error {
 			for _, k := range some {
 				if wanted[k.ID] {
 					byID[k.ID] = k

@@ -27,7 +27,7 @@ const startedSince = `select coalesce(sum(c.recipients), 0) from campaign c wher
 // moment.
 func (db campaignStore) GotRecently(ctx context.Context, account int64, number string,
 	since int64) (n int64, err error) {
-	if err := db.reader.QueryRowContext(ctx, gotRecently, account, padded(sms.Backwards(number)), number,
+	if err := db.reader.QueryRowContext(ctx, gotRecently, account, padded(sms.ReverseTail(number)), number,
 		since).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count what a person got: %w", err)
 	}
@@ -79,7 +79,7 @@ func (c *claimer) skipCapped(ctx context.Context, campaign int64, call []callRow
 			continue
 		}
 		var got int64
-		if err := c.sql.QueryRowContext(ctx, gotRecently, c.account.ID, padded(sms.Backwards(r.Number)), r.Number,
+		if err := c.sql.QueryRowContext(ctx, gotRecently, c.account.ID, padded(sms.ReverseTail(r.Number)), r.Number,
 			since).Scan(&got); err != nil {
 			return 0, fmt.Errorf("count what a person got: %w", err)
 		}

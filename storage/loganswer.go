@@ -165,7 +165,7 @@ func (l *ReportLog) keepAnswers(ctx context.Context, uids map[string]int64, list
 }
 
 // answered settles messages in doubt by answers that the log holds.
-func (p *reconcilePass) answered(ctx context.Context, t *tx, done *sms.Applied) (int, error) {
+func (p *reconcilePass) answered(ctx context.Context, t *tx, done *sms.ApplyResult) (int, error) {
 	n, err := t.AnyLoggedAnswer(ctx, p.account)
 	if err != nil || n == 0 {
 		return 0, err

@@ -30,7 +30,9 @@ func (s *station) doubtAll(c sms.Campaign) {
 
 func (s *station) reconcile() (settled int) {
 	s.t.Helper()
-	s.must(s.db.Reconcile(s.ctx, s.account.ID, "NG", s.now(), func(done sms.Applied) { settled += len(done.Messages) }))
+	s.must(s.db.Reconcile(s.ctx, s.account.ID, "NG", s.now(), func(done sms.ApplyResult) {
+		settled += len(done.Messages)
+	}))
 	return settled
 }
 

@@ -103,7 +103,7 @@ type loggedReport struct {
 
 // put appends records of lesser entries and then reports in the order of their
 // ids.
-func (l *ReportLog) put(ctx context.Context, list []sms.Kept, records ...sealedRecord) error {
+func (l *ReportLog) put(ctx context.Context, list []sms.RawReport, records ...sealedRecord) error {
 	var lines bytes.Buffer
 	enc := json.NewEncoder(&lines)
 	enc.SetEscapeHTML(false)
@@ -173,13 +173,13 @@ func (db *core) accountUIDs(ctx context.Context) (map[string]int64, error) {
 // this database does not know are left out and counted. lost says in words of
 // which days reports cannot be read, "" where all can.
 func (l *ReportLog) Entries(ctx context.Context, cursor int64,
-	each func([]sms.Kept) error) (strangers int, lost string, err error) {
+	each func([]sms.RawReport) error) (strangers int, lost string, err error) {
 	uids, err := l.db.accountUIDs(ctx)
 	if err != nil {
 		return 0, "", err
 	}
 	gone, err := l.since(cursor, byEntry, func(_, _ int64, lines []byte) error {
-		var list []sms.Kept
+		var list []sms.RawReport
 		for line := range bytes.Lines(lines) {
 			var row loggedReport
 			if err := json.Unmarshal(line, &row); err != nil {
@@ -188,7 +188,7 @@ func (l *ReportLog) Entries(ctx context.Context, cursor int64,
 			if row.Kind != "" || row.ID <= cursor {
 				continue
 			}
-			k := sms.Kept{ID: row.ID, ReceivedAt: row.At, Remote: row.Remote, Query: row.Query + string(row.Raw)}
+			k := sms.RawReport{ID: row.ID, ReceivedAt: row.At, Remote: row.Remote, Query: row.Query + string(row.Raw)}
 			if k.AccountID = accountOf(uids, row.Account); k.AccountID == 0 {
 				strangers++
 				continue
@@ -209,7 +209,7 @@ func (l *ReportLog) Entries(ctx context.Context, cursor int64,
 // Check reads the whole log and counts its reports. lost says in words of which
 // days they cannot be read, "" where all can.
 func (l *ReportLog) Check(ctx context.Context) (n int, lost string, err error) {
-	strangers, lost, err := l.Entries(ctx, l.first(), func(list []sms.Kept) error {
+	strangers, lost, err := l.Entries(ctx, l.first(), func(list []sms.RawReport) error {
 		n += len(list)
 		return ctx.Err()
 	})
@@ -226,8 +226,8 @@ func (l *ReportLog) first() int64 {
 	return l.heads[0].Entry
 }
 
-func sortedKept(byID map[int64]sms.Kept) []sms.Kept {
-	list := make([]sms.Kept, 0, len(byID))
+func sortedKept(byID map[int64]sms.RawReport) []sms.RawReport {
+	list := make([]sms.RawReport, 0, len(byID))
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		list = append(list, byID[id])
 	}

@@ -143,8 +143,9 @@ func (s *station) keep(list []sms.Message, status string) (acknowledged []sms.Me
 	for some := range slices.Chunk(list, 50) {
 		for _, m := range some {
 			all.Go(func() {
-				if s.in.Keep(context.Background(), sms.Kept{AccountID: s.account.ID, ReceivedAt: s.now(), Remote: "127.0.0.1:1",
-					Query: callback(m, status)}) == nil {
+				if s.in.Keep(context.Background(), sms.RawReport{AccountID: s.account.ID, ReceivedAt: s.now(),
+					Remote: "127.0.0.1:1",
+					Query:  callback(m, status)}) == nil {
 					mu.Lock()
 					defer mu.Unlock()
 					acknowledged = append(acknowledged, m)

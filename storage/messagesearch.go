@@ -145,14 +145,14 @@ func (db campaignStore) CampaignNames(ctx context.Context, account int64, limit 
 // messages than the limit, even none, and still have one behind it, where
 // there was too much to look through at once.
 func (db campaignStore) SearchMessages(ctx context.Context,
-	f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+	f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error) {
 	if f.Number != "" || f.Ends != "" {
 		list, next, err = db.searchNumber(ctx, f)
 	} else {
 		list, next, err = db.searchCampaigns(ctx, f)
 	}
 	if err != nil {
-		return nil, sms.Place{}, fmt.Errorf("search messages: %w", err)
+		return nil, sms.MessageCursor{}, fmt.Errorf("search messages: %w", err)
 	}
 	return list, next, nil
 }
@@ -161,7 +161,7 @@ func (db campaignStore) SearchMessages(ctx context.Context,
 // the other conditions are held against each of the messages, and after
 // tailLook of them the rest is left to the next page.
 func (db campaignStore) searchNumber(ctx context.Context,
-	f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+	f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error) {
 	query, args := numberQuery(f, nil)
 	candidates, err := db.ids(ctx, query, args)
 	if err != nil {
@@ -170,7 +170,7 @@ func (db campaignStore) searchNumber(ctx context.Context,
 	looked := 0
 	for part := range slices.Chunk(candidates, f.Limit+1) {
 		if looked >= tailLook {
-			return list, sms.Place{MessageID: candidates[looked-1]}, nil
+			return list, sms.MessageCursor{MessageID: candidates[looked-1]}, nil
 		}
 		looked += len(part)
 		found, err := db.foundMessages(ctx, part)
@@ -190,9 +190,9 @@ func (db campaignStore) searchNumber(ctx context.Context,
 	return list, next, nil
 }
 
-func cursorOf(list []sms.FoundMessage) sms.Place {
+func cursorOf(list []sms.FoundMessage) sms.MessageCursor {
 	last := list[len(list)-1]
-	return sms.Place{CampaignID: last.CampaignID, MessageID: last.ID}
+	return sms.MessageCursor{CampaignID: last.CampaignID, MessageID: last.ID}
 }
 
 // matches holds all conditions but that on the last digits against a message.
@@ -209,9 +209,9 @@ func matches(f sms.MessageSearch, m sms.FoundMessage) bool {
 func numberQuery(f sms.MessageSearch, a arguments) (string, arguments) {
 	where := "account_id = " + a.add(f.AccountID) + " and number <> '' and (" + tail + ")"
 	if f.Number != "" {
-		where += " = " + a.add(padded(sms.Backwards(f.Number)))
+		where += " = " + a.add(padded(sms.ReverseTail(f.Number)))
 	} else {
-		first := sms.Backwards(f.Ends)
+		first := sms.ReverseTail(f.Ends)
 		where += " between " + a.add(first) + " and " + a.add(first+maxDigits)
 	}
 	if f.Before.MessageID > 0 {
@@ -231,7 +231,7 @@ func padded(backwards string) string {
 // into gives at least one message, so that a page costs a bounded number of
 // questions.
 func (db campaignStore) searchCampaigns(ctx context.Context,
-	f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error) {
+	f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error) {
 	ids, err := db.newestIDs(ctx, f, math.MaxInt)
 	if err != nil {
 		return nil, next, err

@@ -71,7 +71,7 @@ func TestSearchFindsWhatLookingAtEachWould(t *testing.T) {
 		case 2:
 			search.Ends = rapid.SampledFrom([]string{"0101", "30000101", "0010", "3456", "9999"}).Draw(t, "ends")
 		}
-		for _, s := range sms.Standings() {
+		for _, s := range sms.DisplayStatuses() {
 			if rapid.IntRange(0, 3).Draw(t, "key") == 0 {
 				search.Keys = append(search.Keys, s.Key)
 			}
@@ -87,7 +87,7 @@ func TestSearchFindsWhatLookingAtEachWould(t *testing.T) {
 			for _, m := range list {
 				got = append(got, m.ID)
 			}
-			if next == (sms.Place{}) {
+			if next == (sms.MessageCursor{}) {
 				break
 			}
 			search.Before = next

@@ -72,7 +72,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		queries[name+", span"], _ = spanQuery(search)
 	}
 	queries["search by number"], _ = numberQuery(sms.MessageSearch{Number: "2348030000101", Limit: 50,
-		Before: sms.Place{MessageID: 9}}, nil)
+		Before: sms.MessageCursor{MessageID: 9}}, nil)
 	queries["search by last digits"], _ = numberQuery(sms.MessageSearch{Ends: "0101", Limit: 50}, nil)
 	for name, f := range map[string]sms.MessageFilter{"find": {Text: "a"},
 		"find by standing": {Keys: []string{"delivered", "late"}},

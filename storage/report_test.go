@@ -27,7 +27,7 @@ func (f *fixture) cursor() int64 {
 }
 
 // apply hands over reports as the receiver does.
-func (f *fixture) apply(reports ...sms.DeliveryReport) sms.Applied {
+func (f *fixture) apply(reports ...sms.DeliveryReport) sms.ApplyResult {
 	f.t.Helper()
 	cursor := f.cursor()
 	for i := range reports {
@@ -61,7 +61,7 @@ func TestAReportMovesItsMessage(t *testing.T) {
 	first := f.report(a, 0, "DELIVRD")
 	first.ErrorCode, first.DoneDate = "000", "2026-03-01 10:00"
 	done := f.apply(first)
-	if d := cmp.Diff(sms.Applied{Campaigns: []int64{c.ID}, Messages: []int64{id}}, done); d != "" {
+	if d := cmp.Diff(sms.ApplyResult{Campaigns: []int64{c.ID}, Messages: []int64{id}}, done); d != "" {
 		t.Error(d)
 	}
 	again := first

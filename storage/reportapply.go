@@ -52,7 +52,7 @@ type batchReport struct {
 // the cursors, in one transaction: a crash applies each once. The reports are
 // in the order of the inbox; countries holds each account's country.
 func (db reportStore) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string,
-	upTo sms.Cursors, now int64) (done sms.Applied, err error) {
+	upTo sms.Cursors, now int64) (done sms.ApplyResult, err error) {
 	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
 		a := &reportBatch{tx: t, countries: countries, keys: map[int64]phone.Keys{}, byID: map[int64]*messageChange{},
 			byProviderID: map[providerKey][]*messageChange{}, unmatched: map[eventKey]int64{},
@@ -185,7 +185,7 @@ func (a *reportBatch) apply(r sms.DeliveryReport) {
 
 // save writes what was decided, messages in the order of their rows: their
 // pages are then touched once.
-func (a *reportBatch) save(ctx context.Context, now int64) (done sms.Applied, err error) {
+func (a *reportBatch) save(ctx context.Context, now int64) (done sms.ApplyResult, err error) {
 	for some := range inFewSizes(a.rows, reportsPerStmt) {
 		if err := a.put(ctx, some); err != nil {
 			return done, fmt.Errorf("store reports: %w", err)
@@ -263,7 +263,8 @@ func (a *reportBatch) put(ctx context.Context, list []*batchReport) error {
 			r.SubmitDate, r.DoneDate,
 			r.ShortMessage, r.Raw, r.message, string(r.effect), keptKey(a.matchKeys(r.AccountID).Key(r.Mobile)))
 	}
-	stored, err := a.stmts.QueryContext(ctx, ofRows(putReports, "("+a.engine.placeholders(columns)+")", len(list)), args...)
+	stored, err := a.stmts.QueryContext(ctx, ofRows(putReports, "("+a.engine.placeholders(columns)+")", len(list)),
+		args...)
 	if err != nil {
 		return err
 	}

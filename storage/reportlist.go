@@ -120,14 +120,14 @@ func (db reportStore) CountSilent(ctx context.Context, account, from, until int6
 
 // Inquiry finds the inquiry about a gap by its beginning; sms.ErrNotFound when
 // nobody asked.
-func (db reportStore) Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, error) {
+func (db reportStore) Inquiry(ctx context.Context, account, from int64) (sms.StatusCheck, error) {
 	r, err := db.read().InquiryAt(ctx, account, from)
 	return foundOne(r, err, inquiry, "read an inquiry")
 }
 
 // OpenInquiry begins an inquiry, again where it has ended. It fails with
 // sms.ErrConflict while it runs.
-func (db reportStore) OpenInquiry(ctx context.Context, i sms.Inquiry) error {
+func (db reportStore) OpenInquiry(ctx context.Context, i sms.StatusCheck) error {
 	return db.update(ctx, "begin an inquiry", func(t *tx) error {
 		n, err := t.Queries.OpenInquiry(ctx, query.OpenInquiryParams{AccountID: i.AccountID, FromAt: i.Gap.From,
 			UntilAt: i.Gap.Until, Total: i.Total,
@@ -157,7 +157,8 @@ func (db reportStore) StopInquiry(ctx context.Context, account, from, now int64)
 // NextInquired finds the next message of an account's running inquiry. It
 // fails with sms.ErrNotFound when there is none; an inquiry that has come to
 // its end is ended.
-func (db reportStore) NextInquired(ctx context.Context, account, now int64) (i sms.Inquiry, m sms.Message, err error) {
+func (db reportStore) NextInquired(ctx context.Context, account,
+	now int64) (i sms.StatusCheck, m sms.Message, err error) {
 	row, err := db.read().RunningInquiry(ctx, account)
 	if _, err := wrapNotFound(row, err, "find an inquiry"); err != nil {
 		return i, m, err
@@ -204,7 +205,7 @@ func nextSilent(ctx context.Context, q *query.Queries, i query.Inquiry) (query.M
 
 // PutInquired stores an answer of an inquiry and moves it on, in one
 // transaction. One that was stopped meanwhile keeps the answer all the same.
-func (db reportStore) PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked,
+func (db reportStore) PutInquired(ctx context.Context, i sms.StatusCheck, m sms.Message, a sms.StatusQuery,
 	country string) (after sms.Message, effect sms.Effect, err error) {
 	err = db.update(ctx, "store the provider's answer", func(t *tx) error {
 		a.Why, a.InquiryID = sms.AskedGap, i.ID
@@ -222,9 +223,9 @@ func (db reportStore) PutInquired(ctx context.Context, i sms.Inquiry, m sms.Mess
 	return after, effect, err
 }
 
-func inquiry(r query.Inquiry) sms.Inquiry {
-	return sms.Inquiry{ID: r.ID, AccountID: r.AccountID, Gap: sms.Gap{From: r.FromAt, Until: r.UntilAt},
+func inquiry(r query.Inquiry) sms.StatusCheck {
+	return sms.StatusCheck{ID: r.ID, AccountID: r.AccountID, Gap: sms.Outage{From: r.FromAt, Until: r.UntilAt},
 		State: sms.InquiryState(r.State), Total: r.Total,
-		Asked: r.Asked, Learnt: r.Learnt, By: sms.User{ID: r.ByID, Name: r.ByName}, StartedAt: r.StartedAt,
+		Asked: r.Asked, Resolved: r.Learnt, By: sms.User{ID: r.ByID, Name: r.ByName}, StartedAt: r.StartedAt,
 		EndedAt: r.EndedAt}
 }

@@ -134,7 +134,7 @@ func (s *spool) end() error {
 // after the sync. After a failure the file
 // ends where it did before, or is left behind: what came of the write is in the
 // dark, and nobody was told that it is stored.
-func (s *spool) append(list []sms.Kept) error {
+func (s *spool) append(list []sms.RawReport) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -195,7 +195,7 @@ func (s *spool) start() error {
 // that is written goes on to be used while it cannot be taken: it may hold the
 // only space there is.
 func (s *spool) drain(from func(file string) (int64, error),
-	take func(list []sms.Kept, file string, position int64) error) error {
+	take func(list []sms.RawReport, file string, position int64) error) error {
 	for {
 		s.mu.Lock()
 		if len(s.files) == 0 {
@@ -238,7 +238,7 @@ func (s *spool) remove(name string, end int64) error {
 }
 
 func (s *spool) drainFile(name string, end int64, from func(string) (int64, error),
-	take func([]sms.Kept, string, int64) error) error {
+	take func([]sms.RawReport, string, int64) error) error {
 	f, err := os.Open(filepath.Join(s.folder, name))
 	if err != nil {
 		return err
@@ -250,7 +250,7 @@ func (s *spool) drainFile(name string, end int64, from func(string) (int64, erro
 	}
 	lines := bufio.NewReaderSize(untilZero{io.NewSectionReader(f, position, end-position)}, 1<<20)
 	for ended := false; !ended; {
-		var list []sms.Kept
+		var list []sms.RawReport
 		for len(list) < spoolPart {
 			line, err := lines.ReadString('\n')
 			if errors.Is(err, io.EOF) {
@@ -287,7 +287,7 @@ func (u untilZero) Read(p []byte) (int, error) {
 }
 
 // readSpooled reads one line; ok is false for one that nobody wrote whole.
-func readSpooled(line string) (k sms.Kept, ok bool) {
+func readSpooled(line string) (k sms.RawReport, ok bool) {
 	account, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	at, rest, _ := strings.Cut(rest, " ")
 	remote, err := strconv.QuotedPrefix(rest)

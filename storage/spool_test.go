@@ -59,7 +59,7 @@ func TestAnInboxThatCannotBeWrittenLosesNothing(t *testing.T) {
 	runInbox(t, in)
 	keep := func(q string) {
 		t.Helper()
-		if err := in.Keep(t.Context(), sms.Kept{AccountID: 3, ReceivedAt: 4, Remote: "[::1]:9", Query: q}); err != nil {
+		if err := in.Keep(t.Context(), sms.RawReport{AccountID: 3, ReceivedAt: 4, Remote: "[::1]:9", Query: q}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestFaultsAtAnyMomentLoseNothing(t *testing.T) {
 		all.Go(func() {
 			for i := 0; !stop.Load(); i++ {
 				q := fmt.Sprintf("%d-%d", p, i)
-				if err := in.Keep(context.Background(), sms.Kept{Query: q}); err == nil {
+				if err := in.Keep(context.Background(), sms.RawReport{Query: q}); err == nil {
 					mu.Lock()
 					acknowledged[q] = true
 					mu.Unlock()
@@ -145,7 +145,7 @@ func TestBothFilesFailAndTheReportIsRefused(t *testing.T) {
 	in.spool.folder = blocked
 	runInbox(t, in)
 	breakInbox(t, in)
-	if err := in.Keep(t.Context(), sms.Kept{Query: "q"}); err == nil {
+	if err := in.Keep(t.Context(), sms.RawReport{Query: "q"}); err == nil {
 		t.Error("a report was acknowledged that is nowhere")
 	}
 	if in.spool.waits() {
@@ -165,7 +165,7 @@ func TestALockedInboxIsAnsweredInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if err := in.Keep(t.Context(), sms.Kept{Query: "q"}); err != nil {
+	if err := in.Keep(t.Context(), sms.RawReport{Query: "q"}); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took > 8*time.Second {
@@ -184,9 +184,9 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 		data := t.TempDir()
 		folder := filepath.Join(data, "spool")
 		dead := &spool{folder: folder}
-		var list []sms.Kept
+		var list []sms.RawReport
 		for i := range 2*spoolPart + 500 {
-			list = append(list, sms.Kept{AccountID: 1, Query: fmt.Sprint(i)})
+			list = append(list, sms.RawReport{AccountID: 1, Query: fmt.Sprint(i)})
 		}
 		if err := dead.append(list); err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 		real, died := before.spool, errors.New("died")
 		_ = real.drain(func(string) (int64, error) {
 			return 0, nil
-		}, func(list []sms.Kept, file string, position int64) error {
+		}, func(list []sms.RawReport, file string, position int64) error {
 			if parts++; parts > stopAfter {
 				return died
 			}
@@ -237,7 +237,7 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 
 func TestASpooledLineReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := sms.Kept{AccountID: rapid.Int64().Draw(t, "account"), ReceivedAt: rapid.Int64().Draw(t, "at"),
+		want := sms.RawReport{AccountID: rapid.Int64().Draw(t, "account"), ReceivedAt: rapid.Int64().Draw(t, "at"),
 			Remote: string(rapid.SliceOf(rapid.Byte()).Draw(t, "remote")),
 			Query:  string(rapid.SliceOf(rapid.Byte()).Draw(t, "query"))}
 		line := fmt.Sprintf("%d %d %q %q\n", want.AccountID, want.ReceivedAt, want.Remote, want.Query)
@@ -264,7 +264,7 @@ func TestAnInboxThatIsNotOpenKeepsReports(t *testing.T) {
 	keep := func() {
 		t.Helper()
 		want = append(want, fmt.Sprint(len(want)))
-		if err := in.Keep(t.Context(), sms.Kept{Query: want[len(want)-1]}); err != nil {
+		if err := in.Keep(t.Context(), sms.RawReport{Query: want[len(want)-1]}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -311,7 +311,7 @@ func TestReservedSpaceTakesReports(t *testing.T) {
 	var want []string
 	for i := range 40 {
 		want = append(want, fmt.Sprint("report ", i))
-		in.spool.must(t, in.Keep(t.Context(), sms.Kept{Query: want[i]}))
+		in.spool.must(t, in.Keep(t.Context(), sms.RawReport{Query: want[i]}))
 	}
 	files, err := filepath.Glob(filepath.Join(data, "spool", "*"))
 	if err != nil || len(files) != 1 {

@@ -58,7 +58,7 @@ func TestTakesSaysWhetherAReportCouldBeKept(t *testing.T) {
 	}
 	in.using.Unlock()
 	takes(true)
-	if err := in.Keep(t.Context(), sms.Kept{AccountID: 1, Query: "a report"}); err != nil {
+	if err := in.Keep(t.Context(), sms.RawReport{AccountID: 1, Query: "a report"}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := in.After(t.Context(), 0, 100)

@@ -120,10 +120,10 @@ func (db usageStore) TrafficQuarters(ctx context.Context, account, since int64) 
 
 // CampaignCuts cuts a campaign's messages or reports into parts of one kind, in the
 // order of their names.
-func (db usageStore) CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Cut, error) {
+func (db usageStore) CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Breakdown, error) {
 	rows, err := db.read().CampaignCuts(ctx, id, string(kind))
-	return foundAll(rows, err, func(r query.CampaignCutsRow) sms.Cut {
-		return sms.Cut{Kind: kind, Name: r.Name, Key: r.Key, N: r.N}
+	return foundAll(rows, err, func(r query.CampaignCutsRow) sms.Breakdown {
+		return sms.Breakdown{Kind: kind, Name: r.Name, Key: r.Key, N: r.N}
 	}, "read a campaign's parts")
 }
 

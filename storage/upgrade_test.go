@@ -106,7 +106,8 @@ from pragma_table_info($1)`, table)
 		columns, args = append(columns, name), append(args, value)
 		return nil
 	}))
-	o.exec(fmt.Sprintf("insert into %s (%s) values (%s)", table, strings.Join(columns, ", "), sqliteFile{}.placeholders(len(columns))),
+	o.exec(fmt.Sprintf("insert into %s (%s) values (%s)", table, strings.Join(columns, ", "),
+		sqliteFile{}.placeholders(len(columns))),
 		args...)
 }
 

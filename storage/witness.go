@@ -253,7 +253,7 @@ and state in ('draft', 'queued', 'claimed') order by id limit 100`
 // message that is still to be sent. Somebody sent it: that message is in doubt,
 // and its campaign waits for a person. A forged report can do no more than that;
 // nothing is ever sent because of it, or sent again.
-func (a *reportBatch) witness(ctx context.Context, done *sms.Applied, now int64) error {
+func (a *reportBatch) witness(ctx context.Context, done *sms.ApplyResult, now int64) error {
 	var able map[int64]query.PausableCampaignsRow
 	for _, r := range a.rows {
 		if r.effect != sms.NotMatched || r.ProviderID == "" || r.ShortMessage == "" || !a.inserted[r.event()] {
@@ -282,13 +282,13 @@ func (a *reportBatch) witness(ctx context.Context, done *sms.Applied, now int64)
 }
 
 func (a *reportBatch) testify(ctx context.Context, r *batchReport, able map[int64]query.PausableCampaignsRow,
-	done *sms.Applied, now int64) error {
+	done *sms.ApplyResult, now int64) error {
 	number := a.matchKeys(r.AccountID).Key(r.Mobile)
 	if number == "" {
 		return nil
 	}
 	var id, of int64
-	rows, err := a.sql.QueryContext(ctx, unsentTo, r.AccountID, padded(sms.Backwards(number)), number)
+	rows, err := a.sql.QueryContext(ctx, unsentTo, r.AccountID, padded(sms.ReverseTail(number)), number)
 	if err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var message, campaign int64
 		var text string

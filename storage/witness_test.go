@@ -291,25 +291,25 @@ func TestTheBalanceIsNoFalseAlarm(t *testing.T) {
 // campaign; what is no proof does nothing.
 func TestAReportForWhatWasNotSent(t *testing.T) {
 	const text = "Your appointment is tomorrow at nine"
-	told := func(f *fixture, number, text string) sms.Applied {
+	told := func(f *fixture, number, text string) sms.ApplyResult {
 		return f.apply(sms.DeliveryReport{AccountID: f.account.ID, ProviderID: randomHex(8), Mobile: number,
 			Status: "DELIVRD", ShortMessage: text, ReceivedAt: f.now(), Raw: "raw"})
 	}
 	for name, c := range map[string]struct {
-		tell  func(f *fixture) sms.Applied
+		tell  func(f *fixture) sms.ApplyResult
 		doubt bool
 	}{
-		"the same": {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], text) }, true},
-		"white space": {func(f *fixture) sms.Applied {
+		"the same": {func(f *fixture) sms.ApplyResult { return told(f, numbers(6)[4], text) }, true},
+		"white space": {func(f *fixture) sms.ApplyResult {
 			return told(f, "+"+numbers(6)[4], "Your appointment is  tomorrow at nine ")
 		}, true},
-		"a claimed message":     {func(f *fixture) sms.Applied { f.claim(5); return told(f, numbers(6)[4], text) }, true},
-		"a cut text":            {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], text[:25]) }, false},
-		"another text":          {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], "Something else") }, false},
-		"no text":               {func(f *fixture) sms.Applied { return told(f, numbers(6)[4], "") }, false},
-		"another number":        {func(f *fixture) sms.Applied { return told(f, "2348039999999", text) }, false},
-		"a request in progress": {func(f *fixture) sms.Applied { f.license(f.claim(5)); return told(f, numbers(6)[4], text) }, false},
-		"one that is in doubt": {func(f *fixture) sms.Applied {
+		"a claimed message":     {func(f *fixture) sms.ApplyResult { f.claim(5); return told(f, numbers(6)[4], text) }, true},
+		"a cut text":            {func(f *fixture) sms.ApplyResult { return told(f, numbers(6)[4], text[:25]) }, false},
+		"another text":          {func(f *fixture) sms.ApplyResult { return told(f, numbers(6)[4], "Something else") }, false},
+		"no text":               {func(f *fixture) sms.ApplyResult { return told(f, numbers(6)[4], "") }, false},
+		"another number":        {func(f *fixture) sms.ApplyResult { return told(f, "2348039999999", text) }, false},
+		"a request in progress": {func(f *fixture) sms.ApplyResult { f.license(f.claim(5)); return told(f, numbers(6)[4], text) }, false},
+		"one that is in doubt": {func(f *fixture) sms.ApplyResult {
 			f.settle(f.license(f.claim(5)), sms.Outcome{Class: sms.ClassDoubt})
 			return told(f, numbers(6)[4], text)
 		}, false},
@@ -333,7 +333,7 @@ func TestAReportForWhatWasNotSent(t *testing.T) {
 			}
 			// The report then settles the doubt as it settles others.
 			f.clock.Add(3 * time.Minute.Milliseconds())
-			f.must(f.db.Reconcile(f.ctx, f.account.ID, "NG", f.now(), func(sms.Applied) {}))
+			f.must(f.db.Reconcile(f.ctx, f.account.ID, "NG", f.now(), func(sms.ApplyResult) {}))
 			if m = f.message(m.ID); m.State != sms.Accepted || m.Delivery.Status != "DELIVRD" {
 				t.Errorf("%s %s", m.State, m.Delivery.Status)
 			}

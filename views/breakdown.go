@@ -14,9 +14,9 @@ import (
 // time.
 type BreakdownPage struct {
 	CampaignPage
-	ByNetwork []sms.Cut
-	ByReason  []sms.Cut
-	ByMinute  []sms.Cut
+	ByNetwork []sms.Breakdown
+	ByReason  []sms.Breakdown
+	ByMinute  []sms.Breakdown
 }
 
 // networkShare is one network's messages.
@@ -54,7 +54,7 @@ func networkWords(name string) string {
 
 // reason is one answer of networks or of the provider, with its messages.
 type reason struct {
-	standing sms.Standing
+	standing sms.DisplayStatus
 	code     string
 	n        int64
 }

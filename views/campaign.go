@@ -173,7 +173,7 @@ func (p CampaignPage) views(breakdown bool) []Tab {
 // standings are the choices of the filter by status.
 func (p CampaignPage) standings() []Option {
 	list := []Option{{Value: "", Label: "All statuses"}}
-	for _, s := range sms.Standings() {
+	for _, s := range sms.DisplayStatuses() {
 		if p.Tally[s.Key] > 0 || s.Key == p.State {
 			list = append(list, Option{Value: s.Key, Label: s.Words})
 		}
@@ -256,7 +256,7 @@ func (p CampaignPage) states() []Chip {
 		return nil
 	}
 	var chips []Chip
-	for _, s := range sms.Standings() {
+	for _, s := range sms.DisplayStatuses() {
 		n := p.Tally[s.Key]
 		if s.Tile != p.Tile || n == 0 && s.Key != p.State {
 			continue

@@ -1650,7 +1650,7 @@ func MessageRow(p CampaignPage, m sms.Message) templ.Component {
 }
 
 // StandingTag is what people are told about a message.
-func StandingTag(s sms.Standing) templ.Component {
+func StandingTag(s sms.DisplayStatus) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -26,7 +26,7 @@ type ComposePage struct {
 
 	Templates []sms.Template    // those that may be chosen
 	Template  string            // the id of the one that was used, "" for own text
-	Fixed     map[string]string // what stands in the place of the text's marks, by sms.MarkKey
+	Fixed     map[string]string // what stands in the place of the text's marks, by sms.PlaceholderKey
 
 	SenderIDs []string // those that may be chosen
 	Settings  Link     // where the connection is mended; empty for who may not

@@ -281,7 +281,7 @@ func fixes(list map[string]int64) string {
 func (p ConfirmPage) typedField() InputProps {
 	n := strconv.FormatInt(p.Out.Messages, 10)
 	return InputProps{Field: Field{Name: "typed", Label: "Type " + n + " to confirm",
-		Hint:  "Required for campaigns with more than " + Number(int(p.Account.TypeAbove)) + " recipients.",
+		Hint:  "Required for campaigns with more than " + Number(int(p.Account.ConfirmCountAbove)) + " recipients.",
 		Value: p.Typed, Error: p.Errors["typed"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}
 }
 
@@ -379,7 +379,7 @@ func (p Preview) leftOut() string {
 
 func (p Preview) runs() []Run {
 	var runs []Run
-	for _, s := range sms.Stretches(p.Template, p.Message.Text) {
+	for _, s := range sms.Spans(p.Template, p.Message.Text) {
 		runs = append(runs, Run{Text: s.Text, Filled: s.Filled})
 	}
 	return runs

@@ -208,11 +208,11 @@ func (p DoubtPage) evidence(g sms.DoubtGroup, m sms.Message) (Tone, string) {
 	}
 	at := "Report received " + p.When(h.Report.ReceivedAt)
 	switch {
-	case h.Fit == sms.FitWhole && h.Rivals == 0 && h.Report.ProviderID != "":
+	case h.Fit == sms.FitWhole && h.OtherMatches == 0 && h.Report.ProviderID != "":
 		return ToneOK, at + " with the same number and text. This will be settled automatically within 3 minutes."
-	case h.Fit == sms.FitWhole && h.Rivals > 0:
+	case h.Fit == sms.FitWhole && h.OtherMatches > 0:
 		return ToneWarn, at + " with the same number and text, but " + "it also matches " +
-			Plural(h.Rivals, "other message", "other messages") + "."
+			Plural(h.OtherMatches, "other message", "other messages") + "."
 	case h.Fit == sms.FitWhole:
 		return ToneWarn, at + " with the same number and text, but without a message ID."
 	}

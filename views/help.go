@@ -28,7 +28,7 @@ func testNumbers() []testNumber {
 
 func (n testNumber) number() string { return "0803 000 00" + n.Ending }
 
-func (n testNumber) standing() sms.Standing {
+func (n testNumber) standing() sms.DisplayStatus {
 	s, _ := sms.StandingByKey(n.Standing)
 	return s
 }

@@ -194,7 +194,7 @@ const FixedText = "fixed"
 
 // FixedName is the name of the field with one text for everyone in place of a
 // mark; MarkName is that of the column.
-func FixedName(mark string) string { return "fixed:" + sms.MarkKey(mark) }
+func FixedName(mark string) string { return "fixed:" + sms.PlaceholderKey(mark) }
 
 // listMarksMost is the most marks that get a row.
 const listMarksMost = 50
@@ -203,7 +203,7 @@ func (p ListMessagePage) marks() []string {
 	if p.Order.Message >= 0 {
 		return nil
 	}
-	marks := slices.DeleteFunc(sms.Marks(p.Order.Text), sms.IsStopMark)
+	marks := slices.DeleteFunc(sms.Placeholders(p.Order.Text), sms.IsStopMark)
 	return marks[:min(len(marks), listMarksMost)]
 }
 
@@ -256,7 +256,7 @@ func (p ListMessagePage) examples(column int) string {
 // chosen is what stands in the select of a mark: a column's number, FixedText
 // or "".
 func (p ListMessagePage) chosen(mark string) string {
-	key := sms.MarkKey(mark)
+	key := sms.PlaceholderKey(mark)
 	if _, fixed := p.Order.Fixed[key]; fixed {
 		return FixedText
 	}
@@ -282,7 +282,7 @@ func (p ListMessagePage) markField(mark string) SelectProps {
 
 func (p ListMessagePage) fixedField(mark string) InputProps {
 	return InputProps{Field: Field{Name: FixedName(mark), Label: "##" + mark + "## for everyone",
-		Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.MarkKey(mark)]}, Autocomplete: "off"}
+		Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.PlaceholderKey(mark)]}, Autocomplete: "off"}
 }
 
 func (p ListMessagePage) senderOptions() []Option {
@@ -484,7 +484,7 @@ func (p ListMessagePage) markHint() string {
 		if i == p.Order.Phone || len(p.Columns) == 1 {
 			continue
 		}
-		if mark := "##" + c.Name + "##"; len(sms.Marks(mark)) == 1 && len([]rune(c.Name)) <= 30 {
+		if mark := "##" + c.Name + "##"; len(sms.Placeholders(mark)) == 1 && len([]rune(c.Name)) <= 30 {
 			marks = append(marks, mark)
 		}
 	}

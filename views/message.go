@@ -18,7 +18,7 @@ type MessagePage struct {
 	Attempts []sms.Attempt      // oldest first
 	Reports  []sms.StoredReport // in the order of arrival
 	Blocked  *sms.Blocked       // the number's entry on the list of blocked ones, nil for none
-	Asked    []sms.Asked        // questions to the provider about it, oldest first
+	Asked    []sms.StatusQuery  // questions to the provider about it, oldest first
 	Before   int64              // the message that this one was sent instead of, 0: none
 	After    int64              // the one that was sent instead of this, 0: none
 	Template string             // the text before its marks were filled in, "" where it is not known
@@ -31,7 +31,7 @@ func (p MessagePage) text() []Run {
 		return []Run{{Text: "Text removed"}}
 	}
 	var runs []Run
-	for _, s := range sms.Stretches(p.Template, p.Message.Text) {
+	for _, s := range sms.Spans(p.Template, p.Message.Text) {
 		runs = append(runs, Run(s))
 	}
 	return runs
@@ -57,7 +57,7 @@ func (p MessagePage) MayBlock() bool {
 // MayRepeat says that the message can be sent again by itself and this person
 // may do so.
 func (p MessagePage) MayRepeat() bool {
-	return !p.Masked && p.Message.MayRepeat() && p.Blocked == nil && p.Campaign.GroupID == ""
+	return !p.Masked && p.Message.MayResend() && p.Blocked == nil && p.Campaign.GroupID == ""
 }
 
 // MayAsk says that the provider can be asked about the message, this person
@@ -67,7 +67,7 @@ func (p MessagePage) MayAsk() bool {
 }
 
 func (p MessagePage) waits() bool {
-	return slices.ContainsFunc(p.Asked, func(a sms.Asked) bool { return a.AskedAt == 0 })
+	return slices.ContainsFunc(p.Asked, func(a sms.StatusQuery) bool { return a.AskedAt == 0 })
 }
 
 // Title names the message by whom it goes to.
@@ -328,7 +328,7 @@ func (p MessagePage) reportWords(r sms.StoredReport) Moment {
 
 // asked is a question to the provider, or its answer. What it looks like is
 // not specified (§4.8), so all of it can be read.
-func (p MessagePage) asked(a sms.Asked) event {
+func (p MessagePage) asked(a sms.StatusQuery) event {
 	m := Moment{ID: domID("asked", a.ID), Tone: ToneMute, Glyph: GlyphDecide}
 	if a.AskedAt == 0 {
 		m.Title, m.Text = "Status requested from the provider", "We will ask when sending leaves room."

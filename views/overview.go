@@ -30,8 +30,8 @@ type OverviewPage struct {
 	Today     sms.Tally
 	Latest    []sms.CampaignRow
 	Coming    []sms.Campaign
-	Days      []DayCount // oldest first
-	Lanes     []sms.Lane // of the last 24 hours
+	Days      []DayCount          // oldest first
+	Lanes     []sms.NetworkSeries // of the last 24 hours
 	Failing   []sms.FailingNumber
 	Backups   Backups // for administrators
 	Live      Refresh
@@ -172,7 +172,7 @@ func (p OverviewPage) unmatched() action {
 		ToneInfo, Link{"View reports", ReportsPath + "?kind=unmatched"}}
 }
 
-func (p OverviewPage) failing(l sms.Lane, f sms.Failing) string {
+func (p OverviewPage) failing(l sms.NetworkSeries, f sms.Failing) string {
 	return laneName(l) + ": messages from " + l.SenderID + " have been failing since " + p.Brief(f.Since)
 }
 
@@ -181,7 +181,7 @@ func failingText(f sms.Failing) string {
 		Plural(int(f.Ended), "message", "messages"), f.Before*100)
 }
 
-func laneName(l sms.Lane) string {
+func laneName(l sms.NetworkSeries) string {
 	if l.Network == "" {
 		return "Unknown network"
 	}
@@ -270,13 +270,13 @@ func (p OverviewPage) days() ChartProps {
 const hours = 24
 
 // hourly puts a lane into hours, the oldest first.
-func (p OverviewPage) hourly(l sms.Lane) []sms.LaneSlot {
+func (p OverviewPage) hourly(l sms.NetworkSeries) []sms.LaneSlot {
 	out := make([]sms.LaneSlot, hours)
 	first := p.Now.Truncate(time.Hour).Add(-(hours - 1) * time.Hour).UnixMilli()
 	for i := range out {
 		out[i].At = first + int64(i)*time.Hour.Milliseconds()
 	}
-	for _, s := range l.Slots {
+	for _, s := range l.Points {
 		if i := (s.At - first) / time.Hour.Milliseconds(); s.At >= first && i < hours {
 			out[i].Sent, out[i].Delivered, out[i].Failed = out[i].Sent+s.Sent, out[i].Delivered+s.Delivered,
 				out[i].Failed+s.Failed
@@ -291,10 +291,10 @@ const tooFew = 50
 // lanesShown bounds the table: some accounts have many sender IDs.
 const lanesShown = 12
 
-func (p OverviewPage) lanes() []sms.Lane { return p.Lanes[:min(len(p.Lanes), lanesShown)] }
+func (p OverviewPage) lanes() []sms.NetworkSeries { return p.Lanes[:min(len(p.Lanes), lanesShown)] }
 
 // spark is a lane's hours as a small chart.
-func (p OverviewPage) spark(l sms.Lane) (list []column) {
+func (p OverviewPage) spark(l sms.NetworkSeries) (list []column) {
 	const wide, high = 4.0, 24.0
 	most := int64(1)
 	slots := p.hourly(l)
@@ -319,7 +319,7 @@ func (p OverviewPage) spark(l sms.Lane) (list []column) {
 	return list
 }
 
-func (p OverviewPage) sparkName(l sms.Lane) string {
+func (p OverviewPage) sparkName(l sms.NetworkSeries) string {
 	t := l.Total()
 	return laneName(l) + ", " + l.SenderID + ", the last 24 hours: " + Percent(t.Delivered, t.Delivered+t.Failed) +
 		" delivered"

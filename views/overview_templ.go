@@ -948,7 +948,7 @@ func overviewLanes(p OverviewPage) templ.Component {
 	})
 }
 
-func laneState(p OverviewPage, l sms.Lane) templ.Component {
+func laneState(p OverviewPage, l sms.NetworkSeries) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

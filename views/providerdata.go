@@ -123,7 +123,7 @@ func markRuns(text string) []Run {
 
 func markChips(text string) []Chip {
 	var chips []Chip
-	for _, m := range sms.Marks(text) {
+	for _, m := range sms.Placeholders(text) {
 		chips = append(chips, Chip{Text: "##" + m + "##"})
 	}
 	return chips
@@ -133,7 +133,7 @@ func markChips(text string) []Chip {
 func partsOf(text string) string {
 	s := sms.CountSegments(text, false)
 	words := Plural(s.Parts, "part", "parts")
-	if len(sms.Marks(text)) > 0 {
+	if len(sms.Placeholders(text)) > 0 {
 		return words + " without placeholders filled in; values may make it longer"
 	}
 	return words

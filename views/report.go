@@ -14,8 +14,8 @@ type ReportPage struct {
 	Outlook
 	Kind      string // a key of ReportTabs
 	Rows      []ReportRow
-	Refused   []sms.Pulse // minutes with wrong tokens, for the tab of that name
-	First     string      // address of the newest page, "" on it
+	Refused   []sms.ReceiverMinute // minutes with wrong tokens, for the tab of that name
+	First     string               // address of the newest page, "" on it
 	Next      string
 	CanLink   bool
 	CanAsk    bool
@@ -27,9 +27,9 @@ type ReportPage struct {
 
 // ReportHealth is how the receiving of reports stands.
 type ReportHealth struct {
-	Last       int64     // 0: never
-	Today      sms.Pulse // of the account, since midnight
-	Refused    int64     // wrong tokens today, of all accounts
+	Last       int64              // 0: never
+	Today      sms.ReceiverMinute // of the account, since midnight
+	Refused    int64              // wrong tokens today, of all accounts
 	Suspicious int64
 	Forgotten  int64
 	Silent     int64 // messages sent since about the last report that have none; 0 where that is no alarm
@@ -39,9 +39,9 @@ type ReportHealth struct {
 
 // GapRow is one time in which callbacks were not answered.
 type GapRow struct {
-	Gap     sms.Gap
-	Silent  int64        // messages from then without a report
-	Inquiry *sms.Inquiry // nil while nobody asked
+	Gap     sms.Outage
+	Silent  int64            // messages from then without a report
+	Inquiry *sms.StatusCheck // nil while nobody asked
 }
 
 // ReportRow is one report with the message it is or may be about.
@@ -317,9 +317,9 @@ func (p ReportPage) askWords(g GapRow) string {
 	return "Ask the provider about " + most(g.Silent) + " messages"
 }
 
-func (p ReportPage) asked(i sms.Inquiry) string {
-	learnt := Number(int(i.Learnt)) + " have a status now"
-	if i.Learnt == 1 {
+func (p ReportPage) asked(i sms.StatusCheck) string {
+	learnt := Number(int(i.Resolved)) + " have a status now"
+	if i.Resolved == 1 {
 		learnt = "1 has a status now"
 	}
 	switch i.State {

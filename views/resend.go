@@ -14,20 +14,20 @@ type AgainPage struct {
 }
 
 // choices are those of which there are messages.
-func (p AgainPage) choices(unsent bool) (list []sms.AgainChoice) {
-	for _, c := range sms.AgainChoices() {
-		if c.Unsent == unsent && p.Tally[c.Standing.Key] > 0 {
+func (p AgainPage) choices(unsent bool) (list []sms.ResendChoice) {
+	for _, c := range sms.ResendChoices() {
+		if c.NotSent == unsent && p.Tally[c.Standing.Key] > 0 {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-func (p AgainPage) label(c sms.AgainChoice) string {
+func (p AgainPage) label(c sms.ResendChoice) string {
 	return Number(int(p.Tally[c.Standing.Key])) + " " + againWords(c)
 }
 
-func againWords(c sms.AgainChoice) string {
+func againWords(c sms.ResendChoice) string {
 	words := c.Standing.Words
 	return string(words[0]|0x20) + words[1:]
 }
@@ -40,8 +40,8 @@ func FailedAgain(t sms.Tally) int64 { return againCount(t, false) }
 func UnsentAgain(t sms.Tally) int64 { return againCount(t, true) }
 
 func againCount(t sms.Tally, unsent bool) (n int64) {
-	for _, c := range sms.AgainChoices() {
-		if c.Unsent == unsent && c.May && (unsent || c.Proposed) {
+	for _, c := range sms.ResendChoices() {
+		if c.NotSent == unsent && c.May && (unsent || c.Proposed) {
 			n += t[c.Standing.Key]
 		}
 	}
@@ -56,7 +56,7 @@ type AgainMessagePage struct {
 }
 
 // againID gives the first box the id to which a summary of errors leads.
-func againID(c sms.AgainChoice, p AgainPage) string {
+func againID(c sms.ResendChoice, p AgainPage) string {
 	first := append(p.choices(false), p.choices(true)...)
 	for _, f := range first {
 		if f.May {

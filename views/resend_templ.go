@@ -186,7 +186,7 @@ func AgainForm(f Frame, p AgainPage) templ.Component {
 	})
 }
 
-func againChoices(id, legend string, p AgainPage, choices []sms.AgainChoice) templ.Component {
+func againChoices(id, legend string, p AgainPage, choices []sms.ResendChoice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -486,7 +486,7 @@ func AgainMessage(f Frame, p AgainMessagePage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if risk := p.Message.RepeatRisk(); risk != "" {
+					if risk := p.Message.ResendRisk(); risk != "" {
 						templ_7745c5c3_Var23 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 							templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 							templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)

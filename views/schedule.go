@@ -26,7 +26,7 @@ type SchedulePage struct {
 	When     string // one of the choices
 	Day      string // as typed
 	Time     string
-	Which    sms.Which
+	Which    sms.DSTChoice
 	Ask      bool // the time of day comes twice on that day
 	Chosen   *sms.Schedule
 	Same     *sms.Campaign // was sent in the last 24 hours; nil when there is none
@@ -82,7 +82,7 @@ func (p SchedulePage) whiches() []Option {
 func (p SchedulePage) button() string {
 	at := p.Chosen.Time()
 	words := When(at, p.Now.In(at.Location()))
-	if which := p.Chosen.WhichOf(); which != "" {
+	if which := p.Chosen.DSTChoiceAt(); which != "" {
 		words += " (the " + string(which) + ")"
 	}
 	switch {
@@ -99,7 +99,7 @@ func (p SchedulePage) typedLabel() string { return "Type " + id(p.Asked) + " to 
 func (p SchedulePage) terms() []Term {
 	at := p.Chosen.Time()
 	clock := Clock(at)
-	if which := p.Chosen.WhichOf(); which != "" {
+	if which := p.Chosen.DSTChoiceAt(); which != "" {
 		clock += ", the " + string(which) + " one"
 	}
 	to := Number(int(p.Campaign.Recipients))

@@ -45,15 +45,15 @@ func ofWhich(all, usable int) string {
 const marksShown = 20
 
 // MarkName is the name of the form's field for a mark.
-func MarkName(mark string) string { return "field:" + sms.MarkKey(mark) }
+func MarkName(mark string) string { return "field:" + sms.PlaceholderKey(mark) }
 
 func (p ComposePage) marks() []string {
-	marks := slices.DeleteFunc(sms.Marks(p.Text), sms.IsStopMark)
+	marks := slices.DeleteFunc(sms.Placeholders(p.Text), sms.IsStopMark)
 	return marks[:min(len(marks), marksShown)]
 }
 
 func (p ComposePage) markField(mark string) Field {
-	return Field{Name: MarkName(mark), Label: "Value for ##" + mark + "##", Value: p.Fixed[sms.MarkKey(mark)],
+	return Field{Name: MarkName(mark), Label: "Value for ##" + mark + "##", Value: p.Fixed[sms.PlaceholderKey(mark)],
 		Error: p.Errors[MarkName(mark)]}
 }
 
@@ -77,7 +77,7 @@ func (p ComposePage) errorFields() []string {
 // filled is the text with what stands in the place of its marks so far.
 func (p ComposePage) filled() string {
 	text, _ := sms.Fill(p.Text, func(mark string) (string, bool) {
-		value := p.Fixed[sms.MarkKey(mark)]
+		value := p.Fixed[sms.PlaceholderKey(mark)]
 		return value, value != ""
 	})
 	return text

@@ -74,7 +74,7 @@ func (s *accounts) accountNew(w http.ResponseWriter, r *http.Request, v *page.Vi
 
 func (s *accounts) accountCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	form, bad := readAccount(r.PostForm), sms.Invalid{}
-	a := sms.Account{CallLimit: sms.DefaultCallLimit, TypeAbove: sms.DefaultTypeAbove}
+	a := sms.Account{CallLimit: sms.DefaultCallLimit, ConfirmCountAbove: sms.DefaultTypeAbove}
 	form.apply(&a, bad)
 	c := form.credentials()
 	page.Merge(bad, a.Check())

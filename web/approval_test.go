@@ -22,7 +22,7 @@ func (b *browser) asked(c sms.Campaign, pairs ...string) answer {
 
 func TestASecondPersonApproves(t *testing.T) {
 	s := newSite(t)
-	a := s.clinic(func(a *sms.Account) { a.ApproveAbove, a.TypeAbove = 2, 1 })
+	a := s.clinic(func(a *sms.Account) { a.ApproveAbove, a.ConfirmCountAbove = 2, 1 })
 	ada := s.hire("ada@example.com", sms.Sender)
 	bola, err := s.db.CreateUser(t.Context(), sms.User{Email: "bola@example.com", Name: "Bola Ade", Role: sms.Approver},
 		anyHash, 1)

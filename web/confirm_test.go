@@ -141,7 +141,7 @@ func TestConfirmOfAList(t *testing.T) {
 
 func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
 	s := newSite(t)
-	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 100; a.TypeAbove = 3 })
+	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 100; a.ConfirmCountAbove = 3 })
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	b := s.as(s.boss)
 	path := views.ConfirmPath(c.ID)
@@ -408,7 +408,8 @@ func TestSendingSettings(t *testing.T) {
 	b.post(path, good...).to(views.AccountPath(a.ID) + "?done=saved")
 	got, err := s.db.Account(t.Context(), a.ID)
 	s.must(err)
-	if got.Hours != (sms.Hours{From: 480, To: 1200}) || !got.Abroad || got.TypeAbove != 1000 || got.CallLimit != 50 ||
+	if got.Hours != (sms.Hours{From: 480, To: 1200}) || !got.Abroad || got.ConfirmCountAbove != 1000 ||
+		got.CallLimit != 50 ||
 		got.URLBudget != 8000 || got.Name != "Clinic" {
 		t.Errorf("%+v", got)
 	}
@@ -436,7 +437,7 @@ func TestSendingSettings(t *testing.T) {
 	}
 	s.as(s.hire("m@example.com", sms.Manager)).post(path, good...).is(403)
 	b.post(path, "hours_from", "", "hours_to", "", "type_above", "0", "call_limit", "10", "url_budget", "2000").is(303)
-	if got := s.reload(a.ID); !got.Hours.Always() || got.Abroad || got.TypeAbove != 0 {
+	if got := s.reload(a.ID); !got.Hours.Always() || got.Abroad || got.ConfirmCountAbove != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -38,7 +38,7 @@ type peopleQuestions interface {
 	EndedBlocks(ctx context.Context, account int64, number string, limit int) ([]sms.EndedBlock, error)
 	FindContacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, count int64, err error)
 	List(ctx context.Context, uid string) (sms.List, error)
-	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error)
 }
 
 // audienceOrders make lists of audiences.
@@ -254,7 +254,7 @@ func (s *people) contactShow(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err != nil {
 		return err
 	}
-	p.Messages, p.More = found, next != (sms.Place{})
+	p.Messages, p.More = found, next != (sms.MessageCursor{})
 	if p.Ended, err = s.store.EndedBlocks(r.Context(), v.Account.ID, p.Contact.Number, historyShown); err != nil {
 		return err
 	}

@@ -12,12 +12,13 @@ func TestHelpExplainsEveryState(t *testing.T) {
 	got := s.as(s.hire("v@example.com", sms.Viewer)).get("/help").is(200)
 	s.leads(got)
 	table := got.text("#state-table")
-	for _, state := range sms.Standings() {
+	for _, state := range sms.DisplayStatuses() {
 		if !strings.Contains(table, state.Words) || !strings.Contains(table, state.Help) {
 			t.Errorf("%s is not explained", state.Words)
 		}
 	}
-	got.count("#state-table tbody tr", len(sms.Standings())).count("#test-table tbody tr", 14).has("0803 000 0008", "160",
+	got.count("#state-table tbody tr", len(sms.DisplayStatuses())).count("#test-table tbody tr", 14).has("0803 000 0008",
+		"160",
 		"153", "70", "67")
 	for _, id := range []string{"states", "doubt", "parts", "test-numbers"} {
 		got.count("#"+id, 1)

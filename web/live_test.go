@@ -116,7 +116,7 @@ func TestLiveContract(t *testing.T) {
 	if first := []string{next(t, events), next(t, events)}; !slices.Equal(first, []string{"campaign:42", "account:1"}) {
 		t.Errorf("right after the connect came %v", first)
 	}
-	s.feed.Tell("campaign:7", "campaign:42")
+	s.feed.Publish("campaign:7", "campaign:42")
 	if got := next(t, events); got != "campaign:42" {
 		t.Errorf("got %q", got)
 	}
@@ -139,7 +139,7 @@ func TestLiveRate(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	told := time.Now()
 	for time.Since(told) < time.Second {
-		s.feed.Tell("campaign:42")
+		s.feed.Publish("campaign:42")
 		time.Sleep(time.Millisecond)
 	}
 	last := time.Now()

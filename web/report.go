@@ -30,12 +30,12 @@ type reportQuestions interface {
 	Candidates(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error)
 	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
 	Forgotten(ctx context.Context, account int64) (int64, error)
-	Inquiry(ctx context.Context, account, from int64) (sms.Inquiry, error)
+	Inquiry(ctx context.Context, account, from int64) (sms.StatusCheck, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error)
-	PulseSince(ctx context.Context, account, since int64) (sms.Pulse, error)
-	Refused(ctx context.Context, before int64, limit int) (list []sms.Pulse, more bool, err error)
+	PulseSince(ctx context.Context, account, since int64) (sms.ReceiverMinute, error)
+	Refused(ctx context.Context, before int64, limit int) (list []sms.ReceiverMinute, more bool, err error)
 	Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error)
 	SuspiciousReports(ctx context.Context, account int64) (int64, error)
 }
@@ -43,7 +43,7 @@ type reportQuestions interface {
 // reportOrders are what people do on these pages.
 type reportOrders interface {
 	AskAboutGap(ctx context.Context, by sms.User, account, from int64) error
-	Gaps(ctx context.Context) ([]sms.Gap, error)
+	Gaps(ctx context.Context) ([]sms.Outage, error)
 	LinkReport(ctx context.Context, by sms.User, key, message int64) error
 	StopAsking(ctx context.Context, by sms.User, account, from int64) error
 }

@@ -133,7 +133,7 @@ func TestTheGapIsShownAndAskedAbout(t *testing.T) {
 	boss.post("/reports/gap", "from", from).is(http.StatusConflict)
 	i, m, err := s.db.NextInquired(ctx, a.ID, now())
 	s.must(err)
-	_, _, err = s.db.PutInquired(ctx, i, m, sms.Asked{AccountID: a.ID, MessageID: m.ID, ProviderID: m.ProviderID,
+	_, _, err = s.db.PutInquired(ctx, i, m, sms.StatusQuery{AccountID: a.ID, MessageID: m.ID, ProviderID: m.ProviderID,
 		AskedAt: now(),
 		Answer:  sms.MessageStatus{Number: m.Number, Status: "UNDELIV", Raw: "{}"}}, a.Country)
 	s.must(err)
@@ -152,7 +152,7 @@ func TestHealthOfTheReceiver(t *testing.T) {
 	took.Add(9 * time.Millisecond)
 	minute := s.clock.now().Truncate(time.Minute).UnixMilli()
 	s.must(s.db.AddReceiverStats(context.Background(),
-		[]sms.Pulse{{AccountID: a.ID, Minute: minute, Answered: 2304, Lost: 2,
+		[]sms.ReceiverMinute{{AccountID: a.ID, Minute: minute, Answered: 2304, Lost: 2,
 			Took: took}, {Minute: minute, Refused: 12}}))
 	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3), Text: "Hello"})
 	s.send(a, 1, accept)

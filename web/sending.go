@@ -17,7 +17,7 @@ import (
 // sendingFields are an account's sending settings as the form shows them.
 func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
 	p := views.SendingForm{Action: views.AccountPath(a.ID) + "/sending", Abroad: a.Abroad,
-		TypeAbove: strconv.FormatInt(a.TypeAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
+		TypeAbove: strconv.FormatInt(a.ConfirmCountAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
 		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget),
 		Zone: views.ZoneWords(s.Now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
 	p.From, p.To = a.Hours.Ends()
@@ -102,7 +102,7 @@ func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *page.V
 	page.Merge(bad, err)
 	changed := a
 	changed.Hours, changed.Limits = sending.Hours, sending.Limits
-	changed.TypeAbove, changed.ApproveAbove = sending.TypeAbove, sending.ApproveAbove
+	changed.ConfirmCountAbove, changed.ApproveAbove = sending.TypeAbove, sending.ApproveAbove
 	changed.CallLimit, changed.URLBudget = sending.CallLimit, sending.URLBudget
 	page.Merge(bad, changed.Check())
 	if len(bad) == 0 {

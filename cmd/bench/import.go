@@ -167,12 +167,12 @@ func (c *checking) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	news := c.feed.Listen(feed.List(list.UID))
+	news := c.feed.Subscribe(feed.List(list.UID))
 	defer news.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- lists.NewImporter(c.lists, c.db).Run(ctx) }()
 	for list.State == sms.ListChecking {
-		<-news.Nudged()
+		<-news.C()
 		if list, err = c.db.List(ctx, list.UID); err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func benchReports(ctx context.Context, e env) ([]line, error) {
 		return nil, err
 	}
 	defer applied.stop()
-	nothing := &intake{keep: func(context.Context, sms.Kept) error { return nil }}
+	nothing := &intake{keep: func(context.Context, sms.RawReport) error { return nil }}
 	var best [3]intakeRun
 	for range rounds {
 		for i, side := range []*intake{nothing, kept, applied} {
@@ -121,7 +121,7 @@ func syncTime(dir string) (time.Duration, error) {
 // intake answers reports in this process: with nothing behind it, with the
 // inbox, or with everything up to the messages' counts.
 type intake struct {
-	keep     func(context.Context, sms.Kept) error
+	keep     func(context.Context, sms.RawReport) error
 	inbox    *storage.Inbox
 	db       *storage.DB
 	account  int64
@@ -166,7 +166,7 @@ func newIntake(ctx context.Context, e env, name string, apply bool) (*intake, er
 		s.receiver = workers.NewReceiver(s.inbox, s.db, gateway.ParseReport, feed.New(), slog.New(slog.DiscardHandler),
 			time.Now)
 		s.receiver.ReplayFrom(logged)
-		told = s.receiver.Nudge
+		told = s.receiver.Notify
 		running.Go(func() { s.receiver.Run(ctx) })
 	}
 	running.Go(func() { _ = s.inbox.Run(ctx, told, func(int, error) {}) })
@@ -272,7 +272,7 @@ func (b intakeReports) Account(hash [32]byte) (int64, bool) {
 }
 
 func (b intakeReports) Keep(ctx context.Context, account, at int64, remote, query string) error {
-	return b.to.keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
+	return b.to.keep(ctx, sms.RawReport{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
 }
 
 func (intakeReports) Receives(context.Context) bool       { return true }

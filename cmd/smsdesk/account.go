@@ -50,7 +50,7 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 	}
 	a := sms.Account{Name: c.Name, BaseURL: c.BaseURL, PerMinute: c.PerMinute, CallLimit: c.CallLimit, Country: c.Country,
 		Timezone: c.Timezone, Currency: c.Currency,
-		Abroad: c.Abroad, URLBudget: c.URLBudget, TypeAbove: c.TypeAbove, ApproveAbove: c.ApproveAbove}
+		Abroad: c.Abroad, URLBudget: c.URLBudget, ConfirmCountAbove: c.TypeAbove, ApproveAbove: c.ApproveAbove}
 	if a.PricePerPart, err = sms.ReadPrice(c.Price); err != nil {
 		bad = append(bad, "--price must be an amount, for example 4.00")
 	}

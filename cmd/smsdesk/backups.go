@@ -93,7 +93,7 @@ func (b *backups) Doing() string {
 
 func (b *backups) say(doing string) {
 	b.doing.Store(doing)
-	b.feed.Tell(feed.Backup)
+	b.feed.Publish(feed.Backup)
 }
 
 // Run makes backups until ctx ends. A backup that was cut off then is made at the next start.

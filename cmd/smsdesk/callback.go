@@ -39,7 +39,7 @@ func (s *server) answersCallbacks(ctx context.Context) bool {
 // Before the desk is up there is no pulse.
 type caller struct {
 	front *front
-	pulse *workers.Pulse
+	pulse *workers.ReceiverStats
 }
 
 func (c caller) Account(hash [32]byte) (int64, bool) { return c.front.account(hash) }
@@ -63,7 +63,7 @@ func (c caller) Answered(account int64, took time.Duration, kept bool) {
 }
 
 func (f *front) keep(ctx context.Context, account, at int64, remote, query string) error {
-	return f.inbox.Keep(ctx, sms.Kept{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
+	return f.inbox.Keep(ctx, sms.RawReport{AccountID: account, ReceivedAt: at, Remote: remote, Query: query})
 }
 
 // spooled tells the operator that reports take the second way, at once
@@ -108,7 +108,7 @@ func (s *server) readTokens(ctx context.Context) (unkept, err error) {
 }
 
 func (s *server) keepTokens(ctx context.Context) {
-	news := s.feed.Listen(feed.Account(0))
+	news := s.feed.Subscribe(feed.Account(0))
 	defer news.Close()
 	for said := ""; ; {
 		timer := time.NewTimer(time.Second)
@@ -116,7 +116,7 @@ func (s *server) keepTokens(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-news.Nudged():
+		case <-news.C():
 			news.Take()
 		case <-timer.C:
 		}

@@ -31,7 +31,7 @@ var stateWriters = map[string]string{
 	"storage/messagesearch.go displayFields": "reads the row of a found message",
 	"storage/decision.go doubtGroup":         "reads the row of a draft, to name it",
 	"storage/countcheck.go messages":         "reads rows, to count what they show",
-	"internal/lists/make.go plan":             "begins a campaign of a list, with what its person knew of another",
+	"internal/lists/make.go plan":            "begins a campaign of a list, with what its person knew of another",
 	"storage/claim.go claimFrom":             "reads the row of a campaign whose turn it is, for its times",
 }
 

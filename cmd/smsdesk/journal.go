@@ -79,7 +79,7 @@ func (s *server) showQuestion(ctx context.Context, q *health.Question) error {
 	if q == nil {
 		err = errors.Join(err, s.db.PutSetting(ctx, health.SettingStuck, ""), s.showDisk(ctx))
 	}
-	s.feed.Tell(feed.Journal)
+	s.feed.Publish(feed.Journal)
 	return err
 }
 
@@ -145,7 +145,7 @@ func (s *server) showAnswered(ctx context.Context, failed error) {
 	if err := s.db.PutSetting(ctx, health.SettingAnswering, why); err != nil && ctx.Err() == nil {
 		s.log.Error("what became of the answer cannot be shown", "error", err)
 	}
-	s.feed.Tell(feed.Journal)
+	s.feed.Publish(feed.Journal)
 }
 
 // takeAnswer reads an answer that the pages or the command line left, and
@@ -187,7 +187,7 @@ func (s *server) watchJournal(ctx context.Context) {
 	for {
 		if time.Since(tidied) > journalForgets {
 			tidied = time.Now()
-			s.complain(ctx, "old lines of the journal were not removed", s.journal.Forget(ctx, tidied.UnixMilli()))
+			s.logError(ctx, "old lines of the journal were not removed", s.journal.Forget(ctx, tidied.UnixMilli()))
 		}
 		why := ""
 		if err := s.journal.Stuck(); err != nil {
@@ -201,7 +201,7 @@ func (s *server) watchJournal(ctx context.Context) {
 			}
 			if err := s.db.PutSetting(ctx, health.SettingStuck, why); err == nil {
 				said = why
-				s.feed.Tell(feed.Journal)
+				s.feed.Publish(feed.Journal)
 			}
 		}
 		select {

@@ -111,28 +111,28 @@ func (s *server) beginLogs(ctx context.Context) bool {
 func (s *server) keepLogs(ctx context.Context) {
 	said, seen, tidied := "-", int64(0), time.Time{}
 	for {
-		s.complain(ctx, "the logs were not looked for", errors.Join(s.reports.Look(ctx), s.blocks.Look(ctx)))
-		s.complain(ctx, "the log of blocked numbers is not applied yet", s.replayBlocks(ctx))
+		s.logError(ctx, "the logs were not looked for", errors.Join(s.reports.Look(ctx), s.blocks.Look(ctx)))
+		s.logError(ctx, "the log of blocked numbers is not applied yet", s.replayBlocks(ctx))
 		if err := s.db.LogBlocks(ctx); err != nil && s.blocks.Trouble() == "" {
-			s.complain(ctx, "blocked numbers are not in their log yet", err)
+			s.logError(ctx, "blocked numbers are not in their log yet", err)
 		}
 		if sentence := logSentence(s.reports.Trouble(), s.blocks.Trouble()); sentence != said {
 			if err := s.db.PutSetting(ctx, health.SettingLogs, sentence); err != nil {
-				s.complain(ctx, "the state of the logs was not noted", err)
+				s.logError(ctx, "the state of the logs was not noted", err)
 			} else if said = sentence; said != "" {
 				s.log.Error(said)
 			}
 		}
 		if last := s.inbox.Last(); last != seen {
 			err := s.db.SeeInbox(ctx, last)
-			s.complain(ctx, "not noted how far the inbox is", err)
+			s.logError(ctx, "not noted how far the inbox is", err)
 			if err == nil {
 				seen = last
 			}
 		}
 		if time.Since(tidied) > logsForget {
 			tidied = time.Now()
-			s.complain(ctx, "old delivery reports were not removed from the log", s.forgetLogs(ctx))
+			s.logError(ctx, "old delivery reports were not removed from the log", s.forgetLogs(ctx))
 		}
 		select {
 		case <-ctx.Done():
@@ -142,7 +142,7 @@ func (s *server) keepLogs(ctx context.Context) {
 	}
 }
 
-func (s *server) complain(ctx context.Context, what string, err error) {
+func (s *server) logError(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		s.log.Error(what, "error", err)
 	}

@@ -123,7 +123,7 @@ func (s *server) sandboxAccount(ctx context.Context, base string) (sms.Account, 
 		secrets := sms.Credentials{ClientID: desk.NewToken()[:16], APIKey: desk.NewToken()}
 		a, err = s.desk.CreateAccount(ctx, desk.Operator(),
 			sms.Account{Name: sandboxName, BaseURL: base, Test: true, PerMinute: 1000,
-				Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", TypeAbove: sms.DefaultTypeAbove}, secrets)
+				Country: "NG", Timezone: "Africa/Lagos", Currency: "₦", ConfirmCountAbove: sms.DefaultTypeAbove}, secrets)
 		return a, secrets, err
 	}
 	if err != nil {

@@ -135,9 +135,9 @@ type server struct {
 	importer   *lists.Importer
 	reader     *workers.Reader
 	reconciler *workers.Reconciler
-	forgetter  *workers.Forgetter
+	forgetter  *workers.RetentionJob
 	backups    *backups
-	pulse      *workers.Pulse
+	pulse      *workers.ReceiverStats
 	sandbox    *sandbox.Sandbox
 	sandboxURL string
 	service    *listening // of the sandbox
@@ -240,7 +240,7 @@ func (s *server) build(ctx context.Context) error {
 		s.reader.MailWith(m)
 	}
 	s.reconciler = workers.NewReconciler(s.db, sending, s.feed, s.log, wall)
-	s.forgetter = workers.NewForgetter(s.db, s.feed, s.log, wall)
+	s.forgetter = workers.NewRetentionJob(s.db, s.feed, s.log, wall)
 	s.backups = s.newBackups()
 	s.pulse = workers.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, wall)
 	s.endure()
@@ -273,7 +273,7 @@ func (s *server) answer(ctx context.Context) {
 	if s.CallbackListen != "" {
 		besides = nil
 	}
-	stored := s.receiver.Nudge
+	stored := s.receiver.Notify
 	s.stored.Store(&stored)
 	s.show(ctx, s.pages().Routes(besides), callbacks)
 }
@@ -339,8 +339,8 @@ func (s *server) run(ctx context.Context) error {
 	last.Go(func() error { s.sessions.Store(lastCtx); return nil })
 	last.Go(func() error { s.sessions.Run(lastCtx); return nil })
 	loops.Go(func() error { return s.fail(unlessStopped(loopCtx, s.importer.Run(loopCtx))) })
-	loops.Go(func() error { s.reconciler.Compare(loopCtx); return nil })
-	loops.Go(func() error { s.reconciler.Ask(loopCtx); return nil })
+	loops.Go(func() error { s.reconciler.MatchReports(loopCtx); return nil })
+	loops.Go(func() error { s.reconciler.QueryStatuses(loopCtx); return nil })
 	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepLogShort(loopCtx); return nil })
 	loops.Go(func() error { s.backups.Run(loopCtx); return nil })

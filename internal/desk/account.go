@@ -86,7 +86,7 @@ func (d *Accounts) CreateAccount(ctx context.Context, by sms.User, a sms.Account
 		return sms.Account{}, err
 	}
 	d.audit(ctx, by, "account.create", feed.Account(made.ID), made.Name)
-	d.feed.Tell(feed.Account(made.ID), feed.Account(0))
+	d.feed.Publish(feed.Account(made.ID), feed.Account(0))
 	return made, nil
 }
 
@@ -115,7 +115,7 @@ func (d *Accounts) SaveAccount(ctx context.Context, by sms.User, id int64,
 		return sms.Account{}, err
 	}
 	d.audit(ctx, by, "account.save", feed.Account(id), "")
-	d.feed.Tell(feed.Account(id), feed.Account(0))
+	d.feed.Publish(feed.Account(id), feed.Account(0))
 	return d.store.Account(ctx, id)
 }
 
@@ -138,7 +138,8 @@ func (d *Accounts) SaveSending(ctx context.Context, by sms.User, id int64, s Sen
 		return sms.Account{}, err
 	}
 	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
-		a.Hours, a.Limits, a.Abroad, a.TypeAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits, s.Abroad,
+		a.Hours, a.Limits, a.Abroad, a.ConfirmCountAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits,
+			s.Abroad,
 			s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget
 		return a.Check()
 	})
@@ -155,7 +156,7 @@ func (d *Accounts) SaveSending(ctx context.Context, by sms.User, id int64, s Sen
 				"%d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
 			hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays,
 			s.Limits.MaxPerDay, s.Limits.MaxPerCampaign, s.Limits.MaxPerUserDay))
-	d.feed.Tell(feed.Account(id), feed.Account(0))
+	d.feed.Publish(feed.Account(id), feed.Account(0))
 	return a, nil
 }
 
@@ -182,7 +183,7 @@ func (d *Accounts) TestAccount(ctx context.Context, by sms.User, id int64) (Acco
 		return AccountTest{}, err
 	}
 	t, err := refresh(ctx, d.store, d.gateways, a, d.now)
-	d.feed.Tell(feed.Account(id))
+	d.feed.Publish(feed.Account(id))
 	if err != nil {
 		return AccountTest{}, err
 	}
@@ -190,7 +191,7 @@ func (d *Accounts) TestAccount(ctx context.Context, by sms.User, id int64) (Acco
 		return AccountTest{}, err
 	}
 	d.audit(ctx, by, "account.test", feed.Account(id), "")
-	d.feed.Tell(feed.Account(id), feed.Account(0))
+	d.feed.Publish(feed.Account(id), feed.Account(0))
 	return t, nil
 }
 
@@ -205,7 +206,7 @@ func (d *Accounts) RefreshAccount(ctx context.Context, by sms.User, id int64) er
 		return err
 	}
 	_, err = refresh(ctx, d.store, d.gateways, a, d.now)
-	d.feed.Tell(feed.Account(id))
+	d.feed.Publish(feed.Account(id))
 	return err
 }
 
@@ -286,7 +287,7 @@ func (d *Accounts) ResumeAccount(ctx context.Context, by sms.User, id int64) err
 		return err
 	}
 	d.audit(ctx, by, "account.resume", feed.Account(id), "")
-	d.feed.Tell(feed.Account(id), feed.Account(0))
+	d.feed.Publish(feed.Account(id), feed.Account(0))
 	return nil
 }
 
@@ -303,6 +304,6 @@ func (d *Accounts) RotateCallback(ctx context.Context, by sms.User, account int6
 		return err
 	}
 	d.audit(ctx, by, "callback.rotate", feed.Account(account), kind)
-	d.feed.Tell(feed.Account(0))
+	d.feed.Publish(feed.Account(0))
 	return nil
 }

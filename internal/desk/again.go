@@ -33,18 +33,18 @@ type AgainStore interface {
 // messagesPerTx is how many messages one transaction may store.
 const messagesPerTx = 3000
 
-// AgainOrder says which messages of a campaign are to be sent again.
-type AgainOrder struct {
+// ResendOrder says which messages of a campaign are to be sent again.
+type ResendOrder struct {
 	CampaignID int64
-	Keys       []string // standings of sms.AgainChoices
+	Keys       []string // standings of sms.ResendChoices
 	MessageID  int64    // this one message instead, whatever became of it; 0: those of Keys
 	Token      string   // one-use: the same token gives the same campaign
 }
 
-// SendAgain makes a draft of the messages of an earlier campaign, for the
+// Resend makes a draft of the messages of an earlier campaign, for the
 // person to confirm; the earlier messages stay as they are. Numbers that are
 // blocked now are left out. Its Invalid has the one field "keys".
-func (d *Again) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.Campaign, error) {
+func (d *Again) Resend(ctx context.Context, by sms.User, o ResendOrder) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "send again"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -59,7 +59,7 @@ func (d *Again) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.C
 	if err != nil {
 		return sms.Campaign{}, err
 	}
-	a := again{from: d, order: o, account: account, earlier: earlier}
+	a := resend{from: d, order: o, account: account, earlier: earlier}
 	if err := a.choose(ctx); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -83,36 +83,36 @@ func (d *Again) SendAgain(ctx context.Context, by sms.User, o AgainOrder) (sms.C
 	}
 	d.audit(ctx, by, "campaign.again", feed.Campaign(c.ID),
 		fmt.Sprintf("%d messages of %s", c.Recipients, feed.Campaign(earlier.ID)))
-	d.feed.Tell(feed.Campaigns(c.AccountID), feed.Campaign(earlier.ID))
+	d.feed.Publish(feed.Campaigns(c.AccountID), feed.Campaign(earlier.ID))
 	return c, nil
 }
 
 const nothingAgain = "None of these messages can be sent again"
 
-// again is one order to send again at work.
-type again struct {
+// resend is one order to send again at work.
+type resend struct {
 	from    *Again
-	order   AgainOrder
+	order   ResendOrder
 	account sms.Account
 	earlier sms.Campaign
 	ids     []int64 // the chosen messages, in the order of rows
 }
 
 // choose finds the messages. Only their ids are kept: there may be a million.
-func (a *again) choose(ctx context.Context) error {
+func (a *resend) choose(ctx context.Context) error {
 	if a.order.MessageID > 0 {
 		m, err := a.from.store.Message(ctx, a.order.MessageID)
 		if err != nil {
 			return err
 		}
-		if m.CampaignID != a.earlier.ID || !m.MayRepeat() {
+		if m.CampaignID != a.earlier.ID || !m.MayResend() {
 			return sms.Invalid{"keys": nothingAgain}
 		}
 		a.ids = []int64{m.ID}
 		return nil
 	}
 	var keys []string
-	for _, c := range sms.AgainChoices() {
+	for _, c := range sms.ResendChoices() {
 		if c.May && slices.Contains(a.order.Keys, c.Standing.Key) {
 			keys = append(keys, c.Standing.Key)
 		}
@@ -143,7 +143,7 @@ func (a *again) choose(ctx context.Context) error {
 // each gives the new messages in the order of rows, a few at a time. What may
 // not be sent now is skipped; what was left out before and still may not be
 // sent does not come along.
-func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
+func (a *resend) each(ctx context.Context, do func([]sms.Message) error) error {
 	today := a.from.now().In(a.account.Location())
 	for ids := range slices.Chunk(a.ids, messagesPerTx/2) {
 		list, _, err := a.from.store.Messages(ctx, sms.MessageFilter{CampaignID: a.earlier.ID, IDs: ids, Limit: len(ids)})
@@ -178,7 +178,7 @@ func (a *again) each(ctx context.Context, do func([]sms.Message) error) error {
 }
 
 // make plans and stores the messages, and shows the campaign.
-func (a *again) make(ctx context.Context, r *plan.Repetition) (sms.Campaign, error) {
+func (a *resend) make(ctx context.Context, r *plan.Repetition) (sms.Campaign, error) {
 	if err := a.each(ctx, func(list []sms.Message) error {
 		for _, m := range list {
 			if err := r.Add(m); err != nil {
@@ -201,7 +201,7 @@ func (a *again) make(ctx context.Context, r *plan.Repetition) (sms.Campaign, err
 var errAgainMoved = fmt.Errorf("%w: a number was blocked meanwhile", sms.ErrConflict)
 
 // put stores the messages with their calls.
-func (a *again) put(ctx context.Context, c sms.Campaign, calls []int32) error {
+func (a *resend) put(ctx context.Context, c sms.Campaign, calls []int32) error {
 	sent := 0
 	err := a.each(ctx, func(list []sms.Message) error {
 		for i := range list {

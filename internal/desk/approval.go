@@ -142,7 +142,7 @@ func (d *Campaigns) askedTimeProblem(ctx context.Context, c sms.Campaign, o Ask)
 // else was first, sms.ErrForbidden that it is the person's own. The fields of
 // its Invalid are sender_id, again, time and may_repeat.
 func (d *Campaigns) ApproveCampaign(ctx context.Context, by sms.User, id int64, o ApproveOrder) (sms.Campaign, error) {
-	c, err := d.second(ctx, by, id, "approve")
+	c, err := d.loadForApproval(ctx, by, id, "approve")
 	if err != nil || !c.Waits() && c.Approval.ApprovedBy == by.ID {
 		return c, err
 	}
@@ -170,8 +170,8 @@ func (d *Campaigns) ApproveCampaign(ctx context.Context, by sms.User, id int64, 
 	return approved, nil
 }
 
-// second reads a campaign for the person who is to approve it.
-func (d *Campaigns) second(ctx context.Context, by sms.User, id int64, doing string) (sms.Campaign, error) {
+// loadForApproval reads a campaign for the person who is to approve it.
+func (d *Campaigns) loadForApproval(ctx context.Context, by sms.User, id int64, doing string) (sms.Campaign, error) {
 	if err := by.May(sms.Approver, doing+" campaign"); err != nil {
 		return sms.Campaign{}, err
 	}
@@ -212,7 +212,7 @@ func (d *Campaigns) checkApproval(ctx context.Context, by sms.User, c sms.Campai
 func (d *Campaigns) ReturnCampaign(ctx context.Context, by sms.User, id, version int64,
 	reason string) (sms.Campaign, error) {
 	reason, sentence := sms.CheckReturned(reason)
-	c, err := d.second(ctx, by, id, "send back")
+	c, err := d.loadForApproval(ctx, by, id, "send back")
 	if err != nil {
 		return c, err
 	}
@@ -229,10 +229,10 @@ func (d *Campaigns) ReturnCampaign(ctx context.Context, by sms.User, id, version
 	return returned, nil
 }
 
-// TakeBackCampaign makes a campaign that waits for approval a draft again, to
+// WithdrawApproval makes a campaign that waits for approval a draft again, to
 // be changed or left. Once it is approved the error is sms.ErrConflict.
-func (d *Campaigns) TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
-	return d.change(ctx, by, id, "campaign.take_back", (*sms.Campaign).TakeBack)
+func (d *Campaigns) WithdrawApproval(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
+	return d.updateCampaign(ctx, by, id, "campaign.take_back", (*sms.Campaign).TakeBack)
 }
 
 func (d *Campaigns) approvalDone(ctx context.Context, by sms.User, action string, c sms.Campaign, detail string) {
@@ -242,5 +242,5 @@ func (d *Campaigns) approvalDone(ctx context.Context, by sms.User, action string
 	}
 	d.audit(ctx, by, action, feed.Campaign(c.ID), fmt.Sprintf("%d messages, %d parts, %s; %s", c.Recipients, c.Parts, when,
 		detail))
-	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
+	d.feed.Publish(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 }

@@ -23,7 +23,7 @@ type quartet struct {
 
 func newQuartet(t *testing.T) *quartet {
 	t.Helper()
-	o := &quartet{kit: newKit(t, sandbox.Config{}, func(a *sms.Account) { a.ApproveAbove, a.TypeAbove = 3, 2 })}
+	o := &quartet{kit: newKit(t, sandbox.Config{}, func(a *sms.Account) { a.ApproveAbove, a.ConfirmCountAbove = 3, 2 })}
 	hire := func(name string, role sms.Role) sms.User {
 		u, err := o.DB.CreateUser(o.Ctx, sms.User{Email: name + "@example.com", Name: name, Role: role}, "x", 1)
 		if err != nil {
@@ -277,7 +277,7 @@ func TestHandedOverOnlyInTime(t *testing.T) {
 		"time") == "" {
 		t.Errorf("approved too late: %v", err)
 	}
-	if back, err := o.Desk.TakeBackCampaign(o.Ctx, o.ada, c.ID); err != nil || back.HandOver || back.SendAt != 0 ||
+	if back, err := o.Desk.WithdrawApproval(o.Ctx, o.ada, c.ID); err != nil || back.HandOver || back.SendAt != 0 ||
 		!back.MayStart() {
 		t.Errorf("taken back: %+v %v", back, err)
 	}
@@ -305,11 +305,11 @@ func TestSentBackAndTakenBack(t *testing.T) {
 		sms.ErrForbidden) {
 		t.Errorf("the author approves what somebody else asked for: %v", err)
 	}
-	if _, err := o.Desk.TakeBackCampaign(o.Ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, c.ID); !errors.Is(err,
+	if _, err := o.Desk.WithdrawApproval(o.Ctx, sms.User{ID: 9, Role: sms.Viewer, Active: true}, c.ID); !errors.Is(err,
 		sms.ErrForbidden) {
 		t.Errorf("a viewer takes it back: %v", err)
 	}
-	if draft, err := o.Desk.TakeBackCampaign(o.Ctx, o.sam, c.ID); err != nil || !draft.MayStart() ||
+	if draft, err := o.Desk.WithdrawApproval(o.Ctx, o.sam, c.ID); err != nil || !draft.MayStart() ||
 		draft.Approval != (sms.Approval{}) {
 		t.Errorf("%+v %v", draft, err)
 	}
@@ -379,7 +379,7 @@ func TestDecisionsAtOnce(t *testing.T) {
 		}
 
 		c = o.asked(4, sms.Schedule{})
-		errs = race(approve(o.bola, c), func() error { _, err := o.Desk.TakeBackCampaign(o.Ctx, o.ada, c.ID); return err })
+		errs = race(approve(o.bola, c), func() error { _, err := o.Desk.WithdrawApproval(o.Ctx, o.ada, c.ID); return err })
 		want := sms.CampaignRunning
 		if errs[0] != nil {
 			want = sms.CampaignDraft

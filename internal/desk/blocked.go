@@ -62,7 +62,7 @@ func (d *People) BlockNumbers(ctx context.Context, by sms.User, o BlockOrder) (a
 		detail = list[0].Number + ", " + detail
 	}
 	d.audit(ctx, by, "number.block", feed.Account(account.ID), withNote(detail, note))
-	d.feed.Tell(feed.Blocked(account.ID))
+	d.feed.Publish(feed.Blocked(account.ID))
 	return int(n), len(list), nil
 }
 
@@ -171,12 +171,12 @@ func (d *People) unblocked(ctx context.Context, by sms.User, gone sms.Blocked, n
 	detail := gone.Number + ", was blocked since " + time.UnixMilli(gone.Since).UTC().Format(time.DateOnly) + " (" +
 		gone.Reason() + ")"
 	d.audit(ctx, by, "number.unblock", feed.Account(gone.AccountID), withNote(detail, note))
-	d.feed.Tell(feed.Blocked(gone.AccountID))
+	d.feed.Publish(feed.Blocked(gone.AccountID))
 }
 
-// leaveOut marks the messages to blocked numbers as left out, and says what is
+// leaveOutBlocked marks the messages to blocked numbers as left out, and says what is
 // wrong when nobody else is left.
-func (d *People) leaveOut(ctx context.Context, account sms.Account, c *sms.Campaign,
+func (d *People) leaveOutBlocked(ctx context.Context, account sms.Account, c *sms.Campaign,
 	messages []sms.Message) (sentence string, err error) {
 	var numbers []string
 	for _, m := range messages {
@@ -193,7 +193,7 @@ func (d *People) leaveOut(ctx context.Context, account sms.Account, c *sms.Campa
 		why, kind := "", sms.RowBlocked
 		if b, is := blocked[m.Number]; is {
 			why = b.Sentence(now)
-		} else if why, err = d.enough(ctx, account, *c, m.Number); err != nil {
+		} else if why, err = d.capReason(ctx, account, *c, m.Number); err != nil {
 			return "", err
 		} else {
 			kind = sms.RowOften
@@ -217,9 +217,9 @@ func (d *People) leaveOut(ctx context.Context, account sms.Account, c *sms.Campa
 	return sentence, nil
 }
 
-// enough says that a person got as many messages as the account allows, or "".
+// capReason says that a person got as many messages as the account allows, or "".
 // A test to oneself is not counted.
-func (d *People) enough(ctx context.Context, account sms.Account, c sms.Campaign, number string) (string, error) {
+func (d *People) capReason(ctx context.Context, account sms.Account, c sms.Campaign, number string) (string, error) {
 	l := account.Limits
 	if !l.Capped() || number == "" || c.TestOf > 0 {
 		return "", nil

@@ -48,7 +48,7 @@ type Order struct {
 	GroupName string
 	Text      string
 	Template  string            // name of the service's template whose text Text is, "" for own text
-	Fixed     map[string]string // what stands in the place of each mark of Text, for everybody; by sms.MarkKey
+	Fixed     map[string]string // what stands in the place of each mark of Text, for everybody; by sms.PlaceholderKey
 	Flash     bool
 	Token     string // one-use: the same token gives the same campaign
 	Replaces  int64  // a draft of the same person that this one takes the place of, or 0
@@ -61,7 +61,7 @@ const maxTyped = 1000
 // CreateCampaign checks an order and stores it as a draft, for the person to
 // confirm. Blocked numbers are left out: their messages are skipped from the
 // start. The fields of its Invalid are sender_id, numbers, text, name and, for a
-// mark without a text, "field:" with its sms.MarkKey.
+// mark without a text, "field:" with its sms.PlaceholderKey.
 func (d *Campaigns) CreateCampaign(ctx context.Context, by sms.User, o Order) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, "create campaign"); err != nil {
 		return sms.Campaign{}, err
@@ -83,7 +83,7 @@ func (d *Campaigns) CreateCampaign(ctx context.Context, by sms.User, o Order) (s
 		bad["sender_id"] = sentence
 	}
 	if _, unreadable := bad["numbers"]; !unreadable {
-		if sentence, err := d.people.leaveOut(ctx, account, &c, messages); err != nil {
+		if sentence, err := d.people.leaveOutBlocked(ctx, account, &c, messages); err != nil {
 			return sms.Campaign{}, err
 		} else if sentence != "" {
 			bad["numbers"] = sentence
@@ -104,7 +104,7 @@ func (d *Campaigns) CreateCampaign(ctx context.Context, by sms.User, o Order) (s
 		return sms.Campaign{}, fmt.Errorf("create campaign: %w: the form was used by somebody else", sms.ErrConflict)
 	}
 	if created {
-		d.feed.Tell(feed.Campaigns(o.AccountID))
+		d.feed.Publish(feed.Campaigns(o.AccountID))
 	}
 	return made, nil
 }
@@ -238,7 +238,7 @@ func (d *Campaigns) StartCampaign(ctx context.Context, by sms.User, id int64, o 
 	}
 	d.audit(ctx, by, "campaign.start", feed.Campaign(id),
 		fmt.Sprintf("%d messages, %d parts", started.Recipients, started.Parts))
-	d.feed.Tell(feed.Campaign(id), feed.Campaigns(started.AccountID))
+	d.feed.Publish(feed.Campaign(id), feed.Campaigns(started.AccountID))
 	return started, nil
 }
 
@@ -252,7 +252,7 @@ func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {
 // StopCampaign keeps back what has not left. What is with the provider cannot
 // be called back.
 func (d *Campaigns) StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
-	return d.change(ctx, by, id, "campaign.stop", (*sms.Campaign).Stop)
+	return d.updateCampaign(ctx, by, id, "campaign.stop", (*sms.Campaign).Stop)
 }
 
 // ContinueOrder is what somebody says who continues a campaign.
@@ -284,7 +284,9 @@ func (d *Campaigns) ContinueCampaign(ctx context.Context, by sms.User, id int64,
 	if err := d.mayGo(ctx, by, c, sms.WayContinue, order); err != nil {
 		return c, err
 	}
-	return d.change(ctx, by, id, "campaign.continue", func(now *sms.Campaign) error { return now.Continue(c, d.now()) })
+	return d.updateCampaign(ctx, by, id, "campaign.continue", func(now *sms.Campaign) error {
+		return now.Continue(c, d.now())
+	})
 }
 
 // CancelCampaign gives a campaign up for good: what has not left is never sent
@@ -297,10 +299,10 @@ func (d *Campaigns) CancelCampaign(ctx context.Context, by sms.User, id int64) (
 	if c, err := d.store.Campaign(ctx, id); err != nil || c.State == sms.CampaignCancelled {
 		return c, err
 	}
-	return d.change(ctx, by, id, "campaign.cancel", func(c *sms.Campaign) error { return c.Cancel(by, d.now()) })
+	return d.updateCampaign(ctx, by, id, "campaign.cancel", func(c *sms.Campaign) error { return c.Cancel(by, d.now()) })
 }
 
-func (d *Campaigns) change(ctx context.Context, by sms.User, id int64, action string,
+func (d *Campaigns) updateCampaign(ctx context.Context, by sms.User, id int64, action string,
 	change func(*sms.Campaign) error) (sms.Campaign, error) {
 	if err := by.May(sms.Sender, action); err != nil {
 		return sms.Campaign{}, err
@@ -310,6 +312,6 @@ func (d *Campaigns) change(ctx context.Context, by sms.User, id int64, action st
 		return c, err
 	}
 	d.audit(ctx, by, action, feed.Campaign(id), "")
-	d.feed.Tell(feed.Campaign(id), feed.Campaigns(c.AccountID))
+	d.feed.Publish(feed.Campaign(id), feed.Campaigns(c.AccountID))
 	return c, nil
 }

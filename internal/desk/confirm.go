@@ -71,7 +71,7 @@ func (d *Campaigns) RenameCampaign(ctx context.Context, by sms.User, id int64, n
 	if sentence != "" {
 		return sms.Campaign{}, sms.Invalid{"name": sentence}
 	}
-	return d.change(ctx, by, id, "campaign.rename", func(c *sms.Campaign) error { return c.Rename(name) })
+	return d.updateCampaign(ctx, by, id, "campaign.rename", func(c *sms.Campaign) error { return c.Rename(name) })
 }
 
 // TestOrder asks for one message of a draft to be sent to a phone of the

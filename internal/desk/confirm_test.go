@@ -20,7 +20,7 @@ func said(err error, field string) string {
 }
 
 func TestLargeCampaignsAreTyped(t *testing.T) {
-	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.TypeAbove = 3 })
+	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.ConfirmCountAbove = 3 })
 	small, large := r.Draft("CLINIC", "Hello", rig.Ordinary(3)...), r.Draft("CLINIC", "Hello", rig.Ordinary(5)...)
 	if _, err := r.Desk.StartCampaign(r.Ctx, r.By, small.ID, desk.StartOrder{Version: small.Version}); err != nil {
 		t.Errorf("three are asked for: %v", err)
@@ -73,7 +73,7 @@ func TestLargeCampaignsAreTyped(t *testing.T) {
 }
 
 func TestNobodyTypesWhereTheAccountDoesNotAsk(t *testing.T) {
-	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.TypeAbove = 0 })
+	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.ConfirmCountAbove = 0 })
 	c := r.Draft("CLINIC", "Hello", rig.Ordinary(900)...)
 	if _, err := r.Desk.StartCampaign(r.Ctx, r.By, c.ID, desk.StartOrder{Version: c.Version}); err != nil {
 		t.Error(err)
@@ -105,7 +105,7 @@ func TestRenameCampaign(t *testing.T) {
 }
 
 func TestSendTest(t *testing.T) {
-	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.TypeAbove = 1 })
+	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.ConfirmCountAbove = 1 })
 	ada, err := r.DB.CreateUser(r.Ctx, sms.User{Email: "ada@example.com", Name: "Ada Obi", Role: sms.Sender}, "x", 1)
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ type PeopleStore interface {
 		end sms.Unblocking) (gone sms.Blocked, done bool, err error)
 	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
 	SaveContact(ctx context.Context, c sms.Contact, columns []sms.ContactColumn, now int64) (sms.Contact, error)
-	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error)
 	StartedSince(ctx context.Context, account, user, since int64) (int64, error)
 	UpdateAudience(ctx context.Context, a sms.Audience, now int64) error
 }
@@ -95,7 +95,7 @@ func (d *People) SaveContact(ctx context.Context, by sms.User, o ContactOrder) (
 		return c, d.contactRaced(ctx, c, err)
 	}
 	d.audit(ctx, by, "contact.save", feed.Account(account.ID), fmt.Sprintf("contact %d", saved.ID))
-	d.feed.Tell(feed.Contacts(account.ID), feed.AllContacts)
+	d.feed.Publish(feed.Contacts(account.ID), feed.AllContacts)
 	return saved, nil
 }
 
@@ -151,7 +151,7 @@ func tidyContact(c *sms.Contact, o ContactOrder, account sms.Account,
 		names[column.Key] = true
 	}
 	if column := sms.TidyValue(o.Column, sms.MaxContactTag); column != "" {
-		key := sms.MarkKey(column)
+		key := sms.PlaceholderKey(column)
 		switch {
 		case sms.Reserved(key) || key == "" || names[key]:
 			bad["column"] = "A column with this name already exists. Choose another name"
@@ -188,7 +188,7 @@ func (d *People) DeleteContact(ctx context.Context, by sms.User, account, id int
 		return gone, err
 	}
 	d.audit(ctx, by, "contact.delete", feed.Account(account), gone.Number)
-	d.feed.Tell(feed.Contacts(account), feed.AllContacts)
+	d.feed.Publish(feed.Contacts(account), feed.AllContacts)
 	return gone, nil
 }
 
@@ -268,7 +268,7 @@ func (d *People) putAudience(ctx context.Context, by sms.User, a sms.Audience, m
 		return a, err
 	}
 	d.audit(ctx, by, "audience.save", feed.Account(a.AccountID), a.Name)
-	d.feed.Tell(feed.Contacts(a.AccountID))
+	d.feed.Publish(feed.Contacts(a.AccountID))
 	return a, nil
 }
 
@@ -293,7 +293,7 @@ func (d *People) DeleteAudience(ctx context.Context, by sms.User, account, id in
 		return gone, err
 	}
 	d.audit(ctx, by, "audience.delete", feed.Account(account), gone.Name)
-	d.feed.Tell(feed.Contacts(account))
+	d.feed.Publish(feed.Contacts(account))
 	return gone, nil
 }
 
@@ -321,7 +321,7 @@ func (d *People) ChangeMembers(ctx context.Context, by sms.User, account, audien
 	}
 	n, err := d.store.ChangeMembers(ctx, audience, contacts, in)
 	if err == nil {
-		d.feed.Tell(feed.Contacts(account))
+		d.feed.Publish(feed.Contacts(account))
 	}
 	return n, err
 }

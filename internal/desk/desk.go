@@ -58,9 +58,9 @@ func (w *work) ms() int64 { return w.now().UnixMilli() }
 // New returns a desk. now is the wall clock.
 func New(s Stores, at Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Desk {
 	w := work{feed: news, log: log, now: now, audit: feed.AuditTo(s.Audit, log, now)}
-	signin := newThrottle(now)
+	signin := newLoginLimiter(now)
 	people := &People{work: w, store: s.People}
-	records := &Records{work: w, store: s.Records, reads: s.Reads, gateways: at, lookups: newLookups()}
+	records := &Records{work: w, store: s.Records, reads: s.Reads, gateways: at, lookups: newRefreshLimiter()}
 	journal := &Journal{work: w, store: s.Journal, signin: signin}
 	return &Desk{
 		Accounts:  &Accounts{work: w, store: s.Accounts, gateways: at},

@@ -23,17 +23,17 @@ type Doubts struct {
 // DoubtStore is what those orders need to be remembered.
 type DoubtStore interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
-	Agree(ctx context.Context, id int64, second sms.User, limits plan.Limits, now int64) (sms.Carried, error)
+	Agree(ctx context.Context, id int64, second sms.User, limits plan.Limits, now int64) (sms.DecisionResult, error)
 	AskMessage(ctx context.Context, id, now int64) (made bool, err error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
-	Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since, now int64) (sms.Carried, error)
+	Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since, now int64) (sms.DecisionResult, error)
 	Decision(ctx context.Context, id int64) (sms.Decision, error)
 	DropDecision(ctx context.Context, id int64, by sms.User, now int64) (sms.Decision, error)
-	Gaps(ctx context.Context, since, least int64) ([]sms.Gap, error)
-	LinkReport(ctx context.Context, key, message int64, country string, now int64) (sms.Applied, error)
+	Gaps(ctx context.Context, since, least int64) ([]sms.Outage, error)
+	LinkReport(ctx context.Context, key, message int64, country string, now int64) (sms.ApplyResult, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
-	OpenInquiry(ctx context.Context, i sms.Inquiry) error
+	OpenInquiry(ctx context.Context, i sms.StatusCheck) error
 	Report(ctx context.Context, key int64) (sms.StoredReport, error)
 	StopInquiry(ctx context.Context, account, from, now int64) error
 }
@@ -43,28 +43,28 @@ type DoubtStore interface {
 const decideWithin = 24 * time.Hour
 
 // DecideDoubts carries out what a person chose about messages of a campaign
-// that are in doubt or held, whole or not at all: sms.Overtaken names those
+// that are in doubt or held, whole or not at all: sms.StaleDecisionError names those
 // that were settled meanwhile. readAt is when the person's page was made. Too
 // many at once wait for a second person (the decision's state says so). What
 // is to be sent again stands in a draft of its own afterwards, to be confirmed.
-func (d *Doubts) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided,
-	readAt int64) (sms.Carried, error) {
+func (d *Doubts) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.DecisionItem,
+	readAt int64) (sms.DecisionResult, error) {
 	if err := by.May(sms.Manager, "decide about messages in doubt"); err != nil {
-		return sms.Carried{}, err
+		return sms.DecisionResult{}, err
 	}
 	c, err := d.store.Campaign(ctx, campaign)
 	if err != nil {
-		return sms.Carried{}, err
+		return sms.DecisionResult{}, err
 	}
-	choices = slices.DeleteFunc(slices.Clone(choices), func(x sms.Decided) bool {
+	choices = slices.DeleteFunc(slices.Clone(choices), func(x sms.DecisionItem) bool {
 		return x.Message == 0 && x.Choice == sms.ChooseLater
 	})
-	if !slices.ContainsFunc(choices, func(x sms.Decided) bool { return x.Choice != sms.ChooseLater }) {
-		return sms.Carried{}, sms.Invalid{"choices": "Make at least one decision"}
+	if !slices.ContainsFunc(choices, func(x sms.DecisionItem) bool { return x.Choice != sms.ChooseLater }) {
+		return sms.DecisionResult{}, sms.Invalid{"choices": "Make at least one decision"}
 	}
 	limits, err := d.againLimits(ctx, c)
 	if err != nil {
-		return sms.Carried{}, err
+		return sms.DecisionResult{}, err
 	}
 	out, err := d.store.Decide(ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by,
 		At: readAt}, limits, d.now().Add(-decideWithin).UnixMilli(), d.ms())
@@ -81,21 +81,21 @@ func (d *Doubts) DecideDoubts(ctx context.Context, by sms.User, campaign int64, 
 
 // AgreeDoubts carries out what somebody else proposed. The same person cannot
 // do both.
-func (d *Doubts) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carried, error) {
+func (d *Doubts) AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.DecisionResult, error) {
 	if err := by.May(sms.Manager, "agree to decisions"); err != nil {
-		return sms.Carried{}, err
+		return sms.DecisionResult{}, err
 	}
 	proposed, err := d.store.Decision(ctx, id)
 	if err != nil {
-		return sms.Carried{}, err
+		return sms.DecisionResult{}, err
 	}
 	c, err := d.store.Campaign(ctx, proposed.CampaignID)
 	if err != nil {
-		return sms.Carried{}, err
+		return sms.DecisionResult{}, err
 	}
 	limits, err := d.againLimits(ctx, c)
 	if err != nil {
-		return sms.Carried{}, err
+		return sms.DecisionResult{}, err
 	}
 	out, err := d.store.Agree(ctx, id, by, limits, d.ms())
 	if err != nil {
@@ -126,11 +126,11 @@ func (d *Doubts) DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Dec
 	}
 	d.audit(ctx, by, "doubt.drop", feed.Campaign(out.CampaignID),
 		fmt.Sprintf("decision %d by %s, %d messages", out.ID, out.By.Name, out.N))
-	d.feed.Tell(feed.Campaign(out.CampaignID))
+	d.feed.Publish(feed.Campaign(out.CampaignID))
 	return out, nil
 }
 
-func (d *Doubts) decided(ctx context.Context, by sms.User, action string, c sms.Campaign, out sms.Carried) {
+func (d *Doubts) decided(ctx context.Context, by sms.User, action string, c sms.Campaign, out sms.DecisionResult) {
 	detail := fmt.Sprintf("decision %d: %s", out.Decision.ID, countChoices(out.Counts))
 	if out.Decision.Second.ID > 0 {
 		detail += ", proposed by " + out.Decision.By.Name
@@ -139,9 +139,9 @@ func (d *Doubts) decided(ctx context.Context, by sms.User, action string, c sms.
 		detail += fmt.Sprintf(", to be sent again in %s", feed.Campaign(out.Campaign.ID))
 	}
 	d.audit(ctx, by, action, feed.Campaign(c.ID), detail+". "+choiceList(out.Decision.Choices))
-	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
+	d.feed.Publish(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 	if out.Campaign.ID > 0 {
-		d.feed.Tell(feed.Campaign(out.Campaign.ID))
+		d.feed.Publish(feed.Campaign(out.Campaign.ID))
 	}
 }
 
@@ -156,7 +156,7 @@ func countChoices(counts map[sms.Choice]int) string {
 }
 
 // choiceList writes every choice for the audit log, by call and message.
-func choiceList(list []sms.Decided) string {
+func choiceList(list []sms.DecisionItem) string {
 	words := make([]string, len(list))
 	for i, c := range list {
 		words[i] = fmt.Sprintf("attempt %d: %s (%d)", c.Attempt, c.Choice, c.Seen)
@@ -187,7 +187,7 @@ func (d *Doubts) LinkReport(ctx context.Context, by sms.User, key, message int64
 		return err
 	}
 	d.audit(ctx, by, "report.link", feed.Message(message), fmt.Sprintf("report %d", key))
-	d.feed.Tell(feed.Applied(a.ID, done.Campaigns, done.Messages)...)
+	d.feed.Publish(feed.Applied(a.ID, done.Campaigns, done.Messages)...)
 	return nil
 }
 
@@ -209,7 +209,7 @@ func (d *Doubts) AskMessage(ctx context.Context, by sms.User, message int64) err
 		return err
 	}
 	d.audit(ctx, by, "message.ask", feed.Message(message), "")
-	d.feed.Tell(feed.Message(message), feed.Asked(m.AccountID))
+	d.feed.Publish(feed.Message(message), feed.Asked(m.AccountID))
 	return nil
 }
 
@@ -222,7 +222,7 @@ const (
 
 // Gaps lists when callbacks were not answered in the last seven days, oldest
 // first.
-func (d *Doubts) Gaps(ctx context.Context) ([]sms.Gap, error) {
+func (d *Doubts) Gaps(ctx context.Context) ([]sms.Outage, error) {
 	return d.store.Gaps(ctx, d.now().Add(-gapsBack).UnixMilli(), minGap.Milliseconds())
 }
 
@@ -237,7 +237,7 @@ func (d *Doubts) AskAboutGap(ctx context.Context, by sms.User, account, from int
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(gaps, func(g sms.Gap) bool { return g.From == from })
+	i := slices.IndexFunc(gaps, func(g sms.Outage) bool { return g.From == from })
 	if i < 0 {
 		return fmt.Errorf("ask about lost reports: %w", sms.ErrNotFound)
 	}
@@ -246,12 +246,12 @@ func (d *Doubts) AskAboutGap(ctx context.Context, by sms.User, account, from int
 	if err != nil {
 		return err
 	}
-	if err := d.store.OpenInquiry(ctx, sms.Inquiry{AccountID: account, Gap: g, Total: n, By: by,
+	if err := d.store.OpenInquiry(ctx, sms.StatusCheck{AccountID: account, Gap: g, Total: n, By: by,
 		StartedAt: d.ms()}); err != nil {
 		return err
 	}
 	d.audit(ctx, by, "gap.ask", feed.Account(account), fmt.Sprintf("%d messages", n))
-	d.feed.Tell(feed.Reports(account))
+	d.feed.Publish(feed.Reports(account))
 	return nil
 }
 
@@ -264,6 +264,6 @@ func (d *Doubts) StopAsking(ctx context.Context, by sms.User, account, from int6
 		return err
 	}
 	d.audit(ctx, by, "gap.stop", feed.Account(account), "")
-	d.feed.Tell(feed.Reports(account))
+	d.feed.Publish(feed.Reports(account))
 	return nil
 }

@@ -50,7 +50,7 @@ func (d *Records) CreateGroup(ctx context.Context, by sms.User, account, parent 
 		return "", err
 	}
 	there := false // before the call, as far as is known here
-	said, err = d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.create",
+	said, err = d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.create",
 		detail: name,
 		check: func(ctx context.Context) (err error) {
 			if parent != 0 {
@@ -95,7 +95,7 @@ func (d *Records) RenameGroup(ctx context.Context, by sms.User, account, id int6
 	if name, err = groupName(name); err != nil {
 		return "", err
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.rename",
+	return d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.rename",
 		detail: seen + " to " + name,
 		check: func(ctx context.Context) error {
 			now, err := d.group(ctx, account, id)
@@ -126,7 +126,7 @@ func (d *Records) DeleteGroup(ctx context.Context, by sms.User, account, id int6
 		return "", err
 	}
 	forget := func(ctx context.Context) error { return d.store.DeleteGroup(ctx, account, id) }
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.delete",
+	return d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordGroups, account: account, action: "group.delete",
 		detail: g.Name,
 		check: func(ctx context.Context) error {
 			now, err := d.group(ctx, account, id)

@@ -53,7 +53,7 @@ func (d *Campaigns) HandOverCampaign(ctx context.Context, by sms.User, id int64,
 	d.audit(ctx, by, "campaign.hand_over", feed.Campaign(id),
 		fmt.Sprintf("%d messages, %d parts, for %s", started.Recipients, started.Parts,
 			at.Time().Format("2006-01-02 15:04 -0700")))
-	d.feed.Tell(feed.Campaign(id), feed.Campaigns(started.AccountID))
+	d.feed.Publish(feed.Campaign(id), feed.Campaigns(started.AccountID))
 	return started, nil
 }
 

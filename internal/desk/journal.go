@@ -18,7 +18,7 @@ import (
 type Journal struct {
 	work
 	store  JournalStore
-	signin *throttle
+	signin *loginLimiter
 	sent   sentCounts
 }
 
@@ -69,7 +69,7 @@ func (d *Journal) AcceptOlderState(ctx context.Context, by sms.User, password st
 		return err
 	}
 	d.audit(ctx, by, "journal.answer", string(relation), q.Sentence(time.UTC))
-	d.feed.Tell(feed.Journal)
+	d.feed.Publish(feed.Journal)
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (d *Journal) checkCurrent(ctx context.Context, by sms.User, password, ip st
 	if password == "" {
 		return sms.Invalid{"current": "Enter your password"}
 	}
-	left, ok := d.signin.begin(by.Email, ip)
+	left, ok := d.signin.reserve(by.Email, ip)
 	if !ok {
 		return sms.Invalid{"current": tooManyTries}
 	}
@@ -94,7 +94,7 @@ func (d *Journal) checkCurrent(ctx context.Context, by sms.User, password, ip st
 		d.audit(ctx, u, "password.fail", userName(u.ID), "")
 		return sms.Invalid{"current": wrongCurrent(left)}
 	}
-	d.signin.passed(by.Email)
+	d.signin.reset(by.Email)
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (d *Journal) CloseGap(ctx context.Context, by sms.User, id int64) error {
 	}
 	d.audit(ctx, by, "journal.close", "gap:"+strconv.FormatInt(id, 10),
 		"smsdesk sent nothing that the journal does not know")
-	d.feed.Tell(feed.Journal)
+	d.feed.Publish(feed.Journal)
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (d *Journal) DeleteRemembered(ctx context.Context, by sms.User, from, befor
 	d.sent.clear()
 	day := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 	d.audit(ctx, by, "journal.forget", feed.Journal, fmt.Sprintf("%d messages of %s to %s", n, day(from), day(before)))
-	d.feed.Tell(feed.Journal)
+	d.feed.Publish(feed.Journal)
 	return n, nil
 }
 
@@ -160,7 +160,7 @@ func (d *Journal) IncludeSent(ctx context.Context, by sms.User, id int64) (sms.C
 		return c, err
 	}
 	d.audit(ctx, by, "campaign.include_sent", feed.Campaign(id), fmt.Sprintf("%d messages", health.SumSends(list)))
-	d.feed.Tell(feed.Campaign(id))
+	d.feed.Publish(feed.Campaign(id))
 	return d.store.Campaign(ctx, id)
 }
 

@@ -16,11 +16,11 @@ const (
 	lookupTimeout  = 10 * time.Second
 )
 
-// lookups remembers when records of the service were last asked for because
+// refreshLimiter remembers when records of the service were last asked for because
 // somebody named one that is not known here.
-type lookups struct {
-	mu sync.Mutex
-	by map[string]*lookup
+type refreshLimiter struct {
+	mu     sync.Mutex
+	byName map[string]*lookup
 }
 
 type lookup struct {
@@ -29,20 +29,20 @@ type lookup struct {
 	err   error
 }
 
-func newLookups() *lookups { return &lookups{by: map[string]*lookup{}} }
+func newRefreshLimiter() *refreshLimiter { return &refreshLimiter{byName: map[string]*lookup{}} }
 
-func (l *lookups) of(name string) *lookup {
+func (l *refreshLimiter) of(name string) *lookup {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.by[name] == nil {
-		l.by[name] = &lookup{}
+	if l.byName[name] == nil {
+		l.byName[name] = &lookup{}
 	}
-	return l.by[name]
+	return l.byName[name]
 }
 
-// lookUp asks the service for an account's records of one kind. Whoever comes
+// refreshUnknown asks the service for an account's records of one kind. Whoever comes
 // while they are read, or just afterwards, shares the answer.
-func (d *Records) lookUp(ctx context.Context, what string, account int64,
+func (d *Records) refreshUnknown(ctx context.Context, what string, account int64,
 	read func(context.Context, Gateway) error) error {
 	l := d.lookups.of(fmt.Sprint(what, account))
 	l.mu.Lock()
@@ -55,7 +55,7 @@ func (d *Records) lookUp(ctx context.Context, what string, account int64,
 	if l.err != nil && ctx.Err() == nil {
 		d.log.Warn(what+" not read", "account", account, "error", l.err)
 	}
-	d.feed.Tell(feed.Account(account))
+	d.feed.Publish(feed.Account(account))
 	return l.err
 }
 

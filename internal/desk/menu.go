@@ -92,7 +92,7 @@ func (d *Menus) PublishMenu(ctx context.Context, by sms.User, id, revision int64
 		return 0, err
 	}
 	d.audit(ctx, by, "menu.publish", MenuName(id), fmt.Sprintf("version %d", no))
-	d.feed.Tell(feed.Menus)
+	d.feed.Publish(feed.Menus)
 	return no, nil
 }
 
@@ -105,7 +105,7 @@ func (d *Menus) WithdrawMenu(ctx context.Context, by sms.User, id int64) error {
 		return err
 	}
 	d.audit(ctx, by, "menu.withdraw", MenuName(id), "")
-	d.feed.Tell(feed.Menus)
+	d.feed.Publish(feed.Menus)
 	return nil
 }
 

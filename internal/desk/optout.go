@@ -60,7 +60,7 @@ func (d *People) optOut(ctx context.Context, b sms.Blocked) (fresh bool, err err
 	if n > 0 {
 		d.audit(ctx, person(), "number.block", feed.Account(b.AccountID),
 			fmt.Sprintf("%s, %s: %s", b.Number, b.Reason(), b.Proof))
-		d.feed.Tell(feed.Blocked(b.AccountID))
+		d.feed.Publish(feed.Blocked(b.AccountID))
 	}
 	return n > 0, nil
 }

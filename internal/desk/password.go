@@ -34,7 +34,7 @@ var hashParams = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$FJSnenLqLiBKt1Oko0EG+Q$tIXnluJQjuAnTxPIA3Iuc8ZQ3phaTs8StB63OFbaKAE"
 
 func (h hasher) hash(ctx context.Context, password string) (string, error) {
-	if err := h.take(ctx); err != nil {
+	if err := h.acquire(ctx); err != nil {
 		return "", err
 	}
 	defer func() { <-h }()
@@ -47,7 +47,7 @@ func (h hasher) hash(ctx context.Context, password string) (string, error) {
 
 // matches says whether the password belongs to the hash; never for nobodysHash.
 func (h hasher) matches(ctx context.Context, password, hash string) (bool, error) {
-	if err := h.take(ctx); err != nil {
+	if err := h.acquire(ctx); err != nil {
 		return false, err
 	}
 	defer func() { <-h }()
@@ -58,7 +58,7 @@ func (h hasher) matches(ctx context.Context, password, hash string) (bool, error
 	return ok && hash != nobodysHash, nil
 }
 
-func (h hasher) take(ctx context.Context) error {
+func (h hasher) acquire(ctx context.Context) error {
 	select {
 	case h <- struct{}{}:
 		return nil
@@ -82,7 +82,7 @@ func checkPassword(password string, u sms.User) string {
 		return "Password has a character we cannot store. Use a different one"
 	case onlyAbout(password, u):
 		return "Password is too close to your name, your email address or the word smsdesk. Add unrelated words"
-	case obvious(password):
+	case isCommonPassword(password):
 		return "The password is easy to guess. Use several unrelated words"
 	}
 	return ""
@@ -111,9 +111,9 @@ func onlyAbout(password string, u sms.User) bool {
 
 func notAlphanumeric(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// obvious finds the passwords that reach the length by repeating or counting,
+// isCommonPassword finds the passwords that reach the length by repeating or counting,
 // and the long ones that stand on every list of leaked passwords.
-func obvious(password string) bool {
+func isCommonPassword(password string) bool {
 	r := []rune(strings.ToLower(norm.NFC.String(password)))
 	for unit := 1; unit <= len(r)/2; unit++ {
 		if repeats(r, unit) {

@@ -17,7 +17,7 @@ type Records struct {
 	store    RecordStore
 	reads    RefreshStore
 	gateways Gateways
-	lookups  *lookups
+	lookups  *refreshLimiter
 }
 
 // RecordStore is what those orders need to be remembered.
@@ -109,7 +109,7 @@ func (d *Records) RefreshRecords(ctx context.Context, by sms.User, account int64
 }
 
 func (d *Records) lookUpRecords(ctx context.Context, account int64, kind sms.RecordKind) error {
-	return d.lookUp(ctx, string(kind), account, func(ctx context.Context, g Gateway) error {
+	return d.refreshUnknown(ctx, string(kind), account, func(ctx context.Context, g Gateway) error {
 		return recordReader{d.reads, g, account, d.now}.read(ctx, kind)
 	})
 }
@@ -132,13 +132,13 @@ type recordChange struct {
 
 const changeTimeout = 90 * time.Second
 
-// changeRecord makes one call, once, and keeps what came of it. Changes of one
+// updateAtProvider makes one call, once, and keeps what came of it. Changes of one
 // account's records of one kind are made one after the other, so that each
 // looks at what the one before left. It goes on when the person's browser has
 // gone: a request that has left is not called back. What the service refuses is
 // an Invalid with the field "provider", or "name" for a name that is taken; a
 // record that is gone there is sms.ErrGone, and gone here too.
-func (d *Records) changeRecord(ctx context.Context, by sms.User, c recordChange) (said string, err error) {
+func (d *Records) updateAtProvider(ctx context.Context, by sms.User, c recordChange) (said string, err error) {
 	turn := d.lookups.of(fmt.Sprint("change of ", c.kind, c.account))
 	turn.mu.Lock()
 	defer turn.mu.Unlock()
@@ -164,11 +164,11 @@ func (d *Records) changeRecord(ctx context.Context, by sms.User, c recordChange)
 		if c.forget != nil {
 			err = errors.Join(err, c.forget(ctx))
 		}
-		d.reread(ctx, reader, c.kind)
-		d.feed.Tell(feed.Records(c.account))
+		d.reload(ctx, reader, c.kind)
+		d.feed.Publish(feed.Records(c.account))
 		return "", err
 	case errors.Is(err, sms.ErrUncertain):
-		if said, err = d.lookForChange(ctx, reader, c, err); err != nil {
+		if said, err = d.verifyChange(ctx, reader, c, err); err != nil {
 			return "", err
 		}
 	case errors.Is(err, sms.ErrTaken):
@@ -181,23 +181,23 @@ func (d *Records) changeRecord(ctx context.Context, by sms.User, c recordChange)
 			return "", err
 		}
 	}
-	d.reread(ctx, reader, c.kind)
+	d.reload(ctx, reader, c.kind)
 	d.audit(ctx, by, c.action, feed.Account(c.account), c.detail)
-	d.feed.Tell(feed.Records(c.account), feed.Account(c.account))
+	d.feed.Publish(feed.Records(c.account), feed.Account(c.account))
 	return said, nil
 }
 
-// reread brings what is kept up to date after a change. That it fails is kept
+// reload brings what is kept up to date after a change. That it fails is kept
 // for the page, and does not undo the change.
-func (d *Records) reread(ctx context.Context, r recordReader, kind sms.RecordKind) {
+func (d *Records) reload(ctx context.Context, r recordReader, kind sms.RecordKind) {
 	if err := r.read(ctx, kind); err != nil {
 		d.log.Warn(string(kind)+" not read after a change", "account", r.account, "error", err)
 	}
 }
 
-// lookForChange reads the list after a change of which nobody knows whether it
+// verifyChange reads the list after a change of which nobody knows whether it
 // was made.
-func (d *Records) lookForChange(ctx context.Context, r recordReader, c recordChange,
+func (d *Records) verifyChange(ctx context.Context, r recordReader, c recordChange,
 	lost error) (said string, err error) {
 	if c.shows == nil || r.read(ctx, c.kind) != nil {
 		return "", sms.Invalid{"provider": lost.Error()}
@@ -206,7 +206,7 @@ func (d *Records) lookForChange(ctx context.Context, r recordReader, c recordCha
 	if err != nil {
 		return "", err
 	}
-	d.feed.Tell(feed.Records(c.account))
+	d.feed.Publish(feed.Records(c.account))
 	if !there {
 		return "",
 			sms.Invalid{"provider": "We lost the connection, and the change does not show at the provider. Refresh the list " +
@@ -235,7 +235,7 @@ func (d *Records) SaveRecordSettings(ctx context.Context, by sms.User, account i
 	d.audit(ctx, by, "account.records", feed.Account(account),
 		fmt.Sprintf("creates %t, warning below %d, floor %d (hundredths), others send %t",
 			after.Creates, after.WarnBelow, after.Floor, after.OthersSend))
-	d.feed.Tell(feed.Account(account), feed.Records(account))
+	d.feed.Publish(feed.Account(account), feed.Records(account))
 	return after, nil
 }
 
@@ -250,7 +250,7 @@ func (d *Records) SeeAlarms(ctx context.Context, by sms.User, account, last int6
 		return err
 	}
 	d.audit(ctx, by, "balance.seen", feed.Account(account), fmt.Sprintf("%d alarms", n))
-	d.feed.Tell(feed.Account(account))
+	d.feed.Publish(feed.Account(account))
 	return nil
 }
 

@@ -278,7 +278,7 @@ func TestSendingStopsAtTheFloor(t *testing.T) {
 	}
 	for deadline := time.Now().Add(5 * time.Second); mails.text() == "" &&
 		time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		r.Feed.Tell(feed.Account(0))
+		r.Feed.Publish(feed.Account(0))
 	}
 	stop()
 	<-done

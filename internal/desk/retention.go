@@ -24,6 +24,6 @@ func (d *Accounts) SaveRetention(ctx context.Context, by sms.User, r sms.Retenti
 	d.audit(ctx, by, "retention.save", feed.Retention,
 		fmt.Sprintf("messages %d, reports %d, calls %d months; 0 for ever; log of reports %d days", r.Messages, r.Reports,
 			r.Calls, r.Days()))
-	d.feed.Tell(feed.Retention)
+	d.feed.Publish(feed.Retention)
 	return nil
 }

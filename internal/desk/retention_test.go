@@ -31,10 +31,10 @@ func TestNumbersAndTextsGoWhenTheirTimeIsOver(t *testing.T) {
 		}
 	}
 	clock := time.Now()
-	f := workers.NewForgetter(r.DB, r.Feed, slog.New(slog.DiscardHandler), func() time.Time { return clock })
+	f := workers.NewRetentionJob(r.DB, r.Feed, slog.New(slog.DiscardHandler), func() time.Time { return clock })
 	pass := func() (number, text string) {
 		t.Helper()
-		if err := f.Pass(r.Ctx); err != nil {
+		if err := f.RunOnce(r.Ctx); err != nil {
 			t.Fatal(err)
 		}
 		list, _, err := r.DB.Messages(r.Ctx, sms.MessageFilter{CampaignID: c.ID, Limit: 1})

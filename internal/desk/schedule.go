@@ -25,7 +25,7 @@ func (d *Campaigns) ProposeSchedule(ctx context.Context, by sms.User, id int64, 
 	if sentence := at.Check(d.now()); sentence != "" {
 		return sms.Campaign{}, sms.Invalid{"time": sentence}
 	}
-	return d.change(ctx, by, id, "campaign.propose", func(c *sms.Campaign) error { return c.Propose(at) })
+	return d.updateCampaign(ctx, by, id, "campaign.propose", func(c *sms.Campaign) error { return c.Propose(at) })
 }
 
 // RescheduleCampaign gives a campaign that has not started by its schedule yet
@@ -78,14 +78,14 @@ func (d *Campaigns) schedule(ctx context.Context, by sms.User, id int64, at sms.
 	}
 	d.audit(ctx, by, s.action, feed.Campaign(id),
 		fmt.Sprintf("%d messages, %s", set.Recipients, at.Time().Format("2006-01-02 15:04 -0700")))
-	d.feed.Tell(feed.Campaign(id), feed.Campaigns(set.AccountID))
+	d.feed.Publish(feed.Campaign(id), feed.Campaigns(set.AccountID))
 	return set, nil
 }
 
 // CancelSchedule takes the schedule back: the campaign is a draft again, to be
 // changed, sent or left. Once it has started the error is sms.ErrConflict.
 func (d *Campaigns) CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.Campaign, error) {
-	return d.change(ctx, by, id, "campaign.unschedule", (*sms.Campaign).Unschedule)
+	return d.updateCampaign(ctx, by, id, "campaign.unschedule", (*sms.Campaign).Unschedule)
 }
 
 // hold leaves the start of a campaign to a person, unless it is not the one any
@@ -95,7 +95,7 @@ func (d *Campaigns) hold(ctx context.Context, c sms.Campaign, code, sentence str
 		return now.Hold(c.Version, code, sentence)
 	})
 	if err == nil {
-		d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
+		d.feed.Publish(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 	}
 	return held, err
 }
@@ -113,7 +113,7 @@ func (d *Campaigns) release(ctx context.Context, by sms.User, c sms.Campaign, o 
 	if code, sentence := refused.holds(); sentence != "" {
 		return d.hold(ctx, c, code, sentence)
 	}
-	return d.change(ctx, by, c.ID, "campaign.start", func(now *sms.Campaign) error {
+	return d.updateCampaign(ctx, by, c.ID, "campaign.start", func(now *sms.Campaign) error {
 		return now.Release(by, c.Version, d.now())
 	})
 }

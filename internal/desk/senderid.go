@@ -104,7 +104,7 @@ func (d *Records) UpdatePurpose(ctx context.Context, by sms.User, account, id in
 	if err != nil {
 		return "", err
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.update",
+	return d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.update",
 		detail: record.Text,
 		check: func(ctx context.Context) error {
 			now, err := d.senderID(ctx, account, id)
@@ -143,7 +143,7 @@ func (d *Records) DeleteSenderID(ctx context.Context, by sms.User, account, id i
 		}
 		return errors.Join(err, failed)
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.delete",
+	return d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.delete",
 		detail: record.Text,
 		call:   func(ctx context.Context, g Gateway) (string, error) { return g.DeleteSenderID(ctx, id) },
 		keep:   forget, forget: forget,
@@ -166,7 +166,7 @@ func (d *Records) CreateSenderID(ctx context.Context, by sms.User, account int64
 	if err := bad.Or(); err != nil {
 		return "", err
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.create",
+	return d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordSenders, account: account, action: "senderid.create",
 		detail: text,
 		check:  func(ctx context.Context) error { return d.creates(ctx, account) },
 		call:   func(ctx context.Context, g Gateway) (string, error) { return g.CreateSenderID(ctx, text, purpose) },
@@ -193,6 +193,6 @@ func (d *Records) ChooseDefaultSender(ctx context.Context, by sms.User, account,
 		return err
 	}
 	d.audit(ctx, by, "senderid.default", feed.Account(account), record.Text)
-	d.feed.Tell(feed.Account(account), feed.Records(account))
+	d.feed.Publish(feed.Account(account), feed.Records(account))
 	return nil
 }

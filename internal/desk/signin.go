@@ -26,7 +26,7 @@ var ErrTimedOut = fmt.Errorf("the session was not used for too long: %w", sms.Er
 type Door struct {
 	work
 	store  DoorStore
-	signin *throttle
+	signin *loginLimiter
 	outage Outage
 }
 
@@ -71,7 +71,7 @@ func (d *Door) SignIn(ctx context.Context, email, password, ip, agent string) (t
 	if len(bad) > 0 {
 		return "", sms.User{}, bad
 	}
-	left, ok := d.signin.begin(email, ip)
+	left, ok := d.signin.reserve(email, ip)
 	if !ok {
 		d.log.Warn("sign-in refused: too many tries", "ip", ip)
 		return "", sms.User{}, sms.Invalid{"email": tooManyTries}
@@ -94,7 +94,7 @@ func (d *Door) SignIn(ctx context.Context, email, password, ip, agent string) (t
 		d.audit(ctx, u, "signin.fail", userName(u.ID), ip)
 		return "", sms.User{}, sms.Invalid{"email": wrongPassword(left)}
 	}
-	d.signin.passed(email)
+	d.signin.reset(email)
 	if token, err = d.newSession(ctx, u, agent); err != nil {
 		return "", sms.User{}, err
 	}
@@ -192,7 +192,7 @@ func (d *Door) ChangePassword(ctx context.Context, by sms.User, current, wanted,
 	if len(bad) > 0 {
 		return "", bad
 	}
-	left, ok := d.signin.begin(by.Email, ip)
+	left, ok := d.signin.reserve(by.Email, ip)
 	if !ok {
 		return "", sms.Invalid{"current": tooManyTries}
 	}
@@ -207,7 +207,7 @@ func (d *Door) ChangePassword(ctx context.Context, by sms.User, current, wanted,
 		d.audit(ctx, u, "password.fail", userName(u.ID), "")
 		return "", sms.Invalid{"current": wrongCurrent(left)}
 	}
-	d.signin.passed(by.Email)
+	d.signin.reset(by.Email)
 	if hash, err = d.signin.hashing.hash(ctx, wanted); err != nil {
 		return "", err
 	}

@@ -69,6 +69,6 @@ func (d *Campaigns) startDue(ctx context.Context, c sms.Campaign) error {
 	by := sms.User{ID: c.StartedBy, Name: c.StartedName}
 	d.audit(ctx, by, "campaign.start", feed.Campaign(c.ID),
 		fmt.Sprintf("%d messages, %d parts, as scheduled", started.Recipients, started.Parts))
-	d.feed.Tell(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
+	d.feed.Publish(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 	return nil
 }

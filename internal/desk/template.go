@@ -15,7 +15,7 @@ import (
 // given for would reach people as it is written, so it goes into bad.
 func filled(o Order, bad sms.Invalid) string {
 	text, missing := sms.Fill(plain(o.Text), func(name string) (string, bool) {
-		value := strings.TrimSpace(plain(o.Fixed[sms.MarkKey(name)]))
+		value := strings.TrimSpace(plain(o.Fixed[sms.PlaceholderKey(name)]))
 		return value, value != "" && !sms.IsStopMark(name)
 	})
 	for _, name := range missing {
@@ -23,7 +23,8 @@ func filled(o Order, bad sms.Invalid) string {
 			bad["text"] = "Opt-out links are different for each recipient. To use one, upload a list or send to an audience"
 			continue
 		}
-		bad["field:"+sms.MarkKey(name)] = fmt.Sprintf("Enter a value for ##%s##, or upload a list with a column for it", name)
+		bad["field:"+sms.PlaceholderKey(name)] = fmt.Sprintf(
+			"Enter a value for ##%s##, or upload a list with a column for it", name)
 	}
 	return strings.TrimSpace(text)
 }
@@ -125,7 +126,7 @@ func (d *Records) UpdateTemplate(ctx context.Context, by sms.User, account int64
 			return now.Name == name && plain(now.Text) == text, err
 		}
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.update",
+	return d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.update",
 		detail: name,
 		check: func(ctx context.Context) error {
 			same, err := is(seen.Name, plain(seen.Text))(ctx)
@@ -153,7 +154,7 @@ func (d *Records) DeleteTemplate(ctx context.Context, by sms.User, account, id i
 		return "", err
 	}
 	forget := func(ctx context.Context) error { return d.store.DeleteTemplate(ctx, account, id) }
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.delete",
+	return d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.delete",
 		detail: t.Name,
 		call:   func(ctx context.Context, g Gateway) (string, error) { return g.DeleteTemplate(ctx, id) },
 		keep:   forget, forget: forget,
@@ -183,7 +184,7 @@ func (d *Records) SaveTemplateDraft(ctx context.Context, by sms.User,
 	draft.ChangedName = by.Name
 	kept, err := d.store.PutTemplateDraft(ctx, draft, d.ms())
 	if err == nil {
-		d.feed.Tell(feed.Records(draft.AccountID))
+		d.feed.Publish(feed.Records(draft.AccountID))
 	}
 	return kept, err
 }
@@ -201,7 +202,7 @@ func (d *Records) DeleteTemplateDraft(ctx context.Context, by sms.User, account,
 		return err
 	}
 	d.audit(ctx, by, "template.draft_delete", feed.Account(account), draft.Name)
-	d.feed.Tell(feed.Records(account))
+	d.feed.Publish(feed.Records(account))
 	return nil
 }
 
@@ -226,7 +227,7 @@ func (d *Records) CreateTemplate(ctx context.Context, by sms.User, account, draf
 	if err != nil {
 		return "", err
 	}
-	return d.changeRecord(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.create",
+	return d.updateAtProvider(ctx, by, recordChange{kind: sms.RecordTemplates, account: account, action: "template.create",
 		detail: from.Name,
 		check:  func(ctx context.Context) error { return d.creates(ctx, account) },
 		call: func(ctx context.Context, g Gateway) (string, error) {

@@ -17,36 +17,37 @@ const (
 	throttleCap = 20_000 // remembered addresses of each kind
 )
 
-// throttle slows down guessing, by the person's email address and by the
+// loginLimiter slows down guessing, by the person's email address and by the
 // network address it comes from. Both count: rotating one of them must not help.
-type throttle struct {
+type loginLimiter struct {
 	mu      sync.Mutex
 	now     func() time.Time
-	people  map[[32]byte]tries
-	sources map[netip.Prefix]minute
+	people  map[[32]byte]attempts
+	sources map[netip.Prefix]window
 	hashing hasher
 }
 
-type tries struct {
+type attempts struct {
 	failed int
 	last   time.Time
 	until  time.Time // no try before this
 }
 
-type minute struct {
+type window struct {
 	began time.Time
 	count int
 }
 
-func newThrottle(now func() time.Time) *throttle {
-	return &throttle{now: now, people: map[[32]byte]tries{}, sources: map[netip.Prefix]minute{}, hashing: newHasher()}
+func newLoginLimiter(now func() time.Time) *loginLimiter {
+	return &loginLimiter{now: now, people: map[[32]byte]attempts{}, sources: map[netip.Prefix]window{},
+		hashing: newHasher()}
 }
 
-// begin counts a try before the password is looked at, so that many at once
+// reserve counts a try before the password is looked at, so that many at once
 // get no more tries than one after another. left is how many stay after this
 // one; ok is false when it must not be made. An ip that cannot be read is one
 // address of its own.
-func (t *throttle) begin(email, ip string) (left int, ok bool) {
+func (t *loginLimiter) reserve(email, ip string) (left int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
@@ -59,7 +60,7 @@ func (t *throttle) begin(email, ip string) (left int, ok bool) {
 		return 0, false
 	}
 	if now.Sub(p.last) > forgetTries {
-		p = tries{}
+		p = attempts{}
 	}
 	p.failed, p.last = p.failed+1, now
 	if p.failed >= freeTries {
@@ -72,18 +73,18 @@ func (t *throttle) begin(email, ip string) (left int, ok bool) {
 	return max(freeTries-p.failed, 0), true
 }
 
-// passed forgets the failures of a person who has proved who they are.
-func (t *throttle) passed(email string) {
+// reset forgets the failures of a person who has proved who they are.
+func (t *loginLimiter) reset(email string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.people, sha256.Sum256([]byte(email)))
 }
 
-func (t *throttle) source(ip string, now time.Time) bool {
+func (t *loginLimiter) source(ip string, now time.Time) bool {
 	from := network(ip)
 	m, known := t.sources[from]
 	if now.Sub(m.began) >= time.Minute {
-		m = minute{began: now}
+		m = window{began: now}
 	}
 	if m.count >= addressRate {
 		return false
@@ -121,7 +122,7 @@ func network(ip string) netip.Prefix {
 // forgetOldest makes room: first what is too old to count, then the person
 // with the fewest failures, so that flooding with made-up addresses does not
 // free one that is being attacked.
-func (t *throttle) forgetOldest(now time.Time) {
+func (t *loginLimiter) forgetOldest(now time.Time) {
 	var least [32]byte
 	found := false
 	for k, p := range t.people {

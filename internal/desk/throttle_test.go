@@ -14,11 +14,11 @@ import (
 
 func TestThrottleByPerson(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	th := newThrottle(func() time.Time { return now })
+	th := newLoginLimiter(func() time.Time { return now })
 	ip := 0
 	try := func() bool {
 		ip++
-		_, ok := th.begin("ada@example.com", fmt.Sprintf("198.51.100.%d", ip%250))
+		_, ok := th.reserve("ada@example.com", fmt.Sprintf("198.51.100.%d", ip%250))
 		return ok
 	}
 	for i := range freeTries {
@@ -45,11 +45,11 @@ func TestThrottleByPerson(t *testing.T) {
 func TestThrottleAnHour(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(1_800_000_000, 0)
-		th := newThrottle(func() time.Time { return now })
+		th := newLoginLimiter(func() time.Time { return now })
 		looked := 0
 		for end := now.Add(time.Hour); now.Before(end); {
 			from := rapid.IntRange(0, 255).Draw(t, "from")
-			if _, ok := th.begin("ada@example.com", fmt.Sprintf("2001:db8:%x::1", from)); ok {
+			if _, ok := th.reserve("ada@example.com", fmt.Sprintf("2001:db8:%x::1", from)); ok {
 				looked++
 			}
 			now = now.Add(time.Duration(rapid.IntRange(1, 20000).Draw(t, "ms")) * time.Millisecond)
@@ -62,10 +62,10 @@ func TestThrottleAnHour(t *testing.T) {
 
 func TestThrottleBySource(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	th := newThrottle(func() time.Time { return now })
+	th := newLoginLimiter(func() time.Time { return now })
 	count := func(ip func(i int) string) (n int) {
 		for i := range 100 {
-			if _, ok := th.begin(fmt.Sprintf("%s-%d", ip(0), i), ip(i)); ok {
+			if _, ok := th.reserve(fmt.Sprintf("%s-%d", ip(0), i), ip(i)); ok {
 				n++
 			}
 		}
@@ -87,20 +87,20 @@ func TestThrottleBySource(t *testing.T) {
 		}
 	}
 	now = now.Add(time.Minute)
-	if _, ok := th.begin("other", "203.0.113.7"); !ok {
+	if _, ok := th.reserve("other", "203.0.113.7"); !ok {
 		t.Error("still refused a minute later")
 	}
 }
 
 func TestThrottleCountsBeforeItLooks(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	th := newThrottle(func() time.Time { return now })
+	th := newLoginLimiter(func() time.Time { return now })
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	passed := 0
 	for i := range 200 {
 		wait.Go(func() {
-			if _, ok := th.begin("ada@example.com", fmt.Sprintf("198.51.%d.1", i)); ok {
+			if _, ok := th.reserve("ada@example.com", fmt.Sprintf("198.51.%d.1", i)); ok {
 				mu.Lock()
 				passed++
 				mu.Unlock()
@@ -115,15 +115,15 @@ func TestThrottleCountsBeforeItLooks(t *testing.T) {
 
 func TestThrottleIsBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	th := newThrottle(func() time.Time { return now })
+	th := newLoginLimiter(func() time.Time { return now })
 	for range freeTries {
-		th.begin("victim@example.com", "192.0.2.1")
+		th.reserve("victim@example.com", "192.0.2.1")
 	}
 	for i := range throttleCap + 500 {
 		if i%15 == 0 {
 			now = now.Add(time.Millisecond)
 		}
-		th.begin(fmt.Sprintf("made-up-%d", i), fmt.Sprintf("2001:db8:%x:%x::", i>>16, i&0xffff))
+		th.reserve(fmt.Sprintf("made-up-%d", i), fmt.Sprintf("2001:db8:%x:%x::", i>>16, i&0xffff))
 	}
 	if len(th.people) > throttleCap || len(th.sources) > throttleCap {
 		t.Errorf("%d people and %d sources are remembered", len(th.people), len(th.sources))

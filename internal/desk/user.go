@@ -29,7 +29,7 @@ const (
 type Staff struct {
 	work
 	store  StaffStore
-	signin *throttle
+	signin *loginLimiter
 	setup  *setup
 }
 
@@ -266,7 +266,7 @@ func (d *Staff) AcceptInvite(ctx context.Context, token, name, password string) 
 	if err != nil {
 		return sms.User{}, err
 	}
-	d.signin.passed(u.Email)
+	d.signin.reset(u.Email)
 	d.audit(ctx, u, "user.accept", userName(u.ID), string(u.Role))
 	return u, nil
 }

@@ -24,8 +24,8 @@ type Listener struct {
 	nudge chan struct{}
 }
 
-// Listen hears of the given names until Close.
-func (f *Feed) Listen(names ...string) *Listener {
+// Subscribe hears of the given names until Close.
+func (f *Feed) Subscribe(names ...string) *Listener {
 	l := &Listener{feed: f, names: names, dirty: map[string]bool{}, nudge: make(chan struct{}, 1)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,10 +38,10 @@ func (f *Feed) Listen(names ...string) *Listener {
 	return l
 }
 
-// Tell says that these things changed. Call it after the commit, never before.
+// Publish says that these things changed. Call it after the commit, never before.
 // It costs as much as there are names and listeners to them: a batch of reports
 // names a thousand messages at which nobody looks.
-func (f *Feed) Tell(names ...string) {
+func (f *Feed) Publish(names ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, n := range names {
@@ -55,8 +55,8 @@ func (f *Feed) Tell(names ...string) {
 	}
 }
 
-// Nudged is ready when Take has something to give.
-func (l *Listener) Nudged() <-chan struct{} { return l.nudge }
+// C is ready when Take has something to give.
+func (l *Listener) C() <-chan struct{} { return l.nudge }
 
 // Take returns the names that changed since the last Take.
 func (l *Listener) Take() []string {

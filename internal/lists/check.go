@@ -62,9 +62,9 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 	case o.Text == "" && o.Message == o.Phone:
 		bad["message"] = "The numbers and the messages cannot be in the same column. Choose another"
 	}
-	marks := sms.Marks(o.Text)
+	marks := sms.Placeholders(o.Text)
 	for _, m := range marks {
-		key := sms.MarkKey(m)
+		key := sms.PlaceholderKey(m)
 		if sms.IsStopMark(m) {
 			continue
 		}
@@ -81,37 +81,38 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 	return bad
 }
 
-// filling makes the text of a row.
-type filling struct {
+// renderer makes the text of a row.
+type renderer struct {
 	text    string
 	message int
-	own     bool              // text is for rows without a message of their own
-	by      map[string]source // by the name of a mark as written
-	link    func() string     // what stands in the place of the mark for a link; nil without
+	own     bool                    // text is for rows without a message of their own
+	byName  map[string]columnOrText // by the name of a mark as written
+	link    func() string           // what stands in the place of the mark for a link; nil without
 }
 
-// source is what fills a mark: a column, or one text for everybody.
-type source struct {
+// columnOrText is what fills a mark: a column, or one text for everybody.
+type columnOrText struct {
 	column int
 	fixed  string
 	stop   bool // the link with which the person stops messages
 }
 
-func newFilling(o sms.ListOrder) filling {
-	f := filling{text: o.Text, message: o.Message, own: o.Own && o.Text != "" && o.Message >= 0, by: map[string]source{}}
+func newRenderer(o sms.ListOrder) renderer {
+	f := renderer{text: o.Text, message: o.Message, own: o.Own && o.Text != "" && o.Message >= 0,
+		byName: map[string]columnOrText{}}
 	if o.Text != "" && !f.own {
 		f.message = -1
 	}
 	sms.Fill(o.Text, func(name string) (string, bool) {
-		key := sms.MarkKey(name)
+		key := sms.PlaceholderKey(name)
 		if sms.IsStopMark(name) {
-			f.by[name] = source{column: -1, stop: true}
+			f.byName[name] = columnOrText{column: -1, stop: true}
 		} else if fixed := o.Fixed[key]; fixed != "" {
-			f.by[name] = source{column: -1, fixed: fixed}
+			f.byName[name] = columnOrText{column: -1, fixed: fixed}
 		} else if column, ok := o.Fields[key]; ok {
-			f.by[name] = source{column: column}
+			f.byName[name] = columnOrText{column: column}
 		} else {
-			f.by[name] = source{column: -1}
+			f.byName[name] = columnOrText{column: -1}
 		}
 		return "", true
 	})
@@ -119,8 +120,8 @@ func newFilling(o sms.ListOrder) filling {
 }
 
 // constant says that every row gets the same text.
-func (f filling) constant() bool {
-	for _, s := range f.by {
+func (f renderer) constant() bool {
+	for _, s := range f.byName {
 		if s.column >= 0 || s.stop {
 			return false
 		}
@@ -135,8 +136,8 @@ func cell(cells []string, i int) string {
 	return strings.TrimSpace(cells[i])
 }
 
-func (f filling) value(cells []string, name string) string {
-	s := f.by[name]
+func (f renderer) value(cells []string, name string) string {
+	s := f.byName[name]
 	if s.stop && f.link != nil {
 		return f.link()
 	}
@@ -146,7 +147,7 @@ func (f filling) value(cells []string, name string) string {
 	return cell(cells, s.column)
 }
 
-func (f filling) fill(cells []string) (text string, missing []string) {
+func (f renderer) fill(cells []string) (text string, missing []string) {
 	if f.message >= 0 {
 		if own := cell(cells, f.message); own != "" || !f.own {
 			return own, nil
@@ -159,7 +160,7 @@ func (f filling) fill(cells []string) (text string, missing []string) {
 }
 
 // preview is fill for a page.
-func (f filling) preview(cells []string) (text string, missing []string) {
+func (f renderer) preview(cells []string) (text string, missing []string) {
 	text, missing = f.fill(cells)
 	return strings.TrimSpace(text), missing
 }
@@ -178,11 +179,11 @@ const (
 type checker struct {
 	account sms.Account
 	list    sms.List
-	fill    filling
+	fill    renderer
 	columns []int // that the message needs, beside the phone number
 	phones  *phoneReader
 	blocked []int64 // in order
-	seen    *seen
+	seen    *numberSet
 	sketch  sms.Sketch
 	tally   sms.ListTally
 	make    func(c *checker, cells []string) (message, sms.RowKind, int, string)
@@ -204,8 +205,8 @@ type message struct {
 }
 
 func newChecker(account sms.Account, l sms.List, blocked []int64, stops *sms.StopLinks) *checker {
-	c := &checker{account: account, list: l, fill: newFilling(l.Order), phones: newPhoneReader(account), blocked: blocked,
-		seen:  newSeen(),
+	c := &checker{account: account, list: l, fill: newRenderer(l.Order), phones: newPhoneReader(account), blocked: blocked,
+		seen:  newNumberSet(),
 		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{},
 		make: (*checker).message}
 	if l.Purpose == sms.ForContacts {
@@ -217,7 +218,7 @@ func newChecker(account sms.Account, l sms.List, blocked []int64, stops *sms.Sto
 	if c.fill.message >= 0 {
 		c.columns = []int{c.fill.message}
 	}
-	for _, s := range c.fill.by {
+	for _, s := range c.fill.byName {
 		if s.column >= 0 && !slices.Contains(c.columns, s.column) {
 			c.columns = append(c.columns, s.column)
 		}
@@ -226,16 +227,16 @@ func newChecker(account sms.Account, l sms.List, blocked []int64, stops *sms.Sto
 	return c
 }
 
-// judge gives the verdicts on a batch.
-func (c *checker) judge(batch read) judged {
-	j := judged{rows: make([]sms.ListRow, 0, len(batch.rows))}
-	c.seen.expect(about(c.tally.Rows, batch.share))
+// checkBatch gives the verdicts on a batch.
+func (c *checker) checkBatch(batch rowBatch) checkedBatch {
+	j := checkedBatch{rows: make([]sms.ListRow, 0, len(batch.rows))}
+	c.seen.expect(estimateTotal(c.tally.Rows, batch.share))
 	for _, r := range batch.rows {
 		row, notes := c.row(r)
 		j.rows, j.notes = append(j.rows, row), append(j.notes, notes...)
 	}
 	j.total = c.tally.Rows
-	j.about = about(j.total, batch.share)
+	j.about = estimateTotal(j.total, batch.share)
 	return j
 }
 
@@ -352,7 +353,7 @@ func (c *checker) message(cells []string) (m message, kind sms.RowKind, column i
 	}
 	text, missing := c.fill.fill(cells)
 	if len(missing) > 0 {
-		return m, sms.RowMissing, c.fill.by[missing[0]].column, "Missing: enter " + article(missing[0])
+		return m, sms.RowMissing, c.fill.byName[missing[0]].column, "Missing: enter " + withArticle(missing[0])
 	}
 	if c.fill.message >= 0 && !c.fill.own && text == "" {
 		return m, sms.RowMissing, c.fill.message, "Missing: enter a message"
@@ -367,15 +368,15 @@ func (c *checker) message(cells []string) (m message, kind sms.RowKind, column i
 	if text == "" {
 		return m, sms.RowText, -1, "Message is empty once the placeholders are filled in"
 	}
-	column, name := c.widest(cells)
+	column, name := c.longestColumn(cells)
 	if name != "" {
 		return m, sms.RowText, column, c.last.fault + ". Shorten " + strconv.Quote(name)
 	}
 	return m, sms.RowText, column, c.last.fault
 }
 
-// widest is the column that makes a text long, and its name.
-func (c *checker) widest(cells []string) (column int, name string) {
+// longestColumn is the column that makes a text long, and its name.
+func (c *checker) longestColumn(cells []string) (column int, name string) {
 	column = -1
 	for _, i := range c.columns {
 		if column < 0 || len(cell(cells, i)) > len(cell(cells, column)) {
@@ -388,8 +389,8 @@ func (c *checker) widest(cells []string) (column int, name string) {
 	return column, name
 }
 
-// article is a mark's name in a sentence: "a name", "an amount".
-func article(name string) string {
+// withArticle is a mark's name in a sentence: "a name", "an amount".
+func withArticle(name string) string {
 	name = strings.ToLower(name)
 	if name != "" && strings.ContainsRune("aeiou", rune(name[0])) {
 		return "an " + name

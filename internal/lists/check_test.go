@@ -27,7 +27,7 @@ func judgeAll(t fataller, c *checker, rows []sheet.Row) []sms.ListRow {
 	good, parts := int64(0), int64(0)
 	sent := map[string]bool{}
 	for batch := range slices.Chunk(rows, 7) {
-		j := c.judge(read{rows: batch, share: 1})
+		j := c.checkBatch(rowBatch{rows: batch, share: 1})
 		if len(j.rows) != len(batch) {
 			t.Fatalf("%d verdicts on %d rows", len(j.rows), len(batch))
 		}
@@ -136,8 +136,8 @@ func TestSentencesAboutTexts(t *testing.T) {
 		l := sms.List{Reading: sms.ListReading{Columns: []string{"phone", "first"}},
 			Order: sms.ListOrder{Message: c.column, Text: c.text,
 				Fields: map[string]int{"name": 1, "amount": 1}}}
-		j := newChecker(testAccount, l, nil, nil).judge(
-			read{rows: []sheet.Row{{Number: 2, Cells: []string{"08031234567", c.value}}}})
+		j := newChecker(testAccount, l, nil, nil).checkBatch(
+			rowBatch{rows: []sheet.Row{{Number: 2, Cells: []string{"08031234567", c.value}}}})
 		if len(j.notes) != 1 || j.notes[0].Kind != c.kind || j.notes[0].Text != c.want {
 			t.Errorf("%s: %+v", name, j.notes)
 		}

@@ -29,7 +29,7 @@ func peopleNames() []string {
 func contactFields(columns []string, phone int) map[string]int {
 	fields := map[string]int{}
 	for i, name := range columns {
-		key := sms.MarkKey(name)
+		key := sms.PlaceholderKey(name)
 		if key == "tags" {
 			key = sms.KeyTag
 		}
@@ -184,7 +184,7 @@ func (im *Importer) makeContacts(ctx context.Context, l sms.List) error {
 	}
 	im.lists.audit(ctx, sms.User{ID: l.CreatedBy, Name: l.CreatedName}, "contacts.import", feed.Account(l.AccountID),
 		fmt.Sprintf("%s: %d people added, %d changed", l.FileName, added, changed))
-	im.lists.feed.Tell(feed.Contacts(l.AccountID), feed.AllContacts)
+	im.lists.feed.Publish(feed.Contacts(l.AccountID), feed.AllContacts)
 	return nil
 }
 
@@ -216,17 +216,17 @@ const packInterval = time.Minute
 
 // packContacts packs what changed of the contacts, so that filters stay quick.
 func (im *Importer) packContacts(ctx context.Context) {
-	news := im.lists.feed.Listen(feed.AllContacts)
+	news := im.lists.feed.Subscribe(feed.AllContacts)
 	defer news.Close()
 	for {
 		news.Take()
 		for more := true; more && ctx.Err() == nil; {
 			var err error
 			more, err = im.store.PackContacts(ctx)
-			im.complain(ctx, "contacts not packed", err)
+			im.logError(ctx, "contacts not packed", err)
 			more = more && err == nil
 		}
-		if !feed.Pause(ctx, packInterval, news.Nudged()) {
+		if !feed.Pause(ctx, packInterval, news.C()) {
 			return
 		}
 	}

@@ -86,7 +86,7 @@ func (d *Downloads) DownloadCampaign(ctx context.Context, by sms.User, o Downloa
 		return nil, err
 	}
 	out := &Download{Name: fileName(c.Name) + "." + o.Format,
-		Rows: outcomes{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close,
+		Rows: resultRows{account, c, file}.table(d.store.EachMessage(ctx, o.Filter)), close: file.close,
 		xlsx: o.Format == "xlsx"}
 	d.lists.audit(ctx, by, "campaign.download", feed.Campaign(c.ID), strings.TrimSpace(o.Format+" "+o.What))
 	return out, nil
@@ -113,9 +113,9 @@ func fileName(name string) string {
 	return name
 }
 
-// original is the list that a campaign was made of, read from its first row
+// uploadedList is the list that a campaign was made of, read from its first row
 // on. The zero original has no rows and no columns.
-type original struct {
+type uploadedList struct {
 	list   sms.List
 	header []string
 	reader *sheet.Reader
@@ -125,30 +125,30 @@ type original struct {
 
 // openOriginal opens the list behind a campaign; typed campaigns have none,
 // and a file is not kept for ever.
-func (d *Downloads) openOriginal(ctx context.Context, account sms.Account, c sms.Campaign) (*original, error) {
+func (d *Downloads) openOriginal(ctx context.Context, account sms.Account, c sms.Campaign) (*uploadedList, error) {
 	if c.ListID == 0 {
-		return &original{}, nil
+		return &uploadedList{}, nil
 	}
 	l, err := d.store.ListByID(ctx, c.ListID)
 	if errors.Is(err, sms.ErrNotFound) {
-		return &original{}, nil
+		return &uploadedList{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	reader, closer, err := d.lists.openList(account, l, l.Reading)
 	if errors.Is(err, sms.ErrNotFound) {
-		return &original{list: l}, nil
+		return &uploadedList{list: l}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &original{list: l, header: reader.Profile().Columns, reader: reader, closer: closer}, nil
+	return &uploadedList{list: l, header: reader.Profile().Columns, reader: reader, closer: closer}, nil
 }
 
 // cells appends those of a row of the file, as many as there are columns. Rows
 // must be asked for in rising order; blanks stand for a row that is not there.
-func (o *original) cells(to []string, row int64) ([]string, error) {
+func (o *uploadedList) cells(to []string, row int64) ([]string, error) {
 	if o.reader == nil {
 		return to, nil
 	}
@@ -172,18 +172,18 @@ func (o *original) cells(to []string, row int64) ([]string, error) {
 	return to, nil
 }
 
-func (o *original) close() error {
+func (o *uploadedList) close() error {
 	if o.reader == nil {
 		return nil
 	}
 	return errors.Join(o.reader.Close(), o.closer.Close())
 }
 
-// outcomes tells what became of the rows of a campaign.
-type outcomes struct {
+// resultRows tells what became of the rows of a campaign.
+type resultRows struct {
 	account  sms.Account
 	campaign sms.Campaign
-	file     *original
+	file     *uploadedList
 }
 
 // outcomeColumns are what is told of each message, behind the list's own.
@@ -192,9 +192,9 @@ func outcomeColumns() []string {
 		"Parts", "Message", "Message ID", "Request"}
 }
 
-func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]string, error] {
-	t := &teller{words: map[fate]string{}, sent: stamps{zone: o.account.Location()},
-		changed: stamps{zone: o.account.Location()}}
+func (o resultRows) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]string, error] {
+	t := &statusWriter{words: map[fate]string{}, sent: timeFormatter{zone: o.account.Location()},
+		changed: timeFormatter{zone: o.account.Location()}}
 	return func(yield func([]string, error) bool) {
 		if !yield(append(slices.Clone(o.file.header), outcomeColumns()...), nil) {
 			return
@@ -212,10 +212,10 @@ func (o outcomes) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]stri
 	}
 }
 
-// teller puts what became of a million messages into words.
-type teller struct {
+// statusWriter puts what became of a million messages into words.
+type statusWriter struct {
 	words         map[fate]string
-	sent, changed stamps
+	sent, changed timeFormatter
 }
 
 // fate is what the words of a message's standing depend on.
@@ -225,7 +225,7 @@ type fate struct {
 	late   bool
 }
 
-func (t *teller) outcome(row []string, m sms.Message) []string {
+func (t *statusWriter) outcome(row []string, m sms.Message) []string {
 	f := fate{m.State, m.Delivery.Status, m.Delivery.Late}
 	words, told := t.words[f]
 	if !told {
@@ -240,9 +240,10 @@ func (t *teller) outcome(row []string, m sms.Message) []string {
 	if code == "" && m.State != sms.Skipped {
 		code = m.Code
 	}
-	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason, t.sent.of(m.SentAt),
+	return append(row, number(m.Row, 10), m.Number, words, string(m.Delivery.Status), code, m.Reason,
+		t.sent.format(m.SentAt),
 		m.Delivery.DoneDate,
-		t.changed.of(m.ChangedAt), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
+		t.changed.format(m.ChangedAt), strconv.Itoa(m.Parts), m.Text, m.ProviderID, request)
 }
 
 // stamp is a stored time as spreadsheets sort it, in the account's zone.
@@ -253,15 +254,15 @@ func stamp(ms int64, zone *time.Location) string {
 	return time.UnixMilli(ms).In(zone).Format(time.DateTime)
 }
 
-// stamps is stamp for a column of times: messages of one call left in the same
+// timeFormatter is stamp for a column of times: messages of one call left in the same
 // second, so the last one said is kept.
-type stamps struct {
+type timeFormatter struct {
 	zone   *time.Location
 	second int64
 	text   string
 }
 
-func (s *stamps) of(ms int64) string {
+func (s *timeFormatter) format(ms int64) string {
 	if second := ms / 1000; ms == 0 || second != s.second {
 		s.second, s.text = second, stamp(ms, s.zone)
 	}

@@ -23,7 +23,7 @@ type Evidence struct {
 	from     *Downloads
 	campaign sms.Campaign
 	account  sms.Account
-	file     *original
+	file     *uploadedList
 }
 
 // CampaignEvidence gives the evidence of a campaign: the uploaded file and its
@@ -83,7 +83,7 @@ func (e *Evidence) Write(ctx context.Context, w io.Writer) error {
 
 // archived is the name under which the uploaded file stands in the archive, ""
 // without a file. It is ours: what was uploaded names nothing.
-func (o *original) archived() string {
+func (o *uploadedList) archived() string {
 	switch {
 	case o.reader == nil:
 		return ""
@@ -119,8 +119,8 @@ func (e *Evidence) writeCampaign(ctx context.Context, w io.Writer) error {
 }
 
 func (e *Evidence) writeMessages(ctx context.Context, w io.Writer) error {
-	return sheet.WriteTableCSV(w, outcomes{e.account, e.campaign,
-		&original{}}.table(e.from.store.EachMessage(ctx, sms.MessageFilter{CampaignID: e.campaign.ID})))
+	return sheet.WriteTableCSV(w, resultRows{e.account, e.campaign,
+		&uploadedList{}}.table(e.from.store.EachMessage(ctx, sms.MessageFilter{CampaignID: e.campaign.ID})))
 }
 
 func (e *Evidence) writeCalls(ctx context.Context, w io.Writer) error {

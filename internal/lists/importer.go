@@ -84,14 +84,14 @@ const (
 // Run works until ctx ends. It returns nil then. A short list does not wait
 // for a long one.
 func (im *Importer) Run(ctx context.Context) error {
-	im.complain(ctx, "checked lists not looked at", im.verify(ctx))
+	im.logError(ctx, "checked lists not looked at", im.verify(ctx))
 	var lanes errgroup.Group
-	lanes.Go(func() error { im.lane(ctx, func(l sms.List) bool { return !long(l) }); return nil })
-	lanes.Go(func() error { im.lane(ctx, long); return nil })
+	lanes.Go(func() error { im.worker(ctx, func(l sms.List) bool { return !isLarge(l) }); return nil })
+	lanes.Go(func() error { im.worker(ctx, isLarge); return nil })
 	lanes.Go(func() error { im.packContacts(ctx); return nil })
 	lanes.Go(func() error {
 		for {
-			im.complain(ctx, "lists not tidied", im.tidy(ctx))
+			im.logError(ctx, "lists not tidied", im.tidy(ctx))
 			if !feed.Pause(ctx, tidyInterval, nil) {
 				return nil
 			}
@@ -100,26 +100,26 @@ func (im *Importer) Run(ctx context.Context) error {
 	return lanes.Wait()
 }
 
-// lane works on some of the lists, the oldest first.
-func (im *Importer) lane(ctx context.Context, mine func(sms.List) bool) {
-	news := im.lists.feed.Listen(feed.Lists)
+// worker works on some of the lists, the oldest first.
+func (im *Importer) worker(ctx context.Context, mine func(sms.List) bool) {
+	news := im.lists.feed.Subscribe(feed.Lists)
 	defer news.Close()
 	failed := map[string]int{}
 	for {
 		news.Take()
 		busy, err := im.store.BusyLists(ctx)
-		im.complain(ctx, "lists not read", err)
+		im.logError(ctx, "lists not read", err)
 		at := slices.IndexFunc(busy, mine)
 		if at >= 0 {
 			im.work(ctx, busy[at], failed)
 		}
-		if ctx.Err() != nil || at < 0 && !feed.Pause(ctx, importInterval, news.Nudged()) {
+		if ctx.Err() != nil || at < 0 && !feed.Pause(ctx, importInterval, news.C()) {
 			return
 		}
 	}
 }
 
-func (im *Importer) complain(ctx context.Context, what string, err error) {
+func (im *Importer) logError(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		im.lists.log.Error(what, "error", err)
 	}
@@ -135,16 +135,16 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 	case l.State == sms.ListMaking:
 		step = im.make
 	}
-	if long(l) {
-		defer sparingly()()
+	if isLarge(l) {
+		defer limitGC()()
 	}
-	err := unharmed(func() error { return step(ctx, l) })()
+	err := recoverPanic(func() error { return step(ctx, l) })()
 	var bad sms.Invalid
 	switch {
 	case err == nil:
 		delete(failed, l.UID)
 		return
-	case ctx.Err() != nil || im.moved(ctx, l):
+	case ctx.Err() != nil || im.superseded(ctx, l):
 		return
 	case errors.As(err, &bad):
 		im.fail(ctx, l, sms.Sentence(bad, "file"))
@@ -167,15 +167,15 @@ func (im *Importer) work(ctx context.Context, l sms.List, failed map[string]int)
 	feed.Pause(ctx, importInterval, nil)
 }
 
-// moved says that a list is not what it was when it was read.
-func (im *Importer) moved(ctx context.Context, l sms.List) bool {
+// superseded says that a list is not what it was when it was read.
+func (im *Importer) superseded(ctx context.Context, l sms.List) bool {
 	now, err := im.lists.store.List(ctx, l.UID)
 	return errors.Is(err, sms.ErrNotFound) || err == nil && now.Version != l.Version
 }
 
 func (im *Importer) fail(ctx context.Context, l sms.List, sentence string) {
 	_, err := im.change(ctx, l, func(now *sms.List) { now.State, now.Problem = sms.ListFailed, sentence })
-	im.complain(ctx, "failure of a list not stored", err)
+	im.logError(ctx, "failure of a list not stored", err)
 }
 
 // change moves a list on, unless somebody else did.
@@ -221,7 +221,7 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 			return err
 		}
 	}
-	im.spare(ctx, l)
+	im.releaseMemory(ctx, l)
 	tally := c.result(reader.Tally())
 	tally.Same = same
 	_, err = im.change(ctx, l, func(now *sms.List) {
@@ -241,8 +241,8 @@ func (im *Importer) blocked(ctx context.Context, account sms.Account) (list []in
 	return list, err
 }
 
-// why says why the blocked numbers of a batch are blocked.
-func (im *Importer) why(ctx context.Context, account sms.Account, j judged) error {
+// addBlockReasons says why the blocked numbers of a batch are blocked.
+func (im *Importer) addBlockReasons(ctx context.Context, account sms.Account, j checkedBatch) error {
 	var numbers []string
 	for _, r := range j.rows {
 		if r.Kind == sms.RowBlocked {
@@ -269,14 +269,14 @@ func (im *Importer) why(ctx context.Context, account sms.Account, j judged) erro
 	return nil
 }
 
-// read is a batch of rows on its way to the checker.
-type read struct {
+// rowBatch is a batch of rows on its way to the checker.
+type rowBatch struct {
 	rows  []sheet.Row
 	share float64 // of the file that is read
 }
 
-// judged is a batch of verdicts on its way to the staging file.
-type judged struct {
+// checkedBatch is a batch of verdicts on its way to the staging file.
+type checkedBatch struct {
 	rows  []sms.ListRow
 	notes []sms.RowNote
 	total int64 // rows judged so far
@@ -288,28 +288,28 @@ type judged struct {
 func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Reader, c *checker,
 	put func([]sms.ListRow, []sms.RowNote) error) error {
 	hands, ctx := errgroup.WithContext(ctx)
-	unread, unstaged := make(chan read, batchesWaiting), make(chan judged, batchesWaiting)
-	hands.Go(unharmed(func() error {
+	unread, unstaged := make(chan rowBatch, batchesWaiting), make(chan checkedBatch, batchesWaiting)
+	hands.Go(recoverPanic(func() error {
 		defer close(unread)
 		return readRows(ctx, reader, unread)
 	}))
-	hands.Go(unharmed(func() error {
+	hands.Go(recoverPanic(func() error {
 		defer close(unstaged)
 		for batch := range unread {
-			j := c.judge(batch)
+			j := c.checkBatch(batch)
 			if c.failed != nil {
 				return c.failed
 			}
-			if err := im.why(ctx, c.account, j); err != nil {
+			if err := im.addBlockReasons(ctx, c.account, j); err != nil {
 				return err
 			}
-			if !hand(ctx, unstaged, j) {
+			if !send(ctx, unstaged, j) {
 				return ctx.Err()
 			}
 		}
 		return nil
 	}))
-	hands.Go(unharmed(func() error {
+	hands.Go(recoverPanic(func() error {
 		said := im.lists.now()
 		for batch := range unstaged {
 			if err := errors.Join(ctx.Err(), put(batch.rows, batch.notes)); err != nil {
@@ -327,9 +327,9 @@ func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Rea
 	return hands.Wait()
 }
 
-// unharmed makes a panic over a hostile file a failure of its list, which would
+// recoverPanic makes a panic over a hostile file a failure of its list, which would
 // otherwise end the process at every start.
-func unharmed(do func() error) func() error {
+func recoverPanic(do func() error) func() error {
 	return func() (err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -340,9 +340,9 @@ func unharmed(do func() error) func() error {
 	}
 }
 
-func readRows(ctx context.Context, reader *sheet.Reader, to chan<- read) error {
+func readRows(ctx context.Context, reader *sheet.Reader, to chan<- rowBatch) error {
 	for {
-		batch := read{rows: make([]sheet.Row, 0, rowsPerBatch)}
+		batch := rowBatch{rows: make([]sheet.Row, 0, rowsPerBatch)}
 		var err error
 		for err == nil && len(batch.rows) < rowsPerBatch {
 			var r sheet.Row
@@ -354,14 +354,14 @@ func readRows(ctx context.Context, reader *sheet.Reader, to chan<- read) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if !hand(ctx, to, batch) || err == io.EOF {
+		if !send(ctx, to, batch) || err == io.EOF {
 			return ctx.Err()
 		}
 	}
 }
 
-// hand gives a batch on, unless the work has ended.
-func hand[T any](ctx context.Context, to chan<- T, batch T) bool {
+// send gives a batch on, unless the work has ended.
+func send[T any](ctx context.Context, to chan<- T, batch T) bool {
 	select {
 	case to <- batch:
 		return true
@@ -370,8 +370,8 @@ func hand[T any](ctx context.Context, to chan<- T, batch T) bool {
 	}
 }
 
-// about guesses how many rows there are after a share of the file.
-func about(rows int64, share float64) int64 {
+// estimateTotal guesses how many rows there are after a share of the file.
+func estimateTotal(rows int64, share float64) int64 {
 	if share <= 0 {
 		return rows
 	}
@@ -382,7 +382,7 @@ func (im *Importer) progress(ctx context.Context, l sms.List, done, total int64)
 	if err := im.store.PutListProgress(ctx, l, done, total); err != nil {
 		return err
 	}
-	im.lists.feed.Tell(feed.List(l.UID))
+	im.lists.feed.Publish(feed.List(l.UID))
 	return nil
 }
 

@@ -42,7 +42,7 @@ func (d *Lists) ReadList(ctx context.Context, by sms.User, uid string, r sms.Lis
 	if err != nil {
 		return l, err
 	}
-	profile, rows, err := d.sniff(ctx, account, l, r, countTimeout)
+	profile, rows, err := d.detectFile(ctx, account, l, r, countTimeout)
 	if err != nil {
 		return l, err
 	}
@@ -72,7 +72,7 @@ func (d *Lists) changeList(ctx context.Context, l sms.List, change func(*sms.Lis
 	if err != nil {
 		return l, err
 	}
-	d.feed.Tell(feed.List(l.UID), feed.Lists)
+	d.feed.Publish(feed.List(l.UID), feed.Lists)
 	return after, nil
 }
 
@@ -122,7 +122,7 @@ func carryOver(old, fresh sms.List) sms.ListOrder {
 			return -1
 		}
 		for i, name := range fresh.Reading.Columns {
-			if sms.MarkKey(name) == sms.MarkKey(old.Reading.Columns[column]) {
+			if sms.PlaceholderKey(name) == sms.PlaceholderKey(old.Reading.Columns[column]) {
 				return i
 			}
 		}
@@ -157,7 +157,7 @@ func (d *Lists) PreviewList(ctx context.Context, by sms.User, uid string, o sms.
 	if row < 0 || row >= len(p.Sample) {
 		return "", nil, fmt.Errorf("preview list: %w: there is no such row", sms.ErrNotFound)
 	}
-	f := newFilling(o)
+	f := newRenderer(o)
 	if d.stops != nil {
 		f.link = d.stops.Sample
 	}
@@ -214,7 +214,7 @@ func (d *Lists) orderProblems(ctx context.Context, account sms.Account, l sms.Li
 		return errors.Join(err, checkContactOrder(l, o, columns))
 	}
 	bad := checkOrder(account, l, o)
-	if d.stops == nil && slices.ContainsFunc(sms.Marks(o.Text), sms.IsStopMark) {
+	if d.stops == nil && slices.ContainsFunc(sms.Placeholders(o.Text), sms.IsStopMark) {
 		bad["text"] = "Opt-out links need a public URL. Ask an administrator to set one, or remove ##" + sms.StopMark +
 			"## from the message"
 	}
@@ -324,6 +324,6 @@ func (d *Lists) DropList(ctx context.Context, by sms.User, uid string) error {
 	if err := d.store.DeleteList(ctx, l); err != nil {
 		return err
 	}
-	d.feed.Tell(feed.List(uid), feed.Lists)
+	d.feed.Publish(feed.List(uid), feed.Lists)
 	return d.store.DropUpload(uid)
 }

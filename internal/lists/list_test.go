@@ -54,10 +54,10 @@ func order(l sms.List, text string) sms.ListOrder {
 	o.SenderID, o.Text = "CLINIC", text
 	if text != "" {
 		o.Message = -1
-		for _, m := range sms.Marks(text) {
+		for _, m := range sms.Placeholders(text) {
 			for i, c := range l.Reading.Columns {
-				if sms.MarkKey(c) == sms.MarkKey(m) {
-					o.Fields[sms.MarkKey(m)] = i
+				if sms.PlaceholderKey(c) == sms.PlaceholderKey(m) {
+					o.Fields[sms.PlaceholderKey(m)] = i
 				}
 			}
 		}

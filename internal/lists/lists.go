@@ -25,7 +25,7 @@ type Lists struct {
 	audit    feed.Audit
 	stops    *sms.StopLinks
 	checks   Checks
-	profiles *profiles
+	profiles *profileCache
 }
 
 // Config is what lists are worked on with.
@@ -73,7 +73,7 @@ type Store interface {
 // New returns what takes orders about lists.
 func New(store Store, c Config) *Lists {
 	return &Lists{store: store, feed: c.Feed, log: c.Log, now: c.Now, audit: c.Audit, stops: c.Stops, checks: c.Checks,
-		profiles: &profiles{}}
+		profiles: &profileCache{}}
 }
 
 func (d *Lists) ms() int64 { return d.now().UnixMilli() }

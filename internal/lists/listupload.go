@@ -83,7 +83,7 @@ func (d *Lists) takeIn(ctx context.Context, by sms.User, account sms.Account, l 
 	if o.Reading != nil {
 		reading = *o.Reading
 	}
-	profile, rows, err := d.sniff(ctx, account, l, reading, countTimeout)
+	profile, rows, err := d.detectFile(ctx, account, l, reading, countTimeout)
 	if err != nil {
 		return sms.List{}, err
 	}

@@ -38,7 +38,7 @@ func (im *Importer) make(ctx context.Context, l sms.List) error {
 	}
 	by := sms.User{ID: l.CreatedBy, Name: l.CreatedName}
 	im.lists.audit(ctx, by, "campaign.draft", feed.Campaign(c.ID), fmt.Sprintf("%d rows of %s", c.Recipients, l.FileName))
-	im.lists.feed.Tell(feed.List(l.UID), feed.Campaigns(l.AccountID), feed.Campaign(c.ID))
+	im.lists.feed.Publish(feed.List(l.UID), feed.Campaigns(l.AccountID), feed.Campaign(c.ID))
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		ListID: l.ID, Recipients: l.Tally.Rows,
 		Parts: l.Tally.Parts, CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again,
 		Template: l.Order.Template}
-	if newFilling(l.Order).constant() && len(sms.Marks(l.Order.Text)) == 0 {
+	if newRenderer(l.Order).constant() && len(sms.Placeholders(l.Order.Text)) == 0 {
 		c.Text = l.Order.Text
 	}
 	limits, err := im.lists.checks.PlanLimits(ctx, account, c)
@@ -63,13 +63,13 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		return p, err
 	}
 	planner := plan.New(limits, int(l.Tally.Good))
-	var print sms.Print
+	var print sms.Fingerprinter
 	for r, err := range im.store.StagedRows(ctx, l.UID, l.Sum) {
 		if err != nil {
 			return p, err
 		}
 		if r.Row%releaseEvery == 0 {
-			im.spare(ctx, l)
+			im.releaseMemory(ctx, l)
 		}
 		if r.Kind != "" {
 			continue
@@ -82,11 +82,11 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List) (
 		}
 	}
 	planner.Seal()
-	im.spare(ctx, l)
+	im.releaseMemory(ctx, l)
 	p.plan = planner.Plan()
-	im.spare(ctx, l)
+	im.releaseMemory(ctx, l)
 	c.CallsText, c.CallsPairs = int64(p.plan.ByKind[sms.CallText]), int64(p.plan.ByKind[sms.CallPairs])
-	c.Fingerprint = print.Of(c.SenderID)
+	c.Fingerprint = print.Sum(c.SenderID)
 	p.campaign = c
 	return p, nil
 }
@@ -113,7 +113,7 @@ func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign
 			return nil, err
 		}
 		if r.Row%releaseEvery == 0 {
-			im.spare(ctx, l)
+			im.releaseMemory(ctx, l)
 		}
 		m := messageOf(r, c)
 		if m.State == sms.Draft {

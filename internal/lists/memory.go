@@ -18,11 +18,11 @@ const (
 	gcCheckInterval = 20 * time.Millisecond
 )
 
-// sparingly keeps the process small until restore is called: garbage is
+// limitGC keeps the process small until restore is called: garbage is
 // collected when there are sparingGarbage of it, not when there is as much as
 // is in use. That costs little, as the tables of a list hold no pointers to
 // follow. It is for one list at a time.
-func sparingly() (restore func()) {
+func limitGC() (restore func()) {
 	debug.FreeOSMemory()
 	before := debug.SetGCPercent(100)
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -46,16 +46,16 @@ func sparingly() (restore func()) {
 	return func() { close(stop); <-stopped }
 }
 
-// long says that a list is large enough for memory to be spared.
-func long(l sms.List) bool { return l.Size > shortList }
+// isLarge says that a list is large enough for memory to be spared.
+func isLarge(l sms.List) bool { return l.Size > shortList }
 
 // releaseEvery is after how many rows memory is given back.
 const releaseEvery = 100_000
 
-// spare gives back what the work on a long list does not need any more.
-func (im *Importer) spare(ctx context.Context, l sms.List) {
-	if long(l) {
-		im.complain(ctx, "memory not given back", im.store.ShrinkMemory(ctx))
+// releaseMemory gives back what the work on a long list does not need any more.
+func (im *Importer) releaseMemory(ctx context.Context, l sms.List) {
+	if isLarge(l) {
+		im.logError(ctx, "memory not given back", im.store.ShrinkMemory(ctx))
 		debug.FreeOSMemory()
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// profiles keeps how the last few lists begin, because a preview is asked for
+// profileCache keeps how the last few lists begin, because a preview is asked for
 // at every pause in typing and a workbook takes a while to open.
-type profiles struct {
+type profileCache struct {
 	mu   sync.Mutex
-	kept []profiled
+	kept []cachedProfile
 }
 
-type profiled struct {
+type cachedProfile struct {
 	uid     string
 	version int64
 	profile sheet.Profile
@@ -36,7 +36,7 @@ const (
 	countTimeout = 250 * time.Millisecond
 )
 
-func (p *profiles) find(l sms.List) (sheet.Profile, bool) {
+func (p *profileCache) find(l sms.List) (sheet.Profile, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range p.kept {
@@ -47,7 +47,7 @@ func (p *profiles) find(l sms.List) (sheet.Profile, bool) {
 	return sheet.Profile{}, false
 }
 
-func (p *profiles) keep(l sms.List, profile sheet.Profile) {
+func (p *profileCache) keep(l sms.List, profile sheet.Profile) {
 	size := 0
 	for _, row := range profile.Sample {
 		for _, c := range row.Cells {
@@ -59,9 +59,9 @@ func (p *profiles) keep(l sms.List, profile sheet.Profile) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kept = append(p.kept, profiled{l.UID, l.Version, profile})
+	p.kept = append(p.kept, cachedProfile{l.UID, l.Version, profile})
 	if len(p.kept) > profilesKept {
-		p.kept = append([]profiled(nil), p.kept[1:]...)
+		p.kept = append([]cachedProfile(nil), p.kept[1:]...)
 	}
 }
 
@@ -74,9 +74,9 @@ func headerKey(l sms.List, p sheet.Profile) string {
 	return key
 }
 
-// sniff opens a list's file far enough to say how it is read. Rows are counted
+// detectFile opens a list's file far enough to say how it is read. Rows are counted
 // as long as count; 0: that was not long enough.
-func (d *Lists) sniff(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading,
+func (d *Lists) detectFile(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading,
 	count time.Duration) (sheet.Profile, int64, error) {
 	type answer struct {
 		profile sheet.Profile
@@ -176,7 +176,7 @@ func (d *Lists) ListProfile(ctx context.Context, by sms.User, uid string) (sms.L
 	}
 	p, ok := d.profiles.find(l)
 	if !ok {
-		if p, _, err = d.sniff(ctx, account, l, l.Reading, 0); err != nil {
+		if p, _, err = d.detectFile(ctx, account, l, l.Reading, 0); err != nil {
 			return l, Profile{}, err
 		}
 		d.profiles.keep(l, p)

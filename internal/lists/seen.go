@@ -7,26 +7,26 @@ import (
 	"smsdesk/internal/sheet"
 )
 
-// seen remembers which numbers a list has had with which texts, in about 32
+// numberSet remembers which numbers a list has had with which texts, in about 32
 // bytes a row. A text is known by 64 bits under a seed of its own, so that no
 // file can be made in which two texts of one number look alike.
-type seen struct {
+type numberSet struct {
 	seed  maphash.Seed
 	first seenTable // by number: its first text
 	more  seenTable // by number and text: the further texts of a number
 }
 
-func newSeen() *seen { return &seen{seed: maphash.MakeSeed()} }
+func newNumberSet() *numberSet { return &numberSet{seed: maphash.MakeSeed()} }
 
-func (s *seen) hash(text string) uint64 { return maphash.String(s.seed, text) }
+func (s *numberSet) hash(text string) uint64 { return maphash.String(s.seed, text) }
 
 // expect says how many rows there may be in all.
-func (s *seen) expect(rows int64) { s.first.expected = int(min(rows, sheet.MaxRows)) }
+func (s *numberSet) expect(rows int64) { s.first.expected = int(min(rows, sheet.MaxRows)) }
 
 // add takes in a row that may be sent. repeat is the earlier row with the same
 // number and text, other the first row of the same number with another text; 0
 // where there is none.
-func (s *seen) add(number int64, text uint64, row int64) (repeat, other int64) {
+func (s *numberSet) add(number int64, text uint64, row int64) (repeat, other int64) {
 	r := seenRow{uint64(number), text, uint32(row)}
 	key := s.numberKey(r)
 	at := s.first.find(key, func(o seenRow) bool { return o.number == r.number })
@@ -46,7 +46,7 @@ func (s *seen) add(number int64, text uint64, row int64) (repeat, other int64) {
 }
 
 // has says whether a number is in the list, and whether it has that text.
-func (s *seen) has(number int64, text uint64) (in, same bool) {
+func (s *numberSet) has(number int64, text uint64) (in, same bool) {
 	r := seenRow{number: uint64(number), text: text}
 	at := s.first.find(s.numberKey(r), func(o seenRow) bool { return o.number == r.number })
 	if at == nil || at.text == text {
@@ -56,12 +56,12 @@ func (s *seen) has(number int64, text uint64) (in, same bool) {
 }
 
 // numbers counts the different numbers.
-func (s *seen) numbers() int64 { return int64(s.first.n) }
+func (s *numberSet) numbers() int64 { return int64(s.first.n) }
 
 // texts counts the different texts. They are taken in turns by some of their
 // bits, so that the table of those met stays small. Nothing can be asked of s
 // afterwards.
-func (s *seen) texts() (n int64) {
+func (s *numberSet) texts() (n int64) {
 	s.first.slots, s.more.slots = nil, nil
 	met := make([]uint64, 64<<bits.Len(uint(s.first.n+s.more.n)>>8))
 	for turn := range uint64(textTurns) {
@@ -70,7 +70,7 @@ func (s *seen) texts() (n int64) {
 			for i := range t.n {
 				// 0 stands for a free place; the one text that it could be is
 				// taken for its neighbour.
-				if h := max(t.row(i).text, 1); h%textTurns == turn && meet(met, h) {
+				if h := max(t.row(i).text, 1); h%textTurns == turn && addIfNew(met, h) {
 					n++
 				}
 			}
@@ -81,8 +81,8 @@ func (s *seen) texts() (n int64) {
 
 const textTurns = 16
 
-// meet puts a text among those met and says whether it is new there.
-func meet(met []uint64, h uint64) bool {
+// addIfNew puts a text among those met and says whether it is new there.
+func addIfNew(met []uint64, h uint64) bool {
 	mask := uint64(len(met) - 1)
 	at := h / textTurns & mask
 	for met[at] != 0 {
@@ -97,8 +97,8 @@ func meet(met []uint64, h uint64) bool {
 
 // The keys spread rows over the slots, unpredictably for whoever wrote the
 // file.
-func (s *seen) numberKey(r seenRow) uint64 { return maphash.Comparable(s.seed, r.number) }
-func (s *seen) pairKey(r seenRow) uint64 {
+func (s *numberSet) numberKey(r seenRow) uint64 { return maphash.Comparable(s.seed, r.number) }
+func (s *numberSet) pairKey(r seenRow) uint64 {
 	return maphash.Comparable(s.seed, [2]uint64{r.number, r.text})
 }
 

@@ -13,7 +13,7 @@ func TestSeenAgainstAMap(t *testing.T) {
 			number int64
 			text   string
 		}
-		s, pairs, firsts := newSeen(), map[pair]int64{}, map[int64]int64{}
+		s, pairs, firsts := newNumberSet(), map[pair]int64{}, map[int64]int64{}
 		texts := map[string]bool{}
 		n := rapid.IntRange(1, 3000).Draw(t, "rows")
 		spread := rapid.Int64Range(1, 2000).Draw(t, "spread")

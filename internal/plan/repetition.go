@@ -9,13 +9,13 @@ type Repetition struct {
 	Campaign sms.Campaign
 	Tally    sms.Tally // of the messages given, by standing
 	planner  *Planner
-	print    sms.Print
+	print    sms.Fingerprinter
 }
 
 // NewRepetition begins the campaign of about n messages that a person sends again.
 func NewRepetition(earlier sms.Campaign, by sms.User, limits Limits, n int) *Repetition {
 	return &Repetition{Tally: sms.Tally{}, planner: New(limits, n),
-		Campaign: sms.Campaign{AccountID: earlier.AccountID, Name: sms.AgainName(earlier.Name), SenderID: earlier.SenderID,
+		Campaign: sms.Campaign{AccountID: earlier.AccountID, Name: sms.ResendName(earlier.Name), SenderID: earlier.SenderID,
 			Text: earlier.Text, Flash: earlier.Flash, GroupID: earlier.GroupID, GroupName: earlier.GroupName,
 			ListID: earlier.ListID, AgainOf: earlier.ID, CreatedBy: by.ID, CreatedName: by.Name}}
 }
@@ -39,7 +39,7 @@ func (r *Repetition) Add(m sms.Message) error {
 // Plan ends the campaign: its calls are planned and its fingerprint is known.
 // calls are those of the messages that are not left out, in their order.
 func (r *Repetition) Plan() (calls []int32) {
-	r.Campaign.Fingerprint = r.print.Of(r.Campaign.SenderID)
+	r.Campaign.Fingerprint = r.print.Sum(r.Campaign.SenderID)
 	if r.Campaign.GroupID != "" {
 		r.Campaign.CallsText = 1
 		return make([]int32, r.Tally["draft"])

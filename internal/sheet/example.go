@@ -8,7 +8,7 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// examples are the values of an example's rows, by sms.MarkKey of the mark.
+// examples are the values of an example's rows, by sms.PlaceholderKey of the mark.
 var examples = map[string][3]string{
 	"name":      {"Ada Obi", "Bola Ade", "Chidi Eze"},
 	"fullname":  {"Ada Obi", "Bola Ade", "Chidi Eze"},
@@ -27,7 +27,7 @@ func ExampleRows(marks []string) [][]string {
 	rows := [][]string{{"phone"}, {"08035550101"}, {"08035550102"}, {"08035550103"}}
 	for _, m := range marks {
 		rows[0] = append(rows[0], m)
-		values, known := examples[sms.MarkKey(m)]
+		values, known := examples[sms.PlaceholderKey(m)]
 		for i := range values {
 			if !known {
 				values[i] = fmt.Sprintf("%s %d", m, i+1)
@@ -45,7 +45,7 @@ func ExampleRows(marks []string) [][]string {
 }
 
 // Example writes to w a workbook to begin a list from: a column "phone", set
-// to Text so that numbers keep their zeros, one for each mark (sms.Marks), and
+// to Text so that numbers keep their zeros, one for each mark (sms.Placeholders), and
 // three made-up rows. Without marks there is a column "message" instead.
 func Example(w io.Writer, marks []string) error {
 	return writeBook(w, func(put func([]string) error) error {

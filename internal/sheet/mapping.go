@@ -46,14 +46,14 @@ var messageNames = map[string]bool{
 	"messagebody": true, "messagecontent": true, "smstext": true, "smsmessage": true, "smsbody": true, "textmessage": true,
 }
 
-// nameKey is sms.MarkKey without the signs that people put into column names.
+// nameKey is sms.PlaceholderKey without the signs that people put into column names.
 func nameKey(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(".#:*()/'’", r) {
 			return -1
 		}
 		return r
-	}, sms.MarkKey(name))
+	}, sms.PlaceholderKey(name))
 }
 
 func isPhoneName(name string) bool { return phoneNames[nameKey(name)] }
@@ -141,15 +141,15 @@ func (m Mapping) Question(columns []string) string {
 		strings.Join(names[:last], ", "), names[last])
 }
 
-// MatchMarks finds for each mark of a text (sms.Marks) the column of the same
-// name, by sms.MarkKey. Marks without a column, or with several that are not
+// MatchMarks finds for each mark of a text (sms.Placeholders) the column of the same
+// name, by sms.PlaceholderKey. Marks without a column, or with several that are not
 // told apart by their exact spelling, are left out.
 func MatchMarks(marks, columns []string) map[string]int {
 	found := map[string]int{}
 	for _, mark := range marks {
 		var same, exact []int
 		for i, c := range columns {
-			if sms.MarkKey(c) == sms.MarkKey(mark) {
+			if sms.PlaceholderKey(c) == sms.PlaceholderKey(mark) {
 				same = append(same, i)
 			}
 			if c == mark {
@@ -178,8 +178,8 @@ func MarkQuestion(mark string) string {
 func HeaderKey(header []string) string {
 	hash, any := sha256.New(), false
 	for _, name := range header {
-		key := sms.MarkKey(name)
-		if key == sms.MarkKey(fixColumn) {
+		key := sms.PlaceholderKey(name)
+		if key == sms.PlaceholderKey(fixColumn) {
 			continue
 		}
 		any = any || key != ""

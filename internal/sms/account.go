@@ -13,35 +13,35 @@ import (
 
 // Account is one set of credentials at one base URL, without the credentials.
 type Account struct {
-	ID            int64
-	Name          string
-	BaseURL       string
-	KeyHint       string // the ApiKey's last four characters
-	Test          bool   // the embedded sandbox
-	PerMinute     int    // request rate (§8)
-	CallLimit     int    // most recipients of one call; the service's own limit is not known
-	URLBudget     int    // most bytes of a GET's URL
-	MaxParts      int    // most parts of one message
-	PricePerPart  int64  // in hundredths of the currency, 0 when not known
-	Country       string // ISO 3166, helps to read numbers
-	Timezone      string // IANA name
-	Currency      string // sign or letters shown before amounts
-	DefaultSender string
-	LateAfter     time.Duration // after this without a final report a message counts as late
-	HoldOn429     bool          // hold messages on 429 instead of queueing them again
-	Abroad        bool          // numbers of other countries may be sent to
-	Hours         Hours         // when campaigns may send; zero: always
-	Limits        Limits        // zero: none
-	TypeAbove     int64         // campaigns with more recipients ask for their number to be typed; 0: none do
-	ApproveAbove  int64         // campaigns with more recipients need the yes of a second person; 0: none do
-	Doubt429      bool          // a report proved that this service executes calls that it answers with 429
-	Pause         string        // why sending is paused, in plain words; "" when it is not
-	PauseCode     string        // the provider's code behind Pause
-	ReachedAt     int64         // the provider last answered
-	FailedAt      int64         // the provider could last not be reached
-	Failure       string        // why, in plain words; "" once it is reached again
-	CreatedAt     int64
-	ChangedAt     int64
+	ID                int64
+	Name              string
+	BaseURL           string
+	KeyHint           string // the ApiKey's last four characters
+	Test              bool   // the embedded sandbox
+	PerMinute         int    // request rate (§8)
+	CallLimit         int    // most recipients of one call; the service's own limit is not known
+	URLBudget         int    // most bytes of a GET's URL
+	MaxParts          int    // most parts of one message
+	PricePerPart      int64  // in hundredths of the currency, 0 when not known
+	Country           string // ISO 3166, helps to read numbers
+	Timezone          string // IANA name
+	Currency          string // sign or letters shown before amounts
+	DefaultSender     string
+	LateAfter         time.Duration // after this without a final report a message counts as late
+	HoldOn429         bool          // hold messages on 429 instead of queueing them again
+	Abroad            bool          // numbers of other countries may be sent to
+	Hours             Hours         // when campaigns may send; zero: always
+	Limits            Limits        // zero: none
+	ConfirmCountAbove int64         // campaigns with more recipients ask for their number to be typed; 0: none do
+	ApproveAbove      int64         // campaigns with more recipients need the yes of a second person; 0: none do
+	Doubt429          bool          // a report proved that this service executes calls that it answers with 429
+	Pause             string        // why sending is paused, in plain words; "" when it is not
+	PauseCode         string        // the provider's code behind Pause
+	ReachedAt         int64         // the provider last answered
+	FailedAt          int64         // the provider could last not be reached
+	Failure           string        // why, in plain words; "" once it is reached again
+	CreatedAt         int64
+	ChangedAt         int64
 }
 
 // Credentials are the two secrets of §5. They are never shown, logged or put
@@ -82,7 +82,7 @@ func (a Account) Check() error {
 	if a.URLBudget < 0 || a.URLBudget > 0 && (a.URLBudget < MinURLBudget || a.URLBudget > MaxURLBudget) {
 		bad["url_budget"] = "URL length must be between 500 and 8,000 bytes"
 	}
-	if a.TypeAbove < 0 || a.TypeAbove > 1_000_000 {
+	if a.ConfirmCountAbove < 0 || a.ConfirmCountAbove > 1_000_000 {
 		bad["type_above"] = "Number of recipients must be between 0 and 1,000,000"
 	}
 	if a.ApproveAbove < 0 || a.ApproveAbove > 1_000_000 {

@@ -7,12 +7,12 @@ import (
 	"smsdesk/internal/phone"
 )
 
-// AgainChoice is what can be done about the messages of one standing when a
+// ResendChoice is what can be done about the messages of one standing when a
 // campaign is sent again.
-type AgainChoice struct {
-	Standing Standing
+type ResendChoice struct {
+	Standing DisplayStatus
 	// Unsent: nothing of them has left. The others were not delivered.
-	Unsent bool
+	NotSent bool
 	// May says that they can be sent again, Proposed that they are unless the
 	// person decides otherwise.
 	May, Proposed bool
@@ -21,31 +21,32 @@ type AgainChoice struct {
 	Why string
 }
 
-// AgainChoices lists the standings from which messages can be sent again, and
+// ResendChoices lists the standings from which messages can be sent again, and
 // those of which people would expect it.
-func AgainChoices() []AgainChoice {
-	choice := func(key string, c AgainChoice) AgainChoice {
+func ResendChoices() []ResendChoice {
+	choice := func(key string, c ResendChoice) ResendChoice {
 		c.Standing, _ = StandingByKey(key)
 		return c
 	}
-	return []AgainChoice{
-		choice("undelivered", AgainChoice{May: true, Proposed: true}),
-		choice("expired", AgainChoice{May: true, Proposed: true}),
-		choice("deleted", AgainChoice{May: true, Proposed: true}),
+	return []ResendChoice{
+		choice("undelivered", ResendChoice{May: true, Proposed: true}),
+		choice("expired", ResendChoice{May: true, Proposed: true}),
+		choice("deleted", ResendChoice{May: true, Proposed: true}),
 		choice("rejected",
-			AgainChoice{May: true,
+			ResendChoice{May: true,
 				Why: "The network refused these, often because of the sender ID or the text. Change one of them first."}),
-		choice("blocked", AgainChoice{Why: "Delivery reports say these numbers are on a block list. They will be left out."}),
-		choice("refused", AgainChoice{May: true, Proposed: true, Unsent: true}),
-		choice("stopped", AgainChoice{May: true, Proposed: true, Unsent: true}),
-		choice("leftout", AgainChoice{May: true, Unsent: true,
+		choice("blocked",
+			ResendChoice{Why: "Delivery reports say these numbers are on a block list. They will be left out."}),
+		choice("refused", ResendChoice{May: true, Proposed: true, NotSent: true}),
+		choice("stopped", ResendChoice{May: true, Proposed: true, NotSent: true}),
+		choice("leftout", ResendChoice{May: true, NotSent: true,
 			Why: "Rows with no usable number, repeated rows and blocked numbers will still be left out."}),
 	}
 }
 
-// RepeatRisk says what may happen when one message is sent again that may have
+// ResendRisk says what may happen when one message is sent again that may have
 // arrived, "" where it did not.
-func (m Message) RepeatRisk() string {
+func (m Message) ResendRisk() string {
 	switch key := m.Standing().Key; {
 	case key == "delivered":
 		return "This message was delivered. The recipient will get it twice and you will pay twice."
@@ -57,9 +58,9 @@ func (m Message) RepeatRisk() string {
 	return ""
 }
 
-// MayRepeat says whether a message can be sent again by itself: it has a number
+// MayResend says whether a message can be sent again by itself: it has a number
 // and nothing of it is still to be sent or decided.
-func (m Message) MayRepeat() bool {
+func (m Message) MayResend() bool {
 	switch m.State {
 	case Accepted, Refused, Skipped, Cancelled, ClosedUnknown:
 		return m.Number != "" && !phone.Removed(m.Number)
@@ -71,9 +72,9 @@ func (m Message) MayRepeat() bool {
 // name has at most 100.
 const againLength = 87
 
-// AgainName names a campaign that sends another one's messages again. Names
+// ResendName names a campaign that sends another one's messages again. Names
 // are often made of the first sentence of the text: its end goes.
-func AgainName(name string) string {
+func ResendName(name string) string {
 	const again = " (sent again)"
 	if strings.HasSuffix(name, again) {
 		return name

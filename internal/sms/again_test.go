@@ -20,15 +20,15 @@ func TestAgainName(t *testing.T) {
 		"...":                         "... (sent again)",
 		strings.Repeat("é", 120):      strings.Repeat("é", 87) + " (sent again)",
 	} {
-		if got := AgainName(name); got != want {
+		if got := ResendName(name); got != want {
 			t.Errorf("%q became %q, want %q", name, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")
-		once := AgainName(name)
-		if AgainName(once) != once {
-			t.Fatalf("%q, then %q", once, AgainName(once))
+		once := ResendName(name)
+		if ResendName(once) != once {
+			t.Fatalf("%q, then %q", once, ResendName(once))
 		}
 		rest, ok := strings.CutSuffix(once, " (sent again)")
 		last, _ := utf8.DecodeLastRuneInString(rest)

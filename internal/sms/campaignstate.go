@@ -112,7 +112,7 @@ const (
 	AlongWindow   Along = "window"   // WindowFrom
 	AlongEnd      Along = "end"      // FinishedAt, CancelledBy
 	AlongTime     Along = "time"     // SendAt, SendZone, SendOffset
-	AlongAgain    Along = "again"    // SendAgain
+	AlongAgain    Along = "again"    // Resend
 	AlongHandOver Along = "handover" // HandOver
 	AlongApproval Along = "approval" // Approval
 	AlongCanary   Along = "canary"   // Canary

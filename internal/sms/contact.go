@@ -27,7 +27,7 @@ type Contact struct {
 
 // ContactColumn is something that is known of contacts, such as a town.
 type ContactColumn struct {
-	Key  string // MarkKey of the name; Fields of a Contact go by it
+	Key  string // PlaceholderKey of the name; Fields of a Contact go by it
 	Name string // as it was written first
 }
 

@@ -40,8 +40,8 @@ func (c Choice) Becomes(s State, of CampaignState) (to State, ok bool) {
 // NeedsSecond says that the choice counts towards SecondFrom.
 func (c Choice) NeedsSecond() bool { return c == ChooseSent || c == ChooseAgain }
 
-// Decided is what a person chose for one call's messages or for one message.
-type Decided struct {
+// DecisionItem is what a person chose for one call's messages or for one message.
+type DecisionItem struct {
 	Attempt int64  `json:"a"`           // the call; 0 is none
 	Message int64  `json:"m,omitempty"` // one message of it, 0: every one that has no choice of its own
 	Seen    int    `json:"n,omitempty"` // how many messages of the call the person saw waiting; only where Message is 0
@@ -55,15 +55,15 @@ type Decision struct {
 	AccountID  int64
 	State      DecisionState
 	N          int // messages marked as sent or sent again
-	Choices    []Decided
+	Choices    []DecisionItem
 	By         User
 	At         int64
 	Second     User // who agreed, the zero User where nobody had to
 	DecidedAt  int64
 }
 
-// Carried is what became of a decision.
-type Carried struct {
+// DecisionResult is what became of a decision.
+type DecisionResult struct {
 	Decision Decision
 	Campaign Campaign // the draft made for those to be sent again, zero when there are none
 	Counts   map[Choice]int
@@ -79,19 +79,19 @@ const (
 	DecisionDropped  DecisionState = "dropped" // taken back, or overtaken
 )
 
-// Overtaken is the error of a decision about messages that are decided
+// StaleDecisionError is the error of a decision about messages that are decided
 // already, or that a report has settled meanwhile. Nothing of it was done.
-type Overtaken struct {
+type StaleDecisionError struct {
 	Messages []Message // the first few
 }
 
 // Error says how many.
-func (o Overtaken) Error() string {
+func (o StaleDecisionError) Error() string {
 	return fmt.Sprintf("%v: %d messages have been decided in the meantime", ErrConflict, len(o.Messages))
 }
 
 // Unwrap makes it an ErrConflict.
-func (o Overtaken) Unwrap() error { return ErrConflict }
+func (o StaleDecisionError) Unwrap() error { return ErrConflict }
 
 // DoubtGroup is one call with the messages of a campaign that wait for a
 // decision because of it.
@@ -106,8 +106,8 @@ type DoubtGroup struct {
 
 // Hint is a report that may be about a message in doubt but does not prove it.
 type Hint struct {
-	Report StoredReport
-	Fit    Fit
-	Young  bool // it may yet be matched by its id
-	Rivals int  // messages that it may be about as well
+	Report       StoredReport
+	Fit          Fit
+	Young        bool // it may yet be matched by its id
+	OtherMatches int  // messages that it may be about as well
 }

@@ -141,14 +141,14 @@ func MayLink(m Message, r DeliveryReport, country string) bool {
 	return r.ProviderID != "" && (m.State == InDoubt || settled) && FitReport(m, r, country) != FitNone
 }
 
-// Asked is one question to the service what became of a message (§4.8), and
+// StatusQuery is one question to the service what became of a message (§4.8), and
 // its answer.
-type Asked struct {
+type StatusQuery struct {
 	ID         int64
 	AccountID  int64
 	MessageID  int64
 	ProviderID string
-	Why        AskedWhy
+	Why        QueryReason
 	InquiryID  int64 // for AskedGap
 	CreatedAt  int64
 	AskedAt    int64 // 0 while it waits
@@ -158,33 +158,33 @@ type Asked struct {
 	Effect     Effect // what the answer did
 }
 
-// AskedWhy is why the service was asked.
-type AskedWhy string
+// QueryReason is why the service was asked.
+type QueryReason string
 
 // The reasons.
 const (
-	AskedProof AskedWhy = "proof" // a report settled a doubt: does the service know its id?
-	AskedGap   AskedWhy = "gap"   // reports were lost while this system was down
-	AskedStaff AskedWhy = "staff" // a person wants to know
+	AskedProof QueryReason = "proof" // a report settled a doubt: does the service know its id?
+	AskedGap   QueryReason = "gap"   // reports were lost while this system was down
+	AskedStaff QueryReason = "staff" // a person wants to know
 )
 
 // The effects of an answer beside those of a report.
 const (
-	Confirmed  Effect = "confirmed"  // the service knows the id
-	Suspicious Effect = "suspicious" // it does not, or for another number
-	Shown      Effect = "shown"      // kept to be looked at
+	Confirmed     Effect = "confirmed"  // the service knows the id
+	Suspicious    Effect = "suspicious" // it does not, or for another number
+	NotConclusive Effect = "shown"      // kept to be looked at
 )
 
-// Judge decides what an answer of §4.8 does to its message. code is the error
+// Evaluate decides what an answer of §4.8 does to its message. code is the error
 // code of a refusal, "" for an answer under 000. A listed status for the same
 // number enters the status rules, as a report would; nothing an answer says
 // moves a message back to "was not sent".
-func (a Asked) Judge(m Message, country string) (Message, Effect) {
+func (a StatusQuery) Evaluate(m Message, country string) (Message, Effect) {
 	if a.Code != "" || a.Answer.Number != "" && phone.Key(a.Answer.Number, country) != phone.Key(m.Number, country) {
 		if a.Why == AskedProof {
 			return m, Suspicious
 		}
-		return m, Shown
+		return m, NotConclusive
 	}
 	if a.Answer.Number != "" {
 		told := DeliveryReport{ProviderID: a.ProviderID, Mobile: a.Answer.Number, Status: a.Answer.Status,
@@ -196,5 +196,5 @@ func (a Asked) Judge(m Message, country string) (Message, Effect) {
 	if a.Why == AskedProof {
 		return m, Confirmed
 	}
-	return m, Shown
+	return m, NotConclusive
 }

@@ -168,24 +168,24 @@ func TestAskedJudge(t *testing.T) {
 	}
 	tests := []struct {
 		name string
-		a    Asked
+		a    StatusQuery
 		want Effect
 		as   Status
 	}{
-		{"listed status", Asked{Why: AskedProof, Answer: answer("08030000001", "DELIVRD")}, Changed, Delivrd},
-		{"asked because of a gap", Asked{Why: AskedGap, Answer: answer("2348030000001", "UNDELIV")}, Changed, Undeliv},
-		{"unlisted status confirms", Asked{Why: AskedProof, Answer: answer("2348030000001", "SUBMITTED")}, Confirmed, ""},
-		{"unlisted status is shown", Asked{Why: AskedGap, Answer: answer("2348030000001", "SUBMITTED")}, Shown, ""},
-		{"no number enters no rule", Asked{Why: AskedGap, Answer: answer("", "DELIVRD")}, Shown, ""},
-		{"no record at all confirms", Asked{Why: AskedProof}, Confirmed, ""},
-		{"another number", Asked{Why: AskedProof, Answer: answer("2348030000009", "DELIVRD")}, Suspicious, ""},
-		{"another number in a gap", Asked{Why: AskedGap, Answer: answer("2348030000009", "DELIVRD")}, Shown, ""},
-		{"an error", Asked{Why: AskedProof, Code: "041"}, Suspicious, ""},
-		{"an error in a gap", Asked{Why: AskedGap, Code: "041"}, Shown, ""},
+		{"listed status", StatusQuery{Why: AskedProof, Answer: answer("08030000001", "DELIVRD")}, Changed, Delivrd},
+		{"asked because of a gap", StatusQuery{Why: AskedGap, Answer: answer("2348030000001", "UNDELIV")}, Changed, Undeliv},
+		{"unlisted status confirms", StatusQuery{Why: AskedProof, Answer: answer("2348030000001", "SUBMITTED")}, Confirmed, ""},
+		{"unlisted status is shown", StatusQuery{Why: AskedGap, Answer: answer("2348030000001", "SUBMITTED")}, NotConclusive, ""},
+		{"no number enters no rule", StatusQuery{Why: AskedGap, Answer: answer("", "DELIVRD")}, NotConclusive, ""},
+		{"no record at all confirms", StatusQuery{Why: AskedProof}, Confirmed, ""},
+		{"another number", StatusQuery{Why: AskedProof, Answer: answer("2348030000009", "DELIVRD")}, Suspicious, ""},
+		{"another number in a gap", StatusQuery{Why: AskedGap, Answer: answer("2348030000009", "DELIVRD")}, NotConclusive, ""},
+		{"an error", StatusQuery{Why: AskedProof, Code: "041"}, Suspicious, ""},
+		{"an error in a gap", StatusQuery{Why: AskedGap, Code: "041"}, NotConclusive, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			after, effect := tt.a.Judge(m, "NG")
+			after, effect := tt.a.Evaluate(m, "NG")
 			if effect != tt.want || after.Delivery.Status != tt.as || after.State != Accepted {
 				t.Errorf("%s, %+v", effect, after)
 			}

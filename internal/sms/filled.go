@@ -2,18 +2,18 @@ package sms
 
 import "strings"
 
-// Stretch is a piece of a text. Filled says that it stands in the place of a
+// Span is a piece of a text. Filled says that it stands in the place of a
 // mark.
-type Stretch struct {
+type Span struct {
 	Text   string
 	Filled bool
 }
 
-// Stretches tells what Fill put in the place of the marks of a template, by
+// Spans tells what Fill put in the place of the marks of a template, by
 // comparing the two texts. Where that could be read in more than one way, all
 // of text is one stretch that is not filled. The pieces always make up text.
-func Stretches(template, text string) []Stretch {
-	whole := []Stretch{{Text: text}}
+func Spans(template, text string) []Span {
+	whole := []Span{{Text: text}}
 	fixed := between(template)
 	last := len(fixed) - 1
 	if last == 0 || len(text) < len(fixed[0])+len(fixed[last]) || !strings.HasPrefix(text, fixed[0]) ||
@@ -26,10 +26,10 @@ func Stretches(template, text string) []Stretch {
 	if !ok {
 		return whole
 	}
-	var out []Stretch
+	var out []Span
 	add := func(text string, filled bool) {
 		if text != "" {
-			out = append(out, Stretch{Text: text, Filled: filled})
+			out = append(out, Span{Text: text, Filled: filled})
 		}
 	}
 	add(fixed[0], false)

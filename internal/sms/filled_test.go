@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func marked(list []Stretch) string {
+func marked(list []Span) string {
 	var b strings.Builder
 	for _, s := range list {
 		if s.Filled {
@@ -33,7 +33,7 @@ func TestStretches(t *testing.T) {
 		{"a##A##a", "a", "a"},
 		{"Dear ##Name## ##", "Dear Ada ##", "Dear [Ada] ##"},
 	} {
-		if got := marked(Stretches(c.template, c.text)); got != c.want {
+		if got := marked(Spans(c.template, c.text)); got != c.want {
 			t.Errorf("%q filled as %q: %q, want %q", c.template, c.text, got, c.want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestStretchesMakeUpTheText(t *testing.T) {
 		template := piece.Draw(t, "1") + "##X##" + piece.Draw(t, "2") + "##Y##" + piece.Draw(t, "3")
 		text, _ := Fill(template, func(string) (string, bool) { return piece.Draw(t, "value"), true })
 		var b strings.Builder
-		for _, s := range Stretches(template, text) {
+		for _, s := range Spans(template, text) {
 			b.WriteString(s.Text)
 		}
 		if b.String() != text {

@@ -8,15 +8,15 @@ import (
 	"math/bits"
 )
 
-// Print takes in the messages of a campaign, each number and text once, in any
+// Fingerprinter takes in the messages of a campaign, each number and text once, in any
 // order, and tells campaigns with the same ones.
-type Print struct {
+type Fingerprinter struct {
 	sum [4]uint64
 	n   uint64
 }
 
 // Add takes in one message.
-func (p *Print) Add(number, text string) {
+func (p *Fingerprinter) Add(number, text string) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %s %s", len(number), number, text)
 	whole := h.Sum(nil)
@@ -27,8 +27,8 @@ func (p *Print) Add(number, text string) {
 	p.n++
 }
 
-// Of is the fingerprint of the messages under a sender ID.
-func (p *Print) Of(senderID string) string {
+// Sum is the fingerprint of the messages under a sender ID.
+func (p *Fingerprinter) Sum(senderID string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %d %x", senderID, p.n, p.sum)
 	return hex.EncodeToString(h.Sum(nil))
@@ -37,7 +37,7 @@ func (p *Print) Of(senderID string) string {
 // Fingerprint tells two campaigns with the same sender ID, text and set of
 // numbers apart from all others.
 func Fingerprint(senderID, text string, numbers []string) string {
-	var p Print
+	var p Fingerprinter
 	seen := make(map[string]bool, len(numbers))
 	for _, n := range numbers {
 		if !seen[n] {
@@ -45,5 +45,5 @@ func Fingerprint(senderID, text string, numbers []string) string {
 			p.Add(n, text)
 		}
 	}
-	return p.Of(senderID)
+	return p.Sum(senderID)
 }

@@ -79,7 +79,7 @@ type ListOrder struct {
 	Message  int
 	Own      bool // Text and Message are both given: a row with something in its Message column gets that
 	// Fields says which column fills a mark, Fixed which one text for everybody
-	// does; keys are MarkKey of the mark.
+	// does; keys are PlaceholderKey of the mark.
 	Fields map[string]int
 	Fixed  map[string]string
 }

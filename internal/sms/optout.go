@@ -16,7 +16,7 @@ import (
 const StopMark = "stop link"
 
 // IsStopMark says that a mark is the one for the link.
-func IsStopMark(name string) bool { return MarkKey(name) == MarkKey(StopMark) }
+func IsStopMark(name string) bool { return PlaceholderKey(name) == PlaceholderKey(StopMark) }
 
 // StopLinks makes and reads the links with which people stop messages. A link
 // holds the account and the number, but neither can be read or made up without

@@ -24,7 +24,9 @@ type Outgoing struct {
 }
 
 // Asks says whether a person has to type the number of recipients.
-func (o Outgoing) Asks(a Account) bool { return a.TypeAbove > 0 && o.Messages > a.TypeAbove }
+func (o Outgoing) Asks(a Account) bool {
+	return a.ConfirmCountAbove > 0 && o.Messages > a.ConfirmCountAbove
+}
 
 // TypedProblem says what is wrong with the number that a person typed, or "".
 func (o Outgoing) TypedProblem(typed string) string {

@@ -12,10 +12,10 @@ import (
 // are decoration.
 const maxPlaceholder = 100
 
-// Marks lists the names of the marks ##Name## of a text (§2.3), each once, in
-// order of first appearance and as first written. Names that MarkKey makes
+// Placeholders lists the names of the marks ##Name## of a text (§2.3), each once, in
+// order of first appearance and as first written. Names that PlaceholderKey makes
 // equal are one.
-func Marks(text string) []string {
+func Placeholders(text string) []string {
 	var names []string
 	seen := map[string]bool{}
 	for rest := text; ; {
@@ -23,7 +23,7 @@ func Marks(text string) []string {
 		if !ok {
 			return names
 		}
-		if key := MarkKey(name); !seen[key] {
+		if key := PlaceholderKey(name); !seen[key] {
 			seen[key] = true
 			names = append(names, name)
 		}
@@ -53,7 +53,7 @@ func Fill(text string, value func(name string) (string, bool)) (out string, miss
 			b.WriteString(v)
 		} else {
 			b.WriteString(rest[len(before) : len(rest)-len(after)])
-			if key := MarkKey(name); !seen[key] {
+			if key := PlaceholderKey(name); !seen[key] {
 				seen[key] = true
 				missing = append(missing, name)
 			}
@@ -62,9 +62,9 @@ func Fill(text string, value func(name string) (string, bool)) (out string, miss
 	}
 }
 
-// MarkKey is what decides whether a mark and a column bear the same name: the
+// PlaceholderKey is what decides whether a mark and a column bear the same name: the
 // name without case, white space, "_" and "-".
-func MarkKey(name string) string {
+func PlaceholderKey(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '\ufeff' || r == '\u200b' || unicode.IsSpace(r) {
 			return -1
@@ -84,7 +84,7 @@ func nextMark(text string) (before, name, after string, ok bool) {
 		start := from + i + len("##")
 		n := strings.IndexAny(text[start:min(len(text), start+maxPlaceholder+1)], "#\r\n")
 		if n > 0 && strings.HasPrefix(text[start+n:], "##") {
-			if name := strings.TrimSpace(text[start : start+n]); nameable(name) {
+			if name := strings.TrimSpace(text[start : start+n]); validName(name) {
 				return text[:start-len("##")], name, text[start+n+len("##"):], true
 			}
 		}
@@ -93,7 +93,7 @@ func nextMark(text string) (before, name, after string, ok bool) {
 	}
 }
 
-func nameable(name string) bool {
+func validName(name string) bool {
 	return utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r)
 	})

@@ -34,7 +34,7 @@ func TestMarks(t *testing.T) {
 		{"##" + strings.Repeat("x", 101) + "##", nil},
 		{"##\xff##", nil},
 	} {
-		if got := Marks(c.text); !slices.Equal(got, c.want) {
+		if got := Placeholders(c.text); !slices.Equal(got, c.want) {
 			t.Errorf("Marks(%q) = %q, want %q", c.text, got, c.want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestFill(t *testing.T) {
 		{"##Date## ##Name## ##date## ##Place##", "##Date## Ada ##date## ##Place##", []string{"Date", "Place"}},
 		{"###Name###", "#Ada#", nil},
 	} {
-		got, missing := Fill(c.text, func(name string) (string, bool) { v, ok := values[MarkKey(name)]; return v, ok })
+		got, missing := Fill(c.text, func(name string) (string, bool) { v, ok := values[PlaceholderKey(name)]; return v, ok })
 		if got != c.want || !slices.Equal(missing, c.missing) {
 			t.Errorf("Fill(%q) = %q, missing %q; want %q, %q", c.text, got, missing, c.want, c.missing)
 		}
@@ -67,12 +67,12 @@ func TestMarkKey(t *testing.T) {
 		{"Pre\u0301nom", "pr\u00e9nom"},
 	} {
 		for _, name := range same {
-			if MarkKey(name) != MarkKey(same[0]) {
-				t.Errorf("MarkKey(%q) = %q, MarkKey(%q) = %q", name, MarkKey(name), same[0], MarkKey(same[0]))
+			if PlaceholderKey(name) != PlaceholderKey(same[0]) {
+				t.Errorf("MarkKey(%q) = %q, MarkKey(%q) = %q", name, PlaceholderKey(name), same[0], PlaceholderKey(same[0]))
 			}
 		}
 	}
-	if MarkKey("name") == MarkKey("name2") {
+	if PlaceholderKey("name") == PlaceholderKey("name2") {
 		t.Error("different names have one key")
 	}
 }
@@ -131,7 +131,7 @@ func FuzzTemplate(f *testing.F) {
 		if kept != text {
 			t.Fatalf("without values Fill(%q) = %q", text, kept)
 		}
-		marks := Marks(text)
+		marks := Placeholders(text)
 		if !slices.Equal(missing, marks) {
 			t.Fatalf("Fill misses %q, Marks lists %q", missing, marks)
 		}

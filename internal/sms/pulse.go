@@ -71,9 +71,9 @@ func ParseTimings(s string) (t Timings) {
 	return t
 }
 
-// Pulse is what the callbacks' receiver did in one minute for one account;
+// ReceiverMinute is what the callbacks' receiver did in one minute for one account;
 // account 0 is for calls with a wrong token, which belong to nobody.
-type Pulse struct {
+type ReceiverMinute struct {
 	AccountID int64
 	Minute    int64 // its beginning, in milliseconds
 	Answered  int64 // reports kept and answered with 200
@@ -82,20 +82,20 @@ type Pulse struct {
 	Took      Timings
 }
 
-// Gap is a time in which this system did not answer callbacks.
-type Gap struct {
+// Outage is a time in which this system did not answer callbacks.
+type Outage struct {
 	From, Until int64
 }
 
-// Inquiry asks the service about the messages that have no report since a gap.
-type Inquiry struct {
+// StatusCheck asks the service about the messages that have no report since a gap.
+type StatusCheck struct {
 	ID        int64
 	AccountID int64
-	Gap       Gap
+	Gap       Outage
 	State     InquiryState
 	Total     int64 // messages without a report when it began, at most MaxStatusCheckCount
 	Asked     int64
-	Learnt    int64 // whose status is known now
+	Resolved  int64 // whose status is known now
 	By        User
 	StartedAt int64
 	EndedAt   int64

@@ -78,7 +78,7 @@ func TestARemovedNumberKeepsItsNetworkOnly(t *testing.T) {
 			phone.ForLog(gone) != "••••" {
 			t.Fatal("a removed number is shown")
 		}
-		if m := (Message{State: Accepted, Number: gone}); m.MayRepeat() {
+		if m := (Message{State: Accepted, Number: gone}); m.MayResend() {
 			t.Fatal("it may be sent again")
 		}
 	})

@@ -25,14 +25,14 @@ const (
 	MaxClockJump = time.Minute
 )
 
-// Which says which of two moments is meant when clocks are put back and a time
+// DSTChoice says which of two moments is meant when clocks are put back and a time
 // of day comes twice.
-type Which string
+type DSTChoice string
 
 // The two of them.
 const (
-	Earlier Which = "earlier"
-	Later   Which = "later"
+	Earlier DSTChoice = "earlier"
+	Later   DSTChoice = "later"
 )
 
 // ScheduleAt is the schedule for a known moment.
@@ -82,10 +82,10 @@ func (s Schedule) Due(now time.Time) (due, late bool) {
 	return behind >= 0, behind > MaxLate
 }
 
-// Moments lists every moment at which clocks in the zone show this date and
+// Occurrences lists every moment at which clocks in the zone show this date and
 // time of day, the earliest first: one as a rule, none when clocks are put
 // forward past it, two when they are put back.
-func Moments(wall time.Time, zone *time.Location) []time.Time {
+func Occurrences(wall time.Time, zone *time.Location) []time.Time {
 	const around = 50 * time.Hour // a zone may leave out a whole day
 	as := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, time.UTC)
 	var found []time.Time
@@ -106,7 +106,7 @@ func Moments(wall time.Time, zone *time.Location) []time.Time {
 // ReadSchedule reads a date and a time of day as people type them, in the
 // account's zone. The fields of its Invalid are day, time and which; under
 // which it asks for the earlier or the later of two moments.
-func ReadSchedule(day, clock string, which Which, zone *time.Location, now time.Time) (Schedule, error) {
+func ReadSchedule(day, clock string, which DSTChoice, zone *time.Location, now time.Time) (Schedule, error) {
 	bad := Invalid{}
 	date, dateKnown := readDay(day)
 	if !dateKnown {
@@ -120,7 +120,7 @@ func ReadSchedule(day, clock string, which Which, zone *time.Location, now time.
 		return Schedule{}, bad
 	}
 	wall := time.Date(date.Year(), date.Month(), date.Day(), hour, minute, 0, 0, time.UTC)
-	moments := Moments(wall, zone)
+	moments := Occurrences(wall, zone)
 	var chosen time.Time
 	switch {
 	case len(moments) == 0:
@@ -170,17 +170,17 @@ func InAnHour(now time.Time, zone *time.Location) Schedule {
 func TomorrowMorning(now time.Time, zone *time.Location) Schedule {
 	y, m, d := now.In(zone).Date()
 	for hour := 9; ; hour++ {
-		if found := Moments(time.Date(y, m, d+1, hour, 0, 0, 0, time.UTC), zone); len(found) > 0 {
+		if found := Occurrences(time.Date(y, m, d+1, hour, 0, 0, 0, time.UTC), zone); len(found) > 0 {
 			return ScheduleAt(found[0])
 		}
 	}
 }
 
-// WhichOf says which of two moments a schedule is; "" where its time of day
+// DSTChoiceAt says which of two moments a schedule is; "" where its time of day
 // comes once.
-func (s Schedule) WhichOf() Which {
+func (s Schedule) DSTChoiceAt() DSTChoice {
 	at := s.Time()
-	moments := Moments(at, at.Location())
+	moments := Occurrences(at, at.Location())
 	switch {
 	case len(moments) < 2:
 		return ""

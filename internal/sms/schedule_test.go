@@ -50,7 +50,7 @@ func TestMomentsAroundEveryChangeOfTheClock(t *testing.T) {
 			wall := at.UTC().Add(time.Duration(offset) * time.Second)
 			for minute := -70; minute <= 70; minute += 5 {
 				asked := wall.Add(time.Duration(minute) * time.Minute)
-				want, got := every(asked, z), Moments(asked, z)
+				want, got := every(asked, z), Occurrences(asked, z)
 				if len(got) != len(want) {
 					t.Fatalf("%s %s: %d moments, want %d", name, asked, len(got), len(want))
 				}
@@ -79,7 +79,7 @@ func TestReadScheduleRoundTrips(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		z := zone(r, rapid.SampledFrom(zones).Draw(r, "zone"))
 		wall := now.Add(24*time.Hour + time.Duration(rapid.IntRange(0, 360*24*60).Draw(r, "minute"))*time.Minute)
-		which := rapid.SampledFrom([]Which{"", Earlier, Later}).Draw(r, "which")
+		which := rapid.SampledFrom([]DSTChoice{"", Earlier, Later}).Draw(r, "which")
 		s, err := ReadSchedule(wall.Format("2006-01-02"), wall.Format("15:04"), which, z, now)
 		var bad Invalid
 		switch n := len(every(wall, z)); {
@@ -96,8 +96,8 @@ func TestReadScheduleRoundTrips(t *testing.T) {
 				s.Moved() {
 				r.Fatalf("%v: %+v %v", wall, s, err)
 			}
-			if n == 2 && s.WhichOf() != which || n == 1 && s.WhichOf() != "" {
-				r.Fatalf("asked for %q, is %q", which, s.WhichOf())
+			if n == 2 && s.DSTChoiceAt() != which || n == 1 && s.DSTChoiceAt() != "" {
+				r.Fatalf("asked for %q, is %q", which, s.DSTChoiceAt())
 			}
 		}
 	})

@@ -21,18 +21,18 @@ const minTailDigits = 4
 // first. Only campaigns that were started are looked at.
 type MessageSearch struct {
 	AccountID  int64
-	Number     string   // MSISDN; "": any
-	Ends       string   // last digits, minTailDigits to maxTailDigits of them; "": any
-	Keys       []string // standing keys; none: all
-	CampaignID int64    // 0: all
-	From, To   int64    // the campaign was started in [From, To); 0: no bound
-	Since      int64    // nothing of campaigns that were started before this
-	Before     Place    // only what comes behind this; zero: from the newest
+	Number     string        // MSISDN; "": any
+	Ends       string        // last digits, minTailDigits to maxTailDigits of them; "": any
+	Keys       []string      // standing keys; none: all
+	CampaignID int64         // 0: all
+	From, To   int64         // the campaign was started in [From, To); 0: no bound
+	Since      int64         // nothing of campaigns that were started before this
+	Before     MessageCursor // only what comes behind this; zero: from the newest
 	Limit      int
 }
 
-// Place is a message's place among those found.
-type Place struct{ CampaignID, MessageID int64 }
+// MessageCursor is a message's place among those found.
+type MessageCursor struct{ CampaignID, MessageID int64 }
 
 // FoundMessage is one message found, with what its row tells of its campaign:
 // id, name, group, sender ID and where it stands.
@@ -47,10 +47,10 @@ type FailingNumber struct {
 	Latest Message // the last of them
 }
 
-// SoughtNumber reads what a person typed to find somebody: a whole number in
+// ParseNumberQuery reads what a person typed to find somebody: a whole number in
 // any form, or its last digits. The error is an Invalid with the one sentence
 // under "number".
-func SoughtNumber(typed, country string) (number, ends string, err error) {
+func ParseNumberQuery(typed, country string) (number, ends string, err error) {
 	typed = strings.TrimSpace(typed)
 	p, err := phone.Parse(typed, country, true)
 	if err == nil {
@@ -70,9 +70,9 @@ func SoughtNumber(typed, country string) (number, ends string, err error) {
 	return "", digits, nil
 }
 
-// Backwards is the order of digits in which numbers are found by their last
+// ReverseTail is the order of digits in which numbers are found by their last
 // ones: at most maxTailDigits of them, from the end.
-func Backwards(digits string) string {
+func ReverseTail(digits string) string {
 	b := []byte(digits[max(0, len(digits)-maxTailDigits):])
 	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
 		b[i], b[j] = b[j], b[i]

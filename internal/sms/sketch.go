@@ -21,16 +21,16 @@ type Sketch struct {
 // Add puts a number into the set. Each number may be added once only.
 func (s *Sketch) Add(number int64) {
 	s.size++
-	v := scatter(uint64(number))
+	v := hash64(uint64(number))
 	if s.bound > 0 && v >= s.bound {
 		return
 	}
 	if s.low = append(s.low, v); len(s.low) == 2*sketchSize {
-		s.settle()
+		s.compact()
 	}
 }
 
-func (s *Sketch) settle() {
+func (s *Sketch) compact() {
 	slices.Sort(s.low)
 	if len(s.low) >= sketchSize {
 		s.low = s.low[:sketchSize]
@@ -38,9 +38,9 @@ func (s *Sketch) settle() {
 	}
 }
 
-// scatter is the finaliser of splitmix64: one to one, and its output looks
+// hash64 is the finaliser of splitmix64: one to one, and its output looks
 // random.
-func scatter(v uint64) uint64 {
+func hash64(v uint64) uint64 {
 	v += 0x9e3779b97f4a7c15
 	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
 	v = (v ^ v>>27) * 0x94d049bb133111eb
@@ -52,8 +52,8 @@ func (s *Sketch) Size() int64 { return s.size }
 
 // Alike estimates which share of the larger of two sets stands in both.
 func (s *Sketch) Alike(o *Sketch) float64 {
-	s.settle()
-	o.settle()
+	s.compact()
+	o.compact()
 	if s.size == 0 || o.size == 0 {
 		return 0
 	}
@@ -76,7 +76,7 @@ func (s *Sketch) Alike(o *Sketch) float64 {
 
 // Bytes is the sketch for storage.
 func (s *Sketch) Bytes() []byte {
-	s.settle()
+	s.compact()
 	b := binary.BigEndian.AppendUint64(nil, uint64(s.size))
 	for _, v := range s.low {
 		b = binary.BigEndian.AppendUint64(b, v)

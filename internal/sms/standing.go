@@ -40,7 +40,7 @@ func (t Tile) Words() string {
 
 // Keys are the standings of the tile, none for no tile.
 func (t Tile) Keys() (keys []string) {
-	for _, s := range standings() {
+	for _, s := range allStatuses() {
 		if s.Tile == t {
 			keys = append(keys, s.Key)
 		}
@@ -54,9 +54,9 @@ func (t Tile) Tone() Tone {
 		TileUnknown: ToneWarn, TileDecision: ToneWarn, TileNotSent: ToneMute}[t]
 }
 
-// Standing is what people are told about a message: one table for tiles,
+// DisplayStatus is what people are told about a message: one table for tiles,
 // filters, tags, downloads and the help page.
-type Standing struct {
+type DisplayStatus struct {
 	Key   string // stable name, used in URLs
 	Words string
 	Tone  Tone
@@ -66,15 +66,15 @@ type Standing struct {
 	Help  string
 }
 
-// Standings lists the table in the order of the help page.
-func Standings() []Standing {
-	table := standings()
+// DisplayStatuses lists the table in the order of the help page.
+func DisplayStatuses() []DisplayStatus {
+	table := allStatuses()
 	return table[:]
 }
 
-// standings is an array, so that a look at one row of it takes no memory.
-func standings() [19]Standing {
-	return [...]Standing{
+// allStatuses is an array, so that a look at one row of it takes no memory.
+func allStatuses() [19]DisplayStatus {
+	return [...]DisplayStatus{
 		{"draft", "Not started", ToneMute, "clock", TileWaiting, false, "The campaign is a draft, is scheduled for later or is waiting for approval."},
 		{"queued", "Waiting to send", ToneMute, "clock", TileWaiting, false, "We send as fast as the provider allows."},
 		{"sending", "Sending", ToneMute, "loader", TileWaiting, false, "We are sending the request to the provider."},
@@ -101,14 +101,14 @@ func standings() [19]Standing {
 }
 
 // StandingByKey finds a row of the table.
-func StandingByKey(key string) (Standing, bool) {
-	table := standings()
+func StandingByKey(key string) (DisplayStatus, bool) {
+	table := allStatuses()
 	for i := range table {
 		if table[i].Key == key {
 			return table[i], true
 		}
 	}
-	return Standing{}, false
+	return DisplayStatus{}, false
 }
 
 // StandingKey names the row of a message with this state, status and lateness.
@@ -169,7 +169,7 @@ func acceptedKey(status Status, late bool) string {
 }
 
 // Standing is what people are told about the message.
-func (m Message) Standing() Standing {
+func (m Message) Standing() DisplayStatus {
 	s, _ := StandingByKey(StandingKey(m.State, m.Delivery.Status, m.Delivery.Late))
 	return s
 }
@@ -179,7 +179,7 @@ type Tally map[string]int64
 
 // Tile adds up the standings of one tile.
 func (t Tally) Tile(tile Tile) (n int64) {
-	for _, s := range Standings() {
+	for _, s := range DisplayStatuses() {
 		if s.Tile == tile {
 			n += t[s.Key]
 		}

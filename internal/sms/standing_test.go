@@ -77,7 +77,7 @@ func TestEveryMessageHasOneStanding(t *testing.T) {
 				m := Message{State: state, Delivery: Delivery{Status: status, Late: late}}
 				key := StandingKey(state, status, late)
 				rows := 0
-				for _, s := range Standings() {
+				for _, s := range DisplayStatuses() {
 					if s.Key == key {
 						rows++
 					}
@@ -97,7 +97,7 @@ func TestEveryMessageHasOneStanding(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range Standings() {
+	for _, s := range DisplayStatuses() {
 		if !met[s.Key] {
 			t.Errorf("no message can ever be %q", s.Key)
 		}
@@ -154,14 +154,14 @@ func TestTilesPartTheStandings(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("tiles %q, want %q", got, want)
 	}
-	for _, s := range Standings() {
+	for _, s := range DisplayStatuses() {
 		if !slices.Contains(Tiles(), s.Tile) {
 			t.Errorf("%q is in no tile", s.Key)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		tally, total := Tally{}, int64(0)
-		for _, s := range Standings() {
+		for _, s := range DisplayStatuses() {
 			n := rapid.Int64Range(0, 1<<40).Draw(t, s.Key)
 			tally[s.Key] = n
 			total += n

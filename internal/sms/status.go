@@ -129,8 +129,8 @@ type StoredReport struct {
 	Suspicious bool // the service does not know its id (§4.8)
 }
 
-// Applied says what changed when reports were applied.
-type Applied struct {
+// ApplyResult says what changed when reports were applied.
+type ApplyResult struct {
 	Campaigns []int64
 	Messages  []int64
 	Unmatched int
@@ -139,8 +139,8 @@ type Applied struct {
 	Doubted int
 }
 
-// Kept is one raw callback.
-type Kept struct {
+// RawReport is one raw callback.
+type RawReport struct {
 	ID         int64
 	AccountID  int64
 	ReceivedAt int64

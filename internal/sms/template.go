@@ -45,11 +45,11 @@ type CampaignTemplate struct {
 func MarksChanged(before, after string) (added, gone []string) {
 	only := func(of, other string) (list []string) {
 		known := map[string]bool{}
-		for _, m := range Marks(other) {
-			known[MarkKey(m)] = true
+		for _, m := range Placeholders(other) {
+			known[PlaceholderKey(m)] = true
 		}
-		for _, m := range Marks(of) {
-			if key := MarkKey(m); !known[key] {
+		for _, m := range Placeholders(of) {
+			if key := PlaceholderKey(m); !known[key] {
 				known[key] = true
 				list = append(list, m)
 			}

@@ -34,8 +34,8 @@ const (
 	CutMinute  CutKind = "minute"  // first arrivals of reports by minute and kind
 )
 
-// Cut is one part.
-type Cut struct {
+// Breakdown is one part.
+type Breakdown struct {
 	Kind CutKind
 	Name string // network, error code, or the minute's beginning in milliseconds
 	Key  string // a standing's key; for minutes one of ReportDelivered and the others
@@ -82,10 +82,10 @@ func (m Message) FailureCode() (code string, ok bool) {
 	return "", false
 }
 
-// Lane is the traffic of one network and sender ID, oldest first.
-type Lane struct {
+// NetworkSeries is the traffic of one network and sender ID, oldest first.
+type NetworkSeries struct {
 	Network, SenderID string
-	Slots             []LaneSlot
+	Points            []LaneSlot
 }
 
 // LaneSlot is what became of the messages of one slot. Numbers on a block list
@@ -96,13 +96,13 @@ type LaneSlot struct {
 }
 
 // Lanes puts traffic into lanes, the busiest first.
-func Lanes(list []Traffic) []Lane {
+func Lanes(list []Traffic) []NetworkSeries {
 	type name struct{ network, sender string }
-	lanes, slots := map[name]*Lane{}, map[name]map[int64]*LaneSlot{}
+	lanes, slots := map[name]*NetworkSeries{}, map[name]map[int64]*LaneSlot{}
 	for _, t := range list {
 		n := name{t.Network, t.SenderID}
 		if lanes[n] == nil {
-			lanes[n], slots[n] = &Lane{Network: t.Network, SenderID: t.SenderID}, map[int64]*LaneSlot{}
+			lanes[n], slots[n] = &NetworkSeries{Network: t.Network, SenderID: t.SenderID}, map[int64]*LaneSlot{}
 		}
 		if slots[n][t.At] == nil {
 			slots[n][t.At] = &LaneSlot{At: t.At}
@@ -117,15 +117,15 @@ func Lanes(list []Traffic) []Lane {
 			slot.Failed += t.N
 		}
 	}
-	out := make([]Lane, 0, len(lanes))
+	out := make([]NetworkSeries, 0, len(lanes))
 	for n, l := range lanes {
 		for _, s := range slots[n] {
-			l.Slots = append(l.Slots, *s)
+			l.Points = append(l.Points, *s)
 		}
-		slices.SortFunc(l.Slots, func(a, b LaneSlot) int { return cmp.Compare(a.At, b.At) })
+		slices.SortFunc(l.Points, func(a, b LaneSlot) int { return cmp.Compare(a.At, b.At) })
 		out = append(out, *l)
 	}
-	slices.SortFunc(out, func(a, b Lane) int {
+	slices.SortFunc(out, func(a, b NetworkSeries) int {
 		return cmp.Or(cmp.Compare(b.Total().Sent, a.Total().Sent), cmp.Compare(a.Network, b.Network),
 			cmp.Compare(a.SenderID, b.SenderID))
 	})
@@ -133,8 +133,8 @@ func Lanes(list []Traffic) []Lane {
 }
 
 // Total adds the slots up; its At is that of the first.
-func (l Lane) Total() (sum LaneSlot) {
-	for i, s := range l.Slots {
+func (l NetworkSeries) Total() (sum LaneSlot) {
+	for i, s := range l.Points {
 		if i == 0 {
 			sum.At = s.At
 		}
@@ -167,10 +167,10 @@ const (
 // Failing finds the slot since which more messages fail than before: the one
 // that parts the lane's fates best. Messages whose fate is open count on
 // neither side.
-func (l Lane) Failing() (f Failing, ok bool) {
+func (l NetworkSeries) Failing() (f Failing, ok bool) {
 	all := l.Total()
 	best, failed, ended := float64(failingProof), int64(0), int64(0)
-	for i, s := range l.Slots {
+	for i, s := range l.Points {
 		was := Failing{Since: s.At, Failed: all.Failed - failed, Ended: all.Delivered + all.Failed - ended,
 			Before: part(failed, ended)}
 		was.After = part(was.Failed, was.Ended)
@@ -187,10 +187,10 @@ func (l Lane) Failing() (f Failing, ok bool) {
 }
 
 // lately is the share that failed in the last slots in which enough ended.
-func (l Lane) lately() float64 {
+func (l NetworkSeries) lately() float64 {
 	failed, ended := int64(0), int64(0)
-	for i := len(l.Slots) - 1; i >= 0 && ended < failingLast; i-- {
-		failed, ended = failed+l.Slots[i].Failed, ended+l.Slots[i].Delivered+l.Slots[i].Failed
+	for i := len(l.Points) - 1; i >= 0 && ended < failingLast; i-- {
+		failed, ended = failed+l.Points[i].Failed, ended+l.Points[i].Delivered+l.Points[i].Failed
 	}
 	return part(failed, ended)
 }

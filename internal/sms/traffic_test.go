@@ -12,8 +12,8 @@ import (
 )
 
 // lane draws a lane in which messages of each slot fail with a chance.
-func lane(r *rand.Rand, slots, each int, chance func(slot int) float64) Lane {
-	l := Lane{Network: "Glo", SenderID: "CLINIC"}
+func lane(r *rand.Rand, slots, each int, chance func(slot int) float64) NetworkSeries {
+	l := NetworkSeries{Network: "Glo", SenderID: "CLINIC"}
 	for i := range slots {
 		s := LaneSlot{At: int64(i) * TrafficSlot.Milliseconds(), Sent: int64(each)}
 		for range each {
@@ -23,7 +23,7 @@ func lane(r *rand.Rand, slots, each int, chance func(slot int) float64) Lane {
 				s.Delivered++
 			}
 		}
-		l.Slots = append(l.Slots, s)
+		l.Points = append(l.Points, s)
 	}
 	return l
 }
@@ -76,7 +76,7 @@ func TestALaneThatCameBackIsNotFailing(t *testing.T) {
 	if f, ok := l.Failing(); ok {
 		t.Errorf("%+v", f)
 	}
-	if _, ok := (Lane{Slots: l.Slots[:45]}).Failing(); !ok {
+	if _, ok := (NetworkSeries{Points: l.Points[:45]}).Failing(); !ok {
 		t.Error("it was not found while it lasted")
 	}
 }
@@ -84,12 +84,12 @@ func TestALaneThatCameBackIsNotFailing(t *testing.T) {
 // TestAFewMessagesProveNothing: whatever happens to fewer than there must be.
 func TestAFewMessagesProveNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := Lane{}
+		l := NetworkSeries{}
 		before, after := rapid.IntRange(0, failingBefore-1).Draw(t, "before"), rapid.IntRange(0, 1000).Draw(t, "after")
 		if rapid.Bool().Draw(t, "few after") {
 			before, after = rapid.IntRange(0, 1000).Draw(t, "many"), rapid.IntRange(0, failingAfter-1).Draw(t, "few")
 		}
-		l.Slots = []LaneSlot{{At: 0, Delivered: int64(before)}, {At: 1, Failed: int64(after)}}
+		l.Points = []LaneSlot{{At: 0, Delivered: int64(before)}, {At: 1, Failed: int64(after)}}
 		if f, ok := l.Failing(); ok {
 			t.Fatalf("%+v", f)
 		}

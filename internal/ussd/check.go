@@ -24,7 +24,7 @@ func Check(m Menu) []Problem {
 	c := &check{m: m, known: map[string]bool{}}
 	c.whole()
 	for _, n := range OwnNames() {
-		c.known[sms.MarkKey(n)] = true
+		c.known[sms.PlaceholderKey(n)] = true
 	}
 	for _, s := range m.Screens {
 		c.names(s)
@@ -113,7 +113,7 @@ func (c *check) whole() {
 
 // names notes which marks get a value on this screen.
 func (c *check) names(s Screen) {
-	add := func(n string) { c.known[sms.MarkKey(n)] = true }
+	add := func(n string) { c.known[sms.PlaceholderKey(n)] = true }
 	add(s.Save)
 	if s.Kind == Pick {
 		c.columns(s.Table, add)
@@ -224,8 +224,8 @@ func (c *check) words(screen, what string, w Words) {
 		case utf8.RuneCountInString(text) > maxText:
 			c.stop(screen, "%s is longer than %d characters", what, maxText)
 		}
-		for _, mark := range sms.Marks(text) {
-			if !c.known[sms.MarkKey(mark)] {
+		for _, mark := range sms.Placeholders(text) {
+			if !c.known[sms.PlaceholderKey(mark)] {
 				c.stop(screen, "%s uses ##%s##, which has no value here", what, mark)
 			}
 		}
@@ -248,7 +248,7 @@ func (c *check) deed(screen string, a Action) {
 		}
 	case LookUp:
 		c.cells(screen, a.Table, a.Column)
-		if !c.known[sms.MarkKey(a.By)] || a.By == "" {
+		if !c.known[sms.PlaceholderKey(a.By)] || a.By == "" {
 			c.stop(screen, "Choose the answer to look up")
 		}
 		if a.Otherwise == "" {

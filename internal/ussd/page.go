@@ -146,7 +146,7 @@ func (p *Program) Preview(key, language string) []string {
 		texts = append(texts, p.In(c.Text, language))
 	}
 	for _, t := range texts {
-		for _, mark := range sms.Marks(t) {
+		for _, mark := range sms.Placeholders(t) {
 			s.Put(mark, "##"+mark+"##")
 		}
 	}

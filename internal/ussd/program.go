@@ -40,14 +40,14 @@ func NewProgram(m Menu) *Program {
 
 func (p *Program) note(w Words) {
 	for _, text := range w {
-		for _, mark := range sms.Marks(text) {
-			p.marks[sms.MarkKey(mark)] = true
+		for _, mark := range sms.Placeholders(text) {
+			p.marks[sms.PlaceholderKey(mark)] = true
 		}
 	}
 }
 
 // Uses says that a text shows the value of this name.
-func (p *Program) Uses(name string) bool { return p.marks[sms.MarkKey(name)] }
+func (p *Program) Uses(name string) bool { return p.marks[sms.PlaceholderKey(name)] }
 
 func (p *Program) ready(table, column string) {
 	t, ok := p.Table(table)

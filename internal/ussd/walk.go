@@ -33,9 +33,9 @@ type State struct {
 
 // Value is the value of a name, compared as marks are.
 func (s *State) Value(name string) (string, bool) {
-	key := sms.MarkKey(name)
+	key := sms.PlaceholderKey(name)
 	for _, v := range s.Values {
-		if sms.MarkKey(v.Name) == key {
+		if sms.PlaceholderKey(v.Name) == key {
 			return v.Text, true
 		}
 	}
@@ -47,9 +47,9 @@ func (s *State) Put(name, text string) {
 	if name == "" {
 		return
 	}
-	key := sms.MarkKey(name)
+	key := sms.PlaceholderKey(name)
 	for i, v := range s.Values {
-		if sms.MarkKey(v.Name) == key {
+		if sms.PlaceholderKey(v.Name) == key {
 			s.Values[i].Text = text
 			return
 		}

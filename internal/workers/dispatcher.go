@@ -112,7 +112,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	}
 	work, stopped := errgroup.WithContext(ctx)
 	running := map[int64]bool{}
-	news := d.feed.Listen(feed.Account(0))
+	news := d.feed.Subscribe(feed.Account(0))
 	defer news.Close()
 	for {
 		accounts, err := d.store.Accounts(stopped)
@@ -126,21 +126,21 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 				work.Go(func() error { return d.account(stopped, a.ID) })
 			}
 		}
-		if !feed.Pause(stopped, idle, news.Nudged()) {
+		if !feed.Pause(stopped, idle, news.C()) {
 			return work.Wait()
 		}
 		news.Take()
 	}
 }
 
-// line is the Dispatcher's work for one account.
-type line struct {
+// accountWorker is the Dispatcher's work for one account.
+type accountWorker struct {
 	*Dispatcher
 	id     int64
 	epoch  int64
 	last   int64 // bulk campaign served last
-	bulk   slots
-	urgent slots
+	bulk   semaphore
+	urgent semaphore
 	freed  chan struct{} // a slot is free again
 	mu     sync.Mutex
 	fails  int // attempts in a row of which nothing left
@@ -148,15 +148,15 @@ type line struct {
 	marked time.Time
 }
 
-// slots are places for attempts under way.
-type slots chan struct{}
+// semaphore are places for attempts under way.
+type semaphore chan struct{}
 
 // free says that there is a place. Only the line's own goroutine takes places,
 // so one that is free stays so until it does.
-func (s slots) free() bool { return len(s) < cap(s) }
+func (s semaphore) free() bool { return len(s) < cap(s) }
 
 func (d *Dispatcher) account(ctx context.Context, id int64) error {
-	l := &line{Dispatcher: d, id: id, bulk: make(slots, d.inFlight), urgent: make(slots, urgentInFlight),
+	l := &accountWorker{Dispatcher: d, id: id, bulk: make(semaphore, d.inFlight), urgent: make(semaphore, urgentInFlight),
 		freed: make(chan struct{}, 1)}
 	for !l.takeOver(ctx) {
 		if !feed.Pause(ctx, idle, nil) {
@@ -166,7 +166,7 @@ func (d *Dispatcher) account(ctx context.Context, id int64) error {
 	if d.after != nil {
 		d.after(ctx, id)
 	}
-	nudges := d.feed.Listen(feed.Campaigns(id), feed.Account(id))
+	nudges := d.feed.Subscribe(feed.Campaigns(id), feed.Account(id))
 	defer nudges.Close()
 	work, _ := errgroup.WithContext(ctx)
 	failed := make(chan struct{})
@@ -180,7 +180,7 @@ func (d *Dispatcher) account(ctx context.Context, id int64) error {
 			continue
 		}
 		work.Go(func() error {
-			defer l.giveBack(t.slots)
+			defer l.releaseSlot(t.slots)
 			err := l.attempt(ctx, t)
 			if err != nil {
 				once.Do(func() { close(failed) })
@@ -192,12 +192,12 @@ func (d *Dispatcher) account(ctx context.Context, id int64) error {
 }
 
 // pause waits until there may be something to do; false when ctx ended.
-func (l *line) pause(ctx context.Context, most time.Duration, news *feed.Listener) bool {
+func (l *accountWorker) pause(ctx context.Context, most time.Duration, news *feed.Listener) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-news.Nudged():
+	case <-news.C():
 		news.Take()
 	case <-l.freed:
 	case <-timer.C:
@@ -205,7 +205,7 @@ func (l *line) pause(ctx context.Context, most time.Duration, news *feed.Listene
 	return ctx.Err() == nil
 }
 
-func (l *line) giveBack(s slots) {
+func (l *accountWorker) releaseSlot(s semaphore) {
 	<-s
 	select {
 	case l.freed <- struct{}{}:
@@ -213,7 +213,7 @@ func (l *line) giveBack(s slots) {
 	}
 }
 
-func (l *line) alive(ctx context.Context, failed <-chan struct{}) bool {
+func (l *accountWorker) alive(ctx context.Context, failed <-chan struct{}) bool {
 	select {
 	case <-failed:
 		return false
@@ -224,7 +224,7 @@ func (l *line) alive(ctx context.Context, failed <-chan struct{}) bool {
 
 // takeOver makes this process the one that sends for the account and settles
 // what the one before it left open.
-func (l *line) takeOver(ctx context.Context) bool {
+func (l *accountWorker) takeOver(ctx context.Context) bool {
 	epoch, err := l.store.TakeLease(ctx, l.id)
 	if err == nil {
 		l.epoch = epoch
@@ -233,39 +233,39 @@ func (l *line) takeOver(ctx context.Context) bool {
 		if released+doubtful > 0 {
 			l.log.Warn("an earlier process was cut off", "account", l.id, "messages_released", released, "messages_in_doubt",
 				doubtful)
-			l.feed.Tell(feed.Campaigns(l.id))
+			l.feed.Publish(feed.Campaigns(l.id))
 		}
 	}
 	if ctx.Err() == nil {
 		l.outage.Note(err)
 	}
 	if err != nil && health.TroubleOf(err) == "" {
-		l.complain(ctx, "account not taken over", err)
+		l.logError(ctx, "account not taken over", err)
 	}
 	return err == nil
 }
 
-// turn is one attempt on its way.
-type turn struct {
+// attemptRun is one attempt on its way.
+type attemptRun struct {
 	*sms.Attempt
 	account sms.Account
 	gateway Gateway
 	urgent  bool
-	slots   slots // where it holds a place
+	slots   semaphore // where it holds a place
 }
 
 // next claims a call's worth when the account may send, the rate allows a
 // call now and a slot is free, which the caller gives back. Urgent campaigns
 // have places and slots of their own, so that no other call holds them up.
 // Without one it says how long to rest.
-func (l *line) next(ctx context.Context) (*turn, time.Duration) {
+func (l *accountWorker) next(ctx context.Context) (*attemptRun, time.Duration) {
 	account, err := l.store.Account(ctx, l.id)
 	if err != nil || account.Pause != "" || l.behind.Load() > 0 || l.journal.Ready(ctx) != nil {
 		return nil, idle
 	}
 	gateway, err := l.gateways.For(ctx, account)
 	if err != nil {
-		l.complain(ctx, "account not opened", err)
+		l.logError(ctx, "account not opened", err)
 		return nil, idle
 	}
 	wait, urgently := l.waits(gateway)
@@ -275,23 +275,23 @@ func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 			return gateway.Fill(call, messages, limit, account.URLBudget)
 		}}
 	if !o.Bulk && !o.Urgent {
-		return nil, l.rest(wait, urgently)
+		return nil, l.idleDelay(wait, urgently)
 	}
 	claim, err := l.store.Claim(ctx, o, l.now().UnixMilli())
 	if ctx.Err() == nil {
 		l.outage.Note(err)
 	}
 	if err != nil && health.TroubleOf(err) == "" {
-		l.complain(ctx, "messages not claimed", err)
+		l.logError(ctx, "messages not claimed", err)
 	}
-	l.tell(claim)
+	l.notify(claim)
 	if claim.Attempt == nil {
 		if o.Bulk {
 			return nil, idle
 		}
-		return nil, l.rest(wait, idle)
+		return nil, l.idleDelay(wait, idle)
 	}
-	t := &turn{Attempt: claim.Attempt, account: account, gateway: gateway, urgent: claim.Urgent, slots: l.bulk}
+	t := &attemptRun{Attempt: claim.Attempt, account: account, gateway: gateway, urgent: claim.Urgent, slots: l.bulk}
 	if t.urgent {
 		t.slots = l.urgent
 	} else {
@@ -303,7 +303,7 @@ func (l *line) next(ctx context.Context) (*turn, time.Duration) {
 
 // waits is how long a bulk and an urgent call must wait. While nothing reaches
 // the service one probe at a time is enough.
-func (l *line) waits(g Gateway) (bulk, urgent time.Duration) {
+func (l *accountWorker) waits(g Gateway) (bulk, urgent time.Duration) {
 	l.mu.Lock()
 	probing, backoff := l.fails > 0, l.until.Sub(l.now())
 	l.mu.Unlock()
@@ -313,9 +313,9 @@ func (l *line) waits(g Gateway) (bulk, urgent time.Duration) {
 	return max(backoff, g.Wait()), max(backoff, g.WaitUrgent())
 }
 
-// rest is how long to wait for a place under the rate. A slot that comes free
+// idleDelay is how long to wait for a place under the rate. A slot that comes free
 // ends the waiting by itself.
-func (l *line) rest(bulk, urgent time.Duration) time.Duration {
+func (l *accountWorker) idleDelay(bulk, urgent time.Duration) time.Duration {
 	rest := idle
 	if bulk > 0 {
 		rest = min(rest, bulk)
@@ -326,24 +326,24 @@ func (l *line) rest(bulk, urgent time.Duration) time.Duration {
 	return rest
 }
 
-// tell says what a claim changed on the way.
-func (l *line) tell(c sms.Claim) {
+// notify says what a claim changed on the way.
+func (l *accountWorker) notify(c sms.Claim) {
 	for _, id := range c.Changed {
-		l.feed.Tell(feed.Campaign(id), feed.Campaigns(l.id))
+		l.feed.Publish(feed.Campaign(id), feed.Campaigns(l.id))
 	}
 	for _, p := range c.Paused {
 		l.log.Warn("sending paused", "campaign", p.ID, "account", l.id, "code", p.PauseCode, "reason", p.Pause)
 	}
 }
 
-func (l *line) complain(ctx context.Context, what string, err error) {
+func (l *accountWorker) logError(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		l.log.Error(what, "account", l.id, "error", err)
 	}
 }
 
 // attempt makes one attempt and commits its outcome.
-func (l *line) attempt(ctx context.Context, t *turn) error {
+func (l *accountWorker) attempt(ctx context.Context, t *attemptRun) error {
 	account, a := t.account, t.Attempt
 	before, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -361,7 +361,7 @@ func (l *line) attempt(ctx context.Context, t *turn) error {
 		refused = err != nil
 		return err
 	}
-	l.feed.Tell(feed.Campaign(a.CampaignID))
+	l.feed.Publish(feed.Campaign(a.CampaignID))
 	send := t.gateway.Send
 	if t.urgent {
 		send = t.gateway.SendUrgent
@@ -384,8 +384,8 @@ func (l *line) attempt(ctx context.Context, t *turn) error {
 
 // cancelWhenStopped ends the waiting for rate and connection when the campaign
 // or the process is stopped; after disarm nothing is cancelled any more.
-func (l *line) cancelWhenStopped(ctx context.Context, cancel func(), campaign int64) (disarm func()) {
-	changes := l.feed.Listen(feed.Campaign(campaign), feed.Account(l.id))
+func (l *accountWorker) cancelWhenStopped(ctx context.Context, cancel func(), campaign int64) (disarm func()) {
+	changes := l.feed.Subscribe(feed.Campaign(campaign), feed.Account(l.id))
 	done := make(chan struct{})
 	var once sync.Once
 	var watching sync.WaitGroup
@@ -402,7 +402,7 @@ func (l *line) cancelWhenStopped(ctx context.Context, cancel func(), campaign in
 				cancel()
 				return
 			case <-looks.C:
-			case <-changes.Nudged():
+			case <-changes.C():
 				changes.Take()
 			}
 			if c, err := l.store.Campaign(ctx, campaign); err == nil && c.State != sms.CampaignRunning {
@@ -419,7 +419,7 @@ func (l *line) cancelWhenStopped(ctx context.Context, cancel func(), campaign in
 
 // note keeps the account's connection state and the backoff of class P. When
 // we ended the call ourselves, it says nothing about the provider.
-func (l *line) note(ctx context.Context, account sms.Account, o sms.Outcome, ended bool) {
+func (l *accountWorker) note(ctx context.Context, account sms.Account, o sms.Outcome, ended bool) {
 	l.mu.Lock()
 	mark, text := false, ""
 	if o.Class == sms.ClassNothingLeft && !ended {
@@ -444,9 +444,9 @@ func (l *line) note(ctx context.Context, account sms.Account, o sms.Outcome, end
 		return
 	}
 	if err := l.store.MarkAccount(context.WithoutCancel(ctx), account.ID, text, l.now().UnixMilli()); err != nil {
-		l.complain(ctx, "account not marked", err)
+		l.logError(ctx, "account not marked", err)
 	}
-	l.feed.Tell(feed.Account(account.ID))
+	l.feed.Publish(feed.Account(account.ID))
 }
 
 func (d *Dispatcher) report(a *sms.Attempt, strange int, o sms.Outcome, alert bool) {

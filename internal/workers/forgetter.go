@@ -10,8 +10,8 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// Forgetter removes numbers and texts whose time is over, a few at a time.
-type Forgetter struct {
+// RetentionJob removes numbers and texts whose time is over, a few at a time.
+type RetentionJob struct {
 	store ForgetStore
 	feed  *feed.Feed
 	log   *slog.Logger
@@ -29,9 +29,9 @@ type ForgetStore interface {
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 
-// NewForgetter returns a Forgetter; Run makes it work.
-func NewForgetter(store ForgetStore, news *feed.Feed, log *slog.Logger, now func() time.Time) *Forgetter {
-	return &Forgetter{store: store, feed: news, log: log, now: now}
+// NewRetentionJob returns a Forgetter; Run makes it work.
+func NewRetentionJob(store ForgetStore, news *feed.Feed, log *slog.Logger, now func() time.Time) *RetentionJob {
+	return &RetentionJob{store: store, feed: news, log: log, now: now}
 }
 
 const (
@@ -40,22 +40,22 @@ const (
 )
 
 // Run removes what is due until ctx ends, and at once when the setting changes.
-func (f *Forgetter) Run(ctx context.Context) {
-	news := f.feed.Listen(feed.Retention)
+func (f *RetentionJob) Run(ctx context.Context) {
+	news := f.feed.Subscribe(feed.Retention)
 	defer news.Close()
 	for {
-		if err := f.Pass(ctx); err != nil && ctx.Err() == nil {
+		if err := f.RunOnce(ctx); err != nil && ctx.Err() == nil {
 			f.log.Error("old numbers and texts not removed", "error", err)
 		}
-		if !feed.Pause(ctx, forgetLooks, news.Nudged()) {
+		if !feed.Pause(ctx, forgetLooks, news.C()) {
 			return
 		}
 		news.Take()
 	}
 }
 
-// Pass removes everything that is due now.
-func (f *Forgetter) Pass(ctx context.Context) error {
+// RunOnce removes everything that is due now.
+func (f *RetentionJob) RunOnce(ctx context.Context) error {
 	set, err := f.store.ReadSetting(ctx, sms.SettingRetention)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (f *Forgetter) Pass(ctx context.Context) error {
 	}{{"blocks.forget", "ended blocks", r.Messages, f.store.PurgeBlocks},
 		{"reports.forget", "reports", r.Reports, f.store.PurgeReports}, {"calls.forget", "requests", r.Calls, f.store.PurgeCalls}} {
 		if before := sms.RemovedBefore(now, kind.months); before > 0 {
-			if err := f.all(ctx, kind.action, kind.word, before, kind.some); err != nil {
+			if err := f.purgeAll(ctx, kind.action, kind.word, before, kind.some); err != nil {
 				return err
 			}
 		}
@@ -85,7 +85,7 @@ func (f *Forgetter) Pass(ctx context.Context) error {
 	return nil
 }
 
-func (f *Forgetter) messages(ctx context.Context, before int64) error {
+func (f *RetentionJob) messages(ctx context.Context, before int64) error {
 	for {
 		id, _, whole, err := f.store.PurgeMessages(ctx, before, f.now().UnixMilli())
 		if err != nil || id == 0 {
@@ -100,7 +100,7 @@ func (f *Forgetter) messages(ctx context.Context, before int64) error {
 				fmt.Sprintf("numbers and texts of %d messages", c.Recipients)); err != nil {
 				return err
 			}
-			f.feed.Tell(feed.Campaign(id), feed.Campaigns(c.AccountID))
+			f.feed.Publish(feed.Campaign(id), feed.Campaigns(c.AccountID))
 		}
 		if !feed.Pause(ctx, forgetRests, nil) {
 			return ctx.Err()
@@ -108,7 +108,7 @@ func (f *Forgetter) messages(ctx context.Context, before int64) error {
 	}
 }
 
-func (f *Forgetter) all(ctx context.Context, action, word string, before int64,
+func (f *RetentionJob) purgeAll(ctx context.Context, action, word string, before int64,
 	some func(context.Context, int64) (int64, bool, error)) error {
 	total := int64(0)
 	for more := true; more; {
@@ -127,7 +127,7 @@ func (f *Forgetter) all(ctx context.Context, action, word string, before int64,
 	return f.audit(ctx, action, feed.Retention, fmt.Sprintf("numbers and texts of %d %s", total, word))
 }
 
-func (f *Forgetter) audit(ctx context.Context, action, object, detail string) error {
+func (f *RetentionJob) audit(ctx context.Context, action, object, detail string) error {
 	return f.store.PutAudit(ctx, sms.Audit{At: f.now().UnixMilli(), User: sms.User{Name: "smsdesk"}, Action: action,
 		Object: object, Detail: detail})
 }

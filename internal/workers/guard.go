@@ -39,8 +39,8 @@ const (
 // MailWith makes a Reader mail what people should know of a balance.
 func (r *Reader) MailWith(m Mailer) { r.mailer = m }
 
-// guarded says that the account has a floor and that something is being sent.
-func (r *Reader) guarded(ctx context.Context, account int64) (bool, error) {
+// needsBalanceCheck says that the account has a floor and that something is being sent.
+func (r *Reader) needsBalanceCheck(ctx context.Context, account int64) (bool, error) {
 	s, err := r.store.RecordSettings(ctx, account)
 	if err != nil || s.Floor <= 0 {
 		return false, err
@@ -55,9 +55,9 @@ func (r *Reader) running(ctx context.Context, account int64) ([]sms.CampaignRow,
 	return list, err
 }
 
-// keepFloor pauses what is being sent once the balance has come down to the
+// enforceMinBalance pauses what is being sent once the balance has come down to the
 // account's floor. A balance that cannot be read as an amount stops nothing.
-func (r *Reader) keepFloor(ctx context.Context, a sms.Account) error {
+func (r *Reader) enforceMinBalance(ctx context.Context, a sms.Account) error {
 	s, err := r.store.RecordSettings(ctx, a.ID)
 	if err != nil || s.Floor <= 0 {
 		return err
@@ -89,7 +89,7 @@ func (r *Reader) keepFloor(ctx context.Context, a sms.Account) error {
 			return err
 		}
 		paused = true
-		r.feed.Tell(feed.Campaign(row.Campaign.ID), feed.Campaigns(a.ID))
+		r.feed.Publish(feed.Campaign(row.Campaign.ID), feed.Campaigns(a.ID))
 	}
 	if !paused {
 		return nil
@@ -99,9 +99,9 @@ func (r *Reader) keepFloor(ctx context.Context, a sms.Account) error {
 		From: b.ReadAt, Before: b.Credits, After: b.Credits})
 }
 
-// mailAlarms mails what nobody was mailed about yet. Without a mailer or an
+// sendAlerts mails what nobody was mailed about yet. Without a mailer or an
 // address an alarm is only shown.
-func (r *Reader) mailAlarms(ctx context.Context) error {
+func (r *Reader) sendAlerts(ctx context.Context) error {
 	list, err := r.store.UnmailedAlarms(ctx)
 	if err != nil || len(list) == 0 || r.now().Sub(r.mailed) < mailAgain {
 		return err

@@ -11,11 +11,11 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// Pulse counts what the callbacks' receiver does, in memory, and writes it down
+// ReceiverStats counts what the callbacks' receiver does, in memory, and writes it down
 // now and then together with the fact that callbacks are answered at all: what
 // is missing there is a time in which reports were lost. Counting costs no look
 // into the database, whoever calls.
-type Pulse struct {
+type ReceiverStats struct {
 	store PulseStore
 	alive func(context.Context) bool
 	feed  *feed.Feed
@@ -26,7 +26,7 @@ type Pulse struct {
 	outage *Outage
 
 	mu     sync.Mutex
-	counts map[pulseKey]*sms.Pulse
+	counts map[pulseKey]*sms.ReceiverMinute
 }
 
 type pulseKey struct{ account, minute int64 }
@@ -34,24 +34,24 @@ type pulseKey struct{ account, minute int64 }
 // PulseStore is what the Pulse needs to be remembered.
 type PulseStore interface {
 	Heartbeat(ctx context.Context, span, now int64) (int64, error)
-	AddReceiverStats(ctx context.Context, list []sms.Pulse) error
+	AddReceiverStats(ctx context.Context, list []sms.ReceiverMinute) error
 }
 
 // NewPulse returns a Pulse; Run makes it beat. alive says whether callbacks are
 // answered at this moment; every is the time between two beats, 0 for the
 // usual one.
 func NewPulse(store PulseStore, alive func(context.Context) bool, every time.Duration, news *feed.Feed,
-	log *slog.Logger, now func() time.Time) *Pulse {
+	log *slog.Logger, now func() time.Time) *ReceiverStats {
 	if every == 0 {
 		every = heartbeatInterval
 	}
-	return &Pulse{store: store, alive: alive, every: every, feed: news, log: log, now: now,
-		counts: map[pulseKey]*sms.Pulse{}}
+	return &ReceiverStats{store: store, alive: alive, every: every, feed: news, log: log, now: now,
+		counts: map[pulseKey]*sms.ReceiverMinute{}}
 }
 
 // Watch lets every beat say whether the database can be written. It comes before
 // Run.
-func (p *Pulse) Watch(outage *Outage) { p.outage = outage }
+func (p *ReceiverStats) Watch(outage *Outage) { p.outage = outage }
 
 const (
 	heartbeatInterval = 10 * time.Second
@@ -63,8 +63,8 @@ const (
 
 // Answered counts one report of an account and the time that its answer took.
 // kept is false for one that was turned away and is lost.
-func (p *Pulse) Answered(account int64, took time.Duration, kept bool) {
-	p.count(account, func(c *sms.Pulse) {
+func (p *ReceiverStats) Answered(account int64, took time.Duration, kept bool) {
+	p.count(account, func(c *sms.ReceiverMinute) {
 		if !kept {
 			c.Lost++
 			return
@@ -75,9 +75,9 @@ func (p *Pulse) Answered(account int64, took time.Duration, kept bool) {
 }
 
 // Refused counts one call with a wrong token.
-func (p *Pulse) Refused() { p.count(0, func(c *sms.Pulse) { c.Refused++ }) }
+func (p *ReceiverStats) Refused() { p.count(0, func(c *sms.ReceiverMinute) { c.Refused++ }) }
 
-func (p *Pulse) count(account int64, add func(*sms.Pulse)) {
+func (p *ReceiverStats) count(account int64, add func(*sms.ReceiverMinute)) {
 	key := pulseKey{account, p.now().Truncate(time.Minute).UnixMilli()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *Pulse) count(account int64, add func(*sms.Pulse)) {
 		if len(p.counts) >= maxHeartbeats {
 			return
 		}
-		c = &sms.Pulse{AccountID: key.account, Minute: key.minute}
+		c = &sms.ReceiverMinute{AccountID: key.account, Minute: key.minute}
 		p.counts[key] = c
 	}
 	add(c)
@@ -94,7 +94,7 @@ func (p *Pulse) count(account int64, add func(*sms.Pulse)) {
 
 // Run beats until ctx ends, and once more then: a stop in good order leaves no
 // gap but the time until the next start.
-func (p *Pulse) Run(ctx context.Context) {
+func (p *ReceiverStats) Run(ctx context.Context) {
 	var span int64
 	var last time.Time
 	beat := func(ctx context.Context) {
@@ -132,15 +132,15 @@ func (p *Pulse) Run(ctx context.Context) {
 }
 
 // flush writes the counts down. What cannot be written is kept for the next time.
-func (p *Pulse) flush(ctx context.Context) {
+func (p *ReceiverStats) flush(ctx context.Context) {
 	p.mu.Lock()
 	taken := p.counts
-	p.counts = map[pulseKey]*sms.Pulse{}
+	p.counts = map[pulseKey]*sms.ReceiverMinute{}
 	p.mu.Unlock()
 	if len(taken) == 0 {
 		return
 	}
-	list := make([]sms.Pulse, 0, len(taken))
+	list := make([]sms.ReceiverMinute, 0, len(taken))
 	for _, c := range taken {
 		list = append(list, *c)
 	}
@@ -148,7 +148,7 @@ func (p *Pulse) flush(ctx context.Context) {
 		if ctx.Err() == nil && health.TroubleOf(err) == "" {
 			p.log.Error("counts of callbacks not written", "error", err)
 		}
-		p.putBack(taken)
+		p.requeue(taken)
 		return
 	}
 	names := map[string]bool{}
@@ -156,11 +156,11 @@ func (p *Pulse) flush(ctx context.Context) {
 		names[feed.Reports(c.AccountID)] = true
 	}
 	for n := range names {
-		p.feed.Tell(n)
+		p.feed.Publish(n)
 	}
 }
 
-func (p *Pulse) putBack(taken map[pulseKey]*sms.Pulse) {
+func (p *ReceiverStats) requeue(taken map[pulseKey]*sms.ReceiverMinute) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, c := range taken {

@@ -64,26 +64,26 @@ const (
 
 // Run reads and tidies until ctx ends.
 func (r *Reader) Run(ctx context.Context) {
-	news := r.feed.Listen(feed.Account(0))
+	news := r.feed.Subscribe(feed.Account(0))
 	defer news.Close()
 	tried := map[int64]time.Time{}
 	for {
 		accounts, err := r.store.Accounts(ctx)
-		r.complain(ctx, "accounts not read", err)
+		r.logError(ctx, "accounts not read", err)
 		for _, a := range accounts {
-			r.complain(ctx, "account not kept up", r.account(ctx, a, tried))
+			r.logError(ctx, "account not kept up", r.account(ctx, a, tried))
 		}
-		r.complain(ctx, "alarms not mailed", r.mailAlarms(ctx))
+		r.logError(ctx, "alarms not mailed", r.sendAlerts(ctx))
 		now := r.now()
-		r.complain(ctx, "old drafts not forgotten", r.store.PurgeDrafts(ctx, now.Add(-draftMaxAge).UnixMilli()))
-		r.complain(ctx, "campaigns not tidied", r.tidy(ctx))
+		r.logError(ctx, "old drafts not forgotten", r.store.PurgeDrafts(ctx, now.Add(-draftMaxAge).UnixMilli()))
+		r.logError(ctx, "campaigns not tidied", r.tidy(ctx))
 		// Idle sessions are refused long before; until their life ends they
 		// tell whoever comes back why they are signed out.
 		oldest := now.Add(-sms.SessionTTL).UnixMilli()
-		r.complain(ctx, "old sessions not forgotten", r.store.PurgeSessions(ctx, oldest, oldest))
-		r.complain(ctx, "old requests of programs not forgotten",
+		r.logError(ctx, "old sessions not forgotten", r.store.PurgeSessions(ctx, oldest, oldest))
+		r.logError(ctx, "old requests of programs not forgotten",
 			r.store.PurgeTokenRequests(ctx, now.Add(-requestMaxAge).UnixMilli()))
-		if !feed.Pause(ctx, readInterval, news.Nudged()) {
+		if !feed.Pause(ctx, readInterval, news.C()) {
 			return
 		}
 		news.Take()
@@ -102,7 +102,7 @@ func (r *Reader) tidy(ctx context.Context) error {
 	return nil
 }
 
-func (r *Reader) complain(ctx context.Context, what string, err error) {
+func (r *Reader) logError(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.log.Error(what, "error", err)
 	}
@@ -114,7 +114,7 @@ func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]tim
 		return err
 	}
 	for _, id := range late {
-		r.feed.Tell(feed.Campaign(id), feed.Campaigns(a.ID))
+		r.feed.Publish(feed.Campaign(id), feed.Campaigns(a.ID))
 	}
 	if err := r.compare(ctx, a); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (r *Reader) account(ctx context.Context, a sms.Account, tried map[int64]tim
 	if err := r.keepFresh(ctx, a, tried); err != nil {
 		return err
 	}
-	return r.keepFloor(ctx, a)
+	return r.enforceMinBalance(ctx, a)
 }
 
 // keepFresh reads an account's records where they are old; in between, the
@@ -143,7 +143,7 @@ func (r *Reader) keepFresh(ctx context.Context, a sms.Account, tried map[int64]t
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("records not read", "account", a.ID, "error", err)
 	}
-	r.feed.Tell(feed.Account(a.ID), feed.Records(a.ID))
+	r.feed.Publish(feed.Account(a.ID), feed.Records(a.ID))
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (r *Reader) due(ctx context.Context, a sms.Account) (due, whole bool, wait 
 	if err != nil || r.now().UnixMilli()-min(read, at.At) > balanceMaxAge.Milliseconds() {
 		return true, true, retryInterval, err
 	}
-	if near, err := r.guarded(ctx, a.ID); err != nil || near {
+	if near, err := r.needsBalanceCheck(ctx, a.ID); err != nil || near {
 		return r.now().UnixMilli()-read > minBalanceMaxAge.Milliseconds(), false, minBalanceMaxAge, err
 	}
 	if wait = minBalanceMaxAge; a.Failure != "" {

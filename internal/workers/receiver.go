@@ -36,12 +36,12 @@ type ReportLog interface {
 	TakeAnswers(ctx context.Context, after int64) error
 	// Entries gives the reports behind an id, in order. strangers are those of
 	// accounts that nobody knows; lost says of which days reports cannot be read.
-	Entries(ctx context.Context, after int64, each func([]sms.Kept) error) (strangers int, lost string, err error)
+	Entries(ctx context.Context, after int64, each func([]sms.RawReport) error) (strangers int, lost string, err error)
 }
 
 // Inbox is where callbacks are kept as they came.
 type Inbox interface {
-	After(ctx context.Context, id int64, limit int) ([]sms.Kept, error)
+	After(ctx context.Context, id int64, limit int) ([]sms.RawReport, error)
 	Applied(upTo int64)
 }
 
@@ -51,7 +51,7 @@ type ReceiveStore interface {
 	LogCursor(ctx context.Context) (int64, error)
 	Accounts(ctx context.Context) ([]sms.Account, error)
 	ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string, upTo sms.Cursors,
-		now int64) (sms.Applied, error)
+		now int64) (sms.ApplyResult, error)
 	Tell(ctx context.Context, text string, now int64) error
 }
 
@@ -72,8 +72,8 @@ const (
 	receiverGathers = 100 * time.Millisecond
 )
 
-// Nudge says that the inbox has something new. It never blocks.
-func (r *Receiver) Nudge() {
+// Notify says that the inbox has something new. It never blocks.
+func (r *Receiver) Notify() {
 	select {
 	case r.nudge <- struct{}{}:
 	default:
@@ -122,7 +122,9 @@ func (r *Receiver) Replay(ctx context.Context) error {
 		return err
 	}
 	_, end := r.logged.Last()
-	strangers, lost, err := r.logged.Entries(ctx, p.upTo.Log, func(list []sms.Kept) error { return p.take(ctx, list) })
+	strangers, lost, err := r.logged.Entries(ctx, p.upTo.Log, func(list []sms.RawReport) error {
+		return p.take(ctx, list)
+	})
 	if err == nil {
 		err = p.flush(ctx, end)
 	}
@@ -150,11 +152,11 @@ func (r *Receiver) Replay(ctx context.Context) error {
 type replaying struct {
 	*Receiver
 	upTo    sms.Cursors
-	waiting []sms.Kept // entries that are not applied yet
+	waiting []sms.RawReport // entries that are not applied yet
 	applied int
 }
 
-func (p *replaying) take(ctx context.Context, list []sms.Kept) error {
+func (p *replaying) take(ctx context.Context, list []sms.RawReport) error {
 	p.waiting = append(p.waiting, list...)
 	if len(p.waiting) < reportBatch {
 		return nil
@@ -168,7 +170,7 @@ func (p *replaying) flush(ctx context.Context, end int64) error {
 	if n := len(p.waiting); n > 0 {
 		end = max(end, p.waiting[n-1].ID)
 	}
-	same := make(map[sms.Kept]bool, len(p.waiting))
+	same := make(map[sms.RawReport]bool, len(p.waiting))
 	for _, k := range p.waiting {
 		same[k] = true
 	}
@@ -229,7 +231,7 @@ func (r *Receiver) Drain(ctx context.Context) error {
 	}
 }
 
-func (r *Receiver) apply(ctx context.Context, kept []sms.Kept, upTo sms.Cursors) error {
+func (r *Receiver) apply(ctx context.Context, kept []sms.RawReport, upTo sms.Cursors) error {
 	accounts, err := r.store.Accounts(ctx)
 	if err != nil {
 		return err
@@ -259,7 +261,7 @@ func (r *Receiver) apply(ctx context.Context, kept []sms.Kept, upTo sms.Cursors)
 	for n := range names {
 		tell = append(tell, n)
 	}
-	r.feed.Tell(tell...)
+	r.feed.Publish(tell...)
 	if done.Doubted > 0 {
 		r.log.Warn(
 			"delivery reports tell of messages that were not sent yet as far as is known here: was an older state put back?", "in_doubt", done.Doubted)

@@ -26,19 +26,19 @@ type Reconciler struct {
 type ReconcileStore interface {
 	Accounts(ctx context.Context) ([]sms.Account, error)
 	// Reconcile compares everything there is with what waits.
-	Reconcile(ctx context.Context, account int64, country string, now int64, each func(sms.Applied)) error
-	NextAsked(ctx context.Context, account int64) (sms.Asked, error)
-	PutAnswer(ctx context.Context, a sms.Asked, country string) (sms.Message, sms.Effect, error)
-	NextInquired(ctx context.Context, account, now int64) (sms.Inquiry, sms.Message, error)
-	PutInquired(ctx context.Context, i sms.Inquiry, m sms.Message, a sms.Asked,
+	Reconcile(ctx context.Context, account int64, country string, now int64, each func(sms.ApplyResult)) error
+	NextAsked(ctx context.Context, account int64) (sms.StatusQuery, error)
+	PutAnswer(ctx context.Context, a sms.StatusQuery, country string) (sms.Message, sms.Effect, error)
+	NextInquired(ctx context.Context, account, now int64) (sms.StatusCheck, sms.Message, error)
+	PutInquired(ctx context.Context, i sms.StatusCheck, m sms.Message, a sms.StatusQuery,
 		country string) (sms.Message, sms.Effect, error)
 	PurgeUnmatched(ctx context.Context, account int64, q sms.Quarantine) error
 	PurgeReceiverStats(ctx context.Context, accounts []int64, before int64) error
 }
 
-// Asker is a Gateway that can be asked about one message (§4.8). The places
+// StatusQuerier is a Gateway that can be asked about one message (§4.8). The places
 // that it takes under the rate are those for reads that nobody waits for.
-type Asker interface {
+type StatusQuerier interface {
 	MessageStatus(ctx context.Context, id string) (sms.MessageStatus, error)
 }
 
@@ -62,26 +62,26 @@ const (
 	purgeInterval    = time.Hour
 )
 
-// Compare looks for evidence until ctx ends: every 30 s, and sooner when a call
+// MatchReports looks for evidence until ctx ends: every 30 s, and sooner when a call
 // of an account has been committed.
-func (r *Reconciler) Compare(ctx context.Context) {
+func (r *Reconciler) MatchReports(ctx context.Context) {
 	tidied := time.Time{}
 	for {
 		accounts, err := r.store.Accounts(ctx)
-		r.complain(ctx, "accounts not read", err)
+		r.logError(ctx, "accounts not read", err)
 		names := []string{feed.Account(0)}
 		for _, a := range accounts {
 			names = append(names, feed.Campaigns(a.ID))
 		}
-		news := r.feed.Listen(names...)
+		news := r.feed.Subscribe(names...)
 		for _, a := range accounts {
-			r.complain(ctx, "reports not compared with doubts", r.compare(ctx, a))
+			r.logError(ctx, "reports not compared with doubts", r.compare(ctx, a))
 		}
 		if r.now().Sub(tidied) > purgeInterval {
 			tidied = r.now()
-			r.complain(ctx, "old reports not forgotten", r.forget(ctx, accounts))
+			r.logError(ctx, "old reports not forgotten", r.forget(ctx, accounts))
 		}
-		ok := feed.Pause(ctx, compareRests, nil) && feed.Pause(ctx, compareInterval-compareRests, news.Nudged())
+		ok := feed.Pause(ctx, compareRests, nil) && feed.Pause(ctx, compareInterval-compareRests, news.C())
 		news.Close()
 		if !ok {
 			return
@@ -89,24 +89,24 @@ func (r *Reconciler) Compare(ctx context.Context) {
 	}
 }
 
-func (r *Reconciler) complain(ctx context.Context, what string, err error) {
+func (r *Reconciler) logError(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.log.Error(what, "error", err)
 	}
 }
 
 func (r *Reconciler) compare(ctx context.Context, a sms.Account) error {
-	return r.store.Reconcile(ctx, a.ID, a.Country, r.now().UnixMilli(), func(done sms.Applied) {
+	return r.store.Reconcile(ctx, a.ID, a.Country, r.now().UnixMilli(), func(done sms.ApplyResult) {
 		if len(done.Messages) == 0 {
 			return
 		}
 		r.log.Info("messages in doubt settled by reports", "account", a.ID, "count", len(done.Messages))
-		r.tell(a.ID, done)
+		r.notify(a.ID, done)
 	})
 }
 
-func (r *Reconciler) tell(account int64, done sms.Applied) {
-	r.feed.Tell(feed.Applied(account, done.Campaigns, done.Messages)...)
+func (r *Reconciler) notify(account int64, done sms.ApplyResult) {
+	r.feed.Publish(feed.Applied(account, done.Campaigns, done.Messages)...)
 }
 
 func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {
@@ -123,24 +123,24 @@ func (r *Reconciler) forget(ctx context.Context, accounts []sms.Account) error {
 	return r.store.PurgeReceiverStats(ctx, ids, now.Add(-heartbeatMaxAge).UnixMilli())
 }
 
-// Ask puts the questions that wait to the service until ctx ends, one after
+// QueryStatuses puts the questions that wait to the service until ctx ends, one after
 // another for each account, and at once when a person asks.
-func (r *Reconciler) Ask(ctx context.Context) {
+func (r *Reconciler) QueryStatuses(ctx context.Context) {
 	for {
 		accounts, err := r.store.Accounts(ctx)
-		r.complain(ctx, "accounts not read", err)
+		r.logError(ctx, "accounts not read", err)
 		names := make([]string, len(accounts))
 		for i, a := range accounts {
 			names[i] = feed.Asked(a.ID)
 		}
-		news := r.feed.Listen(names...)
+		news := r.feed.Subscribe(names...)
 		asked := false
 		for _, a := range accounts {
 			did, err := r.ask(ctx, a)
 			asked = asked || did
-			r.complain(ctx, "the provider was not asked about a message", err)
+			r.logError(ctx, "the provider was not asked about a message", err)
 		}
-		ok := ctx.Err() == nil && (asked || feed.Pause(ctx, askRests, news.Nudged()))
+		ok := ctx.Err() == nil && (asked || feed.Pause(ctx, askRests, news.C()))
 		news.Close()
 		if !ok {
 			return
@@ -153,7 +153,7 @@ func (r *Reconciler) Ask(ctx context.Context) {
 func (r *Reconciler) ask(ctx context.Context, a sms.Account) (did bool, err error) {
 	q, err := r.store.NextAsked(ctx, a.ID)
 	if err == nil {
-		if did, err = r.question(ctx, a, &q); !did {
+		if did, err = r.query(ctx, a, &q); !did {
 			return false, err
 		}
 		after, effect, err := r.store.PutAnswer(ctx, q, a.Country)
@@ -166,15 +166,15 @@ func (r *Reconciler) ask(ctx context.Context, a sms.Account) (did bool, err erro
 	i, m, err := r.store.NextInquired(ctx, a.ID, r.now().UnixMilli())
 	if errors.Is(err, sms.ErrNotFound) {
 		if i.ID > 0 {
-			r.feed.Tell(feed.Reports(a.ID))
+			r.feed.Publish(feed.Reports(a.ID))
 		}
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	q = sms.Asked{AccountID: a.ID, MessageID: m.ID, ProviderID: m.ProviderID}
-	if did, err = r.question(ctx, a, &q); !did {
+	q = sms.StatusQuery{AccountID: a.ID, MessageID: m.ID, ProviderID: m.ProviderID}
+	if did, err = r.query(ctx, a, &q); !did {
 		return false, err
 	}
 	after, effect, err := r.store.PutInquired(ctx, i, m, q, a.Country)
@@ -182,14 +182,14 @@ func (r *Reconciler) ask(ctx context.Context, a sms.Account) (did bool, err erro
 	return err == nil, err
 }
 
-// question asks the service. An error of the account (§7) is no answer about
+// query asks the service. An error of the account (§7) is no answer about
 // the message, and neither is silence.
-func (r *Reconciler) question(ctx context.Context, a sms.Account, q *sms.Asked) (did bool, err error) {
+func (r *Reconciler) query(ctx context.Context, a sms.Account, q *sms.StatusQuery) (did bool, err error) {
 	g, err := r.gateways.For(ctx, a)
 	if err != nil {
 		return false, err
 	}
-	asker, ok := g.(Asker)
+	asker, ok := g.(StatusQuerier)
 	if !ok {
 		return false, nil
 	}
@@ -219,5 +219,5 @@ func (r *Reconciler) answered(m sms.Message, effect sms.Effect) {
 		r.log.Warn("a report settled a doubt, but the provider does not know its message ID", "account", m.AccountID,
 			"campaign", m.CampaignID, "message", m.ID)
 	}
-	r.tell(m.AccountID, sms.Applied{Campaigns: []int64{m.CampaignID}, Messages: []int64{m.ID}})
+	r.notify(m.AccountID, sms.ApplyResult{Campaigns: []int64{m.CampaignID}, Messages: []int64{m.ID}})
 }

@@ -25,7 +25,7 @@ func (r *kit) reconcile(ahead time.Duration) {
 	rec := workers.NewReconciler(r.DB, r.Loops(), r.Feed, slog.New(slog.DiscardHandler), now)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
-	for _, loop := range []func(context.Context){rec.Compare, rec.Ask} {
+	for _, loop := range []func(context.Context){rec.MatchReports, rec.QueryStatuses} {
 		go func() { loop(ctx); done <- struct{}{} }()
 	}
 	r.T.Cleanup(func() { cancel(); <-done; <-done })
@@ -69,7 +69,7 @@ func TestAReportSettlesAndTheProviderConfirms(t *testing.T) {
 	r.arrived(sms.DeliveryReport{ProviderID: "00000000-0000-4000-8000-000000000000", Mobile: forged.Number,
 		Status: "DELIVRD", ShortMessage: "Forged"})
 	r.reconcile(3 * time.Minute)
-	asked := func(id int64) sms.Asked {
+	asked := func(id int64) sms.StatusQuery {
 		for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 			list, err := r.DB.MessageAsked(r.Ctx, id)
 			if err != nil {
@@ -135,7 +135,7 @@ func TestAPersonAsksAboutAMessage(t *testing.T) {
 	}
 	t.Logf("%+v", list[0].Answer)
 	if !strings.Contains(list[0].Answer.Raw, m.ProviderID) || list[0].Effect != sms.Changed &&
-		list[0].Effect != sms.Shown {
+		list[0].Effect != sms.NotConclusive {
 		t.Errorf("%+v", list)
 	}
 	if after := r.First(c.ID); (list[0].Effect == sms.Changed) != (after.Delivery.Status != "") {
@@ -150,7 +150,7 @@ func TestAPersonAsksAboutAMessage(t *testing.T) {
 // silent plays the database of a Pulse.
 type silent struct {
 	spans  [][2]int64
-	pulses map[[2]int64]sms.Pulse
+	pulses map[[2]int64]sms.ReceiverMinute
 	broken atomic.Bool
 }
 
@@ -163,7 +163,7 @@ func (s *silent) Heartbeat(_ context.Context, span, now int64) (int64, error) {
 	return span, nil
 }
 
-func (s *silent) AddReceiverStats(_ context.Context, list []sms.Pulse) error {
+func (s *silent) AddReceiverStats(_ context.Context, list []sms.ReceiverMinute) error {
 	if s.broken.Load() {
 		return fmt.Errorf("broken")
 	}
@@ -181,7 +181,7 @@ func (s *silent) AddReceiverStats(_ context.Context, list []sms.Pulse) error {
 // while the database cannot be written.
 func TestPulseTellsWhenNobodyAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &silent{pulses: map[[2]int64]sms.Pulse{}}
+		store := &silent{pulses: map[[2]int64]sms.ReceiverMinute{}}
 		var deaf atomic.Bool
 		began := time.Now()
 		p := workers.NewPulse(store, func(context.Context) bool {
@@ -214,7 +214,7 @@ func TestPulseTellsWhenNobodyAnswered(t *testing.T) {
 		if last := at(store.spans[1][1]); last != 182*time.Second {
 			t.Errorf("the last beat is at %s", last)
 		}
-		var sum sms.Pulse
+		var sum sms.ReceiverMinute
 		for _, c := range store.pulses {
 			sum.Answered, sum.Refused, sum.Lost = sum.Answered+c.Answered, sum.Refused+c.Refused, sum.Lost+c.Lost
 		}

@@ -83,12 +83,12 @@ func (s *Scheduler) look(ctx context.Context) {
 	look := health.Look{Now: now, Jump: jump, Clocks: s.standings(ctx, now), Wrong: s.wrong}
 	ids, err := s.store.DueCampaigns(ctx, now.UnixMilli())
 	if err != nil {
-		s.complain(ctx, 0, err)
+		s.logError(ctx, 0, err)
 		return
 	}
 	for _, id := range ids {
 		if err := s.orders.StartDue(ctx, id, look); err != nil && !errors.Is(err, sms.ErrConflict) {
-			s.complain(ctx, id, err)
+			s.logError(ctx, id, err)
 		}
 	}
 	for id, c := range look.Clocks {
@@ -101,13 +101,13 @@ func (s *Scheduler) look(ctx context.Context) {
 func (s *Scheduler) standings(ctx context.Context, now time.Time) map[int64]health.ClockStanding {
 	accounts, err := s.store.Accounts(ctx)
 	if err != nil {
-		s.complain(ctx, 0, err)
+		s.logError(ctx, 0, err)
 	}
 	standings := make(map[int64]health.ClockStanding, len(accounts))
 	for _, a := range accounts {
 		standings[a.ID] = s.clocks.Standing(a, now)
 		if holds := standings[a.ID].State == health.ClockWrong; holds != s.wrong[a.ID] {
-			s.feed.Tell(feed.Account(a.ID), feed.Campaigns(a.ID))
+			s.feed.Publish(feed.Account(a.ID), feed.Campaigns(a.ID))
 		}
 	}
 	return standings
@@ -123,7 +123,7 @@ func (s *Scheduler) jumped(wall time.Time, steady time.Duration) (now time.Time,
 	return wall, jump
 }
 
-func (s *Scheduler) complain(ctx context.Context, id int64, err error) {
+func (s *Scheduler) logError(ctx context.Context, id int64, err error) {
 	if ctx.Err() == nil {
 		s.log.Error("scheduled campaign not started", "campaign", id, "error", err)
 	}

@@ -36,7 +36,7 @@ func verdictOf(o sms.Outcome) func(sms.Canary, []sms.Finished) sms.Verdict {
 // settle commits the outcome, for as long as that takes: the answer is in memory
 // only. When it takes long it is kept in the reserve, too, and nothing is
 // claimed. A stop leaves it there; what is nowhere is tried again until the end.
-func (l *line) settle(ctx context.Context, account sms.Account, a *sms.Attempt, o sms.Outcome) error {
+func (l *accountWorker) settle(ctx context.Context, account sms.Account, a *sms.Attempt, o sms.Outcome) error {
 	stopped, ctx := ctx.Done(), context.WithoutCancel(ctx)
 	u := sms.Unsettled{UID: a.UID, Country: account.Country, At: l.now().UnixMilli(), Outcome: o}
 	s := sms.Settle(a.Call.Recipients, o, account.Country)
@@ -51,7 +51,7 @@ func (l *line) settle(ctx context.Context, account sms.Account, a *sms.Attempt, 
 		if err == nil {
 			k.settled()
 			l.report(a, len(s.Strange), o, alert)
-			l.feed.Tell(feed.Campaign(a.CampaignID), feed.Campaigns(a.AccountID), feed.Account(a.AccountID))
+			l.feed.Publish(feed.Campaign(a.CampaignID), feed.Campaigns(a.AccountID), feed.Account(a.AccountID))
 			return nil
 		}
 		if errors.Is(err, sms.ErrConflict) {
@@ -73,7 +73,7 @@ func (l *line) settle(ctx context.Context, account sms.Account, a *sms.Attempt, 
 // settleFound settles an attempt that is not as this process left it: after a
 // failure nobody knows whether a change was stored. It is not our conflict when
 // this very outcome stands there.
-func (l *line) settleFound(ctx context.Context, u sms.Unsettled, conflict error) (alert bool, err error) {
+func (l *accountWorker) settleFound(ctx context.Context, u sms.Unsettled, conflict error) (alert bool, err error) {
 	a, open, alert, err := l.store.SettleKept(ctx, u, verdictOf(u.Outcome))
 	if err == nil && !open && a.Class != u.Outcome.Class {
 		err = conflict
@@ -195,7 +195,7 @@ func (d *Dispatcher) settleOne(ctx context.Context, u sms.Unsettled) error {
 	case open:
 		d.log.Warn("an outcome that an earlier process kept is stored", "attempt", a.ID)
 		d.report(&a, 0, u.Outcome, alert)
-		d.feed.Tell(feed.Campaign(a.CampaignID), feed.Campaigns(a.AccountID), feed.Account(a.AccountID))
+		d.feed.Publish(feed.Campaign(a.CampaignID), feed.Campaigns(a.AccountID), feed.Account(a.AccountID))
 	}
 	if err := d.reserve.Done(u.UID); err != nil {
 		d.log.Warn("the reserve for outcomes is not cleared", "error", err)

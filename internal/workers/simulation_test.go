@@ -302,7 +302,7 @@ func (s *simulation) start() {
 	l.journal = storage.NewJournal(l.db, storage.JournalConfig{Program: "simulation"})
 	receiver := workers.NewReceiver(l.inbox, l.db, gateway.ParseReport, news, log, s.wall)
 	receiver.ReplayFrom(l.reports)
-	l.running.Go(func() { _ = l.inbox.Run(l.ctx, receiver.Nudge, func(int, error) {}) })
+	l.running.Go(func() { _ = l.inbox.Run(l.ctx, receiver.Notify, func(int, error) {}) })
 	l.running.Go(func() { receiver.Run(l.ctx) })
 	q, err := l.journal.Start(l.ctx, s.wall().UnixMilli())
 	if errors.Is(err, storage.ErrQuestion) {
@@ -664,7 +664,7 @@ func (s *simulation) report() {
 		s.answered = append(s.answered, e)
 		values := url.Values{"messageId": {e.MessageID}, "mobile": {e.Number}, "status": {"DELIVRD"}, "errorCode": {"000"}}
 		q := values.Encode()
-		if l.inbox.Keep(l.ctx, sms.Kept{AccountID: s.account, ReceivedAt: s.wall().UnixMilli(), Query: q}) == nil {
+		if l.inbox.Keep(l.ctx, sms.RawReport{AccountID: s.account, ReceivedAt: s.wall().UnixMilli(), Query: q}) == nil {
 			s.acked[e.MessageID] = true
 		}
 	}

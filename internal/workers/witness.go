@@ -93,7 +93,7 @@ func (w *Witness) say(account int64, sentence string) {
 		w.said[account] = sentence
 	}
 	w.mu.Unlock()
-	w.feed.Tell(feed.Account(account), feed.Campaigns(account), feed.Records(account))
+	w.feed.Publish(feed.Account(account), feed.Campaigns(account), feed.Records(account))
 }
 
 // Sentence says that an account's first request waits for the balance, or that

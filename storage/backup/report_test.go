@@ -56,7 +56,7 @@ func newIntake(t *testing.T) *intake {
 
 // keep takes one report and returns once it is acknowledged.
 func (i *intake) keep(id string) {
-	if err := i.in.Keep(context.Background(), sms.Kept{AccountID: 1, ReceivedAt: began, Query: "messageId=" +
+	if err := i.in.Keep(context.Background(), sms.RawReport{AccountID: 1, ReceivedAt: began, Query: "messageId=" +
 		id}); err != nil {
 		i.t.Error(err)
 	}

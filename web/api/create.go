@@ -310,7 +310,7 @@ func (c received) fault(err error) error {
 // what a person would.
 func (s *API) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List,
 	text string) (sms.List, error) {
-	news := s.feed.Listen(feed.List(l.UID))
+	news := s.feed.Subscribe(feed.List(l.UID))
 	defer news.Close()
 	for {
 		news.Take()
@@ -342,7 +342,7 @@ func (s *API) awaitList(ctx context.Context, news *feed.Listener) error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
-	case <-news.Nudged():
+	case <-news.C():
 	case <-timer.C:
 	case <-s.stopping:
 		p := newProblem(http.StatusServiceUnavailable,
@@ -381,7 +381,7 @@ func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c receive
 	if c.order.PhoneColumn == "" {
 		return o, nil
 	}
-	column, there := o.Fields[sms.MarkKey(c.order.PhoneColumn)]
+	column, there := o.Fields[sms.PlaceholderKey(c.order.PhoneColumn)]
 	if !there {
 		return o, wrongField(http.StatusUnprocessableEntity, "phoneColumn", "No column with this name")
 	}
@@ -400,7 +400,7 @@ func (s *API) fileColumns(ctx context.Context, p program, l sms.List, o *sms.Lis
 		o.Message = profile.Guess.Message
 	}
 	for i, name := range l.Reading.Columns {
-		key := sms.MarkKey(name)
+		key := sms.PlaceholderKey(name)
 		if _, there := o.Fields[key]; !there && key != "" {
 			o.Fields[key] = i
 		}

@@ -36,7 +36,7 @@ type rowWriter struct {
 	spool  *spool
 	out    *bufio.Writer
 	first  []string       // the first row: it is written last, as wide as the widest
-	fields map[string]int // column by sms.MarkKey
+	fields map[string]int // column by sms.PlaceholderKey
 	rows   int
 	own    bool // some row has a text of its own
 	line   bytes.Buffer
@@ -89,9 +89,9 @@ func (w *rowWriter) add(r apiRow) error {
 	return err
 }
 
-// column is where a field stands. Names that sms.MarkKey makes equal are one.
+// column is where a field stands. Names that sms.PlaceholderKey makes equal are one.
 func (w *rowWriter) column(name string) (int, error) {
-	key := sms.MarkKey(name)
+	key := sms.PlaceholderKey(name)
 	column, ok := w.fields[key]
 	switch {
 	case ok:

@@ -162,7 +162,7 @@ func (s *confirms) answeredAlready(v *page.Visit, c sms.Campaign) views.Problem 
 }
 
 func (s *confirms) ApprovalTakeBack(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.campaignOrder(w, r, v, s.desk.TakeBackCampaign)
+	return s.campaignOrder(w, r, v, s.desk.WithdrawApproval)
 }
 
 func (s *confirms) ApprovalBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {

@@ -157,7 +157,7 @@ func readSought(typed, country string) (number, ends string, err error) {
 	if typed == "" {
 		return "", "", nil
 	}
-	return sms.SoughtNumber(typed, country)
+	return sms.ParseNumberQuery(typed, country)
 }
 
 func (s *base) usableTemplates(ctx context.Context, a sms.Account) ([]sms.Template, error) {

@@ -30,7 +30,7 @@ type campaigns struct {
 type campaignQuestions interface {
 	Resends(ctx context.Context, id int64) ([]sms.Campaign, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
-	CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Cut, error)
+	CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Breakdown, error)
 	CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
 	FindMessages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, next int64, err error)
@@ -50,7 +50,7 @@ type campaignOrders interface {
 	ContinueCampaign(ctx context.Context, by sms.User, id int64, o desk.ContinueOrder) (sms.Campaign, error)
 	RepeatWarning(ctx context.Context, c sms.Campaign) (string, error)
 	ResumeAccount(ctx context.Context, by sms.User, id int64) error
-	SendAgain(ctx context.Context, by sms.User, o desk.AgainOrder) (sms.Campaign, error)
+	Resend(ctx context.Context, by sms.User, o desk.ResendOrder) (sms.Campaign, error)
 	StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 }
 

@@ -65,7 +65,7 @@ func (s *campaigns) Breakdown(w http.ResponseWriter, r *http.Request, v *page.Vi
 	f := s.campaignFrame(v, whole)
 	whole.Paused = f.Paused
 	p := views.BreakdownPage{CampaignPage: whole}
-	for kind, to := range map[sms.CutKind]*[]sms.Cut{sms.CutNetwork: &p.ByNetwork, sms.CutReason: &p.ByReason,
+	for kind, to := range map[sms.CutKind]*[]sms.Breakdown{sms.CutNetwork: &p.ByNetwork, sms.CutReason: &p.ByReason,
 		sms.CutMinute: &p.ByMinute} {
 		if *to, err = s.store.CampaignCuts(r.Context(), p.Campaign.ID, kind); err != nil {
 			return err

@@ -14,9 +14,9 @@ import (
 // fixedTexts are the texts for the marks of a text, as a form gives them.
 func fixedTexts(text string, form url.Values) map[string]string {
 	fixed := map[string]string{}
-	for _, mark := range sms.Marks(text) {
+	for _, mark := range sms.Placeholders(text) {
 		if value := page.Lines(form.Get(views.MarkName(mark))); value != "" {
-			fixed[sms.MarkKey(mark)] = value
+			fixed[sms.PlaceholderKey(mark)] = value
 		}
 	}
 	return fixed

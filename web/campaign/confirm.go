@@ -50,7 +50,7 @@ type confirmOrders interface {
 	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	SendTest(ctx context.Context, by sms.User, campaign int64, o desk.TestOrder) (sms.Campaign, error)
 	StartCampaign(ctx context.Context, by sms.User, id int64, o desk.StartOrder) (sms.Campaign, error)
-	TakeBackCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	WithdrawApproval(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 }
 
 func (s *confirms) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

@@ -130,7 +130,7 @@ func chooseColumns(p *views.ContactImportPage, form url.Values) {
 		if at < 0 || at == p.Order.Phone || at == name {
 			continue
 		}
-		key := sms.MarkKey(columns[at])
+		key := sms.PlaceholderKey(columns[at])
 		switch {
 		case key == "tags":
 			key = sms.KeyTag

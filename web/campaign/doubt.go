@@ -35,9 +35,9 @@ type doubtQuestions interface {
 
 // doubtOrders are what people do on these pages.
 type doubtOrders interface {
-	AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.Carried, error)
-	DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.Decided,
-		readAt int64) (sms.Carried, error)
+	AgreeDoubts(ctx context.Context, by sms.User, id int64) (sms.DecisionResult, error)
+	DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.DecisionItem,
+		readAt int64) (sms.DecisionResult, error)
 	DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decision, error)
 }
 
@@ -115,7 +115,7 @@ func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *page.Visit
 
 // doubtChoices reads the form: which calls it showed, with how many messages,
 // and what was chosen for each and for single messages of them.
-func doubtChoices(form url.Values) (list []sms.Decided, chosen map[string]sms.Choice) {
+func doubtChoices(form url.Values) (list []sms.DecisionItem, chosen map[string]sms.Choice) {
 	chosen = map[string]sms.Choice{}
 	for name := range form {
 		kind, digits, _ := strings.Cut(name, "-")
@@ -125,13 +125,14 @@ func doubtChoices(form url.Values) (list []sms.Decided, chosen map[string]sms.Ch
 			continue
 		case kind == "call":
 			chosen[name] = choice
-			list = append(list, sms.Decided{Attempt: id, Seen: int(page.Number(form.Get(views.SeenField(id)))), Choice: choice})
+			list = append(list, sms.DecisionItem{Attempt: id, Seen: int(page.Number(form.Get(views.SeenField(id)))),
+				Choice: choice})
 		case kind == "message":
 			chosen[name] = choice
-			list = append(list, sms.Decided{Message: id, Choice: choice})
+			list = append(list, sms.DecisionItem{Message: id, Choice: choice})
 		}
 	}
-	slices.SortFunc(list, func(a, b sms.Decided) int {
+	slices.SortFunc(list, func(a, b sms.DecisionItem) int {
 		return int(min(max(a.Message-b.Message+a.Attempt-b.Attempt, -1), 1))
 	})
 	return list, chosen
@@ -148,7 +149,7 @@ func (s *doubts) Save(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	if list, err = s.withAttempts(r.Context(), list); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(x sms.Decided) bool {
+	if slices.ContainsFunc(list, func(x sms.DecisionItem) bool {
 		return x.Choice == sms.ChooseAgain
 	}) && r.PostForm.Get("confirmed") == "" {
 		p, err := s.againPage(r, v, c, a, list)
@@ -161,7 +162,7 @@ func (s *doubts) Save(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	}
 	done, err := s.desk.DecideDoubts(r.Context(), v.User, c.ID, list, page.Number(r.PostForm.Get("read")))
 	var bad sms.Invalid
-	var gone sms.Overtaken
+	var gone sms.StaleDecisionError
 	switch {
 	case errors.As(err, &bad):
 		return s.showDoubt(w, r, v, c, a, http.StatusUnprocessableEntity, views.DoubtPage{Bad: bad, Chosen: chosen})
@@ -177,7 +178,7 @@ func (s *doubts) Save(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 
 // withAttempts finds the call of each message that was chosen for itself: the
 // form need not be trusted with it.
-func (s *doubts) withAttempts(ctx context.Context, list []sms.Decided) ([]sms.Decided, error) {
+func (s *doubts) withAttempts(ctx context.Context, list []sms.DecisionItem) ([]sms.DecisionItem, error) {
 	for i, x := range list {
 		if x.Message == 0 {
 			continue
@@ -191,7 +192,7 @@ func (s *doubts) withAttempts(ctx context.Context, list []sms.Decided) ([]sms.De
 	return list, nil
 }
 
-func (s *doubts) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campaign, done sms.Carried) {
+func (s *doubts) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campaign, done sms.DecisionResult) {
 	switch {
 	case done.Decision.State == sms.DecisionProposed:
 		page.Redirect(w, r, page.WithDone(views.DoubtPath(c.ID), "proposed"))
@@ -206,7 +207,7 @@ func (s *doubts) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Cam
 const namedAgain = 5
 
 func (s *doubts) againPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
-	list []sms.Decided) (views.DoubtAgainPage, error) {
+	list []sms.DecisionItem) (views.DoubtAgainPage, error) {
 	p := views.DoubtAgainPage{Outlook: s.Outlook(v, a), Campaign: c}
 	own, others := map[int64]bool{}, 0
 	for _, x := range list {

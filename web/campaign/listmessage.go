@@ -117,10 +117,10 @@ func matchMarks(p *views.ListMessagePage, form url.Values) {
 	for i, c := range p.Columns {
 		names[i] = c.Name
 	}
-	marks := sms.Marks(p.Order.Text)
+	marks := sms.Placeholders(p.Order.Text)
 	guessed := lists.MatchMarks(marks, names)
 	for _, m := range marks {
-		key := sms.MarkKey(m)
+		key := sms.PlaceholderKey(m)
 		column, known := fields[key]
 		_, all := fixed[key]
 		switch chosen := form.Get(views.MarkName(m)); {

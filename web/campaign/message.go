@@ -29,18 +29,18 @@ type messageQuestions interface {
 	// more than id and name is filled in.
 	CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
-	MessageAsked(ctx context.Context, id int64) ([]sms.Asked, error)
+	MessageAsked(ctx context.Context, id int64) ([]sms.StatusQuery, error)
 	MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error)
 	MessageReports(ctx context.Context, id int64) ([]sms.StoredReport, error)
 	Resent(ctx context.Context, message int64) (predecessor int64, successor int64, err error)
-	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error)
 }
 
 // messageOrders are what people do on these pages.
 type messageOrders interface {
 	AskMessage(ctx context.Context, by sms.User, message int64) error
 	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added int, all int, err error)
-	SendAgain(ctx context.Context, by sms.User, o desk.AgainOrder) (sms.Campaign, error)
+	Resend(ctx context.Context, by sms.User, o desk.ResendOrder) (sms.Campaign, error)
 }
 
 func (s *messages) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -143,7 +143,7 @@ func (s *messages) Again(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	if err != nil {
 		return err
 	}
-	c, err := s.desk.SendAgain(r.Context(), v.User, desk.AgainOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID,
+	c, err := s.desk.Resend(r.Context(), v.User, desk.ResendOrder{CampaignID: p.Campaign.ID, MessageID: p.Message.ID,
 		Token: r.PostForm.Get("token")})
 	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showMessageAgain(w, r, v, bad)

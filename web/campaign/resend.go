@@ -31,8 +31,8 @@ func (s *campaigns) addAgain(ctx context.Context, p *views.CampaignPage) (err er
 func (s *campaigns) AgainForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	unsent := r.URL.Query().Get("of") == "unsent"
 	chosen := map[string]bool{}
-	for _, c := range sms.AgainChoices() {
-		chosen[c.Standing.Key] = c.May && c.Unsent == unsent && (c.Proposed || unsent)
+	for _, c := range sms.ResendChoices() {
+		chosen[c.Standing.Key] = c.May && c.NotSent == unsent && (c.Proposed || unsent)
 	}
 	return s.showAgain(w, r, v, views.AgainPage{Chosen: chosen, Token: desk.NewToken()})
 }
@@ -62,13 +62,13 @@ func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 func (s *campaigns) Again(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
 	p := views.AgainPage{Chosen: map[string]bool{}, Token: r.PostForm.Get("token")}
-	o := desk.AgainOrder{CampaignID: id, Token: p.Token}
-	for _, c := range sms.AgainChoices() {
+	o := desk.ResendOrder{CampaignID: id, Token: p.Token}
+	for _, c := range sms.ResendChoices() {
 		if r.PostForm.Get("key:"+c.Standing.Key) != "" {
 			o.Keys, p.Chosen[c.Standing.Key] = append(o.Keys, c.Standing.Key), true
 		}
 	}
-	c, err := s.desk.SendAgain(r.Context(), v.User, o)
+	c, err := s.desk.Resend(r.Context(), v.User, o)
 	if errors.As(err, &p.Bad) {
 		p.Token = desk.NewToken()
 		return s.showAgain(w, r, v, p)

@@ -26,7 +26,7 @@ func (s *confirms) schedulePage(r *http.Request, v *page.Visit, c sms.Campaign, 
 func (s *confirms) scheduleTyped(r *http.Request, p views.SchedulePage) (views.SchedulePage, sms.Schedule, error) {
 	p.HandOver = r.Form.Get("hand_over") != ""
 	p.When, p.Day, p.Time, p.Which = r.Form.Get("when"), page.FirstLetters(r.Form.Get("day"), 40),
-		page.FirstLetters(r.Form.Get("time"), 40), sms.Which(r.Form.Get("which"))
+		page.FirstLetters(r.Form.Get("time"), 40), sms.DSTChoice(r.Form.Get("which"))
 	var at sms.Schedule
 	switch p.When {
 	case views.WhenHour:
@@ -41,7 +41,7 @@ func (s *confirms) scheduleTyped(r *http.Request, p views.SchedulePage) (views.S
 	default:
 		return p, at, sms.Invalid{"when": "Choose when to send"}
 	}
-	p.Day, p.Time, p.Which = at.Time().Format("2006-01-02"), at.Time().Format("15:04"), at.WhichOf()
+	p.Day, p.Time, p.Which = at.Time().Format("2006-01-02"), at.Time().Format("15:04"), at.DSTChoiceAt()
 	return p, at, nil
 }
 

@@ -103,7 +103,7 @@ func (s *messages) searchPage(v *page.Visit, q url.Values) (views.SearchPage, sm
 	}
 	p.Bad = bad
 	campaign, message, _ := strings.Cut(q.Get("before"), ".")
-	f.Before = sms.Place{CampaignID: page.Number(campaign), MessageID: page.Number(message)}
+	f.Before = sms.MessageCursor{CampaignID: page.Number(campaign), MessageID: page.Number(message)}
 	return p, f
 }
 
@@ -129,7 +129,7 @@ func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.
 	if err := s.addCampaigns(r, v, &p); err != nil {
 		return err
 	}
-	var next sms.Place
+	var next sms.MessageCursor
 	if len(p.Bad) == 0 && !p.Ended && !p.NoAccount {
 		if p.Rows, next, err = s.store.SearchMessages(r.Context(), f); err != nil {
 			return err
@@ -144,7 +144,7 @@ func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.
 	if f.Before.MessageID > 0 {
 		p.First = here
 	}
-	if next != (sms.Place{}) {
+	if next != (sms.MessageCursor{}) {
 		p.Next = views.With(here, "before", strconv.FormatInt(next.CampaignID, 10)+"."+strconv.FormatInt(next.MessageID, 10))
 	}
 	fr := v.Frame("Messages", "messages")

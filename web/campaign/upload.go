@@ -75,7 +75,7 @@ func busy(l sms.List) bool { return l.State == sms.ListChecking || l.State == sm
 
 // settled waits a moment until a list needs a person or has its campaign.
 func (s *uploads) settled(ctx context.Context, l sms.List) (sms.List, error) {
-	news := s.Feed.Listen(feed.List(l.UID))
+	news := s.Feed.Subscribe(feed.List(l.UID))
 	defer news.Close()
 	patience := time.NewTimer(settleMost)
 	defer patience.Stop()
@@ -85,7 +85,7 @@ func (s *uploads) settled(ctx context.Context, l sms.List) (sms.List, error) {
 			return l, err
 		}
 		select {
-		case <-news.Nudged():
+		case <-news.C():
 			news.Take()
 		case <-patience.C:
 			return l, nil
@@ -124,7 +124,7 @@ func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Vis
 		if err != nil {
 			return err
 		}
-		p.Replaces, p.Example = &old, lists.ExampleRows(sms.Marks(old.Order.Text))
+		p.Replaces, p.Example = &old, lists.ExampleRows(sms.Placeholders(old.Order.Text))
 	}
 	var err error
 	if p.Form, err = s.uploadFile(ctx, a.ID, replaces); err != nil {
@@ -319,7 +319,7 @@ func (s *uploads) UploadExample(kind string) page.Handler {
 		if uid := r.URL.Query().Get("for"); uid != "" {
 			l, err := s.store.List(r.Context(), uid)
 			if err == nil && l.CreatedBy == v.User.ID {
-				marks = sms.Marks(l.Order.Text)
+				marks = sms.Placeholders(l.Order.Text)
 			} else if err != nil && !errors.Is(err, sms.ErrNotFound) {
 				return err
 			}

@@ -108,7 +108,7 @@ func (s *Site) Live(w http.ResponseWriter, r *http.Request, v *Visit) error {
 		return nil
 	}
 	defer s.streams.leave(v.Token())
-	listener := s.Feed.Listen(topics...)
+	listener := s.Feed.Subscribe(topics...)
 	defer listener.Close()
 
 	h := w.Header()
@@ -158,7 +158,7 @@ func (s *Site) stream(r *http.Request, v *Visit, listener *feed.Listener, out ev
 			nudged = nil
 			calm.Reset(s.streams.rest())
 		case <-calm.C:
-			nudged = listener.Nudged()
+			nudged = listener.C()
 		case <-keepAlive.C:
 			alive = out.comment()
 		case <-recheck.C:

@@ -135,7 +135,7 @@ func (s *Sessions) Store(ctx context.Context) {
 // Run keeps the menus current and forgets phones that are silent, until ctx
 // ends.
 func (s *Sessions) Run(ctx context.Context) {
-	news := s.feed.Listen(feed.Menus, feed.Account(0))
+	news := s.feed.Subscribe(feed.Menus, feed.Account(0))
 	defer news.Close()
 	menus, sweep, forget := time.NewTicker(menusEach), time.NewTicker(sweepEach), time.NewTicker(forgetEach)
 	defer menus.Stop()
@@ -145,7 +145,7 @@ func (s *Sessions) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-news.Nudged():
+		case <-news.C():
 			news.Take()
 			s.renew(ctx)
 		case <-menus.C:
@@ -243,7 +243,7 @@ func (s *Sessions) write(ctx context.Context) error {
 	for _, x := range b.Sessions {
 		if name := feed.USSD(x.AccountID); !told[name] {
 			told[name] = true
-			s.feed.Tell(name)
+			s.feed.Publish(name)
 		}
 	}
 	return nil

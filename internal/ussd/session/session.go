@@ -61,7 +61,7 @@ type Store interface {
 	PurgeUSSDSessions(ctx context.Context, before int64) (gone int, err error)
 	ReadSetting(ctx context.Context, name string) (string, error)
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
-	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.Place, err error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error)
 }
 
 // OptOuts are the orders of callers that concern their number; Desk has them.

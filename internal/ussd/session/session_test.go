@@ -121,10 +121,10 @@ func (r *remembered) BlockedAmong(_ context.Context, _ int64, numbers []string) 
 	return found, nil
 }
 
-func (r *remembered) SearchMessages(context.Context, sms.MessageSearch) ([]sms.FoundMessage, sms.Place, error) {
+func (r *remembered) SearchMessages(context.Context, sms.MessageSearch) ([]sms.FoundMessage, sms.MessageCursor, error) {
 	m := sms.Message{AccountID: 1, State: sms.Accepted, Delivery: sms.Delivery{Status: "DELIVRD"},
 		ChangedAt: time.Date(2026, 5, 3, 9, 0, 0, 0, time.UTC).UnixMilli()}
-	return []sms.FoundMessage{{Message: m}}, sms.Place{}, nil
+	return []sms.FoundMessage{{Message: m}}, sms.MessageCursor{}, nil
 }
 
 // clock is a wall clock that a test moves.
