@@ -1,6 +1,16 @@
 package views
 
-import "smsdesk/internal/sms"
+import (
+	"smsdesk/internal/sms"
+)
+
+// RetentionForm is how long numbers and texts are kept, as typed: months,
+// empty for ever.
+type RetentionForm struct {
+	Messages, Reports, Calls string
+	Log                      string // days
+	Bad                      sms.Invalid
+}
 
 // keptWords says until when a campaign's numbers and texts are there, "" for ever.
 func (o Outlook) keptWords(c sms.Campaign) string {

@@ -8,16 +8,6 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "smsdesk/internal/sms"
-
-// RetentionForm is how long numbers and texts are kept, as typed: months,
-// empty for ever.
-type RetentionForm struct {
-	Messages, Reports, Calls string
-	Log                      string // days
-	Bad                      sms.Invalid
-}
-
 // Retention is the page on which an administrator sets it.
 func Retention(f Frame, p RetentionForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -8,15 +8,6 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "smsdesk/internal/sms"
-
-// SetUpForm makes the first administrator. Token is the secret of the address
-// that was printed in the terminal.
-type SetUpForm struct {
-	Token, Email, Name string
-	Bad                sms.Invalid
-}
-
 func SetUp(f Frame, p SetUpForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -247,7 +238,7 @@ func SetUpClosed(f Frame, tried bool) templ.Component {
 				var templ_7745c5c3_Var10 string
 				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(f.Title)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/setup.templ`, Line: 42, Col: 16}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/setup.templ`, Line: 33, Col: 16}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {
@@ -282,14 +273,6 @@ func SetUpClosed(f Frame, tried bool) templ.Component {
 		}
 		return nil
 	})
-}
-
-// TaskList is what is left to do; it renews itself when a report arrives.
-type TaskList struct {
-	Tasks []Task
-	Done  int
-	Next  Link // the first task that is open
-	Renew Refresh
 }
 
 func SetUpTasks(f Frame, p TaskList) templ.Component {

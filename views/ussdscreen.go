@@ -6,8 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd"
 )
+
+// MenuSettingsPage is the form of what belongs to the whole menu.
+type MenuSettingsPage struct {
+	ussd.Draft
+	Bad sms.Invalid
+}
 
 // ScreenPage is the form of one screen.
 type ScreenPage struct {

@@ -8,10 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import (
-	"smsdesk/internal/sms"
-	"smsdesk/internal/ussd"
-)
+import "smsdesk/internal/ussd"
 
 func MenuScreen(f Frame, p ScreenPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -75,7 +72,7 @@ func MenuScreen(f Frame, p ScreenPage) templ.Component {
 						var templ_7745c5c3_Var4 string
 						templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(x.Text))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdscreen.templ`, Line: 14, Col: 26}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdscreen.templ`, Line: 11, Col: 26}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 						if templ_7745c5c3_Err != nil {
@@ -260,7 +257,7 @@ func MenuScreen(f Frame, p ScreenPage) templ.Component {
 				var templ_7745c5c3_Var10 templ.SafeURL
 				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinURLErrs(removePath(p.ID, p.Screen.Key))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdscreen.templ`, Line: 37, Col: 79}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdscreen.templ`, Line: 34, Col: 79}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {
@@ -385,7 +382,7 @@ func RemoveScreen(f Frame, p ScreenPage) templ.Component {
 					var templ_7745c5c3_Var16 string
 					templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(p.lost())
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdscreen.templ`, Line: 54, Col: 17}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdscreen.templ`, Line: 51, Col: 17}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 					if templ_7745c5c3_Err != nil {
@@ -837,12 +834,6 @@ func deedFields(p ScreenPage, i int, a ussd.Action) templ.Component {
 		}
 		return nil
 	})
-}
-
-// MenuSettingsPage is the form of what belongs to the whole menu.
-type MenuSettingsPage struct {
-	ussd.Draft
-	Bad sms.Invalid
 }
 
 func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
